@@ -1,0 +1,19 @@
+/* The commands of `holter`, one function each in cmd_<name>.c. */
+#ifndef HOLTER_AGENT_CMD_H
+#define HOLTER_AGENT_CMD_H
+
+/** X(name, "what it does, for the list in --help") */
+#define HOLTER_COMMANDS(X)                                                                         \
+    X(run, "watch a command: start a daemon, launch, record")                                      \
+    X(exec, "run a program as one watched rank")                                                   \
+    X(view, "open the window on the live stream")                                                  \
+    X(tap, "print the live stream as lines")                                                       \
+    X(status, "tell how daemon, agents and jobs are")
+
+/** Run a command. argv[0] is its name.
+ *  @return the exit status: 0, 2 for wrong usage, 1 for failure, or the status of what was run */
+#define X(name, text) int cmd_##name(int argc, char **argv);
+HOLTER_COMMANDS(X)
+#undef X
+
+#endif

@@ -1,0 +1,298 @@
+/* holter tap: the published stream as lines. */
+#include "agent/cmd.h"
+#include "agent/dial.h"
+#include "agent/say.h"
+#include "agent/tap_text.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/json.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: holter tap [OPTION]...\n"
+    "\n"
+    "Prints what the daemon publishes about a job: its current state first, then the news.\n"
+    "\n"
+    "  -t, --topic TOPICS    only these, separated by commas: job, places, totals, ranks, pairs, "
+    "calls,\n"
+    "                        nodes, alerts; all when not given\n"
+    "  -f, --format FORMAT   text (default) or json, one object to a line\n"
+    "  -j, --job ID          this job; otherwise the newest running one, or the next to come\n"
+    "      --for SECONDS     end after this time\n"
+    "      --count N         end after N messages\n"
+    "      --until-end       end when the job has ended\n"
+    "      --no-snapshot     leave out the current state\n"
+    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise "
+    "HOLTER_DAEMON, or the\n"
+    "                        newest session of this user on this host\n"
+    "      --keys DIR        CURVE keys, when the daemon asks for them\n"
+    "      --timeout SECONDS how long the daemon may be away before it is given up (default 5)\n"
+    "\n"
+    "In text, \"waiting\" is the share of time in receives, waits, polls and collectives.\n"
+    "\n"
+    "Status: 0 when what was asked for has come, 1 when it has not or the daemon is out of reach, "
+    "2 for wrong\n"
+    "usage.\n";
+
+#define LOOK_MS 250 /* how often to look whether the daemon is somewhere else or away */
+
+struct tap {
+    struct dial dial;
+    struct client *client;
+    int signals; /* signalfd of the signals that end us */
+    /* options */
+    const char *topics; /* NULL: all */
+    const char *job;    /* NULL: the newest */
+    int json;
+    int snapshot; /* print the current state */
+    int until_end;
+    uint64_t for_ns;      /* 0: no end */
+    uint64_t count;       /* 0: no end */
+    const char *followed; /* topics, and those needed to see the end */
+    /* progress */
+    uint64_t printed;
+    int ended; /* the job has */
+    int cut;   /* standard output takes no more */
+};
+
+enum { OPT_FOR = 256, OPT_COUNT, OPT_UNTIL_END, OPT_NO_SNAPSHOT, OPT_KEYS, OPT_TIMEOUT };
+
+static const struct option long_options[] = {
+    {"topic", required_argument, NULL, 't'},
+    {"format", required_argument, NULL, 'f'},
+    {"job", required_argument, NULL, 'j'},
+    {"connect", required_argument, NULL, 'c'},
+    {"for", required_argument, NULL, OPT_FOR},
+    {"count", required_argument, NULL, OPT_COUNT},
+    {"until-end", no_argument, NULL, OPT_UNTIL_END},
+    {"no-snapshot", no_argument, NULL, OPT_NO_SNAPSHOT},
+    {"keys", required_argument, NULL, OPT_KEYS},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static int wrong(const char *option, const char *value)
+{
+    say("tap: --%s cannot be \"%s\"; `holter tap --help` tells more", option, value);
+    return 2;
+}
+
+/* @return 0, or the exit status */
+static int set_option(struct tap *tap, int option)
+{
+    char *end;
+    switch (option) {
+    case 't':
+        tap->topics = optarg;
+        return 0;
+    case 'f':
+        tap->json = strcmp(optarg, "json") == 0;
+        return tap->json || strcmp(optarg, "text") == 0 ? 0 : wrong("format", optarg);
+    case 'j':
+        tap->job = optarg;
+        return 0;
+    case OPT_FOR:
+        tap->for_ns = dial_seconds(optarg);
+        return tap->for_ns ? 0 : wrong("for", optarg);
+    case OPT_COUNT:
+        errno = 0;
+        tap->count = strtoull(optarg, &end, 10);
+        return *end == '\0' && *optarg != '-' && errno == 0 && tap->count > 0
+                   ? 0
+                   : wrong("count", optarg);
+    case OPT_UNTIL_END:
+        tap->until_end = 1;
+        return 0;
+    case OPT_NO_SNAPSHOT:
+        tap->snapshot = 0;
+        return 0;
+    default:
+        tap->dial.patience_ns = dial_seconds(optarg);
+        return tap->dial.patience_ns ? 0 : wrong("timeout", optarg);
+    }
+}
+
+/* @return -1 to go on, or the exit status */
+static int parse(struct tap *tap, int argc, char **argv)
+{
+    const char *connect = NULL, *keys = NULL;
+    int option, status = 0;
+    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
+    while (!status && (option = getopt_long(argc, argv, "t:f:j:c:h", long_options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return 0;
+        }
+        if (option == '?')
+            return 2;
+        if (option == 'c')
+            connect = optarg;
+        else if (option == OPT_KEYS)
+            keys = optarg;
+        else
+            status = set_option(tap, option);
+    }
+    if (!status && optind < argc) {
+        say("tap: \"%s\" is one word too many; `holter tap --help` tells more", argv[optind]);
+        status = 2;
+    }
+    if (!status)
+        status = dial_resolve(&tap->dial, connect, keys);
+    return status ? status : -1;
+}
+
+/* ---- printing ------------------------------------------------------------ */
+
+static int is_asked_for(const struct tap *tap, const char *topic)
+{
+    const char *at = tap->topics;
+    while (at && *at) {
+        size_t length = strcspn(at, ",");
+        if (strlen(topic) == length && memcmp(at, topic, length) == 0)
+            return 1;
+        at += length + (at[length] == ',');
+    }
+    return tap->topics == NULL;
+}
+
+static void print_json(const struct client_message *got)
+{
+    fputs("{\"topic\":", stdout);
+    json_text(stdout, wire_topic(got->message->type));
+    printf(",\"frame\":%llu,\"snapshot\":%s,", (unsigned long long)got->frame,
+           got->snapshot ? "true" : "false");
+    json_fields(stdout, got->message);
+    fputs("}\n", stdout);
+}
+
+static void take(struct tap *tap, const struct client_message *got)
+{
+    const char *topic = wire_topic(got->message->type);
+    if (!topic)
+        return;
+    if (got->message->type == WIRE_TYPE_JOB)
+        tap->ended = strcmp(got->message->job.state, "running") != 0;
+    if (!is_asked_for(tap, topic) || (got->snapshot && !tap->snapshot))
+        return;
+    if (tap->json)
+        print_json(got);
+    else
+        tap_text(stdout, got->message, got->snapshot);
+    tap->printed++;
+    /* Readers of the lines want each when it comes. */
+    if (fflush(stdout) || ferror(stdout))
+        tap->cut = errno ? errno : EIO;
+}
+
+/* ---- running ------------------------------------------------------------- */
+
+static int has_all(const struct tap *tap)
+{
+    if (tap->count && tap->printed >= tap->count)
+        return 1;
+    /* In a current state the job's end may stand before other topics. */
+    return tap->until_end && tap->ended && client_is_current(tap->client);
+}
+
+/* Wait for the client, at most until the end of the time asked for.
+ * @return 1 when a signal ends us, or nobody reads any more */
+static int wait_for_news(const struct tap *tap, uint64_t now, uint64_t end)
+{
+    struct pollfd watched[] = {{.fd = client_fd(tap->client), .events = POLLIN},
+                               {.fd = tap->signals, .events = POLLIN},
+                               {.fd = STDOUT_FILENO}};
+    uint64_t wait_ms = (end - now) / 1000000 + 1;
+    poll(watched, 3, wait_ms > LOOK_MS ? LOOK_MS : (int)wait_ms);
+    return watched[1].revents != 0 || (watched[2].revents & POLLERR);
+}
+
+/* @return 1 when the end was reached that was asked for, 0 when a limit or a signal came first,
+ *         negative when there is nothing more to hope for */
+static int follow(struct tap *tap)
+{
+    uint64_t away_since = 0;
+    uint64_t end = tap->for_ns ? clock_mono_ns() + tap->for_ns : UINT64_MAX;
+    for (;;) {
+        struct client_message got;
+        int result = 0;
+        while (!tap->cut && !has_all(tap) && (result = client_next(tap->client, 0, &got)) == 1)
+            take(tap, &got);
+        if (tap->cut || has_all(tap))
+            return 1;
+        if (result < 0) {
+            say("tap: %s", holter_strerror(result));
+            return -1;
+        }
+        if (dial_is_hopeless(&tap->dial, tap->client, &away_since))
+            return -1;
+        if (dial_moved(&tap->dial, &tap->client))
+            client_follow(tap->client, tap->job, tap->followed);
+        uint64_t now = clock_mono_ns();
+        if (now >= end || wait_for_news(tap, now, end))
+            return 0;
+    }
+}
+
+static int run(struct tap *tap)
+{
+    char topics[256];
+    tap->followed = tap->topics;
+    if (tap->topics && tap->until_end) {
+        snprintf(topics, sizeof topics, "%s,job", tap->topics);
+        tap->followed = topics;
+    }
+    if (client_follow(tap->client, tap->job, tap->followed)) {
+        say("tap: %s", client_error(tap->client));
+        return 2;
+    }
+    int result = follow(tap);
+    uint64_t missed = client_missed(tap->client);
+    if (missed)
+        say("tap: %llu messages were missed: they came faster than they were read",
+            (unsigned long long)missed);
+    if (tap->cut && tap->cut != EPIPE) {
+        say("tap: standard output: %s", strerror(tap->cut));
+        return 1;
+    }
+    if (result < 0)
+        return 1;
+    /* A time limit or a signal is the end asked for, unless there was another. */
+    return result == 1 || (!tap->count && !tap->until_end) ? 0 : 1;
+}
+
+int cmd_tap(int argc, char **argv)
+{
+    struct tap tap = {.dial = {.command = "tap", .role = ROLE_VIEWER, .patience_ns = 5000000000},
+                      .snapshot = 1};
+    int status = parse(&tap, argc, argv);
+    if (status >= 0)
+        return status;
+    log_start("holter", -1);
+    /* A reader that has seen enough closes the pipe: that is an error of the write, not our
+     * death. */
+    signal(SIGPIPE, SIG_IGN);
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ends, NULL);
+    tap.signals = signalfd(-1, &ends, SFD_NONBLOCK | SFD_CLOEXEC);
+    status = dial_open(&tap.dial, &tap.client);
+    if (status == 0)
+        status = run(&tap);
+    client_destroy(tap.client);
+    if (tap.signals >= 0)
+        close(tap.signals);
+    return status;
+}

@@ -1,0 +1,181 @@
+#include "agent/job.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void read_user(char *out, size_t room)
+{
+    struct passwd *entry = getpwuid(getuid());
+    if (entry != NULL)
+        snprintf(out, room, "%s", entry->pw_name);
+    else
+        snprintf(out, room, "%u", (unsigned)getuid());
+}
+
+/* Arguments are separated by NULs in /proc/<pid>/cmdline. */
+static void read_command(char *out, size_t room, int32_t pid)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, out, room - 1);
+    if (fd >= 0)
+        close(fd);
+    n = n < 0 ? 0 : n;
+    while (n > 0 && out[n - 1] == '\0')
+        n--;
+    for (ssize_t i = 0; i < n; i++)
+        out[i] = out[i] == '\0' ? ' ' : out[i];
+    out[n] = '\0';
+}
+
+int job_create(struct job **out, struct rank *first)
+{
+    struct job *job = calloc(1, sizeof *job);
+    if (job == NULL || window_sum_create(&job->sum, JOB_MOST_PAIRS) != 0) {
+        free(job);
+        return -ENOMEM;
+    }
+    const struct segment *segment = first->segment;
+    memcpy(job->id, first->job, sizeof job->id);
+    job->world = (uint64_t)first->world_size;
+    rank_text(job->app, sizeof job->app, segment->app, sizeof segment->app);
+    rank_text(job->mpi, sizeof job->mpi, segment->mpi, sizeof segment->mpi);
+    rank_text(job->probe, sizeof job->probe, segment->probe, sizeof segment->probe);
+    read_user(job->user, sizeof job->user);
+    job->command_rank = UINT64_MAX;
+    job->registered = 1; /* until a look at the registrations says otherwise */
+    *out = job;
+    return 0;
+}
+
+void job_destroy(struct job *job)
+{
+    if (job == NULL)
+        return;
+    window_sum_destroy(job->sum);
+    uncovered_finish(&job->uncovered);
+    free(job->members);
+    free(job->placements);
+    free(job->deaths);
+    free(job);
+}
+
+static int reserve_member(struct job *job)
+{
+    if (job->member_count < job->member_room)
+        return 0;
+    uint32_t room = job->member_room == 0 ? 64 : 2 * job->member_room;
+    struct wire_member_row *members = realloc(job->members, room * sizeof *members);
+    if (members != NULL)
+        job->members = members;
+    char(*placements)[128] = realloc(job->placements, room * sizeof *placements);
+    if (placements != NULL)
+        job->placements = placements;
+    if (members == NULL || placements == NULL)
+        return -ENOMEM;
+    job->member_room = room;
+    return 0;
+}
+
+int job_add(struct job *job, struct rank *rank, uint64_t now_ns)
+{
+    int rc = reserve_member(job);
+    if (rc == 0)
+        rc = rank_join(rank, job->sum);
+    if (rc != 0)
+        return rc;
+    const struct segment *segment = rank->segment;
+    uint32_t number = job->member_count++;
+    rank_text(job->placements[number], sizeof job->placements[number], segment->placement,
+              sizeof segment->placement);
+    job->members[number] =
+        (struct wire_member_row){.rank = (uint64_t)rank->world_rank, .pid = (uint64_t)rank->pid};
+    if (job->unannounced_since_ns == 0)
+        job->unannounced_since_ns = now_ns;
+    if ((uint64_t)rank->world_rank < job->command_rank) {
+        job->command_rank = (uint64_t)rank->world_rank;
+        read_command(job->command, sizeof job->command, rank->pid);
+    }
+    if (!job->uncovered_known)
+        job->uncovered_known = uncovered_find(&job->uncovered, rank->pid) != -ENOMEM;
+    job->living++;
+    return 0;
+}
+
+void job_add_death(struct job *job, const struct wire_death_row *death)
+{
+    if (job->death_count == job->death_room) {
+        uint32_t room = job->death_room == 0 ? 16 : 2 * job->death_room;
+        struct wire_death_row *deaths = realloc(job->deaths, room * sizeof *deaths);
+        if (deaths == NULL)
+            return;
+        job->deaths = deaths;
+        job->death_room = room;
+    }
+    job->deaths[job->death_count++] = *death;
+}
+
+void job_count_lost(struct job *job, uint64_t rank, uint64_t records)
+{
+    window_sum_lost_of(job->sum, rank, records);
+}
+
+int job_announce(struct job *job, const char *host, uint64_t seq, int all,
+                 struct wire_buffer *buffer)
+{
+    uint32_t first = all ? 0 : job->announced;
+    int with_uncovered = all || !job->uncovered_told;
+    for (uint32_t i = 0; i < job->member_count; i++)
+        job->members[i].placement = job->placements[i]; /* the texts may have moved */
+    struct wire_ranks message = {
+        .seq = seq,
+        .job = job->id,
+        .world = job->world,
+        .app = job->app,
+        .mpi = job->mpi,
+        .host = host,
+        .cores = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
+        .members = job->members + first,
+        .members_count = job->member_count - first,
+        .uncovered = with_uncovered ? job->uncovered.rows : NULL,
+        .uncovered_count = with_uncovered ? job->uncovered.count : 0,
+        .user = job->user,
+        .command = job->command,
+        .probe = job->probe,
+    };
+    int rc = wire_encode(buffer, WIRE_TYPE_RANKS, &message);
+    if (rc != 0)
+        return rc;
+    job->announced = job->member_count;
+    job->unannounced_since_ns = 0;
+    job->uncovered_told = 1;
+    return 0;
+}
+
+int job_close_window(struct job *job, struct wire_window *window,
+                     const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
+                     void *user)
+{
+    struct window_rows rows;
+    int rc = window_sum_rows(job->sum, &rows);
+    window->job = job->id;
+    window->deaths = job->deaths;
+    window->deaths_count = job->death_count;
+    window->flags |= job->flags;
+    if (rc == 0)
+        rc = window_message_encode(window, &rows, limits, next_seq, emit, user);
+    if (rc >= 0) {
+        job->flags = 0;
+        job->death_count = 0;
+        window_sum_clear(job->sum);
+    }
+    return rc;
+}

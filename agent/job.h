@@ -1,0 +1,61 @@
+/* One job on this node: its ranks, their sums, and the messages that tell of them. */
+#ifndef HOLTER_AGENT_JOB_H
+#define HOLTER_AGENT_JOB_H
+
+#include "agent/rank.h"
+#include "agent/uncovered.h"
+#include "agent/window_message.h"
+
+#define JOB_MOST_PAIRS (1u << 17) /* rows of pairs in one window: 8 MiB of sums */
+
+struct job {
+    struct job *next;
+    char id[64];
+    uint64_t world;
+    char app[256], mpi[128], probe[32], user[64], command[1024];
+    uint64_t command_rank;  /**< lowest rank seen: the command line is its */
+    struct window_sum *sum; /**< owned */
+
+    struct wire_member_row *members; /**< owned: every rank seen, ended ones too */
+    char (*placements)[128];         /**< owned: their texts */
+    uint32_t member_count, member_room;
+    uint32_t announced;            /**< members that a message has told of */
+    uint64_t unannounced_since_ns; /**< CLOCK_MONOTONIC; 0: all are announced */
+    struct uncovered uncovered;
+    int uncovered_known; /**< looked for, with or without success */
+    int uncovered_told;
+
+    struct wire_death_row *deaths; /**< owned: of the window that is open */
+    uint32_t death_count, death_room;
+    uint32_t living; /**< ranks whose process lives, or whose end is not in a window yet */
+    int registered;  /**< a live registration names the job */
+    uint64_t flags;  /**< WINDOW_* to go with the next window */
+};
+
+/** @param first  a rank of it, known already. @return 0 or -ENOMEM */
+int job_create(struct job **out, struct rank *first);
+void job_destroy(struct job *job);
+
+/** A rank appeared. @param now_ns  CLOCK_MONOTONIC. @return 0, -HOLTER_ERANGE or -ENOMEM */
+int job_add(struct job *job, struct rank *rank, uint64_t now_ns);
+
+/** A rank died: to be told with the window. */
+void job_add_death(struct job *job, const struct wire_death_row *death);
+
+/** Records of a dropped message are lost: they count with the rank that made them. */
+void job_count_lost(struct job *job, uint64_t rank, uint64_t records);
+
+/** Tell of the members that were not announced, or of all.
+ *  @param buffer  filled with the message. @return 0 or an error of wire_encode() */
+int job_announce(struct job *job, const char *host, uint64_t seq, int all,
+                 struct wire_buffer *buffer);
+
+/** Close the window: encode it, and begin the next.
+ *  @param window  number, length and flags, host and node set by the caller; the rest is set here
+ *  @return number of messages, or a negative error: then the rows are lost and have to be counted
+ * so */
+int job_close_window(struct job *job, struct wire_window *window,
+                     const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
+                     void *user);
+
+#endif

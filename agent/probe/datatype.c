@@ -1,0 +1,33 @@
+#include "record.h"
+
+#include PROBE_WRAPPERS_H
+
+/* Sizes are kept for each thread, so that no thread reads what another is writing. A datatype that
+ * is freed empties all of them: its handle may be given to another type. */
+uint64_t type_size_ask(struct thread *t, MPI_Datatype type)
+{
+    if (type == MPI_DATATYPE_NULL)
+        return 0; /* the call itself will complain */
+    uint32_t epoch = __atomic_load_n(&probe.type_epoch, __ATOMIC_ACQUIRE);
+    if (t->type_epoch != epoch) {
+        memset(t->types, 0, sizeof(t->types));
+        t->type_epoch = epoch;
+    }
+    MPI_Count bytes = 0;
+    if (!real_PMPI_Type_size_x || real_PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes < 0)
+        return 0;
+    uint64_t handle = HANDLE(type);
+    t->types[(handle * UINT64_C(0x9e3779b97f4a7c15)) >> 59] =
+        (struct type_size){.handle = handle, .bytes = (uint64_t)bytes};
+    return (uint64_t)bytes;
+}
+
+void type_freed(struct thread *t, uint64_t handle)
+{
+    struct type_size *known = &t->types[(handle * UINT64_C(0x9e3779b97f4a7c15)) >> 59];
+    if (known->handle == handle)
+        known->handle = 0;
+    uint32_t before = __atomic_fetch_add(&probe.type_epoch, 1, __ATOMIC_ACQ_REL);
+    if (t->type_epoch == before) /* nobody else freed one meanwhile: the rest is still right */
+        t->type_epoch = before + 1;
+}

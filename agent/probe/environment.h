@@ -1,0 +1,43 @@
+/* Calls that begin, end and steer. */
+#ifndef HOLTER_PROBE_ENVIRONMENT_H
+#define HOLTER_PROBE_ENVIRONMENT_H
+
+#include "shapes.h"
+
+HOT void probe_finalized(void)
+{
+    atomic_store_explicit(&probe.segment->state, SEGMENT_FINALIZED, memory_order_release);
+}
+
+/** Before the call, which does not return. */
+HOT void probe_aborting(int code)
+{
+    atomic_store_explicit(&probe.segment->abort_code, code, memory_order_relaxed);
+    atomic_store_explicit(&probe.segment->state, SEGMENT_ABORTED, memory_order_release);
+}
+
+/** moved: what region_control() returned. Behind the call's record, one for the region. */
+HOT void pcontrol_leave(const struct scope *s, int result, int moved)
+{
+    uint64_t t_exit = scope_exit(s);
+    if (result != MPI_SUCCESS)
+        scope_what(s, EVENT_FAILED, 0);
+    count_paused(s);
+    record_publish(s->t);
+    if (moved != 0) {
+        struct event *slot = ring_slot(&s->t->ring);
+        ring_put(slot, RING_WORD_T_ENTER, s->t_enter);
+        ring_put(slot, RING_WORD_T_EXIT, t_exit);
+        ring_put(slot, RING_WORD_BYTES, 0);
+        ring_put(slot, RING_WORD_BYTES_IN, 0);
+        ring_put(slot, RING_WORD_ENDS, ring_ends(moved > 0 ? 1 : -1, TAG_NONE));
+        ring_put(slot, RING_WORD_PLACE,
+                 ring_place(0, COMM_SLOT_NONE, (uint16_t)(moved > 0 ? moved : -moved)));
+        ring_put(slot, RING_WORD_WHAT, ring_what(s->call, 0, EVENT_REGION, 0));
+        ring_enter(&s->t->ring, slot);
+        record_publish(s->t);
+    }
+    scope_leave(s);
+}
+
+#endif

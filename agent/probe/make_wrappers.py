@@ -1,0 +1,579 @@
+"""make_wrappers.py CALLS.DEF OUTPUT.c OUTPUT.h COMPILER...: writes a probe's wrappers and stubs.
+
+COMPILER... preprocesses a file from standard input: which functions the MPI's mpi.h declares is read from
+its output. For each call NAME of calls.def that is declared:
+
+    stub            the exported symbols MPI_NAME and PMPI_NAME: a jump through probe_jump
+    watch_MPI_NAME  the wrapper: opens a scope, notes what goes in, calls the next definition, notes what came
+                    out. The notes are made by the functions of shapes.h, collective.h and rma.h.
+
+A shape is a Python function below that gives the C text before and after the call, and replaced arguments.
+"""
+
+import re
+import subprocess
+import sys
+
+import call_table
+
+# Functions of MPI that the probe itself calls.
+USED = """Type_size_x Comm_group Comm_remote_group Comm_rank Comm_size Comm_remote_size Comm_test_inter
+Group_translate_ranks Group_free Win_get_group Topo_test Cartdim_get Graph_neighbors_count
+Dist_graph_neighbors_count Initialized Finalized Query_thread Get_library_version""".split()
+
+
+class Wrapper:
+    """C text of one wrapper: declarations and entry, the arguments, the exit. instead: another call than that
+    of the real function."""
+
+    def __init__(self, before, after, instead=None, **arguments):
+        self.before, self.after, self.instead, self.arguments = before, after, instead, arguments
+
+
+SHAPES = {}
+
+
+def shape(*names):
+    def register(function):
+        for name in names:
+            SHAPES[name] = function
+        return function
+    return register
+
+
+def has(call, name):
+    return any(p.name == name for p in call.parameters)
+
+
+def find(call, kind):
+    """Name of the first parameter of a type."""
+    return next(p.name for p in call.parameters if p.type == kind)
+
+
+def request_of(call):
+    return next((p.name for p in call.parameters if p.type == "MPI_Request *" and not p.suffix), None)
+
+
+STATUS = "MPI_Status own, *wanted = status == MPI_STATUS_IGNORE ? &own : status;"
+
+
+@shape("plain")
+def plain(call):
+    return Wrapper("plain_enter(&s);", "plain_leave(&s, result, 0);")
+
+
+@shape("send")
+def send(call):
+    return Wrapper("struct posted p = post(&s, count, datatype, dest, tag, comm, EVENT_SEND | EVENT_POST | EVENT_DONE);\n"
+                   "post_enter(&s, &p);", "plain_leave(&s, result, p.flags);")
+
+
+@shape("isend")
+def isend(call):
+    return Wrapper("struct posted p = post(&s, count, datatype, dest, tag, comm, EVENT_SEND | EVENT_POST);\n"
+                   "post_enter(&s, &p);", "immediate_leave(&s, result, &p, request);")
+
+
+@shape("recv")
+def recv(call):
+    return Wrapper(STATUS + "\nstruct posted p = post(&s, count, datatype, source, tag, comm, EVENT_RECV | EVENT_POST | EVENT_DONE);\n"
+                   "post_enter(&s, &p);", "recv_leave(&s, result, &p, wanted);", status="wanted")
+
+
+@shape("irecv")
+def irecv(call):
+    return Wrapper("struct posted p = post(&s, count, datatype, source, tag, comm, EVENT_RECV | EVENT_POST);\n"
+                   "post_enter(&s, &p);", "immediate_leave(&s, result, &p, request);")
+
+
+@shape("send_init", "recv_init", "psend_init", "precv_init")
+def init(call):
+    count = "count * partitions" if has(call, "partitions") else "count"
+    way = "EVENT_RECV" if call.shape in ("recv_init", "precv_init") else "EVENT_SEND"
+    rank = "source" if has(call, "source") else "dest"
+    return Wrapper(f"struct posted p = post(&s, {count}, datatype, {rank}, tag, comm, {way} | EVENT_PERSISTENT);\n"
+                   "post_enter(&s, &p);", "init_leave(&s, result, &p, request);")
+
+
+@shape("sendrecv", "sendrecv_replace", "isendrecv", "isendrecv_replace")
+def sendrecv(call):
+    send_part, recv_part = (("count, datatype",) * 2 if "replace" in call.shape
+                            else ("sendcount, sendtype", "recvcount, recvtype"))
+    immediate = call.shape.startswith("i")
+    # The outgoing half of a nonblocking one is never seen to complete by itself.
+    done = "" if immediate else " | EVENT_DONE"
+    before = (f"struct posted out = post(&s, {send_part}, dest, sendtag, comm, EVENT_SEND | EVENT_POST{done});\n"
+              f"struct posted in = post(&s, {recv_part}, source, recvtag, comm, EVENT_RECV | EVENT_POST{done});\n"
+              "post_enter(&s, &out);")
+    if immediate:
+        return Wrapper(before, "isendrecv_leave(&s, result, &out, &in, request);")
+    return Wrapper(STATUS + "\n" + before, "sendrecv_leave(&s, result, &out, &in, wanted);", status="wanted")
+
+
+@shape("probe", "mprobe")
+def probe(call):
+    message = "message" if call.shape == "mprobe" else "NULL"
+    return Wrapper(STATUS + "\nstruct posted p = look_for(&s, source, tag, comm);\npost_enter(&s, &p);",
+                   f"found_leave(&s, result, &p, wanted, {message});", status="wanted")
+
+
+@shape("iprobe", "improbe")
+def iprobe(call):
+    message = "message" if call.shape == "improbe" else "NULL"
+    return Wrapper(STATUS + "\nstruct posted p = look_for(&s, source, tag, comm);",
+                   f"iprobe_leave(&s, result, &p, *flag, wanted, {message});", status="wanted")
+
+
+@shape("mrecv")
+def mrecv(call):
+    return Wrapper(STATUS + "\nstruct posted p = taken(&s, HANDLE(*message), count, datatype, EVENT_RECV | EVENT_POST | EVENT_DONE);\n"
+                   "post_enter(&s, &p);", "recv_leave(&s, result, &p, wanted);", status="wanted")
+
+
+@shape("imrecv")
+def imrecv(call):
+    return Wrapper("struct posted p = taken(&s, HANDLE(*message), count, datatype, EVENT_RECV | EVENT_POST);\n"
+                   "post_enter(&s, &p);", "immediate_leave(&s, result, &p, request);")
+
+
+@shape("parrived")
+def parrived(call):
+    return Wrapper("", "if (result == MPI_SUCCESS && !*flag) {\n    scope_poll(&s, POLL_TEST, ticks());\n} else {\n"
+                   "    plain_enter(&s);\n    plain_leave(&s, result, 0);\n}")
+
+
+@shape("wait")
+def wait(call):
+    return Wrapper("struct waited w;\nwait_enter(&s, &w, request);\nMPI_Status *wanted = wanted_status(&w, status);",
+                   "wait_leave(&s, result, &w, request, wanted);", status="wanted")
+
+
+@shape("test")
+def test(call):
+    return Wrapper(STATUS + "\nconst uint64_t handle = HANDLE(*request);\n"
+                   "struct request *early = request_early(handle);",
+                   "test_leave(&s, result, early, handle, request, *flag, wanted);", status="wanted")
+
+
+@shape("get_status")
+def get_status(call):
+    return Wrapper("const uint64_t handle = HANDLE(request);", "get_status_leave(&s, result, handle, *flag);")
+
+
+COPY = """struct before before = {{NULL, NULL}};
+if ({n} > 0 && {n} <= COPY_ROOM)
+    before_fill(&before, alloca((size_t){n} * sizeof(MPI_Request)),
+                unlikely(probe.multiple) ? alloca((size_t){n} * sizeof(struct request *)) : NULL, {n},
+                array_of_requests);"""
+
+
+@shape("waitany")
+def waitany(call):
+    return Wrapper(STATUS + "\n" + COPY.format(n="count") + "\nplain_enter(&s);",
+                   "any_leave(&s, result, *indx, &before, array_of_requests, wanted);", status="wanted")
+
+
+@shape("testany")
+def testany(call):
+    return Wrapper(STATUS + "\n" + COPY.format(n="count"),
+                   "if (result == MPI_SUCCESS && (!*flag || *indx == MPI_UNDEFINED)) {\n"
+                   "    scope_poll(&s, POLL_TEST, ticks());\n} else {\n    plain_enter(&s);\n"
+                   "    any_leave(&s, result, *indx, &before, array_of_requests, wanted);\n}", status="wanted")
+
+
+SOME = """struct found *found = alloca(FOUND_ROOM(incount) * sizeof(*found));
+MPI_Status *wanted = array_of_statuses;
+if (wanted == MPI_STATUSES_IGNORE)
+    wanted = incount > 0 && incount <= (int)STATUS_MOST ? alloca((size_t)incount * sizeof(*wanted)) : NULL;
+"""
+SOME_ARGUMENT = "wanted ? wanted : MPI_STATUSES_IGNORE"
+
+
+@shape("waitsome")
+def waitsome(call):
+    return Wrapper(SOME + COPY.format(n="incount") + "\nplain_enter(&s);",
+                   "some_leave(&s, result, *outcount, array_of_indices, &before, found, wanted);",
+                   array_of_statuses=SOME_ARGUMENT)
+
+
+@shape("testsome")
+def testsome(call):
+    return Wrapper(SOME + COPY.format(n="incount"),
+                   "if (result == MPI_SUCCESS && (*outcount == 0 || *outcount == MPI_UNDEFINED)) {\n"
+                   "    scope_poll(&s, POLL_TEST, ticks());\n} else {\n    plain_enter(&s);\n"
+                   "    some_leave(&s, result, *outcount, array_of_indices, &before, found, wanted);\n}",
+                   array_of_statuses=SOME_ARGUMENT)
+
+
+ALL = """struct found *found = alloca(FOUND_ROOM(count) * sizeof(*found));
+const struct survey all = find_all(found, count, array_of_requests);
+MPI_Status *wanted = array_of_statuses;
+"""
+
+
+@shape("waitall")
+def waitall(call):
+    return Wrapper(ALL + "const int pieces = wanted == MPI_STATUSES_IGNORE && all.wants && count > (int)STATUS_ROOM;\n"
+                   "if (wanted == MPI_STATUSES_IGNORE)\n"
+                   "    wanted = all.wants && !pieces ? alloca((size_t)count * sizeof(*wanted)) : NULL;\n"
+                   "all_enter(&s, found, all.known);",
+                   "all_leave(&s, result, scope_exit(&s), found, all.known, wanted, all.unknown ? EVENT_UNTRACKED : 0);",
+                   instead="pieces ? waitall_by_pieces(real, count, array_of_requests, found, all.known)\n"
+                   f"               : real(count, array_of_requests, {SOME_ARGUMENT})")
+
+
+@shape("testall")
+def testall(call):
+    return Wrapper(ALL + "if (wanted == MPI_STATUSES_IGNORE)\n"
+                   "    wanted = all.wants && count <= (int)STATUS_MOST ? alloca((size_t)count * sizeof(*wanted)) : NULL;",
+                   "if (result == MPI_SUCCESS && (!*flag || (all.known == 0 && !all.unknown && !all.complete))) {\n"
+                   "    scope_poll(&s, POLL_TEST, ticks());\n} else {\n    all_enter(&s, found, all.known);\n"
+                   "    all_leave(&s, result, scope_exit(&s), found, all.known, wanted, all.unknown ? EVENT_UNTRACKED : 0);\n}",
+                   array_of_statuses=SOME_ARGUMENT)
+
+
+@shape("start")
+def start(call):
+    return Wrapper("const uint64_t handle = HANDLE(*request);\nstruct request *r = request_find(handle);\n"
+                   "start_enter(&s, r);", "start_leave(&s, result, r, handle);")
+
+
+@shape("startall")
+def startall(call):
+    return Wrapper("start_enter(&s, first_known(count, array_of_requests));",
+                   "startall_leave(&s, result, count, array_of_requests);")
+
+
+@shape("cancel")
+def cancel(call):
+    return Wrapper("struct request *r = request_active(HANDLE(*request));\nrequest_enter(&s, r);\n"
+                   "if (r)\n    r->flags |= (uint16_t)REQUEST_CANCELLED;", "plain_leave(&s, result, 0);")
+
+
+@shape("request_free")
+def request_free(call):
+    return Wrapper("const uint64_t handle = HANDLE(*request);\n"
+                   "struct request *r = handle == HANDLE(MPI_REQUEST_NULL) ? NULL : request_find(handle);\n"
+                   "request_enter(&s, r);", "request_free_leave(&s, result, r);")
+
+
+# ---- collectives: arguments of coll_<shape>, from the call's parameters
+
+COLLECTIVES = {
+    "barrier": "comm", "bcast": "count datatype root comm",
+    "gather": "sendbuf sendcount sendtype recvcount recvtype root comm",
+    "gatherv": "sendbuf sendcount sendtype recvcounts recvtype root comm",
+    "scatter": "sendcount sendtype recvbuf recvcount recvtype root comm",
+    "scatterv": "sendcounts sendtype recvbuf recvcount recvtype root comm",
+    "allgather": "sendbuf sendcount sendtype recvcount recvtype comm",
+    "allgatherv": "sendbuf sendcount sendtype recvcounts recvtype comm",
+    "alltoall": "sendbuf sendcount sendtype recvcount recvtype comm",
+    "alltoallv": "sendbuf sendcounts sendtype recvcounts recvtype comm",
+    "alltoallw": "sendbuf sendcounts sendtypes recvcounts recvtypes comm",
+    "reduce": "sendbuf count datatype root comm", "allreduce": "sendbuf count datatype comm",
+    "scan": "sendbuf count datatype comm", "exscan": "sendbuf count datatype comm",
+    "reduce_scatter_block": "sendbuf recvcount datatype comm",
+    "reduce_scatter": "sendbuf recvcounts datatype comm",
+    "neighbor_allgather": "sendcount sendtype recvcount recvtype comm",
+    "neighbor_allgatherv": "sendcount sendtype recvcounts recvtype comm",
+    "neighbor_alltoall": "sendcount sendtype recvcount recvtype comm",
+    "neighbor_alltoallv": "sendcounts sendtype recvcounts recvtype comm",
+    "neighbor_alltoallw": "sendcounts sendtypes recvcounts recvtypes comm",
+}
+# scan and exscan give and get what allreduce does.
+SAME = {"scan": "allreduce", "exscan": "allreduce"}
+
+
+@shape(*COLLECTIVES)
+def collective(call):
+    arguments = ", ".join(COLLECTIVES[call.shape].split())
+    name = SAME.get(call.shape, call.shape)
+    if "counts" in arguments:  # macros, which take counts of either type
+        before = f"struct exchange x;\nCOLL_{name.upper()}(x, s.t, {arguments});"
+    else:
+        before = f"const struct exchange x = coll_{name}(s.t, {arguments});"
+    if not request_of(call):
+        return Wrapper(before + "\ncoll_enter(&s, &x);", "plain_leave(&s, result, x.flags);")
+    before += "\nstruct posted p = coll_request(&x);"
+    if has(call, "info"):
+        return Wrapper(before + "\np.bytes = x.give;\np.flags |= EVENT_PERSISTENT;\npost_enter(&s, &p);",
+                       "init_leave(&s, result, &p, request);")
+    return Wrapper(before + "\np.flags |= EVENT_POST;\nscope_enter(&s, x.give, x.get, x.root, TAG_NONE, 0, x.comm, p.flags);",
+                   "immediate_leave(&s, result, &p, request);")
+
+
+# ---- one-sided
+
+@shape("put", "get", "fetch", "fetch_and_op")
+def rma(call):
+    give = "payload(s.t, origin_count, origin_datatype)"
+    if call.shape == "put":
+        sizes = f"{give}, 0"
+    elif call.shape == "get":
+        sizes = f"0, {give}"
+    elif call.shape == "fetch":
+        sizes = f"{give}, payload(s.t, result_count, result_datatype)"
+    else:
+        sizes = "payload(s.t, 1, datatype), payload(s.t, 1, datatype)"
+    before = f"struct posted p = rma_enter(&s, {sizes}, target_rank, win);"
+    if request_of(call):
+        return Wrapper(before + "\np.flags |= EVENT_POST;\nscope_what(&s, p.flags, 0);",
+                       "immediate_leave(&s, result, &p, request);")
+    return Wrapper(before, "plain_leave(&s, result, p.flags);")
+
+
+@shape("win_sync")
+def win_sync(call):
+    return Wrapper("win_enter(&s, win);", "plain_leave(&s, result, 0);")
+
+
+@shape("win_peer")
+def win_peer(call):
+    return Wrapper("rma_enter(&s, 0, 0, rank, win);", "plain_leave(&s, result, 0);")
+
+
+@shape("win_test")
+def win_test(call):
+    return Wrapper("", "win_test_leave(&s, result, *flag, win);")
+
+
+@shape("win_create")
+def win_create(call):
+    return Wrapper("coll_enter(&s, &(struct exchange){.root = PEER_NONE, .comm = comm_find(s.t, comm)->slot});",
+                   f"scope_exit(&s);\nif (result == MPI_SUCCESS)\n    comm_window_made(s.t, CALL_{call.name}, comm, *win);\n"
+                   "else\n    scope_what(&s, EVENT_FAILED, 0);\nscope_close(&s);")
+
+
+@shape("win_free")
+def win_free(call):
+    return Wrapper("win_enter(&s, *win);\ncomm_freed(HANDLE(*win));", "plain_leave(&s, result, 0);")
+
+
+# ---- communicators
+
+COMM_ENTER = "coll_enter(&s, &(struct exchange){{.root = PEER_NONE, .comm = comm_find(s.t, {0})->slot}});"
+COMM_LEAVE = ("scope_exit(&s);\nif (result == MPI_SUCCESS)\n    {0};\nelse\n    scope_what(&s, EVENT_FAILED, 0);\n"
+              "scope_close(&s);")
+
+
+@shape("comm_new")
+def comm_new(call):
+    parent, child = find(call, "MPI_Comm"), find(call, "MPI_Comm *")
+    how = "comm_copied" if "dup" in call.name else "comm_made"
+    made = f"{how}(s.t, CALL_{call.name}, {parent}, *{child})"
+    if not request_of(call):
+        return Wrapper(COMM_ENTER.format(parent), COMM_LEAVE.format(made))
+    return Wrapper("struct posted p = {.peer = PEER_NONE, .tag = TAG_NONE, .comm = comm_find(s.t, comm)->slot,\n"
+                   "                   .flags = EVENT_POST};\npost_enter(&s, &p);",
+                   f"if (result == MPI_SUCCESS)\n    {made};\nimmediate_leave(&s, result, &p, request);")
+
+
+@shape("comm_group", "intercomm", "comm_far")
+def comm_by_group(call):
+    parent = next((p.name for p in call.parameters if p.type == "MPI_Comm"), "MPI_COMM_NULL")
+    child = find(call, "MPI_Comm *")
+    tag = "tag" if has(call, "tag") else "0"
+    enter = "plain_enter(&s);" if parent == "MPI_COMM_NULL" else COMM_ENTER.format(parent)
+    return Wrapper(enter, COMM_LEAVE.format(
+        f"comm_made_by_group(s.t, CALL_{call.name}, {parent}, {tag}, *{child})"))
+
+
+@shape("comm_free")
+def comm_free(call):
+    return Wrapper(COMM_ENTER.format("*comm") + "\ncomm_freed(HANDLE(*comm));", "plain_leave(&s, result, 0);")
+
+
+@shape("set_name")
+def set_name(call):
+    return Wrapper(COMM_ENTER.format("comm"), COMM_LEAVE.format("comm_named(comm, comm_name)"))
+
+
+@shape("type_free")
+def type_free(call):
+    return Wrapper("plain_enter(&s);\ntype_freed(s.t, HANDLE(*datatype));", "plain_leave(&s, result, 0);")
+
+
+# ---- environment
+
+@shape("init")
+def mpi_init(call):
+    return Wrapper("plain_enter(&s);", COMM_LEAVE.format("probe_initialized()"))
+
+
+@shape("finalize")
+def finalize(call):
+    return Wrapper("plain_enter(&s);\nprobe_finalizing();", COMM_LEAVE.format("probe_finalized()"))
+
+
+@shape("abort")
+def abort(call):
+    return Wrapper(COMM_ENTER.format("comm") + "\nprobe_aborting(errorcode);", "plain_leave(&s, result, 0);")
+
+
+@shape("pcontrol")
+def pcontrol(call):
+    return Wrapper("plain_enter(&s);\nconst int moved = region_control(s.t, level, argument);",
+                   "pcontrol_leave(&s, result, moved);")
+
+
+# ---- files
+
+@shape("io", "io_open", "io_read", "io_write")
+def io(call):
+    if call.shape == "io_open":
+        return Wrapper(COMM_ENTER.format("comm"), "plain_leave(&s, result, 0);")
+    if call.shape == "io":
+        return Wrapper("plain_enter(&s);", "plain_leave(&s, result, 0);")
+    size = "payload(s.t, count, datatype)"
+    sizes = f"0, {size}" if call.shape == "io_read" else f"{size}, 0"
+    if request_of(call):
+        return Wrapper("struct posted p = {.peer = PEER_NONE, .tag = TAG_NONE, .comm = COMM_SLOT_NONE, .flags = EVENT_POST};\n"
+                       f"scope_enter(&s, {sizes}, PEER_NONE, TAG_NONE, 0, COMM_SLOT_NONE, EVENT_POST);",
+                       "immediate_leave(&s, result, &p, request);")
+    return Wrapper(f"scope_enter(&s, {sizes}, PEER_NONE, TAG_NONE, 0, COMM_SLOT_NONE, 0);",
+                   "plain_leave(&s, result, 0);")
+
+
+# ---- writing
+
+def indent(text):
+    return "".join(f"    {line}\n" if line else "\n" for line in text.split("\n")) if text else ""
+
+
+def declaration(parameters, large):
+    if not parameters:
+        return "void"
+    words = []
+    for p in parameters:
+        kind = p.type
+        if kind != "...":
+            kind = re.sub(r"\bCOUNT\b", "MPI_Count" if large else "int", kind)
+            kind = re.sub(r"\bDISPL\b", "MPI_Aint" if large else "int", kind)
+            kind += ("" if kind.endswith("*") else " ") + p.name + p.suffix
+        words.append(kind)
+    return ", ".join(words)
+
+
+def write_wrapper(out, call, name, large):
+    """Both wrappers of one function, around one body that is inlined into each."""
+    parameters = [p for p in call.parameters if p.type != "..."]
+    variadic = len(parameters) != len(call.parameters)
+    wrapper = SHAPES[call.shape](call)
+    given = [p.name for p in parameters] + (["argument"] if variadic else [])
+    passed = ", ".join(wrapper.arguments.get(g, g) for g in given)
+    straight = ", ".join(given)
+    middle = wrapper.instead or f"real({passed})"
+    inner = declaration(parameters, large) + (", const void *argument" if variadic else "")
+    inner = "" if inner == "void" else ", " + inner
+    out.write(f"HOT int record_{name}(__typeof__(MPI_{name}) *real{inner})\n{{\n    struct scope s;\n"
+              f"    if (unlikely(!scope_open(&s, CALL_{call.name})))\n        return real({straight});\n"
+              f"{indent(wrapper.before)}    const int result = {middle};\n{indent(wrapper.after)}"
+              "    return result;\n}\n\n")
+    for prefix in ("MPI_", "PMPI_"):
+        out.write(f"static int watch_{prefix}{name}({declaration(call.parameters, large)})\n{{\n")
+        if variadic:
+            last = parameters[-1].name
+            out.write(f"    va_list list;\n    va_start(list, {last});\n"
+                      "    const void *argument = va_arg(list, const void *);\n    va_end(list);\n")
+        out.write(f"    return record_{name}({', '.join([f'real_{prefix}{name}'] + given)});\n}}\n\n")
+
+
+STUBS_X86_64 = r"""
+/* Exported symbols. Each jumps through its word of probe_jump, with all registers as the application set them,
+ * so that it is right for any MPI's handles and for variadic calls. At first the word leads to code behind the
+ * stub, which saves the argument registers (System V ABI, section 3.2.3), has probe_first() fill the words,
+ * and jumps again. */
+__asm__(
+    ".text\n"
+    "holter_first:\n"
+    "    .cfi_startproc\n"
+    "    .cfi_adjust_cfa_offset 8\n" /* the stub's number */
+    "    push %rdi\n    push %rsi\n    push %rdx\n    push %rcx\n    push %r8\n    push %r9\n    push %rax\n"
+    "    .cfi_adjust_cfa_offset 56\n"
+    "    sub $136, %rsp\n"
+    "    .cfi_adjust_cfa_offset 136\n" /* eight registers of 16, and 8 to align the stack */
+    "    movups %xmm0, (%rsp)\n    movups %xmm1, 16(%rsp)\n    movups %xmm2, 32(%rsp)\n"
+    "    movups %xmm3, 48(%rsp)\n    movups %xmm4, 64(%rsp)\n    movups %xmm5, 80(%rsp)\n"
+    "    movups %xmm6, 96(%rsp)\n    movups %xmm7, 112(%rsp)\n"
+    "    call probe_first\n"
+    "    movups (%rsp), %xmm0\n    movups 16(%rsp), %xmm1\n    movups 32(%rsp), %xmm2\n"
+    "    movups 48(%rsp), %xmm3\n    movups 64(%rsp), %xmm4\n    movups 80(%rsp), %xmm5\n"
+    "    movups 96(%rsp), %xmm6\n    movups 112(%rsp), %xmm7\n"
+    "    add $136, %rsp\n"
+    "    .cfi_adjust_cfa_offset -136\n"
+    "    pop %rax\n    pop %r9\n    pop %r8\n    pop %rcx\n    pop %rdx\n    pop %rsi\n    pop %rdi\n"
+    "    .cfi_adjust_cfa_offset -56\n"
+    "    pop %r11\n" /* the stub's number */
+    "    .cfi_adjust_cfa_offset -8\n"
+    "    lea probe_jump(%rip), %r10\n"
+    "    jmp *(%r10,%r11,8)\n"
+    "    .cfi_endproc\n"
+);
+#define STUB(symbol, number)                                                                       \
+    __asm__(".text\n.p2align 4\n.globl " #symbol "\n.type " #symbol ", @function\n" #symbol ":\n"  \
+            "    .cfi_startproc\n    jmp *probe_jump+8*" #number "(%rip)\n"                        \
+            "holter_stub_" #number ":\n    push $" #number "\n    jmp holter_first\n"              \
+            "    .cfi_endproc\n.size " #symbol ", .-" #symbol "\n");
+"""
+
+
+def write_source(out, functions):
+    out.write("/* Made from agent/probe/calls.def by make_wrappers.py. */\n"
+              "#include PROBE_WRAPPERS_H\n\n#include \"collective.h\"\n#include \"environment.h\"\n"
+              "#include \"rma.h\"\n#include \"shapes.h\"\n\n#include <stdarg.h>\n\n")
+    names = [prefix + name for _, name, _ in functions for prefix in ("MPI_", "PMPI_")]
+    names += [f"PMPI_{name}" for name in USED]
+    for name in names:
+        out.write(f"__typeof__({name}) *real_{name};\n")
+    out.write("\n")
+    for call, name, large in functions:
+        # mpi.h's own type first: a definition that differs from it does not compile.
+        out.write(f"static __typeof__(MPI_{name}) watch_MPI_{name}, watch_PMPI_{name};\n")
+        write_wrapper(out, call, name, large)
+    out.write("const struct target probe_targets[] = {\n")
+    stubs = [prefix + name for _, name, _ in functions for prefix in ("MPI_", "PMPI_")]
+    for name in stubs:
+        out.write(f"    {{\"{name}\", (void **)&real_{name}, (void *)watch_{name}}},\n")
+    out.write("};\nconst size_t probe_target_count = sizeof(probe_targets) / sizeof(probe_targets[0]);\n\n"
+              "const struct target probe_uses[] = {\n")
+    for name in USED:
+        out.write(f"    {{\"PMPI_{name}\", (void **)&real_PMPI_{name}, NULL}},\n")
+    out.write("};\nconst size_t probe_use_count = sizeof(probe_uses) / sizeof(probe_uses[0]);\n")
+    out.write(STUBS_X86_64 + "\n")
+    for number, name in enumerate(stubs):
+        out.write(f"STUB({name}, {number})\n")
+    out.write("__asm__(\".data\\n.p2align 6\\n.globl probe_jump\\n.hidden probe_jump\\nprobe_jump:\\n\"\n")
+    for number in range(len(stubs)):
+        out.write(f"        \"    .quad holter_stub_{number}\\n\"\n")
+    out.write("        \".text\\n\");\n")
+
+
+def write_header(out, functions):
+    out.write("/* Made from agent/probe/calls.def by make_wrappers.py: the next definitions behind this library;\n"
+              " * NULL when the loaded MPI does not have one. */\n"
+              "#ifndef HOLTER_PROBE_WRAPPERS_H\n#define HOLTER_PROBE_WRAPPERS_H\n\n#include <mpi.h>\n\n")
+    names = [prefix + name for _, name, _ in functions for prefix in ("MPI_", "PMPI_")]
+    for name in names + [f"PMPI_{name}" for name in USED]:
+        out.write(f"extern __typeof__({name}) *real_{name};\n")
+    out.write("\n#endif\n")
+
+
+def main(table, source, header, compiler):
+    calls, _ = call_table.read(table)
+    text = subprocess.run(compiler + ["-E", "-P", "-x", "c", "-"], input="#include <mpi.h>\n", text=True,
+                          stdout=subprocess.PIPE, check=True).stdout
+    declared = set(re.findall(r"\bMPI_(\w+)\s*\(", text)) & set(re.findall(r"\bPMPI_(\w+)\s*\(", text))
+    functions = []
+    for call in calls:
+        if call.name in declared:
+            functions.append((call, call.name, False))
+        if any("COUNT" in p.type or "DISPL" in p.type for p in call.parameters) and call.name + "_c" in declared:
+            functions.append((call, call.name + "_c", True))
+    with open(source, "w", encoding="utf-8") as out:
+        write_source(out, functions)
+    with open(header, "w", encoding="utf-8") as out:
+        write_header(out, functions)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:])

@@ -1,0 +1,177 @@
+/* Code regions and pausing: MPI_Pcontrol(level, ...).
+ *
+ * MPI says nothing about the arguments behind the level, and C does not tell how many there are.
+ * After a bare MPI_Pcontrol(1) the register of the first variadic argument holds whatever was last
+ * in it, often a pointer to some text. So an argument counts as a region's name only when it can be
+ * read, looks like a name, and lies where names lie: in the constants or variables of the program
+ * or a library, or, for names put together in a buffer, when it is nothing but letters, digits and
+ * a few marks. */
+#include "probe.h"
+
+#include PROBE_WRAPPERS_H
+
+#include <link.h>
+#include <pthread.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define NAME_ROOM sizeof(((struct region_slot *)NULL)->name)
+
+static uint32_t regions = 1; /* slot 0 means "outside all regions" */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct range {
+    uintptr_t address;
+    uintptr_t end; /* of the part of a module that holds it; 0: none does */
+};
+
+static int module_holds(struct dl_phdr_info *module, size_t size, void *argument)
+{
+    (void)size;
+    struct range *range = argument;
+    for (int i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &module->dlpi_phdr[i];
+        uintptr_t start = module->dlpi_addr + part->p_vaddr;
+        if (part->p_type == PT_LOAD && range->address >= start &&
+            range->address < start + part->p_memsz) {
+            range->end = start + part->p_memsz;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Bytes from an address to the end of the program's or library's memory that it lies in; 0: in
+ * none. */
+static size_t in_program(const void *address)
+{
+    struct range range = {.address = (uintptr_t)address};
+    dl_iterate_phdr(module_holds, &range);
+    return range.end ? range.end - range.address : 0;
+}
+
+/* Copy text from an address that may not exist, page by page. @return bytes copied */
+static size_t read_unsure(char *out, size_t room, const void *address)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), done = 0;
+    while (done < room) {
+        uintptr_t from = (uintptr_t)address + done;
+        size_t length = page - from % page;
+        if (length > room - done)
+            length = room - done;
+        struct iovec local = {out + done, length}, remote = {(void *)from, length};
+        if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != (ssize_t)length)
+            break;
+        done += length;
+    }
+    return done;
+}
+
+static int plain_name(const char *text)
+{
+    return text[strspn(text,
+                       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/+ ")] ==
+           '\0';
+}
+
+static int printable(const char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            return 0;
+    }
+    return 1;
+}
+
+/* @return 1 and the name, or 0 when the argument is no name. constant: it is part of the program */
+static int read_name(char name[NAME_ROOM], const void *argument, int *constant)
+{
+    if ((uintptr_t)argument < 4096)
+        return 0;
+    size_t length = in_program(argument);
+    *constant = length > 0;
+    if (length > NAME_ROOM)
+        length = NAME_ROOM;
+    if (*constant)
+        memcpy(name, argument, length);
+    else
+        length = read_unsure(name, NAME_ROOM, argument);
+    if (!memchr(name, '\0', length)) {
+        if (length < NAME_ROOM)
+            return 0;
+        name[NAME_ROOM - 1] = '\0'; /* a long name is cut */
+    }
+    if (name[0] == '\0')
+        return 0;
+    return *constant ? printable(name) : plain_name(name);
+}
+
+/* Index of a region's name, entered when it is new. @return 0 when there is no room */
+static uint16_t region_index(const char *name)
+{
+    uint16_t index = 0;
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 1; i < regions && index == 0; i++) {
+        if (strcmp(segment_region(probe.segment, i)->name, name) == 0)
+            index = (uint16_t)i;
+    }
+    if (index == 0 && regions < probe.segment->regions) {
+        struct region_slot *slot = segment_region(probe.segment, regions);
+        memcpy(slot->name, name, NAME_ROOM);
+        atomic_store_explicit(&slot->ready, 1, memory_order_release);
+        index = (uint16_t)regions++;
+    }
+    pthread_mutex_unlock(&lock);
+    return index;
+}
+
+static uint16_t innermost(const struct thread *t)
+{
+    uint16_t depth = t->depth < REGION_DEPTH ? t->depth : REGION_DEPTH;
+    return depth > 0 ? t->regions[depth - 1] : 0;
+}
+
+static int region_open(struct thread *t, const char *name)
+{
+    uint16_t index = region_index(name);
+    if (t->depth < REGION_DEPTH)
+        t->regions[t->depth] = index;
+    if (t->depth < UINT16_MAX)
+        t->depth++; /* deeper ones are counted, so that their ends match */
+    t->region = innermost(t);
+    return index;
+}
+
+/* Close the innermost region of that name, and those left open inside it. */
+static int region_close(struct thread *t, const char *name)
+{
+    if (t->depth > REGION_DEPTH) {
+        t->depth--;
+        return 0;
+    }
+    for (uint16_t depth = t->depth; depth > 0; depth--) {
+        uint16_t index = t->regions[depth - 1];
+        if (index != 0 && strcmp(segment_region(probe.segment, index)->name, name) == 0) {
+            t->depth = (uint16_t)(depth - 1);
+            t->region = innermost(t);
+            return -(int)index;
+        }
+    }
+    return 0;
+}
+
+int region_control(struct thread *t, int level, const void *argument)
+{
+    char name[NAME_ROOM] = "";
+    if (level == 0)
+        probe.paused = 1;
+    if (level != 1 && level != -1)
+        return 0;
+    int was_paused = level == 1 && probe.paused;
+    if (level == 1)
+        probe.paused = 0;
+    int constant = 0;
+    if (!read_name(name, argument, &constant) || (was_paused && !constant))
+        return 0;
+    return level == 1 ? region_open(t, name) : region_close(t, name);
+}

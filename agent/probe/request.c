@@ -1,0 +1,69 @@
+#include "record.h"
+
+/* Slots behind the first one, for handles that fell on the same. With MPI_THREAD_MULTIPLE a library
+ * may give a handle out again before the thread that completed the former request has come to
+ * remove it here: both are in the table for a moment. Who looks holds the handle, so the newer one
+ * is his; the other's owner has its address already. */
+struct request *request_find_behind(uint64_t handle)
+{
+    if (handle <= 1)
+        return NULL;
+    struct request *first = request_first(handle), *found = NULL;
+    for (uint32_t i = 0; i < REQUEST_WINDOW; i++) {
+        struct request *slot =
+            &probe.requests[((size_t)(first - probe.requests) + i) % REQUEST_ROOM];
+        if (__atomic_load_n(&slot->handle, __ATOMIC_ACQUIRE) != handle)
+            continue;
+        if (!found || (int32_t)(slot->number - found->number) > 0)
+            found = slot;
+        if (!probe.multiple)
+            break;
+    }
+    return found;
+}
+
+/* A slot for a new request, taken. Without threads a request of the same handle is one whose end
+ * was not seen: it gives way. */
+struct request *request_add_behind(uint64_t handle)
+{
+    struct request *first = request_first(handle);
+    if (!probe.multiple) {
+        struct request *stale = request_find_behind(handle);
+        if (stale)
+            return stale;
+    }
+    for (uint32_t i = 0; i < REQUEST_WINDOW; i++) {
+        struct request *slot =
+            &probe.requests[((size_t)(first - probe.requests) + i) % REQUEST_ROOM];
+        uint64_t free = 0;
+        if (__atomic_compare_exchange_n(&slot->handle, &free, 1, 0, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED))
+            return slot;
+    }
+    return NULL;
+}
+
+int waitall_by_pieces(int (*real)(int, MPI_Request *, MPI_Status *), int count,
+                      MPI_Request *requests, const struct found *found, uint32_t n)
+{
+    MPI_Status statuses[STATUS_ROOM];
+    uint32_t next = 0;
+    for (int first = 0; first < count; first += (int)STATUS_ROOM) {
+        int piece = count - first < (int)STATUS_ROOM ? count - first : (int)STATUS_ROOM;
+        int result = real(piece, requests + first, statuses);
+        if (result != MPI_SUCCESS)
+            return result;
+        for (; next < n && found[next].index < (uint32_t)(first + piece); next++) {
+            struct request *r = &probe.requests[found[next].slot];
+            struct completion c =
+                request_outcome(r, &statuses[found[next].index - (uint32_t)first], 0);
+            r->bytes = c.bytes;
+            r->peer = c.peer;
+            r->tag = c.tag;
+            if (!(c.flags & EVENT_CANCELLED))
+                r->flags = (uint16_t)(r->flags & ~REQUEST_CANCELLED);
+            r->flags |= (uint16_t)REQUEST_KNOWN;
+        }
+    }
+    return MPI_SUCCESS;
+}

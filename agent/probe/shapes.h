@@ -1,0 +1,596 @@
+/* Before and after the MPI call, for each shape of call in calls.def but collectives
+ * (collective.h). The wrappers that make_wrappers.py writes call a pair of these around the real
+ * function. */
+#ifndef HOLTER_PROBE_SHAPES_H
+#define HOLTER_PROBE_SHAPES_H
+
+#include "record.h"
+
+#include <alloca.h>
+
+#define MOVED (EVENT_SEND | EVENT_RECV | EVENT_POST | EVENT_DONE)
+
+/** End a call whose entry fields stand, but for a failure. flags: as given on entry. */
+HOT void plain_leave(const struct scope *s, int result, uint32_t flags)
+{
+    scope_exit(s);
+    if (unlikely(result != MPI_SUCCESS))
+        scope_what(s, (flags & ~(uint32_t)MOVED) | EVENT_FAILED, 0);
+    scope_close(s);
+}
+
+HOT void plain_enter(const struct scope *s)
+{
+    scope_enter(s, 0, 0, PEER_NONE, TAG_NONE, 0, COMM_SLOT_NONE, 0);
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+/** A message as the call posts it; the wrapper keeps it over the call. */
+struct posted {
+    uint64_t bytes;
+    int32_t peer;
+    int32_t tag;
+    uint16_t comm;
+    uint32_t flags;
+};
+
+HOT struct posted post(const struct scope *s, int64_t count, MPI_Datatype type, int rank, int tag,
+                       MPI_Comm handle, uint32_t flags)
+{
+    const struct comm *comm = comm_find(s->t, handle);
+    return (struct posted){
+        .bytes = payload(s->t, count, type),
+        .peer = comm_peer(comm, rank),
+        .tag = tag_of(tag),
+        .comm = comm->slot,
+        .flags = flags | comm_flags(comm) | (flags & EVENT_RECV ? wildcard(rank, tag) : 0),
+    };
+}
+
+HOT void post_enter(const struct scope *s, const struct posted *p)
+{
+    scope_enter(s, p->bytes, 0, p->peer, p->tag, 0, p->comm, p->flags);
+}
+
+/** What a receive's status tells: size, and source and tag when they were left open. */
+HOT void post_received(struct posted *p, const MPI_Status *status)
+{
+    p->bytes = status_bytes(status);
+    if (p->flags & EVENT_WILDCARD) {
+        p->tag = status->MPI_TAG == MPI_ANY_TAG ? TAG_ANY : status->MPI_TAG;
+        if (p->peer == PEER_ANY) {
+            const struct comm *comm = comm_of_slot(p->comm);
+            p->peer = comm ? comm_peer(comm, status->MPI_SOURCE) : PEER_UNKNOWN;
+        }
+    }
+}
+
+HOT void recv_leave(const struct scope *s, int result, struct posted *p, const MPI_Status *status)
+{
+    scope_exit(s);
+    if (likely(result == MPI_SUCCESS)) {
+        post_received(p, status);
+        ring_put(s->slot, RING_WORD_BYTES, p->bytes);
+        ring_put(s->slot, RING_WORD_ENDS, ring_ends(p->peer, p->tag));
+    } else {
+        scope_what(s, (p->flags & ~(uint32_t)MOVED) | EVENT_FAILED, 0);
+    }
+    scope_close(s);
+}
+
+/** Keep the request of a posted operation. @return flags of the record; number: of the request, 0:
+ *  none */
+HOT uint32_t keep_request(const struct scope *s, const struct posted *p, uint64_t handle,
+                          uint32_t *number)
+{
+    *number = 0;
+    if (request_complete(handle))
+        return p->flags & EVENT_PERSISTENT ? p->flags : p->flags | EVENT_DONE;
+    uint32_t kept = p->flags & ~(uint32_t)(EVENT_POST | EVENT_DONE);
+    if (kept & EVENT_PERSISTENT)
+        kept |= REQUEST_IDLE;
+    *number = request_add(s, handle, p->bytes, p->peer, p->tag, p->comm, kept);
+    return *number ? p->flags : p->flags | EVENT_UNTRACKED;
+}
+
+HOT void immediate_leave(const struct scope *s, int result, const struct posted *p,
+                         const MPI_Request *request)
+{
+    scope_exit(s);
+    if (likely(result == MPI_SUCCESS)) {
+        uint32_t number, flags = keep_request(s, p, HANDLE(*request), &number);
+        if (number)
+            scope_place(s, number, p->comm);
+        if (flags != p->flags)
+            scope_what(s, flags, 0);
+    } else {
+        scope_what(s, (p->flags & ~(uint32_t)MOVED) | EVENT_FAILED, 0);
+    }
+    scope_close(s);
+}
+
+/** Persistent and partitioned requests: nothing moves before MPI_Start. */
+HOT void init_leave(const struct scope *s, int result, const struct posted *p,
+                    const MPI_Request *request)
+{
+    scope_what(s, p->flags & ~(uint32_t)MOVED, 0);
+    scope_exit(s);
+    if (result == MPI_SUCCESS) {
+        uint32_t number, flags = keep_request(s, p, HANDLE(*request), &number);
+        scope_place(s, number, p->comm);
+        scope_what(s, flags & ~(uint32_t)MOVED, 0);
+    } else {
+        scope_what(s, EVENT_PERSISTENT | EVENT_FAILED, 0);
+    }
+    scope_close(s);
+}
+
+/** Send and receive in one call: the call's record carries what goes out, a part what comes in. */
+HOT void sendrecv_leave(const struct scope *s, int result, const struct posted *out,
+                        struct posted *in, const MPI_Status *status)
+{
+    uint64_t t_exit = scope_exit(s);
+    if (unlikely(result != MPI_SUCCESS)) {
+        scope_what(s, EVENT_FAILED, 0);
+        scope_close(s);
+        return;
+    }
+    post_received(in, status);
+    scope_what(s, out->flags, 1);
+    count_paused(s);
+    record_publish(s->t);
+    record_part(s, t_exit, in->bytes, s->t_enter, in->peer, in->tag, 0, in->comm, in->flags);
+    scope_leave(s);
+}
+
+HOT void isendrecv_leave(const struct scope *s, int result, const struct posted *out,
+                         const struct posted *in, const MPI_Request *request)
+{
+    uint64_t t_exit = scope_exit(s);
+    if (unlikely(result != MPI_SUCCESS)) {
+        scope_what(s, EVENT_FAILED, 0);
+        scope_close(s);
+        return;
+    }
+    uint32_t number, flags = keep_request(s, in, HANDLE(*request), &number);
+    scope_what(s, out->flags, 1);
+    count_paused(s);
+    record_publish(s->t);
+    record_part(s, t_exit, in->bytes, s->t_enter, in->peer, in->tag, number, in->comm, flags);
+    scope_leave(s);
+}
+
+/* ---- probes -------------------------------------------------------------- */
+
+HOT struct posted look_for(const struct scope *s, int source, int tag, MPI_Comm handle)
+{
+    const struct comm *comm = comm_find(s->t, handle);
+    return (struct posted){.peer = comm_peer(comm, source),
+                           .tag = tag_of(tag),
+                           .comm = comm->slot,
+                           .flags = comm_flags(comm) | wildcard(source, tag)};
+}
+
+/** A message was found. It is not received by this, so the record carries no bytes. message: NULL
+ *  unless it was taken (MPI_Mprobe). */
+HOT void found_leave(const struct scope *s, int result, struct posted *p, const MPI_Status *status,
+                     const MPI_Message *message)
+{
+    scope_exit(s);
+    if (result == MPI_SUCCESS) {
+        post_received(p, status);
+        ring_put(s->slot, RING_WORD_ENDS, ring_ends(p->peer, p->tag));
+        if (message && *message != MPI_MESSAGE_NO_PROC)
+            request_add(s, HANDLE(*message), p->bytes, p->peer, p->tag, p->comm,
+                        (p->flags & EVENT_INTER) | REQUEST_MESSAGE);
+    } else {
+        scope_what(s, p->flags | EVENT_FAILED, 0);
+    }
+    scope_close(s);
+}
+
+/** Iprobe, Improbe: the record is begun only when something was found. */
+HOT void iprobe_leave(const struct scope *s, int result, struct posted *p, int flag,
+                      const MPI_Status *status, const MPI_Message *message)
+{
+    if (result == MPI_SUCCESS && !flag) {
+        scope_poll(s, POLL_PROBE, ticks());
+        return;
+    }
+    post_enter(s, p);
+    found_leave(s, result, p, status, message);
+}
+
+/** Mrecv, Imrecv: what the probe that took the message has kept. */
+HOT struct posted taken(const struct scope *s, uint64_t handle, int64_t count, MPI_Datatype type,
+                        uint32_t flags)
+{
+    struct request *message = request_find(handle);
+    struct posted p = {.bytes = payload(s->t, count, type),
+                       .peer = PEER_UNKNOWN,
+                       .tag = TAG_NONE,
+                       .comm = COMM_SLOT_NONE,
+                       .flags = flags};
+    if (handle == HANDLE(MPI_MESSAGE_NO_PROC)) {
+        p.peer = PEER_NULL;
+    } else if (message && message->flags & REQUEST_MESSAGE) {
+        p.peer = message->peer;
+        p.tag = message->tag;
+        p.comm = message->comm;
+        p.flags |= message->flags & EVENT_INTER;
+        request_remove(message);
+    } else {
+        p.flags |= EVENT_UNTRACKED;
+    }
+    return p;
+}
+
+/* ---- completion of one request ------------------------------------------- */
+
+/** The request that a call completes; kept over the call. */
+struct waited {
+    struct request *request; /**< NULL: none, or not known */
+    uint64_t handle;
+    MPI_Status own; /**< used when the application does not want one */
+};
+
+/** A known request that is under way. */
+HOT struct request *request_active(uint64_t handle)
+{
+    if (handle == HANDLE(MPI_REQUEST_NULL))
+        return NULL;
+    struct request *request = request_find(handle);
+    return request && !(request->flags & REQUEST_IDLE) ? request : NULL;
+}
+
+/** Is it one that should be known, but is not? */
+HOT int request_unknown(uint64_t handle)
+{
+    return handle != HANDLE(MPI_REQUEST_NULL) && !request_complete(handle) && !request_find(handle);
+}
+
+HOT void wait_enter(const struct scope *s, struct waited *w, const MPI_Request *request)
+{
+    w->handle = HANDLE(*request);
+    w->request = request_active(w->handle);
+    const struct request *r = w->request;
+    if (likely(r != NULL))
+        scope_enter(s, r->bytes, r->t_post, r->peer, r->tag, r->number, r->comm,
+                    r->flags & ~(uint32_t)REQUEST_OWN);
+    else
+        plain_enter(s);
+}
+
+/** Where the library shall put the status. */
+HOT MPI_Status *wanted_status(struct waited *w, MPI_Status *status)
+{
+    return status == MPI_STATUS_IGNORE && w->request && request_wants_status(w->request) ? &w->own
+                                                                                         : status;
+}
+
+/** The record of a call that completed one request; exit stamp is set. */
+HOT void completed_leave(const struct scope *s, int result, struct request *r, uint64_t handle,
+                         const MPI_Request *request, const MPI_Status *status)
+{
+    if (likely(r != NULL)) {
+        struct completion c = request_outcome(r, status, result != MPI_SUCCESS);
+        ring_put(s->slot, RING_WORD_BYTES, c.bytes);
+        ring_put(s->slot, RING_WORD_BYTES_IN, r->t_post);
+        ring_put(s->slot, RING_WORD_ENDS, ring_ends(c.peer, c.tag));
+        scope_place(s, r->number, r->comm);
+        scope_what(s, c.flags, 0);
+        /* After an error the request may still be there. */
+        if (likely(result == MPI_SUCCESS) || HANDLE(*request) != handle)
+            request_retire(r);
+    } else {
+        uint32_t flags = result != MPI_SUCCESS ? EVENT_FAILED : 0;
+        scope_what(s, flags | (request_unknown(handle) ? EVENT_UNTRACKED : 0), 0);
+    }
+    scope_close(s);
+}
+
+HOT void wait_leave(const struct scope *s, int result, struct waited *w, const MPI_Request *request,
+                    const MPI_Status *status)
+{
+    scope_exit(s);
+    completed_leave(s, result, w->request, w->handle, request, status);
+}
+
+/** Before a call that may complete a request: where threads share requests it must be found now,
+ *  while the handle is the caller's; else there is time until something was completed. */
+HOT struct request *request_early(uint64_t handle)
+{
+    return unlikely(probe.multiple) ? request_active(handle) : NULL;
+}
+
+HOT struct request *request_late(struct request *early, uint64_t handle)
+{
+    return unlikely(probe.multiple) ? early : request_active(handle);
+}
+
+HOT int request_idle(uint64_t handle)
+{
+    const struct request *request = request_complete(handle) ? NULL : request_find(handle);
+    return request && request->flags & REQUEST_IDLE;
+}
+
+/** MPI_Test that found something, or failed. Apart from the wrapper, so that this stays short for
+ *  those that find nothing. */
+static __attribute__((noinline, unused)) void test_found(const struct scope *s, int result,
+                                                         struct request *early, uint64_t handle,
+                                                         const MPI_Request *request,
+                                                         const MPI_Status *status)
+{
+    struct request *r = request_late(early, handle);
+    if (!r && result == MPI_SUCCESS && request_idle(handle)) {
+        scope_poll(s, POLL_TEST, ticks()); /* persistent and not started: nothing to find */
+        return;
+    }
+    plain_enter(s);
+    scope_exit(s);
+    completed_leave(s, result, r, handle, request, status);
+}
+
+HOT void test_leave(const struct scope *s, int result, struct request *early, uint64_t handle,
+                    const MPI_Request *request, int flag, const MPI_Status *status)
+{
+    if (likely(result == MPI_SUCCESS && (!flag || handle == HANDLE(MPI_REQUEST_NULL))))
+        scope_poll(s, POLL_TEST, ticks());
+    else
+        test_found(s, result, early, handle, request, status);
+}
+
+/** MPI_Request_get_status looks without completing: the request number stands in the record, DONE
+ *  does not. */
+HOT void get_status_leave(const struct scope *s, int result, uint64_t handle, int flag)
+{
+    struct request *r = request_active(handle);
+    if (result == MPI_SUCCESS &&
+        (!flag || handle == HANDLE(MPI_REQUEST_NULL) || (!r && request_idle(handle)))) {
+        scope_poll(s, POLL_TEST, ticks());
+        return;
+    }
+    if (r)
+        scope_enter(s, 0, 0, r->peer, r->tag, r->number, r->comm, 0);
+    else
+        plain_enter(s);
+    plain_leave(s, result, 0);
+}
+
+/* ---- completion of several requests -------------------------------------- */
+
+#define FOUND_ROOM(count)                                                                          \
+    ((size_t)((unsigned)(count) < REQUEST_ROOM ? (unsigned)(count) : REQUEST_ROOM))
+
+/** What an array of requests holds before a call. */
+struct survey {
+    uint32_t known; /**< requests found */
+    int wants;      /**< some of them need a status */
+    int unknown;    /**< some should be known, but are not */
+    int complete;   /**< some were complete when they were posted */
+};
+
+/** Known requests under way among an array. */
+HOT struct survey find_all(struct found *found, int count, const MPI_Request *requests)
+{
+    struct survey survey = {0};
+    for (int i = 0; i < count; i++) {
+        uint64_t handle = HANDLE(requests[i]);
+        if (handle == HANDLE(MPI_REQUEST_NULL))
+            continue;
+        if (request_complete(handle)) {
+            survey.complete = 1;
+            continue;
+        }
+        struct request *r = request_find(handle);
+        if (unlikely(!r)) {
+            survey.unknown = 1;
+        } else if (likely(!(r->flags & REQUEST_IDLE)) && survey.known < REQUEST_ROOM) {
+            found[survey.known++] = (struct found){(uint32_t)i, (uint16_t)(r - probe.requests)};
+            survey.wants |= request_wants_status(r);
+        }
+    }
+    return survey;
+}
+
+/** Records of the requests found: the first in the call's record, the others behind it. t_exit is
+ *  set.
+ *  @param statuses  by found.index; NULL when none is wanted */
+HOT void all_leave(const struct scope *s, int result, uint64_t t_exit, const struct found *found,
+                   uint32_t n, const MPI_Status *statuses, uint32_t flags)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct request *r = &probe.requests[found[i].slot];
+        const MPI_Status *status = statuses ? &statuses[found[i].index] : NULL;
+        int failed = result != MPI_SUCCESS &&
+                     !(result == MPI_ERR_IN_STATUS && status && status->MPI_ERROR == MPI_SUCCESS);
+        struct completion c = request_outcome(r, status, failed);
+        if (i == 0) {
+            ring_put(s->slot, RING_WORD_BYTES, c.bytes);
+            ring_put(s->slot, RING_WORD_BYTES_IN, r->t_post);
+            ring_put(s->slot, RING_WORD_ENDS, ring_ends(c.peer, c.tag));
+            scope_place(s, r->number, r->comm);
+            scope_what(s, c.flags | flags, n - 1);
+            count_paused(s);
+            record_publish(s->t);
+        } else {
+            record_part(s, t_exit, c.bytes, r->t_post, c.peer, c.tag, r->number, r->comm, c.flags);
+        }
+        if (likely(!failed) || (status && status->MPI_ERROR != MPI_ERR_PENDING))
+            request_retire(r);
+    }
+    if (n == 0) {
+        scope_what(s, flags | (result != MPI_SUCCESS ? EVENT_FAILED : 0), 0);
+        count_paused(s);
+        record_publish(s->t);
+    }
+    scope_leave(s);
+}
+
+/** The first request found stands for all while the call is in progress. */
+HOT void all_enter(const struct scope *s, const struct found *found, uint32_t n)
+{
+    if (n == 0) {
+        plain_enter(s);
+        return;
+    }
+    const struct request *r = &probe.requests[found[0].slot];
+    scope_enter(s, r->bytes, r->t_post, r->peer, r->tag, r->number, r->comm,
+                r->flags & ~(uint32_t)REQUEST_OWN);
+}
+
+/** An array of requests as it was before the call that completes some of it. */
+struct before {
+    const MPI_Request *handles; /**< copy; NULL when the array was too long */
+    struct request **entries; /**< where threads share requests: found before the call; else NULL */
+};
+
+HOT void before_fill(struct before *before, MPI_Request *handles, struct request **entries,
+                     int count, const MPI_Request *requests)
+{
+    memcpy(handles, requests, (size_t)count * sizeof(*handles));
+    before->handles = handles;
+    before->entries = entries;
+    for (int i = 0; entries && i < count; i++)
+        entries[i] = request_active(HANDLE(handles[i]));
+}
+
+HOT struct request *before_find(const struct before *before, int index)
+{
+    return before->entries ? before->entries[index]
+                           : request_active(HANDLE(before->handles[index]));
+}
+
+/** One of an array was completed: index is MPI_UNDEFINED when there was nothing to wait for. */
+HOT void any_leave(const struct scope *s, int result, int index, const struct before *before,
+                   const MPI_Request *requests, const MPI_Status *status)
+{
+    scope_exit(s);
+    if (index == MPI_UNDEFINED || index < 0) {
+        scope_what(s, result != MPI_SUCCESS ? EVENT_FAILED : 0, 0);
+        scope_close(s);
+    } else if (!before->handles) {
+        scope_what(s, EVENT_UNTRACKED, 0);
+        scope_close(s);
+    } else {
+        completed_leave(s, result, before_find(before, index), HANDLE(before->handles[index]),
+                        &requests[index], status);
+    }
+}
+
+/** Some of an array were completed; statuses are in the order of the indices. */
+HOT void some_leave(const struct scope *s, int result, int done, const int *indices,
+                    const struct before *before, struct found *found, const MPI_Status *statuses)
+{
+    uint64_t t_exit = scope_exit(s);
+    uint32_t n = 0, flags = 0;
+    if (done == MPI_UNDEFINED || done < 0)
+        done = 0;
+    for (int i = 0; i < done; i++) {
+        struct request *r = before->handles ? before_find(before, indices[i]) : NULL;
+        if (r && n < REQUEST_ROOM)
+            found[n++] = (struct found){(uint32_t)i, (uint16_t)(r - probe.requests)};
+        else if (!before->handles || r || request_unknown(HANDLE(before->handles[indices[i]])))
+            flags = EVENT_UNTRACKED;
+    }
+    all_leave(s, result, t_exit, found, n, statuses, flags);
+}
+
+#define COPY_ROOM 4096 /* handles that are copied to the stack before a call */
+
+/* ---- persistent requests, freeing, cancelling ---------------------------- */
+
+HOT void start_enter(const struct scope *s, const struct request *r)
+{
+    if (r)
+        scope_enter(s, r->bytes, 0, r->peer, r->tag, r->number, r->comm,
+                    (r->flags & ~(uint32_t)REQUEST_OWN) | EVENT_POST);
+    else
+        plain_enter(s);
+}
+
+HOT void request_started(const struct scope *s, struct request *r)
+{
+    r->t_post = s->t_enter;
+    r->flags = (uint16_t)(r->flags & ~(REQUEST_IDLE | REQUEST_CANCELLED));
+}
+
+HOT void start_leave(const struct scope *s, int result, struct request *r, uint64_t handle)
+{
+    scope_exit(s);
+    if (r && result == MPI_SUCCESS)
+        request_started(s, r);
+    else
+        scope_what(s,
+                   (result != MPI_SUCCESS ? EVENT_FAILED : 0) |
+                       (!r && !request_complete(handle) ? EVENT_UNTRACKED : 0),
+                   0);
+    scope_close(s);
+}
+
+HOT struct request *first_known(int count, const MPI_Request *requests)
+{
+    for (int i = 0; i < count; i++) {
+        struct request *r = request_find(HANDLE(requests[i]));
+        if (r)
+            return r;
+    }
+    return NULL;
+}
+
+HOT void startall_leave(const struct scope *s, int result, int count, const MPI_Request *requests)
+{
+    uint64_t t_exit = scope_exit(s);
+    unsigned known = 0;
+    for (int i = 0; i < count; i++)
+        known += request_find(HANDLE(requests[i])) != NULL;
+    uint32_t flags = result != MPI_SUCCESS ? EVENT_FAILED : 0;
+    if (known != (unsigned)(count < 0 ? 0 : count))
+        flags |= EVENT_UNTRACKED;
+    struct request *first = known && result == MPI_SUCCESS ? first_known(count, requests) : NULL;
+    if (first)
+        flags |= (first->flags & ~(uint32_t)REQUEST_OWN) | EVENT_POST;
+    scope_what(s, flags, first ? known - 1 : 0);
+    count_paused(s);
+    record_publish(s->t);
+    for (int i = 0; first && i < count; i++) {
+        struct request *r = request_find(HANDLE(requests[i]));
+        if (!r)
+            continue;
+        request_started(s, r);
+        if (r != first)
+            record_part(s, t_exit, r->bytes, 0, r->peer, r->tag, r->number, r->comm,
+                        (r->flags & ~(uint32_t)REQUEST_OWN) | EVENT_POST);
+    }
+    scope_leave(s);
+}
+
+/** MPI_Cancel, MPI_Request_free: the record names the request. */
+HOT void request_enter(const struct scope *s, const struct request *r)
+{
+    if (r)
+        scope_enter(s, 0, 0, r->peer, r->tag, r->number, r->comm, 0);
+    else
+        plain_enter(s);
+}
+
+HOT void request_free_leave(const struct scope *s, int result, struct request *r)
+{
+    uint32_t flags = 0;
+    if (r && result == MPI_SUCCESS) {
+        if ((r->flags & (EVENT_RECV | REQUEST_IDLE)) == EVENT_RECV) {
+            /* It will complete, or not, without anybody being told. */
+            _Atomic uint64_t *count = &s->t->ring.control->untracked;
+            atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+                                  memory_order_relaxed);
+            flags = EVENT_UNTRACKED;
+        }
+        request_remove(r);
+    }
+    scope_exit(s);
+    scope_what(s, flags | (result != MPI_SUCCESS ? EVENT_FAILED : 0), 0);
+    scope_close(s);
+}
+
+#endif

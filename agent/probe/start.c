@@ -1,0 +1,565 @@
+/* Start and end: finding the MPI library, making the segment, giving rings to threads.
+ *
+ * Every exported function is a stub that jumps through probe_jump. At first all stubs lead to
+ * probe_first(), which looks for the MPI library: of this probe's kind, the stubs are pointed at
+ * the wrappers; of another kind, or when anything is in the way, at the library itself, and the
+ * probe costs one jump a call from then on. The segment is made when the first wrapper runs, so
+ * that a process that never calls MPI leaves no trace. */
+#include "record.h"
+
+#include PROBE_WRAPPERS_H
+
+#include "version.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+struct probe probe = {.rank = -1};
+#if defined(OPEN_MPI)
+struct objects probe_objects;
+#endif
+
+__thread struct thread thread_self
+    __attribute__((tls_model("initial-exec"))) = {.gate = GATE_NEW, .last = &comm_null};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_key_t key; /* ends a thread's ring */
+    int resolved;      /* real_* are filled */
+    int passive;       /* for good */
+    int watching;      /* the segment is there */
+    int pid;           /* that the segment belongs to */
+    int complained;
+    char name[96];                 /* of the segment */
+    char job[64];                  /* job id */
+    int preload_left;              /* we are out of LD_PRELOAD */
+    uint64_t tick_load, mono_load; /* when the library was loaded */
+} start = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void probe_complain(const char *format, ...)
+{
+    char line[256];
+    va_list arguments;
+    if (start.complained++)
+        return;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof(line) - 1, format, arguments);
+    va_end(arguments);
+    if (length > (int)sizeof(line) - 2)
+        length = (int)sizeof(line) - 2;
+    line[length] = '\n';
+    ssize_t written = write(STDERR_FILENO, line, (size_t)length + 1);
+    (void)written;
+}
+
+int probe_missing(void)
+{
+    return MPI_ERR_OTHER;
+}
+
+/* ---- the MPI library ----------------------------------------------------- */
+
+static int is_mpi(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    name = name ? name + 1 : path;
+    return strncmp(name, "libmpi.so", 9) == 0 || strncmp(name, "libmpich.so", 11) == 0;
+}
+
+static int note_mpi(struct dl_phdr_info *module, size_t size, void *argument)
+{
+    (void)size;
+    if (!module->dlpi_name || !is_mpi(module->dlpi_name))
+        return 0;
+    *(const char **)argument = module->dlpi_name;
+    return 1;
+}
+
+static const char *mapped_mpi(void)
+{
+    const char *path = NULL;
+    dl_iterate_phdr(note_mpi, &path);
+    return path;
+}
+
+static void leave_preload(void);
+
+/* A handle to search for MPI's functions: RTLD_NEXT where the program was linked with MPI, so that
+ * other tools between us and the library keep their place; the library itself where it was opened
+ * later and for its opener only (dlopen(3), RTLD_LOCAL), as Python does. NULL: there is none. */
+static void *find_library(void)
+{
+    if (dlsym(RTLD_NEXT, "PMPI_Init"))
+        return RTLD_NEXT;
+    const char *path = mapped_mpi();
+    return path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+}
+
+static int flavour_of(void *library)
+{
+    if (dlsym(library, "ompi_mpi_comm_world"))
+        return MPI_FLAVOUR_OPENMPI;
+    if (dlsym(library, "MPIR_Err_create_code") || dlsym(library, "MPIR_Dup_fn"))
+        return MPI_FLAVOUR_MPICH;
+    return MPI_FLAVOUR_NONE;
+}
+
+static void point_stubs(int watch)
+{
+    for (size_t i = 0; i < probe_target_count; i++) {
+        const struct target *target = &probe_targets[i];
+        void *to = watch ? target->watch : *target->real;
+        __atomic_store_n(&probe_jump[i], to ? to : (void *)probe_missing, __ATOMIC_RELEASE);
+    }
+}
+
+static void go_passive(void)
+{
+    start.passive = 1;
+    start.watching = 0;
+    if (start.resolved)
+        point_stubs(0);
+}
+
+static int resolve(void)
+{
+    void *library = find_library();
+    if (!library)
+        return 0;
+    int flavour = flavour_of(library);
+    for (size_t i = 0; i < probe_target_count; i++)
+        *probe_targets[i].real = dlsym(library, probe_targets[i].name);
+    for (size_t i = 0; i < probe_use_count; i++)
+        *probe_uses[i].real = dlsym(library, probe_uses[i].name);
+#if defined(OPEN_MPI)
+        /* The program may hold copies of them, which come first (ELF copy relocation). */
+#define X(name)                                                                                    \
+    probe_objects.name = dlsym(RTLD_DEFAULT, #name);                                               \
+    if (!probe_objects.name)                                                                       \
+        probe_objects.name = dlsym(library, #name);
+    OBJECTS(X)
+#undef X
+#endif
+    start.resolved = 1;
+    if (flavour != PROBE_FLAVOUR) {
+        if (getenv("HOLTER_SESSION"))
+            probe_complain(
+                "holter: the MPI library is of another kind than the probe: not watched");
+        start.passive = 1;
+    }
+    return 1;
+}
+
+void probe_first(void)
+{
+    int error = errno;
+    pthread_mutex_lock(&start.lock);
+    if (!start.resolved) {
+        if (!resolve()) {
+            static const char text[] =
+                "holter: an MPI function was called, but no MPI library is there\n";
+            ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
+            (void)written;
+            abort(); /* as the program would have ended without us: undefined symbol */
+        }
+        const char *session = getenv("HOLTER_SESSION");
+        if (!start.passive && (!session || !*session))
+            start.passive = 1;
+        /* This is the application after all: it has opened the MPI library by itself. */
+        leave_preload();
+        point_stubs(!start.passive);
+    }
+    pthread_mutex_unlock(&start.lock);
+    errno = error;
+}
+
+/* ---- clock --------------------------------------------------------------- */
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+#if defined(__x86_64__)
+/* The start of a small file of the kernel's, as text. */
+static void read_start(char *out, size_t room, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, out, room - 1) : 0;
+    out[length > 0 ? length : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Is the time stamp counter invariant (CPUID 0x80000007, EDX bit 8)? Where the instruction is
+ * emulated and says no, the kernel knows. */
+static int tsc_is_invariant(void)
+{
+    unsigned a, b, c, d;
+    if (__get_cpuid(0x80000007, &a, &b, &c, &d) && d & (1u << 8))
+        return 1;
+    char text[4096]; /* the first processor's flags are within */
+    read_start(text, sizeof(text), "/proc/cpuinfo");
+    return strstr(text, " constant_tsc") && strstr(text, " nonstop_tsc");
+}
+#endif
+
+/* The counter, unless it is not invariant or the kernel itself does not trust it. */
+static enum tick_unit choose_unit(void)
+{
+#if defined(__x86_64__)
+    char source[32];
+    read_start(source, sizeof(source),
+               "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    if (tsc_is_invariant() && strncmp(source, "hpet", 4) != 0 &&
+        strncmp(source, "acpi_pm", 7) != 0 && strncmp(source, "jiffies", 7) != 0)
+        return TICK_TSC;
+#endif
+    return TICK_NS;
+}
+
+/* Tick and nanosecond of one moment: of some readings, the one that took the shortest. */
+static void clock_pair(uint64_t *tick, uint64_t *mono)
+{
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        uint64_t before = ticks(), ns = clock_ns(CLOCK_MONOTONIC), after = ticks();
+        if (after - before < best) {
+            best = after - before;
+            *tick = before + (after - before) / 2;
+            *mono = ns;
+        }
+    }
+}
+
+/* ---- segment ------------------------------------------------------------- */
+
+static void copy_text(char *out, size_t room, const char *text)
+{
+    if (!text)
+        text = "";
+    size_t length = strnlen(text, room - 1);
+    memcpy(out, text, length);
+    out[length] = '\0';
+}
+
+/* Cores the process may run on, "0-3,8". */
+static void write_placement(char *out, size_t room)
+{
+    cpu_set_t set;
+    size_t used = 0;
+    out[0] = '\0';
+    if (sched_getaffinity(0, sizeof(set), &set) != 0)
+        return;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &set))
+            continue;
+        size_t last = cpu;
+        while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set))
+            last++;
+        char range[32];
+        int length = last > cpu
+                         ? snprintf(range, sizeof(range), "%s%zu-%zu", used ? "," : "", cpu, last)
+                         : snprintf(range, sizeof(range), "%s%zu", used ? "," : "", cpu);
+        if (used + (size_t)length >= room)
+            return;
+        memcpy(out + used, range, (size_t)length + 1);
+        used += (size_t)length;
+        cpu = last;
+    }
+}
+
+static void write_header(struct segment *segment)
+{
+    segment->pid = (int32_t)getpid();
+    segment->uid = (uint32_t)getuid();
+    segment->pid_start = process_start_time(segment->pid);
+    segment->flavour = PROBE_FLAVOUR;
+    segment->tick_unit = probe.tick_unit;
+    clock_pair(&segment->tick_start, &segment->mono_start_ns);
+    segment->real_start_ns = clock_ns(CLOCK_REALTIME);
+    segment->tick_hz = 1e9;
+    if (probe.tick_unit == TICK_TSC) {
+        /* From loading the library to here; at least a quarter of a millisecond. */
+        uint64_t tick = segment->tick_start, mono = segment->mono_start_ns;
+        while (mono - start.mono_load < 250000)
+            clock_pair(&tick, &mono);
+        segment->tick_hz =
+            (double)(tick - start.tick_load) * 1e9 / (double)(mono - start.mono_load);
+    }
+    copy_text(segment->session, sizeof(segment->session), getenv("HOLTER_SESSION"));
+    copy_text(segment->job, sizeof(segment->job), start.job);
+    copy_text(segment->probe, sizeof(segment->probe), HOLTER_VERSION);
+    if (gethostname(segment->host, sizeof(segment->host) - 1) != 0)
+        segment->host[0] = '\0';
+    ssize_t length = readlink("/proc/self/exe", segment->app, sizeof(segment->app) - 1);
+    segment->app[length > 0 ? length : 0] = '\0';
+    write_placement(segment->placement, sizeof(segment->placement));
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int version_length = 0;
+    if (real_PMPI_Get_library_version(version, &version_length) == MPI_SUCCESS) {
+        version[strcspn(version, "\n,")] = '\0';
+        for (char *tab = version; (tab = strchr(tab, '\t'));)
+            *tab = ' ';
+        copy_text(segment->mpi, sizeof(segment->mpi), version);
+    }
+}
+
+static uint32_t wanted_capacity(void)
+{
+    const char *text = getenv("HOLTER_RING");
+    char *end;
+    unsigned long records = text ? strtoul(text, &end, 10) : 0;
+    if (!text || *end || records < 1024 || records > 4194304 || (records & (records - 1)) != 0)
+        return SEGMENT_FIRST_CAPACITY;
+    return (uint32_t)records;
+}
+
+static int try_shapes(void)
+{
+    struct segment_shape shape = {.rings = SEGMENT_RINGS,
+                                  .comms = SEGMENT_COMMS,
+                                  .regions = SEGMENT_REGIONS,
+                                  .first_capacity = wanted_capacity(),
+                                  .early_capacity = SEGMENT_EARLY_CAPACITY,
+                                  .late_capacity = SEGMENT_LATE_CAPACITY};
+    for (;;) {
+        int error = segment_create(&probe.segment, start.name, &shape);
+        if ((error != -ENOSPC && error != -ENOMEM) || shape.first_capacity <= 1024)
+            return error;
+        shape.first_capacity /= 4; /* little room: shorter rings, then fewer */
+        if (shape.first_capacity < 1024)
+            shape.first_capacity = 1024;
+        shape.early_capacity = 1024;
+        shape.late_capacity = 512;
+        shape.rings = shape.first_capacity > 1024 ? 8 : 2;
+        shape.comms = shape.first_capacity > 1024 ? 512 : 64;
+        shape.regions = 32;
+    }
+}
+
+static int make_segment(void)
+{
+    start.pid = (int)getpid();
+    int error = segment_name(start.name, sizeof(start.name), (uint32_t)getuid(),
+                             getenv("HOLTER_SESSION"), (int32_t)start.pid);
+    if (error != 0) {
+        probe_complain(
+            "holter: HOLTER_SESSION is not a key of 1 to 31 hexadecimal digits: not watched");
+        return error;
+    }
+    probe.tick_unit = choose_unit();
+    error = try_shapes();
+    if (error == -EEXIST) { /* left by a process that had this pid before */
+        shm_unlink(start.name);
+        error = try_shapes();
+    }
+    if (error != 0) {
+        probe_complain("holter: cannot make /dev/shm%s: %s: not watched", start.name,
+                       strerror(-error));
+        return error;
+    }
+    write_header(probe.segment);
+    atomic_store_explicit(&probe.segment->state, SEGMENT_RUNNING, memory_order_release);
+    return 0;
+}
+
+/* ---- threads ------------------------------------------------------------- */
+
+static void close_ring(void *argument)
+{
+    struct thread *t = argument;
+    t->gate |= GATE_CLOSED;
+    if (t->ring.control && !start.passive)
+        atomic_store_explicit(&t->ring.control->state, RING_CLOSED, memory_order_release);
+    t->ring.control = NULL;
+}
+
+static int take_ring(struct thread *t, enum ring_state wanted)
+{
+    for (uint32_t i = 0; i < probe.segment->rings; i++) {
+        struct ring_control *control = segment_ring(probe.segment, i);
+        uint32_t state = wanted;
+        if (!atomic_compare_exchange_strong(&control->state, &state, RING_ACTIVE))
+            continue;
+        control->tid = (uint32_t)syscall(SYS_gettid);
+        t->ring = (struct ring_writer){
+            .control = control,
+            .slots = (struct event *)(void *)((char *)probe.segment + control->offset),
+            .mask = control->capacity - 1,
+            .head = atomic_load_explicit(&control->head, memory_order_relaxed),
+        };
+        return 1;
+    }
+    return 0;
+}
+
+static int open_segment(void)
+{
+    if (start.passive)
+        return 0;
+    if (probe.segment)
+        return 1;
+    if (make_segment() != 0 || pthread_key_create(&start.key, close_ring) != 0) {
+        go_passive();
+        return 0;
+    }
+    __atomic_store_n(&start.watching, 1, __ATOMIC_RELEASE);
+    return 1;
+}
+
+struct thread *thread_start(void)
+{
+    struct thread *t = &thread_self;
+    int error = errno, ready = 0;
+    t->gate = GATE_INSIDE; /* what is asked of MPI below is not counted */
+    int watched = __atomic_load_n(&start.watching, __ATOMIC_ACQUIRE);
+    if (!watched) {
+        pthread_mutex_lock(&start.lock);
+        watched = open_segment();
+        pthread_mutex_unlock(&start.lock);
+    }
+    if (watched) {
+        ready = take_ring(t, RING_FREE) || take_ring(t, RING_CLOSED);
+        if (ready)
+            pthread_setspecific(start.key, t);
+        else
+            atomic_fetch_add_explicit(&probe.segment->dropped, 1, memory_order_relaxed);
+    }
+    if (ready && probe.rank < 0) {
+        int initialized = 0, finalized = 0;
+        real_PMPI_Initialized(&initialized);
+        real_PMPI_Finalized(&finalized);
+        if (initialized && !finalized)
+            probe_initialized();
+    }
+    errno = error;
+    /* A thread that found no ring tries again at its next call: another may have ended. */
+    t->gate = ready ? 0 : probe.segment && !start.passive ? GATE_NEW : GATE_CLOSED;
+    return ready ? t : NULL;
+}
+
+/* ---- life of MPI --------------------------------------------------------- */
+
+void probe_initialized(void)
+{
+    int level = MPI_THREAD_SINGLE, size = 0, rank = -1;
+    pthread_mutex_lock(&start.lock);
+    int first = probe.rank < 0;
+    if (first) {
+        real_PMPI_Query_thread(&level);
+        probe.multiple = level == MPI_THREAD_MULTIPLE;
+        real_PMPI_Comm_size(MPI_COMM_WORLD, &size);
+        real_PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        probe.size = size;
+        probe.world_known = real_PMPI_Comm_group(MPI_COMM_WORLD, &probe.world) == MPI_SUCCESS;
+        probe.rank = rank;
+        comm_predefined();
+        atomic_store_explicit(&probe.segment->size, size, memory_order_relaxed);
+        atomic_store_explicit(&probe.segment->rank, rank, memory_order_release);
+    }
+    pthread_mutex_unlock(&start.lock);
+}
+
+void probe_finalizing(void)
+{
+    if (probe.world_known)
+        real_PMPI_Group_free(&probe.world);
+    probe.world_known = 0;
+}
+
+/* A child of fork() has the parent's segment mapped: it must not write there, nor end it. */
+static void after_fork_in_child(void)
+{
+    thread_self.gate |= GATE_CLOSED;
+    go_passive();
+    start.pid = 0;
+}
+
+/* Children of the application are not to be watched, nor to pay for us. */
+static void leave_preload(void)
+{
+    Dl_info self;
+    const char *preload = getenv("LD_PRELOAD");
+    if (start.preload_left++)
+        return;
+    unsetenv("HOLTER_PRELOAD_ONCE");
+    unsetenv("HOLTER_JOB_ID");
+    if (!preload || !dladdr((void *)probe_first, &self) || !self.dli_fname)
+        return;
+    const char *own = strrchr(self.dli_fname, '/');
+    own = own ? own + 1 : self.dli_fname;
+    char *kept = malloc(strlen(preload) + 1), *end = kept;
+    if (!kept)
+        return;
+    for (const char *p = preload; *p;) {
+        size_t length = strcspn(p, ": "), name = strlen(own);
+        int ours = length >= name && memcmp(p + length - name, own, name) == 0 &&
+                   (length == name || p[length - name - 1] == '/');
+        if (length > 0 && !ours) {
+            if (end > kept)
+                *end++ = ':';
+            memcpy(end, p, length);
+            end += length;
+        }
+        p += length + strspn(p + length, ": ");
+    }
+    *end = '\0';
+    if (end > kept)
+        setenv("LD_PRELOAD", kept, 1);
+    else
+        unsetenv("LD_PRELOAD");
+    free(kept);
+}
+
+__attribute__((constructor)) static void loaded(void)
+{
+    int error = errno;
+    start.mono_load = clock_ns(CLOCK_MONOTONIC);
+#if defined(__x86_64__)
+    start.tick_load = __rdtsc();
+#endif
+    const char *once = getenv("HOLTER_PRELOAD_ONCE");
+    copy_text(start.job, sizeof(start.job), getenv("HOLTER_JOB_ID"));
+    if (mapped_mpi() || (once && strcmp(once, "1") == 0))
+        leave_preload();
+    pthread_atfork(NULL, NULL, after_fork_in_child);
+    errno = error;
+}
+
+static int agent_lives(void)
+{
+    int32_t agent = atomic_load_explicit(&probe.segment->agent_pid, memory_order_relaxed);
+    return agent > 0 && (kill(agent, 0) == 0 || errno == EPERM);
+}
+
+/* The process leaves through exit(). What still calls MPI after this goes straight to the library.
+ */
+__attribute__((destructor)) static void ended(void)
+{
+    if (!probe.segment || start.passive || start.pid != (int)getpid())
+        return;
+    thread_self.gate |= GATE_CLOSED;
+    close_ring(&thread_self);
+    go_passive();
+    if (atomic_load_explicit(&probe.segment->state, memory_order_relaxed) != SEGMENT_ABORTED)
+        atomic_store_explicit(&probe.segment->state, SEGMENT_ENDED, memory_order_release);
+    if (!agent_lives())
+        shm_unlink(start.name);
+}

@@ -1,0 +1,30 @@
+/* Quantities for people: "1.23 M", "4.56 MiB", "7.8 ms". Each function writes into room given by
+ * the caller and returns it, so that several fit one printf. */
+#ifndef HOLTER_AGENT_QUANTITY_H
+#define HOLTER_AGENT_QUANTITY_H
+
+#include <stdint.h>
+
+struct quantity {
+    char text[32];
+};
+
+/** Count: "0", "999", "1.23 k", "45.6 M", ... (powers of 1000). */
+const char *quantity_count(struct quantity *out, double count);
+
+/** Number of things in full, with the noun in singular or plural: "1 node", "12 nodes". */
+const char *quantity_things(struct quantity *out, uint64_t count, const char *noun);
+
+/** Bytes: "0 B", "1.23 KiB", ... (powers of 1024). */
+const char *quantity_bytes(struct quantity *out, double bytes);
+
+/** Duration in nanoseconds: "120 ns", "1.23 µs", ..., "2 min 3 s", "5 h 20 min", "3 d 4 h". */
+const char *quantity_duration(struct quantity *out, double ns);
+
+/** Time of day of a point in daemon time, local, "14:03:22.125"; "-" for 0. */
+const char *quantity_clock(struct quantity *out, uint64_t ns);
+
+/** Share, "12.3 %"; "-" when the whole is 0. */
+const char *quantity_share(struct quantity *out, double part, double whole);
+
+#endif

@@ -1,0 +1,456 @@
+#include "agent/rank.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define RINGS_MOST 4096u
+
+void rank_text(char *out, size_t room, const char *text, size_t bound)
+{
+    size_t length = strnlen(text, bound < room - 1 ? bound : room - 1);
+    memcpy(out, text, length);
+    out[length] = '\0';
+}
+
+/* The header has been checked by segment_open(), but its memory can change at any time: offsets are
+ * read once here, and checked again as they are used. */
+static const void *table_at(const struct rank *rank, const uint64_t *offset, const uint32_t *count,
+                            size_t each, uint32_t *count_out)
+{
+    uint64_t at = *(const volatile uint64_t *)offset;
+    uint32_t slots = *(const volatile uint32_t *)count;
+    if (at % 64 != 0 || at > rank->bytes || (rank->bytes - at) / each < slots)
+        return NULL;
+    *count_out = slots;
+    return (const char *)rank->segment + at;
+}
+
+/* Copy a communicator's slot as one state of it. @return its generation; 0: never used, or changing
+ */
+static uint32_t read_comm(const struct comm_slot *slot, struct comm_slot *out)
+{
+    uint32_t before = atomic_load_explicit(&slot->generation, memory_order_acquire);
+    out->size = *(const volatile uint32_t *)&slot->size;
+    out->remote_size = *(const volatile uint32_t *)&slot->remote_size;
+    out->id = *(const volatile uint64_t *)&slot->id;
+    out->parent = *(const volatile uint64_t *)&slot->parent;
+    for (size_t i = 0; i < sizeof out->name; i++)
+        out->name[i] = *(const volatile char *)&slot->name[i];
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&slot->generation, memory_order_relaxed) == before ? before : 0;
+}
+
+/* A freed slot still holds the communicator that its last records name. Slots are looked at once a
+ * drain; as long as the generation stays, so does what they hold. */
+static uint32_t find_comm(void *user, uint32_t slot)
+{
+    struct rank *rank = user;
+    struct comm_seen *seen = &rank->comms_seen[slot];
+    uint32_t epoch = window_sum_epoch(rank->sum);
+    uint32_t generation = atomic_load_explicit(&rank->comms[slot].generation, memory_order_relaxed);
+    if (seen->generation == generation && seen->epoch == epoch && generation != 0)
+        return seen->position;
+    struct comm_slot copy;
+    char name[sizeof copy.name + 1];
+    generation = read_comm(&rank->comms[slot], &copy);
+    if (generation == 0)
+        return 0;
+    rank_text(name, sizeof name, copy.name, sizeof copy.name);
+    struct wire_comm_row row = {.id = copy.id,
+                                .parent = copy.parent,
+                                .size = copy.size,
+                                .remote_size = copy.remote_size,
+                                .name = name};
+    *seen = (struct comm_seen){generation, epoch, window_sum_comm(rank->sum, &row)};
+    return seen->position;
+}
+
+static uint32_t find_region(void *user, uint32_t slot)
+{
+    struct rank *rank = user;
+    const struct region_slot *region = &rank->regions[slot];
+    char name[sizeof region->name + 1];
+    if (atomic_load_explicit(&region->ready, memory_order_acquire) != 1)
+        return 0;
+    rank_text(name, sizeof name, region->name, sizeof region->name);
+    return window_sum_region(rank->sum, name);
+}
+
+static int make_tables(struct rank *rank)
+{
+    const struct segment *segment = rank->segment;
+    rank->comms = table_at(rank, &segment->comms_offset, &segment->comms, sizeof(struct comm_slot),
+                           &rank->tables.comm_count);
+    rank->regions = table_at(rank, &segment->regions_offset, &segment->regions,
+                             sizeof(struct region_slot), &rank->tables.region_count);
+    uint32_t rings = *(const volatile uint32_t *)&segment->rings;
+    if (rank->comms == NULL || rank->regions == NULL || rings == 0 || rings > RINGS_MOST)
+        return -HOLTER_ECORRUPT;
+    rank->ring_limit = rings;
+    rank->tables.comms = calloc(rank->tables.comm_count + 1, sizeof *rank->tables.comms);
+    rank->tables.regions = calloc(rank->tables.region_count + 1, sizeof *rank->tables.regions);
+    rank->rings = calloc(rings, sizeof *rank->rings);
+    rank->comms_seen = calloc(rank->tables.comm_count + 1, sizeof *rank->comms_seen);
+    rank->tables.find_comm = find_comm;
+    rank->tables.find_region = find_region;
+    rank->tables.user = rank;
+    return rank->tables.comms != NULL && rank->tables.regions != NULL && rank->rings != NULL &&
+                   rank->comms_seen != NULL
+               ? 0
+               : -ENOMEM;
+}
+
+/* Is the header that of the process in the segment's name, and of this user? */
+static int copy_identity(struct rank *rank, const char *session)
+{
+    const struct segment *segment = rank->segment;
+    uint32_t uid;
+    char key[32], written[33];
+    if (segment_name_parse(rank->name + 1, &uid, key, &rank->pid) != 0)
+        return -HOLTER_ECORRUPT;
+    rank_text(written, sizeof written, segment->session, sizeof segment->session);
+    rank->pid_start = *(const volatile uint64_t *)&segment->pid_start;
+    rank->tick_unit = *(const volatile uint32_t *)&segment->tick_unit;
+    rank->flavour = *(const volatile uint32_t *)&segment->flavour;
+    rank_text(rank->job, sizeof rank->job, segment->job, sizeof segment->job);
+    if (uid != (uint32_t)getuid() || *(const volatile uint32_t *)&segment->uid != uid ||
+        *(const volatile int32_t *)&segment->pid != rank->pid || strcmp(key, session) != 0 ||
+        strcmp(written, session) != 0 || rank->job[0] == '\0' ||
+        (rank->tick_unit != TICK_TSC && rank->tick_unit != TICK_NS))
+        return -HOLTER_ECORRUPT;
+    return 0;
+}
+
+int rank_open(struct rank **out, const char *name, const char *session, int32_t reader)
+{
+    struct rank *rank = calloc(1, sizeof *rank);
+    if (rank == NULL)
+        return -ENOMEM;
+    rank->world_rank = -1;
+    rank_text(rank->name, sizeof rank->name, name, strlen(name));
+    int rc = segment_open(&rank->segment, &rank->bytes, name, 1);
+    if (rc == 0)
+        rc = copy_identity(rank, session);
+    if (rc == 0)
+        rc = make_tables(rank);
+    if (rc != 0) {
+        rank_destroy(rank);
+        return rc;
+    }
+    /* One walk over the page tables now instead of a fault for every page later; a kernel that does
+     * not know it (before 5.14) has the faults. */
+    madvise(rank->segment, rank->bytes, MADV_POPULATE_READ);
+    atomic_store_explicit(&rank->segment->agent_pid, reader, memory_order_relaxed);
+    *out = rank;
+    return 0;
+}
+
+void rank_destroy(struct rank *rank)
+{
+    if (rank == NULL)
+        return;
+    segment_unmap(rank->segment, rank->bytes);
+    free(rank->comms_seen);
+    free(rank->tables.comms);
+    free(rank->tables.regions);
+    free(rank->rings);
+    free(rank);
+}
+
+int rank_known(struct rank *rank)
+{
+    if (rank->world_rank >= 0)
+        return 1;
+    int32_t world_rank = atomic_load_explicit(&rank->segment->rank, memory_order_acquire);
+    int32_t world_size = atomic_load_explicit(&rank->segment->size, memory_order_acquire);
+    if (world_rank < 0 || world_rank >= world_size)
+        return 0;
+    rank->world_rank = world_rank;
+    rank->world_size = world_size;
+    return 1;
+}
+
+int rank_join(struct rank *rank, struct window_sum *sum)
+{
+    int index = window_sum_add_rank(sum, (uint64_t)rank->world_rank, (uint64_t)rank->world_size);
+    if (index < 0)
+        return index;
+    rank_rejoin(rank, sum, index);
+    return 0;
+}
+
+void rank_rejoin(struct rank *rank, struct window_sum *sum, int index)
+{
+    rank->index = index;
+    rank->sum = sum;
+    /* Positions are those of other dictionaries. */
+    memset(rank->comms_seen, 0, rank->tables.comm_count * sizeof *rank->comms_seen);
+    memset(rank->tables.regions, 0, rank->tables.region_count * sizeof *rank->tables.regions);
+}
+
+static const struct journal_ring *journal_ring_of(const struct journal_state *state,
+                                                  const struct rank *rank, uint32_t ring)
+{
+    for (uint32_t i = 0; state != NULL && i < state->ring_count && i < JOURNAL_RINGS; i++) {
+        const struct journal_ring *saved = &state->rings[i];
+        if (saved->pid == rank->pid && saved->pid_start == rank->pid_start && saved->ring == ring)
+            return saved;
+    }
+    return NULL;
+}
+
+uint64_t rank_begin(const struct rank *rank, const struct journal_state *journal)
+{
+    if (journal_ring_of(journal, rank, 0) != NULL)
+        return UINT64_MAX;
+    uint64_t visited = atomic_load_explicit(&rank->segment->agent_beat_ns, memory_order_relaxed);
+    return visited != 0 ? visited : *(const volatile uint64_t *)&rank->segment->mono_start_ns;
+}
+
+/* Take up where an earlier reader left: this agent's journal knows best; an agent that is gone with
+ * all its memory left the number of records that it had handed on. */
+static void take_up(struct rank *rank, uint32_t number, const struct journal_state *state)
+{
+    struct rank_ring *ring = &rank->rings[number];
+    const struct ring_control *control = ring->reader.control;
+    const struct journal_ring *saved = journal_ring_of(state, rank, number);
+    if (saved != NULL) {
+        ring->reader.next = saved->next;
+        ring->reader.lost = ring->lost_counted = saved->lost;
+        ring->sum = saved->sum;
+        ring->saved = *saved;
+        rank->dropped = number == 0 ? saved->dropped : rank->dropped;
+        return;
+    }
+    ring->reader.next = atomic_load_explicit(&control->agent_next, memory_order_relaxed);
+    ring->saved.next = ring->reader.next;
+    if (ring->reader.next == 0)
+        return;
+    ring->sum.last_exit_ns =
+        atomic_load_explicit(&rank->segment->agent_beat_ns, memory_order_relaxed);
+    for (int family = 0; family < POLL_FAMILIES; family++) {
+        ring->sum.polls[family] =
+            atomic_load_explicit(&control->polls[family].calls, memory_order_relaxed);
+        ring->sum.poll_ticks[family] =
+            atomic_load_explicit(&control->polls[family].ticks, memory_order_relaxed);
+    }
+    ring->sum.untracked = atomic_load_explicit(&control->untracked, memory_order_relaxed);
+    rank->dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
+}
+
+/* Rings are taken in order, so only the next one can have come into use. */
+static void open_rings(struct rank *rank, const struct journal_state *state)
+{
+    while (rank->open < rank->ring_limit &&
+           ring_reader_init(&rank->rings[rank->open].reader, rank->segment, rank->bytes,
+                            rank->open) == 0) {
+        take_up(rank, rank->open, state);
+        rank->open++;
+    }
+}
+
+static struct sum_source source_of(struct rank *rank, struct rank_ring *ring,
+                                   const struct drain_clocks *clocks)
+{
+    return (struct sum_source){
+        .ring = &ring->sum,
+        .tables = &rank->tables,
+        .clock = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain,
+        .end_ns = clocks->end_ns,
+        .now_ns = clocks->now_ns,
+    };
+}
+
+/* @return records taken; *beyond is set to the first one that was not, when there is one */
+static uint64_t drain_ring(struct rank *rank, struct rank_ring *ring,
+                           const struct drain_clocks *clocks, struct event *batch, int *beyond)
+{
+    struct sum_source source = source_of(rank, ring, clocks);
+    uint64_t total = 0;
+    *beyond = 0;
+    /* Bounded: a writer faster than the sums must not keep the agent here for ever. */
+    for (uint64_t most = 2 * ring->reader.capacity; total < most;) {
+        size_t count = ring_read(&ring->reader, batch, RANK_BATCH);
+        if (count == 0)
+            break;
+        size_t taken = window_sum_events(rank->sum, rank->index, &source, batch, count);
+        total += taken;
+        if (taken < count) {
+            ring->reader.next -= count - taken;
+            batch[0] = batch[taken];
+            *beyond = 1;
+            break;
+        }
+    }
+    return total;
+}
+
+uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
+                    const struct journal_state *journal, struct event *batch)
+{
+    uint64_t total = 0;
+    int beyond;
+    rank->tables.comm_epoch++;
+    rank->tables.region_epoch = window_sum_epoch(rank->sum);
+    open_rings(rank, journal);
+    for (uint32_t i = 0; i < rank->open; i++) {
+        struct rank_ring *ring = &rank->rings[i];
+        uint64_t lost = ring->reader.lost;
+        uint64_t taken = drain_ring(rank, ring, clocks, batch, &beyond);
+        drain_pace_observe(&ring->pace, taken + (ring->reader.lost - lost), clocks->now_ns);
+        total += taken;
+    }
+    return total;
+}
+
+/* What of a counter in shared memory is new; one that went back is taken up anew. */
+static uint64_t grown(uint64_t value, uint64_t *counted)
+{
+    uint64_t more = value > *counted ? value - *counted : 0;
+    *counted = value;
+    return more;
+}
+
+static void sample_counters(struct rank *rank, struct rank_ring *ring,
+                            const struct sum_source *source)
+{
+    const struct ring_control *control = ring->reader.control;
+    uint64_t calls[POLL_FAMILIES], ticks[POLL_FAMILIES];
+    for (int family = 0; family < POLL_FAMILIES; family++) {
+        calls[family] = atomic_load_explicit(&control->polls[family].calls, memory_order_relaxed);
+        ticks[family] = atomic_load_explicit(&control->polls[family].ticks, memory_order_relaxed);
+    }
+    window_sum_polls(rank->sum, rank->index, source, calls, ticks);
+    uint64_t untracked = atomic_load_explicit(&control->untracked, memory_order_relaxed);
+    window_sum_losses(rank->sum, rank->index, grown(ring->reader.lost, &ring->lost_counted),
+                      grown(untracked, &ring->sum.untracked), rank->open);
+}
+
+void rank_end_window(struct rank *rank, const struct drain_clocks *clocks)
+{
+    struct event event;
+    for (uint32_t i = 0; i < rank->open; i++) {
+        struct rank_ring *ring = &rank->rings[i];
+        struct sum_source source = source_of(rank, ring, clocks);
+        struct ring_reader ahead = ring->reader;
+        if (ring_read(&ahead, &event, 1) == 1 || ring_peek(&ring->reader, &event) == 0)
+            window_sum_in_progress(rank->sum, rank->index, &source, &event);
+        sample_counters(rank, ring, &source);
+    }
+    uint64_t dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
+    window_sum_losses(rank->sum, rank->index, grown(dropped, &rank->dropped), 0, rank->open);
+}
+
+uint64_t rank_wait(const struct rank *rank)
+{
+    uint64_t wait = DRAIN_MOST_NS;
+    for (uint32_t i = 0; i < rank->open; i++) {
+        uint64_t one = drain_pace_wait(&rank->rings[i].pace, rank->rings[i].reader.capacity);
+        wait = one < wait ? one : wait;
+    }
+    return wait;
+}
+
+void rank_save(struct rank *rank)
+{
+    for (uint32_t i = 0; i < rank->open; i++) {
+        struct rank_ring *ring = &rank->rings[i];
+        ring->saved = (struct journal_ring){
+            .pid_start = rank->pid_start,
+            .pid = rank->pid,
+            .ring = i,
+            .next = ring->reader.next,
+            .lost = ring->reader.lost,
+            .dropped = rank->dropped,
+            .sum = ring->sum,
+        };
+    }
+}
+
+uint32_t rank_saved(const struct rank *rank, struct journal_ring *out, uint32_t room)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rank->open && count < room; i++)
+        if (rank->rings[i].saved.pid != 0)
+            out[count++] = rank->rings[i].saved;
+    return count;
+}
+
+void rank_committed(struct rank *rank, uint64_t now_ns)
+{
+    for (uint32_t i = 0; i < rank->open; i++) {
+        struct ring_control *control =
+            (struct ring_control *)(uintptr_t)rank->rings[i].reader.control;
+        atomic_store_explicit(&control->agent_next, rank->rings[i].saved.next,
+                              memory_order_relaxed);
+    }
+    atomic_store_explicit(&rank->segment->agent_beat_ns, now_ns, memory_order_relaxed);
+}
+
+/* The ring whose thread did something last. */
+static const struct rank_ring *latest_ring(const struct rank *rank)
+{
+    const struct rank_ring *latest = NULL;
+    for (uint32_t i = 0; i < rank->open; i++)
+        if (latest == NULL || rank->rings[i].sum.last_exit_ns > latest->sum.last_exit_ns)
+            latest = &rank->rings[i];
+    return latest;
+}
+
+static uint64_t comm_id(const struct rank *rank, uint32_t slot)
+{
+    struct comm_slot copy;
+    return slot < rank->tables.comm_count && read_comm(&rank->comms[slot], &copy) != 0 ? copy.id
+                                                                                       : 0;
+}
+
+static int ended_in_order(const struct rank *rank, uint32_t state)
+{
+    int finalized = state == SEGMENT_FINALIZED;
+    for (uint32_t i = 0; i < rank->open; i++)
+        finalized |= rank->rings[i].sum.finalized;
+    return finalized && state != SEGMENT_ABORTED;
+}
+
+int rank_death(const struct rank *rank, const struct drain_clocks *clocks,
+               const struct daemon_clock *clock, struct wire_death_row *out)
+{
+    uint32_t state = atomic_load_explicit(&rank->segment->state, memory_order_acquire);
+    if (ended_in_order(rank, state))
+        return 0;
+    const struct tick_clock *ticks = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
+    struct wire_death_row row = {
+        .rank = (uint64_t)rank->world_rank,
+        .pid = (uint64_t)rank->pid,
+        .aborted = state == SEGMENT_ABORTED,
+        .abort_code = atomic_load_explicit(&rank->segment->abort_code, memory_order_relaxed),
+        .peer = PEER_NONE,
+    };
+    const struct rank_ring *latest = latest_ring(rank);
+    if (latest != NULL && latest->sum.last_call != 0) {
+        row.call = latest->sum.last_call;
+        row.peer = latest->sum.last_peer;
+        row.comm = comm_id(rank, latest->sum.last_comm);
+        row.at_ns = daemon_clock_at(clock, latest->sum.last_exit_ns);
+    }
+    struct event event;
+    for (uint32_t i = 0; i < rank->open; i++) {
+        uint64_t enter_ns;
+        if (ring_peek(&rank->rings[i].reader, &event) != 0 ||
+            (enter_ns = tick_clock_ns(ticks, event.t_enter)) > clocks->now_ns)
+            continue;
+        row.call = event.call;
+        row.in_call = 1;
+        row.peer = event.peer;
+        row.comm = comm_id(rank, event.comm);
+        row.at_ns = daemon_clock_at(clock, enter_ns);
+        break;
+    }
+    *out = row;
+    return 1;
+}

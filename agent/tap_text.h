@@ -1,0 +1,17 @@
+/* Published messages as text for people. */
+#ifndef HOLTER_AGENT_TAP_TEXT_H
+#define HOLTER_AGENT_TAP_TEXT_H
+
+#include "holter/wire.h"
+
+#include <stdio.h>
+
+/** Print a message of a topic: a line, and a table below it for those that have rows.
+ *  @param snapshot  1: it is part of a current state: sums are since the start */
+void tap_text(FILE *out, const struct wire_message *message, int snapshot);
+
+/** A cell of a table: at least width characters (not bytes) wide, to the right when width is
+ *  negative. Control characters, which could steer the terminal, become '?'. */
+void tap_cell(FILE *out, int width, const char *text);
+
+#endif

@@ -1,0 +1,310 @@
+#include "agent/watch.h"
+
+#include "agent/detect_mpi.h"
+#include "agent/paths.h"
+#include "agent/rank_env.h"
+#include "agent/rendezvous.h"
+#include "agent/say.h"
+#include "holter/error.h"
+#include "holter/session.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A launcher's proxy may stand some shells above the rank. */
+#define MAX_ANCESTORS 8
+
+/** All that is found out about this process before anything is changed. */
+struct plan {
+    const char *program;
+    struct rank_env rank;
+    struct mpi_finding finding;
+    enum mpi_flavour flavour;
+    char probe[PATH_MAX];
+    char daemon[512];
+    char session[32];
+    char job[64];
+    const char *keys; /**< NULL: none */
+    int speaks;       /**< tells the user what goes wrong: one rank of the node */
+};
+
+static const char *given(const char *option, const char *variable)
+{
+    if (option != NULL)
+        return option;
+    const char *value = getenv(variable);
+    return value == NULL || value[0] == '\0' ? NULL : value;
+}
+
+/* ---- who we are ---------------------------------------------------------- */
+
+static const char *environment(void *user, const char *name)
+{
+    (void)user;
+    return getenv(name);
+}
+
+/** Command line of a process, its words ended by NUL and one more NUL behind them. */
+static void read_command(int32_t pid, char *out, size_t room)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, out, room - 2);
+    if (fd >= 0)
+        close(fd);
+    memset(out + (n < 0 ? 0 : n), 0, 2);
+}
+
+static int32_t parent_of(int32_t pid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n < 0 ? 0 : n] = '\0';
+    const char *end = strrchr(text, ')'); /* the name before it may hold anything */
+    int parent = 0;
+    return end != NULL && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+/** Command line of the nearest ancestor that is a proxy of Hydra; empty when there is none. */
+static void read_proxy_command(char *out, size_t room)
+{
+    int32_t pid = getppid();
+    for (int i = 0; i < MAX_ANCESTORS && pid > 1; i++, pid = parent_of(pid)) {
+        read_command(pid, out, room);
+        if (command_option(out, "--control-port") != NULL)
+            return;
+    }
+    memset(out, 0, 2);
+}
+
+static void find_rank(struct rank_env *out)
+{
+    char command[4096], host[256] = "";
+    read_proxy_command(command, sizeof command);
+    if (gethostname(host, sizeof host - 1) < 0)
+        strcpy(host, "host");
+    struct rank_env_source source = {
+        .variable = environment,
+        .pid = getpid(),
+        .parent = getppid(),
+        .start = process_start_time(getpid()),
+        .parent_start = process_start_time(getppid()),
+        .parent_command = command,
+        .host = host,
+    };
+    rank_env_read(out, &source);
+}
+
+/* ---- what is to be done -------------------------------------------------- */
+
+/** @return 1 when a probe fits, 0 after having said why none does */
+static int choose_probe(struct plan *plan, int verbose)
+{
+    int rc = detect_mpi(plan->program, getenv("LD_LIBRARY_PATH"), &plan->finding);
+    if (rc < 0) {
+        if (plan->speaks)
+            say("%s: cannot be looked at: %s; it runs unwatched", plan->program,
+                holter_strerror(rc));
+        return 0;
+    }
+    plan->flavour = plan->finding.flavour;
+    if (plan->finding.kind == PROGRAM_STATIC || plan->finding.kind == PROGRAM_ALIEN) {
+        if (plan->speaks)
+            say("%s is %s, so no probe can be loaded into it; it runs unwatched", plan->program,
+                plan->finding.kind == PROGRAM_STATIC ? "statically linked"
+                                                     : "built for another kind of machine");
+        return 0;
+    }
+    if (plan->flavour == MPI_FLAVOUR_NONE)
+        plan->flavour = plan->rank.flavour;
+    if (plan->flavour == MPI_FLAVOUR_NONE) {
+        if (plan->speaks)
+            say("%s carries no MPI and no launcher of one is known; it runs unwatched",
+                plan->program);
+        return 0;
+    }
+    rc = paths_probe(plan->probe, sizeof plan->probe, plan->flavour);
+    if (rc < 0 && plan->speaks)
+        say("no probe for %s is installed (looked beside the program and in HOLTER_LIBDIR); %s "
+            "runs "
+            "unwatched",
+            plan->flavour == MPI_FLAVOUR_OPENMPI ? "Open MPI" : "MPICH", plan->program);
+    if (rc == 0 && verbose && plan->speaks)
+        say("%s: %s, probe %s", plan->program,
+            plan->finding.library[0] == '\0' ? "no MPI linked, as the launcher says"
+                                             : plan->finding.library,
+            plan->probe);
+    return rc == 0;
+}
+
+static int choose_session(struct plan *plan, const struct watch_options *options)
+{
+    char why[256] = "";
+    const char *daemon = given(options->daemon, "HOLTER_DAEMON");
+    const char *session = given(options->session, "HOLTER_SESSION");
+    const char *job = given(options->job, "HOLTER_JOB");
+    int rc = 0;
+    if (daemon == NULL)
+        rc = session_default_endpoint(plan->daemon, sizeof plan->daemon);
+    else if (snprintf(plan->daemon, sizeof plan->daemon, "%s", daemon) >= (int)sizeof plan->daemon)
+        rc = -HOLTER_ERANGE;
+    if (rc < 0)
+        snprintf(why, sizeof why, "directory for sockets: %s", holter_strerror(rc));
+    else if (session != NULL && !session_key_valid(session))
+        snprintf(why, sizeof why, "session key \"%.40s\" is not 1 to 31 hexadecimal digits",
+                 session);
+    if (why[0] != '\0') {
+        if (plan->speaks)
+            say("%s; %s runs unwatched", why, plan->program);
+        return 0;
+    }
+    if (session == NULL)
+        session_key_of(plan->daemon, plan->session);
+    else
+        snprintf(plan->session, sizeof plan->session, "%s", session);
+    session_job_id(plan->job, job == NULL ? plan->rank.base : job, plan->rank.step);
+    plan->keys = given(options->keys, "HOLTER_KEYS");
+    return 1;
+}
+
+/* ---- doing it ------------------------------------------------------------ */
+
+static int start_agent(const struct plan *plan, int lock_fd)
+{
+    char agent[PATH_MAX];
+    int rc = paths_program(agent, sizeof agent, "holter-agent");
+    if (rc < 0) {
+        close(lock_fd);
+        return rc;
+    }
+    const char *argv[8] = {agent, "--session", plan->session, "--daemon", plan->daemon};
+    if (plan->keys != NULL) {
+        argv[5] = "--keys";
+        argv[6] = plan->keys;
+    }
+    return rendezvous_spawn(agent, argv, lock_fd);
+}
+
+/** Register, and start the agent when there is none. @return 1, or 0 after having said why not */
+static int join_agent(const struct plan *plan)
+{
+    char run_dir[PATH_MAX];
+    struct rendezvous rendezvous;
+    int lock_fd = -1;
+    int rc = session_run_dir(run_dir, sizeof run_dir);
+    if (rc == 0)
+        rc = rendezvous_init(&rendezvous, run_dir, plan->session);
+    if (rc == 0)
+        rc = rendezvous_join(&rendezvous, getpid(), plan->job, &lock_fd);
+    if (rc < 0) {
+        if (plan->speaks)
+            say("cannot register with the node's agent: %s; %s runs unwatched", holter_strerror(rc),
+                plan->program);
+        return 0;
+    }
+    if (rc == 0)
+        return 1;
+    rc = start_agent(plan, lock_fd);
+    if (rc == 0)
+        return 1;
+    /* Whoever starts the agent tells, whichever rank it is: the others do not know. */
+    say("cannot start holter-agent: %s; %s runs unwatched", holter_strerror(rc), plan->program);
+    rendezvous_forget(&rendezvous, getpid());
+    return 0;
+}
+
+static int is_sanitizer(const char *path, size_t length)
+{
+    return memmem(path, length, "libasan.so", strlen("libasan.so")) != NULL;
+}
+
+int watch_preload(char *out, unsigned long room, const char *probe, const char *user,
+                  const char *sanitizer)
+{
+    char first[2048] = "", rest[4096] = "";
+    size_t first_used = 0, rest_used = 0;
+    if (sanitizer[0] != '\0')
+        first_used = (size_t)snprintf(first, sizeof first, "%s:", sanitizer);
+    for (const char *p = user == NULL ? "" : user; *p != '\0';) {
+        size_t length = strcspn(p, ": ");
+        int early = is_sanitizer(p, length);
+        if (length > 0 && !(length == strlen(probe) && memcmp(p, probe, length) == 0)) {
+            if (early && first_used < sizeof first)
+                first_used += (size_t)snprintf(first + first_used, sizeof first - first_used,
+                                               "%.*s:", (int)length, p);
+            if (!early && rest_used < sizeof rest)
+                rest_used += (size_t)snprintf(rest + rest_used, sizeof rest - rest_used, ":%.*s",
+                                              (int)length, p);
+        }
+        p += length;
+        p += *p != '\0';
+    }
+    if (first_used >= sizeof first || rest_used >= sizeof rest)
+        return -HOLTER_ERANGE;
+    int n = snprintf(out, room, "%s%s%s", first, probe, rest);
+    return n < 0 || (unsigned long)n >= room ? -HOLTER_ERANGE : 0;
+}
+
+/** A socket that is not there is nobody's: the agent keeps trying, but the user should know. */
+static void mention_absent_daemon(const struct plan *plan)
+{
+    static const char scheme[] = "ipc://";
+    if (strncmp(plan->daemon, scheme, strlen(scheme)) == 0 &&
+        access(plan->daemon + strlen(scheme), F_OK) < 0 && plan->speaks)
+        say("no daemon listens at %s yet: start holterd, or use `holter run`", plan->daemon);
+}
+
+/** The dynamic linker splits LD_PRELOAD at spaces and colons and has no way to quote them
+ *  (ld.so(8)). */
+static int preloadable(const struct plan *plan)
+{
+    if (strpbrk(plan->probe, ": ") == NULL)
+        return 1;
+    if (plan->speaks)
+        say("%s: a path with a space or colon cannot be preloaded; %s runs unwatched", plan->probe,
+            plan->program);
+    return 0;
+}
+
+void watch_this_process(const struct watch_options *options, const char *program)
+{
+    struct plan plan = {.program = program};
+    char preload[8192];
+    find_rank(&plan.rank);
+    plan.speaks = plan.rank.local_rank <= 0;
+    if (!choose_probe(&plan, options->verbose) || !preloadable(&plan) ||
+        !choose_session(&plan, options))
+        return;
+    int rc = watch_preload(preload, sizeof preload, plan.probe, getenv("LD_PRELOAD"),
+                           plan.finding.sanitizer);
+    if (rc < 0) {
+        if (plan.speaks)
+            say("LD_PRELOAD is too long for one more library; %s runs unwatched", program);
+        return;
+    }
+    mention_absent_daemon(&plan);
+    if (!join_agent(&plan))
+        return;
+    /* From here on only memory can be wanting. The registration then outlives a process without a
+     * probe until the process ends, which the agent sees. */
+    int failed = setenv("HOLTER_SESSION", plan.session, 1);
+    failed |= setenv("HOLTER_JOB_ID", plan.job, 1);
+    if (plan.finding.flavour != MPI_FLAVOUR_NONE)
+        failed |= setenv("HOLTER_PRELOAD_ONCE", "1", 1);
+    else
+        unsetenv("HOLTER_PRELOAD_ONCE"); /* what the script starts is to be watched */
+    if (!failed)
+        setenv("LD_PRELOAD", preload, 1);
+    if (options->verbose && plan.speaks)
+        say("%s: job %s, session %s, daemon %s", program, plan.job, plan.session, plan.daemon);
+}

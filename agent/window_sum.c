@@ -1,0 +1,632 @@
+#include "agent/window_sum.h"
+
+#include "agent/key_index.h"
+#include "holter/error.h"
+#include "holter/size_class.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_BYTES 64u
+#define MOST_COMMS (1u << 16)
+#define MOST_REGIONS (1u << 14)
+#define MOST_CALL_ROWS (1u << 18)
+#define MOST_OTHERS                                                                                \
+    (1u << 20) /* rows that take what has no row of its own; not bounded by the limits above */
+#define OTHERS (-1)
+
+/* A record that claims to end later than now by more than the clocks can be apart is no record. */
+#define AHEAD_NS UINT64_C(1000000000)
+
+struct rank_sum {
+    struct wire_rank_row row;
+    uint64_t class_ns[CALL_CLASSES];
+    uint64_t world;
+    uint64_t threads;
+};
+
+struct pair_sum {
+    uint64_t messages, bytes;
+};
+
+struct call_sum {
+    uint64_t calls, bytes, bytes_in, time_ns, longest_ns;
+};
+
+struct comm_entry {
+    struct wire_comm_row row; /* its name is set when rows are asked for */
+    char name[NAME_BYTES];
+};
+
+struct region_entry {
+    char name[NAME_BYTES];
+};
+
+struct window_sum {
+    struct rank_sum *ranks;
+    struct pair_sum *pairs;
+    struct call_sum *calls;
+    struct comm_entry *comms;
+    struct region_entry *regions;
+    uint32_t rank_count, rank_room, pair_room, call_room, comm_room, region_room;
+    struct key_index pair_index, call_index, comm_index, region_index;
+    uint32_t most_pairs;
+    uint32_t epoch;
+    int folded;
+    struct {
+        struct wire_rank_row *ranks;
+        struct wire_pair_row *pairs;
+        struct wire_call_row *calls;
+        struct wire_comm_row *comms;
+        struct wire_region_row *regions;
+        uint32_t rank_room, pair_room, call_room, comm_room, region_room;
+    } rows;
+    uint8_t class_of[CALL_NUMBERS];
+};
+
+/* Room for `need` elements of an array, at least doubling it.
+ * @return the array, perhaps moved; NULL: no memory, the old one is as it was */
+static void *reserve(void *array, uint32_t *room, uint32_t need, size_t each)
+{
+    if (need <= *room)
+        return array;
+    uint32_t more = *room < 64 ? 64 : 2 * *room;
+    more = more < need ? need : more;
+    void *grown = realloc(array, more * each);
+    if (grown != NULL)
+        *room = more;
+    return grown;
+}
+
+/* Position 0 of both dictionaries stands for "none" and "outside". */
+static void begin_dictionaries(struct window_sum *sum)
+{
+    struct wire_comm_row none = {.name = ""};
+    window_sum_comm(sum, &none);
+    window_sum_region(sum, "");
+}
+
+int window_sum_create(struct window_sum **out, uint32_t most_pairs)
+{
+    struct window_sum *sum = calloc(1, sizeof *sum);
+    if (sum == NULL)
+        return -ENOMEM;
+    for (unsigned call = 0; call < CALL_NUMBERS; call++)
+        sum->class_of[call] = (uint8_t)call_class_of((uint16_t)call);
+    sum->most_pairs = most_pairs;
+    sum->epoch = 1; /* 0 is what nothing has been resolved in */
+    if (key_index_init(&sum->pair_index, most_pairs + MOST_OTHERS) != 0 ||
+        key_index_init(&sum->call_index, MOST_CALL_ROWS + MOST_OTHERS) != 0 ||
+        key_index_init(&sum->comm_index, MOST_COMMS) != 0 ||
+        key_index_init(&sum->region_index, MOST_REGIONS) != 0) {
+        window_sum_destroy(sum);
+        return -ENOMEM;
+    }
+    begin_dictionaries(sum);
+    if (sum->comm_index.count == 0 || sum->region_index.count == 0) {
+        window_sum_destroy(sum);
+        return -ENOMEM;
+    }
+    *out = sum;
+    return 0;
+}
+
+void window_sum_destroy(struct window_sum *sum)
+{
+    if (sum == NULL)
+        return;
+    key_index_finish(&sum->pair_index);
+    key_index_finish(&sum->call_index);
+    key_index_finish(&sum->comm_index);
+    key_index_finish(&sum->region_index);
+    free(sum->ranks);
+    free(sum->pairs);
+    free(sum->calls);
+    free(sum->comms);
+    free(sum->regions);
+    free(sum->rows.ranks);
+    free(sum->rows.pairs);
+    free(sum->rows.calls);
+    free(sum->rows.comms);
+    free(sum->rows.regions);
+    free(sum);
+}
+
+static void begin_rank(struct rank_sum *rank)
+{
+    rank->row = (struct wire_rank_row){
+        .rank = rank->row.rank, .threads = rank->threads, .in_call_peer = PEER_NONE};
+    memset(rank->class_ns, 0, sizeof rank->class_ns);
+}
+
+int window_sum_add_rank(struct window_sum *sum, uint64_t rank, uint64_t world)
+{
+    if (world > INT32_MAX || rank >= world)
+        return -HOLTER_ERANGE;
+    struct rank_sum *ranks =
+        reserve(sum->ranks, &sum->rank_room, sum->rank_count + 1, sizeof *ranks);
+    if (ranks == NULL)
+        return -ENOMEM;
+    sum->ranks = ranks;
+    struct rank_sum *fresh = &sum->ranks[sum->rank_count];
+    *fresh = (struct rank_sum){.row = {.rank = rank}, .world = world};
+    begin_rank(fresh);
+    return (int)sum->rank_count++;
+}
+
+void window_sum_remove_rank(struct window_sum *sum, int rank)
+{
+    struct rank_sum *gone = &sum->ranks[rank];
+    memmove(gone, gone + 1, (size_t)(--sum->rank_count - (uint32_t)rank) * sizeof *gone);
+}
+
+static void copy_name(char out[NAME_BYTES], const char *name)
+{
+    size_t length = strnlen(name, NAME_BYTES - 1);
+    memcpy(out, name, length);
+    out[length] = '\0';
+}
+
+uint32_t window_sum_comm(struct window_sum *sum, const struct wire_comm_row *row)
+{
+    struct key key = {row->id, row->parent};
+    uint32_t position = key_index_find(&sum->comm_index, key);
+    if (position != KEY_INDEX_FULL)
+        return position;
+    struct comm_entry *comms =
+        reserve(sum->comms, &sum->comm_room, sum->comm_index.count + 1, sizeof *comms);
+    if (comms == NULL)
+        return 0;
+    sum->comms = comms;
+    position = key_index_add(&sum->comm_index, key);
+    if (position == KEY_INDEX_FULL)
+        return 0;
+    comms[position].row = *row;
+    copy_name(comms[position].name, row->name);
+    return position;
+}
+
+/* FNV-1a, twice with different offsets: 128 bits stand for the name. */
+static struct key name_key(const char *name)
+{
+    struct key key = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x84222325cbf29ce4)};
+    for (; *name != '\0'; name++) {
+        key.a = (key.a ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
+        key.b = (key.b ^ (uint8_t)*name) * UINT64_C(0x10000000233);
+    }
+    return key;
+}
+
+uint32_t window_sum_region(struct window_sum *sum, const char *name)
+{
+    struct key key = name_key(name);
+    uint32_t position = key_index_find(&sum->region_index, key);
+    if (position != KEY_INDEX_FULL)
+        return position;
+    struct region_entry *regions =
+        reserve(sum->regions, &sum->region_room, sum->region_index.count + 1, sizeof *regions);
+    if (regions == NULL)
+        return 0;
+    sum->regions = regions;
+    position = key_index_add(&sum->region_index, key);
+    if (position != KEY_INDEX_FULL)
+        copy_name(regions[position].name, name);
+    return position == KEY_INDEX_FULL ? 0 : position;
+}
+
+static uint32_t comm_position(struct sum_tables *tables, uint32_t slot)
+{
+    if (slot >= tables->comm_count)
+        return 0;
+    struct slot_position *cached = &tables->comms[slot];
+    if (cached->epoch != tables->comm_epoch)
+        *cached = (struct slot_position){tables->comm_epoch, tables->find_comm(tables->user, slot)};
+    return cached->position;
+}
+
+static uint32_t region_position(struct sum_tables *tables, uint32_t slot)
+{
+    if (slot == 0 || slot >= tables->region_count)
+        return 0;
+    struct slot_position *cached = &tables->regions[slot];
+    if (cached->epoch != tables->region_epoch)
+        *cached =
+            (struct slot_position){tables->region_epoch, tables->find_region(tables->user, slot)};
+    return cached->position;
+}
+
+static enum call_class class_of(const struct window_sum *sum, uint16_t call)
+{
+    return call < CALL_NUMBERS ? (enum call_class)sum->class_of[call] : CALL_OTHER;
+}
+
+static struct pair_sum *find_pair(struct window_sum *sum, struct key key, uint32_t limit)
+{
+    uint32_t number = key_index_find(&sum->pair_index, key);
+    if (number != KEY_INDEX_FULL)
+        return &sum->pairs[number];
+    uint32_t count = sum->pair_index.count;
+    struct pair_sum *pairs =
+        count < limit ? reserve(sum->pairs, &sum->pair_room, count + 1, sizeof *pairs) : NULL;
+    if (pairs == NULL)
+        return NULL;
+    sum->pairs = pairs;
+    number = key_index_add(&sum->pair_index, key);
+    if (number == KEY_INDEX_FULL)
+        return NULL;
+    pairs[number] = (struct pair_sum){0};
+    return &pairs[number];
+}
+
+/* source and destination fit 32 bits (ranks are checked when they are added), comm 16, region 14,
+ * class 10 */
+static struct key pair_key(uint64_t source, int64_t destination, uint64_t comm, uint64_t region,
+                           uint64_t size_class)
+{
+    return (struct key){source << 32 | (uint32_t)destination,
+                        comm << 32 | region << 16 | size_class};
+}
+
+static void add_pair(struct window_sum *sum, struct key key, uint64_t bytes)
+{
+    struct pair_sum *pair = find_pair(sum, key, sum->most_pairs);
+    if (pair == NULL) {
+        sum->folded = 1;
+        pair = find_pair(sum, pair_key(key.a >> 32, OTHERS, 0, 0, key.b & 0xffff), UINT32_MAX);
+    }
+    if (pair == NULL)
+        return;
+    pair->messages++;
+    pair->bytes += bytes;
+}
+
+static void add_message(struct window_sum *sum, struct rank_sum *rank, struct sum_tables *tables,
+                        const struct event *event)
+{
+    struct wire_rank_row *row = &rank->row;
+    if (event->peer == PEER_NULL)
+        return;
+    if ((event->flags & (EVENT_SEND | EVENT_POST)) == (EVENT_SEND | EVENT_POST)) {
+        row->sent++;
+        row->sent_bytes += event->bytes;
+        int64_t destination =
+            event->peer >= 0 && (uint64_t)event->peer < rank->world ? event->peer : OTHERS;
+        add_pair(sum,
+                 pair_key(row->rank, destination, comm_position(tables, event->comm),
+                          region_position(tables, event->region), size_class_of(event->bytes)),
+                 event->bytes);
+    }
+    if ((event->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE) &&
+        !(event->flags & EVENT_CANCELLED)) {
+        row->received++;
+        row->received_bytes += event->bytes;
+    }
+}
+
+static struct call_sum *find_call(struct window_sum *sum, struct key key, uint32_t limit)
+{
+    uint32_t number = key_index_find(&sum->call_index, key);
+    if (number != KEY_INDEX_FULL)
+        return &sum->calls[number];
+    uint32_t count = sum->call_index.count;
+    struct call_sum *calls =
+        count < limit ? reserve(sum->calls, &sum->call_room, count + 1, sizeof *calls) : NULL;
+    if (calls == NULL)
+        return NULL;
+    sum->calls = calls;
+    number = key_index_add(&sum->call_index, key);
+    if (number == KEY_INDEX_FULL)
+        return NULL;
+    calls[number] = (struct call_sum){0};
+    return &calls[number];
+}
+
+static struct call_sum *call_of(struct window_sum *sum, const struct rank_sum *rank,
+                                struct sum_tables *tables, const struct event *event)
+{
+    uint64_t caller = rank->row.rank << 32, number = (uint64_t)event->call << 16;
+    struct key key = {caller | comm_position(tables, event->comm),
+                      number | region_position(tables, event->region)};
+    struct call_sum *call = find_call(sum, key, MOST_CALL_ROWS);
+    return call != NULL ? call : find_call(sum, (struct key){caller, number}, UINT32_MAX);
+}
+
+static void add_class_time(struct rank_sum *rank, struct ring_sum *ring, enum call_class class_,
+                           uint64_t ns)
+{
+    uint64_t pay = ring->owed_ns[class_] < ns ? ring->owed_ns[class_] : ns;
+    ring->owed_ns[class_] -= pay;
+    rank->class_ns[class_] += ns - pay;
+}
+
+/* @return time in the call, nanoseconds, as far as it lies behind the ring's previous call */
+static uint64_t add_call_time(struct window_sum *sum, struct rank_sum *rank, struct ring_sum *ring,
+                              const struct event *event, uint64_t enter_ns, uint64_t exit_ns)
+{
+    enum call_class class_ = class_of(sum, event->call);
+    uint64_t from = enter_ns > ring->last_exit_ns ? enter_ns : ring->last_exit_ns;
+    uint64_t whole = exit_ns > from ? exit_ns - from : 0;
+    uint64_t counted = ring->accounted_ns > from ? ring->accounted_ns - from : 0;
+    if (counted <= whole)
+        add_class_time(rank, ring, class_, whole - counted);
+    else
+        ring->owed_ns[class_] += counted - whole;
+    ring->accounted_ns = 0;
+    if (exit_ns > ring->last_exit_ns)
+        ring->last_exit_ns = exit_ns;
+    return whole;
+}
+
+/* Bytes count once: those of a send where it is posted, of a receive where it completes. */
+static void add_call_bytes(struct call_sum *call, enum call_class class_, const struct event *event)
+{
+    if (event->flags & EVENT_RECV) {
+        if (event->flags & EVENT_DONE && !(event->flags & EVENT_CANCELLED))
+            call->bytes_in += event->bytes;
+    } else if (event->flags & EVENT_SEND) {
+        if (event->flags & EVENT_POST)
+            call->bytes += event->bytes;
+    } else if (class_ != CALL_WAIT && class_ != CALL_POLL) {
+        call->bytes += event->bytes;
+        if ((class_ == CALL_COLLECTIVE || class_ == CALL_ONE_SIDED) &&
+            !(event->flags & EVENT_DONE && event->request != 0))
+            call->bytes_in += event->bytes_in;
+    }
+}
+
+static void add_call(struct window_sum *sum, struct rank_sum *rank, const struct sum_source *source,
+                     const struct event *event, uint64_t exit_ns)
+{
+    struct ring_sum *ring = source->ring;
+    struct call_sum *call = call_of(sum, rank, source->tables, event);
+    uint64_t time = 0;
+    if (event->kind == EVENT_CALL) {
+        time = add_call_time(sum, rank, ring, event, tick_clock_ns(source->clock, event->t_enter),
+                             exit_ns);
+        rank->row.calls++;
+        ring->last_call = event->call;
+        ring->last_peer = event->peer;
+        ring->last_comm = event->comm;
+        ring->finalized |= event->call == CALL_Finalize;
+    }
+    if (call == NULL)
+        return;
+    if (event->kind == EVENT_CALL) {
+        call->calls++;
+        call->time_ns += time;
+        call->longest_ns = time > call->longest_ns ? time : call->longest_ns;
+    }
+    add_call_bytes(call, class_of(sum, event->call), event);
+}
+
+size_t window_sum_events(struct window_sum *sum, int rank, const struct sum_source *source,
+                         const struct event *events, size_t count)
+{
+    struct rank_sum *to = &sum->ranks[rank];
+    size_t taken = 0;
+    for (; taken < count; taken++) {
+        const struct event *event = &events[taken];
+        uint64_t exit_ns = tick_clock_ns(source->clock, event->t_exit);
+        if (exit_ns > source->now_ns + AHEAD_NS || event->kind < EVENT_CALL ||
+            event->kind > EVENT_REGION) {
+            to->row.lost++;
+            continue;
+        }
+        if (exit_ns > source->end_ns)
+            break;
+        to->row.events++;
+        if (event->kind == EVENT_REGION)
+            continue;
+        add_message(sum, to, source->tables, event);
+        add_call(sum, to, source, event, exit_ns);
+    }
+    return taken;
+}
+
+void window_sum_in_progress(struct window_sum *sum, int rank, const struct sum_source *source,
+                            const struct event *event)
+{
+    struct rank_sum *to = &sum->ranks[rank];
+    uint64_t enter_ns = tick_clock_ns(source->clock, event->t_enter);
+    if (event->kind != EVENT_CALL || enter_ns >= source->end_ns)
+        return;
+    struct ring_sum *ring = source->ring;
+    enum call_class class_ = class_of(sum, event->call);
+    uint64_t begin = enter_ns > ring->last_exit_ns ? enter_ns : ring->last_exit_ns;
+    uint64_t from = begin > ring->accounted_ns ? begin : ring->accounted_ns;
+    if (class_ != CALL_POLL && source->end_ns > from) {
+        add_class_time(to, ring, class_, source->end_ns - from);
+        ring->accounted_ns = source->end_ns;
+    }
+    struct wire_rank_row *row = &to->row;
+    if (begin < source->end_ns && source->end_ns - begin > row->in_call_ns) {
+        uint32_t comm = comm_position(source->tables, event->comm);
+        row->in_call = event->call;
+        row->in_call_ns = source->end_ns - begin;
+        row->in_call_comm = sum->comms[comm].row.id;
+        row->in_call_peer = event->peer;
+    }
+}
+
+void window_sum_polls(struct window_sum *sum, int rank, const struct sum_source *source,
+                      const uint64_t calls[POLL_FAMILIES], const uint64_t ticks[POLL_FAMILIES])
+{
+    struct rank_sum *to = &sum->ranks[rank];
+    struct ring_sum *ring = source->ring;
+    for (int family = 0; family < POLL_FAMILIES; family++) {
+        /* Counters only grow; one that shrank is not a counter, and is taken up anew. */
+        uint64_t grown =
+            calls[family] > ring->polls[family] ? calls[family] - ring->polls[family] : 0;
+        uint64_t span =
+            ticks[family] > ring->poll_ticks[family] ? ticks[family] - ring->poll_ticks[family] : 0;
+        to->row.calls += grown;
+        to->row.polls += grown;
+        add_class_time(to, ring, CALL_POLL, tick_clock_span(source->clock, span));
+        ring->polls[family] = calls[family];
+        ring->poll_ticks[family] = ticks[family];
+    }
+}
+
+void window_sum_losses(struct window_sum *sum, int rank, uint64_t lost, uint64_t untracked,
+                       uint64_t threads)
+{
+    struct rank_sum *to = &sum->ranks[rank];
+    to->row.lost += lost;
+    to->row.untracked += untracked;
+    to->threads = threads > to->threads ? threads : to->threads;
+    to->row.threads = to->threads;
+}
+
+static struct wire_rank_row rank_row(const struct rank_sum *rank)
+{
+    struct wire_rank_row row = rank->row;
+    row.send_ns = rank->class_ns[CALL_SEND];
+    row.recv_ns = rank->class_ns[CALL_RECV];
+    row.wait_ns = rank->class_ns[CALL_WAIT];
+    row.poll_ns = rank->class_ns[CALL_POLL];
+    row.collective_ns = rank->class_ns[CALL_COLLECTIVE];
+    row.one_sided_ns = rank->class_ns[CALL_ONE_SIDED];
+    row.io_ns = rank->class_ns[CALL_IO];
+    row.other_ns = rank->class_ns[CALL_OTHER];
+    return row;
+}
+
+static void fill_rows(struct window_sum *sum)
+{
+    for (uint32_t i = 0; i < sum->rank_count; i++)
+        sum->rows.ranks[i] = rank_row(&sum->ranks[i]);
+    for (uint32_t i = 0; i < sum->pair_index.count; i++) {
+        struct key key = sum->pair_index.keys[i];
+        sum->rows.pairs[i] = (struct wire_pair_row){
+            .source = key.a >> 32,
+            .destination = (int32_t)(uint32_t)key.a,
+            .comm = key.b >> 32,
+            .region = key.b >> 16 & 0xffff,
+            .size_class = key.b & 0xffff,
+            .messages = sum->pairs[i].messages,
+            .bytes = sum->pairs[i].bytes,
+        };
+    }
+    for (uint32_t i = 0; i < sum->call_index.count; i++) {
+        struct key key = sum->call_index.keys[i];
+        sum->rows.calls[i] = (struct wire_call_row){
+            .rank = key.a >> 32,
+            .call = key.b >> 16,
+            .comm = (uint32_t)key.a,
+            .region = key.b & 0xffff,
+            .calls = sum->calls[i].calls,
+            .bytes = sum->calls[i].bytes,
+            .bytes_in = sum->calls[i].bytes_in,
+            .time_ns = sum->calls[i].time_ns,
+            .longest_ns = sum->calls[i].longest_ns,
+        };
+    }
+    for (uint32_t i = 0; i < sum->comm_index.count; i++) {
+        sum->rows.comms[i] = sum->comms[i].row;
+        sum->rows.comms[i].name = sum->comms[i].name;
+    }
+    for (uint32_t i = 0; i < sum->region_index.count; i++)
+        sum->rows.regions[i].name = sum->regions[i].name;
+}
+
+static int reserve_rows(struct window_sum *sum)
+{
+    void *ranks =
+        reserve(sum->rows.ranks, &sum->rows.rank_room, sum->rank_count, sizeof *sum->rows.ranks);
+    sum->rows.ranks = ranks != NULL ? ranks : sum->rows.ranks;
+    void *pairs = reserve(sum->rows.pairs, &sum->rows.pair_room, sum->pair_index.count,
+                          sizeof *sum->rows.pairs);
+    sum->rows.pairs = pairs != NULL ? pairs : sum->rows.pairs;
+    void *calls = reserve(sum->rows.calls, &sum->rows.call_room, sum->call_index.count,
+                          sizeof *sum->rows.calls);
+    sum->rows.calls = calls != NULL ? calls : sum->rows.calls;
+    void *comms = reserve(sum->rows.comms, &sum->rows.comm_room, sum->comm_index.count,
+                          sizeof *sum->rows.comms);
+    sum->rows.comms = comms != NULL ? comms : sum->rows.comms;
+    void *regions = reserve(sum->rows.regions, &sum->rows.region_room, sum->region_index.count,
+                            sizeof *sum->rows.regions);
+    sum->rows.regions = regions != NULL ? regions : sum->rows.regions;
+    return sum->rows.rank_room >= sum->rank_count && sum->rows.pair_room >= sum->pair_index.count &&
+                   sum->rows.call_room >= sum->call_index.count &&
+                   sum->rows.comm_room >= sum->comm_index.count &&
+                   sum->rows.region_room >= sum->region_index.count
+               ? 0
+               : -ENOMEM;
+}
+
+int window_sum_rows(struct window_sum *sum, struct window_rows *out)
+{
+    if (reserve_rows(sum) != 0)
+        return -ENOMEM;
+    fill_rows(sum);
+    *out = (struct window_rows){
+        .comms = sum->rows.comms,
+        .regions = sum->rows.regions,
+        .ranks = sum->rows.ranks,
+        .pairs = sum->rows.pairs,
+        .calls = sum->rows.calls,
+        .comms_count = sum->comm_index.count,
+        .regions_count = sum->region_index.count,
+        .ranks_count = sum->rank_count,
+        .pairs_count = sum->pair_index.count,
+        .calls_count = sum->call_index.count,
+        .folded = sum->folded,
+    };
+    return 0;
+}
+
+uint32_t window_sum_epoch(const struct window_sum *sum)
+{
+    return sum->epoch;
+}
+
+static void begin_window(struct window_sum *sum)
+{
+    sum->epoch++;
+    key_index_clear(&sum->pair_index);
+    key_index_clear(&sum->call_index);
+    key_index_clear(&sum->comm_index);
+    key_index_clear(&sum->region_index);
+    sum->folded = 0;
+    begin_dictionaries(sum);
+}
+
+void window_sum_clear(struct window_sum *sum)
+{
+    for (uint32_t i = 0; i < sum->rank_count; i++)
+        begin_rank(&sum->ranks[i]);
+    begin_window(sum);
+}
+
+void window_sum_lost_of(struct window_sum *sum, uint64_t rank, uint64_t lost)
+{
+    for (uint32_t i = 0; i < sum->rank_count; i++) {
+        if (sum->ranks[i].row.rank == rank) {
+            sum->ranks[i].row.lost += lost;
+            return;
+        }
+    }
+}
+
+void window_sum_discard(struct window_sum *sum)
+{
+    for (uint32_t i = 0; i < sum->rank_count; i++) {
+        struct rank_sum *rank = &sum->ranks[i];
+        uint64_t lost = rank->row.events + rank->row.lost;
+        begin_rank(rank);
+        rank->row.lost = lost;
+    }
+    begin_window(sum);
+}
+
+uint64_t window_sum_total(const struct window_sum *sum, uint64_t *lost)
+{
+    uint64_t events = 0;
+    *lost = 0;
+    for (uint32_t i = 0; i < sum->rank_count; i++) {
+        events += sum->ranks[i].row.events;
+        *lost += sum->ranks[i].row.lost;
+    }
+    return events;
+}

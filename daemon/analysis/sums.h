@@ -1,0 +1,96 @@
+/* What window_sum.c and sum_result.c share: the keys of a run and the figures kept for them. */
+#ifndef HOLTER_ANALYSIS_SUMS_H
+#define HOLTER_ANALYSIS_SUMS_H
+
+#include "daemon/analysis/key_table.h"
+#include "daemon/analysis/window_sum.h"
+
+/** Pairs that share a bit which says that any of them has figures: a window of one late node is
+ *  then added in the time its own pairs take, not that of all pairs of the job. */
+#define PAIR_BLOCK 256u
+
+struct pair_figures {
+    uint64_t messages, bytes;
+};
+
+/** Of one call, communicator and region, over all ranks. */
+struct call_figures {
+    uint64_t ranks, calls, bytes, bytes_in, time_ns, longest_ns;
+};
+
+/** Figures for the keys of a run: those of one window, or the run's own. Arrays are indexed by the
+ *  number of the key; they may be shorter than the table, the rest being zero. */
+struct figures {
+    struct rank_row *ranks;
+    uint64_t *rank_newest;  /**< number of the newest window that the rank reported */
+    uint64_t *rank_present; /**< bits: the rank reported */
+    uint32_t rank_room;
+    struct pair_figures *pairs;
+    uint64_t *pair_blocks; /**< bits, by number / PAIR_BLOCK: something was added there */
+    uint32_t pair_room;
+    struct call_figures *calls;
+    uint32_t call_room;
+    uint64_t *callers; /**< bits, by caller: this rank made this call */
+    uint32_t caller_room;
+};
+
+/** Numbers of keys in canonical order, brought up to date when a result is asked for. */
+struct order {
+    uint32_t *numbers; /**< owned */
+    uint32_t count;
+};
+
+struct run_sum {
+    struct run_sum_limits limits;
+    struct key_table ranks;   /**< hi: rank */
+    struct key_table pairs;   /**< hi: source, destination + 1; lo: comm, region, size class */
+    struct key_table callers; /**< hi: rank; lo: comm, region, call */
+    struct key_table calls;   /**< lo: comm, region, call */
+    struct key_table comm_ids;
+    struct key_table region_names; /**< hi: hash of the name; lo: which of those with that hash */
+    uint32_t *call_of;             /**< by caller: number in calls */
+    uint32_t call_of_room;
+    struct comm_row *comms;
+    uint32_t comm_room;
+    struct region_row *regions;
+    uint32_t region_room;
+    struct figures total;
+    /** Rows that were added to the rest because the table of pairs was full. */
+    uint64_t turned_away;
+    struct order rank_order, pair_order, call_order;
+    uint32_t *comm_position; /**< by number: place in the order of ids */
+    uint32_t comm_positions; /**< how many of them are up to date */
+    uint32_t *region_position;
+    uint32_t region_positions;
+};
+
+struct window_sum {
+    struct run_sum *run;
+    struct figures figures;
+};
+
+static inline struct key pair_key(uint32_t source, int32_t destination, uint64_t comm,
+                                  uint32_t region, uint32_t size_class)
+{
+    return (struct key){.hi = (uint64_t)source << 32 | (uint32_t)(destination + 1),
+                        .lo = comm << 32 | (uint64_t)region << 16 | size_class};
+}
+
+static inline int bit_get(const uint64_t *bits, uint32_t i)
+{
+    return (int)(bits[i / 64] >> (i % 64) & 1);
+}
+
+static inline void bit_set(uint64_t *bits, uint32_t i)
+{
+    bits[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+/** The larger of two reports about one rank's call in progress wins, whatever their order. */
+void rank_row_merge_in_call(struct rank_row *into, const struct rank_row *from);
+
+/** Bring positions and orders up to date. @return 0 or -ENOMEM */
+int order_positions(struct run_sum *run);
+int order_update(struct order *order, const struct key_table *table, const struct run_sum *run);
+
+#endif

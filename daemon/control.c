@@ -1,0 +1,204 @@
+#include "daemon/control.h"
+
+#include "daemon/snapshot.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/log.h"
+#include "version.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOG_TOPIC "control"
+#define STATUS_JOBS 1024u
+
+struct control {
+    struct control_options options;
+    struct snapshots snapshots;
+    uint64_t started_ns;
+    char host[65];
+};
+
+/* Topics in the order in which a snapshot tells them: what the later ones refer to comes first. */
+static const enum wire_type topics[] = {
+    WIRE_TYPE_JOB,         WIRE_TYPE_PLACES,      WIRE_TYPE_TOTALS, WIRE_TYPE_RANK_WINDOW,
+    WIRE_TYPE_PAIR_WINDOW, WIRE_TYPE_CALL_WINDOW, WIRE_TYPE_NODES,  WIRE_TYPE_ALERT,
+};
+#define TOPICS (sizeof(topics) / sizeof(topics[0]))
+
+int control_create(struct control **out, const struct control_options *options)
+{
+    struct control *c = calloc(1, sizeof(*c));
+    if (c == NULL)
+        return -ENOMEM;
+    c->options = *options;
+    c->started_ns = timeline_now(options->timeline);
+    gethostname(c->host, sizeof(c->host) - 1);
+    *out = c;
+    return 0;
+}
+
+void control_destroy(struct control *c)
+{
+    if (c == NULL)
+        return;
+    snapshots_finish(&c->snapshots);
+    free(c);
+}
+
+static void reply(struct front *front, struct peer *peer, uint64_t id, int code, const char *text,
+                  uint64_t frame)
+{
+    struct wire_reply message = {.id = id, .code = code, .text = text, .frame = frame};
+    front_send(front, peer, WIRE_TYPE_REPLY, &message);
+}
+
+/* ---- status -------------------------------------------------------------- */
+
+static uint64_t resident_bytes(void)
+{
+    unsigned long size = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%lu %lu", &size, &resident) != 2)
+        resident = 0;
+    fclose(file);
+    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void answer_status(struct control *c, struct front *front, struct peer *peer)
+{
+    const struct jobs *jobs = c->options.jobs;
+    struct wire_job_row *rows = malloc(STATUS_JOBS * sizeof(*rows));
+    size_t count = 0;
+    for (struct job *job;
+         rows != NULL && count < STATUS_JOBS && (job = jobs_at(jobs, count)) != NULL; count++)
+        job_row(job, &rows[count]);
+    struct front_counts front_counts;
+    struct jobs_counts jobs_counts;
+    front_count(front, &front_counts);
+    jobs_count(jobs, &jobs_counts);
+    struct wire_status status = {
+        .version = HOLTER_VERSION,
+        .pid = (uint64_t)getpid(),
+        .host = c->host,
+        .started_ns = c->started_ns,
+        .now_ns = timeline_now(c->options.timeline),
+        .window_ns = c->options.options->window_ns,
+        .agents = front_counts.agents,
+        .clients = front_counts.clients,
+        .messages = jobs_counts.messages,
+        .bytes = jobs_counts.bytes,
+        .duplicates = jobs_counts.duplicates,
+        .late = jobs_counts.late,
+        .rejected = front_counts.rejected,
+        .rejected_last = front_counts.rejected_last,
+        .published = publisher_frames(c->options.publisher),
+        .cpu_ns = clock_process_cpu_ns(),
+        .rss_bytes = resident_bytes(),
+        .recorded_bytes = jobs_recorded_bytes(jobs),
+        .recorder_error = jobs_recorder_error(jobs),
+        .jobs = rows,
+        .jobs_count = count,
+    };
+    front_send(front, peer, WIRE_TYPE_STATUS, &status);
+    free(rows);
+}
+
+/* ---- jobs and snapshots -------------------------------------------------- */
+
+/* @return 0, or the error of a peer that does not read */
+static int send_state(struct control *c, struct front *front, struct peer *peer, struct job *job,
+                      enum wire_type type, uint64_t frame)
+{
+    const struct snapshot *state = snapshots_of(&c->snapshots, job, type, frame);
+    int code = state == NULL ? -ENOMEM : 0;
+    for (size_t i = 0; code == 0 && i < state->count; i++)
+        code = front_send_encoded(front, peer, &state->parts[i]);
+    return code;
+}
+
+static void answer_jobs(struct control *c, struct front *front, struct peer *peer)
+{
+    struct job *job;
+    int code = 0;
+    for (size_t i = 0; code == 0 && (job = jobs_at(c->options.jobs, i)) != NULL; i++)
+        code = send_state(c, front, peer, job, WIRE_TYPE_JOB,
+                          publisher_frame(c->options.publisher, job_id(job)));
+}
+
+/* Is the topic in the list, which is separated by commas? An empty list holds all. */
+static int listed(const char *list, const char *topic)
+{
+    size_t length = strlen(topic);
+    if (list == NULL || list[0] == '\0')
+        return 1;
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, topic, length) == 0 && (at[length] == '\0' || at[length] == ','))
+            return 1;
+    }
+    return 0;
+}
+
+static void answer_snapshot(struct control *c, struct front *front, struct peer *peer,
+                            const struct wire_request *request)
+{
+    struct job *job = jobs_find(c->options.jobs, request->job);
+    if (job == NULL) {
+        reply(front, peer, request->id, -HOLTER_ENOJOB, "no such job", 0);
+        return;
+    }
+    uint64_t frame = publisher_frame(c->options.publisher, job_id(job));
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < TOPICS; i++) {
+        if (listed(request->topic, wire_topic(topics[i])))
+            code = send_state(c, front, peer, job, topics[i], frame);
+    }
+    reply(front, peer, request->id, code, code == 0 ? "" : holter_strerror(code), frame);
+}
+
+/* ---- stop ---------------------------------------------------------------- */
+
+static void answer_stop(struct control *c, struct front *front, struct peer *peer,
+                        const struct wire_request *request)
+{
+    /* Without keys whoever reaches the local endpoint is the user. */
+    if (c->options.options->keys != NULL && peer->role != ROLE_OPERATOR) {
+        reply(front, peer, request->id, -HOLTER_EDENIED, "only operators may stop the daemon", 0);
+        return;
+    }
+    int when_idle = request->argument != NULL && strcmp(request->argument, "when-idle") == 0;
+    log_info("stop%s asked for by %s %s", when_idle ? " when idle" : "", role_name(peer->role),
+             peer->host);
+    reply(front, peer, request->id, 0, "", 0);
+    if (when_idle)
+        c->options.stop_when_idle(c->options.user);
+    else
+        c->options.stop(c->options.user);
+}
+
+void control_request(struct control *c, struct front *front, struct peer *peer,
+                     const struct wire_request *request)
+{
+    if (strcmp(request->op, "snapshot") == 0) {
+        answer_snapshot(c, front, peer, request);
+    } else if (strcmp(request->op, "stop") == 0) {
+        answer_stop(c, front, peer, request);
+    } else if (strcmp(request->op, "status") == 0) {
+        answer_status(c, front, peer);
+        reply(front, peer, request->id, 0, "", 0);
+    } else if (strcmp(request->op, "jobs") == 0) {
+        answer_jobs(c, front, peer);
+        reply(front, peer, request->id, 0, "", 0);
+    } else {
+        char text[96];
+        snprintf(text, sizeof(text), "unknown operation '%.32s': jobs, status, snapshot, stop",
+                 request->op);
+        reply(front, peer, request->id, -HOLTER_EUSAGE, text, 0);
+    }
+}

@@ -1,0 +1,29 @@
+/* Answers to clients: jobs, status, snapshot, stop. */
+#ifndef HOLTER_DAEMON_CONTROL_H
+#define HOLTER_DAEMON_CONTROL_H
+
+#include "daemon/front.h"
+#include "daemon/jobs.h"
+
+struct control;
+
+struct control_options {
+    const struct options *options; /**< borrowed, all of these */
+    const struct timeline *timeline;
+    struct jobs *jobs;
+    struct publisher *publisher;
+    void *user;
+    void (*stop)(void *user);           /**< an operator ends the daemon */
+    void (*stop_when_idle)(void *user); /**< as --quit-when-idle, from now on */
+};
+
+/** @return 0 or -ENOMEM */
+int control_create(struct control **out, const struct control_options *options);
+/** NULL is fine. */
+void control_destroy(struct control *control);
+
+/** Answer one request, through this front. */
+void control_request(struct control *control, struct front *front, struct peer *peer,
+                     const struct wire_request *request);
+
+#endif

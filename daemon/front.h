@@ -1,0 +1,77 @@
+/* The front: the ROUTER socket that agents and clients talk to.
+ *
+ * It unpacks and checks each message, knows who sent it and what that one may, and calls one verb.
+ * A peer says hello first. Whoever sends what cannot be read or is not allowed is told why,
+ * counted, and not read any more. */
+#ifndef HOLTER_DAEMON_FRONT_H
+#define HOLTER_DAEMON_FRONT_H
+
+#include "daemon/job.h"
+#include "daemon/listen.h"
+#include "daemon/options.h"
+#include "daemon/peers.h"
+#include "daemon/timeline.h"
+#include "holter/wire.h"
+
+#include <uv.h>
+#include <zmq.h>
+
+struct front;
+
+/** What the front calls. */
+struct front_verbs {
+    void *user;
+    /** Highest number of the agent's messages that is safe. */
+    uint64_t (*kept)(void *user, uint64_t instance);
+    /** A RANKS or WINDOW message. @param bytes as received, may be moved @return 0, or a negative
+     *  error and fault */
+    int (*take)(void *user, uint64_t instance, const struct wire_message *message, zmq_msg_t *bytes,
+                uint64_t now_ns, struct job_fault *fault);
+    /** The agent has left, in order or by silence. */
+    void (*left)(void *user, uint64_t instance, int in_order);
+    /** A client's request, to be answered with front_send() and ended with a REPLY. */
+    void (*request)(void *user, struct peer *peer, const struct wire_request *request);
+    /** A turn of reading is over. @param heard_ns  see job.h */
+    void (*turn)(void *user, uint64_t heard_ns, uint64_t now_ns);
+};
+
+struct front_counts {
+    uint64_t rejected;
+    char rejected_last[257]; /**< from where and why */
+    size_t agents, clients;  /**< connected */
+    int had_agents;          /**< has any agent ever been here? */
+};
+
+/** Listen on all endpoints of the options.
+ *  @param instance  number that names this run of the daemon
+ *  @param locks     gets the locks of ipc endpoints; to be given up after the ZeroMQ context has
+ *                   ended, because libzmq removes a socket's file some time after the socket was
+ *                   closed
+ *  @param why       set on failure @return 0, -ENOMEM, -EADDRINUSE or another -errno */
+int front_create(struct front **out, void *context, uv_loop_t *loop, const struct options *options,
+                 const struct timeline *timeline, uint64_t instance,
+                 const struct front_verbs *verbs, struct listen_locks *locks, char *why,
+                 size_t room);
+
+/** Handles close in further turns of the loop. NULL is fine. */
+void front_destroy(struct front *front);
+
+/** Send one message. @return 0, or a negative error when it could not be sent: the peer has gone,
+ *  or does not read */
+int front_send(struct front *front, struct peer *peer, enum wire_type type, const void *message);
+
+/** As front_send(), of a message encoded before. @param encoded  copied by reference */
+int front_send_encoded(struct front *front, struct peer *peer, zmq_msg_t *encoded);
+
+/** Tell an agent that its messages up to this number are safe. */
+void front_ack(struct front *front, uint64_t instance, uint64_t seq);
+
+/** To be called from time to time: forgets peers that are gone. */
+void front_tick(struct front *front);
+
+/** Up to when has everything that arrived been read? Daemon time. */
+uint64_t front_heard(const struct front *front, uint64_t now_ns);
+
+void front_count(const struct front *front, struct front_counts *out);
+
+#endif

@@ -1,0 +1,694 @@
+#include "daemon/job_state.h"
+#include "holter/error.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_UNCOVERED 4096u
+#define CHANGES_NS                                                                                 \
+    UINT64_C(100000000) /* the job and the places of its ranks are told at most so often */
+#define CHANGES_PLACE_NS UINT64_C(20000) /* and so much less often for each rank */
+
+static const struct run_sum_limits sum_limits = {
+    .ranks = JOB_MOST_RANKS,
+    .pairs = 1u << 26,
+    .calls = 1u << 26,
+    .comms = 65536,
+    .regions = 4096,
+};
+
+/* ---- life ---------------------------------------------------------------- */
+
+int job_id_valid(const char *id)
+{
+    size_t length = strnlen(id, 65);
+    if (length == 0 || length > 64 || id[0] == '.')
+        return 0;
+    for (const char *c = id; *c != '\0'; c++) {
+        if (!isascii((unsigned char)*c) ||
+            (!isalnum((unsigned char)*c) && strchr("-_.", *c) == NULL))
+            return 0;
+    }
+    return 1;
+}
+
+int job_create(struct job **out, const char *id, const struct job_options *options,
+               const struct job_output *output)
+{
+    struct job *job = calloc(1, sizeof(*job));
+    if (job == NULL)
+        return -ENOMEM;
+    snprintf(job->id, sizeof(job->id), "%s", id);
+    job->options = *options;
+    job->output = *output;
+    job->start_ns = UINT64_MAX;
+    key_table_init(&job->instance_keys);
+    key_table_init(&job->place_keys);
+    int code = run_sum_create(&job->run, &sum_limits);
+    if (code != 0) {
+        free(job);
+        return code;
+    }
+    *out = job;
+    return 0;
+}
+
+void job_destroy(struct job *job)
+{
+    if (job == NULL)
+        return;
+    job_windows_finish(job);
+    run_sum_destroy(job->run);
+    for (uint32_t i = 0; i < job->node_count; i++)
+        free(job->nodes[i]);
+    for (uint32_t i = 0; i < job->place_keys.count; i++)
+        free(job->places[i].placement);
+    free(job->nodes);
+    free(job->instances);
+    free(job->places);
+    free(job->uncovered);
+    free(job->deaths);
+    key_table_finish(&job->instance_keys);
+    key_table_finish(&job->place_keys);
+    alerts_finish(&job->alerts);
+    free(job->rank_rows);
+    free(job->pair_rows);
+    free(job->call_rows);
+    free(job->maps);
+    sum_result_finish(&job->result);
+    free(job);
+}
+
+int job_fit(void *array_pointer, size_t element, size_t *room, size_t need)
+{
+    if (need <= *room)
+        return 0;
+    void *array;
+    memcpy(&array, array_pointer, sizeof(array));
+    size_t grown = *room + *room / 2 < need ? need : *room + *room / 2;
+    array = realloc(array, grown * element);
+    if (array == NULL)
+        return -ENOMEM;
+    memcpy(array_pointer, &array, sizeof(array));
+    *room = grown;
+    return 0;
+}
+
+static int refuse(struct job_fault *fault, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static int refuse(struct job_fault *fault, int code, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(fault->text, sizeof(fault->text), format, list);
+    va_end(list);
+    return code;
+}
+
+static void copy_text(char *out, size_t room, const char *text, int *changed)
+{
+    if (text == NULL || text[0] == '\0' || strncmp(out, text, room - 1) == 0)
+        return;
+    snprintf(out, room, "%s", text);
+    *changed = 1;
+}
+
+/* ---- agents and nodes ---------------------------------------------------- */
+
+int job_knows(const struct job *job, uint64_t instance)
+{
+    return key_table_find(&job->instance_keys, (struct key){.hi = instance}) != KEY_NONE;
+}
+
+int job_has(const struct job *job, uint64_t instance, uint64_t seq)
+{
+    uint32_t at = key_table_find(&job->instance_keys, (struct key){.hi = instance});
+    return at != KEY_NONE && seq <= job->instances[at].last_seq;
+}
+
+static struct job_instance *instance_of(struct job *job, uint64_t instance)
+{
+    struct key key = {.hi = instance};
+    uint32_t at = key_table_find(&job->instance_keys, key);
+    if (at != KEY_NONE)
+        return &job->instances[at];
+    if (key_table_reserve(&job->instance_keys, 1) != 0)
+        return NULL;
+    uint32_t room = job->instance_keys.room;
+    if (room > job->instance_room) {
+        struct job_instance *instances = realloc(job->instances, room * sizeof(*instances));
+        if (instances == NULL)
+            return NULL;
+        job->instances = instances;
+        job->instance_room = room;
+    }
+    at = key_table_add_hashed(&job->instance_keys, key);
+    job->instances[at] = (struct job_instance){.instance = instance, .node = KEY_NONE};
+    return &job->instances[at];
+}
+
+static struct job_node *add_node(struct job *job, const char *host)
+{
+    if (job->node_count == job->node_room) {
+        uint32_t room = job->node_room == 0 ? 8 : 2 * job->node_room;
+        struct job_node **nodes = realloc(job->nodes, room * sizeof(struct job_node *));
+        if (nodes == NULL)
+            return NULL;
+        job->nodes = nodes;
+        job->node_room = room;
+    }
+    struct job_node *node = calloc(1, sizeof(*node));
+    if (node == NULL)
+        return NULL;
+    snprintf(node->host, sizeof(node->host), "%s", host);
+    node->first_window = UINT64_MAX;
+    node->row.host = node->host;
+    job->nodes[job->node_count++] = node;
+    job->active++;
+    return node;
+}
+
+/* The node of an agent. An agent that reports a rank of a node known already, on the same host, has
+ * taken over from the agent that reported it before. Two nodes of one name (containers) stay two.
+ */
+static struct job_node *node_of(struct job *job, uint64_t instance, const char *host,
+                                uint32_t place)
+{
+    struct job_instance *agent = instance_of(job, instance);
+    if (agent == NULL)
+        return NULL;
+    if (agent->node != KEY_NONE)
+        return job->nodes[agent->node];
+    struct job_node *node = NULL;
+    if (place != KEY_NONE && strcmp(job->nodes[job->places[place].node]->host, host) == 0) {
+        agent->node = job->places[place].node;
+        node = job->nodes[agent->node];
+    } else {
+        node = add_node(job, host);
+        if (node == NULL)
+            return NULL;
+        agent->node = job->node_count - 1;
+    }
+    node->instance = instance;
+    job->job_changed = 1;
+    return node;
+}
+
+static void node_heard(struct job *job, struct job_node *node, uint64_t now_ns)
+{
+    node->heard_ns = now_ns;
+    job->heard_ns = now_ns;
+    if (node->lost_contact) {
+        node->lost_contact = 0;
+        job->active += !node->final;
+        job_alert(job, alerts_resolve(&job->alerts, "agent-lost", node->host, now_ns));
+    }
+}
+
+void job_bye(struct job *job, uint64_t instance)
+{
+    uint32_t at = key_table_find(&job->instance_keys, (struct key){.hi = instance});
+    if (at == KEY_NONE || job->instances[at].node == KEY_NONE)
+        return;
+    struct job_node *node = job->nodes[job->instances[at].node];
+    if (node->instance != instance || node->final)
+        return;
+    node->final = 1;
+    job->active -= !node->lost_contact;
+}
+
+/* ---- ranks --------------------------------------------------------------- */
+
+static int set_place(struct job *job, uint32_t node, const struct wire_member_row *member)
+{
+    struct key key = {.hi = member->rank};
+    if (key_table_reserve(&job->place_keys, 1) != 0)
+        return -ENOMEM;
+    if (job->place_keys.room > job->place_room) {
+        struct job_place *places = realloc(job->places, job->place_keys.room * sizeof(*places));
+        if (places == NULL)
+            return -ENOMEM;
+        job->places = places;
+        job->place_room = job->place_keys.room;
+    }
+    uint32_t known = job->place_keys.count;
+    uint32_t at = key_table_add_hashed(&job->place_keys, key);
+    struct job_place *place = &job->places[at];
+    if (at == known)
+        *place = (struct job_place){.rank = (uint32_t)member->rank, .node = KEY_NONE};
+    const char *placement = member->placement == NULL ? "" : member->placement;
+    if (place->node == node && place->pid == member->pid && place->placement != NULL &&
+        strcmp(place->placement, placement) == 0)
+        return 0;
+    char *copy = strdup(placement); /* without memory the place is known, but not its cores */
+    free(place->placement);
+    place->placement = copy;
+    place->node = node;
+    place->pid = member->pid;
+    job->places_changed = 1;
+    return 0;
+}
+
+static int compare_uncovered(const void *a, const void *b)
+{
+    return strcmp(((const struct job_uncovered *)a)->name, ((const struct job_uncovered *)b)->name);
+}
+
+static void add_uncovered(struct job *job, const struct wire_ranks *m)
+{
+    for (uint64_t i = 0; i < m->uncovered_count; i++) {
+        struct job_uncovered row = {.used = m->uncovered[i].used};
+        snprintf(row.name, sizeof(row.name), "%s", m->uncovered[i].name);
+        struct job_uncovered *known = job->uncovered == NULL
+                                          ? NULL
+                                          : bsearch(&row, job->uncovered, job->uncovered_count,
+                                                    sizeof(row), compare_uncovered);
+        if (known != NULL) {
+            job->job_changed |= row.used > known->used;
+            known->used |= row.used;
+            continue;
+        }
+        if (job->uncovered_count == MOST_UNCOVERED)
+            return;
+        struct job_uncovered *grown =
+            realloc(job->uncovered, (job->uncovered_count + 1) * sizeof(*grown));
+        if (grown == NULL)
+            return;
+        job->uncovered = grown;
+        size_t at = job->uncovered_count++;
+        for (; at > 0 && compare_uncovered(&grown[at - 1], &row) > 0; at--)
+            grown[at] = grown[at - 1];
+        grown[at] = row;
+        job->job_changed = 1;
+    }
+}
+
+static int check_ranks(const struct job *job, const struct wire_ranks *m, struct job_fault *fault)
+{
+    if (m->world == 0 || m->world > JOB_MOST_RANKS)
+        return refuse(fault, -HOLTER_ERANGE, "ranks.world is %" PRIu64 ", allowed are 1 to %u",
+                      m->world, JOB_MOST_RANKS);
+    if (job->world != 0 && m->world != job->world)
+        return refuse(fault, -HOLTER_ERANGE, "ranks.world is %" PRIu64 ", the job has %" PRIu64,
+                      m->world, job->world);
+    for (uint64_t i = 0; i < m->members_count; i++) {
+        if (m->members[i].rank >= m->world)
+            return refuse(fault, -HOLTER_ERANGE,
+                          "ranks.members[%" PRIu64 "].rank is %" PRIu64 " of %" PRIu64, i,
+                          m->members[i].rank, m->world);
+    }
+    if (job->node_count >= JOB_MOST_NODES)
+        return refuse(fault, -HOLTER_ELIMIT, "the job has %u nodes already", job->node_count);
+    return 0;
+}
+
+static void note_job(struct job *job, const struct wire_ranks *m)
+{
+    copy_text(job->app, sizeof(job->app), m->app, &job->job_changed);
+    copy_text(job->mpi, sizeof(job->mpi), m->mpi, &job->job_changed);
+    copy_text(job->user, sizeof(job->user), m->user, &job->job_changed);
+    job->job_changed |= job->world == 0;
+    job->world = m->world;
+    uint64_t lowest = UINT64_MAX;
+    for (uint64_t i = 0; i < m->members_count; i++)
+        lowest = m->members[i].rank < lowest ? m->members[i].rank : lowest;
+    /* One command line for the job, the same whoever reports first: that of the lowest rank. */
+    if (job->command[0] == '\0' || lowest < job->command_rank) {
+        copy_text(job->command, sizeof(job->command), m->command, &job->job_changed);
+        job->command_rank = lowest;
+    }
+    add_uncovered(job, m);
+}
+
+int job_ranks(struct job *job, uint64_t instance, const struct wire_ranks *message, uint64_t now_ns,
+              struct job_fault *fault)
+{
+    int code = check_ranks(job, message, fault);
+    if (code != 0)
+        return code;
+    uint32_t place = KEY_NONE;
+    for (uint64_t i = 0; i < message->members_count && place == KEY_NONE; i++)
+        place = key_table_find(&job->place_keys, (struct key){.hi = message->members[i].rank});
+    struct job_node *node = node_of(job, instance, message->host, place);
+    if (node == NULL)
+        return refuse(fault, -ENOMEM, "no memory for a node");
+    struct job_instance *agent = instance_of(job, instance);
+    note_job(job, message);
+    node->cores = message->cores;
+    uint32_t seen = job->place_keys.count;
+    for (uint64_t i = 0; i < message->members_count; i++) {
+        if (set_place(job, agent->node, &message->members[i]) != 0)
+            return refuse(fault, -ENOMEM, "no memory for the places of ranks");
+    }
+    job->job_changed |= job->place_keys.count != seen;
+    if (node->final && message->members_count > 0 && job->place_keys.count != seen) {
+        node->final = 0; /* a further rank has appeared on a node that was done */
+        job->active += !node->lost_contact;
+    }
+    node_heard(job, node, now_ns);
+    agent->last_seq = message->seq > agent->last_seq ? message->seq : agent->last_seq;
+    if (job->state == JOB_LOST || (job->state != JOB_RUNNING && job->place_keys.count != seen)) {
+        job->state = JOB_RUNNING;
+        job->job_changed = 1;
+    }
+    return 0;
+}
+
+/* ---- windows: checking and taking in ------------------------------------- */
+
+static int check_window(const struct job *job, const struct wire_window *m, struct job_fault *fault)
+{
+    uint64_t world = job->world != 0 ? job->world : JOB_MOST_RANKS, end;
+    if (m->length_ns == 0 || __builtin_mul_overflow(m->window + 1, m->length_ns, &end) ||
+        m->window + 1 == 0 || end > INT64_MAX)
+        return refuse(fault, -HOLTER_ERANGE,
+                      "window %" PRIu64 " of %" PRIu64 " ns ends outside of time", m->window,
+                      m->length_ns);
+    uint64_t comms = m->comms_count == 0 ? 1 : m->comms_count;
+    uint64_t regions = m->regions_count == 0 ? 1 : m->regions_count;
+    for (uint64_t i = 0; i < m->ranks_count; i++) {
+        if (m->ranks[i].rank >= world)
+            return refuse(fault, -HOLTER_ERANGE,
+                          "window.ranks[%" PRIu64 "].rank is %" PRIu64 " of %" PRIu64, i,
+                          m->ranks[i].rank, world);
+    }
+    for (uint64_t i = 0; i < m->pairs_count; i++) {
+        const struct wire_pair_row *p = &m->pairs[i];
+        if (p->source >= world || p->destination < -1 || p->destination >= (int64_t)world ||
+            p->comm >= comms || p->region >= regions || p->size_class > 1023)
+            return refuse(fault, -HOLTER_ERANGE,
+                          "window.pairs[%" PRIu64 "] names rank %" PRIu64 " or %" PRId64
+                          ", communicator %" PRIu64 " or region %" PRIu64 " that is not there",
+                          i, p->source, p->destination, p->comm, p->region);
+    }
+    for (uint64_t i = 0; i < m->calls_count; i++) {
+        const struct wire_call_row *c = &m->calls[i];
+        if (c->rank >= world || c->comm >= comms || c->region >= regions || c->call > UINT16_MAX)
+            return refuse(fault, -HOLTER_ERANGE,
+                          "window.calls[%" PRIu64 "] names rank %" PRIu64 ", communicator %" PRIu64
+                          " or region %" PRIu64 " that is not there",
+                          i, c->rank, c->comm, c->region);
+    }
+    if (job->node_count >= JOB_MOST_NODES)
+        return refuse(fault, -HOLTER_ELIMIT, "the job has %u nodes already", job->node_count);
+    return 0;
+}
+
+/* Numbers that the run gave to the communicators and regions that a message names by position. */
+static int map_names(struct job *job, const struct wire_window *m, uint32_t **comm,
+                     uint32_t **region)
+{
+    size_t comms = m->comms_count == 0 ? 1 : m->comms_count;
+    size_t regions = m->regions_count == 0 ? 1 : m->regions_count;
+    if (job_fit(&job->maps, sizeof(*job->maps), &job->maps_room, comms + regions) != 0)
+        return -ENOMEM;
+    *comm = job->maps;
+    *region = job->maps + comms;
+    **comm = **region = 0;
+    for (size_t i = 0; i < m->comms_count; i++) {
+        const struct wire_comm_row *c = &m->comms[i];
+        struct comm_row row = {
+            .id = c->id, .parent = c->parent, .size = c->size, .remote_size = c->remote_size};
+        if (c->name != NULL)
+            memcpy(row.name, c->name, strnlen(c->name, sizeof(row.name) - 1));
+        int64_t number = run_sum_comm(job->run, &row);
+        if (number < 0)
+            return -ENOMEM;
+        (*comm)[i] = (uint32_t)number;
+    }
+    for (size_t i = 0; i < m->regions_count; i++) {
+        const char *name = i == 0 || m->regions[i].name == NULL ? "" : m->regions[i].name;
+        int64_t number = run_sum_region(job->run, name);
+        if (number < 0)
+            return -ENOMEM;
+        (*region)[i] = (uint32_t)number;
+    }
+    return 0;
+}
+
+static int make_rows(struct job *job, const struct wire_window *m, struct window_rows *rows)
+{
+    uint32_t *comm, *region;
+    if (map_names(job, m, &comm, &region) != 0 ||
+        job_fit(&job->rank_rows, sizeof(*job->rank_rows), &job->rank_rows_room, m->ranks_count) !=
+            0 ||
+        job_fit(&job->pair_rows, sizeof(*job->pair_rows), &job->pair_rows_room, m->pairs_count) !=
+            0 ||
+        job_fit(&job->call_rows, sizeof(*job->call_rows), &job->call_rows_room, m->calls_count) !=
+            0)
+        return -ENOMEM;
+    for (size_t i = 0; i < m->ranks_count; i++) {
+        const struct wire_rank_row *r = &m->ranks[i];
+        job->rank_rows[i] = (struct rank_row){
+#define X(name) .name = r->name,
+            RANK_SUMS(X)
+#undef X
+                .rank = (uint32_t)r->rank,
+            .in_call = (uint32_t)r->in_call,
+            .in_call_ns = r->in_call_ns,
+            .in_call_comm = r->in_call_comm,
+            .in_call_peer = r->in_call_peer,
+            .threads = r->threads,
+        };
+    }
+    for (size_t i = 0; i < m->pairs_count; i++) {
+        const struct wire_pair_row *p = &m->pairs[i];
+        job->pair_rows[i] = (struct pair_row){
+            (uint32_t)p->source,
+            (int32_t)p->destination,
+            comm[p->comm],
+            region[p->region],
+            (uint32_t)p->size_class,
+            p->messages,
+            p->bytes,
+        };
+    }
+    for (size_t i = 0; i < m->calls_count; i++) {
+        const struct wire_call_row *c = &m->calls[i];
+        job->call_rows[i] = (struct call_row){
+            (uint32_t)c->rank, (uint32_t)c->call, comm[c->comm], region[c->region], c->calls,
+            c->bytes,          c->bytes_in,       c->time_ns,    c->longest_ns,
+        };
+    }
+    *rows = (struct window_rows){job->rank_rows, m->ranks_count, job->pair_rows,
+                                 m->pairs_count, job->call_rows, m->calls_count};
+    return 0;
+}
+
+static void note_node_row(struct job *job, struct job_node *node, const struct wire_window *m)
+{
+    if (m->node_count == 0)
+        return;
+    const struct wire_node_row *row = &m->node[0];
+    /* Counts begin anew with an agent that was started again: only what rises is a loss. */
+    job->lost += row->lost > node->row.lost ? row->lost - node->row.lost : 0;
+    job->windows_dropped += row->windows_dropped > node->row.windows_dropped
+                                ? row->windows_dropped - node->row.windows_dropped
+                                : 0;
+    node->row = *row;
+    node->row.host = node->host;
+}
+
+static void note_window(struct job *job, struct job_node *node, const struct wire_window *m,
+                        uint64_t number)
+{
+    uint64_t start = number * job->options.window_ns;
+    if (start < job->start_ns) {
+        job->start_ns = start;
+        job->job_changed = 1;
+    }
+    if (start + job->options.window_ns > job->end_ns)
+        job->end_ns = start + job->options.window_ns;
+    if (node->first_window > number)
+        node->first_window = number;
+    if (node->last_window < number)
+        node->last_window = number;
+    if ((m->flags & WINDOW_FINAL) != 0 && !node->final) {
+        node->final = 1;
+        job->active -= !node->lost_contact;
+    } else if ((m->flags & WINDOW_FINAL) == 0 && node->final && number == node->last_window) {
+        node->final = 0;
+        job->active += !node->lost_contact;
+    }
+    if (job->state == JOB_LOST) {
+        job->state = JOB_RUNNING;
+        job->job_changed = 1;
+    }
+}
+
+int job_window(struct job *job, uint64_t instance, const struct wire_window *message,
+               uint64_t now_ns, struct job_fault *fault)
+{
+    int code = check_window(job, message, fault);
+    if (code != 0)
+        return code;
+    uint32_t place =
+        message->ranks_count == 0
+            ? KEY_NONE
+            : key_table_find(&job->place_keys, (struct key){.hi = message->ranks[0].rank});
+    struct job_node *node = node_of(job, instance, message->host, place);
+    struct window_rows rows;
+    /* Agents keep windows through a restart of the daemon, which may have another window length
+     * since. */
+    uint64_t number = message->length_ns == job->options.window_ns
+                          ? message->window
+                          : message->window * message->length_ns / job->options.window_ns;
+    struct open_window *window = node == NULL ? NULL : job_window_for(job, number, now_ns);
+    if (window == NULL || make_rows(job, message, &rows) != 0)
+        return refuse(fault, -ENOMEM, "no memory for a window");
+    struct job_instance *agent = instance_of(job, instance);
+    code = open_window_report(window, agent->node);
+    code = code != 0 ? code : window_sum_update(window->sum, &rows, &node->hints);
+    if (code != 0)
+        return refuse(fault, code == -ERANGE ? -HOLTER_ELIMIT : code,
+                      "window of %" PRIu64 " pairs: %s", message->pairs_count,
+                      holter_strerror(code));
+    window->flags |= message->flags;
+    job->late += (uint64_t)window->late;
+    node_heard(job, node, now_ns);
+    note_window(job, node, message, number);
+    note_node_row(job, node, message);
+    job_note_deaths(job, message, agent->node, now_ns);
+    agent->last_seq = message->seq > agent->last_seq ? message->seq : agent->last_seq;
+    return 0;
+}
+
+/* ---- as time goes by ----------------------------------------------------- */
+
+static int all_final(const struct job *job)
+{
+    for (uint32_t i = 0; i < job->node_count; i++) {
+        if (!job->nodes[i]->final)
+            return 0;
+    }
+    return job->node_count > 0;
+}
+
+static void check_end(struct job *job, uint64_t heard_ns)
+{
+    if (job->state != JOB_RUNNING || job->open_count > 0 || job->active > 0)
+        return;
+    uint64_t silent = heard_ns > job->heard_ns ? heard_ns - job->heard_ns : 0;
+    if (all_final(job)) {
+        /* Ranks that nobody has reported may still come, but not for ever. */
+        uint64_t bound = JOB_WINDOWS_TO_LOSE_NODE * job->options.window_ns + job->options.grace_ns;
+        if (job->place_keys.count < job->world && silent < bound)
+            return;
+        job->state = job->death_count > 0 ? JOB_DIED : JOB_ENDED;
+        job->job_changed = 1;
+    } else if (silent > job->options.lost_ns) {
+        job->state = JOB_LOST;
+        job->job_changed = 1;
+    }
+}
+
+static void publish_changes(struct job *job, uint64_t now_ns)
+{
+    if (job->replaying || (!job->job_changed && !job->places_changed))
+        return;
+    if (job->job_changed)
+        job_publish_job(job, &job->output);
+    if (job->places_changed)
+        job_publish_places(job, &job->output);
+    job->job_changed = job->places_changed = 0;
+    /* Agents of a large job come one by one, and places are told in full: not for each of them. */
+    job->changes_due_ns = now_ns + CHANGES_NS + CHANGES_PLACE_NS * job->place_keys.count;
+}
+
+void job_advance(struct job *job, uint64_t heard_ns, uint64_t now_ns)
+{
+    if (now_ns >= job->changes_due_ns)
+        publish_changes(job, now_ns);
+    job_windows_advance(job, heard_ns, now_ns);
+    if (job->state != JOB_RUNNING)
+        return;
+    job_check_losses(job, now_ns);
+    if (!job->replaying) {
+        job_check_silence(job, heard_ns, now_ns);
+        check_end(job, heard_ns);
+    }
+    if (job->state != JOB_RUNNING)
+        publish_changes(job, now_ns);
+}
+
+void job_flush(struct job *job, uint64_t now_ns)
+{
+    job_windows_flush(job, now_ns);
+    if (job->state == JOB_RUNNING && !job->replaying && all_final(job)) {
+        job->state = job->death_count > 0 ? JOB_DIED : JOB_ENDED;
+        job->job_changed = 1;
+    }
+    publish_changes(job, now_ns);
+}
+
+/* ---- small questions ----------------------------------------------------- */
+
+void job_replaying(struct job *job, int on)
+{
+    job->replaying = on;
+}
+
+void job_restore_alert(struct job *job, const struct wire_alert *alert)
+{
+    alerts_restore(&job->alerts, alert);
+}
+
+void job_set_recording(struct job *job, const char *path)
+{
+    snprintf(job->recording, sizeof(job->recording), "%s", path);
+    job->job_changed = 1;
+}
+
+const char *job_id(const struct job *job)
+{
+    return job->id;
+}
+
+enum job_state job_state(const struct job *job)
+{
+    return job->state;
+}
+
+uint64_t job_start_ns(const struct job *job)
+{
+    return job->start_ns == UINT64_MAX ? 0 : job->start_ns;
+}
+
+uint64_t job_late(const struct job *job)
+{
+    return job->late;
+}
+
+const char *job_state_name(enum job_state state)
+{
+    static const char *const names[] = {"running", "ended", "died", "lost"};
+    return names[state];
+}
+
+void job_row(const struct job *job, struct wire_job_row *out)
+{
+    *out = (struct wire_job_row){
+        .job = job->id,
+        .app = job->app,
+        .ranks = job->world,
+        .nodes = job->node_count,
+        .start_ns = job_start_ns(job),
+        .end_ns = job->state == JOB_RUNNING ? 0 : job->end_ns,
+        .state = job_state_name(job->state),
+    };
+}
+
+size_t job_sum_bytes(const struct job *job, size_t *pairs)
+{
+    size_t bytes = run_sum_bytes(job->run);
+    for (uint32_t i = 0; i < job->open_count; i++)
+        bytes += window_sum_bytes(job->open[i].sum);
+    *pairs = run_sum_pair_count(job->run);
+    return bytes;
+}

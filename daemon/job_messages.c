@@ -1,0 +1,312 @@
+/* What is known of a job, as messages for the outside. Long ones are made in parts of
+ * WIRE_PART_ROWS rows. */
+#include "daemon/job_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void tell(const struct job *job, const struct job_output *output, enum wire_type type,
+                 const void *message)
+{
+    output->publish(output->user, job->id, type, message);
+}
+
+static size_t part_rows(size_t count, size_t from)
+{
+    return count - from < WIRE_PART_ROWS ? count - from : WIRE_PART_ROWS;
+}
+
+/* Room for one part of a message's rows. NULL without memory: then this message is not made. */
+static void *part_room(size_t element, size_t count)
+{
+    size_t rows = count < WIRE_PART_ROWS ? count : WIRE_PART_ROWS;
+    return malloc(element * (rows == 0 ? 1 : rows));
+}
+
+void job_publish_job(struct job *job, const struct job_output *output)
+{
+    struct wire_uncovered_row *rows =
+        malloc((job->uncovered_count == 0 ? 1 : job->uncovered_count) * sizeof(*rows));
+    if (rows == NULL)
+        return;
+    for (size_t i = 0; i < job->uncovered_count; i++)
+        rows[i] = (struct wire_uncovered_row){job->uncovered[i].name, job->uncovered[i].used};
+    struct wire_job message = {
+        .job = job->id,
+        .state = job_state_name(job->state),
+        .app = job->app,
+        .command = job->command,
+        .mpi = job->mpi,
+        .user = job->user,
+        .world = job->world,
+        .seen = job->place_keys.count,
+        .start_ns = job_start_ns(job),
+        .end_ns = job->state == JOB_RUNNING ? 0 : job->end_ns,
+        .window_ns = job->options.window_ns,
+        .recording = job->recording,
+        .uncovered = rows,
+        .uncovered_count = job->uncovered_count,
+    };
+    tell(job, output, WIRE_TYPE_JOB, &message);
+    free(rows);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    uint64_t x = ((const struct wire_place_row *)a)->rank,
+             y = ((const struct wire_place_row *)b)->rank;
+    return x < y ? -1 : x > y;
+}
+
+void job_publish_places(struct job *job, const struct job_output *output)
+{
+    size_t count = job->place_keys.count;
+    struct wire_host_row *hosts = malloc((job->node_count + 1) * sizeof(*hosts));
+    struct wire_place_row *places = malloc((count + 1) * sizeof(*places));
+    for (uint32_t i = 0; hosts != NULL && i < job->node_count; i++)
+        hosts[i].name = job->nodes[i]->host;
+    for (size_t i = 0; places != NULL && i < count; i++) {
+        const struct job_place *p = &job->places[i];
+        places[i] = (struct wire_place_row){p->rank, p->node, p->pid, p->placement};
+    }
+    if (hosts != NULL && places != NULL) {
+        qsort(places, count, sizeof(*places), compare_places);
+        size_t from = 0;
+        do {
+            size_t rows = part_rows(count, from);
+            struct wire_places message = {
+                .job = job->id,
+                .hosts = hosts,
+                .hosts_count = job->node_count,
+                .places = places + from,
+                .places_count = rows,
+                .more = from + rows < count,
+            };
+            tell(job, output, WIRE_TYPE_PLACES, &message);
+            from += rows;
+        } while (from < count);
+    }
+    free(hosts);
+    free(places);
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const struct wire_node_row *x = a, *y = b;
+    int order = strcmp(x->host, y->host);
+    return order != 0 ? order : x->agent_pid < y->agent_pid ? -1 : x->agent_pid > y->agent_pid;
+}
+
+void job_publish_nodes(struct job *job, const struct job_output *output, uint64_t window)
+{
+    struct wire_node_row *rows = malloc((job->node_count + 1) * sizeof(*rows));
+    if (rows == NULL)
+        return;
+    for (uint32_t i = 0; i < job->node_count; i++) {
+        rows[i] = job->nodes[i]->row;
+        rows[i].connected = !job->nodes[i]->lost_contact && !job->nodes[i]->final;
+    }
+    qsort(rows, job->node_count, sizeof(*rows), compare_nodes);
+    size_t from = 0;
+    do {
+        size_t count = part_rows(job->node_count, from);
+        struct wire_nodes message = {
+            .job = job->id,
+            .window = window,
+            .nodes = rows + from,
+            .nodes_count = count,
+            .more = from + count < job->node_count,
+        };
+        tell(job, output, WIRE_TYPE_NODES, &message);
+        from += count;
+    } while (from < job->node_count);
+    free(rows);
+}
+
+void job_publish_ranks(struct job *job, const struct job_output *output, uint64_t window,
+                       uint64_t windows)
+{
+    const struct sum_result *r = &job->result;
+    struct wire_rank_row *rows = part_room(sizeof(*rows), r->rank_count);
+    size_t from = 0;
+    while (rows != NULL) {
+        size_t count = part_rows(r->rank_count, from);
+        for (size_t i = 0; i < count; i++) {
+            const struct rank_row *row = &r->ranks[from + i];
+            rows[i] = (struct wire_rank_row){
+#define X(name) .name = row->name,
+                RANK_SUMS(X)
+#undef X
+                    .rank = row->rank,
+                .threads = row->threads,
+                .in_call = row->in_call,
+                .in_call_ns = row->in_call_ns,
+                .in_call_comm = row->in_call_comm,
+                .in_call_peer = row->in_call_peer,
+            };
+        }
+        from += count;
+        struct wire_rank_window message = {
+            .job = job->id,
+            .window = window,
+            .length_ns = job->options.window_ns,
+            .ranks = rows,
+            .ranks_count = count,
+            .windows = windows,
+            .more = from < r->rank_count,
+        };
+        tell(job, output, WIRE_TYPE_RANK_WINDOW, &message);
+        if (from >= r->rank_count)
+            break;
+    }
+    free(rows);
+}
+
+/* Communicators and regions that the rows of a result name. */
+struct names {
+    struct wire_comm_row *comms;
+    struct wire_region_row *regions;
+};
+
+static int names_of(const struct sum_result *r, struct names *out)
+{
+    out->comms = malloc((r->comm_count + 1) * sizeof(*out->comms));
+    out->regions = malloc((r->region_count + 1) * sizeof(*out->regions));
+    if (out->comms == NULL || out->regions == NULL)
+        return 0;
+    for (size_t i = 0; i < r->comm_count; i++) {
+        const struct comm_row *c = &r->comms[i];
+        out->comms[i] = (struct wire_comm_row){c->id, c->parent, c->size, c->remote_size, c->name};
+    }
+    for (size_t i = 0; i < r->region_count; i++)
+        out->regions[i].name = r->regions[i].name;
+    return 1;
+}
+
+static void names_finish(struct names *names)
+{
+    free(names->comms);
+    free(names->regions);
+}
+
+void job_publish_pairs(struct job *job, const struct job_output *output, uint64_t window,
+                       uint64_t windows)
+{
+    const struct sum_result *r = &job->result;
+    struct wire_pair_row *rows = part_room(sizeof(*rows), r->pair_count);
+    struct names names;
+    int made = names_of(r, &names) && rows != NULL;
+    size_t from = 0;
+    while (made) {
+        size_t count = part_rows(r->pair_count, from);
+        for (size_t i = 0; i < count; i++) {
+            const struct pair_row *p = &r->pairs[from + i];
+            rows[i] = (struct wire_pair_row){p->source,     p->destination, p->comm, p->region,
+                                             p->size_class, p->messages,    p->bytes};
+        }
+        from += count;
+        struct wire_pair_window message = {
+            .job = job->id,
+            .window = window,
+            .windows = windows,
+            .comms = names.comms,
+            .comms_count = r->comm_count,
+            .regions = names.regions,
+            .regions_count = r->region_count,
+            .pairs = rows,
+            .pairs_count = count,
+            .folded = r->folded,
+            .more = from < r->pair_count,
+        };
+        tell(job, output, WIRE_TYPE_PAIR_WINDOW, &message);
+        if (from >= r->pair_count)
+            break;
+    }
+    names_finish(&names);
+    free(rows);
+}
+
+void job_publish_calls(struct job *job, const struct job_output *output, uint64_t window,
+                       uint64_t windows)
+{
+    const struct sum_result *r = &job->result;
+    struct wire_call_row *rows = part_room(sizeof(*rows), r->call_count);
+    struct names names;
+    int made = names_of(r, &names) && rows != NULL;
+    size_t from = 0;
+    while (made) {
+        size_t count = part_rows(r->call_count, from);
+        for (size_t i = 0; i < count; i++) {
+            const struct call_row *c = &r->calls[from + i];
+            rows[i] =
+                (struct wire_call_row){c->rank,  c->call,     c->comm,    c->region,    c->calls,
+                                       c->bytes, c->bytes_in, c->time_ns, c->longest_ns};
+        }
+        from += count;
+        struct wire_call_window message = {
+            .job = job->id,
+            .window = window,
+            .windows = windows,
+            .comms = names.comms,
+            .comms_count = r->comm_count,
+            .regions = names.regions,
+            .regions_count = r->region_count,
+            .calls = rows,
+            .calls_count = count,
+            .more = from < r->call_count,
+        };
+        tell(job, output, WIRE_TYPE_CALL_WINDOW, &message);
+        if (from >= r->call_count)
+            break;
+    }
+    names_finish(&names);
+    free(rows);
+}
+
+/* ---- the state for who comes late ---------------------------------------- */
+
+static void snapshot_totals(struct job *job, const struct job_output *output)
+{
+    uint64_t oldest = job->next_window > JOB_RECENT ? job->next_window - JOB_RECENT : 0;
+    for (uint64_t window = oldest; window < job->next_window; window++) {
+        struct wire_totals message = job->recent[window % JOB_RECENT];
+        if (message.length_ns == 0 || message.window != window)
+            continue;
+        message.job = job->id;
+        message.late = 0;
+        tell(job, output, WIRE_TYPE_TOTALS, &message);
+    }
+}
+
+static void snapshot_alerts(struct job *job, const struct job_output *output)
+{
+    for (size_t i = 0; i < job->alerts.count; i++) {
+        struct wire_alert message = alert_message(job->alerts.list[i], job->id);
+        tell(job, output, WIRE_TYPE_ALERT, &message);
+    }
+}
+
+void job_snapshot(struct job *job, enum wire_type type, const struct job_output *output)
+{
+    uint64_t newest = job->next_window == 0 ? 0 : job->next_window - 1,
+             windows = job->windows_summed;
+    if (type == WIRE_TYPE_JOB)
+        job_publish_job(job, output);
+    else if (type == WIRE_TYPE_PLACES)
+        job_publish_places(job, output);
+    else if (type == WIRE_TYPE_NODES)
+        job_publish_nodes(job, output, newest);
+    else if (type == WIRE_TYPE_TOTALS)
+        snapshot_totals(job, output);
+    else if (type == WIRE_TYPE_ALERT)
+        snapshot_alerts(job, output);
+    else if (type == WIRE_TYPE_RANK_WINDOW &&
+             run_sum_result(job->run, SUM_RANKS, 0, &job->result) == 0)
+        job_publish_ranks(job, output, newest, windows);
+    else if (type == WIRE_TYPE_PAIR_WINDOW &&
+             run_sum_result(job->run, SUM_PAIRS, job->options.most_pairs, &job->result) == 0)
+        job_publish_pairs(job, output, newest, windows);
+    else if (type == WIRE_TYPE_CALL_WINDOW &&
+             run_sum_result(job->run, SUM_CALLS, 0, &job->result) == 0)
+        job_publish_calls(job, output, newest, windows);
+}

@@ -1,0 +1,151 @@
+/* The inside of a job, shared by job.c (what is known), job_windows.c (windows) and job_messages.c
+ * (messages for the outside). */
+#ifndef HOLTER_DAEMON_JOB_STATE_H
+#define HOLTER_DAEMON_JOB_STATE_H
+
+#include "daemon/alerts.h"
+#include "daemon/analysis/key_table.h"
+#include "daemon/analysis/window_sum.h"
+#include "daemon/job.h"
+
+#define JOB_RECENT 1024u /**< windows whose totals are kept for late joiners and corrections */
+#define JOB_WINDOWS_TO_LOSE_NODE                                                                   \
+    3u                       /**< a node is lost when it was silent for so many and the grace */
+#define JOB_OPEN_WINDOWS 64u /**< open at one time; when there are more, the oldest is published */
+
+struct job_node {
+    char host[65];
+    uint64_t instance;     /**< of the agent that reports it now */
+    uint64_t first_window; /**< number of its first window; UINT64_MAX: none yet */
+    uint64_t last_window;
+    uint64_t heard_ns; /**< when its last message came, daemon time */
+    uint64_t cores;
+    int final; /**< no window follows last_window */
+    int lost_contact;
+    struct row_hints hints;
+    struct wire_node_row row; /**< newest own report; its host points here */
+};
+
+/** One agent process. Numbers of messages are its own. */
+struct job_instance {
+    uint64_t instance;
+    uint64_t last_seq;
+    uint32_t node; /**< KEY_NONE: not known yet */
+};
+
+struct job_place {
+    uint32_t rank;
+    uint32_t node;
+    uint64_t pid;
+    char *placement; /**< owned; NULL: "" */
+};
+
+struct job_uncovered {
+    char name[65];
+    uint64_t used;
+};
+
+struct job_death {
+    struct wire_death_row row;
+    uint32_t node;
+};
+
+struct open_window {
+    uint64_t number;
+    uint64_t due_ns;    /**< when it is published at the latest, if all is heard by then */
+    int late;           /**< a correction */
+    uint64_t flags;     /**< WINDOW_*, or-ed */
+    uint64_t nodes;     /**< that reported */
+    uint64_t *reported; /**< bits by node, owned */
+    uint32_t reported_room;
+    struct window_sum *sum;
+};
+
+struct job {
+    char id[65];
+    struct job_options options;
+    struct job_output output;
+    int replaying;
+    enum job_state state;
+    int job_changed, places_changed; /* not published yet */
+    uint64_t changes_due_ns;         /* when they may be published again */
+
+    char app[257], command[1025], mpi[129], user[65], recording[513];
+    uint64_t world;            /**< size of MPI_COMM_WORLD; 0: not known yet */
+    uint64_t command_rank;     /**< rank whose command line it is */
+    uint64_t start_ns, end_ns; /**< of the first and the last window seen; UINT64_MAX, 0: none */
+    uint64_t heard_ns;         /**< when the last message came */
+    uint64_t silence_due_ns;   /**< when nodes are next looked through for silence */
+
+    struct job_node **nodes; /**< owned */
+    uint32_t node_count, node_room;
+    uint32_t active; /**< nodes that are neither final nor lost */
+
+    struct key_table instance_keys;
+    struct job_instance *instances;
+    uint32_t instance_room;
+
+    struct key_table place_keys; /**< hi: rank */
+    struct job_place *places;
+    uint32_t place_room;
+
+    struct job_uncovered *uncovered; /**< sorted by name */
+    size_t uncovered_count;
+
+    struct job_death *deaths; /**< sorted by time, then rank */
+    size_t death_count;
+
+    struct run_sum *run;
+    uint64_t windows_summed;
+    struct open_window open[JOB_OPEN_WINDOWS]; /**< sorted by number */
+    uint32_t open_count;
+    uint64_t next_window;                     /**< windows below it have been published */
+    struct wire_totals recent[JOB_RECENT];    /**< by number modulo; texts not set */
+    uint64_t lost, windows_dropped;           /**< all that agents have lost, as they say */
+    uint64_t lost_told, windows_dropped_told; /**< of that, what an alert has told */
+    uint64_t quiet_since_loss;                /**< windows published since the last loss */
+    uint64_t late;
+
+    struct alerts alerts;
+    /* Room that is used again for each message. */
+    struct rank_row *rank_rows;
+    struct pair_row *pair_rows;
+    struct call_row *call_rows;
+    size_t rank_rows_room, pair_rows_room, call_rows_room;
+    uint32_t *maps;
+    size_t maps_room;
+    struct sum_result result;
+};
+
+/** Make room in a reused array. @return 0 or -ENOMEM */
+int job_fit(void *array_pointer, size_t element, size_t *room, size_t need);
+
+void job_windows_finish(struct job *job);
+void job_alert(struct job *job, const struct alert *alert);
+void job_note_deaths(struct job *job, const struct wire_window *message, uint32_t node,
+                     uint64_t now_ns);
+void job_check_losses(struct job *job, uint64_t now_ns);
+void job_check_silence(struct job *job, uint64_t heard_ns, uint64_t now_ns);
+
+/** The open window that a report belongs to; opened when there is none. @return NULL without memory
+ *  */
+struct open_window *job_window_for(struct job *job, uint64_t number, uint64_t now_ns);
+/** Note that a node has reported it. @return 0 or -ENOMEM */
+int open_window_report(struct open_window *window, uint32_t node);
+/** Publish what is due. */
+void job_windows_advance(struct job *job, uint64_t heard_ns, uint64_t now_ns);
+const char *job_state_name(enum job_state state);
+void job_windows_flush(struct job *job, uint64_t now_ns);
+
+void job_publish_job(struct job *job, const struct job_output *output);
+void job_publish_places(struct job *job, const struct job_output *output);
+void job_publish_nodes(struct job *job, const struct job_output *output, uint64_t window);
+/** What is in job->result. */
+void job_publish_ranks(struct job *job, const struct job_output *output, uint64_t window,
+                       uint64_t windows);
+void job_publish_pairs(struct job *job, const struct job_output *output, uint64_t window,
+                       uint64_t windows);
+void job_publish_calls(struct job *job, const struct job_output *output, uint64_t window,
+                       uint64_t windows);
+
+#endif

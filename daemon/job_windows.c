@@ -1,0 +1,203 @@
+/* The open windows of a job: who has reported, when they are published. */
+#include "daemon/job_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void open_window_finish(struct open_window *window)
+{
+    window_sum_destroy(window->sum);
+    free(window->reported);
+}
+
+void job_windows_finish(struct job *job)
+{
+    for (uint32_t i = 0; i < job->open_count; i++)
+        open_window_finish(&job->open[i]);
+    job->open_count = 0;
+}
+
+static int has_reported(const struct open_window *window, uint32_t node)
+{
+    return node / 64 < window->reported_room &&
+           (window->reported[node / 64] >> (node % 64) & 1) != 0;
+}
+
+int open_window_report(struct open_window *window, uint32_t node)
+{
+    if (node / 64 >= window->reported_room) {
+        uint32_t room = 2 * (node / 64) + 8;
+        uint64_t *bits = realloc(window->reported, room * sizeof(*bits));
+        if (bits == NULL)
+            return -ENOMEM;
+        memset(bits + window->reported_room, 0, (room - window->reported_room) * sizeof(*bits));
+        window->reported = bits;
+        window->reported_room = room;
+    }
+    window->nodes += !has_reported(window, node);
+    window->reported[node / 64] |= UINT64_C(1) << (node % 64);
+    return 0;
+}
+
+/* ---- who is waited for --------------------------------------------------- */
+
+/* Nodes that were to report a window and have not. */
+static uint64_t count_missing(const struct job *job, const struct open_window *window)
+{
+    uint64_t missing = 0;
+    for (uint32_t i = 0; i < job->node_count; i++) {
+        const struct job_node *n = job->nodes[i];
+        int over = n->final && n->last_window < window->number;
+        missing += n->first_window <= window->number && !over && !has_reported(window, i);
+    }
+    return missing;
+}
+
+static int is_complete(const struct job *job, const struct open_window *window)
+{
+    /* As long as ranks are unknown, so are the nodes that may report. */
+    if (job->world == 0 || job->place_keys.count < job->world || window->nodes < job->active)
+        return 0;
+    for (uint32_t i = 0; i < job->node_count; i++) {
+        const struct job_node *n = job->nodes[i];
+        int over = n->final && n->last_window < window->number;
+        int not_yet = n->first_window != UINT64_MAX && n->first_window > window->number;
+        if (!n->lost_contact && !over && !not_yet && !has_reported(window, i))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- publishing ---------------------------------------------------------- */
+
+static int wanted(const struct job *job, enum wire_type type)
+{
+    return !job->replaying && job->output.wanted(job->output.user, job->id, type);
+}
+
+/* Totals of a window, added to those that were published of it before. @return 0 when those are not
+ * kept any more, so that the figures to replace are not known */
+static int fill_totals(struct job *job, const struct open_window *window, uint64_t now_ns,
+                       struct wire_totals *out)
+{
+    struct wire_totals *kept = &job->recent[window->number % JOB_RECENT];
+    int known = kept->length_ns != 0 && kept->window == window->number;
+    if (window->late && !known && window->number + JOB_RECENT <= job->next_window)
+        return 0;
+    *out = known ? *kept : (struct wire_totals){.window = window->number};
+    struct sum_totals sums;
+    window_sum_totals(window->sum, &sums);
+#define X(name) out->name += sums.name;
+    RANK_TOTALS(X)
+#undef X
+    out->ranks += sums.ranks;
+    out->agents += window->nodes;
+    if (!known)
+        out->agents_missing = count_missing(job, window);
+    else
+        out->agents_missing -=
+            out->agents_missing < window->nodes ? out->agents_missing : window->nodes;
+    out->start_ns = window->number * job->options.window_ns;
+    out->length_ns = job->options.window_ns;
+    out->published_ns = now_ns;
+    out->flags |= window->flags;
+    out->late = (uint64_t)window->late;
+    *kept = *out;
+    return 1;
+}
+
+static void publish_window(struct job *job, const struct open_window *window, uint64_t now_ns)
+{
+    struct wire_totals totals;
+    if (fill_totals(job, window, now_ns, &totals) && wanted(job, WIRE_TYPE_TOTALS)) {
+        totals.job = job->id;
+        job->output.publish(job->output.user, job->id, WIRE_TYPE_TOTALS, &totals);
+    }
+    struct sum_result *r = &job->result;
+    if (wanted(job, WIRE_TYPE_RANK_WINDOW) && window_sum_result(window->sum, SUM_RANKS, 0, r) == 0)
+        job_publish_ranks(job, &job->output, window->number, 1);
+    if (wanted(job, WIRE_TYPE_PAIR_WINDOW) &&
+        window_sum_result(window->sum, SUM_PAIRS, job->options.most_pairs, r) == 0)
+        job_publish_pairs(job, &job->output, window->number, 1);
+    if (wanted(job, WIRE_TYPE_CALL_WINDOW) && window_sum_result(window->sum, SUM_CALLS, 0, r) == 0)
+        job_publish_calls(job, &job->output, window->number, 1);
+    if (!window->late && wanted(job, WIRE_TYPE_NODES))
+        job_publish_nodes(job, &job->output, window->number);
+}
+
+static void close_window(struct job *job, uint32_t at, uint64_t now_ns)
+{
+    struct open_window window = job->open[at];
+    memmove(&job->open[at], &job->open[at + 1], (job->open_count - at - 1) * sizeof(job->open[0]));
+    job->open_count--;
+    publish_window(job, &window, now_ns);
+    /* Without memory the window's figures are missing from the sums since the start, and only
+     * there. */
+    if (run_sum_update(job->run, window.sum, window.number) == 0)
+        job->windows_summed += !window.late;
+    if (!window.late) {
+        job->next_window = window.number + 1;
+        job->quiet_since_loss++;
+    }
+    open_window_finish(&window);
+}
+
+/* ---- opening ------------------------------------------------------------- */
+
+struct open_window *job_window_for(struct job *job, uint64_t number, uint64_t now_ns)
+{
+    uint64_t length = job->options.window_ns, end = (number + 1) * length;
+    /* What lies far ahead comes from a node whose clock is wrong: it must not make the others'
+     * windows late. */
+    int ahead = number * length > now_ns + 2 * length;
+    int late = number < job->next_window || ahead;
+    uint32_t at = 0;
+    while (at < job->open_count && job->open[at].number < number)
+        at++;
+    for (uint32_t i = at; i < job->open_count && job->open[i].number == number; i++) {
+        /* A window that was opened before its time is taken as it was opened. */
+        if (job->open[i].late == late || ahead || number >= job->next_window)
+            return &job->open[i];
+    }
+    if (job->open_count == JOB_OPEN_WINDOWS) {
+        close_window(job, 0, now_ns);
+        return job_window_for(job, number, now_ns);
+    }
+    struct open_window window = {.number = number, .late = late};
+    if (window_sum_create(&window.sum, job->run) != 0)
+        return NULL;
+    /* Corrections are gathered for a window's length: many nodes that are late are one correction.
+     */
+    uint64_t from = late                    ? now_ns + length
+                    : end < now_ns          ? now_ns
+                    : end < now_ns + length ? end
+                                            : now_ns + length;
+    window.due_ns = from + job->options.grace_ns;
+    memmove(&job->open[at + 1], &job->open[at], (job->open_count - at) * sizeof(job->open[0]));
+    job->open[at] = window;
+    job->open_count++;
+    return &job->open[at];
+}
+
+void job_windows_advance(struct job *job, uint64_t heard_ns, uint64_t now_ns)
+{
+    int waiting = 0; /* for a window before: they are published in order */
+    for (uint32_t at = 0; at < job->open_count;) {
+        const struct open_window *w = &job->open[at];
+        int due = heard_ns >= w->due_ns || (!w->late && !waiting && is_complete(job, w));
+        due |= w->late && job->active == 0; /* nobody is left who could add to it */
+        if (due && (w->late || !waiting)) {
+            close_window(job, at, now_ns);
+            continue;
+        }
+        waiting |= !w->late;
+        at++;
+    }
+}
+
+void job_windows_flush(struct job *job, uint64_t now_ns)
+{
+    while (job->open_count > 0)
+        close_window(job, 0, now_ns);
+}

@@ -1,0 +1,399 @@
+#include "daemon/jobs.h"
+
+#include "daemon/analysis/key_table.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define LOG_TOPIC "jobs"
+#define KEPT_ENDED 64u         /* ended jobs that late viewers can still look at */
+#define MOST_AGENTS (1u << 20) /* agents whose numbers are remembered */
+
+struct entry {
+    struct job *job;
+    enum job_state state; /* when last looked at */
+};
+
+struct jobs {
+    struct jobs_options options;
+    struct recorder *recorder;    /* NULL: nothing is recorded */
+    struct entry list[JOBS_MOST]; /* by age */
+    size_t count;
+    size_t last; /* entry used last: messages of one job come in crowds */
+    struct jobs_counts counts;
+    uint64_t now_ns;         /* of the newest call */
+    struct key_table agents; /* hi: instance */
+    uint64_t *safe;          /* by agent: highest number that is safe */
+    uint32_t safe_room;
+    char recorder_error[256];
+};
+
+/* ---- what is safe -------------------------------------------------------- */
+
+uint64_t jobs_kept(const struct jobs *jobs, uint64_t instance)
+{
+    uint32_t at = key_table_find(&jobs->agents, (struct key){.hi = instance});
+    return at == KEY_NONE ? 0 : jobs->safe[at];
+}
+
+/* Without memory, or with too many agents, one is asked to send again what was kept: no harm. */
+static void remember(struct jobs *jobs, uint64_t instance, uint64_t seq)
+{
+    if (jobs->agents.count >= MOST_AGENTS || key_table_reserve(&jobs->agents, 1) != 0)
+        return;
+    if (jobs->agents.room > jobs->safe_room) {
+        uint64_t *safe = realloc(jobs->safe, jobs->agents.room * sizeof(*safe));
+        if (safe == NULL)
+            return;
+        jobs->safe = safe;
+        jobs->safe_room = jobs->agents.room;
+    }
+    uint32_t known = jobs->agents.count;
+    uint32_t at = key_table_add_hashed(&jobs->agents, (struct key){.hi = instance});
+    if (at == known || jobs->safe[at] < seq)
+        jobs->safe[at] = seq;
+}
+
+static void on_kept(void *user, uint64_t instance, uint64_t seq)
+{
+    struct jobs *jobs = user;
+    remember(jobs, instance, seq);
+    jobs->options.kept(jobs->options.user, instance, seq);
+}
+
+static void on_stopped(void *user, const char *id, const char *why)
+{
+    struct jobs *jobs = user;
+    struct job *job = jobs_find(jobs, id);
+    snprintf(jobs->recorder_error, sizeof(jobs->recorder_error), "%.64s: %.180s", id, why);
+    if (job != NULL)
+        job_recording_stopped(job, why, jobs->now_ns);
+}
+
+/* ---- what jobs tell ------------------------------------------------------ */
+
+static int is_recorded(enum wire_type type)
+{
+    return type == WIRE_TYPE_JOB || type == WIRE_TYPE_PLACES || type == WIRE_TYPE_TOTALS ||
+           type == WIRE_TYPE_ALERT;
+}
+
+static int wanted(void *user, const char *job, enum wire_type type)
+{
+    const struct jobs *jobs = user;
+    return is_recorded(type) || publisher_wanted(jobs->options.publisher, job, type);
+}
+
+static void publish(void *user, const char *job, enum wire_type type, const void *message)
+{
+    struct jobs *jobs = user;
+    publisher_publish(jobs->options.publisher, job, type, message);
+    if (jobs->recorder != NULL && is_recorded(type))
+        recorder_table(jobs->recorder, job, type, message);
+}
+
+/* ---- finding and making -------------------------------------------------- */
+
+struct job *jobs_at(const struct jobs *jobs, size_t index)
+{
+    return index < jobs->count ? jobs->list[index].job : NULL;
+}
+
+struct job *jobs_find(const struct jobs *jobs, const char *id)
+{
+    if (id != NULL && id[0] != '\0') {
+        for (size_t i = jobs->count; i-- > 0;) {
+            if (strcmp(job_id(jobs->list[i].job), id) == 0)
+                return jobs->list[i].job;
+        }
+        return NULL;
+    }
+    for (size_t i = jobs->count; i-- > 0;) {
+        if (job_state(jobs->list[i].job) == JOB_RUNNING)
+            return jobs->list[i].job;
+    }
+    return jobs->count > 0 ? jobs->list[jobs->count - 1].job : NULL;
+}
+
+static void forget(struct jobs *jobs, size_t at)
+{
+    publisher_forget(jobs->options.publisher, job_id(jobs->list[at].job));
+    job_destroy(jobs->list[at].job);
+    memmove(&jobs->list[at], &jobs->list[at + 1], (jobs->count - at - 1) * sizeof(jobs->list[0]));
+    jobs->count--;
+    jobs->last = 0;
+}
+
+static void forget_ended(struct jobs *jobs)
+{
+    size_t ended = 0, oldest = 0;
+    for (size_t i = jobs->count; i-- > 0;) {
+        if (job_state(jobs->list[i].job) == JOB_RUNNING)
+            continue;
+        ended++;
+        oldest = i;
+    }
+    if (ended > KEPT_ENDED || (ended > 0 && jobs->count == JOBS_MOST))
+        forget(jobs, oldest);
+}
+
+/* ---- continuing a recording ---------------------------------------------- */
+
+struct replay {
+    struct job *job;
+    struct wire_arena arena;
+    uint64_t messages;
+};
+
+static int replay_alert(void *user, const struct wire_alert *alert)
+{
+    struct replay *replay = user;
+    job_restore_alert(replay->job, alert);
+    return 0;
+}
+
+static int replay_message(void *user, const struct recorded *head, const void *bytes, size_t length)
+{
+    struct replay *replay = user;
+    struct wire_message message;
+    struct job_fault fault;
+    if (wire_decode(&message, &replay->arena, bytes, length, NULL) != 0)
+        return 0; /* it was good when it was kept; one that is not any more harms no other */
+    if (message.type == WIRE_TYPE_RANKS)
+        job_ranks(replay->job, head->instance, &message.ranks, head->received_ns, &fault);
+    else if (message.type == WIRE_TYPE_WINDOW)
+        job_window(replay->job, head->instance, &message.window, head->received_ns, &fault);
+    job_advance(replay->job, head->received_ns, head->received_ns);
+    replay->messages++;
+    return 0;
+}
+
+static void continue_recording(struct job *job, const char *path)
+{
+    struct replay replay = {.job = job};
+    struct recording_reader reader = {&replay, replay_alert, replay_message};
+    job_replaying(job, 1);
+    int code = recording_read(path, &reader);
+    job_replaying(job, 0);
+    wire_arena_finish(&replay.arena);
+    if (code != 0)
+        log_error("%s: read back up to message %" PRIu64 ": %s", path, replay.messages,
+                  holter_strerror(code));
+    else
+        log_info("job %s: continued from %s, %" PRIu64 " messages", job_id(job), path,
+                 replay.messages);
+}
+
+static void record(struct jobs *jobs, struct job *job, uint64_t instance)
+{
+    char path[512];
+    int exists = 0;
+    if (recording_choose(jobs->options.record, job_id(job), instance, path, sizeof(path),
+                         &exists) != 0) {
+        job_recording_stopped(job, "the path is too long", jobs->now_ns);
+        return;
+    }
+    if (exists)
+        continue_recording(job, path);
+    job_set_recording(job, path);
+    recorder_open(jobs->recorder, job_id(job), path);
+}
+
+static int make(struct jobs *jobs, const char *id, uint64_t instance, struct job **out,
+                struct job_fault *fault)
+{
+    if (!job_id_valid(id)) {
+        snprintf(fault->text, sizeof(fault->text),
+                 "job id '%.64s' has other characters than letters, digits, - _ .", id);
+        return -HOLTER_ERANGE;
+    }
+    forget_ended(jobs);
+    if (jobs->count == JOBS_MOST) {
+        snprintf(fault->text, sizeof(fault->text), "%u jobs are running already", JOBS_MOST);
+        return -HOLTER_ELIMIT;
+    }
+    struct job_output output = {jobs, wanted, publish};
+    int code = job_create(out, id, &jobs->options.job, &output);
+    if (code != 0)
+        return code;
+    jobs->list[jobs->count] = (struct entry){*out, JOB_RUNNING};
+    jobs->last = jobs->count++;
+    log_info("job %s begins", id);
+    if (jobs->recorder != NULL)
+        record(jobs, *out, instance);
+    return 0;
+}
+
+static int job_for(struct jobs *jobs, const char *id, uint64_t instance, struct job **out,
+                   struct job_fault *fault)
+{
+    if (jobs->last < jobs->count && strcmp(job_id(jobs->list[jobs->last].job), id) == 0) {
+        *out = jobs->list[jobs->last].job;
+        return 0;
+    }
+    for (size_t i = 0; i < jobs->count; i++) {
+        if (strcmp(job_id(jobs->list[i].job), id) != 0)
+            continue;
+        jobs->last = i;
+        *out = jobs->list[i].job;
+        return 0;
+    }
+    return make(jobs, id, instance, out, fault);
+}
+
+/* ---- taking in ----------------------------------------------------------- */
+
+static void keep(struct jobs *jobs, struct job *job, const struct recorded *head, zmq_msg_t *bytes)
+{
+    if (jobs->recorder == NULL)
+        on_kept(jobs, head->instance, head->seq);
+    else if (bytes == NULL)
+        recorder_note(jobs->recorder, head->instance, head->seq);
+    else
+        recorder_keep(jobs->recorder, job_id(job), head, bytes);
+}
+
+int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
+              zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault)
+{
+    int is_window = message->type == WIRE_TYPE_WINDOW;
+    struct recorded head = {
+        .type = message->type, .instance = instance, .received_ns = now_ns, .time_ns = now_ns};
+    head.seq = is_window ? message->window.seq : message->ranks.seq;
+    jobs->now_ns = now_ns;
+    snprintf(fault->text, sizeof(fault->text), "no memory");
+    struct job *job;
+    int code =
+        job_for(jobs, is_window ? message->window.job : message->ranks.job, instance, &job, fault);
+    if (code != 0)
+        return code;
+    if (job_has(job, instance, head.seq)) {
+        jobs->counts.duplicates++;
+        keep(jobs, job, &head, NULL);
+        return 0;
+    }
+    code = is_window ? job_window(job, instance, &message->window, now_ns, fault)
+                     : job_ranks(job, instance, &message->ranks, now_ns, fault);
+    if (code != 0)
+        return code;
+    if (is_window) {
+        jobs->counts.messages++;
+        jobs->counts.bytes += zmq_msg_size(bytes);
+        head.window = message->window.window;
+        head.time_ns = message->window.window * message->window.length_ns;
+    }
+    keep(jobs, job, &head, bytes);
+    return 0;
+}
+
+void jobs_bye(struct jobs *jobs, uint64_t instance)
+{
+    for (size_t i = 0; i < jobs->count; i++)
+        job_bye(jobs->list[i].job, instance);
+}
+
+void jobs_advance(struct jobs *jobs, uint64_t heard_ns, uint64_t now_ns)
+{
+    jobs->now_ns = now_ns;
+    for (size_t i = 0; i < jobs->count; i++) {
+        struct entry *entry = &jobs->list[i];
+        job_advance(entry->job, heard_ns, now_ns);
+        enum job_state state = job_state(entry->job);
+        if (state == entry->state)
+            continue;
+        struct wire_job_row row;
+        job_row(entry->job, &row);
+        log_info("job %s: %s", row.job, row.state);
+        if (state != JOB_RUNNING && jobs->recorder != NULL)
+            recorder_close(jobs->recorder, row.job);
+        entry->state = state;
+    }
+}
+
+/* ---- life and small questions -------------------------------------------- */
+
+static int make_directories(const char *path)
+{
+    char part[512];
+    if (snprintf(part, sizeof(part), "%s", path) >= (int)sizeof(part))
+        return -ENAMETOOLONG;
+    for (char *slash = strchr(part + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return -errno;
+        *slash = '/';
+    }
+    return mkdir(part, 0777) != 0 && errno != EEXIST ? -errno : 0;
+}
+
+int jobs_create(struct jobs **out, uv_loop_t *loop, const struct jobs_options *options, char *why,
+                size_t room)
+{
+    struct jobs *jobs = calloc(1, sizeof(*jobs));
+    if (jobs == NULL)
+        return -ENOMEM;
+    jobs->options = *options;
+    int code = 0;
+    if (options->record != NULL) {
+        struct recorder_events events = {jobs, on_kept, on_stopped};
+        code = make_directories(options->record);
+        code = code != 0
+                   ? code
+                   : recorder_create(&jobs->recorder, loop, &(struct recorder_options){0}, &events);
+        if (code != 0)
+            snprintf(why, room, "cannot record in %s: %s", options->record, holter_strerror(code));
+    }
+    if (code != 0) {
+        free(jobs);
+        return code;
+    }
+    *out = jobs;
+    return 0;
+}
+
+void jobs_destroy(struct jobs *jobs, uint64_t now_ns)
+{
+    if (jobs == NULL)
+        return;
+    jobs->now_ns = now_ns;
+    for (size_t i = 0; i < jobs->count; i++)
+        job_flush(jobs->list[i].job, now_ns);
+    recorder_destroy(jobs->recorder);
+    for (size_t i = 0; i < jobs->count; i++)
+        job_destroy(jobs->list[i].job);
+    key_table_finish(&jobs->agents);
+    free(jobs->safe);
+    free(jobs);
+}
+
+int jobs_idle(const struct jobs *jobs)
+{
+    for (size_t i = 0; i < jobs->count; i++) {
+        if (job_state(jobs->list[i].job) == JOB_RUNNING)
+            return 0;
+    }
+    return 1;
+}
+
+void jobs_count(const struct jobs *jobs, struct jobs_counts *out)
+{
+    *out = jobs->counts;
+    for (size_t i = 0; i < jobs->count; i++)
+        out->late += job_late(jobs->list[i].job);
+}
+
+uint64_t jobs_recorded_bytes(const struct jobs *jobs)
+{
+    return recorder_bytes(jobs->recorder);
+}
+
+const char *jobs_recorder_error(const struct jobs *jobs)
+{
+    return jobs->recorder_error;
+}

@@ -1,0 +1,70 @@
+/* All jobs of the daemon: takes in what agents report, has it published and recorded. */
+#ifndef HOLTER_DAEMON_JOBS_H
+#define HOLTER_DAEMON_JOBS_H
+
+#include "daemon/job.h"
+#include "daemon/publish.h"
+#include "daemon/record.h"
+
+#define JOBS_MOST                                                                                  \
+    1024u /**< jobs known at one time; ended ones are forgotten, oldest first, for new ones */
+
+struct jobs;
+
+struct jobs_options {
+    struct job_options job;
+    const char *record;          /**< directory; NULL: nothing is recorded */
+    struct publisher *publisher; /**< borrowed */
+    void *user;
+    /** A message is safe: the agent can be told. */
+    void (*kept)(void *user, uint64_t instance, uint64_t seq);
+};
+
+struct jobs_counts {
+    uint64_t messages;   /**< window messages taken in */
+    uint64_t bytes;      /**< of them */
+    uint64_t duplicates; /**< messages that had been taken in before */
+    uint64_t late;       /**< window messages that came after their window was published */
+};
+
+/** Creates the recorder too, and the directory for recordings.
+ *  @param why  set on failure @return 0, -ENOMEM or another -errno */
+int jobs_create(struct jobs **out, uv_loop_t *loop, const struct jobs_options *options, char *why,
+                size_t room);
+
+/** Publish what is open, commit and close all recordings; handles close in further turns of the
+ *  loop. NULL is fine. */
+void jobs_destroy(struct jobs *jobs, uint64_t now_ns);
+
+/** Take in a message of type RANKS or WINDOW.
+ *  @param bytes  the message as received; moved when it is recorded
+ *  @return 0 (also for one that was taken before), or a negative error: then nothing changed, and
+ *          fault says why */
+int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
+              zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault);
+
+/** The agent has left. */
+void jobs_bye(struct jobs *jobs, uint64_t instance);
+
+/** As time goes by, see job_advance(). */
+void jobs_advance(struct jobs *jobs, uint64_t heard_ns, uint64_t now_ns);
+
+/** Highest number of an agent's messages that is safe; 0: none. */
+uint64_t jobs_kept(const struct jobs *jobs, uint64_t instance);
+
+/** Is no job running? */
+int jobs_idle(const struct jobs *jobs);
+
+/** @param id  NULL or "": the newest running one, else the newest @return NULL: none */
+struct job *jobs_find(const struct jobs *jobs, const char *id);
+
+/** The oldest known job comes first. @return NULL behind the last */
+struct job *jobs_at(const struct jobs *jobs, size_t index);
+
+void jobs_count(const struct jobs *jobs, struct jobs_counts *out);
+
+/** Bytes in recordings; why recording of some job stopped, "" when none did. */
+uint64_t jobs_recorded_bytes(const struct jobs *jobs);
+const char *jobs_recorder_error(const struct jobs *jobs);
+
+#endif

@@ -1,0 +1,243 @@
+/* holterd: starts its modules in order, runs the loop, finishes them in reverse. */
+#include "daemon/control.h"
+#include "daemon/front.h"
+#include "daemon/jobs.h"
+#include "daemon/options.h"
+#include "daemon/publish.h"
+#include "daemon/timeline.h"
+#include "daemon/zap.h"
+#include "holter/error.h"
+#include "proto/log.h"
+#include "version.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <zmq.h>
+
+#define LOG_TOPIC "main"
+#define TICK_MS 20                    /* how exactly grace is kept */
+#define MOST_PAIRS 131072u            /* rows of pairs published for one window: 8 parts */
+#define LOST_NS UINT64_C(30000000000) /* a job whose agents are all silent for so long is lost */
+
+enum { EXIT_USAGE = 2 };
+
+struct daemon {
+    struct options options;
+    struct timeline timeline;
+    uint64_t instance;
+    void *context;
+    uv_loop_t loop;
+    uv_signal_t signals[2];
+    uv_timer_t tick;
+    struct listen_locks locks;
+    struct zap *zap;
+    struct publisher *publisher;
+    struct jobs *jobs;
+    struct control *control;
+    struct front *front;
+    int leaving;
+};
+
+/* ---- what modules tell each other ---------------------------------------- */
+
+static void leave(struct daemon *d)
+{
+    d->leaving = 1;
+    uv_stop(&d->loop);
+}
+
+static void on_kept(void *user, uint64_t instance, uint64_t seq)
+{
+    struct daemon *d = user;
+    if (d->front != NULL)
+        front_ack(d->front, instance, seq);
+}
+
+static uint64_t on_ask_kept(void *user, uint64_t instance)
+{
+    return jobs_kept(((struct daemon *)user)->jobs, instance);
+}
+
+static int on_take(void *user, uint64_t instance, const struct wire_message *message,
+                   zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault)
+{
+    return jobs_take(((struct daemon *)user)->jobs, instance, message, bytes, now_ns, fault);
+}
+
+static void on_left(void *user, uint64_t instance, int in_order)
+{
+    if (in_order)
+        jobs_bye(((struct daemon *)user)->jobs, instance);
+}
+
+static void on_request(void *user, struct peer *peer, const struct wire_request *request)
+{
+    struct daemon *d = user;
+    control_request(d->control, d->front, peer, request);
+}
+
+static void on_turn(void *user, uint64_t heard_ns, uint64_t now_ns)
+{
+    jobs_advance(((struct daemon *)user)->jobs, heard_ns, now_ns);
+}
+
+static void on_stop(void *user)
+{
+    leave(user);
+}
+
+static void on_stop_when_idle(void *user)
+{
+    ((struct daemon *)user)->options.quit_when_idle = 1;
+}
+
+static void on_signal(uv_signal_t *signal, int number)
+{
+    log_info("leaving on signal %d", number);
+    leave(signal->data);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct daemon *d = timer->data;
+    uint64_t now = timeline_now(&d->timeline);
+    front_tick(d->front);
+    jobs_advance(d->jobs, front_heard(d->front, now), now);
+    if (!d->options.quit_when_idle || !jobs_idle(d->jobs))
+        return;
+    struct front_counts counts;
+    front_count(d->front, &counts);
+    if (counts.had_agents && counts.agents == 0) {
+        log_info("leaving: all jobs have ended and all agents have gone");
+        leave(d);
+    }
+}
+
+/* ---- start and finish ---------------------------------------------------- */
+
+/* One descriptor for each connection: as many as the system lets us have. */
+static void raise_limits(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int start_loop(struct daemon *d)
+{
+    static const int numbers[2] = {SIGTERM, SIGINT};
+    int code = uv_loop_init(&d->loop);
+    if (code != 0)
+        return code;
+    signal(SIGPIPE, SIG_IGN);
+    for (int i = 0; i < 2; i++) {
+        uv_signal_init(&d->loop, &d->signals[i]);
+        d->signals[i].data = d;
+        code = code != 0 ? code : uv_signal_start(&d->signals[i], on_signal, numbers[i]);
+    }
+    uv_timer_init(&d->loop, &d->tick);
+    d->tick.data = d;
+    return code;
+}
+
+static int start_modules(struct daemon *d, char *why, size_t room)
+{
+    struct options *o = &d->options;
+    d->context = zmq_ctx_new();
+    if (d->context == NULL)
+        return -zmq_errno();
+    zmq_ctx_set(d->context, ZMQ_MAX_SOCKETS, zmq_ctx_get(d->context, ZMQ_SOCKET_LIMIT));
+    if (o->keys != NULL) {
+        int code = zap_create(&d->zap, d->context, &d->loop, o->keys);
+        if (code != 0) {
+            snprintf(why, room, "keys in %s cannot be used: %s", o->keys, holter_strerror(code));
+            return code;
+        }
+    }
+    struct front_verbs verbs = {d, on_ask_kept, on_take, on_left, on_request, on_turn};
+    int code = front_create(&d->front, d->context, &d->loop, o, &d->timeline, d->instance, &verbs,
+                            &d->locks, why, room);
+    code = code != 0 ? code : publisher_create(&d->publisher, d->context, &d->loop, o, why, room);
+    if (code != 0)
+        return code;
+    struct jobs_options jobs = {
+        .job = {.window_ns = o->window_ns,
+                .grace_ns = o->grace_ns,
+                .lost_ns = LOST_NS,
+                .most_pairs = MOST_PAIRS},
+        .record = o->record,
+        .publisher = d->publisher,
+        .user = d,
+        .kept = on_kept,
+    };
+    code = jobs_create(&d->jobs, &d->loop, &jobs, why, room);
+    struct control_options control = {o, &d->timeline, d->jobs,          d->publisher,
+                                      d, on_stop,      on_stop_when_idle};
+    return code != 0 ? code : control_create(&d->control, &control);
+}
+
+static void finish(struct daemon *d)
+{
+    jobs_destroy(d->jobs, timeline_now(&d->timeline));
+    control_destroy(d->control);
+    publisher_destroy(d->publisher);
+    front_destroy(d->front);
+    zap_destroy(d->zap);
+    for (int i = 0; i < 2; i++)
+        uv_close((uv_handle_t *)&d->signals[i], NULL);
+    uv_close((uv_handle_t *)&d->tick, NULL);
+    uv_run(&d->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&d->loop);
+    if (d->context != NULL)
+        zmq_ctx_term(d->context);
+    listen_finish(&d->locks);
+}
+
+static int serve(struct daemon *d)
+{
+    char why[512] = "no memory";
+    int code = start_loop(d);
+    code = code != 0 ? code : start_modules(d, why, sizeof(why));
+    if (code != 0) {
+        log_error("%s", why);
+        finish(d);
+        return EXIT_FAILURE;
+    }
+    uv_timer_start(&d->tick, on_tick, TICK_MS, TICK_MS);
+    for (size_t i = 0; i < d->options.listen_count; i++)
+        log_info("listening on %s", d->options.listen[i]);
+    uv_run(&d->loop, UV_RUN_DEFAULT);
+    finish(d);
+    return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    static struct daemon d;
+    char why[512];
+    log_start("holterd", -1);
+    switch (options_parse(&d.options, argc, argv, why, sizeof(why))) {
+    case OPTIONS_SHOWN:
+        return EXIT_SUCCESS;
+    case OPTIONS_WRONG:
+        log_error("%s", why);
+        return EXIT_USAGE;
+    case OPTIONS_RUN:
+        break;
+    }
+    umask(0077);
+    raise_limits();
+    timeline_init(&d.timeline);
+    if (getrandom(&d.instance, sizeof(d.instance), 0) != sizeof(d.instance)) {
+        log_error("no random number: %s", holter_strerror(-errno));
+        return EXIT_FAILURE;
+    }
+    return serve(&d);
+}

@@ -1,0 +1,233 @@
+#include "daemon/options.h"
+
+#include "holter/error.h"
+#include "holter/session.h"
+#include "proto/endpoint.h"
+#include "version.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS UINT64_C(1000000)
+#define LEAST_WINDOW (100 * MS)
+#define MOST_WINDOW (60000 * MS)
+#define MOST_GRACE (60000 * MS)
+
+static const char usage[] =
+    "usage: holterd [options]\n"
+    "Collects what Holter's agents report about running MPI jobs, publishes and records it.\n"
+    "\n"
+    "  --listen ENDPOINT   tcp://HOST:PORT or ipc:///PATH; may be given several times. The "
+    "published stream is\n"
+    "                      on the next port, or on the path with \".stream\" behind it.\n"
+    "                      Default: HOLTER_DAEMON, else ipc in the user's run directory\n"
+    "  --keys DIR          CURVE keys; without them only local endpoints can be listened on\n"
+    "  --record DIR        where recordings (JOB.hrec) are written; default $XDG_DATA_HOME/holter\n"
+    "  --no-record         write none\n"
+    "  --window TIME       length of windows, 100ms to 60s; default 1s\n"
+    "  --grace TIME        how long after its end a window waits for late agents; default a "
+    "quarter of the\n"
+    "                      window, at most 250ms\n"
+    "  --session KEY       serve only agents of this session\n"
+    "  --quit-when-idle    leave when all jobs have ended and all agents have gone\n"
+    "  --version, --help\n";
+
+int options_duration(const char *text, uint64_t *out)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"min", 60e9}};
+    size_t digits = strspn(text, "0123456789.");
+    char number[32], *end;
+    if (text[0] < '0' || text[0] > '9' || digits >= sizeof(number))
+        return -HOLTER_EUSAGE;
+    memcpy(number, text, digits);
+    number[digits] = '\0';
+    double value = strtod(number, &end);
+    if (*end != '\0')
+        return -HOLTER_EUSAGE;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(text + digits, units[i].name) != 0)
+            continue;
+        double ns = value * units[i].ns;
+        if (ns > 9e18)
+            return -HOLTER_EUSAGE;
+        *out = (uint64_t)llround(ns);
+        return 0;
+    }
+    return -HOLTER_EUSAGE;
+}
+
+static int bounded(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out,
+                   char *why, size_t room)
+{
+    if (options_duration(text, out) == 0 && *out >= least && *out <= most)
+        return 0;
+    snprintf(why, room, "%s '%s': a time from %gs to %gs is wanted, such as 500ms or 1s", name,
+             text, (double)least * 1e-9, (double)most * 1e-9);
+    return -HOLTER_EUSAGE;
+}
+
+static int default_paths(struct options *o, int record, char *why, size_t room)
+{
+    const char *endpoint = getenv("HOLTER_DAEMON"), *data = getenv("XDG_DATA_HOME"),
+               *home = getenv("HOME");
+    if (o->listen_count == 0) {
+        int code = 0;
+        if (endpoint != NULL && endpoint[0] != '\0')
+            snprintf(o->default_listen, sizeof(o->default_listen), "%s", endpoint);
+        else
+            code = session_default_endpoint(o->default_listen, sizeof(o->default_listen));
+        if (code != 0) {
+            snprintf(why, room, "no run directory for the socket: %s; give --listen",
+                     holter_strerror(code));
+            return code;
+        }
+        o->listen[o->listen_count++] = o->default_listen;
+    }
+    if (!record || o->record != NULL)
+        return 0;
+    if (data != NULL && data[0] == '/')
+        snprintf(o->default_record, sizeof(o->default_record), "%s/holter", data);
+    else if (home != NULL && home[0] == '/')
+        snprintf(o->default_record, sizeof(o->default_record), "%s/.local/share/holter", home);
+    else
+        snprintf(o->default_record, sizeof(o->default_record), ".");
+    o->record = o->default_record;
+    return 0;
+}
+
+static int check(const struct options *o, char *why, size_t room)
+{
+    char fault[256], stream[280];
+    for (size_t i = 0; i < o->listen_count; i++) {
+        const char *e = o->listen[i];
+        if (endpoint_check(e, fault, sizeof(fault)) != 0) {
+            snprintf(why, room, "--listen %s: %s", e, fault);
+            return -HOLTER_EUSAGE;
+        }
+        if (endpoint_stream(stream, sizeof(stream), e) != 0) {
+            snprintf(why, room,
+                     "--listen %s: no room for the stream behind it (next port, or longer path)",
+                     e);
+            return -HOLTER_EUSAGE;
+        }
+        if (o->keys == NULL && !endpoint_is_local(e)) {
+            snprintf(why, room,
+                     "--listen %s: other machines can reach it, so keys are needed: make them with "
+                     "'holter keys DIR' and give --keys DIR, or listen on tcp://127.0.0.1:PORT or "
+                     "ipc:///PATH",
+                     e);
+            return -HOLTER_EUSAGE;
+        }
+    }
+    if (o->session != NULL && !session_key_valid(o->session)) {
+        snprintf(why, room, "--session '%s': 1 to 31 hexadecimal digits are wanted", o->session);
+        return -HOLTER_EUSAGE;
+    }
+    return 0;
+}
+
+enum {
+    OPT_LISTEN = 256,
+    OPT_KEYS,
+    OPT_RECORD,
+    OPT_NO_RECORD,
+    OPT_WINDOW,
+    OPT_GRACE,
+    OPT_SESSION,
+    OPT_QUIT,
+    OPT_VERSION,
+    OPT_HELP
+};
+
+static const struct option long_options[] = {
+    {"listen", required_argument, NULL, OPT_LISTEN},
+    {"keys", required_argument, NULL, OPT_KEYS},
+    {"record", required_argument, NULL, OPT_RECORD},
+    {"no-record", no_argument, NULL, OPT_NO_RECORD},
+    {"window", required_argument, NULL, OPT_WINDOW},
+    {"grace", required_argument, NULL, OPT_GRACE},
+    {"session", required_argument, NULL, OPT_SESSION},
+    {"quit-when-idle", no_argument, NULL, OPT_QUIT},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {"help", no_argument, NULL, OPT_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static int take(struct options *o, int option, int *record, char *why, size_t room)
+{
+    switch (option) {
+    case OPT_LISTEN:
+        if (o->listen_count == OPTIONS_LISTEN) {
+            snprintf(why, room, "--listen: at most %u endpoints", OPTIONS_LISTEN);
+            return -HOLTER_EUSAGE;
+        }
+        o->listen[o->listen_count++] = optarg;
+        return 0;
+    case OPT_KEYS:
+        o->keys = optarg;
+        return 0;
+    case OPT_RECORD:
+        o->record = optarg;
+        *record = 1;
+        return 0;
+    case OPT_NO_RECORD:
+        o->record = NULL;
+        *record = 0;
+        return 0;
+    case OPT_WINDOW:
+        return bounded("--window", optarg, LEAST_WINDOW, MOST_WINDOW, &o->window_ns, why, room);
+    case OPT_GRACE:
+        return bounded("--grace", optarg, 0, MOST_GRACE, &o->grace_ns, why, room);
+    case OPT_SESSION:
+        o->session = optarg;
+        return 0;
+    default:
+        o->quit_when_idle = 1;
+        return 0;
+    }
+}
+
+enum options_verdict options_parse(struct options *out, int argc, char **argv, char *why,
+                                   size_t room)
+{
+    *out = (struct options){
+        .window_ns = 1000 * MS, .grace_ns = UINT64_MAX, .session = getenv("HOLTER_SESSION")};
+    int record = 1, option;
+    out->keys = getenv("HOLTER_KEYS");
+    optind = 0; /* GNU: begin anew, tests parse more than once */
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
+        if (option == OPT_HELP || option == OPT_VERSION) {
+            fputs(option == OPT_HELP ? usage
+                                     : "holterd " HOLTER_VERSION " (" HOLTER_BUILD_OPTIONS ")\n",
+                  stdout);
+            return OPTIONS_SHOWN;
+        }
+        if (option == '?') {
+            snprintf(why, room, "%s: unknown option, or its value is missing; see holterd --help",
+                     argv[optind - 1]);
+            return OPTIONS_WRONG;
+        }
+        if (take(out, option, &record, why, room) != 0)
+            return OPTIONS_WRONG;
+    }
+    if (optind < argc) {
+        snprintf(why, room, "%s: not an option; see holterd --help", argv[optind]);
+        return OPTIONS_WRONG;
+    }
+    if (out->grace_ns == UINT64_MAX)
+        out->grace_ns = out->window_ns / 4 < 250 * MS ? out->window_ns / 4 : 250 * MS;
+    if (out->keys != NULL && out->keys[0] == '\0')
+        out->keys = NULL;
+    if (out->session != NULL && out->session[0] == '\0')
+        out->session = NULL;
+    if (default_paths(out, record, why, room) != 0 || check(out, why, room) != 0)
+        return OPTIONS_WRONG;
+    return OPTIONS_RUN;
+}

@@ -1,0 +1,39 @@
+/* Command line of holterd. */
+#ifndef HOLTER_DAEMON_OPTIONS_H
+#define HOLTER_DAEMON_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OPTIONS_LISTEN 8u /**< endpoints that can be listened on */
+
+struct options {
+    const char
+        *listen[OPTIONS_LISTEN]; /**< borrowed from the arguments, but for a default endpoint */
+    size_t listen_count;
+    const char *keys;   /**< NULL: no keys */
+    const char *record; /**< directory; NULL: no recording */
+    const char *session;
+    uint64_t window_ns;
+    uint64_t grace_ns;
+    int quit_when_idle;
+    char default_listen[280];
+    char default_record[512];
+};
+
+enum options_verdict {
+    OPTIONS_RUN,
+    OPTIONS_SHOWN, /**< --help or --version was answered */
+    OPTIONS_WRONG, /**< why says how */
+};
+
+/** Read the command line. Paths that are not given are derived from the environment, see session.h.
+ *  @param why  set with OPTIONS_WRONG */
+enum options_verdict options_parse(struct options *out, int argc, char **argv, char *why,
+                                   size_t room);
+
+/** A duration: a number and "ms", "s", "us" or "min"; a bare number is seconds.
+ *  @return 0, or -HOLTER_EUSAGE; out is set on success, nanoseconds */
+int options_duration(const char *text, uint64_t *out);
+
+#endif

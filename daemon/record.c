@@ -1,0 +1,478 @@
+#include "daemon/record.h"
+
+#include "daemon/analysis/key_table.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOG_TOPIC "record"
+#define COMMIT_NS UINT64_C(500000000) /* at least once a second is promised */
+#define QUEUE_BYTES ((size_t)256 << 20)
+#define ITEM_BYTES 512u /* what an item counts besides its message */
+
+enum action { OPEN, KEEP, TABLE, NOTE, STOP, CLOSE };
+
+struct item {
+    struct item *next;
+    enum action action;
+    char job[65];
+    struct recorded head;
+    zmq_msg_t message; /* KEEP: as received; TABLE: as encoded; OPEN: the path; STOP: why */
+};
+
+/* A job in the recorder's thread. */
+struct track {
+    struct track *next;
+    char job[65];
+    char path[520];
+    struct recording *recording; /* NULL: closed, or stopped */
+    int stopped;
+};
+
+struct stop {
+    struct stop *next;
+    char job[65];
+    char why[256];
+};
+
+/* Numbers that are safe once all is committed. */
+struct kept_list {
+    struct key_table agents; /* hi: instance */
+    uint64_t *seqs;          /* by agent */
+    uint32_t room;
+};
+
+struct recorder {
+    struct recorder_options options;
+    struct recorder_events events;
+    uv_async_t news;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* protects what is between here and the thread's own part */
+    pthread_cond_t wake;
+    struct item *first, **last;
+    size_t waiting_bytes;
+    int leaving;
+    struct kept_list told; /* committed, not yet told */
+    struct stop *stops;
+    _Atomic uint64_t bytes;
+    /* The thread's own. */
+    struct track *tracks;
+    struct kept_list pending;
+    struct wire_arena arena;
+    uint64_t oldest_ns; /* when the first of what is uncommitted was written; 0: nothing is */
+};
+
+/* ---- what is safe -------------------------------------------------------- */
+
+static void kept_add(struct kept_list *list, uint64_t instance, uint64_t seq)
+{
+    /* Without memory the agent is told by a later message of it. */
+    if (key_table_reserve(&list->agents, 1) != 0)
+        return;
+    if (list->agents.room > list->room) {
+        uint64_t *seqs = realloc(list->seqs, list->agents.room * sizeof(*seqs));
+        if (seqs == NULL)
+            return;
+        list->seqs = seqs;
+        list->room = list->agents.room;
+    }
+    uint32_t known = list->agents.count;
+    uint32_t at = key_table_add_hashed(&list->agents, (struct key){.hi = instance});
+    if (at == known || list->seqs[at] < seq)
+        list->seqs[at] = seq;
+}
+
+static void kept_clear(struct kept_list *list)
+{
+    key_table_finish(&list->agents);
+    free(list->seqs);
+    list->seqs = NULL;
+    list->room = 0;
+}
+
+static void kept_merge(struct kept_list *into, struct kept_list *from)
+{
+    if (into->agents.count == 0) {
+        kept_clear(into);
+        *into = *from;
+        *from = (struct kept_list){0};
+        return;
+    }
+    for (uint32_t i = 0; i < from->agents.count; i++)
+        kept_add(into, from->agents.keys[i].hi, from->seqs[i]);
+    kept_clear(from);
+}
+
+/* ---- the thread: writing ------------------------------------------------- */
+
+static struct track *track_of(struct recorder *r, const char *job)
+{
+    for (struct track *t = r->tracks; t != NULL; t = t->next) {
+        if (strcmp(t->job, job) == 0)
+            return t;
+    }
+    struct track *t = calloc(1, sizeof(*t));
+    if (t == NULL)
+        return NULL;
+    snprintf(t->job, sizeof(t->job), "%s", job);
+    t->next = r->tracks;
+    r->tracks = t;
+    return t;
+}
+
+static void tell_stop(struct recorder *r, const char *job, const char *why)
+{
+    struct stop *stop = calloc(1, sizeof(*stop));
+    log_error("recording of job %s stops: %s", job, why);
+    if (stop == NULL)
+        return;
+    snprintf(stop->job, sizeof(stop->job), "%s", job);
+    snprintf(stop->why, sizeof(stop->why), "%s", why);
+    pthread_mutex_lock(&r->mutex);
+    stop->next = r->stops;
+    r->stops = stop;
+    pthread_mutex_unlock(&r->mutex);
+    uv_async_send(&r->news);
+}
+
+static void stop(struct recorder *r, struct track *t, const char *why)
+{
+    t->stopped = 1;
+    recording_abandon(t->recording);
+    t->recording = NULL;
+    tell_stop(r, t->job, why);
+}
+
+static void stop_on_error(struct recorder *r, struct track *t, int code)
+{
+    char why[256];
+    snprintf(why, sizeof(why), "%s",
+             code == -EIO ? recording_error(t->recording) : holter_strerror(code));
+    stop(r, t, why);
+}
+
+static int ready(struct recorder *r, struct track *t)
+{
+    if (t->recording != NULL)
+        return 1;
+    char why[256];
+    if (t->stopped || t->path[0] == '\0')
+        return 0;
+    if (recording_open(&t->recording, t->path, why, sizeof(why)) != 0) {
+        stop(r, t, why);
+        return 0;
+    }
+    if (r->options.pages != 0)
+        recording_limit(t->recording, r->options.pages);
+    return 1;
+}
+
+static void write_item(struct recorder *r, struct track *t, struct item *item)
+{
+    const void *bytes = zmq_msg_data(&item->message);
+    size_t length = zmq_msg_size(&item->message);
+    int code = 0;
+    if (item->action == OPEN)
+        snprintf(t->path, sizeof(t->path), "%.*s", (int)length, (const char *)bytes);
+    if (item->action == STOP) {
+        char why[256];
+        snprintf(why, sizeof(why), "%.*s", (int)length, (const char *)bytes);
+        if (!t->stopped) {
+            recording_close(t->recording); /* nothing is wrong with what was written so far */
+            t->recording = NULL;
+            stop(r, t, why);
+        }
+        return;
+    }
+    if (item->action == CLOSE) {
+        code = recording_close(t->recording);
+        t->recording = NULL;
+        if (code != 0)
+            stop(r, t, "its last second could not be written");
+        return;
+    }
+    if (!ready(r, t))
+        return;
+    if (item->action == KEEP) {
+        code = recording_message(t->recording, &item->head, bytes, length);
+    } else if (item->action == TABLE) {
+        struct wire_message message;
+        code = wire_decode(&message, &r->arena, bytes, length, NULL);
+        /* All messages of the union begin at the same address. */
+        code = code != 0 ? code : recording_table(t->recording, message.type, &message.job);
+    }
+    if (code != 0)
+        stop_on_error(r, t, code);
+}
+
+static void handle(struct recorder *r, struct item *item)
+{
+    struct track *t = item->action == NOTE ? NULL : track_of(r, item->job);
+    if (t != NULL)
+        write_item(r, t, item);
+    if (item->action == KEEP || item->action == NOTE || item->action == STOP)
+        kept_add(&r->pending, item->head.instance, item->head.seq);
+    if (r->oldest_ns == 0)
+        r->oldest_ns = clock_mono_ns();
+    zmq_msg_close(&item->message);
+    free(item);
+}
+
+static void commit(struct recorder *r)
+{
+    uint64_t bytes = 0;
+    for (struct track *t = r->tracks; t != NULL; t = t->next) {
+        int code = t->recording == NULL ? 0 : recording_commit(t->recording);
+        if (code != 0)
+            stop_on_error(r, t, code);
+        bytes += t->recording == NULL ? 0 : recording_bytes(t->recording);
+    }
+    atomic_store_explicit(&r->bytes, bytes, memory_order_relaxed);
+    r->oldest_ns = 0;
+    pthread_mutex_lock(&r->mutex);
+    kept_merge(&r->told, &r->pending);
+    pthread_mutex_unlock(&r->mutex);
+    uv_async_send(&r->news);
+}
+
+/* Wait for work, at most until what is uncommitted is to be committed. @return the queue, taken
+ * over */
+static struct item *take(struct recorder *r, int *leaving)
+{
+    pthread_mutex_lock(&r->mutex);
+    while (r->first == NULL && !r->leaving) {
+        if (r->oldest_ns == 0) {
+            pthread_cond_wait(&r->wake, &r->mutex);
+            continue;
+        }
+        uint64_t until = r->oldest_ns + COMMIT_NS;
+        struct timespec at = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
+        if (pthread_cond_timedwait(&r->wake, &r->mutex, &at) == ETIMEDOUT)
+            break;
+    }
+    struct item *items = r->first;
+    r->first = NULL;
+    r->last = &r->first;
+    *leaving = r->leaving;
+    pthread_mutex_unlock(&r->mutex);
+    return items;
+}
+
+static void *record(void *user)
+{
+    struct recorder *r = user;
+    int leaving = 0;
+    while (!leaving) {
+        struct item *items = take(r, &leaving);
+        while (items != NULL) {
+            struct item *item = items;
+            items = item->next;
+            size_t bytes = zmq_msg_size(&item->message) + ITEM_BYTES;
+            handle(r, item);
+            pthread_mutex_lock(&r->mutex);
+            r->waiting_bytes -= bytes;
+            pthread_mutex_unlock(&r->mutex);
+            if (clock_mono_ns() - r->oldest_ns >= COMMIT_NS)
+                commit(r);
+        }
+        if (r->oldest_ns != 0 && (leaving || clock_mono_ns() - r->oldest_ns >= COMMIT_NS))
+            commit(r);
+    }
+    while (r->tracks != NULL) {
+        struct track *t = r->tracks;
+        r->tracks = t->next;
+        recording_close(t->recording);
+        free(t);
+    }
+    wire_arena_finish(&r->arena);
+    kept_clear(&r->pending);
+    return NULL;
+}
+
+/* ---- the loop's side ----------------------------------------------------- */
+
+static void on_news(uv_async_t *async)
+{
+    struct recorder *r = async->data;
+    pthread_mutex_lock(&r->mutex);
+    struct kept_list told = r->told;
+    struct stop *stops = r->stops;
+    r->told = (struct kept_list){0};
+    r->stops = NULL;
+    pthread_mutex_unlock(&r->mutex);
+    while (stops != NULL) {
+        struct stop *one = stops;
+        stops = one->next;
+        r->events.stopped(r->events.user, one->job, one->why);
+        free(one);
+    }
+    for (uint32_t i = 0; i < told.agents.count; i++)
+        r->events.kept(r->events.user, told.agents.keys[i].hi, told.seqs[i]);
+    kept_clear(&told);
+}
+
+int recorder_create(struct recorder **out, uv_loop_t *loop, const struct recorder_options *options,
+                    const struct recorder_events *events)
+{
+    struct recorder *r = calloc(1, sizeof(*r));
+    if (r == NULL)
+        return -ENOMEM;
+    r->options = *options;
+    r->options.queue_bytes = options->queue_bytes == 0 ? QUEUE_BYTES : options->queue_bytes;
+    r->events = *events;
+    r->last = &r->first;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&r->mutex, NULL);
+    pthread_cond_init(&r->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    int code = uv_async_init(loop, &r->news, on_news);
+    if (code != 0) {
+        free(r);
+        return code;
+    }
+    r->news.data = r;
+    code = -pthread_create(&r->thread, NULL, record, r);
+    if (code != 0) {
+        log_error("no thread for recordings: %s", holter_strerror(code));
+        r->leaving = -1;
+        recorder_destroy(r);
+        return code;
+    }
+    *out = r;
+    return 0;
+}
+
+static struct item *make(enum action action, const char *job)
+{
+    struct item *item = calloc(1, sizeof(*item));
+    if (item == NULL)
+        return NULL;
+    item->action = action;
+    snprintf(item->job, sizeof(item->job), "%s", job);
+    zmq_msg_init(&item->message);
+    return item;
+}
+
+/* @return 0 when the queue is full: the item was not taken */
+static int push(struct recorder *r, struct item *item)
+{
+    size_t bytes = zmq_msg_size(&item->message) + ITEM_BYTES;
+    pthread_mutex_lock(&r->mutex);
+    int fits = item->action != KEEP || r->waiting_bytes + bytes <= r->options.queue_bytes;
+    if (fits) {
+        r->waiting_bytes += bytes;
+        *r->last = item;
+        r->last = &item->next;
+        pthread_cond_signal(&r->wake);
+    }
+    pthread_mutex_unlock(&r->mutex);
+    return fits;
+}
+
+static int fill(struct item *item, const void *bytes, size_t length)
+{
+    zmq_msg_close(&item->message);
+    if (zmq_msg_init_size(&item->message, length) != 0) {
+        zmq_msg_init(&item->message);
+        return -ENOMEM;
+    }
+    memcpy(zmq_msg_data(&item->message), bytes, length);
+    return 0;
+}
+
+void recorder_open(struct recorder *r, const char *job, const char *path)
+{
+    struct item *item = make(OPEN, job);
+    if (item == NULL)
+        return;
+    fill(item, path, strlen(path));
+    push(r, item);
+}
+
+void recorder_keep(struct recorder *r, const char *job, const struct recorded *head,
+                   zmq_msg_t *message)
+{
+    struct item *item = make(KEEP, job);
+    if (item == NULL)
+        return;
+    item->head = *head;
+    zmq_msg_move(&item->message, message);
+    if (push(r, item))
+        return;
+    /* A recording with a hole would be taken for the whole: rather end it here. */
+    char why[128];
+    snprintf(why, sizeof(why), "the disk does not keep up: %zu MiB wait to be written",
+             r->options.queue_bytes >> 20);
+    fill(item, why, strlen(why));
+    item->action = STOP;
+    push(r, item);
+}
+
+void recorder_table(struct recorder *r, const char *job, enum wire_type type, const void *message)
+{
+    struct wire_buffer buffer = {0};
+    struct item *item = make(TABLE, job);
+    if (item != NULL && wire_encode(&buffer, type, message) == 0 &&
+        fill(item, buffer.bytes, buffer.length) == 0)
+        push(r, item);
+    else if (item != NULL)
+        free(item);
+    wire_buffer_finish(&buffer);
+}
+
+void recorder_note(struct recorder *r, uint64_t instance, uint64_t seq)
+{
+    struct item *item = make(NOTE, "");
+    if (item == NULL)
+        return;
+    item->head.instance = instance;
+    item->head.seq = seq;
+    push(r, item);
+}
+
+void recorder_close(struct recorder *r, const char *job)
+{
+    struct item *item = make(CLOSE, job);
+    if (item != NULL)
+        push(r, item);
+}
+
+uint64_t recorder_bytes(struct recorder *r)
+{
+    return r == NULL ? 0 : atomic_load_explicit(&r->bytes, memory_order_relaxed);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct recorder *r = handle->data;
+    kept_clear(&r->told);
+    pthread_cond_destroy(&r->wake);
+    pthread_mutex_destroy(&r->mutex);
+    free(r);
+}
+
+void recorder_destroy(struct recorder *r)
+{
+    if (r == NULL)
+        return;
+    int started = r->leaving == 0;
+    if (started) {
+        pthread_mutex_lock(&r->mutex);
+        r->leaving = 1;
+        pthread_cond_signal(&r->wake);
+        pthread_mutex_unlock(&r->mutex);
+        pthread_join(r->thread, NULL);
+        on_news(&r->news);
+    }
+    uv_close((uv_handle_t *)&r->news, on_closed);
+}

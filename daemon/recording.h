@@ -1,0 +1,83 @@
+/* One recording: a .hrec file, which is a SQLite database. docs/recording.md describes its tables.
+ *
+ * Changes are kept in a transaction until recording_commit(); a process that dies leaves a valid
+ * file with what was committed. One daemon writes a file at a time: a lock file beside it sees to
+ * that. */
+#ifndef HOLTER_DAEMON_RECORDING_H
+#define HOLTER_DAEMON_RECORDING_H
+
+#include "holter/wire.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RECORDING_APPLICATION 0x48524543 /**< "HREC": PRAGMA application_id */
+#define RECORDING_SCHEMA 1 /**< PRAGMA user_version; raised when tables change their meaning */
+
+struct recording;
+
+/** What is kept about a message besides its bytes. */
+struct recorded {
+    uint64_t type;        /**< enum wire_type */
+    uint64_t instance;    /**< agent that sent it */
+    uint64_t seq;         /**< its number */
+    uint64_t window;      /**< number of the window; 0 for other messages */
+    uint64_t time_ns;     /**< begin of the window, or arrival: daemon time */
+    uint64_t received_ns; /**< arrival, daemon time */
+};
+
+/** Open a file for writing: a new one, or one to be continued.
+ *  @param why  set on failure: a sentence for people
+ *  @return 0, -EWOULDBLOCK when another daemon writes it, -HOLTER_EVERSION, -HOLTER_ECORRUPT,
+ *          -ENOMEM, or -EIO for what SQLite reports */
+int recording_open(struct recording **out, const char *path, char *why, size_t room);
+
+/** Keep a message, byte for byte. @return 0, or -EIO or -ENOMEM: see recording_error() */
+int recording_message(struct recording *recording, const struct recorded *head, const void *bytes,
+                      size_t length);
+
+/** Keep what is published in plain tables: WIRE_TYPE_JOB, PLACES, TOTALS, ALERT; other types are
+ *  ignored.
+ *  @param message  the struct of the type @return as recording_message() */
+int recording_table(struct recording *recording, enum wire_type type, const void *message);
+
+/** Make what was kept so far durable against the end of this process. @return 0 or -EIO */
+int recording_commit(struct recording *recording);
+
+/** Commit, fold the write-ahead log into the file, and close. NULL is fine. @return 0 or -EIO */
+int recording_close(struct recording *recording);
+
+/** Close without committing, after an error: the file stays as it was at the last commit. NULL is
+ *  fine. */
+void recording_abandon(struct recording *recording);
+
+/** What SQLite said last, for people. */
+const char *recording_error(const struct recording *recording);
+
+/** Let the file grow to so many pages of 4 KiB and no further: for tests of a full disk. */
+void recording_limit(struct recording *recording, unsigned pages);
+
+/** Bytes of the file and its log. */
+uint64_t recording_bytes(const struct recording *recording);
+
+/** The file for a job: "holter-<job>.hrec", or "holter-<job>-2.hrec" and so on when an ended job of
+ *  that name lies there. A file is continued when its job was running, or when it holds messages of
+ *  this agent.
+ *  @param exists  set to whether there is something to continue
+ *  @return 0, or -ENAMETOOLONG */
+int recording_choose(const char *directory, const char *job, uint64_t instance, char *out,
+                     size_t room, int *exists);
+
+/** What is read back. Pointers are valid for the call. A nonzero return ends the reading. */
+struct recording_reader {
+    void *user;
+    int (*alert)(void *user, const struct wire_alert *alert);
+    int (*message)(void *user, const struct recorded *head, const void *bytes, size_t length);
+};
+
+/** Read a recording: first its alerts in order of their ids, then its messages in the order of
+ *  arrival.
+ *  @return 0, what the reader returned, -HOLTER_EVERSION, -HOLTER_ECORRUPT, -ENOMEM or -EIO */
+int recording_read(const char *path, const struct recording_reader *reader);
+
+#endif

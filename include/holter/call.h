@@ -1,0 +1,45 @@
+/* The calls of MPI that Holter covers: their numbers, names and classes.
+ *
+ * The numbers come from agent/probe/calls.def and never change once released: they stand in rings,
+ * on the wire and in recordings.
+ */
+#ifndef HOLTER_CALL_H
+#define HOLTER_CALL_H
+
+#include "holter/call_list.h" /* generated from calls.def: enum call { CALL_Send = 1, ... } */
+
+#include <stdint.h>
+
+/** What kind of work a call is: the columns of time that are kept for each rank. */
+enum call_class {
+    CALL_SEND,       /**< point-to-point sends, blocking and immediate, Start of sends */
+    CALL_RECV,       /**< point-to-point receives, Sendrecv, Mrecv, blocking Probe */
+    CALL_WAIT,       /**< Wait family */
+    CALL_POLL,       /**< Test family, Iprobe, Improbe */
+    CALL_COLLECTIVE, /**< blocking, immediate and neighbourhood collectives, Barrier */
+    CALL_ONE_SIDED,  /**< put, get, accumulate and their synchronisation */
+    CALL_IO,         /**< MPI_File_* */
+    CALL_OTHER,      /**< Init, Finalize, communicator creation, Abort, Pcontrol and the rest */
+    CALL_CLASSES,
+};
+
+/** Number of the call, from its number on the wire. @return "MPI_Send", or "MPI_?" for an unknown
+ *  number */
+const char *call_name(uint16_t call);
+
+/** Class of a call; CALL_OTHER for an unknown number. */
+enum call_class call_class_of(uint16_t call);
+
+/** Short name of a class for people: "send", "recv", "wait", "poll", "collective", "one-sided",
+ *  "io", "other". */
+const char *call_class_name(enum call_class class_);
+
+/** Number of a call from its name ("MPI_Send" or "PMPI_Send"). @return the number, or 0 when Holter
+ *  does not cover it */
+uint16_t call_by_name(const char *name);
+
+/** Is this function of an MPI library one that moves no data and waits for nobody (MPI_Type_size,
+ *  MPI_Info_set, ...), so that not covering it loses nothing? */
+int call_is_local(const char *name);
+
+#endif

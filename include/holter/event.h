@@ -1,0 +1,89 @@
+/* Events: what a probe writes into its ring, one record for each MPI call and each message part.
+ *
+ * Words
+ *   tick    the unit of the rank's clock: a TSC cycle, or a nanosecond of CLOCK_MONOTONIC where the
+ *           TSC is not invariant (struct segment says which). The agent converts; the probe does
+ *           not.
+ *   rank    always the rank in MPI_COMM_WORLD.
+ *   part    a message that a call posted or completed, when the call itself can carry only one:
+ *           the requests of Waitall, Startall, Testsome, the receive half of Sendrecv.
+ *
+ * How messages are counted
+ *   A message is *sent* by the record with SEND|POST: MPI_Send, MPI_Isend, MPI_Start.
+ *   A message is *received* by the record with RECV|DONE: MPI_Recv, the MPI_Wait that completed the
+ *   request, a part behind MPI_Waitall.
+ *   RECV|POST without DONE is a posted receive; SEND|DONE without POST is a completed send request.
+ *   SEND|POST|DONE is a send that was complete when the call returned: MPI_Send, and an MPI_Isend
+ *   that the library finished at once. Nothing later completes it, and it has no request number.
+ *   With peer PEER_NULL (MPI_PROC_NULL) the flags are as usual, but there is no message to be
+ *   counted.
+ */
+#ifndef HOLTER_EVENT_H
+#define HOLTER_EVENT_H
+
+#include <stdint.h>
+
+/** Values of event.peer that are not ranks. */
+enum {
+    PEER_NONE = -1,    /**< the call has no peer (collectives, waits that completed nothing) */
+    PEER_NULL = -2,    /**< MPI_PROC_NULL: no message exists */
+    PEER_ANY = -3,     /**< MPI_ANY_SOURCE, not yet matched */
+    PEER_UNKNOWN = -4, /**< a rank outside MPI_COMM_WORLD, or one that could not be translated */
+};
+
+/** Values of event.tag that are not tags. */
+enum {
+    TAG_NONE = -1,
+    TAG_ANY = -2,
+};
+
+enum event_kind {
+    EVENT_CALL = 1,   /**< one MPI call, with its entry and exit */
+    EVENT_PART = 2,   /**< a further message of the call record before it; same t_enter, t_exit */
+    EVENT_REGION = 3, /**< MPI_Pcontrol opened (peer 1) or closed (peer -1) a code region */
+};
+
+enum event_flag {
+    EVENT_SEND = 1 << 0, /**< the record's message goes out */
+    EVENT_RECV = 1 << 1, /**< the record's message comes in */
+    EVENT_POST = 1 << 2, /**< posted by this call */
+    EVENT_DONE = 1 << 3, /**< completed by this call */
+    /** Completed by cancellation: no message moved; stands instead of DONE. SEND|CANCELLED takes
+     *  back a message counted when it was posted. */
+    EVENT_CANCELLED = 1 << 4,
+    EVENT_FAILED = 1 << 5,   /**< the call or the request failed; stands instead of POST and DONE */
+    EVENT_WILDCARD = 1 << 6, /**< the receive was posted with MPI_ANY_SOURCE or MPI_ANY_TAG */
+    EVENT_UNTRACKED = 1 << 7, /**< the request table was full: post and completion are not linked */
+    EVENT_PERSISTENT = 1 << 8, /**< of a persistent or partitioned request */
+    EVENT_INPLACE = 1 << 9,    /**< MPI_IN_PLACE was given */
+    EVENT_INTER = 1 << 10,     /**< on an inter-communicator */
+};
+
+/** One record: one cache line. Written once, by one thread; fields do not change after the ring's
+ *  head has passed the record. */
+struct event {
+    /** The record's index in its ring, counted from 0; set last on entry, so that a reader of the
+     *  slot at the head can tell a call in progress from an old one. Slot 0 of a new ring starts
+     *  with UINT64_MAX, or its record would be taken for begun. */
+    uint64_t seq;
+    uint64_t t_enter; /**< entry of the call, ticks */
+    uint64_t t_exit;  /**< exit of the call, ticks; 0 while it is in progress */
+    uint64_t bytes;   /**< size of the record's message; for collectives what this rank gives */
+    union {
+        uint64_t bytes_in; /**< collectives: what this rank gets, bytes */
+        uint64_t t_post;   /**< DONE with a request: entry of the call that posted it, ticks */
+    };
+    int32_t peer;     /**< world rank of the other side, root of a rooted collective, or PEER_* */
+    int32_t tag;      /**< tag, or TAG_* */
+    uint32_t request; /**< number of the request in this rank, counted from 1; 0: none */
+    uint16_t comm;    /**< index in the segment's communicator table; COMM_SLOT_* for none */
+    uint16_t region;  /**< index in the segment's region table; 0: outside all regions */
+    uint16_t call;    /**< enum call, see holter/call.h */
+    uint16_t flags;   /**< enum event_flag, or-ed */
+    uint16_t kind;    /**< enum event_kind */
+    uint16_t parts;   /**< CALL: how many EVENT_PART records follow */
+};
+
+_Static_assert(sizeof(struct event) == 64, "an event is one cache line");
+
+#endif

@@ -1,0 +1,190 @@
+/* The ring: an overwriting single-producer ring of events in shared memory.
+ *
+ * The writer never waits: it overwrites the oldest record. Readers copy and then look whether the
+ * writer has come round meanwhile (a sequence lock over the whole ring), so any number of readers
+ * may read, none is waited for, and what was lost is known to the event. The ring is thereby also
+ * the flight recorder of its thread.
+ *
+ * The protocol, as published by H.-J. Boehm, "Can seqlocks get along with programming language
+ * memory models?" (MSPC 2012), section 4:
+ *   writer: entry fields of slot[head]; seq = head (release); the MPI call; t_exit; release fence;
+ *           other exit fields; head = head + 1 (release); release fence before the next record's
+ *           stores
+ *   reader: h = head (acquire); copy; acquire fence; h2 = head (relaxed);
+ *           record i of the copy is good when i + capacity > h2
+ */
+#ifndef HOLTER_RING_H
+#define HOLTER_RING_H
+
+#include "holter/event.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Families of polling calls, which are counted in place while they find nothing. */
+enum poll_family {
+    POLL_TEST,  /**< MPI_Test, Testany, Testall, Testsome, Request_get_status */
+    POLL_PROBE, /**< MPI_Iprobe, Improbe */
+    POLL_FAMILIES,
+};
+
+/** Polling calls of one family that found nothing, since the start. Written by the ring's thread
+ *  only. */
+struct poll_count {
+    _Atomic uint64_t calls;
+    _Atomic uint64_t ticks; /**< time inside those calls */
+};
+
+enum ring_state {
+    RING_FREE = 0,   /**< no thread has it */
+    RING_ACTIVE = 1, /**< its thread lives */
+    /** Its thread has ended; events may still be unread; the agent frees it. A new thread may take
+     *  a free or a closed ring: the head counts on, so that a reader keeps its place and nothing is
+     *  read twice. */
+    RING_CLOSED = 2,
+};
+
+/** Control block of one ring. Four cache lines, so that what the writer stores often, what it
+ *  stores seldom and what readers need are not on one line. */
+struct ring_control {
+    _Alignas(64) _Atomic uint64_t
+        head; /**< records ever published; the next one goes to head mod capacity */
+    struct poll_count polls[POLL_FAMILIES]; /**< on the writer's own line, beside head */
+    _Alignas(64) _Atomic uint32_t state;    /**< enum ring_state */
+    uint32_t tid;                           /**< kernel thread id of the writer */
+    uint64_t capacity;                      /**< records, a power of two */
+    /** Of the first record, bytes from the start of the segment, a multiple of 64. */
+    uint64_t offset;
+    /** Calls made while MPI_Pcontrol(0) was in force. */
+    _Alignas(64) _Atomic uint64_t paused_calls;
+    _Atomic uint64_t untracked; /**< requests that did not fit the request table */
+    /** Records handed on by the agent: where an agent that comes after it begins. Only the agent
+     *  writes it. */
+    _Atomic uint64_t agent_next;
+    uint8_t reserved[40];
+};
+
+_Static_assert(sizeof(struct ring_control) == 192, "ring control block is part of the contract");
+
+/** Writer's handle: lives in the writing thread, never in shared memory. */
+struct ring_writer {
+    struct ring_control *control; /**< borrowed from the segment */
+    struct event *slots;          /**< borrowed from the segment */
+    uint64_t mask;                /**< capacity - 1 */
+    uint64_t head;                /**< private copy of control->head */
+};
+
+/** Reader's handle: one per reader and ring. */
+struct ring_reader {
+    const struct ring_control *control; /**< borrowed */
+    const struct event *slots;          /**< borrowed */
+    /** Copied and checked when the reader was made; never read again from memory. */
+    uint64_t capacity;
+    uint64_t next; /**< index of the first record not yet read */
+    uint64_t lost; /**< records overwritten before they were read, since the start */
+};
+
+/* A record is written as eight words, each by one relaxed atomic store: a reader that copies a slot
+ * while it is being written gets words that are old or new, never undefined behaviour. On x86-64
+ * and AArch64 these are plain stores. The words of struct event, in its order: */
+enum ring_word {
+    RING_WORD_SEQ,
+    RING_WORD_T_ENTER,
+    RING_WORD_T_EXIT,
+    RING_WORD_BYTES,
+    RING_WORD_BYTES_IN, /**< or t_post */
+    RING_WORD_ENDS,     /**< peer, tag: ring_ends() */
+    RING_WORD_PLACE,    /**< request, comm, region: ring_place() */
+    RING_WORD_WHAT,     /**< call, flags, kind, parts: ring_what() */
+    RING_WORDS,
+};
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the words of a record are packed for little-endian machines"
+#endif
+
+static inline uint64_t ring_ends(int32_t peer, int32_t tag)
+{
+    return (uint64_t)(uint32_t)peer | (uint64_t)(uint32_t)tag << 32;
+}
+
+static inline uint64_t ring_place(uint32_t request, uint16_t comm, uint16_t region)
+{
+    return (uint64_t)request | (uint64_t)comm << 32 | (uint64_t)region << 48;
+}
+
+static inline uint64_t ring_what(uint16_t call, uint32_t flags, uint16_t kind, uint16_t parts)
+{
+    return (uint64_t)call | (uint64_t)(uint16_t)flags << 16 | (uint64_t)kind << 32 |
+           (uint64_t)parts << 48;
+}
+
+/** Store one word of a record. */
+static inline void ring_put(struct event *slot, enum ring_word word, uint64_t value)
+{
+    typedef uint64_t __attribute__((may_alias)) event_word;
+    __atomic_store_n((event_word *)(void *)slot + word, value, __ATOMIC_RELAXED);
+}
+
+/* Compiler and processor may not move later stores before it. (ThreadSanitizer does not model
+ * fences, and needs none here: every shared access is atomic.) */
+static inline void ring_fence(void)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wtsan"
+    atomic_thread_fence(memory_order_release);
+#pragma GCC diagnostic pop
+}
+
+/** The slot that the next published record will go to. Its writer puts the entry fields, t_exit = 0
+ *  among them, then calls ring_enter(); after the MPI call puts t_exit, calls ring_fence(), puts
+ *  what else is known on exit, and calls ring_publish(). Parts are put whole and published one by
+ *  one. Nothing here blocks, allocates or calls. */
+static inline struct event *ring_slot(const struct ring_writer *w)
+{
+    return &w->slots[w->head & w->mask];
+}
+
+/** The entry fields stand: from now on readers may take the slot for a call in progress. */
+static inline void ring_enter(const struct ring_writer *w, struct event *slot)
+{
+    typedef uint64_t __attribute__((may_alias)) event_word;
+    __atomic_store_n((event_word *)(void *)slot + RING_WORD_SEQ, w->head, __ATOMIC_RELEASE);
+}
+
+/** The record is complete: readers may have it. */
+static inline void ring_publish(struct ring_writer *w)
+{
+    w->head++;
+    atomic_store_explicit(&w->control->head, w->head, memory_order_release);
+    ring_fence(); /* a reader that sees a store to the next slot also sees this head */
+}
+
+/** Make a reader.
+ *  @param reader   filled on success
+ *  @param segment  start of the mapped segment
+ *  @param bytes    length of the mapping: nothing outside it is touched, whatever the control block
+ *                  says
+ *  @param index    which ring of the segment
+ *  @return 0, -HOLTER_EEMPTY when no thread has used that ring yet, -HOLTER_ECORRUPT when the
+ *          control block does not fit the mapping */
+int ring_reader_init(struct ring_reader *reader, const void *segment, size_t bytes, uint32_t index);
+
+/** Copy published records, oldest first.
+ *  @param out  room for max records
+ *  @return number of records copied; 0 when there are none. Records that were overwritten are
+ *          skipped and added to reader->lost. */
+size_t ring_read(struct ring_reader *reader, struct event *out, size_t max);
+
+/** Look at the call in progress.
+ *  @param out  set on success: entry fields are valid, t_exit is 0
+ *  @return 0, or -HOLTER_EEMPTY when the thread is outside MPI or the look was torn */
+int ring_peek(const struct ring_reader *reader, struct event *out);
+
+/** Copy the newest published records without consuming them: the flight recorder.
+ *  @return number of records copied, oldest first, at most max and at most the capacity */
+size_t ring_capture(const struct ring_reader *reader, struct event *out, size_t max);
+
+#endif

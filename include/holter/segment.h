@@ -1,0 +1,163 @@
+/* The segment: the shared memory of one rank. A probe makes it, the node's agent reads and removes
+ * it.
+ *
+ * Name    /holter.<uid>.<session>.<pid>   (shm_open(3); mode 0600, owned by the user)
+ * Layout  struct segment, padded to SEGMENT_HEADER_BYTES
+ *         struct ring_control[rings]
+ *         struct comm_slot[comms]
+ *         struct region_slot[regions]
+ *         the rings' records
+ * Every offset and count is in the header; a reader checks them against the length of its mapping
+ * before it uses them, and never reads them twice. All memory is reserved when the segment is made
+ * (posix_fallocate), so that no store can fault later.
+ */
+#ifndef HOLTER_SEGMENT_H
+#define HOLTER_SEGMENT_H
+
+#include "holter/ring.h"
+
+#define SEGMENT_MAGIC UINT64_C(0x31305245544c4f48) /* "HOLTER01" */
+#define SEGMENT_VERSION 1u
+#define SEGMENT_HEADER_BYTES 4096u
+
+/* Default sizes: together below 4 MiB per rank. */
+#define SEGMENT_RINGS 16u             /**< threads of a rank that may call MPI at one time */
+#define SEGMENT_COMMS 1024u           /**< communicators of a rank that live at one time */
+#define SEGMENT_REGIONS 256u          /**< code regions of a rank */
+#define SEGMENT_FIRST_CAPACITY 32768u /**< records of the first thread's ring */
+#define SEGMENT_EARLY_CAPACITY 4096u  /**< records of the rings 1 to 3 */
+#define SEGMENT_LATE_CAPACITY 1024u   /**< records of all further rings */
+
+enum mpi_flavour {
+    MPI_FLAVOUR_NONE = 0,
+    MPI_FLAVOUR_OPENMPI = 1,
+    MPI_FLAVOUR_MPICH = 2,
+};
+
+enum segment_state {
+    SEGMENT_MAKING = 0,    /**< header not complete yet: readers wait */
+    SEGMENT_RUNNING = 1,   /**< MPI calls are being made */
+    SEGMENT_FINALIZED = 2, /**< MPI_Finalize has returned */
+    SEGMENT_ENDED = 3,     /**< the process left through exit: nothing more will come */
+    SEGMENT_ABORTED = 4,   /**< MPI_Abort was called */
+};
+
+enum tick_unit {
+    TICK_TSC = 1, /**< invariant time stamp counter, shared by all cores of the node */
+    TICK_NS = 2,  /**< nanoseconds of CLOCK_MONOTONIC */
+};
+
+/** Values of event.comm that are not slots. */
+#define COMM_SLOT_NONE 0xffffu  /**< the call has no communicator */
+#define COMM_SLOT_OTHER 0xfffeu /**< the table was full */
+
+/** One communicator as this rank sees it. Slots are reused, oldest freed first, after
+ *  MPI_Comm_free. */
+struct comm_slot {
+    /** Odd while live, even while free; a change means another communicator. */
+    _Atomic uint32_t generation;
+    int32_t my_rank;      /**< this rank's rank in it (local group) */
+    uint32_t size;        /**< ranks in the local group */
+    uint32_t remote_size; /**< ranks in the remote group; 0: an intra-communicator */
+    uint64_t id;     /**< job-wide: the same number on every member; 1 MPI_COMM_WORLD, 2 SELF */
+    uint64_t parent; /**< id of the communicator it was made from; 0: none */
+    char name[32];   /**< MPI_Comm_set_name, else the call that made it; NUL-terminated */
+};
+_Static_assert(sizeof(struct comm_slot) == 64, "communicator slots are part of the contract");
+
+/** One code region. Never freed; slot 0 is unused and means "outside all regions". */
+struct region_slot {
+    _Atomic uint32_t ready; /**< 1 once the name is complete */
+    char name[60];          /**< NUL-terminated */
+};
+_Static_assert(sizeof(struct region_slot) == 64, "region slots are part of the contract");
+
+struct segment {
+    uint64_t magic;
+    uint32_t version;
+    /** enum segment_state; stored last (release) when the header is made. */
+    _Atomic uint32_t state;
+    uint64_t bytes; /**< length of the whole segment */
+    int32_t pid;
+    uint32_t uid;
+    /** Start time of the process, field 22 of /proc/<pid>/stat: tells a reused pid. */
+    uint64_t pid_start;
+    _Atomic int32_t rank;   /**< in MPI_COMM_WORLD; -1 until MPI_Init has returned */
+    _Atomic int32_t size;   /**< of MPI_COMM_WORLD; 0 until MPI_Init has returned */
+    uint32_t flavour;       /**< enum mpi_flavour */
+    uint32_t tick_unit;     /**< enum tick_unit */
+    uint64_t tick_start;    /**< clock in ticks when the segment was made, and at the same moment */
+    uint64_t mono_start_ns; /**< CLOCK_MONOTONIC */
+    uint64_t real_start_ns; /**< CLOCK_REALTIME */
+    double tick_hz;         /**< first estimate of ticks per second; the agent measures better */
+    uint32_t rings, comms, regions, reserved0;           /**< lengths of the tables */
+    uint64_t rings_offset, comms_offset, regions_offset; /**< bytes from the start */
+
+    _Atomic uint64_t dropped;        /**< events that had no ring: too many threads at one time */
+    _Atomic uint64_t comms_overflow; /**< communicators that had no slot */
+    _Atomic int32_t abort_code;      /**< argument of MPI_Abort */
+    /** Agent that reads this segment; 0: none yet. Only the agent writes it. */
+    _Atomic int32_t agent_pid;
+    /** CLOCK_MONOTONIC of the agent's last visit. Only the agent writes it. */
+    _Atomic uint64_t agent_beat_ns;
+
+    char session[32]; /**< key of the session, hexadecimal; the one in the segment's name */
+    char job[64];     /**< job id, see docs: one MPI_COMM_WORLD */
+    char host[64];
+    char app[256];       /**< path of the executable */
+    char mpi[128];       /**< library version, first line of MPI_Get_library_version */
+    char probe[32];      /**< Holter's version */
+    char placement[128]; /**< cores the rank may run on, as a cpu list ("0-3,8") */
+};
+_Static_assert(sizeof(struct segment) <= SEGMENT_HEADER_BYTES, "the header fits its page");
+
+/** Sizes asked for a new segment. */
+struct segment_shape {
+    uint32_t rings;
+    uint32_t comms;
+    uint32_t regions;
+    uint32_t first_capacity; /**< a power of two */
+    uint32_t early_capacity; /**< a power of two */
+    uint32_t late_capacity;  /**< a power of two */
+};
+
+/** Bytes that a segment of this shape takes. */
+size_t segment_bytes(const struct segment_shape *shape);
+
+/** Write a segment's name, "/holter.<uid>.<session>.<pid>".
+ *  @return 0, or -HOLTER_ERANGE when the session key holds anything but hexadecimal digits or is
+ *          empty */
+int segment_name(char *out, size_t room, uint32_t uid, const char *session, int32_t pid);
+
+/** Read a directory entry of /dev/shm (without the slash).
+ *  @return 0 and the parts, or -HOLTER_EMALFORMED when it is no segment's name */
+int segment_name_parse(const char *name, uint32_t *uid, char session[32], int32_t *pid);
+
+/** Make a segment and its empty tables; state is SEGMENT_MAKING.
+ *  @param out  mapped memory, owned by the caller until segment_unmap()
+ *  @return 0, -EEXIST, -ENOSPC (no room in /dev/shm: nothing is left behind) or another -errno */
+int segment_create(struct segment **out, const char *name, const struct segment_shape *shape);
+
+/** Map an existing segment and check every offset and count in it.
+ *  @param writable  the agent stores agent_pid, agent_beat_ns and ring states
+ *  @return 0, -HOLTER_EEMPTY while it is being made, -HOLTER_ECORRUPT, -HOLTER_EVERSION, -EACCES
+ *          when it belongs to another user, or another -errno */
+int segment_open(struct segment **out, size_t *bytes, const char *name, int writable);
+
+/** Unmap. NULL is fine. Does not remove the name. */
+void segment_unmap(struct segment *segment, size_t bytes);
+
+/** Tables of a mapped and checked segment. */
+struct ring_control *segment_ring(const struct segment *segment, uint32_t index);
+struct comm_slot *segment_comm(const struct segment *segment, uint32_t index);
+struct region_slot *segment_region(const struct segment *segment, uint32_t index);
+
+/** Does the process that made the segment still live? Compares pid and start time, so that a reused
+ *  pid is not taken for it. */
+int segment_owner_alive(const struct segment *segment);
+
+/** Start time of a process, clock ticks since boot, field 22 of /proc/<pid>/stat; 0: no such
+ *  process, or one that has ended and waits to be reaped. */
+uint64_t process_start_time(int32_t pid);
+
+#endif

@@ -1,0 +1,573 @@
+/* The wire: every message that two Holter processes exchange.
+ *
+ * One list below defines each message: from it come the C structs, the tables of encoder and
+ * decoder, the limits, and the tables of proto/SPEC.md (a test compares them). A message is a
+ * MessagePack array [type, fields]; fields is a map from small integer keys to values; rows are
+ * arrays of arrays. Unknown keys and trailing columns are skipped, so that fields can be added;
+ * numbers are never reused. A table's first columns (as many as WIRE_ROW_TABLES says) stand in
+ * every row; those added later may be missing. proto/SPEC.md has the rules of the conversation
+ * around the messages.
+ *
+ * Units are in the comments: times are nanoseconds; "daemon time" is the daemon's CLOCK_REALTIME
+ * at its start plus its CLOCK_MONOTONIC since, so that it never jumps.
+ *
+ * FIELD(key, kind, name, limit, need, doc)
+ *   kind   U64, I64, F64, STR (UTF-8, limit bytes), or ROWS(table), limit rows
+ *   limit  largest value, most bytes or most rows; a message over it is rejected
+ *          (-HOLTER_ELIMIT, numbers -HOLTER_ERANGE)
+ *   need   REQUIRED or OPTIONAL; an absent optional field is 0, NaN, "" or no rows
+ * COLUMN(kind, name, limit, doc)
+ */
+#ifndef HOLTER_WIRE_H
+#define HOLTER_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define WIRE_PROTOCOL 1u /**< raised when an old peer could misread a message */
+
+/* Bounds that hold for every message, before its own. */
+#define WIRE_MESSAGE_BYTES (16u << 20) /**< longest message */
+#define WIRE_DEPTH 8u                  /**< deepest nesting, also inside skipped values */
+
+#define WIRE_MAX_ROWS (1u << 20)
+/** Published sums of more rows are sent in parts of at most this many, each a message that
+ *  stands for itself, all but the last with more = 1. The longest row takes about 210 bytes: a
+ *  part stays below 4 MiB. */
+#define WIRE_PART_ROWS (1u << 14)
+#define WIRE_ANY UINT64_MAX
+
+/* ---- rows ---------------------------------------------------------------- */
+
+/** A communicator that rows of the same message refer to by its position, counted from 0. */
+#define WIRE_COMM_ROW(COLUMN)                                                                      \
+    COLUMN(U64, id, WIRE_ANY, "job-wide id; 0 stands for none or unknown")                         \
+    COLUMN(U64, parent, WIRE_ANY, "id of the communicator it was made from; 0: none")              \
+    COLUMN(U64, size, WIRE_ANY, "ranks in it (local group)")                                       \
+    COLUMN(U64, remote_size, WIRE_ANY, "ranks in the remote group; 0: intra-communicator")         \
+    COLUMN(STR, name, 64, "name, or the call that made it")
+
+/** A code region that rows refer to by its position, counted from 0; position 0 is "outside". */
+#define WIRE_REGION_ROW(COLUMN) COLUMN(STR, name, 64, "name given to MPI_Pcontrol")
+
+/** A rank that lives on the agent's node. */
+#define WIRE_MEMBER_ROW(COLUMN)                                                                    \
+    COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
+    COLUMN(U64, pid, WIRE_ANY, "process id on its node")                                           \
+    COLUMN(STR, placement, 128, "cores it may run on, a cpu list")
+
+/** What one rank did in one window. Sums over windows are the totals of the run. */
+#define WIRE_RANK_ROW(COLUMN)                                                                      \
+    COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
+    COLUMN(U64, events, WIRE_ANY, "records read from its rings")                                   \
+    COLUMN(U64, lost, WIRE_ANY, "records overwritten before they were read, or that had no ring")  \
+    COLUMN(U64, calls, WIRE_ANY, "MPI calls, polls that found nothing included")                   \
+    COLUMN(U64, polls, WIRE_ANY, "polling calls that found nothing")                               \
+    COLUMN(U64, sent, WIRE_ANY, "messages sent, counted when posted")                              \
+    COLUMN(U64, sent_bytes, WIRE_ANY, "bytes of them")                                             \
+    COLUMN(U64, received, WIRE_ANY, "messages received, counted when complete")                    \
+    COLUMN(U64, received_bytes, WIRE_ANY, "bytes of them")                                         \
+    COLUMN(U64, send_ns, WIRE_ANY, "time in calls of class send, clipped to the window")           \
+    COLUMN(U64, recv_ns, WIRE_ANY, "time in calls of class recv")                                  \
+    COLUMN(U64, wait_ns, WIRE_ANY, "time in calls of class wait")                                  \
+    COLUMN(U64, poll_ns, WIRE_ANY, "time in calls of class poll")                                  \
+    COLUMN(U64, collective_ns, WIRE_ANY, "time in calls of class collective")                      \
+    COLUMN(U64, one_sided_ns, WIRE_ANY, "time in calls of class one-sided")                        \
+    COLUMN(U64, io_ns, WIRE_ANY, "time in calls of class io")                                      \
+    COLUMN(U64, other_ns, WIRE_ANY, "time in calls of class other")                                \
+    COLUMN(U64, untracked, WIRE_ANY, "requests that did not fit the probe's table")                \
+    COLUMN(U64, threads, WIRE_ANY, "threads that called MPI so far")                               \
+    COLUMN(U64, in_call, 65535, "call in progress at the window's end; 0: none")                   \
+    COLUMN(U64, in_call_ns, WIRE_ANY, "for how long")                                              \
+    COLUMN(U64, in_call_comm, WIRE_ANY, "communicator of that call, its id; 0: none")              \
+    COLUMN(I64, in_call_peer, WIRE_ANY, "peer of that call; negative: PEER_*")
+
+/** Messages from one rank to another, as the sender counted them. */
+#define WIRE_PAIR_ROW(COLUMN)                                                                      \
+    COLUMN(U64, source, WIRE_ANY, "sending rank")                                                  \
+    COLUMN(I64, destination, WIRE_ANY, "receiving rank; -1: all others of this source together")   \
+    COLUMN(U64, comm, WIRE_MAX_ROWS, "position in the message's communicators")                    \
+    COLUMN(U64, region, WIRE_MAX_ROWS, "position in the message's regions")                        \
+    COLUMN(U64, size_class, 1023, "class of the message size, see holter/size_class.h")            \
+    COLUMN(U64, messages, WIRE_ANY, "how many")                                                    \
+    COLUMN(U64, bytes, WIRE_ANY, "bytes together")
+
+/** Calls of one kind by one rank. The times of all classes of a rank add up from these rows, but
+ *  for calls still in progress. */
+#define WIRE_CALL_ROW(COLUMN)                                                                      \
+    COLUMN(U64, rank, WIRE_ANY, "calling rank")                                                    \
+    COLUMN(U64, call, 65535, "number of the call, see agent/probe/calls.def")                      \
+    COLUMN(U64, comm, WIRE_MAX_ROWS, "position in the message's communicators")                    \
+    COLUMN(U64, region, WIRE_MAX_ROWS, "position in the message's regions")                        \
+    COLUMN(U64, calls, WIRE_ANY, "how many ended in the window")                                   \
+    COLUMN(U64, bytes, WIRE_ANY, "bytes given: sent, or put into the collective")                  \
+    COLUMN(U64, bytes_in, WIRE_ANY, "bytes got: received, or taken from the collective")           \
+    COLUMN(U64, time_ns, WIRE_ANY, "time in them, whole calls")                                    \
+    COLUMN(U64, longest_ns, WIRE_ANY, "longest of them")
+
+/** A rank that ended without MPI_Finalize. */
+#define WIRE_DEATH_ROW(COLUMN)                                                                     \
+    COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
+    COLUMN(U64, pid, WIRE_ANY, "its process")                                                      \
+    COLUMN(U64, aborted, 1, "1: it called MPI_Abort; 0: it was killed, crashed or left")           \
+    COLUMN(I64, abort_code, WIRE_ANY, "argument of MPI_Abort")                                     \
+    COLUMN(U64, call, 65535, "last call, or the one it died in; 0: none seen")                     \
+    COLUMN(U64, in_call, 1, "1: it died inside that call")                                         \
+    COLUMN(I64, peer, WIRE_ANY, "peer of that call; negative: PEER_*")                             \
+    COLUMN(U64, comm, WIRE_ANY, "communicator of that call, its id; 0: none")                      \
+    COLUMN(U64, at_ns, WIRE_ANY,                                                                   \
+           "exit of the last call, or entry of the one in progress, daemon time")
+
+/** A function of the MPI library that Holter does not cover. */
+#define WIRE_UNCOVERED_ROW(COLUMN)                                                                 \
+    COLUMN(STR, name, 64, "function")                                                              \
+    COLUMN(U64, used, 1, "1: the application refers to it")
+
+/** A job as the list of jobs shows it. */
+#define WIRE_JOB_ROW(COLUMN)                                                                       \
+    COLUMN(STR, job, 64, "job id")                                                                 \
+    COLUMN(STR, app, 256, "path of the executable")                                                \
+    COLUMN(U64, ranks, WIRE_ANY, "size of MPI_COMM_WORLD")                                         \
+    COLUMN(U64, nodes, WIRE_ANY, "agents that reported ranks of it")                               \
+    COLUMN(U64, start_ns, WIRE_ANY, "first window's start, daemon time")                           \
+    COLUMN(U64, end_ns, WIRE_ANY, "last window's end, daemon time; 0: still running")              \
+    COLUMN(STR, state, 16, "\"running\", \"ended\", \"died\" or \"lost\"")
+
+/** An agent, with its cost and losses. */
+#define WIRE_NODE_ROW(COLUMN)                                                                      \
+    COLUMN(STR, host, 64, "host name")                                                             \
+    COLUMN(U64, agent_pid, WIRE_ANY, "process id of the agent there")                              \
+    COLUMN(U64, connected, 1, "1: heard from within three windows")                                \
+    COLUMN(U64, ranks, WIRE_ANY, "ranks alive on the node")                                        \
+    COLUMN(U64, events, WIRE_ANY, "records drained, since the agent's start")                      \
+    COLUMN(U64, lost, WIRE_ANY, "records lost there: lapped rings, threads without a ring")        \
+    COLUMN(U64, windows_dropped, WIRE_ANY, "window messages the agent dropped for want of room")   \
+    COLUMN(U64, uplink_bytes, WIRE_ANY, "bytes sent to the daemon")                                \
+    COLUMN(U64, cpu_ns, WIRE_ANY, "processor time of the agent")                                   \
+    COLUMN(U64, rss_bytes, WIRE_ANY, "resident memory of the agent, rings left out")               \
+    COLUMN(I64, clock_offset_ns, WIRE_ANY, "daemon time minus the node's CLOCK_REALTIME")          \
+    COLUMN(U64, clock_error_ns, WIRE_ANY,                                                          \
+           "bound of that offset's error: half the best round trip")                               \
+    COLUMN(U64, degraded, WIRE_ANY,                                                                \
+           "detail left out to stay in the byte budget, DEGRADED_* or-ed")                         \
+    COLUMN(U64, restarts, WIRE_ANY, "times the agent was started anew after a crash")              \
+    COLUMN(F64, call_cost_ns, 0, "measured cost of the probe per call; NaN: not measured")         \
+    COLUMN(U64, up_ns, WIRE_ANY, "time since the agent's start; 0: not told")
+
+/* ---- agent to daemon ----------------------------------------------------- */
+
+/** First message on every connection, of agents and clients alike. */
+#define WIRE_HELLO(FIELD)                                                                          \
+    FIELD(1, U64, protocol, 65535, REQUIRED, "WIRE_PROTOCOL of the sender")                        \
+    FIELD(2, STR, role, 16, REQUIRED, "\"agent\", \"viewer\" or \"operator\"")                     \
+    FIELD(3, STR, version, 64, REQUIRED, "Holter's version, for people")                           \
+    FIELD(4, STR, host, 64, REQUIRED, "host name")                                                 \
+    FIELD(5, U64, pid, WIRE_ANY, REQUIRED, "process id")                                           \
+    FIELD(6, U64, instance, WIRE_ANY, OPTIONAL,                                                    \
+          "agents: random number that names this agent; its numbering of messages")                \
+    FIELD(7, STR, session, 32, OPTIONAL, "agents: key of the session they serve")
+
+/** Answer to hello. */
+#define WIRE_WELCOME(FIELD)                                                                        \
+    FIELD(1, U64, protocol, 65535, REQUIRED, "WIRE_PROTOCOL of the daemon")                        \
+    FIELD(2, STR, version, 64, REQUIRED, "Holter's version, for people")                           \
+    FIELD(3, U64, instance, WIRE_ANY, REQUIRED, "random number that names this run of the daemon") \
+    FIELD(4, U64, window_ns, WIRE_ANY, REQUIRED,                                                   \
+          "window length; window k is [k, k+1) times this, daemon time")                           \
+    FIELD(5, U64, daemon_ns, WIRE_ANY, REQUIRED, "daemon time when this was sent")                 \
+    FIELD(6, U64, acked, WIRE_ANY, OPTIONAL,                                                       \
+          "agents: highest sequence number kept from this instance; 0: none")                      \
+    FIELD(7, U64, budget, WIRE_ANY, OPTIONAL,                                                      \
+          "agents: bytes a second the daemon wants at most; 0: the agent's own default")           \
+    FIELD(8, STR, stream, 256, OPTIONAL,                                                           \
+          "clients: endpoint of the published stream; empty: derived from the one dialled")
+
+/** The peer cannot be served; the connection is closed behind it. */
+#define WIRE_REFUSED(FIELD)                                                                        \
+    FIELD(1, I64, code, WIRE_ANY, REQUIRED, "negative error code, see holter/error.h")             \
+    FIELD(2, STR, text, 256, REQUIRED, "what and why, for people")
+
+/** Clock exchange, agent to daemon (RFC 5905 section 8: t1). */
+#define WIRE_CLOCK_ASK(FIELD)                                                                      \
+    FIELD(1, U64, t1_ns, WIRE_ANY, REQUIRED, "agent's CLOCK_MONOTONIC when this left")
+
+/** Clock exchange, daemon to agent (RFC 5905 section 8: t1, t2, t3). */
+#define WIRE_CLOCK_ANSWER(FIELD)                                                                   \
+    FIELD(1, U64, t1_ns, WIRE_ANY, REQUIRED, "as asked")                                           \
+    FIELD(2, U64, t2_ns, WIRE_ANY, REQUIRED, "daemon time when the question arrived")              \
+    FIELD(3, U64, t3_ns, WIRE_ANY, REQUIRED, "daemon time when this left")
+
+/** Ranks that appeared on a node. Sent when they do, and again after each reconnect. */
+#define WIRE_RANKS(FIELD)                                                                          \
+    FIELD(1, U64, seq, WIRE_ANY, REQUIRED,                                                         \
+          "number of this message, from 1 up, over all that the instance sends to be kept")        \
+    FIELD(2, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(3, U64, world, WIRE_ANY, REQUIRED, "size of MPI_COMM_WORLD")                             \
+    FIELD(4, STR, app, 256, REQUIRED, "path of the executable")                                    \
+    FIELD(5, STR, mpi, 128, REQUIRED, "MPI library version")                                       \
+    FIELD(6, STR, host, 64, REQUIRED, "host name")                                                 \
+    FIELD(7, U64, cores, WIRE_ANY, OPTIONAL, "cores of the node")                                  \
+    FIELD(8, ROWS(member), members, WIRE_MAX_ROWS, REQUIRED, "ranks on this node")                 \
+    FIELD(9, ROWS(uncovered), uncovered, 4096, OPTIONAL,                                           \
+          "functions of this MPI library that Holter does not cover")                              \
+    FIELD(10, STR, user, 64, OPTIONAL, "user who runs the job")                                    \
+    FIELD(11, STR, command, 1024, OPTIONAL, "command line of the lowest rank seen")                \
+    FIELD(12, STR, probe, 32, OPTIONAL, "Holter's version in the probe")
+
+/** One window of one job on one node. Merging two of the same window adds their rows. */
+#define WIRE_WINDOW(FIELD)                                                                         \
+    FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "number of this message, see ranks")                    \
+    FIELD(2, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(3, STR, host, 64, REQUIRED, "host name of the node")                                     \
+    FIELD(4, U64, window, WIRE_ANY, REQUIRED,                                                      \
+          "number of the window: start divided by length, daemon time")                            \
+    FIELD(5, U64, length_ns, WIRE_ANY, REQUIRED, "window length")                                  \
+    FIELD(6, U64, flags, 255, REQUIRED, "WINDOW_*, or-ed")                                         \
+    FIELD(7, U64, degraded, 255, OPTIONAL, "DEGRADED_*, or-ed")                                    \
+    FIELD(8, ROWS(comm), comms, WIRE_MAX_ROWS, OPTIONAL, "communicators that the rows name")       \
+    FIELD(9, ROWS(region), regions, WIRE_MAX_ROWS, OPTIONAL, "code regions that the rows name")    \
+    FIELD(10, ROWS(rank), ranks, WIRE_MAX_ROWS, REQUIRED, "every rank of the job on the node")     \
+    FIELD(11, ROWS(pair), pairs, WIRE_MAX_ROWS, OPTIONAL, "messages sent by these ranks")          \
+    FIELD(12, ROWS(call), calls, WIRE_MAX_ROWS, OPTIONAL, "calls made by these ranks")             \
+    FIELD(13, ROWS(death), deaths, WIRE_MAX_ROWS, OPTIONAL, "ranks that died in this window")      \
+    FIELD(14, ROWS(node), node, 1, OPTIONAL, "the agent's own cost and losses")
+
+enum wire_window_flag {
+    WINDOW_FINAL = 1, /**< no rank of the job is left on the node: no window follows */
+    WINDOW_GAP = 2, /**< windows before this one are missing: the agent was away or dropped them */
+    WINDOW_CLOCK = 4,   /**< the node's alignment to daemon time was not known, or jumped */
+    WINDOW_RESUMED = 8, /**< first window of an agent that took over from a crashed one */
+};
+
+enum wire_degraded {
+    DEGRADED_SAMPLES = 1, /**< samples left out */
+    DEGRADED_PAIRS = 2,   /**< pairs beyond the largest are together in "all others" */
+    DEGRADED_BURSTS = 4,  /**< bursts merged */
+    DEGRADED_SIZES = 8,   /**< size classes of a pair are together in their largest */
+};
+
+/** Kept: the daemon has these messages safe (committed, when it records). */
+#define WIRE_ACK(FIELD)                                                                            \
+    FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "all messages of the instance up to this number")
+
+/** The agent leaves in order. */
+#define WIRE_BYE(FIELD) FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "number of the last message it sent")
+
+/* ---- clients and daemon -------------------------------------------------- */
+
+/** A client asks. Answers to one request come together, in the order of the requests, ended by a
+ *  reply. op:
+ *    "status"    one status message
+ *    "jobs"      the job message of every job known, the newest last
+ *    "snapshot"  messages of the topics asked for with the current state of one job
+ *    "stop"      operators: the daemon ends; only a reply */
+#define WIRE_REQUEST(FIELD)                                                                        \
+    FIELD(1, U64, id, WIRE_ANY, REQUIRED, "number that the answers repeat")                        \
+    FIELD(2, STR, op, 32, REQUIRED, "what is asked")                                               \
+    FIELD(3, STR, job, 64, OPTIONAL, "job id; empty: the newest running job, or all")              \
+    FIELD(4, STR, topic, 128, OPTIONAL, "snapshot: topics, separated by commas; empty: all")       \
+    FIELD(5, STR, argument, 4096, OPTIONAL, "further argument of the operation")
+
+/** End of the answers to a request; the messages before it carry what was asked. */
+#define WIRE_REPLY(FIELD)                                                                          \
+    FIELD(1, U64, id, WIRE_ANY, REQUIRED, "number of the request")                                 \
+    FIELD(2, I64, code, WIRE_ANY, REQUIRED, "0, or a negative error code")                         \
+    FIELD(3, STR, text, 1024, OPTIONAL, "what went wrong, for people")                             \
+    FIELD(4, U64, frame, WIRE_ANY, OPTIONAL,                                                       \
+          "snapshot: number of the newest published frame it contains")
+
+/** State of the daemon. */
+#define WIRE_STATUS(FIELD)                                                                         \
+    FIELD(1, STR, version, 64, REQUIRED, "Holter's version")                                       \
+    FIELD(2, U64, pid, WIRE_ANY, REQUIRED, "process id")                                           \
+    FIELD(3, STR, host, 64, REQUIRED, "host name")                                                 \
+    FIELD(4, U64, started_ns, WIRE_ANY, REQUIRED, "start, daemon time")                            \
+    FIELD(5, U64, now_ns, WIRE_ANY, REQUIRED, "daemon time now")                                   \
+    FIELD(6, U64, window_ns, WIRE_ANY, REQUIRED, "window length")                                  \
+    FIELD(7, U64, agents, WIRE_ANY, REQUIRED, "agents connected")                                  \
+    FIELD(8, U64, clients, WIRE_ANY, REQUIRED, "viewers and other clients connected")              \
+    FIELD(9, U64, messages, WIRE_ANY, REQUIRED, "window messages taken in")                        \
+    FIELD(10, U64, bytes, WIRE_ANY, REQUIRED, "bytes of them")                                     \
+    FIELD(11, U64, duplicates, WIRE_ANY, REQUIRED, "resent messages already kept")                 \
+    FIELD(12, U64, late, WIRE_ANY, REQUIRED,                                                       \
+          "window messages that came after their window was published; they count in the totals")  \
+    FIELD(13, U64, rejected, WIRE_ANY, REQUIRED,                                                   \
+          "messages refused: malformed, over a limit, not allowed")                                \
+    FIELD(14, STR, rejected_last, 256, OPTIONAL, "the newest of those: from where and why")        \
+    FIELD(15, U64, published, WIRE_ANY, REQUIRED, "frames published")                              \
+    FIELD(16, U64, cpu_ns, WIRE_ANY, REQUIRED, "processor time of the daemon")                     \
+    FIELD(17, U64, rss_bytes, WIRE_ANY, REQUIRED, "resident memory of the daemon")                 \
+    FIELD(18, U64, recorded_bytes, WIRE_ANY, OPTIONAL, "bytes in recordings")                      \
+    FIELD(19, STR, recorder_error, 256, OPTIONAL, "why recording stopped; empty: it goes on")      \
+    FIELD(20, ROWS(job), jobs, 4096, OPTIONAL, "jobs known")
+
+/* ---- topics of the published stream -------------------------------------- */
+/* A published frame is three parts: "<topic>/<job id>", two numbers (8 bytes each, big-endian:
+ * the frame's number in one count over the whole stream of the job, and in the count of its
+ * topic, both from 1 up), and one message. By the first a client drops what its snapshot already
+ * contains, by the second it notices what it missed, whatever topics it subscribed to.
+ *
+ * A subscription to "sync/<anything>" is answered by one frame of that topic, both numbers 0 and
+ * an empty message: whoever sees it knows that the subscriptions made before it on that
+ * connection are in force. */
+
+/** Topic "job": what the job is. Published when it changes. */
+#define WIRE_JOB(FIELD)                                                                            \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, STR, state, 16, REQUIRED, "\"running\", \"ended\", \"died\" or \"lost\"")             \
+    FIELD(3, STR, app, 256, REQUIRED, "path of the executable")                                    \
+    FIELD(4, STR, command, 1024, OPTIONAL, "command line")                                         \
+    FIELD(5, STR, mpi, 128, REQUIRED, "MPI library version")                                       \
+    FIELD(6, STR, user, 64, OPTIONAL, "user who runs it")                                          \
+    FIELD(7, U64, world, WIRE_ANY, REQUIRED, "ranks in MPI_COMM_WORLD")                            \
+    FIELD(8, U64, seen, WIRE_ANY, REQUIRED, "ranks that reported so far")                          \
+    FIELD(9, U64, start_ns, WIRE_ANY, REQUIRED, "first window's start, daemon time")               \
+    FIELD(10, U64, end_ns, WIRE_ANY, REQUIRED, "last window's end, daemon time; 0: running")       \
+    FIELD(11, U64, window_ns, WIRE_ANY, REQUIRED, "window length")                                 \
+    FIELD(12, STR, recording, 512, OPTIONAL, "path of the recording on the daemon's host")         \
+    FIELD(13, ROWS(uncovered), uncovered, 4096, OPTIONAL, "functions Holter does not cover")
+
+/** A rank and its node. */
+#define WIRE_PLACE_ROW(COLUMN)                                                                     \
+    COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
+    COLUMN(U64, node, WIRE_MAX_ROWS, "position in the message's hosts")                            \
+    COLUMN(U64, pid, WIRE_ANY, "process id")                                                       \
+    COLUMN(STR, placement, 128, "cores it may run on")
+
+#define WIRE_HOST_ROW(COLUMN) COLUMN(STR, name, 64, "host name")
+
+/** Topic "places": which rank runs where. Published when ranks appear. */
+#define WIRE_PLACES(FIELD)                                                                         \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, ROWS(host), hosts, WIRE_MAX_ROWS, REQUIRED, "nodes of the job")                       \
+    FIELD(3, ROWS(place), places, WIRE_MAX_ROWS, REQUIRED, "ranks seen so far")                    \
+    FIELD(4, U64, more, 1, OPTIONAL, "1: another message with more of the ranks follows")
+
+/** Topic "totals": one window of the whole job: the live strip. */
+#define WIRE_TOTALS(FIELD)                                                                         \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the window")                              \
+    FIELD(3, U64, start_ns, WIRE_ANY, REQUIRED, "its start, daemon time")                          \
+    FIELD(4, U64, length_ns, WIRE_ANY, REQUIRED, "its length")                                     \
+    FIELD(5, U64, published_ns, WIRE_ANY, REQUIRED,                                                \
+          "daemon time when the window was closed and published")                                  \
+    FIELD(6, U64, flags, 255, REQUIRED, "WINDOW_* of all nodes, or-ed")                            \
+    FIELD(7, U64, agents, WIRE_ANY, REQUIRED, "nodes that reported it")                            \
+    FIELD(8, U64, agents_missing, WIRE_ANY, REQUIRED, "nodes of the job that did not, in time")    \
+    FIELD(9, U64, ranks, WIRE_ANY, REQUIRED, "ranks that reported it")                             \
+    FIELD(10, U64, events, WIRE_ANY, REQUIRED, "records")                                          \
+    FIELD(11, U64, lost, WIRE_ANY, REQUIRED, "records lost")                                       \
+    FIELD(12, U64, calls, WIRE_ANY, REQUIRED, "MPI calls, polls included")                         \
+    FIELD(13, U64, polls, WIRE_ANY, REQUIRED, "polling calls that found nothing")                  \
+    FIELD(14, U64, sent, WIRE_ANY, REQUIRED, "messages sent")                                      \
+    FIELD(15, U64, sent_bytes, WIRE_ANY, REQUIRED, "bytes of them")                                \
+    FIELD(16, U64, received, WIRE_ANY, REQUIRED, "messages received")                              \
+    FIELD(17, U64, received_bytes, WIRE_ANY, REQUIRED, "bytes of them")                            \
+    FIELD(18, U64, send_ns, WIRE_ANY, REQUIRED, "time in class send, summed over ranks")           \
+    FIELD(19, U64, recv_ns, WIRE_ANY, REQUIRED, "time in class recv")                              \
+    FIELD(20, U64, wait_ns, WIRE_ANY, REQUIRED, "time in class wait")                              \
+    FIELD(21, U64, poll_ns, WIRE_ANY, REQUIRED, "time in class poll")                              \
+    FIELD(22, U64, collective_ns, WIRE_ANY, REQUIRED, "time in class collective")                  \
+    FIELD(23, U64, one_sided_ns, WIRE_ANY, REQUIRED, "time in class one-sided")                    \
+    FIELD(24, U64, io_ns, WIRE_ANY, REQUIRED, "time in class io")                                  \
+    FIELD(25, U64, other_ns, WIRE_ANY, REQUIRED, "time in class other")                            \
+    FIELD(26, U64, late, 1, OPTIONAL,                                                              \
+          "1: a correction of a window already published: these replace its figures")
+
+/** Topic "ranks": one window, rank by rank. */
+#define WIRE_RANK_WINDOW(FIELD)                                                                    \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the window")                              \
+    FIELD(3, U64, length_ns, WIRE_ANY, REQUIRED, "its length")                                     \
+    FIELD(4, ROWS(rank), ranks, WIRE_MAX_ROWS, REQUIRED, "one row a rank")                         \
+    FIELD(5, U64, windows, WIRE_ANY, OPTIONAL,                                                     \
+          "snapshot: how many windows are summed here; 0 and 1: one")                              \
+    FIELD(6, U64, more, 1, OPTIONAL,                                                               \
+          "1: another message with more ranks of the same window follows")
+
+/** Topic "pairs": messages between ranks in one window; in a snapshot, since the start. */
+#define WIRE_PAIR_WINDOW(FIELD)                                                                    \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the (newest) window")                     \
+    FIELD(3, U64, windows, WIRE_ANY, REQUIRED, "how many windows are summed here")                 \
+    FIELD(4, ROWS(comm), comms, WIRE_MAX_ROWS, OPTIONAL, "communicators that the rows name")       \
+    FIELD(5, ROWS(region), regions, WIRE_MAX_ROWS, OPTIONAL, "code regions that the rows name")    \
+    FIELD(6, ROWS(pair), pairs, WIRE_MAX_ROWS, REQUIRED,                                           \
+          "the largest by bytes first to be kept when there are too many")                         \
+    FIELD(7, U64, folded, WIRE_ANY, OPTIONAL, "pairs that are together in rows of destination -1") \
+    FIELD(8, U64, more, 1, OPTIONAL, "1: another message with more rows of the same sum follows")
+
+/** Topic "calls": calls by kind, in one window; in a snapshot, since the start. Summed over
+ *  ranks: the rank column holds how many ranks made the call. */
+#define WIRE_CALL_WINDOW(FIELD)                                                                    \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the (newest) window")                     \
+    FIELD(3, U64, windows, WIRE_ANY, REQUIRED, "how many windows are summed here")                 \
+    FIELD(4, ROWS(comm), comms, WIRE_MAX_ROWS, OPTIONAL, "communicators that the rows name")       \
+    FIELD(5, ROWS(region), regions, WIRE_MAX_ROWS, OPTIONAL, "code regions that the rows name")    \
+    FIELD(6, ROWS(call), calls, WIRE_MAX_ROWS, REQUIRED,                                           \
+          "one row for each call, communicator and region")                                        \
+    FIELD(7, U64, more, 1, OPTIONAL, "1: another message with more rows of the same sum follows")
+
+/** Topic "nodes": the agents' cost and losses, once a window. */
+#define WIRE_NODES(FIELD)                                                                          \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the window")                              \
+    FIELD(3, ROWS(node), nodes, WIRE_MAX_ROWS, REQUIRED, "one row an agent of the job")            \
+    FIELD(4, U64, more, 1, OPTIONAL, "1: another message with more agents follows")
+
+/** Topic "alerts": something a person should know. Updated under the same id while it lasts. */
+#define WIRE_ALERT(FIELD)                                                                          \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, id, WIRE_ANY, REQUIRED, "number of the alert within the job")                    \
+    FIELD(3, STR, kind, 32, REQUIRED,                                                              \
+          "\"rank-died\", \"agent-lost\", \"data-lost\", \"recording-stopped\"")                   \
+    FIELD(4, STR, state, 16, REQUIRED, "\"firing\" or \"resolved\"")                               \
+    FIELD(5, U64, since_ns, WIRE_ANY, REQUIRED, "begin, daemon time")                              \
+    FIELD(6, U64, updated_ns, WIRE_ANY, REQUIRED, "daemon time of this state")                     \
+    FIELD(7, STR, title, 128, REQUIRED, "one line for people")                                     \
+    FIELD(8, STR, text, 1024, OPTIONAL, "what is known, for people")                               \
+    FIELD(9, I64, rank, WIRE_ANY, OPTIONAL, "rank it is about; -1: none")                          \
+    FIELD(10, STR, host, 64, OPTIONAL, "node it is about")
+
+/* ---- the lists ----------------------------------------------------------- */
+
+/** X(name, columns, how many of them stand in every row). The last number never changes: columns
+ *  appended to a table are the ones an older sender leaves out. */
+#define WIRE_ROW_TABLES(X)                                                                         \
+    X(comm, WIRE_COMM_ROW, 5)                                                                      \
+    X(region, WIRE_REGION_ROW, 1)                                                                  \
+    X(member, WIRE_MEMBER_ROW, 3)                                                                  \
+    X(rank, WIRE_RANK_ROW, 23)                                                                     \
+    X(pair, WIRE_PAIR_ROW, 7)                                                                      \
+    X(call, WIRE_CALL_ROW, 9)                                                                      \
+    X(death, WIRE_DEATH_ROW, 9)                                                                    \
+    X(uncovered, WIRE_UNCOVERED_ROW, 2)                                                            \
+    X(job, WIRE_JOB_ROW, 7)                                                                        \
+    X(node, WIRE_NODE_ROW, 15)                                                                     \
+    X(place, WIRE_PLACE_ROW, 4)                                                                    \
+    X(host, WIRE_HOST_ROW, 1)
+
+/** X(type number, TYPE, struct name, fields, "who sends it to whom") */
+#define WIRE_MESSAGES(X)                                                                           \
+    X(1, HELLO, hello, WIRE_HELLO, "agent, client to daemon")                                      \
+    X(2, WELCOME, welcome, WIRE_WELCOME, "daemon to agent, client")                                \
+    X(3, REFUSED, refused, WIRE_REFUSED, "daemon to agent, client")                                \
+    X(4, CLOCK_ASK, clock_ask, WIRE_CLOCK_ASK, "agent to daemon")                                  \
+    X(5, CLOCK_ANSWER, clock_answer, WIRE_CLOCK_ANSWER, "daemon to agent")                         \
+    X(6, RANKS, ranks, WIRE_RANKS, "agent to daemon")                                              \
+    X(7, WINDOW, window, WIRE_WINDOW, "agent to daemon")                                           \
+    X(8, ACK, ack, WIRE_ACK, "daemon to agent")                                                    \
+    X(9, BYE, bye, WIRE_BYE, "agent to daemon")                                                    \
+    X(20, REQUEST, request, WIRE_REQUEST, "client to daemon")                                      \
+    X(21, REPLY, reply, WIRE_REPLY, "daemon to client")                                            \
+    X(22, STATUS, status, WIRE_STATUS, "daemon to client")                                         \
+    X(40, JOB, job, WIRE_JOB, "topic job")                                                         \
+    X(41, PLACES, places, WIRE_PLACES, "topic places")                                             \
+    X(42, TOTALS, totals, WIRE_TOTALS, "topic totals")                                             \
+    X(43, RANK_WINDOW, rank_window, WIRE_RANK_WINDOW, "topic ranks")                               \
+    X(44, PAIR_WINDOW, pair_window, WIRE_PAIR_WINDOW, "topic pairs")                               \
+    X(45, CALL_WINDOW, call_window, WIRE_CALL_WINDOW, "topic calls")                               \
+    X(46, NODES, nodes, WIRE_NODES, "topic nodes")                                                 \
+    X(47, ALERT, alert, WIRE_ALERT, "topic alerts")
+
+/* ---- the structs --------------------------------------------------------- */
+
+enum wire_type {
+#define X(number, NAME, name, FIELDS, direction) WIRE_TYPE_##NAME = number,
+    WIRE_MESSAGES(X)
+#undef X
+};
+
+/* C type of each kind. ROWS(table) leaves WIRE_C_ROWS_NAME, which then meets the field's name. */
+#define WIRE_C_U64(name) uint64_t name;
+#define WIRE_C_I64(name) int64_t name;
+#define WIRE_C_F64(name) double name;
+#define WIRE_C_STR(name) const char *name; /* NUL-terminated; NULL is encoded as "" */
+#define WIRE_C_ROWS(table) const struct wire_##table##_row *WIRE_C_ROWS_NAME
+#define WIRE_C_ROWS_NAME(name)                                                                     \
+    name;                                                                                          \
+    uint64_t name##_count;
+#define WIRE_C_COLUMN(kind, name, limit, doc) WIRE_C_##kind(name)
+#define WIRE_C_FIELD(key, kind, name, limit, need, doc) WIRE_C_##kind(name)
+
+/* struct wire_comm_row, struct wire_region_row, ... */
+#define X(name, COLUMNS, base)                                                                     \
+    struct wire_##name##_row {                                                                     \
+        COLUMNS(WIRE_C_COLUMN)                                                                     \
+    };
+WIRE_ROW_TABLES(X)
+#undef X
+
+/* struct wire_hello, struct wire_welcome, ... */
+#define X(number, NAME, name, FIELDS, direction)                                                   \
+    struct wire_##name {                                                                           \
+        FIELDS(WIRE_C_FIELD)                                                                       \
+    };
+WIRE_MESSAGES(X)
+#undef X
+
+/* ---- encoding and decoding ----------------------------------------------- */
+
+/** A growing buffer that messages are encoded into. Zero-initialised is empty. */
+struct wire_buffer {
+    uint8_t *bytes; /**< owned */
+    size_t length;
+    size_t room;
+};
+
+/** Free what the buffer owns and make it empty. */
+void wire_buffer_finish(struct wire_buffer *buffer);
+
+/** Encode a message into the buffer, in place of what was there.
+ *  @param message  the struct that belongs to the type; texts longer than their limit are cut at
+ *                  a UTF-8 boundary; absent optional fields (0, NULL, no rows) take no bytes
+ *  @return 0, -ENOMEM, -HOLTER_ELIMIT when a count is over its limit, -HOLTER_ERANGE when a
+ *          number is */
+int wire_encode(struct wire_buffer *buffer, enum wire_type type, const void *message);
+
+/** Memory that a decoded message points into; reused from message to message. Zero-initialised
+ *  is empty. */
+struct wire_arena {
+    void *blocks;
+    size_t used;
+};
+
+/** Free what the arena owns. */
+void wire_arena_finish(struct wire_arena *arena);
+
+/** What went wrong with a message: for logs and counters. */
+struct wire_fault {
+    int code;       /**< negative */
+    size_t offset;  /**< byte where it was noticed */
+    char where[64]; /**< "window.pairs[12].bytes" */
+};
+
+/** A decoded message. Texts and rows lie in the arena and are valid until its next use. */
+struct wire_message {
+    enum wire_type type;
+    union {
+#define X(number, NAME, name, FIELDS, direction) struct wire_##name name;
+        WIRE_MESSAGES(X)
+#undef X
+    };
+};
+
+/** Decode one message. Never asserts, never reads outside the bytes, never takes memory in
+ *  excess of what the bytes can hold; hostile input costs at most time linear in its length.
+ *  @param out    set on success
+ *  @param arena  borrowed; emptied first
+ *  @param fault  may be NULL; filled on failure
+ *  @return 0, or one of -HOLTER_ETRUNCATED, EMALFORMED, ELIMIT, ETYPE, ERANGE, EMISSING,
+ *          EPROTOCOL (unknown type), -ENOMEM */
+int wire_decode(struct wire_message *out, struct wire_arena *arena, const void *bytes,
+                size_t length, struct wire_fault *fault);
+
+/** Name of a type, "window"; NULL for an unknown one. */
+const char *wire_type_name(unsigned type);
+
+/** Topic that a published message belongs to ("totals"), or NULL for the types that are not
+ *  published. */
+const char *wire_topic(unsigned type);
+
+#endif

@@ -1,0 +1,106 @@
+#include "holter/call.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const char *const names[CALL_NUMBERS] = {
+#define X(number, name, class_) [number] = "MPI_" #name,
+    CALL_LIST(X)
+#undef X
+};
+
+static const uint8_t classes[CALL_NUMBERS] = {
+#define X(number, name, class_) [number] = (class_) + 1, /* 0: no such number */
+    CALL_LIST(X)
+#undef X
+};
+
+static const char *const local_names[] = {
+#define X(name) #name,
+    CALL_LOCAL_LIST(X)
+#undef X
+};
+
+static const char *const class_names[CALL_CLASSES] = {
+    [CALL_SEND] = "send",
+    [CALL_RECV] = "recv",
+    [CALL_WAIT] = "wait",
+    [CALL_POLL] = "poll",
+    [CALL_COLLECTIVE] = "collective",
+    [CALL_ONE_SIDED] = "one-sided",
+    [CALL_IO] = "io",
+    [CALL_OTHER] = "other",
+};
+
+const char *call_name(uint16_t call)
+{
+    return call < CALL_NUMBERS && names[call] ? names[call] : "MPI_?";
+}
+
+enum call_class call_class_of(uint16_t call)
+{
+    if (call >= CALL_NUMBERS || classes[call] == 0)
+        return CALL_OTHER;
+    return (enum call_class)(classes[call] - 1);
+}
+
+const char *call_class_name(enum call_class class_)
+{
+    return (unsigned)class_ < CALL_CLASSES ? class_names[class_] : "other";
+}
+
+/* The function's name without "MPI_" or "PMPI_", and its length without the "_c" of the large-count
+ * form.
+ * @return NULL when it has no such prefix */
+static const char *bare_name(const char *name, size_t *length)
+{
+    if (*name == 'P')
+        name++;
+    if (strncmp(name, "MPI_", 4) != 0)
+        return NULL;
+    name += 4;
+    size_t n = strlen(name);
+    *length = n > 2 && strcmp(name + n - 2, "_c") == 0 ? n - 2 : n;
+    return name;
+}
+
+static int matches(const char *candidate, const char *name, size_t length)
+{
+    return strlen(candidate) == length && memcmp(candidate, name, length) == 0;
+}
+
+uint16_t call_by_name(const char *name)
+{
+    size_t length;
+    const char *bare = bare_name(name, &length);
+    if (!bare)
+        return 0;
+    for (uint16_t call = 1; call < CALL_NUMBERS; call++) {
+        if (names[call] && matches(names[call] + 4, bare, length))
+            return call;
+    }
+    return 0;
+}
+
+int call_is_local(const char *name)
+{
+    size_t length;
+    const char *bare = bare_name(name, &length);
+    if (!bare)
+        return 0;
+    /* Only callbacks that the library predefines (MPI_NULL_COPY_FN) and the like have no small
+     * letter. */
+    if (strcspn(bare, "abcdefghijklmnopqrstuvwxyz") == strlen(bare))
+        return length > 2;
+    /* Tool information interface, and conversions of handles between languages: "_c2f", "_f2c". */
+    if (strncmp(bare, "T_", 2) == 0)
+        return 1;
+    if (length > 4 &&
+        (!memcmp(bare + length - 4, "_c2f", 4) || !memcmp(bare + length - 4, "_f2c", 4)))
+        return 1;
+    for (size_t i = 0; i < sizeof(local_names) / sizeof(local_names[0]); i++) {
+        if (matches(local_names[i], bare, length))
+            return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,475 @@
+/* The conversation with the daemon: dialling, hello and welcome, requests and their answers,
+ * liveness. */
+#include "proto/client.h"
+
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/client_state.h"
+#include "proto/endpoint.h"
+#include "version.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#define HELLO_NS CLIENT_SECOND /* the daemon hears of us this often, and answers */
+#define HELLOS_UNTIL_LOST 3
+#define REFUSED_NS (5 * CLIENT_SECOND) /* how long a refusal is taken for an answer */
+#define TICK_NS (CLIENT_SECOND / 4)
+#define STREAM_HWM 512 /* frames that wait for a slow reader; beyond, the daemon drops them */
+
+void client_complain(struct client *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(c->error, sizeof c->error, format, args);
+    va_end(args);
+}
+
+/* ---- sockets ------------------------------------------------------------- */
+
+static int set_option(void *socket, int option, int value)
+{
+    return zmq_setsockopt(socket, option, &value, sizeof value) ? -errno : 0;
+}
+
+/* An option of type int; -1 when it cannot be had. */
+static int get_option(void *socket, int option)
+{
+    int value = -1;
+    size_t length = sizeof value;
+    return zmq_getsockopt(socket, option, &value, &length) ? -1 : value;
+}
+
+static int watch(struct client *c, void *socket)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    return epoll_ctl(c->epoll, EPOLL_CTL_ADD, get_option(socket, ZMQ_FD), &event) ? -errno : 0;
+}
+
+static void close_socket(struct client *c, void **socket)
+{
+    if (!*socket)
+        return;
+    epoll_ctl(c->epoll, EPOLL_CTL_DEL, get_option(*socket, ZMQ_FD), NULL);
+    zmq_close(*socket);
+    *socket = NULL;
+}
+
+static int open_socket(struct client *c, void **out, int type, const char *endpoint)
+{
+    void *socket = zmq_socket(c->context, type);
+    if (!socket)
+        return -errno;
+    int64_t longest = WIRE_MESSAGE_BYTES;
+    int error = zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &longest, sizeof longest) ? -errno : 0;
+    const struct {
+        int option, value;
+    } options[] = {{ZMQ_LINGER, 0},          {ZMQ_IPV6, 1},
+                   {ZMQ_RECONNECT_IVL, 100}, {ZMQ_RECONNECT_IVL_MAX, 1000},
+                   {ZMQ_RCVHWM, STREAM_HWM}, {ZMQ_TCP_KEEPALIVE, 1}};
+    for (size_t i = 0; i < sizeof options / sizeof *options && !error; i++)
+        error = set_option(socket, options[i].option, options[i].value);
+    if (!error && c->has_keys)
+        error = curve_apply_client(socket, &c->keys);
+    if (!error)
+        error = watch(c, socket);
+    if (!error && zmq_connect(socket, endpoint))
+        error = -errno;
+    *out = socket;
+    if (error)
+        close_socket(c, out);
+    return error;
+}
+
+int client_open_stream(struct client *c)
+{
+    close_socket(c, &c->stream);
+    return open_socket(c, &c->stream, ZMQ_SUB, c->stream_endpoint);
+}
+
+/* Let client_fd() become readable at once when messages wait: sending may have consumed the edge
+ * of the socket's own descriptor (zmq_getsockopt(3), ZMQ_FD). */
+static void wake(struct client *c)
+{
+    const struct itimerspec now = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = 1};
+    if (c->front && (get_option(c->front, ZMQ_EVENTS) & ZMQ_POLLIN))
+        timerfd_settime(c->tick, 0, &now, NULL);
+}
+
+/* ---- sending ------------------------------------------------------------- */
+
+static int send_message(struct client *c, enum wire_type type, const void *message)
+{
+    int error = wire_encode(&c->buffer, type, message);
+    if (error)
+        return error;
+    return zmq_send(c->front, c->buffer.bytes, c->buffer.length, ZMQ_DONTWAIT) < 0 ? -errno : 0;
+}
+
+static void say_hello(struct client *c)
+{
+    char host[65] = "";
+    gethostname(host, sizeof host - 1);
+    struct wire_hello hello = {.protocol = WIRE_PROTOCOL,
+                               .role = role_name(c->role),
+                               .version = HOLTER_VERSION,
+                               .host = host,
+                               .pid = (uint64_t)getpid()};
+    /* A full queue means that nobody has listened for long: the hellos in it will do. */
+    (void)send_message(c, WIRE_TYPE_HELLO, &hello);
+    c->hello_ns = clock_mono_ns();
+    c->unanswered++;
+}
+
+int64_t client_request(struct client *c, enum request_kind kind, const struct wire_request *request)
+{
+    if (c->pending_count == CLIENT_PENDING)
+        return -HOLTER_EFULL;
+    struct wire_request numbered = *request;
+    numbered.id = ++c->next_id;
+    int error = send_message(c, WIRE_TYPE_REQUEST, &numbered);
+    if (error)
+        return error;
+    c->pending[c->pending_count++] = (struct pending){numbered.id, kind};
+    return (int64_t)numbered.id;
+}
+
+int64_t client_ask(struct client *c, const char *op, const char *job, const char *topic,
+                   const char *argument)
+{
+    struct wire_request request = {.op = op, .job = job, .topic = topic, .argument = argument};
+    if (!c->front)
+        return -HOLTER_EUNREACHABLE;
+    int64_t id = client_request(c, REQUEST_USER, &request);
+    wake(c);
+    return id;
+}
+
+/* ---- state --------------------------------------------------------------- */
+
+/* Drop the connection with all that was under way, and dial. */
+static void start_over(struct client *c, enum client_state state)
+{
+    close_socket(c, &c->front);
+    close_socket(c, &c->stream);
+    for (size_t i = 0; i < c->pending_count; i++) {
+        if (c->pending[i].kind == REQUEST_USER && c->failed_count < CLIENT_PENDING)
+            c->failed[c->failed_count++] = c->pending[i].id;
+    }
+    c->pending_count = 0;
+    c->instance = 0;
+    c->unanswered = 0;
+    c->state = state;
+    follow_forget(c);
+    int error = open_socket(c, &c->front, ZMQ_DEALER, c->endpoint);
+    if (error)
+        client_complain(c, "%s: %s", c->endpoint, holter_strerror(error));
+    else
+        say_hello(c);
+}
+
+static void tick(struct client *c)
+{
+    uint64_t now = clock_mono_ns(), expired;
+    while (read(c->tick, &expired, sizeof expired) > 0)
+        continue;
+    if (c->state == CLIENT_REFUSED) {
+        if (now - c->hello_ns > REFUSED_NS)
+            start_over(c, CLIENT_REFUSED);
+        return;
+    }
+    if (now - c->hello_ns >= HELLO_NS) {
+        if (!c->front || c->unanswered >= HELLOS_UNTIL_LOST) {
+            if (c->state == CLIENT_CONNECTED)
+                client_complain(c, "%s: the daemon does not answer any more", c->endpoint);
+            start_over(c, c->state == CLIENT_CONNECTED ? CLIENT_LOST : c->state);
+            return;
+        }
+        say_hello(c);
+    }
+    follow_tick(c, now);
+}
+
+static void on_welcome(struct client *c, const struct wire_welcome *welcome)
+{
+    if (welcome->protocol != WIRE_PROTOCOL) {
+        client_complain(c, "%s: the daemon (version %s) speaks protocol %llu, this program %u",
+                        c->endpoint, welcome->version, (unsigned long long)welcome->protocol,
+                        WIRE_PROTOCOL);
+        c->state = CLIENT_REFUSED;
+        return;
+    }
+    if (c->instance == welcome->instance)
+        return; /* the answer to a later hello */
+    if (c->instance != 0) {
+        /* Another run of the daemon: what is queued or under way belongs to the old one. */
+        start_over(c, CLIENT_LOST);
+        return;
+    }
+    int error = 0;
+    if (c->stream_given[0])
+        snprintf(c->stream_endpoint, sizeof c->stream_endpoint, "%s", c->stream_given);
+    else if (welcome->stream[0] && endpoint_check(welcome->stream, NULL, 0) == 0)
+        snprintf(c->stream_endpoint, sizeof c->stream_endpoint, "%s", welcome->stream);
+    else
+        error = endpoint_stream(c->stream_endpoint, sizeof c->stream_endpoint, c->endpoint);
+    if (!error)
+        error = client_open_stream(c);
+    if (error) {
+        client_complain(c, "%s: %s", c->stream_endpoint, holter_strerror(error));
+        c->state = CLIENT_REFUSED;
+        return;
+    }
+    c->instance = welcome->instance;
+    c->state = CLIENT_CONNECTED;
+    c->error[0] = '\0';
+    follow_begin(c);
+}
+
+static void on_refused(struct client *c, const struct wire_refused *refused)
+{
+    client_complain(c, "%s: refused: %s", c->endpoint, refused->text);
+    /* Who was welcome and now is not meets another run of the daemon, which wants a hello first. */
+    start_over(c, c->state == CLIENT_CONNECTED ? CLIENT_LOST : CLIENT_REFUSED);
+}
+
+/* ---- receiving ----------------------------------------------------------- */
+
+static int on_reply(struct client *c, struct client_message *out)
+{
+    const struct wire_reply *reply = &c->message.reply;
+    /* Answers come in the order of the requests; one that answers nothing we asked is dropped. */
+    if (c->pending_count == 0 || c->pending[0].id != reply->id)
+        return 0;
+    enum request_kind kind = c->pending[0].kind;
+    memmove(c->pending, c->pending + 1, --c->pending_count * sizeof *c->pending);
+    if (kind == REQUEST_FOLLOW) {
+        follow_reply(c, reply);
+        return 0;
+    }
+    *out = (struct client_message){.message = &c->message, .id = reply->id};
+    return 1;
+}
+
+/* @return 1 when out was set */
+static int on_front(struct client *c, struct client_message *out)
+{
+    c->unanswered = 0;
+    switch (c->message.type) {
+    case WIRE_TYPE_WELCOME:
+        on_welcome(c, &c->message.welcome);
+        return 0;
+    case WIRE_TYPE_REFUSED:
+        on_refused(c, &c->message.refused);
+        return 0;
+    case WIRE_TYPE_REPLY:
+        return on_reply(c, out);
+    default:
+        break;
+    }
+    if (c->pending_count == 0)
+        return 0;
+    const struct pending *asked = &c->pending[0];
+    if (asked->kind == REQUEST_FOLLOW && !follow_answer(c, asked->id))
+        return 0;
+    *out = (struct client_message){.message = &c->message,
+                                   .snapshot = wire_topic(c->message.type) != NULL,
+                                   .id = asked->kind == REQUEST_USER ? asked->id : 0};
+    return 1;
+}
+
+int client_take(struct client *c, const struct client_part *message, struct client_message *out)
+{
+    struct wire_fault fault;
+    int error = wire_decode(&c->message, &c->arena, message->bytes, message->length, &fault);
+    if (error == 0)
+        return on_front(c, out);
+    if (error == -ENOMEM)
+        return error;
+    client_complain(c, "%s: %s: %s", c->endpoint, fault.where, holter_strerror(error));
+    return 0;
+}
+
+/* @return as client_take(), or -HOLTER_EEMPTY */
+static int read_front(struct client *c, struct client_message *out)
+{
+    zmq_msg_t frame;
+    zmq_msg_init(&frame);
+    int result = -HOLTER_EEMPTY;
+    if (c->front && zmq_msg_recv(&frame, c->front, ZMQ_DONTWAIT) >= 0) {
+        const struct client_part message = {zmq_msg_data(&frame), zmq_msg_size(&frame)};
+        result = client_take(c, &message, out);
+    }
+    zmq_msg_close(&frame);
+    return result;
+}
+
+/* A request that went down with its connection is answered here. */
+static int fail_request(struct client *c, struct client_message *out)
+{
+    uint64_t id = c->failed[0];
+    memmove(c->failed, c->failed + 1, --c->failed_count * sizeof *c->failed);
+    c->message =
+        (struct wire_message){.type = WIRE_TYPE_REPLY,
+                              .reply = {.id = id,
+                                        .code = -HOLTER_EUNREACHABLE,
+                                        .text = "the connection was lost before the answer"}};
+    *out = (struct client_message){.message = &c->message, .id = id};
+    return 1;
+}
+
+/* @return 1 when out was set, 0 when all is read that is there, -ENOMEM */
+static int read_all(struct client *c, struct client_message *out)
+{
+    enum client_state state = c->state;
+    for (;;) {
+        if (c->failed_count)
+            return fail_request(c, out);
+        int result = read_front(c, out);
+        if (result == -HOLTER_EEMPTY && follow_reads(c))
+            result = follow_read(c, out);
+        if (result == -HOLTER_EEMPTY || c->state != state) {
+            /* The unread stream's edge is taken off, or client_fd() would stay readable. */
+            if (c->stream && !follow_reads(c))
+                (void)get_option(c->stream, ZMQ_EVENTS);
+            return result == 1;
+        }
+        if (result != 0)
+            return result;
+    }
+}
+
+/* Wait until something may have come. @return 0 or -errno */
+static int wait_for_input(struct client *c, uint64_t until)
+{
+    uint64_t now = clock_mono_ns();
+    uint64_t wait = now < until ? until - now : 0;
+    if (wait > TICK_NS)
+        wait = TICK_NS;
+    zmq_pollitem_t items[2] = {{.socket = c->front, .events = ZMQ_POLLIN}};
+    int count = c->front != NULL;
+    if (follow_reads(c))
+        items[count++] = (zmq_pollitem_t){.socket = c->stream, .events = ZMQ_POLLIN};
+    /* Rounded up, so that the last fraction of a millisecond is not spent spinning. */
+    return zmq_poll(items, count, (long)((wait + 999999) / 1000000)) < 0 ? -errno : 0;
+}
+
+int client_next(struct client *c, int timeout_ms, struct client_message *out)
+{
+    uint64_t until = clock_mono_ns() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000;
+    enum client_state state = c->state;
+    for (;;) {
+        int result = read_all(c, out);
+        if (result != 0)
+            return result;
+        tick(c);
+        if (c->failed_count)
+            continue;
+        if (c->state != state || clock_mono_ns() >= until)
+            return 0;
+        result = wait_for_input(c, until);
+        if (result == -EINTR)
+            return 0;
+        if (result != 0)
+            return result;
+    }
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static int arm_tick(struct client *c)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    struct itimerspec every = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS};
+    c->epoll = epoll_create1(EPOLL_CLOEXEC);
+    c->tick = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (c->epoll < 0 || c->tick < 0 || timerfd_settime(c->tick, 0, &every, NULL) ||
+        epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->tick, &event))
+        return -errno;
+    return 0;
+}
+
+static int set_up(struct client *c, const struct client_options *options)
+{
+    char why[sizeof c->error];
+    if (endpoint_check(options->endpoint, why, sizeof why) ||
+        strlen(options->endpoint) >= sizeof c->endpoint)
+        return -HOLTER_EUSAGE;
+    strcpy(c->endpoint, options->endpoint);
+    if (options->stream) {
+        if (endpoint_check(options->stream, why, sizeof why) ||
+            strlen(options->stream) >= sizeof c->stream_given)
+            return -HOLTER_EUSAGE;
+        strcpy(c->stream_given, options->stream);
+    }
+    c->role = options->role;
+    if (options->key_dir) {
+        int error = curve_load(options->key_dir, options->role, &c->keys);
+        if (error)
+            return error;
+        c->has_keys = 1;
+    }
+    c->context = zmq_ctx_new();
+    return c->context ? arm_tick(c) : -ENOMEM;
+}
+
+int client_create(struct client **out, const struct client_options *options)
+{
+    struct client *c = calloc(1, sizeof *c);
+    if (!c)
+        return -ENOMEM;
+    c->epoll = c->tick = -1;
+    int error = set_up(c, options);
+    if (error) {
+        client_destroy(c);
+        return error;
+    }
+    start_over(c, CLIENT_DIALLING);
+    *out = c;
+    return 0;
+}
+
+void client_destroy(struct client *c)
+{
+    if (!c)
+        return;
+    close_socket(c, &c->front);
+    close_socket(c, &c->stream);
+    if (c->context)
+        zmq_ctx_term(c->context);
+    if (c->tick >= 0)
+        close(c->tick);
+    if (c->epoll >= 0)
+        close(c->epoll);
+    wire_buffer_finish(&c->buffer);
+    wire_arena_finish(&c->arena);
+    curve_wipe(&c->keys);
+    free(c);
+}
+
+enum client_state client_state(const struct client *c)
+{
+    return c->state;
+}
+
+uint64_t client_missed(const struct client *c)
+{
+    return c->missed;
+}
+
+int client_fd(const struct client *c)
+{
+    return c->epoll;
+}
+
+const char *client_error(const struct client *c)
+{
+    return c->error;
+}

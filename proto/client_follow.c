@@ -1,0 +1,368 @@
+/* Following a job: find it, subscribe, take its current state, then the news from there on.
+ *
+ * Nothing is lost in between: the current state is asked for only after the daemon has confirmed
+ * the subscriptions (a frame of topic "sync/..."), and the stream stays unread in its socket's
+ * bounded queue until that state is here. Frames that it contains are then dropped by their
+ * number. */
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/client_state.h"
+#include "proto/wire_table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <zmq.h>
+
+#define SYNC_NS CLIENT_SECOND /* a confirmation that takes longer is not waited for */
+#define ALL_TOPICS UINT64_MAX
+
+/* Name of a topic by its number; NULL behind the last one. */
+static const char *topic_name(int number)
+{
+    const struct wire_table *table;
+    for (size_t i = 0; (table = wire_table_at(i)); i++) {
+        const char *topic = wire_topic(table->type);
+        if (topic && number-- == 0)
+            return topic;
+    }
+    return NULL;
+}
+
+int client_topic_number(const char *topic, size_t length)
+{
+    const char *name;
+    for (int number = 0; number < (int)CLIENT_TOPICS && (name = topic_name(number)); number++) {
+        if (strlen(name) == length && memcmp(name, topic, length) == 0)
+            return number;
+    }
+    return -1;
+}
+
+static int follows_topic(const struct follow *f, const char *topic)
+{
+    int number = topic ? client_topic_number(topic, strlen(topic)) : -1;
+    return number >= 0 && (f->topics >> number & 1);
+}
+
+int client_follow(struct client *c, const char *job, const char *topics)
+{
+    struct follow *f = &c->follow;
+    uint64_t set = topics ? 0 : ALL_TOPICS;
+    while (topics && *topics) {
+        size_t length = strcspn(topics, ",");
+        int number = client_topic_number(topics, length);
+        if (number < 0) {
+            client_complain(c, "\"%.*s\" is no topic", (int)length, topics);
+            return -HOLTER_EUSAGE;
+        }
+        set |= UINT64_C(1) << number;
+        topics += length + (topics[length] == ',');
+    }
+    if (job && strlen(job) >= sizeof f->wanted) {
+        client_complain(c, "\"%.80s...\" is longer than a job id", job);
+        return -HOLTER_EUSAGE;
+    }
+    *f = (struct follow){.topics = set, .phase = FOLLOW_WAIT_SYNC};
+    snprintf(f->wanted, sizeof f->wanted, "%s", job ? job : "");
+    if (c->state == CLIENT_CONNECTED && !client_open_stream(c))
+        follow_begin(c);
+    return 0;
+}
+
+void follow_forget(struct client *c)
+{
+    struct follow *f = &c->follow;
+    if (f->phase != FOLLOW_NOTHING)
+        f->phase = FOLLOW_WAIT_SYNC;
+}
+
+/* ---- subscribing --------------------------------------------------------- */
+
+static void subscribe(struct client *c, const char *topic, const char *job)
+{
+    char prefix[128];
+    int length = snprintf(prefix, sizeof prefix, "%s/%s", topic, job);
+    zmq_setsockopt(c->stream, ZMQ_SUBSCRIBE, prefix, (size_t)length);
+}
+
+/* Ask the daemon to confirm the subscriptions made so far. */
+static void request_sync(struct client *c)
+{
+    struct follow *f = &c->follow;
+    uint64_t nonce = 0;
+    (void)!getrandom(&nonce, sizeof nonce, 0);
+    snprintf(f->sync, sizeof f->sync, "sync/%016llx", (unsigned long long)nonce);
+    zmq_setsockopt(c->stream, ZMQ_SUBSCRIBE, f->sync, strlen(f->sync));
+    f->sync_due_ns = clock_mono_ns() + SYNC_NS;
+    f->phase = FOLLOW_WAIT_SYNC;
+}
+
+/* The job is known: subscribe to it. */
+static void follow_job(struct client *c, const char *job)
+{
+    struct follow *f = &c->follow;
+    const char *topic;
+    if (job != f->job)
+        snprintf(f->job, sizeof f->job, "%s", job);
+    for (int i = 0; i < (int)CLIENT_TOPICS && (topic = topic_name(i)); i++) {
+        if (f->topics >> i & 1)
+            subscribe(c, topic, f->job);
+    }
+    request_sync(c);
+}
+
+void follow_begin(struct client *c)
+{
+    struct follow *f = &c->follow;
+    if (f->phase == FOLLOW_NOTHING)
+        return;
+    f->frame = 0;
+    memset(f->last, 0, sizeof f->last);
+    /* Whoever follows "the newest" stays with the job it found, also beyond a restart of the
+     * daemon. */
+    const char *job = f->wanted[0] ? f->wanted : f->job;
+    if (job[0]) {
+        follow_job(c, job);
+        return;
+    }
+    subscribe(c, "job", "");
+    request_sync(c);
+}
+
+/* Ask something and wait for the reply in this phase; a request that cannot be sent is tried
+ * again. */
+static void ask(struct client *c, enum follow_phase phase, const struct wire_request *request)
+{
+    struct follow *f = &c->follow;
+    int64_t id = client_request(c, REQUEST_FOLLOW, request);
+    if (id < 0) {
+        f->sync_due_ns = clock_mono_ns() + SYNC_NS;
+        f->phase = FOLLOW_WAIT_SYNC;
+        return;
+    }
+    f->request = (uint64_t)id;
+    f->phase = phase;
+}
+
+/* The subscriptions are in force: ask what there is. */
+static void after_sync(struct client *c)
+{
+    struct follow *f = &c->follow;
+    struct wire_request request = {.op = "jobs"};
+    char topics[129] = "";
+    zmq_setsockopt(c->stream, ZMQ_UNSUBSCRIBE, f->sync, strlen(f->sync));
+    f->sync[0] = '\0';
+    if (!f->job[0]) {
+        ask(c, FOLLOW_WAIT_JOBS, &request);
+        return;
+    }
+    size_t length = 0;
+    const char *topic;
+    for (int i = 0; f->topics != ALL_TOPICS && i < (int)CLIENT_TOPICS && (topic = topic_name(i));
+         i++) {
+        if (f->topics >> i & 1)
+            length += (size_t)snprintf(topics + length, sizeof topics - length, "%s%s",
+                                       length ? "," : "", topic);
+    }
+    request = (struct wire_request){.op = "snapshot", .job = f->job, .topic = topics};
+    ask(c, FOLLOW_WAIT_STATE, &request);
+}
+
+/* ---- answers ------------------------------------------------------------- */
+
+int follow_answer(struct client *c, uint64_t request)
+{
+    struct follow *f = &c->follow;
+    if (request != f->request)
+        return 0;
+    if (f->phase == FOLLOW_WAIT_STATE)
+        return follows_topic(f, wire_topic(c->message.type)) &&
+               strcmp(wire_job_of(&c->message), f->job) == 0;
+    /* The newest comes last. */
+    if (f->phase == FOLLOW_WAIT_JOBS && c->message.type == WIRE_TYPE_JOB &&
+        strcmp(c->message.job.state, "running") == 0)
+        snprintf(f->job, sizeof f->job, "%s", c->message.job.job);
+    return 0;
+}
+
+void follow_reply(struct client *c, const struct wire_reply *reply)
+{
+    struct follow *f = &c->follow;
+    if (reply->id != f->request)
+        return; /* of something that was followed before */
+    if (f->phase == FOLLOW_WAIT_JOBS) {
+        if (f->job[0])
+            follow_job(c, f->job);
+        else
+            f->phase = FOLLOW_WAIT_JOB;
+    } else if (f->phase == FOLLOW_WAIT_STATE) {
+        /* A job that the daemon does not know yet has no state: its stream begins with frame 1. */
+        f->frame = reply->code == 0 ? reply->frame : 0;
+        f->phase = FOLLOW_LIVE;
+    }
+}
+
+void follow_tick(struct client *c, uint64_t now_ns)
+{
+    struct follow *f = &c->follow;
+    if (c->state == CLIENT_CONNECTED && f->phase == FOLLOW_WAIT_SYNC && now_ns >= f->sync_due_ns)
+        after_sync(c);
+}
+
+int client_is_current(const struct client *c)
+{
+    return c->state == CLIENT_CONNECTED && c->follow.phase == FOLLOW_LIVE;
+}
+
+/* ---- the stream ---------------------------------------------------------- */
+
+int follow_reads(const struct client *c)
+{
+    enum follow_phase phase = c->follow.phase;
+    return c->stream &&
+           (phase == FOLLOW_WAIT_SYNC || phase == FOLLOW_WAIT_JOB || phase == FOLLOW_LIVE);
+}
+
+/* The parts of a frame as they came. */
+struct parts {
+    zmq_msg_t part[3];
+    int count; /* more than three are counted, and dropped */
+};
+
+/* Take all parts of the next frame, to be given back with close_parts().
+ * @return 0 or -HOLTER_EEMPTY */
+static int take_parts(void *socket, struct parts *parts)
+{
+    int more = 1;
+    parts->count = 0;
+    for (int i = 0; i < 3; i++)
+        zmq_msg_init(&parts->part[i]);
+    while (more) {
+        zmq_msg_t next;
+        zmq_msg_init(&next);
+        if (zmq_msg_recv(&next, socket, ZMQ_DONTWAIT) < 0) {
+            zmq_msg_close(&next);
+            break;
+        }
+        more = zmq_msg_more(&next);
+        if (parts->count < 3)
+            zmq_msg_move(&parts->part[parts->count], &next);
+        parts->count++;
+        zmq_msg_close(&next);
+    }
+    return parts->count ? 0 : -HOLTER_EEMPTY;
+}
+
+static void close_parts(struct parts *parts)
+{
+    for (int i = 0; i < 3; i++)
+        zmq_msg_close(&parts->part[i]);
+}
+
+/* A frame, read. */
+struct frame {
+    char topic[128];  /* "<topic>/<job>" */
+    uint64_t number;  /* in the job's count */
+    uint64_t ordinal; /* in the topic's count */
+};
+
+static uint64_t big_endian(const uint8_t *bytes)
+{
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+    return __builtin_bswap64(value);
+}
+
+/* @return 0 or -HOLTER_EMALFORMED */
+static int read_frame(struct frame *frame, const struct client_part *topic,
+                      const struct client_part *numbers)
+{
+    if (topic->length >= sizeof frame->topic || memchr(topic->bytes, 0, topic->length) ||
+        numbers->length != 16)
+        return -HOLTER_EMALFORMED;
+    memcpy(frame->topic, topic->bytes, topic->length);
+    frame->topic[topic->length] = '\0';
+    frame->number = big_endian(numbers->bytes);
+    frame->ordinal = big_endian(numbers->bytes + 8);
+    return 0;
+}
+
+/* Is the frame news of the followed job? Keeps count of what was missed. */
+static int is_news(struct client *c, const struct frame *frame)
+{
+    struct follow *f = &c->follow;
+    const char *job = strchr(frame->topic, '/');
+    if (f->phase != FOLLOW_LIVE || !job || strcmp(job + 1, f->job) != 0)
+        return 0; /* a prefix that was subscribed to fits longer job ids as well */
+    int number = client_topic_number(frame->topic, (size_t)(job - frame->topic));
+    if (number < 0 || !(f->topics >> number & 1))
+        return 0;
+    uint64_t last = f->last[number];
+    f->last[number] = frame->ordinal;
+    if (last && frame->ordinal > last + 1)
+        c->missed += frame->ordinal - last - 1;
+    if (frame->number <= f->frame)
+        return 0;
+    f->frame = frame->number;
+    return 1;
+}
+
+static int decode_body(struct client *c, const struct client_part *body)
+{
+    struct wire_fault fault;
+    int error = wire_decode(&c->message, &c->arena, body->bytes, body->length, &fault);
+    if (error && error != -ENOMEM)
+        client_complain(c, "%s: %s: %s", c->stream_endpoint, fault.where, holter_strerror(error));
+    return error;
+}
+
+/* While no job is known, any that runs will do. */
+static void consider_job(struct client *c)
+{
+    if (c->message.type == WIRE_TYPE_JOB && strcmp(c->message.job.state, "running") == 0)
+        follow_job(c, c->message.job.job);
+}
+
+int follow_frame(struct client *c, const struct client_part parts[3], struct client_message *out)
+{
+    struct follow *f = &c->follow;
+    struct frame frame;
+    c->unanswered = 0;
+    if (read_frame(&frame, &parts[0], &parts[1]))
+        return 0;
+    if (f->phase == FOLLOW_WAIT_SYNC) {
+        if (f->sync[0] && strcmp(frame.topic, f->sync) == 0)
+            after_sync(c);
+        return 0;
+    }
+    if (f->phase != FOLLOW_WAIT_JOB && !is_news(c, &frame))
+        return 0;
+    int error = decode_body(c, &parts[2]);
+    if (error)
+        return error == -ENOMEM ? error : 0;
+    if (f->phase == FOLLOW_WAIT_JOB) {
+        consider_job(c);
+        return 0;
+    }
+    *out = (struct client_message){.message = &c->message, .frame = frame.number};
+    return 1;
+}
+
+int follow_read(struct client *c, struct client_message *out)
+{
+    struct parts parts;
+    if (take_parts(c->stream, &parts))
+        return -HOLTER_EEMPTY;
+    int result = 0;
+    if (parts.count == 3) {
+        struct client_part read[3];
+        for (int i = 0; i < 3; i++)
+            read[i] =
+                (struct client_part){zmq_msg_data(&parts.part[i]), zmq_msg_size(&parts.part[i])};
+        result = follow_frame(c, read, out);
+    }
+    close_parts(&parts);
+    return result;
+}

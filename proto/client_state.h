@@ -1,0 +1,135 @@
+/* What client.c (the conversation with the daemon) and client_follow.c (following a job) share. */
+#ifndef HOLTER_PROTO_CLIENT_STATE_H
+#define HOLTER_PROTO_CLIENT_STATE_H
+
+#include "proto/client.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CLIENT_SECOND UINT64_C(1000000000)
+#define CLIENT_PENDING 64u /* requests that may wait for their replies */
+#define CLIENT_TOPICS 32u  /* at least as many as there are topics */
+#define CLIENT_JOB_BYTES 65u
+
+/* Following a job, step by step:
+ *   WAIT_SYNC   subscribed; waits until the daemon has seen that
+ *   WAIT_JOBS   asked which jobs there are, to find the newest running one
+ *   WAIT_JOB    none runs: waits for one on the stream
+ *   WAIT_STATE  asked for the job's current state; the stream is left unread meanwhile
+ *   LIVE        reads the stream */
+enum follow_phase {
+    FOLLOW_NOTHING,
+    FOLLOW_WAIT_SYNC,
+    FOLLOW_WAIT_JOBS,
+    FOLLOW_WAIT_JOB,
+    FOLLOW_WAIT_STATE,
+    FOLLOW_LIVE,
+};
+
+struct follow {
+    enum follow_phase phase;
+    char wanted[CLIENT_JOB_BYTES]; /* as asked for; "": the newest */
+    char job[CLIENT_JOB_BYTES];    /* the one found; "": none yet */
+    uint64_t topics;               /* set of topic numbers */
+    uint64_t request;              /* id of the request whose reply is waited for */
+    char sync[32];                 /* topic whose frame is waited for */
+    uint64_t sync_due_ns;          /* when to go on without it, CLOCK_MONOTONIC */
+    uint64_t frame;                /* newest frame seen or contained in the snapshot */
+    uint64_t last[CLIENT_TOPICS];  /* number of the newest frame of each topic; 0: none */
+};
+
+/* Who asked: the user, or the following of a job. */
+enum request_kind { REQUEST_USER, REQUEST_FOLLOW };
+
+struct pending {
+    uint64_t id;
+    enum request_kind kind;
+};
+
+struct client {
+    void *context;
+    void *front;  /* DEALER */
+    void *stream; /* SUB; NULL until the daemon has said welcome */
+    int epoll;    /* what client_fd() gives: both sockets and the tick */
+    int tick;     /* timerfd: housekeeping is due */
+
+    char endpoint[256];
+    char stream_given[256]; /* by the user; "": none */
+    char stream_endpoint[256];
+    struct curve_keys keys;
+    int has_keys;
+    enum role role;
+
+    enum client_state state;
+    char error[320];
+    uint64_t instance;   /* of the daemon's run; 0: not known */
+    uint64_t hello_ns;   /* when the last hello left, CLOCK_MONOTONIC */
+    unsigned unanswered; /* hellos without a word from the daemon since */
+
+    struct pending pending[CLIENT_PENDING]; /* in the order asked */
+    size_t pending_count;
+    uint64_t failed[CLIENT_PENDING]; /* requests of the user that went down with a connection */
+    size_t failed_count;
+    uint64_t next_id;
+
+    struct follow follow;
+    uint64_t missed;
+
+    struct wire_buffer buffer;
+    struct wire_arena arena;
+    struct wire_message message;
+};
+
+/** Number of a topic, counted from 0 in the order of the message types; -1 for none. */
+int client_topic_number(const char *topic, size_t length);
+
+/** Put words to an error; shown by client_error(). */
+void client_complain(struct client *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Send a request. @return its id or a negative error */
+int64_t client_request(struct client *c, enum request_kind kind,
+                       const struct wire_request *request);
+
+/** Make the stream's socket anew, without subscriptions. @return 0 or -errno */
+int client_open_stream(struct client *c);
+
+/** Begin to follow what is wanted, on a fresh connection. */
+void follow_begin(struct client *c);
+
+/** Nothing is followed. */
+void follow_forget(struct client *c);
+
+/** A message that belongs to the answer to this request (not yet its reply). @return 1 when it
+ *  is for the user */
+int follow_answer(struct client *c, uint64_t request);
+
+/** The reply to a request of ours. */
+void follow_reply(struct client *c, const struct wire_reply *reply);
+
+/** Is the stream to be read now? */
+int follow_reads(const struct client *c);
+
+/** One part of a received message. */
+struct client_part {
+    const uint8_t *bytes;
+    size_t length;
+};
+
+/** Take a message of the front. @return 1 when out was set, 0 when it is not for the user,
+ *  -ENOMEM */
+int client_take(struct client *c, const struct client_part *message, struct client_message *out);
+
+/** Take a frame of the stream. @return as client_take() */
+int follow_frame(struct client *c, const struct client_part parts[3], struct client_message *out);
+
+/** Read the next frame of the stream.
+ *  @return 1 when out was set, 0 when a frame was taken that is not for the user, -HOLTER_EEMPTY
+ *          when none is there */
+int follow_read(struct client *c, struct client_message *out);
+
+/** Housekeeping. @param now_ns  CLOCK_MONOTONIC */
+void follow_tick(struct client *c, uint64_t now_ns);
+
+#endif

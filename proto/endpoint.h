@@ -1,0 +1,20 @@
+/* Endpoints: where a daemon listens. The front (ROUTER) is what people name; the published
+ * stream (XPUB) is derived from it: the next TCP port, or the ipc path with ".stream" behind it. */
+#ifndef HOLTER_PROTO_ENDPOINT_H
+#define HOLTER_PROTO_ENDPOINT_H
+
+#include <stddef.h>
+
+/** Check an endpoint, tcp://HOST:PORT (IPv6 in brackets, HOST may be * or 0.0.0.0 to listen) or
+ *  ipc:///PATH.
+ *  @param why  room for a sentence that names the fault; may be NULL
+ *  @return 0 or -HOLTER_EUSAGE */
+int endpoint_check(const char *endpoint, char *why, size_t room);
+
+/** Endpoint of the stream that belongs to a front. @return 0 or -HOLTER_ERANGE */
+int endpoint_stream(char *out, size_t room, const char *front);
+
+/** May it be used without keys: ipc, or an address of the loopback network? */
+int endpoint_is_local(const char *endpoint);
+
+#endif

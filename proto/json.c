@@ -1,0 +1,150 @@
+#include "proto/json.h"
+
+#include "holter/call.h"
+#include "holter/error.h"
+#include "proto/utf8.h"
+#include "proto/wire_table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static void put_escaped(FILE *out, unsigned char c)
+{
+    static const char shorthands[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+    for (const char *s = shorthands; *s; s += 2) {
+        if ((unsigned char)*s == c) {
+            fputc('\\', out);
+            fputc(s[1], out);
+            return;
+        }
+    }
+    fprintf(out, "\\u%04x", c);
+}
+
+void json_text(FILE *out, const char *text)
+{
+    const char *at = text ? text : "";
+    size_t left = strlen(at);
+    fputc('"', out);
+    while (left > 0) {
+        size_t valid = utf8_prefix(at, left), plain = 0;
+        if (valid == 0) { /* a text that never crossed the wire, with bytes that are no UTF-8 */
+            fputs("\\ufffd", out);
+            at++;
+            left--;
+            continue;
+        }
+        while (plain < valid && (unsigned char)at[plain] >= 0x20 && at[plain] != '"' &&
+               at[plain] != '\\' && at[plain] != 0x7f)
+            plain++;
+        fwrite(at, 1, plain, out);
+        if (plain < valid)
+            put_escaped(out, (unsigned char)at[plain++]);
+        at += plain;
+        left -= plain;
+    }
+    fputc('"', out);
+}
+
+void json_number(FILE *out, double value)
+{
+    /* The shortest of these that reads back as the same number. */
+    char text[40];
+    if (!isfinite(value)) {
+        fputs("null", out);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        double back = 0;
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (sscanf(text, "%lf", &back) == 1 && memcmp(&back, &value, sizeof back) == 0)
+            break;
+    }
+    fputs(text, out);
+}
+
+static void put_value(FILE *out, enum wire_kind kind, const void *slot)
+{
+    switch (kind) {
+    case WIRE_KIND_U64:
+        fprintf(out, "%" PRIu64, *(const uint64_t *)slot);
+        break;
+    case WIRE_KIND_I64:
+        fprintf(out, "%" PRId64, *(const int64_t *)slot);
+        break;
+    case WIRE_KIND_F64:
+        json_number(out, *(const double *)slot);
+        break;
+    case WIRE_KIND_STR:
+        json_text(out, *(const char *const *)slot);
+        break;
+    case WIRE_KIND_ROWS:
+        break;
+    }
+}
+
+/* Columns that hold the number of a call are named so and take 16 bits. */
+static int holds_call(const struct wire_column *column)
+{
+    return column->limit == UINT16_MAX &&
+           (strcmp(column->name, "call") == 0 || strcmp(column->name, "in_call") == 0);
+}
+
+static void put_row(FILE *out, const struct wire_rows *table, const uint8_t *row)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct wire_column *column = &table->columns[i];
+        fprintf(out, "%s\"%s\":", i ? "," : "{", column->name);
+        put_value(out, column->kind, row + column->offset);
+        if (!holds_call(column))
+            continue;
+        uint64_t call = *(const uint64_t *)(const void *)(row + column->offset);
+        fprintf(out, ",\"%s_name\":", column->name);
+        json_text(out, call ? call_name((uint16_t)call) : "");
+    }
+    fputc('}', out);
+}
+
+static void put_field(FILE *out, const struct wire_field *field, const uint8_t *slot)
+{
+    if (field->kind != WIRE_KIND_ROWS) {
+        put_value(out, field->kind, slot);
+        return;
+    }
+    const struct wire_rows *table = field->rows();
+    const uint8_t *rows;
+    uint64_t count;
+    memcpy(&rows, slot, sizeof rows);
+    memcpy(&count, slot + sizeof rows, sizeof count);
+    fputc('[', out);
+    for (uint64_t i = 0; i < count; i++) {
+        if (i > 0)
+            fputc(',', out);
+        put_row(out, table, rows + i * table->size);
+    }
+    fputc(']', out);
+}
+
+void json_fields(FILE *out, const struct wire_message *message)
+{
+    const struct wire_table *table = wire_table(message->type);
+    const uint8_t *base = (const uint8_t *)&message->hello;
+    for (size_t i = 0; table && i < table->count; i++) {
+        fprintf(out, "%s\"%s\":", i ? "," : "", table->fields[i].name);
+        put_field(out, &table->fields[i], base + table->fields[i].offset);
+    }
+}
+
+int json_field(FILE *out, const struct wire_message *message, const char *name)
+{
+    const struct wire_table *table = wire_table(message->type);
+    const uint8_t *base = (const uint8_t *)&message->hello;
+    for (size_t i = 0; table && i < table->count; i++) {
+        if (strcmp(table->fields[i].name, name) == 0) {
+            put_field(out, &table->fields[i], base + table->fields[i].offset);
+            return 0;
+        }
+    }
+    return -HOLTER_EMISSING;
+}

@@ -1,0 +1,27 @@
+/* Messages as JSON (RFC 8259), driven by the wire tables: every field under its name, rows as
+ * objects.
+ *
+ * Always valid: texts are escaped, numbers that are none are null. 64-bit integers are written
+ * as numbers in full; readers that keep numbers as doubles lose digits beyond 2^53. Where a
+ * column holds the number of a call, its name is added: "call": 3, "call_name": "MPI_Isend". */
+#ifndef HOLTER_PROTO_JSON_H
+#define HOLTER_PROTO_JSON_H
+
+#include "holter/wire.h"
+
+#include <stdio.h>
+
+/** A text in quotes. NULL is written as "". */
+void json_text(FILE *out, const char *text);
+
+/** A number; null for infinities and NaN. */
+void json_number(FILE *out, double value);
+
+/** The fields of a message, without braces: "job":"a.0","window":3,... */
+void json_fields(FILE *out, const struct wire_message *message);
+
+/** One field of a message, by name; the value alone. @return 0, or -HOLTER_EMISSING: nothing was
+ *  written */
+int json_field(FILE *out, const struct wire_message *message, const char *name);
+
+#endif

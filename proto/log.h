@@ -1,0 +1,25 @@
+/* Log lines on standard error: "holterd: ingest: rejected ...". One topic per file, lowercase;
+ * repeated lines are held back and counted. Never used by the probe. */
+#ifndef HOLTER_PROTO_LOG_H
+#define HOLTER_PROTO_LOG_H
+
+enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+/** Name of the program, put before each line; borrowed. Level from HOLTER_LOG when level is
+ *  negative. */
+void log_start(const char *program, int level);
+
+/** Is this level printed? */
+int log_enabled(enum log_level level);
+
+/** One line. At most ten a second for each topic; what was held back is counted in the next
+ *  line. */
+void log_line(enum log_level level, const char *topic, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#define log_error(...) log_line(LOG_ERROR, LOG_TOPIC, __VA_ARGS__)
+#define log_warn(...) log_line(LOG_WARN, LOG_TOPIC, __VA_ARGS__)
+#define log_info(...) log_line(LOG_INFO, LOG_TOPIC, __VA_ARGS__)
+#define log_debug(...) log_line(LOG_DEBUG, LOG_TOPIC, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,280 @@
+#include "holter/segment.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RINGS_MAX 4096u
+#define TABLE_MAX 65534u /* slots whose index fits event.comm beside COMM_SLOT_* */
+
+static uint32_t ring_capacity(const struct segment_shape *shape, uint32_t index)
+{
+    if (index == 0)
+        return shape->first_capacity;
+    return index < 4 ? shape->early_capacity : shape->late_capacity;
+}
+
+static size_t records_offset(const struct segment_shape *shape)
+{
+    return SEGMENT_HEADER_BYTES + shape->rings * sizeof(struct ring_control) +
+           shape->comms * sizeof(struct comm_slot) + shape->regions * sizeof(struct region_slot);
+}
+
+size_t segment_bytes(const struct segment_shape *shape)
+{
+    size_t bytes = records_offset(shape);
+    for (uint32_t i = 0; i < shape->rings; i++)
+        bytes += (size_t)ring_capacity(shape, i) * sizeof(struct event);
+    return bytes;
+}
+
+static int session_char(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+int segment_name(char *out, size_t room, uint32_t uid, const char *session, int32_t pid)
+{
+    size_t n = 0;
+    while (session[n] && session_char(session[n]))
+        n++;
+    if (n == 0 || n > 31 || session[n])
+        return -HOLTER_ERANGE;
+    int length = snprintf(out, room, "/holter.%" PRIu32 ".%s.%" PRId32, uid, session, pid);
+    return length > 0 && (size_t)length < room ? 0 : -HOLTER_ERANGE;
+}
+
+/* Decimal number without sign or leading zeros, up to a dot or the end. @return behind it, or NULL
+ */
+static const char *parse_number(const char *text, uint64_t max, uint64_t *out)
+{
+    uint64_t value = 0;
+    const char *p = text;
+    while (*p >= '0' && *p <= '9') {
+        value = value * 10 + (uint64_t)(*p++ - '0');
+        if (value > max)
+            return NULL;
+    }
+    if (p == text || (text[0] == '0' && p > text + 1))
+        return NULL;
+    *out = value;
+    return p;
+}
+
+int segment_name_parse(const char *name, uint32_t *uid, char session[32], int32_t *pid)
+{
+    static const char prefix[] = "holter.";
+    uint64_t user, process;
+    if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+        return -HOLTER_EMALFORMED;
+    const char *p = parse_number(name + sizeof(prefix) - 1, UINT32_MAX, &user);
+    if (!p || *p++ != '.')
+        return -HOLTER_EMALFORMED;
+    const char *key = p;
+    while (session_char(*p))
+        p++;
+    size_t length = (size_t)(p - key);
+    if (length == 0 || length > 31 || *p++ != '.')
+        return -HOLTER_EMALFORMED;
+    p = parse_number(p, INT32_MAX, &process);
+    if (!p || *p || process == 0)
+        return -HOLTER_EMALFORMED;
+    *uid = (uint32_t)user;
+    memcpy(session, key, length);
+    session[length] = '\0';
+    *pid = (int32_t)process;
+    return 0;
+}
+
+static int shape_valid(const struct segment_shape *shape)
+{
+    if (shape->rings == 0 || shape->rings > RINGS_MAX || shape->comms > TABLE_MAX ||
+        shape->regions > TABLE_MAX)
+        return 0;
+    for (uint32_t i = 0; i < shape->rings; i++) {
+        uint32_t capacity = ring_capacity(shape, i);
+        if (capacity < 2 || (capacity & (capacity - 1)) != 0)
+            return 0;
+    }
+    return 1;
+}
+
+static void lay_out(struct segment *segment, const struct segment_shape *shape)
+{
+    segment->magic = SEGMENT_MAGIC;
+    segment->version = SEGMENT_VERSION;
+    segment->bytes = segment_bytes(shape);
+    segment->rings = shape->rings;
+    segment->comms = shape->comms;
+    segment->regions = shape->regions;
+    segment->rings_offset = SEGMENT_HEADER_BYTES;
+    segment->comms_offset = segment->rings_offset + shape->rings * sizeof(struct ring_control);
+    segment->regions_offset = segment->comms_offset + shape->comms * sizeof(struct comm_slot);
+    atomic_store_explicit(&segment->rank, -1, memory_order_relaxed);
+    uint64_t offset = records_offset(shape);
+    for (uint32_t i = 0; i < shape->rings; i++) {
+        struct ring_control *ring = segment_ring(segment, i);
+        ring->capacity = ring_capacity(shape, i);
+        ring->offset = offset;
+        /* Left at 0 it would say that record 0 has been entered, while it is still being filled. */
+        struct event *first = (struct event *)(void *)((char *)segment + offset);
+        first->seq = UINT64_MAX;
+        offset += ring->capacity * sizeof(struct event);
+    }
+}
+
+int segment_create(struct segment **out, const char *name, const struct segment_shape *shape)
+{
+    if (!shape_valid(shape))
+        return -EINVAL;
+    size_t bytes = segment_bytes(shape);
+    int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -errno;
+    /* posix_fallocate() gives up when a signal arrives; profilers' timers send many. */
+    int error;
+    do {
+        error = posix_fallocate(fd, 0, (off_t)bytes);
+    } while (error == EINTR);
+    void *memory = MAP_FAILED;
+    if (error == 0) {
+        memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (memory == MAP_FAILED)
+            error = errno;
+    }
+    close(fd);
+    if (error != 0) {
+        shm_unlink(name);
+        return -error;
+    }
+    lay_out(memory, shape);
+    *out = memory;
+    return 0;
+}
+
+static int table_fits(uint64_t bytes, uint64_t offset, uint64_t count, size_t each)
+{
+    return offset >= SEGMENT_HEADER_BYTES && offset % 64 == 0 && offset <= bytes &&
+           (bytes - offset) / each >= count;
+}
+
+static int check_rings(const struct segment *segment, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < segment->rings; i++) {
+        const struct ring_control *ring = segment_ring(segment, i);
+        uint64_t capacity = ring->capacity;
+        if (capacity < 2 || (capacity & (capacity - 1)) != 0 ||
+            !table_fits(bytes, ring->offset, capacity, sizeof(struct event)))
+            return -HOLTER_ECORRUPT;
+    }
+    return 0;
+}
+
+/* Everything that is later used to find memory. The texts are ended by force where they are read.
+ */
+static int check_header(const struct segment *segment, uint64_t bytes)
+{
+    if (atomic_load_explicit(&segment->state, memory_order_acquire) == SEGMENT_MAKING)
+        return -HOLTER_EEMPTY;
+    if (segment->magic != SEGMENT_MAGIC)
+        return -HOLTER_ECORRUPT;
+    if (segment->version != SEGMENT_VERSION)
+        return -HOLTER_EVERSION;
+    if (segment->bytes != bytes || segment->rings == 0 || segment->rings > RINGS_MAX ||
+        segment->comms > TABLE_MAX || segment->regions > TABLE_MAX ||
+        !table_fits(bytes, segment->rings_offset, segment->rings, sizeof(struct ring_control)) ||
+        !table_fits(bytes, segment->comms_offset, segment->comms, sizeof(struct comm_slot)) ||
+        !table_fits(bytes, segment->regions_offset, segment->regions, sizeof(struct region_slot)))
+        return -HOLTER_ECORRUPT;
+    return check_rings(segment, bytes);
+}
+
+int segment_open(struct segment **out, size_t *bytes, const char *name, int writable)
+{
+    int fd = shm_open(name, (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    struct stat st;
+    int error = fstat(fd, &st) == 0 ? 0 : -errno;
+    if (error == 0 && (!S_ISREG(st.st_mode) || (st.st_uid != geteuid() && geteuid() != 0)))
+        error = -EACCES;
+    /* A segment that is being made is still short, or its header is not complete. */
+    if (error == 0 && st.st_size < (off_t)SEGMENT_HEADER_BYTES)
+        error = -HOLTER_EEMPTY;
+    struct segment *segment = NULL;
+    if (error == 0) {
+        int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+        void *memory = mmap(NULL, (size_t)st.st_size, protection, MAP_SHARED, fd, 0);
+        if (memory == MAP_FAILED)
+            error = -errno;
+        else
+            segment = memory;
+    }
+    close(fd);
+    if (segment)
+        error = check_header(segment, (uint64_t)st.st_size);
+    if (error != 0) {
+        segment_unmap(segment, (size_t)st.st_size);
+        return error;
+    }
+    *out = segment;
+    *bytes = (size_t)st.st_size;
+    return 0;
+}
+
+void segment_unmap(struct segment *segment, size_t bytes)
+{
+    if (segment)
+        munmap(segment, bytes);
+}
+
+struct ring_control *segment_ring(const struct segment *segment, uint32_t index)
+{
+    return (struct ring_control *)((uintptr_t)segment + segment->rings_offset) + index;
+}
+
+struct comm_slot *segment_comm(const struct segment *segment, uint32_t index)
+{
+    return (struct comm_slot *)((uintptr_t)segment + segment->comms_offset) + index;
+}
+
+struct region_slot *segment_region(const struct segment *segment, uint32_t index)
+{
+    return (struct region_slot *)((uintptr_t)segment + segment->regions_offset) + index;
+}
+
+int segment_owner_alive(const struct segment *segment)
+{
+    uint64_t start = process_start_time(segment->pid);
+    return start != 0 && start == segment->pid_start;
+}
+
+uint64_t process_start_time(int32_t pid)
+{
+    char path[32], text[1024];
+    snprintf(path, sizeof(path), "/proc/%" PRId32 "/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t length = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    /* Field 2 is the program's name in parentheses and may hold anything; field 3 follows the last
+     * ')'. */
+    const char *p = strrchr(text, ')');
+    if (p && (strncmp(p, ") Z", 3) == 0 || strncmp(p, ") X", 3) == 0))
+        return 0;
+    for (int field = 2; p && field < 22; field++)
+        p = strchr(p + 1, ' ');
+    return p ? strtoull(p + 1, NULL, 10) : 0;
+}

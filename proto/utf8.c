@@ -1,0 +1,49 @@
+#include "proto/utf8.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* RFC 3629 section 4: length of the character that starts here, 0 when there is none. */
+static size_t character(const uint8_t *at, size_t room)
+{
+    if (at[0] < 0x80)
+        return at[0] != 0;
+    size_t length = at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
+    if (at[0] < 0xc2 || at[0] > 0xf4 || room < length)
+        return 0;
+    /* The second byte rules out overlong forms, surrogates and what lies above U+10FFFF. */
+    uint8_t low = at[0] == 0xe0 ? 0xa0 : at[0] == 0xf0 ? 0x90 : 0x80;
+    uint8_t high = at[0] == 0xed ? 0x9f : at[0] == 0xf4 ? 0x8f : 0xbf;
+    if (at[1] < low || at[1] > high)
+        return 0;
+    for (size_t i = 2; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return length;
+}
+
+size_t utf8_prefix(const char *text, size_t length)
+{
+    const uint8_t *bytes = (const uint8_t *)text;
+    size_t at = 0;
+    while (at < length) {
+        size_t step = character(bytes + at, length - at);
+        if (step == 0)
+            break;
+        at += step;
+    }
+    return at;
+}
+
+size_t utf8_cut(const char *text, size_t length, size_t limit)
+{
+    if (length <= limit)
+        return length;
+    size_t cut = limit;
+    while (cut > 0 && limit - cut < 3 && ((uint8_t)text[cut] & 0xc0) == 0x80)
+        cut--;
+    /* Four continuation bytes in a row belong to no character: nothing is gained by cutting
+     * before them. */
+    return ((uint8_t)text[cut] & 0xc0) == 0x80 ? limit : cut;
+}

@@ -1,0 +1,14 @@
+/* UTF-8 (RFC 3629): what counts as text on the wire. */
+#ifndef HOLTER_PROTO_UTF8_H
+#define HOLTER_PROTO_UTF8_H
+
+#include <stddef.h>
+
+/** Length of the longest prefix that is well-formed UTF-8 without NUL: no overlong forms, no
+ *  surrogates, nothing above U+10FFFF, no sequence cut off at the end. */
+size_t utf8_prefix(const char *text, size_t length);
+
+/** Longest cut of the text, at most limit bytes, that does not split a character. */
+size_t utf8_cut(const char *text, size_t length, size_t limit);
+
+#endif

@@ -1,0 +1,66 @@
+/* The tables behind the codec, made from the lists of holter/wire.h.
+ *
+ * They drive encoder, decoder, the JSON printer and the tables of SPEC.md. Every column and
+ * field is a slot of eight bytes in its struct (a ROWS field is two: the rows, then their
+ * count), so a table and an offset are enough to reach any value. */
+#ifndef HOLTER_PROTO_WIRE_TABLE_H
+#define HOLTER_PROTO_WIRE_TABLE_H
+
+#include "holter/wire.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum wire_kind { WIRE_KIND_U64, WIRE_KIND_I64, WIRE_KIND_F64, WIRE_KIND_STR, WIRE_KIND_ROWS };
+
+struct wire_column {
+    const char *name;
+    const char *doc;
+    enum wire_kind kind; /**< never ROWS */
+    size_t offset;       /**< in the row's struct, bytes */
+    uint64_t limit;      /**< largest value, or most bytes */
+};
+
+struct wire_rows {
+    const char *name; /**< "pair" */
+    const struct wire_column *columns;
+    size_t count; /**< columns */
+    size_t base;  /**< columns that stand in every row */
+    size_t size;  /**< of the row's struct, bytes */
+};
+
+struct wire_field {
+    const char *name;
+    const char *doc;
+    enum wire_kind kind;
+    const struct wire_rows *(*rows)(void); /**< kind ROWS: its table; NULL otherwise */
+    size_t offset;                         /**< in the message's struct, bytes */
+    uint64_t limit;                        /**< largest value, most bytes or most rows */
+    unsigned key;                          /**< 1 to 63 */
+    int required;
+};
+
+struct wire_table {
+    enum wire_type type;
+    const char *constant;  /**< "WINDOW" */
+    const char *name;      /**< "window" */
+    const char *direction; /**< who sends it to whom, or "topic " and its name */
+    const struct wire_field *fields;
+    size_t count; /**< fields */
+    size_t size;  /**< of the message's struct, bytes */
+};
+
+/** Table of a type. @return static, or NULL for an unknown type */
+const struct wire_table *wire_table(unsigned type);
+
+/** All message types, in the order of their numbers. @return NULL behind the last one */
+const struct wire_table *wire_table_at(size_t index);
+
+/** Job that a published message is about: the first field of each of them. @return NULL for
+ *  other types */
+const char *wire_job_of(const struct wire_message *message);
+
+/** All row tables. @return NULL behind the last one */
+const struct wire_rows *wire_rows_at(size_t index);
+
+#endif

@@ -1,0 +1,170 @@
+/* The encoder: walks the tables and packs with msgpack-c. */
+#include "holter/error.h"
+#include "proto/utf8.h"
+#include "proto/wire_table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <msgpack.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct writer {
+    struct wire_buffer *buffer;
+    msgpack_packer packer;
+};
+
+void wire_buffer_finish(struct wire_buffer *buffer)
+{
+    free(buffer->bytes);
+    *buffer = (struct wire_buffer){0};
+}
+
+static int grow(struct wire_buffer *buffer, size_t length)
+{
+    size_t room = buffer->room ? buffer->room : 512;
+    while (room - buffer->length < length)
+        room *= 2;
+    uint8_t *bytes = realloc(buffer->bytes, room);
+    if (!bytes)
+        return -ENOMEM;
+    buffer->bytes = bytes;
+    buffer->room = room;
+    return 0;
+}
+
+/* msgpack_packer_write: a refusal here makes every msgpack_pack function return it. */
+static int append(void *data, const char *bytes, size_t length)
+{
+    struct wire_buffer *buffer = data;
+    if (length > WIRE_MESSAGE_BYTES - buffer->length)
+        return -HOLTER_ELIMIT;
+    if (length > buffer->room - buffer->length) {
+        int error = grow(buffer, length);
+        if (error)
+            return error;
+    }
+    memcpy(buffer->bytes + buffer->length, bytes, length);
+    buffer->length += length;
+    return 0;
+}
+
+/* The decoder takes only UTF-8, but paths and names are any bytes: those that are no text become
+ * '?'. */
+static int pack_text(struct writer *w, const char *text, size_t limit)
+{
+    if (!text)
+        text = "";
+    size_t length = utf8_cut(text, strnlen(text, limit + 1), limit);
+    int error = msgpack_pack_str(&w->packer, length);
+    while (!error && length > 0) {
+        size_t valid = utf8_prefix(text, length);
+        error = valid ? append(w->buffer, text, valid) : append(w->buffer, "?", 1);
+        size_t step = valid ? valid : 1;
+        text += step;
+        length -= step;
+    }
+    return error;
+}
+
+static int pack_value(struct writer *w, enum wire_kind kind, uint64_t limit, const void *slot)
+{
+    switch (kind) {
+    case WIRE_KIND_U64: {
+        uint64_t value = *(const uint64_t *)slot;
+        return value > limit ? -HOLTER_ERANGE : msgpack_pack_uint64(&w->packer, value);
+    }
+    case WIRE_KIND_I64:
+        return msgpack_pack_int64(&w->packer, *(const int64_t *)slot);
+    case WIRE_KIND_F64:
+        return msgpack_pack_double(&w->packer, *(const double *)slot);
+    case WIRE_KIND_STR:
+        return pack_text(w, *(const char *const *)slot, limit);
+    case WIRE_KIND_ROWS:
+        break;
+    }
+    return -HOLTER_EINTERNAL;
+}
+
+static int pack_rows(struct writer *w, const struct wire_field *field, const uint8_t *rows,
+                     uint64_t count)
+{
+    const struct wire_rows *table = field->rows();
+    if (count > field->limit)
+        return -HOLTER_ELIMIT;
+    int error = msgpack_pack_array(&w->packer, count);
+    for (uint64_t i = 0; i < count && !error; i++, rows += table->size) {
+        error = msgpack_pack_array(&w->packer, table->count);
+        for (size_t c = 0; c < table->count && !error; c++) {
+            const struct wire_column *column = &table->columns[c];
+            error = pack_value(w, column->kind, column->limit, rows + column->offset);
+        }
+    }
+    return error;
+}
+
+static uint64_t rows_count(const uint8_t *slot)
+{
+    uint64_t count;
+    memcpy(&count, slot + sizeof(void *), sizeof count);
+    return count;
+}
+
+static int is_present(const struct wire_field *field, const uint8_t *slot)
+{
+    if (field->required)
+        return 1;
+    switch (field->kind) {
+    case WIRE_KIND_U64:
+    case WIRE_KIND_I64:
+        return *(const uint64_t *)(const void *)slot != 0;
+    case WIRE_KIND_F64:
+        return !isnan(*(const double *)(const void *)slot);
+    case WIRE_KIND_STR: {
+        const char *text = *(const char *const *)(const void *)slot;
+        return text && *text;
+    }
+    case WIRE_KIND_ROWS:
+        return rows_count(slot) != 0;
+    }
+    return 0;
+}
+
+static int pack_field(struct writer *w, const struct wire_field *field, const uint8_t *slot)
+{
+    int error = msgpack_pack_uint64(&w->packer, field->key);
+    if (error)
+        return error;
+    if (field->kind != WIRE_KIND_ROWS)
+        return pack_value(w, field->kind, field->limit, slot);
+    return pack_rows(w, field, *(const uint8_t *const *)(const void *)slot, rows_count(slot));
+}
+
+int wire_encode(struct wire_buffer *buffer, enum wire_type type, const void *message)
+{
+    const struct wire_table *table = wire_table(type);
+    if (!table)
+        return -HOLTER_EPROTOCOL;
+    struct writer w = {.buffer = buffer};
+    msgpack_packer_init(&w.packer, buffer, append);
+    buffer->length = 0;
+
+    const uint8_t *base = message;
+    size_t present = 0;
+    for (size_t i = 0; i < table->count; i++)
+        present += (size_t)is_present(&table->fields[i], base + table->fields[i].offset);
+
+    int error = msgpack_pack_array(&w.packer, 2);
+    if (!error)
+        error = msgpack_pack_uint64(&w.packer, type);
+    if (!error)
+        error = msgpack_pack_map(&w.packer, present);
+    for (size_t i = 0; i < table->count && !error; i++) {
+        const struct wire_field *field = &table->fields[i];
+        if (is_present(field, base + field->offset))
+            error = pack_field(&w, field, base + field->offset);
+    }
+    if (error)
+        buffer->length = 0;
+    return error;
+}

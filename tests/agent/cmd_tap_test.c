@@ -1,0 +1,443 @@
+/* holter tap and holter status as their users meet them, against a daemon played by the test. The
+ * command runs in a process of its own; both sides are driven until it ends, or a generous limit
+ * ends a broken test. */
+#include "agent/cmd.h"
+
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "holter/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <zmq.h>
+
+#define BROKEN_NS UINT64_C(60000000000)
+#define OUTPUT_BYTES 65536
+
+struct bed {
+    char top[32];
+    char endpoint[64];
+    void *context;
+    void *front;
+    void *stream;
+    const char *state; /* of the job, in snapshots */
+    unsigned news;     /* totals to publish behind each snapshot */
+    int ends;          /* and then the end of the job */
+    uint64_t frame;
+    int answered; /* a snapshot was: the news may follow */
+    struct wire_buffer buffer;
+    struct wire_arena arena;
+    char out[OUTPUT_BYTES]; /* what the command printed */
+    char err[4096];
+};
+
+/* ---- the daemon ---------------------------------------------------------- */
+
+static void *bound(struct bed *bed, int type, const char *suffix)
+{
+    char endpoint[128];
+    const int linger = 0;
+    void *socket = zmq_socket(bed->context, type);
+    zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);
+    snprintf(endpoint, sizeof endpoint, "%s%s", bed->endpoint, suffix);
+    assert_int_equal(zmq_bind(socket, endpoint), 0);
+    return socket;
+}
+
+static void daemon_up(struct bed *bed)
+{
+    bed->context = zmq_ctx_new();
+    bed->front = bound(bed, ZMQ_ROUTER, "");
+    bed->stream = bound(bed, ZMQ_XPUB, ".stream");
+}
+
+static void answer(struct bed *bed, zmq_msg_t *identity, enum wire_type type, const void *message)
+{
+    assert_int_equal(wire_encode(&bed->buffer, type, message), 0);
+    zmq_send(bed->front, zmq_msg_data(identity), zmq_msg_size(identity), ZMQ_SNDMORE);
+    zmq_send(bed->front, bed->buffer.bytes, bed->buffer.length, 0);
+}
+
+static struct wire_job job_message(const char *state)
+{
+    return (struct wire_job){.job = "lmp.0",
+                             .state = state,
+                             .app = "/bin/lmp",
+                             .mpi = "MPI 1",
+                             .world = 4,
+                             .seen = 4,
+                             .window_ns = 1000000000};
+}
+
+static struct wire_totals totals_message(uint64_t window)
+{
+    return (struct wire_totals){.job = "lmp.0",
+                                .window = window,
+                                .start_ns = window * 1000000000,
+                                .length_ns = 1000000000,
+                                .ranks = 4,
+                                .sent = 1000};
+}
+
+static void answer_request(struct bed *bed, zmq_msg_t *identity, const struct wire_request *request)
+{
+    struct wire_reply reply = {.id = request->id};
+    struct wire_job job = job_message(bed->state);
+    if (strcmp(request->op, "status") == 0) {
+        struct wire_job_row row = {
+            .job = "lmp.0", .app = "/bin/lmp", .ranks = 4, .nodes = 1, .state = bed->state};
+        struct wire_status status = {.version = "9.9",
+                                     .pid = 77,
+                                     .host = "login1",
+                                     .started_ns = 1,
+                                     .now_ns = 1000000001,
+                                     .window_ns = 1000000000,
+                                     .rejected = 3,
+                                     .rejected_last = "somebody: something",
+                                     .jobs = &row,
+                                     .jobs_count = 1};
+        answer(bed, identity, WIRE_TYPE_STATUS, &status);
+    } else {
+        answer(bed, identity, WIRE_TYPE_JOB, &job);
+    }
+    if (strcmp(request->op, "snapshot") == 0) {
+        struct wire_totals totals = totals_message(7);
+        struct wire_node_row node = {.host = "node17",
+                                     .connected = 1,
+                                     .ranks = 4,
+                                     .events = 5000,
+                                     .rss_bytes = 1 << 20,
+                                     .cpu_ns = 1000,
+                                     .call_cost_ns = 18,
+                                     .up_ns = 1000000000};
+        struct wire_nodes nodes = {.job = "lmp.0", .window = 7, .nodes = &node, .nodes_count = 1};
+        answer(bed, identity, WIRE_TYPE_TOTALS, &totals);
+        answer(bed, identity, WIRE_TYPE_NODES, &nodes);
+        reply.frame = bed->frame;
+        bed->answered = 1;
+    }
+    answer(bed, identity, WIRE_TYPE_REPLY, &reply);
+}
+
+static void serve_front(struct bed *bed)
+{
+    zmq_msg_t identity, body;
+    zmq_msg_init(&identity);
+    zmq_msg_init(&body);
+    while (zmq_msg_recv(&identity, bed->front, ZMQ_DONTWAIT) >= 0) {
+        struct wire_message message;
+        assert_true(zmq_msg_recv(&body, bed->front, 0) >= 0);
+        assert_int_equal(
+            wire_decode(&message, &bed->arena, zmq_msg_data(&body), zmq_msg_size(&body), NULL), 0);
+        if (message.type == WIRE_TYPE_HELLO) {
+            struct wire_welcome welcome = {
+                .protocol = WIRE_PROTOCOL, .version = "9.9", .instance = 5};
+            answer(bed, &identity, WIRE_TYPE_WELCOME, &welcome);
+        } else {
+            answer_request(bed, &identity, &message.request);
+        }
+    }
+    zmq_msg_close(&identity);
+    zmq_msg_close(&body);
+}
+
+static void publish(struct bed *bed, const char *topic, enum wire_type type, const void *message)
+{
+    uint64_t numbers[2] = {__builtin_bswap64(++bed->frame), __builtin_bswap64(bed->frame)};
+    assert_int_equal(wire_encode(&bed->buffer, type, message), 0);
+    zmq_send(bed->stream, topic, strlen(topic), ZMQ_SNDMORE);
+    zmq_send(bed->stream, numbers, sizeof numbers, ZMQ_SNDMORE);
+    zmq_send(bed->stream, bed->buffer.bytes, bed->buffer.length, 0);
+}
+
+static void serve_stream(struct bed *bed)
+{
+    char topic[256];
+    int length;
+    while ((length = zmq_recv(bed->stream, topic, sizeof topic, ZMQ_DONTWAIT)) > 0) {
+        if (length <= (int)sizeof topic && topic[0] == 1 && strncmp(topic + 1, "sync/", 5) == 0) {
+            zmq_send(bed->stream, topic + 1, (size_t)length - 1, ZMQ_SNDMORE);
+            zmq_send(bed->stream, (char[16]){0}, 16, ZMQ_SNDMORE);
+            zmq_send(bed->stream, "", 0, 0);
+        }
+    }
+    for (; bed->answered && bed->news > 0; bed->news--) {
+        struct wire_totals totals = totals_message(8 + bed->frame);
+        publish(bed, "totals/lmp.0", WIRE_TYPE_TOTALS, &totals);
+    }
+    if (bed->answered && bed->ends) {
+        struct wire_job job = job_message("ended");
+        publish(bed, "job/lmp.0", WIRE_TYPE_JOB, &job);
+        bed->ends = 0;
+    }
+}
+
+/* ---- the command --------------------------------------------------------- */
+
+static pid_t start(int (*command)(int, char **), char **argv, const int out[2], const int err[2])
+{
+    int argc = 0;
+    while (argv[argc])
+        argc++;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(out[1], STDOUT_FILENO);
+        dup2(err[1], STDERR_FILENO);
+        close(out[0]);
+        int status = command(argc, argv);
+        fflush(stdout);
+        _exit(status);
+    }
+    close(out[1]);
+    close(err[1]);
+    fcntl(out[0], F_SETFL, O_NONBLOCK);
+    fcntl(err[0], F_SETFL, O_NONBLOCK);
+    return pid;
+}
+
+static void collect(int fd, char *text, size_t room)
+{
+    size_t length = strlen(text);
+    ssize_t got;
+    while ((got = read(fd, text + length, room - 1 - length)) > 0) {
+        length += (size_t)got;
+        text[length] = '\0';
+    }
+}
+
+/* Run to the end. @param unread  close the reading end at once @return the exit status */
+static int run(struct bed *bed, int (*command)(int, char **), char **argv, int unread)
+{
+    int out[2], err[2], status = 0;
+    assert_int_equal(pipe(out) | pipe(err), 0);
+    pid_t pid = start(command, argv, out, err);
+    uint64_t begin = clock_mono_ns();
+    if (unread)
+        close(out[0]);
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        if (bed->front) {
+            zmq_pollitem_t items[] = {{bed->front, 0, ZMQ_POLLIN, 0},
+                                      {bed->stream, 0, ZMQ_POLLIN, 0}};
+            zmq_poll(items, 2, 5);
+            serve_front(bed);
+            serve_stream(bed);
+        }
+        if (!unread)
+            collect(out[0], bed->out, sizeof bed->out);
+        collect(err[0], bed->err, sizeof bed->err);
+        if (clock_mono_ns() - begin > BROKEN_NS) {
+            kill(pid, SIGKILL);
+            fail_msg("the command never ended; it said: %s", bed->err);
+        }
+    }
+    if (!unread) {
+        collect(out[0], bed->out, sizeof bed->out);
+        close(out[0]);
+    }
+    collect(err[0], bed->err, sizeof bed->err);
+    close(err[0]);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+#define COMMAND(bed, command, ...)                                                                 \
+    run(bed, cmd_##command, (char *[]){#command, "--connect", (bed)->endpoint, __VA_ARGS__, NULL}, \
+        0)
+
+static unsigned lines(const char *text)
+{
+    unsigned count = 0;
+    for (; *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
+static int make_bed(void **state)
+{
+    struct bed *bed = calloc(1, sizeof *bed);
+    *state = bed;
+    strcpy(bed->top, "/tmp/holter-test-XXXXXX");
+    if (!mkdtemp(bed->top))
+        return -1;
+    snprintf(bed->endpoint, sizeof bed->endpoint, "ipc://%s/sock", bed->top);
+    bed->state = "running";
+    return 0;
+}
+
+static int drop_bed(void **state)
+{
+    struct bed *bed = *state;
+    char path[80];
+    if (bed->context) {
+        zmq_close(bed->front);
+        zmq_close(bed->stream);
+        zmq_ctx_term(bed->context);
+    }
+    snprintf(path, sizeof path, "%s/sock", bed->top);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/sock.stream", bed->top);
+    unlink(path);
+    rmdir(bed->top);
+    wire_buffer_finish(&bed->buffer);
+    wire_arena_finish(&bed->arena);
+    free(bed);
+    return 0;
+}
+
+/* ---- tests --------------------------------------------------------------- */
+
+static void tap_ends_after_as_many_messages_as_asked(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    bed->news = 5;
+    assert_int_equal(COMMAND(bed, tap, "-t", "totals", "-f", "json", "--count", "3"), 0);
+    assert_int_equal(lines(bed->out), 3);
+    assert_memory_equal(
+        bed->out,
+        "{\"topic\":\"totals\",\"frame\":0,\"snapshot\":true,\"job\":\"lmp.0\",\"window\":7,",
+        strlen(
+            "{\"topic\":\"totals\",\"frame\":0,\"snapshot\":true,\"job\":\"lmp.0\",\"window\":7,"));
+    assert_non_null(strstr(bed->out, "{\"topic\":\"totals\",\"frame\":2,\"snapshot\":false,"));
+    assert_string_equal(bed->err, "");
+}
+
+static void tap_can_leave_out_the_current_state(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    bed->news = 2;
+    assert_int_equal(COMMAND(bed, tap, "--no-snapshot", "-f", "json", "--count", "2"), 0);
+    assert_null(strstr(bed->out, "\"snapshot\":true"));
+}
+
+static void tap_ends_with_the_job(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    bed->news = 2;
+    bed->ends = 1;
+    assert_int_equal(COMMAND(bed, tap, "-t", "totals", "--until-end"), 0);
+    assert_int_equal(lines(bed->out), 3);
+    assert_non_null(strstr(bed->out, "totals  lmp.0"));
+}
+
+static void tap_shows_the_whole_state_of_a_job_that_has_ended(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    bed->state = "ended";
+    assert_int_equal(COMMAND(bed, tap, "--job", "lmp.0", "--until-end"), 0);
+    assert_non_null(strstr(bed->out, "node17")); /* which comes behind the job's end */
+}
+
+static void tap_fails_when_less_came_than_was_asked(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    assert_int_equal(COMMAND(bed, tap, "-t", "alerts", "--count", "1", "--for", "0.2"), 1);
+    assert_int_equal(COMMAND(bed, tap, "-t", "alerts", "--for", "0.2"), 0);
+}
+
+static void a_daemon_out_of_reach_is_named(void **state)
+{
+    struct bed *bed = *state;
+    assert_int_equal(COMMAND(bed, tap, "--timeout", "0.1"), 1);
+    assert_non_null(strstr(bed->err, bed->endpoint));
+    bed->err[0] = '\0';
+    assert_int_equal(COMMAND(bed, status, "--timeout", "0.1"), 1);
+    assert_non_null(strstr(bed->err, bed->endpoint));
+    assert_string_equal(bed->out, "");
+}
+
+static void wrong_usage_is_told_apart_from_failure(void **state)
+{
+    struct bed *bed = *state;
+    assert_int_equal(COMMAND(bed, tap, "--count", "0"), 2);
+    assert_int_equal(COMMAND(bed, tap, "--count", "-1"), 2);
+    assert_int_equal(COMMAND(bed, tap, "--for", "soon"), 2);
+    assert_int_equal(COMMAND(bed, tap, "--format", "xml"), 2);
+    assert_int_equal(COMMAND(bed, tap, "--topic", "nonsense"), 2);
+    assert_int_equal(COMMAND(bed, tap, "word"), 2);
+    assert_int_equal(COMMAND(bed, tap, "--connect", "nowhere"), 2);
+    assert_int_equal(COMMAND(bed, status, "--format", "xml"), 2);
+    assert_int_equal(COMMAND(bed, status, "--timeout", "nan"), 2);
+    assert_int_equal(COMMAND(bed, status, "--connect", "nowhere"), 2);
+    assert_string_equal(bed->out, "");
+    assert_int_equal(COMMAND(bed, tap, "--help"), 0);
+    assert_non_null(strstr(bed->out, "usage: holter tap"));
+}
+
+static void a_reader_that_goes_away_is_no_failure(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    char *argv[] = {"tap", "--connect", bed->endpoint, NULL};
+    assert_int_equal(run(bed, cmd_tap, argv, 1), 0);
+    assert_string_equal(bed->err, "");
+}
+
+static void status_tells_of_daemon_job_and_agents(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    assert_int_equal(COMMAND(bed, status, "-v"), 0);
+    assert_non_null(strstr(bed->out, "holterd 9.9 at ipc://"));
+    assert_non_null(strstr(bed->out, "somebody: something"));
+    assert_non_null(strstr(bed->out, "job lmp.0: running, 4 of 4 ranks"));
+    assert_non_null(strstr(bed->out, "1.00 k msg/s"));
+    assert_non_null(strstr(bed->out, "node17"));
+}
+
+static void status_as_json_is_one_object(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    assert_int_equal(COMMAND(bed, status, "-f", "json"), 0);
+    assert_int_equal(lines(bed->out), 1);
+    assert_memory_equal(bed->out, "{\"endpoint\":\"ipc://", 18);
+    assert_non_null(strstr(bed->out, ",\"daemon\":{\"version\":\"9.9\",\"pid\":77,"));
+    assert_non_null(strstr(
+        bed->out, "\"agents\":[{\"job\":\"lmp.0\",\"window\":7,\"nodes\":[{\"host\":\"node17\","));
+}
+
+static void status_of_an_unknown_job_fails(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    assert_int_equal(COMMAND(bed, status, "--job", "other.9"), 1);
+    assert_non_null(strstr(bed->err, "other.9"));
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, make_bed, drop_bed)
+    const struct CMUnitTest tests[] = {
+        T(tap_ends_after_as_many_messages_as_asked),
+        T(tap_can_leave_out_the_current_state),
+        T(tap_ends_with_the_job),
+        T(tap_shows_the_whole_state_of_a_job_that_has_ended),
+        T(tap_fails_when_less_came_than_was_asked),
+        T(a_daemon_out_of_reach_is_named),
+        T(wrong_usage_is_told_apart_from_failure),
+        T(a_reader_that_goes_away_is_no_failure),
+        T(status_tells_of_daemon_job_and_agents),
+        T(status_as_json_is_one_object),
+        T(status_of_an_unknown_job_fails),
+    };
+#undef T
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

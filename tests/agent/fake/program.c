@@ -1,0 +1,6 @@
+int solver_init(void);
+
+int main(void)
+{
+    return solver_init();
+}

@@ -1,0 +1,254 @@
+/* Communicator ids on eight ranks: every member of a communicator must have the same id, and no two
+ * communicators may share one. Each rank collects the ids of what it made under a label that all
+ * members give alike; rank 0 compares. World ranks of peers are checked by messages in each
+ * communicator. */
+#include "witness.h"
+
+enum { LABELS = 4096 };
+
+/* One communicator that this rank is in: label tells which, the same on all members, different for
+ * each. */
+static struct {
+    long label;
+    uint64_t id;
+} seen[LABELS];
+static int seen_count;
+
+/* A barrier in it leaves a record that carries its slot, which carries its id. */
+static uint64_t id_of(MPI_Comm comm)
+{
+    skip_events();
+    MPI_Barrier(comm);
+    struct event e = next_event();
+    EXPECT(e.call == CALL_Barrier && e.comm < witness_segment->comms, "barrier is in slot %u",
+           e.comm);
+    struct comm_slot *slot = segment_comm(witness_segment, e.comm);
+    int size, remote = 0, rank, inter;
+    MPI_Comm_test_inter(comm, &inter);
+    MPI_Comm_size(comm, &size);
+    MPI_Comm_rank(comm, &rank);
+    if (inter)
+        MPI_Comm_remote_size(comm, &remote);
+    EXPECT((int)slot->size == size && (int)slot->remote_size == remote && slot->my_rank == rank,
+           "slot of %s: size %u remote %u rank %d", slot->name, slot->size, slot->remote_size,
+           slot->my_rank);
+    EXPECT(!!(e.flags & EVENT_INTER) == inter, "inter %x", e.flags);
+    EXPECT(atomic_load(&slot->generation) % 2 == 1, "live");
+    return slot->id;
+}
+
+static void note(long label, MPI_Comm comm)
+{
+    if (comm == MPI_COMM_NULL)
+        return;
+    seen[seen_count].label = label;
+    seen[seen_count++].id = id_of(comm);
+}
+
+/* Each member tells its right-hand neighbour its world rank: the probe must name both ends by it.
+ */
+static void check_peers(MPI_Comm comm)
+{
+    int rank, size, mine = witness_rank, got = -1, inter;
+    MPI_Comm_test_inter(comm, &inter);
+    MPI_Comm_rank(comm, &rank);
+    if (inter)
+        MPI_Comm_remote_size(comm, &size);
+    else
+        MPI_Comm_size(comm, &size);
+    int local;
+    MPI_Comm_size(comm, &local);
+    if (inter && local != size)
+        return;
+    int to = (rank + 1) % size, from = (rank + size - 1) % size, right = -1;
+    MPI_Sendrecv(&mine, 1, MPI_INT, from, 2, &right, 1, MPI_INT, to, 2, comm, MPI_STATUS_IGNORE);
+    skip_events();
+    MPI_Sendrecv(&mine, 1, MPI_INT, to, 1, &got, 1, MPI_INT, MPI_ANY_SOURCE, 1, comm,
+                 MPI_STATUS_IGNORE);
+    struct event out = next_event(), in = next_event();
+    EXPECT(out.peer == right, "sent to world rank %d, recorded %d", right, out.peer);
+    EXPECT(in.kind == EVENT_PART && in.peer == got, "received from world rank %d, recorded %d", got,
+           in.peer);
+    EXPECT(out.comm == in.comm, "communicator");
+}
+
+static void compare_all(void)
+{
+    long labels[LABELS];
+    unsigned long long ids[LABELS], other[LABELS];
+    long other_labels[LABELS];
+    for (int i = 0; i < seen_count; i++) {
+        labels[i] = seen[i].label;
+        ids[i] = seen[i].id;
+    }
+    if (witness_rank != 0) {
+        MPI_Send(labels, seen_count, MPI_LONG, 0, 90, MPI_COMM_WORLD);
+        MPI_Send(ids, seen_count, MPI_UNSIGNED_LONG_LONG, 0, 91, MPI_COMM_WORLD);
+        return;
+    }
+    int total = seen_count, compared = 0;
+    for (int r = 1; r < witness_size; r++) {
+        MPI_Status status;
+        int n;
+        MPI_Recv(other_labels, LABELS, MPI_LONG, r, 90, MPI_COMM_WORLD, &status);
+        MPI_Recv(other, LABELS, MPI_UNSIGNED_LONG_LONG, r, 91, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Get_count(&status, MPI_LONG, &n);
+        for (int i = 0; i < n; i++) {
+            int known = 0;
+            for (int k = 0; k < total; k++) {
+                int same_label = labels[k] == other_labels[i], same_id = ids[k] == other[i];
+                EXPECT(same_label == same_id,
+                       "rank %d: label %ld id %llx against label %ld id %llx", r, other_labels[i],
+                       other[i], labels[k], ids[k]);
+                known |= same_label;
+                compared += same_label;
+            }
+            if (!known && total < LABELS) {
+                labels[total] = other_labels[i];
+                ids[total++] = other[i];
+            }
+        }
+    }
+    for (int i = 0; i < total; i++) {
+        for (int k = 0; k < i; k++)
+            EXPECT(ids[i] != ids[k], "labels %ld and %ld share an id", labels[i], labels[k]);
+    }
+    EXPECT(compared > 100, "only %d comparisons", compared);
+    printf("%d communicators, %d members agree\n", total, compared);
+}
+
+/* Splits, dups and creates of a communicator, labelled from base on. */
+static void make_family(MPI_Comm parent, long base)
+{
+    int rank, size;
+    MPI_Comm child;
+    MPI_Request request;
+    MPI_Comm_rank(parent, &rank);
+    MPI_Comm_size(parent, &size);
+    MPI_Comm_dup(parent, &child);
+    note(base, child);
+    check_peers(child);
+    MPI_Comm_free(&child);
+    MPI_Comm_idup(parent, &child, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    note(base + 1, child);
+    MPI_Comm_free(&child);
+    for (int i = 0; i < 3; i++) { /* the same again: ids must differ */
+        MPI_Comm_split(parent, rank % 3, -rank, &child);
+        note(base + 10 + i * 10 + rank % 3, child);
+        check_peers(child);
+        MPI_Comm_free(&child);
+    }
+    MPI_Comm_split(parent, rank < 2 ? MPI_UNDEFINED : rank % 2, (rank * 5) % size, &child);
+    note(base + 50 + rank % 2, child);
+    if (child != MPI_COMM_NULL) {
+        check_peers(child);
+        MPI_Comm_free(&child);
+    }
+    MPI_Comm_split_type(parent, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &child);
+    note(base + 60, child);
+    MPI_Comm_free(&child);
+    int dims[2] = {2, size / 2}, periods[2] = {1, 1}, keep[2] = {0, 1};
+    MPI_Comm cart, row;
+    MPI_Cart_create(parent, 2, dims, periods, 0, &cart);
+    note(base + 61, cart);
+    if (cart != MPI_COMM_NULL) {
+        MPI_Cart_sub(cart, keep, &row);
+        note(base + 62 + rank / dims[1], row);
+        check_peers(row);
+        MPI_Comm_free(&row);
+        MPI_Comm_free(&cart);
+    }
+}
+
+/* Only members of the group take part: different ranks make different numbers of them. */
+static void make_by_group(void)
+{
+    MPI_Group world, group;
+    MPI_Comm child;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    for (int n = 2; n <= witness_size; n++) {
+        int ranks[64];
+        for (int i = 0; i < n; i++)
+            ranks[i] = (i * 3) % 8; /* no affine order */
+        MPI_Group_incl(world, n, ranks, &group);
+        int member;
+        MPI_Group_rank(group, &member);
+        if (member != MPI_UNDEFINED) {
+            for (int again = 0; again < 2; again++) {
+                MPI_Comm_create_group(MPI_COMM_WORLD, group, n == 3 ? 8 : 7, &child);
+                note(100000 + n * 10 + again, child);
+                check_peers(child);
+                MPI_Comm_free(&child);
+            }
+        }
+        MPI_Comm_create(MPI_COMM_WORLD, group, &child);
+        note(110000 + n, child);
+        if (child != MPI_COMM_NULL)
+            MPI_Comm_free(&child);
+        MPI_Group_free(&group);
+    }
+    MPI_Group_free(&world);
+}
+
+static void make_intercommunicators(void)
+{
+    MPI_Comm half, inter, merged, copy;
+    int low = witness_rank < witness_size / 2;
+    MPI_Comm_split(MPI_COMM_WORLD, low, witness_rank, &half);
+    for (int again = 0; again < 2; again++) {
+        MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? witness_size / 2 : 0, 5, &inter);
+        note(200000 + again * 100, inter);
+        check_peers(inter);
+        MPI_Intercomm_merge(inter, low, &merged);
+        note(200001 + again * 100, merged);
+        check_peers(merged);
+        MPI_Comm_dup(inter, &copy);
+        note(200002 + again * 100, copy);
+        check_peers(copy);
+        MPI_Comm_free(&copy);
+        MPI_Comm_free(&merged);
+        MPI_Comm_free(&inter);
+    }
+    note(200300 + low, half);
+    MPI_Comm_free(&half);
+}
+
+static void slots_are_given_back(void)
+{
+    uint64_t overflow = atomic_load(&witness_segment->comms_overflow);
+    for (int i = 0; i < 3000; i++) {
+        MPI_Comm child;
+        MPI_Comm_dup(MPI_COMM_SELF, &child);
+        MPI_Comm_free(&child);
+    }
+    EXPECT(atomic_load(&witness_segment->comms_overflow) == overflow, "slots were lost");
+    skip_events();
+    MPI_Comm child;
+    MPI_Comm_dup(MPI_COMM_SELF, &child);
+    MPI_Comm_set_name(child, "a name of its own");
+    skip_events();
+    MPI_Barrier(child);
+    EXPECT(strcmp(segment_comm(witness_segment, next_event().comm)->name, "a name of its own") == 0,
+           "name");
+    MPI_Comm_free(&child);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm odd;
+    MPI_Init(&argc, &argv);
+    witness_open();
+    note(1, MPI_COMM_WORLD);
+    EXPECT(seen[0].id == 1, "MPI_COMM_WORLD is 1");
+    make_family(MPI_COMM_WORLD, 1000);
+    MPI_Comm_split(MPI_COMM_WORLD, witness_rank % 2, 0, &odd);
+    make_family(odd, 2000 + 1000 * (witness_rank % 2));
+    MPI_Comm_free(&odd);
+    make_family(MPI_COMM_WORLD, 5000);
+    make_by_group();
+    make_intercommunicators();
+    slots_are_given_back();
+    compare_all();
+    return witness_close();
+}

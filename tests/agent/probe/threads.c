@@ -1,0 +1,143 @@
+/* Four threads of each rank call MPI at once (MPI_THREAD_MULTIPLE). Each has a ring of its own, in
+ * which the calls of that thread stand in order; every completion names a request that was posted
+ * once and has the size that its tag says. */
+#include "witness.h"
+
+#include <pthread.h>
+
+/* The rings of later threads are short: a generation must not lap its own. */
+enum { THREADS = 4, GENERATIONS = 12, ROUNDS = 60, DEPTH = 4, ROOM = 128 };
+
+struct work {
+    pthread_t thread;
+    int number;
+    uint32_t tid;
+};
+
+static pthread_barrier_t
+    together; /* no thread may end, and give its ring to another, before all have one */
+
+static int tag_of_step(int thread, int round, int k)
+{
+    return thread * 8192 + round * 8 + k;
+}
+
+static int size_of(int tag)
+{
+    return tag * 7 % ROOM + 1;
+}
+
+static void *work(void *argument)
+{
+    struct work *work = argument;
+    char out[DEPTH][ROOM] = {{0}}, in[DEPTH][ROOM];
+    MPI_Request requests[2 * DEPTH];
+    int other = 1 - witness_rank;
+    work->tid = (uint32_t)gettid();
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int k = 0; k < DEPTH; k++) {
+            int tag = tag_of_step(work->number, round, k);
+            MPI_Irecv(in[k], ROOM, MPI_CHAR, other, tag, MPI_COMM_WORLD, &requests[k]);
+            MPI_Isend(out[k], size_of(tag), MPI_CHAR, other, tag, MPI_COMM_WORLD,
+                      &requests[DEPTH + k]);
+        }
+        if (round % 3 == 0) {
+            MPI_Waitall(2 * DEPTH, requests, MPI_STATUSES_IGNORE);
+        } else if (round % 3 == 1) {
+            for (int k = 0; k < 2 * DEPTH; k++) {
+                int index;
+                MPI_Waitany(2 * DEPTH, requests, &index, MPI_STATUS_IGNORE);
+            }
+        } else {
+            for (int k = 0; k < 2 * DEPTH; k++) {
+                int flag = 0;
+                while (!flag)
+                    MPI_Test(&requests[k], &flag, MPI_STATUS_IGNORE);
+            }
+        }
+    }
+    pthread_barrier_wait(&together);
+    return NULL;
+}
+
+/* Completions of one ring: each of the thread's receives exactly once, as it was posted by the same
+ * thread. */
+static void check_ring(const struct work *work, uint32_t index, uint64_t from)
+{
+    struct ring_reader reader;
+    static struct {
+        uint32_t request;
+        uint64_t t_enter;
+        int done;
+    } posted[1 << 16];
+    int received = 0, sent = 0;
+    memset(posted, 0, sizeof(posted));
+    EXPECT(ring_reader_init(&reader, witness_segment, witness_bytes, index) == 0, "ring %u", index);
+    reader.next = from;
+    for (struct event e; ring_read(&reader, &e, 1) == 1;) {
+        int ours = e.tag >= 0 && e.tag / 8192 == work->number;
+        if ((e.flags & (EVENT_SEND | EVENT_POST)) == (EVENT_SEND | EVENT_POST)) {
+            EXPECT(ours && (int)e.bytes == size_of(e.tag), "sent tag %d bytes %llu", e.tag,
+                   (unsigned long long)e.bytes);
+            sent++;
+        } else if (e.call == CALL_Irecv) {
+            EXPECT(ours && e.request != 0, "posted tag %d", e.tag);
+            posted[e.tag & 0xffff].request = e.request;
+            posted[e.tag & 0xffff].t_enter = e.t_enter;
+        } else if ((e.flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE)) {
+            EXPECT(ours && (int)e.bytes == size_of(e.tag), "received tag %d bytes %llu", e.tag,
+                   (unsigned long long)e.bytes);
+            EXPECT(e.request == posted[e.tag & 0xffff].request &&
+                       e.t_post == posted[e.tag & 0xffff].t_enter,
+                   "tag %d: request %u", e.tag, e.request);
+            EXPECT(!posted[e.tag & 0xffff].done++, "tag %d done twice", e.tag);
+            received++;
+        }
+        EXPECT(!(e.flags & EVENT_UNTRACKED), "untracked %s", call_name(e.call));
+    }
+    EXPECT(reader.lost == 0, "lost %llu", (unsigned long long)reader.lost);
+    EXPECT(sent == ROUNDS * DEPTH && received == ROUNDS * DEPTH, "ring %u: %d sent, %d received",
+           index, sent, received);
+}
+
+static void run_generation(void)
+{
+    struct work works[THREADS];
+    uint64_t heads[SEGMENT_RINGS];
+    for (uint32_t r = 0; r < witness_segment->rings; r++)
+        heads[r] = atomic_load(&segment_ring(witness_segment, r)->head);
+    for (int i = 0; i < THREADS; i++) {
+        works[i].number = i;
+        pthread_create(&works[i].thread, NULL, work, &works[i]);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(works[i].thread, NULL);
+    int found = 0;
+    for (uint32_t r = 1; r < witness_segment->rings; r++) {
+        for (int i = 0; i < THREADS; i++) {
+            if (segment_ring(witness_segment, r)->tid == works[i].tid) {
+                EXPECT(atomic_load(&segment_ring(witness_segment, r)->state) == RING_CLOSED,
+                       "state");
+                check_ring(&works[i], r, heads[r]);
+                found++;
+            }
+        }
+    }
+    EXPECT(found == THREADS, "%d rings", found);
+}
+
+int main(int argc, char **argv)
+{
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    witness_open();
+    if (level != MPI_THREAD_MULTIPLE) {
+        fprintf(stderr, "this MPI has no MPI_THREAD_MULTIPLE\n");
+        return 77;
+    }
+    pthread_barrier_init(&together, NULL, THREADS);
+    for (int i = 0; i < GENERATIONS; i++) /* more threads in all than there are rings */
+        run_generation();
+    EXPECT(atomic_load(&witness_segment->dropped) == 0, "dropped");
+    return witness_close();
+}

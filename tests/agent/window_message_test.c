@@ -1,0 +1,260 @@
+#include "agent/window_message.h"
+
+#include "holter/error.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PAIRS 4000u
+#define RANKS 16u
+#define CALLS 300u
+
+struct bed {
+    struct wire_comm_row comms[2];
+    struct wire_region_row regions[2];
+    struct wire_rank_row ranks[RANKS];
+    struct wire_pair_row pairs[PAIRS];
+    struct wire_call_row calls[CALLS];
+    struct wire_death_row death;
+    struct wire_node_row node;
+    struct window_rows rows;
+    struct wire_window window;
+};
+
+static void make(struct bed *bed)
+{
+    memset(bed, 0, sizeof *bed);
+    bed->comms[0].name = bed->regions[0].name = "";
+    bed->comms[1] = (struct wire_comm_row){.id = 1, .size = RANKS, .name = "MPI_COMM_WORLD"};
+    bed->regions[1].name = "force";
+    uint64_t seed = 7;
+    for (unsigned i = 0; i < RANKS; i++)
+        bed->ranks[i] = (struct wire_rank_row){.rank = i, .events = 10 + i};
+    for (unsigned i = 0; i < PAIRS; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        bed->pairs[i] = (struct wire_pair_row){.source = i % RANKS,
+                                               .destination = (int64_t)(i / RANKS),
+                                               .comm = 1,
+                                               .region = i % 2,
+                                               .size_class = seed >> 61,
+                                               .messages = 1 + (seed >> 40) % 50,
+                                               .bytes = (seed >> 30) % 1000000};
+    }
+    for (unsigned i = 0; i < CALLS; i++)
+        bed->calls[i] =
+            (struct wire_call_row){.rank = i % RANKS, .call = 1 + i / RANKS, .comm = 1, .calls = i};
+    bed->node = (struct wire_node_row){.host = "here"};
+    bed->rows = (struct window_rows){.comms = bed->comms,
+                                     .regions = bed->regions,
+                                     .ranks = bed->ranks,
+                                     .pairs = bed->pairs,
+                                     .calls = bed->calls,
+                                     .comms_count = 2,
+                                     .regions_count = 2,
+                                     .ranks_count = RANKS,
+                                     .pairs_count = PAIRS,
+                                     .calls_count = CALLS};
+    bed->window = (struct wire_window){.job = "job.0",
+                                       .host = "here",
+                                       .window = 77,
+                                       .length_ns = 1000000000,
+                                       .flags = WINDOW_FINAL | WINDOW_GAP,
+                                       .deaths = &bed->death,
+                                       .deaths_count = 1,
+                                       .node = &bed->node,
+                                       .node_count = 1};
+}
+
+/* What the receiver adds up. */
+struct sums {
+    uint64_t messages[RANKS], bytes[RANKS], calls, events, deaths, nodes, rows;
+    uint64_t expected_seq, finals, degraded;
+    unsigned parts;
+    size_t longest;
+    int final_was_last;
+};
+
+static int add_up(void *user, uint64_t seq, const void *bytes, size_t length)
+{
+    struct sums *sums = user;
+    struct wire_arena arena = {0};
+    struct wire_message message;
+    assert_int_equal(wire_decode(&message, &arena, bytes, length, NULL), 0);
+    assert_int_equal(message.type, WIRE_TYPE_WINDOW);
+    const struct wire_window *window = &message.window;
+    assert_int_equal(seq, sums->expected_seq);
+    assert_int_equal(window->seq, sums->expected_seq++);
+    assert_int_equal(window->window, 77);
+    assert_true(window->flags & WINDOW_GAP);
+    for (uint64_t i = 0; i < window->pairs_count; i++) {
+        const struct wire_pair_row *pair = &window->pairs[i];
+        sums->messages[pair->source] += pair->messages;
+        sums->bytes[pair->source] += pair->bytes;
+        assert_true(pair->destination == -1 || window->comms[pair->comm].id == 1);
+    }
+    for (uint64_t i = 0; i < window->calls_count; i++)
+        sums->calls += window->calls[i].calls;
+    for (uint64_t i = 0; i < window->ranks_count; i++)
+        sums->events += window->ranks[i].events;
+    sums->rows += window->pairs_count;
+    sums->deaths += window->deaths_count;
+    sums->nodes += window->node_count;
+    sums->final_was_last = (window->flags & WINDOW_FINAL) != 0;
+    sums->finals += (uint64_t)sums->final_was_last;
+    sums->degraded |= window->degraded;
+    sums->parts++;
+    sums->longest = length > sums->longest ? length : sums->longest;
+    wire_arena_finish(&arena);
+    return 0;
+}
+
+static void encode(struct bed *bed, struct sums *sums, size_t budget, size_t longest)
+{
+    struct window_limits limits = {budget, longest};
+    uint64_t next = sums->expected_seq = 5;
+    int parts = window_message_encode(&bed->window, &bed->rows, &limits, &next, add_up, sums);
+    assert_true(parts > 0);
+    assert_int_equal(parts, sums->parts);
+    assert_int_equal(next, 5 + sums->parts);
+}
+
+/* Whatever was left out or split: the totals of each source are those of the rows. */
+static void check_totals(const struct sums *sums)
+{
+    struct bed *whole = malloc(sizeof *whole);
+    uint64_t messages[RANKS] = {0}, bytes[RANKS] = {0}, calls = 0, events = 0;
+    assert_non_null(whole);
+    make(whole);
+    for (unsigned i = 0; i < PAIRS; i++) {
+        messages[whole->pairs[i].source] += whole->pairs[i].messages;
+        bytes[whole->pairs[i].source] += whole->pairs[i].bytes;
+    }
+    for (unsigned i = 0; i < CALLS; i++)
+        calls += whole->calls[i].calls;
+    for (unsigned i = 0; i < RANKS; i++)
+        events += whole->ranks[i].events;
+    assert_memory_equal(sums->messages, messages, sizeof messages);
+    assert_memory_equal(sums->bytes, bytes, sizeof bytes);
+    assert_int_equal(sums->calls, calls);
+    assert_int_equal(sums->events, events);
+    assert_int_equal(sums->deaths, 1);
+    assert_int_equal(sums->nodes, 1);
+    assert_int_equal(sums->finals, 1);
+    assert_true(sums->final_was_last);
+    free(whole);
+}
+
+static void window_within_its_budget_is_one_message_with_everything(void **state)
+{
+    (void)state;
+    static struct bed bed;
+    struct sums sums = {0};
+    make(&bed);
+    encode(&bed, &sums, 1u << 20, 1u << 20);
+    assert_int_equal(sums.parts, 1);
+    assert_int_equal(sums.degraded, 0);
+    assert_int_equal(sums.rows, PAIRS);
+    check_totals(&sums);
+}
+
+static void window_over_its_budget_keeps_its_largest_pairs_and_all_totals(void **state)
+{
+    (void)state;
+    static struct bed bed;
+    for (size_t budget = 40000; budget >= 15000; budget -= 5000) {
+        struct sums sums = {0};
+        make(&bed);
+        encode(&bed, &sums, budget, 1u << 20);
+        assert_int_equal(sums.parts, 1);
+        assert_true(sums.longest <= budget);
+        assert_int_equal(sums.degraded, DEGRADED_PAIRS);
+        assert_true(sums.rows > 10 && sums.rows < PAIRS);
+        check_totals(&sums);
+    }
+}
+
+static void window_that_cannot_fit_keeps_its_totals_all_the_same(void **state)
+{
+    (void)state;
+    static struct bed bed;
+    struct sums sums = {0};
+    make(&bed);
+    encode(&bed, &sums, 100, 1u << 20);
+    assert_int_equal(sums.degraded, DEGRADED_PAIRS | DEGRADED_SIZES);
+    assert_int_equal(sums.rows, RANKS);
+    check_totals(&sums);
+}
+
+static void long_window_is_sent_in_parts_that_add_up(void **state)
+{
+    (void)state;
+    static struct bed bed;
+    struct sums sums = {0};
+    make(&bed);
+    encode(&bed, &sums, 1u << 20, 5000);
+    assert_true(sums.parts > 10);
+    assert_true(sums.longest <= 5000);
+    assert_int_equal(sums.degraded, 0);
+    check_totals(&sums);
+}
+
+static void fold_keeps_the_largest(void **state)
+{
+    (void)state;
+    static struct bed bed;
+    make(&bed);
+    uint64_t count = window_message_fold(bed.pairs, PAIRS, 100, 0);
+    assert_true(count > 100 && count <= 100 + RANKS * 8);
+    uint64_t least = UINT64_MAX;
+    for (uint64_t i = 0; i < 100; i++) {
+        assert_true(bed.pairs[i].destination >= 0);
+        least = bed.pairs[i].bytes < least ? bed.pairs[i].bytes : least;
+    }
+    static struct bed whole;
+    make(&whole);
+    unsigned larger = 0;
+    for (unsigned i = 0; i < PAIRS; i++)
+        larger += whole.pairs[i].bytes > least;
+    assert_true(larger < 100);
+    for (uint64_t i = 100; i < count; i++)
+        assert_int_equal(bed.pairs[i].destination, -1);
+}
+
+static int refuse(void *user, uint64_t seq, const void *bytes, size_t length)
+{
+    (void)user;
+    (void)seq;
+    (void)bytes;
+    (void)length;
+    return -HOLTER_ELIMIT;
+}
+
+static void refusal_of_the_receiver_is_passed_on(void **state)
+{
+    (void)state;
+    static struct bed bed;
+    struct window_limits limits = {1u << 20, 1u << 20};
+    uint64_t next = 9;
+    make(&bed);
+    assert_int_equal(window_message_encode(&bed.window, &bed.rows, &limits, &next, refuse, NULL),
+                     -HOLTER_ELIMIT);
+    assert_int_equal(next, 9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(window_within_its_budget_is_one_message_with_everything),
+        cmocka_unit_test(window_over_its_budget_keeps_its_largest_pairs_and_all_totals),
+        cmocka_unit_test(window_that_cannot_fit_keeps_its_totals_all_the_same),
+        cmocka_unit_test(long_window_is_sent_in_parts_that_add_up),
+        cmocka_unit_test(fold_keeps_the_largest),
+        cmocka_unit_test(refusal_of_the_receiver_is_passed_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

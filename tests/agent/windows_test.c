@@ -1,0 +1,315 @@
+/* Windows from ranks to journal, with clocks that the test sets: what a daemon would be sent. */
+#include "agent/windows.h"
+
+#include "fake_rank.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SESSION "7e57c"
+#define SECOND UINT64_C(1000000000)
+#define BEGIN (100 * SECOND) /* of the rank; CLOCK_MONOTONIC as the test has it */
+#define JOB "job.7"
+
+struct bed {
+    uv_loop_t loop;
+    struct fake_rank fake;
+    struct journal *journal;
+    struct census census;
+    struct windows windows;
+    uint64_t position; /* in the journal: what has been looked at */
+};
+
+static void no_wake(void *user)
+{
+    (void)user;
+}
+
+static void start_worker(struct bed *bed)
+{
+    bed->census = (struct census){.loop = &bed->loop,
+                                  .session = SESSION,
+                                  .reader = 1,
+                                  .journal = bed->journal,
+                                  .wake = no_wake};
+    journal_begin(bed->journal);
+    assert_int_equal(windows_init(&bed->windows, &bed->census, bed->journal, "here"), 0);
+}
+
+static void stop_worker(struct bed *bed)
+{
+    census_finish(&bed->census);
+    uv_run(&bed->loop, UV_RUN_DEFAULT);
+    windows_finish(&bed->windows);
+}
+
+/* Daemon time is CLOCK_MONOTONIC here, so that windows are seconds. */
+static int set_up(void **state)
+{
+    struct bed *bed = calloc(1, sizeof *bed);
+    if (bed == NULL || uv_loop_init(&bed->loop) != 0 ||
+        journal_create(&bed->journal, 1u << 20) != 0 ||
+        fake_rank_create(&bed->fake, SESSION, (int32_t)getpid(), JOB, -1, 0, 1024) != 0)
+        return -1;
+    bed->fake.segment->mono_start_ns = BEGIN;
+    start_worker(bed);
+    daemon_clock_init(&bed->windows.clock, 0, 0);
+    bed->windows.clock.known = 1;
+    *state = bed;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct bed *bed = *state;
+    stop_worker(bed);
+    fake_rank_destroy(&bed->fake);
+    journal_destroy(bed->journal);
+    uv_loop_close(&bed->loop);
+    free(bed);
+    return 0;
+}
+
+static void make_known(struct bed *bed)
+{
+    atomic_store(&bed->fake.segment->size, 4);
+    atomic_store(&bed->fake.segment->rank, 2);
+}
+
+static void write_call(struct bed *bed, uint16_t call, uint64_t enter, uint64_t leave)
+{
+    struct event event = {.t_enter = enter,
+                          .t_exit = leave,
+                          .kind = EVENT_CALL,
+                          .call = call,
+                          .peer = PEER_NONE,
+                          .comm = COMM_SLOT_NONE};
+    fake_rank_write(&bed->fake, &event);
+}
+
+struct seen {
+    uint64_t windows, first, last, calls, events, lost, time, most_time, flags, ranks_messages,
+        deaths;
+};
+
+static uint64_t time_of(const struct wire_rank_row *row)
+{
+    return row->send_ns + row->recv_ns + row->wait_ns + row->poll_ns + row->collective_ns +
+           row->one_sided_ns + row->io_ns + row->other_ns;
+}
+
+static void see_window(const struct wire_window *window, struct seen *seen)
+{
+    assert_string_equal(window->job, JOB);
+    assert_true(seen->windows == 0 || window->window == seen->last + 1);
+    seen->first = seen->windows == 0 ? window->window : seen->first;
+    seen->last = window->window;
+    seen->windows++;
+    seen->flags |= window->flags;
+    seen->deaths += window->deaths_count;
+    for (uint64_t i = 0; i < window->ranks_count; i++) {
+        const struct wire_rank_row *row = &window->ranks[i];
+        seen->calls += row->calls;
+        seen->events += row->events;
+        seen->lost += row->lost;
+        seen->time += time_of(row);
+        seen->most_time = time_of(row) > seen->most_time ? time_of(row) : seen->most_time;
+    }
+}
+
+/* What was committed since the last look. */
+static struct seen look(struct bed *bed)
+{
+    struct seen seen = {0};
+    struct wire_arena arena = {0};
+    struct journal_message kept;
+    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+        struct wire_message message;
+        assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
+        if (message.type == WIRE_TYPE_WINDOW)
+            see_window(&message.window, &seen);
+        seen.ranks_messages += message.type == WIRE_TYPE_RANKS;
+    }
+    wire_arena_finish(&arena);
+    return seen;
+}
+
+static void no_window_holds_more_time_than_it_is_long(void **state)
+{
+    struct bed *bed = *state;
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    assert_int_equal(look(bed).windows, 0);
+    write_call(bed, CALL_Init, BEGIN + SECOND / 10, BEGIN + 7 * SECOND / 2);
+    make_known(bed);
+    windows_turn(&bed->windows, BEGIN + 7 * SECOND / 2 + 1000);
+    struct seen early = look(bed);
+    assert_int_equal(early.windows, 3);
+    assert_int_equal(early.first, 100);
+    assert_int_equal(early.last, 102);
+    assert_int_equal(early.calls, 0);
+    assert_int_equal(early.time, 29 * SECOND / 10);
+    assert_true(early.most_time <= SECOND);
+    assert_int_equal(early.ranks_messages, 1);
+    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    struct seen now = look(bed);
+    assert_int_equal(now.windows, 1);
+    assert_int_equal(now.first, 103);
+    assert_int_equal(now.calls, 1);
+    assert_int_equal(now.time, SECOND / 2);
+    assert_int_equal(early.flags | now.flags, 0);
+}
+
+static void agent_that_slept_closes_each_window_by_itself(void **state)
+{
+    struct bed *bed = *state;
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+    for (uint64_t i = 0; i < 50; i++)
+        write_call(bed, CALL_Barrier, BEGIN + i * SECOND / 10,
+                   BEGIN + i * SECOND / 10 + SECOND / 20);
+    windows_turn(&bed->windows, BEGIN + 5 * SECOND);
+    struct seen seen = look(bed);
+    assert_int_equal(seen.windows, 5);
+    assert_int_equal(seen.calls, 50);
+    assert_int_equal(seen.most_time, SECOND / 2);
+}
+
+static void worker_that_takes_over_goes_on_where_the_killed_one_was(void **state)
+{
+    struct bed *bed = *state;
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+    write_call(bed, CALL_Barrier, BEGIN + 2000, BEGIN + 3000);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    write_call(bed, CALL_Barrier, BEGIN + SECOND + 2000, BEGIN + SECOND + 3000);
+    windows_turn(&bed->windows, BEGIN + SECOND + SECOND / 2); /* summed, not committed */
+    struct seen before = look(bed);
+    stop_worker(bed);
+    journal_restarted(bed->journal);
+    start_worker(bed);
+    write_call(bed, CALL_Barrier, BEGIN + 3 * SECOND, BEGIN + 3 * SECOND + 500);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    struct seen after = look(bed);
+    assert_int_equal(before.windows, 1);
+    assert_int_equal(before.calls, 1);
+    assert_int_equal(after.windows, 3);
+    assert_int_equal(after.first, 101);
+    assert_int_equal(after.calls, 2);
+    assert_int_equal(after.time, 1500);
+    assert_int_equal(after.flags, WINDOW_RESUMED);
+}
+
+static void windows_before_the_first_contact_get_their_numbers_then(void **state)
+{
+    struct bed *bed = *state;
+    bed->windows.clock.known = 0;
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+    windows_turn(&bed->windows, BEGIN + 3 * SECOND);
+    /* the daemon is 50 s behind the guess */
+    struct wire_clock_answer answer = {.t1_ns = BEGIN + 3 * SECOND + 1000,
+                                       .t2_ns = BEGIN - 47 * SECOND + 2000,
+                                       .t3_ns = BEGIN - 47 * SECOND + 2000};
+    windows_observe_daemon(&bed->windows, &answer, BEGIN + 3 * SECOND + 3000);
+    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    struct seen seen = look(bed);
+    assert_int_equal(seen.windows, 4);
+    assert_int_equal(seen.first, 50);
+    assert_int_equal(seen.last, 53);
+    assert_int_equal(seen.flags, WINDOW_CLOCK);
+}
+
+static void window_numbers_never_go_back(void **state)
+{
+    struct bed *bed = *state;
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    assert_int_equal(look(bed).last, 101);
+    struct wire_clock_answer answer = {.t1_ns = BEGIN + 2 * SECOND, .t2_ns = BEGIN, .t3_ns = BEGIN};
+    daemon_clock_restart(&bed->windows.clock);
+    windows_observe_daemon(&bed->windows, &answer, BEGIN + 2 * SECOND + 10);
+    for (uint64_t tenth = 1; tenth < 60; tenth++)
+        windows_turn(&bed->windows, BEGIN + 2 * SECOND + tenth * SECOND / 10);
+    struct seen seen = look(bed);
+    assert_true(seen.windows >= 3);
+    assert_int_equal(seen.first, 102);
+    assert_true(seen.flags & WINDOW_CLOCK);
+}
+
+static void length_that_the_daemon_wants_holds_from_the_next_window(void **state)
+{
+    struct bed *bed = *state;
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+    windows_welcome(&bed->windows, SECOND / 4, WINDOWS_BUDGET);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    assert_int_equal(look(bed).last, 100);
+    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    struct seen seen = look(bed);
+    assert_int_equal(seen.windows, 4);
+    assert_int_equal(seen.first, 404);
+}
+
+static void what_dropped_windows_held_is_lost_and_counted(void **state)
+{
+    struct bed *bed = *state;
+    journal_destroy(bed->journal);
+    assert_int_equal(journal_create(&bed->journal, 4096), 0);
+    bed->windows.journal = bed->journal;
+    bed->census.journal = bed->journal;
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+    uint64_t written = 0;
+    for (uint64_t s = 0; s < 40; s++) {
+        for (int i = 0; i < 10; i++, written++)
+            write_call(bed, CALL_Barrier, BEGIN + s * SECOND + 5000, BEGIN + s * SECOND + 5000);
+        windows_turn(&bed->windows, BEGIN + (s + 1) * SECOND);
+    }
+    struct seen seen = look(bed);
+    assert_true(seen.windows < 40);
+    assert_true(seen.flags & WINDOW_GAP);
+    assert_true(bed->windows.dropped > 0);
+    /* what the newest drop took is counted in the window that is open */
+    windows_turn(&bed->windows, BEGIN + 41 * SECOND);
+    struct journal_message first;
+    assert_int_equal(journal_read(bed->journal, 0, &first), 1);
+    bed->position = 0;
+    seen = look(bed);
+    uint64_t open_lost, open_events = window_sum_total(bed->census.jobs->sum, &open_lost);
+    assert_int_equal(seen.events + seen.lost + open_events + open_lost, written);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(no_window_holds_more_time_than_it_is_long, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(agent_that_slept_closes_each_window_by_itself, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(worker_that_takes_over_goes_on_where_the_killed_one_was,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(windows_before_the_first_contact_get_their_numbers_then,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(window_numbers_never_go_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(length_that_the_daemon_wants_holds_from_the_next_window,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_dropped_windows_held_is_lost_and_counted, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

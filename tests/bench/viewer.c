@@ -1,0 +1,159 @@
+/* Frames a second of the viewer with a large job, drawn into memory as the window does, and its
+ * share of a core when nothing changes. Usage: viewer [RANKS]
+ *
+ *   live, scrolling   the strip glides and pans: every frame another span of time
+ *   live, data        ten windows a second stream in, each with all ranks and pairs
+ *   matrix, zooming   every frame another zoom, so that the matrix is added up anew
+ *   matrix, hover     only the mouse moves
+ *   idle              the same scene over and over: nothing is painted
+ */
+#include "tests/viewer/synthetic.h"
+
+#include "viewer/draw/painter.h"
+#include "viewer/draw/type.h"
+#include "viewer/ui/input.h"
+#include "viewer/views/view.h"
+
+#include "holter/clock.h"
+#include "proto/client.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAMES = 120 };
+
+struct desk {
+    struct model *model;
+    struct synthetic job;
+    struct ui ui;
+    struct theme theme;
+    struct range range;
+    struct pictures pictures;
+    struct scene scene;
+    struct painter painter;
+    struct type *type;
+    uint64_t apply_ns;
+};
+
+static void into(void *user, const struct wire_message *message, int snapshot)
+{
+    struct desk *d = user;
+    uint64_t start = clock_mono_ns();
+    model_apply(d->model, message, snapshot);
+    d->apply_ns += clock_mono_ns() - start;
+}
+
+static int frame(struct desk *d)
+{
+    uint64_t first = 0, last = 0;
+    ui_windows(&d->ui, d->model, &first, &last);
+    range_update(&d->range, d->model, d->ui.range, first, last);
+    theme_init(&d->theme, d->ui.theme);
+    frame_scene(&d->scene, d->model, &d->range, &d->ui, &d->theme, &d->pictures,
+                type_measure(d->type));
+    return painter_paint(&d->painter, &d->scene, d->type);
+}
+
+static void next_window(struct desk *d)
+{
+    synthetic_window(&d->job, into, d);
+}
+
+static void scroll(struct desk *d, int i)
+{
+    ui_pan_time(&d->ui, d->model, i % 2 ? 130000000 : -430000000);
+}
+
+/* Ten windows a second at thirty frames: every third frame brings one, the others glide. */
+static void data(struct desk *d, int i)
+{
+    if (i % 3 == 0)
+        next_window(d);
+    ui_follow_data(&d->ui, d->model, (uint64_t)i * 33);
+    ui_tick(&d->ui, (uint64_t)i * 33 + 16);
+}
+
+static void zoom(struct desk *d, int i)
+{
+    ui_zoom_matrix(&d->ui, d->model, i % 40 < 20 ? 0.93 : 1 / 0.93, d->job.ranks * 0.3,
+                   d->job.ranks * 0.3);
+}
+
+static void hover(struct desk *d, int i)
+{
+    d->ui.mouse_x = 500 + i;
+    d->ui.mouse_y = 300 + i / 2;
+}
+
+static void nothing(struct desk *d, int i)
+{
+    (void)d;
+    (void)i;
+}
+
+static double measure(struct desk *d, const char *name, enum view_id view,
+                      void (*step)(struct desk *, int))
+{
+    d->ui.view = view;
+    frame(d);
+    uint64_t start = clock_mono_ns(), longest = 0;
+    for (int i = 0; i < FRAMES; i++) {
+        uint64_t before = clock_mono_ns(), took;
+        step(d, i);
+        if (frame(d) < 0)
+            exit(1);
+        took = clock_mono_ns() - before;
+        longest = took > longest ? took : longest;
+    }
+    double seconds = (double)(clock_mono_ns() - start) / 1e9;
+    printf("%-18s %7.0f frames/s   %6.2f ms mean, %6.2f ms longest\n", name, FRAMES / seconds,
+           seconds / FRAMES * 1e3, (double)longest / 1e6);
+    return FRAMES / seconds;
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t ranks = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 4096;
+    struct desk d = {0};
+    char why[256];
+    if (ranks < 8 || type_create(&d.type, 1, why, sizeof why) < 0 ||
+        model_create(&d.model, 512u << 20) < 0) {
+        fprintf(stderr, "usage: viewer [RANKS], and fonts are needed\n");
+        return 2;
+    }
+    synthetic_init(&d.job, ranks, 64, 26, 1);
+    synthetic_begin(&d.job, into, &d);
+    ui_init(&d.ui, 1600, 900, 1, THEME_DARK);
+    d.ui.connection.state = CLIENT_CONNECTED;
+    for (int i = 0; i < 100; i++)
+        next_window(&d);
+    printf("%u ranks, %u pairs, 1600x900, no graphics hardware used; one window takes %.1f ms to "
+           "take in\n",
+           ranks, d.model->pairs.keys.count, (double)d.apply_ns / 100 / 1e6);
+    measure(&d, "live, scrolling", VIEW_LIVE, scroll);
+    d.ui.follow = 1;
+    double live = measure(&d, "live, data", VIEW_LIVE, data);
+    double zoomed = measure(&d, "matrix, zooming", VIEW_MATRIX, zoom);
+    ui_command(&d.ui, d.model, COMMAND_MATRIX_ALL, 0);
+    double streamed = measure(&d, "matrix, data", VIEW_MATRIX, data);
+    measure(&d, "matrix, hover", VIEW_MATRIX, hover);
+    measure(&d, "ranks, data", VIEW_RANKS, data);
+    d.ui.mouse_x = d.ui.mouse_y = -1;
+    double idle = measure(&d, "idle", VIEW_LIVE, nothing);
+    /* when nothing changes the window wakes twice a second, and then lays out at most once */
+    printf("idle: %.3f %% of a core (2 wake-ups a second, laid out each time)\n", 2 / idle * 100);
+    double least = fmin(fmin(live, zoomed), streamed);
+    printf("budget of 30 frames/s at 4,096 ranks: %s\n", ranks > 4096  ? "for smaller jobs"
+                                                         : least >= 30 ? "met"
+                                                                       : "MISSED");
+    painter_finish(&d.painter);
+    scene_finish(&d.scene);
+    pictures_finish(&d.pictures);
+    range_finish(&d.range);
+    type_destroy(d.type);
+    synthetic_finish(&d.job);
+    model_destroy(d.model);
+    return ranks <= 4096 && least < 30;
+}

@@ -1,0 +1,108 @@
+#include "daemon/options.h"
+#include "holter/error.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS UINT64_C(1000000)
+
+static enum options_verdict parse(struct options *o, char *why, size_t room, const char *a,
+                                  const char *b)
+{
+    char *argv[] = {"holterd", (char *)(uintptr_t)a, (char *)(uintptr_t)b, NULL};
+    return options_parse(o, a == NULL ? 1 : b == NULL ? 2 : 3, argv, why, room);
+}
+
+static void durations_have_units(void **state)
+{
+    uint64_t ns = 0;
+    (void)state;
+    assert_int_equal(options_duration("500ms", &ns), 0);
+    assert_int_equal(ns, 500 * MS);
+    assert_int_equal(options_duration("1s", &ns), 0);
+    assert_int_equal(ns, 1000 * MS);
+    assert_int_equal(options_duration("0.25", &ns), 0);
+    assert_int_equal(ns, 250 * MS);
+    assert_int_equal(options_duration("2min", &ns), 0);
+    assert_int_equal(ns, 120000 * MS);
+    const char *const wrong[] = {"", "ms", "-1s", "1h", "1 s", "nan", "inf", "1e99s", "0x10"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_int_equal(options_duration(wrong[i], &ns), -HOLTER_EUSAGE);
+}
+
+static void windows_are_from_100_ms_to_60_s(void **state)
+{
+    struct options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--window", "100ms"), OPTIONS_RUN);
+    assert_int_equal(o.window_ns, 100 * MS);
+    assert_int_equal(o.grace_ns, 25 * MS);
+    assert_int_equal(parse(&o, why, sizeof(why), "--window", "60s"), OPTIONS_RUN);
+    assert_int_equal(o.grace_ns, 250 * MS);
+    assert_int_equal(parse(&o, why, sizeof(why), "--window", "99ms"), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "--window"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--window", "61s"), OPTIONS_WRONG);
+    assert_int_equal(parse(&o, why, sizeof(why), "--window", "soon"), OPTIONS_WRONG);
+}
+
+static void without_keys_only_local_endpoints_are_listened_on(void **state)
+{
+    struct options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--listen", "tcp://0.0.0.0:7777"), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "--keys"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--listen", "tcp://*:7777"), OPTIONS_WRONG);
+    assert_int_equal(parse(&o, why, sizeof(why), "--listen", "tcp://192.168.1.1:7777"),
+                     OPTIONS_WRONG);
+    assert_int_equal(parse(&o, why, sizeof(why), "--listen", "tcp://127.0.0.1:7777"), OPTIONS_RUN);
+    assert_int_equal(parse(&o, why, sizeof(why), "--listen", "ipc:///tmp/x"), OPTIONS_RUN);
+    assert_int_equal(parse(&o, why, sizeof(why), "--listen", "http://127.0.0.1:1"), OPTIONS_WRONG);
+}
+
+static void unknown_words_are_named(void **state)
+{
+    struct options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--colour", NULL), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "--colour"));
+    assert_int_equal(parse(&o, why, sizeof(why), "now", NULL), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "now"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--session", "xyz"), OPTIONS_WRONG);
+}
+
+static void recording_is_on_unless_it_is_put_off(void **state)
+{
+    struct options o;
+    char why[512];
+    (void)state;
+    setenv("XDG_DATA_HOME", "/data", 1);
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_string_equal(o.record, "/data/holter");
+    assert_int_equal(parse(&o, why, sizeof(why), "--no-record", NULL), OPTIONS_RUN);
+    assert_null(o.record);
+    assert_int_equal(parse(&o, why, sizeof(why), "--record", "here"), OPTIONS_RUN);
+    assert_string_equal(o.record, "here");
+}
+
+int main(void)
+{
+    unsetenv("HOLTER_KEYS");
+    unsetenv("HOLTER_SESSION");
+    setenv("HOLTER_DAEMON", "ipc:///tmp/holter-options-test", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(durations_have_units),
+        cmocka_unit_test(windows_are_from_100_ms_to_60_s),
+        cmocka_unit_test(without_keys_only_local_endpoints_are_listened_on),
+        cmocka_unit_test(unknown_words_are_named),
+        cmocka_unit_test(recording_is_on_unless_it_is_put_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

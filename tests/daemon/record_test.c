@@ -1,0 +1,199 @@
+#include "daemon/record.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char directory[64], path[128];
+
+struct heard {
+    uint64_t kept;
+    unsigned stops;
+    char why[256];
+};
+
+static int make_directory(void **state)
+{
+    (void)state;
+    strcpy(directory, "/tmp/holter-record-XXXXXX");
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof(path), "%s/r.hrec", directory);
+    return 0;
+}
+
+static int remove_directory(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    return system(command);
+}
+
+static void on_kept(void *user, uint64_t instance, uint64_t seq)
+{
+    struct heard *heard = user;
+    assert_int_equal(instance, 9);
+    assert_true(seq >= heard->kept);
+    heard->kept = seq;
+}
+
+static void on_stopped(void *user, const char *job, const char *why)
+{
+    struct heard *heard = user;
+    assert_string_equal(job, "job.0");
+    heard->stops++;
+    snprintf(heard->why, sizeof(heard->why), "%s", why);
+}
+
+static void keep(struct recorder *r, uint64_t seq, size_t length)
+{
+    zmq_msg_t message;
+    struct recorded head = {.type = WIRE_TYPE_WINDOW, .instance = 9, .seq = seq};
+    assert_int_equal(zmq_msg_init_size(&message, length), 0);
+    for (size_t i = 0; i < length; i++)
+        ((uint8_t *)zmq_msg_data(&message))[i] = (uint8_t)((i * 2654435761u + seq * 40503u) >> 7);
+    recorder_keep(r, "job.0", &head, &message);
+    zmq_msg_close(&message);
+}
+
+static void begin(uv_loop_t *loop, struct recorder **r, struct heard *heard,
+                  const struct recorder_options *options)
+{
+    assert_int_equal(uv_loop_init(loop), 0);
+    assert_int_equal(
+        recorder_create(r, loop, options, &(struct recorder_events){heard, on_kept, on_stopped}),
+        0);
+    recorder_open(*r, "job.0", path);
+}
+
+static void end(uv_loop_t *loop, struct recorder *r)
+{
+    recorder_destroy(r);
+    uv_run(loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(loop), 0);
+}
+
+static int count_alert(void *user, const struct wire_alert *alert)
+{
+    (void)user;
+    (void)alert;
+    return 0;
+}
+
+static int count_message(void *user, const struct recorded *head, const void *bytes, size_t length)
+{
+    (void)head;
+    (void)bytes;
+    (void)length;
+    ++*(uint64_t *)user;
+    return 0;
+}
+
+static uint64_t messages_in_file(void)
+{
+    uint64_t count = 0;
+    assert_int_equal(
+        recording_read(path, &(struct recording_reader){&count, count_alert, count_message}), 0);
+    return count;
+}
+
+static void what_is_kept_is_told_after_it_was_committed(void **state)
+{
+    uv_loop_t loop;
+    struct recorder *r;
+    struct heard heard = {0};
+    (void)state;
+    begin(&loop, &r, &heard, &(struct recorder_options){0});
+    keep(r, 1, 100);
+    while (heard.kept == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    assert_int_equal(messages_in_file(), 1); /* another reader sees it already */
+    keep(r, 2, 100);
+    recorder_note(r, 9, 3);
+    end(&loop, r);
+    assert_int_equal(heard.kept, 3);
+    assert_int_equal(heard.stops, 0);
+    assert_int_equal(messages_in_file(), 2);
+}
+
+static void a_full_disk_stops_the_recording_once_and_agents_go_on(void **state)
+{
+    uv_loop_t loop;
+    struct recorder *r;
+    struct heard heard = {0};
+    (void)state;
+    begin(&loop, &r, &heard, &(struct recorder_options){.pages = 60});
+    for (uint64_t i = 1; i <= 300; i++)
+        keep(r, i, 4000);
+    end(&loop, r);
+    assert_int_equal(heard.stops, 1);
+    assert_non_null(strstr(heard.why, "full"));
+    assert_int_equal(heard.kept, 300);
+    messages_in_file(); /* readable */
+}
+
+static void a_disk_that_does_not_keep_up_ends_the_recording_and_not_memory(void **state)
+{
+    uv_loop_t loop;
+    struct recorder *r;
+    struct heard heard = {0};
+    (void)state;
+    begin(&loop, &r, &heard, &(struct recorder_options){.queue_bytes = 4096});
+    keep(r, 1, 100);
+    keep(r, 2, 8000); /* more than the whole queue holds */
+    keep(r, 3, 100);
+    end(&loop, r);
+    assert_int_equal(heard.stops, 1);
+    assert_non_null(strstr(heard.why, "keep up"));
+    assert_int_equal(heard.kept, 3);
+    assert_int_equal(messages_in_file(), 1);
+}
+
+static void a_closed_recording_opens_again_for_what_comes_late(void **state)
+{
+    uv_loop_t loop;
+    struct recorder *r;
+    struct heard heard = {0};
+    (void)state;
+    begin(&loop, &r, &heard, &(struct recorder_options){0});
+    keep(r, 1, 100);
+    recorder_close(r, "job.0");
+    keep(r, 2, 100);
+    end(&loop, r);
+    assert_int_equal(heard.stops, 0);
+    assert_int_equal(messages_in_file(), 2);
+}
+
+static void a_file_that_cannot_be_made_is_told(void **state)
+{
+    uv_loop_t loop;
+    struct recorder *r;
+    struct heard heard = {0};
+    (void)state;
+    snprintf(path, sizeof(path), "%s/no/such/place.hrec", directory);
+    begin(&loop, &r, &heard, &(struct recorder_options){0});
+    keep(r, 1, 100);
+    end(&loop, r);
+    assert_int_equal(heard.stops, 1);
+    assert_int_equal(heard.kept, 1);
+}
+
+#define WITH_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_DIRECTORY(what_is_kept_is_told_after_it_was_committed),
+        WITH_DIRECTORY(a_full_disk_stops_the_recording_once_and_agents_go_on),
+        WITH_DIRECTORY(a_disk_that_does_not_keep_up_ends_the_recording_and_not_memory),
+        WITH_DIRECTORY(a_closed_recording_opens_again_for_what_comes_late),
+        WITH_DIRECTORY(a_file_that_cannot_be_made_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,471 @@
+/* The client against a daemon played by the test, over real sockets. Nothing here depends on how
+ * long things take: both sides are driven until what is expected has come, or a generous limit ends
+ * a broken test. */
+#include "proto/client.h"
+
+#include "holter/clock.h"
+#include "holter/error.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <zmq.h>
+
+#define BROKEN_NS UINT64_C(30000000000)
+
+struct bed {
+    char top[32];
+    char endpoint[64];
+    void *context;
+    void *front;  /* ROUTER; NULL while the daemon is down */
+    void *stream; /* XPUB */
+    uint64_t instance;
+    uint64_t number;                       /* of the last frame */
+    uint64_t ordinal;                      /* of the last frame of topic totals */
+    int confirms;                          /* answer sync subscriptions */
+    const char *job;                       /* the job that there is; NULL: none */
+    uint64_t contained;                    /* frame number that the snapshot claims */
+    void (*before_state)(struct bed *bed); /* what happens before the snapshot is answered */
+    unsigned hellos;
+    char asked_topic[129];
+    struct wire_buffer buffer;
+    struct wire_arena arena;
+    struct client *client;
+    uint64_t windows[64]; /* totals received */
+    int snapshots[64];
+    size_t count;
+    int64_t reply_code;
+    uint64_t reply_id;
+};
+
+/* ---- the daemon ---------------------------------------------------------- */
+
+static void *bound(struct bed *bed, int type, const char *suffix)
+{
+    char endpoint[128];
+    const int linger = 0;
+    void *socket = zmq_socket(bed->context, type);
+    zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);
+    snprintf(endpoint, sizeof endpoint, "%s%s", bed->endpoint, suffix);
+    assert_int_equal(zmq_bind(socket, endpoint), 0);
+    return socket;
+}
+
+static void daemon_up(struct bed *bed)
+{
+    bed->front = bound(bed, ZMQ_ROUTER, "");
+    bed->stream = bound(bed, ZMQ_XPUB, ".stream");
+    bed->instance++;
+}
+
+static void daemon_down(struct bed *bed)
+{
+    zmq_close(bed->front);
+    zmq_close(bed->stream);
+    bed->front = bed->stream = NULL;
+}
+
+static void answer(struct bed *bed, zmq_msg_t *identity, enum wire_type type, const void *message)
+{
+    assert_int_equal(wire_encode(&bed->buffer, type, message), 0);
+    zmq_send(bed->front, zmq_msg_data(identity), zmq_msg_size(identity), ZMQ_SNDMORE);
+    zmq_send(bed->front, bed->buffer.bytes, bed->buffer.length, 0);
+}
+
+static void answer_request(struct bed *bed, zmq_msg_t *identity, const struct wire_request *request)
+{
+    struct wire_reply reply = {.id = request->id};
+    if (strcmp(request->op, "snapshot") == 0) {
+        snprintf(bed->asked_topic, sizeof bed->asked_topic, "%s", request->topic);
+        if (bed->before_state)
+            bed->before_state(bed);
+        struct wire_totals totals = {.job = request->job, .window = bed->contained};
+        if (bed->job && strcmp(request->job, bed->job) == 0)
+            answer(bed, identity, WIRE_TYPE_TOTALS, &totals);
+        else
+            reply.code = -HOLTER_ENOJOB;
+        reply.frame = bed->contained;
+    } else if (strcmp(request->op, "jobs") == 0 && bed->job) {
+        struct wire_job job = {.job = "older", .state = "ended", .app = "a", .mpi = "m"};
+        answer(bed, identity, WIRE_TYPE_JOB, &job);
+        job.job = bed->job;
+        job.state = "running";
+        answer(bed, identity, WIRE_TYPE_JOB, &job);
+    }
+    answer(bed, identity, WIRE_TYPE_REPLY, &reply);
+}
+
+static void serve_front(struct bed *bed)
+{
+    zmq_msg_t identity, body;
+    zmq_msg_init(&identity);
+    zmq_msg_init(&body);
+    while (bed->front && zmq_msg_recv(&identity, bed->front, ZMQ_DONTWAIT) >= 0) {
+        struct wire_message message;
+        assert_true(zmq_msg_recv(&body, bed->front, 0) >= 0);
+        assert_int_equal(
+            wire_decode(&message, &bed->arena, zmq_msg_data(&body), zmq_msg_size(&body), NULL), 0);
+        if (message.type == WIRE_TYPE_HELLO) {
+            struct wire_welcome welcome = {.protocol = WIRE_PROTOCOL,
+                                           .version = "test",
+                                           .instance = bed->instance,
+                                           .window_ns = 1000000000};
+            assert_string_equal(message.hello.role, "viewer");
+            bed->hellos++;
+            answer(bed, &identity, WIRE_TYPE_WELCOME, &welcome);
+        } else {
+            assert_int_equal(message.type, WIRE_TYPE_REQUEST);
+            answer_request(bed, &identity, &message.request);
+        }
+    }
+    zmq_msg_close(&identity);
+    zmq_msg_close(&body);
+}
+
+static void publish_raw(struct bed *bed, const char *topic, uint64_t number, uint64_t ordinal,
+                        const void *body, size_t length)
+{
+    uint64_t numbers[2] = {__builtin_bswap64(number), __builtin_bswap64(ordinal)};
+    zmq_send(bed->stream, topic, strlen(topic), ZMQ_SNDMORE);
+    zmq_send(bed->stream, numbers, sizeof numbers, ZMQ_SNDMORE);
+    zmq_send(bed->stream, body, length, 0);
+}
+
+static void serve_stream(struct bed *bed)
+{
+    char subscription[256];
+    int length;
+    while (bed->stream && (length = zmq_recv(bed->stream, subscription, sizeof subscription - 1,
+                                             ZMQ_DONTWAIT)) >= 0) {
+        subscription[length] = '\0';
+        if (bed->confirms && subscription[0] == 1 && strncmp(subscription + 1, "sync/", 5) == 0)
+            publish_raw(bed, subscription + 1, 0, 0, "", 0);
+    }
+}
+
+/* The window's number is the frame's, so that the test sees which frames came. */
+static void publish_totals(struct bed *bed, const char *job)
+{
+    char topic[80];
+    struct wire_totals totals = {.job = job, .window = ++bed->number};
+    snprintf(topic, sizeof topic, "totals/%s", job);
+    assert_int_equal(wire_encode(&bed->buffer, WIRE_TYPE_TOTALS, &totals), 0);
+    publish_raw(bed, topic, bed->number, ++bed->ordinal, bed->buffer.bytes, bed->buffer.length);
+}
+
+static void publish_job(struct bed *bed, const char *id)
+{
+    char topic[80];
+    struct wire_job job = {.job = id, .state = "running", .app = "a", .mpi = "m"};
+    snprintf(topic, sizeof topic, "job/%s", id);
+    assert_int_equal(wire_encode(&bed->buffer, WIRE_TYPE_JOB, &job), 0);
+    publish_raw(bed, topic, ++bed->number, 1, bed->buffer.bytes, bed->buffer.length);
+}
+
+/* ---- both together ------------------------------------------------------- */
+
+static void take_message(struct bed *bed, const struct client_message *message)
+{
+    if (message->message->type == WIRE_TYPE_REPLY) {
+        bed->reply_code = message->message->reply.code;
+        bed->reply_id = message->id;
+    }
+    if (message->message->type == WIRE_TYPE_TOTALS && bed->count < 64) {
+        bed->windows[bed->count] = message->message->totals.window;
+        bed->snapshots[bed->count++] = message->snapshot;
+    }
+}
+
+static void step(struct bed *bed)
+{
+    struct client_message message;
+    serve_front(bed);
+    serve_stream(bed);
+    int result = client_next(bed->client, 1, &message);
+    assert_true(result >= 0);
+    if (result == 1)
+        take_message(bed, &message);
+}
+
+#define UNTIL(bed, condition)                                                                      \
+    do {                                                                                           \
+        uint64_t begin = clock_mono_ns();                                                          \
+        while (!(condition)) {                                                                     \
+            step(bed);                                                                             \
+            if (clock_mono_ns() - begin > BROKEN_NS)                                               \
+                fail_msg("never came: %s", #condition);                                            \
+        }                                                                                          \
+    } while (0)
+
+static int make_bed(void **state)
+{
+    struct bed *bed = calloc(1, sizeof *bed);
+    *state = bed;
+    strcpy(bed->top, "/tmp/holter-test-XXXXXX");
+    if (!mkdtemp(bed->top))
+        return -1;
+    snprintf(bed->endpoint, sizeof bed->endpoint, "ipc://%s/sock", bed->top);
+    bed->context = zmq_ctx_new();
+    bed->confirms = 1;
+    bed->job = "lmp.0";
+    struct client_options options = {.endpoint = bed->endpoint, .role = ROLE_VIEWER};
+    return client_create(&bed->client, &options);
+}
+
+static int drop_bed(void **state)
+{
+    struct bed *bed = *state;
+    client_destroy(bed->client);
+    if (bed->front)
+        daemon_down(bed);
+    zmq_ctx_term(bed->context);
+    wire_buffer_finish(&bed->buffer);
+    wire_arena_finish(&bed->arena);
+    char path[80];
+    snprintf(path, sizeof path, "%s/sock", bed->top);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/sock.stream", bed->top);
+    unlink(path);
+    rmdir(bed->top);
+    free(bed);
+    return 0;
+}
+
+/* ---- tests --------------------------------------------------------------- */
+
+static void it_waits_for_a_daemon_that_comes_later(void **state)
+{
+    struct bed *bed = *state;
+    struct client_message message;
+    assert_int_equal(client_next(bed->client, 0, &message), 0);
+    assert_int_equal(client_state(bed->client), CLIENT_DIALLING);
+    daemon_up(bed);
+    UNTIL(bed, client_state(bed->client) == CLIENT_CONNECTED);
+    assert_string_equal(client_error(bed->client), "");
+}
+
+static void publish_in_between(struct bed *bed)
+{
+    /* 4 and 5 leave before the state is taken, which contains them; 6 and 7 follow */
+    for (int i = 0; i < 4; i++)
+        publish_totals(bed, "lmp.0");
+    bed->contained = 5;
+    bed->before_state = NULL;
+}
+
+static void the_state_comes_first_and_its_frames_are_not_repeated(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    for (int i = 0; i < 3; i++)
+        publish_totals(bed, "lmp.0"); /* nobody listens yet */
+    bed->before_state = publish_in_between;
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    UNTIL(bed, bed->count == 3);
+    assert_string_equal(bed->asked_topic, "totals");
+    const uint64_t windows[] = {5, 6, 7};
+    assert_memory_equal(bed->windows, windows, sizeof windows);
+    assert_true(bed->snapshots[0] && !bed->snapshots[1] && !bed->snapshots[2]);
+    assert_int_equal(client_missed(bed->client), 0);
+}
+
+static void no_name_means_the_newest_running_job(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, NULL, NULL), 0);
+    UNTIL(bed, bed->count == 1);
+    publish_totals(bed, "lmp.01"); /* a longer id with the same beginning */
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 2);
+    assert_int_equal(bed->windows[1], 2);
+    assert_string_equal(bed->asked_topic, "");
+}
+
+static void no_job_yet_means_the_next_to_come(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    bed->job = NULL;
+    assert_int_equal(client_follow(bed->client, "", "totals"), 0);
+    int64_t id = client_ask(bed->client, "jobs", NULL, NULL, NULL);
+    assert_true(id > 0);
+    UNTIL(bed, bed->reply_id == (uint64_t)id);
+    bed->job = "cp2k.1";
+    /* Until the client has looked at the stream, the news may come before its subscription. */
+    UNTIL(bed, (publish_job(bed, "cp2k.1"), bed->count == 1));
+    publish_totals(bed, "cp2k.1");
+    UNTIL(bed, bed->count == 2);
+    assert_false(bed->snapshots[1]);
+}
+
+static void a_job_unknown_to_the_daemon_is_followed_from_its_first_frame(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    bed->job = NULL;
+    assert_int_equal(client_follow(bed->client, "later.0", "totals"), 0);
+    UNTIL(bed, bed->asked_topic[0]);
+    publish_totals(bed, "later.0");
+    UNTIL(bed, bed->count == 1);
+    assert_int_equal(bed->windows[0], 1);
+    assert_false(bed->snapshots[0]);
+}
+
+static void a_daemon_that_does_not_confirm_is_asked_all_the_same(void **state)
+{
+    struct bed *bed = *state;
+    bed->confirms = 0;
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    UNTIL(bed, bed->count == 1);
+}
+
+static void missed_frames_are_counted_by_topic(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    UNTIL(bed, bed->count == 1);
+    publish_totals(bed, "lmp.0");
+    bed->number += 10; /* frames of other topics: no gap */
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 3);
+    assert_int_equal(client_missed(bed->client), 0);
+    bed->number += 3;
+    bed->ordinal += 2;
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 4);
+    assert_int_equal(client_missed(bed->client), 2);
+}
+
+static void a_restarted_daemon_is_found_and_followed_anew(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    UNTIL(bed, bed->count == 1);
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 2);
+    daemon_down(bed);
+    bed->number = bed->ordinal = 0;
+    bed->contained = 0;
+    daemon_up(bed);
+    UNTIL(bed, bed->count == 3);
+    assert_true(bed->snapshots[2]);
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 4);
+    assert_int_equal(bed->windows[3], 1);
+    assert_int_equal(client_missed(bed->client), 0);
+}
+
+static void a_vanished_daemon_is_noticed_and_open_questions_are_answered(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    UNTIL(bed, client_state(bed->client) == CLIENT_CONNECTED);
+    daemon_down(bed);
+    int64_t id = client_ask(bed->client, "status", NULL, NULL, NULL);
+    assert_true(id > 0);
+    UNTIL(bed, client_state(bed->client) == CLIENT_LOST);
+    assert_string_not_equal(client_error(bed->client), "");
+    UNTIL(bed, bed->reply_id == (uint64_t)id);
+    assert_int_equal(bed->reply_code, -HOLTER_EUNREACHABLE);
+    daemon_up(bed);
+    UNTIL(bed, client_state(bed->client) == CLIENT_CONNECTED);
+}
+
+static void garbage_on_the_stream_is_passed_over(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    UNTIL(bed, bed->count == 1);
+    zmq_send(bed->stream, "totals/lmp.0", 12, 0);
+    zmq_send(bed->stream, "totals/lmp.0", 12, ZMQ_SNDMORE);
+    zmq_send(bed->stream, "12345678", 8, ZMQ_SNDMORE);
+    zmq_send(bed->stream, "x", 1, 0);
+    for (int i = 0; i < 6; i++)
+        zmq_send(bed->stream, "totals/lmp.0", 12, i < 5 ? ZMQ_SNDMORE : 0);
+    publish_raw(bed, "totals/lmp.0", ++bed->number, ++bed->ordinal, "\xc1", 1);
+    publish_raw(bed, "totals/lmp.0", ++bed->number, ++bed->ordinal, "", 0);
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 2);
+    assert_int_equal(bed->windows[1], 3);
+}
+
+static void its_descriptor_tells_when_to_look(void **state)
+{
+    struct bed *bed = *state;
+    struct client_message message;
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    uint64_t begin = clock_mono_ns();
+    int result = 0;
+    /* As an event loop does it: look only after the descriptor has become readable, and until dry.
+     */
+    while (bed->count == 0) {
+        assert_true(clock_mono_ns() - begin < BROKEN_NS);
+        serve_front(bed);
+        serve_stream(bed);
+        struct pollfd ready = {.fd = client_fd(bed->client), .events = POLLIN};
+        if (poll(&ready, 1, 1) != 1)
+            continue;
+        while ((result = client_next(bed->client, 0, &message)) == 1)
+            take_message(bed, &message);
+        assert_int_equal(result, 0);
+    }
+}
+
+static void what_cannot_be_followed_is_refused(void **state)
+{
+    struct bed *bed = *state;
+    assert_int_equal(client_follow(bed->client, "j", "totals,nonsense"), -HOLTER_EUSAGE);
+    assert_non_null(strstr(client_error(bed->client), "nonsense"));
+    char longer[80];
+    memset(longer, 'j', sizeof longer);
+    longer[79] = '\0';
+    assert_int_equal(client_follow(bed->client, longer, NULL), -HOLTER_EUSAGE);
+    struct client *other = NULL;
+    struct client_options options = {.endpoint = "udp://nowhere", .role = ROLE_VIEWER};
+    assert_int_equal(client_create(&other, &options), -HOLTER_EUSAGE);
+    assert_null(other);
+}
+
+static void too_many_open_questions_are_refused(void **state)
+{
+    struct bed *bed = *state;
+    for (int i = 0; i < 64; i++)
+        assert_true(client_ask(bed->client, "status", NULL, NULL, NULL) > 0);
+    assert_int_equal(client_ask(bed->client, "status", NULL, NULL, NULL), -HOLTER_EFULL);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, make_bed, drop_bed)
+    const struct CMUnitTest tests[] = {
+        T(it_waits_for_a_daemon_that_comes_later),
+        T(the_state_comes_first_and_its_frames_are_not_repeated),
+        T(no_name_means_the_newest_running_job),
+        T(no_job_yet_means_the_next_to_come),
+        T(a_job_unknown_to_the_daemon_is_followed_from_its_first_frame),
+        T(a_daemon_that_does_not_confirm_is_asked_all_the_same),
+        T(missed_frames_are_counted_by_topic),
+        T(a_restarted_daemon_is_found_and_followed_anew),
+        T(a_vanished_daemon_is_noticed_and_open_questions_are_answered),
+        T(garbage_on_the_stream_is_passed_over),
+        T(its_descriptor_tells_when_to_look),
+        T(what_cannot_be_followed_is_refused),
+        T(too_many_open_questions_are_refused),
+    };
+#undef T
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

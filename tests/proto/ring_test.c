@@ -1,0 +1,250 @@
+#include "holter/ring.h"
+
+#include "holter/error.h"
+#include "holter/segment.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CAPACITY 64u
+
+/* A segment in private memory: rings need no shared memory to work. */
+struct bed {
+    struct segment *segment;
+    size_t bytes;
+    struct ring_writer writer;
+    struct ring_reader reader;
+};
+
+static void bed_init(struct bed *bed)
+{
+    bed->bytes =
+        SEGMENT_HEADER_BYTES + sizeof(struct ring_control) + CAPACITY * sizeof(struct event);
+    bed->segment = aligned_alloc(4096, (bed->bytes + 4095) / 4096 * 4096);
+    assert_non_null(bed->segment);
+    memset(bed->segment, 0, bed->bytes);
+    bed->segment->rings = 1;
+    bed->segment->rings_offset = SEGMENT_HEADER_BYTES;
+    struct ring_control *control = segment_ring(bed->segment, 0);
+    control->capacity = CAPACITY;
+    control->offset = SEGMENT_HEADER_BYTES + sizeof(*control);
+    ((struct event *)((char *)bed->segment + control->offset))->seq = UINT64_MAX;
+    atomic_store(&control->state, RING_ACTIVE);
+    bed->writer = (struct ring_writer){
+        .control = control,
+        .slots = (struct event *)((char *)bed->segment + control->offset),
+        .mask = CAPACITY - 1,
+    };
+    assert_int_equal(ring_reader_init(&bed->reader, bed->segment, bed->bytes, 0), 0);
+}
+
+static void bed_finish(struct bed *bed)
+{
+    free(bed->segment);
+}
+
+static struct event *enter(struct bed *bed, uint64_t bytes)
+{
+    struct event *slot = ring_slot(&bed->writer);
+    ring_put(slot, RING_WORD_T_ENTER, bytes * 2 + 1);
+    ring_put(slot, RING_WORD_T_EXIT, 0);
+    ring_put(slot, RING_WORD_BYTES, bytes);
+    ring_put(slot, RING_WORD_BYTES_IN, ~bytes);
+    ring_put(slot, RING_WORD_ENDS, ring_ends(-3, 77));
+    ring_put(slot, RING_WORD_PLACE, ring_place(9, COMM_SLOT_OTHER, 12));
+    ring_put(slot, RING_WORD_WHAT, ring_what(30, EVENT_RECV | EVENT_INTER, EVENT_CALL, 4));
+    ring_enter(&bed->writer, slot);
+    return slot;
+}
+
+static void leave(struct bed *bed, struct event *slot)
+{
+    ring_put(slot, RING_WORD_T_EXIT, slot->t_enter + 5);
+    ring_fence();
+    ring_publish(&bed->writer);
+}
+
+static void a_record_comes_out_as_it_was_put(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    leave(&bed, enter(&bed, 1000));
+    struct event out[4];
+    assert_int_equal(ring_read(&bed.reader, out, 4), 1);
+    assert_int_equal(out[0].seq, 0);
+    assert_int_equal(out[0].t_enter, 2001);
+    assert_int_equal(out[0].t_exit, 2006);
+    assert_int_equal(out[0].bytes, 1000);
+    assert_int_equal(out[0].bytes_in, ~UINT64_C(1000));
+    assert_int_equal(out[0].peer, -3);
+    assert_int_equal(out[0].tag, 77);
+    assert_int_equal(out[0].request, 9);
+    assert_int_equal(out[0].comm, COMM_SLOT_OTHER);
+    assert_int_equal(out[0].region, 12);
+    assert_int_equal(out[0].call, 30);
+    assert_int_equal(out[0].flags, EVENT_RECV | EVENT_INTER);
+    assert_int_equal(out[0].kind, EVENT_CALL);
+    assert_int_equal(out[0].parts, 4);
+    assert_int_equal(ring_read(&bed.reader, out, 4), 0);
+    bed_finish(&bed);
+}
+
+/* Any mix of bursts and reads, from empty to many laps behind: read + lost = written, in order, no
+ * gap that is not counted. */
+static void every_event_is_read_or_counted_as_lost(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    struct event out[CAPACITY];
+    uint64_t written = 0, read = 0;
+    unsigned seed = 12345;
+    for (int round = 0; round < 4000; round++) {
+        seed = seed * 1103515245u + 12345u;
+        unsigned burst = (seed >> 16) % (round % 7 == 0 ? 3 * CAPACITY : CAPACITY / 2);
+        for (unsigned i = 0; i < burst; i++)
+            leave(&bed, enter(&bed, written++));
+        uint64_t lost_before = bed.reader.lost, next_before = bed.reader.next;
+        size_t n = ring_read(&bed.reader, out, 1 + (seed >> 8) % CAPACITY);
+        uint64_t skipped = bed.reader.lost - lost_before;
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(out[i].bytes, next_before + skipped + i);
+        read += n;
+        assert_int_equal(bed.reader.next, read + bed.reader.lost);
+    }
+    size_t n;
+    while ((n = ring_read(&bed.reader, out, CAPACITY)) > 0)
+        read += n;
+    assert_int_equal(read + bed.reader.lost, written);
+    assert_true(bed.reader.lost > 0);
+    assert_true(read > written / 2);
+    bed_finish(&bed);
+}
+
+static void the_slot_being_written_is_never_read(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    struct event out[CAPACITY];
+    for (unsigned i = 0; i < CAPACITY; i++)
+        leave(&bed, enter(&bed, i));
+    enter(&bed, 999); /* overwrites record 0 */
+    assert_int_equal(ring_read(&bed.reader, out, CAPACITY), CAPACITY - 1);
+    assert_int_equal(out[0].bytes, 1);
+    assert_int_equal(bed.reader.lost, 1);
+    bed_finish(&bed);
+}
+
+static void a_call_in_progress_is_seen_until_it_ends(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    struct event out;
+    assert_int_equal(ring_peek(&bed.reader, &out), -HOLTER_EEMPTY);
+    struct event *first = ring_slot(&bed.writer); /* half written: not begun yet */
+    ring_put(first, RING_WORD_WHAT, ring_what(30, 0, EVENT_CALL, 0));
+    assert_int_equal(ring_peek(&bed.reader, &out), -HOLTER_EEMPTY);
+    for (unsigned i = 0; i < 3 * CAPACITY; i++) {
+        struct event *slot = enter(&bed, i);
+        assert_int_equal(ring_peek(&bed.reader, &out), 0);
+        assert_int_equal(out.bytes, i);
+        assert_int_equal(out.t_exit, 0);
+        ring_put(slot, RING_WORD_T_EXIT, 5);
+        assert_int_equal(ring_peek(&bed.reader, &out), -HOLTER_EEMPTY);
+        ring_publish(&bed.writer);
+        assert_int_equal(ring_peek(&bed.reader, &out), -HOLTER_EEMPTY);
+    }
+    bed_finish(&bed);
+}
+
+static void capture_gives_the_newest_without_consuming(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    struct event out[2 * CAPACITY];
+    assert_int_equal(ring_capture(&bed.reader, out, 8), 0);
+    for (unsigned i = 0; i < 5; i++)
+        leave(&bed, enter(&bed, i));
+    assert_int_equal(ring_capture(&bed.reader, out, 8), 5);
+    assert_int_equal(ring_capture(&bed.reader, out, 3), 3);
+    assert_int_equal(out[0].bytes, 2);
+    assert_int_equal(out[2].bytes, 4);
+    for (unsigned i = 5; i < 1000; i++)
+        leave(&bed, enter(&bed, i));
+    assert_int_equal(ring_capture(&bed.reader, out, 2 * CAPACITY), CAPACITY - 1);
+    assert_int_equal(out[CAPACITY - 2].bytes, 999);
+    assert_int_equal(bed.reader.next, 0);
+    bed_finish(&bed);
+}
+
+static void a_control_block_that_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    struct ring_control *control = segment_ring(bed.segment, 0), good = *control;
+    struct ring_reader reader;
+    assert_int_equal(ring_reader_init(&reader, bed.segment, bed.bytes, 1), -HOLTER_ECORRUPT);
+    assert_int_equal(ring_reader_init(&reader, bed.segment, bed.bytes - 1, 0), -HOLTER_ECORRUPT);
+    assert_int_equal(ring_reader_init(&reader, bed.segment, 100, 0), -HOLTER_ECORRUPT);
+    const uint64_t capacities[] = {0, 1, 63, 65, 128, UINT64_MAX, UINT64_C(1) << 63};
+    for (size_t i = 0; i < sizeof(capacities) / sizeof(capacities[0]); i++) {
+        control->capacity = capacities[i];
+        assert_int_equal(ring_reader_init(&reader, bed.segment, bed.bytes, 0), -HOLTER_ECORRUPT);
+    }
+    *control = good;
+    const uint64_t offsets[] = {1, good.offset + 64, UINT64_MAX, UINT64_MAX - 63};
+    for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+        control->offset = offsets[i];
+        assert_int_equal(ring_reader_init(&reader, bed.segment, bed.bytes, 0), -HOLTER_ECORRUPT);
+        control->offset = good.offset;
+        bed.segment->rings_offset = offsets[i] & ~UINT64_C(63);
+        if (bed.segment->rings_offset > SEGMENT_HEADER_BYTES)
+            assert_int_equal(ring_reader_init(&reader, bed.segment, SEGMENT_HEADER_BYTES, 0),
+                             -HOLTER_ECORRUPT);
+        bed.segment->rings_offset = SEGMENT_HEADER_BYTES;
+    }
+    atomic_store(&control->state, RING_FREE);
+    assert_int_equal(ring_reader_init(&reader, bed.segment, bed.bytes, 0), -HOLTER_EEMPTY);
+    bed_finish(&bed);
+}
+
+static void a_head_that_goes_back_does_not_trip_the_reader(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    struct event out[CAPACITY];
+    for (unsigned i = 0; i < 10; i++)
+        leave(&bed, enter(&bed, i));
+    assert_int_equal(ring_read(&bed.reader, out, CAPACITY), 10);
+    atomic_store(&bed.writer.control->head, 3);
+    assert_int_equal(ring_read(&bed.reader, out, CAPACITY), 0);
+    atomic_store(&bed.writer.control->head, UINT64_MAX);
+    assert_int_equal(ring_read(&bed.reader, out, CAPACITY), CAPACITY - 1);
+    bed_finish(&bed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_record_comes_out_as_it_was_put),
+        cmocka_unit_test(every_event_is_read_or_counted_as_lost),
+        cmocka_unit_test(the_slot_being_written_is_never_read),
+        cmocka_unit_test(a_call_in_progress_is_seen_until_it_ends),
+        cmocka_unit_test(capture_gives_the_newest_without_consuming),
+        cmocka_unit_test(a_control_block_that_does_not_fit_is_refused),
+        cmocka_unit_test(a_head_that_goes_back_does_not_trip_the_reader),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

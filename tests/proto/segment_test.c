@@ -1,0 +1,255 @@
+#include "holter/segment.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const struct segment_shape default_shape = {
+    .rings = SEGMENT_RINGS,
+    .comms = SEGMENT_COMMS,
+    .regions = SEGMENT_REGIONS,
+    .first_capacity = SEGMENT_FIRST_CAPACITY,
+    .early_capacity = SEGMENT_EARLY_CAPACITY,
+    .late_capacity = SEGMENT_LATE_CAPACITY,
+};
+static const struct segment_shape small_shape = {.rings = 2,
+                                                 .comms = 4,
+                                                 .regions = 4,
+                                                 .first_capacity = 16,
+                                                 .early_capacity = 8,
+                                                 .late_capacity = 4};
+
+static void own_name(char name[128])
+{
+    assert_int_equal(segment_name(name, 128, (uint32_t)getuid(), "5e97e57", (int32_t)getpid()), 0);
+}
+
+static struct segment *make(const struct segment_shape *shape)
+{
+    char name[128];
+    own_name(name);
+    struct segment *segment = NULL;
+    assert_int_equal(segment_create(&segment, name, shape), 0);
+    segment->pid = (int32_t)getpid();
+    segment->pid_start = process_start_time((int32_t)getpid());
+    return segment;
+}
+
+static void discard(struct segment *segment)
+{
+    char name[128];
+    own_name(name);
+    segment_unmap(segment, (size_t)segment->bytes);
+    assert_int_equal(shm_unlink(name), 0);
+}
+
+static int reopen(struct segment **out, size_t *bytes)
+{
+    char name[128];
+    own_name(name);
+    return segment_open(out, bytes, name, 0);
+}
+
+static void the_default_shape_stays_below_4_mib(void **state)
+{
+    (void)state;
+    assert_true(segment_bytes(&default_shape) < 4u << 20);
+}
+
+static void a_reader_waits_for_the_header_and_then_sees_the_tables(void **state)
+{
+    (void)state;
+    struct segment *segment = make(&small_shape), *seen = NULL;
+    size_t bytes = 0;
+    assert_int_equal(reopen(&seen, &bytes), -HOLTER_EEMPTY);
+    assert_null(seen);
+    atomic_store(&segment->state, SEGMENT_RUNNING);
+    assert_int_equal(reopen(&seen, &bytes), 0);
+    assert_int_equal(bytes, segment_bytes(&small_shape));
+    assert_int_equal(atomic_load(&seen->rank), -1);
+    assert_int_equal(segment_ring(seen, 0)->capacity, 16);
+    assert_int_equal(segment_ring(seen, 1)->capacity, 8);
+    segment_region(segment, 3)->name[0] = 'x';
+    assert_int_equal(segment_region(seen, 3)->name[0], 'x');
+    segment_comm(segment, 3)->id = 99;
+    assert_int_equal(segment_comm(seen, 3)->id, 99);
+    /* The last record is the last of the mapping. */
+    assert_int_equal(segment_ring(seen, 1)->offset + 8 * sizeof(struct event), bytes);
+    segment_unmap(seen, bytes);
+    discard(segment);
+}
+
+static void it_is_for_its_user_alone_and_not_made_twice(void **state)
+{
+    (void)state;
+    struct segment *segment = make(&small_shape), *second = NULL;
+    char name[128], path[160];
+    own_name(name);
+    snprintf(path, sizeof(path), "/dev/shm%s", name);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_true(st.st_blocks * 512 >=
+                (off_t)segment_bytes(&small_shape)); /* reserved, not sparse */
+    assert_int_equal(segment_create(&second, name, &small_shape), -EEXIST);
+    assert_null(second);
+    discard(segment);
+    size_t bytes;
+    assert_int_equal(segment_open(&second, &bytes, name, 0), -ENOENT);
+}
+
+static void no_room_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    struct segment_shape huge = small_shape;
+    huge.rings = 4096;
+    huge.late_capacity = 1u << 31; /* half a petabyte */
+    char name[128];
+    own_name(name);
+    struct segment *segment = NULL;
+    int error = segment_create(&segment, name, &huge);
+    assert_true(error == -ENOSPC || error == -EFBIG || error == -ENOMEM);
+    assert_int_equal(shm_unlink(name), -1);
+    assert_int_equal(errno, ENOENT);
+}
+
+static void impossible_shapes_are_refused(void **state)
+{
+    (void)state;
+    char name[128];
+    own_name(name);
+    struct segment *segment = NULL;
+    struct segment_shape shape = small_shape;
+    shape.first_capacity = 15;
+    assert_int_equal(segment_create(&segment, name, &shape), -EINVAL);
+    shape = small_shape;
+    shape.rings = 0;
+    assert_int_equal(segment_create(&segment, name, &shape), -EINVAL);
+    shape = small_shape;
+    shape.comms = 65535; /* would collide with COMM_SLOT_* */
+    assert_int_equal(segment_create(&segment, name, &shape), -EINVAL);
+}
+
+/* Each 8-byte word of header and ring table is set to values that would lead astray. Whatever the
+ * result, nothing outside the mapping may be touched (run under AddressSanitizer), and what is
+ * accepted must fit. */
+static void a_damaged_header_never_leads_outside(void **state)
+{
+    (void)state;
+    struct segment *segment = make(&small_shape);
+    atomic_store(&segment->state, SEGMENT_RUNNING);
+    static const uint64_t bad[] = {
+        0, 1, 63, 4095, 65535, UINT32_MAX, UINT64_C(1) << 40, UINT64_MAX, UINT64_MAX - 63};
+    uint64_t *words = (uint64_t *)(void *)segment;
+    size_t count = (SEGMENT_HEADER_BYTES + 2 * sizeof(struct ring_control)) / sizeof(uint64_t);
+    unsigned refused = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t good = words[i];
+        for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+            words[i] = bad[k];
+            struct segment *seen;
+            size_t bytes;
+            if (reopen(&seen, &bytes) != 0) {
+                refused++;
+                continue;
+            }
+            struct ring_reader reader;
+            struct event out[16];
+            for (uint32_t r = 0; r < seen->rings; r++) {
+                if (ring_reader_init(&reader, seen, bytes, r) == 0)
+                    ring_read(&reader, out, 16);
+            }
+            segment_unmap(seen, bytes);
+        }
+        words[i] = good;
+    }
+    assert_true(refused > 50);
+    discard(segment);
+}
+
+static void names_are_read_as_they_are_written(void **state)
+{
+    (void)state;
+    char name[128], session[32];
+    uint32_t uid;
+    int32_t pid;
+    assert_int_equal(segment_name(name, sizeof(name), 4294967295u, "0123456789abcdef", 2147483647),
+                     0);
+    assert_string_equal(name, "/holter.4294967295.0123456789abcdef.2147483647");
+    assert_int_equal(segment_name_parse(name + 1, &uid, session, &pid), 0);
+    assert_int_equal(uid, 4294967295u);
+    assert_string_equal(session, "0123456789abcdef");
+    assert_int_equal(pid, 2147483647);
+    assert_int_equal(segment_name(name, sizeof(name), 0, "", 1), -HOLTER_ERANGE);
+    assert_int_equal(segment_name(name, sizeof(name), 0, "../x", 1), -HOLTER_ERANGE);
+    assert_int_equal(segment_name(name, sizeof(name), 0, "01234567890123456789012345678901", 1),
+                     -HOLTER_ERANGE);
+    assert_int_equal(segment_name(name, 12, 0, "abc", 1), -HOLTER_ERANGE);
+    static const char *const bad[] = {"",
+                                      "holter",
+                                      "holter.",
+                                      "holter.1",
+                                      "holter.1.",
+                                      "holter.1.a",
+                                      "holter.1.a.",
+                                      "holter.1.a.0",
+                                      "holter.01.a.3",
+                                      "holter.1.a.3x",
+                                      "holter.1.a.-3",
+                                      "holter.1..3",
+                                      "holter.1.g.3",
+                                      "holter.4294967296.a.3",
+                                      "holter.1.a.2147483648",
+                                      "xholter.1.a.3",
+                                      "holter.1.01234567890123456789012345678901.3"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(segment_name_parse(bad[i], &uid, session, &pid), -HOLTER_EMALFORMED);
+}
+
+static void a_dead_owner_is_noticed_even_before_it_is_reaped(void **state)
+{
+    (void)state;
+    struct segment *segment = make(&small_shape);
+    assert_true(segment_owner_alive(segment));
+    segment->pid_start++; /* same pid, another process */
+    assert_false(segment_owner_alive(segment));
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(process_start_time((int32_t)child), 0); /* a zombie */
+    waitpid(child, NULL, 0);
+    assert_int_equal(process_start_time((int32_t)child), 0);
+    discard(segment);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_default_shape_stays_below_4_mib),
+        cmocka_unit_test(a_reader_waits_for_the_header_and_then_sees_the_tables),
+        cmocka_unit_test(it_is_for_its_user_alone_and_not_made_twice),
+        cmocka_unit_test(no_room_leaves_nothing_behind),
+        cmocka_unit_test(impossible_shapes_are_refused),
+        cmocka_unit_test(a_damaged_header_never_leads_outside),
+        cmocka_unit_test(names_are_read_as_they_are_written),
+        cmocka_unit_test(a_dead_owner_is_noticed_even_before_it_is_reaped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

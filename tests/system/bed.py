@@ -1,0 +1,116 @@
+"""Several hosts on one machine: each with own network, host name, processes, mounts and /dev/shm, joined by a
+bridge. Everything lives in the test's own namespaces, so it is gone when the test is."""
+import os
+import stat
+import subprocess
+import unittest
+
+import lab
+
+NETWORK = '10.77.0'
+
+
+class Bed:
+    """Use with `with`. Hosts are called node1, node2, ...; the test itself is the head, at .254."""
+
+    def __init__(self, place, hosts):
+        if os.environ.get('HOLTER_LAB_ISOLATED') != 'network':
+            raise unittest.SkipTest('network namespaces are not permitted here')
+        self.place, self.count = place, hosts
+        self.dir = os.path.join(place.dir, 'bed')
+        self.names = [f'node{i}' for i in range(1, hosts + 1)]
+        self.inits = []
+
+    def __enter__(self):
+        os.mkdir(self.dir)
+        hosts = os.path.join(self.dir, 'hosts')
+        with open(hosts, 'w', encoding='utf-8') as f:
+            f.write('127.0.0.1 localhost\n' + f'{NETWORK}.254 head\n')
+            f.writelines(f'{NETWORK}.{i} {name}\n' for i, name in enumerate(self.names, 1))
+        self._ip('link', 'set', 'lo', 'up')
+        self._ip('link', 'add', 'bed', 'type', 'bridge')
+        self._ip('addr', 'add', f'{NETWORK}.254/24', 'dev', 'bed')
+        self._ip('link', 'set', 'bed', 'up')
+        subprocess.run(['mount', '--bind', hosts, '/etc/hosts'], check=True)
+        subprocess.run(['hostname', 'head'], check=True)
+        for i, name in enumerate(self.names, 1):
+            self._host(i, name)
+        self._remote_shell()
+        return self
+
+    def __exit__(self, *_):
+        for init in self.inits:
+            init.kill()
+            init.wait()
+            init.stdout.close()
+        subprocess.run(['umount', '/etc/hosts'], check=False)
+        self._ip('link', 'del', 'bed')
+
+    @staticmethod
+    def _ip(*words):
+        subprocess.run(['ip', *words], check=True)
+
+    def _host(self, i, name):
+        # the shell stays as the host's process 1 and collects orphans
+        script = f'hostname {name} && mount -t tmpfs -o mode=1777 tmpfs /dev/shm && echo ready; sleep infinity & wait'
+        init = subprocess.Popen(['unshare', '--net', '--uts', '--mount', '--ipc', '--pid', '--fork', '--kill-child',
+                                 '--mount-proc', 'sh', '-c', script], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE)
+        self.inits.append(init)
+        if init.stdout.readline() != b'ready\n':
+            raise unittest.SkipTest('host namespaces are not permitted here')
+        with open(f'/proc/{init.pid}/task/{init.pid}/children', encoding='utf-8') as f:
+            pid = f.read().split()[0]
+        with open(os.path.join(self.dir, name), 'w', encoding='utf-8') as f:
+            f.write(pid)
+        self._ip('link', 'add', f'bed{i}', 'type', 'veth', 'peer', 'name', 'eth0', 'netns', pid)
+        self._ip('link', 'set', f'bed{i}', 'master', 'bed', 'up')
+        for words in (['link', 'set', 'lo', 'up'], ['link', 'set', 'eth0', 'up'],
+                      ['addr', 'add', f'{NETWORK}.{i}/24', 'dev', 'eth0']):
+            subprocess.run(['nsenter', '-t', pid, '-n', 'ip', *words], check=True)
+
+    def _remote_shell(self):
+        """A program that launchers use in place of ssh: <it> [options] host command..."""
+        self.remote_shell = os.path.join(self.dir, 'rsh')
+        with open(self.remote_shell, 'w', encoding='utf-8') as f:
+            f.write(f'''#!/bin/sh
+while :; do
+    case $1 in
+    -l | -p | -o) shift 2 ;;
+    -*) shift ;;
+    *) break ;;
+    esac
+done
+host=$1
+shift
+exec nsenter -t "$(cat {self.dir}/"$host")" -n -u -m -i -p -w"$PWD" -- /bin/sh -c "$*"
+''')
+        os.chmod(self.remote_shell, stat.S_IRWXU)
+
+    def on(self, name, *command, **more):
+        """Start a command on a host."""
+        with open(os.path.join(self.dir, name), encoding='utf-8') as f:
+            pid = f.read()
+        return self.place.start('nsenter', '-t', pid, '-n', '-u', '-m', '-i', '-p', '--', *command, **more)
+
+    def shared_memory(self):
+        """What of Holter is in the hosts' shared memory."""
+        return {name: found for name in self.names
+                if (found := self.on(name, 'sh', '-c', 'ls /dev/shm | grep ^holter').finish().out)}
+
+    def openmpi(self, slots=8):
+        """Words of mpirun for these hosts."""
+        hostfile = os.path.join(self.dir, 'hostfile')
+        with open(hostfile, 'w', encoding='utf-8') as f:
+            f.writelines(f'{name} slots={slots}\n' for name in self.names)
+        return [lab.installed('mpirun.openmpi'), '--mca', 'plm_rsh_agent', self.remote_shell, '--mca', 'pml', 'ob1',
+                '--mca', 'btl', 'tcp,self', '--mca', 'btl_tcp_if_include', f'{NETWORK}.0/24', '--mca',
+                'oob_tcp_if_include', f'{NETWORK}.0/24', '--mca', 'mpi_yield_when_idle', '1', '--hostfile', hostfile,
+                '--map-by', 'node']
+
+    def mpich(self, per_host=1):
+        hostfile = os.path.join(self.dir, 'hosts.mpich')
+        with open(hostfile, 'w', encoding='utf-8') as f:
+            f.writelines(f'{name}\n' for name in self.names)
+        return [lab.installed('mpiexec.hydra'), '-iface', 'bed', '-launcher', 'ssh', '-launcher-exec',
+                self.remote_shell, '-f', hostfile, '-ppn', str(per_host)]

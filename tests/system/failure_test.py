@@ -1,0 +1,349 @@
+"""What can go wrong, goes wrong: the job must not notice, and nothing may be left behind."""
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import unittest
+
+import checks
+import lab
+import recording
+
+
+TEXT = 'one line\nanother\n' * 1000
+
+
+def without_holter(text):
+    """Output of a job without Holter's own lines, and without numbers: launchers name processes."""
+    lines = [line for line in text.splitlines() if not line.startswith('holter')]
+    return re.sub(r'0x[0-9a-f]+|\d+', 'N', '\n'.join(lines))
+
+
+class Failure(unittest.TestCase):
+    def setUp(self):
+        self.place = lab.Lab()
+        self.place.__enter__()
+        self.addCleanup(self.place.close)
+
+    def clean(self):
+        """At the end of each test: nothing runs, nothing is left."""
+        self.place.__exit__(None, None, None)
+
+    def as_without_holter(self, finished, bare, streams=True):
+        self.assertEqual(bare.status, finished.status, f'{bare}\n--- with Holter:\n{finished}')
+        if streams:
+            self.assertEqual(without_holter(bare.out), without_holter(finished.out))
+            self.assertEqual(without_holter(bare.err), without_holter(finished.err))
+
+    def until_watched(self, running, ranks):
+        """Wait until the daemon of the lab knows all ranks of a job that runs."""
+        lab.wait_for(lambda: self.place.ranks_seen() == ranks or not running.alive(), 'the ranks to be known')
+        self.assertTrue(running.alive(), str(running))
+
+
+class Ranks(Failure):
+    """Ranks that end in other ways than through MPI_Finalize."""
+
+    def crash(self, mpi, how, code=0, streams=True):
+        command = lab.mpirun(mpi, 3, lab.program('crash', mpi), how, 200, code)
+        bare = self.place.run(*command)
+        self.place.forget_truth()
+        finished = self.place.watched(*command)
+        self.as_without_holter(finished, bare, streams)
+        self.assertNotEqual(0, finished.status)
+        dead, truth = 2, self.place.truth()
+        recorded = self.place.recording()
+        sums = recorded.sums()
+        checks.nothing_lost(self, sums)
+        got = {k: (n, sums.sent_bytes[k]) for k, n in sums.sent.items() if k[0] == dead}
+        checks.same(self, lab.differences('messages of the dead rank', truth.sent, got))
+        deaths = [d for d in recorded.deaths() if d['rank'] == dead]
+        self.assertEqual(1, len(deaths), 'the dead rank is not reported once')
+        self.clean()
+        return deaths[0]
+
+    def test_rank_killed_under_open_mpi(self):
+        death = self.crash('openmpi', 'kill')
+        self.assertEqual(('MPI_Sendrecv', 0), (recording.CALLS[death['call']], death['in_call']))
+
+    def test_rank_killed_under_mpich(self):
+        self.crash('mpich', 'kill')
+
+    def test_rank_killed_inside_a_call(self):
+        death = self.crash('openmpi', 'kill-in-call')
+        self.assertEqual(('MPI_Recv', 1, 0), (recording.CALLS[death['call']], death['in_call'], death['peer']))
+
+    def test_segmentation_fault_under_open_mpi(self):
+        self.crash('openmpi', 'segv', streams=False)  # the back-trace has addresses
+
+    def test_segmentation_fault_under_mpich(self):
+        self.crash('mpich', 'segv', streams=False)
+
+    def test_mpi_abort_under_open_mpi(self):
+        death = self.crash('openmpi', 'abort', 7)
+        self.assertEqual((1, 7), (death['aborted'], death['abort_code']))
+
+    def test_mpi_abort_under_mpich(self):
+        death = self.crash('mpich', 'abort', 7)
+        self.assertEqual((1, 7), (death['aborted'], death['abort_code']))
+
+    def test_exit_without_finalize(self):
+        self.crash('openmpi', 'exit', 5)
+
+    def same_with_input(self, command):
+        """Run a command bare and watched, with a text to read. @return the watched run"""
+        text = os.path.join(self.place.dir, 'text')
+        with open(text, 'w', encoding='utf-8') as f:
+            f.write(TEXT)
+        with open(text, 'rb') as f:
+            bare = self.place.run(*command, stdin=f)
+        with open(text, 'rb') as f:
+            finished = self.place.watched(*command, stdin=f)
+        self.as_without_holter(finished, bare)
+        return finished
+
+    def test_status_and_streams_are_the_applications(self):
+        for mpi in ('openmpi', 'mpich'):
+            for code in (0, 3, -15):
+                with self.subTest(mpi=mpi, code=code):
+                    finished = self.same_with_input(lab.mpirun(mpi, 2, lab.program('status', mpi), code))
+                    self.assertTrue(finished.out.startswith(TEXT), finished.out)
+        self.clean()
+
+    def test_program_that_never_calls_mpi(self):
+        for mpi in ('openmpi', 'mpich'):
+            for code in (0, 9):
+                with self.subTest(mpi=mpi, code=code):
+                    command = lab.mpirun(mpi, 2, lab.program('nompi', mpi), code)
+                    # how often Open MPI complains of the code is a matter of chance
+                    self.as_without_holter(self.place.watched(*command), self.place.run(*command), code == 0)
+        self.clean()
+
+    def test_program_without_mpi(self):
+        command = lab.mpirun('openmpi', 2, '/bin/echo', 'hello')
+        self.as_without_holter(self.place.watched(*command), self.place.run(*command))
+        self.clean()
+
+    def test_program_that_does_not_exist(self):
+        command = lab.mpirun('openmpi', 2, '/nonexistent/program')
+        finished = self.place.watched(*command)
+        self.assertNotEqual(0, finished.status)
+        self.assertIn('/nonexistent/program', finished.err)
+        self.clean()
+
+    def test_interrupt_reaches_the_job(self):
+        never = os.path.join(self.place.dir, 'never')
+        command = lab.mpirun('openmpi', 2, lab.program('hang', 'openmpi'), never)
+        bare = self.place.start(*command)
+        lab.wait_for(lambda: len(self.place.pids('hang.openmpi')) == 2, 'the ranks')
+        bare.kill(signal.SIGTERM)
+        running = self.place.holter('run', '--', *command)
+        bare = bare.finish()
+        lab.wait_for(lambda: len(self.place.pids('hang.openmpi')) == 2 and self.place.shared_memory(), 'the ranks')
+        running.kill(signal.SIGTERM)
+        self.as_without_holter(running.finish(), bare, streams=False)
+        self.clean()
+
+
+class Holter(Failure):
+    """Parts of Holter that die while a job runs. The job waits for a file that the test makes."""
+
+    def start_job(self, mpi='openmpi', ranks=3):
+        self.gate = os.path.join(self.place.dir, 'gate')
+        running = self.place.holter('run', '--', *lab.mpirun(mpi, ranks, lab.program('hang', mpi), self.gate))
+        self.until_watched(running, ranks)
+        return running
+
+    def let_go(self, running):
+        with open(self.gate, 'w', encoding='utf-8'):
+            pass
+        finished = running.finish()
+        self.assertEqual(0, finished.status, finished)
+        return finished
+
+    def recorded_truth(self):
+        """Sums over all recordings against the truth."""
+        sums = recording.Sums()
+        for path in self.place.recordings():
+            recording.Recording(path).sums(sums)
+        checks.recording_tells_the_truth(self, sums, self.place.truth())
+
+    def something_recorded(self):
+        try:
+            return self.place.recording().messages()
+        except sqlite3.OperationalError:
+            return None  # the daemon has not made its tables yet
+
+    def stop_daemon(self, daemon):
+        daemon.kill(signal.SIGTERM)
+        self.assertEqual(0, daemon.finish().status, str(daemon))
+
+    def test_daemon_killed_and_restarted(self):
+        daemon = self.place.daemon()
+        job = self.start_job()
+        daemon.kill()
+        daemon.finish()
+        second = self.place.daemon()
+        self.until_watched(job, 3)
+        self.let_go(job)
+        self.stop_daemon(second)
+        self.recorded_truth()
+        self.clean()
+
+    def test_daemon_killed_for_good(self):
+        daemon = self.place.daemon()
+        job = self.start_job()
+        lab.wait_for(self.something_recorded, 'the first messages in the recording')
+        daemon.kill()
+        daemon.finish()
+        self.let_go(job)
+        for path in self.place.recordings():
+            recording.Recording(path).check()
+        self.stop_daemon(self.place.daemon())  # the next one takes over what the dead one left
+        self.clean()
+
+    def agents(self):
+        """(supervisor, working child)"""
+        pids = self.place.pids('holter-agent')
+        self.assertEqual(2, len(pids), self.place.processes())
+        with open(f'/proc/{pids[1]}/stat', encoding='utf-8') as f:
+            parent = int(f.read().rsplit(')', 1)[1].split()[1])
+        return pids if parent == pids[0] else pids[::-1]
+
+    def test_agent_killed(self):
+        daemon = self.place.daemon()
+        job = self.start_job()
+        supervisor, child = self.agents()
+        os.kill(child, signal.SIGKILL)
+        lab.wait_for(lambda: len(self.place.pids('holter-agent')) == 2 and self.agents()[1] != child, 'a new agent')
+        self.assertEqual(supervisor, self.agents()[0])
+        self.until_watched(job, 3)
+        self.let_go(job)
+        self.stop_daemon(daemon)
+        flags = [m['flags'] for m in self.place.recording().windows()]
+        self.assertTrue(any(f & 8 for f in flags), f'no window says that the agent was restarted: {flags}')
+        self.clean()
+
+    def test_agent_and_supervisor_killed(self):
+        daemon = self.place.daemon()
+        job = self.start_job()
+        for pid in self.agents():
+            os.kill(pid, signal.SIGKILL)
+        self.let_go(job)
+        self.stop_daemon(daemon)
+        self.clean()
+
+    def test_ring_lapped(self):
+        """Losses are counted to the event: a ring that is far too small against one that holds everything."""
+        daemon = self.place.daemon()
+        command = lab.mpirun('openmpi', 2, lab.program('pingpong', 'openmpi'), 200000, 8)
+        whole = self.place.watched(*command, env={'HOLTER_RING': '1048576'})
+        self.assertEqual(0, whole.status, whole)
+        first = self.place.recording().sums()
+        self.assertEqual(0, first.total('lost'))
+        for path in self.place.recordings():
+            os.unlink(path)
+        lapped = self.place.watched(*command, env={'HOLTER_RING': '1024'})
+        self.assertEqual(0, lapped.status, lapped)
+        self.stop_daemon(daemon)
+        sums = recording.Sums()
+        for path in self.place.recordings():
+            recording.Recording(path).sums(sums)
+        self.assertEqual(first.total('events'), sums.total('events') + sums.total('lost'))
+        self.assertGreater(sums.total('lost'), 0, 'no ring was lapped: the test shows nothing')
+        self.clean()
+
+    def test_viewer_killed(self):
+        daemon = self.place.daemon()
+        job = self.start_job()
+        viewer = self.place.holter('view', env={'SDL_VIDEODRIVER': 'dummy', 'SDL_RENDER_DRIVER': 'software'})
+        tap = self.place.tap()
+        lab.wait_for(lambda: tap.out() and viewer.alive(), 'the stream')
+        for running in (viewer, tap):
+            running.kill()
+            running.finish()
+        self.let_go(job)
+        self.stop_daemon(daemon)
+        self.recorded_truth()
+        self.clean()
+
+    def test_daemon_that_cannot_be_reached(self):
+        port = lab.free_port()
+        command = lab.mpirun('openmpi', 2, lab.program('status', 'openmpi'), 3)
+        bare = self.place.run(*command)
+        self.place.env['HOLTER_DAEMON'] = f'tcp://127.0.0.1:{port}'
+        self.as_without_holter(self.place.watched(*command), bare)
+        status = self.place.holter('status').finish()
+        self.assertEqual(1, status.status)
+        self.assertIn(str(port), status.err)
+        self.clean()
+
+    def test_two_daemons_on_one_port(self):
+        port = lab.free_port()
+        command = [os.path.join(lab.BUILD, 'daemon', 'holterd'), '--listen', f'tcp://127.0.0.1:{port}',
+                   '--record', self.place.output]
+        first = self.place.start(*command)
+        self.place.env['HOLTER_DAEMON'] = f'tcp://127.0.0.1:{port}'
+        lab.wait_for(self.place.status, 'the first daemon')
+        second = self.place.run(*command)
+        self.assertEqual(1, second.status, second)
+        self.assertIn(str(port), second.err)
+        job = self.start_job()
+        self.let_go(job)
+        self.stop_daemon(first)
+        self.recorded_truth()
+        self.clean()
+
+
+class Place(Failure):
+    """Where the machine does not give what Holter needs."""
+
+    def mount(self, path, size):
+        if not os.environ.get('HOLTER_LAB_ISOLATED'):
+            self.skipTest('namespaces are not permitted: cannot mount a small file system')
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={size},mode=1777', 'tmpfs', path], check=True)
+        self.addCleanup(subprocess.run, ['umount', '--lazy', path], check=True)
+
+    def test_no_room_in_shared_memory(self):
+        self.mount('/dev/shm', '64k')
+        self.place.env['OMPI_MCA_btl'] = 'tcp,self'  # Open MPI has its own use for shared memory
+        command = lab.mpirun('openmpi', 2, lab.program('status', 'openmpi'), 3)
+        bare, finished = self.place.run(*command), self.place.watched(*command)
+        self.as_without_holter(finished, bare)
+        self.assertRegex(finished.err, r'holter.*(/dev/shm|shared memory)')
+        self.clean()
+
+    def test_full_disk_for_the_recording(self):
+        self.mount(self.place.output, '96k')
+        daemon = self.place.daemon()
+        live = self.place.tap('--until-end', cwd=self.place.dir)
+        finished = self.place.watched(*lab.mpirun('openmpi', 8, lab.program('stress', 'openmpi'), 5, 12, 10000),
+                                      cwd=self.place.dir)
+        self.assertEqual(0, finished.status, finished)
+        stream = live.finish()
+        daemon.kill(signal.SIGTERM)
+        daemon.finish()
+        alerts = [m for m in lab.stream_messages(stream.out) if m.get('kind') == 'recording-stopped']
+        self.assertTrue(alerts, 'no alert says that the recording stopped')
+        self.place.recording().check()
+        windows, _ = recording.tapped(stream.out)
+        pairs = {k: (n, windows.sent_bytes[k]) for k, n in windows.sent.items()}
+        checks.same(self, lab.differences('live: messages of pair', self.place.truth().sent, pairs))
+        self.clean()
+
+    def test_probe_of_the_wrong_mpi(self):
+        for mpi, other in (('openmpi', 'mpich'), ('mpich', 'openmpi')):
+            with self.subTest(mpi=mpi):
+                probe = os.path.join(lab.BUILD, 'agent', 'probe', f'libholter-{other}.so')
+                if not os.path.exists(probe):
+                    self.skipTest(f'there is no probe for {other}')
+                command = lab.mpirun(mpi, 2, lab.program('status', mpi), 3)
+                bare = self.place.run(*command)
+                forced = {'LD_PRELOAD': probe, 'HOLTER_SESSION': 'abc', 'HOLTER_JOB_ID': 'forced.0'}
+                self.as_without_holter(self.place.run(*command, env=forced), bare)
+        self.clean()
+
+
+if __name__ == '__main__':
+    lab.main()

@@ -1,0 +1,353 @@
+"""A bench for runs of real MPI programs under Holter.
+
+A Lab is one place to work in: own run directory, own output directory, own environment. It starts programs,
+reads what they and Holter left, and checks at its end that nothing is left over: no process, no shared memory,
+no socket. All waiting is for conditions, with a limit.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import recording
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get('HOLTER_BUILD', os.path.join(SOURCE, 'build'))
+PATIENCE = 60  # seconds until a condition that must come is given up
+
+
+def program(name, mpi):
+    """Path of a test program built for an MPI; skips the test when that MPI is not there."""
+    path = os.path.join(BUILD, 'tests', 'system', f'{name}.{mpi}')
+    if not os.path.exists(path):
+        raise unittest.SkipTest(f'{name} is not built for {mpi}: that MPI is not installed')
+    return path
+
+
+def installed(name):
+    """Path of a program of the machine; skips the test when it is missing."""
+    path = shutil.which(name)
+    if not path:
+        raise unittest.SkipTest(f'{name} is not installed')
+    return path
+
+
+def mpirun(mpi, ranks, *command):
+    return [installed(f'mpirun.{mpi}'), '-n', str(ranks), *map(str, command)]
+
+
+def wait_for(condition, what, seconds=PATIENCE):
+    """Poll until the condition holds; its value is returned."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f'waited {seconds} s in vain for {what}')
+        time.sleep(0.02)
+
+
+def free_port():
+    """A TCP port of the loopback network that is free, and the next one, too."""
+    while True:
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(('127.0.0.1', 0))
+            port = first.getsockname()[1]
+            try:
+                second.bind(('127.0.0.1', port + 1))
+                return port
+            except (OSError, OverflowError):
+                continue
+
+
+def isolate(network=False):
+    """Run this script again in own mount and process namespaces with an own /dev/shm: what a test leaves behind
+    is seen exactly, and cannot outlive it. Where that is not permitted the tests run without.
+
+    network: in an own, empty network with an own host name, too."""
+    if os.environ.get('HOLTER_LAB_ISOLATED'):
+        return
+    unshare = ['unshare', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc']
+    if network:
+        unshare += ['--net', '--uts', '--ipc']
+    if os.geteuid() != 0:
+        unshare.append('--map-root-user')
+    prepare = 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm'
+    if subprocess.run([*unshare, 'sh', '-c', prepare], stdout=subprocess.DEVNULL,
+                      stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        return
+    os.environ['HOLTER_LAB_ISOLATED'] = 'network' if network else 'yes'
+    # the shell stays as process 1 and collects orphans
+    os.execvp(unshare[0], [*unshare, 'sh', '-c', f'{prepare} && "$@"; exit $?', 'sh', sys.executable, *sys.argv])
+
+
+def main(network=False):
+    """Entry of every test script. Exits with 77, meson's sign for skipped, when all tests were skipped."""
+    isolate(network)
+    result = unittest.main(module='__main__', exit=False, verbosity=2).result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    sys.exit(77 if result.testsRun > 0 and len(result.skipped) == result.testsRun else 0)
+
+
+class Finished:
+    """A command that has ended."""
+
+    def __init__(self, command, status, out, err):
+        self.command, self.status, self.out, self.err = command, status, out, err
+
+    def __str__(self):
+        return f'{" ".join(self.command)}\nstatus {self.status}\n{self.out[-3000:]}\n{self.err[-3000:]}'
+
+
+class Running:
+    """A command under way. Its output goes to files, so that it never waits for us."""
+
+    def __init__(self, lab, command, env, stdin, cwd):
+        self.command = list(map(str, command))
+        self.out_file = tempfile.TemporaryFile(dir=lab.dir)
+        self.err_file = tempfile.TemporaryFile(dir=lab.dir)
+        self.process = subprocess.Popen(self.command, stdin=stdin, stdout=self.out_file, stderr=self.err_file,
+                                        env=env, cwd=cwd, start_new_session=True)
+        self.pid = self.process.pid
+
+    def alive(self):
+        return self.process.poll() is None
+
+    @staticmethod
+    def _text(file):
+        return os.pread(file.fileno(), 1 << 30, 0).decode(errors='replace')
+
+    def out(self):
+        return self._text(self.out_file)
+
+    def err(self):
+        return self._text(self.err_file)
+
+    def kill(self, sig=signal.SIGKILL):
+        if self.alive():
+            self.process.send_signal(sig)
+
+    def finish(self, seconds=PATIENCE):
+        try:
+            status = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self.process.wait()
+            raise AssertionError(f'not ended after {seconds} s: {self}') from None
+        return Finished(self.command, status, self.out(), self.err())
+
+    def close(self):
+        self.kill()
+        self.process.wait()
+        self.out_file.close()
+        self.err_file.close()
+
+    def __str__(self):
+        return f'{" ".join(self.command)}\n{self.out()[-3000:]}\n{self.err()[-3000:]}'
+
+
+class Lab:
+    """Use with `with`: at the end nothing may be left."""
+
+    def __init__(self):
+        self.dir = tempfile.mkdtemp(prefix='hl.', dir='/tmp')
+        self.run_dir, self.output, self.truths = (os.path.join(self.dir, d) for d in ('r', 'o', 't'))
+        for d in (self.run_dir, self.output, self.truths):
+            os.mkdir(d, 0o700)
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(('HOLTER_', 'OMPI_', 'SLURM_'))}
+        self.env |= {
+            'HOLTER_RUN_DIR': self.run_dir, 'TRUTH_DIR': self.truths, 'LC_ALL': 'C.UTF-8',
+            'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
+            'OMPI_MCA_rmaps_base_oversubscribe': '1', 'OMPI_MCA_mpi_yield_when_idle': '1',
+        }
+        self.started = []
+        self.shm_before = self.shared_memory()
+
+    # -- starting ------------------------------------------------------------------------------
+
+    def start(self, *command, env=None, stdin=subprocess.DEVNULL, cwd=None):
+        running = Running(self, command, self.env | (env or {}), stdin, cwd or self.output)
+        self.started.append(running)
+        return running
+
+    def run(self, *command, seconds=PATIENCE, **more):
+        return self.start(*command, **more).finish(seconds)
+
+    def holter(self, *arguments, **more):
+        """Start `holter arguments`."""
+        return self.start(os.path.join(BUILD, 'agent', 'holter'), *arguments, **more)
+
+    def daemon(self, *arguments, **more):
+        """Start a holterd that records to the output directory; wait until it serves."""
+        socket_path = os.path.join(self.run_dir, 'holterd.sock')
+        endpoint = f'ipc://{socket_path}'
+        running = self.start(os.path.join(BUILD, 'daemon', 'holterd'), '--listen', endpoint, '--record', self.output,
+                             *arguments, **more)
+        self.env['HOLTER_DAEMON'] = endpoint
+        wait_for(lambda: not running.alive() or self.status(), 'the daemon')
+        if not running.alive():
+            raise AssertionError(str(running.finish()))
+        return running
+
+    def tap(self, *arguments, **more):
+        return self.holter('tap', '-f', 'json', *arguments, **more)
+
+    def watched(self, *command, seconds=PATIENCE, **more):
+        """`holter run -- command`, to its end."""
+        return self.holter('run', '--', *command, **more).finish(seconds)
+
+    def status(self):
+        """What `holter status` says, or None while no daemon answers."""
+        answer = self.holter('status', '-f', 'json').finish()
+        return json.loads(answer.out) if answer.status == 0 else None
+
+    def ranks_seen(self):
+        """Ranks of running jobs that agents have reported to the daemon."""
+        status = self.status()
+        return sum(j['seen'] for j in status['jobs'] if j['state'] == 'running') if status else 0
+
+    # -- looking -------------------------------------------------------------------------------
+
+    def shared_memory(self):
+        return {n for n in os.listdir('/dev/shm') if n.startswith('holter.')}
+
+    def processes(self):
+        """Processes that carry this lab's run directory in their environment, as {pid: command line}."""
+        mark = f'HOLTER_RUN_DIR={self.run_dir}'.encode()
+        found = {}
+        for pid in filter(str.isdigit, os.listdir('/proc')):
+            try:
+                with open(f'/proc/{pid}/environ', 'rb') as f:
+                    if mark not in f.read().split(b'\0'):
+                        continue
+                with open(f'/proc/{pid}/cmdline', 'rb') as f:
+                    found[int(pid)] = f.read().replace(b'\0', b' ').decode(errors='replace').strip()
+            except OSError:
+                continue
+        return found
+
+    def pids(self, name):
+        """Processes of this lab whose program is called so, oldest first."""
+        return sorted(p for p, line in self.processes().items() if line and os.path.basename(line.split()[0]) == name)
+
+    def recordings(self):
+        return sorted(os.path.join(d, f) for d, _, files in os.walk(self.output) for f in files
+                      if f.endswith('.hrec'))
+
+    def recording(self):
+        """The one recording that the run left."""
+        found = self.recordings()
+        if len(found) != 1:
+            raise AssertionError(f'{len(found)} recordings in place of one: {found}')
+        return recording.Recording(found[0])
+
+    def truth(self):
+        lines = []
+        for name in sorted(os.listdir(self.truths)):
+            with open(os.path.join(self.truths, name), encoding='utf-8') as f:
+                lines += f.readlines()
+        return Truth(lines)
+
+    def forget_truth(self):
+        for name in os.listdir(self.truths):
+            os.unlink(os.path.join(self.truths, name))
+
+    # -- the end -------------------------------------------------------------------------------
+
+    def leftovers(self):
+        sockets = [os.path.join(d, f) for d, _, files in os.walk(self.run_dir) for f in files]
+        return {'processes': self.processes(), 'shared memory': self.shared_memory() - self.shm_before,
+                'files in the run directory': sockets}
+
+    def check_clean(self, seconds=20):
+        """Nothing of Holter is left: agents may take some seconds to deliver what they hold."""
+        try:
+            wait_for(lambda: not any(self.leftovers().values()), 'a clean place', seconds)
+        except AssertionError:
+            left = {k: v for k, v in self.leftovers().items() if v}
+            raise AssertionError(f'left behind after {seconds} s: {left}') from None
+
+    def close(self):
+        for running in self.started:
+            running.close()
+        for pid in self.processes():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        for name in self.shared_memory() - self.shm_before:
+            if os.environ.get('HOLTER_LAB_ISOLATED'):
+                os.unlink(f'/dev/shm/{name}')
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        try:
+            if kind is None:
+                for running in self.started:
+                    if running.alive():
+                        raise AssertionError(f'still running at the end: {running}')
+                self.check_clean()
+        finally:
+            self.close()
+
+
+class Truth:
+    """What the ranks of a test program say that they did."""
+
+    def __init__(self, lines):
+        self.calls, self.polls, self.sent, self.received, self.regions = {}, {}, {}, {}, {}
+        for line in lines:
+            word = line.split()
+            if word[:1] != ['truth']:
+                continue
+            if word[1] == 'calls':
+                self.calls[int(word[2]), word[3]] = tuple(map(int, word[4:7]))
+            elif word[1] == 'polls':
+                self.polls[int(word[2])] = int(word[3])
+            elif word[1] == 'sent':
+                self.sent[int(word[2]), int(word[3])] = tuple(map(int, word[4:6]))
+            elif word[1] == 'received':
+                self.received[int(word[2])] = tuple(map(int, word[3:5]))
+            elif word[1] == 'region':
+                self.regions[int(word[2]), word[3]] = tuple(map(int, word[4:6]))
+        if not self.received:
+            raise AssertionError('the program wrote no truth')
+
+
+def stream_messages(text):
+    """Messages that `holter tap -f json` printed."""
+    return [json.loads(line) for line in text.splitlines() if line]
+
+
+def openmpi_pairs(directory, prefix):
+    """Open MPI's own count of point-to-point messages of the application: {(source, destination): (messages,
+    bytes)}. With pml_monitoring_enable 2 lines "E" are messages with the application's tags, lines "I" those that
+    Open MPI sends for itself, collectives among them."""
+    line = re.compile(r'E\t(\d+)\t(\d+)\t(\d+) bytes\t(\d+) msgs sent')
+    pairs = {}
+    for name in os.listdir(directory):
+        if not name.startswith(prefix):
+            continue
+        with open(os.path.join(directory, name), encoding='utf-8') as f:
+            for source, destination, size, messages in line.findall(f.read()):
+                pairs[int(source), int(destination)] = (int(messages), int(size))
+    return pairs
+
+
+def differences(what, wanted, got):
+    """Lines that name where two dictionaries differ."""
+    keys = sorted(k for k in wanted.keys() | got.keys() if wanted.get(k) != got.get(k))
+    return [f'{what} {k}: {got.get(k)} in place of {wanted.get(k)}' for k in keys[:10]] + (
+        [f'{what}: {len(keys) - 10} more'] if len(keys) > 10 else [])

@@ -1,0 +1,181 @@
+"""How programs are brought under watch: launchers, job scripts, terminals, many runs at a time."""
+import os
+import pty
+import select
+import signal
+import stat
+import sys
+import unittest
+
+import lab
+
+ROUNDS, BYTES = 500, 8
+
+
+class Launch(unittest.TestCase):
+    def setUp(self):
+        self.place = lab.Lab()
+        self.addCleanup(self.place.close)
+
+    def clean(self):
+        self.place.check_clean()
+
+    def script(self, name, *lines):
+        path = os.path.join(self.place.dir, name)
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write('\n'.join(['#!/bin/sh', *lines, '']))
+        os.chmod(path, stat.S_IRWXU)
+        return path
+
+    def pingpong(self, mpi):
+        return f'{lab.program("pingpong", mpi)} {ROUNDS} {BYTES}'
+
+    def sent(self):
+        """Messages of each recording, by the number of ranks that sent."""
+        sums = [lab.recording.Recording(path).sums() for path in self.place.recordings()]
+        return sorted((len(s.ranks), sum(s.sent.values())) for s in sums)
+
+    def test_job_script_with_several_launches(self):
+        job = self.script('job', f'mpirun.openmpi -n 2 {self.pingpong("openmpi")}',
+                          f'mpirun.mpich -n 4 {self.pingpong("mpich")}',
+                          f'mpirun.openmpi -n 3 {self.pingpong("openmpi")}', 'exit 5')
+        finished = self.place.watched(job)
+        self.assertEqual(5, finished.status, finished)
+        self.assertEqual([(2, 2 * ROUNDS), (3, 2 * ROUNDS), (4, 4 * ROUNDS)], self.sent(), finished)
+        self.clean()
+
+    def test_several_programs_on_one_line(self):
+        for mpi in ('openmpi', 'mpich'):
+            with self.subTest(mpi=mpi):
+                words = self.pingpong(mpi).split()
+                finished = self.place.watched(*lab.mpirun(mpi, 1, *words), ':', '-n', '3', *words)
+                self.assertEqual(0, finished.status, finished)
+                self.assertEqual([(4, 4 * ROUNDS)], self.sent(), finished)
+                for path in self.place.recordings():
+                    os.unlink(path)
+        self.clean()
+
+    def test_program_behind_a_script_and_another_program(self):
+        wrapper = self.script('wrapper', 'true', 'exec env A=b "$@"')
+        for mpi in ('openmpi', 'mpich'):
+            with self.subTest(mpi=mpi):
+                finished = self.place.watched(*lab.mpirun(mpi, 2, wrapper, *self.pingpong(mpi).split()))
+                self.assertEqual(0, finished.status, finished)
+                self.assertEqual([(2, 2 * ROUNDS)], self.sent(), finished)
+                for path in self.place.recordings():
+                    os.unlink(path)
+        self.clean()
+
+    def test_program_without_a_launcher(self):
+        finished = self.place.watched(lab.program('collectives', 'openmpi'), '1')
+        self.assertEqual(0, finished.status, finished)
+        self.assertEqual(1, len(self.place.recordings()), finished)
+        self.clean()
+
+    def test_wrapper_in_the_line_as_well(self):
+        holter = os.path.join(lab.BUILD, 'agent', 'holter')
+        finished = self.place.watched(*lab.mpirun('openmpi', 2, holter, 'exec', *self.pingpong('openmpi').split()))
+        self.assertEqual(0, finished.status, finished)
+        self.assertEqual([(2, 2 * ROUNDS)], self.sent(), finished)
+        self.clean()
+
+    def test_runs_at_the_same_time_do_not_mix(self):
+        runs = [self.place.holter('run', '-o', f'{ranks}.hrec', '--',
+                                  *lab.mpirun('openmpi', ranks, *self.pingpong('openmpi').split()))
+                for ranks in (2, 4)]
+        for run in runs:
+            finished = run.finish()
+            self.assertEqual(0, finished.status, finished)
+        self.assertEqual([(2, 2 * ROUNDS), (4, 4 * ROUNDS)], self.sent())
+        self.assertEqual(['2.hrec', '4.hrec'], [os.path.basename(p) for p in self.place.recordings()])
+        self.clean()
+
+    def test_preload_is_for_the_application_only(self):
+        for mpi in ('openmpi', 'mpich'):
+            with self.subTest(mpi=mpi):
+                finished = self.place.watched(*lab.mpirun(mpi, 1, lab.program('fork', mpi)))
+                self.assertEqual(0, finished.status, finished)
+                self.assertIn('libc', finished.out)  # the memory map of a program that the rank has started
+                self.assertNotIn('libholter', finished.out)
+        self.clean()
+
+    def test_dry_run_does_nothing(self):
+        marker = os.path.join(self.place.dir, 'marker')
+        finished = self.place.holter('run', '--dry-run', '--', *lab.mpirun('openmpi', 1, 'touch', marker)).finish()
+        self.assertEqual(0, finished.status, finished)
+        self.assertIn('holterd --session', finished.out)
+        self.assertFalse(os.path.exists(marker))
+        self.assertEqual([], os.listdir(self.place.run_dir))
+        self.clean()
+
+    def test_wrong_usage(self):
+        for words in (['run'], ['run', '--no-such-option', 'true'], ['exec'], ['nonsense'], []):
+            with self.subTest(words=words):
+                finished = self.place.holter(*words).finish()
+                self.assertEqual(2, finished.status, finished)
+                self.assertTrue(finished.err.strip(), finished)
+        self.assertEqual(127, self.place.holter('exec', '/nonexistent/sim').finish().status)
+        self.assertEqual(127, self.place.holter('run', '/nonexistent/sim').finish().status)
+        self.clean()
+
+    def at_a_terminal(self, ready, *command):
+        """Run at a terminal of its own and press Ctrl-C when it is ready. @return (status, what it showed)"""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.place.output)
+            os.execvpe(command[0], command, self.place.env)
+        shown = []
+        try:
+            lab.wait_for(ready, 'the ranks')
+            os.write(terminal, b'\x03')
+            lab.wait_for(lambda: _read(terminal, shown) is None, 'the end')
+            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), b''.join(shown).decode(errors='replace')
+        except BaseException:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            raise
+        finally:
+            os.close(terminal)
+
+    def spinning(self, name):
+        """Two ranks are there, and the first waits in its barrier: it has burnt half a second in user mode."""
+        ranks = self.place.pids(name)
+        if len(ranks) < 2:
+            return False
+        ticks = 0
+        for pid in ranks:
+            with open(f'/proc/{pid}/stat', encoding='utf-8') as f:
+                ticks += sum(map(int, f.read().rpartition(')')[2].split()[11:13]))
+        return ticks > os.sysconf('SC_CLK_TCK') / 2
+
+    def test_interrupt_from_the_terminal(self):
+        holter = os.path.join(lab.BUILD, 'agent', 'holter')
+        for mpi in ('openmpi', 'mpich'):
+            with self.subTest(mpi=mpi):
+                never = os.path.join(self.place.dir, 'never')
+                command = lab.mpirun(mpi, 2, lab.program('hang', mpi), never)
+                bare, _ = self.at_a_terminal(lambda: self.spinning(f'hang.{mpi}'), *command)
+                watched, shown = self.at_a_terminal(lambda: self.place.ranks_seen() == 2, holter, 'run', '--', *command)
+                if mpi == 'openmpi':
+                    self.assertEqual(bare, watched, shown)
+                else:  # Hydra itself returns 0 or 2, as its processes end before or after it looks
+                    self.assertLessEqual({bare, watched}, {0, 2}, shown)
+                self.assertIn('holter: job ', shown)
+        self.clean()
+
+
+def _read(terminal, shown):
+    """Take what is there. @return None at the end, else 0"""
+    if select.select([terminal], [], [], 0)[0]:
+        try:
+            got = os.read(terminal, 65536)
+        except OSError:  # the last process at the terminal has gone
+            return None
+        if not got:
+            return None
+        shown.append(got)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(lab.main())

@@ -1,0 +1,60 @@
+/* crash HOW STEP [CODE]: all ranks exchange in a ring; before step STEP the last rank writes its
+ * truth and kill     kills itself with SIGKILL segv     stores through a null pointer abort calls
+ * MPI_Abort with CODE exit     leaves through exit(CODE) without MPI_Finalize none     goes on to
+ * the end: the run without the crash kill-in-call makes it kill itself from a signal handler while
+ * it waits in MPI_Recv. */
+#include "truth.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void kill_self(int signal)
+{
+    (void)signal;
+    kill(getpid(), SIGKILL);
+}
+
+static void die(const char *how, int code)
+{
+    static volatile int *volatile nowhere;
+    char byte;
+    truth_write();
+    if (strcmp(how, "kill") == 0)
+        kill(getpid(), SIGKILL);
+    if (strcmp(how, "kill-in-call") == 0) {
+        signal(SIGALRM, kill_self);
+        ualarm(200000, 0);
+        MPI_Recv(&byte, 1, MPI_BYTE, 0, 999, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    if (strcmp(how, "segv") == 0)
+        *nowhere = 1;
+    if (strcmp(how, "abort") == 0)
+        MPI_Abort(MPI_COMM_WORLD, code);
+    if (strcmp(how, "exit") == 0)
+        exit(code);
+    truth_broken("there is no way to die called %s", how);
+}
+
+int main(int argc, char **argv)
+{
+    int rank, size, out = 0, in;
+    if (argc < 3)
+        return 2;
+    int step = atoi(argv[2]), code = argc > 3 ? atoi(argv[3]) : 0;
+    MPI_Init(&argc, &argv);
+    truth_start("MPI_Init");
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < 2 * step; i++) {
+        if (i == step && rank == size - 1 && strcmp(argv[1], "none") != 0)
+            die(argv[1], code);
+        CALL(Sendrecv, &out, 1, MPI_INT, (rank + 1) % size, 1, &in, 1, MPI_INT,
+             (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        truth_sent((rank + 1) % size, sizeof out);
+        truth_received(sizeof in);
+    }
+    truth_finish();
+    return 0;
+}

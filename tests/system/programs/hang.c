@@ -1,0 +1,33 @@
+/* hang FILE: the last rank does not come to the barrier until FILE is there; all others wait in it.
+ * Sends a message around a ring before and after. */
+#include "truth.h"
+
+#include <time.h>
+#include <unistd.h>
+
+static void ring(int rank, int size)
+{
+    int out = rank, in;
+    CALL(Sendrecv, &out, 1, MPI_INT, (rank + 1) % size, 1, &in, 1, MPI_INT,
+         (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    truth_sent((rank + 1) % size, sizeof out);
+    truth_received(sizeof in);
+}
+
+int main(int argc, char **argv)
+{
+    int rank, size;
+    if (argc != 2)
+        return 2;
+    MPI_Init(&argc, &argv);
+    truth_start("MPI_Init");
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    ring(rank, size);
+    while (rank == size - 1 && access(argv[1], F_OK) != 0)
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    CALL(Barrier, MPI_COMM_WORLD);
+    ring(rank, size);
+    truth_finish();
+    return 0;
+}

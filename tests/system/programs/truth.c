@@ -1,0 +1,164 @@
+#include "truth.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALLS 256
+#define REGIONS 8
+
+struct call_truth {
+    const char *name;
+    size_t count, given, got;
+};
+
+struct message_truth {
+    size_t messages, bytes;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    int rank, size;
+    struct call_truth calls[CALLS];
+    size_t polls;
+    struct message_truth *sent; /* one a world rank */
+    struct message_truth received;
+    struct {
+        const char *name;
+        struct message_truth sent;
+    } regions[REGIONS];
+    int region; /* index of the open one, -1 outside */
+} truth = {.lock = PTHREAD_MUTEX_INITIALIZER, .region = -1};
+
+_Noreturn void truth_broken(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "rank %d: ", truth.rank);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n");
+    va_end(arguments);
+    _Exit(99);
+}
+
+void truth_start(const char *init_call)
+{
+    MPI_Comm_rank(MPI_COMM_WORLD, &truth.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &truth.size);
+    truth.sent = calloc((size_t)truth.size, sizeof *truth.sent);
+    if (!truth.sent)
+        truth_broken("out of memory");
+    truth_call(init_call, 0, 0);
+}
+
+void truth_call(const char *name, size_t given, size_t got)
+{
+    pthread_mutex_lock(&truth.lock);
+    for (int i = 0; i < CALLS; i++) {
+        struct call_truth *c = &truth.calls[i];
+        if (!c->name)
+            c->name = name;
+        if (strcmp(c->name, name) == 0) {
+            c->count++;
+            c->given += given;
+            c->got += got;
+            pthread_mutex_unlock(&truth.lock);
+            return;
+        }
+    }
+    truth_broken("more than %d kinds of calls", CALLS);
+}
+
+int truth_poll(const char *name, int found)
+{
+    if (found) {
+        truth_call(name, 0, 0);
+        return found;
+    }
+    pthread_mutex_lock(&truth.lock);
+    truth.polls++;
+    pthread_mutex_unlock(&truth.lock);
+    return 0;
+}
+
+void truth_sent(int world, size_t bytes)
+{
+    if (world < 0 || world >= truth.size)
+        truth_broken("sent to rank %d", world);
+    pthread_mutex_lock(&truth.lock);
+    truth.sent[world].messages++;
+    truth.sent[world].bytes += bytes;
+    if (truth.region >= 0) {
+        truth.regions[truth.region].sent.messages++;
+        truth.regions[truth.region].sent.bytes += bytes;
+    }
+    pthread_mutex_unlock(&truth.lock);
+}
+
+void truth_received(size_t bytes)
+{
+    pthread_mutex_lock(&truth.lock);
+    truth.received.messages++;
+    truth.received.bytes += bytes;
+    pthread_mutex_unlock(&truth.lock);
+}
+
+void truth_region(const char *name)
+{
+    pthread_mutex_lock(&truth.lock);
+    truth.region = -1;
+    for (int i = 0; name && i < REGIONS && truth.region < 0; i++) {
+        if (!truth.regions[i].name)
+            truth.regions[i].name = name;
+        if (strcmp(truth.regions[i].name, name) == 0)
+            truth.region = i;
+    }
+    pthread_mutex_unlock(&truth.lock);
+}
+
+static void write_lines(FILE *f)
+{
+    for (int i = 0; i < CALLS && truth.calls[i].name; i++) {
+        const struct call_truth *c = &truth.calls[i];
+        fprintf(f, "truth calls %d %s %zu %zu %zu\n", truth.rank, c->name, c->count, c->given,
+                c->got);
+    }
+    fprintf(f, "truth polls %d %zu\n", truth.rank, truth.polls);
+    for (int to = 0; to < truth.size; to++) {
+        const struct message_truth *m = &truth.sent[to];
+        if (m->messages)
+            fprintf(f, "truth sent %d %d %zu %zu\n", truth.rank, to, m->messages, m->bytes);
+    }
+    fprintf(f, "truth received %d %zu %zu\n", truth.rank, truth.received.messages,
+            truth.received.bytes);
+    for (int i = 0; i < REGIONS && truth.regions[i].name; i++)
+        fprintf(f, "truth region %d %s %zu %zu\n", truth.rank, truth.regions[i].name,
+                truth.regions[i].sent.messages, truth.regions[i].sent.bytes);
+}
+
+void truth_write(void)
+{
+    const char *directory = getenv("TRUTH_DIR");
+    if (!directory) {
+        write_lines(stdout);
+        fflush(stdout);
+        return;
+    }
+    char path[4096];
+    snprintf(path, sizeof path, "%s/truth.%d", directory, truth.rank);
+    FILE *f = fopen(path, "w");
+    if (!f)
+        truth_broken("cannot write %s", path);
+    write_lines(f);
+    if (fclose(f) != 0)
+        truth_broken("cannot write %s", path);
+}
+
+void truth_finish(void)
+{
+    CALL(Finalize);
+    truth_write();
+    free(truth.sent);
+}

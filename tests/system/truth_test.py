@@ -1,0 +1,107 @@
+"""Programs that know what they did, watched: every message, byte and call is accounted for."""
+import os
+import unittest
+
+import checks
+import lab
+import recording
+
+
+class Programs:
+    """Mixed into one class for each MPI."""
+    mpi = None
+    yielding = {}  # environment in which more ranks than cores do not take each other's time
+
+    def watched(self, place, ranks, name, *arguments, executable=None, seconds=lab.PATIENCE):
+        """Run under Holter with a daemon of our own, the stream tapped from the first frame; compare recording,
+        stream, late joiner's state and truth. Returns (finished run, sums of the recording)."""
+        path = executable or lab.program(name, self.mpi)
+        daemon = place.daemon()
+        live = place.tap('--until-end')
+        finished = place.watched(*lab.mpirun(self.mpi, ranks, path, *arguments), seconds=seconds)
+        self.assertEqual(0, finished.status, finished)
+        stream = live.finish()
+        job = lab.stream_messages(stream.out)[0]['job']
+        late = place.tap('--until-end', '--job', job).finish()
+        daemon.kill(15)
+        stopped = daemon.finish()
+        self.assertEqual(0, stopped.status, stopped)
+        sums = place.recording().sums()
+        checks.recording_tells_the_truth(self, sums, place.truth())
+        checks.nothing_lost(self, sums)
+        checks.totals_agree(self, place.recording().totals(), sums)
+        windows, _ = recording.tapped(stream.out)
+        checks.streams_agree(self, 'published windows', sums, windows)
+        _, state = recording.tapped(late.out)
+        checks.streams_agree(self, 'state for a late joiner', sums, state)
+        return finished, sums
+
+    def test_messages_back_and_forth(self):
+        with lab.Lab() as place:
+            self.watched(place, 3, 'pingpong', 5000, 100)
+
+    def test_every_way_to_send_and_receive(self):
+        for ranks, seed in ((4, 11), (3, 12)):
+            with self.subTest(ranks=ranks, seed=seed), lab.Lab() as place:
+                place.env |= self.yielding
+                self.watched(place, ranks, 'stress', seed, 4)
+
+    def test_every_collective(self):
+        with lab.Lab() as place:
+            self.watched(place, 3, 'collectives', 4)
+
+    def test_one_sided(self):
+        with lab.Lab() as place:
+            self.watched(place, 4, 'onesided', 5)
+
+    def test_code_regions_and_pause(self):
+        with lab.Lab() as place:
+            self.watched(place, 4, 'regions')
+
+    def test_halo_exchange_in_three_dimensions(self):
+        with lab.Lab() as place:
+            self.watched(place, 8, 'halo', 200, 1000)
+
+    def test_message_rate(self):
+        with lab.Lab() as place:
+            place.env['HOLTER_RING'] = '4194304'  # nothing is lost even when the agent gets no core for a while
+            self.watched(place, 2, 'rate', 300000, 64)
+
+    def test_fortran_mpif_h(self):
+        with lab.Lab() as place:
+            self.watched(place, 3, 'fortran_mpif')
+
+    def test_fortran_use_mpi(self):
+        with lab.Lab() as place:
+            self.watched(place, 3, 'fortran_mpi')
+
+    def test_fortran_use_mpi_f08(self):
+        with lab.Lab() as place:
+            self.watched(place, 3, 'fortran_mpi_f08')
+
+    def test_children_are_not_watched(self):
+        with lab.Lab() as place:
+            finished, _ = self.watched(place, 2, 'fork')
+            self.assertIn('/cat', finished.out)
+            self.assertNotIn('libholter', finished.out, 'the probe was loaded into a child program')
+
+    def test_mpi_loaded_privately(self):
+        with lab.Lab() as place:
+            folder = os.path.join(lab.BUILD, 'tests', 'system')
+            plugin = os.path.join(folder, f'dlopen_plugin.{self.mpi}.so')
+            if not os.path.exists(plugin):
+                self.skipTest(f'{self.mpi} is not installed')
+            self.watched(place, 2, 'dlopen', plugin, executable=os.path.join(folder, 'dlopen_host'))
+
+
+class OpenMpi(Programs, unittest.TestCase):
+    mpi = 'openmpi'
+
+
+class Mpich(Programs, unittest.TestCase):
+    mpi = 'mpich'
+    yielding = {'LD_PRELOAD': os.path.join(lab.BUILD, 'tests', 'system', 'libyield.so')}
+
+
+if __name__ == '__main__':
+    lab.main()

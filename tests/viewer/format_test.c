@@ -1,0 +1,127 @@
+#include "viewer/layout/format.h"
+#include "viewer/layout/theme.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define NB "\xc2\xa0"
+
+static void figures_have_three_digits_and_a_unit(void **state)
+{
+    (void)state;
+    char t[FORMAT_ROOM];
+    assert_string_equal(format_si(t, sizeof t, 0, "B"), "0" NB "B");
+    assert_string_equal(format_si(t, sizeof t, 812, ""), "812");
+    assert_string_equal(format_si(t, sizeof t, 999, "B"), "999" NB "B");
+    assert_string_equal(format_si(t, sizeof t, 999.6, "B"), "1.00" NB "kB");
+    assert_string_equal(format_si(t, sizeof t, 12421, "B/s"), "12.4" NB "kB/s");
+    assert_string_equal(format_si(t, sizeof t, 1e18, "B"), "1.00" NB "EB");
+    assert_string_equal(format_si(t, sizeof t, 1.8e19, "B"), "18.0" NB "EB");
+    assert_string_equal(format_axis(t, sizeof t, 5e10, "B/s"), "50" NB "GB/s");
+    assert_string_equal(format_axis(t, sizeof t, 0, "B/s"), "0");
+    assert_string_equal(format_count(t, sizeof t, UINT64_MAX), "18,446,744,073,709,551,615");
+    assert_string_equal(format_count(t, sizeof t, 100), "100");
+}
+
+static void durations_are_read_at_a_glance(void **state)
+{
+    (void)state;
+    char t[FORMAT_ROOM];
+    assert_string_equal(format_duration(t, sizeof t, 34), "34" NB "ns");
+    assert_string_equal(format_duration(t, sizeof t, 1200), "1.2" NB "\xc2\xb5s");
+    assert_string_equal(format_duration(t, sizeof t, 60e9), "60" NB "s");
+    assert_string_equal(format_duration(t, sizeof t, 252e9), "4" NB "min" NB "12" NB "s");
+    assert_string_equal(format_duration(t, sizeof t, 7500e9), "2" NB "h" NB "05" NB "min");
+    assert_string_equal(format_elapsed(t, sizeof t, INT64_C(751000000000)), "00:12:31");
+    assert_string_equal(format_elapsed(t, sizeof t, -5), "00:00:00");
+}
+
+static void a_small_share_is_not_none(void **state)
+{
+    (void)state;
+    char t[FORMAT_ROOM];
+    assert_string_equal(format_share(t, sizeof t, 0), "0.0" NB "%");
+    assert_string_equal(format_share(t, sizeof t, 1e-9), "<0.1" NB "%");
+    assert_string_equal(format_share(t, sizeof t, 0.5), "50.0" NB "%");
+    assert_string_equal(format_share(t, sizeof t, 1), "100" NB "%");
+}
+
+static void nice_values_enclose(void **state)
+{
+    (void)state;
+    for (double v = 1e-3; v < 1e15; v *= 1.37) {
+        assert_true(nice_floor(v) <= v * (1 + 1e-8));
+        assert_true(nice_floor(v) > v / 2.6);
+        assert_true(nice_ceil(v) >= v * (1 - 1e-8));
+        assert_true(nice_ceil(v) < v * 2.6);
+    }
+    assert_true(nice_ceil(0) == 0 && nice_floor(-1) == 0 && nice_floor(NAN) == 0);
+    assert_true(nice_ceil(1000) == 1000);
+    assert_true(nice_time_step(INT64_C(7000000000)) == INT64_C(10000000000));
+    assert_true(nice_time_step(INT64_C(200000) * 1000000000) == INT64_C(3) * 86400 * 1000000000);
+}
+
+static double lightness(color_t c)
+{
+    double sum = 0;
+    static const double weight[3] = {0.2126, 0.7152, 0.0722};
+    for (int i = 0; i < 3; i++)
+        sum += weight[i] * pow((c >> (24 - 8 * i) & 0xff) / 255.0, 2.2);
+    return sum;
+}
+
+/* Order must survive any kind of colour blindness: it is carried by lightness. */
+static void maps_grow_steadily_lighter_or_darker(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < THEMES; kind++) {
+        struct theme t;
+        theme_init(&t, (enum theme_kind)kind);
+        for (int i = 8; i < 256; i += 8) {
+            double step = lightness(t.map[i]) - lightness(t.map[i - 8]);
+            assert_true(kind == THEME_DARK ? step > 0 : step < 0);
+        }
+    }
+}
+
+static double contrast(color_t a, color_t b)
+{
+    double x = lightness(a) + 0.05, y = lightness(b) + 0.05;
+    return x > y ? x / y : y / x;
+}
+
+/* WCAG 2.1, 1.4.3: 4.5 for text, 3 for large text and marks. */
+static void texts_stand_out_from_their_ground(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < THEMES; kind++) {
+        struct theme t;
+        theme_init(&t, (enum theme_kind)kind);
+        assert_true(contrast(t.text, t.panel) > 7);
+        assert_true(contrast(t.second, t.panel) > 4.5);
+        assert_true(contrast(t.second, t.ground) > 4.5);
+        assert_true(contrast(t.bad, t.panel) > 4.5);
+        assert_true(contrast(t.bad, t.bad_ground) > 4.5);
+        assert_true(contrast(t.accent, t.panel) > 3);
+        assert_true(contrast(t.good, t.good_ground) > 3);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_have_three_digits_and_a_unit),
+        cmocka_unit_test(durations_are_read_at_a_glance),
+        cmocka_unit_test(a_small_share_is_not_none),
+        cmocka_unit_test(nice_values_enclose),
+        cmocka_unit_test(maps_grow_steadily_lighter_or_darker),
+        cmocka_unit_test(texts_stand_out_from_their_ground),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

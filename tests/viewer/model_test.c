@@ -1,0 +1,357 @@
+#include "tests/viewer/synthetic.h"
+
+#include "viewer/model/model.h"
+#include "viewer/model/range.h"
+
+#include "holter/call.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void into(void *user, const struct wire_message *message, int snapshot)
+{
+    assert_int_equal(model_apply(user, message, snapshot), 0);
+}
+
+struct fixture {
+    struct model *model;
+    struct synthetic job;
+};
+
+static struct fixture job_of(uint32_t ranks, int windows)
+{
+    struct fixture f;
+    assert_int_equal(model_create(&f.model, 8 << 20), 0);
+    synthetic_init(&f.job, ranks, 4, 6, 1);
+    synthetic_begin(&f.job, into, f.model);
+    for (int i = 0; i < windows; i++)
+        synthetic_window(&f.job, into, f.model);
+    return f;
+}
+
+static void drop(struct fixture *f)
+{
+    synthetic_finish(&f->job);
+    model_destroy(f->model);
+}
+
+static uint64_t all_messages(const struct synthetic *job, uint64_t first, uint64_t last)
+{
+    uint64_t sum = 0;
+    for (uint64_t w = first; w <= last; w++)
+        sum += synthetic_messages(job, w);
+    return sum;
+}
+
+static void sums_since_the_start_equal_the_windows(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(27, 45);
+    uint64_t each = all_messages(&f.job, SYNTHETIC_FIRST, SYNTHETIC_FIRST + 44), sent = 0;
+    uint32_t n = model_pair_find(f.model, 0, 1);
+    assert_int_not_equal(n, KEYMAP_NONE);
+    assert_int_equal(f.model->pairs.sums[n * PAIR_COLUMNS + PAIR_MESSAGES], each);
+    assert_int_equal(f.model->pairs.sums[n * PAIR_COLUMNS + PAIR_BYTES], each * 65536);
+    for (uint64_t i = 0; i < f.model->series.count; i++)
+        sent += f.model->series.windows[i].sent;
+    uint64_t by_rank = 0;
+    for (uint32_t r = 0; r < 27; r++)
+        by_rank += f.model->rank_sums[r * RANK_COLUMNS + RANK_SENT];
+    assert_int_equal(sent, by_rank);
+    assert_int_equal(sent, each * f.job.pair_count);
+    drop(&f);
+}
+
+static void a_span_has_the_sums_of_its_windows_only(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(27, 40);
+    struct range r = {0};
+    uint64_t first = SYNTHETIC_FIRST + 30, last = SYNTHETIC_FIRST + 35;
+    assert_int_equal(range_update(&r, f.model, RANGE_SPAN, first, last), 1);
+    assert_int_equal(r.kind, RANGE_SPAN);
+    uint32_t n = model_pair_find(f.model, 0, 1);
+    assert_int_equal(r.pairs[n * PAIR_COLUMNS + PAIR_MESSAGES], all_messages(&f.job, first, last));
+    assert_int_equal(r.ranks[RANK_TIME_NS], 6 * SYNTHETIC_SECOND);
+    assert_int_equal(range_update(&r, f.model, RANGE_SPAN, first, last), 0);
+    synthetic_window(&f.job, into, f.model);
+    assert_int_equal(range_update(&r, f.model, RANGE_SPAN, first, last), 1);
+    range_finish(&r);
+    drop(&f);
+}
+
+static void ranks_are_ordered_by_their_share_of_waiting(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(64, 10);
+    struct range r = {0};
+    range_update(&r, f.model, RANGE_START, 0, 0);
+    assert_int_equal(r.by_waiting_count, 64);
+    for (uint32_t i = 1; i < 64; i++)
+        assert_true(range_waiting(&r, r.by_waiting[i - 1]) >= range_waiting(&r, r.by_waiting[i]));
+    /* every rank 5 of 8 is the slow one: it waits least */
+    for (uint32_t i = 56; i < 64; i++)
+        assert_int_equal(r.by_waiting[i] % 8, 5);
+    range_finish(&r);
+    drop(&f);
+}
+
+static void pairs_are_ordered_and_counted(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(512, 3);
+    struct range r = {0};
+    range_update(&r, f.model, RANGE_START, 0, 0);
+    assert_int_equal(r.pairs_used, 512 * 6);
+    assert_int_equal(r.top_count[PAIR_BYTES], RANGE_TOP_PAIRS);
+    for (uint32_t i = 1; i < r.top_count[PAIR_BYTES]; i++)
+        assert_true(r.pairs[r.top[PAIR_BYTES][i - 1] * PAIR_COLUMNS + PAIR_BYTES] >=
+                    r.pairs[r.top[PAIR_BYTES][i] * PAIR_COLUMNS + PAIR_BYTES]);
+    range_finish(&r);
+    drop(&f);
+}
+
+static void missing_windows_are_gaps(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 10);
+    synthetic_skip(&f.job, 4);
+    synthetic_window(&f.job, into, f.model);
+    assert_int_equal(f.model->series.count, 15);
+    assert_int_equal(f.model->series.missing, 4);
+    assert_null(series_at(&f.model->series, SYNTHETIC_FIRST + 11));
+    assert_non_null(series_at(&f.model->series, SYNTHETIC_FIRST + 14));
+    drop(&f);
+}
+
+static void a_late_correction_replaces_totals_and_adds_details(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(27, 5);
+    uint64_t window = SYNTHETIC_FIRST + 2, messages = synthetic_messages(&f.job, window);
+    struct wire_message m = {.type = WIRE_TYPE_TOTALS};
+    m.totals = (struct wire_totals){.job = "48213.0",
+                                    .window = window,
+                                    .start_ns = window * SYNTHETIC_SECOND,
+                                    .length_ns = SYNTHETIC_SECOND,
+                                    .sent = 777,
+                                    .ranks = 8,
+                                    .late = 1};
+    into(f.model, &m, 0);
+    assert_int_equal(series_at(&f.model->series, window)->sent, 777);
+    assert_true(series_at(&f.model->series, window)->corrected);
+    const struct wire_pair_row row = {.source = 0, .destination = 1, .messages = 5, .bytes = 50};
+    m = (struct wire_message){.type = WIRE_TYPE_PAIR_WINDOW};
+    m.pair_window = (struct wire_pair_window){
+        .job = "48213.0", .window = window, .windows = 1, .pairs = &row, .pairs_count = 1};
+    into(f.model, &m, 0);
+    struct range r = {0};
+    range_update(&r, f.model, RANGE_SPAN, window, window);
+    assert_int_equal(r.pairs[model_pair_find(f.model, 0, 1) * PAIR_COLUMNS], messages + 5);
+    range_finish(&r);
+    drop(&f);
+}
+
+static void a_window_older_than_all_others_is_taken_in(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 3);
+    struct wire_message m = {.type = WIRE_TYPE_TOTALS};
+    m.totals = (struct wire_totals){
+        .job = "48213.0", .window = SYNTHETIC_FIRST - 5, .length_ns = SYNTHETIC_SECOND, .sent = 9};
+    into(f.model, &m, 1);
+    assert_int_equal(f.model->series.first, SYNTHETIC_FIRST - 5);
+    assert_int_equal(f.model->series.missing, 4);
+    assert_int_equal(series_at(&f.model->series, SYNTHETIC_FIRST - 5)->sent, 9);
+    drop(&f);
+}
+
+static void snapshot_pairs(struct model *m, uint64_t messages, uint64_t destination, uint64_t more)
+{
+    const struct wire_pair_row row = {
+        .source = 0, .destination = (int64_t)destination, .messages = messages, .bytes = messages};
+    struct wire_message message = {.type = WIRE_TYPE_PAIR_WINDOW};
+    message.pair_window = (struct wire_pair_window){.job = "48213.0",
+                                                    .window = SYNTHETIC_FIRST,
+                                                    .windows = 50,
+                                                    .pairs = &row,
+                                                    .pairs_count = 1,
+                                                    .more = more};
+    into(m, &message, 1);
+}
+
+static void a_snapshot_in_parts_replaces_the_sums(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(27, 5);
+    for (int again = 0; again < 2; again++) { /* the second time as after a reconnect */
+        snapshot_pairs(f.model, 1000, 1, 1);
+        snapshot_pairs(f.model, 2000, 2, 0);
+        assert_int_equal(f.model->pairs.sums[model_pair_find(f.model, 0, 1) * PAIR_COLUMNS], 1000);
+        assert_int_equal(f.model->pairs.sums[model_pair_find(f.model, 0, 2) * PAIR_COLUMNS], 2000);
+    }
+    uint64_t messages = synthetic_messages(&f.job, f.job.window);
+    synthetic_window(&f.job, into, f.model);
+    assert_int_equal(f.model->pairs.sums[model_pair_find(f.model, 0, 1) * PAIR_COLUMNS],
+                     1000 + messages);
+    drop(&f);
+}
+
+static void without_details_of_a_span_the_sums_since_the_start_stand_in(void **state)
+{
+    (void)state;
+    struct model *m;
+    struct range r = {0};
+    assert_int_equal(model_create(&m, 1 << 20), 0);
+    snapshot_pairs(m, 1000, 1, 0);
+    range_update(&r, m, RANGE_SPAN, SYNTHETIC_FIRST, SYNTHETIC_FIRST + 10);
+    assert_int_equal(r.kind, RANGE_START);
+    assert_true(r.fallback);
+    assert_int_equal(r.total[PAIR_MESSAGES], 1000);
+    range_finish(&r);
+    model_destroy(m);
+}
+
+static void another_job_starts_from_nothing(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 5);
+    struct wire_message m = {.type = WIRE_TYPE_JOB};
+    m.job = (struct wire_job){.job = "other", .state = "running", .world = 2};
+    into(f.model, &m, 1);
+    assert_string_equal(f.model->job, "other");
+    assert_int_equal(f.model->series.count, 0);
+    assert_int_equal(f.model->rank_count, 0);
+    assert_int_equal(f.model->pairs.keys.count, 0);
+    assert_int_equal(f.model->job_count, 1); /* the list is the daemon's, not the job's */
+    drop(&f);
+}
+
+static void rows_outside_all_bounds_are_counted_and_left(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 2);
+    const struct wire_pair_row pairs[] = {{.source = UINT64_MAX, .destination = 1, .messages = 1},
+                                          {.source = 1, .destination = INT64_MAX, .messages = 1},
+                                          {.source = 1, .destination = -7, .messages = 1}};
+    struct wire_message m = {.type = WIRE_TYPE_PAIR_WINDOW};
+    m.pair_window = (struct wire_pair_window){
+        .job = "48213.0", .window = UINT64_MAX, .windows = 1, .pairs = pairs, .pairs_count = 3};
+    into(f.model, &m, 0);
+    const struct wire_rank_row ranks[] = {{.rank = UINT64_MAX}, {.rank = MODEL_RANKS}};
+    m = (struct wire_message){.type = WIRE_TYPE_RANK_WINDOW};
+    m.rank_window =
+        (struct wire_rank_window){.job = "48213.0", .window = 0, .ranks = ranks, .ranks_count = 2};
+    into(f.model, &m, 0);
+    const struct wire_place_row place = {.rank = 1, .node = 99};
+    m = (struct wire_message){.type = WIRE_TYPE_PLACES};
+    m.places = (struct wire_places){.job = "48213.0", .places = &place, .places_count = 1};
+    into(f.model, &m, 0);
+    assert_int_equal(f.model->ignored, 6);
+    m = (struct wire_message){.type = WIRE_TYPE_TOTALS};
+    m.totals = (struct wire_totals){.job = "48213.0", .window = 0, .length_ns = 1};
+    into(f.model, &m, 0);
+    assert_int_equal(f.model->ignored, 7);
+    drop(&f);
+}
+
+static void many_items_of_few_figures_follow_few_items_of_many(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 1); /* 8 ranks with all their columns come before the pairs */
+    enum { PAIRS = 5000 };
+    struct wire_pair_row *rows = calloc(PAIRS, sizeof *rows);
+    for (uint32_t i = 0; i < PAIRS; i++)
+        rows[i] = (struct wire_pair_row){
+            .source = i % 8, .destination = 100 + i, .messages = i + 1, .bytes = 1};
+    struct wire_message m = {.type = WIRE_TYPE_PAIR_WINDOW};
+    m.pair_window = (struct wire_pair_window){.job = "48213.0",
+                                              .window = f.job.window,
+                                              .windows = 1,
+                                              .pairs = rows,
+                                              .pairs_count = PAIRS};
+    into(f.model, &m, 0);
+    synthetic_window(&f.job, into, f.model);
+    struct range r = {0};
+    range_update(&r, f.model, RANGE_SPAN, f.job.window - 1, f.job.window - 1);
+    assert_int_equal(r.pairs[model_pair_find(f.model, 7, 100 + 4999) * PAIR_COLUMNS], 5000);
+    range_finish(&r);
+    free(rows);
+    drop(&f);
+}
+
+static void a_death_marks_its_rank(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 2);
+    synthetic_death(&f.job, 3, into, f.model);
+    synthetic_death(&f.job, 3, into, f.model);
+    assert_int_equal(f.model->alert_count, 1);
+    assert_int_equal(model_firing(f.model), 1);
+    assert_true(f.model->ranks[3].dead);
+    assert_false(f.model->ranks[2].dead);
+    drop(&f);
+}
+
+static void calls_are_kept_by_function_communicator_and_region(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 3);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < f.model->calls.keys.count; i++) {
+        struct model_call c = model_call_at(f.model, i);
+        if (c.call != call_by_name("MPI_Waitall"))
+            continue;
+        found++;
+        assert_string_equal(f.model->comms[c.comm].name, "MPI_Cart_create");
+        assert_string_equal(f.model->regions[c.region].name, "halo exchange");
+        assert_int_equal(f.model->calls.sums[i * CALLS_COLUMNS + CALLS_COUNT],
+                         8 * all_messages(&f.job, SYNTHETIC_FIRST, SYNTHETIC_FIRST + 2));
+        assert_int_equal(f.model->calls.sums[i * CALLS_COLUMNS + CALLS_LONGEST_NS], 21000000);
+    }
+    assert_int_equal(found, 1);
+    drop(&f);
+}
+
+static void an_agent_started_anew_gives_no_rate(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(8, 3);
+    assert_true(f.model->nodes[0].window > f.model->nodes[0].window_before);
+    struct wire_node_row row = {.host = "node000", .agent_pid = 999, .cpu_ns = 5};
+    struct wire_message m = {.type = WIRE_TYPE_NODES};
+    m.nodes = (struct wire_nodes){
+        .job = "48213.0", .window = f.job.window, .nodes = &row, .nodes_count = 1};
+    into(f.model, &m, 0);
+    assert_int_equal(f.model->nodes[0].window, f.model->nodes[0].window_before);
+    assert_int_equal(f.model->node_count, 2);
+    drop(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_since_the_start_equal_the_windows),
+        cmocka_unit_test(a_span_has_the_sums_of_its_windows_only),
+        cmocka_unit_test(ranks_are_ordered_by_their_share_of_waiting),
+        cmocka_unit_test(pairs_are_ordered_and_counted),
+        cmocka_unit_test(missing_windows_are_gaps),
+        cmocka_unit_test(a_late_correction_replaces_totals_and_adds_details),
+        cmocka_unit_test(a_window_older_than_all_others_is_taken_in),
+        cmocka_unit_test(a_snapshot_in_parts_replaces_the_sums),
+        cmocka_unit_test(without_details_of_a_span_the_sums_since_the_start_stand_in),
+        cmocka_unit_test(another_job_starts_from_nothing),
+        cmocka_unit_test(rows_outside_all_bounds_are_counted_and_left),
+        cmocka_unit_test(many_items_of_few_figures_follow_few_items_of_many),
+        cmocka_unit_test(a_death_marks_its_rank),
+        cmocka_unit_test(calls_are_kept_by_function_communicator_and_region),
+        cmocka_unit_test(an_agent_started_anew_gives_no_rate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,83 @@
+#include "viewer/options.h"
+#include "viewer/ui/ui.h"
+
+#include "holter/error.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char why[200];
+
+static int parse(struct options *o, const char *line)
+{
+    static char words[20][64];
+    char copy[300], *argv[20] = {words[0]}, *rest = copy, *word;
+    int argc = 1;
+    strcpy(words[0], "holter-view");
+    strcpy(copy, line);
+    while ((word = strsep(&rest, " ")) && argc < 19) {
+        strcpy(words[argc], word);
+        argv[argc] = words[argc];
+        argc++;
+    }
+    argv[argc] = NULL;
+    return options_parse(o, *line ? argc : 1, argv, why, sizeof why);
+}
+
+static void options_are_read(void **state)
+{
+    (void)state;
+    struct options o;
+    assert_int_equal(parse(&o, ""), 0);
+    assert_int_equal(o.w, 1600);
+    assert_int_equal(o.view, -1);
+    assert_null(o.snapshot);
+    assert_int_equal(parse(&o, "--connect tcp://127.0.0.1:5000 --job 7.0 --view ranks --size "
+                               "1024x640 --scale 2 --theme light "
+                               "--snapshot a.png --after 2.5"),
+                     0);
+    assert_string_equal(o.endpoint, "tcp://127.0.0.1:5000");
+    assert_int_equal(o.view, VIEW_RANKS);
+    assert_int_equal(o.h, 640);
+    assert_true(o.scale == 2 && o.after == 2.5);
+    assert_int_equal(o.theme, THEME_LIGHT);
+}
+
+static void what_is_wrong_is_named(void **state)
+{
+    static const char *const lines[][2] = {
+        {"--view nowhere", "nowhere"},
+        {"--size 10x10", "10x10"},
+        {"--size 1600x900x", "1600x900x"},
+        {"--scale 0", "0"},
+        {"--scale nan", "nan"},
+        {"--theme pink", "pink"},
+        {"--after -1", "-1"},
+        {"--nonsense", "--nonsense"},
+        {"left-over", "left-over"},
+        {"--snapshot", "--snapshot"},
+        {"--size 99999x99999", "99999"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct options o;
+        assert_int_equal(parse(&o, lines[i][0]), -HOLTER_EUSAGE);
+        if (!strstr(why, lines[i][1]))
+            fail_msg("'%s' says '%s'", lines[i][0], why);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_are_read),
+        cmocka_unit_test(what_is_wrong_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

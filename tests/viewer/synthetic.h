@@ -1,0 +1,54 @@
+/* A job that never ran: the messages a daemon would publish of a halo exchange on a grid of ranks,
+ * with known figures. The same seed gives the same messages. */
+#ifndef HOLTER_TESTS_VIEWER_SYNTHETIC_H
+#define HOLTER_TESTS_VIEWER_SYNTHETIC_H
+
+#include "holter/wire.h"
+
+#include <stdint.h>
+
+#define SYNTHETIC_SECOND UINT64_C(1000000000)
+#define SYNTHETIC_FIRST                                                                            \
+    UINT64_C(1790000000) /**< number of the first window, one second long each */
+
+struct synthetic {
+    uint32_t ranks, per_node;
+    uint32_t side[3];  /**< grid of ranks; periodic */
+    uint32_t partners; /**< 6 (faces), or 26 (faces, edges, corners) */
+    uint64_t seed;
+    uint64_t window; /**< number of the next window */
+    struct wire_rank_row *rank_rows;
+    struct wire_pair_row *pair_rows;
+    uint32_t pair_count;
+    struct wire_place_row *place_rows;
+    struct wire_host_row *host_rows;
+    struct wire_node_row *node_rows;
+    char (*names)[32];
+    uint32_t nodes;
+};
+
+/** Where messages go. */
+typedef void synthetic_sink(void *user, const struct wire_message *message, int snapshot);
+
+/** @param partners  6 or 26; ranks should be a product of small numbers */
+void synthetic_init(struct synthetic *job, uint32_t ranks, uint32_t per_node, uint32_t partners,
+                    uint64_t seed);
+void synthetic_finish(struct synthetic *job);
+
+/** Messages "job", "places" and, with jobs, the daemon's status with its list of jobs. */
+void synthetic_begin(struct synthetic *job, synthetic_sink *sink, void *user);
+
+/** All messages of the next window: totals, ranks, pairs, calls, nodes. Phases change every 20
+ * windows; rank 5 of 8 and its like are slow, so that their neighbours wait. */
+void synthetic_window(struct synthetic *job, synthetic_sink *sink, void *user);
+
+/** Let windows pass that nobody hears of. */
+void synthetic_skip(struct synthetic *job, uint64_t windows);
+
+/** The alert that a rank died. */
+void synthetic_death(struct synthetic *job, uint32_t rank, synthetic_sink *sink, void *user);
+
+/** Messages of one pair and their bytes in one window, for checking. */
+uint64_t synthetic_messages(const struct synthetic *job, uint64_t window);
+
+#endif

@@ -1,0 +1,359 @@
+#include "tests/viewer/synthetic.h"
+
+#include "viewer/ui/input.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const int64_t second = 1000000000;
+
+struct fixture {
+    struct model *model;
+    struct synthetic job;
+    struct ui ui;
+    struct scene scene;
+};
+
+static void into(void *user, const struct wire_message *message, int snapshot)
+{
+    model_apply(user, message, snapshot);
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    assert_int_equal(model_create(&f->model, 8 << 20), 0);
+    synthetic_init(&f->job, 64, 16, 6, 1);
+    synthetic_begin(&f->job, into, f->model);
+    for (int i = 0; i < 200; i++)
+        synthetic_window(&f->job, into, f->model);
+    ui_init(&f->ui, 1600, 900, 1, THEME_DARK);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    scene_finish(&f->scene);
+    synthetic_finish(&f->job);
+    model_destroy(f->model);
+    free(f);
+    return 0;
+}
+
+static int press_key(struct fixture *f, int key)
+{
+    const struct input in = {.kind = INPUT_KEY, .key = key};
+    return ui_input(&f->ui, f->model, &f->scene, &in);
+}
+
+static int type_text(struct fixture *f, const char *text)
+{
+    struct input in = {.kind = INPUT_TEXT};
+    strcpy(in.text, text);
+    return ui_input(&f->ui, f->model, &f->scene, &in);
+}
+
+static int mouse(struct fixture *f, enum input_kind kind, double x, double y)
+{
+    const struct input in = {.kind = kind, .x = x, .y = y, .clicks = 1};
+    return ui_input(&f->ui, f->model, &f->scene, &in);
+}
+
+static void click(struct fixture *f, double x, double y)
+{
+    mouse(f, INPUT_PRESS, x, y);
+    mouse(f, INPUT_RELEASE, x, y);
+}
+
+static int64_t newest(const struct fixture *f)
+{
+    int64_t begin, end;
+    ui_whole_time(f->model, &begin, &end);
+    return end;
+}
+
+static void following_keeps_the_newest_data_at_the_edge(void **state)
+{
+    struct fixture *f = *state;
+    int64_t begin, end;
+    ui_visible(&f->ui, f->model, &begin, &end);
+    assert_int_equal(end, newest(f));
+    assert_int_equal(end - begin, 60 * second);
+    synthetic_window(&f->job, into, f->model);
+    ui_visible(&f->ui, f->model, &begin, &end);
+    assert_int_equal(end, newest(f));
+}
+
+static void space_holds_the_span_until_space_again(void **state)
+{
+    struct fixture *f = *state;
+    int64_t begin, end, held = newest(f);
+    type_text(f, " ");
+    assert_false(f->ui.follow);
+    synthetic_window(&f->job, into, f->model);
+    ui_visible(&f->ui, f->model, &begin, &end);
+    assert_int_equal(end, held);
+    type_text(f, " ");
+    ui_visible(&f->ui, f->model, &begin, &end);
+    assert_int_equal(end, newest(f));
+}
+
+static void moving_back_stops_at_the_begin_of_the_job(void **state)
+{
+    struct fixture *f = *state;
+    int64_t begin, end, oldest, last;
+    ui_whole_time(f->model, &oldest, &last);
+    for (int i = 0; i < 100; i++)
+        press_key(f, KEY_LEFT);
+    ui_visible(&f->ui, f->model, &begin, &end);
+    assert_int_equal(begin, oldest);
+    assert_int_equal(end - begin, 60 * second);
+    press_key(f, KEY_HOME);
+    ui_visible(&f->ui, f->model, &begin, &end);
+    assert_int_equal(begin, oldest);
+    press_key(f, KEY_END);
+    assert_true(f->ui.follow);
+}
+
+static void zooming_keeps_the_moment_under_the_mouse(void **state)
+{
+    struct fixture *f = *state;
+    type_text(f, " ");
+    press_key(f, KEY_LEFT);
+    struct scene_hit *hit = scene_hit(&f->scene, (struct box){100, 100, 1000, 200}, HIT_TIME, 0, 0);
+    int64_t begin, end;
+    ui_visible(&f->ui, f->model, &begin, &end);
+    hit->x0 = (double)begin;
+    hit->x1 = (double)end;
+    int64_t at = begin + (end - begin) / 4;
+    struct input in = {.kind = INPUT_WHEEL, .x = 350, .y = 150, .wheel = 2};
+    ui_input(&f->ui, f->model, &f->scene, &in);
+    ui_visible(&f->ui, f->model, &begin, &end);
+    assert_true(end - begin < 40 * second);
+    assert_true(llabs(begin + (end - begin) / 4 - at) < second / 1000);
+}
+
+static void dragging_moves_time_with_the_mouse(void **state)
+{
+    struct fixture *f = *state;
+    struct scene_hit *hit = scene_hit(&f->scene, (struct box){0, 0, 600, 200}, HIT_TIME, 0, 0);
+    int64_t begin, end, moved;
+    ui_visible(&f->ui, f->model, &begin, &end);
+    hit->x0 = (double)begin;
+    hit->x1 = (double)end;
+    mouse(f, INPUT_PRESS, 100, 100);
+    mouse(f, INPUT_MOVE, 150, 100);
+    mouse(f, INPUT_MOVE, 200, 100);
+    mouse(f, INPUT_RELEASE, 200, 100);
+    ui_visible(&f->ui, f->model, &begin, &moved);
+    assert_true(llabs(end - moved - 10 * second) < second / 1000);
+    assert_false(f->ui.follow);
+}
+
+static void one_selection_holds_in_all_views_and_backspace_leads_back(void **state)
+{
+    struct fixture *f = *state;
+    scene_hit(&f->scene, (struct box){0, 0, 10, 10}, HIT_RANK, 7, 0);
+    scene_hit(&f->scene, (struct box){20, 0, 10, 10}, HIT_PAIR, 3, 4);
+    click(f, 5, 5);
+    assert_int_equal(f->ui.selection.kind, SELECT_RANK);
+    assert_int_equal(f->ui.selection.a, 7);
+    type_text(f, "2");
+    assert_int_equal(f->ui.view, VIEW_MATRIX);
+    assert_true(ui_rank_selected(&f->ui, 7));
+    click(f, 25, 5);
+    assert_true(ui_pair_selected(&f->ui, 3, 4));
+    assert_true(ui_rank_selected(&f->ui, 4));
+    press_key(f, KEY_BACKSPACE);
+    assert_true(ui_rank_selected(&f->ui, 7));
+    assert_int_equal(f->ui.view, VIEW_MATRIX);
+    press_key(f, KEY_BACKSPACE);
+    assert_int_equal(f->ui.view, VIEW_LIVE);
+    press_key(f, KEY_ESCAPE);
+    assert_int_equal(f->ui.selection.kind, SELECT_NONE);
+}
+
+static void escape_closes_what_lies_on_top_first(void **state)
+{
+    struct fixture *f = *state;
+    ui_select(&f->ui, (struct selection){SELECT_RANK, 1, 0});
+    type_text(f, "?");
+    assert_true(f->ui.help);
+    press_key(f, KEY_ESCAPE);
+    assert_false(f->ui.help);
+    assert_int_equal(f->ui.selection.kind, SELECT_RANK);
+}
+
+static void search_finds_ranks_and_nodes(void **state)
+{
+    struct fixture *f = *state;
+    type_text(f, "/");
+    assert_true(f->ui.searching);
+    type_text(f, "4");
+    type_text(f, "2");
+    assert_string_equal(f->ui.search, "42");
+    press_key(f, KEY_ENTER);
+    assert_false(f->ui.searching);
+    assert_true(ui_rank_selected(&f->ui, 42));
+    struct selection found[4];
+    assert_int_equal(ui_search(f->model, "NODE00", found, 4), 4);
+    assert_int_equal(found[3].kind, SELECT_NODE);
+    assert_int_equal(found[3].a, 3);
+    assert_int_equal(ui_search(f->model, "64", found, 4), 0);
+    assert_int_equal(ui_search(f->model, "99999999999999999999999", found, 4), 0);
+    assert_int_equal(ui_search(f->model, "  ", found, 4), 0);
+}
+
+static void letters_typed_into_the_search_are_no_commands(void **state)
+{
+    struct fixture *f = *state;
+    type_text(f, "/");
+    assert_int_equal(type_text(f, "q"), UI_CHANGED);
+    type_text(f, "\xc3\xa4");
+    press_key(f, KEY_BACKSPACE);
+    assert_string_equal(f->ui.search, "q");
+    for (int i = 0; i < 200; i++)
+        type_text(f, "x");
+    assert_true(strlen(f->ui.search) < sizeof f->ui.search);
+    press_key(f, KEY_ESCAPE);
+    assert_int_equal(type_text(f, "q"), UI_QUIT);
+}
+
+static void the_matrix_zooms_around_a_cell_and_stays_in_the_job(void **state)
+{
+    struct fixture *f = *state;
+    double column, row, extent;
+    ui_zoom_matrix(&f->ui, f->model, 0.25, 40, 20);
+    ui_matrix(&f->ui, f->model, &column, &row, &extent);
+    assert_true(extent == 16);
+    assert_true(column == 30 && row == 15);
+    ui_pan_matrix(&f->ui, f->model, 1000, -1000);
+    ui_matrix(&f->ui, f->model, &column, &row, &extent);
+    assert_true(column == 48 && row == 0);
+    for (int i = 0; i < 50; i++)
+        ui_zoom_matrix(&f->ui, f->model, 0.5, 60, 60);
+    ui_matrix(&f->ui, f->model, &column, &row, &extent);
+    assert_true(extent == 4);
+    f->ui.view = VIEW_MATRIX;
+    type_text(f, "0");
+    ui_matrix(&f->ui, f->model, &column, &row, &extent);
+    assert_true(extent == 64);
+}
+
+static void lists_are_walked_with_the_keys(void **state)
+{
+    struct fixture *f = *state;
+    f->ui.view = VIEW_RANKS;
+    struct scene_hit *list =
+        scene_hit(&f->scene, (struct box){0, 0, 100, 100}, HIT_LIST, LIST_RANKS, 0);
+    list->y0 = 0;
+    list->y1 = 4;
+    list->x1 = 64;
+    for (uint32_t i = 0; i < 64; i++) {
+        struct scene_hit *row =
+            scene_hit(&f->scene, (struct box){0, i * 25.0, 100, 25}, HIT_RANK, 63 - i, 0);
+        row->list = LIST_RANKS + 1;
+        row->row = i;
+    }
+    press_key(f, KEY_DOWN);
+    ui_settle(&f->ui, &f->scene);
+    assert_true(ui_rank_selected(&f->ui, 63));
+    for (int i = 0; i < 6; i++) {
+        press_key(f, KEY_DOWN);
+        ui_settle(&f->ui, &f->scene);
+    }
+    assert_true(ui_rank_selected(&f->ui, 57));
+    assert_true(f->ui.scroll[LIST_RANKS] == 3);
+    press_key(f, KEY_PAGE_DOWN);
+    press_key(f, KEY_PAGE_DOWN);
+    press_key(f, KEY_PAGE_DOWN);
+    ui_settle(&f->ui, &f->scene);
+    assert_true(ui_rank_selected(&f->ui, 0));
+    assert_true(f->ui.scroll[LIST_RANKS] == 60);
+}
+
+static void a_job_is_chosen_with_mouse_or_enter(void **state)
+{
+    struct fixture *f = *state;
+    scene_hit(&f->scene, (struct box){0, 0, 10, 10}, HIT_JOB, 0, 0);
+    f->ui.view = VIEW_JOBS;
+    mouse(f, INPUT_PRESS, 5, 5);
+    assert_true(mouse(f, INPUT_RELEASE, 5, 5) & UI_JOB);
+    assert_string_equal(f->ui.wanted_job, "48213.0");
+    assert_int_equal(f->ui.view, VIEW_LIVE);
+    f->ui.view = VIEW_JOBS;
+    f->ui.cursor[LIST_JOBS] = 7; /* no such row */
+    assert_false(press_key(f, KEY_ENTER) & UI_JOB);
+    f->ui.cursor[LIST_JOBS] = 0;
+    assert_true(press_key(f, KEY_ENTER) & UI_JOB);
+}
+
+static void new_data_glides_in_and_is_there_after_150_ms(void **state)
+{
+    struct fixture *f = *state;
+    int64_t begin, end, before = newest(f);
+    assert_false(ui_follow_data(&f->ui, f->model, 1000));
+    synthetic_window(&f->job, into, f->model);
+    assert_true(ui_follow_data(&f->ui, f->model, 1000));
+    ui_visible(&f->ui, f->model, &begin, &end);
+    assert_int_equal(end, before);
+    assert_true(ui_tick(&f->ui, 1060));
+    ui_visible(&f->ui, f->model, &begin, &end);
+    assert_true(end > before && end < newest(f));
+    assert_true(ui_tick(&f->ui, 1150));
+    ui_visible(&f->ui, f->model, &begin, &end);
+    assert_int_equal(end, newest(f));
+    assert_false(ui_tick(&f->ui, 1151));
+}
+
+static void a_short_job_fills_the_strip(void **state)
+{
+    (void)state;
+    struct model *m;
+    struct synthetic job;
+    struct ui ui;
+    int64_t begin, end;
+    assert_int_equal(model_create(&m, 1 << 20), 0);
+    synthetic_init(&job, 8, 4, 6, 1);
+    synthetic_begin(&job, into, m);
+    ui_init(&ui, 800, 600, 1, THEME_DARK);
+    ui_visible(&ui, m, &begin, &end);
+    assert_int_equal(begin, 0);
+    assert_int_equal(end, 0);
+    for (int i = 0; i < 30; i++)
+        synthetic_window(&job, into, m);
+    ui_visible(&ui, m, &begin, &end);
+    assert_int_equal(end - begin, 30 * second);
+    synthetic_finish(&job);
+    model_destroy(m);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(following_keeps_the_newest_data_at_the_edge),
+        T(space_holds_the_span_until_space_again),
+        T(moving_back_stops_at_the_begin_of_the_job),
+        T(zooming_keeps_the_moment_under_the_mouse),
+        T(dragging_moves_time_with_the_mouse),
+        T(one_selection_holds_in_all_views_and_backspace_leads_back),
+        T(escape_closes_what_lies_on_top_first),
+        T(search_finds_ranks_and_nodes),
+        T(letters_typed_into_the_search_are_no_commands),
+        T(the_matrix_zooms_around_a_cell_and_stays_in_the_job),
+        T(lists_are_walked_with_the_keys),
+        T(a_job_is_chosen_with_mouse_or_enter),
+        T(new_data_glides_in_and_is_there_after_150_ms),
+        cmocka_unit_test(a_short_job_fills_the_strip),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,338 @@
+#include "viewer/app.h"
+
+#include "viewer/draw/painter.h"
+#include "viewer/draw/png_file.h"
+#include "viewer/draw/type.h"
+#include "viewer/draw/window.h"
+#include "viewer/link/connection.h"
+#include "viewer/link/waker.h"
+#include "viewer/ui/input.h"
+#include "viewer/views/view.h"
+
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/client.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOG_TOPIC "view"
+#include "proto/log.h"
+
+enum {
+    HISTORY_BUDGET = 512 << 20, /* bytes of details kept of ranks, pairs and calls */
+    FRAME_MS = 16,
+    PUMP_MS = 12, /* longest stretch of taking messages in before inputs are looked at again */
+    IDLE_MS = 500,
+};
+
+struct app {
+    const struct options *options;
+    struct model *model;
+    struct range range;
+    struct ui ui;
+    struct theme theme;
+    struct pictures pictures;
+    struct scene scene;
+    struct painter painter;
+    struct type *type;
+    struct connection *connection;
+    uint64_t sums_ms, sums_cost_ms; /* when the sums were last computed, and how long it took */
+    int sums_old;                   /* they lag behind the visible time */
+};
+
+static uint64_t now_ms(void)
+{
+    return clock_mono_ns() / 1000000;
+}
+
+static int start(struct app *a, const struct options *o, double scale)
+{
+    char why[700] = "";
+    *a = (struct app){.options = o};
+    int error = model_create(&a->model, HISTORY_BUDGET);
+    if (error) {
+        log_error("%s", holter_strerror(error));
+        return error;
+    }
+    ui_init(&a->ui, o->w, o->h, scale, o->theme);
+    a->ui.view = o->view >= 0 ? (enum view_id)o->view : VIEW_LIVE;
+    a->ui.range = o->since_start ? RANGE_START : RANGE_SPAN;
+    theme_init(&a->theme, o->theme);
+    error = type_create(&a->type, scale, why, sizeof why);
+    if (!error) {
+        const struct connection_options c = {o->endpoint, o->ssh_host, o->key_dir, o->job};
+        error = connection_open(&a->connection, &c, why, sizeof why);
+    }
+    if (error)
+        log_error("%s", why[0] ? why : holter_strerror(error));
+    return error;
+}
+
+static void finish(struct app *a)
+{
+    connection_close(a->connection);
+    painter_finish(&a->painter);
+    type_destroy(a->type);
+    scene_finish(&a->scene);
+    pictures_finish(&a->pictures);
+    range_finish(&a->range);
+    model_destroy(a->model);
+}
+
+static void note_connection(struct app *a)
+{
+    struct ui_connection *c = &a->ui.connection;
+    c->state = connection_state(a->connection);
+    c->missed = connection_missed(a->connection);
+    snprintf(c->endpoint, sizeof c->endpoint, "%s", connection_endpoint(a->connection));
+    snprintf(c->error, sizeof c->error, "%s", connection_error(a->connection));
+}
+
+/* Bring the sums up to the visible time. With very many pairs that takes longer than a frame: then
+ * the last ones stay in sight while one pans, and at most a fifth of the time goes into new ones.
+ */
+static void sum_up(struct app *a)
+{
+    uint64_t first = 0, last = 0, start = now_ms();
+    ui_windows(&a->ui, a->model, &first, &last);
+    const struct range *r = &a->range;
+    int usable =
+        r->valid && !strcmp(r->job, a->model->job) && r->rank_count <= a->model->rank_count &&
+        r->pair_count <= a->model->pairs.keys.count && r->call_count <= a->model->calls.keys.count;
+    a->sums_old =
+        usable && a->sums_cost_ms > FRAME_MS / 2 && start < a->sums_ms + 4 * a->sums_cost_ms;
+    if (a->sums_old || range_update(&a->range, a->model, a->ui.range, first, last) == 0)
+        return;
+    a->sums_ms = now_ms();
+    a->sums_cost_ms = a->sums_ms - start;
+}
+
+/* Facts and choices to a scene. */
+static void compose(struct app *a)
+{
+    sum_up(a);
+    theme_init(&a->theme, a->ui.theme);
+    type_rescale(a->type, a->ui.scale);
+    frame_scene(&a->scene, a->model, &a->range, &a->ui, &a->theme, &a->pictures,
+                type_measure(a->type));
+    if (ui_settle(&a->ui, &a->scene))
+        frame_scene(&a->scene, a->model, &a->range, &a->ui, &a->theme, &a->pictures,
+                    type_measure(a->type));
+}
+
+/* ---- pictures ----------------------------------------------------------------------------------
+ */
+
+static int save_scene(const struct app *a, const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return -errno;
+    scene_dump(&a->scene, file);
+    return fclose(file) == 0 ? 0 : -errno;
+}
+
+static int save(struct app *a, const char *path)
+{
+    size_t n = strlen(path);
+    if (n > 4 && !strcmp(path + n - 4, ".txt"))
+        return save_scene(a, path);
+    int error = painter_paint(&a->painter, &a->scene, a->type);
+    return error ? error : png_write(&a->painter.canvas, path);
+}
+
+/* Key "s": a picture in the working directory, named after job and time. */
+static void save_picture(struct app *a)
+{
+    char path[200], clock[32];
+    time_t seconds = time(NULL);
+    struct tm parts;
+    strftime(clock, sizeof clock, "%Y%m%d-%H%M%S", localtime_r(&seconds, &parts));
+    snprintf(path, sizeof path, "holter-%s-%s.png", a->model->job[0] ? a->model->job : "view",
+             clock);
+    int error = save(a, path);
+    if (error)
+        snprintf(a->ui.notice, sizeof a->ui.notice, "no picture: %.100s", holter_strerror(error));
+    else
+        snprintf(a->ui.notice, sizeof a->ui.notice, "picture saved as %.120s", path);
+    a->ui.notice_until_ms = now_ms() + 5000;
+}
+
+/* ---- the window --------------------------------------------------------------------------------
+ */
+
+/* Take all inputs that are there; wait for the first for at most timeout_ms. @return enum ui_effect
+ */
+static int take_inputs(struct app *a, struct window *window, int timeout_ms)
+{
+    struct input in;
+    int effects = 0, kind;
+    while ((kind = window_wait(window, timeout_ms, &in)) != 0) {
+        timeout_ms = 0;
+        effects |= kind == 1 ? ui_input(&a->ui, a->model, &a->scene, &in) : 0;
+        if (effects & UI_QUIT)
+            break;
+    }
+    return effects;
+}
+
+/* The list of jobs comes first where a choice is to be made. */
+static void offer_jobs(struct app *a)
+{
+    const struct model *m = a->model;
+    uint32_t running = 0;
+    for (uint32_t i = 0; i < m->job_count; i++)
+        running += !strcmp(m->jobs[i].state, "running");
+    a->ui.jobs_first = running > 1;
+}
+
+static int turn(struct app *a, struct window *window, int *offered)
+{
+    struct ui_connection before = a->ui.connection;
+    uint64_t facts = a->model->version;
+    connection_pump(a->connection, a->model, now_ms(), PUMP_MS);
+    note_connection(a);
+    if (!*offered && a->model->jobs_known) {
+        *offered = 1;
+        if (!a->options->job && a->options->view < 0)
+            offer_jobs(a);
+    }
+    ui_follow_data(&a->ui, a->model, now_ms());
+    a->ui.scale = window_scale(window);
+    return facts != a->model->version || memcmp(&before, &a->ui.connection, sizeof before) != 0;
+}
+
+static int show(struct app *a, struct window *window)
+{
+    compose(a);
+    if (painter_paint(&a->painter, &a->scene, a->type) < 0)
+        return -ENOMEM;
+    window_show(window, &a->painter);
+    return 0;
+}
+
+static int loop(struct app *a, struct window *window, struct waker *waker,
+                const volatile sig_atomic_t *stop)
+{
+    int offered = 0, changed = 1;
+    uint64_t shown = 0;
+    while (!*stop) {
+        int had_notice = a->ui.notice[0] != 0;
+        uint64_t now = now_ms(), due = shown + FRAME_MS;
+        int busy = changed || a->ui.moving || a->sums_old;
+        int wait = !busy ? IDLE_MS : now < due ? (int)(due - now) : 0;
+        int effects = take_inputs(a, window, wait);
+        if (effects & UI_QUIT)
+            return 0;
+        if (effects & UI_JOB) {
+            model_forget_job(a->model);
+            connection_follow(a->connection, a->ui.wanted_job);
+        }
+        if (effects & UI_PICTURE)
+            save_picture(a);
+        int news = turn(a, window, &offered);
+        waker_rearm(waker);
+        int moved = ui_tick(&a->ui, now_ms());
+        changed |= news || moved || effects || a->sums_old || had_notice != (a->ui.notice[0] != 0);
+        if (!changed || now_ms() < shown + FRAME_MS)
+            continue;
+        if (show(a, window) < 0)
+            return -ENOMEM;
+        shown = now_ms();
+        changed = 0;
+    }
+    return 0;
+}
+
+int app_window(const struct options *o, const volatile sig_atomic_t *stop)
+{
+    struct app a;
+    struct window *window = NULL;
+    struct waker *waker = NULL;
+    char why[512] = "";
+    int error = start(&a, o, o->scale);
+    if (!error) {
+        error = window_open(&window, (int)(o->w * o->scale), (int)(o->h * o->scale), o->scale, why,
+                            sizeof why);
+        if (error)
+            log_error("%s", why[0] ? why : holter_strerror(error));
+    }
+    if (!error) {
+        window_size(window, &a.ui.w, &a.ui.h);
+        error = waker_start(&waker, connection_fd(a.connection), window_wake);
+        if (!error)
+            error = loop(&a, window, waker, stop);
+        if (error)
+            log_error("%s", holter_strerror(error));
+    }
+    waker_stop(waker);
+    window_close(window);
+    finish(&a);
+    return error ? 1 : 0;
+}
+
+/* ---- snapshots ---------------------------------------------------------------------------------
+ */
+
+/* Seconds of the job that have been seen, by its own windows. */
+static double data_seconds(const struct model *m)
+{
+    int64_t begin, end;
+    ui_whole_time(m, &begin, &end);
+    return (double)(end - begin) / 1e9;
+}
+
+/* Has the picture what it needs? A job's figures for as long as was asked, or all there will be. */
+static int complete(const struct app *a, uint64_t start_ms)
+{
+    double waited = (double)(now_ms() - start_ms) / 1e3;
+    if (a->options->view == VIEW_JOBS)
+        return a->model->jobs_known && waited >= a->options->after;
+    if (!a->model->job[0] || !a->model->jobs_known || !connection_is_current(a->connection))
+        return 0;
+    if (model_ended(a->model))
+        return waited >= 1; /* the last windows and sums come together with the end */
+    return data_seconds(a->model) > 0 && waited >= a->options->after;
+}
+
+int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
+{
+    struct app a;
+    int error = start(&a, o, o->scale);
+    uint64_t start_ms = now_ms();
+    uint64_t most_ms =
+        (uint64_t)(o->after * 1000) + 60000; /* no data for a minute beyond: give up */
+    while (!error && !complete(&a, start_ms)) {
+        struct pollfd fd = {.fd = connection_fd(a.connection), .events = POLLIN};
+        poll(&fd, 1, 100);
+        connection_pump(a.connection, a.model, now_ms(), PUMP_MS);
+        note_connection(&a);
+        if (*stop)
+            error = -EINTR;
+        else if (a.ui.connection.state == CLIENT_REFUSED)
+            error = -HOLTER_EDENIED;
+        else if (now_ms() - start_ms > most_ms)
+            error = a.model->job[0] || a.ui.connection.state != CLIENT_CONNECTED ? -HOLTER_ETIMEOUT
+                                                                                 : -HOLTER_ENOJOB;
+        if (error)
+            log_error("%s: %s%s%s", a.ui.connection.endpoint, holter_strerror(error),
+                      a.ui.connection.error[0] ? ": " : "", a.ui.connection.error);
+    }
+    if (!error) {
+        ui_follow_data(&a.ui, a.model, now_ms());
+        ui_tick(&a.ui, now_ms() + 1000);
+        compose(&a);
+        error = save(&a, o->snapshot);
+        if (error)
+            log_error("%s: %s", o->snapshot, holter_strerror(error));
+    }
+    finish(&a);
+    return error ? 1 : 0;
+}

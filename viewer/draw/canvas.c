@@ -1,0 +1,286 @@
+#include "viewer/draw/canvas.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int canvas_resize(struct canvas *c, int w, int h)
+{
+    uint32_t *pixels = calloc((size_t)w * (size_t)h + 1, sizeof *pixels);
+    if (!pixels)
+        return -ENOMEM;
+    free(c->pixels);
+    c->pixels = pixels;
+    c->w = w;
+    c->h = h;
+    c->clip = (struct clip){0, 0, w, h};
+    return 0;
+}
+
+void canvas_finish(struct canvas *c)
+{
+    free(c->pixels);
+    free(c->cover);
+    memset(c, 0, sizeof *c);
+}
+
+struct clip clip_and(struct clip a, struct clip b)
+{
+    return (struct clip){a.x0 > b.x0 ? a.x0 : b.x0, a.y0 > b.y0 ? a.y0 : b.y0,
+                         a.x1 < b.x1 ? a.x1 : b.x1, a.y1 < b.y1 ? a.y1 : b.y1};
+}
+
+int clip_empty(struct clip c)
+{
+    return c.x0 >= c.x1 || c.y0 >= c.y1;
+}
+
+/* Pixels a box touches, inside the clip. */
+static struct clip touched(const struct canvas *c, double x0, double y0, double x1, double y1)
+{
+    const double far = 1 << 24;
+    struct clip box = {(int)floor(fmax(x0, -far)), (int)floor(fmax(y0, -far)),
+                       (int)ceil(fmin(x1, far)), (int)ceil(fmin(y1, far))};
+    return clip_and(box, c->clip);
+}
+
+/* opacity 0 to 255, colour without its own alpha. */
+static inline void blend(uint32_t *pixel, color_t color, uint32_t opacity)
+{
+    uint32_t rgb = color >> 8;
+    if (opacity >= 255) {
+        *pixel = 0xff000000u | rgb;
+        return;
+    }
+    uint32_t a = opacity + (opacity >> 7); /* 0 to 256: 255 is whole */
+    uint32_t d = *pixel, n = 256 - a;
+    uint32_t rb = ((rgb & 0xff00ffu) * a + (d & 0xff00ffu) * n) >> 8 & 0xff00ffu;
+    uint32_t g = ((rgb & 0x00ff00u) * a + (d & 0x00ff00u) * n) >> 8 & 0x00ff00u;
+    *pixel = 0xff000000u | rb | g;
+}
+
+static inline void cover(uint32_t *pixel, color_t color, double share)
+{
+    if (share > 0)
+        blend(pixel, color, (uint32_t)((share < 1 ? share : 1) * (color & 0xff) + 0.5));
+}
+
+void canvas_rect(struct canvas *c, struct clip box, color_t color)
+{
+    struct clip r = clip_and(box, c->clip);
+    uint32_t opacity = color & 0xff;
+    for (int y = r.y0; y < r.y1; y++) {
+        uint32_t *row = c->pixels + (size_t)y * (size_t)c->w;
+        for (int x = r.x0; x < r.x1; x++)
+            blend(&row[x], color, opacity);
+    }
+}
+
+/* Signed distance to a rounded box, negative inside. */
+static double round_distance(double x, double y, struct box box, double radius)
+{
+    double qx = fabs(x - box.x - box.w / 2) - box.w / 2 + radius;
+    double qy = fabs(y - box.y - box.h / 2) - box.h / 2 + radius;
+    return hypot(fmax(qx, 0), fmax(qy, 0)) + fmin(fmax(qx, qy), 0) - radius;
+}
+
+void canvas_round(struct canvas *c, struct box box, double radius, color_t color)
+{
+    radius = fmin(radius, fmin(box.w, box.h) / 2);
+    struct clip r = touched(c, box.x, box.y, box.x + box.w, box.y + box.h);
+    int reach = (int)ceil(radius) + 1;
+    for (int y = r.y0; y < r.y1; y++) {
+        uint32_t *row = c->pixels + (size_t)y * (size_t)c->w;
+        int edge = y < box.y + reach || y >= box.y + box.h - reach;
+        for (int x = r.x0; x < r.x1; x++) {
+            if (edge && (x < box.x + reach || x >= box.x + box.w - reach))
+                cover(&row[x], color, 0.5 - round_distance(x + 0.5, y + 0.5, box, radius));
+            else
+                blend(&row[x], color, color & 0xff);
+        }
+    }
+}
+
+void canvas_outline(struct canvas *c, struct box box, double radius, double width, color_t color)
+{
+    radius = fmin(radius, fmin(box.w, box.h) / 2);
+    struct clip r = touched(c, box.x, box.y, box.x + box.w, box.y + box.h);
+    int reach = (int)ceil(fmax(radius, width)) + 1;
+    for (int y = r.y0; y < r.y1; y++) {
+        uint32_t *row = c->pixels + (size_t)y * (size_t)c->w;
+        int edge = y < box.y + reach || y >= box.y + box.h - reach;
+        for (int x = r.x0; x < r.x1; x++) {
+            if (!edge && x >= box.x + reach && x < box.x + box.w - reach) {
+                x = (int)fmax(x, floor(box.x + box.w) - reach - 1);
+                continue;
+            }
+            double d = round_distance(x + 0.5, y + 0.5, box, radius);
+            cover(&row[x], color, fmin(0.5 - d, d + width + 0.5));
+        }
+    }
+}
+
+void canvas_disc(struct canvas *c, double cx, double cy, double radius, color_t color)
+{
+    struct clip r = touched(c, cx - radius - 1, cy - radius - 1, cx + radius + 1, cy + radius + 1);
+    for (int y = r.y0; y < r.y1; y++)
+        for (int x = r.x0; x < r.x1; x++)
+            cover(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color,
+                  radius + 0.5 - hypot(x + 0.5 - cx, y + 0.5 - cy));
+}
+
+/* ---- curves ------------------------------------------------------------------------------------
+ */
+
+/* Coverage of one segment, joined to what is there by the larger share: joints do not show. */
+static void segment(uint8_t *mask, struct clip area, struct point a, struct point b, double half)
+{
+    struct clip r = {(int)floor(fmin(a.x, b.x) - half - 1), (int)floor(fmin(a.y, b.y) - half - 1),
+                     (int)ceil(fmax(a.x, b.x) + half + 1), (int)ceil(fmax(a.y, b.y) + half + 1)};
+    r = clip_and(r, area);
+    double dx = b.x - a.x, dy = b.y - a.y, square = dx * dx + dy * dy;
+    size_t stride = (size_t)(area.x1 - area.x0);
+    for (int y = r.y0; y < r.y1; y++) {
+        uint8_t *row = mask + (size_t)(y - area.y0) * stride;
+        for (int x = r.x0; x < r.x1; x++) {
+            double px = x + 0.5 - a.x, py = y + 0.5 - a.y;
+            double t = square > 0 ? (px * dx + py * dy) / square : 0;
+            t = t < 0 ? 0 : t > 1 ? 1 : t;
+            double ex = px - t * dx, ey = py - t * dy, d2 = ex * ex + ey * ey;
+            if (d2 >= (half + 0.5) * (half + 0.5))
+                continue;
+            double share = fmin(half + 0.5 - sqrt(d2), 1);
+            uint8_t value = (uint8_t)(share * 255 + 0.5);
+            if (value > row[x - area.x0])
+                row[x - area.x0] = value;
+        }
+    }
+}
+
+void canvas_curve(struct canvas *c, const struct point *points, size_t count, double width,
+                  color_t color)
+{
+    double half = width / 2, x0 = INFINITY, y0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        x0 = fmin(x0, points[i].x);
+        x1 = fmax(x1, points[i].x);
+        y0 = fmin(y0, points[i].y);
+        y1 = fmax(y1, points[i].y);
+    }
+    struct clip area = touched(c, x0 - half - 1, y0 - half - 1, x1 + half + 1, y1 + half + 1);
+    if (clip_empty(area))
+        return;
+    size_t need = (size_t)(area.x1 - area.x0) * (size_t)(area.y1 - area.y0);
+    if (need > c->cover_room) {
+        uint8_t *more = realloc(c->cover, need);
+        if (!more)
+            return;
+        c->cover = more;
+        c->cover_room = need;
+    }
+    memset(c->cover, 0, need);
+    for (size_t i = 0; i + 1 < count; i++)
+        segment(c->cover, area, points[i], points[i + 1], half);
+    canvas_mask(c, area.x0, area.y0, c->cover, area.x1 - area.x0, area.y1 - area.y0, color);
+}
+
+/* ---- areas -------------------------------------------------------------------------------------
+ */
+
+/* One column of pixels from top to bottom, both in pixels and parts of them. */
+static void column(struct canvas *c, int x, double top, double bottom, color_t color)
+{
+    if (bottom <= top)
+        return;
+    struct clip r = touched(c, x, top, x + 1, bottom);
+    for (int y = r.y0; y < r.y1; y++) {
+        double share = fmin(bottom, y + 1) - fmax(top, y);
+        cover(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color, share);
+    }
+}
+
+void canvas_area(struct canvas *c, const struct point *p, size_t count, color_t color)
+{
+    if (count < 4 || !(color & 0xff))
+        return;
+    size_t i = 0, last = count / 2 - 1;
+    struct clip r = touched(c, p[0].x - 0.5, c->clip.y0, p[2 * last].x + 0.5, c->clip.y1);
+    for (int x = r.x0; x < r.x1; x++) {
+        double at = x + 0.5;
+        if (at < p[0].x || at >= p[2 * last].x)
+            continue;
+        while (i + 1 < last && p[2 * (i + 1)].x <= at)
+            i++;
+        double w = p[2 * (i + 1)].x - p[2 * i].x;
+        double t = w > 0 ? (at - p[2 * i].x) / w : 0;
+        column(c, x, p[2 * i].y + (p[2 * (i + 1)].y - p[2 * i].y) * t,
+               p[2 * i + 1].y + (p[2 * (i + 1) + 1].y - p[2 * i + 1].y) * t, color);
+    }
+}
+
+void canvas_polygon(struct canvas *c, const struct point *p, size_t count, color_t color)
+{
+    double x0 = INFINITY, y0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY, turn = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct point *q = &p[(i + 1) % count];
+        turn += p[i].x * q->y - q->x * p[i].y;
+        x0 = fmin(x0, p[i].x);
+        x1 = fmax(x1, p[i].x);
+        y0 = fmin(y0, p[i].y);
+        y1 = fmax(y1, p[i].y);
+    }
+    struct clip r = touched(c, x0 - 1, y0 - 1, x1 + 1, y1 + 1);
+    for (int y = r.y0; y < r.y1; y++) {
+        for (int x = r.x0; x < r.x1; x++) {
+            double share = 1;
+            for (size_t i = 0; i < count; i++) {
+                const struct point *a = &p[i], *b = &p[(i + 1) % count];
+                double length = hypot(b->x - a->x, b->y - a->y);
+                double side = (b->x - a->x) * (y + 0.5 - a->y) - (b->y - a->y) * (x + 0.5 - a->x);
+                if (length > 0)
+                    share = fmin(share, (turn > 0 ? side : -side) / length + 0.5);
+            }
+            cover(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color, share);
+        }
+    }
+}
+
+/* ---- bitmaps -----------------------------------------------------------------------------------
+ */
+
+void canvas_image(struct canvas *c, struct box box, const struct image *image)
+{
+    int left = (int)lround(box.x), top = (int)lround(box.y);
+    int right = (int)lround(box.x + box.w), bottom = (int)lround(box.y + box.h);
+    struct clip r = clip_and((struct clip){left, top, right, bottom}, c->clip);
+    if (clip_empty(r) || image->w <= 0 || image->h <= 0)
+        return;
+    int64_t x_step = ((int64_t)image->w << 32) / (right - left);
+    int64_t y_step = ((int64_t)image->h << 32) / (bottom - top);
+    for (int y = r.y0; y < r.y1; y++) {
+        int64_t row = ((y - top) * y_step + y_step / 2) >> 32;
+        const uint32_t *from = image->pixels + row * image->w;
+        uint32_t *to = c->pixels + (size_t)y * (size_t)c->w;
+        int64_t at = (r.x0 - left) * x_step + x_step / 2;
+        for (int x = r.x0; x < r.x1; x++, at += x_step) {
+            uint32_t pixel = from[at >> 32];
+            if (pixel >> 24)
+                to[x] = pixel;
+        }
+    }
+}
+
+void canvas_mask(struct canvas *c, int left, int top, const uint8_t *mask, int w, int h,
+                 color_t color)
+{
+    struct clip r = clip_and((struct clip){left, top, left + w, top + h}, c->clip);
+    uint32_t alpha = color & 0xff;
+    for (int y = r.y0; y < r.y1; y++) {
+        const uint8_t *from = mask + (size_t)(y - top) * (size_t)w - left;
+        uint32_t *to = c->pixels + (size_t)y * (size_t)c->w;
+        for (int x = r.x0; x < r.x1; x++)
+            if (from[x])
+                blend(&to[x], color, alpha == 255 ? from[x] : from[x] * alpha / 255);
+    }
+}

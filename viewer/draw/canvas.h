@@ -1,0 +1,45 @@
+/* Shapes on memory: the same pixels on every machine, with or without a display. Coordinates are
+ * device pixels; everything is clipped; edges are anti-aliased by the share of a pixel that they
+ * cover. */
+#ifndef HOLTER_VIEWER_DRAW_CANVAS_H
+#define HOLTER_VIEWER_DRAW_CANVAS_H
+
+#include "viewer/layout/scene.h"
+
+/** Right and bottom edges are outside. */
+struct clip {
+    int x0, y0, x1, y1;
+};
+
+struct canvas {
+    uint32_t *pixels; /**< owned; 0xffRRGGBB, row by row */
+    int w, h;
+    struct clip clip;
+    uint8_t *cover; /**< owned; working memory for curves */
+    size_t cover_room;
+};
+
+/** Make it w x h; what was drawn is lost. @return 0 or -ENOMEM */
+int canvas_resize(struct canvas *canvas, int w, int h);
+void canvas_finish(struct canvas *canvas);
+
+struct clip clip_and(struct clip a, struct clip b);
+int clip_empty(struct clip clip);
+
+void canvas_rect(struct canvas *canvas, struct clip box, color_t color);
+void canvas_round(struct canvas *canvas, struct box box, double radius, color_t color);
+void canvas_outline(struct canvas *canvas, struct box box, double radius, double width,
+                    color_t color);
+void canvas_disc(struct canvas *canvas, double x, double y, double radius, color_t color);
+void canvas_curve(struct canvas *canvas, const struct point *points, size_t count, double width,
+                  color_t color);
+/** Points in twos, upper and lower edge. */
+void canvas_area(struct canvas *canvas, const struct point *points, size_t count, color_t color);
+void canvas_polygon(struct canvas *canvas, const struct point *points, size_t count, color_t color);
+void canvas_image(struct canvas *canvas, struct box box, const struct image *image);
+
+/** A bitmap of coverage in one colour. */
+void canvas_mask(struct canvas *canvas, int x, int y, const uint8_t *mask, int w, int h,
+                 color_t color);
+
+#endif

@@ -1,0 +1,58 @@
+#include "viewer/draw/png_file.h"
+
+#include <errno.h>
+#include <png.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int write_rows(FILE *file, const struct canvas *c)
+{
+    uint8_t *volatile row = malloc((size_t)c->w * 3 + 1);
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    if (!row || !info) {
+        png_destroy_write_struct(&png, &info);
+        free(row);
+        return -ENOMEM;
+    }
+    if (setjmp(png_jmpbuf(png))) {
+        png_destroy_write_struct(&png, &info);
+        free(row);
+        return -EIO;
+    }
+    png_init_io(png, file);
+    png_set_IHDR(png, info, (png_uint_32)c->w, (png_uint_32)c->h, 8, PNG_COLOR_TYPE_RGB,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    for (int y = 0; y < c->h; y++) {
+        const uint32_t *from = c->pixels + (size_t)y * (size_t)c->w;
+        for (int x = 0; x < c->w; x++) {
+            row[3 * x] = (uint8_t)(from[x] >> 16);
+            row[3 * x + 1] = (uint8_t)(from[x] >> 8);
+            row[3 * x + 2] = (uint8_t)from[x];
+        }
+        png_write_row(png, row);
+    }
+    png_write_end(png, NULL);
+    png_destroy_write_struct(&png, &info);
+    free(row);
+    return 0;
+}
+
+int png_write(const struct canvas *canvas, const char *path)
+{
+    char part[4096];
+    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
+        return -ENAMETOOLONG;
+    FILE *file = fopen(part, "wb");
+    if (!file)
+        return -errno;
+    int error = write_rows(file, canvas);
+    if (fclose(file) != 0 && !error)
+        error = -errno;
+    if (!error && rename(part, path) != 0)
+        error = -errno;
+    if (error)
+        remove(part);
+    return error;
+}

@@ -1,0 +1,41 @@
+/* Figures as people read them: three significant digits, a unit, never an exponent. All write at
+ * most room bytes and return out. */
+#ifndef HOLTER_VIEWER_LAYOUT_FORMAT_H
+#define HOLTER_VIEWER_LAYOUT_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FORMAT_ROOM 48
+
+/** "0", "812", "12.4 k", "1.20 M"; with a unit behind ("B", "/s") "12.4 kB". unit may be "". */
+char *format_si(char *out, size_t room, double value, const char *unit);
+
+/** For axes: a round value without idle zeros, "50 GB/s", "0". */
+char *format_axis(char *out, size_t room, double value, const char *unit);
+
+/** All digits, in groups of three: "1,048,576". */
+char *format_count(char *out, size_t room, uint64_t value);
+
+/** "34 ns", "1.2 µs", "12.4 ms", "60 s", "4 min 12 s", "2 h 05 min". */
+char *format_duration(char *out, size_t room, double ns);
+
+/** Share 0 to 1 as "12.4 %"; below 0.05 % but above nothing "<0.1 %". */
+char *format_share(char *out, size_t room, double share);
+
+/** Time of day of a daemon time, local time zone: "14:03:07", with tenths for steps below a second.
+ */
+char *format_clock(char *out, size_t room, int64_t ns, int tenths);
+
+/** Time since the job's start: "00:12:31". */
+char *format_elapsed(char *out, size_t room, int64_t ns);
+
+/** Largest of 1, 2, 5 times a power of ten that is at most value; 0 for values not above 0. */
+double nice_floor(double value);
+/** Smallest of 1, 2, 5 times a power of ten that is at least value. */
+double nice_ceil(double value);
+
+/** Step of a time axis: at least least_ns, a round number of seconds, minutes, hours or days. */
+int64_t nice_time_step(int64_t least_ns);
+
+#endif

@@ -1,0 +1,466 @@
+#include "viewer/layout/scene.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    double size, line;
+    int weight;
+} styles[TEXT_STYLES] = {
+    [TEXT_BODY] = {13, 18, 400},  [TEXT_STRONG] = {13, 18, 600},
+    [TEXT_SMALL] = {12, 16, 400}, [TEXT_SMALL_STRONG] = {12, 16, 600},
+    [TEXT_AXIS] = {11, 14, 400},  [TEXT_AXIS_STRONG] = {11, 14, 600},
+    [TEXT_TITLE] = {14, 20, 600}, [TEXT_LARGE] = {24, 30, 700},
+    [TEXT_LOGO] = {19, 24, 700},
+};
+
+double text_size(enum text_style style)
+{
+    return styles[style].size;
+}
+
+double text_line(enum text_style style)
+{
+    return styles[style].line;
+}
+
+int text_weight(enum text_style style)
+{
+    return styles[style].weight;
+}
+
+color_t color_fade(color_t color, double opacity)
+{
+    double alpha = (color & 0xff) * (opacity < 0 ? 0 : opacity > 1 ? 1 : opacity);
+    return (color & 0xffffff00u) | (color_t)lround(alpha);
+}
+
+color_t color_mix(color_t a, color_t b, double t)
+{
+    color_t mixed = 0;
+    for (unsigned shift = 0; shift < 32; shift += 8) {
+        double from = a >> shift & 0xff, to = b >> shift & 0xff;
+        mixed |= (color_t)lround(from + (to - from) * t) << shift;
+    }
+    return mixed;
+}
+
+/* Room for one more element of an array. */
+static int room_for(struct scene *s, void **array, size_t *room, size_t need, size_t element)
+{
+    if (need <= *room)
+        return 1;
+    size_t more = *room ? *room * 2 : 256;
+    while (more < need)
+        more *= 2;
+    void *grown = realloc(*array, more * element);
+    if (!grown) {
+        s->failed = 1;
+        return 0;
+    }
+    *array = grown;
+    *room = more;
+    return 1;
+}
+
+void scene_begin(struct scene *s, double w, double h, double scale, struct text_measure measure)
+{
+    s->w = w;
+    s->h = h;
+    s->scale = scale;
+    s->measure = measure;
+    s->panel_count = s->item_count = s->point_count = s->letter_count = s->hit_count = 0;
+    s->row_start = 0;
+    s->failed = 0;
+}
+
+void scene_finish(struct scene *s)
+{
+    free(s->panels);
+    free(s->items);
+    free(s->points);
+    free(s->letters);
+    free(s->hits);
+    memset(s, 0, sizeof *s);
+}
+
+/* FNV-1a, 64 bits (Fowler, Noll, Vo): enough to tell one frame's panel from the last one's. */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
+{
+    const unsigned char *b = bytes;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ b[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static uint64_t hash_numbers(uint64_t hash, const double *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &numbers[i], sizeof bits);
+        hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static uint64_t hash_item(const struct scene *s, uint64_t hash, const struct scene_item *item)
+{
+    const double geometry[] = {item->box.x, item->box.y, item->box.w,
+                               item->box.h, item->width, item->radius};
+    const uint64_t rest[] = {item->kind,
+                             item->color,
+                             item->style,
+                             (uint64_t)item->flags,
+                             item->image ? item->image->version : 0,
+                             item->image ? (uint64_t)(uintptr_t)item->image : 0};
+    hash = hash_numbers(hash, geometry, sizeof geometry / sizeof *geometry);
+    hash = hash_bytes(hash, rest, sizeof rest);
+    if (item->kind == SCENE_TEXT)
+        return hash_bytes(hash, s->letters + item->first, item->count);
+    return item->count ? hash_numbers(hash, &s->points[item->first].x, item->count * 2) : hash;
+}
+
+void scene_end(struct scene *s)
+{
+    for (size_t p = 0; p < s->panel_count; p++) {
+        struct scene_panel *panel = &s->panels[p];
+        size_t last = p + 1 < s->panel_count ? s->panels[p + 1].first : s->item_count;
+        uint64_t hash = UINT64_C(0xcbf29ce484222325);
+        hash = hash_numbers(hash, &panel->box.x, 4);
+        hash = hash_bytes(hash, &panel->color, sizeof panel->color);
+        for (size_t i = panel->first; i < last; i++)
+            hash = hash_item(s, hash, &s->items[i]);
+        panel->hash = hash;
+    }
+}
+
+void scene_panel(struct scene *s, struct box box, color_t ground, const char *name, ...)
+{
+    if (!room_for(s, (void **)&s->panels, &s->panel_room, s->panel_count + 1, sizeof *s->panels))
+        return;
+    struct scene_panel *p = &s->panels[s->panel_count++];
+    *p = (struct scene_panel){.box = box, .color = ground, .first = (uint32_t)s->item_count};
+    va_list arguments;
+    va_start(arguments, name);
+    vsnprintf(p->name, sizeof p->name, name, arguments);
+    va_end(arguments);
+}
+
+void scene_overlay(struct scene *s)
+{
+    if (s->panel_count)
+        s->panels[s->panel_count - 1].overlay = 1;
+}
+
+static struct scene_item *add(struct scene *s, enum scene_kind kind, struct box box, color_t color)
+{
+    if (!s->panel_count ||
+        !room_for(s, (void **)&s->items, &s->item_room, s->item_count + 1, sizeof *s->items))
+        return NULL;
+    struct scene_item *item = &s->items[s->item_count++];
+    *item = (struct scene_item){
+        .kind = kind, .panel = (uint16_t)(s->panel_count - 1), .box = box, .color = color};
+    return item;
+}
+
+void scene_rect(struct scene *s, struct box box, double radius, color_t color)
+{
+    struct scene_item *item = box.w > 0 && box.h > 0 ? add(s, SCENE_RECT, box, color) : NULL;
+    if (item)
+        item->radius = radius;
+}
+
+void scene_outline(struct scene *s, struct box box, double radius, double width, color_t color)
+{
+    struct scene_item *item = add(s, SCENE_OUTLINE, box, color);
+    if (item) {
+        item->radius = radius;
+        item->width = width;
+    }
+}
+
+void scene_line(struct scene *s, double x0, double y0, double x1, double y1, double width,
+                color_t color)
+{
+    struct scene_item *item = add(s, SCENE_LINE, (struct box){x0, y0, x1 - x0, y1 - y0}, color);
+    if (item)
+        item->width = width;
+}
+
+void scene_disc(struct scene *s, double x, double y, double radius, color_t color)
+{
+    add(s, SCENE_DISC, (struct box){x - radius, y - radius, radius * 2, radius * 2}, color);
+}
+
+void scene_image(struct scene *s, struct box box, const struct image *image)
+{
+    struct scene_item *item = add(s, SCENE_IMAGE, box, 0);
+    if (item)
+        item->image = image;
+}
+
+/* ---- rows of points ----------------------------------------------------------------------------
+ */
+
+void scene_points(struct scene *s)
+{
+    s->point_count = s->row_start;
+}
+
+void scene_point(struct scene *s, double x, double y)
+{
+    if (room_for(s, (void **)&s->points, &s->point_room, s->point_count + 1, sizeof *s->points))
+        s->points[s->point_count++] = (struct point){x, y};
+}
+
+static struct scene_item *end_row(struct scene *s, enum scene_kind kind, size_t least,
+                                  color_t color)
+{
+    size_t first = s->row_start, count = s->point_count - first;
+    if (count < least) {
+        s->point_count = first;
+        return NULL;
+    }
+    double x0 = s->points[first].x, x1 = x0, y0 = s->points[first].y, y1 = y0;
+    for (size_t i = first; i < s->point_count; i++) {
+        x0 = fmin(x0, s->points[i].x);
+        x1 = fmax(x1, s->points[i].x);
+        y0 = fmin(y0, s->points[i].y);
+        y1 = fmax(y1, s->points[i].y);
+    }
+    struct scene_item *item = add(s, kind, (struct box){x0, y0, x1 - x0, y1 - y0}, color);
+    if (item) {
+        item->first = (uint32_t)first;
+        item->count = (uint32_t)count;
+        s->row_start = s->point_count;
+    }
+    return item;
+}
+
+void scene_curve(struct scene *s, double width, color_t color)
+{
+    struct scene_item *item = end_row(s, SCENE_CURVE, 2, color);
+    if (item)
+        item->width = width;
+}
+
+void scene_area(struct scene *s, color_t color)
+{
+    end_row(s, SCENE_AREA, 4, color);
+}
+
+void scene_polygon(struct scene *s, color_t color)
+{
+    end_row(s, SCENE_POLYGON, 3, color);
+}
+
+/* ---- text --------------------------------------------------------------------------------------
+ */
+
+double scene_width(const struct scene *s, enum text_style style, int flags, const char *text)
+{
+    return s->measure.width(s->measure.user, style, flags & TEXT_FIGURES, text, strlen(text));
+}
+
+static int starts_letter(char c)
+{
+    return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+/* Most bytes of a text that fit, cut between letters. */
+static size_t fitting(const struct scene *s, enum text_style style, int flags, const char *text,
+                      size_t bytes, double room)
+{
+    size_t low = 0, high = bytes;
+    while (low < high) {
+        size_t middle = (low + high + 1) / 2;
+        if (s->measure.width(s->measure.user, style, flags & TEXT_FIGURES, text, middle) <= room)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    while (low > 0 && low < bytes && !starts_letter(text[low]))
+        low--;
+    return low;
+}
+
+static double add_text(struct scene *s, double x, double y, double w, enum text_style style,
+                       int flags, color_t color, const char *text, size_t bytes)
+{
+    static const char ellipsis[] = "\xe2\x80\xa6";
+    struct text_measure m = s->measure;
+    double width = m.width(m.user, style, flags & TEXT_FIGURES, text, bytes);
+    size_t kept = bytes;
+    if (width > w + 0.01) {
+        double dots = m.width(m.user, style, 0, ellipsis, sizeof ellipsis - 1);
+        kept = fitting(s, style, flags, text, bytes, w - dots);
+        while (kept > 0 && text[kept - 1] == ' ')
+            kept--;
+        if (kept == 0)
+            return 0;
+    }
+    size_t need = s->letter_count + kept + sizeof ellipsis;
+    if (!room_for(s, (void **)&s->letters, &s->letter_room, need, 1))
+        return 0;
+    char *to = s->letters + s->letter_count;
+    memcpy(to, text, kept);
+    size_t length = kept;
+    if (kept < bytes) {
+        memcpy(to + kept, ellipsis, sizeof ellipsis - 1);
+        length += sizeof ellipsis - 1;
+        width = m.width(m.user, style, flags & TEXT_FIGURES, to, length);
+    }
+    to[length] = 0;
+    double left = flags & TEXT_RIGHT    ? x + w - width
+                  : flags & TEXT_CENTRE ? x + (w - width) / 2
+                                        : x;
+    struct scene_item *item =
+        add(s, SCENE_TEXT, (struct box){left, y, width, text_line(style)}, color);
+    if (!item)
+        return 0;
+    item->style = style;
+    item->flags = flags;
+    item->first = (uint32_t)s->letter_count;
+    item->count = (uint32_t)length;
+    s->letter_count += length + 1;
+    return width;
+}
+
+double scene_text(struct scene *s, double x, double y, double w, enum text_style style, int flags,
+                  color_t color, const char *text)
+{
+    size_t bytes = strlen(text);
+    return bytes && w > 0 ? add_text(s, x, y, w, style, flags, color, text, bytes) : 0;
+}
+
+double scene_textf(struct scene *s, double x, double y, double w, enum text_style style, int flags,
+                   color_t color, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return scene_text(s, x, y, w, style, flags, color, text);
+}
+
+double scene_paragraph(struct scene *s, double x, double y, double w, enum text_style style,
+                       color_t color, int lines, const char *text)
+{
+    double height = 0;
+    while (*text && lines-- > 0) {
+        size_t bytes = strcspn(text, "\n");
+        size_t take = fitting(s, style, 0, text, bytes, w);
+        if (take < bytes && lines > 0) {
+            size_t space = take;
+            while (space > 0 && text[space] != ' ')
+                space--;
+            take = space > 0 ? space : take > 0 ? take : 1;
+        } else {
+            take = bytes;
+        }
+        if (take > 0)
+            add_text(s, x, y + height, w, style, 0, color, text, take);
+        height += text_line(style);
+        text += take;
+        while (*text == ' ' || *text == '\n')
+            text++;
+    }
+    return height;
+}
+
+const char *scene_text_of(const struct scene *s, const struct scene_item *item)
+{
+    return item->kind == SCENE_TEXT ? s->letters + item->first : "";
+}
+
+/* ---- hits --------------------------------------------------------------------------------------
+ */
+
+struct scene_hit *scene_hit(struct scene *s, struct box box, enum hit_kind kind, uint64_t a,
+                            uint64_t b)
+{
+    static struct scene_hit nowhere; /* written to, never read: memory ran out */
+    if (!room_for(s, (void **)&s->hits, &s->hit_room, s->hit_count + 1, sizeof *s->hits))
+        return &nowhere;
+    struct scene_hit *hit = &s->hits[s->hit_count++];
+    *hit = (struct scene_hit){.box = box, .kind = kind, .a = a, .b = b};
+    return hit;
+}
+
+static int inside(const struct box *box, double x, double y)
+{
+    return x >= box->x && x < box->x + box->w && y >= box->y && y < box->y + box->h;
+}
+
+const struct scene_hit *scene_hit_at(const struct scene *s, double x, double y)
+{
+    for (size_t i = s->hit_count; i-- > 0;)
+        if (inside(&s->hits[i].box, x, y))
+            return &s->hits[i];
+    return NULL;
+}
+
+const struct scene_hit *scene_hit_under(const struct scene *s, double x, double y,
+                                        enum hit_kind kind)
+{
+    for (size_t i = s->hit_count; i-- > 0;) {
+        if (!inside(&s->hits[i].box, x, y))
+            continue;
+        if (s->hits[i].kind == kind)
+            return &s->hits[i];
+        if (s->hits[i].kind == HIT_COVER)
+            return NULL;
+    }
+    return NULL;
+}
+
+double scene_hit_x(const struct scene_hit *hit, double x)
+{
+    return hit->x0 + (hit->x1 - hit->x0) * (x - hit->box.x) / hit->box.w;
+}
+
+double scene_hit_y(const struct scene_hit *hit, double y)
+{
+    return hit->y0 + (hit->y1 - hit->y0) * (y - hit->box.y) / hit->box.h;
+}
+
+/* ---- as text -----------------------------------------------------------------------------------
+ */
+
+void scene_dump(const struct scene *s, FILE *out)
+{
+    static const char *const kinds[] = {"rect", "outline", "line",  "curve", "area",
+                                        "disc", "polygon", "image", "text"};
+    static const char *const hits[] = {"none",   "button", "rank",  "pair", "node",
+                                       "call",   "job",    "alert", "time", "band",
+                                       "matrix", "list",   "sort",  "cover"};
+    fprintf(out, "scene %.0fx%.0f\n", s->w, s->h);
+    for (size_t p = 0; p < s->panel_count; p++) {
+        const struct scene_panel *panel = &s->panels[p];
+        fprintf(out, "panel %s %.1f,%.1f %.1fx%.1f #%08x%s\n", panel->name, panel->box.x,
+                panel->box.y, panel->box.w, panel->box.h, panel->color,
+                panel->overlay ? " overlay" : "");
+        size_t last = p + 1 < s->panel_count ? s->panels[p + 1].first : s->item_count;
+        for (size_t i = panel->first; i < last; i++) {
+            const struct scene_item *item = &s->items[i];
+            fprintf(out, "  %s %.1f,%.1f %.1fx%.1f #%08x", kinds[item->kind], item->box.x,
+                    item->box.y, item->box.w, item->box.h, item->color);
+            if (item->kind == SCENE_TEXT)
+                fprintf(out, " %s", scene_text_of(s, item));
+            else if (item->image)
+                fprintf(out, " %dx%d cells", item->image->w, item->image->h);
+            else if (item->count)
+                fprintf(out, " %u points", item->count);
+            fputc('\n', out);
+        }
+    }
+    for (size_t i = 0; i < s->hit_count; i++) {
+        const struct scene_hit *h = &s->hits[i];
+        fprintf(out, "hit %s %.1f,%.1f %.1fx%.1f %llu %llu\n", hits[h->kind], h->box.x, h->box.y,
+                h->box.w, h->box.h, (unsigned long long)h->a, (unsigned long long)h->b);
+    }
+}

@@ -1,0 +1,223 @@
+/* The scene: what is to be seen, as plain figures in place of calls to a graphics library.
+ *
+ * Layout fills it, draw paints it, the tests read it, and hit-testing looks into it. Coordinates
+ * are logical pixels (at scale 1 they are the screen's), x to the right, y down. A scene is a row
+ * of panels; a panel is a rectangle that clips its items, and later panels cover earlier ones.
+ * Memory is kept from frame to frame.
+ */
+#ifndef HOLTER_VIEWER_LAYOUT_SCENE_H
+#define HOLTER_VIEWER_LAYOUT_SCENE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct box {
+    double x, y, w, h;
+};
+
+/** 0xRRGGBBAA, not premultiplied. */
+typedef uint32_t color_t;
+
+/** Same colour, other opacity (0 to 1, multiplied). */
+color_t color_fade(color_t color, double opacity);
+
+/** Mix of two opaque colours; t 0 gives a, 1 gives b. */
+color_t color_mix(color_t a, color_t b, double t);
+
+/* ---- text --------------------------------------------------------------------------------------
+ */
+
+enum text_style {
+    TEXT_BODY,         /**< 13 px */
+    TEXT_STRONG,       /**< 13 px semibold */
+    TEXT_SMALL,        /**< 12 px */
+    TEXT_SMALL_STRONG, /**< 12 px semibold */
+    TEXT_AXIS,         /**< 11 px */
+    TEXT_AXIS_STRONG,  /**< 11 px semibold */
+    TEXT_TITLE,        /**< 14 px semibold */
+    TEXT_LARGE,        /**< 24 px bold */
+    TEXT_LOGO,         /**< 19 px bold */
+    TEXT_STYLES,
+};
+
+enum text_flag {
+    TEXT_LEFT = 0,
+    TEXT_RIGHT = 1,
+    TEXT_CENTRE = 2,
+    TEXT_FIGURES = 4, /**< all digits equally wide, so that numbers stand in columns */
+};
+
+/** Size of a style's letters and height of its line, logical pixels; weight 400, 600 or 700. */
+double text_size(enum text_style style);
+double text_line(enum text_style style);
+int text_weight(enum text_style style);
+
+/** How wide texts will be: given by whoever will draw them. */
+struct text_measure {
+    /** @param flags  TEXT_FIGURES or 0   @return logical pixels */
+    double (*width)(void *user, enum text_style style, int flags, const char *text, size_t bytes);
+    void *user;
+};
+
+/* ---- items -------------------------------------------------------------------------------------
+ */
+
+/** A picture of cells. Whoever fills it raises the version whenever the pixels change. */
+struct image {
+    uint32_t *pixels; /**< 0xAARRGGBB, row by row */
+    int w, h;
+    uint64_t version;
+};
+
+struct point {
+    double x, y;
+};
+
+enum scene_kind {
+    SCENE_RECT,    /**< filled; radius rounds the corners */
+    SCENE_OUTLINE, /**< inner border of width */
+    SCENE_LINE,    /**< from (x, y) to (x + w, y + h) */
+    SCENE_CURVE,   /**< points joined by a line of width */
+    SCENE_AREA,    /**< points come in twos: upper and lower edge at the same x */
+    SCENE_DISC,    /**< fills its box */
+    SCENE_POLYGON, /**< convex, filled */
+    SCENE_IMAGE,   /**< stretched over the box, cells stay sharp */
+    SCENE_TEXT,
+};
+
+struct scene_item {
+    enum scene_kind kind;
+    uint16_t panel;
+    struct box box;
+    color_t color;
+    double width, radius;
+    uint32_t first,
+        count; /**< points in scene.points; for texts bytes in scene.letters, without the 0 */
+    enum text_style style;
+    int flags;
+    const struct image *image;
+};
+
+/** What can be pointed at. a and b are the thing's numbers; their meaning goes with the kind. */
+enum hit_kind {
+    HIT_NONE,
+    HIT_BUTTON, /**< a: enum ui_command, b: its argument */
+    HIT_RANK,   /**< a: rank */
+    HIT_PAIR,   /**< a: source, b: destination */
+    HIT_NODE,   /**< a: index of the host in the model */
+    HIT_CALL,   /**< a: number of the call */
+    HIT_JOB,    /**< a: row of the job list */
+    HIT_ALERT,  /**< a: id */
+    HIT_TIME,   /**< x is daemon time */
+    HIT_BAND,   /**< x is daemon time, of the whole job */
+    HIT_MATRIX, /**< x is destination, y is source, in ranks */
+    HIT_LIST,   /**< a: enum ui_list; y is rows; can be scrolled */
+    HIT_SORT,   /**< a: enum ui_list, b: column */
+    HIT_COVER,  /**< swallows what lies under it */
+};
+
+struct scene_hit {
+    struct box box;
+    enum hit_kind kind;
+    uint64_t a, b;
+    double x0, x1, y0, y1; /**< what the edges of the box stand for, for kinds that say so */
+    uint32_t list;         /**< rows of a list: enum ui_list + 1; 0: no row */
+    uint32_t row;          /**< which row, counted from 0 over the whole list */
+};
+
+struct scene_panel {
+    char name[32];
+    struct box box;
+    color_t color;   /**< of its ground; 0: transparent */
+    uint32_t first;  /**< its first item */
+    uint64_t hash;   /**< of all its items, once the scene is complete: equal hash, equal picture */
+    uint8_t overlay; /**< may lie over other panels */
+};
+
+/** Zero-initialised is empty. */
+struct scene {
+    double w, h, scale;
+    struct scene_panel *panels;
+    struct scene_item *items;
+    struct point *points;
+    char *letters;
+    struct scene_hit *hits;
+    size_t panel_count, item_count, point_count, letter_count, hit_count;
+    size_t panel_room, item_room, point_room, letter_room, hit_room;
+    size_t row_start; /**< first point of the row being filled */
+    struct text_measure measure;
+    int failed; /**< memory ran out: the scene is not complete */
+};
+
+/** Begin anew. scale: device pixels per logical pixel, for lines that are to be one pixel thin. */
+void scene_begin(struct scene *scene, double w, double h, double scale,
+                 struct text_measure measure);
+
+/** Complete it: hashes the panels. */
+void scene_end(struct scene *scene);
+
+void scene_finish(struct scene *scene);
+
+/** Open a panel; what follows belongs to it. name: printf format, unique in the scene. */
+void scene_panel(struct scene *scene, struct box box, color_t ground, const char *name, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/** The panel that was opened last may lie over others. */
+void scene_overlay(struct scene *scene);
+
+void scene_rect(struct scene *scene, struct box box, double radius, color_t color);
+void scene_outline(struct scene *scene, struct box box, double radius, double width, color_t color);
+void scene_line(struct scene *scene, double x0, double y0, double x1, double y1, double width,
+                color_t color);
+void scene_disc(struct scene *scene, double x, double y, double radius, color_t color);
+void scene_image(struct scene *scene, struct box box, const struct image *image);
+
+/** Begin a row of points and end it as a curve, an area or a polygon. Fewer points than the shape
+ * needs give nothing. */
+void scene_points(struct scene *scene);
+void scene_point(struct scene *scene, double x, double y);
+void scene_curve(struct scene *scene, double width, color_t color);
+void scene_area(struct scene *scene, color_t color);
+void scene_polygon(struct scene *scene, color_t color);
+
+/** A line of text in a slot: at most w wide, shortened with an ellipsis when it is longer; y is the
+ * top of its line. TEXT_RIGHT and TEXT_CENTRE place it in the slot.
+ *  @return its width */
+double scene_text(struct scene *scene, double x, double y, double w, enum text_style style,
+                  int flags, color_t color, const char *text);
+double scene_textf(struct scene *scene, double x, double y, double w, enum text_style style,
+                   int flags, color_t color, const char *format, ...)
+    __attribute__((format(printf, 8, 9)));
+
+/** Width that a text takes. */
+double scene_width(const struct scene *scene, enum text_style style, int flags, const char *text);
+
+/** A long text in several lines, broken at spaces. @return height taken, at most lines lines */
+double scene_paragraph(struct scene *scene, double x, double y, double w, enum text_style style,
+                       color_t color, int lines, const char *text);
+
+/** Make an area that can be pointed at; later ones lie over earlier ones. @return it, to add a
+ * range */
+struct scene_hit *scene_hit(struct scene *scene, struct box box, enum hit_kind kind, uint64_t a,
+                            uint64_t b);
+
+/** Topmost area under a point; NULL when there is none. */
+const struct scene_hit *scene_hit_at(const struct scene *scene, double x, double y);
+
+/** Topmost area of a kind under a point, whatever lies over it but a cover; NULL when there is
+ * none. */
+const struct scene_hit *scene_hit_under(const struct scene *scene, double x, double y,
+                                        enum hit_kind kind);
+
+/** What a point inside a hit stands for. */
+double scene_hit_x(const struct scene_hit *hit, double x);
+double scene_hit_y(const struct scene_hit *hit, double y);
+
+/** Text of an item. */
+const char *scene_text_of(const struct scene *scene, const struct scene_item *item);
+
+/** Write the scene as text: one line a panel, item and hit. */
+void scene_dump(const struct scene *scene, FILE *out);
+
+#endif

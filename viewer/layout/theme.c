@@ -1,0 +1,123 @@
+#include "viewer/layout/theme.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static const struct theme dark = {
+    .ground = 0x0e1318ff,
+    .panel = 0x141b22ff,
+    .raised = 0x1e2831ff,
+    .line = 0x25303bff,
+    .grid = 0x1d262fff,
+    .text = 0xd7dde4ff,
+    .second = 0x8795a3ff,
+    .faint = 0x5c6a78ff,
+    .accent = 0xffa24aff,
+    .bad = 0xff5d5dff,
+    .warn = 0xffd166ff,
+    .good = 0x3fd79aff,
+    .info = 0x4aa8ffff,
+    .bad_ground = 0x2b191cff,
+    .good_ground = 0x12352bff,
+    .warn_ground = 0x2b2617ff,
+    .shade = 0x06090cb8,
+    .classes = {0x56b4e9ff, 0x3d7fd6ff, 0xf2b84bff, 0xf7e39cff, 0xcc79a7ff, 0x2fb58cff, 0x93a4b8ff,
+                0x5b6876ff},
+};
+
+static const struct theme light = {
+    .ground = 0xf1f4f7ff,
+    .panel = 0xffffffff,
+    .raised = 0xe8edf2ff,
+    .line = 0xd3dbe3ff,
+    .grid = 0xe9eef2ff,
+    .text = 0x1b242dff,
+    .second = 0x566472ff,
+    .faint = 0x8b98a5ff,
+    .accent = 0xc8660aff,
+    .bad = 0xc62f2fff,
+    .warn = 0x946800ff,
+    .good = 0x0f8157ff,
+    .info = 0x1769c2ff,
+    .bad_ground = 0xfdecebff,
+    .good_ground = 0xdff3eaff,
+    .warn_ground = 0xfcf3daff,
+    .shade = 0x3b465280,
+    .classes = {0x3f9bd1ff, 0x1f57a8ff, 0xd9930dff, 0xbfa640ff, 0xb0568aff, 0x1f9472ff, 0x7b8b9cff,
+                0xa9b4bfff},
+};
+
+/* Anchors of the maps, from little to much; mixed in OKLab, where equal steps look equal. */
+static const color_t dark_map[] = {0x1c3350ff, 0x1f5a8cff, 0x1e84a0ff,
+                                   0x3fae93ff, 0x96cf74ff, 0xf3ee9bff};
+static const color_t light_map[] = {0xd9e8f2ff, 0xa5cde3ff, 0x62a6cfff,
+                                    0x3579b4ff, 0x274f92ff, 0x191f56ff};
+
+struct lab {
+    double l, a, b;
+};
+
+static double to_linear(double c)
+{
+    return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+}
+
+static double from_linear(double c)
+{
+    return c <= 0.0031308 ? c * 12.92 : 1.055 * pow(c, 1 / 2.4) - 0.055;
+}
+
+/* B. Ottosson, "A perceptual color space for image processing" (2020). */
+static struct lab lab_of(color_t color)
+{
+    double r = to_linear((color >> 24) / 255.0), g = to_linear((color >> 16 & 0xff) / 255.0),
+           b = to_linear((color >> 8 & 0xff) / 255.0);
+    double l = cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
+    double m = cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
+    double s = cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
+    return (struct lab){0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
+                        1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
+                        0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s};
+}
+
+static color_t channel(double linear)
+{
+    double c = from_linear(linear < 0 ? 0 : linear > 1 ? 1 : linear);
+    return (color_t)lround(c * 255);
+}
+
+static color_t color_of(struct lab lab)
+{
+    double l = lab.l + 0.3963377774 * lab.a + 0.2158037573 * lab.b;
+    double m = lab.l - 0.1055613458 * lab.a - 0.0638541728 * lab.b;
+    double s = lab.l - 0.0894841775 * lab.a - 1.2914855480 * lab.b;
+    l = l * l * l;
+    m = m * m * m;
+    s = s * s * s;
+    return channel(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s) << 24 |
+           channel(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s) << 16 |
+           channel(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s) << 8 | 0xff;
+}
+
+void theme_init(struct theme *theme, enum theme_kind kind)
+{
+    *theme = kind == THEME_LIGHT ? light : dark;
+    const color_t *anchors = kind == THEME_LIGHT ? light_map : dark_map;
+    size_t spans = sizeof dark_map / sizeof *dark_map - 1;
+    for (size_t i = 0; i < 256; i++) {
+        double at = (double)i / 255 * (double)spans;
+        size_t k = at >= (double)spans ? spans - 1 : (size_t)at;
+        struct lab p = lab_of(anchors[k]), q = lab_of(anchors[k + 1]);
+        double t = at - (double)k;
+        theme->map[i] = color_of(
+            (struct lab){p.l + (q.l - p.l) * t, p.a + (q.a - p.a) * t, p.b + (q.b - p.b) * t});
+        theme->map_pixels[i] = 0xff000000u | theme->map[i] >> 8;
+    }
+    theme->map_image = (struct image){theme->map_pixels, 256, 1, (uint64_t)kind + 1};
+}
+
+color_t theme_map(const struct theme *theme, double share)
+{
+    double clamped = share < 0 || isnan(share) ? 0 : share > 1 ? 1 : share;
+    return theme->map[(size_t)lround(clamped * 255)];
+}

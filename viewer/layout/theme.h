@@ -1,0 +1,28 @@
+/* Colours. State is never told by colour alone; every map keeps its order for red-green blind eyes,
+ * because its lightness rises or falls steadily. */
+#ifndef HOLTER_VIEWER_LAYOUT_THEME_H
+#define HOLTER_VIEWER_LAYOUT_THEME_H
+
+#include "viewer/layout/scene.h"
+
+enum theme_kind { THEME_DARK, THEME_LIGHT, THEMES };
+
+struct theme {
+    color_t ground, panel, raised, line, grid;
+    color_t text, second, faint;
+    color_t accent, bad, warn, good, info;
+    color_t bad_ground, good_ground, warn_ground;
+    color_t shade;            /**< laid over what an overlay covers */
+    color_t classes[8];       /**< in the order of enum call_class */
+    color_t map[256];         /**< from little to much */
+    uint32_t map_pixels[256]; /**< the same as pixels of map_image */
+    struct image map_image;   /**< for legends: 256 x 1 */
+};
+
+/** Compute a theme's colours. It must stay where it is: its picture points into it. */
+void theme_init(struct theme *theme, enum theme_kind kind);
+
+/** Colour for a share of the map, 0 to 1. */
+color_t theme_map(const struct theme *theme, double share);
+
+#endif

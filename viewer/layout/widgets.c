@@ -1,0 +1,215 @@
+#include "viewer/layout/widgets.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+int box_has(struct box box, double x, double y)
+{
+    return x >= box.x && x < box.x + box.w && y >= box.y && y < box.y + box.h;
+}
+
+struct box box_inset(struct box box, double dx, double dy)
+{
+    return (struct box){box.x + dx, box.y + dy, box.w - 2 * dx, box.h - 2 * dy};
+}
+
+double widget_title(const struct brush *b, double x, double y, double w, const char *title,
+                    const char *what)
+{
+    double used = scene_text(b->scene, x, y, w, TEXT_TITLE, 0, b->theme->text, title);
+    if (what && *what && w - used > 60) {
+        used += 8;
+        used +=
+            scene_text(b->scene, x + used, y + 2, w - used, TEXT_SMALL, 0, b->theme->second, what);
+    }
+    return x + used;
+}
+
+void widget_bar(const struct brush *b, struct box box, double share, color_t color)
+{
+    if (box.w <= 0)
+        return;
+    double radius = fmin(box.h / 2, 3);
+    scene_rect(b->scene, box, radius, b->theme->line);
+    double w = box.w * (share < 0 ? 0 : share > 1 ? 1 : share);
+    if (w >= 1)
+        scene_rect(b->scene, (struct box){box.x, box.y, w, box.h}, fmin(radius, w / 2), color);
+}
+
+void widget_stack(const struct brush *b, struct box box, const double *shares, int count,
+                  const color_t *colors)
+{
+    if (box.w <= 0)
+        return;
+    scene_rect(b->scene, box, fmin(box.h / 2, 3), b->theme->line);
+    double x = box.x, end = box.x + box.w;
+    for (int i = 0; i < count; i++) {
+        double w = fmin(shares[i] * box.w, end - x);
+        if (w >= 0.25)
+            scene_rect(b->scene, (struct box){x, box.y, w, box.h}, 0, colors[i]);
+        x += w > 0 ? w : 0;
+    }
+}
+
+double widget_button(const struct brush *b, double x, double y, const char *label, int active,
+                     uint64_t command, uint64_t argument)
+{
+    double w = scene_width(b->scene, TEXT_SMALL, 0, label) + 20;
+    struct box box = {x, y, w, 24};
+    int hover = box_has(box, b->mouse_x, b->mouse_y);
+    if (active || hover)
+        scene_rect(b->scene, box, 5, b->theme->raised);
+    color_t color = active ? b->theme->text : hover ? b->theme->text : b->theme->second;
+    scene_text(b->scene, x, y + 4, w, TEXT_SMALL, TEXT_CENTRE, color, label);
+    scene_hit(b->scene, box, HIT_BUTTON, command, argument);
+    return w;
+}
+
+double widget_choice(const struct brush *b, double right, double y, const char *const *labels,
+                     int count, int active, uint64_t command)
+{
+    double total = 4;
+    for (int i = 0; i < count; i++)
+        total += scene_width(b->scene, TEXT_SMALL, 0, labels[i]) + 18;
+    double x = right - total;
+    scene_outline(b->scene, (struct box){x, y, total, 24}, 6, 1, b->theme->line);
+    x += 2;
+    for (int i = 0; i < count; i++) {
+        double w = scene_width(b->scene, TEXT_SMALL, 0, labels[i]) + 18;
+        struct box box = {x, y + 2, w, 20};
+        int hover = box_has(box, b->mouse_x, b->mouse_y);
+        if (i == active)
+            scene_rect(b->scene, box, 4, b->theme->line);
+        color_t color = i == active || hover ? b->theme->text : b->theme->second;
+        scene_text(b->scene, x, y + 4, w, TEXT_SMALL, TEXT_CENTRE, color, labels[i]);
+        scene_hit(b->scene, (struct box){x, y, w, 24}, HIT_BUTTON, command, (uint64_t)i);
+        x += w;
+    }
+    return total;
+}
+
+void widget_scrollbar(const struct brush *b, struct box track, double first, double shown,
+                      double all)
+{
+    if (all <= shown || all <= 0)
+        return;
+    double h = fmax(track.h * shown / all, 18);
+    double y = track.y + (track.h - h) * (first / (all - shown));
+    scene_rect(b->scene, (struct box){track.x, y, track.w, h}, track.w / 2, b->theme->line);
+}
+
+double widget_map_legend(const struct brush *b, double right, double y, const char *low,
+                         const char *high)
+{
+    const double bar = 120, gap = 8;
+    double wh = scene_width(b->scene, TEXT_AXIS, 0, high),
+           wl = scene_width(b->scene, TEXT_AXIS, 0, low);
+    scene_text(b->scene, right - wh, y, wh + 1, TEXT_AXIS, 0, b->theme->second, high);
+    double x = right - wh - gap - bar;
+    scene_image(b->scene, (struct box){x, y + 3, bar, 8}, &b->theme->map_image);
+    scene_text(b->scene, x - gap - wl, y, wl + 1, TEXT_AXIS, 0, b->theme->second, low);
+    return wh + wl + bar + 2 * gap;
+}
+
+void tooltip_add(struct tooltip *tip, color_t color, const char *format, ...)
+{
+    if (tip->count == (int)(sizeof tip->lines / sizeof *tip->lines))
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(tip->lines[tip->count], sizeof *tip->lines, format, arguments);
+    va_end(arguments);
+    tip->colors[tip->count++] = color;
+}
+
+void widget_tooltip(const struct brush *b, const struct tooltip *tip)
+{
+    if (!tip->count)
+        return;
+    double w = 0, h = 16;
+    for (int i = 0; i < tip->count; i++) {
+        enum text_style style = i ? TEXT_SMALL : TEXT_SMALL_STRONG;
+        w = fmax(w, scene_width(b->scene, style, 0, tip->lines[i]));
+        h += text_line(style) + (i ? 2 : 4);
+    }
+    w = fmin(w + 24, b->scene->w - 8);
+    double x = b->mouse_x + 16, y = b->mouse_y + 14;
+    if (x + w > b->scene->w - 4)
+        x = fmax(4, b->mouse_x - 12 - w);
+    if (y + h > b->scene->h - 4)
+        y = fmax(4, b->mouse_y - 10 - h);
+    struct box box = {floor(x), floor(y), ceil(w), h};
+    scene_panel(b->scene, box, 0, "tooltip");
+    scene_overlay(b->scene);
+    scene_rect(b->scene, box, 6, b->theme->raised);
+    scene_outline(b->scene, box, 6, 1, color_mix(b->theme->line, b->theme->second, 0.35));
+    y = box.y + 8;
+    for (int i = 0; i < tip->count; i++) {
+        enum text_style style = i ? TEXT_SMALL : TEXT_SMALL_STRONG;
+        color_t color = tip->colors[i] ? tip->colors[i] : i ? b->theme->second : b->theme->text;
+        scene_text(b->scene, box.x + 12, y, box.w - 24, style, 0, color, tip->lines[i]);
+        y += text_line(style) + (i ? 2 : 4);
+    }
+}
+
+enum { COLUMN_LEAST = 90 }; /* of a column that shares what is left */
+
+/* Columns with a higher drop than this are left out, so that the others fit. */
+static int highest_kept(const struct column *columns, int count, double w)
+{
+    int keep = 0;
+    for (int i = 0; i < count; i++)
+        keep = columns[i].drop > keep ? columns[i].drop : keep;
+    for (; keep > 0; keep--) {
+        double need = 0;
+        for (int i = 0; i < count; i++)
+            if (columns[i].drop <= keep)
+                need += columns[i].w > 0 ? columns[i].w : COLUMN_LEAST;
+        if (need <= w)
+            break;
+    }
+    return keep;
+}
+
+struct box column_box(const struct column *columns, int count, int c, double x, double w)
+{
+    int keep = highest_kept(columns, count, w), flexible = 0;
+    double fixed = 0;
+    if (columns[c].drop > keep)
+        return (struct box){x, 0, 0, 0};
+    for (int i = 0; i < count; i++) {
+        if (columns[i].drop > keep)
+            continue;
+        fixed += columns[i].w;
+        flexible += columns[i].w <= 0;
+    }
+    double share = flexible ? fmax((w - fixed) / flexible, 0) : 0;
+    for (int i = 0; i < c; i++)
+        if (columns[i].drop <= keep)
+            x += columns[i].w > 0 ? columns[i].w : share;
+    return (struct box){x + 6, 0, fmax((columns[c].w > 0 ? columns[c].w : share) - 12, 0), 0};
+}
+
+void widget_table_head(const struct brush *b, struct box box, const struct column *columns,
+                       int count, uint64_t list, int sorted, int descending)
+{
+    for (int c = 0; c < count; c++) {
+        struct box cell = column_box(columns, count, c, box.x, box.w);
+        if (cell.w <= 0)
+            continue;
+        struct box area = {cell.x - 6, box.y, cell.w + 12, box.h};
+        int hover = columns[c].sortable && box_has(area, b->mouse_x, b->mouse_y);
+        char title[64];
+        snprintf(title, sizeof title, "%s%s", columns[c].title,
+                 c != sorted  ? ""
+                 : descending ? " \xe2\x86\x93"
+                              : " \xe2\x86\x91");
+        color_t color = c == sorted || hover ? b->theme->text : b->theme->second;
+        scene_text(b->scene, cell.x, box.y + (box.h - 14) / 2, cell.w, TEXT_AXIS_STRONG,
+                   columns[c].flags & TEXT_RIGHT, color, title);
+        if (columns[c].sortable)
+            scene_hit(b->scene, area, HIT_SORT, list, (uint64_t)c);
+    }
+    scene_rect(b->scene, (struct box){box.x, box.y + box.h - 1, box.w, 1}, 0, b->theme->line);
+}

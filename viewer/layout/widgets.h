@@ -1,0 +1,76 @@
+/* Pieces that many views are made of. They know colours and boxes, and nothing of the job. */
+#ifndef HOLTER_VIEWER_LAYOUT_WIDGETS_H
+#define HOLTER_VIEWER_LAYOUT_WIDGETS_H
+
+#include "viewer/layout/scene.h"
+#include "viewer/layout/theme.h"
+
+/** What a widget draws with. */
+struct brush {
+    struct scene *scene;
+    const struct theme *theme;
+    double mouse_x, mouse_y; /**< outside the scene when there is no mouse */
+};
+
+int box_has(struct box box, double x, double y);
+
+/** A box less a margin on each side. */
+struct box box_inset(struct box box, double dx, double dy);
+
+/** Title of a panel, what it shows behind it. @return where the next text may begin, x */
+double widget_title(const struct brush *brush, double x, double y, double w, const char *title,
+                    const char *what);
+
+/** A share as a bar on its track. */
+void widget_bar(const struct brush *brush, struct box box, double share, color_t color);
+
+/** Shares of one whole, one after the other. */
+void widget_stack(const struct brush *brush, struct box box, const double *shares, int count,
+                  const color_t *colors);
+
+/** A button; it issues command with argument. @return its width */
+double widget_button(const struct brush *brush, double x, double y, const char *label, int active,
+                     uint64_t command, uint64_t argument);
+
+/** One of several choices, side by side, the active one raised. Right edge at x. @return width */
+double widget_choice(const struct brush *brush, double right, double y, const char *const *labels,
+                     int count, int active, uint64_t command);
+
+/** Thumb of a list that shows rows first to first + shown of all. */
+void widget_scrollbar(const struct brush *brush, struct box track, double first, double shown,
+                      double all);
+
+/** The theme's map with texts at both ends; right edge at x. @return width */
+double widget_map_legend(const struct brush *brush, double right, double y, const char *low,
+                         const char *high);
+
+/** Lines of a tooltip; the first is its title. */
+struct tooltip {
+    char lines[10][128];
+    color_t colors[10]; /**< 0: the usual one */
+    int count;
+};
+
+void tooltip_add(struct tooltip *tip, color_t color, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Show it beside the mouse, inside the scene, as an overlay. */
+void widget_tooltip(const struct brush *brush, const struct tooltip *tip);
+
+/** A column of a table. */
+struct column {
+    const char *title;
+    double w;  /**< logical pixels; 0: shares what is left */
+    int flags; /**< TEXT_RIGHT, TEXT_FIGURES */
+    int sortable;
+    int drop; /**< narrow tables leave out the columns of the highest number first; 0: never */
+};
+
+/** Place of column c within a table w wide; no width when it is left out. */
+struct box column_box(const struct column *columns, int count, int c, double x, double w);
+
+/** Row of titles; sorted names the column of the order, or -1. */
+void widget_table_head(const struct brush *brush, struct box box, const struct column *columns,
+                       int count, uint64_t list, int sorted, int descending);
+
+#endif

@@ -1,0 +1,146 @@
+#include "viewer/link/connection.h"
+
+#include "viewer/link/ssh.h"
+
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "holter/session.h"
+#include "proto/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ASK_EVERY_MS = 2000 }; /* the daemon's cost and its list of jobs */
+
+struct connection {
+    struct client *client;
+    struct ssh_tunnel *tunnel;
+    char endpoint[600]; /* as the user knows it */
+    char tunnel_error[600];
+    uint64_t asked_ms;
+    int64_t open_question; /* id of the status request under way; 0: none */
+};
+
+int connection_open(struct connection **out, const struct connection_options *o, char *why,
+                    size_t room)
+{
+    struct connection *c = calloc(1, sizeof *c);
+    char found[256], keys[512] = "";
+    if (!c)
+        return -ENOMEM;
+    struct client_options options = {
+        .key_dir = o->key_dir, .role = ROLE_VIEWER, .endpoint = o->endpoint};
+    int error = 0;
+    if (o->ssh_host) {
+        error = ssh_open(&c->tunnel, o->ssh_host, o->endpoint, why, room);
+        if (!error) {
+            options.endpoint = ssh_front(c->tunnel);
+            options.stream = ssh_stream(c->tunnel);
+            snprintf(c->endpoint, sizeof c->endpoint, "%s%s%s through ssh",
+                     o->endpoint ? o->endpoint : "", o->endpoint ? " on " : "", o->ssh_host);
+        }
+    } else if (!o->endpoint) {
+        error = session_find_daemon(found, sizeof found);
+        options.endpoint = found;
+        if (error)
+            snprintf(why, room, "no run directory: %s", holter_strerror(error));
+    }
+    if (!error && !o->key_dir && session_find_keys(keys, sizeof keys, options.endpoint) == 0 &&
+        keys[0])
+        options.key_dir = keys;
+    if (!error) {
+        if (!c->endpoint[0])
+            snprintf(c->endpoint, sizeof c->endpoint, "%s", options.endpoint);
+        error = client_create(&c->client, &options);
+        if (error)
+            snprintf(why, room, "%s: %s",
+                     options.key_dir && error != -HOLTER_EUSAGE ? options.key_dir
+                                                                : options.endpoint,
+                     holter_strerror(error));
+    }
+    if (!error && (error = client_follow(c->client, o->job, NULL)) < 0)
+        snprintf(why, room, "job %s: %s", o->job ? o->job : "", holter_strerror(error));
+    if (error) {
+        connection_close(c);
+        return error;
+    }
+    *out = c;
+    return 0;
+}
+
+void connection_close(struct connection *c)
+{
+    if (!c)
+        return;
+    client_destroy(c->client);
+    ssh_close(c->tunnel);
+    free(c);
+}
+
+static void ask_status(struct connection *c, uint64_t now_ms)
+{
+    if (client_state(c->client) != CLIENT_CONNECTED)
+        return;
+    if (c->open_question || (c->asked_ms && now_ms - c->asked_ms < ASK_EVERY_MS))
+        return;
+    int64_t id = client_ask(c->client, "status", NULL, NULL, NULL);
+    c->open_question = id > 0 ? id : 0;
+    c->asked_ms = now_ms;
+}
+
+int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, uint64_t budget_ms)
+{
+    struct client_message m;
+    int applied = 0;
+    uint64_t end = clock_mono_ns() + budget_ms * 1000000;
+    while (client_next(c->client, 0, &m) == 1) {
+        if (m.message->type == WIRE_TYPE_REPLY && (int64_t)m.message->reply.id == c->open_question)
+            c->open_question = 0;
+        /* what could not be entered is counted in the model and shown in the status bar */
+        model_apply(model, m.message, m.snapshot);
+        applied++;
+        if (clock_mono_ns() >= end)
+            break;
+    }
+    ask_status(c, now_ms);
+    if (c->tunnel && !c->tunnel_error[0])
+        ssh_ended(c->tunnel, c->tunnel_error, sizeof c->tunnel_error);
+    return applied;
+}
+
+int connection_follow(struct connection *c, const char *job)
+{
+    return client_follow(c->client, job, NULL);
+}
+
+int connection_is_current(const struct connection *c)
+{
+    return client_is_current(c->client);
+}
+
+int connection_fd(const struct connection *c)
+{
+    return client_fd(c->client);
+}
+
+int connection_state(const struct connection *c)
+{
+    return c->tunnel_error[0] ? CLIENT_LOST : (int)client_state(c->client);
+}
+
+const char *connection_endpoint(const struct connection *c)
+{
+    return c->endpoint;
+}
+
+const char *connection_error(const struct connection *c)
+{
+    return c->tunnel_error[0] ? c->tunnel_error : client_error(c->client);
+}
+
+uint64_t connection_missed(const struct connection *c)
+{
+    return client_missed(c->client);
+}

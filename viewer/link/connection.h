@@ -1,0 +1,47 @@
+/* The way to the daemon: a client, perhaps through a tunnel, that feeds the model. */
+#ifndef HOLTER_VIEWER_LINK_CONNECTION_H
+#define HOLTER_VIEWER_LINK_CONNECTION_H
+
+#include "viewer/model/model.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct connection;
+
+struct connection_options {
+    const char *endpoint; /**< NULL: the user's newest daemon, here or on ssh_host */
+    const char *ssh_host; /**< NULL: no tunnel */
+    const char *key_dir;  /**< NULL: no keys */
+    const char *job;      /**< NULL or "": the newest running one */
+};
+
+/** @param why  room for a sentence, on failure   @return 0 or a negative error */
+int connection_open(struct connection **out, const struct connection_options *options, char *why,
+                    size_t room);
+
+/** NULL is fine. */
+void connection_close(struct connection *connection);
+
+/** Take in what has come, for at most budget_ms, and ask for the daemon's state now and then.
+ *  @return messages applied to the model; a full budget leaves the rest for the next call */
+int connection_pump(struct connection *connection, struct model *model, uint64_t now_ms,
+                    uint64_t budget_ms);
+
+/** Follow another job from now on. @return 0 or a negative error */
+int connection_follow(struct connection *connection, const char *job);
+
+/** Has the whole current state of the job come, so that what comes now is news? */
+int connection_is_current(const struct connection *connection);
+
+/** Descriptor that is readable when connection_pump() has work. */
+int connection_fd(const struct connection *connection);
+
+/** enum client_state; endpoint as the user knows it; last error in words, "" for none; frames
+ * missed. */
+int connection_state(const struct connection *connection);
+const char *connection_endpoint(const struct connection *connection);
+const char *connection_error(const struct connection *connection);
+uint64_t connection_missed(const struct connection *connection);
+
+#endif

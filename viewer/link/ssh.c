@@ -1,0 +1,283 @@
+#include "viewer/link/ssh.h"
+
+#include "holter/error.h"
+#include "holter/session.h"
+#include "proto/endpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct ssh_tunnel {
+    pid_t pid;
+    int ended, status;
+    int errors; /* what ssh says, read end */
+    char said[512];
+    char directory[256];
+    char front[300], stream[300]; /* endpoints, "ipc://" + path */
+};
+
+/* Finds the user's newest daemon on the other host: the same search as session_find_daemon() does
+ * here. */
+static const char find_daemon[] =
+    "d=${HOLTER_RUN_DIR:-${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/holter}}; d=${d:-/tmp/holter-$(id "
+    "-u)}; "
+    "s=$(ls -t \"$d\"/holterd.sock \"$d\"/*/holterd.sock 2>/dev/null | head -n 1); "
+    "if [ -n \"${HOLTER_DAEMON:-}\" ]; then echo \"$HOLTER_DAEMON\"; elif [ -n \"$s\" ]; then echo "
+    "\"ipc://$s\"; fi";
+
+static const char *program(void)
+{
+    const char *own = getenv("HOLTER_SSH");
+    return own && *own ? own : "ssh";
+}
+
+int ssh_target(char *out, size_t room, const char *endpoint)
+{
+    char why[160];
+    if (endpoint_check(endpoint, why, sizeof why) < 0)
+        return -HOLTER_EUSAGE;
+    int n = !strncmp(endpoint, "ipc://", 6)
+                ? snprintf(out, room, "%s", endpoint + 6)
+                : snprintf(out, room, "%s", endpoint + strlen("tcp://"));
+    return n < 0 || (size_t)n >= room ? -HOLTER_EUSAGE : 0;
+}
+
+/* Start a program with its output and errors in pipes (-1: left as they are). The child is its own
+ * process group, so that Ctrl-C in the terminal reaches us first and we end it in order. */
+static pid_t start(const char *const *arguments, int out, int errors)
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(nothing, 0);
+    dup2(out >= 0 ? out : nothing, 1);
+    dup2(errors, 2);
+    execvp(arguments[0], (char *const *)(uintptr_t)arguments);
+    dprintf(2, "%s: %s", arguments[0], strerror(errno));
+    _exit(127);
+}
+
+/* All that comes from a pipe until it ends, at most room - 1 bytes. */
+static void read_all(int fd, char *out, size_t room)
+{
+    size_t n = 0;
+    char waste[256];
+    for (;;) {
+        ssize_t got =
+            n + 1 < room ? read(fd, out + n, room - 1 - n) : read(fd, waste, sizeof waste);
+        if (got <= 0 && !(got < 0 && errno == EINTR))
+            break;
+        if (got > 0 && n + 1 < room)
+            n += (size_t)got;
+    }
+    out[n] = 0;
+}
+
+static void one_line(char *text)
+{
+    size_t n = strlen(text);
+    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r' || text[n - 1] == ' '))
+        text[--n] = 0;
+    for (char *c = text; *c; c++)
+        if (*c == '\n' || *c == '\r')
+            *c = ' ';
+}
+
+static int ask_endpoint(const char *host, char *endpoint, size_t room, char *why, size_t why_room)
+{
+    int out[2], errors[2];
+    if (pipe2(out, O_CLOEXEC) < 0)
+        return -errno;
+    if (pipe2(errors, O_CLOEXEC) < 0) {
+        close(out[0]);
+        close(out[1]);
+        return -errno;
+    }
+    const char *const arguments[] = {program(), "-T", host, find_daemon, NULL};
+    pid_t pid = start(arguments, out[1], errors[1]);
+    close(out[1]);
+    close(errors[1]);
+    char said[400] = "";
+    int status = 0;
+    read_all(out[0], endpoint, room);
+    read_all(errors[0], said, sizeof said);
+    close(out[0]);
+    close(errors[0]);
+    if (pid < 0 || waitpid(pid, &status, 0) < 0)
+        return -errno;
+    one_line(endpoint);
+    one_line(said);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        snprintf(why, why_room, "ssh %s failed: %s", host, said[0] ? said : "no reason given");
+        return -HOLTER_EUNREACHABLE;
+    }
+    if (!*endpoint) {
+        snprintf(why, why_room,
+                 "no daemon of yours runs on %s; --connect names another endpoint there", host);
+        return -HOLTER_EUNREACHABLE;
+    }
+    return 0;
+}
+
+static int make_directory(struct ssh_tunnel *t, char *why, size_t room)
+{
+    char run[200];
+    int error = session_run_dir(run, sizeof run);
+    if (!error) {
+        snprintf(t->directory, sizeof t->directory, "%s/tunnel-XXXXXX", run);
+        error = mkdtemp(t->directory) ? 0 : -errno;
+    }
+    if (error) {
+        t->directory[0] = 0;
+        snprintf(why, room, "no directory for the tunnel's sockets: %s", holter_strerror(error));
+        return error;
+    }
+    snprintf(t->front, sizeof t->front, "ipc://%s/front", t->directory);
+    snprintf(t->stream, sizeof t->stream, "ipc://%s/stream", t->directory);
+    return 0;
+}
+
+static int launch(struct ssh_tunnel *t, const char *host, const char *front, const char *stream)
+{
+    char first[600], second[600];
+    int errors[2];
+    snprintf(first, sizeof first, "%s:%s", t->front + 6, front);
+    snprintf(second, sizeof second, "%s:%s", t->stream + 6, stream);
+    if (pipe2(errors, O_CLOEXEC) < 0)
+        return -errno;
+    const char *const arguments[] = {program(),
+                                     "-N",
+                                     "-T",
+                                     "-o",
+                                     "ExitOnForwardFailure=yes",
+                                     "-o",
+                                     "ServerAliveInterval=15",
+                                     "-o",
+                                     "StreamLocalBindUnlink=yes",
+                                     "-L",
+                                     first,
+                                     "-L",
+                                     second,
+                                     host,
+                                     NULL};
+    t->pid = start(arguments, -1, errors[1]);
+    int error = t->pid < 0 ? -errno : 0;
+    close(errors[1]);
+    t->errors = errors[0];
+    fcntl(t->errors, F_SETFL, O_NONBLOCK);
+    return error;
+}
+
+static void listen_to_errors(struct ssh_tunnel *t)
+{
+    size_t n = strlen(t->said);
+    ssize_t got;
+    while (n + 1 < sizeof t->said &&
+           (got = read(t->errors, t->said + n, sizeof t->said - 1 - n)) > 0) {
+        n += (size_t)got;
+        t->said[n] = 0;
+    }
+}
+
+int ssh_ended(struct ssh_tunnel *t, char *why, size_t room)
+{
+    int status;
+    if (!t->ended && waitpid(t->pid, &status, WNOHANG) == t->pid) {
+        t->ended = 1;
+        t->status = status;
+    }
+    if (!t->ended)
+        return 0;
+    listen_to_errors(t);
+    one_line(t->said);
+    snprintf(why, room, "ssh ended: %s", t->said[0] ? t->said : "no reason given");
+    return 1;
+}
+
+/* ssh makes the sockets once it is through; until then it may be asking for a password. */
+static int wait_for_sockets(struct ssh_tunnel *t, char *why, size_t room)
+{
+    struct stat front, stream;
+    for (;;) {
+        if (stat(t->front + 6, &front) == 0 && stat(t->stream + 6, &stream) == 0)
+            return 0;
+        if (ssh_ended(t, why, room))
+            return -HOLTER_EUNREACHABLE;
+        struct pollfd fd = {.fd = t->errors, .events = POLLIN};
+        poll(&fd, 1, 50);
+        listen_to_errors(t);
+    }
+}
+
+int ssh_open(struct ssh_tunnel **out, const char *host, const char *endpoint, char *why,
+             size_t room)
+{
+    char found[300], stream[300], front_target[300], stream_target[300];
+    if (!*host || *host == '-') {
+        snprintf(why, room, "--ssh wants the name of a host, not '%s'", host);
+        return -HOLTER_EUSAGE;
+    }
+    if (endpoint)
+        snprintf(found, sizeof found, "%s", endpoint);
+    int error = endpoint ? 0 : ask_endpoint(host, found, sizeof found, why, room);
+    if (error)
+        return error;
+    if (endpoint_stream(stream, sizeof stream, found) < 0 ||
+        ssh_target(front_target, sizeof front_target, found) < 0 ||
+        ssh_target(stream_target, sizeof stream_target, stream) < 0) {
+        snprintf(why, room, "%s: not an endpoint, tcp://HOST:PORT or ipc:///PATH", found);
+        return -HOLTER_EUSAGE;
+    }
+    struct ssh_tunnel *t = calloc(1, sizeof *t);
+    if (!t)
+        return -ENOMEM;
+    t->errors = -1;
+    error = make_directory(t, why, room);
+    if (!error)
+        error = launch(t, host, front_target, stream_target);
+    if (!error)
+        error = wait_for_sockets(t, why, room);
+    if (error) {
+        ssh_close(t);
+        return error;
+    }
+    *out = t;
+    return 0;
+}
+
+void ssh_close(struct ssh_tunnel *t)
+{
+    if (!t)
+        return;
+    if (t->pid > 0 && !t->ended) {
+        kill(t->pid, SIGTERM);
+        waitpid(t->pid, NULL, 0);
+    }
+    if (t->errors >= 0)
+        close(t->errors);
+    if (t->directory[0]) {
+        unlink(t->front + 6);
+        unlink(t->stream + 6);
+        rmdir(t->directory);
+    }
+    free(t);
+}
+
+const char *ssh_front(const struct ssh_tunnel *t)
+{
+    return t->front;
+}
+
+const char *ssh_stream(const struct ssh_tunnel *t)
+{
+    return t->stream;
+}

@@ -1,0 +1,57 @@
+/* Sums by item over any span of time, in bounded memory.
+ *
+ * A history is a row of slots from old to new; a slot holds, for the windows it covers, a row of
+ * figures for each item (a rank, a pair, a call) that had any. When the slots together take more
+ * than the budget, two neighbours become one: the pair whose span is smallest against its age. So
+ * resolution is finest at the newest end and falls off in proportion to age, and no figure is ever
+ * lost, only its place in time. */
+#ifndef HOLTER_VIEWER_MODEL_HISTORY_H
+#define HOLTER_VIEWER_MODEL_HISTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct history_slot {
+    uint64_t first, last; /**< windows covered, both included */
+    uint32_t *items;      /**< owned; ascending, without repeats */
+    uint64_t *values;     /**< owned; columns figures for each item */
+    uint32_t count;       /**< items */
+};
+
+struct history {
+    struct history_slot *slots; /**< owned; from old to new, disjoint */
+    size_t count, room;
+    size_t bytes;         /**< taken by all slots */
+    size_t budget;        /**< most bytes */
+    unsigned columns;     /**< figures for each item */
+    uint32_t max_columns; /**< bit c: column c is merged as maximum, not as sum */
+};
+
+/** @param budget  most bytes of all slots together; the newest slot is kept whatever it takes */
+void history_init(struct history *history, unsigned columns, uint32_t max_columns, size_t budget);
+
+/** Free what it owns; it stays usable and empty. */
+void history_clear(struct history *history);
+
+/** Enter a window, or add to it what came late.
+ *  @param items   ascending, without repeats; copied
+ *  @param values  columns figures for each item; copied
+ *  @return 0 or -ENOMEM (nothing changed) */
+int history_put(struct history *history, uint64_t window, const uint32_t *items,
+                const uint64_t *values, uint32_t count);
+
+/** What a sum really covers. */
+struct history_span {
+    uint64_t first, last; /**< windows at both ends of the slots that were summed */
+    uint64_t coarsest;    /**< most windows in one of them */
+    int found;            /**< 0: there was no slot */
+};
+
+/** Add up all slots that overlap the windows first to last.
+ *  @param sums  room for items * columns figures; the caller zeroes it
+ *  @param items items from 0 up; others are skipped
+ *  @return what was covered: slots are not cut, so it may reach beyond what was asked */
+struct history_span history_sum(const struct history *history, uint64_t first, uint64_t last,
+                                uint64_t *sums, uint32_t items);
+
+#endif

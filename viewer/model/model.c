@@ -1,0 +1,371 @@
+#include "viewer/model/model.h"
+
+#include "viewer/model/tables.h"
+
+#include "holter/call.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void copy_text(char *to, size_t room, const char *from)
+{
+    snprintf(to, room, "%s", from ? from : "");
+}
+
+int model_create(struct model **out, size_t budget)
+{
+    struct model *m = calloc(1, sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    history_init(&m->rank_history, RANK_COLUMNS, 0, budget * 3 / 8);
+    m->pairs.columns = PAIR_COLUMNS;
+    history_init(&m->pairs.history, PAIR_COLUMNS, 0, budget / 2);
+    m->calls.columns = CALLS_COLUMNS;
+    history_init(&m->calls.history, CALLS_COLUMNS, 1u << CALLS_LONGEST_NS | 1u << CALLS_RANKS,
+                 budget / 8);
+    *out = m;
+    return 0;
+}
+
+static void table_clear(struct model_table *t)
+{
+    keymap_finish(&t->keys);
+    free(t->sums);
+    t->sums = NULL;
+    t->room = 0;
+    history_clear(&t->history);
+}
+
+void model_forget_job(struct model *m)
+{
+    m->job[0] = m->state[0] = m->app[0] = m->command[0] = m->mpi[0] = m->user[0] = m->recording[0] =
+        0;
+    m->world = m->seen = m->start_ns = m->end_ns = m->window_ns = m->folded = 0;
+    m->uncovered = m->uncovered_used = 0;
+    series_finish(&m->series);
+    free(m->ranks);
+    free(m->rank_sums);
+    m->ranks = NULL;
+    m->rank_sums = NULL;
+    history_clear(&m->rank_history);
+    table_clear(&m->pairs);
+    table_clear(&m->calls);
+    free(m->hosts);
+    free(m->comms);
+    free(m->regions);
+    free(m->nodes);
+    free(m->alerts);
+    m->hosts = NULL;
+    m->comms = NULL;
+    m->regions = NULL;
+    m->nodes = NULL;
+    m->alerts = NULL;
+    m->rank_count = m->host_count = m->comm_count = m->region_count = m->node_count =
+        m->alert_count = 0;
+    m->ranks_more = m->pairs_more = m->calls_more = 0;
+    m->version++;
+    m->details_version++;
+}
+
+void model_destroy(struct model *m)
+{
+    if (!m)
+        return;
+    model_forget_job(m);
+    tables_finish(m);
+    free(m->jobs);
+    free(m);
+}
+
+static void apply_job(struct model *m, const struct wire_job *j)
+{
+    copy_text(m->state, sizeof m->state, j->state);
+    copy_text(m->app, sizeof m->app, j->app);
+    copy_text(m->command, sizeof m->command, j->command);
+    copy_text(m->mpi, sizeof m->mpi, j->mpi);
+    copy_text(m->user, sizeof m->user, j->user);
+    copy_text(m->recording, sizeof m->recording, j->recording);
+    m->world = j->world;
+    m->seen = j->seen;
+    m->start_ns = j->start_ns;
+    m->end_ns = j->end_ns;
+    m->window_ns = j->window_ns;
+    m->uncovered = m->uncovered_used = 0;
+    for (uint64_t i = 0; i < j->uncovered_count; i++) {
+        m->uncovered++;
+        m->uncovered_used += j->uncovered[i].used != 0;
+    }
+}
+
+static uint32_t host_number(struct model *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->host_count; i++)
+        if (!strcmp(m->hosts[i].name, name))
+            return i;
+    struct model_host *hosts = realloc(m->hosts, (m->host_count + 1) * sizeof *hosts);
+    if (!hosts)
+        return UINT32_MAX;
+    m->hosts = hosts;
+    hosts[m->host_count] = (struct model_host){0};
+    copy_text(hosts[m->host_count].name, sizeof hosts->name, name);
+    return m->host_count++;
+}
+
+static int apply_places(struct model *m, const struct wire_places *p)
+{
+    int error = 0;
+    uint32_t *number = malloc((p->hosts_count + 1) * sizeof *number);
+    if (!number)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < p->hosts_count; i++)
+        number[i] = host_number(m, p->hosts[i].name ? p->hosts[i].name : "?");
+    for (uint64_t i = 0; i < p->places_count; i++) {
+        const struct wire_place_row *row = &p->places[i];
+        if (row->rank >= MODEL_RANKS || row->node >= p->hosts_count) {
+            m->ignored++;
+            continue;
+        }
+        if (tables_need_rank(m, (uint32_t)row->rank) < 0) {
+            error = -ENOMEM;
+            break;
+        }
+        struct model_rank *r = &m->ranks[row->rank];
+        if (r->node < m->host_count)
+            m->hosts[r->node].ranks--;
+        r->node = number[row->node];
+        r->pid = row->pid;
+        if (r->node < m->host_count)
+            m->hosts[r->node].ranks++;
+    }
+    free(number);
+    return error;
+}
+
+static int apply_nodes(struct model *m, const struct wire_nodes *n)
+{
+    for (uint64_t i = 0; i < n->nodes_count; i++) {
+        const struct wire_node_row *row = &n->nodes[i];
+        const char *host = row->host ? row->host : "?";
+        uint32_t k = 0;
+        while (k < m->node_count && strcmp(m->nodes[k].name, host) != 0)
+            k++;
+        if (k == m->node_count) {
+            struct model_node *nodes = realloc(m->nodes, (k + 1) * sizeof *nodes);
+            if (!nodes)
+                return -ENOMEM;
+            m->nodes = nodes;
+            nodes[k] = (struct model_node){.now = *row, .window = n->window};
+            copy_text(nodes[k].name, sizeof nodes[k].name, host);
+            m->node_count++;
+        }
+        struct model_node *node = &m->nodes[k];
+        /* An agent that was started anew counts from zero again: no rate across that. */
+        int anew = row->agent_pid != node->now.agent_pid || row->cpu_ns < node->now.cpu_ns;
+        if (n->window != node->window) {
+            node->before = anew ? *row : node->now;
+            node->window_before = anew ? n->window : node->window;
+        }
+        node->now = *row;
+        node->window = n->window;
+        node->now.host = node->before.host = NULL;
+    }
+    return 0;
+}
+
+static int apply_alert(struct model *m, const struct wire_alert *a)
+{
+    uint32_t k = 0;
+    while (k < m->alert_count && m->alerts[k].id != a->id)
+        k++;
+    if (k == m->alert_count) {
+        uint32_t count = m->alert_count < MODEL_ALERTS ? m->alert_count + 1 : MODEL_ALERTS;
+        struct model_alert *alerts = realloc(m->alerts, count * sizeof *alerts);
+        if (!alerts)
+            return -ENOMEM;
+        m->alerts = alerts;
+        memmove(alerts + 1, alerts, (count - 1) * sizeof *alerts);
+        m->alert_count = count;
+        k = 0;
+    }
+    struct model_alert *alert = &m->alerts[k];
+    *alert = (struct model_alert){
+        .id = a->id,
+        .since_ns = a->since_ns,
+        .updated_ns = a->updated_ns,
+        .rank = a->rank,
+        .firing = a->state && !strcmp(a->state, "firing"),
+    };
+    copy_text(alert->kind, sizeof alert->kind, a->kind);
+    copy_text(alert->title, sizeof alert->title, a->title);
+    copy_text(alert->text, sizeof alert->text, a->text);
+    copy_text(alert->host, sizeof alert->host, a->host);
+    if (!strcmp(alert->kind, "rank-died") && a->rank >= 0 && a->rank < MODEL_RANKS) {
+        if (tables_need_rank(m, (uint32_t)a->rank) < 0)
+            return -ENOMEM;
+        m->ranks[a->rank].dead = 1;
+    }
+    return 0;
+}
+
+static int apply_status(struct model *m, const struct wire_status *s)
+{
+    struct model_daemon *d = &m->daemon;
+    int same = d->known && s->cpu_ns >= d->cpu_ns && s->now_ns > d->now_ns;
+    d->cpu_before_ns = same ? d->cpu_ns : s->cpu_ns;
+    d->before_ns = same ? d->now_ns : s->now_ns;
+    d->cpu_ns = s->cpu_ns;
+    d->now_ns = s->now_ns;
+    d->rss_bytes = s->rss_bytes;
+    d->recorded_bytes = s->recorded_bytes;
+    d->clients = s->clients;
+    d->agents = s->agents;
+    d->rejected = s->rejected;
+    d->late = s->late;
+    d->window_ns = s->window_ns;
+    d->known = 1;
+    copy_text(d->version, sizeof d->version, s->version);
+    copy_text(d->host, sizeof d->host, s->host);
+    copy_text(d->recorder_error, sizeof d->recorder_error, s->recorder_error);
+    struct model_job_row *jobs = calloc(s->jobs_count + 1, sizeof *jobs);
+    if (!jobs)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < s->jobs_count; i++) {
+        const struct wire_job_row *row = &s->jobs[i];
+        copy_text(jobs[i].job, sizeof jobs[i].job, row->job);
+        copy_text(jobs[i].app, sizeof jobs[i].app, row->app);
+        copy_text(jobs[i].state, sizeof jobs[i].state, row->state);
+        jobs[i].ranks = row->ranks;
+        jobs[i].nodes = row->nodes;
+        jobs[i].start_ns = row->start_ns;
+        jobs[i].end_ns = row->end_ns;
+    }
+    free(m->jobs);
+    m->jobs = jobs;
+    m->job_count = (uint32_t)s->jobs_count;
+    m->jobs_known = 1;
+    return 0;
+}
+
+/* Job id that a message of the stream belongs to; NULL for other messages. */
+static const char *job_of(const struct wire_message *message)
+{
+    switch (message->type) {
+    case WIRE_TYPE_JOB:
+        return message->job.job;
+    case WIRE_TYPE_PLACES:
+        return message->places.job;
+    case WIRE_TYPE_TOTALS:
+        return message->totals.job;
+    case WIRE_TYPE_RANK_WINDOW:
+        return message->rank_window.job;
+    case WIRE_TYPE_PAIR_WINDOW:
+        return message->pair_window.job;
+    case WIRE_TYPE_CALL_WINDOW:
+        return message->call_window.job;
+    case WIRE_TYPE_NODES:
+        return message->nodes.job;
+    case WIRE_TYPE_ALERT:
+        return message->alert.job;
+    default:
+        return NULL;
+    }
+}
+
+static int apply_any(struct model *m, const struct wire_message *message, int snapshot)
+{
+    switch (message->type) {
+    case WIRE_TYPE_JOB:
+        apply_job(m, &message->job);
+        return 0;
+    case WIRE_TYPE_PLACES:
+        return apply_places(m, &message->places);
+    case WIRE_TYPE_TOTALS:
+        return series_put(&m->series, &message->totals);
+    case WIRE_TYPE_RANK_WINDOW:
+        return tables_apply_ranks(m, &message->rank_window, snapshot);
+    case WIRE_TYPE_PAIR_WINDOW:
+        return tables_apply_pairs(m, &message->pair_window, snapshot);
+    case WIRE_TYPE_CALL_WINDOW:
+        return tables_apply_calls(m, &message->call_window, snapshot);
+    case WIRE_TYPE_NODES:
+        return apply_nodes(m, &message->nodes);
+    case WIRE_TYPE_ALERT:
+        return apply_alert(m, &message->alert);
+    case WIRE_TYPE_STATUS:
+        return apply_status(m, &message->status);
+    default:
+        return 0;
+    }
+}
+
+int model_apply(struct model *m, const struct wire_message *message, int snapshot)
+{
+    const char *job = job_of(message);
+    if (job && strcmp(job, m->job) != 0) {
+        if (m->job[0])
+            model_forget_job(m);
+        copy_text(m->job, sizeof m->job, job);
+    }
+    int error = apply_any(m, message, snapshot);
+    if (error == -HOLTER_ERANGE) {
+        m->ignored++;
+        error = 0;
+    }
+    m->out_of_memory += error != 0;
+    m->version++;
+    return error;
+}
+
+const char *model_host_of(const struct model *m, uint32_t rank)
+{
+    if (rank >= m->rank_count || m->ranks[rank].node >= m->host_count)
+        return "?";
+    return m->hosts[m->ranks[rank].node].name;
+}
+
+struct model_pair model_pair_at(const struct model *m, uint32_t number)
+{
+    const struct keymap_key *key = &m->pairs.keys.keys[number];
+    return (struct model_pair){(uint32_t)key->a, (uint32_t)key->b};
+}
+
+uint32_t model_pair_find(const struct model *m, uint32_t source, uint32_t destination)
+{
+    return keymap_find(&m->pairs.keys, (struct keymap_key){source, destination, 0});
+}
+
+struct model_call model_call_at(const struct model *m, uint32_t number)
+{
+    const struct keymap_key *key = &m->calls.keys.keys[number];
+    return (struct model_call){(uint16_t)key->a, (uint32_t)key->b, (uint32_t)key->c};
+}
+
+uint64_t model_waiting_ns(const uint64_t *class_ns)
+{
+    return class_ns[CALL_RECV] + class_ns[CALL_WAIT] + class_ns[CALL_POLL] +
+           class_ns[CALL_COLLECTIVE];
+}
+
+uint64_t model_mpi_ns(const uint64_t *class_ns)
+{
+    uint64_t sum = 0;
+    for (int c = 0; c < MODEL_CLASSES; c++)
+        sum += class_ns[c];
+    return sum;
+}
+
+int model_ended(const struct model *m)
+{
+    return m->job[0] && m->state[0] && strcmp(m->state, "running") != 0;
+}
+
+uint32_t model_firing(const struct model *m)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->alert_count; i++)
+        n += m->alerts[i].firing;
+    return n;
+}

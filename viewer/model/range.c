@@ -1,0 +1,217 @@
+#include "viewer/model/range.h"
+
+#include "holter/call.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void range_finish(struct range *r)
+{
+    free(r->ranks);
+    free(r->by_waiting);
+    free(r->pairs);
+    free(r->top[PAIR_MESSAGES]);
+    free(r->top[PAIR_BYTES]);
+    free(r->calls);
+    memset(r, 0, sizeof *r);
+}
+
+static double waiting_of(const uint64_t *figures)
+{
+    uint64_t watched = figures[RANK_TIME_NS];
+    return watched ? (double)model_waiting_ns(figures) / (double)watched : 0;
+}
+
+double range_waiting(const struct range *r, uint32_t rank)
+{
+    return rank < r->rank_count ? waiting_of(r->ranks + (size_t)rank * RANK_COLUMNS) : 0;
+}
+
+void range_shares(const struct range *r, uint32_t rank, double *shares)
+{
+    const uint64_t *figures = rank < r->rank_count ? r->ranks + (size_t)rank * RANK_COLUMNS : NULL;
+    for (int c = 0; c < MODEL_CLASSES; c++)
+        shares[c] = figures && figures[RANK_TIME_NS]
+                        ? (double)figures[c] / (double)figures[RANK_TIME_NS]
+                        : 0;
+}
+
+/* ---- orders ------------------------------------------------------------------------------------
+ */
+
+struct weighted {
+    double weight;
+    uint32_t item;
+};
+
+/* Heaviest first; equal weights in order of items, so that lists do not jump. */
+static int heavier(const void *left, const void *right)
+{
+    const struct weighted *a = left, *b = right;
+    if (a->weight != b->weight)
+        return a->weight > b->weight ? -1 : 1;
+    return a->item < b->item ? -1 : a->item > b->item;
+}
+
+static int order_ranks(struct range *r)
+{
+    struct weighted *w = malloc((r->rank_count + 1) * sizeof *w);
+    uint32_t *order = malloc((r->rank_count + 1) * sizeof *order);
+    if (!w || !order) {
+        free(w);
+        free(order);
+        return -ENOMEM;
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->rank_count; i++)
+        if (r->ranks[(size_t)i * RANK_COLUMNS + RANK_TIME_NS])
+            w[n++] = (struct weighted){range_waiting(r, i), i};
+    qsort(w, n, sizeof *w, heavier);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = w[i].item;
+    free(w);
+    free(r->by_waiting);
+    r->by_waiting = order;
+    r->by_waiting_count = n;
+    return 0;
+}
+
+/* Restore the heap below i; the root is the lightest of those kept. */
+static void sift(struct weighted *heap, uint32_t n, uint32_t i)
+{
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+        if (child >= n)
+            return;
+        if (child + 1 < n && heavier(&heap[child + 1], &heap[child]) > 0)
+            child++;
+        if (heavier(&heap[child], &heap[i]) <= 0)
+            return;
+        struct weighted swap = heap[i];
+        heap[i] = heap[child];
+        heap[child] = swap;
+        i = child;
+    }
+}
+
+static int order_pairs(struct range *r, enum pair_column column)
+{
+    uint32_t *top = realloc(r->top[column], RANGE_TOP_PAIRS * sizeof *top);
+    struct weighted *heap = malloc(RANGE_TOP_PAIRS * sizeof *heap);
+    if (top)
+        r->top[column] = top;
+    if (!top || !heap) {
+        free(heap);
+        return -ENOMEM;
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->pair_count; i++) {
+        struct weighted w = {(double)r->pairs[(size_t)i * PAIR_COLUMNS + column], i};
+        if (!r->pairs[(size_t)i * PAIR_COLUMNS + PAIR_MESSAGES])
+            continue;
+        if (n < RANGE_TOP_PAIRS) {
+            heap[n++] = w;
+            for (uint32_t k = n == RANGE_TOP_PAIRS ? n / 2 : 0; k-- > 0;)
+                sift(heap, n, k);
+        } else if (heavier(&w, &heap[0]) < 0) {
+            heap[0] = w;
+            sift(heap, n, 0);
+        }
+    }
+    qsort(heap, n, sizeof *heap, heavier);
+    for (uint32_t i = 0; i < n; i++)
+        top[i] = heap[i].item;
+    r->top_count[column] = n;
+    free(heap);
+    return 0;
+}
+
+/* ---- sums --------------------------------------------------------------------------------------
+ */
+
+static int fresh_sums(uint64_t **out, uint32_t items, unsigned columns, const uint64_t *from)
+{
+    uint64_t *sums = calloc((size_t)items * columns + 1, sizeof *sums);
+    if (!sums)
+        return -ENOMEM;
+    if (from)
+        memcpy(sums, from, (size_t)items * columns * sizeof *sums);
+    free(*out);
+    *out = sums;
+    return 0;
+}
+
+static int sum_all(struct range *r, const struct model *m, uint64_t first, uint64_t last)
+{
+    int start = r->kind == RANGE_START;
+    r->rank_count = r->pair_count = r->call_count = 0;
+    if (fresh_sums(&r->ranks, m->rank_count, RANK_COLUMNS, start ? m->rank_sums : NULL) < 0 ||
+        fresh_sums(&r->pairs, m->pairs.keys.count, PAIR_COLUMNS, start ? m->pairs.sums : NULL) <
+            0 ||
+        fresh_sums(&r->calls, m->calls.keys.count, CALLS_COLUMNS, start ? m->calls.sums : NULL) < 0)
+        return -ENOMEM;
+    r->rank_count = m->rank_count;
+    r->pair_count = m->pairs.keys.count;
+    r->call_count = m->calls.keys.count;
+    if (!start) {
+        struct history_span a = history_sum(&m->rank_history, first, last, r->ranks, r->rank_count);
+        struct history_span b =
+            history_sum(&m->pairs.history, first, last, r->pairs, r->pair_count);
+        history_sum(&m->calls.history, first, last, r->calls, r->call_count);
+        r->first = a.found && (!b.found || a.first < b.first) ? a.first : b.first;
+        r->last = a.last > b.last ? a.last : b.last;
+        r->coarsest = a.coarsest > b.coarsest ? a.coarsest : b.coarsest;
+    }
+    r->pairs_used = 0;
+    r->total[PAIR_MESSAGES] = r->total[PAIR_BYTES] = 0;
+    for (uint32_t i = 0; i < r->pair_count; i++) {
+        const uint64_t *p = r->pairs + (size_t)i * PAIR_COLUMNS;
+        r->pairs_used += p[PAIR_MESSAGES] > 0;
+        r->total[PAIR_MESSAGES] += p[PAIR_MESSAGES];
+        r->total[PAIR_BYTES] += p[PAIR_BYTES];
+    }
+    return 0;
+}
+
+static int has_details(const struct history *h, uint64_t first, uint64_t last)
+{
+    for (size_t i = 0; i < h->count; i++)
+        if (h->slots[i].first <= last && h->slots[i].last >= first)
+            return 1;
+    return 0;
+}
+
+/* Is the whole job asked for? Its sums are then those since the start, which also hold what was
+ * before this viewer connected. */
+static int is_whole(const struct model *m, uint64_t first, uint64_t last)
+{
+    const struct series *s = &m->series;
+    return s->count && !s->dropped && first <= s->first && last >= s->first + s->count - 1;
+}
+
+int range_update(struct range *r, const struct model *m, enum range_kind kind, uint64_t first,
+                 uint64_t last)
+{
+    if (r->valid && r->seen_version == m->details_version && r->asked == kind &&
+        !strcmp(r->job, m->job) &&
+        (kind == RANGE_START || (r->asked_first == first && r->asked_last == last)))
+        return 0;
+    int details = has_details(&m->rank_history, first, last);
+    r->fallback = kind == RANGE_SPAN && !details && !m->rank_history.count;
+    r->kind = r->fallback || is_whole(m, first, last) ? RANGE_START : kind;
+    r->first = first;
+    r->last = last;
+    r->coarsest = 1;
+    if (sum_all(r, m, first, last) < 0 || order_ranks(r) < 0 || order_pairs(r, PAIR_MESSAGES) < 0 ||
+        order_pairs(r, PAIR_BYTES) < 0)
+        return -ENOMEM;
+    r->asked = kind;
+    r->asked_first = first;
+    r->asked_last = last;
+    r->seen_version = m->details_version;
+    memcpy(r->job, m->job, sizeof r->job);
+    r->valid = 1;
+    r->version++;
+    return 1;
+}

@@ -1,0 +1,62 @@
+/* What the model says about a span of windows: the sums that lists, matrix and bars show. Kept
+ * between frames and computed anew only when span or facts changed. */
+#ifndef HOLTER_VIEWER_MODEL_RANGE_H
+#define HOLTER_VIEWER_MODEL_RANGE_H
+
+#include "viewer/model/model.h"
+
+#define RANGE_TOP_PAIRS 1000u /**< pairs that are put in order; the matrix shows all */
+
+enum range_kind {
+    RANGE_SPAN,  /**< from one window to another */
+    RANGE_START, /**< since the start of the job */
+};
+
+/** Zero-initialised is empty. Arrays are owned by it. */
+struct range {
+    enum range_kind kind; /**< what is shown; RANGE_START also where the span is the
+                             whole job, or has no details */
+    int fallback;         /**< 1: a span was asked, but no details of it are here */
+    uint64_t first, last; /**< windows really covered by ranks and pairs, when kind is RANGE_SPAN */
+    uint64_t coarsest;    /**< windows in the coarsest piece */
+
+    uint64_t *ranks; /**< RANK_COLUMNS figures a rank, model.rank_count ranks */
+    uint32_t rank_count;
+    uint32_t *
+        by_waiting; /**< ranks that reported, in order of their share of time waiting, most first */
+    uint32_t by_waiting_count;
+
+    uint64_t *pairs; /**< PAIR_COLUMNS figures a pair, by the pair's number */
+    uint32_t pair_count;
+    uint32_t *top[PAIR_COLUMNS]; /**< numbers of the pairs with most messages, with most bytes */
+    uint32_t top_count[PAIR_COLUMNS];
+    uint32_t pairs_used;          /**< pairs with messages in the span */
+    uint64_t total[PAIR_COLUMNS]; /**< of all pairs */
+
+    uint64_t *calls; /**< CALLS_COLUMNS figures a kind of call */
+    uint32_t call_count;
+
+    uint64_t version; /**< raised when anything above changed */
+
+    /* what it was computed for */
+    uint64_t asked_first, asked_last, seen_version;
+    enum range_kind asked;
+    uint8_t valid;
+    char job[65];
+};
+
+/** Compute for a span, unless nothing changed.
+ *  @return 1 when it changed, 0 when not, -ENOMEM (the old figures stay) */
+int range_update(struct range *range, const struct model *model, enum range_kind kind,
+                 uint64_t first, uint64_t last);
+
+/** Share of watched time that a rank spent in each class; zeros when it was not watched.
+ *  @param shares  room for MODEL_CLASSES */
+void range_shares(const struct range *range, uint32_t rank, double *shares);
+
+/** Share of watched time that a rank waited, 0 to 1. */
+double range_waiting(const struct range *range, uint32_t rank);
+
+void range_finish(struct range *range);
+
+#endif

@@ -1,0 +1,319 @@
+#include "viewer/model/tables.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Working memory for one message: rows gathered by item before they go into a history. */
+struct model_scratch {
+    uint64_t *values; /* columns figures for each item, all zero between messages */
+    size_t values_room;
+    uint8_t *touched; /* by item; all zero between messages */
+    size_t touched_room;
+    uint32_t *items;
+    uint64_t *packed;
+    size_t items_room, packed_room; /* elements, each of its own array */
+};
+
+void tables_finish(struct model *m)
+{
+    if (!m->scratch)
+        return;
+    free(m->scratch->values);
+    free(m->scratch->touched);
+    free(m->scratch->items);
+    free(m->scratch->packed);
+    free(m->scratch);
+    m->scratch = NULL;
+}
+
+/* Grow an array, new elements zeroed. */
+static int grow(void **array, size_t *room, size_t need, size_t element)
+{
+    if (need <= *room)
+        return 0;
+    size_t more = *room ? *room : 64;
+    while (more < need)
+        more *= 2;
+    char *bytes = realloc(*array, more * element);
+    if (!bytes)
+        return -ENOMEM;
+    memset(bytes + *room * element, 0, (more - *room) * element);
+    *array = bytes;
+    *room = more;
+    return 0;
+}
+
+static int need_scratch(struct model *m, size_t items, unsigned columns)
+{
+    if (!m->scratch && !(m->scratch = calloc(1, sizeof *m->scratch)))
+        return -ENOMEM;
+    struct model_scratch *s = m->scratch;
+    if (grow((void **)&s->values, &s->values_room, items * columns, sizeof *s->values) < 0)
+        return -ENOMEM;
+    return grow((void **)&s->touched, &s->touched_room, items, sizeof *s->touched);
+}
+
+/* Move what was gathered into a history, in ascending order of items, and leave the scratch zeroed.
+ */
+static int flush(struct model *m, struct history *history, uint64_t window, uint32_t items)
+{
+    struct model_scratch *s = m->scratch;
+    unsigned columns = history->columns;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < items; i++)
+        n += s->touched[i];
+    if (n == 0)
+        return 0;
+    int error = grow((void **)&s->items, &s->items_room, n, sizeof *s->items);
+    if (!error)
+        error = grow((void **)&s->packed, &s->packed_room, (size_t)n * columns, sizeof *s->packed);
+    n = 0;
+    for (uint32_t i = 0; i < items; i++) {
+        if (!s->touched[i])
+            continue;
+        uint64_t *row = s->values + (size_t)i * columns;
+        if (!error) {
+            s->items[n] = i;
+            memcpy(s->packed + (size_t)n * columns, row, columns * sizeof *row);
+            n++;
+        }
+        memset(row, 0, columns * sizeof *row);
+        s->touched[i] = 0;
+    }
+    return error ? error : history_put(history, window, s->items, s->packed, n);
+}
+
+int tables_need_rank(struct model *m, uint32_t rank)
+{
+    if (rank < m->rank_count)
+        return 0;
+    uint32_t count = rank + 1;
+    if (m->world > count && m->world <= MODEL_RANKS)
+        count = (uint32_t)m->world;
+    else if (count < MODEL_RANKS / 2)
+        count += count / 2;
+    struct model_rank *ranks = realloc(m->ranks, count * sizeof *ranks);
+    if (!ranks)
+        return -ENOMEM;
+    m->ranks = ranks;
+    uint64_t *sums = realloc(m->rank_sums, (size_t)count * RANK_COLUMNS * sizeof *sums);
+    if (!sums)
+        return -ENOMEM;
+    m->rank_sums = sums;
+    for (uint32_t i = m->rank_count; i < count; i++)
+        ranks[i] = (struct model_rank){.node = UINT32_MAX, .in_call_peer = -1};
+    memset(sums + (size_t)m->rank_count * RANK_COLUMNS, 0,
+           (size_t)(count - m->rank_count) * RANK_COLUMNS * sizeof *sums);
+    m->rank_count = count;
+    return 0;
+}
+
+static void rank_figures(uint64_t *to, const struct wire_rank_row *row, uint64_t watched_ns)
+{
+    const uint64_t class_ns[MODEL_CLASSES] = {row->send_ns, row->recv_ns,       row->wait_ns,
+                                              row->poll_ns, row->collective_ns, row->one_sided_ns,
+                                              row->io_ns,   row->other_ns};
+    for (int c = 0; c < MODEL_CLASSES; c++)
+        to[RANK_CLASS_NS + c] += class_ns[c];
+    to[RANK_SENT] += row->sent;
+    to[RANK_SENT_BYTES] += row->sent_bytes;
+    to[RANK_RECEIVED] += row->received;
+    to[RANK_RECEIVED_BYTES] += row->received_bytes;
+    to[RANK_CALLS] += row->calls;
+    to[RANK_LOST] += row->lost;
+    to[RANK_TIME_NS] += watched_ns;
+}
+
+int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int snapshot)
+{
+    uint64_t windows = w->windows > 1 ? w->windows : 1;
+    uint32_t count = 0;
+    for (uint64_t i = 0; i < w->ranks_count; i++)
+        if (w->ranks[i].rank < MODEL_RANKS && w->ranks[i].rank >= count)
+            count = (uint32_t)w->ranks[i].rank + 1;
+    if (count && (tables_need_rank(m, count - 1) < 0 || need_scratch(m, count, RANK_COLUMNS) < 0))
+        return -ENOMEM;
+    if (snapshot && !m->ranks_more && m->rank_sums)
+        memset(m->rank_sums, 0, (size_t)m->rank_count * RANK_COLUMNS * sizeof *m->rank_sums);
+    m->ranks_more = snapshot && w->more;
+    for (uint64_t i = 0; i < w->ranks_count; i++) {
+        const struct wire_rank_row *row = &w->ranks[i];
+        if (row->rank >= MODEL_RANKS) {
+            m->ignored++;
+            continue;
+        }
+        struct model_rank *rank = &m->ranks[row->rank];
+        rank->seen = 1;
+        if (w->window >= rank->newest) {
+            rank->newest = w->window;
+            rank->in_call = (uint16_t)row->in_call;
+            rank->in_call_ns = row->in_call_ns;
+            rank->in_call_comm = row->in_call_comm;
+            rank->in_call_peer = row->in_call_peer;
+        }
+        rank_figures(m->rank_sums + row->rank * RANK_COLUMNS, row, windows * w->length_ns);
+        if (!snapshot) {
+            rank_figures(m->scratch->values + row->rank * RANK_COLUMNS, row, w->length_ns);
+            m->scratch->touched[row->rank] = 1;
+        }
+    }
+    m->details_version++;
+    return snapshot || !count ? 0 : flush(m, &m->rank_history, w->window, count);
+}
+
+/* Number of a key in a table whose sums have room for it, or KEYMAP_NONE. */
+static uint32_t table_number(struct model *m, struct model_table *t, struct keymap_key key)
+{
+    uint32_t number = keymap_add(&t->keys, key);
+    if (number == KEYMAP_NONE)
+        return number;
+    size_t room = t->room, old = room * t->columns;
+    if (number >= t->room) {
+        room = t->room ? (size_t)t->room * 2 : 64;
+        uint64_t *sums = realloc(t->sums, room * t->columns * sizeof *sums);
+        if (!sums)
+            return KEYMAP_NONE;
+        memset(sums + old, 0, (room * t->columns - old) * sizeof *sums);
+        t->sums = sums;
+        t->room = (uint32_t)room;
+    }
+    return need_scratch(m, room, t->columns) < 0 ? KEYMAP_NONE : number;
+}
+
+static void table_restart(struct model_table *t)
+{
+    if (t->sums)
+        memset(t->sums, 0, (size_t)t->room * t->columns * sizeof *t->sums);
+}
+
+int tables_apply_pairs(struct model *m, const struct wire_pair_window *w, int snapshot)
+{
+    struct model_table *t = &m->pairs;
+    if (snapshot && !m->pairs_more)
+        table_restart(t);
+    m->pairs_more = snapshot && w->more;
+    m->folded = w->folded;
+    for (uint64_t i = 0; i < w->pairs_count; i++) {
+        const struct wire_pair_row *row = &w->pairs[i];
+        uint64_t destination = row->destination == -1 ? PAIR_OTHERS : (uint64_t)row->destination;
+        if (row->source >= MODEL_RANKS ||
+            (destination >= MODEL_RANKS && destination != PAIR_OTHERS) ||
+            t->keys.count >= MODEL_PAIRS) {
+            m->ignored++;
+            continue;
+        }
+        uint32_t n = table_number(m, t, (struct keymap_key){row->source, destination, 0});
+        if (n == KEYMAP_NONE)
+            return -ENOMEM;
+        uint64_t *sum = t->sums + (size_t)n * PAIR_COLUMNS;
+        sum[PAIR_MESSAGES] += row->messages;
+        sum[PAIR_BYTES] += row->bytes;
+        if (!snapshot) {
+            uint64_t *now = m->scratch->values + (size_t)n * PAIR_COLUMNS;
+            now[PAIR_MESSAGES] += row->messages;
+            now[PAIR_BYTES] += row->bytes;
+            m->scratch->touched[n] = 1;
+        }
+    }
+    m->details_version++;
+    return snapshot || !t->keys.count ? 0 : flush(m, &t->history, w->window, t->keys.count);
+}
+
+static uint32_t comm_number(struct model *m, const struct wire_comm_row *row)
+{
+    for (uint32_t i = 0; i < m->comm_count; i++) {
+        if (m->comms[i].id != row->id)
+            continue;
+        snprintf(m->comms[i].name, sizeof m->comms[i].name, "%s", row->name ? row->name : "");
+        return i;
+    }
+    struct model_comm *comms = realloc(m->comms, (m->comm_count + 1) * sizeof *comms);
+    if (!comms)
+        return 0;
+    m->comms = comms;
+    struct model_comm *comm = &comms[m->comm_count];
+    *comm = (struct model_comm){.id = row->id, .size = row->size, .remote_size = row->remote_size};
+    snprintf(comm->name, sizeof comm->name, "%s", row->name ? row->name : "");
+    return m->comm_count++;
+}
+
+static uint32_t region_number(struct model *m, const char *name)
+{
+    const char *text = name ? name : "";
+    for (uint32_t i = 0; i < m->region_count; i++)
+        if (!strcmp(m->regions[i].name, text))
+            return i;
+    struct model_region *regions = realloc(m->regions, (m->region_count + 1) * sizeof *regions);
+    if (!regions)
+        return 0;
+    m->regions = regions;
+    snprintf(regions[m->region_count].name, sizeof regions->name, "%s", text);
+    return m->region_count++;
+}
+
+static void call_figures(uint64_t *to, const struct wire_call_row *row)
+{
+    to[CALLS_COUNT] += row->calls;
+    to[CALLS_BYTES] += row->bytes;
+    to[CALLS_BYTES_IN] += row->bytes_in;
+    to[CALLS_TIME_NS] += row->time_ns;
+    if (row->longest_ns > to[CALLS_LONGEST_NS])
+        to[CALLS_LONGEST_NS] = row->longest_ns;
+    if (row->rank > to[CALLS_RANKS])
+        to[CALLS_RANKS] = row->rank;
+}
+
+/* The model's numbers of the communicators and regions that a message names by position. The
+ * positions of rows are looked up in the result; out of range stands for "none". */
+static uint32_t *positions(struct model *m, const struct wire_call_window *w)
+{
+    static const struct wire_comm_row no_comm = {.name = ""};
+    uint32_t *number = calloc(w->comms_count + w->regions_count + 1, sizeof *number);
+    if (!number)
+        return NULL;
+    comm_number(m, &no_comm);
+    region_number(m, "");
+    for (uint64_t i = 0; i < w->comms_count; i++)
+        number[i] = comm_number(m, &w->comms[i]);
+    for (uint64_t i = 0; i < w->regions_count; i++)
+        number[w->comms_count + i] = region_number(m, w->regions[i].name);
+    return number;
+}
+
+int tables_apply_calls(struct model *m, const struct wire_call_window *w, int snapshot)
+{
+    struct model_table *t = &m->calls;
+    uint32_t *number = positions(m, w);
+    if (!number)
+        return -ENOMEM;
+    if (snapshot && !m->calls_more)
+        table_restart(t);
+    m->calls_more = snapshot && w->more;
+    int error = 0;
+    for (uint64_t i = 0; i < w->calls_count && !error; i++) {
+        const struct wire_call_row *row = &w->calls[i];
+        uint32_t comm = row->comm < w->comms_count ? number[row->comm] : 0;
+        uint32_t region = row->region < w->regions_count ? number[w->comms_count + row->region] : 0;
+        uint32_t n = table_number(m, t, (struct keymap_key){row->call, comm, region});
+        if (n == KEYMAP_NONE) {
+            error = -ENOMEM;
+            break;
+        }
+        call_figures(t->sums + (size_t)n * CALLS_COLUMNS, row);
+        if (!snapshot) {
+            call_figures(m->scratch->values + (size_t)n * CALLS_COLUMNS, row);
+            m->scratch->touched[n] = 1;
+        }
+    }
+    free(number);
+    m->details_version++;
+    if (!snapshot && t->keys.count) {
+        int put = flush(m, &t->history, w->window, t->keys.count);
+        error = error ? error : put;
+    }
+    return error;
+}

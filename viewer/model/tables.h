@@ -1,0 +1,18 @@
+/* The large tables of the model: figures of ranks, pairs and kinds of calls. Used by model.c alone.
+ */
+#ifndef HOLTER_VIEWER_MODEL_TABLES_H
+#define HOLTER_VIEWER_MODEL_TABLES_H
+
+#include "viewer/model/model.h"
+
+/** Make room for a rank. @return 0 or -ENOMEM */
+int tables_need_rank(struct model *model, uint32_t rank);
+
+int tables_apply_ranks(struct model *model, const struct wire_rank_window *message, int snapshot);
+int tables_apply_pairs(struct model *model, const struct wire_pair_window *message, int snapshot);
+int tables_apply_calls(struct model *model, const struct wire_call_window *message, int snapshot);
+
+/** Free the working memory. */
+void tables_finish(struct model *model);
+
+#endif

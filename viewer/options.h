@@ -1,0 +1,28 @@
+/* The command line of holter-view. */
+#ifndef HOLTER_VIEWER_OPTIONS_H
+#define HOLTER_VIEWER_OPTIONS_H
+
+#include "viewer/layout/theme.h"
+
+#include <stddef.h>
+
+struct options {
+    const char *endpoint, *ssh_host, *key_dir, *job;
+    const char *snapshot; /**< NULL: a window */
+    int view;             /**< enum view_id; -1: not given */
+    int w, h;             /**< logical pixels */
+    double after;         /**< seconds of data before the picture is taken */
+    double scale;
+    enum theme_kind theme;
+    int since_start; /**< sums since the start in place of the visible time */
+    int show_help, show_version;
+};
+
+/** Read the command line; texts stay the caller's.
+ *  @param why  room for a sentence that names what is wrong
+ *  @return 0 or -HOLTER_EUSAGE */
+int options_parse(struct options *out, int argc, char **argv, char *why, size_t room);
+
+extern const char options_help[];
+
+#endif

@@ -1,0 +1,460 @@
+#include "viewer/ui/input.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- selecting ---------------------------------------------------------------------------------
+ */
+
+/* What a click on a hit selects. */
+static struct selection selection_of(const struct scene_hit *hit)
+{
+    switch (hit->kind) {
+    case HIT_RANK:
+        return (struct selection){SELECT_RANK, hit->a, 0};
+    case HIT_PAIR:
+        return (struct selection){SELECT_PAIR, hit->a, hit->b};
+    case HIT_NODE:
+        return (struct selection){SELECT_NODE, hit->a, 0};
+    case HIT_CALL:
+        return (struct selection){SELECT_CALL, hit->a, 0};
+    default:
+        return (struct selection){0};
+    }
+}
+
+static int choose_job(struct ui *ui, const struct model *m, uint64_t row)
+{
+    if (row >= m->job_count)
+        return 0;
+    snprintf(ui->wanted_job, sizeof ui->wanted_job, "%s", m->jobs[row].job);
+    ui->jobs_first = 0;
+    if (ui->view == VIEW_JOBS)
+        ui->view = VIEW_LIVE;
+    ui->selection = (struct selection){0};
+    ui->place_count = 0;
+    ui->follow = 1;
+    ui->moved_to_ns = 0;
+    return UI_CHANGED | UI_JOB;
+}
+
+/* A click on a cell of the matrix: zoom in while a cell is several ranks, else take the pair. */
+static void click_matrix(struct ui *ui, const struct model *m, const struct scene_hit *hit,
+                         int clicks)
+{
+    double column = scene_hit_x(hit, ui->mouse_x), row = scene_hit_y(hit, ui->mouse_y);
+    if (hit->a > 1) {
+        ui_zoom_matrix(ui, m, clicks > 1 ? 0.25 : 0.5, column, row);
+        return;
+    }
+    if (column >= 0 && row >= 0)
+        ui_select(ui, (struct selection){SELECT_PAIR, (uint64_t)row, (uint64_t)column});
+}
+
+static void sort_by(struct ui *ui, uint64_t list, uint64_t column)
+{
+    if (list >= UI_LISTS)
+        return;
+    ui->descending[list] = ui->sort[list] == (int)column ? !ui->descending[list] : 1;
+    ui->sort[list] = (int)column;
+    ui->scroll[list] = 0;
+}
+
+static int click(struct ui *ui, const struct model *m, const struct scene_hit *hit, int clicks)
+{
+    switch (hit->kind) {
+    case HIT_BUTTON:
+        return ui_command(ui, m, (enum ui_command)hit->a, hit->b);
+    case HIT_RANK:
+    case HIT_PAIR:
+    case HIT_NODE:
+    case HIT_CALL:
+        ui_select(ui, selection_of(hit));
+        ui->searching = 0;
+        if (hit->list)
+            ui->cursor[hit->list - 1] = hit->row;
+        break;
+    case HIT_JOB:
+        return choose_job(ui, m, hit->a);
+    case HIT_MATRIX:
+        click_matrix(ui, m, hit, clicks);
+        break;
+    case HIT_SORT:
+        sort_by(ui, hit->a, hit->b);
+        break;
+    case HIT_COVER:
+        ui->help = ui->searching = ui->drawer = 0;
+        break;
+    case HIT_BAND: {
+        int64_t begin, end;
+        ui_visible(ui, m, &begin, &end);
+        int64_t at = (int64_t)scene_hit_x(hit, ui->mouse_x);
+        ui_pan_time(ui, m, at - (begin + (end - begin) / 2));
+        break;
+    }
+    default:
+        break;
+    }
+    return UI_CHANGED;
+}
+
+/* ---- mouse -------------------------------------------------------------------------------------
+ */
+
+static int drag(struct ui *ui, const struct model *m, double dx, double dy)
+{
+    const struct scene_hit *h = &ui->pressed;
+    double x_unit = (h->x1 - h->x0) / fmax(h->box.w, 1),
+           y_unit = (h->y1 - h->y0) / fmax(h->box.h, 1);
+    if (h->kind == HIT_TIME)
+        ui_pan_time(ui, m, (int64_t)(-dx * x_unit));
+    else if (h->kind == HIT_BAND)
+        ui_pan_time(ui, m, (int64_t)(dx * x_unit));
+    else if (h->kind == HIT_MATRIX)
+        ui_pan_matrix(ui, m, -dx * x_unit, -dy * y_unit);
+    else
+        return 0;
+    return UI_CHANGED;
+}
+
+static int move(struct ui *ui, const struct model *m, const struct input *in)
+{
+    double dx = in->x - ui->last_x, dy = in->y - ui->last_y;
+    ui->mouse_x = ui->last_x = in->x;
+    ui->mouse_y = ui->last_y = in->y;
+    if (ui->pressed.kind == HIT_NONE)
+        return UI_CHANGED;
+    if (!ui->dragging && hypot(in->x - ui->press_x, in->y - ui->press_y) < 4)
+        return 0;
+    if (!ui->dragging) {
+        ui->dragging = 1;
+        dx = in->x - ui->press_x;
+        dy = in->y - ui->press_y;
+    }
+    return drag(ui, m, dx, dy) | UI_CHANGED;
+}
+
+static int press(struct ui *ui, const struct scene *scene, const struct input *in)
+{
+    const struct scene_hit *hit = scene_hit_at(scene, in->x, in->y);
+    ui->mouse_x = ui->press_x = ui->last_x = in->x;
+    ui->mouse_y = ui->press_y = ui->last_y = in->y;
+    ui->dragging = 0;
+    ui->pressed = hit ? *hit : (struct scene_hit){0};
+    return 0;
+}
+
+static int release(struct ui *ui, const struct model *m, const struct input *in)
+{
+    struct scene_hit pressed = ui->pressed;
+    int dragged = ui->dragging;
+    ui->pressed.kind = HIT_NONE;
+    ui->dragging = 0;
+    ui->mouse_x = in->x;
+    ui->mouse_y = in->y;
+    if (dragged || pressed.kind == HIT_NONE)
+        return UI_CHANGED;
+    return click(ui, m, &pressed, in->clicks);
+}
+
+static void scroll_list(struct ui *ui, const struct scene_hit *hit, double rows)
+{
+    double shown = hit->y1 - hit->y0, all = hit->x1;
+    double last = fmax(all - floor(shown), 0);
+    ui->scroll[hit->a] = fmin(fmax(ui->scroll[hit->a] + rows, 0), last);
+}
+
+static int wheel(struct ui *ui, const struct model *m, const struct scene *scene,
+                 const struct input *in)
+{
+    const struct scene_hit *hit = scene_hit_under(scene, in->x, in->y, HIT_TIME);
+    double factor = pow(0.8, in->wheel);
+    if (hit) {
+        double span = hit->x1 - hit->x0;
+        if (in->shift)
+            ui_pan_time(ui, m, (int64_t)(-in->wheel * span / 10));
+        else
+            ui_zoom_time(ui, m, factor, (int64_t)scene_hit_x(hit, in->x));
+        return UI_CHANGED;
+    }
+    if ((hit = scene_hit_under(scene, in->x, in->y, HIT_MATRIX))) {
+        ui_zoom_matrix(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
+        return UI_CHANGED;
+    }
+    if ((hit = scene_hit_under(scene, in->x, in->y, HIT_LIST))) {
+        scroll_list(ui, hit, -in->wheel * 3);
+        return UI_CHANGED;
+    }
+    return 0;
+}
+
+/* ---- keys --------------------------------------------------------------------------------------
+ */
+
+static const struct scene_hit *list_of(const struct scene *scene, enum ui_list list)
+{
+    for (size_t i = scene->hit_count; i-- > 0;)
+        if (scene->hits[i].kind == HIT_LIST && scene->hits[i].a == list)
+            return &scene->hits[i];
+    return NULL;
+}
+
+static int view_list(const struct ui *ui)
+{
+    if (ui->searching)
+        return LIST_FOUND;
+    switch (ui->view) {
+    case VIEW_PAIRS:
+        return LIST_PAIRS;
+    case VIEW_RANKS:
+        return LIST_RANKS;
+    case VIEW_CALLS:
+        return LIST_CALLS;
+    case VIEW_NODES:
+        return LIST_NODES;
+    case VIEW_JOBS:
+        return LIST_JOBS;
+    default:
+        return -1;
+    }
+}
+
+/* Move the cursor of the view's list by rows and keep it in sight. */
+static int step_list(struct ui *ui, const struct scene *scene, double rows)
+{
+    int list = ui->jobs_first ? LIST_JOBS : view_list(ui);
+    const struct scene_hit *area = list < 0 ? NULL : list_of(scene, (enum ui_list)list);
+    if (!area || area->x1 < 1)
+        return 0;
+    double shown = fmax(floor(area->y1 - area->y0), 1);
+    double at = fmin(fmax(ui->cursor[list] + rows, 0), area->x1 - 1);
+    if (!ui->cursor_moved && ui->selection.kind == SELECT_NONE && list != LIST_JOBS &&
+        list != LIST_FOUND)
+        at = fmin(fmax(ui->scroll[list], 0), area->x1 - 1); /* first key: the first row in sight */
+    ui->cursor[list] = (uint32_t)at;
+    if (at < ui->scroll[list])
+        ui->scroll[list] = at;
+    if (at > ui->scroll[list] + shown - 1)
+        ui->scroll[list] = at - shown + 1;
+    ui->cursor_moved = list + 1;
+    return UI_CHANGED;
+}
+
+int ui_settle(struct ui *ui, const struct scene *scene)
+{
+    int list = ui->cursor_moved;
+    ui->cursor_moved = 0;
+    if (!list || list - 1 == LIST_JOBS || list - 1 == LIST_FOUND)
+        return 0;
+    for (size_t i = 0; i < scene->hit_count; i++) {
+        const struct scene_hit *hit = &scene->hits[i];
+        if (hit->list == (uint32_t)list && hit->row == ui->cursor[list - 1]) {
+            ui_select(ui, selection_of(hit));
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int arrows(struct ui *ui, const struct model *m, const struct scene *scene, int key,
+                  int shift)
+{
+    int64_t begin, end;
+    ui_visible(ui, m, &begin, &end);
+    int horizontal = key == KEY_LEFT ? -1 : key == KEY_RIGHT ? 1 : 0;
+    int vertical = key == KEY_UP ? -1 : key == KEY_DOWN ? 1 : 0;
+    if (ui->view == VIEW_MATRIX && !ui->searching && !ui->jobs_first) {
+        double column, row, extent;
+        ui_matrix(ui, m, &column, &row, &extent);
+        double step = extent / (shift ? 2 : 8);
+        ui_pan_matrix(ui, m, horizontal * step, vertical * step);
+        return UI_CHANGED;
+    }
+    if (horizontal) {
+        ui_pan_time(ui, m, horizontal * (end - begin) / (shift ? 1 : 8));
+        return UI_CHANGED;
+    }
+    return step_list(ui, scene, vertical);
+}
+
+static int back(struct ui *ui)
+{
+    if (!ui->place_count)
+        return 0;
+    struct ui_place *p = &ui->places[--ui->place_count];
+    ui->view = p->view;
+    ui->selection = p->selection;
+    ui->matrix_row = p->matrix_row;
+    ui->matrix_column = p->matrix_column;
+    ui->matrix_extent = p->matrix_extent;
+    return UI_CHANGED;
+}
+
+/* Escape closes what lies on top, else lets the selection go. */
+static int escape(struct ui *ui)
+{
+    if (ui->help || ui->searching || ui->drawer)
+        ui->help = ui->searching = ui->drawer = 0;
+    else if (ui->selection.kind != SELECT_NONE)
+        ui_select(ui, (struct selection){0});
+    else if (ui->matrix_extent > 0)
+        ui->matrix_row = ui->matrix_column = ui->matrix_extent = 0;
+    return UI_CHANGED;
+}
+
+static int zoom_key(struct ui *ui, const struct model *m, double factor)
+{
+    if (ui->view == VIEW_MATRIX) {
+        double column, row, extent;
+        ui_matrix(ui, m, &column, &row, &extent);
+        ui_zoom_matrix(ui, m, factor, column + extent / 2, row + extent / 2);
+        return UI_CHANGED;
+    }
+    return ui_command(ui, m, factor < 1 ? COMMAND_TIME_IN : COMMAND_TIME_OUT, 0);
+}
+
+static int enter(struct ui *ui, const struct model *m)
+{
+    if (ui->searching) {
+        struct selection found[16];
+        int n = ui_search(m, ui->search, found, 16);
+        if (n > 0)
+            ui_select(ui, found[ui->cursor[LIST_FOUND] < (uint32_t)n ? ui->cursor[LIST_FOUND] : 0]);
+        ui->searching = 0;
+        return UI_CHANGED;
+    }
+    if (ui->view == VIEW_JOBS || ui->jobs_first)
+        return choose_job(ui, m, ui->cursor[LIST_JOBS]);
+    return 0;
+}
+
+static int letter(struct ui *ui, const struct model *m, int key)
+{
+    if (key >= '1' && key < '1' + VIEWS)
+        return ui_command(ui, m, COMMAND_VIEW, (uint64_t)(key - '1'));
+    switch (key) {
+    case ' ':
+        return ui_command(ui, m, COMMAND_PAUSE, 0);
+    case 'f':
+        return ui_command(ui, m, COMMAND_FOLLOW, 0);
+    case 't':
+        return ui_command(ui, m, COMMAND_THEME, 0);
+    case 's':
+        return ui_command(ui, m, COMMAND_PICTURE, 0);
+    case '?':
+    case 'h':
+        return ui_command(ui, m, COMMAND_HELP, 0);
+    case '/':
+        return ui_command(ui, m, COMMAND_SEARCH, 0);
+    case 'c':
+        return ui_command(ui, m, COMMAND_DRAWER, 0);
+    case 'b':
+        return ui_command(ui, m, COMMAND_QUANTITY,
+                          ui->quantity == PAIR_BYTES ? PAIR_MESSAGES : PAIR_BYTES);
+    case 'w':
+        return ui_command(ui, m, COMMAND_RANGE, ui->range == RANGE_SPAN ? RANGE_START : RANGE_SPAN);
+    case 'g':
+        return ui_command(ui, m, COMMAND_GROUP, ((uint64_t)ui->group + 1) % (GROUP_NONE + 1));
+    case '0':
+        return ui_command(ui, m, COMMAND_MATRIX_ALL, 0);
+    case '+':
+    case '=':
+        return zoom_key(ui, m, 0.5);
+    case '-':
+        return zoom_key(ui, m, 2);
+    case 'q':
+        return UI_QUIT;
+    default:
+        return 0;
+    }
+}
+
+static int ends_of_time(struct ui *ui, const struct model *m, int key)
+{
+    int64_t oldest, newest;
+    ui_whole_time(m, &oldest, &newest);
+    if (key == KEY_END)
+        return ui_command(ui, m, COMMAND_FOLLOW, 0);
+    ui_pan_time(ui, m, oldest - newest);
+    return UI_CHANGED;
+}
+
+static int key(struct ui *ui, const struct model *m, const struct scene *scene,
+               const struct input *in)
+{
+    switch (in->key) {
+    case KEY_ESCAPE:
+        return escape(ui);
+    case KEY_ENTER:
+        return enter(ui, m);
+    case KEY_LEFT:
+    case KEY_RIGHT:
+    case KEY_UP:
+    case KEY_DOWN:
+        return arrows(ui, m, scene, in->key, in->shift);
+    case KEY_PAGE_UP:
+        return step_list(ui, scene, -20);
+    case KEY_PAGE_DOWN:
+        return step_list(ui, scene, 20);
+    case KEY_HOME:
+    case KEY_END:
+        return ends_of_time(ui, m, in->key);
+    case KEY_TAB:
+        return ui_command(ui, m, COMMAND_VIEW,
+                          (uint64_t)((ui->view + (in->shift ? VIEWS - 1 : 1)) % VIEWS));
+    case KEY_BACKSPACE:
+        if (!ui->searching)
+            return back(ui);
+        for (size_t n = strlen(ui->search); n > 0;) {
+            int whole = (ui->search[--n] & 0xc0) != 0x80;
+            ui->search[n] = 0;
+            if (whole)
+                break;
+        }
+        return UI_CHANGED;
+    default:
+        return ui->searching ? 0 : letter(ui, m, in->key);
+    }
+}
+
+static int typed(struct ui *ui, const struct model *m, const char *text)
+{
+    size_t length = strlen(ui->search), more = strlen(text);
+    if (!ui->searching)
+        return more == 1 ? letter(ui, m, (unsigned char)text[0]) : 0;
+    if (length + more >= sizeof ui->search)
+        return 0;
+    memcpy(ui->search + length, text, more + 1);
+    ui->cursor[LIST_FOUND] = 0;
+    return UI_CHANGED;
+}
+
+int ui_input(struct ui *ui, const struct model *m, const struct scene *scene,
+             const struct input *in)
+{
+    switch (in->kind) {
+    case INPUT_KEY:
+        return key(ui, m, scene, in);
+    case INPUT_TEXT:
+        return typed(ui, m, in->text);
+    case INPUT_MOVE:
+        return move(ui, m, in);
+    case INPUT_LEAVE:
+        ui->mouse_x = ui->mouse_y = -1;
+        return UI_CHANGED;
+    case INPUT_PRESS:
+        return press(ui, scene, in);
+    case INPUT_RELEASE:
+        return release(ui, m, in);
+    case INPUT_WHEEL:
+        return wheel(ui, m, scene, in);
+    case INPUT_RESIZE:
+        ui->w = fmax(in->x, 1);
+        ui->h = fmax(in->y, 1);
+        return UI_CHANGED;
+    case INPUT_QUIT:
+        return UI_QUIT;
+    }
+    return 0;
+}

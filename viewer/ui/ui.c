@@ -1,0 +1,319 @@
+#include "viewer/ui/ui.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t second = 1000000000;
+enum { GLIDE_MS = 150 }; /* what changes moves, and is there after this */
+
+void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind theme)
+{
+    *ui = (struct ui){
+        .w = w,
+        .h = h,
+        .scale = scale,
+        .theme = theme,
+        .follow = 1,
+        .span_ns = 60 * second,
+        .quantity = PAIR_BYTES,
+        .mouse_x = -1,
+        .mouse_y = -1,
+    };
+    for (int i = 0; i < UI_LISTS; i++)
+        ui->sort[i] = -1;
+}
+
+/* ---- time --------------------------------------------------------------------------------------
+ */
+
+void ui_whole_time(const struct model *m, int64_t *begin, int64_t *end)
+{
+    const struct series *s = &m->series;
+    const struct window_totals *newest = series_newest(s);
+    *begin = *end = 0;
+    if (!newest)
+        return;
+    uint64_t length = newest->length_ns ? newest->length_ns : 1;
+    *begin = (int64_t)(s->first * length);
+    *end = (int64_t)((s->first + s->count) * length);
+}
+
+/* Span that is shown: as asked, but no longer than there is something to see while following. */
+static int64_t shown_span(const struct ui *ui, const struct model *m)
+{
+    int64_t begin, end;
+    ui_whole_time(m, &begin, &end);
+    const struct window_totals *newest = series_newest(&m->series);
+    int64_t least = newest ? (int64_t)newest->length_ns * 12 : second;
+    int64_t age = end - begin > least ? end - begin : least;
+    return ui->follow && age < ui->span_ns ? age : ui->span_ns;
+}
+
+void ui_visible(const struct ui *ui, const struct model *m, int64_t *begin, int64_t *end)
+{
+    int64_t first, newest;
+    ui_whole_time(m, &first, &newest);
+    if (newest == 0) {
+        *begin = *end = 0;
+        return;
+    }
+    *end = !ui->follow ? ui->end_ns : ui->moving ? ui->moved_from_ns : newest;
+    *begin = *end - shown_span(ui, m);
+}
+
+int ui_windows(const struct ui *ui, const struct model *m, uint64_t *first, uint64_t *last)
+{
+    int64_t begin, end, oldest, newest;
+    ui_whole_time(m, &oldest, &newest);
+    const struct window_totals *w = series_newest(&m->series);
+    if (!w || !w->length_ns)
+        return 0;
+    /* Sums are of whole windows: they do not follow the glide. */
+    end = ui->follow ? newest : ui->end_ns;
+    begin = end - shown_span(ui, m);
+    begin = begin < oldest ? oldest : begin;
+    end = end > newest ? newest : end;
+    if (begin >= end)
+        return 0;
+    *first = (uint64_t)begin / w->length_ns;
+    *last = (uint64_t)(end - 1) / w->length_ns;
+    return 1;
+}
+
+int ui_follow_data(struct ui *ui, const struct model *m, uint64_t now_ms)
+{
+    int64_t begin, end;
+    ui_whole_time(m, &begin, &end);
+    if (end == ui->moved_to_ns)
+        return ui->moving;
+    const struct window_totals *newest = series_newest(&m->series);
+    int64_t step = end - ui->moved_to_ns;
+    /* Glide over a step of a few windows; jump over more, as after a snapshot. */
+    ui->moving = ui->follow && ui->moved_to_ns && newest && step > 0 &&
+                 step <= (int64_t)newest->length_ns * 4 && end - begin > ui->span_ns;
+    ui->moved_from_ns = ui->moving ? ui->moved_to_ns : end;
+    ui->moved_to_ns = end;
+    ui->move_start_ms = now_ms;
+    return ui->moving;
+}
+
+int ui_tick(struct ui *ui, uint64_t now_ms)
+{
+    if (ui->notice[0] && now_ms >= ui->notice_until_ms)
+        ui->notice[0] = 0;
+    if (!ui->moving)
+        return 0;
+    uint64_t gone = now_ms - ui->move_start_ms;
+    if (gone >= GLIDE_MS) {
+        ui->moving = 0;
+        return 1;
+    }
+    /* Closes the same share of what is left at each step: quick at first, then soft. */
+    int64_t left = ui->moved_to_ns - ui->moved_from_ns;
+    double share = (double)(GLIDE_MS - gone) / GLIDE_MS;
+    ui->moved_from_ns = ui->moved_to_ns - (int64_t)((double)left * share * share);
+    return 1;
+}
+
+void ui_zoom_time(struct ui *ui, const struct model *m, double factor, int64_t around_ns)
+{
+    int64_t begin, end, oldest, newest;
+    ui_visible(ui, m, &begin, &end);
+    ui_whole_time(m, &oldest, &newest);
+    const struct window_totals *w = series_newest(&m->series);
+    if (!w || end <= begin)
+        return;
+    double least = (double)w->length_ns * 5, most = fmax((double)(newest - oldest) * 1.05, least);
+    double span = fmin(fmax((double)(end - begin) * factor, least), most);
+    double share = (double)(around_ns - begin) / (double)(end - begin);
+    ui->span_ns = (int64_t)span;
+    if (ui->follow)
+        return; /* the right edge stays with the newest data */
+    ui->end_ns = around_ns + (int64_t)((1 - share) * span);
+    ui_pan_time(ui, m, 0);
+}
+
+void ui_pan_time(struct ui *ui, const struct model *m, int64_t by_ns)
+{
+    int64_t begin, end, oldest, newest;
+    ui_visible(ui, m, &begin, &end);
+    ui_whole_time(m, &oldest, &newest);
+    if (end == 0)
+        return;
+    if (ui->follow) {
+        ui->span_ns = end - begin;
+        ui->follow = 0;
+        ui->end_ns = end;
+    }
+    ui->end_ns += by_ns;
+    if (ui->end_ns < oldest + ui->span_ns)
+        ui->end_ns = oldest + ui->span_ns;
+    if (ui->end_ns > newest)
+        ui->end_ns = newest;
+}
+
+static void hold(struct ui *ui, const struct model *m)
+{
+    ui_pan_time(ui, m, 0);
+    ui->moving = 0;
+}
+
+/* ---- matrix ------------------------------------------------------------------------------------
+ */
+
+static double ranks_of(const struct model *m)
+{
+    double ranks = (double)(m->world > m->rank_count ? m->world : m->rank_count);
+    return fmin(fmax(ranks, 1), MODEL_RANKS);
+}
+
+void ui_matrix(const struct ui *ui, const struct model *m, double *column, double *row,
+               double *extent)
+{
+    double all = ranks_of(m);
+    *extent = ui->matrix_extent > 0 && ui->matrix_extent < all ? ui->matrix_extent : all;
+    *column = fmin(fmax(ui->matrix_column, 0), all - *extent);
+    *row = fmin(fmax(ui->matrix_row, 0), all - *extent);
+}
+
+void ui_zoom_matrix(struct ui *ui, const struct model *m, double factor, double column, double row)
+{
+    double c, r, extent, all = ranks_of(m);
+    ui_matrix(ui, m, &c, &r, &extent);
+    double next = fmin(fmax(extent * factor, fmin(4, all)), all);
+    ui->matrix_column = column - (column - c) * next / extent;
+    ui->matrix_row = row - (row - r) * next / extent;
+    ui->matrix_extent = next >= all ? 0 : next;
+    ui_matrix(ui, m, &ui->matrix_column, &ui->matrix_row, &extent);
+}
+
+void ui_pan_matrix(struct ui *ui, const struct model *m, double columns, double rows)
+{
+    double extent;
+    ui->matrix_column += columns;
+    ui->matrix_row += rows;
+    ui_matrix(ui, m, &ui->matrix_column, &ui->matrix_row, &extent);
+}
+
+/* ---- selection and places ----------------------------------------------------------------------
+ */
+
+static void remember(struct ui *ui)
+{
+    if (ui->place_count == UI_PLACES)
+        memmove(ui->places, ui->places + 1, (size_t)--ui->place_count * sizeof *ui->places);
+    ui->places[ui->place_count++] = (struct ui_place){ui->view, ui->selection, ui->matrix_row,
+                                                      ui->matrix_column, ui->matrix_extent};
+}
+
+void ui_select(struct ui *ui, struct selection s)
+{
+    if (s.kind == ui->selection.kind && s.a == ui->selection.a && s.b == ui->selection.b)
+        return;
+    remember(ui);
+    ui->selection = s;
+}
+
+void ui_go(struct ui *ui, enum view_id view)
+{
+    if (view >= VIEWS || view == ui->view)
+        return;
+    remember(ui);
+    ui->view = view;
+    ui->jobs_first = 0;
+}
+
+int ui_rank_selected(const struct ui *ui, uint64_t rank)
+{
+    const struct selection *s = &ui->selection;
+    return (s->kind == SELECT_RANK && s->a == rank) ||
+           (s->kind == SELECT_PAIR && (s->a == rank || s->b == rank));
+}
+
+int ui_pair_selected(const struct ui *ui, uint64_t source, uint64_t destination)
+{
+    const struct selection *s = &ui->selection;
+    return s->kind == SELECT_PAIR && s->a == source && s->b == destination;
+}
+
+/* ---- commands ----------------------------------------------------------------------------------
+ */
+
+int ui_command(struct ui *ui, const struct model *m, enum ui_command command, uint64_t argument)
+{
+    int64_t begin, end;
+    ui_visible(ui, m, &begin, &end);
+    switch (command) {
+    case COMMAND_VIEW:
+        ui_go(ui, (enum view_id)argument);
+        break;
+    case COMMAND_PAUSE:
+        if (ui->follow)
+            hold(ui, m);
+        else
+            ui->follow = 1;
+        break;
+    case COMMAND_FOLLOW:
+        ui->follow = 1;
+        break;
+    case COMMAND_THEME:
+        ui->theme = ui->theme == THEME_DARK ? THEME_LIGHT : THEME_DARK;
+        break;
+    case COMMAND_HELP:
+        ui->help = !ui->help;
+        break;
+    case COMMAND_DRAWER:
+        ui->drawer = !ui->drawer;
+        break;
+    case COMMAND_QUANTITY:
+        ui->quantity = argument == PAIR_MESSAGES ? PAIR_MESSAGES : PAIR_BYTES;
+        break;
+    case COMMAND_RANGE:
+        ui->range = argument == RANGE_START ? RANGE_START : RANGE_SPAN;
+        break;
+    case COMMAND_TIME_IN:
+        ui_zoom_time(ui, m, 0.5, ui->follow ? end : begin + (end - begin) / 2);
+        break;
+    case COMMAND_TIME_OUT:
+        ui_zoom_time(ui, m, 2, ui->follow ? end : begin + (end - begin) / 2);
+        break;
+    case COMMAND_MATRIX_ALL:
+        ui->matrix_row = ui->matrix_column = ui->matrix_extent = 0;
+        break;
+    case COMMAND_GROUP:
+        ui->group = argument <= GROUP_NONE ? (enum call_group)argument : GROUP_CALL;
+        break;
+    case COMMAND_SEARCH:
+        ui->searching = 1;
+        ui->search[0] = 0;
+        ui->cursor[LIST_FOUND] = 0;
+        break;
+    case COMMAND_PICTURE:
+        return UI_CHANGED | UI_PICTURE;
+    case COMMAND_LET_GO:
+        ui_select(ui, (struct selection){0});
+        break;
+    }
+    return UI_CHANGED;
+}
+
+int ui_search(const struct model *m, const char *text, struct selection *out, int max)
+{
+    int n = 0;
+    char *end;
+    while (*text == ' ')
+        text++;
+    if (!strncmp(text, "rank ", 5))
+        text += 5;
+    if (!*text)
+        return 0;
+    unsigned long long rank = strtoull(text, &end, 10);
+    if (end != text && !*end && rank < m->rank_count && n < max)
+        out[n++] = (struct selection){SELECT_RANK, rank, 0};
+    for (uint32_t i = 0; i < m->host_count && n < max; i++)
+        if (strcasestr(m->hosts[i].name, text))
+            out[n++] = (struct selection){SELECT_NODE, i, 0};
+    return n;
+}

@@ -1,0 +1,178 @@
+/* What the user has chosen to see: view, time, selection, zoom, theme. Inputs change it; layouts
+ * read it.
+ *
+ * One selection and one span of time hold for all views. Nothing here knows SDL: inputs are plain
+ * structs, and what lies under the mouse is looked up in the last scene. */
+#ifndef HOLTER_VIEWER_UI_UI_H
+#define HOLTER_VIEWER_UI_UI_H
+
+#include "viewer/layout/scene.h"
+#include "viewer/layout/theme.h"
+#include "viewer/model/model.h"
+#include "viewer/model/range.h"
+
+enum view_id {
+    VIEW_LIVE,
+    VIEW_MATRIX,
+    VIEW_PAIRS,
+    VIEW_RANKS,
+    VIEW_CALLS,
+    VIEW_NODES,
+    VIEW_JOBS,
+    VIEWS
+};
+
+enum ui_list { LIST_PAIRS, LIST_RANKS, LIST_CALLS, LIST_NODES, LIST_JOBS, LIST_FOUND, UI_LISTS };
+
+/** What buttons and keys ask for. */
+enum ui_command {
+    COMMAND_VIEW,   /**< argument: enum view_id */
+    COMMAND_PAUSE,  /**< hold the span of time, or go on */
+    COMMAND_FOLLOW, /**< newest data at the right edge */
+    COMMAND_THEME,
+    COMMAND_HELP,
+    COMMAND_DRAWER,   /**< context column, where it is folded away */
+    COMMAND_QUANTITY, /**< argument: enum pair_column */
+    COMMAND_RANGE,    /**< argument: enum range_kind */
+    COMMAND_TIME_IN,
+    COMMAND_TIME_OUT,
+    COMMAND_MATRIX_ALL,
+    COMMAND_GROUP, /**< argument: enum call_group */
+    COMMAND_SEARCH,
+    COMMAND_PICTURE,
+    COMMAND_LET_GO, /**< of the selection */
+};
+
+/** What the calls are added up by. */
+enum call_group { GROUP_CALL, GROUP_COMM, GROUP_REGION, GROUP_NONE };
+
+enum select_kind { SELECT_NONE, SELECT_RANK, SELECT_PAIR, SELECT_NODE, SELECT_CALL };
+
+struct selection {
+    enum select_kind kind;
+    uint64_t a, b; /**< rank; source and destination; index of host; number of call */
+};
+
+/** Where Backspace leads back to. */
+struct ui_place {
+    enum view_id view;
+    struct selection selection;
+    double matrix_row, matrix_column, matrix_extent;
+};
+
+#define UI_PLACES 32
+
+/** How the connection stands, for the header; set by whoever holds it. */
+struct ui_connection {
+    int state;       /**< enum client_state */
+    uint64_t missed; /**< frames that never came */
+    char endpoint[256];
+    char error[256];
+};
+
+struct ui {
+    double w, h;  /**< of the window, logical pixels */
+    double scale; /**< device pixels per logical pixel */
+    enum theme_kind theme;
+    enum view_id view;
+    struct selection selection;
+    struct ui_place places[UI_PLACES];
+    int place_count;
+    int jobs_first; /**< the list of jobs stands in front until a job is chosen */
+
+    /* time */
+    int follow;
+    int64_t span_ns; /**< length of the visible time that was asked for */
+    int64_t end_ns;  /**< its end, daemon time, when not following */
+    enum range_kind range;
+    int64_t moved_from_ns, moved_to_ns; /**< right edge while it glides */
+    uint64_t move_start_ms;
+    int moving;
+
+    enum pair_column quantity;
+    double matrix_row, matrix_column; /**< first source and destination that are visible */
+    double matrix_extent;             /**< ranks from edge to edge; 0: all */
+    enum call_group group;
+
+    double scroll[UI_LISTS]; /**< first visible row */
+    int sort[UI_LISTS];      /**< column, or -1 */
+    int descending[UI_LISTS];
+    uint32_t cursor[UI_LISTS]; /**< row that the keys are on */
+    int cursor_moved; /**< enum ui_list + 1 whose cursor's row is to be selected once it is laid out
+                       */
+
+    /* mouse */
+    double mouse_x, mouse_y;  /**< negative: no mouse over the window */
+    struct scene_hit pressed; /**< what the button went down on; kind HIT_NONE: it is up */
+    double press_x, press_y, last_x, last_y;
+    int dragging;
+
+    int help, drawer, searching;
+    char search[64];
+    char notice[160]; /**< one line for the user, as "picture saved"; "" for none */
+    uint64_t notice_until_ms;
+
+    char wanted_job[65]; /**< job that was chosen from the list */
+    struct ui_connection connection;
+};
+
+/** What an input asks of the program. */
+enum ui_effect {
+    UI_CHANGED = 1, /**< lay out anew */
+    UI_QUIT = 2,
+    UI_PICTURE = 4, /**< save a picture */
+    UI_JOB = 8,     /**< follow wanted_job */
+};
+
+void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind theme);
+
+/** Visible time, daemon time. Empty (both 0) without data. */
+void ui_visible(const struct ui *ui, const struct model *model, int64_t *begin, int64_t *end);
+
+/** Windows that are visible as a whole or in part. @return 0 when there are none */
+int ui_windows(const struct ui *ui, const struct model *model, uint64_t *first, uint64_t *last);
+
+/** The job's time so far, from its first window to its newest. */
+void ui_whole_time(const struct model *model, int64_t *begin, int64_t *end);
+
+/** Begin to glide to the newest data, if it moved on. Call after messages came. @return 1 when
+ * something moves */
+int ui_follow_data(struct ui *ui, const struct model *model, uint64_t now_ms);
+
+/** Advance what moves. @return 1 while it does */
+int ui_tick(struct ui *ui, uint64_t now_ms);
+
+/** A command from a button or a key. @return enum ui_effect, or-ed */
+int ui_command(struct ui *ui, const struct model *model, enum ui_command command,
+               uint64_t argument);
+
+/** Select, remembering where we were. */
+void ui_select(struct ui *ui, struct selection selection);
+
+/** Go to a view, remembering where we were. */
+void ui_go(struct ui *ui, enum view_id view);
+
+/** Is it selected? A pair's ends count as selected ranks. */
+int ui_rank_selected(const struct ui *ui, uint64_t rank);
+int ui_pair_selected(const struct ui *ui, uint64_t source, uint64_t destination);
+
+/** Zoom the visible time by a factor around a point of it. */
+void ui_zoom_time(struct ui *ui, const struct model *model, double factor, int64_t around_ns);
+
+/** Move the visible time. */
+void ui_pan_time(struct ui *ui, const struct model *model, int64_t by_ns);
+
+/** Zoom the matrix around a source and destination; clamp it to the job's ranks. */
+void ui_zoom_matrix(struct ui *ui, const struct model *model, double factor, double column,
+                    double row);
+void ui_pan_matrix(struct ui *ui, const struct model *model, double columns, double rows);
+
+/** Visible part of the matrix. */
+void ui_matrix(const struct ui *ui, const struct model *model, double *column, double *row,
+               double *extent);
+
+/** Ranks or nodes that a search text names: a number, or a part of a host's name.
+ *  @param out  room for max selections   @return how many were found, at most max */
+int ui_search(const struct model *model, const char *text, struct selection *out, int max);
+
+#endif

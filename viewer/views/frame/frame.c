@@ -1,0 +1,376 @@
+#include "viewer/views/frame/frame.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/pieces.h"
+
+#include "proto/client.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HEADER = 46, RAIL = 64, STATUS = 26, CONTEXT = 316, WIDE = 1180, FACTS_LEFT = 14 };
+
+const char *frame_app_name(const char *app)
+{
+    const char *slash = strrchr(app, '/');
+    return slash && slash[1] ? slash + 1 : app;
+}
+
+/* "Open MPI v4.1.4, package: ..." up to the first comma or line. */
+static void mpi_name(char *out, size_t room, const char *mpi)
+{
+    snprintf(out, room, "%.*s", (int)strcspn(mpi, ",\n\r"), mpi);
+}
+
+/* ---- header ------------------------------------------------------------------------------------
+ */
+
+struct state_text {
+    const char *text;
+    color_t color, ground;
+};
+
+static struct state_text state_of(const struct stage *s)
+{
+    const struct theme *t = s->brush.theme;
+    switch (s->ui->connection.state) {
+    case CLIENT_DIALLING:
+        return (struct state_text){"CONNECTING", t->warn, t->warn_ground};
+    case CLIENT_LOST:
+        return (struct state_text){"DAEMON LOST", t->bad, t->bad_ground};
+    case CLIENT_REFUSED:
+        return (struct state_text){"REFUSED", t->bad, t->bad_ground};
+    default:
+        break;
+    }
+    if (!s->model->job[0])
+        return (struct state_text){"NO JOB", t->second, t->raised};
+    if (!s->ui->follow)
+        return (struct state_text){"PAUSED", t->warn, t->warn_ground};
+    if (!strcmp(s->model->state, "died"))
+        return (struct state_text){"DIED", t->bad, t->bad_ground};
+    if (!strcmp(s->model->state, "lost"))
+        return (struct state_text){"LOST", t->bad, t->bad_ground};
+    if (model_ended(s->model))
+        return (struct state_text){"ENDED", t->second, t->raised};
+    return (struct state_text){"LIVE", t->good, t->good_ground};
+}
+
+static double state_pill(const struct stage *s, double right, double y)
+{
+    struct state_text state = state_of(s);
+    double w = scene_width(s->brush.scene, TEXT_SMALL_STRONG, 0, state.text) + 36;
+    struct box box = {right - w, y, w, 22};
+    scene_rect(s->brush.scene, box, 11, state.ground);
+    scene_disc(s->brush.scene, box.x + 14, y + 11, 3.5, state.color);
+    scene_text(s->brush.scene, box.x + 24, y + 3, w - 30, TEXT_SMALL_STRONG, 0, state.color,
+               state.text);
+    scene_hit(s->brush.scene, box, HIT_BUTTON, s->ui->follow ? COMMAND_PAUSE : COMMAND_FOLLOW, 0);
+    return w;
+}
+
+static void facts_line(const struct stage *s, char *out, size_t room)
+{
+    static const char dot[] = " \xc2\xb7 ";
+    const struct model *m = s->model;
+    char ranks[FORMAT_ROOM], mpi[129], clock[FORMAT_ROOM];
+    int64_t begin, end;
+    if (!m->job[0]) {
+        snprintf(out, room, "%s", s->ui->connection.endpoint);
+        return;
+    }
+    ui_whole_time(m, &begin, &end);
+    uint64_t until = m->end_ns ? m->end_ns : (uint64_t)end;
+    mpi_name(mpi, sizeof mpi, m->mpi);
+    snprintf(out, room, "job %s%s%s ranks on %u node%s%s%s%s%s", m->job, dot,
+             format_count(ranks, sizeof ranks, m->world), m->host_count,
+             m->host_count == 1 ? "" : "s", mpi[0] ? dot : "", mpi, dot,
+             format_elapsed(clock, sizeof clock, m->start_ns ? (int64_t)(until - m->start_ns) : 0));
+    size_t used = strlen(out);
+    if (m->seen < m->world && used < room)
+        snprintf(out + used, room - used, "%s%llu not seen yet", dot,
+                 (unsigned long long)(m->world - m->seen));
+}
+
+static void header(const struct stage *s, int folded)
+{
+    const struct theme *t = s->brush.theme;
+    struct scene *scene = s->brush.scene;
+    static const double beat[][2] = {{0, 0},  {14, 0},  {17, -4}, {20, 4}, {24, -11},
+                                     {28, 9}, {31, -3}, {34, 0},  {48, 0}};
+    scene_panel(scene, (struct box){0, 0, s->ui->w, HEADER}, t->panel, "header");
+    scene_rect(scene, (struct box){0, HEADER - 1, s->ui->w, 1}, 0, t->line);
+    double x = 20 + scene_text(scene, 20, 10, 90, TEXT_LOGO, 0, t->accent, "holter") + 12;
+    scene_points(scene);
+    for (size_t i = 0; i < sizeof beat / sizeof *beat; i++)
+        scene_point(scene, x + beat[i][0], 23.5 + beat[i][1]);
+    scene_curve(scene, 1.6, t->accent);
+    x += 66;
+    double right = s->ui->w - 14;
+    right -= widget_button(&s->brush, right - 58, 11, "? help", s->ui->help, COMMAND_HELP, 0) + 8;
+    const char *pause = s->ui->follow ? "pause  space" : "go on  space";
+    double pause_w = scene_width(scene, TEXT_SMALL, 0, pause) + 20;
+    widget_button(&s->brush, right - pause_w, 11, pause, 0, COMMAND_PAUSE, 0);
+    right -= pause_w + 8;
+    if (folded) {
+        double w = scene_width(scene, TEXT_SMALL, 0, "context") + 20;
+        widget_button(&s->brush, right - w, 11, "context", s->ui->drawer, COMMAND_DRAWER, 0);
+        right -= w + 8;
+    }
+    right -= state_pill(s, right, 12) + 16;
+    const char *name = s->model->job[0] ? frame_app_name(s->model->app) : "";
+    double used = scene_text(scene, x, 14, (right - x) * 0.4, TEXT_STRONG, 0, t->text, name);
+    x += used > 0 ? used + 16 : 0;
+    char facts[512];
+    facts_line(s, facts, sizeof facts);
+    scene_text(scene, x, 14, right - x, TEXT_BODY, 0, t->second, facts);
+}
+
+/* ---- rail --------------------------------------------------------------------------------------
+ */
+
+static void rail(const struct stage *s)
+{
+    const struct theme *t = s->brush.theme;
+    struct scene *scene = s->brush.scene;
+    struct box box = {0, HEADER, RAIL, s->ui->h - HEADER - STATUS};
+    scene_panel(scene, box, t->panel, "rail");
+    scene_rect(scene, (struct box){RAIL - 1, box.y, 1, box.h}, 0, t->line);
+    double h = fmin(58, (box.h - 16) / VIEWS), y = box.y + 10;
+    enum view_id active = s->ui->jobs_first ? VIEW_JOBS : s->ui->view;
+    for (int i = 0; i < VIEWS; i++) {
+        struct box cell = {0, y, RAIL - 1, h - 4};
+        int on = i == (int)active, hover = box_has(cell, s->brush.mouse_x, s->brush.mouse_y);
+        color_t color = on ? t->accent : hover ? t->text : t->second;
+        if (on) {
+            scene_rect(scene, cell, 0, color_mix(t->panel, t->raised, 0.7));
+            scene_rect(scene, (struct box){0, y, 3, cell.h}, 0, t->accent);
+        }
+        views[i]->icon(&s->brush, (struct box){RAIL / 2.0 - 11, y + cell.h / 2 - 18, 22, 20},
+                       color);
+        scene_text(scene, 3, y + cell.h / 2 + 6, RAIL - 6, TEXT_AXIS, TEXT_CENTRE,
+                   on ? t->text : color, views[i]->label);
+        scene_hit(scene, cell, HIT_BUTTON, COMMAND_VIEW, (uint64_t)i);
+        y += h;
+    }
+}
+
+/* ---- status ------------------------------------------------------------------------------------
+ */
+
+struct cost {
+    double cpu_share; /* of one core, mean over agents */
+    double uplink;    /* bytes a second, mean over agents */
+    double call_ns;   /* mean of those that measured it; 0: none did */
+    uint64_t lost, dropped, clock_error_ns;
+    uint32_t rated, measured;
+};
+
+static struct cost cost_of(const struct model *m)
+{
+    struct cost c = {0};
+    for (uint32_t i = 0; i < m->node_count; i++) {
+        const struct model_node *n = &m->nodes[i];
+        c.lost += n->now.lost;
+        c.dropped += n->now.windows_dropped;
+        c.clock_error_ns =
+            n->now.clock_error_ns > c.clock_error_ns ? n->now.clock_error_ns : c.clock_error_ns;
+        if (!isnan(n->now.call_cost_ns) && n->now.call_cost_ns > 0) {
+            c.call_ns += n->now.call_cost_ns;
+            c.measured++;
+        }
+        if (n->window <= n->window_before || !m->window_ns)
+            continue;
+        double ns = (double)((n->window - n->window_before) * m->window_ns);
+        c.cpu_share += (double)(n->now.cpu_ns - n->before.cpu_ns) / ns;
+        c.uplink += (double)(n->now.uplink_bytes - n->before.uplink_bytes) / (ns / 1e9);
+        c.rated++;
+    }
+    c.cpu_share /= c.rated ? c.rated : 1;
+    c.uplink /= c.rated ? c.rated : 1;
+    c.call_ns /= c.measured ? c.measured : 1;
+    return c;
+}
+
+/* One fact after the other, set apart by dots; stops where the room ends. */
+static double fact(const struct stage *s, double x, double end, color_t color, const char *text)
+{
+    double w = scene_width(s->brush.scene, TEXT_AXIS, 0, text);
+    if (x + w > end)
+        return end;
+    if (x > FACTS_LEFT)
+        scene_disc(s->brush.scene, x - 9, s->ui->h - STATUS / 2.0, 1.2, s->brush.theme->faint);
+    scene_text(s->brush.scene, x, s->ui->h - STATUS + 6, w + 1, TEXT_AXIS, 0, color, text);
+    return x + w + 18;
+}
+
+static void cost_facts(const struct stage *s, double x, double end)
+{
+    const struct theme *t = s->brush.theme;
+    const struct model *m = s->model;
+    struct cost c = cost_of(m);
+    char a[FORMAT_ROOM], text[128];
+    if (c.measured) {
+        snprintf(text, sizeof text, "probe %s/call", format_duration(a, sizeof a, c.call_ns));
+        x = fact(s, x, end, t->second, text);
+    }
+    if (c.rated) {
+        snprintf(text, sizeof text, "agents %s of a core", format_share(a, sizeof a, c.cpu_share));
+        x = fact(s, x, end, t->second, text);
+        snprintf(text, sizeof text, "uplink %s per node", format_si(a, sizeof a, c.uplink, "B/s"));
+        x = fact(s, x, end, t->second, text);
+    }
+    if (m->daemon.known && m->daemon.now_ns > m->daemon.before_ns) {
+        double share = (double)(m->daemon.cpu_ns - m->daemon.cpu_before_ns) /
+                       (double)(m->daemon.now_ns - m->daemon.before_ns);
+        snprintf(text, sizeof text, "daemon %s of a core", format_share(a, sizeof a, share));
+        x = fact(s, x, end, t->second, text);
+    }
+    if (m->node_count) {
+        snprintf(text, sizeof text, "lost %s", format_count(a, sizeof a, c.lost));
+        x = fact(s, x, end, c.lost ? t->bad : t->second, text);
+    }
+    if (c.dropped) {
+        snprintf(text, sizeof text, "%s windows dropped", format_count(a, sizeof a, c.dropped));
+        x = fact(s, x, end, t->bad, text);
+    }
+    if (m->series.missing) {
+        snprintf(text, sizeof text, "%s windows missing",
+                 format_count(a, sizeof a, m->series.missing));
+        x = fact(s, x, end, t->warn, text);
+    }
+    if (m->node_count) {
+        snprintf(text, sizeof text, "clock \xc2\xb1%s",
+                 format_duration(a, sizeof a, (double)c.clock_error_ns));
+        x = fact(s, x, end, t->second, text);
+    }
+    if (s->ui->connection.missed) {
+        snprintf(text, sizeof text, "%s frames missed here",
+                 format_count(a, sizeof a, s->ui->connection.missed));
+        x = fact(s, x, end, t->warn, text);
+    }
+    if (m->out_of_memory)
+        x = fact(s, x, end, t->bad, "the viewer is out of memory: figures are incomplete");
+    if (m->uncovered_used) {
+        snprintf(text, sizeof text, "%u MPI functions in use are not covered", m->uncovered_used);
+        fact(s, x, end, t->warn, text);
+    } else if (m->job[0]) {
+        fact(s, x, end, t->second, "every MPI call covered");
+    }
+}
+
+static void recording_text(const struct stage *s, char *out, size_t room, color_t *color)
+{
+    const struct model *m = s->model;
+    const struct theme *t = s->brush.theme;
+    char size[FORMAT_ROOM];
+    *color = t->second;
+    if (s->ui->notice[0]) {
+        *color = t->text;
+        snprintf(out, room, "%s", s->ui->notice);
+    } else if (m->daemon.recorder_error[0]) {
+        *color = t->bad;
+        snprintf(out, room, "recording stopped: %s", m->daemon.recorder_error);
+    } else if (m->recording[0] && m->daemon.recorded_bytes) {
+        snprintf(out, room, "recording %s %s", frame_app_name(m->recording),
+                 format_si(size, sizeof size, (double)m->daemon.recorded_bytes, "B"));
+    } else if (m->recording[0]) {
+        snprintf(out, room, "recording %s", frame_app_name(m->recording));
+    } else if (m->job[0]) {
+        snprintf(out, room, "not recording");
+    } else {
+        *out = 0;
+    }
+}
+
+static void status(const struct stage *s)
+{
+    const struct theme *t = s->brush.theme;
+    struct box box = {0, s->ui->h - STATUS, s->ui->w, STATUS};
+    char recording[600];
+    color_t color;
+    scene_panel(s->brush.scene, box, t->panel, "status");
+    scene_rect(s->brush.scene, (struct box){0, box.y, box.w, 1}, 0, t->line);
+    recording_text(s, recording, sizeof recording, &color);
+    double w = fmin(scene_width(s->brush.scene, TEXT_AXIS, 0, recording), box.w * 0.4);
+    double right = box.w - 14 - w;
+    scene_text(s->brush.scene, right, box.y + 6, w + 1, TEXT_AXIS, 0, color, recording);
+    const struct ui_connection *c = &s->ui->connection;
+    if (c->state == CLIENT_CONNECTED || !c->error[0])
+        cost_facts(s, FACTS_LEFT, right - 16);
+    else
+        scene_text(s->brush.scene, 14, box.y + 6, right - 30, TEXT_AXIS, 0, t->bad, c->error);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+/* Show where the data stand still: the last picture stays, a line says since when it is old. */
+static void stale_note(const struct stage *s, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    if (s->ui->connection.state == CLIENT_CONNECTED || !s->model->job[0])
+        return;
+    const char *text = s->ui->connection.state == CLIENT_REFUSED
+                           ? "The daemon refuses this viewer; what you see is old."
+                           : "The daemon cannot be reached; what you see is old. Trying again.";
+    double w = scene_width(s->brush.scene, TEXT_SMALL, 0, text) + 28;
+    struct box note = {box.x + (box.w - w) / 2, box.y + box.h - 44, w, 28};
+    scene_panel(s->brush.scene, note, 0, "stale");
+    scene_overlay(s->brush.scene);
+    scene_rect(s->brush.scene, note, 6, t->bad_ground);
+    scene_outline(s->brush.scene, note, 6, 1, t->bad);
+    scene_text(s->brush.scene, note.x + 14, note.y + 6, w - 28, TEXT_SMALL, 0, t->text, text);
+}
+
+void frame_layout(struct stage *s)
+{
+    const struct ui *ui = s->ui;
+    const struct theme *t = s->brush.theme;
+    int folded = ui->w < WIDE;
+    double context_w = folded ? 0 : CONTEXT;
+    struct box main_box = {RAIL, HEADER, ui->w - RAIL - context_w, ui->h - HEADER - STATUS};
+    scene_panel(s->brush.scene, (struct box){0, 0, ui->w, ui->h}, t->ground, "ground");
+    header(s, folded);
+    rail(s);
+    status(s);
+    enum view_id view = ui->jobs_first || !s->model->job[0] ? VIEW_JOBS : ui->view;
+    scene_panel(s->brush.scene, main_box, t->ground, "view.%s", views[view]->name);
+    if (!folded)
+        context_layout(s, (struct box){main_box.x + main_box.w, HEADER, context_w, main_box.h}, 0);
+    views[view]->layout(s, main_box);
+    stale_note(s, main_box);
+    if (folded && ui->drawer) {
+        scene_hit(s->brush.scene, (struct box){0, HEADER, ui->w, main_box.h}, HIT_COVER, 0, 0);
+        s->tip.count = 0;
+        double w = fmin(CONTEXT, ui->w - 20);
+        context_layout(s, (struct box){ui->w - w, HEADER, w, main_box.h}, 1);
+    }
+    if (ui->help || ui->searching)
+        s->tip.count = 0;
+    if (ui->help)
+        help_layout(s);
+    if (ui->searching)
+        search_layout(s);
+    widget_tooltip(&s->brush, &s->tip);
+}
+
+void frame_scene(struct scene *scene, const struct model *model, const struct range *range,
+                 const struct ui *ui, const struct theme *theme, struct pictures *pictures,
+                 struct text_measure measure)
+{
+    const struct scene_hit *under = scene_hit_at(scene, ui->mouse_x, ui->mouse_y);
+    struct scene_hit hover = under ? *under : (struct scene_hit){0};
+    struct stage stage = {
+        .brush = {scene, theme, ui->mouse_x, ui->mouse_y},
+        .model = model,
+        .range = range,
+        .ui = ui,
+        .pictures = pictures,
+        .hover = under ? &hover : NULL,
+    };
+    scene_begin(scene, ui->w, ui->h, ui->scale, measure);
+    frame_layout(&stage);
+    scene_end(scene);
+}

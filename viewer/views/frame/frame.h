@@ -1,0 +1,16 @@
+/* What stands around every view: header, rail, status, context column, help and search. */
+#ifndef HOLTER_VIEWER_VIEWS_FRAME_FRAME_H
+#define HOLTER_VIEWER_VIEWS_FRAME_FRAME_H
+
+#include "viewer/views/view.h"
+
+/** Last part of a path. */
+const char *frame_app_name(const char *app);
+
+/** Selection, alerts, busiest pairs and who waits most. drawer: it lies over the view. */
+void context_layout(struct stage *stage, struct box box, int drawer);
+
+void help_layout(struct stage *stage);
+void search_layout(struct stage *stage);
+
+#endif

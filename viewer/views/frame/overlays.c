@@ -1,0 +1,123 @@
+#include "viewer/views/frame/frame.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const char *const keys[][2] = {
+    {"1 \xe2\x80\xa6 7", "views; Tab the next one"},
+    {"space", "pause: hold this span of time"},
+    {"f, End", "follow the newest data"},
+    {"Home", "begin of the job"},
+    {"\xe2\x86\x90 \xe2\x86\x92", "move in time, or in the matrix"},
+    {"\xe2\x86\x91 \xe2\x86\x93", "next row of a list, or move in the matrix"},
+    {"+  \xe2\x88\x92", "zoom time, or the matrix"},
+    {"0", "matrix: the whole job"},
+    {"b", "messages or bytes"},
+    {"w", "sums of the visible time, or since the start"},
+    {"g", "calls: add up by function, communicator, region"},
+    {"/", "find a rank or a node"},
+    {"Esc", "close, or let the selection go"},
+    {"Backspace", "back to where you were"},
+    {"c", "context column in small windows"},
+    {"t", "dark or light"},
+    {"s", "save a picture"},
+    {"q", "leave"},
+};
+
+static const char *const mouse[][2] = {
+    {"hover", "figures of what is under the mouse"},
+    {"click", "select: the same in all views"},
+    {"drag", "move in time, or in the matrix"},
+    {"wheel", "zoom; in lists scroll; with Shift move in time"},
+};
+
+static double rows(const struct stage *s, struct box box, const char *const (*table)[2],
+                   size_t count)
+{
+    double y = box.y;
+    for (size_t i = 0; i < count; i++) {
+        scene_text(s->brush.scene, box.x, y, 84, TEXT_SMALL_STRONG, 0, s->brush.theme->text,
+                   table[i][0]);
+        scene_text(s->brush.scene, box.x + 92, y, box.w - 92, TEXT_SMALL, 0, s->brush.theme->second,
+                   table[i][1]);
+        y += 21;
+    }
+    return y - box.y;
+}
+
+/* A card in the middle of a dimmed window. */
+static struct box card(const struct stage *s, double w, double h, double y, const char *name)
+{
+    const struct theme *t = s->brush.theme;
+    const struct ui *ui = s->ui;
+    w = fmin(w, ui->w - 16);
+    h = fmin(h, ui->h - 16);
+    struct box all = {0, 0, ui->w, ui->h}, box = {floor((ui->w - w) / 2), floor(fmax(y, 8)), w, h};
+    scene_panel(s->brush.scene, all, t->shade, "%s.shade", name);
+    scene_overlay(s->brush.scene);
+    scene_hit(s->brush.scene, all, HIT_COVER, 0, 0);
+    scene_panel(s->brush.scene, box, 0, "%s", name);
+    scene_overlay(s->brush.scene);
+    scene_rect(s->brush.scene, box, 8, t->panel);
+    scene_outline(s->brush.scene, box, 8, 1, t->line);
+    return box;
+}
+
+void help_layout(struct stage *s)
+{
+    const struct theme *t = s->brush.theme;
+    size_t count = sizeof keys / sizeof *keys, half = (count + 1) / 2;
+    double h = 64 + (double)half * 21 + 36 + 4 * 21 + 12;
+    struct box box = card(s, 820, h, (s->ui->h - h) / 2, "help");
+    double column = (box.w - 60) / 2, y = box.y + 20;
+    scene_text(s->brush.scene, box.x + 24, y, box.w - 48, TEXT_TITLE, 0, t->text, "Keys");
+    y += 32;
+    rows(s, (struct box){box.x + 24, y, column, h}, keys, half);
+    y += rows(s, (struct box){box.x + 36 + column, y, column, h}, keys + half, count - half) > 0
+             ? (double)half * 21
+             : 0;
+    scene_text(s->brush.scene, box.x + 24, y + 12, box.w - 48, TEXT_TITLE, 0, t->text, "Mouse");
+    rows(s, (struct box){box.x + 24, y + 42, box.w - 48, h}, mouse, sizeof mouse / sizeof *mouse);
+}
+
+void search_layout(struct stage *s)
+{
+    const struct theme *t = s->brush.theme;
+    struct selection found[16];
+    int n = ui_search(s->model, s->ui->search, found, 8);
+    double h = 62 + (n ? n * 28 + 10 : s->ui->search[0] ? 30 : 0);
+    struct box box = card(s, 480, h, s->ui->h * 0.18, "search");
+    double x = box.x + 20, end = x;
+    if (s->ui->search[0])
+        end = x + scene_text(s->brush.scene, x, box.y + 20, box.w - 60, TEXT_TITLE, 0, t->text,
+                             s->ui->search);
+    else
+        scene_text(s->brush.scene, x + 6, box.y + 21, box.w - 60, TEXT_BODY, 0, t->faint,
+                   "rank number or node name");
+    scene_rect(s->brush.scene, (struct box){end + 1, box.y + 21, 1.5, 18}, 0, t->accent);
+    scene_rect(s->brush.scene, (struct box){box.x + 16, box.y + 50, box.w - 32, 1}, 0, t->line);
+    double y = box.y + 58;
+    if (!n && s->ui->search[0])
+        scene_text(s->brush.scene, x, y + 4, box.w - 40, TEXT_SMALL, 0, t->second,
+                   "no rank and no node of that name");
+    uint32_t last;
+    piece_list(s, (struct box){box.x + 8, y, box.w - 16, n * 28.0 + 1}, LIST_FOUND, (uint32_t)n, 28,
+               &last);
+    for (int i = 0; i < n; i++, y += 28) {
+        struct box row = {box.x + 8, y, box.w - 16, 26};
+        int rank = found[i].kind == SELECT_RANK;
+        piece_row(s, row, rank ? HIT_RANK : HIT_NODE, found[i].a, 0,
+                  s->ui->cursor[LIST_FOUND] == (uint32_t)i, LIST_FOUND, (uint32_t)i);
+        if (rank)
+            scene_textf(s->brush.scene, row.x + 14, y + 4, row.w - 28, TEXT_BODY, 0, t->text,
+                        "rank %llu on %s", (unsigned long long)found[i].a,
+                        model_host_of(s->model, (uint32_t)found[i].a));
+        else
+            scene_textf(s->brush.scene, row.x + 14, y + 4, row.w - 28, TEXT_BODY, 0, t->text,
+                        "node %s, %u ranks", s->model->hosts[found[i].a].name,
+                        s->model->hosts[found[i].a].ranks);
+    }
+}

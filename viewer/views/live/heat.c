@@ -1,0 +1,189 @@
+#include "viewer/views/live/heat.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+
+struct raster {
+    uint64_t first, last; /* windows across */
+    uint64_t per_column;  /* windows in a column */
+    uint32_t ranks, per_row;
+    int w, h;
+};
+
+static struct raster raster_for(const struct stage *s, struct box plot, const struct timeline *l)
+{
+    struct raster r = {0};
+    const struct model *m = s->model;
+    if (!timeline_windows(m, l, &r.first, &r.last) || !m->rank_count)
+        return r;
+    uint64_t windows = r.last - r.first + 1;
+    uint32_t px = (uint32_t)fmax(plot.w, 1), py = (uint32_t)fmax(plot.h, 1);
+    r.per_column = (windows + px - 1) / px;
+    r.first = r.first / r.per_column * r.per_column;
+    windows = r.last - r.first + 1;
+    r.ranks = m->rank_count;
+    r.per_row = (r.ranks + py - 1) / py;
+    r.w = (int)((windows + r.per_column - 1) / r.per_column);
+    r.h = (int)((r.ranks + r.per_row - 1) / r.per_row);
+    return r;
+}
+
+/* Add one slot's ranks to all columns it covers. Waiting goes to cells, watched time to weights. */
+static void add_slot(const struct raster *r, const struct history_slot *slot, double *waiting,
+                     double *watched)
+{
+    uint64_t a = slot->first > r->first ? slot->first : r->first;
+    uint64_t b = slot->last < r->last ? slot->last : r->last;
+    for (uint64_t c = (a - r->first) / r->per_column; c <= (b - r->first) / r->per_column; c++) {
+        for (uint32_t i = 0; i < slot->count && slot->items[i] < r->ranks; i++) {
+            const uint64_t *figures = slot->values + (size_t)i * RANK_COLUMNS;
+            size_t cell = (size_t)(slot->items[i] / r->per_row) * (size_t)r->w + c;
+            waiting[cell] += (double)model_waiting_ns(figures);
+            watched[cell] += (double)figures[RANK_TIME_NS];
+        }
+    }
+}
+
+static uint64_t raster_key(const struct stage *s, const struct raster *r)
+{
+    const uint64_t parts[] = {
+        s->model->details_version, r->first, r->last, (uint64_t)r->w, (uint64_t)r->h,
+        (uint64_t)s->ui->theme};
+    uint64_t key = 7;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        key = (key ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 31);
+    return key;
+}
+
+/* The share that the map's bright end stands for: a round one, so that it seldom changes. */
+static double scale_end(const double *waiting, const double *watched, size_t cells)
+{
+    static const double ends[] = {0.05, 0.1, 0.2, 0.5};
+    double most = 0;
+    for (size_t i = 0; i < cells; i++)
+        if (watched[i] > 0)
+            most = fmax(most, waiting[i] / watched[i]);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (most <= ends[i])
+            return ends[i];
+    return 1;
+}
+
+static int paint(const struct stage *s, const struct raster *r)
+{
+    struct picture *p = &s->pictures->heat;
+    uint64_t key = raster_key(s, r);
+    if (p->key == key && p->image.w == r->w && p->image.h == r->h)
+        return 0;
+    /* cells hold waiting above and watched time below: twice the height, then cut in half */
+    if (picture_size(s->pictures, p, r->w, r->h * 2) < 0)
+        return -1;
+    p->image.h = r->h;
+    size_t cells = (size_t)r->w * (size_t)r->h;
+    double *waiting = s->pictures->cells, *watched = waiting + cells;
+    const struct history *h = &s->model->rank_history;
+    for (size_t i = 0; i < h->count; i++)
+        if (h->slots[i].last >= r->first && h->slots[i].first <= r->last)
+            add_slot(r, &h->slots[i], waiting, watched);
+    p->high = scale_end(waiting, watched, cells);
+    for (size_t i = 0; i < cells; i++)
+        if (watched[i] > 0)
+            p->image.pixels[i] =
+                0xff000000u | theme_map(s->brush.theme, waiting[i] / watched[i] / p->high) >> 8;
+    p->key = key;
+    p->image.version++;
+    return 0;
+}
+
+static void rank_axis(const struct stage *s, const struct raster *r, struct box plot)
+{
+    double step = fmax(nice_ceil(r->ranks * 30 / plot.h), 1);
+    if (step < 3)
+        step = ceil(step);
+    for (double rank = 0; rank < r->ranks; rank += ceil(step)) {
+        double y = plot.y + (rank + 0.5) / r->ranks * plot.h - 7;
+        if (y + 14 > plot.y + plot.h + 4)
+            break;
+        scene_textf(s->brush.scene, plot.x - 46, fmax(y, plot.y - 2), 40, TEXT_AXIS,
+                    TEXT_RIGHT | TEXT_FIGURES, s->brush.theme->second, "%.0f", rank);
+    }
+}
+
+static void heat_tip(struct stage *s, const struct raster *r, struct box plot)
+{
+    if (!box_has(plot, s->brush.mouse_x, s->brush.mouse_y) || !s->hover ||
+        s->hover->kind != HIT_TIME)
+        return;
+    uint32_t rank = (uint32_t)((s->brush.mouse_y - plot.y) / plot.h * r->ranks);
+    if (r->per_row <= 1)
+        piece_rank_tip(s, rank < r->ranks ? rank : r->ranks - 1);
+    else
+        tooltip_add(&s->tip, 0, "ranks %u\xe2\x80\x93%u", rank / r->per_row * r->per_row,
+                    rank / r->per_row * r->per_row + r->per_row - 1);
+}
+
+/* A viewer that came late got sums of single ranks only from then on: say so where the picture is
+ * empty. */
+static void unknown_before(const struct stage *s, const struct timeline *line, struct box plot,
+                           uint64_t length)
+{
+    double x = timeline_x(line, (int64_t)(s->model->rank_history.slots[0].first * length));
+    double w = fmin(x, plot.x + plot.w) - plot.x;
+    if (w > 220)
+        scene_text(s->brush.scene, plot.x, plot.y + plot.h / 2 - 7, w, TEXT_AXIS, TEXT_CENTRE,
+                   s->brush.theme->second, "rank by rank only since this viewer connected");
+}
+
+void heat_layout(struct stage *s, struct box box, const struct timeline *line)
+{
+    const struct theme *t = s->brush.theme;
+    struct box plot = {line->x, box.y + 34, line->w, box.h - 34 - 20};
+    struct raster r = raster_for(s, plot, line);
+    char what[96];
+    scene_panel(s->brush.scene, box, 0, "heat");
+    scene_rect(s->brush.scene, box, 6, t->panel);
+    int shown = s->model->rank_history.count && r.w > 0 && plot.h >= 24 && paint(s, &r) == 0;
+    double used = 0;
+    if (shown && box.w > 430) {
+        char end[16];
+        snprintf(end, sizeof end, "%.0f\xc2\xa0%%", s->pictures->heat.high * 100);
+        used = widget_map_legend(&s->brush, box.x + box.w - 12, box.y + 9, "0\xc2\xa0%", end) + 12;
+    }
+    snprintf(what, sizeof what,
+             r.per_row > 1 ? "share of time, each row the mean of %u ranks"
+                           : "share of time, rank by rank",
+             r.per_row);
+    widget_title(&s->brush, box.x + 12, box.y + 6, box.w - 24 - used, "Waiting", what);
+    if (!shown) {
+        piece_empty(s, plot, "No figures of single ranks yet", NULL);
+        return;
+    }
+    rank_axis(s, &r, plot);
+    timeline_axis(s, line, plot.y + plot.h + 3);
+    scene_panel(s->brush.scene, plot, 0, "heat.plot");
+    scene_overlay(s->brush.scene);
+    uint64_t length = series_newest(&s->model->series)->length_ns;
+    double x0 = timeline_x(line, (int64_t)(r.first * length));
+    double x1 = timeline_x(line, (int64_t)((r.first + (uint64_t)r.w * r.per_column) * length));
+    scene_image(s->brush.scene, (struct box){x0, plot.y, x1 - x0, plot.h},
+                &s->pictures->heat.image);
+    unknown_before(s, line, plot, length);
+    const struct selection *sel = &s->ui->selection;
+    for (int end = 0; end < 2; end++) {
+        uint64_t rank = end ? sel->b : sel->a;
+        if ((sel->kind != SELECT_RANK && sel->kind != SELECT_PAIR) ||
+            (end && sel->kind == SELECT_RANK) || rank >= r.ranks)
+            continue;
+        double h = fmax(plot.h / r.ranks, 2), y = plot.y + (double)rank / r.ranks * plot.h;
+        scene_outline(s->brush.scene, (struct box){plot.x, y - 1, plot.w, h + 2}, 0, 1, t->text);
+    }
+    timeline_gaps(s, line, plot, 0);
+    timeline_cursor(s, line, plot);
+    struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TIME, 1, 0);
+    hit->x0 = (double)line->begin;
+    hit->x1 = (double)line->end;
+    heat_tip(s, &r, plot);
+}

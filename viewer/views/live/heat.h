@@ -1,0 +1,11 @@
+/* Ranks over time: each row a rank (or some), each column a window (or some), its colour the share
+ * of time spent waiting. */
+#ifndef HOLTER_VIEWER_VIEWS_LIVE_HEAT_H
+#define HOLTER_VIEWER_VIEWS_LIVE_HEAT_H
+
+#include "viewer/views/live/timeline.h"
+#include "viewer/views/view.h"
+
+void heat_layout(struct stage *stage, struct box box, const struct timeline *line);
+
+#endif

@@ -1,0 +1,276 @@
+#include "viewer/views/pieces.h"
+
+#include "viewer/layout/format.h"
+
+#include "holter/call.h"
+#include "holter/event.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pictures_finish(struct pictures *p)
+{
+    free(p->matrix.image.pixels);
+    free(p->heat.image.pixels);
+    free(p->cells);
+    free(p->order);
+    memset(p, 0, sizeof *p);
+}
+
+int picture_size(struct pictures *p, struct picture *picture, int w, int h)
+{
+    size_t need = (size_t)w * (size_t)h;
+    if (need > picture->room) {
+        uint32_t *pixels = realloc(picture->image.pixels, need * sizeof *pixels);
+        if (!pixels)
+            return -ENOMEM;
+        picture->image.pixels = pixels;
+        picture->room = need;
+    }
+    if (need > p->cells_room) {
+        double *cells = realloc(p->cells, need * sizeof *cells);
+        if (!cells)
+            return -ENOMEM;
+        p->cells = cells;
+        p->cells_room = need;
+    }
+    picture->image.w = w;
+    picture->image.h = h;
+    memset(picture->image.pixels, 0, need * sizeof *picture->image.pixels);
+    memset(p->cells, 0, need * sizeof *p->cells);
+    return 0;
+}
+
+void piece_range_text(const struct stage *s, char *out, size_t room)
+{
+    const struct range *r = s->range;
+    const struct window_totals *w = series_newest(&s->model->series);
+    if (r->kind == RANGE_START || !w) {
+        snprintf(out, room, "since the start%s", r->fallback ? " (no finer figures received)" : "");
+        return;
+    }
+    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    double length = (double)((r->last - r->first + 1) * w->length_ns);
+    if (s->ui->follow) {
+        snprintf(out, room, "last %s", format_duration(a, sizeof a, length));
+        return;
+    }
+    format_clock(a, sizeof a, (int64_t)(r->first * w->length_ns), 0);
+    format_clock(b, sizeof b, (int64_t)((r->last + 1) * w->length_ns), 0);
+    snprintf(out, room, "%s to %s", a, b);
+}
+
+double piece_range_choice(const struct stage *s, double right, double y)
+{
+    static const char *const labels[] = {"visible time", "since start"};
+    return widget_choice(&s->brush, right, y, labels, 2, (int)s->ui->range, COMMAND_RANGE);
+}
+
+double piece_quantity_choice(const struct stage *s, double right, double y)
+{
+    static const char *const labels[] = {"messages", "bytes"};
+    return widget_choice(&s->brush, right, y, labels, 2, (int)s->ui->quantity, COMMAND_QUANTITY);
+}
+
+char *piece_quantity(char *out, size_t room, enum pair_column column, uint64_t value)
+{
+    return format_si(out, room, (double)value, column == PAIR_BYTES ? "B" : "");
+}
+
+char *piece_rank(char *out, size_t room, uint64_t rank)
+{
+    if (rank == PAIR_OTHERS)
+        snprintf(out, room, "others");
+    else
+        snprintf(out, room, "rank %llu", (unsigned long long)rank);
+    return out;
+}
+
+int piece_waits_in(const struct range *r, uint32_t rank)
+{
+    static const int waiting[] = {CALL_RECV, CALL_WAIT, CALL_POLL, CALL_COLLECTIVE};
+    const uint64_t *figures = r->ranks + (size_t)rank * RANK_COLUMNS;
+    int most = CALL_RECV;
+    for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++)
+        if (figures[waiting[i]] > figures[most])
+            most = waiting[i];
+    return most;
+}
+
+static void in_call_line(struct stage *s, const struct model_rank *rank)
+{
+    char a[FORMAT_ROOM];
+    if (!rank->in_call)
+        return;
+    format_duration(a, sizeof a, (double)rank->in_call_ns);
+    if (rank->in_call_peer >= 0)
+        tooltip_add(&s->tip, 0, "in %s, peer %lld, for %s", call_name(rank->in_call),
+                    (long long)rank->in_call_peer, a);
+    else
+        tooltip_add(&s->tip, 0, "in %s for %s", call_name(rank->in_call), a);
+}
+
+void piece_rank_tip(struct stage *s, uint32_t rank)
+{
+    const struct model *m = s->model;
+    const struct range *r = s->range;
+    if (rank >= m->rank_count)
+        return;
+    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    tooltip_add(&s->tip, 0, "rank %u on %s", rank, model_host_of(m, rank));
+    if (m->ranks[rank].dead)
+        tooltip_add(&s->tip, s->brush.theme->bad, "died");
+    if (rank >= r->rank_count || !r->ranks[(size_t)rank * RANK_COLUMNS + RANK_TIME_NS]) {
+        tooltip_add(&s->tip, 0, "no figures in this span of time");
+        return;
+    }
+    const uint64_t *figures = r->ranks + (size_t)rank * RANK_COLUMNS;
+    double shares[MODEL_CLASSES], mpi = 0;
+    range_shares(r, rank, shares);
+    for (int c = 0; c < MODEL_CLASSES; c++)
+        mpi += shares[c];
+    format_share(a, sizeof a, range_waiting(r, rank));
+    format_share(b, sizeof b, mpi);
+    tooltip_add(&s->tip, 0, "waiting %s of its time, in MPI %s", a, b);
+    tooltip_add(&s->tip, 0, "waits mostly in class %s",
+                call_class_name((enum call_class)piece_waits_in(r, rank)));
+    format_si(a, sizeof a, (double)figures[RANK_SENT], "");
+    format_si(b, sizeof b, (double)figures[RANK_SENT_BYTES], "B");
+    tooltip_add(&s->tip, 0, "sent %s messages, %s", a, b);
+    format_si(a, sizeof a, (double)figures[RANK_RECEIVED], "");
+    format_si(b, sizeof b, (double)figures[RANK_RECEIVED_BYTES], "B");
+    tooltip_add(&s->tip, 0, "received %s messages, %s", a, b);
+    if (figures[RANK_LOST])
+        tooltip_add(&s->tip, s->brush.theme->bad, "%s records lost",
+                    format_count(a, sizeof a, figures[RANK_LOST]));
+    in_call_line(s, &m->ranks[rank]);
+}
+
+/* Messages and bytes between two spans of ranks. */
+static void sum_pairs(const struct stage *s, uint32_t source, uint32_t destination, uint32_t count,
+                      uint64_t *sum)
+{
+    const struct range *r = s->range;
+    sum[0] = sum[1] = 0;
+    if (count <= 1) {
+        uint32_t n = model_pair_find(s->model, source, destination);
+        if (n < r->pair_count)
+            memcpy(sum, r->pairs + (size_t)n * PAIR_COLUMNS, PAIR_COLUMNS * sizeof *sum);
+        return;
+    }
+    for (uint32_t i = 0; i < r->pair_count; i++) {
+        struct model_pair p = model_pair_at(s->model, i);
+        if (p.source - source < count && p.destination - destination < count) {
+            sum[PAIR_MESSAGES] += r->pairs[(size_t)i * PAIR_COLUMNS + PAIR_MESSAGES];
+            sum[PAIR_BYTES] += r->pairs[(size_t)i * PAIR_COLUMNS + PAIR_BYTES];
+        }
+    }
+}
+
+void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint32_t count)
+{
+    static const char arrow[] = "\xe2\x86\x92";
+    const struct model *m = s->model;
+    const struct range *r = s->range;
+    uint64_t sum[PAIR_COLUMNS];
+    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    sum_pairs(s, source, destination, count, sum);
+    if (count > 1) {
+        tooltip_add(&s->tip, 0, "ranks %u\xe2\x80\x93%u %s %u\xe2\x80\x93%u", source,
+                    source + count - 1, arrow, destination, destination + count - 1);
+        tooltip_add(&s->tip, 0, "sum of %u \xc3\x97 %u pairs; click to zoom in", count, count);
+    } else if (destination == PAIR_OTHERS) {
+        tooltip_add(&s->tip, 0, "rank %u %s its lesser partners together", source, arrow);
+    } else {
+        tooltip_add(&s->tip, 0, "rank %u %s rank %u", source, arrow, destination);
+        const char *from = model_host_of(m, source), *to = model_host_of(m, destination);
+        tooltip_add(&s->tip, 0, strcmp(from, to) ? "%s %s %s" : "both on %s", from, arrow, to);
+    }
+    if (!sum[PAIR_MESSAGES]) {
+        tooltip_add(&s->tip, 0, "no messages in this span of time");
+        return;
+    }
+    format_count(a, sizeof a, sum[PAIR_MESSAGES]);
+    format_si(b, sizeof b, (double)sum[PAIR_BYTES], "B");
+    tooltip_add(&s->tip, s->brush.theme->text, "%s messages, %s", a, b);
+    format_si(a, sizeof a, (double)sum[PAIR_BYTES] / (double)sum[PAIR_MESSAGES], "B");
+    format_share(b, sizeof b,
+                 (double)sum[s->ui->quantity] / fmax((double)r->total[s->ui->quantity], 1));
+    tooltip_add(&s->tip, 0, "%s per message, %s of all %s", a, b,
+                s->ui->quantity == PAIR_BYTES ? "bytes" : "messages");
+}
+
+void piece_row(struct stage *s, struct box box, enum hit_kind kind, uint64_t a, uint64_t b,
+               int selected, enum ui_list list, uint32_t row)
+{
+    const struct theme *t = s->brush.theme;
+    int hover = box_has(box, s->brush.mouse_x, s->brush.mouse_y);
+    if (selected || hover)
+        scene_rect(s->brush.scene, box, 4,
+                   selected ? t->raised : color_mix(t->panel, t->raised, 0.55));
+    if (selected)
+        scene_rect(s->brush.scene, (struct box){box.x, box.y + 3, 3, box.h - 6}, 1.5, t->accent);
+    struct scene_hit *hit = scene_hit(s->brush.scene, box, kind, a, b);
+    if (list < UI_LISTS) {
+        hit->list = list + 1;
+        hit->row = row;
+    }
+}
+
+uint32_t piece_list(struct stage *s, struct box box, enum ui_list list, uint32_t rows,
+                    double row_height, uint32_t *last)
+{
+    double shown = box.h / row_height;
+    double whole = floor(shown);
+    double most = fmax((double)rows - whole, 0);
+    double first = fmin(fmax(s->ui->scroll[list], 0), most);
+    struct scene_hit *hit = scene_hit(s->brush.scene, box, HIT_LIST, list, 0);
+    hit->y0 = first;
+    hit->y1 = first + shown;
+    hit->x1 = rows;
+    widget_scrollbar(&s->brush, (struct box){box.x + box.w - 5, box.y, 4, box.h}, first, whole,
+                     rows);
+    *last = (uint32_t)fmin(floor(first) + whole, rows);
+    return (uint32_t)first;
+}
+
+void piece_empty(const struct stage *s, struct box box, const char *title, const char *text)
+{
+    const struct theme *t = s->brush.theme;
+    double w = fmin(box.w - 40, 560), y = box.y + fmax(box.h / 2 - 30, 8);
+    double x = box.x + (box.w - w) / 2;
+    scene_text(s->brush.scene, x, y, w, TEXT_TITLE, TEXT_CENTRE, t->second, title);
+    if (text)
+        scene_text(s->brush.scene, x, y + 24, w, TEXT_SMALL, TEXT_CENTRE, t->faint, text);
+}
+
+enum { LEGEND_MARK = 13, LEGEND_GAP = 13 };
+
+double piece_class_legend_width(const struct stage *s, const double *shares)
+{
+    double w = 0;
+    for (int c = 0; c < MODEL_CLASSES; c++)
+        if (shares[c] > 0)
+            w += scene_width(s->brush.scene, TEXT_AXIS, 0, call_class_name((enum call_class)c)) +
+                 2 + LEGEND_MARK + LEGEND_GAP;
+    return w;
+}
+
+double piece_class_legend(const struct stage *s, double right, double y, const double *shares)
+{
+    const struct theme *t = s->brush.theme;
+    double width = piece_class_legend_width(s, shares), x = right - width + LEGEND_GAP;
+    for (int c = 0; c < MODEL_CLASSES; c++) {
+        if (shares[c] <= 0)
+            continue;
+        const char *name = call_class_name((enum call_class)c);
+        double w = scene_width(s->brush.scene, TEXT_AXIS, 0, name) + 2;
+        scene_rect(s->brush.scene, (struct box){x, y + 3, 8, 8}, 2, t->classes[c]);
+        scene_text(s->brush.scene, x + LEGEND_MARK, y, w, TEXT_AXIS, 0, t->second, name);
+        x += LEGEND_MARK + w + LEGEND_GAP;
+    }
+    return width;
+}

@@ -1,0 +1,48 @@
+/* Pieces about the job that several views show. */
+#ifndef HOLTER_VIEWER_VIEWS_PIECES_H
+#define HOLTER_VIEWER_VIEWS_PIECES_H
+
+#include "viewer/views/view.h"
+
+/** What the sums are about, in words: "last 60 s", "14:03:07 to 14:04:07", "since the start". */
+void piece_range_text(const struct stage *stage, char *out, size_t room);
+
+/** The choice between visible span and since the start; right edge at x. @return width */
+double piece_range_choice(const struct stage *stage, double right, double y);
+
+/** The choice between messages and bytes; right edge at x. @return width */
+double piece_quantity_choice(const struct stage *stage, double right, double y);
+
+/** A quantity of messages or bytes with its unit. */
+char *piece_quantity(char *out, size_t room, enum pair_column column, uint64_t value);
+
+/** "rank 3", "others". */
+char *piece_rank(char *out, size_t room, uint64_t rank);
+
+/** Class in which a rank waits most. */
+int piece_waits_in(const struct range *range, uint32_t rank);
+
+/** Tooltips of a rank, of a pair (a span of ranks when count is above 1). */
+void piece_rank_tip(struct stage *stage, uint32_t rank);
+void piece_pair_tip(struct stage *stage, uint32_t source, uint32_t destination, uint32_t count);
+
+/** One row of a list: ground when hovered or selected, and its hit. */
+void piece_row(struct stage *stage, struct box box, enum hit_kind kind, uint64_t a, uint64_t b,
+               int selected, enum ui_list list, uint32_t row);
+
+/** A list that scrolls: reserves the area of rows; the caller lays out rows first to last - 1.
+ *  @return first row to lay out */
+uint32_t piece_list(struct stage *stage, struct box box, enum ui_list list, uint32_t rows,
+                    double row_height, uint32_t *last);
+
+/** Text where there is nothing to show yet. */
+void piece_empty(const struct stage *stage, struct box box, const char *title, const char *text);
+
+/** Names and colours of the classes that have a share above nothing; right edge at x. @return width
+ *  */
+double piece_class_legend(const struct stage *stage, double right, double y, const double *shares);
+
+/** Width that it will take. */
+double piece_class_legend_width(const struct stage *stage, const double *shares);
+
+#endif

@@ -1,0 +1,25 @@
+#include "viewer/views/view.h"
+
+#include "viewer/views/calls/calls.h"
+#include "viewer/views/jobs/jobs.h"
+#include "viewer/views/live/live.h"
+#include "viewer/views/matrix/matrix.h"
+#include "viewer/views/nodes/nodes.h"
+#include "viewer/views/pairs/pairs.h"
+#include "viewer/views/ranks/ranks.h"
+
+#include <string.h>
+
+const struct view *const views[VIEWS] = {
+    [VIEW_LIVE] = &live_view,   [VIEW_MATRIX] = &matrix_view, [VIEW_PAIRS] = &pairs_view,
+    [VIEW_RANKS] = &ranks_view, [VIEW_CALLS] = &calls_view,   [VIEW_NODES] = &nodes_view,
+    [VIEW_JOBS] = &jobs_view,
+};
+
+int view_by_name(const char *name)
+{
+    for (int i = 0; i < VIEWS; i++)
+        if (!strcmp(views[i]->name, name))
+            return i;
+    return -1;
+}
