@@ -25,12 +25,13 @@ struct agent {
     char host[256];
     uv_loop_t loop;
     uv_timer_t timer;
-    uv_signal_t signals[2];
+    uv_signal_t signals[2], alarm;
     struct journal *journal;
     struct census census;
     struct windows windows;
     struct node *node;
     struct uplink *uplink;
+    uint64_t turned_ns;      /* last turn */
     uint64_t looked_ns;      /* at /dev/shm and the registrations */
     uint64_t alone_since_ns; /* nobody is on the node; 0: somebody is */
     uint64_t stop_ns;        /* when it was asked to stop; 0: it was not */
@@ -118,6 +119,7 @@ static void close_all_handles(struct agent *agent)
     uv_close((uv_handle_t *)&agent->timer, NULL);
     for (int i = 0; i < 2; i++)
         uv_close((uv_handle_t *)&agent->signals[i], NULL);
+    uv_close((uv_handle_t *)&agent->alarm, NULL);
     census_finish(&agent->census);
 }
 
@@ -167,6 +169,7 @@ static int stop_if_asked(struct agent *agent, uint64_t now)
 static void turn(struct agent *agent)
 {
     uint64_t now = clock_mono_ns();
+    agent->turned_ns = now;
     look_around(agent, now);
     agent->windows.connected = uplink_connected(agent->uplink);
     agent->windows.uplink_bytes = uplink_bytes(agent->uplink);
@@ -198,6 +201,15 @@ static void on_signal(uv_signal_t *handle, int number)
     windows_close_now(&agent->windows, agent->stop_ns);
     uplink_kick(agent->uplink);
     wake(agent);
+}
+
+/* A ring fills faster than was expected. However fast that is, ranks are not disturbed more often
+ * than DRAIN_LEAST_NS. */
+static void on_alarm(uv_signal_t *handle, int number)
+{
+    struct agent *agent = handle->data;
+    (void)number;
+    schedule(agent, agent->turned_ns + DRAIN_LEAST_NS);
 }
 
 static void on_welcome(void *user, const struct wire_welcome *welcome, int fresh)
@@ -265,6 +277,9 @@ static void start_loop(struct agent *agent)
         agent->signals[i].data = agent;
         uv_signal_start(&agent->signals[i], on_signal, numbers[i]);
     }
+    uv_signal_init(&agent->loop, &agent->alarm);
+    agent->alarm.data = agent;
+    uv_signal_start(&agent->alarm, on_alarm, RING_ALARM_SIGNAL);
     agent->looked_ns = 0;
     wake(agent);
     uv_run(&agent->loop, UV_RUN_DEFAULT);

@@ -1,5 +1,6 @@
 #include "agent/census.h"
 
+#include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -103,6 +104,51 @@ static struct job *find_job(struct census *census, const char *id)
     return NULL;
 }
 
+/* ---- uncovered calls: files are read in a thread of their own, because rings do not wait ------- */
+
+struct search {
+    uv_work_t work;
+    struct census *census;
+    char job[64];
+    int32_t pid;
+    struct uncovered found;
+};
+
+static void search(uv_work_t *work)
+{
+    struct search *search = work->data;
+    uncovered_find(&search->found, search->pid);
+}
+
+static void on_searched(uv_work_t *work, int status)
+{
+    struct search *search = work->data;
+    (void)status;
+    struct job *job = find_job(search->census, search->job);
+    if (job != NULL) {
+        job_uncovered(job, &search->found, clock_mono_ns());
+        search->census->wake(search->census->user);
+    } else {
+        uncovered_finish(&search->found);
+    }
+    free(search);
+}
+
+static void search_uncovered(struct census *census, struct job *job, int32_t pid)
+{
+    struct search *one = calloc(1, sizeof *one);
+    if (one == NULL)
+        return; /* tried again with the next rank */
+    *one = (struct search){.work.data = one, .census = census, .pid = pid};
+    memcpy(one->job, job->id, sizeof one->job);
+    if (uv_queue_work(census->loop, &one->work, search, on_searched) == 0)
+        job->uncovered_search = SEARCH_RUNS;
+    else
+        free(one);
+}
+
+/* ---- ranks ------------------------------------------------------------------------------------- */
+
 static void join_job(struct census *census, struct resident *resident, uint64_t now_ns)
 {
     struct job *job = find_job(census, resident->rank->job);
@@ -119,6 +165,8 @@ static void join_job(struct census *census, struct resident *resident, uint64_t 
                   job->id, holter_strerror(rc));
         return;
     }
+    if (job->uncovered_search == SEARCH_NOT_BEGUN)
+        search_uncovered(census, job, resident->pid);
     resident->job = job;
     resident->stage = JOINED;
     resident->newcomer = 1;

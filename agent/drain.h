@@ -7,8 +7,8 @@
  * between DRAIN_LEAST and DRAIN_MOST.
  *
  * The rate expected is the highest seen, forgotten slowly: simulations repeat their bursts, and the
- * cost of a drain too many is microseconds, of one too few lost records. DRAIN_MOST is the time in
- * which a rank that begins to send at 3 million records a second fills a ring of the default size.
+ * cost of a drain too many is microseconds, of one too few lost records. A burst that was not
+ * expected wakes the agent by the ring's alarm (holter/ring.h) when the ring is half full.
  */
 #ifndef HOLTER_AGENT_DRAIN_H
 #define HOLTER_AGENT_DRAIN_H
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define DRAIN_LEAST_NS UINT64_C(1000000)
-#define DRAIN_MOST_NS UINT64_C(10000000)
+#define DRAIN_MOST_NS UINT64_C(25000000)
 #define DRAIN_IDLE_NS UINT64_C(100000000) /**< with no rank on the node */
 #define DRAIN_FILL 0.25                   /**< room for being woken late on a full node */
 

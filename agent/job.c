@@ -104,10 +104,17 @@ int job_add(struct job *job, struct rank *rank, uint64_t now_ns)
         job->command_rank = (uint64_t)rank->world_rank;
         read_command(job->command, sizeof job->command, rank->pid);
     }
-    if (!job->uncovered_known)
-        job->uncovered_known = uncovered_find(&job->uncovered, rank->pid) != -ENOMEM;
     job->living++;
     return 0;
+}
+
+void job_uncovered(struct job *job, const struct uncovered *found, uint64_t now_ns)
+{
+    uncovered_finish(&job->uncovered);
+    job->uncovered = *found;
+    job->uncovered_search = SEARCH_DONE;
+    if (job->unannounced_since_ns == 0)
+        job->unannounced_since_ns = now_ns;
 }
 
 void job_add_death(struct job *job, const struct wire_death_row *death)
@@ -132,7 +139,7 @@ int job_announce(struct job *job, const char *host, uint64_t seq, int all,
                  struct wire_buffer *buffer)
 {
     uint32_t first = all ? 0 : job->announced;
-    int with_uncovered = all || !job->uncovered_told;
+    int with_uncovered = job->uncovered_search == SEARCH_DONE && (all || !job->uncovered_told);
     for (uint32_t i = 0; i < job->member_count; i++)
         job->members[i].placement = job->placements[i]; /* the texts may have moved */
     struct wire_ranks message = {
@@ -156,7 +163,7 @@ int job_announce(struct job *job, const char *host, uint64_t seq, int all,
         return rc;
     job->announced = job->member_count;
     job->unannounced_since_ns = 0;
-    job->uncovered_told = 1;
+    job->uncovered_told |= with_uncovered;
     return 0;
 }
 

@@ -22,7 +22,7 @@ struct job {
     uint32_t announced;            /**< members that a message has told of */
     uint64_t unannounced_since_ns; /**< CLOCK_MONOTONIC; 0: all are announced */
     struct uncovered uncovered;
-    int uncovered_known; /**< looked for, with or without success */
+    enum { SEARCH_NOT_BEGUN, SEARCH_RUNS, SEARCH_DONE } uncovered_search;
     int uncovered_told;
 
     struct wire_death_row *deaths; /**< owned: of the window that is open */
@@ -38,6 +38,10 @@ void job_destroy(struct job *job);
 
 /** A rank appeared. @param now_ns  CLOCK_MONOTONIC. @return 0, -HOLTER_ERANGE or -ENOMEM */
 int job_add(struct job *job, struct rank *rank, uint64_t now_ns);
+
+/** The search for calls that the probe does not cover has ended, with or without success.
+ *  @param found  owned by the job from now on */
+void job_uncovered(struct job *job, const struct uncovered *found, uint64_t now_ns);
 
 /** A rank died: to be told with the window. */
 void job_add_death(struct job *job, const struct wire_death_row *death);

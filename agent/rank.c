@@ -19,15 +19,15 @@ void rank_text(char *out, size_t room, const char *text, size_t bound)
 
 /* The header has been checked by segment_open(), but its memory can change at any time: offsets are
  * read once here, and checked again as they are used. */
-static const void *table_at(const struct rank *rank, const uint64_t *offset, const uint32_t *count,
-                            size_t each, uint32_t *count_out)
+static void *table_at(const struct rank *rank, const uint64_t *offset, const uint32_t *count,
+                      size_t each, uint32_t *count_out)
 {
     uint64_t at = *(const volatile uint64_t *)offset;
     uint32_t slots = *(const volatile uint32_t *)count;
     if (at % 64 != 0 || at > rank->bytes || (rank->bytes - at) / each < slots)
         return NULL;
     *count_out = slots;
-    return (const char *)rank->segment + at;
+    return (char *)rank->segment + at;
 }
 
 /* Copy a communicator's slot as one state of it. @return its generation; 0: never used, or changing
@@ -88,8 +88,11 @@ static int make_tables(struct rank *rank)
                            &rank->tables.comm_count);
     rank->regions = table_at(rank, &segment->regions_offset, &segment->regions,
                              sizeof(struct region_slot), &rank->tables.region_count);
-    uint32_t rings = *(const volatile uint32_t *)&segment->rings;
-    if (rank->comms == NULL || rank->regions == NULL || rings == 0 || rings > RINGS_MOST)
+    uint32_t rings = 0;
+    rank->controls = table_at(rank, &segment->rings_offset, &segment->rings,
+                              sizeof(struct ring_control), &rings);
+    if (rank->comms == NULL || rank->regions == NULL || rank->controls == NULL || rings == 0 ||
+        rings > RINGS_MOST)
         return -HOLTER_ECORRUPT;
     rank->ring_limit = rings;
     rank->tables.comms = calloc(rank->tables.comm_count + 1, sizeof *rank->tables.comms);
@@ -126,6 +129,18 @@ static int copy_identity(struct rank *rank, const char *session)
     return 0;
 }
 
+/* Until a ring is read: ring 0 is taken up at the rank's first calls, the others are seen with the
+ * next drain, unless they fill sooner. */
+static void set_first_alarms(struct rank *rank)
+{
+    for (uint32_t i = 0; i < rank->ring_limit; i++) {
+        struct ring_control *control = &rank->controls[i];
+        uint64_t capacity = *(const volatile uint64_t *)&control->capacity;
+        uint64_t head = atomic_load_explicit(&control->head, memory_order_relaxed);
+        ring_alarm_set(control, head + (i == 0 ? 1 : capacity / 2), getpid());
+    }
+}
+
 int rank_open(struct rank **out, const char *name, const char *session, int32_t reader)
 {
     struct rank *rank = calloc(1, sizeof *rank);
@@ -146,6 +161,7 @@ int rank_open(struct rank **out, const char *name, const char *session, int32_t 
      * not know it (before 5.14) has the faults. */
     madvise(rank->segment, rank->bytes, MADV_POPULATE_READ);
     atomic_store_explicit(&rank->segment->agent_pid, reader, memory_order_relaxed);
+    set_first_alarms(rank);
     *out = rank;
     return 0;
 }
@@ -303,6 +319,7 @@ uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
         uint64_t lost = ring->reader.lost;
         uint64_t taken = drain_ring(rank, ring, clocks, batch, &beyond);
         drain_pace_observe(&ring->pace, taken + (ring->reader.lost - lost), clocks->now_ns);
+        ring_alarm_set(&rank->controls[i], ring->reader.next + ring->reader.capacity / 2, getpid());
         total += taken;
     }
     return total;
@@ -384,9 +401,7 @@ uint32_t rank_saved(const struct rank *rank, struct journal_ring *out, uint32_t 
 void rank_committed(struct rank *rank, uint64_t now_ns)
 {
     for (uint32_t i = 0; i < rank->open; i++) {
-        struct ring_control *control =
-            (struct ring_control *)(uintptr_t)rank->rings[i].reader.control;
-        atomic_store_explicit(&control->agent_next, rank->rings[i].saved.next,
+        atomic_store_explicit(&rank->controls[i].agent_next, rank->rings[i].saved.next,
                               memory_order_relaxed);
     }
     atomic_store_explicit(&rank->segment->agent_beat_ns, now_ns, memory_order_relaxed);

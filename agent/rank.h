@@ -41,7 +41,8 @@ struct rank {
 
     struct segment *segment; /**< owned mapping */
     size_t bytes;
-    const struct comm_slot *comms;     /**< in the mapping */
+    struct ring_control *controls; /**< in the mapping; only the agent's own words are written */
+    const struct comm_slot *comms; /**< in the mapping */
     const struct region_slot *regions; /**< in the mapping */
     struct sum_tables tables;
     struct comm_seen {

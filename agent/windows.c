@@ -317,7 +317,7 @@ static int close_final(struct windows *windows, uint64_t now_ns)
     int closed = 0;
     for (struct job *job = windows->census->jobs, *next; job != NULL; job = next) {
         next = job->next;
-        if (job->living > 0 || job->registered)
+        if (job->living > 0 || job->registered || job->uncovered_search == SEARCH_RUNS)
             continue;
         close_job(windows, job, windows->window, WINDOW_FINAL, now_ns);
         census_save(windows->census, job);

@@ -90,6 +90,8 @@ HOT void record_publish(struct thread *t)
     }
     prefetch_slots(&t->ring, 4);
     ring_publish(&t->ring);
+    if (unlikely(ring_alarm_due(&t->ring)))
+        ring_alarm(&t->ring);
 }
 
 HOT void scope_leave(const struct scope *s)

@@ -18,6 +18,7 @@
 
 #include "holter/event.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -62,7 +63,11 @@ struct ring_control {
     /** Records handed on by the agent: where an agent that comes after it begins. Only the agent
      *  writes it. */
     _Atomic uint64_t agent_next;
-    uint8_t reserved[40];
+    /** The writer tells its reader when the head comes to alarm_at: ring_alarm(). Set by the agent
+     *  at every drain, taken back by the writer when it has told. */
+    _Atomic uint64_t alarm_at;
+    _Atomic int32_t alarm_pid; /**< process to be told; 0: nobody */
+    uint8_t reserved[28];
 };
 
 _Static_assert(sizeof(struct ring_control) == 192, "ring control block is part of the contract");
@@ -161,6 +166,26 @@ static inline void ring_publish(struct ring_writer *w)
     atomic_store_explicit(&w->control->head, w->head, memory_order_release);
     ring_fence(); /* a reader that sees a store to the next slot also sees this head */
 }
+
+/** Records between two looks at the alarm. */
+#define RING_ALARM_EVERY 256u
+
+/** How a reader is told: a signal that is ignored by whoever does not ask for it, so that nothing
+ *  happens to a process that has the pid of a reader that is gone. */
+#define RING_ALARM_SIGNAL SIGURG
+
+/** Is it time to call ring_alarm()? To be asked after ring_publish(). */
+static inline int ring_alarm_due(const struct ring_writer *w)
+{
+    return (w->head & (RING_ALARM_EVERY - 1)) == 0;
+}
+
+/** Writer: send RING_ALARM_SIGNAL to the reader when the head has come to where it wants to be
+ *  woken; once for each time that the reader asks. Does not block; leaves errno alone. */
+void ring_alarm(const struct ring_writer *w);
+
+/** Reader: ask to be told when the writer comes to record at. */
+void ring_alarm_set(struct ring_control *control, uint64_t at, int32_t pid);
 
 /** Make a reader.
  *  @param reader   filled on success

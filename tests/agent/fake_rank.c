@@ -81,6 +81,8 @@ void fake_rank_write(struct fake_rank *fake, const struct event *event)
     put(slot, event);
     ring_enter(&fake->writer, slot);
     ring_publish(&fake->writer);
+    if (ring_alarm_due(&fake->writer))
+        ring_alarm(&fake->writer);
 }
 
 void fake_rank_enter(struct fake_rank *fake, const struct event *event)

@@ -5,6 +5,7 @@
 #include "holter/error.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -288,6 +289,44 @@ static void random_memory_does_no_harm(void **state)
     detach(bed);
 }
 
+static volatile sig_atomic_t alarms;
+
+static void count_alarm(int number)
+{
+    (void)number;
+    alarms++;
+}
+
+static int alarms_while_writing(struct fake_rank *fake, unsigned records)
+{
+    struct event event = send_event(1000, 1);
+    alarms = 0;
+    for (unsigned i = 0; i < records; i++)
+        fake_rank_write(fake, &event);
+    return alarms;
+}
+
+static void ring_that_fills_between_drains_wakes_the_agent(void **state)
+{
+    struct bed *bed = *state;
+    signal(RING_ALARM_SIGNAL, count_alarm);
+    fake_rank_destroy(&bed->fake);
+    assert_int_equal(fake_rank_create(&bed->fake, SESSION, (int32_t)getpid(), "job.0", 2, 8, 2048),
+                     0);
+    assert_int_equal(alarms_while_writing(&bed->fake, 10), 0);
+    attach(bed);
+    assert_int_equal(alarms_while_writing(&bed->fake, 256), 1); /* a new rank: taken up at once */
+    struct drain_clocks clocks = until(bed, 2000);
+    for (int round = 0; round < 5; round++) {
+        rank_drain(bed->rank, &clocks, NULL, bed->batch);
+        assert_int_equal(alarms_while_writing(&bed->fake, 1000), 0); /* not half full */
+        assert_int_equal(alarms_while_writing(&bed->fake, 300), 1);
+        assert_int_equal(alarms_while_writing(&bed->fake, 5000), 0); /* told once */
+    }
+    detach(bed);
+    signal(RING_ALARM_SIGNAL, SIG_DFL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +343,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(foreign_and_damaged_segments_are_refused, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(random_memory_does_no_harm, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(ring_that_fills_between_drains_wakes_the_agent, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,15 @@
 #include "holter/error.h"
 #include "holter/segment.h"
 
+#include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -235,6 +238,62 @@ static void a_head_that_goes_back_does_not_trip_the_reader(void **state)
     bed_finish(&bed);
 }
 
+static volatile sig_atomic_t alarms;
+
+static void count_alarm(int number)
+{
+    (void)number;
+    alarms++;
+}
+
+/* Write so many records as the probe does. @return alarms that came */
+static int alarms_of(struct bed *bed, unsigned records)
+{
+    alarms = 0;
+    for (unsigned i = 0; i < records; i++) {
+        leave(bed, enter(bed, i));
+        if (ring_alarm_due(&bed->writer))
+            ring_alarm(&bed->writer);
+    }
+    return alarms;
+}
+
+static void the_reader_is_woken_once_where_it_asked(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    signal(RING_ALARM_SIGNAL, count_alarm);
+    assert_int_equal(alarms_of(&bed, 4 * RING_ALARM_EVERY), 0); /* nobody asked */
+    uint64_t head = bed.writer.head;
+    ring_alarm_set(bed.writer.control, head + 2 * RING_ALARM_EVERY, (int32_t)getpid());
+    assert_int_equal(alarms_of(&bed, 2 * RING_ALARM_EVERY - 1), 0);
+    assert_int_equal(alarms_of(&bed, 1), 1);
+    assert_int_equal(alarms_of(&bed, 9 * RING_ALARM_EVERY), 0);
+    ring_alarm_set(bed.writer.control, head, (int32_t)getpid()); /* passed already */
+    assert_int_equal(alarms_of(&bed, RING_ALARM_EVERY), 1);
+    signal(RING_ALARM_SIGNAL, SIG_DFL);
+    bed_finish(&bed);
+}
+
+/* kill(2) takes 0 and negative numbers for groups of processes, and 1 is never a reader. */
+static void an_alarm_reaches_one_process_or_none(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed);
+    signal(RING_ALARM_SIGNAL, count_alarm);
+    const int32_t pids[] = {1, 0, -1, -(int32_t)getpgrp(), INT32_MIN, INT32_MAX};
+    for (size_t i = 0; i < sizeof pids / sizeof pids[0]; i++) {
+        ring_alarm_set(bed.writer.control, bed.writer.head, pids[i]);
+        errno = 42;
+        assert_int_equal(alarms_of(&bed, RING_ALARM_EVERY), 0);
+        assert_int_equal(errno, 42); /* the application's */
+    }
+    signal(RING_ALARM_SIGNAL, SIG_DFL);
+    bed_finish(&bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +304,8 @@ int main(void)
         cmocka_unit_test(capture_gives_the_newest_without_consuming),
         cmocka_unit_test(a_control_block_that_does_not_fit_is_refused),
         cmocka_unit_test(a_head_that_goes_back_does_not_trip_the_reader),
+        cmocka_unit_test(the_reader_is_woken_once_where_it_asked),
+        cmocka_unit_test(an_alarm_reaches_one_process_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
