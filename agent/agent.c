@@ -5,6 +5,7 @@
 #include "agent/windows.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "proto/host.h"
 #include "proto/log.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@
 
 struct agent {
     struct agent_options options;
-    char host[256];
+    char host[HOST_NAME_ROOM];
     uv_loop_t loop;
     uv_timer_t timer;
     uv_signal_t signals[2], alarm;
@@ -296,7 +297,7 @@ int agent_run(const struct agent_options *options, struct journal *journal)
         .wake = wake,
         .user = &agent,
     };
-    gethostname(agent.host, sizeof agent.host - 1);
+    host_name(agent.host);
     allow_many_files();
     journal_begin(journal);
     int rc = uv_loop_init(&agent.loop);

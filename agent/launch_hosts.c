@@ -1,5 +1,7 @@
 #include "agent/launch_hosts.h"
 
+#include "proto/host.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -51,8 +53,8 @@ static int is_own_address(const struct sockaddr *address)
 /** A name that does not resolve is another host's: ours does, or equals our host name. */
 static int is_this_host(const char *name)
 {
-    char own[256] = "";
-    gethostname(own, sizeof own - 1);
+    char own[HOST_NAME_ROOM];
+    host_name(own);
     size_t until_dot = strcspn(own, ".");
     if (strcmp(name, own) == 0 || strcmp(name, "localhost") == 0 ||
         (strlen(name) == until_dot && memcmp(name, own, until_dot) == 0))
@@ -152,10 +154,11 @@ static int first_interface(char *out, size_t room)
 
 int hosts_our_address(const char *other, char *out, size_t room)
 {
-    char own[256] = "";
+    char own[HOST_NAME_ROOM];
     if (other != NULL && address_towards(other, out, room) == 0)
         return 0;
-    if (gethostname(own, sizeof own - 1) == 0 && address_towards(own, out, room) == 0)
+    host_name(own);
+    if (own[0] != '\0' && address_towards(own, out, room) == 0)
         return 0;
     return first_interface(out, room);
 }

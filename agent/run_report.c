@@ -6,6 +6,7 @@
 #include "holter/error.h"
 #include "holter/session.h"
 #include "proto/client.h"
+#include "proto/host.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -226,8 +227,8 @@ int run_output_name(char *out, size_t room, const char *output, const char *job,
 
 void run_report_rename(struct run_report *report, const char *output)
 {
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
+    char host[HOST_NAME_ROOM];
+    host_name(host);
     for (unsigned i = 0; i < report->count; i++) {
         struct run_job *job = &report->jobs[i];
         char name[sizeof job->recording];

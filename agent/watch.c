@@ -7,6 +7,7 @@
 #include "agent/say.h"
 #include "holter/error.h"
 #include "holter/session.h"
+#include "proto/host.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -89,10 +90,9 @@ static void read_proxy_command(char *out, size_t room)
 
 static void find_rank(struct rank_env *out)
 {
-    char command[4096], host[256] = "";
+    char command[4096], host[HOST_NAME_ROOM];
     read_proxy_command(command, sizeof command);
-    if (gethostname(host, sizeof host - 1) < 0)
-        strcpy(host, "host");
+    host_name(host);
     struct rank_env_source source = {
         .variable = environment,
         .pid = getpid(),
@@ -100,7 +100,7 @@ static void find_rank(struct rank_env *out)
         .start = process_start_time(getpid()),
         .parent_start = process_start_time(getppid()),
         .parent_command = command,
-        .host = host,
+        .host = host[0] != '\0' ? host : "host",
     };
     rank_env_read(out, &source);
 }

@@ -3,6 +3,7 @@
 #include "daemon/snapshot.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "proto/host.h"
 #include "proto/log.h"
 #include "version.h"
 
@@ -19,7 +20,7 @@ struct control {
     struct control_options options;
     struct snapshots snapshots;
     uint64_t started_ns;
-    char host[65];
+    char host[HOST_NAME_ROOM];
 };
 
 /* Topics in the order in which a snapshot tells them: what the later ones refer to comes first. */
@@ -36,7 +37,7 @@ int control_create(struct control **out, const struct control_options *options)
         return -ENOMEM;
     c->options = *options;
     c->started_ns = timeline_now(options->timeline);
-    gethostname(c->host, sizeof(c->host) - 1);
+    host_name(c->host);
     *out = c;
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "holter/error.h"
 #include "proto/client_state.h"
 #include "proto/endpoint.h"
+#include "proto/host.h"
 #include "version.h"
 
 #include <errno.h>
@@ -115,8 +116,8 @@ static int send_message(struct client *c, enum wire_type type, const void *messa
 
 static void say_hello(struct client *c)
 {
-    char host[65] = "";
-    gethostname(host, sizeof host - 1);
+    char host[HOST_NAME_ROOM];
+    host_name(host);
     struct wire_hello hello = {.protocol = WIRE_PROTOCOL,
                                .role = role_name(c->role),
                                .version = HOLTER_VERSION,

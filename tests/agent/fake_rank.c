@@ -1,6 +1,7 @@
 #include "fake_rank.h"
 
 #include "holter/clock.h"
+#include "proto/host.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,9 @@ static void describe(struct segment *segment, const char *session, int32_t pid, 
     segment->tick_hz = 1e9;
     snprintf(segment->session, sizeof segment->session, "%s", session);
     snprintf(segment->job, sizeof segment->job, "%s", job);
-    gethostname(segment->host, sizeof segment->host - 1);
+    char host[HOST_NAME_ROOM];
+    host_name(host);
+    snprintf(segment->host, sizeof segment->host, "%.63s", host);
     snprintf(segment->app, sizeof segment->app, "/bin/fake");
     snprintf(segment->mpi, sizeof segment->mpi, "Fake MPI 1.0");
     snprintf(segment->probe, sizeof segment->probe, "0");

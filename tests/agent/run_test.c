@@ -2,6 +2,7 @@
 
 #include "agent/launch_hosts.h"
 #include "holter/error.h"
+#include "proto/host.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -245,8 +246,8 @@ static void counts_are_written_in_full(void **state)
 static void this_host_is_not_elsewhere(void **state)
 {
     (void)state;
-    char own[256] = "", list[600], out[64] = "";
-    gethostname(own, sizeof own - 1);
+    char own[HOST_NAME_ROOM], list[600], out[64] = "";
+    host_name(own);
     snprintf(list, sizeof list, "localhost:4,127.0.0.1:2, %s", own);
     assert_int_equal(hosts_elsewhere(list, out, sizeof out), 0);
     assert_int_equal(hosts_elsewhere("", out, sizeof out), 0);

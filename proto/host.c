@@ -1,0 +1,10 @@
+#include "proto/host.h"
+
+#include <unistd.h>
+
+void host_name(char out[HOST_NAME_ROOM])
+{
+    if (gethostname(out, HOST_NAME_ROOM) != 0)
+        out[0] = '\0';
+    out[HOST_NAME_ROOM - 1] = '\0';
+}
