@@ -447,8 +447,8 @@ static int set_up(struct front *f, struct listen_locks *locks, char *why, size_t
             snprintf(why, room, "%s/server.key: %s", f->options->keys, holter_strerror(code));
             return code;
         }
-        zmq_setsockopt(f->socket, ZMQ_ZAP_DOMAIN, ZAP_FRONT, strlen(ZAP_FRONT));
     }
+    zap_domain(f->socket, ZAP_FRONT);
     for (size_t i = 0; i < f->options->listen_count; i++) {
         int code = listen_bind(locks, f->socket, f->options->listen[i], why, room);
         if (code != 0)

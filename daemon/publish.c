@@ -190,8 +190,8 @@ static int set_up(struct publisher *p, const struct options *options, char *why,
             snprintf(why, room, "%s/server.key: %s", options->keys, holter_strerror(code));
             return code;
         }
-        zmq_setsockopt(p->socket, ZMQ_ZAP_DOMAIN, ZAP_STREAM, strlen(ZAP_STREAM));
     }
+    zap_domain(p->socket, ZAP_STREAM);
     for (size_t i = 0; i < options->listen_count; i++) {
         char stream[300];
         int code = endpoint_stream(stream, sizeof(stream), options->listen[i]);

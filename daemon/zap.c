@@ -167,6 +167,11 @@ void zap_destroy(struct zap *zap)
         zloop_close(zap->zloop, on_closed);
 }
 
+void zap_domain(void *socket, const char *domain)
+{
+    zmq_setsockopt(socket, ZMQ_ZAP_DOMAIN, domain, strlen(domain));
+}
+
 uint64_t zap_refused(const struct zap *zap)
 {
     return zap == NULL ? 0 : zap->refused;
