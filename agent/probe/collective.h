@@ -49,44 +49,84 @@ HOT int in_place(struct exchange *x, const void *buffer)
     return 1;
 }
 
-HOT uint64_t sum_counts(struct thread *t, const int *counts, int n, MPI_Datatype type)
+/** A buffer's parts, one for each rank or neighbour. */
+struct parts {
+    enum { PARTS_SAME, PARTS_COUNTED, PARTS_LARGE } kind;
+    int64_t count;             /**< PARTS_SAME: of each */
+    const int *counts;         /**< PARTS_COUNTED */
+    const MPI_Count *large;    /**< PARTS_LARGE */
+    MPI_Datatype type;         /**< of all, */
+    const MPI_Datatype *types; /**< unless each has its own */
+};
+
+HOT struct parts parts_same(int64_t count, MPI_Datatype type)
 {
-    uint64_t sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += (uint64_t)(counts[i] > 0 ? counts[i] : 0);
-    return sum * payload(t, 1, type);
+    return (struct parts){.kind = PARTS_SAME, .count = count, .type = type};
 }
 
-HOT uint64_t sum_large(struct thread *t, const MPI_Count *counts, int n, MPI_Datatype type)
+HOT struct parts parts_counted(const int *counts, MPI_Datatype type)
 {
-    uint64_t sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += (uint64_t)(counts[i] > 0 ? counts[i] : 0);
-    return sum * payload(t, 1, type);
+    return (struct parts){.kind = PARTS_COUNTED, .counts = counts, .type = type};
 }
 
-HOT uint64_t sum_types(struct thread *t, const int *counts, int n, const MPI_Datatype *types)
+HOT struct parts parts_large(const MPI_Count *counts, MPI_Datatype type)
 {
-    uint64_t sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += payload(t, counts[i], types[i]);
-    return sum;
+    return (struct parts){.kind = PARTS_LARGE, .large = counts, .type = type};
 }
 
-HOT uint64_t sum_types_large(struct thread *t, const MPI_Count *counts, int n,
-                             const MPI_Datatype *types)
+HOT struct parts parts_counted_types(const int *counts, const MPI_Datatype *types)
 {
-    uint64_t sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += payload(t, counts[i], types[i]);
-    return sum;
+    return (struct parts){.kind = PARTS_COUNTED, .counts = counts, .types = types};
 }
 
-/* The same names for counts of int and of MPI_Count. */
-#define SUM(t, counts, n, type)                                                                    \
-    _Generic((counts), const int * : sum_counts, const MPI_Count * : sum_large)(t, counts, n, type)
-#define SUM_TYPES(t, counts, n, types)                                                             \
-    _Generic((counts), const int *: sum_types, const MPI_Count *: sum_types_large)(t, counts, n, types)
+HOT struct parts parts_large_types(const MPI_Count *counts, const MPI_Datatype *types)
+{
+    return (struct parts){.kind = PARTS_LARGE, .large = counts, .types = types};
+}
+
+/* From a count, an array of int or one of MPI_Count. */
+#define PARTS(counts, type)                                                                        \
+    _Generic((counts),                                                                             \
+        const int *: parts_counted,                                                                \
+        const MPI_Count *: parts_large,                                                            \
+        default: parts_same)(counts, type)
+#define PARTS_TYPES(counts, types)                                                                 \
+    _Generic((counts),                                                                             \
+        const int *: parts_counted_types,                                                          \
+        const MPI_Count *: parts_large_types)(counts, types)
+
+HOT int64_t part_count(const struct parts *p, int i)
+{
+    return p->kind == PARTS_SAME      ? p->count
+           : p->kind == PARTS_COUNTED ? p->counts[i]
+                                      : (int64_t)p->large[i];
+}
+
+HOT uint64_t part_bytes(struct thread *t, const struct parts *p, int i)
+{
+    return payload(t, part_count(p, i), p->types ? p->types[i] : p->type);
+}
+
+/** Bytes of n parts; of those left out (bit i: part i) none. */
+HOT uint64_t parts_bytes(struct thread *t, const struct parts *p, int n, uint64_t left_out)
+{
+    uint64_t sum = 0;
+    if (p->kind == PARTS_SAME)
+        return payload(t, p->count, p->type) * (uint64_t)(n - __builtin_popcountll(left_out));
+    for (int i = 0; i < n; i++) {
+        if (i < 64 && left_out >> i & 1)
+            continue;
+        int64_t count = part_count(p, i);
+        sum += p->types ? part_bytes(t, p, i) : count > 0 ? (uint64_t)count : 0;
+    }
+    return p->types ? sum : sum * payload(t, 1, p->type);
+}
+
+/** Bytes of this rank's own part. */
+HOT uint64_t own_bytes(struct thread *t, const struct parts *p, const struct comm *c)
+{
+    return p->kind == PARTS_SAME || c->size > 0 ? part_bytes(t, p, c->rank) : 0;
+}
 
 HOT struct exchange coll_barrier(struct thread *t, MPI_Comm comm)
 {
@@ -106,121 +146,59 @@ HOT struct exchange coll_bcast(struct thread *t, int64_t count, MPI_Datatype typ
     return x;
 }
 
-HOT struct exchange coll_gather(struct thread *t, const void *sendbuf, int64_t sendcount,
-                                MPI_Datatype sendtype, int64_t recvcount, MPI_Datatype recvtype,
-                                int root, MPI_Comm comm)
+/* Gather and scatter are mirror images: the root has a part for each rank in one buffer, and each
+ * rank has one part in another, for which the root may pass MPI_IN_PLACE. */
+HOT void rooted_parts(struct thread *t, struct exchange *x, const struct comm *c, int root,
+                      uint64_t *all_bytes, const struct parts *all, uint64_t *one_bytes,
+                      const struct parts *one, const void *one_buffer)
 {
-    const struct comm *c = comm_find(t, comm);
-    struct exchange x = exchange_of(c);
-    enum part part = rooted(&x, c, root);
-    int inter = (c->flags & EVENT_INTER) != 0;
+    enum part part = rooted(x, c, root);
     if (part == PART_ROOT) {
-        uint64_t each = payload(t, recvcount, recvtype);
-        x.get = each * (uint64_t)c->peers;
-        x.give = inter ? 0 : in_place(&x, sendbuf) ? each : payload(t, sendcount, sendtype);
+        *all_bytes = parts_bytes(t, all, c->peers, 0);
+        if (!(c->flags & EVENT_INTER))
+            *one_bytes = in_place(x, one_buffer) ? own_bytes(t, all, c) : part_bytes(t, one, 0);
     } else if (part == PART_OTHER) {
-        x.give = payload(t, sendcount, sendtype);
+        *one_bytes = part_bytes(t, one, 0);
     }
-    return x;
 }
 
-#define COLL_GATHERV(x, t, sendbuf, sendcount, sendtype, recvcounts, recvtype, root, handle)       \
-    do {                                                                                           \
-        const struct comm *c_ = comm_find(t, handle);                                              \
-        x = exchange_of(c_);                                                                       \
-        enum part part_ = rooted(&x, c_, root);                                                    \
-        int inter_ = (c_->flags & EVENT_INTER) != 0;                                               \
-        if (part_ == PART_ROOT) {                                                                  \
-            x.get = SUM(t, recvcounts, c_->peers, recvtype);                                       \
-            x.give = inter_                  ? 0                                                   \
-                     : in_place(&x, sendbuf) ? payload(t, recvcounts[c_->rank], recvtype)          \
-                                             : payload(t, sendcount, sendtype);                    \
-        } else if (part_ == PART_OTHER) {                                                          \
-            x.give = payload(t, sendcount, sendtype);                                              \
-        }                                                                                          \
-    } while (0)
-
-HOT struct exchange coll_scatter(struct thread *t, int64_t sendcount, MPI_Datatype sendtype,
-                                 const void *recvbuf, int64_t recvcount, MPI_Datatype recvtype,
-                                 int root, MPI_Comm comm)
+HOT struct exchange coll_gather(struct thread *t, const void *sendbuf, struct parts give,
+                                struct parts get, int root, MPI_Comm comm)
 {
     const struct comm *c = comm_find(t, comm);
     struct exchange x = exchange_of(c);
-    enum part part = rooted(&x, c, root);
-    int inter = (c->flags & EVENT_INTER) != 0;
-    if (part == PART_ROOT) {
-        uint64_t each = payload(t, sendcount, sendtype);
-        x.give = each * (uint64_t)c->peers;
-        x.get = inter ? 0 : in_place(&x, recvbuf) ? each : payload(t, recvcount, recvtype);
-    } else if (part == PART_OTHER) {
-        x.get = payload(t, recvcount, recvtype);
-    }
+    rooted_parts(t, &x, c, root, &x.get, &get, &x.give, &give, sendbuf);
     return x;
 }
 
-#define COLL_SCATTERV(x, t, sendcounts, sendtype, recvbuf, recvcount, recvtype, root, handle)      \
-    do {                                                                                           \
-        const struct comm *c_ = comm_find(t, handle);                                              \
-        x = exchange_of(c_);                                                                       \
-        enum part part_ = rooted(&x, c_, root);                                                    \
-        int inter_ = (c_->flags & EVENT_INTER) != 0;                                               \
-        if (part_ == PART_ROOT) {                                                                  \
-            x.give = SUM(t, sendcounts, c_->peers, sendtype);                                      \
-            x.get = inter_                  ? 0                                                    \
-                    : in_place(&x, recvbuf) ? payload(t, sendcounts[c_->rank], sendtype)           \
-                                            : payload(t, recvcount, recvtype);                     \
-        } else if (part_ == PART_OTHER) {                                                          \
-            x.get = payload(t, recvcount, recvtype);                                               \
-        }                                                                                          \
-    } while (0)
-
-HOT struct exchange coll_allgather(struct thread *t, const void *sendbuf, int64_t sendcount,
-                                   MPI_Datatype sendtype, int64_t recvcount, MPI_Datatype recvtype,
-                                   MPI_Comm comm)
+HOT struct exchange coll_scatter(struct thread *t, struct parts give, const void *recvbuf,
+                                 struct parts get, int root, MPI_Comm comm)
 {
     const struct comm *c = comm_find(t, comm);
     struct exchange x = exchange_of(c);
-    uint64_t each = payload(t, recvcount, recvtype);
-    x.get = each * (uint64_t)c->peers;
-    x.give = in_place(&x, sendbuf) ? each : payload(t, sendcount, sendtype);
+    rooted_parts(t, &x, c, root, &x.give, &give, &x.get, &get, recvbuf);
     return x;
 }
 
-#define COLL_ALLGATHERV(x, t, sendbuf, sendcount, sendtype, recvcounts, recvtype, handle)          \
-    do {                                                                                           \
-        const struct comm *c_ = comm_find(t, handle);                                              \
-        x = exchange_of(c_);                                                                       \
-        x.get = SUM(t, recvcounts, c_->peers, recvtype);                                           \
-        x.give = in_place(&x, sendbuf) ? payload(t, recvcounts[c_->rank], recvtype)                \
-                                       : payload(t, sendcount, sendtype);                          \
-    } while (0)
-
-HOT struct exchange coll_alltoall(struct thread *t, const void *sendbuf, int64_t sendcount,
-                                  MPI_Datatype sendtype, int64_t recvcount, MPI_Datatype recvtype,
-                                  MPI_Comm comm)
+HOT struct exchange coll_allgather(struct thread *t, const void *sendbuf, struct parts give,
+                                   struct parts get, MPI_Comm comm)
 {
     const struct comm *c = comm_find(t, comm);
     struct exchange x = exchange_of(c);
-    x.get = payload(t, recvcount, recvtype) * (uint64_t)c->peers;
-    x.give = in_place(&x, sendbuf) ? x.get : payload(t, sendcount, sendtype) * (uint64_t)c->peers;
+    x.get = parts_bytes(t, &get, c->peers, 0);
+    x.give = in_place(&x, sendbuf) ? own_bytes(t, &get, c) : part_bytes(t, &give, 0);
     return x;
 }
 
-#define COLL_ALLTOALLV(x, t, sendbuf, sendcounts, sendtype, recvcounts, recvtype, handle)          \
-    do {                                                                                           \
-        const struct comm *c_ = comm_find(t, handle);                                              \
-        x = exchange_of(c_);                                                                       \
-        x.get = SUM(t, recvcounts, c_->peers, recvtype);                                           \
-        x.give = in_place(&x, sendbuf) ? x.get : SUM(t, sendcounts, c_->peers, sendtype);          \
-    } while (0)
-
-#define COLL_ALLTOALLW(x, t, sendbuf, sendcounts, sendtypes, recvcounts, recvtypes, handle)        \
-    do {                                                                                           \
-        const struct comm *c_ = comm_find(t, handle);                                              \
-        x = exchange_of(c_);                                                                       \
-        x.get = SUM_TYPES(t, recvcounts, c_->peers, recvtypes);                                    \
-        x.give = in_place(&x, sendbuf) ? x.get : SUM_TYPES(t, sendcounts, c_->peers, sendtypes);   \
-    } while (0)
+HOT struct exchange coll_alltoall(struct thread *t, const void *sendbuf, struct parts give,
+                                  struct parts get, MPI_Comm comm)
+{
+    const struct comm *c = comm_find(t, comm);
+    struct exchange x = exchange_of(c);
+    x.get = parts_bytes(t, &get, c->peers, 0);
+    x.give = in_place(&x, sendbuf) ? x.get : parts_bytes(t, &give, c->peers, 0);
+    return x;
+}
 
 HOT struct exchange coll_reduce(struct thread *t, const void *sendbuf, int64_t count,
                                 MPI_Datatype type, int root, MPI_Comm comm)
@@ -248,73 +226,40 @@ HOT struct exchange coll_allreduce(struct thread *t, const void *sendbuf, int64_
     return x;
 }
 
-HOT struct exchange coll_reduce_scatter_block(struct thread *t, const void *sendbuf,
-                                              int64_t recvcount, MPI_Datatype type, MPI_Comm comm)
+HOT struct exchange coll_reduce_scatter(struct thread *t, const void *sendbuf, struct parts get,
+                                        MPI_Comm comm)
 {
     const struct comm *c = comm_find(t, comm);
     struct exchange x = exchange_of(c);
-    x.get = payload(t, recvcount, type);
-    x.give = x.get * (uint64_t)c->size;
+    x.get = own_bytes(t, &get, c);
+    x.give = parts_bytes(t, &get, c->size, 0);
     in_place(&x, sendbuf);
     return x;
 }
 
-#define COLL_REDUCE_SCATTER(x, t, sendbuf, recvcounts, type, handle)                               \
-    do {                                                                                           \
-        const struct comm *c_ = comm_find(t, handle);                                              \
-        x = exchange_of(c_);                                                                       \
-        x.get = c_->size > 0 ? payload(t, recvcounts[c_->rank], type) : 0;                         \
-        x.give = SUM(t, recvcounts, c_->size, type);                                               \
-        in_place(&x, sendbuf);                                                                     \
-    } while (0)
-
 /* ---- neighbourhoods: one part for each neighbour of the topology --------- */
 
-HOT struct exchange coll_neighbor_allgather(struct thread *t, int64_t sendcount,
-                                            MPI_Datatype sendtype, int64_t recvcount,
-                                            MPI_Datatype recvtype, MPI_Comm comm)
+HOT struct exchange coll_neighbor_allgather(struct thread *t, struct parts give, struct parts get,
+                                            MPI_Comm comm)
 {
     const struct comm *c = comm_neighbours(comm_find(t, comm), comm);
     struct exchange x = exchange_of(c);
-    x.give = payload(t, sendcount, sendtype);
-    x.get = payload(t, recvcount, recvtype) * (uint64_t)c->sources;
+    int unknown = c->slot >= COMM_SLOT_OTHER;
+    if (unknown || c->sinks > __builtin_popcountll(c->absent))
+        x.give = part_bytes(t, &give, 0);
+    x.get = parts_bytes(t, &get, c->sources, c->absent);
     return x;
 }
 
-#define COLL_NEIGHBOR_ALLGATHERV(x, t, sendcount, sendtype, recvcounts, recvtype, handle)          \
-    do {                                                                                           \
-        const struct comm *c_ = comm_neighbours(comm_find(t, handle), handle);                     \
-        x = exchange_of(c_);                                                                       \
-        x.give = payload(t, sendcount, sendtype);                                                  \
-        x.get = SUM(t, recvcounts, c_->sources, recvtype);                                         \
-    } while (0)
-
-HOT struct exchange coll_neighbor_alltoall(struct thread *t, int64_t sendcount,
-                                           MPI_Datatype sendtype, int64_t recvcount,
-                                           MPI_Datatype recvtype, MPI_Comm comm)
+HOT struct exchange coll_neighbor_alltoall(struct thread *t, struct parts give, struct parts get,
+                                           MPI_Comm comm)
 {
     const struct comm *c = comm_neighbours(comm_find(t, comm), comm);
     struct exchange x = exchange_of(c);
-    x.give = payload(t, sendcount, sendtype) * (uint64_t)c->sinks;
-    x.get = payload(t, recvcount, recvtype) * (uint64_t)c->sources;
+    x.give = parts_bytes(t, &give, c->sinks, c->absent);
+    x.get = parts_bytes(t, &get, c->sources, c->absent);
     return x;
 }
-
-#define COLL_NEIGHBOR_ALLTOALLV(x, t, sendcounts, sendtype, recvcounts, recvtype, handle)          \
-    do {                                                                                           \
-        const struct comm *c_ = comm_neighbours(comm_find(t, handle), handle);                     \
-        x = exchange_of(c_);                                                                       \
-        x.give = SUM(t, sendcounts, c_->sinks, sendtype);                                          \
-        x.get = SUM(t, recvcounts, c_->sources, recvtype);                                         \
-    } while (0)
-
-#define COLL_NEIGHBOR_ALLTOALLW(x, t, sendcounts, sendtypes, recvcounts, recvtypes, handle)        \
-    do {                                                                                           \
-        const struct comm *c_ = comm_neighbours(comm_find(t, handle), handle);                     \
-        x = exchange_of(c_);                                                                       \
-        x.give = SUM_TYPES(t, sendcounts, c_->sinks, sendtypes);                                   \
-        x.get = SUM_TYPES(t, recvcounts, c_->sources, recvtypes);                                  \
-    } while (0)
 
 /* ---- before and after ---------------------------------------------------- */
 

@@ -487,9 +487,21 @@ int32_t comm_peer_lookup(const struct comm *comm, int rank)
     return world;
 }
 
-/* A Cartesian communicator has two neighbours in each dimension; MPI_PROC_NULL beyond an open
- * border is among them and takes part with its counts, as the standard has it (MPI 4.0, section
- * 8.6). */
+/* A Cartesian communicator has two neighbours in each dimension, down before up. Beyond an open
+ * border there is MPI_PROC_NULL: its counts and buffers are given, but nothing is exchanged with it
+ * (MPI 4.0, section 8.6). */
+static uint64_t absent_neighbours(MPI_Comm handle, int dimensions)
+{
+    uint64_t absent = 0;
+    for (int i = 0; i < dimensions && i < 32; i++) {
+        int down = 0, up = 0;
+        real_PMPI_Cart_shift(handle, i, 1, &down, &up);
+        absent |= (uint64_t)(down == MPI_PROC_NULL) << 2 * i;
+        absent |= (uint64_t)(up == MPI_PROC_NULL) << (2 * i + 1);
+    }
+    return absent;
+}
+
 const struct comm *comm_neighbours(const struct comm *comm, MPI_Comm handle)
 {
     if (comm->sources >= 0 || comm->slot >= COMM_SLOT_OTHER)
@@ -497,13 +509,15 @@ const struct comm *comm_neighbours(const struct comm *comm, MPI_Comm handle)
     struct comm *own = &comms[comm->slot];
     int kind = MPI_UNDEFINED, dimensions = 0, in = 0, out = 0, weighted;
     real_PMPI_Topo_test(handle, &kind);
-    if (kind == MPI_CART && real_PMPI_Cartdim_get(handle, &dimensions) == MPI_SUCCESS)
+    if (kind == MPI_CART && real_PMPI_Cartdim_get(handle, &dimensions) == MPI_SUCCESS) {
         in = out = 2 * dimensions;
-    else if (kind == MPI_GRAPH &&
-             real_PMPI_Graph_neighbors_count(handle, own->rank, &in) == MPI_SUCCESS)
+        own->absent = absent_neighbours(handle, dimensions);
+    } else if (kind == MPI_GRAPH &&
+               real_PMPI_Graph_neighbors_count(handle, own->rank, &in) == MPI_SUCCESS) {
         out = in;
-    else if (kind == MPI_DIST_GRAPH)
+    } else if (kind == MPI_DIST_GRAPH) {
         real_PMPI_Dist_graph_neighbors_count(handle, &in, &out, &weighted);
+    }
     own->sinks = out;
     own->sources = in;
     return comm;

@@ -18,7 +18,7 @@ import call_table
 
 # Functions of MPI that the probe itself calls.
 USED = """Type_size_x Comm_group Comm_remote_group Comm_rank Comm_size Comm_remote_size Comm_test_inter
-Group_translate_ranks Group_free Win_get_group Topo_test Cartdim_get Graph_neighbors_count
+Group_translate_ranks Group_free Win_get_group Topo_test Cartdim_get Cart_shift Graph_neighbors_count
 Dist_graph_neighbors_count Initialized Finalized Query_thread Get_library_version""".split()
 
 
@@ -257,41 +257,36 @@ def request_free(call):
                    "request_enter(&s, r);", "request_free_leave(&s, result, r);")
 
 
-# ---- collectives: arguments of coll_<shape>, from the call's parameters
+# ---- collectives: arguments of a function in collective.h, from the call's parameters
 
 COLLECTIVES = {
     "barrier": "comm", "bcast": "count datatype root comm",
-    "gather": "sendbuf sendcount sendtype recvcount recvtype root comm",
-    "gatherv": "sendbuf sendcount sendtype recvcounts recvtype root comm",
-    "scatter": "sendcount sendtype recvbuf recvcount recvtype root comm",
-    "scatterv": "sendcounts sendtype recvbuf recvcount recvtype root comm",
-    "allgather": "sendbuf sendcount sendtype recvcount recvtype comm",
-    "allgatherv": "sendbuf sendcount sendtype recvcounts recvtype comm",
-    "alltoall": "sendbuf sendcount sendtype recvcount recvtype comm",
-    "alltoallv": "sendbuf sendcounts sendtype recvcounts recvtype comm",
-    "alltoallw": "sendbuf sendcounts sendtypes recvcounts recvtypes comm",
+    "gather": "sendbuf send recv root comm", "scatter": "send recvbuf recv root comm",
+    "allgather": "sendbuf send recv comm", "alltoall": "sendbuf send recv comm",
     "reduce": "sendbuf count datatype root comm", "allreduce": "sendbuf count datatype comm",
-    "scan": "sendbuf count datatype comm", "exscan": "sendbuf count datatype comm",
-    "reduce_scatter_block": "sendbuf recvcount datatype comm",
-    "reduce_scatter": "sendbuf recvcounts datatype comm",
-    "neighbor_allgather": "sendcount sendtype recvcount recvtype comm",
-    "neighbor_allgatherv": "sendcount sendtype recvcounts recvtype comm",
-    "neighbor_alltoall": "sendcount sendtype recvcount recvtype comm",
-    "neighbor_alltoallv": "sendcounts sendtype recvcounts recvtype comm",
-    "neighbor_alltoallw": "sendcounts sendtypes recvcounts recvtypes comm",
+    "reduce_scatter": "sendbuf recv comm",
+    "neighbor_allgather": "send recv comm", "neighbor_alltoall": "send recv comm",
 }
-# scan and exscan give and get what allreduce does.
-SAME = {"scan": "allreduce", "exscan": "allreduce"}
+# Shapes that give and get what another does, with counts or types of their own for each rank.
+SAME = {"gatherv": "gather", "scatterv": "scatter", "allgatherv": "allgather", "alltoallv": "alltoall",
+        "alltoallw": "alltoall", "scan": "allreduce", "exscan": "allreduce",
+        "reduce_scatter_block": "reduce_scatter", "neighbor_allgatherv": "neighbor_allgather",
+        "neighbor_alltoallv": "neighbor_alltoall", "neighbor_alltoallw": "neighbor_alltoall"}
 
 
-@shape(*COLLECTIVES)
+def parts(call, side):
+    """The send or receive buffer's parts: PARTS(sendcounts, sendtype)."""
+    counts = side + ("counts" if has(call, side + "counts") else "count")
+    if has(call, side + "types"):
+        return f"PARTS_TYPES({counts}, {side}types)"
+    return f"PARTS({counts}, {side + 'type' if has(call, side + 'type') else 'datatype'})"
+
+
+@shape(*COLLECTIVES, *SAME)
 def collective(call):
-    arguments = ", ".join(COLLECTIVES[call.shape].split())
     name = SAME.get(call.shape, call.shape)
-    if "counts" in arguments:  # macros, which take counts of either type
-        before = f"struct exchange x;\nCOLL_{name.upper()}(x, s.t, {arguments});"
-    else:
-        before = f"const struct exchange x = coll_{name}(s.t, {arguments});"
+    arguments = ", ".join(parts(call, a) if a in ("send", "recv") else a for a in COLLECTIVES[name].split())
+    before = f"const struct exchange x = coll_{name}(s.t, {arguments});"
     if not request_of(call):
         return Wrapper(before + "\ncoll_enter(&s, &x);", "plain_leave(&s, result, x.flags);")
     before += "\nstruct posted p = coll_request(&x);"

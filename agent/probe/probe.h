@@ -120,6 +120,7 @@ struct comm {
     uint32_t ordinal; /**< communicators made from this one so far */
     int32_t sources;  /**< neighbours that send to this rank; -1: not asked yet */
     int32_t sinks;    /**< neighbours this rank sends to */
+    uint64_t absent;  /**< bit i: neighbour i is MPI_PROC_NULL, beyond the border of a grid */
     uint16_t slot;    /**< index, or COMM_SLOT_* */
     uint16_t flags;   /**< EVENT_INTER, COMM_WINDOW */
 };
@@ -241,7 +242,7 @@ COLD void comm_named(MPI_Comm comm, const char *name);
 /** Slot of an index that stands in a request. NULL for COMM_SLOT_*. */
 const struct comm *comm_of_slot(uint16_t slot);
 
-/** Fill comm->sources and comm->sinks. */
+/** Fill comm->sources, comm->sinks and comm->absent. */
 COLD const struct comm *comm_neighbours(const struct comm *comm, MPI_Comm handle);
 
 /* ---- region.c ------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* collectives ROUNDS: every collective, blocking and immediate, with MPI_IN_PLACE, with counts that
- * differ from rank to rank, on neighbourhoods and across an inter-communicator. Results are
- * verified.
+ * differ from rank to rank, on neighbourhoods with and without a border and across an
+ * inter-communicator. Results are verified.
  *
  * Bytes given are those a rank puts in, bytes got those it takes out. In place it gives what its
  * buffer stands for. */
@@ -218,6 +218,37 @@ static void neighbours(struct party *p)
     CALL(Comm_free, &graph);
 }
 
+/* A row of ranks, the first and last of which have one neighbour. Counts and buffers are given for
+ * two, but with MPI_PROC_NULL nothing is exchanged. */
+static void beyond_the_border(struct party *p)
+{
+    int down = p->rank > 0, up = p->rank < p->size - 1, open = 0;
+    int counts[] = {UNIT, 2 * UNIT}, in_counts[] = {2 * UNIT, UNIT}, places[] = {0, 2 * UNIT};
+    size_t all = (size_t)(down + up) * p->block, once = down + up > 0 ? p->block : 0;
+    size_t out = (size_t)(down + 2 * up) * p->block, in = (size_t)(2 * down + up) * p->block;
+    MPI_Aint offsets[] = {0, 2 * UNIT * sizeof(int)};
+    MPI_Datatype types[] = {MPI_INT, MPI_INT};
+    MPI_Comm row;
+    CALL(Cart_create, p->comm, 1, &p->size, &open, 0, &row);
+    fill(p->out, 4 * UNIT, p->rank);
+    EITHER(p, once, all, Neighbor_allgather, Ineighbor_allgather, p->out, UNIT, MPI_INT, p->in,
+           UNIT, MPI_INT, row);
+    if (down)
+        expect("MPI_Neighbor_allgather in a row", p->in[0], p->rank - 1);
+    EITHER(p, all, all, Neighbor_alltoall, Ineighbor_alltoall, p->out, UNIT, MPI_INT, p->in, UNIT,
+           MPI_INT, row);
+    EITHER(p, out, in, Neighbor_alltoallv, Ineighbor_alltoallv, p->out, counts, places, MPI_INT,
+           p->in, in_counts, places, MPI_INT, row);
+    EITHER(p, out, in, Neighbor_alltoallw, Ineighbor_alltoallw, p->out, counts, offsets, types,
+           p->in, in_counts, offsets, types, row);
+    if (up)
+        expect("MPI_Neighbor_alltoallw in a row", p->in[2 * UNIT], p->rank + 1);
+    fill(counts, 2, UNIT);
+    EITHER(p, once, all, Neighbor_allgatherv, Ineighbor_allgatherv, p->out, UNIT, MPI_INT, p->in,
+           counts, places, MPI_INT, row);
+    CALL(Comm_free, &row);
+}
+
 /* Two halves of the world. The root is the first rank of the lower one. */
 static void across(struct party *p)
 {
@@ -252,7 +283,7 @@ int main(int argc, char **argv)
     struct party p = {.comm = MPI_COMM_WORLD, .block = UNIT * sizeof(int)};
     MPI_Comm_rank(p.comm, &p.rank);
     MPI_Comm_size(p.comm, &p.size);
-    size_t n = (size_t)p.size, room = n * (n + UNIT) + 2 * UNIT;
+    size_t n = (size_t)p.size, room = n * (n + UNIT) + 4 * UNIT;
     p.out = calloc(room, sizeof(int));
     p.in = calloc(room, sizeof(int));
     p.counts = calloc(n, sizeof(int));
@@ -265,6 +296,7 @@ int main(int argc, char **argv)
         all_to_all_counted(&p);
         in_place(&p);
         neighbours(&p);
+        beyond_the_border(&p);
         across(&p);
         nothing(&p);
     }
