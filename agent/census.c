@@ -261,7 +261,7 @@ uint32_t census_tell_ended(struct census *census, const struct drain_clocks *clo
     uint32_t told = 0;
     for (uint32_t i = 0; i < census->count; i++) {
         struct resident *resident = census->residents[i];
-        if (resident->stage != JOINED || !resident->ended)
+        if (resident->stage != JOINED || !resident->ended || !rank_drained(resident->rank))
             continue;
         /* A call that it died in lasted until now, not until the window's end. */
         struct drain_clocks end = *clocks;

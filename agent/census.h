@@ -54,7 +54,8 @@ void census_settle_newcomers(struct census *census, const struct job *job);
 uint64_t census_drain(struct census *census, const struct drain_clocks *clocks,
                       struct event *batch);
 
-/** Tell of the ranks whose process is gone; census_drain() must have gone before.
+/** Tell of the ranks whose process is gone, and whose last records are in the sums: what they did
+ *  after the end of the open window, when the agent comes late, is for the next.
  *  @return ranks told of */
 uint32_t census_tell_ended(struct census *census, const struct drain_clocks *clocks,
                            const struct daemon_clock *clock);

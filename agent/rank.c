@@ -1,5 +1,6 @@
 #include "agent/rank.h"
 
+#include "holter/clock.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -294,6 +295,10 @@ static uint64_t drain_ring(struct rank *rank, struct rank_ring *ring,
         size_t count = ring_read(&ring->reader, batch, RANK_BATCH);
         if (count == 0)
             break;
+        /* On a full node the agent may have been without a core since the drain began, for seconds,
+         * while the rank wrote on: those records are not from the future. */
+        uint64_t now_ns = clock_mono_ns();
+        source.now_ns = now_ns > source.now_ns ? now_ns : source.now_ns;
         size_t taken = window_sum_events(rank->sum, rank->index, &source, batch, count);
         total += taken;
         if (taken < count) {
@@ -323,6 +328,16 @@ uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
         total += taken;
     }
     return total;
+}
+
+int rank_drained(const struct rank *rank)
+{
+    for (uint32_t i = 0; i < rank->open; i++) {
+        const struct ring_reader *reader = &rank->rings[i].reader;
+        if (atomic_load_explicit(&reader->control->head, memory_order_acquire) != reader->next)
+            return 0;
+    }
+    return 1;
 }
 
 /* What of a counter in shared memory is new; one that went back is taken up anew. */

@@ -92,6 +92,9 @@ uint64_t rank_begin(const struct rank *rank, const struct journal_state *journal
 uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
                     const struct journal_state *journal, struct event *batch);
 
+/** Is everything in the sums that its rings hold? */
+int rank_drained(const struct rank *rank);
+
 /** The window ends: count calls in progress, polls and losses. Call after rank_drain() up to that
  * end. */
 void rank_end_window(struct rank *rank, const struct drain_clocks *clocks);

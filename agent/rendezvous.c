@@ -373,13 +373,15 @@ static int remove_unless_used(const struct rendezvous *r)
 
 int rendezvous_leave(const struct rendezvous *r, int lock_fd)
 {
-    int gate = enter_gate(r, 1);
-    if (gate < 0)
-        return -EAGAIN;
-    int rc = remove_unless_used(r);
+    int gate = enter_gate(r, 1), rc = -EAGAIN;
+    if (gate >= 0)
+        rc = remove_unless_used(r);
+    else if (gate == -ENOENT) /* somebody removed the directory: nobody finds this agent any more */
+        rc = segments_left(r) ? -EBUSY : 0;
     if (rc == 0)
         close(lock_fd);
-    close(gate);
+    if (gate >= 0)
+        close(gate);
     return rc;
 }
 

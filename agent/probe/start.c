@@ -543,10 +543,14 @@ __attribute__((constructor)) static void loaded(void)
     errno = error;
 }
 
-static int agent_lives(void)
+/* Will an agent read and remove the segment? On a full node it may not have come to it yet: then
+ * there is one if this process was started by `holter exec`, which gave it the job's id. */
+static int agent_comes(void)
 {
     int32_t agent = atomic_load_explicit(&probe.segment->agent_pid, memory_order_relaxed);
-    return agent > 0 && (kill(agent, 0) == 0 || errno == EPERM);
+    if (agent == 0)
+        return start.job[0] != '\0';
+    return kill(agent, 0) == 0 || errno == EPERM;
 }
 
 /* The process leaves through exit(). What still calls MPI after this goes straight to the library.
@@ -560,6 +564,6 @@ __attribute__((destructor)) static void ended(void)
     go_passive();
     if (atomic_load_explicit(&probe.segment->state, memory_order_relaxed) != SEGMENT_ABORTED)
         atomic_store_explicit(&probe.segment->state, SEGMENT_ENDED, memory_order_release);
-    if (!agent_lives())
+    if (!agent_comes())
         shm_unlink(start.name);
 }

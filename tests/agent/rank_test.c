@@ -2,6 +2,7 @@
 #include "agent/rank.h"
 
 #include "fake_rank.h"
+#include "holter/clock.h"
 #include "holter/error.h"
 
 #include <setjmp.h>
@@ -289,6 +290,24 @@ static void random_memory_does_no_harm(void **state)
     detach(bed);
 }
 
+/* The clocks of a drain are read when it begins. An agent that gets no core for seconds then meets
+ * records that are newer; only what is newer than the present is nonsense. */
+static void records_newer_than_the_drain_are_not_lost(void **state)
+{
+    struct bed *bed = *state;
+    attach(bed);
+    struct event event = send_event(clock_mono_ns() - 5000, 1);
+    fake_rank_write(&bed->fake, &event);
+    event.t_exit = UINT64_MAX / 2;
+    fake_rank_write(&bed->fake, &event);
+    struct drain_clocks stale = {&bed->plain, &bed->plain, clock_mono_ns() + 1, 1};
+    rank_drain(bed->rank, &stale, NULL, bed->batch);
+    struct wire_rank_row row = row_of(bed);
+    assert_int_equal(row.events, 1);
+    assert_int_equal(row.lost, 1);
+    detach(bed);
+}
+
 static volatile sig_atomic_t alarms;
 
 static void count_alarm(int number)
@@ -343,6 +362,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(foreign_and_damaged_segments_are_refused, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(random_memory_does_no_harm, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(records_newer_than_the_drain_are_not_lost, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(ring_that_fills_between_drains_wakes_the_agent, set_up,
                                         tear_down),
     };

@@ -103,6 +103,20 @@ static void registration_tells_job_and_whether_the_process_lives(void **state)
     assert_int_equal(rendezvous_leave(&bed->r, lock), 0);
 }
 
+/* As when the user logs out and the system removes /run/user/<uid>: nobody can find the agent, so
+ * it must not wait for anybody. */
+static void agent_whose_directory_was_removed_may_leave(void **state)
+{
+    struct bed *bed = *state;
+    int lock = -1;
+    char command[128];
+    assert_int_equal(rendezvous_join(&bed->r, (int32_t)getpid(), "a.0", &lock), 1);
+    snprintf(command, sizeof command, "rm -rf %s/*", bed->run_dir);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(rendezvous_leave(&bed->r, lock), 0);
+    assert_int_equal(fcntl(lock, F_GETFD), -1);
+}
+
 /* ---- the race ------------------------------------------------------------ */
 
 struct race {
@@ -292,6 +306,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(registration_tells_job_and_whether_the_process_lives,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(agent_whose_directory_was_removed_may_leave, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(registered_process_is_never_without_an_agent, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(program_that_cannot_be_started_is_told, set_up, tear_down),

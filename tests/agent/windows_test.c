@@ -4,10 +4,12 @@
 #include "fake_rank.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -209,6 +211,38 @@ static void worker_that_takes_over_goes_on_where_the_killed_one_was(void **state
     assert_int_equal(after.flags, WINDOW_RESUMED);
 }
 
+/* The segment of a process that is gone by the time the agent comes to it. */
+static void replace_by_dead_process(struct bed *bed)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    fake_rank_destroy(&bed->fake);
+    assert_int_equal(fake_rank_create(&bed->fake, SESSION, (int32_t)pid, JOB, 2, 4, 1024), 0);
+    bed->fake.segment->mono_start_ns = BEGIN;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    census_meet(&bed->census, bed->fake.name, (int32_t)pid);
+}
+
+/* The agent had no core for a while: the rank ended after the window that is still open. */
+static void rank_that_has_ended_is_read_to_its_last_record(void **state)
+{
+    struct bed *bed = *state;
+    replace_by_dead_process(bed);
+    write_call(bed, CALL_Barrier, BEGIN + 1000, BEGIN + 2000);
+    write_call(bed, CALL_Barrier, BEGIN + 2 * SECOND, BEGIN + 2 * SECOND + 1000);
+    write_call(bed, CALL_Finalize, BEGIN + 3 * SECOND, BEGIN + 3 * SECOND + 1000);
+    windows_turn(&bed->windows, BEGIN + SECOND / 2);
+    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    struct seen seen = look(bed);
+    assert_int_equal(seen.calls, 3);
+    assert_int_equal(seen.lost, 0);
+    assert_int_equal(seen.deaths, 0); /* it has finalized */
+}
+
 static void windows_before_the_first_contact_get_their_numbers_then(void **state)
 {
     struct bed *bed = *state;
@@ -303,6 +337,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(worker_that_takes_over_goes_on_where_the_killed_one_was,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rank_that_has_ended_is_read_to_its_last_record, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(windows_before_the_first_contact_get_their_numbers_then,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(window_numbers_never_go_back, set_up, tear_down),
