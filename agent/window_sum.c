@@ -358,7 +358,8 @@ static uint64_t add_call_time(struct window_sum *sum, struct rank_sum *rank, str
     return whole;
 }
 
-/* Bytes count once: those of a send where it is posted, of a receive where it completes. */
+/* Bytes count once: those of a send where it is posted, of a receive where it completes, of what is
+ * persistent at each start and not where it is made. */
 static void add_call_bytes(struct call_sum *call, enum call_class class_, const struct event *event)
 {
     if (event->flags & EVENT_RECV) {
@@ -367,10 +368,10 @@ static void add_call_bytes(struct call_sum *call, enum call_class class_, const 
     } else if (event->flags & EVENT_SEND) {
         if (event->flags & EVENT_POST)
             call->bytes += event->bytes;
-    } else if (class_ != CALL_WAIT && class_ != CALL_POLL) {
+    } else if (class_ != CALL_WAIT && class_ != CALL_POLL &&
+               (event->flags & (EVENT_PERSISTENT | EVENT_POST)) != EVENT_PERSISTENT) {
         call->bytes += event->bytes;
-        if ((class_ == CALL_COLLECTIVE || class_ == CALL_ONE_SIDED) &&
-            !(event->flags & EVENT_DONE && event->request != 0))
+        if (!(event->flags & EVENT_DONE && event->request != 0))
             call->bytes_in += event->bytes_in;
     }
 }

@@ -291,8 +291,10 @@ def collective(call):
         return Wrapper(before + "\ncoll_enter(&s, &x);", "plain_leave(&s, result, x.flags);")
     before += "\nstruct posted p = coll_request(&x);"
     if has(call, "info"):
-        return Wrapper(before + "\np.bytes = x.give;\np.flags |= EVENT_PERSISTENT;\npost_enter(&s, &p);",
-                       "init_leave(&s, result, &p, request);")
+        return Wrapper(before + "\np.bytes = x.give;\np.flags |= EVENT_PERSISTENT;\n"
+                       "scope_enter(&s, x.give, x.get, x.root, TAG_NONE, 0, x.comm, p.flags);",
+                       "init_leave(&s, result, &p, request);\nif (result == MPI_SUCCESS)\n"
+                       "    collective_keep(s.t, HANDLE(*request), x.get);")
     return Wrapper(before + "\np.flags |= EVENT_POST;\nscope_enter(&s, x.give, x.get, x.root, TAG_NONE, 0, x.comm, p.flags);",
                    "immediate_leave(&s, result, &p, request);")
 

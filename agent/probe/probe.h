@@ -78,13 +78,15 @@ extern struct objects probe_objects;
 
 /* ---- memory: all of it is static, together below 256 KiB ----------------- */
 
-#define REQUEST_ROOM 4096u /* requests outstanding at one time, a power of two */
-#define REQUEST_WINDOW 16u /* slots that a request may lie behind its first */
-#define PEER_ROOM 1024u    /* cached translations of ranks, a power of two */
-#define TYPE_ROOM 32u      /* cached datatype sizes for each thread, a power of two */
-#define REGION_DEPTH 32u   /* code regions nested in a thread */
-#define STATUS_ROOM 1024u  /* statuses on the stack, when the application does not want them, */
-#define STATUS_MOST 4096u  /* and where the call cannot be made by pieces */
+#define REQUEST_ROOM 4096u    /* requests outstanding at one time, a power of two */
+#define REQUEST_WINDOW 16u    /* slots that a request may lie behind its first */
+#define COLLECTIVE_ROOM 256u  /* persistent collectives, and how far one may lie */
+#define COLLECTIVE_WINDOW 16u /* behind its first slot */
+#define PEER_ROOM 1024u       /* cached translations of ranks, a power of two */
+#define TYPE_ROOM 32u         /* cached datatype sizes for each thread, a power of two */
+#define REGION_DEPTH 32u      /* code regions nested in a thread */
+#define STATUS_ROOM 1024u     /* statuses on the stack, when the application does not want them, */
+#define STATUS_MOST 4096u     /* and where the call cannot be made by pieces */
 
 /** One outstanding or persistent request. */
 struct request {
@@ -104,6 +106,12 @@ enum request_flag {
     REQUEST_CANCELLED = 1 << 14, /**< MPI_Cancel was called */
     REQUEST_MESSAGE = 1 << 15,   /**< not a request: a message that MPI_Mprobe took */
     REQUEST_OWN = 15 << 12,
+};
+
+/** A persistent collective besides its request. */
+struct collective {
+    uint32_t number;   /**< of the request; 0: free */
+    uint64_t bytes_in; /**< what this rank gets by each start */
 };
 
 /** A communicator, or a window (which is a communicator of its own here), found by its handle.
@@ -162,6 +170,7 @@ struct probe {
     MPI_Group world; /**< group of MPI_COMM_WORLD, while world_known */
     int world_known;
     struct request requests[REQUEST_ROOM];
+    struct collective collectives[COLLECTIVE_ROOM];
     _Atomic uint64_t peers[PEER_ROOM];
 };
 
@@ -244,6 +253,17 @@ const struct comm *comm_of_slot(uint16_t slot);
 
 /** Fill comm->sources, comm->sinks and comm->absent. */
 COLD const struct comm *comm_neighbours(const struct comm *comm, MPI_Comm handle);
+
+/* ---- persistent.c -------------------------------------------------------- */
+
+/** A persistent collective was made: keep what each start gets. */
+COLD void collective_keep(struct thread *t, uint64_t handle, uint64_t bytes_in);
+
+/** Of the request with this number. @return bytes, 0 when none are kept */
+COLD uint64_t collective_bytes_in(uint32_t number);
+
+/** Its request is freed. */
+COLD void collective_forget(uint32_t number);
 
 /* ---- region.c ------------------------------------------------------------ */
 

@@ -501,10 +501,21 @@ HOT void some_leave(const struct scope *s, int result, int done, const int *indi
 
 /* ---- persistent requests, freeing, cancelling ---------------------------- */
 
+HOT int request_is_collective(const struct request *r)
+{
+    return !(r->flags & (EVENT_SEND | EVENT_RECV));
+}
+
+/** What a start gets besides: that of a collective. */
+HOT uint64_t start_bytes_in(const struct request *r)
+{
+    return unlikely(request_is_collective(r)) ? collective_bytes_in(r->number) : 0;
+}
+
 HOT void start_enter(const struct scope *s, const struct request *r)
 {
     if (r)
-        scope_enter(s, r->bytes, 0, r->peer, r->tag, r->number, r->comm,
+        scope_enter(s, r->bytes, start_bytes_in(r), r->peer, r->tag, r->number, r->comm,
                     (r->flags & ~(uint32_t)REQUEST_OWN) | EVENT_POST);
     else
         plain_enter(s);
@@ -560,7 +571,7 @@ HOT void startall_leave(const struct scope *s, int result, int count, const MPI_
             continue;
         request_started(s, r);
         if (r != first)
-            record_part(s, t_exit, r->bytes, 0, r->peer, r->tag, r->number, r->comm,
+            record_part(s, t_exit, r->bytes, start_bytes_in(r), r->peer, r->tag, r->number, r->comm,
                         (r->flags & ~(uint32_t)REQUEST_OWN) | EVENT_POST);
     }
     scope_leave(s);
@@ -586,6 +597,8 @@ HOT void request_free_leave(const struct scope *s, int result, struct request *r
                                   memory_order_relaxed);
             flags = EVENT_UNTRACKED;
         }
+        if (request_is_collective(r))
+            collective_forget(r->number);
         request_remove(r);
     }
     scope_exit(s);

@@ -54,7 +54,8 @@ enum event_flag {
     EVENT_FAILED = 1 << 5,   /**< the call or the request failed; stands instead of POST and DONE */
     EVENT_WILDCARD = 1 << 6, /**< the receive was posted with MPI_ANY_SOURCE or MPI_ANY_TAG */
     EVENT_UNTRACKED = 1 << 7, /**< the request table was full: post and completion are not linked */
-    EVENT_PERSISTENT = 1 << 8, /**< of a persistent or partitioned request */
+    EVENT_PERSISTENT = 1 << 8, /**< of a persistent or partitioned request; without POST and DONE
+                                    the call only made it, and its sizes are those of each start */
     EVENT_INPLACE = 1 << 9,    /**< MPI_IN_PLACE was given */
     EVENT_INTER = 1 << 10,     /**< on an inter-communicator */
 };
@@ -70,7 +71,7 @@ struct event {
     uint64_t t_exit;  /**< exit of the call, ticks; 0 while it is in progress */
     uint64_t bytes;   /**< size of the record's message; for collectives what this rank gives */
     union {
-        uint64_t bytes_in; /**< collectives: what this rank gets, bytes */
+        uint64_t bytes_in; /**< collectives, their starts, reads: what this rank gets, bytes */
         uint64_t t_post;   /**< DONE with a request: entry of the call that posted it, ticks */
     };
     int32_t peer;     /**< world rank of the other side, root of a rooted collective, or PEER_* */

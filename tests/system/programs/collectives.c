@@ -1,6 +1,6 @@
 /* collectives ROUNDS: every collective, blocking and immediate, with MPI_IN_PLACE, with counts that
  * differ from rank to rank, on neighbourhoods with and without a border and across an
- * inter-communicator. Results are verified.
+ * inter-communicator, and persistent ones where the MPI has them. Results are verified.
  *
  * Bytes given are those a rank puts in, bytes got those it takes out. In place it gives what its
  * buffer stands for. */
@@ -267,6 +267,49 @@ static void across(struct party *p)
     CALL(Comm_free, &half);
 }
 
+#if MPI_VERSION >= 4
+/* Made once, started twice alone and once together. */
+static void persistent(struct party *p)
+{
+    enum { KINDS = 5 };
+    int root = p->size - 1, me = p->rank == root, mine = p->rank + 1;
+    size_t counts = uneven(p), own = (size_t)mine * sizeof(int), all = p->block * (size_t)p->size;
+    size_t given[KINDS] = {0, me ? p->block : 0, own, all, p->block};
+    size_t got[KINDS] = {0, me ? 0 : p->block, me ? counts : 0, all, p->block};
+    size_t room = (counts + all) / sizeof(int), given_all = 0, got_all = 0;
+    int *in = calloc(KINDS * room, sizeof(int)), *to = in;
+    MPI_Request made[KINDS];
+    fill(p->out, UNIT * p->size, p->rank);
+    CALL(Barrier_init, p->comm, MPI_INFO_NULL, &made[0]);
+    CALL(Bcast_init, to, UNIT, MPI_INT, root, p->comm, MPI_INFO_NULL, &made[1]);
+    CALL(Gatherv_init, p->out, mine, MPI_INT, to += room, p->counts, p->places, MPI_INT, root,
+         p->comm, MPI_INFO_NULL, &made[2]);
+    CALL(Alltoall_init, p->out, UNIT, MPI_INT, to += room, UNIT, MPI_INT, p->comm, MPI_INFO_NULL,
+         &made[3]);
+    CALL(Allreduce_init, p->out, to += room, UNIT, MPI_INT, MPI_SUM, p->comm, MPI_INFO_NULL,
+         &made[4]);
+    for (int i = 0; i < KINDS; i++) {
+        for (int again = 0; again < 2; again++) {
+            CALL_BYTES(given[i], got[i], Start, &made[i]);
+            CALL(Wait, &made[i], MPI_STATUS_IGNORE);
+        }
+        given_all += given[i];
+        got_all += got[i];
+    }
+    CALL_BYTES(given_all, got_all, Startall, KINDS, made);
+    CALL(Waitall, KINDS, made, MPI_STATUSES_IGNORE);
+    expect("MPI_Allreduce_init", to[0], p->size * (p->size - 1) / 2);
+    for (int i = 0; i < KINDS; i++)
+        CALL(Request_free, &made[i]);
+    free(in);
+}
+#else
+static void persistent(struct party *p)
+{
+    (void)p; /* this MPI has none */
+}
+#endif
+
 static void nothing(struct party *p)
 {
     EITHER(p, 0, 0, Bcast, Ibcast, p->out, 0, MPI_INT, 0, p->comm);
@@ -298,6 +341,7 @@ int main(int argc, char **argv)
         neighbours(&p);
         beyond_the_border(&p);
         across(&p);
+        persistent(&p);
         nothing(&p);
     }
     free(p.out);

@@ -316,6 +316,14 @@ static void init_persistent(struct worker *w, struct batch *b)
     }
 }
 
+static size_t bytes_to_send(const struct batch *b, int from, int to)
+{
+    size_t sum = 0;
+    for (int i = from; i < to; i++)
+        sum += b->receives[i] ? 0 : b->plan[b->message[i]].bytes;
+    return sum;
+}
+
 /* Requests made once, started several times, freed; some are never started. */
 static void persistent(struct worker *w)
 {
@@ -324,10 +332,10 @@ static void persistent(struct worker *w)
     init_persistent(w, b);
     for (int round = 0; round < rounds; round++) {
         if (draw_below(&w->choice, 2) && b->requests)
-            CALL(Startall, b->requests, b->request);
+            CALL_BYTES(bytes_to_send(b, 0, b->requests), 0, Startall, b->requests, b->request);
         else
             for (int i = 0; i < b->requests; i++)
-                CALL(Start, &b->request[i]);
+                CALL_BYTES(bytes_to_send(b, i, i + 1), 0, Start, &b->request[i]);
         for (int i = 0; i < b->requests; i++)
             if (!b->receives[i])
                 truth_sent(b->plan[b->message[i]].to_world, b->plan[b->message[i]].bytes);

@@ -1,0 +1,53 @@
+/* What each start of a persistent collective gets. A request's entry has room for one size, which
+ * is what the collective gives; few requests have this second one, so it is kept apart. */
+#include "record.h"
+
+#define FILLING UINT32_MAX /* the slot is being filled by another thread */
+
+static uint64_t slot_of(uint32_t number, uint32_t i)
+{
+    return (number + i) % COLLECTIVE_ROOM;
+}
+
+void collective_keep(struct thread *t, uint64_t handle, uint64_t bytes_in)
+{
+    const struct request *request = request_complete(handle) ? NULL : request_find(handle);
+    if (!request || bytes_in == 0)
+        return;
+    for (uint32_t i = 0; i < COLLECTIVE_WINDOW; i++) {
+        struct collective *slot = &probe.collectives[slot_of(request->number, i)];
+        uint32_t free = 0;
+        if (!__atomic_compare_exchange_n(&slot->number, &free, FILLING, 0, __ATOMIC_ACQUIRE,
+                                         __ATOMIC_RELAXED))
+            continue;
+        slot->bytes_in = bytes_in;
+        __atomic_store_n(&slot->number, request->number, __ATOMIC_RELEASE);
+        return;
+    }
+    _Atomic uint64_t *untracked = &t->ring.control->untracked;
+    atomic_store_explicit(untracked, atomic_load_explicit(untracked, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
+static struct collective *find(uint32_t number)
+{
+    for (uint32_t i = 0; i < COLLECTIVE_WINDOW; i++) {
+        struct collective *slot = &probe.collectives[slot_of(number, i)];
+        if (__atomic_load_n(&slot->number, __ATOMIC_ACQUIRE) == number)
+            return slot;
+    }
+    return NULL;
+}
+
+uint64_t collective_bytes_in(uint32_t number)
+{
+    const struct collective *found = find(number);
+    return found ? found->bytes_in : 0;
+}
+
+void collective_forget(uint32_t number)
+{
+    struct collective *found = find(number);
+    if (found)
+        __atomic_store_n(&found->number, 0, __ATOMIC_RELEASE);
+}
