@@ -72,6 +72,33 @@ class Launch(unittest.TestCase):
         self.assertEqual(1, len(self.place.recordings()), finished)
         self.clean()
 
+    def spawned_ranks_are_a_job_of_their_own(self, mpi, *wrapper):
+        """wrapper: what the program puts before the one that it spawns."""
+        spawn = lab.program('spawn', mpi)
+        bare = self.place.run(*lab.mpirun(mpi, 3, spawn, spawn, 'child'))
+        if bare.status != 0:
+            self.skipTest(f'MPI_Comm_spawn of {mpi} does not work here: {bare.err[-500:]}')
+        finished = self.place.watched(*lab.mpirun(mpi, 3, spawn, *wrapper, spawn, 'child'))
+        self.assertEqual(0, finished.status, finished)
+        worlds = {}
+        for path in self.place.recordings():
+            sums = lab.recording.Recording(path).sums()
+            self.assertEqual(0, sums.total('lost') + sums.total('untracked'))
+            worlds[len(sums.ranks)] = sums
+        self.assertEqual({2, 3}, set(worlds), finished)
+        # -1: a rank of another world
+        self.assertEqual({(0, 1): 5, (1, 2): 5, (2, 0): 5, (0, -1): 1}, worlds[3].sent)
+        self.assertEqual({(0, 1): 7, (1, 0): 7, (0, -1): 1}, worlds[2].sent)
+        for ranks, sums in worlds.items():
+            self.assertEqual([1] * ranks, [sums.calls[rank, 'MPI_Finalize'] for rank in range(ranks)])
+        self.clean()
+
+    def test_ranks_spawned_by_open_mpi_are_a_job_of_their_own(self):
+        self.spawned_ranks_are_a_job_of_their_own('openmpi')
+
+    def test_ranks_spawned_by_mpich_are_a_job_of_their_own(self):
+        self.spawned_ranks_are_a_job_of_their_own('mpich', os.path.join(lab.BUILD, 'agent', 'holter'), 'exec')
+
     def test_wrapper_in_the_line_as_well(self):
         holter = os.path.join(lab.BUILD, 'agent', 'holter')
         finished = self.place.watched(*lab.mpirun('openmpi', 2, holter, 'exec', *self.pingpong('openmpi').split()))
