@@ -422,7 +422,7 @@ static void set_options(void *socket)
 {
     int receive_queue = RECEIVE_QUEUE, send_queue = SEND_QUEUE, linger = 500, backlog = BACKLOG,
         on = 1;
-    int heartbeat = 10000, patience = 30000;
+    int idle_s = 10, probe_s = 5, probes = 4;
     int64_t most = WIRE_MESSAGE_BYTES;
     zmq_setsockopt(socket, ZMQ_RCVHWM, &receive_queue, sizeof(receive_queue));
     zmq_setsockopt(socket, ZMQ_SNDHWM, &send_queue, sizeof(send_queue));
@@ -431,8 +431,13 @@ static void set_options(void *socket)
     zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof(most));
     /* Sending to a peer that has gone is an error, not silence. */
     zmq_setsockopt(socket, ZMQ_ROUTER_MANDATORY, &on, sizeof(on));
-    zmq_setsockopt(socket, ZMQ_HEARTBEAT_IVL, &heartbeat, sizeof(heartbeat));
-    zmq_setsockopt(socket, ZMQ_HEARTBEAT_TIMEOUT, &patience, sizeof(patience));
+    /* The kernel finds out that a host has gone, within 30 s. libzmq's own heartbeats cost more
+     * than all other work here: each takes a timer back, for which libzmq walks through all timers
+     * of all connections (poller_base_t::cancel_timer). */
+    zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE, &on, sizeof(on));
+    zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_IDLE, &idle_s, sizeof(idle_s));
+    zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_INTVL, &probe_s, sizeof(probe_s));
+    zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_CNT, &probes, sizeof(probes));
 }
 
 static int set_up(struct front *f, struct listen_locks *locks, char *why, size_t room)
