@@ -12,22 +12,48 @@ void alerts_finish(struct alerts *alerts)
     for (size_t i = 0; i < alerts->count; i++)
         free(alerts->list[i]);
     free(alerts->list);
+    free(alerts->newest);
+    key_table_finish(&alerts->subjects);
     *alerts = (struct alerts){0};
+}
+
+/* Number of what alerts of this kind on this host are about; where there are thousands of nodes,
+ * there may be thousands of alerts. Without one, *key is what to add. @return or KEY_NONE */
+static uint32_t subject_of(const struct alerts *alerts, const char *kind, const char *host,
+                           struct key *key)
+{
+    *key = (struct key){.hi = key_hash(host), .lo = key_hash(kind)};
+    for (uint32_t at; (at = key_table_find(&alerts->subjects, *key)) != KEY_NONE; key->lo++) {
+        const struct alert *a = alerts->newest[at];
+        if (strcmp(a->kind, kind) == 0 && strcmp(a->host, host) == 0)
+            return at;
+    }
+    return KEY_NONE;
 }
 
 static struct alert *find_firing(const struct alerts *alerts, const char *kind, const char *host)
 {
-    for (size_t i = alerts->count; i-- > 0;) {
-        struct alert *a = alerts->list[i];
-        if (a->firing && strcmp(a->kind, kind) == 0 && strcmp(a->host, host) == 0)
-            return a;
-    }
-    return NULL;
+    struct key key;
+    uint32_t at = subject_of(alerts, kind, host, &key);
+    return at != KEY_NONE && alerts->newest[at]->firing ? alerts->newest[at] : NULL;
 }
 
-static struct alert *add(struct alerts *alerts)
+static int fit_subject(struct alerts *alerts)
 {
-    if (alerts->count >= ALERTS_MOST)
+    int code = key_table_reserve(&alerts->subjects, 1);
+    if (code != 0 || alerts->subjects.room <= alerts->newest_room)
+        return code;
+    struct alert **newest = realloc(alerts->newest, alerts->subjects.room * sizeof(struct alert *));
+    if (newest == NULL)
+        return -ENOMEM;
+    alerts->newest = newest;
+    alerts->newest_room = alerts->subjects.room;
+    return 0;
+}
+
+static struct alert *add(struct alerts *alerts, const char *kind, const char *host)
+{
+    if (alerts->count >= ALERTS_MOST || fit_subject(alerts) != 0)
         return NULL;
     if ((alerts->count & (alerts->count + 1)) == 0) { /* full at 0, 1, 3, 7, ... */
         struct alert **list = realloc(alerts->list, (2 * alerts->count + 1) * sizeof(*list));
@@ -40,6 +66,11 @@ static struct alert *add(struct alerts *alerts)
         return NULL;
     alerts->list[alerts->count++] = a;
     a->id = alerts->count;
+    snprintf(a->kind, sizeof(a->kind), "%s", kind);
+    snprintf(a->host, sizeof(a->host), "%s", host);
+    struct key key;
+    uint32_t at = subject_of(alerts, a->kind, a->host, &key);
+    alerts->newest[at != KEY_NONE ? at : key_table_add_hashed(&alerts->subjects, key)] = a;
     return a;
 }
 
@@ -53,11 +84,9 @@ const struct alert *alerts_raise(struct alerts *alerts, const char *kind, const 
         strncmp(a->text, text, sizeof(a->text) - 1) == 0)
         return NULL;
     if (a == NULL) {
-        a = add(alerts);
+        a = add(alerts, kind, host);
         if (a == NULL)
             return NULL;
-        snprintf(a->kind, sizeof(a->kind), "%s", kind);
-        snprintf(a->host, sizeof(a->host), "%s", host);
         a->firing = 1;
         a->since_ns = now_ns;
     }
@@ -83,11 +112,9 @@ int alerts_restore(struct alerts *alerts, const struct wire_alert *alert)
 {
     if (alert->id != alerts->count + 1)
         return -HOLTER_ERANGE;
-    struct alert *a = add(alerts);
+    struct alert *a = add(alerts, alert->kind, alert->host == NULL ? "" : alert->host);
     if (a == NULL)
         return -ENOMEM;
-    snprintf(a->kind, sizeof(a->kind), "%s", alert->kind);
-    snprintf(a->host, sizeof(a->host), "%s", alert->host == NULL ? "" : alert->host);
     snprintf(a->title, sizeof(a->title), "%s", alert->title);
     snprintf(a->text, sizeof(a->text), "%s", alert->text == NULL ? "" : alert->text);
     a->rank = alert->rank;

@@ -3,6 +3,7 @@
 #ifndef HOLTER_DAEMON_ALERTS_H
 #define HOLTER_DAEMON_ALERTS_H
 
+#include "daemon/analysis/key_table.h"
 #include "holter/wire.h"
 
 #define ALERTS_MOST 16384u /**< alerts kept for a job; further episodes are not told apart */
@@ -21,8 +22,12 @@ struct alert {
 struct alerts {
     struct alert **list; /**< owned; by id, from 1 up */
     size_t count;
+    struct key_table subjects; /**< hi: hash of the host; lo: of the kind */
+    struct alert **newest;     /**< owned; by subject: its newest alert */
+    uint32_t newest_room;
 };
 
+/** Zero-initialised is empty. */
 void alerts_finish(struct alerts *alerts);
 
 /** Begin or update the episode of this kind on this host.

@@ -89,8 +89,10 @@ void job_note_deaths(struct job *job, const struct wire_window *m, uint32_t node
 void job_check_losses(struct job *job, uint64_t now_ns)
 {
     if (job->lost == job->lost_told && job->windows_dropped == job->windows_dropped_told) {
-        if (job->quiet_since_loss >= WINDOWS_WITHOUT_LOSS)
-            job_alert(job, alerts_resolve(&job->alerts, "data-lost", NULL, now_ns));
+        if (job->quiet_since_loss < WINDOWS_WITHOUT_LOSS)
+            return;
+        job->quiet_since_loss = 0; /* asked in each turn: looks through the alerts now and then */
+        job_alert(job, alerts_resolve(&job->alerts, "data-lost", NULL, now_ns));
         return;
     }
     job->lost_told = job->lost;

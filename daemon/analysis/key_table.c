@@ -111,6 +111,15 @@ uint32_t key_table_add_hashed(struct key_table *table, struct key key)
     return table->count - 1;
 }
 
+/* FNV-1a (Fowler, Noll, Vo), 64 bits. */
+uint64_t key_hash(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 size_t key_table_bytes(const struct key_table *table)
 {
     size_t index = table->index == NULL ? 0 : ((size_t)table->mask + 1) * sizeof(*table->index);

@@ -62,6 +62,10 @@ static inline uint32_t key_table_add(struct key_table *table, struct key key, ui
     return next;
 }
 
+/** Hash of a text, to make keys of. Texts may share one: whoever needs them apart counts in the
+ *  key's other word. */
+uint64_t key_hash(const char *text);
+
 /** Bytes on the heap. */
 size_t key_table_bytes(const struct key_table *table);
 

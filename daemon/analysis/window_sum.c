@@ -164,20 +164,11 @@ int64_t run_sum_comm(struct run_sum *run, const struct comm_row *comm)
     return number;
 }
 
-/* FNV-1a (Fowler, Noll, Vo), 64 bits. A collision is no fault: names are compared. */
-static uint64_t hash_name(const char *name)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 int64_t run_sum_region(struct run_sum *run, const char *name)
 {
     struct region_row row = {{0}};
     memcpy(row.name, name, strnlen(name, sizeof(row.name) - 1));
-    struct key key = {.hi = hash_name(row.name)};
+    struct key key = {.hi = key_hash(row.name)};
     uint32_t number;
     for (; (number = key_table_find(&run->region_names, key)) != KEY_NONE; key.lo++) {
         if (strcmp(run->regions[number].name, row.name) == 0)
