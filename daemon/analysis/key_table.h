@@ -3,7 +3,8 @@
  * Rows that describe a key are arrays indexed by its number, so a table costs 20 bytes a key and 8
  * to 16 for the index, whatever is kept about it. Keys come in an order that hardly changes from
  * window to window (the partners of a rank as its agent lists them), so the table remembers which
- * key came after which, and looks there, and one further, before it hashes. */
+ * key came after which, and looks there, and one further, and at the next number, before it
+ * hashes: what is found so lies in memory beside what was used just before. */
 #ifndef HOLTER_ANALYSIS_KEY_TABLE_H
 #define HOLTER_ANALYSIS_KEY_TABLE_H
 
@@ -56,6 +57,8 @@ static inline uint32_t key_table_add(struct key_table *table, struct key key, ui
         return next;
     if (next < table->count && key_table_is(table, table->after[next], key))
         return table->after[next]; /* one was left out this time */
+    if (key_table_is(table, before + 1, key))
+        return before + 1; /* the list is cut elsewhere this time */
     next = key_table_add_hashed(table, key);
     if (before < table->count)
         table->after[before] = next;
