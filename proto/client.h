@@ -38,6 +38,10 @@ void client_destroy(struct client *client);
  *  @return 0, or -HOLTER_EUSAGE for a topic that does not exist or a job id that is too long */
 int client_follow(struct client *client, const char *job, const char *topics);
 
+/** Take the current state of the followed job anew, for a reader that missed frames and whose sums
+ *  are short of them. Does nothing while a state is on its way. */
+void client_refresh(struct client *client);
+
 /** Ask one question (see WIRE_REQUEST). Answers come through client_next(), ended by a
  *  WIRE_TYPE_REPLY with the same id; when the connection is lost before, that reply's code is
  *  -HOLTER_EUNREACHABLE.

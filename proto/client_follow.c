@@ -131,6 +131,15 @@ void follow_begin(struct client *c)
     request_sync(c);
 }
 
+void client_refresh(struct client *c)
+{
+    struct follow *f = &c->follow;
+    if (!client_is_current(c))
+        return;
+    memset(f->last, 0, sizeof f->last);
+    request_sync(c);
+}
+
 /* Ask something and wait for the reply in this phase; a request that cannot be sent is tried
  * again. */
 static void ask(struct client *c, enum follow_phase phase, const struct wire_request *request)

@@ -347,6 +347,31 @@ static void missed_frames_are_counted_by_topic(void **state)
     assert_int_equal(client_missed(bed->client), 2);
 }
 
+static void who_missed_frames_can_take_the_state_anew(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    UNTIL(bed, bed->count == 1);
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 2);
+    bed->number += 2; /* two frames that do not come */
+    bed->ordinal += 2;
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 3);
+    bed->contained = bed->number;
+    client_refresh(bed->client);
+    assert_false(client_is_current(bed->client));
+    UNTIL(bed, client_is_current(bed->client));
+    assert_int_equal(bed->count, 4);
+    assert_true(bed->snapshots[3]);
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 5);
+    assert_false(bed->snapshots[4]);
+    assert_int_equal(bed->windows[4], bed->number);
+    assert_int_equal(client_missed(bed->client), 2);
+}
+
 static void a_restarted_daemon_is_found_and_followed_anew(void **state)
 {
     struct bed *bed = *state;
@@ -459,6 +484,7 @@ int main(void)
         T(a_job_unknown_to_the_daemon_is_followed_from_its_first_frame),
         T(a_daemon_that_does_not_confirm_is_asked_all_the_same),
         T(missed_frames_are_counted_by_topic),
+        T(who_missed_frames_can_take_the_state_anew),
         T(a_restarted_daemon_is_found_and_followed_anew),
         T(a_vanished_daemon_is_noticed_and_open_questions_are_answered),
         T(garbage_on_the_stream_is_passed_over),

@@ -203,6 +203,22 @@ static void a_snapshot_in_parts_replaces_the_sums(void **state)
     drop(&f);
 }
 
+/* The connection was lost in the middle of a state; the one that is taken instead begins anew. */
+static void a_snapshot_that_was_cut_off_does_not_count(void **state)
+{
+    (void)state;
+    struct fixture f = job_of(27, 5);
+    struct wire_message job = {.type = WIRE_TYPE_JOB};
+    job.job = (struct wire_job){
+        .job = "48213.0", .state = "running", .app = "a", .mpi = "m", .world = 27};
+    snapshot_pairs(f.model, 1000, 1, 1);
+    into(f.model, &job, 1);
+    snapshot_pairs(f.model, 1000, 1, 1);
+    snapshot_pairs(f.model, 2000, 2, 0);
+    assert_int_equal(f.model->pairs.sums[model_pair_find(f.model, 0, 1) * PAIR_COLUMNS], 1000);
+    drop(&f);
+}
+
 static void without_details_of_a_span_the_sums_since_the_start_stand_in(void **state)
 {
     (void)state;
@@ -345,6 +361,7 @@ int main(void)
         cmocka_unit_test(a_late_correction_replaces_totals_and_adds_details),
         cmocka_unit_test(a_window_older_than_all_others_is_taken_in),
         cmocka_unit_test(a_snapshot_in_parts_replaces_the_sums),
+        cmocka_unit_test(a_snapshot_that_was_cut_off_does_not_count),
         cmocka_unit_test(without_details_of_a_span_the_sums_since_the_start_stand_in),
         cmocka_unit_test(another_job_starts_from_nothing),
         cmocka_unit_test(rows_outside_all_bounds_are_counted_and_left),

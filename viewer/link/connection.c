@@ -12,14 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ASK_EVERY_MS = 2000 }; /* the daemon's cost and its list of jobs */
+enum {
+    ASK_EVERY_MS = 2000, /* the daemon's cost and its list of jobs */
+    REFRESH_MS = 5000,   /* at most so often the whole state again, after frames were missed */
+};
 
 struct connection {
     struct client *client;
     struct ssh_tunnel *tunnel;
     char endpoint[600]; /* as the user knows it */
     char tunnel_error[600];
-    uint64_t asked_ms;
+    uint64_t asked_ms, refreshed_ms;
+    uint64_t missed;       /* frames that the state taken last makes up for */
     int64_t open_question; /* id of the status request under way; 0: none */
 };
 
@@ -90,6 +94,18 @@ static void ask_status(struct connection *c, uint64_t now_ms)
     c->asked_ms = now_ms;
 }
 
+/* The sums since the start lack what was missed: the daemon's are complete. */
+static void make_up_for_missed(struct connection *c, uint64_t now_ms)
+{
+    uint64_t missed = client_missed(c->client);
+    if (missed == c->missed || !client_is_current(c->client) ||
+        (c->refreshed_ms && now_ms - c->refreshed_ms < REFRESH_MS))
+        return;
+    c->missed = missed;
+    c->refreshed_ms = now_ms;
+    client_refresh(c->client);
+}
+
 int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, uint64_t budget_ms)
 {
     struct client_message m;
@@ -104,6 +120,7 @@ int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, 
         if (clock_mono_ns() >= end)
             break;
     }
+    make_up_for_missed(c, now_ms);
     ask_status(c, now_ms);
     if (c->tunnel && !c->tunnel_error[0])
         ssh_ended(c->tunnel, c->tunnel_error, sizeof c->tunnel_error);

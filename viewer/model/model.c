@@ -278,6 +278,8 @@ static int apply_any(struct model *m, const struct wire_message *message, int sn
 {
     switch (message->type) {
     case WIRE_TYPE_JOB:
+        if (snapshot) /* a state begins with it; the one before may have been cut off */
+            m->ranks_more = m->pairs_more = m->calls_more = 0;
         apply_job(m, &message->job);
         return 0;
     case WIRE_TYPE_PLACES:
