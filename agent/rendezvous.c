@@ -3,6 +3,7 @@
 #include "holter/error.h"
 #include "holter/segment.h"
 #include "holter/session.h"
+#include "proto/host.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,11 +24,10 @@
  * seconds: its maker may live in another pid namespace that shares /dev/shm. */
 #define UNFINISHED_AGE 60
 
-static int hostname_of(char *out, size_t room)
+/** This host's name as that of a directory. @return 0 or -HOLTER_ERANGE */
+static int host_directory(char out[HOST_NAME_ROOM])
 {
-    if (gethostname(out, room) != 0)
-        return -errno;
-    out[room - 1] = '\0';
+    host_name(out);
     for (char *c = out; *c != '\0'; c++)
         if (*c == '/')
             *c = '_';
@@ -36,8 +36,8 @@ static int hostname_of(char *out, size_t room)
 
 int rendezvous_init(struct rendezvous *r, const char *run_dir, const char *session)
 {
-    char host[256];
-    if (!session_key_valid(session) || hostname_of(host, sizeof host) != 0)
+    char host[HOST_NAME_ROOM];
+    if (!session_key_valid(session) || host_directory(host) != 0)
         return -HOLTER_ERANGE;
     snprintf(r->session, sizeof r->session, "%s", session);
     int n = snprintf(r->session_dir, sizeof r->session_dir, "%s/%s", run_dir, session);
@@ -393,13 +393,13 @@ static int process_dead(int32_t pid)
 /* @return 1 when nobody will ever use this segment again */
 static int segment_is_stale(const char *name, int32_t pid)
 {
-    char path[80], host[256];
+    char path[80], host[HOST_NAME_ROOM];
     snprintf(path, sizeof path, "/%s", name);
     struct segment *segment;
     size_t bytes;
     if (segment_open(&segment, &bytes, path, 0) == 0) {
-        int here = gethostname(host, sizeof host) == 0 &&
-                   strncmp(host, segment->host, sizeof segment->host - 1) == 0;
+        host_name(host);
+        int here = strncmp(host, segment->host, sizeof segment->host - 1) == 0;
         int stale = here && !segment_owner_alive(segment);
         segment_unmap(segment, bytes);
         return stale;
