@@ -1,9 +1,9 @@
 /* holter-agent: one per node and session; started by the first wrapper of a rank, or by hand. */
 #include "agent/agent.h"
+#include "agent/session_options.h"
 #include "agent/supervise.h"
 #include "holter/error.h"
 #include "holter/session.h"
-#include "proto/endpoint.h"
 #include "proto/log.h"
 #include "version.h"
 
@@ -30,11 +30,7 @@ static const char usage[] =
     "usage: holter-agent [OPTION]...\n"
     "Collects what the watched ranks on this node do, and reports it to the daemon. Started by\n"
     "`holter exec`; leaves by itself when no rank is left.\n"
-    "\n"
-    "  --daemon ENDPOINT   daemon to report to, tcp://HOST:PORT or ipc:///PATH\n"
-    "                      (HOLTER_DAEMON, else holterd.sock in the user's run directory)\n"
-    "  --session KEY       key of the session (HOLTER_SESSION, else made from the endpoint)\n"
-    "  --keys DIR          directory of the session's CURVE keys (HOLTER_KEYS)\n"
+    "\n" SESSION_OPTIONS_USAGE
     "  --budget BYTES      bytes a second sent at most, before detail is left out (1000000)\n"
     "  --log FILE          append log lines to FILE instead of standard error\n"
     "  --foreground        stay in the foreground, and wait for the first rank\n"
@@ -44,10 +40,7 @@ static const char usage[] =
     "  -h, --help          this text\n";
 
 enum {
-    OPTION_DAEMON = 256,
-    OPTION_SESSION,
-    OPTION_KEYS,
-    OPTION_BUDGET,
+    OPTION_BUDGET = OPTION_BEHIND_SESSION,
     OPTION_LOG,
     OPTION_FOREGROUND,
     OPTION_LOCK_FD,
@@ -55,9 +48,7 @@ enum {
 };
 
 static const struct option long_options[] = {
-    {"daemon", required_argument, NULL, OPTION_DAEMON},
-    {"session", required_argument, NULL, OPTION_SESSION},
-    {"keys", required_argument, NULL, OPTION_KEYS},
+    SESSION_OPTIONS,
     {"budget", required_argument, NULL, OPTION_BUDGET},
     {"log", required_argument, NULL, OPTION_LOG},
     {"foreground", no_argument, NULL, OPTION_FOREGROUND},
@@ -69,7 +60,8 @@ static const struct option long_options[] = {
 };
 
 struct command_line {
-    const char *daemon, *session, *keys, *log;
+    struct session_options session;
+    const char *log;
     long long budget; /* 0: not given */
     long lock_fd;     /* -1: not given */
     int foreground, verbose;
@@ -97,16 +89,9 @@ static int read_options(struct command_line *line, int argc, char **argv)
 {
     long long number;
     for (int c; (c = getopt_long(argc, argv, "vh", long_options, NULL)) != -1;) {
+        if (session_options_take(&line->session, c, optarg))
+            continue;
         switch (c) {
-        case OPTION_DAEMON:
-            line->daemon = optarg;
-            break;
-        case OPTION_SESSION:
-            line->session = optarg;
-            break;
-        case OPTION_KEYS:
-            line->keys = optarg;
-            break;
         case OPTION_LOG:
             line->log = optarg;
             break;
@@ -139,14 +124,8 @@ static int read_options(struct command_line *line, int argc, char **argv)
     return optind < argc ? misused("an argument that is not expected", argv[optind]) : -1;
 }
 
-static const char *or_environment(const char *given, const char *name)
-{
-    const char *value = given != NULL ? given : getenv(name);
-    return value != NULL && *value != '\0' ? value : NULL;
-}
-
 struct setting {
-    char endpoint[512], key[32];
+    struct session_place at;
     struct rendezvous rendezvous;
     struct agent_options agent;
     struct journal *journal;
@@ -155,27 +134,15 @@ struct setting {
 /* @return 0 or the exit status */
 static int find_setting(struct setting *setting, const struct command_line *line)
 {
-    char run_dir[3072], why[256];
-    const char *daemon = or_environment(line->daemon, "HOLTER_DAEMON");
-    const char *session = or_environment(line->session, "HOLTER_SESSION");
-    int rc = session_run_dir(run_dir, sizeof run_dir);
-    if (rc == 0 && daemon == NULL)
-        rc = session_default_endpoint(setting->endpoint, sizeof setting->endpoint);
+    char run_dir[3072], why[512];
+    int rc = session_options_resolve(&setting->at, &line->session, why, sizeof why);
     if (rc != 0) {
-        log_error("run directory %s: %s", run_dir, holter_strerror(rc));
-        return 1;
+        log_error("%s", why);
+        return rc == -HOLTER_EUSAGE ? 2 : 1;
     }
-    if (daemon != NULL)
-        snprintf(setting->endpoint, sizeof setting->endpoint, "%s", daemon);
-    if (endpoint_check(setting->endpoint, why, sizeof why) != 0)
-        return misused(why, setting->endpoint);
-    if (session != NULL && !session_key_valid(session))
-        return misused("not a session key (1 to 31 hexadecimal digits)", session);
-    if (session != NULL)
-        snprintf(setting->key, sizeof setting->key, "%s", session);
-    else
-        session_key_of(setting->endpoint, setting->key);
-    rc = rendezvous_init(&setting->rendezvous, run_dir, setting->key);
+    rc = session_run_dir(run_dir, sizeof run_dir);
+    if (rc == 0)
+        rc = rendezvous_init(&setting->rendezvous, run_dir, setting->at.session);
     if (rc != 0)
         log_error("run directory %s: %s", run_dir, holter_strerror(rc));
     return rc != 0;
@@ -268,7 +235,7 @@ int main(int argc, char **argv)
     int lock_fd = (int)line.lock_fd;
     int rc = lock_fd >= 0 ? 0 : rendezvous_lock(&setting.rendezvous, &lock_fd);
     if (rc != 0) {
-        log_error("session %s: %s", setting.key,
+        log_error("session %s: %s", setting.at.session,
                   rc == -EEXIST ? "an agent serves it on this node already" : holter_strerror(rc));
         return 1;
     }
@@ -287,8 +254,8 @@ int main(int argc, char **argv)
     setting.agent = (struct agent_options){
         .rendezvous = &setting.rendezvous,
         .lock_fd = lock_fd,
-        .endpoint = setting.endpoint,
-        .key_dir = or_environment(line.keys, "HOLTER_KEYS"),
+        .endpoint = setting.at.daemon,
+        .key_dir = setting.at.keys,
         .face = (int32_t)getpid(),
         .by_hand = by_hand,
         .budget = (uint64_t)line.budget,

@@ -21,21 +21,15 @@ static const char usage[] =
     "Runs PROGRAM as one watched rank: mpirun -n 8 holter exec ./sim input\n"
     "Becomes PROGRAM, so that signals and exit status are its own. Whatever goes wrong with\n"
     "watching, PROGRAM is run all the same.\n"
-    "\n"
-    "  --daemon ENDPOINT   daemon to report to, tcp://HOST:PORT or ipc:///PATH\n"
-    "                      (HOLTER_DAEMON, else holterd.sock in the user's run directory)\n"
-    "  --session KEY       key of the session (HOLTER_SESSION, else made from the endpoint)\n"
-    "  --keys DIR          directory of the session's CURVE keys (HOLTER_KEYS)\n"
+    "\n" SESSION_OPTIONS_USAGE
     "  --job NAME          first part of the job id (HOLTER_JOB, else the scheduler's number)\n"
     "  -v, --verbose       say what is found and done\n"
     "  -h, --help          this text\n";
 
-enum { OPTION_DAEMON = 256, OPTION_SESSION, OPTION_KEYS, OPTION_JOB };
+enum { OPTION_JOB = OPTION_BEHIND_SESSION };
 
 static const struct option options[] = {
-    {"daemon", required_argument, NULL, OPTION_DAEMON},
-    {"session", required_argument, NULL, OPTION_SESSION},
-    {"keys", required_argument, NULL, OPTION_KEYS},
+    SESSION_OPTIONS,
     {"job", required_argument, NULL, OPTION_JOB},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
@@ -46,17 +40,10 @@ static const struct option options[] = {
 static int read_options(int argc, char **argv, struct watch_options *watch)
 {
     optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "+vh", options, NULL)) != -1;)
+    for (int c; (c = getopt_long(argc, argv, "+vh", options, NULL)) != -1;) {
+        if (session_options_take(&watch->session, c, optarg))
+            continue;
         switch (c) {
-        case OPTION_DAEMON:
-            watch->daemon = optarg;
-            break;
-        case OPTION_SESSION:
-            watch->session = optarg;
-            break;
-        case OPTION_KEYS:
-            watch->keys = optarg;
-            break;
         case OPTION_JOB:
             watch->job = optarg;
             break;
@@ -70,6 +57,7 @@ static int read_options(int argc, char **argv, struct watch_options *watch)
             fputs(usage, stderr);
             return 2;
         }
+    }
     return -1;
 }
 

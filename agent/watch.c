@@ -27,20 +27,10 @@ struct plan {
     struct mpi_finding finding;
     enum mpi_flavour flavour;
     char probe[PATH_MAX];
-    char daemon[512];
-    char session[32];
+    struct session_place at;
     char job[64];
-    const char *keys; /**< NULL: none */
-    int speaks;       /**< tells the user what goes wrong: one rank of the node */
+    int speaks; /**< tells the user what goes wrong: one rank of the node */
 };
-
-static const char *given(const char *option, const char *variable)
-{
-    if (option != NULL)
-        return option;
-    const char *value = getenv(variable);
-    return value == NULL || value[0] == '\0' ? NULL : value;
-}
 
 /* ---- who we are ---------------------------------------------------------- */
 
@@ -149,31 +139,14 @@ static int choose_probe(struct plan *plan, int verbose)
 
 static int choose_session(struct plan *plan, const struct watch_options *options)
 {
-    char why[256] = "";
-    const char *daemon = given(options->daemon, "HOLTER_DAEMON");
-    const char *session = given(options->session, "HOLTER_SESSION");
-    const char *job = given(options->job, "HOLTER_JOB");
-    int rc = 0;
-    if (daemon == NULL)
-        rc = session_default_endpoint(plan->daemon, sizeof plan->daemon);
-    else if (snprintf(plan->daemon, sizeof plan->daemon, "%s", daemon) >= (int)sizeof plan->daemon)
-        rc = -HOLTER_ERANGE;
-    if (rc < 0)
-        snprintf(why, sizeof why, "directory for sockets: %s", holter_strerror(rc));
-    else if (session != NULL && !session_key_valid(session))
-        snprintf(why, sizeof why, "session key \"%.40s\" is not 1 to 31 hexadecimal digits",
-                 session);
-    if (why[0] != '\0') {
+    char why[512];
+    const char *job = option_or_environment(options->job, "HOLTER_JOB");
+    if (session_options_resolve(&plan->at, &options->session, why, sizeof why) != 0) {
         if (plan->speaks)
             say("%s; %s runs unwatched", why, plan->program);
         return 0;
     }
-    if (session == NULL)
-        session_key_of(plan->daemon, plan->session);
-    else
-        snprintf(plan->session, sizeof plan->session, "%s", session);
     session_job_id(plan->job, job == NULL ? plan->rank.base : job, plan->rank.step);
-    plan->keys = given(options->keys, "HOLTER_KEYS");
     return 1;
 }
 
@@ -187,10 +160,10 @@ static int start_agent(const struct plan *plan, int lock_fd)
         close(lock_fd);
         return rc;
     }
-    const char *argv[8] = {agent, "--session", plan->session, "--daemon", plan->daemon};
-    if (plan->keys != NULL) {
+    const char *argv[8] = {agent, "--session", plan->at.session, "--daemon", plan->at.daemon};
+    if (plan->at.keys != NULL) {
         argv[5] = "--keys";
-        argv[6] = plan->keys;
+        argv[6] = plan->at.keys;
     }
     return rendezvous_spawn(agent, argv, lock_fd);
 }
@@ -203,7 +176,7 @@ static int join_agent(const struct plan *plan)
     int lock_fd = -1;
     int rc = session_run_dir(run_dir, sizeof run_dir);
     if (rc == 0)
-        rc = rendezvous_init(&rendezvous, run_dir, plan->session);
+        rc = rendezvous_init(&rendezvous, run_dir, plan->at.session);
     if (rc == 0)
         rc = rendezvous_join(&rendezvous, getpid(), plan->job, &lock_fd);
     if (rc < 0) {
@@ -259,9 +232,9 @@ int watch_preload(char *out, unsigned long room, const char *probe, const char *
 static void mention_absent_daemon(const struct plan *plan)
 {
     static const char scheme[] = "ipc://";
-    if (strncmp(plan->daemon, scheme, strlen(scheme)) == 0 &&
-        access(plan->daemon + strlen(scheme), F_OK) < 0 && plan->speaks)
-        say("no daemon listens at %s yet: start holterd, or use `holter run`", plan->daemon);
+    if (strncmp(plan->at.daemon, scheme, strlen(scheme)) == 0 &&
+        access(plan->at.daemon + strlen(scheme), F_OK) < 0 && plan->speaks)
+        say("no daemon listens at %s yet: start holterd, or use `holter run`", plan->at.daemon);
 }
 
 /** The dynamic linker splits LD_PRELOAD at spaces and colons and has no way to quote them
@@ -297,7 +270,7 @@ void watch_this_process(const struct watch_options *options, const char *program
         return;
     /* From here on only memory can be wanting. The registration then outlives a process without a
      * probe until the process ends, which the agent sees. */
-    int failed = setenv("HOLTER_SESSION", plan.session, 1);
+    int failed = setenv("HOLTER_SESSION", plan.at.session, 1);
     failed |= setenv("HOLTER_JOB_ID", plan.job, 1);
     if (plan.finding.flavour != MPI_FLAVOUR_NONE)
         failed |= setenv("HOLTER_PRELOAD_ONCE", "1", 1);
@@ -306,5 +279,6 @@ void watch_this_process(const struct watch_options *options, const char *program
     if (!failed)
         setenv("LD_PRELOAD", preload, 1);
     if (options->verbose && plan.speaks)
-        say("%s: job %s, session %s, daemon %s", program, plan.job, plan.session, plan.daemon);
+        say("%s: job %s, session %s, daemon %s", program, plan.job, plan.at.session,
+            plan.at.daemon);
 }

@@ -2,12 +2,12 @@
 #ifndef HOLTER_AGENT_WATCH_H
 #define HOLTER_AGENT_WATCH_H
 
+#include "agent/session_options.h"
+
 /** What the user asked for. Texts are borrowed; NULL: not given, the environment decides. */
 struct watch_options {
-    const char *session; /**< key of the session */
-    const char *daemon;  /**< endpoint */
-    const char *keys;    /**< directory of CURVE keys */
-    const char *job;     /**< first part of the job id */
+    struct session_options session;
+    const char *job; /**< first part of the job id */
     int verbose;
 };
 
