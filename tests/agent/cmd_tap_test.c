@@ -23,7 +23,7 @@
 #include <cmocka.h>
 #include <zmq.h>
 
-#define BROKEN_NS UINT64_C(60000000000)
+#define BROKEN_NS UINT64_C(100000000000)
 #define OUTPUT_BYTES 65536
 
 struct bed {
@@ -186,20 +186,16 @@ static void serve_stream(struct bed *bed)
 
 /* ---- the command --------------------------------------------------------- */
 
-static pid_t start(int (*command)(int, char **), char **argv, const int out[2], const int err[2])
+/* This program anew: a fork of a process with ZeroMQ's threads may only call exec. */
+static pid_t start(char **argv, const int out[2], const int err[2])
 {
-    int argc = 0;
-    while (argv[argc])
-        argc++;
-    fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
         dup2(out[1], STDOUT_FILENO);
         dup2(err[1], STDERR_FILENO);
         close(out[0]);
-        int status = command(argc, argv);
-        fflush(stdout);
-        _exit(status);
+        execv("/proc/self/exe", argv);
+        _exit(127);
     }
     close(out[1]);
     close(err[1]);
@@ -219,11 +215,11 @@ static void collect(int fd, char *text, size_t room)
 }
 
 /* Run to the end. @param unread  close the reading end at once @return the exit status */
-static int run(struct bed *bed, int (*command)(int, char **), char **argv, int unread)
+static int run(struct bed *bed, char **argv, int unread)
 {
     int out[2], err[2], status = 0;
     assert_int_equal(pipe(out) | pipe(err), 0);
-    pid_t pid = start(command, argv, out, err);
+    pid_t pid = start(argv, out, err);
     uint64_t begin = clock_mono_ns();
     if (unread)
         close(out[0]);
@@ -254,7 +250,8 @@ static int run(struct bed *bed, int (*command)(int, char **), char **argv, int u
 }
 
 #define COMMAND(bed, command, ...)                                                                 \
-    run(bed, cmd_##command, (char *[]){#command, "--connect", (bed)->endpoint, __VA_ARGS__, NULL}, \
+    run(bed,                                                                                       \
+        (char *[]){#command, "--timeout", "100", "--connect", (bed)->endpoint, __VA_ARGS__, NULL}, \
         0)
 
 static unsigned lines(const char *text)
@@ -385,8 +382,8 @@ static void a_reader_that_goes_away_is_no_failure(void **state)
 {
     struct bed *bed = *state;
     daemon_up(bed);
-    char *argv[] = {"tap", "--connect", bed->endpoint, NULL};
-    assert_int_equal(run(bed, cmd_tap, argv, 1), 0);
+    char *argv[] = {"tap", "--timeout", "100", "--connect", bed->endpoint, NULL};
+    assert_int_equal(run(bed, argv, 1), 0);
     assert_string_equal(bed->err, "");
 }
 
@@ -422,8 +419,12 @@ static void status_of_an_unknown_job_fails(void **state)
     assert_non_null(strstr(bed->err, "other.9"));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (strcmp(argv[0], "tap") == 0)
+        return cmd_tap(argc, argv);
+    if (strcmp(argv[0], "status") == 0)
+        return cmd_status(argc, argv);
 #define T(name) cmocka_unit_test_setup_teardown(name, make_bed, drop_bed)
     const struct CMUnitTest tests[] = {
         T(tap_ends_after_as_many_messages_as_asked),

@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-#define PATIENCE_MS 30000 /* only a failing test waits that long */
+#define PATIENCE_MS 100000 /* only a failing test waits that long */
 #define MS UINT64_C(1000000)
 
 static const char *holterd;

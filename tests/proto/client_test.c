@@ -19,7 +19,7 @@
 #include <cmocka.h>
 #include <zmq.h>
 
-#define BROKEN_NS UINT64_C(30000000000)
+#define BROKEN_NS UINT64_C(100000000000)
 
 struct bed {
     char top[32];
