@@ -375,9 +375,9 @@ void uplink_close(struct uplink *uplink, void (*closed)(void *user))
     if (uplink == NULL)
         return;
     struct wire_bye bye = {.seq = journal_next_seq(uplink->options.journal) - 1};
-    if (uplink->welcomed)
-        send_message(uplink, WIRE_TYPE_BYE, &bye);
-    hang_up(uplink, uplink->welcomed ? LINGER_MS : 0);
+    /* Also when the welcome is still on its way: the daemon has heard the hello by then. */
+    send_message(uplink, WIRE_TYPE_BYE, &bye);
+    hang_up(uplink, LINGER_MS);
     uplink->closed = closed;
     uv_close((uv_handle_t *)&uplink->timer, on_timer_closed);
 }

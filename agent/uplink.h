@@ -46,7 +46,7 @@ int uplink_connected(const struct uplink *uplink);
 /** Bytes handed to the transport since the start. */
 uint64_t uplink_bytes(const struct uplink *uplink);
 
-/** Say bye (if it can be said) and close; what is on its way is given half a second. NULL is fine.
+/** Say bye and close; what is on its way is given half a second. NULL is fine.
  *  @param closed  called when nothing of it is left in the loop */
 void uplink_close(struct uplink *uplink, void (*closed)(void *user));
 

@@ -274,6 +274,18 @@ static void leaving_agent_says_bye(void **state)
         turn(bed);
 }
 
+/* A program that ends at once: else the daemon would take its agent for one that went silent. */
+static void agent_that_leaves_before_its_welcome_says_bye_too(void **state)
+{
+    struct bed *bed = *state;
+    uplink_close(bed->uplink, NULL);
+    bed->uplink = NULL;
+    while (bed->byes == 0)
+        turn(bed);
+    assert_int_equal(bed->hellos, 1);
+    assert_int_equal(bed->welcomes, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +297,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(refused_agent_keeps_what_it_has, set_up, tear_down),
         cmocka_unit_test_setup_teardown(leaving_agent_says_bye, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(agent_that_leaves_before_its_welcome_says_bye_too, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
