@@ -17,7 +17,7 @@ class Hosts(unittest.TestCase):
         self.assertEqual(set(range(ranks)), set(places))
         self.assertEqual({name: ranks // len(hosts.names) for name in hosts.names},
                          {name: list(places.values()).count(name) for name in hosts.names})
-        lab.wait_for(lambda: not hosts.shared_memory(), 'clean shared memory on all hosts', 20)
+        lab.wait_for(lambda: not hosts.shared_memory(), 'clean shared memory on all hosts')
         place.check_clean()
 
     def check_encryption(self, place):
@@ -30,8 +30,8 @@ class Hosts(unittest.TestCase):
         self.assertEqual(0o700, os.stat(keys).st_mode & 0o777)
         for name in os.listdir(keys):
             self.assertEqual(0o600, os.stat(os.path.join(keys, name)).st_mode & 0o777, name)
-        asked = {with_keys: place.holter('status', '--timeout', 2, '--connect', outward[0], *with_keys).finish()
-                 for with_keys in ((), ('--keys', keys))}
+        asked = {with_keys: place.holter('status', '--timeout', seconds, '--connect', outward[0], *with_keys).finish()
+                 for with_keys, seconds in (((), 2), (('--keys', keys), lab.PATIENCE))}
         self.assertEqual([1, 0], [finished.status for finished in asked.values()], list(map(str, asked.values())))
 
     def run_across(self, launcher, mpi, ranks, env=None):

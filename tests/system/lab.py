@@ -22,7 +22,7 @@ import recording
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get('HOLTER_BUILD', os.path.join(SOURCE, 'build'))
-PATIENCE = 60  # seconds until a condition that must come is given up
+PATIENCE = 300  # seconds until a condition that must come is given up: only a failing test waits that long
 
 
 def program(name, mpi):
@@ -214,7 +214,7 @@ class Lab:
         return running
 
     def tap(self, *arguments, **more):
-        return self.holter('tap', '-f', 'json', *arguments, **more)
+        return self.holter('tap', '-f', 'json', '--timeout', PATIENCE, *arguments, **more)
 
     def watched(self, *command, seconds=PATIENCE, **more):
         """`holter run -- command`, to its end."""
@@ -283,13 +283,13 @@ class Lab:
         return {'processes': self.processes(), 'shared memory': self.shared_memory() - self.shm_before,
                 'files in the run directory': sockets}
 
-    def check_clean(self, seconds=20):
+    def check_clean(self):
         """Nothing of Holter is left: agents may take some seconds to deliver what they hold."""
         try:
-            wait_for(lambda: not any(self.leftovers().values()), 'a clean place', seconds)
+            wait_for(lambda: not any(self.leftovers().values()), 'a clean place')
         except AssertionError:
             left = {k: v for k, v in self.leftovers().items() if v}
-            raise AssertionError(f'left behind after {seconds} s: {left}') from None
+            raise AssertionError(f'left behind after {PATIENCE} s: {left}') from None
 
     def close(self):
         for running in self.started:

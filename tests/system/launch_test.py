@@ -181,13 +181,14 @@ class Launch(unittest.TestCase):
             with self.subTest(mpi=mpi):
                 never = os.path.join(self.place.dir, 'never')
                 command = lab.mpirun(mpi, 2, lab.program('hang', mpi), never)
-                bare, _ = self.at_a_terminal(lambda: self.spinning(f'hang.{mpi}'), *command)
                 watched, shown = self.at_a_terminal(lambda: self.place.ranks_seen() == 2, holter, 'run', '--', *command)
-                if mpi == 'openmpi':
-                    self.assertEqual(bare, watched, shown)
-                else:  # Hydra itself returns 0 or 2, as its processes end before or after it looks
-                    self.assertLessEqual({bare, watched}, {0, 2}, shown)
                 self.assertIn('holter: job ', shown)
+                # Hydra itself returns 0 or 2, as its processes end before or after it looks: what the watched run
+                # gave, a bare one must give as well
+                bare = []
+                while watched not in bare and len(bare) < (1 if mpi == 'openmpi' else 30):
+                    bare.append(self.at_a_terminal(lambda: self.spinning(f'hang.{mpi}'), *command)[0])
+                self.assertIn(watched, bare, shown)
         self.clean()
 
 

@@ -83,7 +83,7 @@ class Slurm(unittest.TestCase):
             members = recorded.members()
             self.assertEqual(set(hosts.names), set(members))
             self.assertEqual(set(range(8)), {m['rank'] for rows in members.values() for m in rows})
-            lab.wait_for(lambda: not hosts.shared_memory(), 'clean shared memory on all hosts', 20)
+            lab.wait_for(lambda: not hosts.shared_memory(), 'clean shared memory on all hosts')
             cluster.stop()
             place.check_clean()
 

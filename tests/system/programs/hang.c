@@ -1,7 +1,8 @@
-/* hang FILE: the last rank does not come to the barrier until FILE is there; all others wait in it.
- * Sends a message around a ring before and after. */
+/* hang FILE [ROUNDS]: the last rank does not come to the barrier until FILE is there; all others wait
+ * in it. Sends a message around a ring before it, and after it ROUNDS times (1). */
 #include "truth.h"
 
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,8 +17,8 @@ static void ring(int rank, int size)
 
 int main(int argc, char **argv)
 {
-    int rank, size;
-    if (argc != 2)
+    int rank, size, rounds = argc > 2 ? atoi(argv[2]) : 1;
+    if (argc < 2)
         return 2;
     MPI_Init(&argc, &argv);
     truth_start("MPI_Init");
@@ -27,7 +28,8 @@ int main(int argc, char **argv)
     while (rank == size - 1 && access(argv[1], F_OK) != 0)
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     CALL(Barrier, MPI_COMM_WORLD);
-    ring(rank, size);
+    for (int i = 0; i < rounds; i++)
+        ring(rank, size);
     truth_finish();
     return 0;
 }
