@@ -128,8 +128,8 @@ static void nodes_layout(struct stage *s, struct box box)
     char what[96];
     scene_panel(s->brush.scene, panel, 0, "nodes");
     scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
-    snprintf(what, sizeof what, "%u agents: what watching costs there, and what it lost",
-             s->model->node_count);
+    snprintf(what, sizeof what, "%u agent%s: what watching costs there, and what it lost",
+             s->model->node_count, s->model->node_count == 1 ? "" : "s");
     widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Nodes", what);
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
