@@ -46,11 +46,19 @@ static int grow_index(struct key_table *table, uint32_t room)
     if (index == NULL)
         return -ENOMEM;
     uint32_t mask = (uint32_t)(places - 1);
-    for (uint32_t i = 0; i < table->count; i++) {
-        uint32_t at = hash_of(table->keys[i]) & mask;
-        while (index[at] != 0)
-            at = (at + 1) & mask;
-        index[at] = i + 1;
+    /* Each place is a miss of the cache, so a batch of them is on its way at one time. */
+    for (uint32_t from = 0, batch; from < table->count; from += batch) {
+        uint32_t at[16];
+        batch = table->count - from < 16 ? table->count - from : 16;
+        for (uint32_t i = 0; i < batch; i++) {
+            at[i] = hash_of(table->keys[from + i]) & mask;
+            __builtin_prefetch(&index[at[i]], 1);
+        }
+        for (uint32_t i = 0; i < batch; i++) {
+            while (index[at[i]] != 0)
+                at[i] = (at[i] + 1) & mask;
+            index[at[i]] = from + i + 1;
+        }
     }
     free(table->index);
     table->index = index;
@@ -95,6 +103,12 @@ uint32_t key_table_find(const struct key_table *table, struct key key)
         if (k->hi == key.hi && k->lo == key.lo)
             return number - 1;
     }
+}
+
+void key_table_prefetch(const struct key_table *table, struct key key)
+{
+    if (table->index != NULL)
+        __builtin_prefetch(&table->index[hash_of(key) & table->mask]);
 }
 
 uint32_t key_table_add_hashed(struct key_table *table, struct key key)

@@ -55,6 +55,7 @@ struct run_sum {
     struct region_row *regions;
     uint32_t region_room;
     struct figures total;
+    struct figures spare; /**< those of a window that is over, all zero: the next one's */
     /** Rows that were added to the rest because the table of pairs was full. */
     uint64_t turned_away;
     struct order rank_order, pair_order, call_order;

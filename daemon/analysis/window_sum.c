@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NEW_AHEAD 8u        /* rows between fetching a new pair's place and looking at it */
 #define MOST_REGIONS 65535u /* the number of a region takes 16 bits of a key */
 
 /* Grow an array to hold index need - 1, new elements zero. room is in elements and is shared by
@@ -82,6 +83,29 @@ static void figures_finish(struct figures *f)
     free(f->callers);
 }
 
+/* All zero again. Only what was added to is written: the rest may be pages that were never touched.
+ */
+static void figures_clear(struct figures *f)
+{
+    for (uint32_t i = 0; i < f->rank_room; i++) {
+        if (bit_get(f->rank_present, i))
+            f->ranks[i] = (struct rank_row){0};
+    }
+    for (uint32_t from = 0; from < f->pair_room; from += PAIR_BLOCK) {
+        uint32_t count = f->pair_room - from < PAIR_BLOCK ? f->pair_room - from : PAIR_BLOCK;
+        if (bit_get(f->pair_blocks, from / PAIR_BLOCK))
+            memset(&f->pairs[from], 0, count * sizeof(*f->pairs));
+    }
+    if (f->rank_room > 0)
+        memset(f->rank_present, 0, f->rank_room / 64 * sizeof(*f->rank_present));
+    if (f->pair_room > 0)
+        memset(f->pair_blocks, 0, (f->pair_room / PAIR_BLOCK / 64 + 1) * sizeof(*f->pair_blocks));
+    if (f->call_room > 0)
+        memset(f->calls, 0, f->call_room * sizeof(*f->calls));
+    if (f->caller_room > 0)
+        memset(f->callers, 0, f->caller_room / 64 * sizeof(*f->callers));
+}
+
 static size_t figures_bytes(const struct figures *f)
 {
     return f->rank_room * (sizeof(*f->ranks) + sizeof(*f->rank_newest)) + f->rank_room / 8 +
@@ -119,6 +143,7 @@ void run_sum_destroy(struct run_sum *run)
     free(run->comms);
     free(run->regions);
     figures_finish(&run->total);
+    figures_finish(&run->spare);
     free(run->rank_order.numbers);
     free(run->pair_order.numbers);
     free(run->call_order.numbers);
@@ -195,6 +220,8 @@ int window_sum_create(struct window_sum **out, struct run_sum *run)
     if (window == NULL)
         return -ENOMEM;
     window->run = run;
+    window->figures = run->spare;
+    run->spare = (struct figures){0};
     *out = window;
     return 0;
 }
@@ -203,7 +230,16 @@ void window_sum_destroy(struct window_sum *window)
 {
     if (window == NULL)
         return;
-    figures_finish(&window->figures);
+    /* Fresh memory costs two page faults for each page, one for reading and one for writing it:
+     * more than adding the figures. */
+    struct figures *spare = &window->run->spare;
+    if (window->figures.pair_room >= spare->pair_room) {
+        figures_finish(spare);
+        *spare = window->figures;
+        figures_clear(spare);
+    } else {
+        figures_finish(&window->figures);
+    }
     free(window);
 }
 
@@ -265,6 +301,11 @@ static uint32_t pair_of_full_table(struct run_sum *run, const struct pair_row *r
     return key_table_add_hashed(&run->pairs, pair_key(row->source, -1, 0, 0, 0));
 }
 
+static struct key key_of_pair(const struct pair_row *row)
+{
+    return pair_key(row->source, row->destination, row->comm, row->region, row->size_class);
+}
+
 static void add_pairs(struct window_sum *w, const struct window_rows *rows, struct row_hints *hints)
 {
     struct run_sum *run = w->run;
@@ -272,11 +313,13 @@ static void add_pairs(struct window_sum *w, const struct window_rows *rows, stru
     uint32_t before = KEY_NONE;
     for (size_t i = 0; i < rows->pair_count; i++) {
         const struct pair_row *row = &rows->pairs[i];
-        struct key key =
-            pair_key(row->source, row->destination, row->comm, row->region, row->size_class);
-        uint32_t at = run->pairs.count < run->limits.pairs
+        struct key key = key_of_pair(row);
+        uint32_t known = run->pairs.count;
+        uint32_t at = known < run->limits.pairs
                           ? key_table_add(&run->pairs, key, before, hints->pair)
                           : pair_of_full_table(run, row, key);
+        if (at == known && i + NEW_AHEAD < rows->pair_count) /* one new pair is rarely alone */
+            key_table_prefetch(&run->pairs, key_of_pair(&rows->pairs[i + NEW_AHEAD]));
         hints->pair = i == 0 ? at : hints->pair;
         before = at;
         bit_set(w->figures.pair_blocks, at / PAIR_BLOCK);
@@ -467,7 +510,7 @@ size_t run_sum_bytes(const struct run_sum *run)
            key_table_bytes(&run->callers) + key_table_bytes(&run->calls) +
            key_table_bytes(&run->comm_ids) + key_table_bytes(&run->region_names) +
            run->comm_room * sizeof(*run->comms) + run->region_room * sizeof(*run->regions) +
-           orders * sizeof(uint32_t) + figures_bytes(&run->total);
+           orders * sizeof(uint32_t) + figures_bytes(&run->total) + figures_bytes(&run->spare);
 }
 
 size_t window_sum_bytes(const struct window_sum *window)
