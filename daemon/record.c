@@ -16,7 +16,8 @@
 #define LOG_TOPIC "record"
 #define COMMIT_NS UINT64_C(500000000) /* at least once a second is promised */
 #define QUEUE_BYTES ((size_t)256 << 20)
-#define ITEM_BYTES 512u /* what an item counts besides its message */
+#define BATCH_BYTES ((size_t)1 << 20) /* the thread is woken for so much, or to commit */
+#define ITEM_BYTES 512u               /* what an item counts besides its message */
 
 enum action { OPEN, KEEP, TABLE, NOTE, STOP, CLOSE };
 
@@ -59,6 +60,7 @@ struct recorder {
     pthread_cond_t wake;
     struct item *first, **last;
     size_t waiting_bytes;
+    int wakeful; /* any item wakes the thread: all is committed, or a file is to be closed */
     int leaving;
     struct kept_list told; /* committed, not yet told */
     struct stop *stops;
@@ -243,21 +245,25 @@ static void commit(struct recorder *r)
     uv_async_send(&r->news);
 }
 
+/* Is it worth waking for? Once something is uncommitted the thread wakes anyway, to commit it. */
+static int is_work(const struct recorder *r)
+{
+    return r->leaving || r->waiting_bytes >= BATCH_BYTES || (r->first != NULL && r->wakeful);
+}
+
 /* Wait for work, at most until what is uncommitted is to be committed. @return the queue, taken
  * over */
 static struct item *take(struct recorder *r, int *leaving)
 {
+    uint64_t until = r->oldest_ns + COMMIT_NS;
+    struct timespec at = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
+    int code = 0;
     pthread_mutex_lock(&r->mutex);
-    while (r->first == NULL && !r->leaving) {
-        if (r->oldest_ns == 0) {
-            pthread_cond_wait(&r->wake, &r->mutex);
-            continue;
-        }
-        uint64_t until = r->oldest_ns + COMMIT_NS;
-        struct timespec at = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
-        if (pthread_cond_timedwait(&r->wake, &r->mutex, &at) == ETIMEDOUT)
-            break;
-    }
+    r->wakeful |= r->oldest_ns == 0;
+    while (code == 0 && !is_work(r))
+        code = r->oldest_ns == 0 ? pthread_cond_wait(&r->wake, &r->mutex)
+                                 : pthread_cond_timedwait(&r->wake, &r->mutex, &at);
+    r->wakeful = 0;
     struct item *items = r->first;
     r->first = NULL;
     r->last = &r->first;
@@ -373,7 +379,9 @@ static int push(struct recorder *r, struct item *item)
         r->waiting_bytes += bytes;
         *r->last = item;
         r->last = &item->next;
-        pthread_cond_signal(&r->wake);
+        r->wakeful |= item->action == CLOSE;
+        if (is_work(r))
+            pthread_cond_signal(&r->wake);
     }
     pthread_mutex_unlock(&r->mutex);
     return fits;

@@ -27,7 +27,7 @@ struct recorder_events {
 
 struct recorder_options {
     size_t queue_bytes; /**< 0: 256 MiB */
-    unsigned pages;     /**< largest recording, pages of 4 KiB; 0: no limit (tests) */
+    unsigned pages;     /**< largest recording, pages of 16 KiB; 0: no limit (tests) */
 };
 
 /** @return 0, -ENOMEM or a libuv error */

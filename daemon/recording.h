@@ -54,7 +54,7 @@ void recording_abandon(struct recording *recording);
 /** What SQLite said last, for people. */
 const char *recording_error(const struct recording *recording);
 
-/** Let the file grow to so many pages of 4 KiB and no further: for tests of a full disk. */
+/** Let the file grow to so many pages of 16 KiB and no further: for tests of a full disk. */
 void recording_limit(struct recording *recording, unsigned pages);
 
 /** Bytes of the file and its log. */

@@ -128,7 +128,7 @@ static void a_full_disk_stops_the_recording_once_and_agents_go_on(void **state)
     struct recorder *r;
     struct heard heard = {0};
     (void)state;
-    begin(&loop, &r, &heard, &(struct recorder_options){.pages = 60});
+    begin(&loop, &r, &heard, &(struct recorder_options){.pages = 20});
     for (uint64_t i = 1; i <= 300; i++)
         keep(r, i, 4000);
     end(&loop, r);
