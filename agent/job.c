@@ -1,9 +1,9 @@
 #include "agent/job.h"
 
+#include "agent/process_file.h"
 #include "holter/error.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,16 +22,10 @@ static void read_user(char *out, size_t room)
 /* Arguments are separated by NULs in /proc/<pid>/cmdline. */
 static void read_command(char *out, size_t room, int32_t pid)
 {
-    char path[32];
-    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, out, room - 1);
-    if (fd >= 0)
-        close(fd);
-    n = n < 0 ? 0 : n;
+    size_t n = process_file(out, room, pid, "cmdline");
     while (n > 0 && out[n - 1] == '\0')
         n--;
-    for (ssize_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         out[i] = out[i] == '\0' ? ' ' : out[i];
     out[n] = '\0';
 }

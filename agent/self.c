@@ -1,11 +1,11 @@
 #include "agent/self.h"
 
+#include "agent/process_file.h"
 #include "agent/tick_clock.h"
 #include "holter/call.h"
 #include "holter/clock.h"
 #include "holter/segment.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,12 +24,7 @@ static uint64_t kilobytes_after(const char *text, const char *label)
 uint64_t self_resident(void)
 {
     char text[4096];
-    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = '\0';
+    process_file(text, sizeof text, 0, "status");
     return kilobytes_after(text, "RssAnon:") + kilobytes_after(text, "RssFile:");
 }
 

@@ -2,6 +2,7 @@
 
 #include "agent/detect_mpi.h"
 #include "agent/paths.h"
+#include "agent/process_file.h"
 #include "agent/rank_env.h"
 #include "agent/rendezvous.h"
 #include "agent/say.h"
@@ -11,7 +12,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,24 +43,14 @@ static const char *environment(void *user, const char *name)
 /** Command line of a process, its words ended by NUL and one more NUL behind them. */
 static void read_command(int32_t pid, char *out, size_t room)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, out, room - 2);
-    if (fd >= 0)
-        close(fd);
-    memset(out + (n < 0 ? 0 : n), 0, 2);
+    size_t n = process_file(out, room - 1, pid, "cmdline");
+    out[n + 1] = '\0';
 }
 
 static int32_t parent_of(int32_t pid)
 {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    text[n < 0 ? 0 : n] = '\0';
+    char text[512];
+    process_file(text, sizeof text, pid, "stat");
     const char *end = strrchr(text, ')'); /* the name before it may hold anything */
     int parent = 0;
     return end != NULL && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
