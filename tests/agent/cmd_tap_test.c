@@ -6,6 +6,8 @@
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "holter/wire.h"
+#include "tests/directory.h"
+#include "tests/proto/fake_daemon.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,54 +23,23 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <zmq.h>
 
 #define BROKEN_NS UINT64_C(100000000000)
 #define OUTPUT_BYTES 65536
 
 struct bed {
-    char top[32];
-    char endpoint[64];
-    void *context;
-    void *front;
-    void *stream;
+    char top[DIRECTORY_ROOM];
+    struct fake_daemon daemon;
     const char *state; /* of the job, in snapshots */
     unsigned news;     /* totals to publish behind each snapshot */
     int ends;          /* and then the end of the job */
     uint64_t frame;
-    int answered; /* a snapshot was: the news may follow */
-    struct wire_buffer buffer;
-    struct wire_arena arena;
+    int answered;           /* a snapshot was: the news may follow */
     char out[OUTPUT_BYTES]; /* what the command printed */
     char err[4096];
 };
 
 /* ---- the daemon ---------------------------------------------------------- */
-
-static void *bound(struct bed *bed, int type, const char *suffix)
-{
-    char endpoint[128];
-    const int linger = 0;
-    void *socket = zmq_socket(bed->context, type);
-    zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);
-    snprintf(endpoint, sizeof endpoint, "%s%s", bed->endpoint, suffix);
-    assert_int_equal(zmq_bind(socket, endpoint), 0);
-    return socket;
-}
-
-static void daemon_up(struct bed *bed)
-{
-    bed->context = zmq_ctx_new();
-    bed->front = bound(bed, ZMQ_ROUTER, "");
-    bed->stream = bound(bed, ZMQ_XPUB, ".stream");
-}
-
-static void answer(struct bed *bed, zmq_msg_t *identity, enum wire_type type, const void *message)
-{
-    assert_int_equal(wire_encode(&bed->buffer, type, message), 0);
-    zmq_send(bed->front, zmq_msg_data(identity), zmq_msg_size(identity), ZMQ_SNDMORE);
-    zmq_send(bed->front, bed->buffer.bytes, bed->buffer.length, 0);
-}
 
 static struct wire_job job_message(const char *state)
 {
@@ -108,9 +79,9 @@ static void answer_request(struct bed *bed, zmq_msg_t *identity, const struct wi
                                      .rejected_last = "somebody: something",
                                      .jobs = &row,
                                      .jobs_count = 1};
-        answer(bed, identity, WIRE_TYPE_STATUS, &status);
+        fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_STATUS, &status);
     } else {
-        answer(bed, identity, WIRE_TYPE_JOB, &job);
+        fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_JOB, &job);
     }
     if (strcmp(request->op, "snapshot") == 0) {
         struct wire_totals totals = totals_message(7);
@@ -123,56 +94,34 @@ static void answer_request(struct bed *bed, zmq_msg_t *identity, const struct wi
                                      .call_cost_ns = 18,
                                      .up_ns = 1000000000};
         struct wire_nodes nodes = {.job = "lmp.0", .window = 7, .nodes = &node, .nodes_count = 1};
-        answer(bed, identity, WIRE_TYPE_TOTALS, &totals);
-        answer(bed, identity, WIRE_TYPE_NODES, &nodes);
+        fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_TOTALS, &totals);
+        fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_NODES, &nodes);
         reply.frame = bed->frame;
         bed->answered = 1;
     }
-    answer(bed, identity, WIRE_TYPE_REPLY, &reply);
+    fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_REPLY, &reply);
 }
 
-static void serve_front(struct bed *bed)
+static void take_front(void *user, zmq_msg_t *identity, const struct wire_message *message)
 {
-    zmq_msg_t identity, body;
-    zmq_msg_init(&identity);
-    zmq_msg_init(&body);
-    while (zmq_msg_recv(&identity, bed->front, ZMQ_DONTWAIT) >= 0) {
-        struct wire_message message;
-        assert_true(zmq_msg_recv(&body, bed->front, 0) >= 0);
-        assert_int_equal(
-            wire_decode(&message, &bed->arena, zmq_msg_data(&body), zmq_msg_size(&body), NULL), 0);
-        if (message.type == WIRE_TYPE_HELLO) {
-            struct wire_welcome welcome = {
-                .protocol = WIRE_PROTOCOL, .version = "9.9", .instance = 5};
-            answer(bed, &identity, WIRE_TYPE_WELCOME, &welcome);
-        } else {
-            answer_request(bed, &identity, &message.request);
-        }
-    }
-    zmq_msg_close(&identity);
-    zmq_msg_close(&body);
+    struct bed *bed = user;
+    struct wire_welcome welcome = {.protocol = WIRE_PROTOCOL, .version = "9.9", .instance = 5};
+    if (message->type == WIRE_TYPE_HELLO)
+        fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_WELCOME, &welcome);
+    else
+        answer_request(bed, identity, &message->request);
 }
 
 static void publish(struct bed *bed, const char *topic, enum wire_type type, const void *message)
 {
-    uint64_t numbers[2] = {__builtin_bswap64(++bed->frame), __builtin_bswap64(bed->frame)};
-    assert_int_equal(wire_encode(&bed->buffer, type, message), 0);
-    zmq_send(bed->stream, topic, strlen(topic), ZMQ_SNDMORE);
-    zmq_send(bed->stream, numbers, sizeof numbers, ZMQ_SNDMORE);
-    zmq_send(bed->stream, bed->buffer.bytes, bed->buffer.length, 0);
+    bed->frame++;
+    fake_daemon_publish(&bed->daemon, topic, bed->frame, bed->frame, type, message);
 }
 
-static void serve_stream(struct bed *bed)
+static void serve(struct bed *bed)
 {
-    char topic[256];
-    int length;
-    while ((length = zmq_recv(bed->stream, topic, sizeof topic, ZMQ_DONTWAIT)) > 0) {
-        if (length <= (int)sizeof topic && topic[0] == 1 && strncmp(topic + 1, "sync/", 5) == 0) {
-            zmq_send(bed->stream, topic + 1, (size_t)length - 1, ZMQ_SNDMORE);
-            zmq_send(bed->stream, (char[16]){0}, 16, ZMQ_SNDMORE);
-            zmq_send(bed->stream, "", 0, 0);
-        }
-    }
+    fake_daemon_serve(&bed->daemon, take_front, bed);
+    fake_daemon_confirm(&bed->daemon, 1);
     for (; bed->answered && bed->news > 0; bed->news--) {
         struct wire_totals totals = totals_message(8 + bed->frame);
         publish(bed, "totals/lmp.0", WIRE_TYPE_TOTALS, &totals);
@@ -224,12 +173,11 @@ static int run(struct bed *bed, char **argv, int unread)
     if (unread)
         close(out[0]);
     while (waitpid(pid, &status, WNOHANG) == 0) {
-        if (bed->front) {
-            zmq_pollitem_t items[] = {{bed->front, 0, ZMQ_POLLIN, 0},
-                                      {bed->stream, 0, ZMQ_POLLIN, 0}};
+        if (bed->daemon.front) {
+            zmq_pollitem_t items[] = {{bed->daemon.front, 0, ZMQ_POLLIN, 0},
+                                      {bed->daemon.stream, 0, ZMQ_POLLIN, 0}};
             zmq_poll(items, 2, 5);
-            serve_front(bed);
-            serve_stream(bed);
+            serve(bed);
         }
         if (!unread)
             collect(out[0], bed->out, sizeof bed->out);
@@ -251,7 +199,8 @@ static int run(struct bed *bed, char **argv, int unread)
 
 #define COMMAND(bed, command, ...)                                                                 \
     run(bed,                                                                                       \
-        (char *[]){#command, "--timeout", "100", "--connect", (bed)->endpoint, __VA_ARGS__, NULL}, \
+        (char *[]){#command, "--timeout", "100", "--connect", (bed)->daemon.endpoint, __VA_ARGS__, \
+                   NULL},                                                                          \
         0)
 
 static unsigned lines(const char *text)
@@ -266,10 +215,9 @@ static int make_bed(void **state)
 {
     struct bed *bed = calloc(1, sizeof *bed);
     *state = bed;
-    strcpy(bed->top, "/tmp/holter-test-XXXXXX");
-    if (!mkdtemp(bed->top))
+    if (directory_make(bed->top) != 0)
         return -1;
-    snprintf(bed->endpoint, sizeof bed->endpoint, "ipc://%s/sock", bed->top);
+    snprintf(bed->daemon.endpoint, sizeof bed->daemon.endpoint, "ipc://%s/sock", bed->top);
     bed->state = "running";
     return 0;
 }
@@ -277,21 +225,10 @@ static int make_bed(void **state)
 static int drop_bed(void **state)
 {
     struct bed *bed = *state;
-    char path[80];
-    if (bed->context) {
-        zmq_close(bed->front);
-        zmq_close(bed->stream);
-        zmq_ctx_term(bed->context);
-    }
-    snprintf(path, sizeof path, "%s/sock", bed->top);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/sock.stream", bed->top);
-    unlink(path);
-    rmdir(bed->top);
-    wire_buffer_finish(&bed->buffer);
-    wire_arena_finish(&bed->arena);
+    fake_daemon_finish(&bed->daemon);
+    int result = directory_remove(bed->top);
     free(bed);
-    return 0;
+    return result;
 }
 
 /* ---- tests --------------------------------------------------------------- */
@@ -299,7 +236,7 @@ static int drop_bed(void **state)
 static void tap_ends_after_as_many_messages_as_asked(void **state)
 {
     struct bed *bed = *state;
-    daemon_up(bed);
+    fake_daemon_up(&bed->daemon);
     bed->news = 5;
     assert_int_equal(COMMAND(bed, tap, "-t", "totals", "-f", "json", "--count", "3"), 0);
     assert_int_equal(lines(bed->out), 3);
@@ -315,7 +252,7 @@ static void tap_ends_after_as_many_messages_as_asked(void **state)
 static void tap_can_leave_out_the_current_state(void **state)
 {
     struct bed *bed = *state;
-    daemon_up(bed);
+    fake_daemon_up(&bed->daemon);
     bed->news = 2;
     assert_int_equal(COMMAND(bed, tap, "--no-snapshot", "-f", "json", "--count", "2"), 0);
     assert_null(strstr(bed->out, "\"snapshot\":true"));
@@ -324,7 +261,7 @@ static void tap_can_leave_out_the_current_state(void **state)
 static void tap_ends_with_the_job(void **state)
 {
     struct bed *bed = *state;
-    daemon_up(bed);
+    fake_daemon_up(&bed->daemon);
     bed->news = 2;
     bed->ends = 1;
     assert_int_equal(COMMAND(bed, tap, "-t", "totals", "--until-end"), 0);
@@ -335,7 +272,7 @@ static void tap_ends_with_the_job(void **state)
 static void tap_shows_the_whole_state_of_a_job_that_has_ended(void **state)
 {
     struct bed *bed = *state;
-    daemon_up(bed);
+    fake_daemon_up(&bed->daemon);
     bed->state = "ended";
     assert_int_equal(COMMAND(bed, tap, "--job", "lmp.0", "--until-end"), 0);
     assert_non_null(strstr(bed->out, "node17")); /* which comes behind the job's end */
@@ -344,7 +281,7 @@ static void tap_shows_the_whole_state_of_a_job_that_has_ended(void **state)
 static void tap_fails_when_less_came_than_was_asked(void **state)
 {
     struct bed *bed = *state;
-    daemon_up(bed);
+    fake_daemon_up(&bed->daemon);
     assert_int_equal(COMMAND(bed, tap, "-t", "alerts", "--count", "1", "--for", "0.2"), 1);
     assert_int_equal(COMMAND(bed, tap, "-t", "alerts", "--for", "0.2"), 0);
 }
@@ -353,10 +290,10 @@ static void a_daemon_out_of_reach_is_named(void **state)
 {
     struct bed *bed = *state;
     assert_int_equal(COMMAND(bed, tap, "--timeout", "0.1"), 1);
-    assert_non_null(strstr(bed->err, bed->endpoint));
+    assert_non_null(strstr(bed->err, bed->daemon.endpoint));
     bed->err[0] = '\0';
     assert_int_equal(COMMAND(bed, status, "--timeout", "0.1"), 1);
-    assert_non_null(strstr(bed->err, bed->endpoint));
+    assert_non_null(strstr(bed->err, bed->daemon.endpoint));
     assert_string_equal(bed->out, "");
 }
 
@@ -381,8 +318,8 @@ static void wrong_usage_is_told_apart_from_failure(void **state)
 static void a_reader_that_goes_away_is_no_failure(void **state)
 {
     struct bed *bed = *state;
-    daemon_up(bed);
-    char *argv[] = {"tap", "--timeout", "100", "--connect", bed->endpoint, NULL};
+    fake_daemon_up(&bed->daemon);
+    char *argv[] = {"tap", "--timeout", "100", "--connect", bed->daemon.endpoint, NULL};
     assert_int_equal(run(bed, argv, 1), 0);
     assert_string_equal(bed->err, "");
 }
@@ -390,7 +327,7 @@ static void a_reader_that_goes_away_is_no_failure(void **state)
 static void status_tells_of_daemon_job_and_agents(void **state)
 {
     struct bed *bed = *state;
-    daemon_up(bed);
+    fake_daemon_up(&bed->daemon);
     assert_int_equal(COMMAND(bed, status, "-v"), 0);
     assert_non_null(strstr(bed->out, "holterd 9.9 at ipc://"));
     assert_non_null(strstr(bed->out, "somebody: something"));
@@ -402,7 +339,7 @@ static void status_tells_of_daemon_job_and_agents(void **state)
 static void status_as_json_is_one_object(void **state)
 {
     struct bed *bed = *state;
-    daemon_up(bed);
+    fake_daemon_up(&bed->daemon);
     assert_int_equal(COMMAND(bed, status, "-f", "json"), 0);
     assert_int_equal(lines(bed->out), 1);
     assert_memory_equal(bed->out, "{\"endpoint\":\"ipc://", 18);
@@ -414,7 +351,7 @@ static void status_as_json_is_one_object(void **state)
 static void status_of_an_unknown_job_fails(void **state)
 {
     struct bed *bed = *state;
-    daemon_up(bed);
+    fake_daemon_up(&bed->daemon);
     assert_int_equal(COMMAND(bed, status, "--job", "other.9"), 1);
     assert_non_null(strstr(bed->err, "other.9"));
 }

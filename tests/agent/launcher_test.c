@@ -1,6 +1,7 @@
 #include "agent/launcher.h"
 
 #include "holter/error.h"
+#include "tests/directory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -199,7 +200,7 @@ static void more_applications_than_fit_are_refused(void **state)
 
 /** A directory with files and links, as an installation has them. */
 struct place {
-    char dir[64];
+    char dir[DIRECTORY_ROOM];
     char path[128];
 };
 
@@ -221,19 +222,14 @@ static void make_file(struct place *p, const char *name, const char *text)
 static int make_place(void **state)
 {
     static struct place place;
-    strcpy(place.dir, "/tmp/holter-launcher-XXXXXX");
     *state = &place;
-    return mkdtemp(place.dir) == NULL;
+    return directory_make(place.dir);
 }
 
 static int remove_place(void **state)
 {
-    static const char *const names[] = {"orterun",       "mpirun", "alternative", "mpiexec.hydra",
-                                        "mpiexec.mpich", "srun",   "mpiexec",     "sim"};
     struct place *p = *state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        unlink(in_place(p, names[i]));
-    return rmdir(p->dir);
+    return directory_remove(p->dir);
 }
 
 static void launchers_are_known_through_their_links(void **state)

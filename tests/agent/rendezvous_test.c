@@ -4,6 +4,7 @@
 
 #include "fake_rank.h"
 #include "holter/error.h"
+#include "tests/directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@
 #define ROUNDS 40
 
 struct bed {
-    char run_dir[64];
+    char run_dir[DIRECTORY_ROOM];
     struct rendezvous r;
 };
 
@@ -37,9 +38,8 @@ static int set_up(void **state)
     struct bed *bed = calloc(1, sizeof *bed);
     if (bed == NULL)
         return -1;
-    snprintf(bed->run_dir, sizeof bed->run_dir, "/tmp/holter-test-XXXXXX");
     *state = bed;
-    return mkdtemp(bed->run_dir) == NULL ? -1 : rendezvous_init(&bed->r, bed->run_dir, SESSION);
+    return directory_make(bed->run_dir) != 0 ? -1 : rendezvous_init(&bed->r, bed->run_dir, SESSION);
 }
 
 static int tear_down(void **state)

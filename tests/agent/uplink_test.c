@@ -2,6 +2,7 @@
 #include "agent/uplink.h"
 
 #include "holter/clock.h"
+#include "tests/directory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 #include <cmocka.h>
 
 struct bed {
-    char dir[64], endpoint[96];
+    char dir[DIRECTORY_ROOM], endpoint[96];
     uv_loop_t loop;
     struct journal *journal;
     struct uplink *uplink;
@@ -152,8 +153,7 @@ static int set_up(void **state)
     struct bed *bed = calloc(1, sizeof *bed);
     if (bed == NULL)
         return -1;
-    snprintf(bed->dir, sizeof bed->dir, "/tmp/holter-test-XXXXXX");
-    if (mkdtemp(bed->dir) == NULL || uv_loop_init(&bed->loop) != 0 ||
+    if (directory_make(bed->dir) != 0 || uv_loop_init(&bed->loop) != 0 ||
         journal_create(&bed->journal, 1u << 16) != 0)
         return -1;
     snprintf(bed->endpoint, sizeof bed->endpoint, "ipc://%s/daemon", bed->dir);
@@ -183,10 +183,7 @@ static int tear_down(void **state)
     zmq_msg_close(&bed->peer);
     zmq_ctx_term(bed->context);
     journal_destroy(bed->journal);
-    char path[96];
-    snprintf(path, sizeof path, "%s/daemon", bed->dir);
-    unlink(path);
-    rmdir(bed->dir);
+    directory_remove(bed->dir);
     free(bed);
     return busy;
 }

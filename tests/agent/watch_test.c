@@ -2,6 +2,7 @@
 
 #include "agent/paths.h"
 #include "holter/error.h"
+#include "tests/directory.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -59,7 +60,7 @@ static void a_preload_that_does_not_fit_is_refused(void **state)
 /* ---- finding programs ---------------------------------------------------- */
 
 struct tree {
-    char root[64];
+    char root[DIRECTORY_ROOM];
 };
 
 static void make(struct tree *t, const char *name, mode_t mode)
@@ -79,8 +80,7 @@ static void make(struct tree *t, const char *name, mode_t mode)
 static int make_tree(void **state)
 {
     static struct tree t;
-    strcpy(t.root, "/tmp/holter-paths-XXXXXX");
-    if (mkdtemp(t.root) == NULL)
+    if (directory_make(t.root) != 0)
         return -1;
     make(&t, "agent", S_IFDIR);
     make(&t, "agent/probe", S_IFDIR);
@@ -95,19 +95,7 @@ static int make_tree(void **state)
 static int remove_tree(void **state)
 {
     struct tree *t = *state;
-    static const char *const names[] = {"agent/notes",
-                                        "agent/probe/libholter-mpich.so",
-                                        "daemon/holterd",
-                                        "agent/probe",
-                                        "agent",
-                                        "daemon",
-                                        ""};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[PATH_MAX];
-        snprintf(path, sizeof path, "%s/%s", t->root, names[i]);
-        remove(path);
-    }
-    return 0;
+    return directory_remove(t->root);
 }
 
 static void programs_are_found_in_a_build_tree(void **state)

@@ -3,6 +3,7 @@
 #include "holter/error.h"
 #include "holter/wire.h"
 #include "proto/curve.h"
+#include "tests/directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,14 +28,13 @@
 #define MS UINT64_C(1000000)
 
 static const char *holterd;
-static char directory[64], endpoint[96], stream[112], records[96], keys[96];
+static char directory[DIRECTORY_ROOM], endpoint[96], stream[112], records[96], keys[96];
 static void *context;
 
 static int set_up(void **state)
 {
     (void)state;
-    strcpy(directory, "/tmp/holterd-test-XXXXXX");
-    assert_non_null(mkdtemp(directory));
+    assert_int_equal(directory_make(directory), 0);
     snprintf(endpoint, sizeof(endpoint), "ipc://%s/d", directory);
     snprintf(stream, sizeof(stream), "%s.stream", endpoint);
     snprintf(records, sizeof(records), "%s/records", directory);
@@ -46,11 +46,9 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    char command[128];
     (void)state;
     zmq_ctx_term(context);
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    return system(command);
+    return directory_remove(directory);
 }
 
 /* ---- the daemon ---------------------------------------------------------- */

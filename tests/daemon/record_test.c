@@ -1,4 +1,5 @@
 #include "daemon/record.h"
+#include "tests/directory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +11,7 @@
 
 #include <cmocka.h>
 
-static char directory[64], path[128];
+static char directory[DIRECTORY_ROOM], path[128];
 
 struct heard {
     uint64_t kept;
@@ -21,18 +22,15 @@ struct heard {
 static int make_directory(void **state)
 {
     (void)state;
-    strcpy(directory, "/tmp/holter-record-XXXXXX");
-    assert_non_null(mkdtemp(directory));
+    assert_int_equal(directory_make(directory), 0);
     snprintf(path, sizeof(path), "%s/r.hrec", directory);
     return 0;
 }
 
 static int remove_directory(void **state)
 {
-    char command[128];
     (void)state;
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    return system(command);
+    return directory_remove(directory);
 }
 
 static void on_kept(void *user, uint64_t instance, uint64_t seq)

@@ -1,5 +1,6 @@
 #include "daemon/recording.h"
 #include "holter/error.h"
+#include "tests/directory.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -15,23 +16,20 @@
 
 #include <cmocka.h>
 
-static char directory[64], path[128];
+static char directory[DIRECTORY_ROOM], path[128];
 
 static int make_directory(void **state)
 {
     (void)state;
-    strcpy(directory, "/tmp/holter-recording-XXXXXX");
-    assert_non_null(mkdtemp(directory));
+    assert_int_equal(directory_make(directory), 0);
     snprintf(path, sizeof(path), "%s/holter-job.0.hrec", directory);
     return 0;
 }
 
 static int remove_directory(void **state)
 {
-    char command[128];
     (void)state;
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    return system(command);
+    return directory_remove(directory);
 }
 
 static struct recording *open_it(void)

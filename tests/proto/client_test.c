@@ -5,6 +5,8 @@
 
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "tests/directory.h"
+#include "tests/proto/fake_daemon.h"
 
 #include <poll.h>
 #include <setjmp.h>
@@ -14,19 +16,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
-#include <zmq.h>
 
 #define BROKEN_NS UINT64_C(100000000000)
 
 struct bed {
-    char top[32];
-    char endpoint[64];
-    void *context;
-    void *front;  /* ROUTER; NULL while the daemon is down */
-    void *stream; /* XPUB */
+    char top[DIRECTORY_ROOM];
+    struct fake_daemon daemon;
     uint64_t instance;
     uint64_t number;                       /* of the last frame */
     uint64_t ordinal;                      /* of the last frame of topic totals */
@@ -36,8 +33,6 @@ struct bed {
     void (*before_state)(struct bed *bed); /* what happens before the snapshot is answered */
     unsigned hellos;
     char asked_topic[129];
-    struct wire_buffer buffer;
-    struct wire_arena arena;
     struct client *client;
     uint64_t windows[64]; /* totals received */
     int snapshots[64];
@@ -48,36 +43,10 @@ struct bed {
 
 /* ---- the daemon ---------------------------------------------------------- */
 
-static void *bound(struct bed *bed, int type, const char *suffix)
-{
-    char endpoint[128];
-    const int linger = 0;
-    void *socket = zmq_socket(bed->context, type);
-    zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);
-    snprintf(endpoint, sizeof endpoint, "%s%s", bed->endpoint, suffix);
-    assert_int_equal(zmq_bind(socket, endpoint), 0);
-    return socket;
-}
-
 static void daemon_up(struct bed *bed)
 {
-    bed->front = bound(bed, ZMQ_ROUTER, "");
-    bed->stream = bound(bed, ZMQ_XPUB, ".stream");
+    fake_daemon_up(&bed->daemon);
     bed->instance++;
-}
-
-static void daemon_down(struct bed *bed)
-{
-    zmq_close(bed->front);
-    zmq_close(bed->stream);
-    bed->front = bed->stream = NULL;
-}
-
-static void answer(struct bed *bed, zmq_msg_t *identity, enum wire_type type, const void *message)
-{
-    assert_int_equal(wire_encode(&bed->buffer, type, message), 0);
-    zmq_send(bed->front, zmq_msg_data(identity), zmq_msg_size(identity), ZMQ_SNDMORE);
-    zmq_send(bed->front, bed->buffer.bytes, bed->buffer.length, 0);
 }
 
 static void answer_request(struct bed *bed, zmq_msg_t *identity, const struct wire_request *request)
@@ -89,66 +58,41 @@ static void answer_request(struct bed *bed, zmq_msg_t *identity, const struct wi
             bed->before_state(bed);
         struct wire_totals totals = {.job = request->job, .window = bed->contained};
         if (bed->job && strcmp(request->job, bed->job) == 0)
-            answer(bed, identity, WIRE_TYPE_TOTALS, &totals);
+            fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_TOTALS, &totals);
         else
             reply.code = -HOLTER_ENOJOB;
         reply.frame = bed->contained;
     } else if (strcmp(request->op, "jobs") == 0 && bed->job) {
         struct wire_job job = {.job = "older", .state = "ended", .app = "a", .mpi = "m"};
-        answer(bed, identity, WIRE_TYPE_JOB, &job);
+        fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_JOB, &job);
         job.job = bed->job;
         job.state = "running";
-        answer(bed, identity, WIRE_TYPE_JOB, &job);
+        fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_JOB, &job);
     }
-    answer(bed, identity, WIRE_TYPE_REPLY, &reply);
+    fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_REPLY, &reply);
 }
 
-static void serve_front(struct bed *bed)
+static void take_front(void *user, zmq_msg_t *identity, const struct wire_message *message)
 {
-    zmq_msg_t identity, body;
-    zmq_msg_init(&identity);
-    zmq_msg_init(&body);
-    while (bed->front && zmq_msg_recv(&identity, bed->front, ZMQ_DONTWAIT) >= 0) {
-        struct wire_message message;
-        assert_true(zmq_msg_recv(&body, bed->front, 0) >= 0);
-        assert_int_equal(
-            wire_decode(&message, &bed->arena, zmq_msg_data(&body), zmq_msg_size(&body), NULL), 0);
-        if (message.type == WIRE_TYPE_HELLO) {
-            struct wire_welcome welcome = {.protocol = WIRE_PROTOCOL,
-                                           .version = "test",
-                                           .instance = bed->instance,
-                                           .window_ns = 1000000000};
-            assert_string_equal(message.hello.role, "viewer");
-            bed->hellos++;
-            answer(bed, &identity, WIRE_TYPE_WELCOME, &welcome);
-        } else {
-            assert_int_equal(message.type, WIRE_TYPE_REQUEST);
-            answer_request(bed, &identity, &message.request);
-        }
+    struct bed *bed = user;
+    if (message->type != WIRE_TYPE_HELLO) {
+        assert_int_equal(message->type, WIRE_TYPE_REQUEST);
+        answer_request(bed, identity, &message->request);
+        return;
     }
-    zmq_msg_close(&identity);
-    zmq_msg_close(&body);
+    struct wire_welcome welcome = {.protocol = WIRE_PROTOCOL,
+                                   .version = "test",
+                                   .instance = bed->instance,
+                                   .window_ns = 1000000000};
+    assert_string_equal(message->hello.role, "viewer");
+    bed->hellos++;
+    fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_WELCOME, &welcome);
 }
 
-static void publish_raw(struct bed *bed, const char *topic, uint64_t number, uint64_t ordinal,
-                        const void *body, size_t length)
+static void serve(struct bed *bed)
 {
-    uint64_t numbers[2] = {__builtin_bswap64(number), __builtin_bswap64(ordinal)};
-    zmq_send(bed->stream, topic, strlen(topic), ZMQ_SNDMORE);
-    zmq_send(bed->stream, numbers, sizeof numbers, ZMQ_SNDMORE);
-    zmq_send(bed->stream, body, length, 0);
-}
-
-static void serve_stream(struct bed *bed)
-{
-    char subscription[256];
-    int length;
-    while (bed->stream && (length = zmq_recv(bed->stream, subscription, sizeof subscription - 1,
-                                             ZMQ_DONTWAIT)) >= 0) {
-        subscription[length] = '\0';
-        if (bed->confirms && subscription[0] == 1 && strncmp(subscription + 1, "sync/", 5) == 0)
-            publish_raw(bed, subscription + 1, 0, 0, "", 0);
-    }
+    fake_daemon_serve(&bed->daemon, take_front, bed);
+    fake_daemon_confirm(&bed->daemon, bed->confirms);
 }
 
 /* The window's number is the frame's, so that the test sees which frames came. */
@@ -157,8 +101,8 @@ static void publish_totals(struct bed *bed, const char *job)
     char topic[80];
     struct wire_totals totals = {.job = job, .window = ++bed->number};
     snprintf(topic, sizeof topic, "totals/%s", job);
-    assert_int_equal(wire_encode(&bed->buffer, WIRE_TYPE_TOTALS, &totals), 0);
-    publish_raw(bed, topic, bed->number, ++bed->ordinal, bed->buffer.bytes, bed->buffer.length);
+    fake_daemon_publish(&bed->daemon, topic, bed->number, ++bed->ordinal, WIRE_TYPE_TOTALS,
+                        &totals);
 }
 
 static void publish_job(struct bed *bed, const char *id)
@@ -166,8 +110,7 @@ static void publish_job(struct bed *bed, const char *id)
     char topic[80];
     struct wire_job job = {.job = id, .state = "running", .app = "a", .mpi = "m"};
     snprintf(topic, sizeof topic, "job/%s", id);
-    assert_int_equal(wire_encode(&bed->buffer, WIRE_TYPE_JOB, &job), 0);
-    publish_raw(bed, topic, ++bed->number, 1, bed->buffer.bytes, bed->buffer.length);
+    fake_daemon_publish(&bed->daemon, topic, ++bed->number, 1, WIRE_TYPE_JOB, &job);
 }
 
 /* ---- both together ------------------------------------------------------- */
@@ -187,8 +130,7 @@ static void take_message(struct bed *bed, const struct client_message *message)
 static void step(struct bed *bed)
 {
     struct client_message message;
-    serve_front(bed);
-    serve_stream(bed);
+    serve(bed);
     int result = client_next(bed->client, 1, &message);
     assert_true(result >= 0);
     if (result == 1)
@@ -209,14 +151,12 @@ static int make_bed(void **state)
 {
     struct bed *bed = calloc(1, sizeof *bed);
     *state = bed;
-    strcpy(bed->top, "/tmp/holter-test-XXXXXX");
-    if (!mkdtemp(bed->top))
+    if (directory_make(bed->top) != 0)
         return -1;
-    snprintf(bed->endpoint, sizeof bed->endpoint, "ipc://%s/sock", bed->top);
-    bed->context = zmq_ctx_new();
+    snprintf(bed->daemon.endpoint, sizeof bed->daemon.endpoint, "ipc://%s/sock", bed->top);
     bed->confirms = 1;
     bed->job = "lmp.0";
-    struct client_options options = {.endpoint = bed->endpoint, .role = ROLE_VIEWER};
+    struct client_options options = {.endpoint = bed->daemon.endpoint, .role = ROLE_VIEWER};
     return client_create(&bed->client, &options);
 }
 
@@ -224,19 +164,10 @@ static int drop_bed(void **state)
 {
     struct bed *bed = *state;
     client_destroy(bed->client);
-    if (bed->front)
-        daemon_down(bed);
-    zmq_ctx_term(bed->context);
-    wire_buffer_finish(&bed->buffer);
-    wire_arena_finish(&bed->arena);
-    char path[80];
-    snprintf(path, sizeof path, "%s/sock", bed->top);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/sock.stream", bed->top);
-    unlink(path);
-    rmdir(bed->top);
+    fake_daemon_finish(&bed->daemon);
+    int result = directory_remove(bed->top);
     free(bed);
-    return 0;
+    return result;
 }
 
 /* ---- tests --------------------------------------------------------------- */
@@ -380,7 +311,7 @@ static void a_restarted_daemon_is_found_and_followed_anew(void **state)
     UNTIL(bed, bed->count == 1);
     publish_totals(bed, "lmp.0");
     UNTIL(bed, bed->count == 2);
-    daemon_down(bed);
+    fake_daemon_down(&bed->daemon);
     bed->number = bed->ordinal = 0;
     bed->contained = 0;
     daemon_up(bed);
@@ -397,7 +328,7 @@ static void a_vanished_daemon_is_noticed_and_open_questions_are_answered(void **
     struct bed *bed = *state;
     daemon_up(bed);
     UNTIL(bed, client_state(bed->client) == CLIENT_CONNECTED);
-    daemon_down(bed);
+    fake_daemon_down(&bed->daemon);
     int64_t id = client_ask(bed->client, "status", NULL, NULL, NULL);
     assert_true(id > 0);
     UNTIL(bed, client_state(bed->client) == CLIENT_LOST);
@@ -414,14 +345,15 @@ static void garbage_on_the_stream_is_passed_over(void **state)
     daemon_up(bed);
     assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
     UNTIL(bed, bed->count == 1);
-    zmq_send(bed->stream, "totals/lmp.0", 12, 0);
-    zmq_send(bed->stream, "totals/lmp.0", 12, ZMQ_SNDMORE);
-    zmq_send(bed->stream, "12345678", 8, ZMQ_SNDMORE);
-    zmq_send(bed->stream, "x", 1, 0);
+    zmq_send(bed->daemon.stream, "totals/lmp.0", 12, 0);
+    zmq_send(bed->daemon.stream, "totals/lmp.0", 12, ZMQ_SNDMORE);
+    zmq_send(bed->daemon.stream, "12345678", 8, ZMQ_SNDMORE);
+    zmq_send(bed->daemon.stream, "x", 1, 0);
     for (int i = 0; i < 6; i++)
-        zmq_send(bed->stream, "totals/lmp.0", 12, i < 5 ? ZMQ_SNDMORE : 0);
-    publish_raw(bed, "totals/lmp.0", ++bed->number, ++bed->ordinal, "\xc1", 1);
-    publish_raw(bed, "totals/lmp.0", ++bed->number, ++bed->ordinal, "", 0);
+        zmq_send(bed->daemon.stream, "totals/lmp.0", 12, i < 5 ? ZMQ_SNDMORE : 0);
+    fake_daemon_publish_bytes(&bed->daemon, "totals/lmp.0", ++bed->number, ++bed->ordinal, "\xc1",
+                              1);
+    fake_daemon_publish_bytes(&bed->daemon, "totals/lmp.0", ++bed->number, ++bed->ordinal, "", 0);
     publish_totals(bed, "lmp.0");
     UNTIL(bed, bed->count == 2);
     assert_int_equal(bed->windows[1], 3);
@@ -439,8 +371,7 @@ static void its_descriptor_tells_when_to_look(void **state)
      */
     while (bed->count == 0) {
         assert_true(clock_mono_ns() - begin < BROKEN_NS);
-        serve_front(bed);
-        serve_stream(bed);
+        serve(bed);
         struct pollfd ready = {.fd = client_fd(bed->client), .events = POLLIN};
         if (poll(&ready, 1, 1) != 1)
             continue;

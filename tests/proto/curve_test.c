@@ -1,6 +1,7 @@
 #include "proto/curve.h"
 
 #include "holter/error.h"
+#include "tests/directory.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -17,16 +18,15 @@
 #include <zmq.h>
 
 struct place {
-    char top[32];
+    char top[DIRECTORY_ROOM];
     char keys[64];
 };
 
 static int make_place(void **state)
 {
     struct place *place = calloc(1, sizeof *place);
-    strcpy(place->top, "/tmp/holter-test-XXXXXX");
     *state = place;
-    if (!mkdtemp(place->top))
+    if (directory_make(place->top) != 0)
         return -1;
     snprintf(place->keys, sizeof place->keys, "%s/keys", place->top);
     return 0;

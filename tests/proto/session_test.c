@@ -1,6 +1,7 @@
 #include "holter/session.h"
 
 #include "holter/error.h"
+#include "tests/directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 #include <cmocka.h>
 
 struct place {
-    char top[32];
+    char top[DIRECTORY_ROOM];
     char run[64];
 };
 
@@ -27,8 +28,7 @@ static int make_place(void **state)
 {
     struct place *place = calloc(1, sizeof *place);
     *state = place;
-    strcpy(place->top, "/tmp/holter-test-XXXXXX");
-    if (!mkdtemp(place->top))
+    if (directory_make(place->top) != 0)
         return -1;
     snprintf(place->run, sizeof place->run, "%s/run", place->top);
     setenv("HOLTER_RUN_DIR", place->run, 1);

@@ -1,6 +1,7 @@
 #include "viewer/link/ssh.h"
 
 #include "holter/error.h"
+#include "tests/directory.h"
 
 #include <poll.h>
 #include <setjmp.h>
@@ -17,13 +18,12 @@
 
 #include <cmocka.h>
 
-static char directory[32];
+static char directory[DIRECTORY_ROOM];
 
 static int make_directory(void **state)
 {
     (void)state;
-    strcpy(directory, "/tmp/holter-ssh-XXXXXX");
-    assert_non_null(mkdtemp(directory));
+    assert_int_equal(directory_make(directory), 0);
     setenv("HOLTER_RUN_DIR", directory, 1);
     unsetenv("HOLTER_DAEMON");
     unsetenv("FAKE_SSH");
