@@ -193,6 +193,15 @@ static void await_ack(struct peer *p, uint64_t seq)
         ;
 }
 
+/* Report the job and so many windows, the last with these flags, as messages from number 1 on. */
+static void report(struct peer *agent, uint64_t first, uint64_t count, uint64_t flags)
+{
+    send_ranks(agent, 1);
+    for (uint64_t i = 0; i < count; i++)
+        send_window(agent, 2 + i, first + i, i + 1 == count ? flags : 0);
+    await_ack(agent, 1 + count);
+}
+
 static struct wire_status status_of(struct peer *p)
 {
     struct wire_request request = {.id = 5, .op = "status"};
@@ -217,6 +226,15 @@ static uint64_t sent_in_snapshot(struct peer *p)
     return sent;
 }
 
+/* Until the snapshot shows so many, and no more. */
+static void await_sent(struct peer *p, uint64_t count)
+{
+    uint64_t sent;
+    while ((sent = sent_in_snapshot(p)) < count)
+        ;
+    assert_int_equal(sent, count);
+}
+
 static void ask_to_stop(struct peer *p, int code)
 {
     struct wire_request request = {.id = 7, .op = "stop"};
@@ -239,13 +257,8 @@ static void a_job_is_taken_in_recorded_and_shown(void **state)
     (void)state;
     come(&agent, "agent", 11);
     come(&viewer, "viewer", 0);
-    send_ranks(&agent, 1);
-    for (uint64_t i = 0; i < 5; i++)
-        send_window(&agent, 2 + i, w + i, i == 4 ? WINDOW_FINAL : 0);
-    await_ack(&agent, 6);
-    while (sent_in_snapshot(&viewer) < 10)
-        ;
-    assert_int_equal(sent_in_snapshot(&viewer), 10);
+    report(&agent, w, 5, WINDOW_FINAL);
+    await_sent(&viewer, 10);
     struct wire_status status = status_of(&viewer);
     assert_int_equal(status.messages, 5);
     assert_int_equal(status.agents, 1);
@@ -263,9 +276,7 @@ static void messages_sent_twice_count_once(void **state)
     uint64_t w = first_window();
     (void)state;
     come(&agent, "agent", 11);
-    send_ranks(&agent, 1);
-    send_window(&agent, 2, w, 0);
-    await_ack(&agent, 2);
+    report(&agent, w, 1, 0);
     hang_up(&agent);
     dial(&again, ROLE_NONE);
     assert_int_equal(greet(&again, "agent", 11)->welcome.acked, 2);
@@ -274,9 +285,7 @@ static void messages_sent_twice_count_once(void **state)
     send_window(&again, 3, w + 1, WINDOW_FINAL);
     await_ack(&again, 3);
     come(&viewer, "viewer", 0);
-    while (sent_in_snapshot(&viewer) < 4)
-        ;
-    assert_int_equal(sent_in_snapshot(&viewer), 4);
+    await_sent(&viewer, 4);
     assert_int_equal(status_of(&viewer).duplicates, 2);
     hang_up(&again);
     hang_up(&viewer);
@@ -290,10 +299,7 @@ static void a_killed_daemon_continues_where_it_was(void **state)
     uint64_t w = first_window();
     (void)state;
     come(&agent, "agent", 11);
-    send_ranks(&agent, 1);
-    for (uint64_t i = 0; i < 5; i++)
-        send_window(&agent, 2 + i, w + i, 0);
-    await_ack(&agent, 6);
+    report(&agent, w, 5, 0);
     kill(pid, SIGKILL);
     assert_int_equal(exit_status(pid), -SIGKILL);
     hang_up(&agent);
@@ -304,9 +310,7 @@ static void a_killed_daemon_continues_where_it_was(void **state)
     send_window(&again, 7, w + 5, WINDOW_FINAL);
     await_ack(&again, 7);
     come(&viewer, "viewer", 0);
-    while (sent_in_snapshot(&viewer) < 12)
-        ;
-    assert_int_equal(sent_in_snapshot(&viewer), 12);
+    await_sent(&viewer, 12);
     assert_int_equal(status_of(&viewer).duplicates, 2);
     hang_up(&again);
     hang_up(&viewer);
@@ -410,12 +414,9 @@ static void a_thousand_viewers_get_the_same_state(void **state)
     uint64_t w = first_window();
     (void)state;
     come(&agent, "agent", 11);
-    send_ranks(&agent, 1);
-    send_window(&agent, 2, w, WINDOW_FINAL);
-    await_ack(&agent, 2);
+    report(&agent, w, 1, WINDOW_FINAL);
     come(&viewers[0], "viewer", 0);
-    while (sent_in_snapshot(&viewers[0]) < 2)
-        ;
+    await_sent(&viewers[0], 2);
     hang_up(&viewers[0]);
     for (int i = 0; i < 1000; i++)
         come(&viewers[i], "viewer", 0);
@@ -463,9 +464,7 @@ static void when_idle_it_leaves_by_itself(void **state)
     uint64_t w = first_window();
     (void)state;
     come(&agent, "agent", 11);
-    send_ranks(&agent, 1);
-    send_window(&agent, 2, w, WINDOW_FINAL);
-    await_ack(&agent, 2);
+    report(&agent, w, 1, WINDOW_FINAL);
     struct wire_bye bye = {2};
     send_to(&agent, WIRE_TYPE_BYE, &bye);
     assert_int_equal(exit_status(pid), 0);

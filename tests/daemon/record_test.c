@@ -49,6 +49,13 @@ static void on_stopped(void *user, const char *job, const char *why)
     snprintf(heard->why, sizeof(heard->why), "%s", why);
 }
 
+/* A recorder in a loop of its own, and what it told. */
+struct bed {
+    uv_loop_t loop;
+    struct recorder *r;
+    struct heard heard;
+};
+
 static void keep(struct recorder *r, uint64_t seq, size_t length)
 {
     zmq_msg_t message;
@@ -60,21 +67,20 @@ static void keep(struct recorder *r, uint64_t seq, size_t length)
     zmq_msg_close(&message);
 }
 
-static void begin(uv_loop_t *loop, struct recorder **r, struct heard *heard,
-                  const struct recorder_options *options)
+static void begin(struct bed *b, const struct recorder_options *options)
 {
-    assert_int_equal(uv_loop_init(loop), 0);
-    assert_int_equal(
-        recorder_create(r, loop, options, &(struct recorder_events){heard, on_kept, on_stopped}),
-        0);
-    recorder_open(*r, "job.0", path);
+    *b = (struct bed){.heard = {0}};
+    assert_int_equal(uv_loop_init(&b->loop), 0);
+    struct recorder_events events = {&b->heard, on_kept, on_stopped};
+    assert_int_equal(recorder_create(&b->r, &b->loop, options, &events), 0);
+    recorder_open(b->r, "job.0", path);
 }
 
-static void end(uv_loop_t *loop, struct recorder *r)
+static void end(struct bed *b)
 {
-    recorder_destroy(r);
-    uv_run(loop, UV_RUN_DEFAULT);
-    assert_int_equal(uv_loop_close(loop), 0);
+    recorder_destroy(b->r);
+    uv_run(&b->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&b->loop), 0);
 }
 
 static int count_alert(void *user, const struct wire_alert *alert)
@@ -103,83 +109,73 @@ static uint64_t messages_in_file(void)
 
 static void what_is_kept_is_told_after_it_was_committed(void **state)
 {
-    uv_loop_t loop;
-    struct recorder *r;
-    struct heard heard = {0};
+    struct bed b;
     (void)state;
-    begin(&loop, &r, &heard, &(struct recorder_options){0});
-    keep(r, 1, 100);
-    while (heard.kept == 0)
-        uv_run(&loop, UV_RUN_ONCE);
+    begin(&b, &(struct recorder_options){0});
+    keep(b.r, 1, 100);
+    while (b.heard.kept == 0)
+        uv_run(&b.loop, UV_RUN_ONCE);
     assert_int_equal(messages_in_file(), 1); /* another reader sees it already */
-    keep(r, 2, 100);
-    recorder_note(r, 9, 3);
-    end(&loop, r);
-    assert_int_equal(heard.kept, 3);
-    assert_int_equal(heard.stops, 0);
+    keep(b.r, 2, 100);
+    recorder_note(b.r, 9, 3);
+    end(&b);
+    assert_int_equal(b.heard.kept, 3);
+    assert_int_equal(b.heard.stops, 0);
     assert_int_equal(messages_in_file(), 2);
 }
 
 static void a_full_disk_stops_the_recording_once_and_agents_go_on(void **state)
 {
-    uv_loop_t loop;
-    struct recorder *r;
-    struct heard heard = {0};
+    struct bed b;
     (void)state;
-    begin(&loop, &r, &heard, &(struct recorder_options){.pages = 20});
+    begin(&b, &(struct recorder_options){.pages = 20});
     for (uint64_t i = 1; i <= 300; i++)
-        keep(r, i, 4000);
-    end(&loop, r);
-    assert_int_equal(heard.stops, 1);
-    assert_non_null(strstr(heard.why, "full"));
-    assert_int_equal(heard.kept, 300);
+        keep(b.r, i, 4000);
+    end(&b);
+    assert_int_equal(b.heard.stops, 1);
+    assert_non_null(strstr(b.heard.why, "full"));
+    assert_int_equal(b.heard.kept, 300);
     messages_in_file(); /* readable */
 }
 
 static void a_disk_that_does_not_keep_up_ends_the_recording_and_not_memory(void **state)
 {
-    uv_loop_t loop;
-    struct recorder *r;
-    struct heard heard = {0};
+    struct bed b;
     (void)state;
-    begin(&loop, &r, &heard, &(struct recorder_options){.queue_bytes = 4096});
-    keep(r, 1, 100);
-    keep(r, 2, 8000); /* more than the whole queue holds */
-    keep(r, 3, 100);
-    end(&loop, r);
-    assert_int_equal(heard.stops, 1);
-    assert_non_null(strstr(heard.why, "keep up"));
-    assert_int_equal(heard.kept, 3);
+    begin(&b, &(struct recorder_options){.queue_bytes = 4096});
+    keep(b.r, 1, 100);
+    keep(b.r, 2, 8000); /* more than the whole queue holds */
+    keep(b.r, 3, 100);
+    end(&b);
+    assert_int_equal(b.heard.stops, 1);
+    assert_non_null(strstr(b.heard.why, "keep up"));
+    assert_int_equal(b.heard.kept, 3);
     assert_int_equal(messages_in_file(), 1);
 }
 
 static void a_closed_recording_opens_again_for_what_comes_late(void **state)
 {
-    uv_loop_t loop;
-    struct recorder *r;
-    struct heard heard = {0};
+    struct bed b;
     (void)state;
-    begin(&loop, &r, &heard, &(struct recorder_options){0});
-    keep(r, 1, 100);
-    recorder_close(r, "job.0");
-    keep(r, 2, 100);
-    end(&loop, r);
-    assert_int_equal(heard.stops, 0);
+    begin(&b, &(struct recorder_options){0});
+    keep(b.r, 1, 100);
+    recorder_close(b.r, "job.0");
+    keep(b.r, 2, 100);
+    end(&b);
+    assert_int_equal(b.heard.stops, 0);
     assert_int_equal(messages_in_file(), 2);
 }
 
 static void a_file_that_cannot_be_made_is_told(void **state)
 {
-    uv_loop_t loop;
-    struct recorder *r;
-    struct heard heard = {0};
+    struct bed b;
     (void)state;
     snprintf(path, sizeof(path), "%s/no/such/place.hrec", directory);
-    begin(&loop, &r, &heard, &(struct recorder_options){0});
-    keep(r, 1, 100);
-    end(&loop, r);
-    assert_int_equal(heard.stops, 1);
-    assert_int_equal(heard.kept, 1);
+    begin(&b, &(struct recorder_options){0});
+    keep(b.r, 1, 100);
+    end(&b);
+    assert_int_equal(b.heard.stops, 1);
+    assert_int_equal(b.heard.kept, 1);
 }
 
 #define WITH_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)
