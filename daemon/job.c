@@ -655,33 +655,9 @@ enum job_state job_state(const struct job *job)
     return job->state;
 }
 
-uint64_t job_start_ns(const struct job *job)
-{
-    return job->start_ns == UINT64_MAX ? 0 : job->start_ns;
-}
-
 uint64_t job_late(const struct job *job)
 {
     return job->late;
-}
-
-const char *job_state_name(enum job_state state)
-{
-    static const char *const names[] = {"running", "ended", "died", "lost"};
-    return names[state];
-}
-
-void job_row(const struct job *job, struct wire_job_row *out)
-{
-    *out = (struct wire_job_row){
-        .job = job->id,
-        .app = job->app,
-        .ranks = job->world,
-        .nodes = job->node_count,
-        .start_ns = job_start_ns(job),
-        .end_ns = job->state == JOB_RUNNING ? 0 : job->end_ns,
-        .state = job_state_name(job->state),
-    };
 }
 
 size_t job_sum_bytes(const struct job *job, size_t *pairs)

@@ -310,3 +310,29 @@ void job_snapshot(struct job *job, enum wire_type type, const struct job_output 
              run_sum_result(job->run, SUM_CALLS, 0, &job->result) == 0)
         job_publish_calls(job, output, newest, windows);
 }
+
+/* ---- as the list of jobs has it ------------------------------------------ */
+
+uint64_t job_start_ns(const struct job *job)
+{
+    return job->start_ns == UINT64_MAX ? 0 : job->start_ns;
+}
+
+const char *job_state_name(enum job_state state)
+{
+    static const char *const names[] = {"running", "ended", "died", "lost"};
+    return names[state];
+}
+
+void job_row(const struct job *job, struct wire_job_row *out)
+{
+    *out = (struct wire_job_row){
+        .job = job->id,
+        .app = job->app,
+        .ranks = job->world,
+        .nodes = job->node_count,
+        .start_ns = job_start_ns(job),
+        .end_ns = job->state == JOB_RUNNING ? 0 : job->end_ns,
+        .state = job_state_name(job->state),
+    };
+}
