@@ -47,7 +47,7 @@ class Counted(unittest.TestCase):
     def melt(self, ranks):
         if not os.path.exists(MELT):
             self.skipTest('lammps-examples is not installed')
-        sums = self.counted_by_open_mpi(ranks, lab.installed('lmp'), '-in', MELT, '-log', 'none', seconds=300)
+        sums = self.counted_by_open_mpi(ranks, lab.installed('lmp'), '-in', MELT, '-log', 'none', seconds=1800)
         calls = calls_of(sums)
         if ranks in KNOWN:
             sends, allreduces = KNOWN[ranks]
@@ -67,7 +67,7 @@ class Counted(unittest.TestCase):
             with open(path, 'w', encoding='utf-8') as f:
                 f.write(text.replace('STEPS 5', f'STEPS {steps}'))
             self.counted_by_open_mpi(4, lab.installed('cp2k.psmp'), '-i', path, '-o', os.path.join(place.dir, 'log'),
-                                     seconds=600)
+                                     seconds=1800)
 
     def netpipe(self, most_bytes, repeats, seconds):
         counter = os.path.join(lab.BUILD, 'tests', 'system', 'count.mpich.so')
@@ -101,7 +101,7 @@ class Applications(Counted):
         self.cp2k(2)
 
     def test_netpipe_under_mpich(self):
-        self.netpipe(100000, ['-n', 500], 120)
+        self.netpipe(100000, ['-n', 500], lab.PATIENCE)
 
 
 class Long(Counted):
@@ -111,7 +111,7 @@ class Long(Counted):
         self.cp2k(200)
 
     def test_netpipe_under_mpich(self):
-        sums = self.netpipe(10000, [], 300)
+        sums = self.netpipe(10000, [], 1800)
         self.assertGreater(sums.total('sent'), 1000000)
 
     def test_halo_exchange_on_512_ranks(self):
