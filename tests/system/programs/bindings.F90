@@ -125,7 +125,7 @@ contains
         call calls(unit, 'MPI_Bcast', rounds, 16 * rounds * first, 16 * rounds * (1 - first))
         call calls(unit, 'MPI_Barrier', rounds, 0, 0)
         call calls(unit, 'MPI_Send_init', 1, 0, 0)
-        call calls(unit, 'MPI_Start', rounds, 0, 0)
+        call calls(unit, 'MPI_Start', rounds, 24 * rounds, 0)
         call calls(unit, 'MPI_Recv', rounds, 0, 0)
         call calls(unit, 'MPI_Request_free', 1, 0, 0)
         call calls(unit, 'MPI_Comm_free', 1, 0, 0)
