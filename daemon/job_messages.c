@@ -16,13 +16,6 @@ static size_t part_rows(size_t count, size_t from)
     return count - from < WIRE_PART_ROWS ? count - from : WIRE_PART_ROWS;
 }
 
-/* Room for one part of a message's rows. NULL without memory: then this message is not made. */
-static void *part_room(size_t element, size_t count)
-{
-    size_t rows = count < WIRE_PART_ROWS ? count : WIRE_PART_ROWS;
-    return malloc(element * (rows == 0 ? 1 : rows));
-}
-
 void job_publish_job(struct job *job, const struct job_output *output)
 {
     struct wire_uncovered_row *rows =
@@ -123,44 +116,7 @@ void job_publish_nodes(struct job *job, const struct job_output *output, uint64_
     free(rows);
 }
 
-void job_publish_ranks(struct job *job, const struct job_output *output, uint64_t window,
-                       uint64_t windows)
-{
-    const struct sum_result *r = &job->result;
-    struct wire_rank_row *rows = part_room(sizeof(*rows), r->rank_count);
-    size_t from = 0;
-    while (rows != NULL) {
-        size_t count = part_rows(r->rank_count, from);
-        for (size_t i = 0; i < count; i++) {
-            const struct rank_row *row = &r->ranks[from + i];
-            rows[i] = (struct wire_rank_row){
-#define X(name) .name = row->name,
-                RANK_SUMS(X)
-#undef X
-                    .rank = row->rank,
-                .threads = row->threads,
-                .in_call = row->in_call,
-                .in_call_ns = row->in_call_ns,
-                .in_call_comm = row->in_call_comm,
-                .in_call_peer = row->in_call_peer,
-            };
-        }
-        from += count;
-        struct wire_rank_window message = {
-            .job = job->id,
-            .window = window,
-            .length_ns = job->options.window_ns,
-            .ranks = rows,
-            .ranks_count = count,
-            .windows = windows,
-            .more = from < r->rank_count,
-        };
-        tell(job, output, WIRE_TYPE_RANK_WINDOW, &message);
-        if (from >= r->rank_count)
-            break;
-    }
-    free(rows);
-}
+/* ---- sums, in parts ------------------------------------------------------- */
 
 /* Communicators and regions that the rows of a result name. */
 struct names {
@@ -189,78 +145,123 @@ static void names_finish(struct names *names)
     free(names->regions);
 }
 
-void job_publish_pairs(struct job *job, const struct job_output *output, uint64_t window,
-                       uint64_t windows)
-{
-    const struct sum_result *r = &job->result;
-    struct wire_pair_row *rows = part_room(sizeof(*rows), r->pair_count);
+/* What the parts of one sum have in common. */
+struct telling {
+    const struct job *job;
+    const struct job_output *output;
+    uint64_t window, windows;
     struct names names;
-    int made = names_of(r, &names) && rows != NULL;
-    size_t from = 0;
-    while (made) {
-        size_t count = part_rows(r->pair_count, from);
-        for (size_t i = 0; i < count; i++) {
-            const struct pair_row *p = &r->pairs[from + i];
-            rows[i] = (struct wire_pair_row){p->source,     p->destination, p->comm, p->region,
-                                             p->size_class, p->messages,    p->bytes};
-        }
-        from += count;
-        struct wire_pair_window message = {
-            .job = job->id,
-            .window = window,
-            .windows = windows,
-            .comms = names.comms,
-            .comms_count = r->comm_count,
-            .regions = names.regions,
-            .regions_count = r->region_count,
-            .pairs = rows,
-            .pairs_count = count,
-            .folded = r->folded,
-            .more = from < r->pair_count,
-        };
-        tell(job, output, WIRE_TYPE_PAIR_WINDOW, &message);
-        if (from >= r->pair_count)
-            break;
+    void *rows; /* room for those of one part */
+};
+
+/* Tell rows from, from + 1, ... of job->result. more: there are further parts */
+typedef void tell_part(struct telling *telling, size_t from, size_t count, int more);
+
+/* A sum without rows is told too, as one part. Without memory it is not told. */
+static void tell_in_parts(struct telling *t, size_t rows, size_t row_bytes, tell_part *part)
+{
+    size_t from = 0, count = part_rows(rows, 0);
+    t->rows = malloc((count + 1) * row_bytes);
+    if (names_of(&t->job->result, &t->names) && t->rows != NULL) {
+        do {
+            count = part_rows(rows, from);
+            part(t, from, count, from + count < rows);
+            from += count;
+        } while (from < rows);
     }
-    names_finish(&names);
-    free(rows);
+    names_finish(&t->names);
+    free(t->rows);
 }
 
-void job_publish_calls(struct job *job, const struct job_output *output, uint64_t window,
-                       uint64_t windows)
+static void tell_ranks(struct telling *t, size_t from, size_t count, int more)
+{
+    struct wire_rank_row *rows = t->rows;
+    for (size_t i = 0; i < count; i++) {
+        const struct rank_row *row = &t->job->result.ranks[from + i];
+        rows[i] = (struct wire_rank_row){
+#define X(name) .name = row->name,
+            RANK_SUMS(X)
+#undef X
+                .rank = row->rank,
+            .threads = row->threads,
+            .in_call = row->in_call,
+            .in_call_ns = row->in_call_ns,
+            .in_call_comm = row->in_call_comm,
+            .in_call_peer = row->in_call_peer,
+        };
+    }
+    struct wire_rank_window message = {
+        .job = t->job->id,
+        .window = t->window,
+        .length_ns = t->job->options.window_ns,
+        .ranks = rows,
+        .ranks_count = count,
+        .windows = t->windows,
+        .more = (uint64_t)more,
+    };
+    tell(t->job, t->output, WIRE_TYPE_RANK_WINDOW, &message);
+}
+
+static void tell_pairs(struct telling *t, size_t from, size_t count, int more)
+{
+    const struct sum_result *r = &t->job->result;
+    struct wire_pair_row *rows = t->rows;
+    for (size_t i = 0; i < count; i++) {
+        const struct pair_row *p = &r->pairs[from + i];
+        rows[i] = (struct wire_pair_row){p->source,     p->destination, p->comm, p->region,
+                                         p->size_class, p->messages,    p->bytes};
+    }
+    struct wire_pair_window message = {
+        .job = t->job->id,
+        .window = t->window,
+        .windows = t->windows,
+        .comms = t->names.comms,
+        .comms_count = r->comm_count,
+        .regions = t->names.regions,
+        .regions_count = r->region_count,
+        .pairs = rows,
+        .pairs_count = count,
+        .folded = r->folded,
+        .more = (uint64_t)more,
+    };
+    tell(t->job, t->output, WIRE_TYPE_PAIR_WINDOW, &message);
+}
+
+static void tell_calls(struct telling *t, size_t from, size_t count, int more)
+{
+    const struct sum_result *r = &t->job->result;
+    struct wire_call_row *rows = t->rows;
+    for (size_t i = 0; i < count; i++) {
+        const struct call_row *c = &r->calls[from + i];
+        rows[i] = (struct wire_call_row){c->rank,  c->call,     c->comm,    c->region,    c->calls,
+                                         c->bytes, c->bytes_in, c->time_ns, c->longest_ns};
+    }
+    struct wire_call_window message = {
+        .job = t->job->id,
+        .window = t->window,
+        .windows = t->windows,
+        .comms = t->names.comms,
+        .comms_count = r->comm_count,
+        .regions = t->names.regions,
+        .regions_count = r->region_count,
+        .calls = rows,
+        .calls_count = count,
+        .more = (uint64_t)more,
+    };
+    tell(t->job, t->output, WIRE_TYPE_CALL_WINDOW, &message);
+}
+
+void job_publish_sum(const struct job *job, const struct job_output *output, enum sum_part part,
+                     uint64_t window, uint64_t windows)
 {
     const struct sum_result *r = &job->result;
-    struct wire_call_row *rows = part_room(sizeof(*rows), r->call_count);
-    struct names names;
-    int made = names_of(r, &names) && rows != NULL;
-    size_t from = 0;
-    while (made) {
-        size_t count = part_rows(r->call_count, from);
-        for (size_t i = 0; i < count; i++) {
-            const struct call_row *c = &r->calls[from + i];
-            rows[i] =
-                (struct wire_call_row){c->rank,  c->call,     c->comm,    c->region,    c->calls,
-                                       c->bytes, c->bytes_in, c->time_ns, c->longest_ns};
-        }
-        from += count;
-        struct wire_call_window message = {
-            .job = job->id,
-            .window = window,
-            .windows = windows,
-            .comms = names.comms,
-            .comms_count = r->comm_count,
-            .regions = names.regions,
-            .regions_count = r->region_count,
-            .calls = rows,
-            .calls_count = count,
-            .more = from < r->call_count,
-        };
-        tell(job, output, WIRE_TYPE_CALL_WINDOW, &message);
-        if (from >= r->call_count)
-            break;
-    }
-    names_finish(&names);
-    free(rows);
+    struct telling telling = {.job = job, .output = output, .window = window, .windows = windows};
+    if (part == SUM_RANKS)
+        tell_in_parts(&telling, r->rank_count, sizeof(struct wire_rank_row), tell_ranks);
+    else if (part == SUM_PAIRS)
+        tell_in_parts(&telling, r->pair_count, sizeof(struct wire_pair_row), tell_pairs);
+    else
+        tell_in_parts(&telling, r->call_count, sizeof(struct wire_call_row), tell_calls);
 }
 
 /* ---- the state for who comes late ---------------------------------------- */
@@ -286,10 +287,19 @@ static void snapshot_alerts(struct job *job, const struct job_output *output)
     }
 }
 
+static int sum_part_of(enum wire_type type, enum sum_part *part)
+{
+    *part = type == WIRE_TYPE_RANK_WINDOW   ? SUM_RANKS
+            : type == WIRE_TYPE_PAIR_WINDOW ? SUM_PAIRS
+                                            : SUM_CALLS;
+    return *part != SUM_CALLS || type == WIRE_TYPE_CALL_WINDOW;
+}
+
 void job_snapshot(struct job *job, enum wire_type type, const struct job_output *output)
 {
     uint64_t newest = job->next_window == 0 ? 0 : job->next_window - 1,
              windows = job->windows_summed;
+    enum sum_part part;
     if (type == WIRE_TYPE_JOB)
         job_publish_job(job, output);
     else if (type == WIRE_TYPE_PLACES)
@@ -300,15 +310,9 @@ void job_snapshot(struct job *job, enum wire_type type, const struct job_output 
         snapshot_totals(job, output);
     else if (type == WIRE_TYPE_ALERT)
         snapshot_alerts(job, output);
-    else if (type == WIRE_TYPE_RANK_WINDOW &&
-             run_sum_result(job->run, SUM_RANKS, 0, &job->result) == 0)
-        job_publish_ranks(job, output, newest, windows);
-    else if (type == WIRE_TYPE_PAIR_WINDOW &&
-             run_sum_result(job->run, SUM_PAIRS, job->options.most_pairs, &job->result) == 0)
-        job_publish_pairs(job, output, newest, windows);
-    else if (type == WIRE_TYPE_CALL_WINDOW &&
-             run_sum_result(job->run, SUM_CALLS, 0, &job->result) == 0)
-        job_publish_calls(job, output, newest, windows);
+    else if (sum_part_of(type, &part) &&
+             run_sum_result(job->run, part, job->options.most_pairs, &job->result) == 0)
+        job_publish_sum(job, output, part, newest, windows);
 }
 
 /* ---- as the list of jobs has it ------------------------------------------ */

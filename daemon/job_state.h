@@ -140,12 +140,8 @@ void job_windows_flush(struct job *job, uint64_t now_ns);
 void job_publish_job(struct job *job, const struct job_output *output);
 void job_publish_places(struct job *job, const struct job_output *output);
 void job_publish_nodes(struct job *job, const struct job_output *output, uint64_t window);
-/** What is in job->result. */
-void job_publish_ranks(struct job *job, const struct job_output *output, uint64_t window,
-                       uint64_t windows);
-void job_publish_pairs(struct job *job, const struct job_output *output, uint64_t window,
-                       uint64_t windows);
-void job_publish_calls(struct job *job, const struct job_output *output, uint64_t window,
-                       uint64_t windows);
+/** What is in job->result. @param windows  how many are summed up in it */
+void job_publish_sum(const struct job *job, const struct job_output *output, enum sum_part part,
+                     uint64_t window, uint64_t windows);
 
 #endif

@@ -107,6 +107,14 @@ static int fill_totals(struct job *job, const struct open_window *window, uint64
     return 1;
 }
 
+static void publish_sum(struct job *job, const struct open_window *window, enum wire_type type,
+                        enum sum_part part)
+{
+    if (wanted(job, type) &&
+        window_sum_result(window->sum, part, job->options.most_pairs, &job->result) == 0)
+        job_publish_sum(job, &job->output, part, window->number, 1);
+}
+
 static void publish_window(struct job *job, const struct open_window *window, uint64_t now_ns)
 {
     struct wire_totals totals;
@@ -114,14 +122,9 @@ static void publish_window(struct job *job, const struct open_window *window, ui
         totals.job = job->id;
         job->output.publish(job->output.user, job->id, WIRE_TYPE_TOTALS, &totals);
     }
-    struct sum_result *r = &job->result;
-    if (wanted(job, WIRE_TYPE_RANK_WINDOW) && window_sum_result(window->sum, SUM_RANKS, 0, r) == 0)
-        job_publish_ranks(job, &job->output, window->number, 1);
-    if (wanted(job, WIRE_TYPE_PAIR_WINDOW) &&
-        window_sum_result(window->sum, SUM_PAIRS, job->options.most_pairs, r) == 0)
-        job_publish_pairs(job, &job->output, window->number, 1);
-    if (wanted(job, WIRE_TYPE_CALL_WINDOW) && window_sum_result(window->sum, SUM_CALLS, 0, r) == 0)
-        job_publish_calls(job, &job->output, window->number, 1);
+    publish_sum(job, window, WIRE_TYPE_RANK_WINDOW, SUM_RANKS);
+    publish_sum(job, window, WIRE_TYPE_PAIR_WINDOW, SUM_PAIRS);
+    publish_sum(job, window, WIRE_TYPE_CALL_WINDOW, SUM_CALLS);
     if (!window->late && wanted(job, WIRE_TYPE_NODES))
         job_publish_nodes(job, &job->output, window->number);
 }
