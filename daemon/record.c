@@ -11,11 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define LOG_TOPIC "record"
 #define COMMIT_NS UINT64_C(500000000) /* at least once a second is promised */
 #define QUEUE_BYTES ((size_t)256 << 20)
+#define TELL_TURN 256u                /* agents told in one turn of the loop */
+#define NICER 5                       /* a third of the weight of the other threads, see sched(7) */
 #define BATCH_BYTES ((size_t)1 << 20) /* the thread is woken for so much, or to commit */
 #define ITEM_BYTES 512u               /* what an item counts besides its message */
 
@@ -65,6 +68,9 @@ struct recorder {
     struct kept_list told; /* committed, not yet told */
     struct stop *stops;
     _Atomic uint64_t bytes;
+    /* The loop's own. */
+    struct kept_list telling; /* of these agents the first ones are told already */
+    uint32_t telling_from;
     /* The thread's own. */
     struct track *tracks;
     struct kept_list pending;
@@ -276,6 +282,9 @@ static void *record(void *user)
 {
     struct recorder *r = user;
     int leaving = 0;
+    /* Where all threads share one core, what is published goes before what is kept. On Linux the
+     * priority is the thread's own (setpriority(2)). */
+    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
     while (!leaving) {
         struct item *items = take(r, &leaving);
         while (items != NULL) {
@@ -305,13 +314,31 @@ static void *record(void *user)
 
 /* ---- the loop's side ----------------------------------------------------- */
 
+/* Thousands of agents are told after each commit: not all in one turn, or other work would wait. */
+static void tell_kept(struct recorder *r, uint32_t most)
+{
+    if (r->telling_from == r->telling.agents.count) {
+        kept_clear(&r->telling);
+        r->telling_from = 0;
+        pthread_mutex_lock(&r->mutex);
+        r->telling = r->told;
+        r->told = (struct kept_list){0};
+        pthread_mutex_unlock(&r->mutex);
+    }
+    const struct kept_list *list = &r->telling;
+    for (uint32_t i = 0; i < most && r->telling_from < list->agents.count; i++) {
+        uint32_t at = r->telling_from++;
+        r->events.kept(r->events.user, list->agents.keys[at].hi, list->seqs[at]);
+    }
+    if (list->agents.count > 0) /* more of these, or of what was committed meanwhile */
+        uv_async_send(&r->news);
+}
+
 static void on_news(uv_async_t *async)
 {
     struct recorder *r = async->data;
     pthread_mutex_lock(&r->mutex);
-    struct kept_list told = r->told;
     struct stop *stops = r->stops;
-    r->told = (struct kept_list){0};
     r->stops = NULL;
     pthread_mutex_unlock(&r->mutex);
     while (stops != NULL) {
@@ -320,9 +347,7 @@ static void on_news(uv_async_t *async)
         r->events.stopped(r->events.user, one->job, one->why);
         free(one);
     }
-    for (uint32_t i = 0; i < told.agents.count; i++)
-        r->events.kept(r->events.user, told.agents.keys[i].hi, told.seqs[i]);
-    kept_clear(&told);
+    tell_kept(r, TELL_TURN);
 }
 
 int recorder_create(struct recorder **out, uv_loop_t *loop, const struct recorder_options *options,
@@ -464,6 +489,7 @@ static void on_closed(uv_handle_t *handle)
 {
     struct recorder *r = handle->data;
     kept_clear(&r->told);
+    kept_clear(&r->telling);
     pthread_cond_destroy(&r->wake);
     pthread_mutex_destroy(&r->mutex);
     free(r);
@@ -481,6 +507,8 @@ void recorder_destroy(struct recorder *r)
         pthread_mutex_unlock(&r->mutex);
         pthread_join(r->thread, NULL);
         on_news(&r->news);
+        tell_kept(r, UINT32_MAX); /* the rest of the commit before */
+        tell_kept(r, UINT32_MAX);
     }
     uv_close((uv_handle_t *)&r->news, on_closed);
 }

@@ -124,6 +124,32 @@ static void what_is_kept_is_told_after_it_was_committed(void **state)
     assert_int_equal(messages_in_file(), 2);
 }
 
+static void count_agent(void *user, uint64_t instance, uint64_t seq)
+{
+    uint64_t *told = user;
+    assert_int_equal(seq, instance + 7);
+    ++*told;
+}
+
+static void thousands_of_agents_are_told_each_once(void **state)
+{
+    struct bed b = {.heard = {0}};
+    uint64_t told = 0;
+    (void)state;
+    assert_int_equal(uv_loop_init(&b.loop), 0);
+    struct recorder_events events = {&told, count_agent, on_stopped};
+    assert_int_equal(recorder_create(&b.r, &b.loop, &(struct recorder_options){0}, &events), 0);
+    for (uint64_t i = 0; i < 3000; i++)
+        recorder_note(b.r, i, i + 7);
+    while (told < 3000)
+        uv_run(&b.loop, UV_RUN_ONCE);
+    assert_int_equal(told, 3000);
+    for (uint64_t i = 0; i < 3000; i++)
+        recorder_note(b.r, i, i + 7);
+    end(&b); /* those that are left are told before it goes */
+    assert_int_equal(told, 6000);
+}
+
 static void a_full_disk_stops_the_recording_once_and_agents_go_on(void **state)
 {
     struct bed b;
@@ -184,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_DIRECTORY(what_is_kept_is_told_after_it_was_committed),
+        WITH_DIRECTORY(thousands_of_agents_are_told_each_once),
         WITH_DIRECTORY(a_full_disk_stops_the_recording_once_and_agents_go_on),
         WITH_DIRECTORY(a_disk_that_does_not_keep_up_ends_the_recording_and_not_memory),
         WITH_DIRECTORY(a_closed_recording_opens_again_for_what_comes_late),

@@ -491,6 +491,32 @@ static void memory_is_linear_in_pairs(void **state)
         assert_true(bytes_a_pair(ranks) < 130);
 }
 
+/* Its memory may be that of a window before. */
+static void a_window_begins_empty(void **state)
+{
+    struct run_sum *run;
+    struct window_sum *window;
+    struct sum_result result = {0};
+    struct sum_totals totals, empty = {0};
+    (void)state;
+    assert_int_equal(run_sum_create(&run, &roomy), 0);
+    for (uint64_t number = 0; number < 3; number++) {
+        assert_int_equal(window_sum_create(&window, run), 0);
+        window_sum_totals(window, &totals);
+        assert_memory_equal(&totals, &empty, sizeof(totals));
+        for (enum sum_part part = SUM_RANKS; part <= SUM_CALLS; part++) {
+            assert_int_equal(window_sum_result(window, part, 1000, &result), 0);
+            assert_int_equal(result.rank_count + result.pair_count + result.call_count, 0);
+        }
+        for (uint32_t agent = 0; agent < 40; agent++) /* more pairs than one block */
+            add(run, window, agent, number);
+        assert_int_equal(run_sum_update(run, window, number), 0);
+        window_sum_destroy(window);
+    }
+    sum_result_finish(&result);
+    run_sum_destroy(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -498,6 +524,7 @@ int main(void)
         cmocka_unit_test(how_reports_are_cut_into_messages_does_not_show),
         cmocka_unit_test(windows_add_up_to_the_run_in_any_order),
         cmocka_unit_test(an_empty_window_changes_nothing),
+        cmocka_unit_test(a_window_begins_empty),
         cmocka_unit_test(rows_come_in_canonical_order_and_name_what_is_listed),
         cmocka_unit_test(the_call_in_progress_is_that_of_the_newest_window),
         cmocka_unit_test(calls_count_each_rank_once),
