@@ -1,4 +1,5 @@
 """What can go wrong, goes wrong: the job must not notice, and nothing may be left behind."""
+import functools
 import os
 import re
 import signal
@@ -30,11 +31,25 @@ class Failure(unittest.TestCase):
         """At the end of each test: nothing runs, nothing is left."""
         self.place.__exit__(None, None, None)
 
-    def as_without_holter(self, finished, bare, streams=True):
-        self.assertEqual(bare.status, finished.status, f'{bare}\n--- with Holter:\n{finished}')
-        if streams:
-            self.assertEqual(without_holter(bare.out), without_holter(finished.out))
-            self.assertEqual(without_holter(bare.err), without_holter(finished.err))
+    def same_both_ways(self, command, stdin=os.devnull, streams=True, watched=None):
+        """Run a command bare and watched, until both say the same: launchers lose the last words of a rank that dies,
+        some times in a hundred on a busy machine, bare as well. The status is the same at once. @return the watched run
+        """
+        def run(how):
+            self.place.forget_truth()
+            for path in self.place.recordings():
+                os.unlink(path)
+            with open(stdin, 'rb') as f:
+                return how(*command, stdin=f)
+
+        for again in range(4, -1, -1):
+            bare, finished = run(self.place.run), run(watched or self.place.watched)
+            self.assertEqual(bare.status, finished.status, f'{bare}\n--- with Holter:\n{finished}')
+            said = [[without_holter(text) for text in (of.out, of.err)] for of in (bare, finished)]
+            if not streams or said[0] == said[1]:
+                break
+            self.assertTrue(again, f'{bare}\n--- with Holter:\n{finished}')
+        return finished
 
     def until_watched(self, running, ranks):
         """Wait until the daemon of the lab knows all ranks of a job that runs."""
@@ -47,10 +62,7 @@ class Ranks(Failure):
 
     def crash(self, mpi, how, code=0, streams=True):
         command = lab.mpirun(mpi, 3, lab.program('crash', mpi), how, 200, code)
-        bare = self.place.run(*command)
-        self.place.forget_truth()
-        finished = self.place.watched(*command)
-        self.as_without_holter(finished, bare, streams)
+        finished = self.same_both_ways(command, streams=streams)
         self.assertNotEqual(0, finished.status)
         dead, truth = 2, self.place.truth()
         recorded = self.place.recording()
@@ -91,23 +103,14 @@ class Ranks(Failure):
     def test_exit_without_finalize(self):
         self.crash('openmpi', 'exit', 5)
 
-    def same_with_input(self, command):
-        """Run a command bare and watched, with a text to read. @return the watched run"""
+    def test_status_and_streams_are_the_applications(self):
         text = os.path.join(self.place.dir, 'text')
         with open(text, 'w', encoding='utf-8') as f:
             f.write(TEXT)
-        with open(text, 'rb') as f:
-            bare = self.place.run(*command, stdin=f)
-        with open(text, 'rb') as f:
-            finished = self.place.watched(*command, stdin=f)
-        self.as_without_holter(finished, bare)
-        return finished
-
-    def test_status_and_streams_are_the_applications(self):
         for mpi in ('openmpi', 'mpich'):
             for code in (0, 3, -15):
                 with self.subTest(mpi=mpi, code=code):
-                    finished = self.same_with_input(lab.mpirun(mpi, 2, lab.program('status', mpi), code))
+                    finished = self.same_both_ways(lab.mpirun(mpi, 2, lab.program('status', mpi), code), stdin=text)
                     self.assertTrue(finished.out.startswith(TEXT), finished.out)
         self.clean()
 
@@ -115,14 +118,12 @@ class Ranks(Failure):
         for mpi in ('openmpi', 'mpich'):
             for code in (0, 9):
                 with self.subTest(mpi=mpi, code=code):
-                    command = lab.mpirun(mpi, 2, lab.program('nompi', mpi), code)
                     # how often Open MPI complains of the code is a matter of chance
-                    self.as_without_holter(self.place.watched(*command), self.place.run(*command), code == 0)
+                    self.same_both_ways(lab.mpirun(mpi, 2, lab.program('nompi', mpi), code), streams=code == 0)
         self.clean()
 
     def test_program_without_mpi(self):
-        command = lab.mpirun('openmpi', 2, '/bin/echo', 'hello')
-        self.as_without_holter(self.place.watched(*command), self.place.run(*command))
+        self.same_both_ways(lab.mpirun('openmpi', 2, '/bin/echo', 'hello'))
         self.clean()
 
     def test_program_that_does_not_exist(self):
@@ -142,7 +143,8 @@ class Ranks(Failure):
         bare = bare.finish()
         lab.wait_for(lambda: len(self.place.pids('hang.openmpi')) == 2 and self.place.shared_memory(), 'the ranks')
         running.kill(signal.SIGTERM)
-        self.as_without_holter(running.finish(), bare, streams=False)
+        watched = running.finish()
+        self.assertEqual(bare.status, watched.status, f'{bare}\n--- with Holter:\n{watched}')
         self.clean()
 
 
@@ -277,10 +279,8 @@ class Holter(Failure):
 
     def test_daemon_that_cannot_be_reached(self):
         port = lab.free_port()
-        command = lab.mpirun('openmpi', 2, lab.program('status', 'openmpi'), 3)
-        bare = self.place.run(*command)
         self.place.env['HOLTER_DAEMON'] = f'tcp://127.0.0.1:{port}'
-        self.as_without_holter(self.place.watched(*command), bare)
+        self.same_both_ways(lab.mpirun('openmpi', 2, lab.program('status', 'openmpi'), 3))
         status = self.place.holter('status', '--timeout', 1).finish()
         self.assertEqual(1, status.status)
         self.assertIn(str(port), status.err)
@@ -315,9 +315,7 @@ class Place(Failure):
     def test_no_room_in_shared_memory(self):
         self.mount('/dev/shm', '64k')
         self.place.env['OMPI_MCA_btl'] = 'tcp,self'  # Open MPI has its own use for shared memory
-        command = lab.mpirun('openmpi', 2, lab.program('status', 'openmpi'), 3)
-        bare, finished = self.place.run(*command), self.place.watched(*command)
-        self.as_without_holter(finished, bare)
+        finished = self.same_both_ways(lab.mpirun('openmpi', 2, lab.program('status', 'openmpi'), 3))
         self.assertRegex(finished.err, r'holter.*(/dev/shm|shared memory)')
         self.clean()
 
@@ -345,10 +343,9 @@ class Place(Failure):
                 probe = os.path.join(lab.BUILD, 'agent', 'probe', f'libholter-{other}.so')
                 if not os.path.exists(probe):
                     self.skipTest(f'there is no probe for {other}')
-                command = lab.mpirun(mpi, 2, lab.program('status', mpi), 3)
-                bare = self.place.run(*command)
                 forced = {'LD_PRELOAD': probe, 'HOLTER_SESSION': 'abc', 'HOLTER_JOB_ID': 'forced.0'}
-                self.as_without_holter(self.place.run(*command, env=forced), bare)
+                self.same_both_ways(lab.mpirun(mpi, 2, lab.program('status', mpi), 3),
+                                    watched=functools.partial(self.place.run, env=forced))
         self.clean()
 
 
