@@ -320,10 +320,10 @@ class Place(Failure):
         self.clean()
 
     def test_full_disk_for_the_recording(self):
-        self.mount(self.place.output, '96k')
+        self.mount(self.place.output, '256k')
         daemon = self.place.daemon()
         live = self.place.tap('--until-end', cwd=self.place.dir)
-        finished = self.place.watched(*lab.mpirun('openmpi', 8, lab.program('stress', 'openmpi'), 5, 12, 10000),
+        finished = self.place.watched(*lab.mpirun('openmpi', 8, lab.program('stress', 'openmpi'), 5, 24, 10000),
                                       cwd=self.place.dir)
         self.assertEqual(0, finished.status, finished)
         stream = live.finish()
