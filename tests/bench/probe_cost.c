@@ -1,6 +1,7 @@
 /* What an MPI call costs: four kernels that are mostly call overhead, run by two ranks. Prints one
- * line for each kernel, "name nanoseconds", the time for one call or message, the tenth percentile
- * over short chunks (the others were disturbed by what else the machine does):
+ * line for each kernel, "name nanoseconds nanoseconds", the time for one call or message: the tenth
+ * percentile over short chunks (the others were disturbed by what else the machine does), and the
+ * median:
  *   pingpong   8 bytes there and back, half the round trip
  *   rate       windows of 64 MPI_Isend against MPI_Irecv and one MPI_Waitall, for each message
  *   allreduce  8 bytes
@@ -98,7 +99,7 @@ static void measure(const struct kernel *kernel)
     }
     qsort(chunks, CHUNKS, sizeof(chunks[0]), compare);
     if (rank == 0)
-        printf("%s %.2f\n", kernel->name, chunks[CHUNKS / 10]);
+        printf("%s %.2f %.2f\n", kernel->name, chunks[CHUNKS / 10], chunks[CHUNKS / 2]);
 }
 
 int main(int argc, char **argv)
