@@ -21,7 +21,7 @@ struct exchange {
 
 HOT struct exchange exchange_of(const struct comm *c)
 {
-    return (struct exchange){.root = PEER_NONE, .comm = c->slot, .flags = comm_flags(c)};
+    return (struct exchange){.root = PEER_NONE, .comm = c->slot, .flags = c->flags};
 }
 
 enum part { PART_ROOT, PART_OTHER, PART_NONE };
@@ -265,13 +265,16 @@ HOT struct exchange coll_neighbor_alltoall(struct thread *t, struct parts give, 
 
 HOT void coll_enter(const struct scope *s, const struct exchange *x)
 {
-    scope_enter(s, x->give, x->get, x->root, TAG_NONE, 0, x->comm, x->flags);
+    scope_enter(s, x->give, x->get, ring_ends(x->root, TAG_NONE), 0, x->comm, x->flags);
 }
 
+/** A persistent one. */
 HOT struct posted coll_request(const struct exchange *x)
 {
-    return (struct posted){
-        .bytes = 0, .peer = x->root, .tag = TAG_NONE, .comm = x->comm, .flags = x->flags};
+    return (struct posted){.bytes = x->give,
+                           .ends = ring_ends(x->root, TAG_NONE),
+                           .comm = x->comm,
+                           .flags = x->flags | EVENT_PERSISTENT};
 }
 
 #endif

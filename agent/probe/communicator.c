@@ -339,7 +339,7 @@ void comm_window_made(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Win 
     const struct comm *from = comm_find(t, parent);
     struct comm made = *from;
     uint64_t id = mix(next_child(from), 6);
-    made.flags |= COMM_WINDOW;
+    made.is_window = 1;
     if (win == MPI_WIN_NULL || from->slot >= COMM_SLOT_OTHER)
         return;
     pthread_mutex_lock(&lock);
@@ -472,7 +472,7 @@ int32_t comm_peer_lookup(const struct comm *comm, int rank)
     if (known >> 24 == key)
         return (int32_t)(known & 0xffffff) - 1;
     MPI_Group group = MPI_GROUP_NULL;
-    if (comm->flags & COMM_WINDOW) {
+    if (comm->is_window) {
         if (real_PMPI_Win_get_group(window_handle(comm->handle), &group) != MPI_SUCCESS)
             return PEER_UNKNOWN;
     } else {

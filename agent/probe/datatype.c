@@ -4,8 +4,20 @@
 
 /* Sizes are kept for each thread, so that no thread reads what another is writing. A datatype that
  * is freed empties all of them: its handle may be given to another type. */
-uint64_t type_size_ask(struct thread *t, MPI_Datatype type)
+const struct type_size type_null = {.handle = ~UINT64_C(0)};
+
+static struct type_size *place_of(struct thread *t, uint64_t handle)
 {
+    _Static_assert(TYPE_ROOM == 32, "the shift below");
+    return &t->types[(handle * UINT64_C(0x9e3779b97f4a7c15)) >> 59];
+}
+
+uint64_t type_size(struct thread *t, MPI_Datatype type)
+{
+    struct type_size *known = place_of(t, HANDLE(type));
+    t->type = known;
+    if (known->handle == HANDLE(type) && t->type_epoch == probe.type_epoch)
+        return known->bytes;
     if (type == MPI_DATATYPE_NULL)
         return 0; /* the call itself will complain */
     uint32_t epoch = __atomic_load_n(&probe.type_epoch, __ATOMIC_ACQUIRE);
@@ -16,15 +28,13 @@ uint64_t type_size_ask(struct thread *t, MPI_Datatype type)
     MPI_Count bytes = 0;
     if (!real_PMPI_Type_size_x || real_PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes < 0)
         return 0;
-    uint64_t handle = HANDLE(type);
-    t->types[(handle * UINT64_C(0x9e3779b97f4a7c15)) >> 59] =
-        (struct type_size){.handle = handle, .bytes = (uint64_t)bytes};
+    *known = (struct type_size){.handle = HANDLE(type), .bytes = (uint64_t)bytes};
     return (uint64_t)bytes;
 }
 
 void type_freed(struct thread *t, uint64_t handle)
 {
-    struct type_size *known = &t->types[(handle * UINT64_C(0x9e3779b97f4a7c15)) >> 59];
+    struct type_size *known = place_of(t, handle);
     if (known->handle == handle)
         known->handle = 0;
     uint32_t before = __atomic_fetch_add(&probe.type_epoch, 1, __ATOMIC_ACQ_REL);

@@ -23,7 +23,7 @@ HOT void pcontrol_leave(const struct scope *s, int result, int moved)
     if (result != MPI_SUCCESS)
         scope_what(s, EVENT_FAILED, 0);
     count_paused(s);
-    record_publish(s->t);
+    record_publish(s->t, s->slot);
     if (moved != 0) {
         struct event *slot = ring_slot(&s->t->ring);
         ring_put(slot, RING_WORD_T_ENTER, s->t_enter);
@@ -35,7 +35,7 @@ HOT void pcontrol_leave(const struct scope *s, int result, int moved)
                  ring_place(0, COMM_SLOT_NONE, (uint16_t)(moved > 0 ? moved : -moved)));
         ring_put(slot, RING_WORD_WHAT, ring_what(s->call, 0, EVENT_REGION, 0));
         ring_enter(&s->t->ring, slot);
-        record_publish(s->t);
+        record_publish(s->t, s->slot);
     }
     scope_leave(s);
 }

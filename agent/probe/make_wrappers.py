@@ -59,31 +59,31 @@ STATUS = "MPI_Status own, *wanted = status == MPI_STATUS_IGNORE ? &own : status;
 
 @shape("plain")
 def plain(call):
-    return Wrapper("plain_enter(&s);", "plain_leave(&s, result, 0);")
+    return Wrapper("plain_enter(&s);", "plain_leave(&s, result);")
 
 
 @shape("send")
 def send(call):
     return Wrapper("struct posted p = post(&s, count, datatype, dest, tag, comm, EVENT_SEND | EVENT_POST | EVENT_DONE);\n"
-                   "post_enter(&s, &p);", "plain_leave(&s, result, p.flags);")
+                   "post_enter(&s, &p);", "plain_leave(&s, result);")
 
 
 @shape("isend")
 def isend(call):
     return Wrapper("struct posted p = post(&s, count, datatype, dest, tag, comm, EVENT_SEND | EVENT_POST);\n"
-                   "post_enter(&s, &p);", "immediate_leave(&s, result, &p, request);")
+                   "post_enter(&s, &p);", "immediate_leave(&s, result, p.bytes, request);")
 
 
 @shape("recv")
 def recv(call):
     return Wrapper(STATUS + "\nstruct posted p = post(&s, count, datatype, source, tag, comm, EVENT_RECV | EVENT_POST | EVENT_DONE);\n"
-                   "post_enter(&s, &p);", "recv_leave(&s, result, &p, wanted);", status="wanted")
+                   "post_enter(&s, &p);", "recv_leave(&s, result, wanted);", status="wanted")
 
 
 @shape("irecv")
 def irecv(call):
     return Wrapper("struct posted p = post(&s, count, datatype, source, tag, comm, EVENT_RECV | EVENT_POST);\n"
-                   "post_enter(&s, &p);", "immediate_leave(&s, result, &p, request);")
+                   "post_enter(&s, &p);", "immediate_leave(&s, result, p.bytes, request);")
 
 
 @shape("send_init", "recv_init", "psend_init", "precv_init")
@@ -127,19 +127,19 @@ def iprobe(call):
 @shape("mrecv")
 def mrecv(call):
     return Wrapper(STATUS + "\nstruct posted p = taken(&s, HANDLE(*message), count, datatype, EVENT_RECV | EVENT_POST | EVENT_DONE);\n"
-                   "post_enter(&s, &p);", "recv_leave(&s, result, &p, wanted);", status="wanted")
+                   "post_enter(&s, &p);", "recv_leave(&s, result, wanted);", status="wanted")
 
 
 @shape("imrecv")
 def imrecv(call):
     return Wrapper("struct posted p = taken(&s, HANDLE(*message), count, datatype, EVENT_RECV | EVENT_POST);\n"
-                   "post_enter(&s, &p);", "immediate_leave(&s, result, &p, request);")
+                   "post_enter(&s, &p);", "immediate_leave(&s, result, p.bytes, request);")
 
 
 @shape("parrived")
 def parrived(call):
     return Wrapper("", "if (result == MPI_SUCCESS && !*flag) {\n    scope_poll(&s, POLL_TEST, ticks());\n} else {\n"
-                   "    plain_enter(&s);\n    plain_leave(&s, result, 0);\n}")
+                   "    plain_enter(&s);\n    plain_leave(&s, result);\n}")
 
 
 @shape("wait")
@@ -247,7 +247,7 @@ def startall(call):
 @shape("cancel")
 def cancel(call):
     return Wrapper("struct request *r = request_active(HANDLE(*request));\nrequest_enter(&s, r);\n"
-                   "if (r)\n    r->flags |= (uint16_t)REQUEST_CANCELLED;", "plain_leave(&s, result, 0);")
+                   "if (r)\n    r->flags |= (uint16_t)REQUEST_CANCELLED;", "plain_leave(&s, result);")
 
 
 @shape("request_free")
@@ -288,15 +288,14 @@ def collective(call):
     arguments = ", ".join(parts(call, a) if a in ("send", "recv") else a for a in COLLECTIVES[name].split())
     before = f"const struct exchange x = coll_{name}(s.t, {arguments});"
     if not request_of(call):
-        return Wrapper(before + "\ncoll_enter(&s, &x);", "plain_leave(&s, result, x.flags);")
-    before += "\nstruct posted p = coll_request(&x);"
+        return Wrapper(before + "\ncoll_enter(&s, &x);", "plain_leave(&s, result);")
     if has(call, "info"):
-        return Wrapper(before + "\np.bytes = x.give;\np.flags |= EVENT_PERSISTENT;\n"
-                       "scope_enter(&s, x.give, x.get, x.root, TAG_NONE, 0, x.comm, p.flags);",
+        return Wrapper(before + "\nconst struct posted p = coll_request(&x);\n"
+                       "scope_enter(&s, x.give, x.get, p.ends, 0, p.comm, p.flags);",
                        "init_leave(&s, result, &p, request);\nif (result == MPI_SUCCESS)\n"
                        "    collective_keep(s.t, HANDLE(*request), x.get);")
-    return Wrapper(before + "\np.flags |= EVENT_POST;\nscope_enter(&s, x.give, x.get, x.root, TAG_NONE, 0, x.comm, p.flags);",
-                   "immediate_leave(&s, result, &p, request);")
+    return Wrapper(before.replace("const struct", "struct") + "\nx.flags |= EVENT_POST;\ncoll_enter(&s, &x);",
+                   "immediate_leave(&s, result, 0, request);")
 
 
 # ---- one-sided
@@ -312,21 +311,20 @@ def rma(call):
         sizes = f"{give}, payload(s.t, result_count, result_datatype)"
     else:
         sizes = "payload(s.t, 1, datatype), payload(s.t, 1, datatype)"
-    before = f"struct posted p = rma_enter(&s, {sizes}, target_rank, win);"
     if request_of(call):
-        return Wrapper(before + "\np.flags |= EVENT_POST;\nscope_what(&s, p.flags, 0);",
-                       "immediate_leave(&s, result, &p, request);")
-    return Wrapper(before, "plain_leave(&s, result, p.flags);")
+        return Wrapper(f"rma_enter(&s, {sizes}, target_rank, win, EVENT_POST);",
+                       "immediate_leave(&s, result, 0, request);")
+    return Wrapper(f"rma_enter(&s, {sizes}, target_rank, win, 0);", "plain_leave(&s, result);")
 
 
 @shape("win_sync")
 def win_sync(call):
-    return Wrapper("win_enter(&s, win);", "plain_leave(&s, result, 0);")
+    return Wrapper("win_enter(&s, win);", "plain_leave(&s, result);")
 
 
 @shape("win_peer")
 def win_peer(call):
-    return Wrapper("rma_enter(&s, 0, 0, rank, win);", "plain_leave(&s, result, 0);")
+    return Wrapper("rma_enter(&s, 0, 0, rank, win, 0);", "plain_leave(&s, result);")
 
 
 @shape("win_test")
@@ -343,7 +341,7 @@ def win_create(call):
 
 @shape("win_free")
 def win_free(call):
-    return Wrapper("win_enter(&s, *win);\ncomm_freed(HANDLE(*win));", "plain_leave(&s, result, 0);")
+    return Wrapper("win_enter(&s, *win);\ncomm_freed(HANDLE(*win));", "plain_leave(&s, result);")
 
 
 # ---- communicators
@@ -360,9 +358,8 @@ def comm_new(call):
     made = f"{how}(s.t, CALL_{call.name}, {parent}, *{child})"
     if not request_of(call):
         return Wrapper(COMM_ENTER.format(parent), COMM_LEAVE.format(made))
-    return Wrapper("struct posted p = {.peer = PEER_NONE, .tag = TAG_NONE, .comm = comm_find(s.t, comm)->slot,\n"
-                   "                   .flags = EVENT_POST};\npost_enter(&s, &p);",
-                   f"if (result == MPI_SUCCESS)\n    {made};\nimmediate_leave(&s, result, &p, request);")
+    return Wrapper("scope_enter(&s, 0, 0, NO_ENDS, 0, comm_find(s.t, comm)->slot, EVENT_POST);",
+                   f"if (result == MPI_SUCCESS)\n    {made};\nimmediate_leave(&s, result, 0, request);")
 
 
 @shape("comm_group", "intercomm", "comm_far")
@@ -377,7 +374,7 @@ def comm_by_group(call):
 
 @shape("comm_free")
 def comm_free(call):
-    return Wrapper(COMM_ENTER.format("*comm") + "\ncomm_freed(HANDLE(*comm));", "plain_leave(&s, result, 0);")
+    return Wrapper(COMM_ENTER.format("*comm") + "\ncomm_freed(HANDLE(*comm));", "plain_leave(&s, result);")
 
 
 @shape("set_name")
@@ -387,7 +384,7 @@ def set_name(call):
 
 @shape("type_free")
 def type_free(call):
-    return Wrapper("plain_enter(&s);\ntype_freed(s.t, HANDLE(*datatype));", "plain_leave(&s, result, 0);")
+    return Wrapper("plain_enter(&s);\ntype_freed(s.t, HANDLE(*datatype));", "plain_leave(&s, result);")
 
 
 # ---- environment
@@ -404,7 +401,7 @@ def finalize(call):
 
 @shape("abort")
 def abort(call):
-    return Wrapper(COMM_ENTER.format("comm") + "\nprobe_aborting(errorcode);", "plain_leave(&s, result, 0);")
+    return Wrapper(COMM_ENTER.format("comm") + "\nprobe_aborting(errorcode);", "plain_leave(&s, result);")
 
 
 @shape("pcontrol")
@@ -418,17 +415,16 @@ def pcontrol(call):
 @shape("io", "io_open", "io_read", "io_write")
 def io(call):
     if call.shape == "io_open":
-        return Wrapper(COMM_ENTER.format("comm"), "plain_leave(&s, result, 0);")
+        return Wrapper(COMM_ENTER.format("comm"), "plain_leave(&s, result);")
     if call.shape == "io":
-        return Wrapper("plain_enter(&s);", "plain_leave(&s, result, 0);")
+        return Wrapper("plain_enter(&s);", "plain_leave(&s, result);")
     size = "payload(s.t, count, datatype)"
     sizes = f"0, {size}" if call.shape == "io_read" else f"{size}, 0"
     if request_of(call):
-        return Wrapper("struct posted p = {.peer = PEER_NONE, .tag = TAG_NONE, .comm = COMM_SLOT_NONE, .flags = EVENT_POST};\n"
-                       f"scope_enter(&s, {sizes}, PEER_NONE, TAG_NONE, 0, COMM_SLOT_NONE, EVENT_POST);",
-                       "immediate_leave(&s, result, &p, request);")
-    return Wrapper(f"scope_enter(&s, {sizes}, PEER_NONE, TAG_NONE, 0, COMM_SLOT_NONE, 0);",
-                   "plain_leave(&s, result, 0);")
+        return Wrapper(f"scope_enter(&s, {sizes}, NO_ENDS, 0, COMM_SLOT_NONE, EVENT_POST);",
+                       "immediate_leave(&s, result, 0, request);")
+    return Wrapper(f"scope_enter(&s, {sizes}, NO_ENDS, 0, COMM_SLOT_NONE, 0);",
+                   "plain_leave(&s, result);")
 
 
 # ---- writing

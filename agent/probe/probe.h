@@ -88,16 +88,21 @@ extern struct objects probe_objects;
 #define STATUS_ROOM 1024u     /* statuses on the stack, when the application does not want them, */
 #define STATUS_MOST 4096u     /* and where the call cannot be made by pieces */
 
-/** One outstanding or persistent request. */
+/** One outstanding or persistent request. Two of its words are those of a record, so that its
+ *  completion copies them. */
 struct request {
     uint64_t handle; /**< 0: free; 1: being filled by another thread */
     uint64_t t_post; /**< entry of the call that posted it, ticks */
     uint64_t bytes;  /**< size of the message; posted size of a receive */
-    int32_t peer;    /**< world rank or PEER_* */
-    int32_t tag;     /**< tag or TAG_* */
-    uint32_t number; /**< counted from 1 in this rank */
-    uint16_t comm;   /**< slot */
-    uint16_t flags;  /**< EVENT_SEND, RECV, WILDCARD, PERSISTENT, INTER; REQUEST_* */
+    uint64_t ends;   /**< as ring_ends() has them */
+    union {
+        struct {
+            uint32_t number; /**< counted from 1 in this rank */
+            uint16_t comm;   /**< slot */
+            uint16_t flags;  /**< EVENT_SEND, RECV, WILDCARD, PERSISTENT, INTER; REQUEST_* */
+        };
+        uint64_t place; /**< as ring_place() has it, with the flags instead of the region */
+    };
 };
 
 enum request_flag {
@@ -130,10 +135,9 @@ struct comm {
     int32_t sinks;    /**< neighbours this rank sends to */
     uint64_t absent;  /**< bit i: neighbour i is MPI_PROC_NULL, beyond the border of a grid */
     uint16_t slot;    /**< index, or COMM_SLOT_* */
-    uint16_t flags;   /**< EVENT_INTER, COMM_WINDOW */
+    uint16_t is_window;
+    uint32_t flags; /**< EVENT_INTER or 0 */
 };
-
-enum { COMM_WINDOW = 1 << 15 };
 
 struct type_size {
     uint64_t handle;
@@ -151,25 +155,26 @@ struct thread {
     uint32_t gate;       /**< 0: record the next call */
     uint32_t type_epoch; /**< of probe.type_epoch when types was valid */
     struct ring_writer ring;
-    const struct comm *last; /**< communicator used last; never NULL */
-    uint16_t region;         /**< innermost */
-    uint16_t depth;          /**< regions open */
+    const struct comm *last;      /**< communicator used last; never NULL */
+    const struct type_size *type; /**< datatype used last; never NULL */
+    uint16_t region;              /**< innermost */
+    uint16_t depth;               /**< regions open */
     uint16_t regions[REGION_DEPTH];
     struct type_size types[TYPE_ROOM];
 };
 
 struct probe {
-    struct segment *segment; /**< NULL: passive */
-    uint32_t paused;         /**< MPI_Pcontrol(0) is in force */
-    uint32_t multiple;       /**< MPI_THREAD_MULTIPLE: requests are shared between threads */
-    uint32_t tick_unit;      /**< enum tick_unit */
-    uint32_t type_epoch;     /**< raised whenever a datatype is freed */
-    uint32_t next_request;   /**< numbers given so far */
-    int32_t rank;            /**< in MPI_COMM_WORLD, -1 before MPI_Init */
+    struct request requests[REQUEST_ROOM]; /**< first, so that its offsets are those in here */
+    struct segment *segment;               /**< NULL: passive */
+    uint32_t paused;                       /**< MPI_Pcontrol(0) is in force */
+    uint32_t multiple;     /**< MPI_THREAD_MULTIPLE: requests are shared between threads */
+    uint32_t tick_unit;    /**< enum tick_unit */
+    uint32_t type_epoch;   /**< raised whenever a datatype is freed */
+    uint32_t next_request; /**< numbers given so far */
+    int32_t rank;          /**< in MPI_COMM_WORLD, -1 before MPI_Init */
     int32_t size;
     MPI_Group world; /**< group of MPI_COMM_WORLD, while world_known */
     int world_known;
-    struct request requests[REQUEST_ROOM];
     struct collective collectives[COLLECTIVE_ROOM];
     _Atomic uint64_t peers[PEER_ROOM];
 };
@@ -214,6 +219,8 @@ extern const size_t probe_use_count;
 extern void *probe_jump[]; /**< where each stub jumps, in the order of probe_targets */
 
 /* ---- datatype.c ---------------------------------------------------------- */
+
+extern const struct type_size type_null;
 
 /** A datatype is about to be freed. */
 COLD void type_freed(struct thread *t, uint64_t handle);

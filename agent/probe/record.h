@@ -29,15 +29,15 @@ HOT uint64_t ticks(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* Ask for the lines of the records to come while there is time: they were last written a lap ago,
- * or an agent has read them meanwhile. */
-HOT void prefetch_slots(const struct ring_writer *ring, uint64_t ahead)
+/* Ask for the line of a record to come while there is time: it was last written a lap ago, or an
+ * agent has read it meanwhile. Behind the ring's end it is a line of something else: no harm. */
+HOT void prefetch_behind(const struct event *slot)
 {
-    const struct event *slot = &ring->slots[(ring->head + ahead) & ring->mask];
+    const char *line = (const char *)slot + 4 * sizeof(*slot);
 #if defined(__x86_64__)
-    __asm__ volatile("prefetchw %0" : : "m"(*slot));
+    __asm__ volatile("prefetchw %0" : : "m"(*line));
 #else
-    __builtin_prefetch(slot, 1);
+    __builtin_prefetch(line, 1);
 #endif
 }
 
@@ -57,16 +57,32 @@ HOT struct thread *scope_open(struct scope *s, uint16_t call)
     return t;
 }
 
-/** Entry fields: the call is in progress from here on. */
-HOT void scope_enter(const struct scope *s, uint64_t bytes, uint64_t bytes_in, int32_t peer,
-                     int32_t tag, uint32_t request, uint16_t comm, uint32_t flags)
+/** A word of the record that is open. To read it back after the call is cheaper than to keep it over
+ *  the call, which would be a store and a load of its own. */
+HOT uint64_t slot_word(const struct event *slot, enum ring_word word)
+{
+    typedef const uint64_t __attribute__((may_alias)) event_word;
+    return __atomic_load_n((event_word *)(const void *)slot + word, __ATOMIC_RELAXED);
+}
+
+HOT uint32_t slot_flags(const struct event *slot)
+{
+    return (uint16_t)(slot_word(slot, RING_WORD_WHAT) >> 16);
+}
+
+/** The ends of a call without a peer. */
+#define NO_ENDS ring_ends(PEER_NONE, TAG_NONE)
+
+/** Entry fields: the call is in progress from here on. ends: as ring_ends() has them. */
+HOT void scope_enter(const struct scope *s, uint64_t bytes, uint64_t bytes_in, uint64_t ends,
+                     uint32_t request, uint16_t comm, uint32_t flags)
 {
     struct event *slot = s->slot;
     ring_put(slot, RING_WORD_T_ENTER, s->t_enter);
     ring_put(slot, RING_WORD_T_EXIT, 0);
     ring_put(slot, RING_WORD_BYTES, bytes);
     ring_put(slot, RING_WORD_BYTES_IN, bytes_in);
-    ring_put(slot, RING_WORD_ENDS, ring_ends(peer, tag));
+    ring_put(slot, RING_WORD_ENDS, ends);
     ring_put(slot, RING_WORD_PLACE, ring_place(request, comm, s->t->region));
     ring_put(slot, RING_WORD_WHAT, ring_what(s->call, flags, EVENT_CALL, 0));
     ring_enter(&s->t->ring, slot);
@@ -81,14 +97,14 @@ HOT uint64_t scope_exit(const struct scope *s)
     return now;
 }
 
-HOT void record_publish(struct thread *t)
+HOT void record_publish(struct thread *t, struct event *slot)
 {
     if (unlikely(probe.paused)) { /* never to be seen: the slot serves the next call */
-        ring_put(ring_slot(&t->ring), RING_WORD_SEQ, UINT64_MAX);
+        ring_put(slot, RING_WORD_SEQ, UINT64_MAX);
         ring_fence();
         return;
     }
-    prefetch_slots(&t->ring, 4);
+    prefetch_behind(slot);
     ring_publish(&t->ring);
     if (unlikely(ring_alarm_due(&t->ring)))
         ring_alarm(&t->ring);
@@ -111,7 +127,7 @@ HOT void count_paused(const struct scope *s)
 HOT void scope_close(const struct scope *s)
 {
     count_paused(s);
-    record_publish(s->t);
+    record_publish(s->t, s->slot);
     scope_leave(s);
 }
 
@@ -143,35 +159,34 @@ HOT void scope_poll(const struct scope *s, enum poll_family family, uint64_t now
 
 /** A further message of the call: its own record behind the call's. */
 HOT void record_part(const struct scope *s, uint64_t t_exit, uint64_t bytes, uint64_t t_post,
-                     int32_t peer, int32_t tag, uint32_t request, uint16_t comm, uint32_t flags)
+                     uint64_t ends, uint32_t request, uint16_t comm, uint32_t flags)
 {
     struct event *slot = ring_slot(&s->t->ring);
     ring_put(slot, RING_WORD_T_ENTER, s->t_enter);
     ring_put(slot, RING_WORD_T_EXIT, t_exit);
     ring_put(slot, RING_WORD_BYTES, bytes);
     ring_put(slot, RING_WORD_BYTES_IN, t_post);
-    ring_put(slot, RING_WORD_ENDS, ring_ends(peer, tag));
+    ring_put(slot, RING_WORD_ENDS, ends);
     ring_put(slot, RING_WORD_PLACE, ring_place(request, comm, s->t->region));
     ring_put(slot, RING_WORD_WHAT, ring_what(s->call, flags, EVENT_PART, 0));
     ring_enter(&s->t->ring, slot);
-    record_publish(s->t);
+    record_publish(s->t, slot);
 }
 
 /* ---- sizes, communicators, ranks ----------------------------------------- */
 
-COLD uint64_t type_size_ask(struct thread *t, MPI_Datatype type);
+/** Bytes of one element of a type that is not the last one used. */
+uint64_t type_size(struct thread *t, MPI_Datatype type);
 
 /** Bytes of count elements. */
 HOT uint64_t payload(struct thread *t, int64_t count, MPI_Datatype type)
 {
     if (count <= 0)
         return 0;
-    uint64_t handle = HANDLE(type);
-    const struct type_size *known = &t->types[(handle * UINT64_C(0x9e3779b97f4a7c15)) >> 59];
-    _Static_assert(TYPE_ROOM == 32, "the shift above");
-    if (likely(known->handle == handle && t->type_epoch == probe.type_epoch))
-        return (uint64_t)count * known->bytes;
-    return (uint64_t)count * type_size_ask(t, type);
+    const struct type_size *last = t->type;
+    if (likely(last->handle == HANDLE(type) && t->type_epoch == probe.type_epoch))
+        return (uint64_t)count * last->bytes;
+    return (uint64_t)count * type_size(t, type);
 }
 
 HOT const struct comm *comm_find(struct thread *t, MPI_Comm comm)
@@ -198,19 +213,17 @@ HOT int32_t comm_peer(const struct comm *comm, int rank)
     return comm_peer_lookup(comm, rank);
 }
 
-HOT int32_t tag_of(int tag)
-{
-    return tag == MPI_ANY_TAG ? TAG_ANY : tag;
-}
-
 HOT uint32_t wildcard(int source, int tag)
 {
     return source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? EVENT_WILDCARD : 0;
 }
 
-HOT uint32_t comm_flags(const struct comm *comm)
+/** Both ends of a message, as ring_ends() has them, when one of the two is no plain number:
+ *  MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ANY_TAG. All of these are negative. */
+static __attribute__((noinline, unused)) uint64_t open_ends(const struct comm *comm, int rank,
+                                                            int tag)
 {
-    return comm->flags & EVENT_INTER;
+    return ring_ends(comm_peer(comm, rank), tag == MPI_ANY_TAG ? TAG_ANY : tag);
 }
 
 /* ---- statuses ------------------------------------------------------------ */
@@ -236,6 +249,17 @@ HOT int status_cancelled(const MPI_Status *status)
 #endif
 }
 
+/** The ends that a receive's status tells, when source or tag were left open. */
+HOT uint64_t ends_received(uint64_t ends, uint16_t slot, const MPI_Status *status)
+{
+    int32_t peer = ring_peer(ends);
+    if (peer == PEER_ANY) {
+        const struct comm *comm = comm_of_slot(slot);
+        peer = comm ? comm_peer(comm, status->MPI_SOURCE) : PEER_UNKNOWN;
+    }
+    return ring_ends(peer, status->MPI_TAG == MPI_ANY_TAG ? TAG_ANY : status->MPI_TAG);
+}
+
 /* ---- requests ------------------------------------------------------------ */
 
 /** Has the library answered with the handle that stands for "complete already"? Such a request
@@ -258,8 +282,19 @@ HOT struct request *request_first(uint64_t handle)
 /** Requests that a call may complete, found before it, when their handles are still there. */
 struct found {
     uint32_t index; /**< in the application's array */
-    uint16_t slot;  /**< in probe.requests */
+    uint32_t at;    /**< bytes from the start of probe.requests */
 };
+
+HOT struct found found_note(int index, const struct request *request)
+{
+    return (struct found){(uint32_t)index,
+                          (uint32_t)((const char *)request - (const char *)probe.requests)};
+}
+
+HOT struct request *found_request(const struct found *found)
+{
+    return (struct request *)(void *)((char *)probe.requests + found->at);
+}
 
 /** MPI_Waitall without statuses, of more requests than statuses fit the stack: by pieces, which is
  *  as good to the application, because all have to end. Notes in the table how each ended. */
@@ -278,9 +313,10 @@ HOT struct request *request_find(uint64_t handle)
     return request_find_behind(handle);
 }
 
-/** Keep a new request. @return its number, or 0 when there is no room: counted as untracked */
-HOT uint32_t request_add(const struct scope *s, uint64_t handle, uint64_t bytes, int32_t peer,
-                         int32_t tag, uint16_t comm, uint32_t flags)
+/** Keep a new request, which the record that is open posts.
+ *  @return NULL when there is no room: counted as untracked */
+HOT const struct request *request_add(const struct scope *s, uint64_t handle, uint64_t bytes,
+                                      uint64_t ends, uint16_t comm, uint32_t flags)
 {
     struct request *request = request_first(handle);
     uint32_t number;
@@ -293,18 +329,15 @@ HOT uint32_t request_add(const struct scope *s, uint64_t handle, uint64_t bytes,
             _Atomic uint64_t *count = &s->t->ring.control->untracked;
             atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
                                   memory_order_relaxed);
-            return 0;
+            return NULL;
         }
     }
-    request->t_post = s->t_enter;
+    request->t_post = slot_word(s->slot, RING_WORD_T_ENTER);
     request->bytes = bytes;
-    request->peer = peer;
-    request->tag = tag;
-    request->number = number;
-    request->comm = comm;
-    request->flags = (uint16_t)flags;
+    request->ends = ends;
+    request->place = ring_place(number, comm, (uint16_t)flags);
     __atomic_store_n(&request->handle, handle, __ATOMIC_RELEASE);
-    return number;
+    return request;
 }
 
 HOT void request_remove(struct request *request)
@@ -315,8 +348,7 @@ HOT void request_remove(struct request *request)
 /** What a request turned out to be when it completed. */
 struct completion {
     uint64_t bytes;
-    int32_t peer;
-    int32_t tag;
+    uint64_t ends;
     uint32_t flags;
 };
 
@@ -327,8 +359,7 @@ HOT struct completion request_outcome(const struct request *request, const MPI_S
 {
     uint32_t own = request->flags;
     struct completion c = {.bytes = request->bytes,
-                           .peer = request->peer,
-                           .tag = request->tag,
+                           .ends = request->ends,
                            .flags = (own & ~(uint32_t)REQUEST_OWN) | EVENT_DONE};
     if (unlikely(failed)) {
         c.flags = (c.flags & ~(uint32_t)EVENT_DONE) | EVENT_FAILED;
@@ -342,13 +373,8 @@ HOT struct completion request_outcome(const struct request *request, const MPI_S
             return c;
         }
         c.bytes = status_bytes(status);
-        if (own & EVENT_WILDCARD) {
-            c.tag = status->MPI_TAG;
-            if (c.peer == PEER_ANY) {
-                const struct comm *comm = comm_of_slot(request->comm);
-                c.peer = comm ? comm_peer(comm, status->MPI_SOURCE) : PEER_UNKNOWN;
-            }
-        }
+        if (own & EVENT_WILDCARD)
+            c.ends = ends_received(request->ends, request->comm, status);
     }
     return c;
 }

@@ -54,12 +54,11 @@ int waitall_by_pieces(int (*real)(int, MPI_Request *, MPI_Status *), int count,
         if (result != MPI_SUCCESS)
             return result;
         for (; next < n && found[next].index < (uint32_t)(first + piece); next++) {
-            struct request *r = &probe.requests[found[next].slot];
+            struct request *r = found_request(&found[next]);
             struct completion c =
                 request_outcome(r, &statuses[found[next].index - (uint32_t)first], 0);
             r->bytes = c.bytes;
-            r->peer = c.peer;
-            r->tag = c.tag;
+            r->ends = c.ends;
             if (!(c.flags & EVENT_CANCELLED))
                 r->flags = (uint16_t)(r->flags & ~REQUEST_CANCELLED);
             r->flags |= (uint16_t)REQUEST_KNOWN;

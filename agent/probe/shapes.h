@@ -10,27 +10,32 @@
 
 #define MOVED (EVENT_SEND | EVENT_RECV | EVENT_POST | EVENT_DONE)
 
-/** End a call whose entry fields stand, but for a failure. flags: as given on entry. */
-HOT void plain_leave(const struct scope *s, int result, uint32_t flags)
+/** The call failed: nothing moved. */
+HOT void scope_failed(const struct scope *s)
+{
+    scope_what(s, (slot_flags(s->slot) & ~(uint32_t)MOVED) | EVENT_FAILED, 0);
+}
+
+/** End a call whose entry fields stand, but for a failure. */
+HOT void plain_leave(const struct scope *s, int result)
 {
     scope_exit(s);
     if (unlikely(result != MPI_SUCCESS))
-        scope_what(s, (flags & ~(uint32_t)MOVED) | EVENT_FAILED, 0);
+        scope_failed(s);
     scope_close(s);
 }
 
 HOT void plain_enter(const struct scope *s)
 {
-    scope_enter(s, 0, 0, PEER_NONE, TAG_NONE, 0, COMM_SLOT_NONE, 0);
+    scope_enter(s, 0, 0, NO_ENDS, 0, COMM_SLOT_NONE, 0);
 }
 
 /* ---- messages ------------------------------------------------------------ */
 
-/** A message as the call posts it; the wrapper keeps it over the call. */
+/** A message as the call posts it; the wrapper keeps it over the call, or what it needs of it. */
 struct posted {
     uint64_t bytes;
-    int32_t peer;
-    int32_t tag;
+    uint64_t ends; /**< as ring_ends() has them */
     uint16_t comm;
     uint32_t flags;
 };
@@ -39,42 +44,41 @@ HOT struct posted post(const struct scope *s, int64_t count, MPI_Datatype type, 
                        MPI_Comm handle, uint32_t flags)
 {
     const struct comm *comm = comm_find(s->t, handle);
-    return (struct posted){
-        .bytes = payload(s->t, count, type),
-        .peer = comm_peer(comm, rank),
-        .tag = tag_of(tag),
-        .comm = comm->slot,
-        .flags = flags | comm_flags(comm) | (flags & EVENT_RECV ? wildcard(rank, tag) : 0),
-    };
+    struct posted p = {
+        .bytes = payload(s->t, count, type), .comm = comm->slot, .flags = flags | comm->flags};
+    if (likely((rank | tag) >= 0)) {
+        p.ends = ring_ends(comm_peer(comm, rank), tag);
+    } else {
+        p.ends = open_ends(comm, rank, tag);
+        p.flags |= flags & EVENT_RECV ? wildcard(rank, tag) : 0;
+    }
+    return p;
 }
 
 HOT void post_enter(const struct scope *s, const struct posted *p)
 {
-    scope_enter(s, p->bytes, 0, p->peer, p->tag, 0, p->comm, p->flags);
+    scope_enter(s, p->bytes, 0, p->ends, 0, p->comm, p->flags);
 }
 
-/** What a receive's status tells: size, and source and tag when they were left open. */
+/** What a receive's status tells. */
 HOT void post_received(struct posted *p, const MPI_Status *status)
 {
     p->bytes = status_bytes(status);
-    if (p->flags & EVENT_WILDCARD) {
-        p->tag = status->MPI_TAG == MPI_ANY_TAG ? TAG_ANY : status->MPI_TAG;
-        if (p->peer == PEER_ANY) {
-            const struct comm *comm = comm_of_slot(p->comm);
-            p->peer = comm ? comm_peer(comm, status->MPI_SOURCE) : PEER_UNKNOWN;
-        }
-    }
+    if (p->flags & EVENT_WILDCARD)
+        p->ends = ends_received(p->ends, p->comm, status);
 }
 
-HOT void recv_leave(const struct scope *s, int result, struct posted *p, const MPI_Status *status)
+HOT void recv_leave(const struct scope *s, int result, const MPI_Status *status)
 {
     scope_exit(s);
     if (likely(result == MPI_SUCCESS)) {
-        post_received(p, status);
-        ring_put(s->slot, RING_WORD_BYTES, p->bytes);
-        ring_put(s->slot, RING_WORD_ENDS, ring_ends(p->peer, p->tag));
+        ring_put(s->slot, RING_WORD_BYTES, status_bytes(status));
+        if (slot_flags(s->slot) & EVENT_WILDCARD)
+            ring_put(s->slot, RING_WORD_ENDS,
+                     ends_received(slot_word(s->slot, RING_WORD_ENDS),
+                                   ring_comm(slot_word(s->slot, RING_WORD_PLACE)), status));
     } else {
-        scope_what(s, (p->flags & ~(uint32_t)MOVED) | EVENT_FAILED, 0);
+        scope_failed(s);
     }
     scope_close(s);
 }
@@ -90,22 +94,35 @@ HOT uint32_t keep_request(const struct scope *s, const struct posted *p, uint64_
     uint32_t kept = p->flags & ~(uint32_t)(EVENT_POST | EVENT_DONE);
     if (kept & EVENT_PERSISTENT)
         kept |= REQUEST_IDLE;
-    *number = request_add(s, handle, p->bytes, p->peer, p->tag, p->comm, kept);
-    return *number ? p->flags : p->flags | EVENT_UNTRACKED;
+    const struct request *added = request_add(s, handle, p->bytes, p->ends, p->comm, kept);
+    if (!added)
+        return p->flags | EVENT_UNTRACKED;
+    *number = added->number;
+    return p->flags;
 }
 
-HOT void immediate_leave(const struct scope *s, int result, const struct posted *p,
+/** A request was made, and its record says already what it is for.
+ *  @param bytes  that its completion shall count: 0 where this call has counted them */
+HOT void immediate_leave(const struct scope *s, int result, uint64_t bytes,
                          const MPI_Request *request)
 {
     scope_exit(s);
     if (likely(result == MPI_SUCCESS)) {
-        uint32_t number, flags = keep_request(s, p, HANDLE(*request), &number);
-        if (number)
-            scope_place(s, number, p->comm);
-        if (flags != p->flags)
-            scope_what(s, flags, 0);
+        uint32_t flags = slot_flags(s->slot);
+        uint64_t place = slot_word(s->slot, RING_WORD_PLACE);
+        if (request_complete(HANDLE(*request))) {
+            scope_what(s, flags | EVENT_DONE, 0);
+        } else {
+            const struct request *added =
+                request_add(s, HANDLE(*request), bytes, slot_word(s->slot, RING_WORD_ENDS),
+                            ring_comm(place), flags & ~(uint32_t)(EVENT_POST | EVENT_DONE));
+            if (likely(added != NULL))
+                ring_put(s->slot, RING_WORD_PLACE, place | added->number);
+            else
+                scope_what(s, flags | EVENT_UNTRACKED, 0);
+        }
     } else {
-        scope_what(s, (p->flags & ~(uint32_t)MOVED) | EVENT_FAILED, 0);
+        scope_failed(s);
     }
     scope_close(s);
 }
@@ -139,8 +156,8 @@ HOT void sendrecv_leave(const struct scope *s, int result, const struct posted *
     post_received(in, status);
     scope_what(s, out->flags, 1);
     count_paused(s);
-    record_publish(s->t);
-    record_part(s, t_exit, in->bytes, s->t_enter, in->peer, in->tag, 0, in->comm, in->flags);
+    record_publish(s->t, s->slot);
+    record_part(s, t_exit, in->bytes, s->t_enter, in->ends, 0, in->comm, in->flags);
     scope_leave(s);
 }
 
@@ -156,8 +173,8 @@ HOT void isendrecv_leave(const struct scope *s, int result, const struct posted 
     uint32_t number, flags = keep_request(s, in, HANDLE(*request), &number);
     scope_what(s, out->flags, 1);
     count_paused(s);
-    record_publish(s->t);
-    record_part(s, t_exit, in->bytes, s->t_enter, in->peer, in->tag, number, in->comm, flags);
+    record_publish(s->t, s->slot);
+    record_part(s, t_exit, in->bytes, s->t_enter, in->ends, number, in->comm, flags);
     scope_leave(s);
 }
 
@@ -166,10 +183,9 @@ HOT void isendrecv_leave(const struct scope *s, int result, const struct posted 
 HOT struct posted look_for(const struct scope *s, int source, int tag, MPI_Comm handle)
 {
     const struct comm *comm = comm_find(s->t, handle);
-    return (struct posted){.peer = comm_peer(comm, source),
-                           .tag = tag_of(tag),
+    return (struct posted){.ends = open_ends(comm, source, tag),
                            .comm = comm->slot,
-                           .flags = comm_flags(comm) | wildcard(source, tag)};
+                           .flags = comm->flags | wildcard(source, tag)};
 }
 
 /** A message was found. It is not received by this, so the record carries no bytes. message: NULL
@@ -180,9 +196,9 @@ HOT void found_leave(const struct scope *s, int result, struct posted *p, const 
     scope_exit(s);
     if (result == MPI_SUCCESS) {
         post_received(p, status);
-        ring_put(s->slot, RING_WORD_ENDS, ring_ends(p->peer, p->tag));
+        ring_put(s->slot, RING_WORD_ENDS, p->ends);
         if (message && *message != MPI_MESSAGE_NO_PROC)
-            request_add(s, HANDLE(*message), p->bytes, p->peer, p->tag, p->comm,
+            request_add(s, HANDLE(*message), p->bytes, p->ends, p->comm,
                         (p->flags & EVENT_INTER) | REQUEST_MESSAGE);
     } else {
         scope_what(s, p->flags | EVENT_FAILED, 0);
@@ -208,15 +224,13 @@ HOT struct posted taken(const struct scope *s, uint64_t handle, int64_t count, M
 {
     struct request *message = request_find(handle);
     struct posted p = {.bytes = payload(s->t, count, type),
-                       .peer = PEER_UNKNOWN,
-                       .tag = TAG_NONE,
+                       .ends = ring_ends(PEER_UNKNOWN, TAG_NONE),
                        .comm = COMM_SLOT_NONE,
                        .flags = flags};
     if (handle == HANDLE(MPI_MESSAGE_NO_PROC)) {
-        p.peer = PEER_NULL;
+        p.ends = ring_ends(PEER_NULL, TAG_NONE);
     } else if (message && message->flags & REQUEST_MESSAGE) {
-        p.peer = message->peer;
-        p.tag = message->tag;
+        p.ends = message->ends;
         p.comm = message->comm;
         p.flags |= message->flags & EVENT_INTER;
         request_remove(message);
@@ -256,7 +270,7 @@ HOT void wait_enter(const struct scope *s, struct waited *w, const MPI_Request *
     w->request = request_active(w->handle);
     const struct request *r = w->request;
     if (likely(r != NULL))
-        scope_enter(s, r->bytes, r->t_post, r->peer, r->tag, r->number, r->comm,
+        scope_enter(s, r->bytes, r->t_post, r->ends, r->number, r->comm,
                     r->flags & ~(uint32_t)REQUEST_OWN);
     else
         plain_enter(s);
@@ -277,7 +291,7 @@ HOT void completed_leave(const struct scope *s, int result, struct request *r, u
         struct completion c = request_outcome(r, status, result != MPI_SUCCESS);
         ring_put(s->slot, RING_WORD_BYTES, c.bytes);
         ring_put(s->slot, RING_WORD_BYTES_IN, r->t_post);
-        ring_put(s->slot, RING_WORD_ENDS, ring_ends(c.peer, c.tag));
+        ring_put(s->slot, RING_WORD_ENDS, c.ends);
         scope_place(s, r->number, r->comm);
         scope_what(s, c.flags, 0);
         /* After an error the request may still be there. */
@@ -352,10 +366,10 @@ HOT void get_status_leave(const struct scope *s, int result, uint64_t handle, in
         return;
     }
     if (r)
-        scope_enter(s, 0, 0, r->peer, r->tag, r->number, r->comm, 0);
+        scope_enter(s, 0, 0, r->ends, r->number, r->comm, 0);
     else
         plain_enter(s);
-    plain_leave(s, result, 0);
+    plain_leave(s, result);
 }
 
 /* ---- completion of several requests -------------------------------------- */
@@ -375,19 +389,25 @@ struct survey {
 HOT struct survey find_all(struct found *found, int count, const MPI_Request *requests)
 {
     struct survey survey = {0};
+    const int shared = probe.multiple != 0;
     for (int i = 0; i < count; i++) {
         uint64_t handle = HANDLE(requests[i]);
-        if (handle == HANDLE(MPI_REQUEST_NULL))
-            continue;
-        if (request_complete(handle)) {
-            survey.complete = 1;
-            continue;
+        struct request *r = request_first(handle);
+        if (r->handle != handle || shared) {
+            if (handle == HANDLE(MPI_REQUEST_NULL))
+                continue;
+            if (request_complete(handle)) {
+                survey.complete = 1;
+                continue;
+            }
+            r = request_find_behind(handle);
+            if (unlikely(!r)) {
+                survey.unknown = 1;
+                continue;
+            }
         }
-        struct request *r = request_find(handle);
-        if (unlikely(!r)) {
-            survey.unknown = 1;
-        } else if (likely(!(r->flags & REQUEST_IDLE)) && survey.known < REQUEST_ROOM) {
-            found[survey.known++] = (struct found){(uint32_t)i, (uint16_t)(r - probe.requests)};
+        if (likely(!(r->flags & REQUEST_IDLE)) && survey.known < REQUEST_ROOM) {
+            found[survey.known++] = found_note(i, r);
             survey.wants |= request_wants_status(r);
         }
     }
@@ -395,13 +415,15 @@ HOT struct survey find_all(struct found *found, int count, const MPI_Request *re
 }
 
 /** Records of the requests found: the first in the call's record, the others behind it. t_exit is
- *  set.
+ *  set. For calls that failed, and while recording is paused.
  *  @param statuses  by found.index; NULL when none is wanted */
-HOT void all_leave(const struct scope *s, int result, uint64_t t_exit, const struct found *found,
-                   uint32_t n, const MPI_Status *statuses, uint32_t flags)
+static __attribute__((noinline, cold, unused)) void
+all_leave_otherwise(const struct scope *s, int result, uint64_t t_exit, const struct found *found,
+                    uint32_t n, const MPI_Status *statuses, uint32_t flags)
 {
+    count_paused(s);
     for (uint32_t i = 0; i < n; i++) {
-        struct request *r = &probe.requests[found[i].slot];
+        struct request *r = found_request(&found[i]);
         const MPI_Status *status = statuses ? &statuses[found[i].index] : NULL;
         int failed = result != MPI_SUCCESS &&
                      !(result == MPI_ERR_IN_STATUS && status && status->MPI_ERROR == MPI_SUCCESS);
@@ -409,22 +431,75 @@ HOT void all_leave(const struct scope *s, int result, uint64_t t_exit, const str
         if (i == 0) {
             ring_put(s->slot, RING_WORD_BYTES, c.bytes);
             ring_put(s->slot, RING_WORD_BYTES_IN, r->t_post);
-            ring_put(s->slot, RING_WORD_ENDS, ring_ends(c.peer, c.tag));
+            ring_put(s->slot, RING_WORD_ENDS, c.ends);
             scope_place(s, r->number, r->comm);
             scope_what(s, c.flags | flags, n - 1);
-            count_paused(s);
-            record_publish(s->t);
+            record_publish(s->t, s->slot);
         } else {
-            record_part(s, t_exit, c.bytes, r->t_post, c.peer, c.tag, r->number, r->comm, c.flags);
+            record_part(s, t_exit, c.bytes, r->t_post, c.ends, r->number, r->comm, c.flags);
         }
-        if (likely(!failed) || (status && status->MPI_ERROR != MPI_ERR_PENDING))
+        if (!failed || (status && status->MPI_ERROR != MPI_ERR_PENDING))
             request_retire(r);
     }
+    scope_leave(s);
+}
+
+/** The same for calls that succeeded: the loop in which MPI_Waitall of many requests spends its
+ *  time. A record's words are those of the request, but for a receive's size, which the status has;
+ *  requests of which there is more to learn take the longer way. */
+HOT void all_leave(const struct scope *s, int result, uint64_t t_exit, const struct found *found,
+                   uint32_t n, const MPI_Status *statuses, uint32_t flags)
+{
     if (n == 0) {
         scope_what(s, flags | (result != MPI_SUCCESS ? EVENT_FAILED : 0), 0);
-        count_paused(s);
-        record_publish(s->t);
+        scope_close(s);
+        return;
     }
+    if (unlikely(result != MPI_SUCCESS || probe.paused)) {
+        all_leave_otherwise(s, result, t_exit, found, n, statuses, flags);
+        return;
+    }
+    const uint32_t special =
+        REQUEST_OWN | EVENT_WILDCARD | EVENT_PERSISTENT | (statuses ? 0 : EVENT_RECV);
+    const uint64_t region = ring_place(0, 0, s->t->region);
+    uint64_t what = ring_what(s->call, flags, EVENT_CALL, (uint16_t)(n - 1));
+    struct ring_writer ring = s->t->ring;
+    for (uint32_t i = 0; i < n; i++) {
+        struct request *r = found_request(&found[i]);
+        const MPI_Status *status = statuses ? &statuses[found[i].index] : NULL;
+        uint32_t own = r->flags;
+        uint64_t t_post = r->t_post, bytes = r->bytes, ends = r->ends;
+        uint64_t place = (r->place & UINT64_C(0xffffffffffff)) | region;
+        struct event *slot = ring_slot(&ring);
+        if (unlikely(own & special)) {
+            struct completion c = request_outcome(r, status, 0);
+            bytes = c.bytes;
+            ends = c.ends;
+            own = c.flags;
+            request_retire(r);
+        } else {
+            if (own & EVENT_RECV)
+                bytes = status_bytes(status);
+            own |= EVENT_DONE;
+            request_remove(r);
+        }
+        ring_put(slot, RING_WORD_T_ENTER, s->t_enter);
+        ring_put(slot, RING_WORD_T_EXIT, t_exit);
+        ring_put(slot, RING_WORD_BYTES, bytes);
+        ring_put(slot, RING_WORD_BYTES_IN, t_post);
+        ring_put(slot, RING_WORD_ENDS, ends);
+        ring_put(slot, RING_WORD_PLACE, place);
+        ring_put(slot, RING_WORD_WHAT, what | ring_what(0, own, 0, 0));
+        ring_enter(&ring, slot);
+        prefetch_behind(slot);
+        ring_publish(&ring);
+        if (unlikely(ring_alarm_due(&ring))) {
+            s->t->ring.head = ring.head;
+            ring_alarm(&s->t->ring);
+        }
+        what = ring_what(s->call, 0, EVENT_PART, 0);
+    }
+    s->t->ring.head = ring.head;
     scope_leave(s);
 }
 
@@ -435,8 +510,8 @@ HOT void all_enter(const struct scope *s, const struct found *found, uint32_t n)
         plain_enter(s);
         return;
     }
-    const struct request *r = &probe.requests[found[0].slot];
-    scope_enter(s, r->bytes, r->t_post, r->peer, r->tag, r->number, r->comm,
+    const struct request *r = found_request(&found[0]);
+    scope_enter(s, r->bytes, r->t_post, r->ends, r->number, r->comm,
                 r->flags & ~(uint32_t)REQUEST_OWN);
 }
 
@@ -490,7 +565,7 @@ HOT void some_leave(const struct scope *s, int result, int done, const int *indi
     for (int i = 0; i < done; i++) {
         struct request *r = before->handles ? before_find(before, indices[i]) : NULL;
         if (r && n < REQUEST_ROOM)
-            found[n++] = (struct found){(uint32_t)i, (uint16_t)(r - probe.requests)};
+            found[n++] = found_note(i, r);
         else if (!before->handles || r || request_unknown(HANDLE(before->handles[indices[i]])))
             flags = EVENT_UNTRACKED;
     }
@@ -515,7 +590,7 @@ HOT uint64_t start_bytes_in(const struct request *r)
 HOT void start_enter(const struct scope *s, const struct request *r)
 {
     if (r)
-        scope_enter(s, r->bytes, start_bytes_in(r), r->peer, r->tag, r->number, r->comm,
+        scope_enter(s, r->bytes, start_bytes_in(r), r->ends, r->number, r->comm,
                     (r->flags & ~(uint32_t)REQUEST_OWN) | EVENT_POST);
     else
         plain_enter(s);
@@ -564,14 +639,14 @@ HOT void startall_leave(const struct scope *s, int result, int count, const MPI_
         flags |= (first->flags & ~(uint32_t)REQUEST_OWN) | EVENT_POST;
     scope_what(s, flags, first ? known - 1 : 0);
     count_paused(s);
-    record_publish(s->t);
+    record_publish(s->t, s->slot);
     for (int i = 0; first && i < count; i++) {
         struct request *r = request_find(HANDLE(requests[i]));
         if (!r)
             continue;
         request_started(s, r);
         if (r != first)
-            record_part(s, t_exit, r->bytes, start_bytes_in(r), r->peer, r->tag, r->number, r->comm,
+            record_part(s, t_exit, r->bytes, start_bytes_in(r), r->ends, r->number, r->comm,
                         (r->flags & ~(uint32_t)REQUEST_OWN) | EVENT_POST);
     }
     scope_leave(s);
@@ -581,7 +656,7 @@ HOT void startall_leave(const struct scope *s, int result, int count, const MPI_
 HOT void request_enter(const struct scope *s, const struct request *r)
 {
     if (r)
-        scope_enter(s, 0, 0, r->peer, r->tag, r->number, r->comm, 0);
+        scope_enter(s, 0, 0, r->ends, r->number, r->comm, 0);
     else
         plain_enter(s);
 }

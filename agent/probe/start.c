@@ -33,8 +33,8 @@ struct probe probe = {.rank = -1};
 struct objects probe_objects;
 #endif
 
-__thread struct thread thread_self
-    __attribute__((tls_model("initial-exec"))) = {.gate = GATE_NEW, .last = &comm_null};
+__thread struct thread thread_self __attribute__((tls_model("initial-exec"))) = {
+    .gate = GATE_NEW, .last = &comm_null, .type = &type_null};
 
 static struct {
     pthread_mutex_t lock;

@@ -114,9 +114,19 @@ static inline uint64_t ring_ends(int32_t peer, int32_t tag)
     return (uint64_t)(uint32_t)peer | (uint64_t)(uint32_t)tag << 32;
 }
 
+static inline int32_t ring_peer(uint64_t ends)
+{
+    return (int32_t)(uint32_t)ends;
+}
+
 static inline uint64_t ring_place(uint32_t request, uint16_t comm, uint16_t region)
 {
     return (uint64_t)request | (uint64_t)comm << 32 | (uint64_t)region << 48;
+}
+
+static inline uint16_t ring_comm(uint64_t place)
+{
+    return (uint16_t)(place >> 32);
 }
 
 static inline uint64_t ring_what(uint16_t call, uint32_t flags, uint16_t kind, uint16_t parts)
