@@ -15,7 +15,7 @@
 #include <sys/random.h>
 #include <zmq.h>
 
-#define SYNC_NS CLIENT_SECOND /* a confirmation that takes longer is not waited for */
+#define SYNC_NS (5 * CLIENT_SECOND) /* a confirmation that takes longer is not waited for */
 #define ALL_TOPICS UINT64_MAX
 
 /* Name of a topic by its number; NULL behind the last one. */
@@ -147,7 +147,7 @@ static void ask(struct client *c, enum follow_phase phase, const struct wire_req
     struct follow *f = &c->follow;
     int64_t id = client_request(c, REQUEST_FOLLOW, request);
     if (id < 0) {
-        f->sync_due_ns = clock_mono_ns() + SYNC_NS;
+        f->sync_due_ns = clock_mono_ns() + CLIENT_SECOND;
         f->phase = FOLLOW_WAIT_SYNC;
         return;
     }
