@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define DRAIN_LEAST_NS UINT64_C(1000000)
-#define DRAIN_MOST_NS UINT64_C(25000000)
+#define DRAIN_MOST_NS UINT64_C(50000000)
 #define DRAIN_IDLE_NS UINT64_C(100000000) /**< with no rank on the node */
 #define DRAIN_FILL 0.25                   /**< room for being woken late on a full node */
 

@@ -260,10 +260,13 @@ static void take_up(struct rank *rank, uint32_t number, const struct journal_sta
     rank->dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
 }
 
-/* Rings are taken in order, so only the next one can have come into use. */
+/* Rings are taken in order, so only the next one can have come into use: a look at its state, one
+ * cache line, at every drain. */
 static void open_rings(struct rank *rank, const struct journal_state *state)
 {
     while (rank->open < rank->ring_limit &&
+           atomic_load_explicit(&rank->controls[rank->open].state, memory_order_relaxed) !=
+               RING_FREE &&
            ring_reader_init(&rank->rings[rank->open].reader, rank->segment, rank->bytes,
                             rank->open) == 0) {
         take_up(rank, rank->open, state);
