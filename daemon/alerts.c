@@ -108,6 +108,11 @@ const struct alert *alerts_resolve(struct alerts *alerts, const char *kind, cons
     return a;
 }
 
+int alerts_fires(const struct alerts *alerts, const char *kind, const char *host)
+{
+    return find_firing(alerts, kind, host) != NULL;
+}
+
 int alerts_restore(struct alerts *alerts, const struct wire_alert *alert)
 {
     if (alert->id != alerts->count + 1)

@@ -43,6 +43,9 @@ const struct alert *alerts_raise(struct alerts *alerts, const char *kind, const 
 const struct alert *alerts_resolve(struct alerts *alerts, const char *kind, const char *host,
                                    uint64_t now_ns);
 
+/** Does the episode of this kind on this host go on? */
+int alerts_fires(const struct alerts *alerts, const char *kind, const char *host);
+
 /** Take one over from a recording, in order of ids. @return 0, -ENOMEM or -HOLTER_ERANGE */
 int alerts_restore(struct alerts *alerts, const struct wire_alert *alert);
 

@@ -632,6 +632,14 @@ void job_flush(struct job *job, uint64_t now_ns)
 void job_replaying(struct job *job, int on)
 {
     job->replaying = on;
+    /* Agents that were silent when the daemon before this one ended are so until they are heard. */
+    for (uint32_t i = 0; !on && i < job->node_count; i++) {
+        struct job_node *n = job->nodes[i];
+        if (n->final || n->lost_contact || !alerts_fires(&job->alerts, "agent-lost", n->host))
+            continue;
+        n->lost_contact = 1;
+        job->active--;
+    }
 }
 
 void job_restore_alert(struct job *job, const struct wire_alert *alert)

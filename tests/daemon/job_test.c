@@ -496,6 +496,33 @@ static void a_silent_agent_is_told_once_and_resolved_when_it_comes_back(void **s
     finish_job(job);
 }
 
+/* The daemon was started again while an agent was silent; the agent comes back at once. */
+static void an_alert_of_a_silent_agent_is_resolved_after_a_restart_too(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    job_replaying(job, 1);
+    struct wire_alert alert = {.id = 1,
+                               .kind = "agent-lost",
+                               .state = "firing",
+                               .title = "t",
+                               .rank = -1,
+                               .host = "node0"};
+    job_restore_alert(job, &alert);
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    report(job, 0, FIRST, 0, end_of(FIRST));
+    report(job, 1, FIRST, 0, end_of(FIRST));
+    job_replaying(job, 0);
+    assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), 0);
+    report(job, 0, FIRST + 3, 0, end_of(FIRST + 3));
+    report(job, 1, FIRST + 3, 0, end_of(FIRST + 3));
+    assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), 1);
+    assert_string_equal(message_of(&told, WIRE_TYPE_ALERT, 0)->alert.state, "resolved");
+    assert_string_equal(message_of(&told, WIRE_TYPE_ALERT, 0)->alert.host, "node0");
+    finish_job(job);
+}
+
 static void losses_are_one_alert_until_they_stop(void **state)
 {
     struct job *job = make_job(&told);
@@ -619,6 +646,7 @@ int main(void)
         cmocka_unit_test(two_nodes_of_one_name_stay_two),
         cmocka_unit_test(dead_ranks_are_one_alert_that_names_the_cause_first),
         cmocka_unit_test(a_silent_agent_is_told_once_and_resolved_when_it_comes_back),
+        cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
         cmocka_unit_test(losses_are_one_alert_until_they_stop),
         cmocka_unit_test(a_job_ends_with_its_last_final_window),
         cmocka_unit_test(a_job_that_is_silent_for_long_is_lost_and_found),
