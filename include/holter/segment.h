@@ -139,7 +139,7 @@ int segment_name_parse(const char *name, uint32_t *uid, char session[32], int32_
 int segment_create(struct segment **out, const char *name, const struct segment_shape *shape);
 
 /** Map an existing segment and check every offset and count in it.
- *  @param writable  the agent stores agent_pid, agent_beat_ns and ring states
+ *  @param writable  the agent stores agent_pid, agent_beat_ns, agent_next and alarms
  *  @return 0, -HOLTER_EEMPTY while it is being made, -HOLTER_ECORRUPT, -HOLTER_EVERSION, -EACCES
  *          when it belongs to another user, or another -errno */
 int segment_open(struct segment **out, size_t *bytes, const char *name, int writable);
