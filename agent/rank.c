@@ -138,7 +138,7 @@ static void set_first_alarms(struct rank *rank)
         struct ring_control *control = &rank->controls[i];
         uint64_t capacity = *(const volatile uint64_t *)&control->capacity;
         uint64_t head = atomic_load_explicit(&control->head, memory_order_relaxed);
-        ring_alarm_set(control, head + (i == 0 ? 1 : capacity / 2), getpid());
+        ring_alarm_set(control, head + (i == 0 ? 1 : capacity / 2), rank->reader_pid);
     }
 }
 
@@ -147,6 +147,7 @@ int rank_open(struct rank **out, const char *name, const char *session, int32_t 
     struct rank *rank = calloc(1, sizeof *rank);
     if (rank == NULL)
         return -ENOMEM;
+    rank->reader_pid = (int32_t)getpid();
     rank->world_rank = -1;
     rank_text(rank->name, sizeof rank->name, name, strlen(name));
     int rc = segment_open(&rank->segment, &rank->bytes, name, 1);
@@ -327,7 +328,8 @@ uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
         uint64_t lost = ring->reader.lost;
         uint64_t taken = drain_ring(rank, ring, clocks, batch, &beyond);
         drain_pace_observe(&ring->pace, taken + (ring->reader.lost - lost), clocks->now_ns);
-        ring_alarm_set(&rank->controls[i], ring->reader.next + ring->reader.capacity / 2, getpid());
+        ring_alarm_set(&rank->controls[i], ring->reader.next + ring->reader.capacity / 2,
+                       rank->reader_pid);
         total += taken;
     }
     return total;

@@ -34,6 +34,7 @@ struct rank {
     int32_t pid;
     uint64_t pid_start;
     char job[64];
+    int32_t reader_pid; /**< of this process, which the rings' alarms go to */
     int32_t world_rank; /**< -1 while MPI_Init has not returned */
     int32_t world_size;
     uint32_t tick_unit;
