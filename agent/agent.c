@@ -225,10 +225,17 @@ static void on_welcome(void *user, const struct wire_welcome *welcome, int fresh
     windows_announce_all(&agent->windows);
 }
 
-static void on_clock(void *user, const struct wire_clock_answer *answer, uint64_t t4_mono)
+static int on_clock(void *user, const struct wire_clock_answer *answer, uint64_t t4_mono)
 {
     struct agent *agent = user;
     windows_observe_daemon(&agent->windows, answer, t4_mono);
+    return daemon_clock_slow(&agent->windows.clock);
+}
+
+static void on_criteria(void *user, const struct wire_criteria *criteria)
+{
+    struct agent *agent = user;
+    windows_criteria(&agent->windows, criteria);
 }
 
 /* ---- starting ------------------------------------------------------------ */
@@ -256,6 +263,7 @@ static int start_parts(struct agent *agent)
         .session = options->rendezvous->session,
         .welcome = on_welcome,
         .clock = on_clock,
+        .criteria = on_criteria,
         .user = agent,
     };
     int rc = node_create(&agent->node, &node);

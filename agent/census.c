@@ -232,6 +232,7 @@ void census_drain_newcomers(struct census *census, const struct job *job,
         rank_drain(resident->rank, clocks, journal_state(census->journal), batch);
         rank_end_window(resident->rank, clocks);
     }
+    match_settle(job->match, clocks->end_ns < clocks->now_ns ? clocks->end_ns : clocks->now_ns);
 }
 
 void census_settle_newcomers(struct census *census, const struct job *job)
@@ -248,10 +249,16 @@ void census_settle_newcomers(struct census *census, const struct job *job)
 uint64_t census_drain(struct census *census, const struct drain_clocks *clocks, struct event *batch)
 {
     uint64_t total = 0;
-    for (uint32_t i = 0; i < census->count; i++)
+    for (uint32_t i = 0; i < census->count; i++) {
+        if (i + 1 < census->count && census->residents[i + 1]->stage == JOINED)
+            rank_ask(census->residents[i + 1]->rank);
         if (census->residents[i]->stage == JOINED)
             total += rank_drain(census->residents[i]->rank, clocks, journal_state(census->journal),
                                 batch);
+    }
+    uint64_t until_ns = clocks->end_ns < clocks->now_ns ? clocks->end_ns : clocks->now_ns;
+    for (struct job *job = census->jobs; job != NULL; job = job->next)
+        match_settle(job->match, until_ns);
     return total;
 }
 
@@ -270,6 +277,7 @@ uint32_t census_tell_ended(struct census *census, const struct drain_clocks *clo
         rank_end_window(resident->rank, &end);
         if (rank_death(resident->rank, clocks, clock, &death))
             job_add_death(resident->job, &death);
+        rank_unmatch(resident->rank);
         resident->stage = TOLD;
         resident->job->living--;
         census->joined--;
@@ -278,12 +286,17 @@ uint32_t census_tell_ended(struct census *census, const struct drain_clocks *clo
     return told;
 }
 
-void census_end_window(struct census *census, const struct job *job,
+void census_end_window(struct census *census, const struct job *job, uint64_t window_ns,
                        const struct drain_clocks *clocks)
 {
-    for (uint32_t i = 0; i < census->count; i++)
-        if (census->residents[i]->stage == JOINED && census->residents[i]->job == job)
-            rank_end_window(census->residents[i]->rank, clocks);
+    for (uint32_t i = 0; i < census->count; i++) {
+        struct rank *rank = census->residents[i]->rank;
+        if (census->residents[i]->stage != JOINED || census->residents[i]->job != job)
+            continue;
+        rank_end_window(rank, clocks);
+        rank_tell_pending(rank, clocks, job->transfers);
+        rank_tell_state(rank, window_ns);
+    }
 }
 
 void census_save(struct census *census, const struct job *job)

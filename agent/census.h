@@ -60,8 +60,10 @@ uint64_t census_drain(struct census *census, const struct drain_clocks *clocks,
 uint32_t census_tell_ended(struct census *census, const struct drain_clocks *clocks,
                            const struct daemon_clock *clock);
 
-/** The window ends for all joined ranks of a job: count what is in progress. */
-void census_end_window(struct census *census, const struct job *job,
+/** The window ends for all joined ranks of a job: count what is in progress, and tell of ranks that
+ *  wait for long or do not call.
+ *  @param window_ns  its length */
+void census_end_window(struct census *census, const struct job *job, uint64_t window_ns,
                        const struct drain_clocks *clocks);
 
 /** The window of a job is closed: note how far its rings are summed. */

@@ -7,6 +7,7 @@
     X(run, "watch a command: start a daemon, launch, record")                                      \
     X(exec, "run a program as one watched rank")                                                   \
     X(view, "open the window on the live stream")                                                  \
+    X(top, "see the live stream in the terminal")                                                  \
     X(tap, "print the live stream as lines")                                                       \
     X(status, "tell how daemon, agents and jobs are")
 
@@ -15,5 +16,8 @@
 #define X(name, text) int cmd_##name(int argc, char **argv);
 HOLTER_COMMANDS(X)
 #undef X
+
+/** `holter check-rules`, whose name is none of C. */
+int cmd_check_rules(int argc, char **argv);
 
 #endif

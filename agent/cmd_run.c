@@ -31,6 +31,11 @@ static const char usage[] =
     "                      (found by itself when COMMAND uses other hosts)\n"
     "      --daemon ENDP   report to a daemon that is there already (HOLTER_DAEMON)\n"
     "      --keys DIR      directory of CURVE keys (HOLTER_KEYS; made when needed)\n"
+    "      --rules FILE    alert rules, see holter-rules(5) (HOLTER_RULES, else built-in ones)\n"
+    "      --alert-log FILE  append alerts to FILE, one JSON object a line\n"
+    "      --on-alert CMD  run CMD in a shell for each alert and its end, JSON on standard input\n"
+    "      --syslog        tell alerts to syslog\n"
+    "      --alertmanager URL  tell alerts to Prometheus' Alertmanager, http://HOST:9093\n"
     "      --dry-run       print what would be run, and do nothing\n"
     "  -v, --verbose       say what is found and done\n"
     "  -h, --help          this text\n";
@@ -44,6 +49,11 @@ enum {
     OPTION_DAEMON,
     OPTION_KEYS,
     OPTION_DRY_RUN,
+    OPTION_RULES,
+    OPTION_ALERT_LOG,
+    OPTION_ON_ALERT,
+    OPTION_SYSLOG,
+    OPTION_ALERTMANAGER,
 };
 
 static const struct option options[] = {
@@ -55,6 +65,11 @@ static const struct option options[] = {
     {"listen", required_argument, NULL, OPTION_LISTEN},
     {"daemon", required_argument, NULL, OPTION_DAEMON},
     {"keys", required_argument, NULL, OPTION_KEYS},
+    {"rules", required_argument, NULL, OPTION_RULES},
+    {"alert-log", required_argument, NULL, OPTION_ALERT_LOG},
+    {"on-alert", required_argument, NULL, OPTION_ON_ALERT},
+    {"syslog", no_argument, NULL, OPTION_SYSLOG},
+    {"alertmanager", required_argument, NULL, OPTION_ALERTMANAGER},
     {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
@@ -67,6 +82,30 @@ static int wrong_usage(const char *why)
         say("run: %s", why);
     fputs(usage, stderr);
     return 2;
+}
+
+/** @return 1 when it was taken, 0 when it is none of these */
+static int take_alert_option(struct run_options *o, int c)
+{
+    switch (c) {
+    case OPTION_RULES:
+        o->rules = optarg;
+        return 1;
+    case OPTION_ALERT_LOG:
+        o->alert_log = optarg;
+        return 1;
+    case OPTION_ON_ALERT:
+        o->on_alert = optarg;
+        return 1;
+    case OPTION_ALERTMANAGER:
+        o->alertmanager = optarg;
+        return 1;
+    case OPTION_SYSLOG:
+        o->syslog = 1;
+        return 1;
+    default:
+        return 0;
+    }
 }
 
 /** @return 1 when it was taken, 0 when it is none of these */
@@ -104,7 +143,7 @@ static int take_option(struct run_options *o, int c)
         o->verbose = 1;
         return 1;
     default:
-        return 0;
+        return take_alert_option(o, c);
     }
 }
 
@@ -126,6 +165,9 @@ static int read_options(int argc, char **argv, struct run_options *o)
         return wrong_usage("--no-record goes with neither --output nor --record");
     if (o->output != NULL && o->record != NULL)
         return wrong_usage("--output and --record exclude each other");
+    const char *words[RUN_ALERT_WORDS];
+    if (o->daemon != NULL && run_alert_words(words, o) > 0)
+        return wrong_usage("--daemon names a daemon that has its alert rules already");
     if (o->daemon != NULL && (o->listen != NULL || o->output != NULL || o->record != NULL ||
                               o->window != NULL || o->no_record))
         return wrong_usage(
@@ -221,11 +263,17 @@ int cmd_run(int argc, char **argv)
     int status = read_options(argc, argv, &o);
     if (status >= 0)
         return status;
+    status = run_alerts_check(&o);
+    if (status != 0)
+        return status;
     status = run_target_find(&target, &o);
     if (status != 0)
         return status;
     int planned = run_session_plan(&session, &o, &target) == 0 &&
                   run_command_make(&command, &session, &o, &target) == 0;
+    const char *unused[RUN_ALERT_WORDS];
+    if (planned && !session.daemon_wanted && run_alert_words(unused, &o) > 0)
+        say("%s: this daemon has its own alert rules; %s is not used", session.local, unused[0]);
     if (o.dry_run) {
         if (planned)
             run_print(&session, &o, &command);

@@ -21,6 +21,7 @@ static const struct command {
 #define X(name, text) {#name, cmd_##name, text},
     HOLTER_COMMANDS(X)
 #undef X
+        {"check-rules", cmd_check_rules, "check a file of alert rules"},
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)
@@ -41,7 +42,7 @@ static void print_help(FILE *out)
           "\n",
           out);
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].text);
+        fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].text);
     fputs("\n"
           "  holter run -- mpirun -n 8 ./sim input    watch a job and record it\n"
           "  holter view                              see it live, from another terminal\n"

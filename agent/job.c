@@ -33,8 +33,14 @@ static void read_command(char *out, size_t room, int32_t pid)
 int job_create(struct job **out, struct rank *first)
 {
     struct job *job = calloc(1, sizeof *job);
-    if (job == NULL || window_sum_create(&job->sum, JOB_MOST_PAIRS) != 0) {
-        free(job);
+    if (job == NULL || window_sum_create(&job->sum, JOB_MOST_PAIRS) != 0 ||
+        transfer_sum_create(&job->transfers, JOB_MOST_PAIRS) != 0) {
+        job_destroy(job);
+        return -ENOMEM;
+    }
+    struct match_sink sink = {transfer_sum_message, transfer_sum_half, job->transfers};
+    if (match_create(&job->match, (uint64_t)first->world_size, &sink) != 0) {
+        job_destroy(job);
         return -ENOMEM;
     }
     const struct segment *segment = first->segment;
@@ -55,6 +61,8 @@ void job_destroy(struct job *job)
     if (job == NULL)
         return;
     window_sum_destroy(job->sum);
+    match_destroy(job->match);
+    transfer_sum_destroy(job->transfers);
     uncovered_finish(&job->uncovered);
     free(job->members);
     free(job->placements);
@@ -86,6 +94,7 @@ int job_add(struct job *job, struct rank *rank, uint64_t now_ns)
         rc = rank_join(rank, job->sum);
     if (rc != 0)
         return rc;
+    rank_match(rank, job->match);
     const struct segment *segment = rank->segment;
     uint32_t number = job->member_count++;
     rank_text(job->placements[number], sizeof job->placements[number], segment->placement,
@@ -161,22 +170,34 @@ int job_announce(struct job *job, const char *host, uint64_t seq, int all,
     return 0;
 }
 
+struct match_counts job_match_counts(struct job *job)
+{
+    struct match_counts now = match_counts(job->match), before = job->counted;
+    job->counted = now;
+    return (struct match_counts){now.matched - before.matched, now.unmatched - before.unmatched,
+                                 now.rejected - before.rejected};
+}
+
 int job_close_window(struct job *job, struct wire_window *window,
-                     const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
-                     void *user)
+                     const struct transfer_clock *clock, const struct window_limits *limits,
+                     uint64_t *next_seq, window_emit *emit, void *user)
 {
     struct window_rows rows;
+    struct transfer_rows transfers;
     int rc = window_sum_rows(job->sum, &rows);
+    if (rc == 0)
+        rc = transfer_sum_rows(job->transfers, clock, &transfers);
     window->job = job->id;
     window->deaths = job->deaths;
     window->deaths_count = job->death_count;
     window->flags |= job->flags;
     if (rc == 0)
-        rc = window_message_encode(window, &rows, limits, next_seq, emit, user);
+        rc = window_message_encode(window, &rows, &transfers, limits, next_seq, emit, user);
     if (rc >= 0) {
         job->flags = 0;
         job->death_count = 0;
         window_sum_clear(job->sum);
     }
+    transfer_sum_clear(job->transfers); /* what could not be sent was counted as matched */
     return rc;
 }

@@ -13,8 +13,11 @@ struct job {
     char id[64];
     uint64_t world;
     char app[256], mpi[128], probe[32], user[64], command[1024];
-    uint64_t command_rank;  /**< lowest rank seen: the command line is its */
-    struct window_sum *sum; /**< owned */
+    uint64_t command_rank;          /**< lowest rank seen: the command line is its */
+    struct window_sum *sum;         /**< owned */
+    struct match *match;            /**< owned */
+    struct transfer_sum *transfers; /**< owned: what was matched in the window that is open */
+    struct match_counts counted;    /**< of match, what is in the node's counters */
 
     struct wire_member_row *members; /**< owned: every rank seen, ended ones too */
     char (*placements)[128];         /**< owned: their texts */
@@ -54,12 +57,17 @@ void job_count_lost(struct job *job, uint64_t rank, uint64_t records);
 int job_announce(struct job *job, const char *host, uint64_t seq, int all,
                  struct wire_buffer *buffer);
 
+/** What the matcher did since it was last asked. */
+struct match_counts job_match_counts(struct job *job);
+
 /** Close the window: encode it, and begin the next.
- *  @param window  number, length and flags, host and node set by the caller; the rest is set here
+ *  @param window  number, length and flags, clock_error_ns, host and node set by the caller; the
+ *                 rest is set here
+ *  @param clock   daemon time, for the ends of messages between nodes
  *  @return number of messages, or a negative error: then the rows are lost and have to be counted
  * so */
 int job_close_window(struct job *job, struct wire_window *window,
-                     const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
-                     void *user);
+                     const struct transfer_clock *clock, const struct window_limits *limits,
+                     uint64_t *next_seq, window_emit *emit, void *user);
 
 #endif

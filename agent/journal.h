@@ -14,6 +14,7 @@
 #define HOLTER_AGENT_JOURNAL_H
 
 #include "agent/daemon_clock.h"
+#include "agent/match.h"
 #include "agent/window_sum.h"
 
 #include <stddef.h>
@@ -43,6 +44,8 @@ struct journal_state {
     uint64_t events;  /**< records summed since the start */
     uint64_t lost;    /**< records lost */
     uint64_t dropped; /**< window messages dropped */
+    struct match_counts counts;
+    uint64_t sampled, passed_over; /**< ends of messages between nodes */
     uint64_t uplink_bytes;
     uint64_t cpu_ns; /**< processor time of workers that ended, and of this one so far */
     uint32_t ring_count;

@@ -45,6 +45,18 @@ static inline uint32_t key_hash(struct key key)
     return (uint32_t)(folded ^ folded >> 32);
 }
 
+/** Ask for the memory where the key is looked for first. */
+static inline void key_index_ask(const struct key_index *index, struct key key)
+{
+    __builtin_prefetch(&index->slots[key_hash(key) & (2 * index->room - 1)]);
+}
+
+/** @return number of the key that is most likely this one; KEY_INDEX_FULL: it is not there */
+static inline uint32_t key_index_guess(const struct key_index *index, struct key key)
+{
+    return index->slots[key_hash(key) & (2 * index->room - 1)] - 1;
+}
+
 /** @return number of the key, or KEY_INDEX_FULL when it is not there */
 static inline uint32_t key_index_find(const struct key_index *index, struct key key)
 {

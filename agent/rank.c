@@ -1,5 +1,6 @@
 #include "agent/rank.h"
 
+#include "agent/process_file.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 
@@ -10,6 +11,16 @@
 #include <unistd.h>
 
 #define RINGS_MOST 4096u
+#define SHED_NS 1000u /* a ring that gets a record in less is not matched */
+
+/* A thread may lose its core between the time stamp of a call and the moment when the call can be
+ * seen in its ring. */
+#define SLACK_NS UINT64_C(20000000)
+
+#define ASK_RECORDS 8u /* of a ring; the processor finds those behind them by itself */
+
+#define PENDING_NS UINT64_C(2000000000) /* in one call for so long: what it waits for is told */
+#define PENDING_ROWS 4u                 /* of one rank */
 
 void rank_text(char *out, size_t room, const char *text, size_t bound)
 {
@@ -100,11 +111,12 @@ static int make_tables(struct rank *rank)
     rank->tables.regions = calloc(rank->tables.region_count + 1, sizeof *rank->tables.regions);
     rank->rings = calloc(rings, sizeof *rank->rings);
     rank->comms_seen = calloc(rank->tables.comm_count + 1, sizeof *rank->comms_seen);
+    rank->comms_matched = calloc(rank->tables.comm_count + 1, sizeof *rank->comms_matched);
     rank->tables.find_comm = find_comm;
     rank->tables.find_region = find_region;
     rank->tables.user = rank;
     return rank->tables.comms != NULL && rank->tables.regions != NULL && rank->rings != NULL &&
-                   rank->comms_seen != NULL
+                   rank->comms_seen != NULL && rank->comms_matched != NULL
                ? 0
                : -ENOMEM;
 }
@@ -174,6 +186,7 @@ void rank_destroy(struct rank *rank)
         return;
     segment_unmap(rank->segment, rank->bytes);
     free(rank->comms_seen);
+    free(rank->comms_matched);
     free(rank->tables.comms);
     free(rank->tables.regions);
     free(rank->rings);
@@ -211,6 +224,137 @@ void rank_rejoin(struct rank *rank, struct window_sum *sum, int index)
     memset(rank->tables.regions, 0, rank->tables.region_count * sizeof *rank->tables.regions);
 }
 
+/* ---- matching ------------------------------------------------------------ */
+
+/* Id of the communicator in a slot. Slots are given anew only when all of them were used once: from
+ * then on it is not known which communicator a record names, and those in slots that were given
+ * anew are left out, from their first record to their last. */
+static uint64_t match_comm(void *user, uint32_t slot, int *fresh)
+{
+    struct rank *rank = user;
+    if (slot >= rank->tables.comm_count)
+        return 0;
+    struct comm_matched *known = &rank->comms_matched[slot];
+    if (known->batch != rank->match_batch) {
+        const struct comm_slot *comm = &rank->comms[slot];
+        uint32_t generation = atomic_load_explicit(&comm->generation, memory_order_acquire);
+        known->id = *(const volatile uint64_t *)&comm->id;
+        atomic_thread_fence(memory_order_acquire);
+        if (generation == 0 || generation > 2 ||
+            atomic_load_explicit(&comm->generation, memory_order_relaxed) > 2)
+            known->id = 0;
+        known->batch = rank->match_batch;
+    }
+    *fresh = rank->match_lost && known->lost == 0;
+    return known->id;
+}
+
+static struct match_source match_source_of(struct rank *rank, uint32_t ring,
+                                           const struct tick_clock *clock)
+{
+    return (struct match_source){clock, ring, match_comm, rank};
+}
+
+static void tell_lost(struct rank *rank)
+{
+    for (uint32_t i = 0; i < rank->tables.comm_count; i++)
+        rank->comms_matched[i].lost =
+            atomic_load_explicit(&rank->comms[i].generation, memory_order_relaxed);
+    rank->match_lost = 1;
+    if (rank->member != NULL)
+        match_lost(rank->match, rank->member);
+}
+
+void rank_match(struct rank *rank, struct match *match)
+{
+    rank->match = match;
+    rank->member = match_add(match, (uint64_t)rank->world_rank);
+    rank->dropped_matched = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
+    if (rank->dropped_matched != 0)
+        tell_lost(rank);
+}
+
+void rank_unmatch(struct rank *rank)
+{
+    if (rank->member != NULL)
+        match_remove(rank->match, rank->member);
+    rank->member = NULL;
+}
+
+/* Sums come before matches, which take most of the time: a ring that fills faster than matching
+ * goes may be lapped, and so may others meanwhile. Its records are then summed only. */
+static void shed_matching(struct rank_ring *ring, uint64_t behind, uint64_t now_ns)
+{
+    uint64_t elapsed = now_ns > ring->visited_ns ? now_ns - ring->visited_ns : 0;
+    ring->visited_ns = now_ns;
+    /* A few records tell no rate; a ring that is this full has begun to write fast just now. */
+    uint64_t eighth = ring->reader.capacity / 8;
+    ring->match_shed = behind > 3 * eighth || (behind > eighth && elapsed / SHED_NS < behind);
+}
+
+/* Records taken from a ring, after what was lost before them. */
+static void match_batch(struct rank *rank, uint32_t number, const struct tick_clock *clock,
+                        const struct event *batch, size_t taken)
+{
+    struct rank_ring *ring = &rank->rings[number];
+    uint64_t paused =
+        atomic_load_explicit(&ring->reader.control->paused_calls, memory_order_relaxed);
+    if (rank->member == NULL)
+        return;
+    if (ring->match_shed) {
+        ring->lost_matched = UINT64_MAX; /* as if they were lost, when matching goes on */
+        return;
+    }
+    if (ring->reader.lost != ring->lost_matched || paused != ring->paused_matched) {
+        ring->lost_matched = ring->reader.lost;
+        ring->paused_matched = paused;
+        tell_lost(rank);
+    }
+    struct match_source source = match_source_of(rank, number, clock);
+    match_events(rank->match, rank->member, &source, batch, taken);
+}
+
+/* Tell what a ring holds that was not taken, for ranks of several threads.
+ * @return until when the records of the ring are known */
+static uint64_t match_rest(struct rank *rank, uint32_t number, const struct tick_clock *clock)
+{
+    struct rank_ring *ring = &rank->rings[number];
+    struct match_source source = match_source_of(rank, number, clock);
+    struct event event;
+    struct ring_reader ahead = ring->reader;
+    int begun = ring_read(&ahead, &event, 1) == 1 || ring_begun(&ring->reader, &event) == 0;
+    uint64_t until = match_underway(rank->match, rank->member, &source, begun ? &event : NULL);
+    /* More than one: those behind the first began after it had ended. */
+    if (ahead.next != ring->reader.next) {
+        uint64_t exit_ns = tick_clock_ns(clock, event.t_exit);
+        until = exit_ns < until ? exit_ns : until;
+    }
+    return until;
+}
+
+static void match_known(struct rank *rank, const struct drain_clocks *clocks)
+{
+    const struct tick_clock *clock = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
+    uint64_t dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
+    if (rank->member == NULL)
+        return;
+    if (dropped != rank->dropped_matched) {
+        rank->dropped_matched = dropped;
+        tell_lost(rank);
+    }
+    if (rank->open < 2)
+        return;
+    uint64_t known = rank->drained_ns > SLACK_NS ? rank->drained_ns - SLACK_NS : 0;
+    known = clocks->end_ns < known ? clocks->end_ns : known;
+    for (uint32_t i = 0; i < rank->open; i++) {
+        uint64_t one = match_rest(rank, i, clock);
+        known = one < known ? one : known;
+    }
+    match_known_until(rank->match, rank->member, known);
+}
+
+/* ---- where reading begins ------------------------------------------------ */
+
 static const struct journal_ring *journal_ring_of(const struct journal_state *state,
                                                   const struct rank *rank, uint32_t ring)
 {
@@ -242,6 +386,7 @@ static void take_up(struct rank *rank, uint32_t number, const struct journal_sta
         ring->reader.lost = ring->lost_counted = saved->lost;
         ring->sum = saved->sum;
         ring->saved = *saved;
+        ring->lost_matched = UINT64_MAX; /* what was posted before is not known any more */
         rank->dropped = number == 0 ? saved->dropped : rank->dropped;
         return;
     }
@@ -249,6 +394,7 @@ static void take_up(struct rank *rank, uint32_t number, const struct journal_sta
     ring->saved.next = ring->reader.next;
     if (ring->reader.next == 0)
         return;
+    ring->lost_matched = UINT64_MAX;
     ring->sum.last_exit_ns =
         atomic_load_explicit(&rank->segment->agent_beat_ns, memory_order_relaxed);
     for (int family = 0; family < POLL_FAMILIES; family++) {
@@ -288,14 +434,18 @@ static struct sum_source source_of(struct rank *rank, struct rank_ring *ring,
 }
 
 /* @return records taken; *beyond is set to the first one that was not, when there is one */
-static uint64_t drain_ring(struct rank *rank, struct rank_ring *ring,
-                           const struct drain_clocks *clocks, struct event *batch, int *beyond)
+static uint64_t drain_ring(struct rank *rank, uint32_t number, const struct drain_clocks *clocks,
+                           struct event *batch, int *beyond)
 {
+    struct rank_ring *ring = &rank->rings[number];
     struct sum_source source = source_of(rank, ring, clocks);
     uint64_t total = 0;
     *beyond = 0;
-    /* Bounded: a writer faster than the sums must not keep the agent here for ever. */
-    for (uint64_t most = 2 * ring->reader.capacity; total < most;) {
+    /* Bounded by what is there now: a fast writer must not keep the agent here while the other
+     * rings fill. */
+    uint64_t head = atomic_load_explicit(&ring->reader.control->head, memory_order_acquire);
+    shed_matching(ring, head - ring->reader.next, clock_mono_ns());
+    while (ring->reader.next < head) {
         size_t count = ring_read(&ring->reader, batch, RANK_BATCH);
         if (count == 0)
             break;
@@ -304,6 +454,8 @@ static uint64_t drain_ring(struct rank *rank, struct rank_ring *ring,
         uint64_t now_ns = clock_mono_ns();
         source.now_ns = now_ns > source.now_ns ? now_ns : source.now_ns;
         size_t taken = window_sum_events(rank->sum, rank->index, &source, batch, count);
+        rank->match_batch++;
+        match_batch(rank, number, source.clock, batch, taken);
         total += taken;
         if (taken < count) {
             ring->reader.next -= count - taken;
@@ -315,24 +467,49 @@ static uint64_t drain_ring(struct rank *rank, struct rank_ring *ring,
     return total;
 }
 
+static uint64_t drain_one(struct rank *rank, uint32_t number, const struct drain_clocks *clocks,
+                          struct event *batch)
+{
+    struct rank_ring *ring = &rank->rings[number];
+    int beyond;
+    uint64_t lost = ring->reader.lost;
+    uint64_t taken = drain_ring(rank, number, clocks, batch, &beyond);
+    drain_pace_observe(&ring->pace, taken + (ring->reader.lost - lost), clocks->now_ns);
+    ring_alarm_set(&rank->controls[number], ring->reader.next + ring->reader.capacity / 2,
+                   rank->reader_pid);
+    return taken;
+}
+
 uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
                     const struct journal_state *journal, struct event *batch)
 {
     uint64_t total = 0;
-    int beyond;
     rank->tables.comm_epoch++;
     rank->tables.region_epoch = window_sum_epoch(rank->sum);
+    rank->drained_ns = clock_mono_ns();
+    rank->drained_ns = clocks->now_ns < rank->drained_ns ? clocks->now_ns : rank->drained_ns;
     open_rings(rank, journal);
+    /* A thread that comes meanwhile is read, too: the order between threads has to be known. */
     for (uint32_t i = 0; i < rank->open; i++) {
-        struct rank_ring *ring = &rank->rings[i];
-        uint64_t lost = ring->reader.lost;
-        uint64_t taken = drain_ring(rank, ring, clocks, batch, &beyond);
-        drain_pace_observe(&ring->pace, taken + (ring->reader.lost - lost), clocks->now_ns);
-        ring_alarm_set(&rank->controls[i], ring->reader.next + ring->reader.capacity / 2,
-                       rank->reader_pid);
-        total += taken;
+        total += drain_one(rank, i, clocks, batch);
+        if (i + 1 == rank->open)
+            open_rings(rank, journal);
     }
+    match_known(rank, clocks);
     return total;
+}
+
+void rank_ask(const struct rank *rank)
+{
+    if (rank->open < rank->ring_limit)
+        __builtin_prefetch(&rank->controls[rank->open].state);
+    for (uint32_t i = 0; i < rank->open; i++) {
+        const struct ring_reader *reader = &rank->rings[i].reader;
+        __builtin_prefetch(&reader->control->head);
+        __builtin_prefetch(&reader->control->paused_calls);
+        for (uint64_t ahead = 0; ahead < ASK_RECORDS; ahead++)
+            __builtin_prefetch(&reader->slots[(reader->next + ahead) & (reader->capacity - 1)]);
+    }
 }
 
 int rank_drained(const struct rank *rank)
@@ -381,6 +558,76 @@ void rank_end_window(struct rank *rank, const struct drain_clocks *clocks)
     }
     uint64_t dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
     window_sum_losses(rank->sum, rank->index, grown(dropped, &rank->dropped), 0, rank->open);
+}
+
+static uint64_t comm_id(const struct rank *rank, uint32_t slot)
+{
+    struct comm_slot copy;
+    return slot < rank->tables.comm_count && read_comm(&rank->comms[slot], &copy) != 0 ? copy.id
+                                                                                       : 0;
+}
+
+static void tell_receive(const struct rank *rank, uint64_t comm, int32_t source, int32_t tag,
+                         uint64_t waited_ns, struct transfer_sum *transfers)
+{
+    struct wire_pending_row row = {.rank = (uint64_t)rank->world_rank,
+                                   .source = source,
+                                   .tag = tag,
+                                   .comm = comm,
+                                   .waited_ns = waited_ns};
+    transfer_sum_pending(transfers, &row);
+}
+
+static void tell_waits(const struct rank *rank, const struct event *event, uint64_t waited_ns,
+                       struct transfer_sum *transfers)
+{
+    struct match_open open[PENDING_ROWS];
+    switch (event->call) {
+    case CALL_Recv:
+    case CALL_Probe:
+    case CALL_Mprobe:
+        tell_receive(rank, comm_id(rank, event->comm), event->peer, event->tag, waited_ns,
+                     transfers);
+        return;
+    case CALL_Sendrecv:
+    case CALL_Sendrecv_replace:
+        tell_receive(rank, comm_id(rank, event->comm), event_receive_source(event),
+                     event_receive_tag(event), waited_ns, transfers);
+        return;
+    default:
+        break;
+    }
+    if (call_class_of(event->call) != CALL_WAIT || rank->member == NULL)
+        return;
+    uint32_t most = event->call == CALL_Wait ? 1 : PENDING_ROWS;
+    uint32_t request = event->flags & EVENT_RECV ? event->request : 0;
+    if (event->call == CALL_Wait && request == 0)
+        return; /* for a send, or a collective */
+    uint32_t count = match_open_receives(rank->match, rank->member, request, open, most);
+    for (uint32_t i = 0; i < count; i++)
+        tell_receive(rank, open[i].comm, open[i].source, open[i].tag, waited_ns, transfers);
+}
+
+void rank_tell_pending(const struct rank *rank, const struct drain_clocks *clocks,
+                       struct transfer_sum *transfers)
+{
+    const struct tick_clock *clock = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
+    struct event event;
+    for (uint32_t i = 0; i < rank->open; i++) {
+        uint64_t enter_ns;
+        if (ring_peek(&rank->rings[i].reader, &event) != 0 ||
+            (enter_ns = tick_clock_ns(clock, event.t_enter)) + PENDING_NS > clocks->end_ns)
+            continue;
+        tell_waits(rank, &event, clocks->end_ns - enter_ns, transfers);
+    }
+}
+
+void rank_tell_state(const struct rank *rank, uint64_t window_ns)
+{
+    char state;
+    if (window_sum_is_silent(rank->sum, rank->index, window_ns) &&
+        (state = process_state(rank->pid)) != 0)
+        window_sum_state(rank->sum, rank->index, state);
 }
 
 uint64_t rank_wait(const struct rank *rank)
@@ -435,13 +682,6 @@ static const struct rank_ring *latest_ring(const struct rank *rank)
         if (latest == NULL || rank->rings[i].sum.last_exit_ns > latest->sum.last_exit_ns)
             latest = &rank->rings[i];
     return latest;
-}
-
-static uint64_t comm_id(const struct rank *rank, uint32_t slot)
-{
-    struct comm_slot copy;
-    return slot < rank->tables.comm_count && read_comm(&rank->comms[slot], &copy) != 0 ? copy.id
-                                                                                       : 0;
 }
 
 static int ended_in_order(const struct rank *rank, uint32_t state)

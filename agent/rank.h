@@ -8,6 +8,7 @@
 
 #include "agent/drain.h"
 #include "agent/journal.h"
+#include "agent/transfer_sum.h"
 #include "agent/window_sum.h"
 #include "holter/segment.h"
 
@@ -25,7 +26,11 @@ struct rank_ring {
     struct ring_reader reader;
     struct ring_sum sum;
     struct drain_pace pace;
-    uint64_t lost_counted;     /**< of reader.lost, what is in sums already */
+    uint64_t lost_counted;   /**< of reader.lost, what is in sums already */
+    uint64_t lost_matched;   /**< of reader.lost, what the matcher knows of */
+    uint64_t visited_ns;     /**< last drain, CLOCK_MONOTONIC */
+    int match_shed;          /**< it fills faster than matching goes: its records are summed only */
+    uint64_t paused_matched; /**< calls not recorded (MPI_Pcontrol), the same */
     struct journal_ring saved; /**< as of the last window of its job; pid 0: there was none yet */
 };
 
@@ -55,9 +60,20 @@ struct rank {
     uint32_t ring_limit; /**< rings in the segment */
     uint64_t dropped;    /**< segment->dropped, what is in sums already */
 
+    struct match *match;         /**< borrowed from the job; NULL while the rank is unknown */
+    struct match_member *member; /**< owned by match; NULL: it has no memory for the rank */
+    struct comm_matched {
+        uint32_t batch; /**< of match_batch when it was read */
+        uint32_t lost;  /**< generation of the slot when records were lost */
+        uint64_t id;    /**< 0: not to be told */
+    } * comms_matched;  /**< owned; by slot */
+    uint32_t match_batch;
+    int match_lost;           /**< records were lost at some time */
+    uint64_t dropped_matched; /**< of segment->dropped, what the matcher knows of */
+    uint64_t drained_ns;      /**< CLOCK_MONOTONIC when the newest drain began */
+
     struct window_sum *sum; /**< borrowed from the job; NULL while the rank is unknown */
     int index;              /**< in sum */
-    int ended;              /**< its process is gone */
     int told;               /**< its death, if it was one, is in a window */
     int announced;
 };
@@ -78,6 +94,21 @@ int rank_known(struct rank *rank);
 /** Give it a place in its job's sums. @return 0 or an error of window_sum_add_rank() */
 int rank_join(struct rank *rank, struct window_sum *sum);
 
+/** Have its messages matched from now on. */
+void rank_match(struct rank *rank, struct match *match);
+
+/** All its records were taken: have what it leaves open given up. */
+void rank_unmatch(struct rank *rank);
+
+/** Say what it waits for, when it has been in one call for long at the end of a window.
+ *  Call after rank_end_window(). */
+void rank_tell_pending(const struct rank *rank, const struct drain_clocks *clocks,
+                       struct transfer_sum *transfers);
+
+/** Note the state of its process when it made no call in the window.
+ *  Call after rank_end_window(). */
+void rank_tell_state(const struct rank *rank, uint64_t window_ns);
+
 /** Go back to a place in sums that it had. */
 void rank_rejoin(struct rank *rank, struct window_sum *sum, int index);
 
@@ -92,6 +123,9 @@ uint64_t rank_begin(const struct rank *rank, const struct journal_state *journal
  *  @return records taken */
 uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
                     const struct journal_state *journal, struct event *batch);
+
+/** Ask for the memory that rank_drain() will read first: it lies in lines that the rank has written. */
+void rank_ask(const struct rank *rank);
 
 /** Is everything in the sums that its rings hold? */
 int rank_drained(const struct rank *rank);

@@ -23,8 +23,11 @@ struct run_options {
     const char *listen; /**< endpoint for the daemon */
     const char *daemon; /**< endpoint of a daemon that is already there */
     const char *keys;   /**< directory of CURVE keys */
-    int argc;           /**< words of the command */
-    char **argv;        /**< the command, NULL at its end */
+    const char *rules;  /**< file of alert rules, as the next ones for the daemon */
+    const char *alert_log, *on_alert, *alertmanager;
+    int syslog;
+    int argc;    /**< words of the command */
+    char **argv; /**< the command, NULL at its end */
 };
 
 /** What is to be launched, and how the ranks are put under watch. */
@@ -71,6 +74,16 @@ void run_session_close(struct run_session *session);
  *  @return array ended by NULL, to be freed; words are borrowed from the session and the options */
 const char **run_daemon_command(const struct run_session *session,
                                 const struct run_options *options, const char *program);
+
+#define RUN_ALERT_WORDS 9 /**< most words that run_alert_words() makes */
+
+/** Words about alerts for the daemon's command line. @param words  room for RUN_ALERT_WORDS
+ *  @return how many */
+int run_alert_words(const char **words, const struct run_options *options);
+
+/** Have the daemon's program check the alert rules, of the command line or the environment.
+ *  @return 0, or 2 after it has said what is wrong */
+int run_alerts_check(const struct run_options *options);
 
 /** Endpoint that agents use. */
 const char *run_agent_endpoint(const struct run_session *session);

@@ -32,7 +32,7 @@
 
 #define SECOND UINT64_C(1000000000)
 #define START_PATIENCE (5 * SECOND) /**< for the daemon's first answer */
-#define STOP_PATIENCE (5 * SECOND)  /**< between SIGTERM and SIGKILL */
+#define STOP_PATIENCE (8 * SECOND)  /**< between SIGTERM and SIGKILL; its sinks may take 4 s */
 #define PORT_TRIES 16
 #define FIRST_PORT 20000u
 #define PORTS 12000u /**< below the range that the kernel gives to outgoing connections */
@@ -227,7 +227,7 @@ const char *run_agent_endpoint(const struct run_session *session)
 const char **run_daemon_command(const struct run_session *session,
                                 const struct run_options *options, const char *program)
 {
-    const char **words = calloc(20, sizeof *words);
+    const char **words = calloc(20 + RUN_ALERT_WORDS, sizeof *words);
     int n = 0;
     if (words == NULL)
         return NULL;
@@ -254,6 +254,7 @@ const char **run_daemon_command(const struct run_session *session,
         words[n++] = "--window";
         words[n++] = options->window;
     }
+    run_alert_words(words + n, options);
     return words;
 }
 
@@ -275,8 +276,8 @@ static void become_daemon(const struct run_session *s, const char **words, pid_t
     if (getppid() != parent || null < 0 || log < 0)
         _exit(127);
     dup2(null, STDIN_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* alerts are for the user */
     dup2(log, STDERR_FILENO);
-    dup2(null, STDOUT_FILENO);
     syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
     execv(words[0], (char *const *)(void *)words);
     dprintf(STDERR_FILENO, "%s: %s\n", words[0], strerror(errno));

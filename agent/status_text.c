@@ -38,6 +38,10 @@ void status_text_daemon(FILE *out, const char *endpoint, const struct wire_statu
     fprintf(out, "  recorded   %s\n", quantity_bytes(&a, (double)s->recorded_bytes));
     if (s->recorder_error[0])
         print_plain(out, "             stopped: ", s->recorder_error);
+    if (s->rules[0])
+        print_plain(out, "  alerts     rules of ", s->rules);
+    if (s->sink_error[0])
+        print_plain(out, "  alerts     a sink fails: ", s->sink_error);
     fprintf(out, "  cost       %s of a core, %s of memory\n",
             quantity_share(&a, (double)s->cpu_ns, up_ns), quantity_bytes(&b, (double)s->rss_bytes));
 }
@@ -169,6 +173,26 @@ static void print_node(FILE *out, const struct wire_node_row *n)
     fputc('\n', out);
 }
 
+/* What became of the messages that the ranks of each node exchanged. */
+static void print_matching(FILE *out, const struct wire_nodes *nodes)
+{
+    struct quantity q;
+    fputs("  messages matched on  matched  unmatched  rejected; between nodes: "
+          "ends sampled  passed over\n",
+          out);
+    for (uint64_t i = 0; i < nodes->nodes_count; i++) {
+        const struct wire_node_row *n = &nodes->nodes[i];
+        fputs("  ", out);
+        tap_cell(out, 18, n->host);
+        tap_cell(out, -10, quantity_count(&q, (double)n->matched));
+        tap_cell(out, -11, quantity_count(&q, (double)n->unmatched));
+        tap_cell(out, -10, quantity_count(&q, (double)n->rejected));
+        tap_cell(out, -29, quantity_count(&q, (double)n->sampled));
+        tap_cell(out, -13, quantity_count(&q, (double)n->passed_over));
+        fputc('\n', out);
+    }
+}
+
 void status_text_nodes(FILE *out, const struct wire_nodes *nodes)
 {
     if (nodes->nodes_count == 0)
@@ -179,4 +203,5 @@ void status_text_nodes(FILE *out, const struct wire_nodes *nodes)
         out);
     for (uint64_t i = 0; i < nodes->nodes_count; i++)
         print_node(out, &nodes->nodes[i]);
+    print_matching(out, nodes);
 }

@@ -6,6 +6,7 @@
 #include "holter/size_class.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -323,12 +324,60 @@ static void print_nodes(FILE *out, const struct wire_nodes *nodes)
     }
 }
 
+/* A fact of an alert on a line of its own. */
+static void fact(FILE *out, const char *name, const char *text)
+{
+    if (!text[0])
+        return;
+    fputs("  ", out);
+    tap_cell(out, 10, name);
+    tap_cell(out, 0, text);
+    fputc('\n', out);
+}
+
+static void print_measure(FILE *out, const struct wire_alert *a)
+{
+    struct quantity error;
+    const char *comma = "";
+    int has_ratio = isfinite(a->ratio) && a->ratio > 0;
+    int has_slope = isfinite(a->slope) && fabs(a->slope) >= 0.005;
+    int has_error = a->error_ns > 0 && a->error_ns != WIRE_ANY;
+    if (!has_ratio && !has_slope && !has_error)
+        return;
+    fputs("  latency   ", out);
+    if (has_ratio) {
+        fprintf(out, "%.2f times the reference", a->ratio);
+        comma = ", ";
+    }
+    if (has_slope) {
+        fprintf(out, "%s%+.0f %% a minute", comma, 100 * a->slope);
+        comma = ", ";
+    }
+    if (has_error)
+        fprintf(out, "%sclocks within %s", comma, quantity_duration(&error, (double)a->error_ns));
+    fputc('\n', out);
+}
+
+static void print_causes(FILE *out, const struct wire_alert *a)
+{
+    for (uint64_t i = 0; i < a->causes_count; i++) {
+        const struct wire_cause_row *cause = &a->causes[i];
+        fputs("  ", out);
+        tap_cell(out, 10, i == 0 ? "cause" : "");
+        tap_cell(out, 14, cause->name);
+        fprintf(out, "%4.0f %%  ", 100 * (isfinite(cause->share) ? cause->share : 0));
+        tap_cell(out, 0, cause->text);
+        fputc('\n', out);
+    }
+}
+
 static void print_alert(FILE *out, const struct wire_alert *alert)
 {
-    struct quantity since;
+    struct quantity since, region;
     head(out, "alerts", alert->job);
     tap_cell(out, 8, alert->state);
-    fprintf(out, " #%" PRIu64 " since %s ", alert->id, quantity_clock(&since, alert->since_ns));
+    fprintf(out, " #%" PRIu64 " since %s ", alert->id,
+            quantity_clock(&since, alert->onset_ns ? alert->onset_ns : alert->since_ns));
     tap_cell(out, 0, alert->kind);
     fputs(": ", out);
     tap_cell(out, 0, alert->title);
@@ -338,6 +387,116 @@ static void print_alert(FILE *out, const struct wire_alert *alert)
         fputc(')', out);
     }
     fputc('\n', out);
+    print_measure(out, alert);
+    snprintf(region.text, sizeof region.text, "%" PRIu64, alert->region);
+    fact(out, "region", alert->region ? region.text : "");
+    fact(out, "ranks", alert->ranks);
+    fact(out, "nodes", alert->nodes[0] ? alert->nodes : alert->host);
+    fact(out, "messages", alert->locality);
+    fact(out, "sizes", alert->sizes);
+    print_causes(out, alert);
+    fact(out, "advice", alert->advice);
+}
+
+static void times_cell(FILE *out, int width, double times)
+{
+    if (isfinite(times))
+        fprintf(out, " %*.2fx", width, times);
+    else
+        fprintf(out, " %*s ", width, "-");
+}
+
+static void print_series(FILE *out, const struct wire_series_row *s)
+{
+    static const char *const scopes[] = {"job", "intra-node", "inter-node", "region"};
+    static const char *const trends[] = {"", "  growing", "  steady high"};
+    char name[32];
+    struct quantity share;
+    if (s->scope == SERIES_REGION)
+        snprintf(name, sizeof name, "region %" PRIu64, s->id);
+    else
+        snprintf(name, sizeof name, "%s", scopes[s->scope]);
+    fputs("  ", out);
+    tap_cell(out, 16, name);
+    count_cell(out, 10, s->messages);
+    tap_cell(out, -9, quantity_share(&share, (double)s->delayed, (double)s->messages));
+    time_cell(out, 11, (double)s->transfer_ns / (double)s->messages);
+    times_cell(out, 8, s->reference);
+    times_cell(out, 8, s->typical > 0 ? s->typical : (double)NAN);
+    times_cell(out, 8, s->recent);
+    fputs(trends[s->trend], out);
+    if (s->trend != TREND_CALM)
+        fprintf(out, " since window %" PRIu64, s->trend_since);
+    if (s->trend == TREND_GROWTH && isfinite(s->slope))
+        fprintf(out, ", %+.0f %% a minute", 100 * s->slope);
+    fputc('\n', out);
+}
+
+static void print_latencies(FILE *out, const struct wire_latencies *latencies)
+{
+    struct quantity error;
+    head(out, "latency", latencies->job);
+    fprintf(out, "window %" PRIu64 ", %s matched, %" PRIu64 " unmatched", latencies->window,
+            quantity_things(&error, latencies->matched, "message"), latencies->unmatched);
+    if (latencies->rejected)
+        fprintf(out, ", %" PRIu64 " rejected", latencies->rejected);
+    if (latencies->uncertain)
+        fprintf(out, ", %" PRIu64 " within the clocks' uncertainty", latencies->uncertain);
+    if (latencies->error_ns && latencies->error_ns != WIRE_ANY)
+        fprintf(out, ", clocks within %s", quantity_duration(&error, (double)latencies->error_ns));
+    fputc('\n', out);
+    for (uint64_t i = 0, lines = 0; i < latencies->series_count; i++) {
+        if (latencies->series[i].messages == 0)
+            continue;
+        if (lines++ == 0)
+            fputs("                      messages  delayed   mean time reference   typical    "
+                  "recent\n",
+                  out);
+        print_series(out, &latencies->series[i]);
+    }
+}
+
+#define REGIONS_LISTED 256 /* so that the time stays linear in the members */
+
+/* The ranks of a region as runs, "0-3,8". */
+static void print_members(FILE *out, const struct wire_regions *regions, uint64_t id)
+{
+    uint64_t first = 0, last = 0, runs = 0;
+    for (uint64_t i = 0; i <= regions->members_count; i++) {
+        const struct wire_region_member_row *m = &regions->members[i];
+        int ends = i == regions->members_count;
+        if (!ends && m->region != id)
+            continue;
+        if (!ends && runs > 0 && m->rank == last + 1) {
+            last = m->rank;
+            continue;
+        }
+        if (runs > 0)
+            fprintf(out, "%s%" PRIu64, runs > 1 ? "," : "", first);
+        if (runs > 0 && first != last)
+            fprintf(out, "-%" PRIu64, last);
+        if (!ends) {
+            first = last = m->rank;
+            runs++;
+        }
+    }
+}
+
+static void print_regions(FILE *out, const struct wire_regions *regions)
+{
+    struct quantity ranks;
+    head(out, "regions", regions->job);
+    fprintf(out, "%" PRIu64 " from window %" PRIu64 " on\n", regions->regions_count,
+            regions->window);
+    for (uint64_t i = 0; i < regions->regions_count; i++) {
+        const struct wire_latency_region_row *r = &regions->regions[i];
+        fprintf(out, "  region %" PRIu64 " since window %" PRIu64 ", %s", r->id, r->since,
+                quantity_things(&ranks, r->ranks, "rank"));
+        fputs(i < REGIONS_LISTED ? ": " : "", out);
+        if (i < REGIONS_LISTED)
+            print_members(out, regions, r->id);
+        fputc('\n', out);
+    }
 }
 
 void tap_text(FILE *out, const struct wire_message *message, int snapshot)
@@ -366,6 +525,12 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot)
         break;
     case WIRE_TYPE_ALERT:
         print_alert(out, &message->alert);
+        break;
+    case WIRE_TYPE_LATENCIES:
+        print_latencies(out, &message->latencies);
+        break;
+    case WIRE_TYPE_REGIONS:
+        print_regions(out, &message->regions);
         break;
     default:
         break;

@@ -19,9 +19,14 @@
 #define TICK_MS 250
 #define SILENCE_NS UINT64_C(3000000000) /* unanswered for so long: dial again */
 #define REFUSED_NS UINT64_C(5000000000) /* wait after a refusal */
+/* The clock is asked once in so long. At first, while the drift is not known, more often. */
 #define ASK_EVERY_NS UINT64_C(1000000000)
-#define FIRST_ASKS 8  /* round trips right after the welcome, one behind the other */
-#define READ_BOUND 64 /* messages read in one turn of the loop */
+#define ASK_EARLY_NS UINT64_C(200000000)
+#define EARLY_NS UINT64_C(3000000000)
+#define FIRST_ASKS 8                   /* round trips right after the welcome */
+#define MORE_ASKS 3                    /* further ones, while they take longer than the shortest */
+#define BUSY_TRIP_NS UINT64_C(1000000) /* a daemon that takes so long is not asked more often */
+#define READ_BOUND 64                  /* messages read in one turn of the loop */
 #define LINGER_MS 500
 
 static void on_tick(uv_timer_t *timer);
@@ -44,10 +49,13 @@ struct uplink {
     uint64_t daemon;   /* instance of the last daemon; 0: none yet */
     uint64_t heard_ns; /* last message from the daemon, or dialled */
     uint64_t asked_ns;
+    uint64_t welcomed_ns;
+    uint64_t trip_ns;    /* until the newest answer */
     uint64_t dial_at_ns; /* not before */
-    unsigned asks_left;
-    uint64_t position; /* in the journal: the next message to send */
-    uint64_t flight;   /* bytes sent and not acknowledged */
+    unsigned asks_left;  /* round trips that follow in any case, */
+    unsigned more_left;  /* and those that may, after a slow one */
+    uint64_t position;   /* in the journal: the next message to send */
+    uint64_t flight;     /* bytes sent and not acknowledged */
     uint64_t bytes;
     unsigned dials;
     void (*closed)(void *user);
@@ -104,6 +112,7 @@ static void take_welcome(struct uplink *uplink, const struct wire_welcome *welco
     uplink->position = 0;
     uplink->flight = 0;
     uplink->asks_left = FIRST_ASKS;
+    uplink->welcomed_ns = clock_mono_ns();
     journal_ack(uplink->options.journal, welcome->acked);
     uplink->options.welcome(uplink->options.user, welcome, fresh);
     ask_clock(uplink);
@@ -129,22 +138,35 @@ static void want_redial(struct uplink *uplink, uint64_t wait_ns)
         uv_timer_start(&uplink->timer, on_tick, 0, TICK_MS);
 }
 
-static void take_message(struct uplink *uplink, const struct wire_message *message)
+static void take_clock(struct uplink *uplink, const struct wire_clock_answer *answer,
+                       uint64_t now_ns)
 {
-    uint64_t now = clock_mono_ns();
-    uplink->heard_ns = now;
+    int slow = uplink->options.clock(uplink->options.user, answer, now_ns);
+    uplink->trip_ns = now_ns > uplink->asked_ns ? now_ns - uplink->asked_ns : 0;
+    uplink->ready = uplink->welcomed;
+    uplink_kick(uplink);
+    if (uplink->asks_left > 0) {
+        uplink->asks_left--;
+        ask_clock(uplink);
+    } else if (slow && uplink->more_left > 0 && uplink->trip_ns < BUSY_TRIP_NS) {
+        uplink->more_left--;
+        ask_clock(uplink);
+    }
+}
+
+static void take_message(struct uplink *uplink, const struct wire_message *message, uint64_t now_ns)
+{
+    uplink->heard_ns = now_ns;
     switch (message->type) {
     case WIRE_TYPE_WELCOME:
         take_welcome(uplink, &message->welcome);
         break;
     case WIRE_TYPE_CLOCK_ANSWER:
-        uplink->options.clock(uplink->options.user, &message->clock_answer, now);
-        uplink->ready = uplink->welcomed;
-        uplink_kick(uplink);
-        if (uplink->asks_left > 0) {
-            uplink->asks_left--;
-            ask_clock(uplink);
-        }
+        take_clock(uplink, &message->clock_answer, now_ns);
+        break;
+    case WIRE_TYPE_CRITERIA:
+        if (uplink->options.criteria != NULL)
+            uplink->options.criteria(uplink->options.user, &message->criteria);
         break;
     case WIRE_TYPE_ACK:
         take_ack(uplink, message->ack.seq);
@@ -170,12 +192,13 @@ static int read_socket(void *user, void *socket)
             zmq_msg_close(&part);
             return 0;
         }
+        uint64_t now = clock_mono_ns(); /* t4, before the message costs time */
         struct wire_message message;
         struct wire_fault fault;
         int rc =
             wire_decode(&message, &uplink->arena, zmq_msg_data(&part), zmq_msg_size(&part), &fault);
         if (rc == 0)
-            take_message(uplink, &message);
+            take_message(uplink, &message, now);
         else
             log_warn("message from the daemon: %s at byte %zu, %s", holter_strerror(rc),
                      fault.offset, fault.where);
@@ -302,8 +325,12 @@ static void on_tick(uv_timer_t *timer)
         dial(uplink);
         return;
     }
-    if (uplink->welcomed && now - uplink->asked_ns >= ASK_EVERY_NS)
+    int early = now - uplink->welcomed_ns < EARLY_NS && uplink->trip_ns < BUSY_TRIP_NS;
+    uint64_t every = early ? ASK_EARLY_NS : ASK_EVERY_NS;
+    if (uplink->welcomed && now - uplink->asked_ns >= every) {
+        uplink->more_left = MORE_ASKS;
         ask_clock(uplink);
+    }
     uplink_kick(uplink);
 }
 

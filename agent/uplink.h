@@ -29,8 +29,11 @@ struct uplink_options {
     /** The daemon has welcomed us. @param fresh  it is another daemon than the one before, or the
      * first */
     void (*welcome)(void *user, const struct wire_welcome *welcome, int fresh);
-    /** A round trip of the clock (see daemon_clock_observe()). */
-    void (*clock)(void *user, const struct wire_clock_answer *answer, uint64_t t4_mono);
+    /** A round trip of the clock (see daemon_clock_observe()).
+     *  @return nonzero when another at once may be worth it (see daemon_clock_slow()) */
+    int (*clock)(void *user, const struct wire_clock_answer *answer, uint64_t t4_mono);
+    /** What messages of a job normally take. */
+    void (*criteria)(void *user, const struct wire_criteria *criteria);
     void *user;
 };
 

@@ -58,7 +58,61 @@ uint64_t window_message_fold(struct wire_pair_row *pairs, uint64_t count, uint64
     return kept;
 }
 
-static void set_rows(struct wire_window *window, const struct window_rows *rows)
+static int by_messages(const void *left, const void *right)
+{
+    const struct wire_transfer_row *a = left, *b = right;
+    int order = (b->destination != TRANSFER_OTHERS) - (a->destination != TRANSFER_OTHERS);
+    order = order ? order : compare(b->messages, a->messages);
+    order = order ? order : compare(a->source, b->source);
+    order = order ? order : compare(a->destination, b->destination);
+    return order ? order : compare(a->size_class, b->size_class);
+}
+
+static int transfer_by_source(const void *left, const void *right)
+{
+    const struct wire_transfer_row *a = left, *b = right;
+    int order = compare(a->source, b->source);
+    return order ? order : compare(a->size_class, b->size_class);
+}
+
+static void add_transfer(struct wire_transfer_row *to, const struct wire_transfer_row *row)
+{
+    to->messages += row->messages;
+    to->delayed += row->delayed;
+    to->transfer_ns += row->transfer_ns;
+    to->late_sender_ns += row->late_sender_ns;
+    to->late_receiver_ns += row->late_receiver_ns;
+    to->network_ns += row->network_ns;
+    to->joint_ns += row->joint_ns;
+    to->log2_sum += row->log2_sum;
+    to->size_class = row->size_class; /* ascending: the largest so far */
+}
+
+uint64_t window_message_fold_transfers(struct wire_transfer_row *transfers, uint64_t count,
+                                       uint64_t keep, int sizes)
+{
+    if (keep >= count)
+        return count;
+    qsort(transfers, count, sizeof *transfers, by_messages);
+    while (keep > 0 && transfers[keep - 1].destination == TRANSFER_OTHERS)
+        keep--;
+    qsort(transfers + keep, count - keep, sizeof *transfers, transfer_by_source);
+    uint64_t kept = keep;
+    for (uint64_t i = keep; i < count; i++) {
+        struct wire_transfer_row row = transfers[i];
+        row.destination = TRANSFER_OTHERS;
+        struct wire_transfer_row *last = kept > keep ? &transfers[kept - 1] : NULL;
+        if (last != NULL && last->source == row.source &&
+            (sizes || last->size_class == row.size_class))
+            add_transfer(last, &row);
+        else
+            transfers[kept++] = row;
+    }
+    return kept;
+}
+
+static void set_rows(struct wire_window *window, const struct window_rows *rows,
+                     const struct transfer_rows *transfers)
 {
     window->comms = rows->comms;
     window->comms_count = rows->comms_count;
@@ -70,44 +124,100 @@ static void set_rows(struct wire_window *window, const struct window_rows *rows)
     window->pairs_count = rows->pairs_count;
     window->calls = rows->calls;
     window->calls_count = rows->calls_count;
+    window->transfers = transfers->transfers;
+    window->transfers_count = transfers->transfers_count;
+    window->latencies = transfers->latencies;
+    window->latencies_count = transfers->latencies_count;
+    window->halves = transfers->halves;
+    window->halves_count = transfers->halves_count;
+    window->pending = transfers->pending;
+    window->pending_count = transfers->pending_count;
+    window->keys_below = transfers->keys_below;
 }
 
+/* Length of the window; one that no message could hold is as long as can be. */
 static int encoded_length(struct wire_buffer *buffer, const struct wire_window *window, size_t *out)
 {
     int rc = wire_encode(buffer, WIRE_TYPE_WINDOW, window);
-    *out = buffer->length;
-    return rc;
+    *out = rc == -HOLTER_ELIMIT ? SIZE_MAX : buffer->length;
+    return rc == -HOLTER_ELIMIT ? 0 : rc;
 }
 
-/* Leave out pairs until the window fits its budget, or none is left. A window that no message could
- * hold
- * (-HOLTER_ELIMIT) counts as too long. */
-static int fit_budget(struct wire_buffer *buffer, struct wire_window *window,
-                      struct window_rows *rows, size_t budget)
+/* Leave out the halves of the largest keys. Halves of one key stay or go together. */
+static int fit_halves(struct wire_buffer *buffer, struct wire_window *window, size_t budget)
 {
     size_t whole, without;
+    uint64_t count = window->halves_count;
     int rc = encoded_length(buffer, window, &whole);
-    if ((rc == 0 && whole <= budget) || rows->pairs_count == 0 || (rc != 0 && rc != -HOLTER_ELIMIT))
-        return rc == -HOLTER_ELIMIT ? 0 : rc;
-    uint64_t keep = rows->pairs_count;
-    window->pairs_count = 0;
-    rc = encoded_length(buffer, window, &without);
-    if (rc != 0 && rc != -HOLTER_ELIMIT)
+    if (rc != 0 || whole <= budget || count == 0)
         return rc;
-    if (budget > without && whole > without)
-        keep = (uint64_t)((double)keep * (double)(budget - without) / (double)(whole - without));
-    else
-        keep = 0;
-    window->degraded |= DEGRADED_PAIRS;
+    window->halves_count = 0;
+    rc = encoded_length(buffer, window, &without);
+    if (rc != 0)
+        return rc;
+    uint64_t keep = 0;
+    if (budget > without && whole != SIZE_MAX)
+        keep = (uint64_t)((double)count * (double)(budget - without) / (double)(whole - without));
+    window->degraded |= DEGRADED_SAMPLES;
     for (;;) {
-        int sizes = keep == 0;
-        rows->pairs_count = window->pairs_count =
-            window_message_fold(rows->pairs, rows->pairs_count, keep, sizes);
-        window->degraded |= sizes ? DEGRADED_SIZES : 0;
+        keep = keep < count ? keep : count - 1;
+        while (keep > 0 && window->halves[keep - 1].key == window->halves[keep].key)
+            keep--;
+        window->halves_count = keep;
+        window->keys_below = window->halves[keep].key;
         rc = encoded_length(buffer, window, &whole);
-        if (sizes || rc != 0 || whole <= budget)
-            return rc == -HOLTER_ELIMIT ? 0 : rc;
-        keep = keep < 16 ? 0 : keep * 3 / 4;
+        if (keep == 0 || rc != 0 || whole <= budget)
+            return rc;
+        keep = keep < 16 ? 0 : keep * 7 / 8;
+    }
+}
+
+/* How many rows of each kind are kept apart. */
+struct kept {
+    uint64_t pairs, transfers;
+};
+
+static struct kept share_of(struct kept of, double share)
+{
+    struct kept kept = {(uint64_t)((double)of.pairs * share),
+                        (uint64_t)((double)of.transfers * share)};
+    return kept.pairs + kept.transfers < 16 ? (struct kept){0, 0} : kept;
+}
+
+static void fold(struct wire_window *window, struct window_rows *rows,
+                 struct transfer_rows *transfers, struct kept keep)
+{
+    int sizes = keep.pairs + keep.transfers == 0;
+    rows->pairs_count = window->pairs_count =
+        window_message_fold(rows->pairs, rows->pairs_count, keep.pairs, sizes);
+    transfers->transfers_count = window->transfers_count = window_message_fold_transfers(
+        transfers->transfers, transfers->transfers_count, keep.transfers, sizes);
+    window->degraded |= DEGRADED_PAIRS | (sizes ? DEGRADED_SIZES : 0u);
+}
+
+/* Leave out halves, then pairs, until the window fits its budget, or nothing more can go. */
+static int fit_budget(struct wire_buffer *buffer, struct wire_window *window,
+                      struct window_rows *rows, struct transfer_rows *transfers, size_t budget)
+{
+    size_t whole, without;
+    int rc = fit_halves(buffer, window, budget);
+    if (rc == 0)
+        rc = encoded_length(buffer, window, &whole);
+    if (rc != 0 || whole <= budget || rows->pairs_count + transfers->transfers_count == 0)
+        return rc;
+    struct kept keep = {window->pairs_count, window->transfers_count};
+    window->pairs_count = window->transfers_count = 0;
+    rc = encoded_length(buffer, window, &without);
+    if (rc != 0)
+        return rc;
+    double share = budget > without && whole != SIZE_MAX
+                       ? (double)(budget - without) / (double)(whole - without)
+                       : 0;
+    for (keep = share_of(keep, share);; keep = share_of(keep, 0.75)) {
+        fold(window, rows, transfers, keep);
+        rc = encoded_length(buffer, window, &whole);
+        if (keep.pairs + keep.transfers == 0 || rc != 0 || whole <= budget)
+            return rc;
     }
 }
 
@@ -123,21 +233,31 @@ struct emission {
 static int emit_parts(struct emission *to, struct wire_window part, uint64_t flags_at_end);
 
 /* Both halves of each list of rows, one after the other. What is said once goes with the first. */
+#define CUT(list)                                                                                  \
+    do {                                                                                           \
+        first.list##_count /= 2;                                                                   \
+        second.list += first.list##_count;                                                         \
+        second.list##_count -= first.list##_count;                                                 \
+    } while (0)
+
 static int emit_halves(struct emission *to, const struct wire_window *whole, uint64_t flags_at_end)
 {
     struct wire_window first = *whole, second = *whole;
-    first.ranks_count /= 2;
-    first.pairs_count /= 2;
-    first.calls_count /= 2;
-    second.ranks += first.ranks_count;
-    second.ranks_count -= first.ranks_count;
-    second.pairs += first.pairs_count;
-    second.pairs_count -= first.pairs_count;
-    second.calls += first.calls_count;
-    second.calls_count -= first.calls_count;
-    second.deaths_count = second.node_count = 0;
+    CUT(ranks);
+    CUT(pairs);
+    CUT(calls);
+    CUT(transfers);
+    CUT(latencies);
+    CUT(halves);
+    second.deaths_count = second.node_count = second.pending_count = 0;
     int rc = emit_parts(to, first, 0);
     return rc < 0 ? rc : emit_parts(to, second, flags_at_end);
+}
+
+static int is_divisible(const struct wire_window *window)
+{
+    return window->ranks_count > 1 || window->pairs_count > 1 || window->calls_count > 1 ||
+           window->transfers_count > 1 || window->latencies_count > 1 || window->halves_count > 1;
 }
 
 static int emit_parts(struct emission *to, struct wire_window part, uint64_t flags_at_end)
@@ -146,8 +266,8 @@ static int emit_parts(struct emission *to, struct wire_window part, uint64_t fla
     part.flags |= flags_at_end;
     part.seq = *to->next_seq;
     int rc = wire_encode(&to->buffer, WIRE_TYPE_WINDOW, &part);
-    int divisible = part.ranks_count > 1 || part.pairs_count > 1 || part.calls_count > 1;
-    if ((rc == -HOLTER_ELIMIT || (rc == 0 && to->buffer.length > to->limits->longest)) && divisible)
+    if ((rc == -HOLTER_ELIMIT || (rc == 0 && to->buffer.length > to->limits->longest)) &&
+        is_divisible(&part))
         return emit_halves(to, &whole, flags_at_end);
     if (rc != 0)
         return rc;
@@ -160,13 +280,14 @@ static int emit_parts(struct emission *to, struct wire_window part, uint64_t fla
 }
 
 int window_message_encode(struct wire_window *window, struct window_rows *rows,
-                          const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
-                          void *user)
+                          struct transfer_rows *transfers, const struct window_limits *limits,
+                          uint64_t *next_seq, window_emit *emit, void *user)
 {
     struct emission to = {.limits = limits, .next_seq = next_seq, .emit = emit, .user = user};
-    set_rows(window, rows);
-    window->degraded |= rows->folded ? DEGRADED_PAIRS : 0;
-    int rc = fit_budget(&to.buffer, window, rows, limits->budget);
+    set_rows(window, rows, transfers);
+    window->degraded |= rows->folded || transfers->folded ? DEGRADED_PAIRS : 0u;
+    window->degraded |= transfers->keys_below != 0 ? DEGRADED_SAMPLES : 0u;
+    int rc = fit_budget(&to.buffer, window, rows, transfers, limits->budget);
     if (rc == 0) {
         struct wire_window part = *window;
         uint64_t final = part.flags & WINDOW_FINAL; /* nothing follows: only on the last part */

@@ -479,6 +479,18 @@ void window_sum_losses(struct window_sum *sum, int rank, uint64_t lost, uint64_t
     to->row.threads = to->threads;
 }
 
+int window_sum_is_silent(const struct window_sum *sum, int rank, uint64_t window_ns)
+{
+    const struct wire_rank_row *row = &sum->ranks[rank].row;
+    return row->events == 0 && row->lost == 0 && row->calls == 0 &&
+           (row->in_call == 0 || row->in_call_ns >= window_ns);
+}
+
+void window_sum_state(struct window_sum *sum, int rank, char state)
+{
+    sum->ranks[rank].row.process_state = (uint64_t)state;
+}
+
 static struct wire_rank_row rank_row(const struct rank_sum *rank)
 {
     struct wire_rank_row row = rank->row;

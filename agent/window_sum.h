@@ -107,6 +107,12 @@ void window_sum_polls(struct window_sum *sum, int rank, const struct sum_source 
 void window_sum_losses(struct window_sum *sum, int rank, uint64_t lost, uint64_t untracked,
                        uint64_t threads);
 
+/** Has the rank neither begun nor ended a call in a window of this length? To be asked at its end. */
+int window_sum_is_silent(const struct window_sum *sum, int rank, uint64_t window_ns);
+
+/** State of the rank's process in this window, see struct wire_rank_row. */
+void window_sum_state(struct window_sum *sum, int rank, char state);
+
 /** Count records as lost with a rank by its number in MPI_COMM_WORLD; unknown ranks are ignored. */
 void window_sum_lost_of(struct window_sum *sum, uint64_t rank, uint64_t lost);
 

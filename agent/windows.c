@@ -66,6 +66,9 @@ int windows_init(struct windows *windows, struct census *census, struct journal 
         windows->events = state->events;
         windows->lost = state->lost;
         windows->dropped = state->dropped;
+        windows->counts = state->counts;
+        windows->sampled = state->sampled;
+        windows->passed_over = state->passed_over;
         windows->uplink_bytes_before = state->uplink_bytes;
         windows->cpu_before_ns = state->cpu_ns;
         windows->resuming = 1;
@@ -181,6 +184,9 @@ static void commit(struct windows *windows)
     state->events = windows->events;
     state->lost = windows->lost;
     state->dropped = windows->dropped;
+    state->counts = windows->counts;
+    state->sampled = windows->sampled;
+    state->passed_over = windows->passed_over;
     state->uplink_bytes = windows->uplink_bytes_before + windows->uplink_bytes;
     state->cpu_ns = windows->cpu_before_ns + clock_process_cpu_ns();
     census_saved(windows->census, state);
@@ -199,6 +205,21 @@ void windows_announce_all(struct windows *windows)
 /* ---- closing -----------------------------------------------------------------------------------
  */
 
+/* Daemon time less the node's real time: both are read at one moment, as nearly as can be had. */
+static int64_t offset_to_real(const struct daemon_clock *clock)
+{
+    int64_t offset = 0;
+    uint64_t shortest = UINT64_MAX;
+    for (int i = 0; i < 4; i++) {
+        uint64_t before = clock_mono_ns(), real = clock_real_ns(), after = clock_mono_ns();
+        if (after - before >= shortest)
+            continue;
+        shortest = after - before;
+        offset = (int64_t)(daemon_clock_best(clock, before + shortest / 2) - real);
+    }
+    return offset;
+}
+
 static struct wire_node_row node_row(const struct windows *windows, uint64_t now_ns)
 {
     const struct daemon_clock *clock = &windows->clock;
@@ -214,11 +235,16 @@ static struct wire_node_row node_row(const struct windows *windows, uint64_t now
         .uplink_bytes = windows->uplink_bytes_before + windows->uplink_bytes,
         .cpu_ns = windows->cpu_before_ns + clock_process_cpu_ns(),
         .rss_bytes = self_resident() + journal_resident(windows->journal),
-        .clock_offset_ns = (int64_t)(daemon_clock_at(clock, now_ns) - clock_real_ns()),
+        .clock_offset_ns = offset_to_real(clock),
         .clock_error_ns = error == UINT64_MAX ? 0 : error,
         .restarts = journal_restarts(windows->journal),
         .call_cost_ns = windows->call_cost_ns,
         .up_ns = now_ns - journal_start_ns(windows->journal),
+        .matched = windows->counts.matched,
+        .unmatched = windows->counts.unmatched,
+        .rejected = windows->counts.rejected,
+        .sampled = windows->sampled,
+        .passed_over = windows->passed_over,
     };
 }
 
@@ -230,6 +256,30 @@ static uint32_t count_jobs(const struct windows *windows)
     return count;
 }
 
+/* Ends of messages are handed on up to MATCH_REMOTE_AFTER_NS after their calls. */
+static uint64_t error_of_halves(const struct windows *windows, uint64_t now_ns)
+{
+    uint64_t reach = windows->length_ns + MATCH_REMOTE_AFTER_NS;
+    return daemon_clock_error_between(&windows->clock, now_ns > reach ? now_ns - reach : 0, now_ns);
+}
+
+static uint64_t daemon_time(const void *user, uint64_t mono_ns)
+{
+    return daemon_clock_best(user, mono_ns);
+}
+
+/* What the window matched. Ends of messages between nodes that do not fit it are moved from sampled
+ * to passed over when that is known, and are told so with the next. */
+static void count_matches(struct windows *windows, struct job *job)
+{
+    struct match_counts counts = job_match_counts(job);
+    windows->counts.matched += counts.matched;
+    windows->counts.unmatched += counts.unmatched;
+    windows->counts.rejected += counts.rejected;
+    windows->sampled += transfer_sum_sampled(job->transfers);
+    windows->passed_over += transfer_sum_passed_over(job->transfers);
+}
+
 /* Encode what the job's sums hold as the window of that number. */
 static void close_job(struct windows *windows, struct job *job, uint64_t number, uint64_t flags,
                       uint64_t now_ns)
@@ -239,6 +289,7 @@ static void close_job(struct windows *windows, struct job *job, uint64_t number,
     uint64_t lost, events = window_sum_total(job->sum, &lost);
     windows->events += events;
     windows->lost += lost;
+    count_matches(windows, job);
     struct wire_node_row row = node_row(windows, now_ns);
     struct wire_window window = {
         .host = windows->host,
@@ -247,7 +298,10 @@ static void close_job(struct windows *windows, struct job *job, uint64_t number,
         .flags = flags,
         .node = &row,
         .node_count = 1,
+        .clock_error_ns = error_of_halves(windows, now_ns),
     };
+    struct transfer_clock clock = {daemon_time, &windows->clock, number * windows->length_ns};
+    uint64_t ends = transfer_sum_sampled(job->transfers);
     if (!windows->clock.known || windows->clock.jumps != windows->jumps)
         window.flags |= WINDOW_CLOCK;
     double share =
@@ -257,7 +311,9 @@ static void close_job(struct windows *windows, struct job *job, uint64_t number,
         .longest = JOURNAL_BYTES / 2,
     };
     uint64_t seq = journal_next_seq(windows->journal);
-    int rc = job_close_window(job, &window, &limits, &seq, append_window, windows);
+    int rc = job_close_window(job, &window, &clock, &limits, &seq, append_window, windows);
+    windows->sampled -= ends - window.halves_count;
+    windows->passed_over += ends - window.halves_count;
     if (rc < 0) {
         log_error("window %llu of job %s is lost: %s", (unsigned long long)number, job->id,
                   holter_strerror(rc));
@@ -302,7 +358,7 @@ static void close_all(struct windows *windows, uint64_t end_ns, uint64_t now_ns)
     struct drain_clocks clocks = clocks_until(windows, end_ns, now_ns);
     census_drain(windows->census, &clocks, windows->batch);
     for (struct job *job = windows->census->jobs; job != NULL; job = job->next) {
-        census_end_window(windows->census, job, &clocks);
+        census_end_window(windows->census, job, windows->length_ns, &clocks);
         close_job(windows, job, windows->window, 0, now_ns);
         census_save(windows->census, job);
     }
@@ -457,6 +513,10 @@ static int renumber(struct windows *windows, int64_t shift_ns)
             window->window = (uint64_t)(middle + shift_ns) / windows->length_ns;
             window->length_ns = windows->length_ns;
             window->seq = next;
+            /* Ends of messages were timed by the guess: nobody can join them. */
+            window->keys_below = window->halves_count > 0 ? 1 : window->keys_below;
+            window->degraded |= window->halves_count > 0 ? DEGRADED_SAMPLES : 0u;
+            window->halves_count = 0;
             rc = wire_encode(&windows->buffer, WIRE_TYPE_WINDOW, window);
         } else if (rc == 0 && message.type == WIRE_TYPE_RANKS) {
             message.ranks.seq = next;
@@ -492,6 +552,13 @@ void windows_observe_daemon(struct windows *windows, const struct wire_clock_ans
     int rc = renumber(windows, (int64_t)(daemon_ns - guess));
     if (rc != 0)
         log_error("windows from before the first contact are lost: %s", holter_strerror(rc));
+}
+
+void windows_criteria(struct windows *windows, const struct wire_criteria *criteria)
+{
+    for (struct job *job = windows->census->jobs; job != NULL; job = job->next)
+        if (strcmp(job->id, criteria->job) == 0)
+            transfer_sum_criteria(job->transfers, criteria);
 }
 
 void windows_welcome(struct windows *windows, uint64_t length_ns, uint64_t budget)

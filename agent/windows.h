@@ -24,6 +24,8 @@ struct windows {
     uint64_t budget;                             /**< bytes a second */
     uint64_t jumps;                              /**< of the clock, as far as they are flagged */
     uint64_t events, lost, dropped;              /**< since the agent's start */
+    struct match_counts counts;                  /**< the same */
+    uint64_t sampled, passed_over;               /**< the same: ends of messages between nodes */
     uint64_t uplink_bytes_before, cpu_before_ns; /**< of earlier workers */
     uint64_t uplink_bytes;                       /**< of this worker; set by its owner */
     int connected;
@@ -62,6 +64,9 @@ void windows_observe_daemon(struct windows *windows, const struct wire_clock_ans
 
 /** What the daemon wants. @param budget  0: the default of the agent */
 void windows_welcome(struct windows *windows, uint64_t length_ns, uint64_t budget);
+
+/** What messages of a job normally take, as the daemon tells it. */
+void windows_criteria(struct windows *windows, const struct wire_criteria *criteria);
 
 /** Tell of all ranks of all jobs again: another daemon listens. */
 void windows_announce_all(struct windows *windows);

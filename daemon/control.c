@@ -26,7 +26,8 @@ struct control {
 /* Topics in the order in which a snapshot tells them: what the later ones refer to comes first. */
 static const enum wire_type topics[] = {
     WIRE_TYPE_JOB,         WIRE_TYPE_PLACES,      WIRE_TYPE_TOTALS, WIRE_TYPE_RANK_WINDOW,
-    WIRE_TYPE_PAIR_WINDOW, WIRE_TYPE_CALL_WINDOW, WIRE_TYPE_NODES,  WIRE_TYPE_ALERT,
+    WIRE_TYPE_PAIR_WINDOW, WIRE_TYPE_CALL_WINDOW, WIRE_TYPE_NODES,  WIRE_TYPE_REGIONS,
+    WIRE_TYPE_LATENCIES,   WIRE_TYPE_ALERT,
 };
 #define TOPICS (sizeof(topics) / sizeof(topics[0]))
 
@@ -81,6 +82,8 @@ static void answer_status(struct control *c, struct front *front, struct peer *p
         job_row(job, &rows[count]);
     struct front_counts front_counts;
     struct jobs_counts jobs_counts;
+    char sink_error[257];
+    sinks_error(c->options.sinks, sink_error, sizeof(sink_error));
     front_count(front, &front_counts);
     jobs_count(jobs, &jobs_counts);
     struct wire_status status = {
@@ -103,8 +106,13 @@ static void answer_status(struct control *c, struct front *front, struct peer *p
         .rss_bytes = resident_bytes(),
         .recorded_bytes = jobs_recorded_bytes(jobs),
         .recorder_error = jobs_recorder_error(jobs),
+        .matched = jobs_counts.matches.matched,
+        .unmatched = jobs_counts.matches.unmatched,
+        .match_rejected = jobs_counts.matches.rejected,
         .jobs = rows,
         .jobs_count = count,
+        .rules = c->options.options->rules,
+        .sink_error = sink_error,
     };
     front_send(front, peer, WIRE_TYPE_STATUS, &status);
     free(rows);

@@ -12,6 +12,7 @@ struct control_options {
     const struct timeline *timeline;
     struct jobs *jobs;
     struct publisher *publisher;
+    struct sinks *sinks;
     void *user;
     void (*stop)(void *user);           /**< an operator ends the daemon */
     void (*stop_when_idle)(void *user); /**< as --quit-when-idle, from now on */

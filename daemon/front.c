@@ -88,6 +88,22 @@ void front_ack(struct front *f, uint64_t instance, uint64_t seq)
     front_send(f, peer, WIRE_TYPE_ACK, &ack);
 }
 
+void front_tell_agents(struct front *f, const uint64_t *instances, size_t count,
+                       enum wire_type type, const void *message)
+{
+    zmq_msg_t encoded;
+    if (wire_encode(&f->buffer, type, message) != 0 ||
+        zmq_msg_init_size(&encoded, f->buffer.length) != 0)
+        return; /* without memory they go on with what they were told before */
+    memcpy(zmq_msg_data(&encoded), f->buffer.bytes, f->buffer.length);
+    for (size_t i = 0; i < count; i++) {
+        struct peer *peer = peers_find_instance(f->peers, instances[i]);
+        if (peer != NULL && !peer->refused)
+            front_send_encoded(f, peer, &encoded);
+    }
+    zmq_msg_close(&encoded);
+}
+
 static void send_refused(struct front *f, struct peer *peer, int code, const char *text)
 {
     struct wire_refused refused = {.code = code, .text = text};

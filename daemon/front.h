@@ -66,6 +66,10 @@ int front_send_encoded(struct front *front, struct peer *peer, zmq_msg_t *encode
 /** Tell an agent that its messages up to this number are safe. */
 void front_ack(struct front *front, uint64_t instance, uint64_t seq);
 
+/** Send one message to several agents; those that are not connected, or do not read, miss it. */
+void front_tell_agents(struct front *front, const uint64_t *instances, size_t count,
+                       enum wire_type type, const void *message);
+
 /** To be called from time to time: forgets peers that are gone. */
 void front_tick(struct front *front);
 

@@ -50,8 +50,13 @@ int job_create(struct job **out, const char *id, const struct job_options *optio
     key_table_init(&job->instance_keys);
     key_table_init(&job->place_keys);
     int code = run_sum_create(&job->run, &sum_limits);
+    code = code != 0 ? code : job_latency_create(&job->latency, options->window_ns);
+    if (code == 0 && options->rules != NULL) {
+        struct job_watch_options watch = {options->rules, options->window_ns, job, job_tell};
+        code = job_watch_create(&job->watch, &watch);
+    }
     if (code != 0) {
-        free(job);
+        job_destroy(job);
         return code;
     }
     *out = job;
@@ -64,6 +69,8 @@ void job_destroy(struct job *job)
         return;
     job_windows_finish(job);
     run_sum_destroy(job->run);
+    job_latency_destroy(job->latency);
+    job_watch_destroy(job->watch);
     for (uint32_t i = 0; i < job->node_count; i++)
         free(job->nodes[i]);
     for (uint32_t i = 0; i < job->place_keys.count; i++)
@@ -81,6 +88,9 @@ void job_destroy(struct job *job)
     free(job->call_rows);
     free(job->maps);
     sum_result_finish(&job->result);
+    sum_result_finish(&job->judged_ranks);
+    sum_result_finish(&job->judged_pairs);
+    sum_result_finish(&job->judged_calls);
     free(job);
 }
 
@@ -252,7 +262,10 @@ static int set_place(struct job *job, uint32_t node, const struct wire_member_ro
     place->node = node;
     place->pid = member->pid;
     job->places_changed = 1;
-    return 0;
+    int code = job_latency_place(job->latency, place->rank, node);
+    if (code == 0 && job->watch != NULL)
+        code = job_watch_place(job->watch, place->rank, node, job->nodes[node]->host);
+    return code;
 }
 
 static int compare_uncovered(const void *a, const void *b)
@@ -395,6 +408,8 @@ static int check_window(const struct job *job, const struct wire_window *m, stru
                           " or region %" PRIu64 " that is not there",
                           i, c->rank, c->comm, c->region);
     }
+    if (latency_rows_check(m, world, fault->text, sizeof(fault->text)) != 0)
+        return -HOLTER_ERANGE;
     if (job->node_count >= JOB_MOST_NODES)
         return refuse(fault, -HOLTER_ELIMIT, "the job has %u nodes already", job->node_count);
     return 0;
@@ -455,6 +470,7 @@ static int make_rows(struct job *job, const struct wire_window *m, struct window
             .in_call_comm = r->in_call_comm,
             .in_call_peer = r->in_call_peer,
             .threads = r->threads,
+            .process_state = (uint32_t)r->process_state,
         };
     }
     for (size_t i = 0; i < m->pairs_count; i++) {
@@ -543,7 +559,12 @@ int job_window(struct job *job, uint64_t instance, const struct wire_window *mes
     if (window == NULL || make_rows(job, message, &rows) != 0)
         return refuse(fault, -ENOMEM, "no memory for a window");
     struct job_instance *agent = instance_of(job, instance);
-    code = open_window_report(window, agent->node);
+    code = job_latency_take(job->latency, &window->latency, message, agent->node, number,
+                            fault->text, sizeof(fault->text));
+    if (code != 0)
+        return code;
+    code = open_window_watch(window, message);
+    code = code != 0 ? code : open_window_report(window, agent->node);
     code = code != 0 ? code : window_sum_update(window->sum, &rows, &node->hints);
     if (code != 0)
         return refuse(fault, code == -ERANGE ? -HOLTER_ELIMIT : code,
@@ -570,6 +591,14 @@ static int all_final(const struct job *job)
     return job->node_count > 0;
 }
 
+static void end(struct job *job)
+{
+    job->state = job->death_count > 0 ? JOB_DIED : JOB_ENDED;
+    job->job_changed = 1;
+    if (job->watch != NULL)
+        job_watch_end(job->watch, job->end_ns);
+}
+
 static void check_end(struct job *job, uint64_t heard_ns)
 {
     if (job->state != JOB_RUNNING || job->open_count > 0 || job->active > 0)
@@ -580,8 +609,7 @@ static void check_end(struct job *job, uint64_t heard_ns)
         uint64_t bound = JOB_WINDOWS_TO_LOSE_NODE * job->options.window_ns + job->options.grace_ns;
         if (job->place_keys.count < job->world && silent < bound)
             return;
-        job->state = job->death_count > 0 ? JOB_DIED : JOB_ENDED;
-        job->job_changed = 1;
+        end(job);
     } else if (silent > job->options.lost_ns) {
         job->state = JOB_LOST;
         job->job_changed = 1;
@@ -620,10 +648,8 @@ void job_advance(struct job *job, uint64_t heard_ns, uint64_t now_ns)
 void job_flush(struct job *job, uint64_t now_ns)
 {
     job_windows_flush(job, now_ns);
-    if (job->state == JOB_RUNNING && !job->replaying && all_final(job)) {
-        job->state = job->death_count > 0 ? JOB_DIED : JOB_ENDED;
-        job->job_changed = 1;
-    }
+    if (job->state == JOB_RUNNING && !job->replaying && all_final(job))
+        end(job);
     publish_changes(job, now_ns);
 }
 
@@ -666,6 +692,18 @@ enum job_state job_state(const struct job *job)
 uint64_t job_late(const struct job *job)
 {
     return job->late;
+}
+
+void job_matches(const struct job *job, struct job_matches *out)
+{
+    struct join_counts joined;
+    job_latency_counts(job->latency, &joined);
+    *out = (struct job_matches){joined.matched, joined.unmatched, joined.rejected};
+    for (uint32_t i = 0; i < job->node_count; i++) {
+        out->matched += job->nodes[i]->row.matched;
+        out->unmatched += job->nodes[i]->row.unmatched;
+        out->rejected += job->nodes[i]->row.rejected;
+    }
 }
 
 size_t job_sum_bytes(const struct job *job, size_t *pairs)

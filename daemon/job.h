@@ -23,6 +23,7 @@
 #define JOB_MOST_NODES (1u << 20) /**< nodes of one job */
 
 struct job;
+struct rules;
 
 /** What a job tells the outside. */
 struct job_output {
@@ -31,13 +32,18 @@ struct job_output {
     int (*wanted)(void *user, const char *job, enum wire_type type);
     /** @param message  the struct of the type; valid for the call */
     void (*publish)(void *user, const char *job, enum wire_type type, const void *message);
+    /** Tell agents what messages normally take. NULL: nobody is told. @param instances  of them */
+    void (*tell_agents)(void *user, const uint64_t *instances, size_t count,
+                        const struct wire_criteria *message);
 };
 
 struct job_options {
-    uint64_t window_ns; /**< length of windows */
-    uint64_t grace_ns;  /**< how long after a window's end reports are waited for */
-    uint64_t lost_ns;   /**< how long a job may be silent before it counts as lost */
-    size_t most_pairs;  /**< rows of pairs published for one window; the rest is folded */
+    uint64_t window_ns;        /**< length of windows */
+    uint64_t grace_ns;         /**< how long after a window's end reports are waited for */
+    uint64_t lost_ns;          /**< how long a job may be silent before it counts as lost */
+    size_t most_pairs;         /**< rows of pairs published for one window; the rest is folded */
+    const struct rules *rules; /**< alert rules, borrowed; NULL: latency and hangs raise none, all
+                                    else does */
 };
 
 /** Why a message was not taken. */
@@ -102,6 +108,12 @@ uint64_t job_start_ns(const struct job *job);
 
 /** Messages that came after their window was published. */
 uint64_t job_late(const struct job *job);
+
+/** Messages matched within nodes and between them, ends given up, matches refused. */
+struct job_matches {
+    uint64_t matched, unmatched, rejected;
+};
+void job_matches(const struct job *job, struct job_matches *out);
 
 /** Row of the list of jobs; texts are borrowed from the job. */
 void job_row(const struct job *job, struct wire_job_row *out);

@@ -6,16 +6,46 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_DEATHS_TOLD 8u      /* listed one by one in the text of an alert */
 #define WINDOWS_WITHOUT_LOSS 10u /* an episode of losses is over after so many without */
+
+static const struct rule *rule_of(const struct rules *rules, const char *kind)
+{
+    for (int k = 0; k < RULE_KINDS; k++) {
+        if (strcmp(rule_kind_name((enum rule_kind)k), kind) == 0)
+            return rules_next(rules, (enum rule_kind)k, NULL);
+    }
+    return NULL;
+}
+
+int job_alert_message(const struct job *job, const struct alert *alert, struct wire_alert *out)
+{
+    *out = alert_message(alert, job->id);
+    if (job->options.rules == NULL || alert->evidence != NULL)
+        return 1;
+    const struct rule *rule = rule_of(job->options.rules, alert->kind);
+    if (rule == NULL)
+        return 0;
+    out->rule = rule->name;
+    out->severity = severity_name(rule->severity);
+    return 1;
+}
 
 void job_alert(struct job *job, const struct alert *alert)
 {
     if (alert == NULL || job->replaying)
         return;
-    struct wire_alert message = alert_message(alert, job->id);
-    job->output.publish(job->output.user, job->id, WIRE_TYPE_ALERT, &message);
+    struct wire_alert message;
+    if (job_alert_message(job, alert, &message))
+        job->output.publish(job->output.user, job->id, WIRE_TYPE_ALERT, &message);
+}
+
+void job_tell(void *user, const struct alert_report *report)
+{
+    struct job *job = user;
+    job_alert(job, alerts_tell(&job->alerts, report));
 }
 
 static void describe_death(const struct job *job, const struct job_death *d, char *out, size_t room)

@@ -188,6 +188,7 @@ static void tell_ranks(struct telling *t, size_t from, size_t count, int more)
             .in_call_ns = row->in_call_ns,
             .in_call_comm = row->in_call_comm,
             .in_call_peer = row->in_call_peer,
+            .process_state = row->process_state,
         };
     }
     struct wire_rank_window message = {
@@ -264,6 +265,42 @@ void job_publish_sum(const struct job *job, const struct job_output *output, enu
         tell_in_parts(&telling, r->call_count, sizeof(struct wire_call_row), tell_calls);
 }
 
+/* ---- latency ------------------------------------------------------------- */
+
+void job_publish_latencies(const struct job *job, const struct job_output *output,
+                           struct wire_latencies *m)
+{
+    const struct wire_rank_latency_row *ranks = m->ranks;
+    size_t count = m->ranks_count, from = 0;
+    m->job = job->id;
+    do {
+        m->ranks = ranks + from;
+        m->ranks_count = part_rows(count, from);
+        from += m->ranks_count;
+        m->more = from < count;
+        tell(job, output, WIRE_TYPE_LATENCIES, m);
+        m->series_count = m->criteria_count = 0; /* what is said once goes with the first part */
+    } while (from < count);
+}
+
+void job_publish_regions(struct job *job, const struct job_output *output)
+{
+    struct wire_regions m;
+    if (job_latency_regions(job->latency, &m) != 0)
+        return;
+    const struct wire_region_member_row *members = m.members;
+    size_t count = m.members_count, from = 0;
+    m.job = job->id;
+    do {
+        m.members = members + from;
+        m.members_count = part_rows(count, from);
+        from += m.members_count;
+        m.more = from < count;
+        tell(job, output, WIRE_TYPE_REGIONS, &m);
+        m.regions_count = 0;
+    } while (from < count);
+}
+
 /* ---- the state for who comes late ---------------------------------------- */
 
 static void snapshot_totals(struct job *job, const struct job_output *output)
@@ -282,8 +319,20 @@ static void snapshot_totals(struct job *job, const struct job_output *output)
 static void snapshot_alerts(struct job *job, const struct job_output *output)
 {
     for (size_t i = 0; i < job->alerts.count; i++) {
-        struct wire_alert message = alert_message(job->alerts.list[i], job->id);
-        tell(job, output, WIRE_TYPE_ALERT, &message);
+        struct wire_alert message;
+        if (job_alert_message(job, job->alerts.list[i], &message))
+            tell(job, output, WIRE_TYPE_ALERT, &message);
+    }
+}
+
+static void snapshot_latency(struct job *job, const struct job_output *output)
+{
+    struct wire_latencies message;
+    for (size_t n = 0; job_latency_kept(job->latency, n, &message) == 0; n++) {
+        if (job_latency_kept(job->latency, n + 1, &(struct wire_latencies){0}) != 0 &&
+            job_latency_message(job->latency, &message) != 0)
+            return;
+        job_publish_latencies(job, output, &message);
     }
 }
 
@@ -310,6 +359,10 @@ void job_snapshot(struct job *job, enum wire_type type, const struct job_output 
         snapshot_totals(job, output);
     else if (type == WIRE_TYPE_ALERT)
         snapshot_alerts(job, output);
+    else if (type == WIRE_TYPE_LATENCIES)
+        snapshot_latency(job, output);
+    else if (type == WIRE_TYPE_REGIONS)
+        job_publish_regions(job, output);
     else if (sum_part_of(type, &part) &&
              run_sum_result(job->run, part, job->options.most_pairs, &job->result) == 0)
         job_publish_sum(job, output, part, newest, windows);

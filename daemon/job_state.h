@@ -7,6 +7,8 @@
 #include "daemon/analysis/key_table.h"
 #include "daemon/analysis/window_sum.h"
 #include "daemon/job.h"
+#include "daemon/job_latency.h"
+#include "daemon/job_watch.h"
 
 #define JOB_RECENT 1024u /**< windows whose totals are kept for late joiners and corrections */
 #define JOB_WINDOWS_TO_LOSE_NODE                                                                   \
@@ -59,6 +61,11 @@ struct open_window {
     uint64_t *reported; /**< bits by node, owned */
     uint32_t reported_room;
     struct window_sum *sum;
+    struct latency_rows latency;
+    struct hang_calls *calls; /**< owned: those that hang_counts() */
+    size_t call_count, call_room;
+    struct hang_pending *pending; /**< owned */
+    size_t pending_count, pending_room;
 };
 
 struct job {
@@ -96,6 +103,9 @@ struct job {
     size_t death_count;
 
     struct run_sum *run;
+    struct job_latency *latency;
+    struct job_watch *watch; /**< NULL: there are no rules */
+    size_t deaths_watched;   /**< deaths that the watch knows */
     uint64_t windows_summed;
     struct open_window open[JOB_OPEN_WINDOWS]; /**< sorted by number */
     uint32_t open_count;
@@ -114,14 +124,21 @@ struct job {
     size_t rank_rows_room, pair_rows_room, call_rows_room;
     uint32_t *maps;
     size_t maps_room;
-    struct sum_result result;
+    struct sum_result result, judged_ranks, judged_pairs, judged_calls;
 };
 
 /** Make room in a reused array. @return 0 or -ENOMEM */
 int job_fit(void *array_pointer, size_t element, size_t *room, size_t need);
 
 void job_windows_finish(struct job *job);
+/** Keep what hangs are told by. @return 0 or -ENOMEM */
+int open_window_watch(struct open_window *window, const struct wire_window *message);
+/** Judge a window that is closed: latency, trends, alerts. */
+void job_judge(struct job *job, struct open_window *window);
+void job_tell(void *user, const struct alert_report *report);
 void job_alert(struct job *job, const struct alert *alert);
+/** As a message, with the rule that it falls under. @return 0 when no rule wants it to be told */
+int job_alert_message(const struct job *job, const struct alert *alert, struct wire_alert *out);
 void job_note_deaths(struct job *job, const struct wire_window *message, uint32_t node,
                      uint64_t now_ns);
 void job_check_losses(struct job *job, uint64_t now_ns);
@@ -138,6 +155,10 @@ const char *job_state_name(enum job_state state);
 void job_windows_flush(struct job *job, uint64_t now_ns);
 
 void job_publish_job(struct job *job, const struct job_output *output);
+/** @param message  its job is not set yet */
+void job_publish_latencies(const struct job *job, const struct job_output *output,
+                           struct wire_latencies *message);
+void job_publish_regions(struct job *job, const struct job_output *output);
 void job_publish_places(struct job *job, const struct job_output *output);
 void job_publish_nodes(struct job *job, const struct job_output *output, uint64_t window);
 /** What is in job->result. @param windows  how many are summed up in it */

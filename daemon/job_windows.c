@@ -8,6 +8,9 @@
 static void open_window_finish(struct open_window *window)
 {
     window_sum_destroy(window->sum);
+    latency_rows_finish(&window->latency);
+    free(window->calls);
+    free(window->pending);
     free(window->reported);
 }
 
@@ -135,6 +138,7 @@ static void close_window(struct job *job, uint32_t at, uint64_t now_ns)
     memmove(&job->open[at], &job->open[at + 1], (job->open_count - at - 1) * sizeof(job->open[0]));
     job->open_count--;
     publish_window(job, &window, now_ns);
+    job_judge(job, &window);
     /* Without memory the window's figures are missing from the sums since the start, and only
      * there. */
     if (run_sum_update(job->run, window.sum, window.number) == 0)

@@ -81,21 +81,32 @@ static void on_stopped(void *user, const char *id, const char *why)
 static int is_recorded(enum wire_type type)
 {
     return type == WIRE_TYPE_JOB || type == WIRE_TYPE_PLACES || type == WIRE_TYPE_TOTALS ||
-           type == WIRE_TYPE_ALERT;
+           type == WIRE_TYPE_ALERT || type == WIRE_TYPE_LATENCIES || type == WIRE_TYPE_REGIONS;
 }
 
 static int wanted(void *user, const char *job, enum wire_type type)
 {
     const struct jobs *jobs = user;
-    return is_recorded(type) || publisher_wanted(jobs->options.publisher, job, type);
+    int kept = type == WIRE_TYPE_ALERT || (jobs->recorder != NULL && is_recorded(type));
+    return kept || publisher_wanted(jobs->options.publisher, job, type);
 }
 
 static void publish(void *user, const char *job, enum wire_type type, const void *message)
 {
     struct jobs *jobs = user;
     publisher_publish(jobs->options.publisher, job, type, message);
+    if (jobs->options.sinks != NULL && type == WIRE_TYPE_ALERT)
+        sinks_take(jobs->options.sinks, message);
     if (jobs->recorder != NULL && is_recorded(type))
         recorder_table(jobs->recorder, job, type, message);
+}
+
+static void tell_agents(void *user, const uint64_t *instances, size_t count,
+                        const struct wire_criteria *message)
+{
+    const struct jobs *jobs = user;
+    if (jobs->options.tell_agents != NULL)
+        jobs->options.tell_agents(jobs->options.user, instances, count, message);
 }
 
 /* ---- finding and making -------------------------------------------------- */
@@ -147,6 +158,7 @@ static void forget_ended(struct jobs *jobs)
 
 struct replay {
     struct job *job;
+    struct sinks *sinks; /* NULL: none */
     struct wire_arena arena;
     uint64_t messages;
 };
@@ -154,7 +166,11 @@ struct replay {
 static int replay_alert(void *user, const struct wire_alert *alert)
 {
     struct replay *replay = user;
+    struct wire_alert known = *alert;
+    known.job = job_id(replay->job);
     job_restore_alert(replay->job, alert);
+    if (replay->sinks != NULL)
+        sinks_restore(replay->sinks, &known);
     return 0;
 }
 
@@ -174,9 +190,9 @@ static int replay_message(void *user, const struct recorded *head, const void *b
     return 0;
 }
 
-static void continue_recording(struct job *job, const char *path)
+static void continue_recording(struct job *job, struct sinks *sinks, const char *path)
 {
-    struct replay replay = {.job = job};
+    struct replay replay = {.job = job, .sinks = sinks};
     struct recording_reader reader = {&replay, replay_alert, replay_message};
     job_replaying(job, 1);
     int code = recording_read(path, &reader);
@@ -200,7 +216,7 @@ static void record(struct jobs *jobs, struct job *job, uint64_t instance)
         return;
     }
     if (exists)
-        continue_recording(job, path);
+        continue_recording(job, jobs->options.sinks, path);
     job_set_recording(job, path);
     recorder_open(jobs->recorder, job_id(job), path);
 }
@@ -218,7 +234,7 @@ static int make(struct jobs *jobs, const char *id, uint64_t instance, struct job
         snprintf(fault->text, sizeof(fault->text), "%u jobs are running already", JOBS_MOST);
         return -HOLTER_ELIMIT;
     }
-    struct job_output output = {jobs, wanted, publish};
+    struct job_output output = {jobs, wanted, publish, tell_agents};
     int code = job_create(out, id, &jobs->options.job, &output);
     if (code != 0)
         return code;
@@ -384,8 +400,14 @@ int jobs_idle(const struct jobs *jobs)
 void jobs_count(const struct jobs *jobs, struct jobs_counts *out)
 {
     *out = jobs->counts;
-    for (size_t i = 0; i < jobs->count; i++)
+    for (size_t i = 0; i < jobs->count; i++) {
+        struct job_matches matches;
+        job_matches(jobs->list[i].job, &matches);
         out->late += job_late(jobs->list[i].job);
+        out->matches.matched += matches.matched;
+        out->matches.unmatched += matches.unmatched;
+        out->matches.rejected += matches.rejected;
+    }
 }
 
 uint64_t jobs_recorded_bytes(const struct jobs *jobs)

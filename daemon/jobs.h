@@ -5,6 +5,7 @@
 #include "daemon/job.h"
 #include "daemon/publish.h"
 #include "daemon/record.h"
+#include "daemon/sinks.h"
 
 #define JOBS_MOST                                                                                  \
     1024u /**< jobs known at one time; ended ones are forgotten, oldest first, for new ones */
@@ -15,9 +16,13 @@ struct jobs_options {
     struct job_options job;
     const char *record;          /**< directory; NULL: nothing is recorded */
     struct publisher *publisher; /**< borrowed */
+    struct sinks *sinks;         /**< borrowed; NULL: alerts are only published */
     void *user;
     /** A message is safe: the agent can be told. */
     void (*kept)(void *user, uint64_t instance, uint64_t seq);
+    /** See struct job_output. */
+    void (*tell_agents)(void *user, const uint64_t *instances, size_t count,
+                        const struct wire_criteria *message);
 };
 
 struct jobs_counts {
@@ -25,6 +30,7 @@ struct jobs_counts {
     uint64_t bytes;      /**< of them */
     uint64_t duplicates; /**< messages that had been taken in before */
     uint64_t late;       /**< window messages that came after their window was published */
+    struct job_matches matches;
 };
 
 /** Creates the recorder too, and the directory for recordings.

@@ -4,6 +4,8 @@
 #include "daemon/jobs.h"
 #include "daemon/options.h"
 #include "daemon/publish.h"
+#include "daemon/rules.h"
+#include "daemon/sinks.h"
 #include "daemon/timeline.h"
 #include "daemon/zap.h"
 #include "holter/error.h"
@@ -17,6 +19,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zmq.h>
 
 #define LOG_TOPIC "main"
@@ -35,6 +38,8 @@ struct daemon {
     uv_signal_t signals[2];
     uv_timer_t tick;
     struct listen_locks locks;
+    struct rules rules;
+    struct sinks *sinks;
     struct zap *zap;
     struct publisher *publisher;
     struct jobs *jobs;
@@ -56,6 +61,14 @@ static void on_kept(void *user, uint64_t instance, uint64_t seq)
     struct daemon *d = user;
     if (d->front != NULL)
         front_ack(d->front, instance, seq);
+}
+
+static void on_tell_agents(void *user, const uint64_t *instances, size_t count,
+                           const struct wire_criteria *message)
+{
+    struct daemon *d = user;
+    if (d->front != NULL)
+        front_tell_agents(d->front, instances, count, WIRE_TYPE_CRITERIA, message);
 }
 
 static uint64_t on_ask_kept(void *user, uint64_t instance)
@@ -107,6 +120,7 @@ static void on_tick(uv_timer_t *timer)
     struct daemon *d = timer->data;
     uint64_t now = timeline_now(&d->timeline);
     front_tick(d->front);
+    sinks_check(d->sinks);
     jobs_advance(d->jobs, front_heard(d->front, now), now);
     if (!d->options.quit_when_idle || !jobs_idle(d->jobs))
         return;
@@ -167,18 +181,26 @@ static int start_modules(struct daemon *d, char *why, size_t room)
     code = code != 0 ? code : publisher_create(&d->publisher, d->context, &d->loop, o, why, room);
     if (code != 0)
         return code;
+    code = sinks_create(&d->sinks, &d->rules, &(struct sinks_options){.terminal = STDOUT_FILENO});
+    if (code != 0) {
+        snprintf(why, room, "no sinks for alerts: %s", holter_strerror(code));
+        return code;
+    }
     struct jobs_options jobs = {
         .job = {.window_ns = o->window_ns,
                 .grace_ns = o->grace_ns,
                 .lost_ns = LOST_NS,
-                .most_pairs = MOST_PAIRS},
+                .most_pairs = MOST_PAIRS,
+                .rules = &d->rules},
         .record = o->record,
         .publisher = d->publisher,
+        .sinks = d->sinks,
         .user = d,
         .kept = on_kept,
+        .tell_agents = on_tell_agents,
     };
     code = jobs_create(&d->jobs, &d->loop, &jobs, why, room);
-    struct control_options control = {o, &d->timeline, d->jobs,          d->publisher,
+    struct control_options control = {o, &d->timeline, d->jobs,          d->publisher, d->sinks,
                                       d, on_stop,      on_stop_when_idle};
     return code != 0 ? code : control_create(&d->control, &control);
 }
@@ -198,6 +220,8 @@ static void finish(struct daemon *d)
     if (d->context != NULL)
         zmq_ctx_term(d->context);
     listen_finish(&d->locks);
+    sinks_destroy(d->sinks); /* may wait for those that are slow: last */
+    rules_finish(&d->rules);
 }
 
 static int serve(struct daemon *d)
@@ -218,20 +242,41 @@ static int serve(struct daemon *d)
     return EXIT_SUCCESS;
 }
 
+static void on_fault(void *user, const char *text)
+{
+    (void)user;
+    fprintf(stderr, "%s\n", text);
+}
+
+/* @return -1 to go on, or the exit status */
+static int read_command_line(struct daemon *d, int argc, char **argv)
+{
+    char why[512];
+    enum options_verdict verdict = options_parse(&d->options, argc, argv, why, sizeof(why));
+    if (verdict == OPTIONS_SHOWN)
+        return EXIT_SUCCESS;
+    if (verdict == OPTIONS_WRONG) {
+        log_error("%s", why);
+        return EXIT_USAGE;
+    }
+    if (options_rules(&d->options, &d->rules, on_fault, NULL) != 0)
+        return EXIT_USAGE;
+    if (verdict != OPTIONS_CHECK)
+        return -1;
+    printf("%s: %zu rules, %zu sinks\n",
+           d->options.rules == NULL ? "built-in rules" : d->options.rules, d->rules.count,
+           d->rules.sink_count);
+    rules_finish(&d->rules);
+    return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
     static struct daemon d;
-    char why[512];
     log_start("holterd", -1);
-    switch (options_parse(&d.options, argc, argv, why, sizeof(why))) {
-    case OPTIONS_SHOWN:
-        return EXIT_SUCCESS;
-    case OPTIONS_WRONG:
-        log_error("%s", why);
-        return EXIT_USAGE;
-    case OPTIONS_RUN:
-        break;
-    }
+    int status = read_command_line(&d, argc, argv);
+    if (status >= 0)
+        return status;
     umask(0077);
     raise_limits();
     timeline_init(&d.timeline);

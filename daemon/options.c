@@ -33,6 +33,15 @@ static const char usage[] =
     "                      window, at most 250ms\n"
     "  --session KEY       serve only agents of this session\n"
     "  --quit-when-idle    leave when all jobs have ended and all agents have gone\n"
+    "  --rules FILE        alert rules, see holter-rules(5); default: HOLTER_RULES, else built-in "
+    "ones\n"
+    "  --alert-log FILE    append alerts to FILE, one JSON object a line\n"
+    "  --on-alert COMMAND  run COMMAND in a shell for each alert and its end, JSON on standard "
+    "input\n"
+    "  --syslog            tell alerts to syslog\n"
+    "  --alertmanager URL  tell alerts to Prometheus' Alertmanager, such as http://HOST:9093\n"
+    "  --check-rules       only check the rules and the options on alerts: 0 right, 2 wrong\n"
+    "  --print-rules       only print the built-in rules\n"
     "  --version, --help\n";
 
 int options_duration(const char *text, uint64_t *out)
@@ -60,6 +69,33 @@ int options_duration(const char *text, uint64_t *out)
         return 0;
     }
     return -HOLTER_EUSAGE;
+}
+
+int options_rules(const struct options *o, struct rules *out, rules_fault *tell, void *user)
+{
+    static const char *const names[SINK_KINDS] = {[SINK_FILE] = "--alert-log",
+                                                  [SINK_COMMAND] = "--on-alert",
+                                                  [SINK_SYSLOG] = "--syslog",
+                                                  [SINK_ALERTMANAGER] = "--alertmanager"};
+    char why[400], text[500];
+    struct rules rules = {.count = 0};
+    int code = o->rules == NULL ? rules_default(&rules) : rules_read(&rules, o->rules, tell, user);
+    if (code != 0 && o->rules == NULL)
+        tell(user, holter_strerror(code));
+    for (size_t i = 0; i < o->sink_count; i++) {
+        int added = rules_add_sink(&rules, o->sinks[i].kind, o->sinks[i].target, why, sizeof(why));
+        if (added == 0)
+            continue;
+        snprintf(text, sizeof(text), "%s: %s", names[o->sinks[i].kind], why);
+        tell(user, text);
+        code = added;
+    }
+    if (code != 0) {
+        rules_finish(&rules);
+        return code;
+    }
+    *out = rules;
+    return 0;
 }
 
 static int bounded(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out,
@@ -141,6 +177,13 @@ enum {
     OPT_GRACE,
     OPT_SESSION,
     OPT_QUIT,
+    OPT_RULES,
+    OPT_ALERT_LOG,
+    OPT_ON_ALERT,
+    OPT_SYSLOG,
+    OPT_ALERTMANAGER,
+    OPT_CHECK_RULES,
+    OPT_PRINT_RULES,
     OPT_VERSION,
     OPT_HELP
 };
@@ -154,10 +197,41 @@ static const struct option long_options[] = {
     {"grace", required_argument, NULL, OPT_GRACE},
     {"session", required_argument, NULL, OPT_SESSION},
     {"quit-when-idle", no_argument, NULL, OPT_QUIT},
+    {"rules", required_argument, NULL, OPT_RULES},
+    {"alert-log", required_argument, NULL, OPT_ALERT_LOG},
+    {"on-alert", required_argument, NULL, OPT_ON_ALERT},
+    {"syslog", no_argument, NULL, OPT_SYSLOG},
+    {"alertmanager", required_argument, NULL, OPT_ALERTMANAGER},
+    {"check-rules", no_argument, NULL, OPT_CHECK_RULES},
+    {"print-rules", no_argument, NULL, OPT_PRINT_RULES},
     {"version", no_argument, NULL, OPT_VERSION},
     {"help", no_argument, NULL, OPT_HELP},
     {NULL, 0, NULL, 0},
 };
+
+/* @return 1 when it is one of the options on alerts, 0 when not, or -HOLTER_EUSAGE */
+static int take_sink(struct options *o, int option, char *why, size_t room)
+{
+    static const struct {
+        int option;
+        enum sink_kind kind;
+    } kinds[] = {{OPT_ALERT_LOG, SINK_FILE},
+                 {OPT_ON_ALERT, SINK_COMMAND},
+                 {OPT_SYSLOG, SINK_SYSLOG},
+                 {OPT_ALERTMANAGER, SINK_ALERTMANAGER}};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (kinds[i].option != option)
+            continue;
+        if (o->sink_count == RULES_SINKS) {
+            snprintf(why, room, "at most %u sinks of alerts", RULES_SINKS);
+            return -HOLTER_EUSAGE;
+        }
+        o->sinks[o->sink_count].kind = kinds[i].kind;
+        o->sinks[o->sink_count++].target = optarg;
+        return 1;
+    }
+    return 0;
+}
 
 static int take(struct options *o, int option, int *record, char *why, size_t room)
 {
@@ -187,10 +261,27 @@ static int take(struct options *o, int option, int *record, char *why, size_t ro
     case OPT_SESSION:
         o->session = optarg;
         return 0;
-    default:
+    case OPT_RULES:
+        o->rules = optarg;
+        return 0;
+    case OPT_QUIT:
         o->quit_when_idle = 1;
         return 0;
+    default:
+        return take_sink(o, option, why, room) < 0 ? -HOLTER_EUSAGE : 0;
     }
+}
+
+/* What is answered at once. @return 1 when the option is one of those */
+static int show(int option)
+{
+    if (option != OPT_HELP && option != OPT_VERSION && option != OPT_PRINT_RULES)
+        return 0;
+    fputs(option == OPT_HELP      ? usage
+          : option == OPT_VERSION ? "holterd " HOLTER_VERSION " (" HOLTER_BUILD_OPTIONS ")\n"
+                                  : rules_default_text(),
+          stdout);
+    return 1;
 }
 
 enum options_verdict options_parse(struct options *out, int argc, char **argv, char *why,
@@ -198,22 +289,20 @@ enum options_verdict options_parse(struct options *out, int argc, char **argv, c
 {
     *out = (struct options){
         .window_ns = 1000 * MS, .grace_ns = UINT64_MAX, .session = getenv("HOLTER_SESSION")};
-    int record = 1, option;
+    int record = 1, only_check = 0, option;
     out->keys = getenv("HOLTER_KEYS");
+    out->rules = getenv("HOLTER_RULES");
     optind = 0; /* GNU: begin anew, tests parse more than once */
     opterr = 0;
     while ((option = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
-        if (option == OPT_HELP || option == OPT_VERSION) {
-            fputs(option == OPT_HELP ? usage
-                                     : "holterd " HOLTER_VERSION " (" HOLTER_BUILD_OPTIONS ")\n",
-                  stdout);
+        if (show(option))
             return OPTIONS_SHOWN;
-        }
         if (option == '?') {
             snprintf(why, room, "%s: unknown option, or its value is missing; see holterd --help",
                      argv[optind - 1]);
             return OPTIONS_WRONG;
         }
+        only_check |= option == OPT_CHECK_RULES;
         if (take(out, option, &record, why, room) != 0)
             return OPTIONS_WRONG;
     }
@@ -227,6 +316,10 @@ enum options_verdict options_parse(struct options *out, int argc, char **argv, c
         out->keys = NULL;
     if (out->session != NULL && out->session[0] == '\0')
         out->session = NULL;
+    if (out->rules != NULL && out->rules[0] == '\0')
+        out->rules = NULL;
+    if (only_check)
+        return OPTIONS_CHECK;
     if (default_paths(out, record, why, room) != 0 || check(out, why, room) != 0)
         return OPTIONS_WRONG;
     return OPTIONS_RUN;

@@ -2,6 +2,8 @@
 #ifndef HOLTER_DAEMON_OPTIONS_H
 #define HOLTER_DAEMON_OPTIONS_H
 
+#include "daemon/rules.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +19,13 @@ struct options {
     uint64_t window_ns;
     uint64_t grace_ns;
     int quit_when_idle;
+    const char *rules; /**< file; NULL: the defaults */
+    /** Sinks besides those of the rules; targets are borrowed, NULL for syslog. */
+    struct {
+        enum sink_kind kind;
+        const char *target;
+    } sinks[RULES_SINKS];
+    size_t sink_count;
     char default_listen[280];
     char default_record[512];
 };
@@ -25,12 +34,18 @@ enum options_verdict {
     OPTIONS_RUN,
     OPTIONS_SHOWN, /**< --help or --version was answered */
     OPTIONS_WRONG, /**< why says how */
+    OPTIONS_CHECK, /**< the rules and sinks are to be checked, and nothing else done */
 };
 
 /** Read the command line. Paths that are not given are derived from the environment, see session.h.
  *  @param why  set with OPTIONS_WRONG */
 enum options_verdict options_parse(struct options *out, int argc, char **argv, char *why,
                                    size_t room);
+
+/** The alert rules in force: of the file, or the defaults, and the sinks of the command line.
+ *  @param tell  told of each fault
+ *  @return 0, -HOLTER_EUSAGE or another error, after telling */
+int options_rules(const struct options *options, struct rules *out, rules_fault *tell, void *user);
 
 /** A duration: a number and "ms", "s", "us" or "min"; a bare number is seconds.
  *  @return 0, or -HOLTER_EUSAGE; out is set on success, nanoseconds */

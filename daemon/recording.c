@@ -1,8 +1,8 @@
 #include "daemon/recording.h"
 
 #include "daemon/lock_file.h"
+#include "daemon/recording_tables.h"
 #include "holter/error.h"
-#include "version.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,11 +20,10 @@
 #define BUSY_MS 2000 /* a reader's checkpoint may hold the file for a moment */
 #define MOST_FILES 10000u
 
-enum statement { PUT_MESSAGE, PUT_JOB, PUT_NODE, PUT_PLACE, PUT_TOTALS, PUT_ALERT, STATEMENTS };
-
 struct recording {
     sqlite3 *db;
-    sqlite3_stmt *statements[STATEMENTS];
+    sqlite3_stmt *put_message;
+    struct recording_tables *tables;
     ZSTD_CCtx *zstd;
     void *packed; /* owned */
     size_t packed_room;
@@ -33,43 +32,12 @@ struct recording {
     char path[520], lock_path[530];
 };
 
-/* The table of totals has the columns of the message, so that it cannot fall behind it. */
-#define SQL_U64(name) #name " INTEGER, "
-#define SQL_STR(name)
-#define SQL_COLUMN(key, kind, name, limit, need, doc) SQL_##kind(name)
-#define MARK_U64(name) "?,"
-#define MARK_STR(name)
-#define MARK_COLUMN(key, kind, name, limit, need, doc) MARK_##kind(name)
-
 static const char schema[] =
-    "CREATE TABLE IF NOT EXISTS job(one INTEGER PRIMARY KEY CHECK(one = 1), job TEXT, state TEXT, "
-    "app TEXT,"
-    " command TEXT, mpi TEXT, user TEXT, world INTEGER, seen INTEGER, start_ns INTEGER, end_ns "
-    "INTEGER,"
-    " window_ns INTEGER, holter TEXT);"
-    "CREATE TABLE IF NOT EXISTS messages(id INTEGER PRIMARY KEY, time_ns INTEGER, window INTEGER, "
-    "type INTEGER,"
-    " instance INTEGER, seq INTEGER, received_ns INTEGER, length INTEGER, zstd BLOB);"
-    "CREATE INDEX IF NOT EXISTS messages_by_time ON messages(time_ns);"
-    "CREATE TABLE IF NOT EXISTS nodes(node INTEGER PRIMARY KEY, host TEXT);"
-    "CREATE TABLE IF NOT EXISTS places(rank INTEGER PRIMARY KEY, node INTEGER, pid INTEGER, cores "
-    "TEXT);"
-    "CREATE TABLE IF NOT EXISTS totals(" WIRE_TOTALS(
-        SQL_COLUMN) "PRIMARY KEY(window));"
-                    "CREATE TABLE IF NOT EXISTS alerts(id INTEGER PRIMARY KEY, kind TEXT, state "
-                    "TEXT, since_ns INTEGER,"
-                    " updated_ns INTEGER, title TEXT, text TEXT, rank INTEGER, host TEXT);";
+    "CREATE TABLE IF NOT EXISTS messages(id INTEGER PRIMARY KEY, time_ns INTEGER, window INTEGER,"
+    " type INTEGER, instance INTEGER, seq INTEGER, received_ns INTEGER, length INTEGER, zstd BLOB);"
+    "CREATE INDEX IF NOT EXISTS messages_by_time ON messages(time_ns);";
 
-static const char *const sql[STATEMENTS] = {
-    [PUT_MESSAGE] = "INSERT INTO messages VALUES(NULL,?,?,?,?,?,?,?,?)",
-    [PUT_JOB] = "INSERT OR REPLACE INTO job VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [PUT_NODE] = "INSERT OR REPLACE INTO nodes VALUES(?,?)",
-    [PUT_PLACE] = "INSERT OR REPLACE INTO places VALUES(?,?,?,?)",
-    [PUT_TOTALS] = NULL, /* made from totals_marks */
-    [PUT_ALERT] = "INSERT OR REPLACE INTO alerts VALUES(?,?,?,?,?,?,?,?,?)",
-};
-
-static const char totals_marks[] = WIRE_TOTALS(MARK_COLUMN);
+static const char insert_message[] = "INSERT INTO messages VALUES(NULL,?,?,?,?,?,?,?,?)";
 
 /* ---- opening ------------------------------------------------------------- */
 
@@ -112,18 +80,19 @@ static int check_kind(sqlite3 *db, int64_t *version, char *why, size_t room)
     return -HOLTER_EVERSION;
 }
 
-static int prepare(struct recording *r)
+/* Tables of an older version become those of this one, all or none. */
+static int make_tables(struct recording *r, int64_t version)
 {
-    char totals[sizeof(totals_marks) + 64];
-    snprintf(totals, sizeof(totals), "INSERT OR REPLACE INTO totals VALUES(%.*s)",
-             (int)sizeof(totals_marks) - 2, totals_marks);
-    for (int i = 0; i < STATEMENTS; i++) {
-        const char *text = i == PUT_TOTALS ? totals : sql[i];
-        if (sqlite3_prepare_v3(r->db, text, -1, SQLITE_PREPARE_PERSISTENT, &r->statements[i],
-                               NULL) != SQLITE_OK)
-            return -EIO;
-    }
-    return 0;
+    char mark[128];
+    snprintf(mark, sizeof(mark), "PRAGMA application_id=%d; PRAGMA user_version=%d;",
+             RECORDING_APPLICATION, RECORDING_SCHEMA);
+    if (run(r->db, "BEGIN IMMEDIATE") != 0)
+        return -EIO;
+    int code = run(r->db, schema);
+    code = code != 0 ? code : tables_create(&r->tables, r->db, version);
+    if (code == 0 && version < RECORDING_SCHEMA)
+        code = run(r->db, mark);
+    return code != 0 ? code : run(r->db, "COMMIT");
 }
 
 static int set_up(struct recording *r, char *why, size_t room)
@@ -133,15 +102,14 @@ static int set_up(struct recording *r, char *why, size_t room)
     int code = check_kind(r->db, &version, why, room);
     if (code != 0)
         return code;
-    char mark[128];
-    snprintf(mark, sizeof(mark), "PRAGMA application_id=%d; PRAGMA user_version=%d;",
-             RECORDING_APPLICATION, RECORDING_SCHEMA);
     /* A window's message takes a few KiB: several fit a page, without much of it left empty.
      * With a write-ahead log a commit costs no fsync: it survives this process, and the machine's
      * crash up to the last checkpoint (sqlite.org/wal.html). */
     if (run(r->db, "PRAGMA page_size=16384; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;") !=
             0 ||
-        (version == 0 && run(r->db, mark) != 0) || run(r->db, schema) != 0 || prepare(r) != 0) {
+        make_tables(r, version) != 0 ||
+        sqlite3_prepare_v3(r->db, insert_message, -1, SQLITE_PREPARE_PERSISTENT, &r->put_message,
+                           NULL) != SQLITE_OK) {
         snprintf(why, room, "%s", sqlite3_errmsg(r->db));
         return -EIO;
     }
@@ -203,11 +171,6 @@ static void bind_number(sqlite3_stmt *statement, int at, uint64_t number)
     sqlite3_bind_int64(statement, at, (sqlite3_int64)number);
 }
 
-static void bind_text(sqlite3_stmt *statement, int at, const char *text)
-{
-    sqlite3_bind_text(statement, at, text == NULL ? "" : text, -1, SQLITE_STATIC);
-}
-
 static int put(sqlite3_stmt *statement)
 {
     int code = sqlite3_step(statement);
@@ -232,7 +195,7 @@ int recording_message(struct recording *r, const struct recorded *head, const vo
         return -ENOMEM;
     if (begin(r) != 0)
         return -EIO;
-    sqlite3_stmt *s = r->statements[PUT_MESSAGE];
+    sqlite3_stmt *s = r->put_message;
     bind_number(s, 1, head->time_ns);
     bind_number(s, 2, head->window);
     bind_number(s, 3, head->type);
@@ -244,87 +207,9 @@ int recording_message(struct recording *r, const struct recorded *head, const vo
     return put(s);
 }
 
-static int put_job(struct recording *r, const struct wire_job *m)
-{
-    sqlite3_stmt *s = r->statements[PUT_JOB];
-    bind_text(s, 1, m->job);
-    bind_text(s, 2, m->state);
-    bind_text(s, 3, m->app);
-    bind_text(s, 4, m->command);
-    bind_text(s, 5, m->mpi);
-    bind_text(s, 6, m->user);
-    bind_number(s, 7, m->world);
-    bind_number(s, 8, m->seen);
-    bind_number(s, 9, m->start_ns);
-    bind_number(s, 10, m->end_ns);
-    bind_number(s, 11, m->window_ns);
-    bind_text(s, 12, HOLTER_VERSION);
-    return put(s);
-}
-
-static int put_places(struct recording *r, const struct wire_places *m)
-{
-    for (uint64_t i = 0; i < m->hosts_count; i++) {
-        sqlite3_stmt *s = r->statements[PUT_NODE];
-        bind_number(s, 1, i);
-        bind_text(s, 2, m->hosts[i].name);
-        if (put(s) != 0)
-            return -EIO;
-    }
-    for (uint64_t i = 0; i < m->places_count; i++) {
-        sqlite3_stmt *s = r->statements[PUT_PLACE];
-        bind_number(s, 1, m->places[i].rank);
-        bind_number(s, 2, m->places[i].node);
-        bind_number(s, 3, m->places[i].pid);
-        bind_text(s, 4, m->places[i].placement);
-        if (put(s) != 0)
-            return -EIO;
-    }
-    return 0;
-}
-
-static int put_totals(struct recording *r, const struct wire_totals *m)
-{
-    sqlite3_stmt *s = r->statements[PUT_TOTALS];
-    int at = 0;
-#define BIND_U64(name) bind_number(s, ++at, m->name);
-#define BIND_STR(name)
-#define BIND_COLUMN(key, kind, name, limit, need, doc) BIND_##kind(name)
-    WIRE_TOTALS(BIND_COLUMN)
-    return put(s);
-}
-
-static int put_alert(struct recording *r, const struct wire_alert *m)
-{
-    sqlite3_stmt *s = r->statements[PUT_ALERT];
-    bind_number(s, 1, m->id);
-    bind_text(s, 2, m->kind);
-    bind_text(s, 3, m->state);
-    bind_number(s, 4, m->since_ns);
-    bind_number(s, 5, m->updated_ns);
-    bind_text(s, 6, m->title);
-    bind_text(s, 7, m->text);
-    sqlite3_bind_int64(s, 8, m->rank);
-    bind_text(s, 9, m->host);
-    return put(s);
-}
-
 int recording_table(struct recording *r, enum wire_type type, const void *message)
 {
-    if (begin(r) != 0)
-        return -EIO;
-    switch (type) {
-    case WIRE_TYPE_JOB:
-        return put_job(r, message);
-    case WIRE_TYPE_PLACES:
-        return put_places(r, message);
-    case WIRE_TYPE_TOTALS:
-        return put_totals(r, message);
-    case WIRE_TYPE_ALERT:
-        return put_alert(r, message);
-    default:
-        return 0;
-    }
+    return begin(r) != 0 ? -EIO : tables_put(r->tables, type, message);
 }
 
 int recording_commit(struct recording *r)
@@ -345,8 +230,8 @@ void recording_abandon(struct recording *r)
         return;
     if (r->open)
         run(r->db, "ROLLBACK");
-    for (int i = 0; i < STATEMENTS; i++)
-        sqlite3_finalize(r->statements[i]);
+    sqlite3_finalize(r->put_message);
+    tables_destroy(r->tables);
     sqlite3_close(r->db);
     ZSTD_freeCCtx(r->zstd);
     free(r->packed);
@@ -393,15 +278,15 @@ uint64_t recording_bytes(const struct recording *r)
 
 /* ---- finding and reading ------------------------------------------------- */
 
-static int open_to_read(const char *path, sqlite3 **out)
+/* @param version  set on success */
+static int open_to_read(const char *path, sqlite3 **out, int64_t *version)
 {
     char why[256];
-    int64_t version;
     /* Writable: what a killed daemon left in the log has to be folded in. */
     int code = sqlite3_open_v2(path, out, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK ? 0 : -EIO;
     sqlite3_busy_timeout(*out, BUSY_MS);
-    code = code != 0 ? code : check_kind(*out, &version, why, sizeof(why));
-    if (code == 0 && version != RECORDING_SCHEMA)
+    code = code != 0 ? code : check_kind(*out, version, why, sizeof(why));
+    if (code == 0 && *version == 0)
         code = -HOLTER_EVERSION;
     if (code != 0) {
         sqlite3_close(*out);
@@ -413,7 +298,8 @@ static int open_to_read(const char *path, sqlite3 **out)
 static int may_continue(const char *path, uint64_t instance)
 {
     sqlite3 *db;
-    if (open_to_read(path, &db) != 0)
+    int64_t version;
+    if (open_to_read(path, &db, &version) != 0)
         return 0;
     char text[256];
     snprintf(text, sizeof(text),
@@ -455,41 +341,6 @@ int recording_choose(const char *directory, const char *job, uint64_t instance, 
         return path_of(directory, job, number - 1, out, room);
     }
     return 0;
-}
-
-static const char *text_of(sqlite3_stmt *s, int column)
-{
-    const unsigned char *text = sqlite3_column_text(s, column);
-    return text == NULL ? "" : (const char *)text;
-}
-
-static int read_alerts(sqlite3 *db, const struct recording_reader *reader)
-{
-    sqlite3_stmt *s;
-    if (sqlite3_prepare_v2(
-            db,
-            "SELECT id, kind, state, since_ns, updated_ns, title, text, rank, host FROM alerts "
-            "ORDER BY id",
-            -1, &s, NULL) != SQLITE_OK)
-        return -HOLTER_ECORRUPT;
-    int code = 0, step = SQLITE_DONE;
-    while (code == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
-        struct wire_alert alert = {
-            .job = "",
-            .id = (uint64_t)sqlite3_column_int64(s, 0),
-            .kind = text_of(s, 1),
-            .state = text_of(s, 2),
-            .since_ns = (uint64_t)sqlite3_column_int64(s, 3),
-            .updated_ns = (uint64_t)sqlite3_column_int64(s, 4),
-            .title = text_of(s, 5),
-            .text = text_of(s, 6),
-            .rank = sqlite3_column_int64(s, 7),
-            .host = text_of(s, 8),
-        };
-        code = reader->alert(reader->user, &alert);
-    }
-    sqlite3_finalize(s);
-    return code != 0 ? code : step == SQLITE_DONE ? 0 : -HOLTER_ECORRUPT;
 }
 
 /* @param plain  room for the longest message */
@@ -536,10 +387,11 @@ static int read_messages(sqlite3 *db, const struct recording_reader *reader)
 int recording_read(const char *path, const struct recording_reader *reader)
 {
     sqlite3 *db;
-    int code = open_to_read(path, &db);
+    int64_t version;
+    int code = open_to_read(path, &db, &version);
     if (code != 0)
         return code;
-    code = read_alerts(db, reader);
+    code = tables_read_alerts(db, version, reader->alert, reader->user);
     code = code != 0 ? code : read_messages(db, reader);
     sqlite3_close(db);
     return code;

@@ -12,7 +12,10 @@
 #include <stdint.h>
 
 #define RECORDING_APPLICATION 0x48524543 /**< "HREC": PRAGMA application_id */
-#define RECORDING_SCHEMA 1 /**< PRAGMA user_version; raised when tables change their meaning */
+/** PRAGMA user_version; raised when tables change their meaning. 2: alert with evidence, latency,
+ *  criterion, region; 1: alerts without. A file of version 1 is read, and becomes one of this version
+ *  when it is continued. */
+#define RECORDING_SCHEMA 2
 
 struct recording;
 
@@ -36,8 +39,7 @@ int recording_open(struct recording **out, const char *path, char *why, size_t r
 int recording_message(struct recording *recording, const struct recorded *head, const void *bytes,
                       size_t length);
 
-/** Keep what is published in plain tables: WIRE_TYPE_JOB, PLACES, TOTALS, ALERT; other types are
- *  ignored.
+/** Keep what is published in plain tables, see recording_tables.h; other types are ignored.
  *  @param message  the struct of the type @return as recording_message() */
 int recording_table(struct recording *recording, enum wire_type type, const void *message);
 

@@ -85,6 +85,6 @@ const struct snapshot *snapshots_of(struct snapshots *snapshots, struct job *job
     made->type = type;
     made->frame = frame;
     struct making making = {snapshots, made};
-    job_snapshot(job, type, &(struct job_output){&making, wanted, add_part});
+    job_snapshot(job, type, &(struct job_output){&making, wanted, add_part, NULL});
     return made;
 }

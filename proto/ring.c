@@ -123,6 +123,20 @@ int ring_peek(const struct ring_reader *reader, struct event *out)
     return 0;
 }
 
+int ring_begun(const struct ring_reader *reader, struct event *out)
+{
+    const struct event *slot = &reader->slots[reader->next & (reader->capacity - 1)];
+    if (__atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE) != reader->next)
+        return -HOLTER_EEMPTY;
+    struct event seen;
+    copy_record(&seen, slot);
+    fence_before_second_look();
+    if (__atomic_load_n(&slot->seq, __ATOMIC_RELAXED) != reader->next)
+        return -HOLTER_EEMPTY;
+    *out = seen;
+    return 0;
+}
+
 size_t ring_capture(const struct ring_reader *reader, struct event *out, size_t max)
 {
     uint64_t head = atomic_load_explicit(&reader->control->head, memory_order_acquire);

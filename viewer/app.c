@@ -122,7 +122,7 @@ static void compose(struct app *a)
     type_rescale(a->type, a->ui.scale);
     frame_scene(&a->scene, a->model, &a->range, &a->ui, &a->theme, &a->pictures,
                 type_measure(a->type));
-    if (ui_settle(&a->ui, &a->scene))
+    if (ui_settle(&a->ui, a->model, &a->scene))
         frame_scene(&a->scene, a->model, &a->range, &a->ui, &a->theme, &a->pictures,
                     type_measure(a->type));
 }
@@ -226,7 +226,7 @@ static int loop(struct app *a, struct window *window, struct waker *waker,
     while (!*stop) {
         int had_notice = a->ui.notice[0] != 0;
         uint64_t now = now_ms(), due = shown + FRAME_MS;
-        int busy = changed || a->ui.moving || a->sums_old;
+        int busy = changed || a->ui.moving || a->sums_old || a->pictures.busy;
         int wait = !busy ? IDLE_MS : now < due ? (int)(due - now) : 0;
         int effects = take_inputs(a, window, wait);
         if (effects & UI_QUIT)
@@ -240,7 +240,8 @@ static int loop(struct app *a, struct window *window, struct waker *waker,
         int news = turn(a, window, &offered);
         waker_rearm(waker);
         int moved = ui_tick(&a->ui, now_ms());
-        changed |= news || moved || effects || a->sums_old || had_notice != (a->ui.notice[0] != 0);
+        changed |= news || moved || effects || a->sums_old || a->pictures.busy ||
+                   had_notice != (a->ui.notice[0] != 0);
         if (!changed || now_ms() < shown + FRAME_MS)
             continue;
         if (show(a, window) < 0)
@@ -328,7 +329,9 @@ int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
     if (!error) {
         ui_follow_data(&a.ui, a.model, now_ms());
         ui_tick(&a.ui, now_ms() + 1000);
-        compose(&a);
+        do
+            compose(&a);
+        while (a.pictures.busy);
         error = save(&a, o->snapshot);
         if (error)
             log_error("%s: %s", o->snapshot, holter_strerror(error));

@@ -104,7 +104,7 @@ def sendrecv(call):
     done = "" if immediate else " | EVENT_DONE"
     before = (f"struct posted out = post(&s, {send_part}, dest, sendtag, comm, EVENT_SEND | EVENT_POST{done});\n"
               f"struct posted in = post(&s, {recv_part}, source, recvtag, comm, EVENT_RECV | EVENT_POST{done});\n"
-              "post_enter(&s, &out);")
+              + ("" if immediate else "out.more = in.ends;\n") + "post_enter(&s, &out);")
     if immediate:
         return Wrapper(before, "isendrecv_leave(&s, result, &out, &in, request);")
     return Wrapper(STATUS + "\n" + before, "sendrecv_leave(&s, result, &out, &in, wanted);", status="wanted")

@@ -38,6 +38,7 @@ struct posted {
     uint64_t ends; /**< as ring_ends() has them */
     uint16_t comm;
     uint32_t flags;
+    uint64_t more; /**< event.message or event.receive_ends; else 0 */
 };
 
 HOT struct posted post(const struct scope *s, int64_t count, MPI_Datatype type, int rank, int tag,
@@ -57,7 +58,7 @@ HOT struct posted post(const struct scope *s, int64_t count, MPI_Datatype type, 
 
 HOT void post_enter(const struct scope *s, const struct posted *p)
 {
-    scope_enter(s, p->bytes, 0, p->ends, 0, p->comm, p->flags);
+    scope_enter(s, p->bytes, p->more, p->ends, 0, p->comm, p->flags);
 }
 
 /** What a receive's status tells. */
@@ -197,9 +198,12 @@ HOT void found_leave(const struct scope *s, int result, struct posted *p, const 
     if (result == MPI_SUCCESS) {
         post_received(p, status);
         ring_put(s->slot, RING_WORD_ENDS, p->ends);
-        if (message && *message != MPI_MESSAGE_NO_PROC)
-            request_add(s, HANDLE(*message), p->bytes, p->ends, p->comm,
-                        (p->flags & EVENT_INTER) | REQUEST_MESSAGE);
+        if (message && *message != MPI_MESSAGE_NO_PROC) {
+            const struct request *taken =
+                request_add(s, HANDLE(*message), p->bytes, p->ends, p->comm,
+                            (p->flags & EVENT_INTER) | REQUEST_MESSAGE);
+            scope_place(s, taken ? taken->number : 0, p->comm);
+        }
     } else {
         scope_what(s, p->flags | EVENT_FAILED, 0);
     }
@@ -233,6 +237,7 @@ HOT struct posted taken(const struct scope *s, uint64_t handle, int64_t count, M
         p.ends = message->ends;
         p.comm = message->comm;
         p.flags |= message->flags & EVENT_INTER;
+        p.more = message->number;
         request_remove(message);
     } else {
         p.flags |= EVENT_UNTRACKED;

@@ -243,6 +243,15 @@ void window_sum_destroy(struct window_sum *window)
     free(window);
 }
 
+static void rank_row_take_state(struct rank_row *into, const struct rank_row *from)
+{
+    into->in_call = from->in_call;
+    into->in_call_ns = from->in_call_ns;
+    into->in_call_comm = from->in_call_comm;
+    into->in_call_peer = from->in_call_peer;
+    into->process_state = from->process_state;
+}
+
 void rank_row_merge_in_call(struct rank_row *into, const struct rank_row *from)
 {
     int newer = from->in_call_ns != into->in_call_ns ? from->in_call_ns > into->in_call_ns
@@ -250,12 +259,11 @@ void rank_row_merge_in_call(struct rank_row *into, const struct rank_row *from)
                 : from->in_call_comm != into->in_call_comm
                     ? from->in_call_comm > into->in_call_comm
                     : from->in_call_peer > into->in_call_peer;
-    if (!newer)
-        return;
-    into->in_call = from->in_call;
-    into->in_call_ns = from->in_call_ns;
-    into->in_call_comm = from->in_call_comm;
-    into->in_call_peer = from->in_call_peer;
+    uint32_t state =
+        from->process_state > into->process_state ? from->process_state : into->process_state;
+    if (newer)
+        rank_row_take_state(into, from);
+    into->process_state = state;
 }
 
 static void rank_row_add(struct rank_row *into, const struct rank_row *from)
@@ -283,10 +291,7 @@ static void add_ranks(struct window_sum *w, const struct window_rows *rows, stru
         }
         bit_set(w->figures.rank_present, at);
         sum->rank = row->rank;
-        sum->in_call = row->in_call;
-        sum->in_call_ns = row->in_call_ns;
-        sum->in_call_comm = row->in_call_comm;
-        sum->in_call_peer = row->in_call_peer;
+        rank_row_take_state(sum, row);
     }
 }
 
@@ -418,10 +423,7 @@ static void absorb_ranks(struct figures *total, const struct figures *f, uint32_
             rank_row_merge_in_call(sum, row);
         } else if (first || number > total->rank_newest[i]) {
             sum->rank = row->rank;
-            sum->in_call = row->in_call;
-            sum->in_call_ns = row->in_call_ns;
-            sum->in_call_comm = row->in_call_comm;
-            sum->in_call_peer = row->in_call_peer;
+            rank_row_take_state(sum, row);
             total->rank_newest[i] = number;
         }
         bit_set(total->rank_present, i);

@@ -40,11 +40,12 @@
  *  newest window. */
 struct rank_row {
     uint32_t rank;
-    uint32_t in_call;      /**< number of the call in progress at the window's end; 0: none */
-    uint64_t in_call_ns;   /**< for how long, nanoseconds */
-    uint64_t in_call_comm; /**< id of its communicator; 0: none */
-    int64_t in_call_peer;  /**< its peer; negative: PEER_* */
-    uint64_t threads;      /**< threads that called MPI so far */
+    uint32_t in_call;       /**< number of the call in progress at the window's end; 0: none */
+    uint64_t in_call_ns;    /**< for how long, nanoseconds */
+    uint64_t in_call_comm;  /**< id of its communicator; 0: none */
+    int64_t in_call_peer;   /**< its peer; negative: PEER_* */
+    uint64_t threads;       /**< threads that called MPI so far */
+    uint32_t process_state; /**< letter of its process's state, proc(5); 0: not looked */
 #define X(name) uint64_t name;
     RANK_SUMS(X)
 #undef X

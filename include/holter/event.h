@@ -73,18 +73,36 @@ struct event {
     union {
         uint64_t bytes_in; /**< collectives, their starts, reads: what this rank gets, bytes */
         uint64_t t_post;   /**< DONE with a request: entry of the call that posted it, ticks */
+        /** MPI_Mrecv, MPI_Imrecv: number of the message, which is the request number of the probe
+         *  that took it; 0: not known. */
+        uint64_t message;
+        /** MPI_Sendrecv, MPI_Sendrecv_replace: source and tag of what is to come in, peer in the
+         *  low half, as far as they are known when the call begins. */
+        uint64_t receive_ends;
     };
-    int32_t peer;     /**< world rank of the other side, root of a rooted collective, or PEER_* */
-    int32_t tag;      /**< tag, or TAG_* */
-    uint32_t request; /**< number of the request in this rank, counted from 1; 0: none */
-    uint16_t comm;    /**< index in the segment's communicator table; COMM_SLOT_* for none */
-    uint16_t region;  /**< index in the segment's region table; 0: outside all regions */
-    uint16_t call;    /**< enum call, see holter/call.h */
-    uint16_t flags;   /**< enum event_flag, or-ed */
-    uint16_t kind;    /**< enum event_kind */
-    uint16_t parts;   /**< CALL: how many EVENT_PART records follow */
+    int32_t peer; /**< world rank of the other side, root of a rooted collective, or PEER_* */
+    int32_t tag;  /**< tag, or TAG_* */
+    /** Number of the request in this rank, counted from 1; 0: none. MPI_Mprobe, MPI_Improbe: number
+     *  of the message that was taken, in the same count. */
+    uint32_t request;
+    uint16_t comm;   /**< index in the segment's communicator table; COMM_SLOT_* for none */
+    uint16_t region; /**< index in the segment's region table; 0: outside all regions */
+    uint16_t call;   /**< enum call, see holter/call.h */
+    uint16_t flags;  /**< enum event_flag, or-ed */
+    uint16_t kind;   /**< enum event_kind */
+    uint16_t parts;  /**< CALL: how many EVENT_PART records follow */
 };
 
 _Static_assert(sizeof(struct event) == 64, "an event is one cache line");
+
+static inline int32_t event_receive_source(const struct event *event)
+{
+    return (int32_t)(uint32_t)event->receive_ends;
+}
+
+static inline int32_t event_receive_tag(const struct event *event)
+{
+    return (int32_t)(uint32_t)(event->receive_ends >> 32);
+}
 
 #endif

@@ -218,6 +218,11 @@ size_t ring_read(struct ring_reader *reader, struct event *out, size_t max);
  *  @return 0, or -HOLTER_EEMPTY when the thread is outside MPI or the look was torn */
 int ring_peek(const struct ring_reader *reader, struct event *out);
 
+/** Look at the record that comes next, when its writer has begun it, whether or not it is published
+ *  meanwhile. Of a record that is not published its entry fields are valid.
+ *  @return 0, or -HOLTER_EEMPTY when it has not been begun, or was overwritten already */
+int ring_begun(const struct ring_reader *reader, struct event *out);
+
 /** Copy the newest published records without consuming them: the flight recorder.
  *  @return number of records copied, oldest first, at most max and at most the capacity */
 size_t ring_capture(const struct ring_reader *reader, struct event *out, size_t max);

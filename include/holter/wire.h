@@ -80,7 +80,9 @@
     COLUMN(U64, in_call, 65535, "call in progress at the window's end; 0: none")                   \
     COLUMN(U64, in_call_ns, WIRE_ANY, "for how long")                                              \
     COLUMN(U64, in_call_comm, WIRE_ANY, "communicator of that call, its id; 0: none")              \
-    COLUMN(I64, in_call_peer, WIRE_ANY, "peer of that call; negative: PEER_*")
+    COLUMN(I64, in_call_peer, WIRE_ANY, "peer of that call; negative: PEER_*")                     \
+    COLUMN(U64, process_state, 127,                                                                \
+           "state of its process (proc(5), a letter's code) when it made no call; 0: not looked")
 
 /** Messages from one rank to another, as the sender counted them. */
 #define WIRE_PAIR_ROW(COLUMN)                                                                      \
@@ -118,6 +120,111 @@
     COLUMN(U64, at_ns, WIRE_ANY,                                                                   \
            "exit of the last call, or entry of the one in progress, daemon time")
 
+/** Times of messages from one rank to another, matched at both ends. Of each message, with s the
+ *  entry of the call that posted the send, w the entry and r the exit of the call that completed
+ *  the receive: transfer r - s (003, section 3); late sender max(0, s - w), which lies before the
+ *  transfer; late receiver max(0, w - s); network what is left of the transfer, from the latest of
+ *  s, w and the sends of all other messages that the same call completed. Where those are not all
+ *  known, what is left counts as joint. */
+#define WIRE_TRANSFER_ROW(COLUMN)                                                                  \
+    COLUMN(U64, source, WIRE_ANY, "sending rank")                                                  \
+    COLUMN(U64, destination, WIRE_ANY,                                                             \
+           "receiving rank; largest number: several of this source together")                      \
+    COLUMN(U64, size_class, 1023, "class of the message size, see holter/size_class.h")            \
+    COLUMN(U64, messages, WIRE_ANY, "how many were matched")                                       \
+    COLUMN(U64, delayed, WIRE_ANY, "of them, those above the recent criterion of their class")     \
+    COLUMN(U64, transfer_ns, WIRE_ANY, "transfer times together")                                  \
+    COLUMN(U64, late_sender_ns, WIRE_ANY, "waiting of receivers for sends that had not begun")     \
+    COLUMN(U64, late_receiver_ns, WIRE_ANY, "time before the receivers looked")                    \
+    COLUMN(U64, network_ns, WIRE_ANY, "the rest of the transfer times")                            \
+    COLUMN(U64, joint_ns, WIRE_ANY, "of calls that also completed messages of other nodes")        \
+    COLUMN(U64, log2_sum, WIRE_ANY, "binary logarithms of the transfer times, sum, in 1/65536")
+
+/** Histogram of transfer times. */
+#define WIRE_LATENCY_ROW(COLUMN)                                                                   \
+    COLUMN(U64, locality, 1, "0: both ends on one node, 1: on two")                                \
+    COLUMN(U64, size_class, 1023, "class of the message size, see holter/size_class.h")            \
+    COLUMN(U64, bucket, 65535, "class of the transfer time, see holter/time_class.h")              \
+    COLUMN(U64, messages, WIRE_ANY, "how many")
+
+/** One end of a message between two nodes, picked by its key. Times are relative to the begin of
+ *  the message's window. */
+#define WIRE_HALF_ROW(COLUMN)                                                                      \
+    COLUMN(U64, key, WIRE_ANY, "hash of communicator, source, destination, tag and ordinal")       \
+    COLUMN(U64, receive, 1, "0: the sending end, 1: the receiving end")                            \
+    COLUMN(U64, source, WIRE_ANY, "sending rank")                                                  \
+    COLUMN(U64, destination, WIRE_ANY, "receiving rank")                                           \
+    COLUMN(U64, bytes, WIRE_ANY, "size")                                                           \
+    COLUMN(I64, begin_ns, 3600000000000,                                                           \
+           "entry of the call that posted the send or completed the receive")                      \
+    COLUMN(U64, length_ns, 3600000000000, "until that call's exit")                                \
+    COLUMN(U64, together, WIRE_ANY,                                                                \
+           "receive: messages of other nodes that the same call completed, with this one")         \
+    COLUMN(I64, local_ns, 3600000000000,                                                           \
+           "receive: latest send, if any, of those that came from the same node; else begin_ns")
+
+/** A receive for which a rank has been waiting for long. */
+#define WIRE_PENDING_ROW(COLUMN)                                                                   \
+    COLUMN(U64, rank, WIRE_ANY, "waiting rank")                                                    \
+    COLUMN(I64, source, WIRE_ANY, "rank it is to come from; negative: PEER_*")                     \
+    COLUMN(I64, tag, WIRE_ANY, "tag; negative: TAG_*")                                             \
+    COLUMN(U64, comm, WIRE_ANY, "communicator, its id; 0: unknown")                                \
+    COLUMN(U64, waited_ns, WIRE_ANY, "time in the call that waits for it")
+
+/** What a message of one class normally takes. */
+#define WIRE_CRITERION_ROW(COLUMN)                                                                 \
+    COLUMN(U64, locality, 1, "0: both ends on one node, 1: on two")                                \
+    COLUMN(U64, size_class, 1023, "class of the message size, see holter/size_class.h")            \
+    COLUMN(U64, recent_ns, WIRE_ANY, "median transfer time over the horizon")                      \
+    COLUMN(U64, reference_ns, WIRE_ANY, "best sustained level of that median in this job")         \
+    COLUMN(U64, messages, WIRE_ANY, "messages within the horizon; 0: interpolated")
+
+/** Latency of one window: of the job, of a locality, of a region. */
+#define WIRE_SERIES_ROW(COLUMN)                                                                    \
+    COLUMN(U64, scope, 3, "enum series_scope")                                                     \
+    COLUMN(U64, id, WIRE_ANY, "region; 0 for other scopes")                                        \
+    COLUMN(U64, messages, WIRE_ANY, "matched messages")                                            \
+    COLUMN(U64, delayed, WIRE_ANY, "of them, those above the recent criterion")                    \
+    COLUMN(F64, recent, 0,                                                                         \
+           "mean of transfer time by recent criterion (003, Eq. 2); NaN: no messages")             \
+    COLUMN(F64, reference, 0, "mean of transfer time by reference criterion; NaN: no messages")    \
+    COLUMN(U64, transfer_ns, WIRE_ANY, "as in transfer, all of them")                              \
+    COLUMN(U64, late_sender_ns, WIRE_ANY, "")                                                      \
+    COLUMN(U64, late_receiver_ns, WIRE_ANY, "")                                                    \
+    COLUMN(U64, network_ns, WIRE_ANY, "")                                                          \
+    COLUMN(U64, joint_ns, WIRE_ANY, "")                                                            \
+    COLUMN(U64, trend, 2, "enum series_trend")                                                     \
+    COLUMN(U64, trend_since, WIRE_ANY, "number of the window in which it began")                   \
+    COLUMN(F64, slope, 0, "growth of reference a minute, as a share; NaN: not known")              \
+    COLUMN(F64, typical, 0,                                                                        \
+           "geometric mean of transfer time by reference criterion; NaN: no messages")
+
+/** Latency of one rank in one window. */
+#define WIRE_RANK_LATENCY_ROW(COLUMN)                                                              \
+    COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
+    COLUMN(U64, messages, WIRE_ANY, "matched messages that it sent or received")                   \
+    COLUMN(F64, reference, 0, "mean of transfer time by reference criterion; NaN: no messages")    \
+    COLUMN(F64, typical, 0,                                                                        \
+           "geometric mean of transfer time by reference criterion; NaN: no messages")
+
+/** A communication region: ranks that talk to each other more than to others (003, section 4.2). */
+#define WIRE_LATENCY_REGION_ROW(COLUMN)                                                            \
+    COLUMN(U64, id, WIRE_ANY, "from 1 up; kept as long as the region can be recognised")           \
+    COLUMN(U64, ranks, WIRE_ANY, "how many belong to it")                                          \
+    COLUMN(U64, since, WIRE_ANY, "number of the window in which it appeared")
+
+#define WIRE_REGION_MEMBER_ROW(COLUMN)                                                             \
+    COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
+    COLUMN(U64, region, WIRE_ANY, "id of its region")
+
+/** A cause that an alert is attributed to (003, section 6, and Scalasca's wait states). */
+#define WIRE_CAUSE_ROW(COLUMN)                                                                     \
+    COLUMN(STR, name, 32,                                                                          \
+           "network, late-sender, late-receiver, mapping, pattern, background, slow-node, "        \
+           "collective")                                                                           \
+    COLUMN(F64, share, 0, "of the growth, 0 to 1")                                                 \
+    COLUMN(STR, text, 256, "the numbers behind it, for people")
+
 /** A function of the MPI library that Holter does not cover. */
 #define WIRE_UNCOVERED_ROW(COLUMN)                                                                 \
     COLUMN(STR, name, 64, "function")                                                              \
@@ -146,13 +253,18 @@
     COLUMN(U64, cpu_ns, WIRE_ANY, "processor time of the agent")                                   \
     COLUMN(U64, rss_bytes, WIRE_ANY, "resident memory of the agent, rings left out")               \
     COLUMN(I64, clock_offset_ns, WIRE_ANY, "daemon time minus the node's CLOCK_REALTIME")          \
-    COLUMN(U64, clock_error_ns, WIRE_ANY,                                                          \
-           "bound of that offset's error: half the best round trip")                               \
+    COLUMN(U64, clock_error_ns, WIRE_ANY, "bound of that offset's error; 0: not known")            \
     COLUMN(U64, degraded, WIRE_ANY,                                                                \
            "detail left out to stay in the byte budget, DEGRADED_* or-ed")                         \
     COLUMN(U64, restarts, WIRE_ANY, "times the agent was started anew after a crash")              \
     COLUMN(F64, call_cost_ns, 0, "measured cost of the probe per call; NaN: not measured")         \
-    COLUMN(U64, up_ns, WIRE_ANY, "time since the agent's start; 0: not told")
+    COLUMN(U64, up_ns, WIRE_ANY, "time since the agent's start; 0: not told")                      \
+    COLUMN(U64, matched, WIRE_ANY, "messages matched on the node, since the agent's start")        \
+    COLUMN(U64, unmatched, WIRE_ANY,                                                               \
+           "ends of messages within the node given up without the other")                          \
+    COLUMN(U64, rejected, WIRE_ANY, "matches refused: sizes or times contradict each other")       \
+    COLUMN(U64, sampled, WIRE_ANY, "ends of messages between nodes handed on to be joined")        \
+    COLUMN(U64, passed_over, WIRE_ANY, "ends of messages between nodes that were not picked")
 
 /* ---- agent to daemon ----------------------------------------------------- */
 
@@ -230,7 +342,22 @@
     FIELD(11, ROWS(pair), pairs, WIRE_MAX_ROWS, OPTIONAL, "messages sent by these ranks")          \
     FIELD(12, ROWS(call), calls, WIRE_MAX_ROWS, OPTIONAL, "calls made by these ranks")             \
     FIELD(13, ROWS(death), deaths, WIRE_MAX_ROWS, OPTIONAL, "ranks that died in this window")      \
-    FIELD(14, ROWS(node), node, 1, OPTIONAL, "the agent's own cost and losses")
+    FIELD(14, ROWS(node), node, 1, OPTIONAL, "the agent's own cost and losses")                    \
+    FIELD(15, ROWS(transfer), transfers, WIRE_MAX_ROWS, OPTIONAL,                                  \
+          "messages within the node, matched in this window")                                      \
+    FIELD(16, ROWS(latency), latencies, WIRE_MAX_ROWS, OPTIONAL, "transfer times of those")        \
+    FIELD(17, ROWS(half), halves, WIRE_MAX_ROWS, OPTIONAL, "ends of messages between nodes")       \
+    FIELD(18, U64, clock_error_ns, WIRE_ANY, OPTIONAL,                                             \
+          "bound of the error of the halves' times; WIRE_ANY: not known")                          \
+    FIELD(19, U64, keys_below, WIRE_ANY, OPTIONAL,                                                 \
+          "halves of keys from this one up were left out; 0: none were")                           \
+    FIELD(20, ROWS(pending), pending, 4096, OPTIONAL, "receives that ranks wait for since long")
+
+enum series_scope { SERIES_JOB, SERIES_INTRA, SERIES_INTER, SERIES_REGION };
+
+/** TREND_GROWTH: sustained increase. TREND_STEADY: sustained high level without return (003,
+ *  section 5.1). */
+enum series_trend { TREND_CALM, TREND_GROWTH, TREND_STEADY };
 
 enum wire_window_flag {
     WINDOW_FINAL = 1, /**< no rank of the job is left on the node: no window follows */
@@ -249,6 +376,14 @@ enum wire_degraded {
 /** Kept: the daemon has these messages safe (committed, when it records). */
 #define WIRE_ACK(FIELD)                                                                            \
     FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "all messages of the instance up to this number")
+
+/** What messages normally take, for the agent to count those that are delayed. Sent when it
+ *  changes. */
+#define WIRE_CRITERIA(FIELD)                                                                       \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, ROWS(criterion), criteria, 2048, REQUIRED, "one row a locality and size class")       \
+    FIELD(3, U64, most_halves, WIRE_ANY, OPTIONAL,                                                 \
+          "halves wanted of one window at most; 0: as the byte budget allows")
 
 /** The agent leaves in order. */
 #define WIRE_BYE(FIELD) FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "number of the last message it sent")
@@ -299,7 +434,13 @@ enum wire_degraded {
     FIELD(17, U64, rss_bytes, WIRE_ANY, REQUIRED, "resident memory of the daemon")                 \
     FIELD(18, U64, recorded_bytes, WIRE_ANY, OPTIONAL, "bytes in recordings")                      \
     FIELD(19, STR, recorder_error, 256, OPTIONAL, "why recording stopped; empty: it goes on")      \
-    FIELD(20, ROWS(job), jobs, 4096, OPTIONAL, "jobs known")
+    FIELD(20, ROWS(job), jobs, 4096, OPTIONAL, "jobs known")                                       \
+    FIELD(21, U64, matched, WIRE_ANY, OPTIONAL, "messages matched, within nodes and between them") \
+    FIELD(22, U64, unmatched, WIRE_ANY, OPTIONAL, "ends of messages given up without the other")   \
+    FIELD(23, U64, match_rejected, WIRE_ANY, OPTIONAL,                                             \
+          "matches refused: sizes or times contradict each other")                                 \
+    FIELD(24, STR, rules, 512, OPTIONAL, "file of the alert rules in force; empty: the defaults")  \
+    FIELD(25, STR, sink_error, 256, OPTIONAL, "alert sink that fails, and why; empty: none does")
 
 /* ---- topics of the published stream -------------------------------------- */
 /* A published frame is three parts: "<topic>/<job id>", two numbers (8 bytes each, big-endian:
@@ -421,14 +562,63 @@ enum wire_degraded {
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, id, WIRE_ANY, REQUIRED, "number of the alert within the job")                    \
     FIELD(3, STR, kind, 32, REQUIRED,                                                              \
-          "\"rank-died\", \"agent-lost\", \"data-lost\", \"recording-stopped\"")                   \
-    FIELD(4, STR, state, 16, REQUIRED, "\"firing\" or \"resolved\"")                               \
+          "\"latency\", \"hang\", \"rank-died\", \"agent-lost\", \"data-lost\", "                  \
+          "\"recording-stopped\"")                                                                 \
+    FIELD(4, STR, state, 16, REQUIRED, "\"pending\", \"firing\" or \"resolved\"")                  \
     FIELD(5, U64, since_ns, WIRE_ANY, REQUIRED, "begin, daemon time")                              \
     FIELD(6, U64, updated_ns, WIRE_ANY, REQUIRED, "daemon time of this state")                     \
     FIELD(7, STR, title, 128, REQUIRED, "one line for people")                                     \
     FIELD(8, STR, text, 1024, OPTIONAL, "what is known, for people")                               \
     FIELD(9, I64, rank, WIRE_ANY, OPTIONAL, "rank it is about; -1: none")                          \
-    FIELD(10, STR, host, 64, OPTIONAL, "node it is about")
+    FIELD(10, STR, host, 64, OPTIONAL, "node it is about")                                         \
+    FIELD(11, STR, rule, 64, OPTIONAL, "name of the rule that raised it")                          \
+    FIELD(12, STR, severity, 16, OPTIONAL, "\"info\", \"warning\" or \"critical\"")                \
+    FIELD(13, U64, region, WIRE_ANY, OPTIONAL, "communication region it is about; 0: none")        \
+    FIELD(14, STR, ranks, 256, OPTIONAL, "ranks that carry it, \"0-3,8\"")                         \
+    FIELD(15, F64, ratio, 0, OPTIONAL, "latency by reference; NaN: does not apply")                \
+    FIELD(16, F64, slope, 0, OPTIONAL, "growth a minute, as a share; NaN: does not apply")         \
+    FIELD(17, U64, onset_ns, WIRE_ANY, OPTIONAL,                                                   \
+          "begin of the window in which it set in; 0: since")                                      \
+    FIELD(18, STR, locality, 16, OPTIONAL, "\"intra-node\", \"inter-node\" or \"both\"")           \
+    FIELD(19, STR, sizes, 128, OPTIONAL, "message sizes that carry it, for people")                \
+    FIELD(20, ROWS(cause), causes, 16, OPTIONAL, "what it is attributed to, largest share first")  \
+    FIELD(21, STR, advice, 512, OPTIONAL, "what to do, for people")                                \
+    FIELD(22, U64, updates, WIRE_ANY, OPTIONAL, "how often it was updated")                        \
+    FIELD(23, U64, error_ns, WIRE_ANY, OPTIONAL,                                                   \
+          "uncertainty of the clocks behind it; 0: one clock")                                     \
+    FIELD(24, U64, comm, WIRE_ANY, OPTIONAL, "communicator it is about, its id; 0: none")          \
+    FIELD(25, STR, nodes, 256, OPTIONAL, "nodes that carry it, separated by commas")               \
+    FIELD(26, U64, fired_ns, WIRE_ANY, OPTIONAL,                                                   \
+          "when it began to fire; 0: it is or was only pending")
+
+/** Topic "latency": transfer times of one window by what they normally are. */
+#define WIRE_LATENCIES(FIELD)                                                                      \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the window")                              \
+    FIELD(3, U64, start_ns, WIRE_ANY, REQUIRED, "its start, daemon time")                          \
+    FIELD(4, U64, length_ns, WIRE_ANY, REQUIRED, "its length")                                     \
+    FIELD(5, ROWS(series), series, WIRE_MAX_ROWS, REQUIRED, "of the job, localities and regions")  \
+    FIELD(6, ROWS(criterion), criteria, 2048, OPTIONAL,                                            \
+          "one row a locality and size class in use")                                              \
+    FIELD(7, ROWS(rank_latency), ranks, WIRE_MAX_ROWS, OPTIONAL, "ranks with messages")            \
+    FIELD(8, U64, matched, WIRE_ANY, OPTIONAL, "messages matched in the window")                   \
+    FIELD(9, U64, unmatched, WIRE_ANY, OPTIONAL, "ends of messages given up in the window")        \
+    FIELD(10, U64, rejected, WIRE_ANY, OPTIONAL, "matches refused in the window")                  \
+    FIELD(11, U64, error_ns, WIRE_ANY, OPTIONAL,                                                   \
+          "largest uncertainty between two nodes' clocks; WIRE_ANY: not known")                    \
+    FIELD(12, U64, uncertain, WIRE_ANY, OPTIONAL,                                                  \
+          "messages whose time between nodes is smaller than that: in no criterion")               \
+    FIELD(13, U64, more, 1, OPTIONAL, "1: another message with more ranks follows")
+
+/** Topic "regions": communication regions. Published when they change. */
+#define WIRE_REGIONS(FIELD)                                                                        \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the window from which they hold")         \
+    FIELD(3, ROWS(latency_region), regions, WIRE_MAX_ROWS, REQUIRED, "the regions")                \
+    FIELD(4, ROWS(region_member), members, WIRE_MAX_ROWS, REQUIRED, "ranks and their regions")     \
+    FIELD(5, U64, ranks_together, WIRE_ANY, OPTIONAL,                                              \
+          "ranks of a node stand for one when there are too many; 0 and 1: they do not")           \
+    FIELD(6, U64, more, 1, OPTIONAL, "1: another message with more members follows")
 
 /* ---- the lists ----------------------------------------------------------- */
 
@@ -443,6 +633,16 @@ enum wire_degraded {
     X(call, WIRE_CALL_ROW, 9)                                                                      \
     X(death, WIRE_DEATH_ROW, 9)                                                                    \
     X(uncovered, WIRE_UNCOVERED_ROW, 2)                                                            \
+    X(transfer, WIRE_TRANSFER_ROW, 11)                                                             \
+    X(latency, WIRE_LATENCY_ROW, 4)                                                                \
+    X(half, WIRE_HALF_ROW, 9)                                                                      \
+    X(pending, WIRE_PENDING_ROW, 5)                                                                \
+    X(criterion, WIRE_CRITERION_ROW, 5)                                                            \
+    X(series, WIRE_SERIES_ROW, 15)                                                                 \
+    X(rank_latency, WIRE_RANK_LATENCY_ROW, 3)                                                      \
+    X(latency_region, WIRE_LATENCY_REGION_ROW, 3)                                                  \
+    X(region_member, WIRE_REGION_MEMBER_ROW, 2)                                                    \
+    X(cause, WIRE_CAUSE_ROW, 3)                                                                    \
     X(job, WIRE_JOB_ROW, 7)                                                                        \
     X(node, WIRE_NODE_ROW, 15)                                                                     \
     X(place, WIRE_PLACE_ROW, 4)                                                                    \
@@ -459,6 +659,7 @@ enum wire_degraded {
     X(7, WINDOW, window, WIRE_WINDOW, "agent to daemon")                                           \
     X(8, ACK, ack, WIRE_ACK, "daemon to agent")                                                    \
     X(9, BYE, bye, WIRE_BYE, "agent to daemon")                                                    \
+    X(10, CRITERIA, criteria, WIRE_CRITERIA, "daemon to agent")                                    \
     X(20, REQUEST, request, WIRE_REQUEST, "client to daemon")                                      \
     X(21, REPLY, reply, WIRE_REPLY, "daemon to client")                                            \
     X(22, STATUS, status, WIRE_STATUS, "daemon to client")                                         \
@@ -469,7 +670,9 @@ enum wire_degraded {
     X(44, PAIR_WINDOW, pair_window, WIRE_PAIR_WINDOW, "topic pairs")                               \
     X(45, CALL_WINDOW, call_window, WIRE_CALL_WINDOW, "topic calls")                               \
     X(46, NODES, nodes, WIRE_NODES, "topic nodes")                                                 \
-    X(47, ALERT, alert, WIRE_ALERT, "topic alerts")
+    X(47, ALERT, alert, WIRE_ALERT, "topic alerts")                                                \
+    X(48, LATENCIES, latencies, WIRE_LATENCIES, "topic latency")                                   \
+    X(49, REGIONS, regions, WIRE_REGIONS, "topic regions")
 
 /* ---- the structs --------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* holter tap and holter status as their users meet them, against a daemon played by the test. The
+/* holter tap, holter top and holter status as their users meet them, against a daemon played by the test. The
  * command runs in a process of its own; both sides are driven until it ends, or a generous limit
  * ends a broken test. */
 #include "agent/cmd.h"
@@ -356,8 +356,40 @@ static void status_of_an_unknown_job_fails(void **state)
     assert_non_null(strstr(bed->err, "other.9"));
 }
 
+static void top_prints_a_page_once(void **state)
+{
+    struct bed *bed = *state;
+    fake_daemon_up(&bed->daemon);
+    assert_int_equal(COMMAND(bed, top, "--once"), 0);
+    assert_memory_equal(bed->out, "holter lmp.0  lmp, 4 ranks on 1 node ", 37);
+    assert_non_null(strstr(bed->out, "\nNODES "));
+    assert_non_null(strstr(bed->out, "\nnode17 "));
+    assert_string_equal(bed->err, "");
+}
+
+static void top_wants_a_terminal(void **state)
+{
+    struct bed *bed = *state;
+    fake_daemon_up(&bed->daemon);
+    assert_int_equal(COMMAND(bed, top, "--job", "lmp.0"), 2);
+    assert_non_null(strstr(bed->err, "must be a terminal"));
+    bed->err[0] = '\0';
+    assert_int_equal(COMMAND(bed, top, "--once", "--timeout", "never"), 2);
+    assert_int_equal(COMMAND(bed, top, "word"), 2);
+    assert_string_equal(bed->out, "");
+}
+
+static void top_names_a_daemon_out_of_reach(void **state)
+{
+    struct bed *bed = *state;
+    assert_int_equal(COMMAND(bed, top, "--once", "--timeout", "0.1"), 1);
+    assert_non_null(strstr(bed->err, bed->daemon.endpoint));
+}
+
 int main(int argc, char **argv)
 {
+    if (strcmp(argv[0], "top") == 0)
+        return cmd_top(argc, argv);
     if (strcmp(argv[0], "tap") == 0)
         return cmd_tap(argc, argv);
     if (strcmp(argv[0], "status") == 0)
@@ -372,6 +404,9 @@ int main(int argc, char **argv)
         T(a_daemon_out_of_reach_is_named),
         T(wrong_usage_is_told_apart_from_failure),
         T(a_reader_that_goes_away_is_no_failure),
+        T(top_prints_a_page_once),
+        T(top_wants_a_terminal),
+        T(top_names_a_daemon_out_of_reach),
         T(status_tells_of_daemon_job_and_agents),
         T(status_as_json_is_one_object),
         T(status_of_an_unknown_job_fails),

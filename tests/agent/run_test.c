@@ -181,8 +181,10 @@ static void signals_are_passed_on(void **state)
 {
     (void)state;
     static const char *const names[] = {"INT", "TERM", "HUP", "USR1", "USR2"};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char script[256];
+        signal(numbers[i], SIG_DFL); /* nohup and shells in the background ignore some */
         snprintf(script, sizeof script, "trap 'exit 7' %s; kill -%s $PPID; while :; do :; done",
                  names[i], names[i]);
         assert_int_equal(run_shell(script), 7);
@@ -271,6 +273,31 @@ static void host_files_are_read_as_launchers_read_them(void **state)
     assert_true(hosts_elsewhere_in_file("/nonexistent/hosts", out, sizeof out) < 0);
 }
 
+static void what_is_said_of_alerts_goes_to_the_daemon(void **state)
+{
+    (void)state;
+    struct run_session session = {.key = "abc123", .local = "ipc:///run/h/d"};
+    struct run_options options = {.rules = "r.yaml",
+                                  .alert_log = "a.jsonl",
+                                  .on_alert = "cat >x",
+                                  .alertmanager = "http://h:9093",
+                                  .syslog = 1};
+    static const char *const wanted[] = {"--rules",        "r.yaml",        "--alert-log",
+                                         "a.jsonl",        "--on-alert",    "cat >x",
+                                         "--alertmanager", "http://h:9093", "--syslog"};
+    const char **words = run_daemon_command(&session, &options, "holterd");
+    int all = 0, first = 0;
+    assert_non_null(words);
+    while (words[all] != NULL)
+        all++;
+    while (words[first] != NULL && strcmp(words[first], "--rules") != 0)
+        first++;
+    assert_int_equal(all - first, RUN_ALERT_WORDS);
+    for (int i = 0; i < RUN_ALERT_WORDS; i++)
+        assert_string_equal(words[first + i], wanted[i]);
+    free(words);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +311,7 @@ int main(void)
         cmocka_unit_test(signals_are_passed_on),
         cmocka_unit_test(the_command_has_the_signal_mask_that_we_had),
         cmocka_unit_test(a_command_that_cannot_be_run_gives_127),
+        cmocka_unit_test(what_is_said_of_alerts_goes_to_the_daemon),
         cmocka_unit_test(recordings_are_named_as_asked),
         cmocka_unit_test(counts_are_written_in_full),
         cmocka_unit_test(this_host_is_not_elsewhere),

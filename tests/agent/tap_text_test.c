@@ -94,6 +94,115 @@ static void size_classes_of_a_pair_are_one_line(void **state)
     free(out.text);
 }
 
+static void an_alert_shows_its_evidence(void **state)
+{
+    (void)state;
+    struct wire_cause_row causes[] = {{.name = "network", .share = 0.83, .text = "grew by 130 us"},
+                                      {.name = "late-sender", .share = 0.17, .text = "rank 2"}};
+    struct wire_message message = {.type = WIRE_TYPE_ALERT,
+                                   .alert = {.job = "j",
+                                             .id = 7,
+                                             .kind = "latency",
+                                             .state = "firing",
+                                             .title = "slow",
+                                             .text = "",
+                                             .rank = -1,
+                                             .host = "",
+                                             .region = 2,
+                                             .ranks = "4-6",
+                                             .ratio = 2.43,
+                                             .slope = 0.2,
+                                             .locality = "inter-node",
+                                             .sizes = "1 to 4 KiB",
+                                             .causes = causes,
+                                             .causes_count = 2,
+                                             .advice = "Look at node2.",
+                                             .error_ns = 12000,
+                                             .nodes = "node2,node3"}};
+    struct out out;
+    open_out(&out);
+    tap_text(out.file, &message, 0);
+    fclose(out.file);
+    assert_non_null(strstr(out.text, "#7 since - latency: slow\n"
+                                     "  latency   2.43 times the reference, +20 % a minute, "
+                                     "clocks within 12.0 µs\n"
+                                     "  region    2\n"
+                                     "  ranks     4-6\n"
+                                     "  nodes     node2,node3\n"
+                                     "  messages  inter-node\n"
+                                     "  sizes     1 to 4 KiB\n"
+                                     "  cause     network         83 %  grew by 130 us\n"
+                                     "            late-sender     17 %  rank 2\n"
+                                     "  advice    Look at node2.\n"));
+    free(out.text);
+}
+
+static void latency_of_each_scope_is_a_line(void **state)
+{
+    (void)state;
+    struct wire_series_row rows[] = {{.scope = SERIES_JOB,
+                                      .messages = 1000,
+                                      .delayed = 250,
+                                      .transfer_ns = 5000000,
+                                      .reference = 1.5,
+                                      .typical = 1.25,
+                                      .recent = 1,
+                                      .slope = 0.25},
+                                     {.scope = SERIES_INTER},
+                                     {.scope = SERIES_REGION,
+                                      .id = 3,
+                                      .messages = 10,
+                                      .transfer_ns = 100000,
+                                      .reference = 2,
+                                      .recent = 1,
+                                      .trend = TREND_GROWTH,
+                                      .trend_since = 40,
+                                      .slope = 0.25}};
+    struct wire_message message = {.type = WIRE_TYPE_LATENCIES,
+                                   .latencies = {.job = "j",
+                                                 .window = 44,
+                                                 .series = rows,
+                                                 .series_count = 3,
+                                                 .matched = 1010,
+                                                 .unmatched = 2}};
+    struct out out;
+    open_out(&out);
+    tap_text(out.file, &message, 0);
+    fclose(out.file);
+    assert_non_null(strstr(out.text, "window 44, 1010 messages matched, 2 unmatched\n"));
+    assert_non_null(strstr(
+        out.text,
+        "\n  job                 1.00 k   25.0 %    5.00 µs     1.50x     1.25x     1.00x\n"));
+    assert_non_null(strstr(out.text, "\n  region 3                10    0.0 %    10.0 µs     "
+                                     "2.00x        -      1.00x  growing since window 40, "
+                                     "+25 % a minute\n"));
+    assert_null(strstr(out.text, "inter-node"));
+    free(out.text);
+}
+
+static void regions_list_their_ranks(void **state)
+{
+    (void)state;
+    struct wire_latency_region_row regions[] = {{.id = 1, .ranks = 4, .since = 3},
+                                                {.id = 4, .ranks = 2, .since = 9}};
+    struct wire_region_member_row members[] = {{0, 1}, {1, 1}, {2, 4}, {3, 1}, {4, 1}, {7, 4}};
+    struct wire_message message = {.type = WIRE_TYPE_REGIONS,
+                                   .regions = {.job = "j",
+                                               .window = 9,
+                                               .regions = regions,
+                                               .regions_count = 2,
+                                               .members = members,
+                                               .members_count = 6}};
+    struct out out;
+    open_out(&out);
+    tap_text(out.file, &message, 0);
+    fclose(out.file);
+    assert_non_null(strstr(out.text, "2 from window 9 on\n"
+                                     "  region 1 since window 3, 4 ranks: 0-1,3-4\n"
+                                     "  region 4 since window 9, 2 ranks: 2,7\n"));
+    free(out.text);
+}
+
 static void uncovered_calls_are_named_when_used_and_counted_otherwise(void **state)
 {
     (void)state;
@@ -165,6 +274,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whatever_is_published_prints_without_steering_the_terminal),
         cmocka_unit_test(size_classes_of_a_pair_are_one_line),
+        cmocka_unit_test(an_alert_shows_its_evidence),
+        cmocka_unit_test(latency_of_each_scope_is_a_line),
+        cmocka_unit_test(regions_list_their_ranks),
         cmocka_unit_test(uncovered_calls_are_named_when_used_and_counted_otherwise),
         cmocka_unit_test(cells_count_characters_not_bytes),
         cmocka_unit_test(quantities_keep_three_digits),

@@ -39,11 +39,12 @@ static void on_welcome(void *user, const struct wire_welcome *welcome, int fresh
     bed->fresh += (unsigned)fresh;
 }
 
-static void on_clock(void *user, const struct wire_clock_answer *answer, uint64_t t4_mono)
+static int on_clock(void *user, const struct wire_clock_answer *answer, uint64_t t4_mono)
 {
     struct bed *bed = user;
     assert_true(t4_mono >= answer->t1_ns);
     bed->clocks++;
+    return 0;
 }
 
 static void bind_daemon(struct bed *bed, uint64_t instance)

@@ -14,6 +14,9 @@
 #define RANKS 16u
 #define CALLS 300u
 
+#define TRANSFERS 300
+#define HALVES 500
+
 struct bed {
     struct wire_comm_row comms[2];
     struct wire_region_row regions[2];
@@ -22,7 +25,10 @@ struct bed {
     struct wire_call_row calls[CALLS];
     struct wire_death_row death;
     struct wire_node_row node;
+    struct wire_transfer_row transfer_rows[TRANSFERS];
+    struct wire_half_row halves[HALVES];
     struct window_rows rows;
+    struct transfer_rows transfers;
     struct wire_window window;
 };
 
@@ -70,9 +76,29 @@ static void make(struct bed *bed)
                                        .node_count = 1};
 }
 
+/* Messages within the node and ends of others, too. Two ends have each key: they are to stay or go
+ * together. */
+static void add_messages(struct bed *bed)
+{
+    for (unsigned i = 0; i < TRANSFERS; i++)
+        bed->transfer_rows[i] = (struct wire_transfer_row){.source = i % RANKS,
+                                                           .destination = i / RANKS,
+                                                           .size_class = i % 7,
+                                                           .messages = 1 + i * 37 % 100,
+                                                           .transfer_ns = i * 1000};
+    for (unsigned i = 0; i < HALVES; i++)
+        bed->halves[i] = (struct wire_half_row){
+            .key = 1000000 * (uint64_t)(1 + i / 2), .receive = i % 2, .begin_ns = i};
+    bed->transfers = (struct transfer_rows){.transfers = bed->transfer_rows,
+                                            .halves = bed->halves,
+                                            .transfers_count = TRANSFERS,
+                                            .halves_count = HALVES};
+}
+
 /* What the receiver adds up. */
 struct sums {
     uint64_t messages[RANKS], bytes[RANKS], calls, events, deaths, nodes, rows;
+    uint64_t transferred, transfer_ns, transfers, halves, largest_key, keys_below;
     uint64_t expected_seq, finals, degraded;
     unsigned parts;
     size_t longest;
@@ -97,6 +123,16 @@ static int add_up(void *user, uint64_t seq, const void *bytes, size_t length)
         sums->bytes[pair->source] += pair->bytes;
         assert_true(pair->destination == -1 || window->comms[pair->comm].id == 1);
     }
+    for (uint64_t i = 0; i < window->transfers_count; i++) {
+        sums->transferred += window->transfers[i].messages;
+        sums->transfer_ns += window->transfers[i].transfer_ns;
+    }
+    for (uint64_t i = 0; i < window->halves_count; i++)
+        if (window->halves[i].key > sums->largest_key)
+            sums->largest_key = window->halves[i].key;
+    sums->transfers += window->transfers_count;
+    sums->halves += window->halves_count;
+    sums->keys_below = window->keys_below;
     for (uint64_t i = 0; i < window->calls_count; i++)
         sums->calls += window->calls[i].calls;
     for (uint64_t i = 0; i < window->ranks_count; i++)
@@ -117,7 +153,8 @@ static void encode(struct bed *bed, struct sums *sums, size_t budget, size_t lon
 {
     struct window_limits limits = {budget, longest};
     uint64_t next = sums->expected_seq = 5;
-    int parts = window_message_encode(&bed->window, &bed->rows, &limits, &next, add_up, sums);
+    int parts = window_message_encode(&bed->window, &bed->rows, &bed->transfers, &limits, &next,
+                                      add_up, sums);
     assert_true(parts > 0);
     assert_int_equal(parts, sums->parts);
     assert_int_equal(next, 5 + sums->parts);
@@ -203,6 +240,70 @@ static void long_window_is_sent_in_parts_that_add_up(void **state)
     check_totals(&sums);
 }
 
+static void check_transfers(const struct sums *sums)
+{
+    uint64_t messages = 0, transfer_ns = 0;
+    for (unsigned i = 0; i < TRANSFERS; i++) {
+        messages += 1 + i * 37 % 100;
+        transfer_ns += i * 1000;
+    }
+    assert_int_equal(sums->transferred, messages);
+    assert_int_equal(sums->transfer_ns, transfer_ns);
+}
+
+static void ends_of_messages_go_first_and_those_of_large_keys(void **state)
+{
+    (void)state;
+    static struct bed bed;
+    struct sums whole = {0};
+    make(&bed);
+    add_messages(&bed);
+    encode(&bed, &whole, 1u << 20, 1u << 20);
+    assert_int_equal(whole.halves, HALVES);
+    assert_int_equal(whole.keys_below, 0);
+    assert_int_equal(whole.degraded, 0);
+    struct sums sums = {0};
+    make(&bed);
+    add_messages(&bed);
+    encode(&bed, &sums, whole.longest - 3000, 1u << 20);
+    assert_true(sums.longest <= whole.longest - 3000);
+    assert_int_equal(sums.degraded, DEGRADED_SAMPLES);
+    assert_int_equal(sums.rows, PAIRS);
+    assert_int_equal(sums.transfers, TRANSFERS);
+    assert_true(sums.halves > HALVES / 4 && sums.halves < HALVES);
+    assert_int_equal(sums.halves % 2, 0); /* both of a key, or none */
+    assert_true(sums.largest_key < sums.keys_below);
+    assert_int_equal(sums.keys_below, 1000000 * (sums.halves / 2 + 1));
+    check_totals(&sums);
+    check_transfers(&sums);
+}
+
+static void transfers_are_put_together_and_add_up(void **state)
+{
+    (void)state;
+    static struct bed bed;
+    for (size_t budget = 30000; budget >= 100; budget /= 3) {
+        struct sums sums = {0};
+        make(&bed);
+        add_messages(&bed);
+        encode(&bed, &sums, budget, 1u << 20);
+        assert_int_equal(sums.halves, 0);
+        assert_int_equal(sums.keys_below, 1000000);
+        assert_true(sums.degraded & DEGRADED_PAIRS);
+        assert_true(sums.transfers < TRANSFERS);
+        check_totals(&sums);
+        check_transfers(&sums);
+    }
+    struct sums parts = {0};
+    make(&bed);
+    add_messages(&bed);
+    encode(&bed, &parts, 1u << 20, 5000);
+    assert_int_equal(parts.halves, HALVES);
+    assert_int_equal(parts.transfers, TRANSFERS);
+    check_totals(&parts);
+    check_transfers(&parts);
+}
+
 static void fold_keeps_the_largest(void **state)
 {
     (void)state;
@@ -241,8 +342,9 @@ static void refusal_of_the_receiver_is_passed_on(void **state)
     struct window_limits limits = {1u << 20, 1u << 20};
     uint64_t next = 9;
     make(&bed);
-    assert_int_equal(window_message_encode(&bed.window, &bed.rows, &limits, &next, refuse, NULL),
-                     -HOLTER_ELIMIT);
+    assert_int_equal(
+        window_message_encode(&bed.window, &bed.rows, &bed.transfers, &limits, &next, refuse, NULL),
+        -HOLTER_ELIMIT);
     assert_int_equal(next, 9);
 }
 
@@ -253,6 +355,8 @@ int main(void)
         cmocka_unit_test(window_over_its_budget_keeps_its_largest_pairs_and_all_totals),
         cmocka_unit_test(window_that_cannot_fit_keeps_its_totals_all_the_same),
         cmocka_unit_test(long_window_is_sent_in_parts_that_add_up),
+        cmocka_unit_test(ends_of_messages_go_first_and_those_of_large_keys),
+        cmocka_unit_test(transfers_are_put_together_and_add_up),
         cmocka_unit_test(fold_keeps_the_largest),
         cmocka_unit_test(refusal_of_the_receiver_is_passed_on),
     };

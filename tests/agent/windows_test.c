@@ -2,6 +2,7 @@
 #include "agent/windows.h"
 
 #include "fake_rank.h"
+#include "holter/size_class.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -328,6 +329,167 @@ static void what_dropped_windows_held_is_lost_and_counted(void **state)
     assert_int_equal(seen.events + seen.lost + open_events + open_lost, written);
 }
 
+/* The rows of the newest window about messages. */
+struct told {
+    struct wire_transfer_row transfer;
+    struct wire_half_row half;
+    struct wire_pending_row pending;
+    struct wire_node_row node;
+    struct wire_rank_row rank;
+    uint64_t window, transfers, latencies, halves, pendings;
+};
+
+static struct told tell(struct bed *bed)
+{
+    struct told told = {0};
+    struct wire_arena arena = {0};
+    struct journal_message kept;
+    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+        struct wire_message message;
+        assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
+        const struct wire_window *window = &message.window;
+        if (message.type != WIRE_TYPE_WINDOW)
+            continue;
+        told.window = window->window;
+        told.transfers += window->transfers_count;
+        told.halves += window->halves_count;
+        told.pendings += window->pending_count;
+        for (uint64_t i = 0; i < window->latencies_count; i++)
+            told.latencies += window->latencies[i].messages;
+        if (window->transfers_count > 0)
+            told.transfer = window->transfers[0];
+        if (window->halves_count > 0)
+            told.half = window->halves[0];
+        if (window->pending_count > 0)
+            told.pending = window->pending[0];
+        told.node = window->node[0];
+        told.rank = window->ranks[0];
+    }
+    told.node.host = NULL; /* in the arena */
+    wire_arena_finish(&arena);
+    return told;
+}
+
+static struct event message_event(uint16_t call, uint32_t flags, int32_t peer, uint64_t enter,
+                                  uint64_t leave)
+{
+    return (struct event){.t_enter = enter,
+                          .t_exit = leave,
+                          .kind = EVENT_CALL,
+                          .call = call,
+                          .flags = (uint16_t)flags,
+                          .bytes = 100,
+                          .peer = peer,
+                          .tag = 3};
+}
+
+/* From rank 2 to itself. */
+static void write_message(struct bed *bed, uint64_t enter, uint64_t leave)
+{
+    struct event sent = message_event(CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, 2, enter,
+                                      enter + 10),
+                 received = message_event(CALL_Recv, EVENT_RECV | EVENT_POST | EVENT_DONE, 2,
+                                          enter + 20, leave);
+    fake_rank_write(&bed->fake, &sent);
+    fake_rank_write(&bed->fake, &received);
+}
+
+static void begin_watching(struct bed *bed)
+{
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+}
+
+static void messages_within_the_node_are_told_with_their_times(void **state)
+{
+    struct bed *bed = *state;
+    struct wire_criterion_row criterion = {.size_class = size_class_of(100), .recent_ns = 1500};
+    struct wire_criteria criteria = {.job = JOB, .criteria = &criterion, .criteria_count = 1};
+    begin_watching(bed);
+    write_message(bed, BEGIN + 2000, BEGIN + 3000);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    struct told told = tell(bed);
+    assert_int_equal(told.transfers, 1);
+    assert_int_equal(told.transfer.source, 2);
+    assert_int_equal(told.transfer.destination, 2);
+    assert_int_equal(told.transfer.size_class, size_class_of(100));
+    assert_int_equal(told.transfer.messages, 1);
+    assert_int_equal(told.transfer.delayed, 0); /* no criterion has come yet */
+    assert_int_equal(told.transfer.transfer_ns, 1000);
+    assert_int_equal(told.transfer.late_receiver_ns, 20);
+    assert_int_equal(told.transfer.network_ns, 980);
+    assert_int_equal(told.latencies, 1);
+    assert_int_equal(told.node.matched, 1);
+    windows_criteria(&bed->windows, &criteria);
+    write_message(bed, BEGIN + SECOND + 2000, BEGIN + SECOND + 3000);
+    write_message(bed, BEGIN + SECOND + 4000, BEGIN + SECOND + 6000);
+    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    told = tell(bed);
+    assert_int_equal(told.transfer.messages, 2);
+    assert_int_equal(told.transfer.delayed, 1);
+    assert_int_equal(told.node.matched, 3);
+    assert_int_equal(told.node.unmatched + told.node.rejected, 0);
+}
+
+static void ends_between_nodes_are_told_in_daemon_time(void **state)
+{
+    struct bed *bed = *state;
+    begin_watching(bed);
+    struct event sent = message_event(CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, 1,
+                                      BEGIN + 5000, BEGIN + 5700);
+    fake_rank_write(&bed->fake, &sent);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    assert_int_equal(tell(bed).halves, 0); /* rank 1 may yet turn out to live here */
+    for (uint64_t s = 2; s < 6; s++)
+        windows_turn(&bed->windows, BEGIN + s * SECOND);
+    struct journal_message kept;
+    bed->position = 0;
+    assert_int_equal(journal_read(bed->journal, 0, &kept), 1);
+    struct told told = tell(bed);
+    assert_int_equal(told.halves, 1);
+    assert_int_equal(told.half.source, 2);
+    assert_int_equal(told.half.destination, 1);
+    assert_int_equal(told.half.length_ns, 700);
+    assert_int_equal(told.half.bytes, 100);
+    assert_int_equal(told.half.begin_ns, 5000 - 2 * (int64_t)SECOND); /* handed out in the third */
+    assert_int_equal(told.node.sampled, 1);
+    assert_int_equal(told.node.passed_over, 0);
+}
+
+static void a_rank_that_waits_for_long_tells_for_what(void **state)
+{
+    struct bed *bed = *state;
+    begin_watching(bed);
+    struct event waits =
+        message_event(CALL_Recv, EVENT_RECV | EVENT_POST | EVENT_DONE, 1, BEGIN + SECOND / 2, 0);
+    fake_rank_enter(&bed->fake, &waits);
+    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    struct told told = tell(bed);
+    assert_int_equal(told.pendings, 0);
+    windows_turn(&bed->windows, BEGIN + 3 * SECOND);
+    told = tell(bed);
+    assert_int_equal(told.pendings, 1);
+    assert_int_equal(told.pending.rank, 2);
+    assert_int_equal(told.pending.source, 1);
+    assert_int_equal(told.pending.tag, 3);
+    assert_int_equal(told.pending.comm, 1);
+    assert_int_equal(told.pending.waited_ns, 5 * SECOND / 2);
+    assert_int_equal(told.rank.process_state,
+                     'R'); /* this process: it made no call in the window */
+}
+
+static void state_of_a_process_that_calls_is_not_looked_at(void **state)
+{
+    struct bed *bed = *state;
+    begin_watching(bed);
+    write_call(bed, CALL_Barrier, BEGIN + 2000, BEGIN + 3000);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    assert_int_equal(tell(bed).rank.process_state, 0);
+    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    assert_int_equal(tell(bed).rank.process_state, 'R');
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +507,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(length_that_the_daemon_wants_holds_from_the_next_window,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_dropped_windows_held_is_lost_and_counted, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(messages_within_the_node_are_told_with_their_times, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(ends_between_nodes_are_told_in_daemon_time, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_rank_that_waits_for_long_tells_for_what, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(state_of_a_process_that_calls_is_not_looked_at, set_up,
                                         tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* What the node agent can do and what it costs.
  *
  *   agent_bench sum                       rings of 64 ranks drained and summed, as fast as one core
- *                                         can
+ *                                         can; without and with matching of their messages
  *   agent_bench live AGENT [RATE [SECONDS [RANKS]]]
  *       AGENT watches RANKS processes that write RATE events a second together, and reports to a
  *       daemon that acknowledges everything: processor share, memory, uplink, losses
@@ -31,7 +31,9 @@
 #define SESSION "be7c4"
 #define PARTNERS 26
 #define SUM_RANKS 64
-#define SUM_ROUNDS 6
+#define SUM_ROUNDS 90
+#define SUM_EVENTS                                                                                 \
+    2048u /* of each rank in a round: what an agent finds that was away for a second */
 
 /* ---- the mix ------------------------------------------------------------- */
 
@@ -39,16 +41,7 @@ struct mix {
     int32_t rank, size;
     uint64_t step;  /* of the halo exchange */
     unsigned phase; /* within the step */
-    uint64_t random;
 };
-
-static uint64_t mix_random(struct mix *mix)
-{
-    mix->random ^= mix->random << 13;
-    mix->random ^= mix->random >> 7;
-    mix->random ^= mix->random << 17;
-    return mix->random;
-}
 
 static int32_t mix_partner(const struct mix *mix, unsigned number)
 {
@@ -59,11 +52,13 @@ static int32_t mix_partner(const struct mix *mix, unsigned number)
 }
 
 /* Sizes of faces, edges and corners, the same for a partner from step to step, now and then
- * another. */
-static uint64_t mix_bytes(struct mix *mix, unsigned number)
+ * another: what a rank sends to its partner of that number in a step. */
+static uint64_t mix_bytes(int32_t rank, uint64_t step, unsigned number)
 {
     uint64_t base = number < 6 ? 32768 : number < 18 ? 1024 : 64;
-    return mix_random(mix) % 16 == 0 ? base / 2 : base;
+    uint64_t random =
+        ((uint64_t)rank * 977 + step * PARTNERS + number) * UINT64_C(0x9e3779b97f4a7c15);
+    return random >> 60 == 0 ? base / 2 : base;
 }
 
 /* The next record of the halo exchange: 26 Irecv, 26 Isend, Waitall with 52 parts, Allreduce. */
@@ -85,7 +80,7 @@ static void mix_next(struct mix *mix, struct event *event, uint64_t now)
         event->call = CALL_Isend;
         event->flags = EVENT_SEND | EVENT_POST;
         event->peer = mix_partner(mix, phase - PARTNERS);
-        event->bytes = mix_bytes(mix, phase - PARTNERS);
+        event->bytes = mix_bytes(mix->rank, mix->step, phase - PARTNERS);
     } else if (phase == 2 * PARTNERS) {
         event->call = CALL_Waitall;
         event->peer = PEER_NONE;
@@ -97,7 +92,10 @@ static void mix_next(struct mix *mix, struct event *event, uint64_t now)
         event->call = CALL_Waitall;
         event->flags = EVENT_DONE | (part < PARTNERS ? EVENT_RECV : EVENT_SEND);
         event->peer = mix_partner(mix, part % PARTNERS);
-        event->bytes = 1024;
+        event->request = part + 1;
+        /* Partners of numbers that differ in the lowest bit lie opposite: it sends to its other one. */
+        event->bytes = part < PARTNERS ? mix_bytes(event->peer, mix->step, part ^ 1)
+                                       : mix_bytes(mix->rank, mix->step, part - PARTNERS);
         event->t_post = now;
     } else {
         event->call = CALL_Allreduce;
@@ -111,7 +109,8 @@ static void mix_next(struct mix *mix, struct event *event, uint64_t now)
 
 /* ---- sum ----------------------------------------------------------------- */
 
-static int sum_ranks_open(struct fake_rank *fakes, struct rank **ranks, struct window_sum *sum)
+static int sum_ranks_open(struct fake_rank *fakes, struct rank **ranks, struct window_sum *sum,
+                          struct match *match)
 {
     for (int i = 0; i < SUM_RANKS; i++) {
         int32_t pid = (int32_t)getpid() + i;
@@ -127,22 +126,29 @@ static int sum_ranks_open(struct fake_rank *fakes, struct rank **ranks, struct w
             rc = rank_known(ranks[i]) ? rank_join(ranks[i], sum) : -HOLTER_EEMPTY;
         if (rc != 0)
             return rc;
+        if (match != NULL)
+            rank_match(ranks[i], match);
     }
     return 0;
 }
 
 /* The rings are filled, untimed, then drained, timed, so that records come from memory, not from
  * cache. */
-static int bench_sum(void)
+static int bench_sum(int matching)
 {
     static struct fake_rank fakes[SUM_RANKS];
     static struct rank *ranks[SUM_RANKS];
     static struct mix mixes[SUM_RANKS];
     static struct event batch[RANK_BATCH];
     struct window_sum *sum;
-    if (window_sum_create(&sum, 1u << 17) != 0)
+    struct transfer_sum *transfers;
+    struct match *match = NULL;
+    if (window_sum_create(&sum, 1u << 17) != 0 || transfer_sum_create(&transfers, 1u << 17) != 0)
         return 1;
-    int rc = sum_ranks_open(fakes, ranks, sum);
+    struct match_sink sink = {transfer_sum_message, transfer_sum_half, transfers};
+    int rc = matching ? match_create(&match, SUM_RANKS, &sink) : 0;
+    if (rc == 0)
+        rc = sum_ranks_open(fakes, ranks, sum, match);
     struct tick_clock plain;
     tick_clock_init_ns(&plain);
     uint64_t spent = 0, events = 0, now = clock_mono_ns(), rows_ns = 0;
@@ -150,17 +156,19 @@ static int bench_sum(void)
         for (int i = 0; i < SUM_RANKS; i++) {
             mixes[i].rank = i;
             mixes[i].size = SUM_RANKS;
-            mixes[i].random = mixes[i].random ? mixes[i].random : 88172645463325252u + (unsigned)i;
-            for (unsigned e = 0; e < SEGMENT_FIRST_CAPACITY - 8; e++) {
+            for (unsigned e = 0; e < SUM_EVENTS; e++) {
                 struct event event;
-                mix_next(&mixes[i], &event, now += 1);
+                mix_next(&mixes[i], &event, now + 1 + e); /* all ranks at the same time */
                 fake_rank_write(&fakes[i], &event);
             }
         }
+        now += SUM_EVENTS + 1;
         struct drain_clocks clocks = {&plain, &plain, now + 1000, now + 1000};
         uint64_t begin = clock_process_cpu_ns();
         for (int i = 0; i < SUM_RANKS; i++)
             events += rank_drain(ranks[i], &clocks, NULL, batch);
+        if (matching)
+            match_settle(match, now);
         uint64_t drained = clock_process_cpu_ns();
         struct window_rows rows;
         rc = window_sum_rows(sum, &rows);
@@ -168,6 +176,7 @@ static int bench_sum(void)
             printf("rows of a window          %llu pairs, %llu calls\n",
                    (unsigned long long)rows.pairs_count, (unsigned long long)rows.calls_count);
         window_sum_clear(sum);
+        transfer_sum_clear(transfers);
         spent += drained - begin;
         rows_ns += clock_process_cpu_ns() - drained;
     }
@@ -176,11 +185,18 @@ static int bench_sum(void)
         fake_rank_destroy(&fakes[i]);
     }
     window_sum_destroy(sum);
+    if (matching)
+        printf("matched                   %llu messages, %.1f MiB\n",
+               (unsigned long long)match_counts(match).matched,
+               (double)match_bytes(match) / (1 << 20));
+    match_destroy(match);
+    transfer_sum_destroy(transfers);
     if (rc != 0) {
         fprintf(stderr, "agent_bench: %s\n", holter_strerror(rc));
         return 1;
     }
-    printf("drained and summed        %.2f million events/s on one core (%.1f ns an event)\n",
+    printf("%s %.2f million events/s on one core (%.1f ns an event)\n",
+           matching ? "drained, summed, matched " : "drained and summed        ",
            (double)events / (double)spent * 1e3, (double)spent / (double)events);
     printf("rows made and cleared     %.3f ms a window\n", (double)rows_ns / SUM_ROUNDS / 1e6);
     return 0;
@@ -189,11 +205,11 @@ static int bench_sum(void)
 /* ---- live ---------------------------------------------------------------- */
 
 /* A rank: writes its share of the rate in small bursts, as a simulation does, for so many seconds.
- */
-static void be_rank(int32_t rank, int32_t size, double rate, double seconds)
+ * All ranks are in the same step at the same time, so that what they exchange can be matched. */
+static void be_rank(int32_t rank, int32_t size, double rate, double seconds, uint64_t begin)
 {
     struct fake_rank fake;
-    struct mix mix = {rank, size, 0, 0, 88172645463325252u + (unsigned)rank};
+    struct mix mix = {rank, size, 0, 0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (fake_rank_create(&fake, SESSION, (int32_t)getpid(), "bench.0", rank, size,
                          SEGMENT_FIRST_CAPACITY) != 0)
@@ -201,12 +217,12 @@ static void be_rank(int32_t rank, int32_t size, double rate, double seconds)
     fake_rank_comm(&fake, 1, 77, (uint32_t)size, "MPI_Comm_dup");
     fake_rank_region(&fake, 1, "force");
     fake_rank_region(&fake, 2, "neighbour");
-    uint64_t begin = clock_mono_ns(), written = 0, end = begin + (uint64_t)(seconds * 1e9);
+    uint64_t written = 0, end = begin + (uint64_t)(seconds * 1e9);
     for (uint64_t now = begin; now < end; now = clock_mono_ns()) {
         uint64_t due = (uint64_t)((double)(now - begin) * 1e-9 * rate);
         for (; written < due; written++) {
             struct event event;
-            mix_next(&mix, &event, clock_mono_ns());
+            mix_next(&mix, &event, begin + (uint64_t)((double)written / rate * 1e9));
             fake_rank_write(&fake, &event);
         }
         struct timespec pause = {.tv_nsec = 20000000};
@@ -341,6 +357,10 @@ static void report(const struct totals *totals, uint64_t written, double seconds
            totals->events + totals->lost == written && totals->sent == totals->messages
                ? ""
                : "  DO NOT ADD UP");
+    printf("messages                  %llu sent, %llu matched, %llu ends given up, %llu pairs "
+           "rejected\n",
+           (unsigned long long)totals->sent, (unsigned long long)totals->node.matched,
+           (unsigned long long)totals->node.unmatched, (unsigned long long)totals->node.rejected);
     printf("rate                      %.0f events/s\n", (double)written / seconds);
     printf("processor of the agent    %.2f %% of a core (%.2f %% with its start)\n", 100 * steady,
            100 * cpu / seconds);
@@ -363,10 +383,11 @@ static int bench_live(const char *agent, double rate, double seconds, int ranks)
     if (zmq_bind(socket, endpoint) != 0 || pipe(counts) != 0)
         return 1;
     pid_t agent_pid = start_agent(agent, endpoint);
+    uint64_t begin = clock_mono_ns();
     for (int i = 0; i < ranks; i++) {
         if (fork() == 0) {
             dup2(counts[1], 3);
-            be_rank(i, ranks, rate / ranks, seconds);
+            be_rank(i, ranks, rate / ranks, seconds, begin);
         }
     }
     close(counts[1]);
@@ -386,7 +407,7 @@ static int bench_live(const char *agent, double rate, double seconds, int ranks)
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "sum") == 0)
-        return bench_sum();
+        return bench_sum(0) | bench_sum(1);
     if (argc >= 3 && strcmp(argv[1], "live") == 0)
         return bench_live(argv[2], argc > 3 ? strtod(argv[3], NULL) : 100000,
                           argc > 4 ? strtod(argv[4], NULL) : 10, argc > 5 ? atoi(argv[5]) : 64);

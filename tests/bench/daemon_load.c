@@ -7,7 +7,9 @@
  *
  * The work: ranks form a periodic 3-d box; each exchanges messages with its 26 neighbours in sizes
  * of faces, edges and corners, so that a window message of 8 ranks has 8 rank rows, about 190 pair
- * rows (a tenth of the pairs is silent in any window, another tenth each time), and 80 call rows.
+ * rows (a tenth of the pairs is silent in any window, another tenth each time), and 80 call rows;
+ * besides, a row of transfer times for each pair within the node, a histogram of them, and both
+ * halves of as many messages between nodes as the daemon asks for (32 of a node).
  * ORDER is how an agent lists its pairs: "same" in each window, "turned" (default: another rank and
  * another partner first in each window), or "shuffled". Agents report within --spread-ms after the
  * end of a window, by default half a window; the daemon's grace is 250 ms more, so that each window
@@ -19,6 +21,8 @@
  * it all tables are made. */
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "holter/size_class.h"
+#include "holter/time_class.h"
 #include "holter/wire.h"
 
 #include <errno.h>
@@ -41,6 +45,8 @@
 
 #define PARTNERS 26u
 #define CALLS 10u
+#define BUCKETS 40u       /* classes of transfer times in the histogram of a node */
+#define HALVES_PICKED 12u /* one of so many pairs between nodes has a message picked */
 #define JOB "load.0"
 #define S UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
@@ -119,7 +125,10 @@ struct rows {
     struct wire_rank_row *ranks;
     struct wire_pair_row *pairs;
     struct wire_call_row *calls;
-    uint64_t pair_count;
+    struct wire_transfer_row *transfers;
+    struct wire_half_row *halves;
+    struct wire_latency_row latencies[BUCKETS];
+    uint64_t pair_count, transfer_count, half_count;
 };
 
 static void make_pairs(const struct settings *s, unsigned agent, uint64_t window, struct rows *rows)
@@ -153,6 +162,55 @@ static void make_pairs(const struct settings *s, unsigned agent, uint64_t window
         rows->pairs[i - 1] = rows->pairs[j];
         rows->pairs[j] = swap;
     }
+}
+
+/* Both sides pick the same pairs: by a hash of source and destination. */
+static void add_half(const struct settings *s, uint64_t from, uint64_t to, uint64_t window,
+                     uint64_t bytes, int receive, struct rows *rows)
+{
+    uint64_t key = (from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15) + window;
+    uint64_t time = random_next(&key), transfer = 20000 + time % 5000;
+    if ((time >> 32) % HALVES_PICKED != 0)
+        return;
+    int64_t sent = (int64_t)(time % (s->window_ns / 2));
+    rows->halves[rows->half_count++] = (struct wire_half_row){
+        .key = key,
+        .receive = (uint64_t)receive,
+        .source = from,
+        .destination = to,
+        .bytes = bytes,
+        .begin_ns = receive ? sent + 1000 : sent,
+        .length_ns = receive ? transfer - 1000 : 800,
+        .together = 1,
+        .local_ns = sent + 1000,
+    };
+}
+
+static void make_latency(const struct settings *s, unsigned agent, uint64_t window,
+                         struct rows *rows)
+{
+    rows->transfer_count = rows->half_count = 0;
+    for (unsigned i = 0; i < s->ranks * PARTNERS; i++) {
+        uint64_t bytes, rank = (uint64_t)agent * s->ranks + i / PARTNERS;
+        uint64_t partner = neighbour(s, (unsigned)rank, i % PARTNERS, &bytes);
+        if (partner / s->ranks == agent) {
+            rows->transfers[rows->transfer_count++] =
+                (struct wire_transfer_row){.source = rank,
+                                           .destination = partner,
+                                           .size_class = size_class_of(bytes),
+                                           .messages = 50,
+                                           .transfer_ns = 50 * 1500,
+                                           .network_ns = 50 * 1200,
+                                           .late_receiver_ns = 50 * 300,
+                                           .log2_sum = 50 * time_log2(1500)};
+            continue;
+        }
+        add_half(s, rank, partner, window, bytes, 0, rows);
+        add_half(s, partner, rank, window, bytes, 1, rows);
+    }
+    for (unsigned b = 0; b < BUCKETS; b++)
+        rows->latencies[b] =
+            (struct wire_latency_row){0, size_class_of(512), time_class_of(1500) - 20 + b, 10};
 }
 
 static uint64_t make_ranks(const struct settings *s, unsigned agent, uint64_t window,
@@ -299,6 +357,7 @@ static uint64_t make_window(const struct settings *s, struct agent *agent, unsig
     snprintf(host, sizeof(host), "node%05u", number);
     make_pairs(s, number, window, rows);
     uint64_t sent = make_ranks(s, number, window, rows);
+    make_latency(s, number, window, rows);
     struct wire_node_row node = {.host = host,
                                  .agent_pid = number + 1,
                                  .connected = 1,
@@ -324,6 +383,13 @@ static uint64_t make_window(const struct settings *s, struct agent *agent, unsig
                                   .pairs_count = rows->pair_count,
                                   .calls = rows->calls,
                                   .calls_count = s->ranks * CALLS,
+                                  .transfers = rows->transfers,
+                                  .transfers_count = rows->transfer_count,
+                                  .latencies = rows->latencies,
+                                  .latencies_count = BUCKETS,
+                                  .halves = rows->halves,
+                                  .halves_count = rows->half_count,
+                                  .clock_error_ns = 5000,
                                   .node = &node,
                                   .node_count = 1};
     encode(&agent->next, WIRE_TYPE_WINDOW, &message);
@@ -357,9 +423,12 @@ static void work(const struct settings *s, unsigned worker, int ready, int go, i
     unsigned first = s->agents * worker / s->workers, last = s->agents * (worker + 1) / s->workers;
     unsigned count = last - first;
     struct agent *agents = calloc(count, sizeof(*agents));
-    struct rows rows = {calloc(s->ranks, sizeof(struct wire_rank_row)),
-                        calloc((size_t)s->ranks * PARTNERS, sizeof(struct wire_pair_row)),
-                        calloc((size_t)s->ranks * CALLS, sizeof(struct wire_call_row)), 0};
+    size_t pairs = (size_t)s->ranks * PARTNERS;
+    struct rows rows = {.ranks = calloc(s->ranks, sizeof(struct wire_rank_row)),
+                        .pairs = calloc(pairs, sizeof(struct wire_pair_row)),
+                        .calls = calloc((size_t)s->ranks * CALLS, sizeof(struct wire_call_row)),
+                        .transfers = calloc(pairs, sizeof(struct wire_transfer_row)),
+                        .halves = calloc(2 * pairs, sizeof(struct wire_half_row))};
     struct tally tally = {0};
     struct wire_buffer buffer = {0};
     struct wire_arena arena = {0};

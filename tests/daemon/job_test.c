@@ -88,7 +88,7 @@ static struct job *make_job(struct told *into)
 {
     struct job_options options = {
         .window_ns = S, .grace_ns = 250 * MS, .lost_ns = 30 * S, .most_pairs = 1000};
-    struct job_output output = {into, wanted, tell};
+    struct job_output output = {into, wanted, tell, NULL};
     struct job *job;
     assert_int_equal(job_create(&job, "test.0", &options, &output), 0);
     return job;
@@ -339,7 +339,7 @@ static void play(struct told *into, const unsigned *order, unsigned nodes)
         advance(job, end_of(w) + 50 * MS);
     }
     for (enum wire_type t = WIRE_TYPE_TOTALS; t <= WIRE_TYPE_CALL_WINDOW; t++)
-        job_snapshot(job, t, &(struct job_output){into, wanted, tell});
+        job_snapshot(job, t, &(struct job_output){into, wanted, tell, NULL});
     assert_int_equal(job_state(job), JOB_ENDED);
     job_destroy(job);
 }
@@ -392,7 +392,7 @@ static void windows_add_up_to_the_snapshot(void **state)
             messages += p->pairs[j].messages;
     }
     forget(&told);
-    job_snapshot(job, WIRE_TYPE_PAIR_WINDOW, &(struct job_output){&told, wanted, tell});
+    job_snapshot(job, WIRE_TYPE_PAIR_WINDOW, &(struct job_output){&told, wanted, tell, NULL});
     const struct wire_pair_window *p = &message_of(&told, WIRE_TYPE_PAIR_WINDOW, 0)->pair_window;
     assert_int_equal(p->windows, 4);
     assert_int_equal(p->pairs_count, 8);

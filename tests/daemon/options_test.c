@@ -1,9 +1,11 @@
 #include "daemon/options.h"
 #include "holter/error.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,9 +94,54 @@ static void recording_is_on_unless_it_is_put_off(void **state)
     assert_string_equal(o.record, "here");
 }
 
+static void on_fault(void *user, const char *text)
+{
+    snprintf(user, 512, "%s", text);
+}
+
+static void rules_come_from_the_command_line_before_the_environment(void **state)
+{
+    struct options o;
+    struct rules rules;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_null(o.rules);
+    setenv("HOLTER_RULES", "/nonexistent/env.yaml", 1);
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_string_equal(o.rules, "/nonexistent/env.yaml");
+    assert_int_equal(parse(&o, why, sizeof(why), "--rules", "/nonexistent/r.yaml"), OPTIONS_RUN);
+    assert_int_equal(options_rules(&o, &rules, on_fault, why), -ENOENT);
+    assert_non_null(strstr(why, "/nonexistent/r.yaml"));
+    setenv("HOLTER_RULES", "", 1);
+    assert_int_equal(parse(&o, why, sizeof(why), "--check-rules", NULL), OPTIONS_CHECK);
+    assert_null(o.rules);
+    unsetenv("HOLTER_RULES");
+}
+
+static void sinks_of_the_command_line_come_to_those_of_the_rules(void **state)
+{
+    struct options o;
+    struct rules rules;
+    char why[512] = "";
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--on-alert", "cat"), OPTIONS_RUN);
+    assert_int_equal(options_rules(&o, &rules, on_fault, why), 0);
+    assert_int_equal(rules.sink_count, 2); /* the terminal is built in */
+    assert_string_equal(rules.sinks[1].target, "cat");
+    rules_finish(&rules);
+    assert_int_equal(parse(&o, why, sizeof(why), "--alertmanager", "h:9093"), OPTIONS_RUN);
+    assert_int_equal(options_rules(&o, &rules, on_fault, why), -HOLTER_EUSAGE);
+    assert_non_null(strstr(why, "--alertmanager: 'h:9093' is no address"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--alert-log", ""), OPTIONS_RUN);
+    assert_int_equal(options_rules(&o, &rules, on_fault, why), -HOLTER_EUSAGE);
+    assert_non_null(strstr(why, "--alert-log"));
+}
+
 int main(void)
 {
     unsetenv("HOLTER_KEYS");
+    unsetenv("HOLTER_RULES");
     unsetenv("HOLTER_SESSION");
     setenv("HOLTER_DAEMON", "ipc:///tmp/holter-options-test", 1);
     const struct CMUnitTest tests[] = {
@@ -103,6 +150,8 @@ int main(void)
         cmocka_unit_test(without_keys_only_local_endpoints_are_listened_on),
         cmocka_unit_test(unknown_words_are_named),
         cmocka_unit_test(recording_is_on_unless_it_is_put_off),
+        cmocka_unit_test(rules_come_from_the_command_line_before_the_environment),
+        cmocka_unit_test(sinks_of_the_command_line_come_to_those_of_the_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "tests/directory.h"
 
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -154,10 +155,274 @@ static void tables_hold_what_was_published_last(void **state)
     assert_int_equal(ask("SELECT sent FROM totals WHERE window=3 AND late=1"), 9);
     assert_int_equal(
         ask("SELECT pid FROM places JOIN nodes USING(node) WHERE host='n0' AND cores='0-1'"), 55);
-    assert_int_equal(ask("SELECT rank FROM alerts WHERE kind='rank-died'"), 3);
+    assert_int_equal(ask("SELECT rank FROM alert WHERE kind='rank-died'"), 3);
     struct read_back b = {0};
     assert_int_equal(recording_read(path, &(struct recording_reader){&b, on_alert, on_message}), 0);
     assert_int_equal(b.alerts, 1);
+}
+
+static struct wire_cause_row causes[] = {{"network", 0.8125, "2.1 ms \"more\"\n"},
+                                         {"mapping", 0.1, ""}};
+
+static struct wire_alert full_alert(const char *state)
+{
+    return (struct wire_alert){.job = "job.0",
+                               .id = 1,
+                               .kind = "latency",
+                               .state = state,
+                               .since_ns = 10,
+                               .updated_ns = 30,
+                               .title = "latency 2x",
+                               .text = "text",
+                               .rank = -1,
+                               .host = "n0",
+                               .rule = "latency-growth",
+                               .severity = "warning",
+                               .region = 3,
+                               .ranks = "0-3,8",
+                               .ratio = 2.25,
+                               .slope = NAN,
+                               .onset_ns = 5,
+                               .locality = "inter-node",
+                               .sizes = "1 KiB",
+                               .causes = causes,
+                               .causes_count = 2,
+                               .advice = "look at n0",
+                               .updates = 4,
+                               .error_ns = 77,
+                               .comm = UINT64_MAX,
+                               .nodes = "n0,n1",
+                               .fired_ns = 20};
+}
+
+static void same_text(const char *a, const char *b)
+{
+    assert_string_equal(a, b);
+}
+
+static int on_full_alert(void *user, const struct wire_alert *a)
+{
+    struct wire_alert e = full_alert("resolved");
+    ++*(unsigned *)user;
+    assert_int_equal(a->id, e.id);
+    same_text(a->kind, e.kind);
+    same_text(a->state, e.state);
+    same_text(a->title, e.title);
+    same_text(a->text, e.text);
+    same_text(a->host, e.host);
+    same_text(a->rule, e.rule);
+    same_text(a->severity, e.severity);
+    same_text(a->ranks, e.ranks);
+    same_text(a->locality, e.locality);
+    same_text(a->sizes, e.sizes);
+    same_text(a->advice, e.advice);
+    same_text(a->nodes, e.nodes);
+    assert_true(a->since_ns == 10 && a->fired_ns == 20 && a->updated_ns == 30 && a->onset_ns == 5);
+    assert_true(a->region == 3 && a->rank == -1 && a->updates == 4 && a->error_ns == 77);
+    assert_true(a->comm == UINT64_MAX && a->ratio == 2.25 && isnan(a->slope));
+    assert_int_equal(a->causes_count, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        same_text(a->causes[i].name, causes[i].name);
+        same_text(a->causes[i].text, causes[i].text);
+        assert_true(a->causes[i].share == causes[i].share);
+    }
+    return 0;
+}
+
+static int no_message(void *user, const struct recorded *head, const void *bytes, size_t length)
+{
+    (void)user;
+    (void)head;
+    (void)bytes;
+    (void)length;
+    return 0;
+}
+
+static void an_episode_is_one_row_with_its_evidence_and_comes_back_whole(void **state)
+{
+    struct recording *r = open_it();
+    struct wire_alert alert = full_alert("pending");
+    unsigned alerts = 0;
+    (void)state;
+    alert.fired_ns = 0, alert.causes_count = 0, alert.ratio = NAN;
+    assert_int_equal(recording_table(r, WIRE_TYPE_ALERT, &alert), 0);
+    alert = full_alert("firing");
+    assert_int_equal(recording_table(r, WIRE_TYPE_ALERT, &alert), 0);
+    alert = full_alert("resolved");
+    assert_int_equal(recording_table(r, WIRE_TYPE_ALERT, &alert), 0);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(ask("SELECT count(*) FROM alert WHERE state='resolved' AND ratio=2.25 AND "
+                         "slope IS NULL AND ranks='0-3,8' AND comm=-1"),
+                     1);
+    assert_int_equal(ask("SELECT count(*) FROM alert, json_each(causes) WHERE value->>'name'="
+                         "'network' AND value->>'share'=0.8125"),
+                     1);
+    struct recording_reader reader = {&alerts, on_full_alert, no_message};
+    assert_int_equal(recording_read(path, &reader), 0);
+    assert_int_equal(alerts, 1);
+}
+
+static void latencies_are_a_row_a_window_and_series_and_criteria_the_latest(void **state)
+{
+    struct recording *r = open_it();
+    struct wire_series_row series[] = {
+        {.scope = SERIES_JOB, .messages = 9, .recent = 1.5, .reference = 2, .slope = NAN},
+        {.scope = SERIES_REGION, .id = 4, .trend = TREND_GROWTH, .trend_since = 6, .slope = 0.25},
+    };
+    struct wire_criterion_row criterion = {1, 12, 1000, 900, 55};
+    struct wire_latencies m = {.job = "job.0",
+                               .window = 7,
+                               .start_ns = 700,
+                               .length_ns = 100,
+                               .series = series,
+                               .series_count = 2,
+                               .criteria = &criterion,
+                               .criteria_count = 1};
+    (void)state;
+    assert_int_equal(recording_table(r, WIRE_TYPE_LATENCIES, &m), 0);
+    m.window = 8, m.start_ns = 800, m.series_count = 1;
+    criterion.recent_ns = 1100;
+    assert_int_equal(recording_table(r, WIRE_TYPE_LATENCIES, &m), 0);
+    series[0].messages = 10; /* a correction */
+    assert_int_equal(recording_table(r, WIRE_TYPE_LATENCIES, &m), 0);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(ask("SELECT count(*) FROM latency"), 3);
+    assert_int_equal(ask("SELECT start_ns FROM latency WHERE scope='region' AND id=4 AND "
+                         "trend='growth' AND slope=0.25"),
+                     700);
+    assert_int_equal(ask("SELECT messages FROM latency WHERE scope='job' AND window=8 AND "
+                         "reference=2 AND slope IS NULL AND trend='calm'"),
+                     10);
+    assert_int_equal(ask("SELECT count(*) FROM criterion"), 1);
+    assert_int_equal(ask("SELECT recent_ns FROM criterion WHERE locality='inter-node' AND "
+                         "size_class=12 AND window=8"),
+                     1100);
+}
+
+static void members_of_regions_are_kept_with_the_window_of_each_change(void **state)
+{
+    struct recording *r = open_it();
+    struct wire_latency_region_row regions[] = {{1, 2, 3}, {2, 1, 3}};
+    struct wire_region_member_row members[] = {{0, 1}, {1, 1}, {2, 2}};
+    struct wire_regions m = {.job = "job.0",
+                             .window = 3,
+                             .regions = regions,
+                             .regions_count = 2,
+                             .members = members,
+                             .members_count = 3};
+    (void)state;
+    assert_int_equal(recording_table(r, WIRE_TYPE_REGIONS, &m), 0);
+    m.window = 9, members[1].region = 2, regions[0].ranks = 1, regions[1].ranks = 2;
+    assert_int_equal(recording_table(r, WIRE_TYPE_REGIONS, &m), 0);
+    m.window = 12, members[1].region = 1; /* and back */
+    assert_int_equal(recording_table(r, WIRE_TYPE_REGIONS, &m), 0);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(ask("SELECT count(*) FROM region_member"), 5);
+    assert_int_equal(ask("SELECT region FROM region_member WHERE rank=1 AND since<=10 ORDER BY "
+                         "since DESC LIMIT 1"),
+                     2);
+    assert_int_equal(ask("SELECT count(*) FROM (SELECT rank, region, max(since) FROM region_member "
+                         "GROUP BY rank) WHERE region=1"),
+                     2);
+    assert_int_equal(ask("SELECT ranks FROM region WHERE id=2 AND since=3 AND window=12"), 2);
+}
+
+static void run_sql(const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* The tables of version 1, as its daemon made them. */
+static void make_version_1(void)
+{
+    run_sql("PRAGMA application_id=0x48524543; PRAGMA user_version=1;"
+            "CREATE TABLE job(one INTEGER PRIMARY KEY CHECK(one = 1), job TEXT, state TEXT, app "
+            "TEXT, command TEXT, mpi TEXT, user TEXT, world INTEGER, seen INTEGER, start_ns "
+            "INTEGER, end_ns INTEGER, window_ns INTEGER, holter TEXT);"
+            "CREATE TABLE messages(id INTEGER PRIMARY KEY, time_ns INTEGER, window INTEGER, type "
+            "INTEGER, instance INTEGER, seq INTEGER, received_ns INTEGER, length INTEGER, zstd "
+            "BLOB);"
+            "CREATE INDEX messages_by_time ON messages(time_ns);"
+            "CREATE TABLE nodes(node INTEGER PRIMARY KEY, host TEXT);"
+            "CREATE TABLE places(rank INTEGER PRIMARY KEY, node INTEGER, pid INTEGER, cores TEXT);"
+            "CREATE TABLE totals(window INTEGER, start_ns INTEGER, sent INTEGER, PRIMARY "
+            "KEY(window));"
+            "CREATE TABLE alerts(id INTEGER PRIMARY KEY, kind TEXT, state TEXT, since_ns INTEGER, "
+            "updated_ns INTEGER, title TEXT, text TEXT, rank INTEGER, host TEXT);"
+            "INSERT INTO totals VALUES(3, 300, 9);"
+            "INSERT INTO alerts VALUES(1,'rank-died','firing',10,11,'t','x',3,'');");
+}
+
+static int on_old_alert(void *user, const struct wire_alert *a)
+{
+    ++*(unsigned *)user;
+    same_text(a->kind, "rank-died");
+    same_text(a->rule, "");
+    assert_true(a->fired_ns == 10 && a->rank == 3 && isnan(a->ratio) && a->causes_count == 0);
+    return 0;
+}
+
+static void a_file_of_version_1_is_read_and_continued(void **state)
+{
+    unsigned alerts = 0;
+    struct recording_reader reader = {&alerts, on_old_alert, no_message};
+    struct wire_totals totals = {.job = "job.0", .window = 4, .sent = 5, .other_ns = 6};
+    (void)state;
+    make_version_1();
+    assert_int_equal(recording_read(path, &reader), 0);
+    struct recording *r = open_it();
+    assert_int_equal(recording_table(r, WIRE_TYPE_TOTALS, &totals), 0);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(ask("PRAGMA user_version"), RECORDING_SCHEMA);
+    assert_int_equal(ask("SELECT sum(sent) FROM totals"), 14);
+    assert_int_equal(ask("SELECT other_ns FROM totals WHERE window=4"), 6);
+    assert_int_equal(ask("SELECT count(*) FROM sqlite_master WHERE name='alerts'"), 0);
+    assert_int_equal(recording_read(path, &reader), 0);
+    assert_int_equal(alerts, 2);
+}
+
+static void a_file_that_cannot_be_brought_up_to_date_stays_as_it_was(void **state)
+{
+    struct recording *r;
+    char why[256] = "";
+    (void)state;
+    make_version_1();
+    run_sql("DROP TABLE alerts; CREATE TABLE alerts(x);");
+    assert_int_equal(recording_open(&r, path, why, sizeof(why)), -EIO);
+    assert_non_null(strstr(why, "no such column"));
+    assert_int_equal(ask("PRAGMA user_version"), 1);
+    assert_int_equal(ask("SELECT count(*) FROM sqlite_master WHERE name='latency'"), 0);
+    run_sql("PRAGMA user_version=3"); /* made by a later Holter */
+    assert_int_equal(recording_open(&r, path, why, sizeof(why)), -HOLTER_EVERSION);
+    assert_non_null(strstr(why, "schema 3"));
+}
+
+static int count_only(void *user, const struct wire_alert *alert)
+{
+    *(uint64_t *)user += alert->causes_count;
+    return 0;
+}
+
+static void causes_that_are_no_json_are_none(void **state)
+{
+    static const char *const texts[] = {"", "{", "7", "[1,2]", "{\"a\":1}", "[[],{}]"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char sql[160];
+        uint64_t count = 0;
+        struct recording *r = open_it();
+        struct wire_alert alert = full_alert("firing");
+        assert_int_equal(recording_table(r, WIRE_TYPE_ALERT, &alert), 0);
+        assert_int_equal(recording_close(r), 0);
+        snprintf(sql, sizeof(sql), "UPDATE alert SET causes='%s'", texts[i]);
+        run_sql(sql);
+        struct recording_reader reader = {&count, count_only, no_message};
+        assert_int_equal(recording_read(path, &reader), 0);
+        assert_true(count <= 2);
+    }
 }
 
 static void two_writers_never_have_one_file(void **state)
@@ -302,6 +567,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_DIRECTORY(messages_come_back_byte_for_byte_in_order),
         WITH_DIRECTORY(tables_hold_what_was_published_last),
+        WITH_DIRECTORY(an_episode_is_one_row_with_its_evidence_and_comes_back_whole),
+        WITH_DIRECTORY(latencies_are_a_row_a_window_and_series_and_criteria_the_latest),
+        WITH_DIRECTORY(members_of_regions_are_kept_with_the_window_of_each_change),
+        WITH_DIRECTORY(a_file_of_version_1_is_read_and_continued),
+        WITH_DIRECTORY(a_file_that_cannot_be_brought_up_to_date_stays_as_it_was),
+        WITH_DIRECTORY(causes_that_are_no_json_are_none),
         WITH_DIRECTORY(two_writers_never_have_one_file),
         WITH_DIRECTORY(a_full_disk_leaves_a_valid_file_up_to_the_last_commit),
         WITH_DIRECTORY(a_killed_writer_loses_what_was_not_committed_and_no_more),

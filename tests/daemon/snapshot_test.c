@@ -28,7 +28,7 @@ static struct job *make_job(const char *id)
 {
     struct job *job;
     struct job_options options = {.window_ns = 1000000000, .grace_ns = 0, .most_pairs = 10};
-    struct job_output output = {NULL, not_wanted, nothing};
+    struct job_output output = {NULL, not_wanted, nothing, NULL};
     assert_int_equal(job_create(&job, id, &options, &output), 0);
     return job;
 }

@@ -13,7 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct wire_message message, again;
     struct wire_fault fault;
     int error = wire_decode(&message, &arena, data, size, &fault);
-    FUZZ_HOLDS(arena.used <= 8 * size + 64);
+    /* A row may leave out the columns that were added later: of a node's 21 columns 15 bytes can
+     * stand for all. */
+    FUZZ_HOLDS(arena.used <= 11 * size + 64);
     if (error) {
         FUZZ_HOLDS(error < 0 && fault.code == error && fault.offset <= size);
         FUZZ_HOLDS(strnlen(fault.where, sizeof fault.where) < sizeof fault.where);

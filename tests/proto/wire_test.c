@@ -328,7 +328,7 @@ static void the_encoder_refuses_what_no_peer_would_take(void **state)
     struct wire_rank_row *ranks = malloc(100000 * sizeof *ranks);
     memset(ranks, 0xff, 100000 * sizeof *ranks);
     for (size_t i = 0; i < 100000; i++)
-        ranks[i].in_call = 0;
+        ranks[i].in_call = ranks[i].process_state = 0;
     struct wire_rank_window message = {.job = "j", .ranks = ranks, .ranks_count = 100000};
     assert_int_equal(wire_encode(&codec->buffer, WIRE_TYPE_RANK_WINDOW, &message), -HOLTER_ELIMIT);
     message.ranks_count = WIRE_PART_ROWS;

@@ -1,5 +1,6 @@
 """Several hosts on one machine: each with own network, host name, processes, mounts and /dev/shm, joined by a
-bridge. Everything lives in the test's own namespaces, so it is gone when the test is."""
+bridge. Links can be slowed and clocks can differ. Everything lives in the test's own namespaces, so it is gone when
+the test is."""
 import os
 import stat
 import subprocess
@@ -11,17 +12,42 @@ NETWORK = '10.77.0'
 
 
 class Bed:
-    """Use with `with`. Hosts are called node1, node2, ...; the test itself is the head, at .254."""
+    """Use with `with`. Hosts are called node1, node2, ...; the test itself is the head, at .254.
 
-    def __init__(self, place, hosts):
+    delayed: hosts whose link runs through delay_link, so that delay() can slow it.
+    clocks: {host: seconds that its CLOCK_MONOTONIC is ahead of the head's}; negative ones only as far as the
+    machine has been up."""
+
+    def __init__(self, place, hosts, delayed=(), clocks=None):
         if os.environ.get('HOLTER_LAB_ISOLATED') != 'network':
             raise unittest.SkipTest('network namespaces are not permitted here')
         self.place, self.count = place, hosts
         self.dir = os.path.join(place.dir, 'bed')
         self.names = [f'node{i}' for i in range(1, hosts + 1)]
-        self.inits = []
+        self.delayed, self.clocks = delayed, clocks or {}
+        self.inits, self.links = [], {}
 
     def __enter__(self):
+        try:
+            self._make()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for process in [*self.links.values(), *self.inits]:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+            if process.stdin:
+                process.stdin.close()
+        subprocess.run(['umount', '/etc/hosts'], check=False)
+        # a host's end of a pair would go some time after the host
+        for device in [f'bed{i}' for i, name in enumerate(self.names, 1) if name not in self.links] + ['bed']:
+            subprocess.run(['ip', 'link', 'del', device], stderr=subprocess.DEVNULL, check=False)
+
+    def _make(self):
         os.mkdir(self.dir)
         hosts = os.path.join(self.dir, 'hosts')
         with open(hosts, 'w', encoding='utf-8') as f:
@@ -36,15 +62,6 @@ class Bed:
         for i, name in enumerate(self.names, 1):
             self._host(i, name)
         self._remote_shell()
-        return self
-
-    def __exit__(self, *_):
-        for init in self.inits:
-            init.kill()
-            init.wait()
-            init.stdout.close()
-        subprocess.run(['umount', '/etc/hosts'], check=False)
-        self._ip('link', 'del', 'bed')
 
     @staticmethod
     def _ip(*words):
@@ -53,8 +70,9 @@ class Bed:
     def _host(self, i, name):
         # the shell stays as the host's process 1 and collects orphans
         script = f'hostname {name} && mount -t tmpfs -o mode=1777 tmpfs /dev/shm && echo ready; sleep infinity & wait'
-        init = subprocess.Popen(['unshare', '--net', '--uts', '--mount', '--ipc', '--pid', '--fork', '--kill-child',
-                                 '--mount-proc', 'sh', '-c', script], stdin=subprocess.DEVNULL,
+        clock = ['--time', '--monotonic', str(self.clocks[name])] if name in self.clocks else []
+        init = subprocess.Popen(['unshare', '--net', '--uts', '--mount', '--ipc', '--pid', *clock, '--fork',
+                                 '--kill-child', '--mount-proc', 'sh', '-c', script], stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE)
         self.inits.append(init)
         if init.stdout.readline() != b'ready\n':
@@ -63,11 +81,42 @@ class Bed:
             pid = f.read().split()[0]
         with open(os.path.join(self.dir, name), 'w', encoding='utf-8') as f:
             f.write(pid)
-        self._ip('link', 'add', f'bed{i}', 'type', 'veth', 'peer', 'name', 'eth0', 'netns', pid)
+        if name in self.delayed:
+            self._delay_link(i, name, pid)
+        else:
+            self._ip('link', 'add', f'bed{i}', 'type', 'veth', 'peer', 'name', 'eth0', 'netns', pid)
         self._ip('link', 'set', f'bed{i}', 'master', 'bed', 'up')
         for words in (['link', 'set', 'lo', 'up'], ['link', 'set', 'eth0', 'up'],
                       ['addr', 'add', f'{NETWORK}.{i}/24', 'dev', 'eth0']):
             subprocess.run(['nsenter', '-t', pid, '-n', 'ip', *words], check=True)
+
+    def _delay_link(self, i, name, pid):
+        if not os.access('/dev/net/tun', os.R_OK | os.W_OK):
+            raise unittest.SkipTest('TAP devices are not permitted here')
+        program = os.path.join(lab.BUILD, 'tests', 'system', 'delay_link')
+        link = subprocess.Popen([program, f'near{i}', f'bed{i}'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.links[name] = link
+        if link.stdout.readline() != b'ready\n':
+            raise unittest.SkipTest('TAP devices are not permitted here')
+        self._ip('link', 'set', f'near{i}', 'netns', pid, 'name', 'eth0')
+
+    def delay(self, name, microseconds):
+        """From now on every frame to and from a host of `delayed` takes so much longer; 0: as at first."""
+        link = self.links[name]
+        link.stdin.write(b'%d\n' % microseconds)
+        link.stdin.flush()
+        if link.stdout.readline() != b'%d\n' % microseconds:
+            raise AssertionError(f'the link of {name} cannot be slowed')
+
+    def bandwidth(self, name, megabits):
+        """From now on a host sends and is sent at most so much a second; None: as at first."""
+        i = self.names.index(name) + 1
+        with open(os.path.join(self.dir, name), encoding='utf-8') as f:
+            inside = ['nsenter', '-t', f.read(), '-n']
+        for prefix, device in (([], f'bed{i}'), (inside, 'eth0')):
+            words = ['tbf', 'rate', f'{megabits}mbit', 'burst', '32kb', 'limit', '1mb'] if megabits else []
+            subprocess.run([*prefix, 'tc', 'qdisc', 'replace' if megabits else 'del', 'dev', device, 'root', *words],
+                           check=True)
 
     def _remote_shell(self):
         """A program that launchers use in place of ssh: <it> [options] host command..."""
@@ -83,7 +132,7 @@ while :; do
 done
 host=$1
 shift
-exec nsenter -t "$(cat {self.dir}/"$host")" -n -u -m -i -p -w"$PWD" -- /bin/sh -c "$*"
+exec nsenter -t "$(cat {self.dir}/"$host")" {' '.join(self._spaces())} -w"$PWD" -- /bin/sh -c "$*"
 ''')
         os.chmod(self.remote_shell, stat.S_IRWXU)
 
@@ -91,7 +140,11 @@ exec nsenter -t "$(cat {self.dir}/"$host")" -n -u -m -i -p -w"$PWD" -- /bin/sh -
         """Start a command on a host."""
         with open(os.path.join(self.dir, name), encoding='utf-8') as f:
             pid = f.read()
-        return self.place.start('nsenter', '-t', pid, '-n', '-u', '-m', '-i', '-p', '--', *command, **more)
+        return self.place.start('nsenter', '-t', pid, *self._spaces(), '--', *command, **more)
+
+    def _spaces(self):
+        """Namespaces of a host, words of nsenter."""
+        return ['-n', '-u', '-m', '-i', '-p', *(['-T'] if self.clocks else [])]
 
     def shared_memory(self):
         """What of Holter is in the hosts' shared memory."""

@@ -53,6 +53,15 @@ def nothing_lost(test, sums):
     test.assertGreater(sums.total('events'), 0)
 
 
+def all_is_matched(test, recorded, sums):
+    """Every message of a job on one node, and nothing else; rows and histogram hold them all."""
+    test.assertEqual({'matched': sums.total('received'), 'unmatched': 0, 'rejected': 0}, recorded.matching())
+    windows = recorded.windows()
+    for rows in ('transfers', 'latencies'):
+        test.assertEqual(sums.total('received'),
+                         sum(row['messages'] for window in windows for row in window[rows]), rows)
+
+
 def totals_agree(test, totals, sums):
     """The published totals of all windows, as the recording keeps them, against its window messages."""
     figures = ('events', 'lost', 'calls', 'polls', 'sent', 'sent_bytes', 'received', 'received_bytes')

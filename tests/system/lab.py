@@ -95,7 +95,7 @@ def isolate(network=False):
         unshare += ['--net', '--uts', '--ipc']
     if os.geteuid() != 0:
         unshare.append('--map-root-user')
-    prepare = 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm'
+    prepare = 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm' + (' && ip link set lo up' if network else '')
     if subprocess.run([*unshare, 'sh', '-c', prepare], stdout=subprocess.DEVNULL,
                       stderr=subprocess.DEVNULL, check=False).returncode != 0:
         return
@@ -265,12 +265,15 @@ class Lab:
             raise AssertionError(f'{len(found)} recordings in place of one: {found}')
         return recording.Recording(found[0])
 
-    def truth(self):
+    def truth_lines(self):
         lines = []
         for name in sorted(os.listdir(self.truths)):
             with open(os.path.join(self.truths, name), encoding='utf-8') as f:
                 lines += f.readlines()
-        return Truth(lines)
+        return lines
+
+    def truth(self):
+        return Truth(self.truth_lines())
 
     def forget_truth(self):
         for name in os.listdir(self.truths):

@@ -130,7 +130,8 @@ class Sums:
     def add(self, message):
         for row in message.get('ranks', []):
             self.ranks[row['rank']].update({k: v for k, v in row.items()
-                                            if k not in ('rank', 'threads') and not k.startswith('in_call')})
+                                            if k not in ('rank', 'threads', 'process_state')
+                                            and not k.startswith('in_call')})
         regions = [r['name'] for r in message.get('regions', [])]
         for row in message.get('pairs', []):
             pair = row['source'], row['destination']
@@ -192,12 +193,25 @@ class Recording:
     def deaths(self):
         return [death for window in self.windows() for death in window['deaths']]
 
+    def matching(self):
+        """Sum over agents of what they matched: {'matched': ..., 'unmatched': ..., 'rejected': ...}"""
+        newest = {(instance, message['job']): message['node'][0]
+                  for instance, name, message in self.messages() if name == 'window' and message['node']}
+        return {figure: sum(node[figure] for node in newest.values())
+                for figure in ('matched', 'unmatched', 'rejected')}
+
     def sums(self, sums=None):
         """Sum of all windows, added to sums when given."""
         sums = sums or Sums()
         for window in self.windows():
             sums.add(window)
         return sums
+
+    def latencies(self, scope):
+        """Rows of the table `latency`, [{column: value}] in the order of windows."""
+        columns = [row[1] for row in self._query('PRAGMA table_info(latency)')]
+        rows = self._query(f"SELECT * FROM latency WHERE scope = '{scope}' ORDER BY window")
+        return [dict(zip(columns, row)) for row in rows]
 
     def totals(self):
         """Sum of the table `totals`, {column: sum}."""

@@ -12,9 +12,11 @@ class Programs:
     mpi = None
     yielding = {}  # environment in which more ranks than cores do not take each other's time
 
-    def watched(self, place, ranks, name, *arguments, executable=None, seconds=lab.PATIENCE):
+    def watched(self, place, ranks, name, *arguments, executable=None, seconds=lab.PATIENCE, matched=True):
         """Run under Holter with a daemon of our own, the stream tapped from the first frame; compare recording,
-        stream, late joiner's state and truth. Returns (finished run, sums of the recording)."""
+        stream, late joiner's state and truth. Returns (finished run, sums of the recording).
+
+        matched: every message is matched."""
         path = executable or lab.program(name, self.mpi)
         daemon = place.daemon()
         live = place.tap('--until-end')
@@ -30,6 +32,8 @@ class Programs:
         sums = place.recording().sums()
         checks.recording_tells_the_truth(self, sums, place.truth())
         checks.nothing_lost(self, sums)
+        if matched:
+            checks.all_is_matched(self, place.recording(), sums)
         checks.totals_agree(self, place.recording().totals(), sums)
         windows, _ = recording.tapped(stream.out)
         checks.streams_agree(self, 'published windows', sums, windows)
@@ -56,7 +60,8 @@ class Programs:
 
     def test_code_regions_and_pause(self):
         with lab.Lab() as place:
-            self.watched(place, 4, 'regions')
+            # what happens during a pause is not seen, so the order of messages is not known behind it
+            self.watched(place, 4, 'regions', matched=False)
 
     def test_halo_exchange_in_three_dimensions(self):
         with lab.Lab() as place:
@@ -65,7 +70,8 @@ class Programs:
     def test_message_rate(self):
         with lab.Lab() as place:
             place.env['HOLTER_RING'] = '4194304'  # nothing is lost even when the agent gets no core for a while
-            self.watched(place, 2, 'rate', 300000, 64)
+            # at millions of records a second sums go on and matching is left out: counted, see agent/rank.c
+            self.watched(place, 2, 'rate', 300000, 64, matched=False)
 
     def test_fortran_mpif_h(self):
         with lab.Lab() as place:

@@ -113,9 +113,24 @@ static void texts_stand_out_from_their_ground(void **state)
     }
 }
 
+static void ratios_and_slopes_read_as_people_say_them(void **state)
+{
+    (void)state;
+    char out[FORMAT_ROOM];
+    assert_string_equal(format_ratio(out, sizeof out, 2.44), "2.4x");
+    assert_string_equal(format_ratio(out, sizeof out, 1), "1.0x");
+    assert_string_equal(format_ratio(out, sizeof out, 9.96), "10x");
+    assert_string_equal(format_ratio(out, sizeof out, 1e300), ">9999x");
+    assert_string_equal(format_ratio(out, sizeof out, NAN), "\xe2\x80\x93");
+    assert_string_equal(format_slope(out, sizeof out, 0.031), "+3.1\xc2\xa0%/min");
+    assert_string_equal(format_slope(out, sizeof out, -0.2), "-20\xc2\xa0%/min");
+    assert_string_equal(format_slope(out, sizeof out, NAN), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ratios_and_slopes_read_as_people_say_them),
         cmocka_unit_test(figures_have_three_digits_and_a_unit),
         cmocka_unit_test(durations_are_read_at_a_glance),
         cmocka_unit_test(a_small_share_is_not_none),

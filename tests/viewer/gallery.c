@@ -1,4 +1,4 @@
-/* Paints every view of a synthetic job: gallery DIRECTORY [RANKS]. For looking at, and for the eye
+/* Paints every view of synthetic jobs: gallery DIRECTORY [RANKS]. For looking at, and for the eye
  * of whoever changes a layout. */
 #include "tests/viewer/synthetic.h"
 
@@ -23,7 +23,11 @@ struct shot {
     enum view_id view;
     double w, h, scale;
     enum theme_kind theme;
-    int help, drawer, searching, paused;
+    int help, drawer, searching, paused, compress;
+    enum graph_colour colour;
+    uint64_t picked, graph_open; /* alert, region; 0: none */
+    double zoom;
+    int64_t span; /* seconds; 0: a minute */
     struct selection selection;
     double mouse_x, mouse_y;
 };
@@ -50,6 +54,13 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     ui.drawer = shot->drawer;
     ui.searching = shot->searching;
     ui.selection = shot->selection;
+    ui.compress = shot->compress;
+    ui.colour = shot->colour;
+    ui.graph_open = shot->graph_open;
+    ui.graph_zoom = shot->zoom > 0 ? shot->zoom : 1;
+    ui.span_ns = shot->span ? shot->span * 1000000000 : ui.span_ns;
+    if (shot->picked)
+        ui_pick_alert(&ui, model, shot->picked);
     snprintf(ui.search, sizeof ui.search, "%s", shot->searching ? "1" : "");
     ui.mouse_x = shot->mouse_x ? shot->mouse_x : -1;
     ui.mouse_y = shot->mouse_y ? shot->mouse_y : -1;
@@ -58,7 +69,8 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     uint64_t first = 0, last = 0;
     ui_windows(&ui, model, &first, &last);
     range_update(&range, model, RANGE_SPAN, first, last);
-    for (int i = 0; i < 2; i++) /* twice: what the mouse is over comes from the scene before */
+    /* twice: what the mouse is over comes from the scene before; and until nothing is left to do */
+    for (int i = 0; i < 2 || pictures.busy; i++)
         frame_scene(&scene, model, &range, &ui, &theme, &pictures, type_measure(type));
     snprintf(path, sizeof path, "%s/%s.png", directory, shot->name);
     int error = painter_paint(&painter, &scene, type);
@@ -71,6 +83,169 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     return error != 0;
 }
 
+/* A job with its latencies, as far as it went. */
+struct story {
+    const char *name;
+    uint32_t ranks, per_node, partners;
+    int windows, gap;
+    struct synthetic_latency latency;
+    int resolved, hang, death; /* an older alert; rank that hangs or died, 0: none */
+};
+
+static struct model *tell(const struct story *t, struct synthetic *job)
+{
+    struct model *model;
+    struct synthetic_latency older = t->latency;
+    older.slow = 1;
+    older.onset = 22;
+    if (model_create(&model, 256u << 20) < 0)
+        return NULL;
+    synthetic_init(job, t->ranks, t->per_node, t->partners, 1);
+    synthetic_begin(job, into_model, model);
+    synthetic_regions(job, &t->latency, into_model, model);
+    for (int i = 0; i < t->windows; i++) {
+        if (t->gap && i == t->gap)
+            synthetic_skip(job, 4);
+        synthetic_window(job, into_model, model);
+        synthetic_latencies(job, &t->latency, into_model, model);
+        if (t->resolved && i == 40)
+            synthetic_growth(job, &older, 3, "resolved", into_model, model);
+    }
+    if (t->latency.slow)
+        synthetic_growth(job, &t->latency, 7,
+                         job->window > SYNTHETIC_FIRST + t->latency.recovery ? "resolved"
+                                                                             : "firing",
+                         into_model, model);
+    if (t->hang)
+        synthetic_hang(job, 9, (uint32_t)t->hang, into_model, model);
+    if (t->death)
+        synthetic_death(job, (uint32_t)t->death, into_model, model);
+    return model;
+}
+
+static const struct story growth = {.name = "growth",
+                                    .ranks = 512,
+                                    .per_node = 32,
+                                    .partners = 26,
+                                    .windows = 110,
+                                    .gap = 62,
+                                    .latency = {8, 3, 82, 900, 0.09, 2.4},
+                                    .resolved = 1};
+static const struct story healthy = {
+    .name = "healthy", .ranks = 64, .per_node = 16, .partners = 6, .windows = 90, .latency = {4}};
+static const struct story hang = {.name = "hang",
+                                  .ranks = 64,
+                                  .per_node = 16,
+                                  .partners = 26,
+                                  .windows = 90,
+                                  .latency = {4, 2, 30, 62, 0.1, 2.0},
+                                  .hang = 17};
+static const struct story large = {.name = "large",
+                                   .ranks = 1024,
+                                   .per_node = 64,
+                                   .partners = 26,
+                                   .windows = 400,
+                                   .latency = {8, 6, 300, 360, 0.06, 3.1}};
+static const struct story huge = {.name = "huge",
+                                  .ranks = 4096,
+                                  .per_node = 64,
+                                  .partners = 26,
+                                  .windows = 30,
+                                  .latency = {64, 9, 20, 300, 0.2, 2.6}};
+
+static int shoot(const char *directory, const struct story *story, const struct shot *shots,
+                 size_t count)
+{
+    struct synthetic job;
+    struct model *model = tell(story, &job);
+    int error = model ? 0 : 1;
+    for (size_t i = 0; i < count && !error; i++)
+        error = take(directory, &shots[i], model);
+    synthetic_finish(&job);
+    model_destroy(model);
+    return error;
+}
+
+#define LARGE .w = 1600, .h = 900, .scale = 1
+#define SMALL .w = 1024, .h = 640, .scale = 1
+#define SHOOT(story, shots) shoot(directory, &story, shots, sizeof shots / sizeof *shots)
+
+static int latency_shots(const char *directory)
+{
+    static const struct shot growing[] = {
+        {.name = "live", .view = VIEW_LIVE, LARGE, .mouse_x = 700, .mouse_y = 160},
+        {.name = "live-row", .view = VIEW_LIVE, LARGE, .mouse_x = 1000, .mouse_y = 577},
+        {.name = "live-light", .view = VIEW_LIVE, LARGE, .theme = THEME_LIGHT},
+        {.name = "live-small", .view = VIEW_LIVE, SMALL, .paused = 1},
+        {.name = "live-drawer", .view = VIEW_LIVE, SMALL, .drawer = 1},
+        {.name = "live-4k", .view = VIEW_LIVE, .w = 1920, .h = 1080, .scale = 2},
+        {.name = "live-4k-plain", .view = VIEW_LIVE, .w = 3840, .h = 2160, .scale = 1},
+        {.name = "regions", .view = VIEW_REGIONS, LARGE},
+        {.name = "regions-latency", .view = VIEW_REGIONS, LARGE, .colour = COLOUR_LATENCY},
+        {.name = "regions-picked", .view = VIEW_REGIONS, LARGE, .picked = 7},
+        {.name = "alerts", .view = VIEW_ALERTS, LARGE},
+        {.name = "alerts-light", .view = VIEW_ALERTS, LARGE, .theme = THEME_LIGHT, .picked = 3},
+        {.name = "alerts-small", .view = VIEW_ALERTS, SMALL},
+    };
+    static const struct shot well[] = {
+        {.name = "healthy-live", .view = VIEW_LIVE, LARGE},
+        {.name = "healthy-regions", .view = VIEW_REGIONS, LARGE},
+        {.name = "healthy-latency", .view = VIEW_REGIONS, SMALL, .colour = COLOUR_LATENCY},
+        {.name = "healthy-alerts", .view = VIEW_ALERTS, LARGE},
+    };
+    static const struct shot hanging[] = {
+        {.name = "hang-live", .view = VIEW_LIVE, LARGE},
+        {.name = "hang-alerts", .view = VIEW_ALERTS, LARGE},
+        {.name = "hang-regions", .view = VIEW_REGIONS, LARGE, .picked = 9},
+    };
+    static const struct shot thousand[] = {
+        {.name = "large-live", .view = VIEW_LIVE, LARGE, .span = 300},
+        {.name = "large-compressed", .view = VIEW_LIVE, LARGE, .compress = 1},
+        {.name = "large-regions", .view = VIEW_REGIONS, LARGE},
+        {.name = "large-regions-light", .view = VIEW_REGIONS, LARGE, .theme = THEME_LIGHT},
+        {.name = "large-latency", .view = VIEW_REGIONS, LARGE, .colour = COLOUR_LATENCY},
+        {.name = "large-regions-4k", .view = VIEW_REGIONS, .w = 1920, .h = 1080, .scale = 2},
+        {.name = "large-zoomed", .view = VIEW_REGIONS, LARGE, .zoom = 3},
+    };
+    static const struct shot thousands[] = {
+        {.name = "huge-live", .view = VIEW_LIVE, LARGE},
+        {.name = "huge-regions", .view = VIEW_REGIONS, LARGE},
+        {.name = "huge-open", .view = VIEW_REGIONS, LARGE, .graph_open = 9},
+    };
+    return SHOOT(growth, growing) | SHOOT(healthy, well) | SHOOT(hang, hanging) |
+           SHOOT(large, thousand) | SHOOT(huge, thousands);
+}
+
+static int other_shots(const char *directory, uint32_t ranks)
+{
+    static const struct shot shots[] = {
+        {.name = "matrix",
+         .view = VIEW_MATRIX,
+         LARGE,
+         .selection = {SELECT_RANK, 3, 0},
+         .mouse_x = 600,
+         .mouse_y = 400},
+        {.name = "matrix-light",
+         .view = VIEW_MATRIX,
+         LARGE,
+         .theme = THEME_LIGHT,
+         .selection = {SELECT_REGION, 2, 0}},
+        {.name = "pairs", .view = VIEW_PAIRS, LARGE, .selection = {SELECT_RANK, 3, 0}},
+        {.name = "ranks", .view = VIEW_RANKS, LARGE, .mouse_x = 500, .mouse_y = 500},
+        {.name = "ranks-small", .view = VIEW_RANKS, SMALL, .drawer = 1},
+        {.name = "calls", .view = VIEW_CALLS, LARGE},
+        {.name = "nodes", .view = VIEW_NODES, LARGE, .selection = {SELECT_NODE, 1, 0}},
+        {.name = "jobs", .view = VIEW_JOBS, LARGE, .theme = THEME_LIGHT},
+        {.name = "help", .view = VIEW_LIVE, SMALL, .help = 1},
+        {.name = "search", .view = VIEW_MATRIX, .w = 1280, .h = 720, .scale = 1, .searching = 1},
+    };
+    struct story other = growth;
+    other.ranks = ranks;
+    other.per_node = ranks >= 64 ? ranks / 16 : 4;
+    other.death = ranks > 8 ? (int)ranks / 3 : 0;
+    return SHOOT(other, shots);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -78,82 +253,5 @@ int main(int argc, char **argv)
         return 2;
     }
     uint32_t ranks = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 512;
-    struct model *model;
-    struct synthetic job;
-    if (model_create(&model, 256u << 20) < 0)
-        return 1;
-    synthetic_init(&job, ranks, ranks >= 64 ? ranks / 16 : 4, 26, 1);
-    synthetic_begin(&job, into_model, model);
-    for (int i = 0; i < 110; i++) {
-        if (i == 72)
-            synthetic_skip(&job, 4);
-        synthetic_window(&job, into_model, model);
-    }
-    if (ranks > 8) {
-        job.window -= 12;
-        synthetic_death(&job, ranks / 3, into_model, model);
-        job.window += 12;
-    }
-    static const struct shot shots[] = {
-        {.name = "live",
-         .view = VIEW_LIVE,
-         .w = 1600,
-         .h = 900,
-         .scale = 1,
-         .mouse_x = 700,
-         .mouse_y = 200},
-        {.name = "live-light",
-         .view = VIEW_LIVE,
-         .w = 1600,
-         .h = 900,
-         .scale = 1,
-         .theme = THEME_LIGHT},
-        {.name = "live-small", .view = VIEW_LIVE, .w = 1024, .h = 640, .scale = 1, .paused = 1},
-        {.name = "matrix",
-         .view = VIEW_MATRIX,
-         .w = 1600,
-         .h = 900,
-         .scale = 1,
-         .selection = {SELECT_RANK, 3, 0},
-         .mouse_x = 600,
-         .mouse_y = 400},
-        {.name = "matrix-light",
-         .view = VIEW_MATRIX,
-         .w = 1600,
-         .h = 900,
-         .scale = 1,
-         .theme = THEME_LIGHT,
-         .selection = {SELECT_PAIR, 1, 2}},
-        {.name = "pairs",
-         .view = VIEW_PAIRS,
-         .w = 1600,
-         .h = 900,
-         .scale = 1,
-         .selection = {SELECT_RANK, 3, 0}},
-        {.name = "ranks",
-         .view = VIEW_RANKS,
-         .w = 1600,
-         .h = 900,
-         .scale = 1,
-         .mouse_x = 500,
-         .mouse_y = 500},
-        {.name = "ranks-small", .view = VIEW_RANKS, .w = 1024, .h = 640, .scale = 1, .drawer = 1},
-        {.name = "calls", .view = VIEW_CALLS, .w = 1600, .h = 900, .scale = 1},
-        {.name = "nodes",
-         .view = VIEW_NODES,
-         .w = 1600,
-         .h = 900,
-         .scale = 1,
-         .selection = {SELECT_NODE, 1, 0}},
-        {.name = "jobs", .view = VIEW_JOBS, .w = 1600, .h = 900, .scale = 1, .theme = THEME_LIGHT},
-        {.name = "help", .view = VIEW_LIVE, .w = 1024, .h = 640, .scale = 1, .help = 1},
-        {.name = "search", .view = VIEW_MATRIX, .w = 1280, .h = 720, .scale = 1, .searching = 1},
-        {.name = "live-2x", .view = VIEW_LIVE, .w = 1200, .h = 700, .scale = 2},
-    };
-    int error = 0;
-    for (size_t i = 0; i < sizeof shots / sizeof *shots; i++)
-        error |= take(argv[1], &shots[i], model);
-    synthetic_finish(&job);
-    model_destroy(model);
-    return error;
+    return latency_shots(argv[1]) | other_shots(argv[1], ranks);
 }

@@ -308,8 +308,8 @@ static void a_death_marks_its_rank(void **state)
     struct fixture f = job_of(8, 2);
     synthetic_death(&f.job, 3, into, f.model);
     synthetic_death(&f.job, 3, into, f.model);
-    assert_int_equal(f.model->alert_count, 1);
-    assert_int_equal(model_firing(f.model), 1);
+    assert_int_equal(f.model->alerts.count, 1);
+    assert_int_equal(alerts_count(&f.model->alerts, ALERT_FIRING), 1);
     assert_true(f.model->ranks[3].dead);
     assert_false(f.model->ranks[2].dead);
     drop(&f);

@@ -356,3 +356,211 @@ void synthetic_death(struct synthetic *j, uint32_t rank, synthetic_sink *sink, v
                                   .host = j->names[rank / j->per_node]};
     sink(user, &m, 0);
 }
+
+/* ---- latency -----------------------------------------------------------------------------------
+ */
+
+double synthetic_ratio(const struct synthetic_latency *l, uint32_t region, uint64_t window)
+{
+    uint64_t noise = window * 1000003 + region, at = window - SYNTHETIC_FIRST;
+    double calm = 1.02 + 0.16 * (unit(&noise) - 0.5);
+    if (region != l->slow || at < l->onset || at >= l->recovery)
+        return calm;
+    return calm * fmin(1 + (double)(at - l->onset + 1) * l->rate, l->most);
+}
+
+static uint32_t region_size(const struct synthetic *j, const struct synthetic_latency *l)
+{
+    return (j->ranks + l->regions - 1) / l->regions;
+}
+
+void synthetic_regions(const struct synthetic *j, const struct synthetic_latency *l,
+                       synthetic_sink *sink, void *user)
+{
+    uint32_t each = region_size(j, l);
+    struct wire_latency_region_row *regions = calloc(l->regions, sizeof *regions);
+    struct wire_region_member_row *members = calloc(j->ranks, sizeof *members);
+    for (uint32_t r = 0; r < j->ranks; r++) {
+        members[r] = (struct wire_region_member_row){r, r / each + 1};
+        regions[r / each].ranks++;
+    }
+    for (uint32_t i = 0; i < l->regions; i++) {
+        regions[i].id = i + 1;
+        regions[i].since = SYNTHETIC_FIRST;
+    }
+    struct wire_message m = {.type = WIRE_TYPE_REGIONS};
+    m.regions = (struct wire_regions){.job = "48213.0",
+                                      .window = SYNTHETIC_FIRST,
+                                      .regions = regions,
+                                      .regions_count = l->regions,
+                                      .members = members,
+                                      .members_count = j->ranks};
+    sink(user, &m, 0);
+    free(regions);
+    free(members);
+}
+
+static void trend_of(const struct synthetic_latency *l, uint32_t region, uint64_t window,
+                     struct wire_series_row *row)
+{
+    uint64_t at = window - SYNTHETIC_FIRST,
+             full = l->onset + (l->rate > 0 ? (uint64_t)((l->most - 1) / l->rate) : 0);
+    row->slope = NAN;
+    row->trend_since = SYNTHETIC_FIRST;
+    if (region != l->slow || at < l->onset + 3 || at >= l->recovery + 2)
+        return; /* told with a delay, as a real detector does */
+    row->trend = at < full + 3 ? TREND_GROWTH : TREND_STEADY;
+    row->trend_since = SYNTHETIC_FIRST + (row->trend == TREND_GROWTH ? l->onset : full);
+    row->slope = row->trend == TREND_GROWTH ? l->rate * 60 : 0;
+}
+
+static struct wire_series_row series_row(const struct synthetic *j,
+                                         const struct synthetic_latency *l, uint64_t scope,
+                                         uint64_t id, double ratio, uint64_t messages)
+{
+    struct wire_series_row row = {.scope = scope, .id = id, .messages = messages};
+    uint64_t window = j->window - 1, noise = window * 77 + id * 13 + scope;
+    double delayed = fmin(0.5 * ratio * (0.85 + 0.3 * unit(&noise)), 0.98);
+    row.reference = row.typical = ratio;
+    row.recent = 1 + (ratio - 1) * 0.7;
+    row.delayed = (uint64_t)((double)messages * delayed);
+    row.transfer_ns = (uint64_t)((double)messages * 4000 * ratio);
+    row.network_ns = (uint64_t)((double)row.transfer_ns * 0.8);
+    row.late_receiver_ns = row.transfer_ns - row.network_ns;
+    row.late_sender_ns = row.transfer_ns / 4;
+    trend_of(l, (uint32_t)id, window, &row);
+    return row;
+}
+
+static void rank_latencies(const struct synthetic *j, const struct synthetic_latency *l,
+                           struct wire_rank_latency_row *rows)
+{
+    uint64_t window = j->window - 1, noise = window;
+    for (uint32_t r = 0; r < j->ranks; r++) {
+        uint32_t region = r / region_size(j, l) + 1;
+        double ratio = synthetic_ratio(l, region, window);
+        rows[r] = (struct wire_rank_latency_row){r, synthetic_messages(j, window) * 2,
+                                                 ratio * (0.8 + 0.4 * unit(&noise)), NAN};
+    }
+}
+
+void synthetic_latencies(const struct synthetic *j, const struct synthetic_latency *l,
+                         synthetic_sink *sink, void *user)
+{
+    static const struct wire_criterion_row criteria[] = {
+        {0, 64, 900, 850, 40000},   {0, 232, 3100, 3000, 40000}, {0, 312, 21000, 20500, 60000},
+        {1, 64, 4100, 4000, 20000}, {1, 232, 9800, 9600, 20000}, {1, 312, 61000, 60000, 30000},
+    };
+    uint64_t window = j->window - 1,
+             each = synthetic_messages(j, window) * j->pair_count / l->regions;
+    struct wire_series_row *series = calloc(l->regions + 3, sizeof *series);
+    struct wire_rank_latency_row *ranks = calloc(j->ranks, sizeof *ranks);
+    double sum = 0;
+    for (uint32_t i = 0; i < l->regions; i++) {
+        double ratio = synthetic_ratio(l, i + 1, window);
+        series[3 + i] = series_row(j, l, SERIES_REGION, i + 1, ratio, each);
+        sum += ratio / l->regions;
+    }
+    series[0] = series_row(j, l, SERIES_JOB, 0, sum, each * l->regions);
+    series[1] = series_row(j, l, SERIES_INTRA, 0, 1 + (sum - 1) * 0.1, each * l->regions * 2 / 3);
+    series[2] = series_row(j, l, SERIES_INTER, 0, 1 + (sum - 1) * 2, each * l->regions / 3);
+    rank_latencies(j, l, ranks);
+    struct wire_message m = {.type = WIRE_TYPE_LATENCIES};
+    m.latencies = (struct wire_latencies){.job = "48213.0",
+                                          .window = window,
+                                          .start_ns = window * SYNTHETIC_SECOND,
+                                          .length_ns = SYNTHETIC_SECOND,
+                                          .series = series,
+                                          .series_count = l->regions + 3,
+                                          .criteria = criteria,
+                                          .criteria_count = sizeof criteria / sizeof *criteria,
+                                          .ranks = ranks,
+                                          .ranks_count = j->ranks,
+                                          .matched = each * l->regions,
+                                          .unmatched = each * l->regions / 5000,
+                                          .error_ns = 6400};
+    sink(user, &m, 0);
+    free(series);
+    free(ranks);
+}
+
+void synthetic_growth(const struct synthetic *j, const struct synthetic_latency *l, uint64_t id,
+                      const char *state, synthetic_sink *sink, void *user)
+{
+    static const struct wire_cause_row causes[] = {
+        {"network", 0.71, "network time 2.9x its reference, 71 % of the growth"},
+        {"late-sender", 0.18, "receivers wait 12 % longer for sends that had not begun"},
+        {"mapping", 0.08, "38 % of the messages cross nodes, 22 % elsewhere"},
+        {"slow-node", 0.03, "no node is slower in the eyes of all its peers"},
+    };
+    uint32_t each = region_size(j, l), first = (l->slow - 1) * each,
+             last = first + each < j->ranks ? first + each - 1 : j->ranks - 1;
+    char ranks[32], nodes[128], title[64];
+    uint32_t a = first / j->per_node, b = last / j->per_node;
+    snprintf(ranks, sizeof ranks, "%u-%u", first, last);
+    snprintf(title, sizeof title, "Latency growing in region %u", l->slow);
+    snprintf(nodes, sizeof nodes, a == b ? "%s" : "%s,%s", j->names[a], j->names[b]);
+    uint64_t now = j->window * SYNTHETIC_SECOND,
+             onset = (SYNTHETIC_FIRST + l->onset) * SYNTHETIC_SECOND;
+    struct wire_message m = {.type = WIRE_TYPE_ALERT};
+    m.alert = (struct wire_alert){
+        .job = "48213.0",
+        .id = id,
+        .kind = "latency",
+        .state = state,
+        .since_ns = onset + 3 * SYNTHETIC_SECOND,
+        .updated_ns = now,
+        .title = title,
+        .text = "Messages of region take longer than the best sustained level of this job.",
+        .rank = -1,
+        .rule = "latency-growth",
+        .severity = "warning",
+        .region = l->slow,
+        .ranks = ranks,
+        .ratio = synthetic_ratio(l, l->slow, j->window - 1),
+        .slope = l->rate * 60,
+        .onset_ns = onset,
+        .locality = "inter-node",
+        .sizes = "64 KiB to 128 KiB",
+        .causes = causes,
+        .causes_count = sizeof causes / sizeof *causes,
+        .advice = "Wait or move: the network between these nodes is shared; remapping 64 ranks "
+                  "takes 31 % of the messages off it.",
+        .updates = 7,
+        .error_ns = 6400,
+        .nodes = nodes};
+    sink(user, &m, 0);
+}
+
+void synthetic_hang(const struct synthetic *j, uint64_t id, uint32_t rank, synthetic_sink *sink,
+                    void *user)
+{
+    char title[96], text[256], ranks[16];
+    snprintf(title, sizeof title, "rank %u has not arrived in MPI_Allreduce", rank);
+    snprintf(text, sizeof text,
+             "%u of %u ranks wait in MPI_Allreduce on MPI_COMM_WORLD for 12 s; rank %u on %s is "
+             "stopped (state T).",
+             j->ranks - 1, j->ranks, rank, j->names[rank / j->per_node]);
+    snprintf(ranks, sizeof ranks, "%u", rank);
+    struct wire_message m = {.type = WIRE_TYPE_ALERT};
+    m.alert = (struct wire_alert){.job = "48213.0",
+                                  .id = id,
+                                  .kind = "hang",
+                                  .state = "firing",
+                                  .since_ns = (j->window - 2) * SYNTHETIC_SECOND,
+                                  .updated_ns = j->window * SYNTHETIC_SECOND,
+                                  .title = title,
+                                  .text = text,
+                                  .rank = rank,
+                                  .host = j->names[rank / j->per_node],
+                                  .rule = "hang",
+                                  .severity = "critical",
+                                  .ranks = ranks,
+                                  .ratio = NAN,
+                                  .slope = NAN,
+                                  .onset_ns = (j->window - 12) * SYNTHETIC_SECOND,
+                                  .advice = "Look at that process: it may be stopped.",
+                                  .comm = 1,
+                                  .nodes = j->names[rank / j->per_node]};
+    sink(user, &m, 0);
+}

@@ -45,6 +45,35 @@ void synthetic_window(struct synthetic *job, synthetic_sink *sink, void *user);
 /** Let windows pass that nobody hears of. */
 void synthetic_skip(struct synthetic *job, uint64_t windows);
 
+/** How latency goes in a job: regions of equal size, ranks in a row. In one of them it begins to
+ * grow by rate a window, holds at most and is well again, all in windows from SYNTHETIC_FIRST. */
+struct synthetic_latency {
+    uint32_t regions;
+    uint32_t slow; /**< id of that region; 0: all are well */
+    uint64_t onset, recovery;
+    double rate, most;
+};
+
+/** Relative latency of a region, by reference, in a window. */
+double synthetic_ratio(const struct synthetic_latency *latency, uint32_t region, uint64_t window);
+
+/** The regions. */
+void synthetic_regions(const struct synthetic *job, const struct synthetic_latency *latency,
+                       synthetic_sink *sink, void *user);
+
+/** Latencies of the window that was sent last. */
+void synthetic_latencies(const struct synthetic *job, const struct synthetic_latency *latency,
+                         synthetic_sink *sink, void *user);
+
+/** Alert number id that the slow region's latency grows, with evidence, as of the window sent last.
+ *  @param state  "pending", "firing" or "resolved" */
+void synthetic_growth(const struct synthetic *job, const struct synthetic_latency *latency,
+                      uint64_t id, const char *state, synthetic_sink *sink, void *user);
+
+/** Alert number id that a rank is the one behind, with all others inside a collective. */
+void synthetic_hang(const struct synthetic *job, uint64_t id, uint32_t rank, synthetic_sink *sink,
+                    void *user);
+
 /** The alert that a rank died. */
 void synthetic_death(struct synthetic *job, uint32_t rank, synthetic_sink *sink, void *user);
 

@@ -166,7 +166,7 @@ static void one_selection_holds_in_all_views_and_backspace_leads_back(void **sta
     click(f, 5, 5);
     assert_int_equal(f->ui.selection.kind, SELECT_RANK);
     assert_int_equal(f->ui.selection.a, 7);
-    type_text(f, "2");
+    type_text(f, "4");
     assert_int_equal(f->ui.view, VIEW_MATRIX);
     assert_true(ui_rank_selected(&f->ui, 7));
     click(f, 25, 5);
@@ -178,6 +178,47 @@ static void one_selection_holds_in_all_views_and_backspace_leads_back(void **sta
     press_key(f, KEY_BACKSPACE);
     assert_int_equal(f->ui.view, VIEW_LIVE);
     press_key(f, KEY_ESCAPE);
+    assert_int_equal(f->ui.selection.kind, SELECT_NONE);
+}
+
+static void letters_choose_colours_time_and_drawer(void **state)
+{
+    struct fixture *f = *state;
+    type_text(f, "l");
+    assert_int_equal(f->ui.colour, COLOUR_LATENCY);
+    type_text(f, "l");
+    assert_int_equal(f->ui.colour, COLOUR_REGION);
+    type_text(f, "c");
+    assert_true(f->ui.compress);
+    type_text(f, "d");
+    assert_true(f->ui.drawer);
+    press_key(f, KEY_ESCAPE);
+    assert_false(f->ui.drawer);
+}
+
+static void an_alert_selects_what_it_is_about(void **state)
+{
+    static const struct synthetic_latency slow = {4, 2, 60, 900, 0.1, 2};
+    struct fixture *f = *state;
+    int64_t begin, end, onset = (int64_t)(SYNTHETIC_FIRST + 60) * second;
+    synthetic_growth(&f->job, &slow, 4, "firing", into, f->model);
+    ui_pick_alert(&f->ui, f->model, 99); /* there is no such alert */
+    assert_int_equal(f->ui.selection.kind, SELECT_NONE);
+    /* its region is not known here: the ranks it names are selected */
+    ui_pick_alert(&f->ui, f->model, 4);
+    assert_int_equal(f->ui.selection.kind, SELECT_ALERT);
+    assert_true(ui_marks_rank(&f->ui, f->model, 16) && !ui_marks_rank(&f->ui, f->model, 15));
+    ui_visible(&f->ui, f->model, &begin, &end);
+    assert_false(f->ui.follow);
+    assert_true(begin < onset && onset < end);
+    synthetic_regions(&f->job, &slow, into, f->model);
+    ui_pick_alert(&f->ui, f->model, 4);
+    assert_int_equal(f->ui.selection.kind, SELECT_REGION);
+    synthetic_hang(&f->job, 5, 33, into, f->model);
+    ui_pick_alert(&f->ui, f->model, 5);
+    assert_true(ui_rank_selected(&f->ui, 33));
+    press_key(f, KEY_ESCAPE);
+    assert_false(f->ui.alert_picked);
     assert_int_equal(f->ui.selection.kind, SELECT_NONE);
 }
 
@@ -264,18 +305,18 @@ static void lists_are_walked_with_the_keys(void **state)
         row->row = i;
     }
     press_key(f, KEY_DOWN);
-    ui_settle(&f->ui, &f->scene);
+    ui_settle(&f->ui, f->model, &f->scene);
     assert_true(ui_rank_selected(&f->ui, 63));
     for (int i = 0; i < 6; i++) {
         press_key(f, KEY_DOWN);
-        ui_settle(&f->ui, &f->scene);
+        ui_settle(&f->ui, f->model, &f->scene);
     }
     assert_true(ui_rank_selected(&f->ui, 57));
     assert_true(f->ui.scroll[LIST_RANKS] == 3);
     press_key(f, KEY_PAGE_DOWN);
     press_key(f, KEY_PAGE_DOWN);
     press_key(f, KEY_PAGE_DOWN);
-    ui_settle(&f->ui, &f->scene);
+    ui_settle(&f->ui, f->model, &f->scene);
     assert_true(ui_rank_selected(&f->ui, 0));
     assert_true(f->ui.scroll[LIST_RANKS] == 60);
 }
@@ -346,6 +387,8 @@ int main(void)
         T(zooming_keeps_the_moment_under_the_mouse),
         T(dragging_moves_time_with_the_mouse),
         T(one_selection_holds_in_all_views_and_backspace_leads_back),
+        T(letters_choose_colours_time_and_drawer),
+        T(an_alert_selects_what_it_is_about),
         T(escape_closes_what_lies_on_top_first),
         T(search_finds_ranks_and_nodes),
         T(letters_typed_into_the_search_are_no_commands),

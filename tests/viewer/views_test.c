@@ -36,6 +36,27 @@ static void into(void *user, const struct wire_message *message, int snapshot)
     model_apply(user, message, snapshot);
 }
 
+static const struct synthetic_latency growing = {
+    .regions = 4, .slow = 3, .onset = 40, .recovery = 900, .rate = 0.1, .most = 2.4};
+
+/* A job whose third region grows slow, with its alert. */
+static struct model *slow_job(uint32_t ranks, int windows)
+{
+    struct model *m;
+    struct synthetic job;
+    assert_int_equal(model_create(&m, 64 << 20), 0);
+    synthetic_init(&job, ranks, 16, 26, 1);
+    synthetic_begin(&job, into, m);
+    synthetic_regions(&job, &growing, into, m);
+    for (int i = 0; i < windows; i++) {
+        synthetic_window(&job, into, m);
+        synthetic_latencies(&job, &growing, into, m);
+    }
+    synthetic_growth(&job, &growing, 7, "firing", into, m);
+    synthetic_finish(&job);
+    return m;
+}
+
 static struct model *model_of(uint32_t ranks, int windows, int trouble)
 {
     struct model *m;
@@ -84,7 +105,9 @@ static void desk_layout(struct desk *d, const struct model *m)
     uint64_t first = 0, last = 0;
     ui_windows(&d->ui, m, &first, &last);
     assert_true(range_update(&d->range, m, d->ui.range, first, last) >= 0);
-    frame_scene(&d->scene, m, &d->range, &d->ui, &d->theme, &d->pictures, d->measure);
+    do
+        frame_scene(&d->scene, m, &d->range, &d->ui, &d->theme, &d->pictures, d->measure);
+    while (d->pictures.busy);
     assert_false(d->scene.failed);
 }
 
@@ -138,9 +161,10 @@ static void every_view_keeps_its_panels(void **state)
 {
     static const double sizes[][2] = {
         {1600, 900}, {1280, 720}, {1024, 640}, {2400, 1400}, {800, 500}};
-    struct model *models[] = {model_of(512, 90, 1), model_of(8, 30, 0), model_of(4096, 3, 1)};
+    struct model *models[] = {model_of(512, 90, 1), model_of(8, 30, 0), model_of(4096, 3, 1),
+                              slow_job(64, 60)};
     (void)state;
-    for (size_t m = 0; m < 3; m++) {
+    for (size_t m = 0; m < 4; m++) {
         for (int v = 0; v < VIEWS; v++) {
             for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
                 for (int theme = 0; theme < THEMES; theme++) {
@@ -155,6 +179,9 @@ static void every_view_keeps_its_panels(void **state)
                     d.ui.selection = (struct selection){SELECT_PAIR, 1, 2};
                     d.ui.drawer = 1;
                     d.ui.range = RANGE_START;
+                    d.ui.compress = 1;
+                    d.ui.colour = COLOUR_LATENCY;
+                    ui_pick_alert(&d.ui, models[m], 7);
                     desk_layout(&d, models[m]);
                     check(&d, what);
                     d.ui.help = 1;
@@ -165,7 +192,7 @@ static void every_view_keeps_its_panels(void **state)
             }
         }
     }
-    for (size_t m = 0; m < 3; m++)
+    for (size_t m = 0; m < 4; m++)
         model_destroy(models[m]);
 }
 
@@ -275,6 +302,317 @@ static void clicking_the_matrix_selects_the_pair_that_is_there(void **state)
     model_destroy(m);
 }
 
+static const struct scene_hit *find_hit(const struct scene *s, enum hit_kind kind, uint64_t a)
+{
+    for (size_t i = s->hit_count; i-- > 0;)
+        if (s->hits[i].kind == kind && s->hits[i].a == a)
+            return &s->hits[i];
+    return NULL;
+}
+
+static const struct scene_panel *find_panel(const struct scene *s, const char *name)
+{
+    for (size_t i = 0; i < s->panel_count; i++)
+        if (!strcmp(s->panels[i].name, name))
+            return &s->panels[i];
+    return NULL;
+}
+
+static void click_at(struct desk *d, const struct model *m, double x, double y)
+{
+    struct input in = {.kind = INPUT_PRESS, .x = x, .y = y, .clicks = 1};
+    ui_input(&d->ui, m, &d->scene, &in);
+    in.kind = INPUT_RELEASE;
+    ui_input(&d->ui, m, &d->scene, &in);
+}
+
+/* Discs of the panel whose colour is that of a relative latency above twice the reference. */
+static uint32_t red_discs(const struct desk *d, const char *panel)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < d->scene.item_count; i++) {
+        const struct scene_item *item = &d->scene.items[i];
+        if (item->kind != SCENE_DISC || strcmp(d->scene.panels[item->panel].name, panel) != 0)
+            continue;
+        for (double ratio = 2; ratio <= 4; ratio += 0.01)
+            if (item->color == theme_latency(&d->theme, ratio)) {
+                n++;
+                break;
+            }
+    }
+    return n;
+}
+
+static void latency_stands_under_the_curve(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_LIVE);
+    desk_layout(&d, m);
+    assert_non_null(find_panel(&d.scene, "evolution"));
+    assert_non_null(find_text(&d.scene, "Latency by region"));
+    assert_non_null(find_text(&d.scene, "inter-node"));
+    assert_non_null(find_text(&d.scene, "region 3"));
+    assert_non_null(find_text(&d.scene, "matched 99.98"));
+    assert_non_null(find_text(&d.scene, "clock \xc2\xb1"
+                                        "6.4"));
+    assert_true(red_discs(&d, "evolution") >= 3);
+    /* the slow region comes first, and clicking its row selects it */
+    const struct scene_hit *third = find_hit(&d.scene, HIT_REGION, 3),
+                           *first = find_hit(&d.scene, HIT_REGION, 1);
+    assert_true(third && first && third->box.y < first->box.y);
+    click_at(&d, m, third->box.x + third->box.w / 2, third->box.y + 4);
+    assert_int_equal(d.ui.selection.kind, SELECT_REGION);
+    assert_true(ui_marks_rank(&d.ui, m, 32) && ui_marks_rank(&d.ui, m, 47));
+    assert_false(ui_marks_rank(&d.ui, m, 31) || ui_marks_rank(&d.ui, m, 48));
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void a_job_that_is_well_has_no_red(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 39);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_LIVE);
+    desk_layout(&d, m);
+    assert_int_equal(red_discs(&d, "evolution"), 0);
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void calm_time_is_compressed_to_three_circles(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 200);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_LIVE);
+    desk_layout(&d, m);
+    assert_true(d.pictures.evolution.segment_count == 2);
+    assert_true(d.pictures.evolution.segments[0].calm);
+    assert_int_equal(d.pictures.evolution.segments[0].last, SYNTHETIC_FIRST + 39);
+    assert_false(d.pictures.evolution.segments[1].calm);
+    struct input c = {.kind = INPUT_TEXT, .text = "c"};
+    ui_input(&d.ui, m, &d.scene, &c);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "40\xc2\xa0s")); /* what was compressed is said */
+    const struct scene_panel *panel = find_panel(&d.scene, "evolution");
+    assert_non_null(panel);
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void regions_that_do_not_fit_are_said_and_reached(void **state)
+{
+    (void)state;
+    struct synthetic_latency many = growing;
+    struct synthetic job;
+    struct model *m;
+    many.regions = 32;
+    assert_int_equal(model_create(&m, 16 << 20), 0);
+    synthetic_init(&job, 64, 16, 6, 1);
+    synthetic_begin(&job, into, m);
+    synthetic_regions(&job, &many, into, m);
+    for (int i = 0; i < 20; i++) {
+        synthetic_window(&job, into, m);
+        synthetic_latencies(&job, &many, into, m);
+    }
+    struct desk d;
+    desk_open(&d, 1024, 640, 1, THEME_DARK, VIEW_LIVE);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, " of 32 regions"));
+    assert_null(find_hit(&d.scene, HIT_REGION, 32));
+    struct input down = {.kind = INPUT_KEY, .key = KEY_PAGE_DOWN};
+    for (int i = 0; i < 3; i++) {
+        ui_input(&d.ui, m, &d.scene, &down);
+        desk_layout(&d, m);
+        ui_settle(&d.ui, m, &d.scene);
+    }
+    desk_layout(&d, m);
+    assert_int_equal(d.ui.selection.kind, SELECT_REGION);
+    assert_non_null(find_hit(&d.scene, HIT_REGION, d.ui.selection.a));
+    synthetic_finish(&job);
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void an_alert_shows_its_evidence_and_leads_to_its_onset(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 200);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_LIVE);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "Latency growing in region 3"));
+    assert_non_null(find_text(&d.scene, "the reference"));
+    assert_non_null(find_text(&d.scene, "late sender"));
+    assert_non_null(find_text(&d.scene, "71\xc2\xa0%"));
+    assert_non_null(find_text(&d.scene, "Wait or move"));
+    const struct scene_hit *card = find_hit(&d.scene, HIT_ALERT, 7);
+    assert_non_null(card);
+    click_at(&d, m, card->box.x + 20, card->box.y + 8);
+    assert_int_equal(d.ui.selection.kind, SELECT_REGION);
+    assert_int_equal(d.ui.selection.a, 3);
+    int64_t begin, end, onset = (int64_t)((SYNTHETIC_FIRST + 40) * SYNTHETIC_SECOND);
+    ui_visible(&d.ui, m, &begin, &end);
+    assert_true(begin <= onset && onset < end);
+    desk_layout(&d, m); /* its flag is in sight now, on the curve */
+    const struct scene_hit *flag = NULL;
+    for (size_t i = 0; i < d.scene.hit_count; i++)
+        if (d.scene.hits[i].kind == HIT_ALERT && d.scene.hits[i].box.x < 1200)
+            flag = &d.scene.hits[i];
+    assert_non_null(flag);
+    d.ui.view = VIEW_ALERTS;
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "1 firing, 0 pending, 0 resolved"));
+    assert_non_null(find_text(&d.scene, "network time 2.9x its reference"));
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void a_hang_is_named(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct synthetic job;
+    struct desk d;
+    synthetic_init(&job, 64, 16, 26, 1);
+    job.window = SYNTHETIC_FIRST + 60;
+    synthetic_hang(&job, 9, 17, into, m);
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_REGIONS);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "rank 17 has not arrived"));
+    assert_non_null(find_text(&d.scene, "63 of 64 ranks wait in MPI_Allreduce"));
+    ui_pick_alert(&d.ui, m, 9);
+    assert_true(ui_rank_selected(&d.ui, 17));
+    synthetic_finish(&job);
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static uint32_t ranks_drawn(const struct scene *s)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < s->hit_count; i++)
+        n += s->hits[i].kind == HIT_RANK && s->hits[i].box.x < 1250;
+    return n;
+}
+
+static void the_graph_shows_every_rank_of_a_small_job(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_REGIONS);
+    desk_layout(&d, m);
+    assert_int_equal(ranks_drawn(&d.scene), 64);
+    assert_int_equal(red_discs(&d, "regions.plot"), 0); /* coloured by region */
+    assert_non_null(find_text(&d.scene, "region 2"));
+    assert_non_null(find_text(&d.scene, "4 groups of ranks"));
+    struct input l = {.kind = INPUT_TEXT, .text = "l"};
+    ui_input(&d.ui, m, &d.scene, &l);
+    ui_pan_time(&d.ui, m, 0);
+    d.ui.span_ns = 6 * (int64_t)SYNTHETIC_SECOND; /* only the slow time is in sight */
+    desk_layout(&d, m);
+    assert_true(red_discs(&d, "regions.plot") >= 8);
+    const struct scene_hit *hit = find_hit(&d.scene, HIT_RANK, 40);
+    click_at(&d, m, hit->box.x + hit->box.w / 2, hit->box.y + hit->box.h / 2);
+    assert_true(ui_rank_selected(&d.ui, 40));
+    /* idle: nothing is left to do, and the same scene comes out */
+    desk_layout(&d, m);
+    assert_int_equal(d.pictures.busy, 0);
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void many_ranks_are_discs_that_open(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(4096, 8);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_REGIONS);
+    desk_layout(&d, m);
+    assert_non_null(find_text(&d.scene, "4,096 ranks as 256 discs"));
+    assert_int_equal(ranks_drawn(&d.scene), 0);
+    const struct scene_hit *disc = NULL;
+    for (size_t i = 0; i < d.scene.hit_count; i++)
+        if (d.scene.hits[i].kind == HIT_BUTTON && d.scene.hits[i].a == COMMAND_GRAPH_OPEN &&
+            d.scene.hits[i].b == 2)
+            disc = &d.scene.hits[i];
+    assert_non_null(disc);
+    click_at(&d, m, disc->box.x + disc->box.w / 2, disc->box.y + disc->box.h / 2);
+    assert_int_equal(d.ui.graph_open, 2);
+    desk_layout(&d, m);
+    assert_int_equal(ranks_drawn(&d.scene), 1024);
+    struct input escape = {.kind = INPUT_KEY, .key = KEY_ESCAPE};
+    ui_input(&d.ui, m, &d.scene, &escape);
+    assert_int_equal(d.ui.graph_open, 0);
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void the_graph_moves_under_the_mouse(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 20);
+    struct desk d;
+    desk_open(&d, 1600, 900, 1, THEME_DARK, VIEW_REGIONS);
+    desk_layout(&d, m);
+    const struct scene_hit *hit = find_hit(&d.scene, HIT_RANK, 40);
+    struct box before = hit->box;
+    struct input in = {.kind = INPUT_PRESS, .x = hit->box.x + 5, .y = hit->box.y + 5};
+    ui_input(&d.ui, m, &d.scene, &in);
+    in.kind = INPUT_MOVE;
+    in.x += 60;
+    in.y -= 25;
+    ui_input(&d.ui, m, &d.scene, &in);
+    in.kind = INPUT_RELEASE;
+    ui_input(&d.ui, m, &d.scene, &in);
+    desk_layout(&d, m);
+    hit = find_hit(&d.scene, HIT_RANK, 40);
+    assert_true(fabs(hit->box.x - before.x - 60) < 1e-6 && fabs(hit->box.y - before.y + 25) < 1e-6);
+    /* the wheel zooms about what lies under it */
+    in = (struct input){.kind = INPUT_WHEEL,
+                        .x = hit->box.x + hit->box.w / 2,
+                        .y = hit->box.y + hit->box.h / 2,
+                        .wheel = 2};
+    double x = in.x;
+    ui_input(&d.ui, m, &d.scene, &in);
+    desk_layout(&d, m);
+    hit = find_hit(&d.scene, HIT_RANK, 40);
+    assert_true(fabs(hit->box.x + hit->box.w / 2 - x) < 0.01);
+    assert_true(d.ui.graph_zoom > 1.3);
+    desk_close(&d);
+    model_destroy(m);
+}
+
+static void every_view_has_a_text_snapshot(void **state)
+{
+    (void)state;
+    struct model *m = slow_job(64, 60);
+    for (int v = 0; v < VIEWS; v++) {
+        struct desk d;
+        char *text[2] = {NULL, NULL};
+        size_t bytes[2];
+        for (int k = 0; k < 2; k++) { /* the same facts give the same scene */
+            desk_open(&d, 1600, 900, 1, THEME_DARK, (enum view_id)v);
+            desk_layout(&d, m);
+            FILE *file = open_memstream(&text[k], &bytes[k]);
+            scene_dump(&d.scene, file);
+            fclose(file);
+            desk_close(&d);
+        }
+        assert_string_equal(text[0], text[1]);
+        char panel[64];
+        snprintf(panel, sizeof panel, "panel view.%s ", views[v]->name);
+        assert_non_null(strstr(text[0], panel));
+        free(text[0]);
+        free(text[1]);
+    }
+    model_destroy(m);
+}
+
 static void the_same_scene_is_not_painted_twice(void **state)
 {
     (void)state;
@@ -340,6 +678,16 @@ int main(void)
         cmocka_unit_test(many_ranks_are_added_up_and_it_is_said),
         cmocka_unit_test(a_rank_that_died_has_a_card_and_a_flag),
         cmocka_unit_test(clicking_the_matrix_selects_the_pair_that_is_there),
+        cmocka_unit_test(latency_stands_under_the_curve),
+        cmocka_unit_test(a_job_that_is_well_has_no_red),
+        cmocka_unit_test(calm_time_is_compressed_to_three_circles),
+        cmocka_unit_test(regions_that_do_not_fit_are_said_and_reached),
+        cmocka_unit_test(an_alert_shows_its_evidence_and_leads_to_its_onset),
+        cmocka_unit_test(a_hang_is_named),
+        cmocka_unit_test(the_graph_shows_every_rank_of_a_small_job),
+        cmocka_unit_test(many_ranks_are_discs_that_open),
+        cmocka_unit_test(the_graph_moves_under_the_mouse),
+        cmocka_unit_test(every_view_has_a_text_snapshot),
         cmocka_unit_test(the_same_scene_is_not_painted_twice),
         cmocka_unit_test(nothing_is_painted_outside_a_panel),
     };

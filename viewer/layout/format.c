@@ -99,6 +99,27 @@ char *format_share(char *out, size_t room, double share)
     return out;
 }
 
+char *format_ratio(char *out, size_t room, double ratio)
+{
+    if (isnan(ratio))
+        snprintf(out, room, "\xe2\x80\x93");
+    else if (ratio >= 9999.5)
+        snprintf(out, room, ">9999x");
+    else
+        snprintf(out, room, "%.*fx", ratio < 9.95 ? 1 : 0, ratio);
+    return out;
+}
+
+char *format_slope(char *out, size_t room, double slope)
+{
+    double percent = slope * 100;
+    if (isnan(slope))
+        *out = 0;
+    else
+        snprintf(out, room, "%+.*f\xc2\xa0%%/min", fabs(percent) < 9.95 ? 1 : 0, percent);
+    return out;
+}
+
 char *format_clock(char *out, size_t room, int64_t ns, int tenths)
 {
     time_t seconds = (time_t)(ns / 1000000000);

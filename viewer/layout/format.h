@@ -23,6 +23,12 @@ char *format_duration(char *out, size_t room, double ns);
 /** Share 0 to 1 as "12.4 %"; below 0.05 % but above nothing "<0.1 %". */
 char *format_share(char *out, size_t room, double share);
 
+/** Relative latency: "1.0x", "2.4x", "38x"; a dash for NaN. */
+char *format_ratio(char *out, size_t room, double ratio);
+
+/** Growth a minute as a share: "+3.1 %/min"; "" for NaN. */
+char *format_slope(char *out, size_t room, double slope);
+
 /** Time of day of a daemon time, local time zone: "14:03:07", with tenths for steps below a second.
  */
 char *format_clock(char *out, size_t room, int64_t ns, int tenths);

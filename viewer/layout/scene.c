@@ -347,27 +347,48 @@ double scene_textf(struct scene *s, double x, double y, double w, enum text_styl
     return scene_text(s, x, y, w, style, flags, color, text);
 }
 
+/* Bytes of the next line; lines are those left after it. */
+static size_t next_line(const struct scene *s, double w, enum text_style style, int lines,
+                        const char *text)
+{
+    size_t bytes = strcspn(text, "\n"), take = fitting(s, style, 0, text, bytes, w);
+    if (take == bytes || lines <= 0)
+        return bytes;
+    size_t space = take;
+    while (space > 0 && text[space] != ' ')
+        space--;
+    return space > 0 ? space : take > 0 ? take : 1;
+}
+
+static const char *behind_line(const char *text, size_t line)
+{
+    text += line;
+    while (*text == ' ' || *text == '\n')
+        text++;
+    return text;
+}
+
 double scene_paragraph(struct scene *s, double x, double y, double w, enum text_style style,
                        color_t color, int lines, const char *text)
 {
     double height = 0;
     while (*text && lines-- > 0) {
-        size_t bytes = strcspn(text, "\n");
-        size_t take = fitting(s, style, 0, text, bytes, w);
-        if (take < bytes && lines > 0) {
-            size_t space = take;
-            while (space > 0 && text[space] != ' ')
-                space--;
-            take = space > 0 ? space : take > 0 ? take : 1;
-        } else {
-            take = bytes;
-        }
+        size_t take = next_line(s, w, style, lines, text);
         if (take > 0)
             add_text(s, x, y + height, w, style, 0, color, text, take);
         height += text_line(style);
-        text += take;
-        while (*text == ' ' || *text == '\n')
-            text++;
+        text = behind_line(text, take);
+    }
+    return height;
+}
+
+double scene_paragraph_height(const struct scene *s, double w, enum text_style style, int lines,
+                              const char *text)
+{
+    double height = 0;
+    while (*text && lines-- > 0) {
+        height += text_line(style);
+        text = behind_line(text, next_line(s, w, style, lines, text));
     }
     return height;
 }
@@ -435,9 +456,9 @@ void scene_dump(const struct scene *s, FILE *out)
 {
     static const char *const kinds[] = {"rect", "outline", "line",  "curve", "area",
                                         "disc", "polygon", "image", "text"};
-    static const char *const hits[] = {"none",   "button", "rank",  "pair", "node",
-                                       "call",   "job",    "alert", "time", "band",
-                                       "matrix", "list",   "sort",  "cover"};
+    static const char *const hits[] = {"none",   "button", "rank", "pair", "node",   "call",
+                                       "job",    "alert",  "time", "band", "matrix", "region",
+                                       "series", "graph",  "list", "sort", "cover"};
     fprintf(out, "scene %.0fx%.0f\n", s->w, s->h);
     for (size_t p = 0; p < s->panel_count; p++) {
         const struct scene_panel *panel = &s->panels[p];

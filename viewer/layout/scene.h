@@ -112,6 +112,9 @@ enum hit_kind {
     HIT_TIME,   /**< x is daemon time */
     HIT_BAND,   /**< x is daemon time, of the whole job */
     HIT_MATRIX, /**< x is destination, y is source, in ranks */
+    HIT_REGION, /**< a: id of the communication region; x is daemon time when x1 is above x0 */
+    HIT_SERIES, /**< a: enum series_scope; x as above */
+    HIT_GRAPH,  /**< x and y are places in the graph of regions */
     HIT_LIST,   /**< a: enum ui_list; y is rows; can be scrolled */
     HIT_SORT,   /**< a: enum ui_list, b: column */
     HIT_COVER,  /**< swallows what lies under it */
@@ -189,6 +192,10 @@ double scene_text(struct scene *scene, double x, double y, double w, enum text_s
 double scene_textf(struct scene *scene, double x, double y, double w, enum text_style style,
                    int flags, color_t color, const char *format, ...)
     __attribute__((format(printf, 8, 9)));
+
+/** Height that such a paragraph takes. */
+double scene_paragraph_height(const struct scene *scene, double w, enum text_style style, int lines,
+                              const char *text);
 
 /** Width that a text takes. */
 double scene_width(const struct scene *scene, enum text_style style, int flags, const char *text);

@@ -53,6 +53,18 @@ static const color_t dark_map[] = {0x1c3350ff, 0x1f5a8cff, 0x1e84a0ff,
 static const color_t light_map[] = {0xd9e8f2ff, 0xa5cde3ff, 0x62a6cfff,
                                     0x3579b4ff, 0x274f92ff, 0x191f56ff};
 
+/* From a quarter to four times, two steps to each doubling: 1 is the fifth. Blue against orange and
+ * red is told apart by red-green blind eyes, and the middle is the palest. */
+static const color_t dark_diverging[] = {0x2f6fe0ff, 0x3d80e6ff, 0x4f93eaff, 0x67a1e2ff, 0x8ab0d8ff,
+                                         0xdccdb4ff, 0xffa268ff, 0xff7050ff, 0xff3d3dff};
+static const color_t light_diverging[] = {0x1b4fb0ff, 0x2f66c4ff, 0x4a80d2ff,
+                                          0x6494d8ff, 0x86aadaff, 0xd2b58aff,
+                                          0xe57f3eff, 0xd64a2cff, 0xb51818ff};
+
+static const color_t region_colors[THEME_REGIONS] = {
+    0x5aa9e6ff, 0x7fc8a9ff, 0xffb26bff, 0xc89bf0ff, 0xf2748cff, 0xbfe67aff,
+    0x7aa2ffff, 0xffd166ff, 0x7be0ffff, 0xd8a48fff, 0xe08bffff, 0xa9c4d6ff};
+
 struct lab {
     double l, a, b;
 };
@@ -99,21 +111,47 @@ static color_t color_of(struct lab lab)
            channel(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s) << 8 | 0xff;
 }
 
-void theme_init(struct theme *theme, enum theme_kind kind)
+/* Spread anchors evenly over 256 colours. */
+static void fill_map(const color_t *anchors, size_t spans, color_t *map, uint32_t *pixels)
 {
-    *theme = kind == THEME_LIGHT ? light : dark;
-    const color_t *anchors = kind == THEME_LIGHT ? light_map : dark_map;
-    size_t spans = sizeof dark_map / sizeof *dark_map - 1;
     for (size_t i = 0; i < 256; i++) {
         double at = (double)i / 255 * (double)spans;
         size_t k = at >= (double)spans ? spans - 1 : (size_t)at;
         struct lab p = lab_of(anchors[k]), q = lab_of(anchors[k + 1]);
         double t = at - (double)k;
-        theme->map[i] = color_of(
+        map[i] = color_of(
             (struct lab){p.l + (q.l - p.l) * t, p.a + (q.a - p.a) * t, p.b + (q.b - p.b) * t});
-        theme->map_pixels[i] = 0xff000000u | theme->map[i] >> 8;
+        pixels[i] = 0xff000000u | map[i] >> 8;
     }
+}
+
+void theme_init(struct theme *theme, enum theme_kind kind)
+{
+    int bright = kind == THEME_LIGHT;
+    *theme = bright ? light : dark;
+    fill_map(bright ? light_map : dark_map, sizeof dark_map / sizeof *dark_map - 1, theme->map,
+             theme->map_pixels);
+    fill_map(bright ? light_diverging : dark_diverging,
+             sizeof dark_diverging / sizeof *dark_diverging - 1, theme->diverging,
+             theme->diverging_pixels);
     theme->map_image = (struct image){theme->map_pixels, 256, 1, (uint64_t)kind + 1};
+    theme->diverging_image = (struct image){theme->diverging_pixels, 256, 1, (uint64_t)kind + 1};
+    for (size_t i = 0; i < THEME_REGIONS; i++)
+        theme->regions[i] =
+            bright ? color_mix(region_colors[i], 0x10304aff, 0.32) : region_colors[i];
+}
+
+color_t theme_latency(const struct theme *theme, double ratio)
+{
+    if (isnan(ratio))
+        return theme->faint;
+    double share = ratio > 0 ? (log2(ratio) + 2) / 4 : 0;
+    return theme->diverging[(size_t)lround((share < 0 ? 0 : share > 1 ? 1 : share) * 255)];
+}
+
+color_t theme_region(const struct theme *theme, uint64_t id)
+{
+    return id ? theme->regions[(id - 1) % THEME_REGIONS] : theme->faint;
 }
 
 color_t theme_map(const struct theme *theme, double share)

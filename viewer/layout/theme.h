@@ -5,6 +5,8 @@
 
 #include "viewer/layout/scene.h"
 
+enum { THEME_REGIONS = 12 };
+
 enum theme_kind { THEME_DARK, THEME_LIGHT, THEMES };
 
 struct theme {
@@ -17,10 +19,20 @@ struct theme {
     color_t map[256];         /**< from little to much */
     uint32_t map_pixels[256]; /**< the same as pixels of map_image */
     struct image map_image;   /**< for legends: 256 x 1 */
+    color_t diverging[256];   /**< relative latency, a quarter to four times, by its logarithm */
+    uint32_t diverging_pixels[256];
+    struct image diverging_image;
+    color_t regions[THEME_REGIONS]; /**< of communication regions, by number */
 };
 
 /** Compute a theme's colours. It must stay where it is: its picture points into it. */
 void theme_init(struct theme *theme, enum theme_kind kind);
+
+/** Colour of a relative latency: blue up to 1, pale above it, red from 4 up; faint for NaN. */
+color_t theme_latency(const struct theme *theme, double ratio);
+
+/** Colour of a communication region; 0 stands for none. */
+color_t theme_region(const struct theme *theme, uint64_t id);
 
 /** Colour for a share of the map, 0 to 1. */
 color_t theme_map(const struct theme *theme, double share);

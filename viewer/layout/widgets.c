@@ -112,6 +112,25 @@ double widget_map_legend(const struct brush *b, double right, double y, const ch
     return wh + wl + bar + 2 * gap;
 }
 
+double widget_latency_legend(const struct brush *b, double right, double y)
+{
+    static const char *const ticks[] = {"\xc2\xbcx", "1x", "4x"};
+    const double bar = 120, gap = 7;
+    double wl = scene_width(b->scene, TEXT_AXIS, 0, ticks[0]),
+           wm = scene_width(b->scene, TEXT_AXIS, 0, ticks[1]),
+           wh = scene_width(b->scene, TEXT_AXIS, 0, ticks[2]);
+    double half = (bar - wm - 2 * gap) / 2, x = right - wh;
+    scene_text(b->scene, x, y, wh + 1, TEXT_AXIS, 0, b->theme->second, ticks[2]);
+    x -= gap + bar;
+    scene_image(b->scene, (struct box){x, y + 3, bar, 8}, &b->theme->diverging_image);
+    /* the figure stands in the map, where 1 is */
+    scene_rect(b->scene, (struct box){x + half, y, wm + 2 * gap, 14}, 0, b->theme->panel);
+    scene_text(b->scene, x + half + gap, y, wm + 1, TEXT_AXIS, 0, b->theme->second, ticks[1]);
+    x -= gap + wl;
+    scene_text(b->scene, x, y, wl + 1, TEXT_AXIS, 0, b->theme->second, ticks[0]);
+    return right - x;
+}
+
 void tooltip_add(struct tooltip *tip, color_t color, const char *format, ...)
 {
     if (tip->count == (int)(sizeof tip->lines / sizeof *tip->lines))

@@ -20,7 +20,8 @@ int model_create(struct model **out, size_t budget)
     struct model *m = calloc(1, sizeof *m);
     if (!m)
         return -ENOMEM;
-    history_init(&m->rank_history, RANK_COLUMNS, 0, budget * 3 / 8);
+    history_init(&m->rank_history, RANK_COLUMNS, 0, budget * 5 / 16);
+    latency_init(&m->latency, budget / 16);
     m->pairs.columns = PAIR_COLUMNS;
     history_init(&m->pairs.history, PAIR_COLUMNS, 0, budget / 2);
     m->calls.columns = CALLS_COLUMNS;
@@ -57,14 +58,13 @@ void model_forget_job(struct model *m)
     free(m->comms);
     free(m->regions);
     free(m->nodes);
-    free(m->alerts);
+    alerts_finish(&m->alerts);
+    latency_clear(&m->latency);
     m->hosts = NULL;
     m->comms = NULL;
     m->regions = NULL;
     m->nodes = NULL;
-    m->alerts = NULL;
-    m->rank_count = m->host_count = m->comm_count = m->region_count = m->node_count =
-        m->alert_count = 0;
+    m->rank_count = m->host_count = m->comm_count = m->region_count = m->node_count = 0;
     m->ranks_more = m->pairs_more = m->calls_more = 0;
     m->version++;
     m->details_version++;
@@ -177,32 +177,10 @@ static int apply_nodes(struct model *m, const struct wire_nodes *n)
 
 static int apply_alert(struct model *m, const struct wire_alert *a)
 {
-    uint32_t k = 0;
-    while (k < m->alert_count && m->alerts[k].id != a->id)
-        k++;
-    if (k == m->alert_count) {
-        uint32_t count = m->alert_count < MODEL_ALERTS ? m->alert_count + 1 : MODEL_ALERTS;
-        struct model_alert *alerts = realloc(m->alerts, count * sizeof *alerts);
-        if (!alerts)
-            return -ENOMEM;
-        m->alerts = alerts;
-        memmove(alerts + 1, alerts, (count - 1) * sizeof *alerts);
-        m->alert_count = count;
-        k = 0;
-    }
-    struct model_alert *alert = &m->alerts[k];
-    *alert = (struct model_alert){
-        .id = a->id,
-        .since_ns = a->since_ns,
-        .updated_ns = a->updated_ns,
-        .rank = a->rank,
-        .firing = a->state && !strcmp(a->state, "firing"),
-    };
-    copy_text(alert->kind, sizeof alert->kind, a->kind);
-    copy_text(alert->title, sizeof alert->title, a->title);
-    copy_text(alert->text, sizeof alert->text, a->text);
-    copy_text(alert->host, sizeof alert->host, a->host);
-    if (!strcmp(alert->kind, "rank-died") && a->rank >= 0 && a->rank < MODEL_RANKS) {
+    int error = alerts_apply(&m->alerts, a);
+    if (error)
+        return error;
+    if (a->kind && !strcmp(a->kind, "rank-died") && a->rank >= 0 && a->rank < MODEL_RANKS) {
         if (tables_need_rank(m, (uint32_t)a->rank) < 0)
             return -ENOMEM;
         m->ranks[a->rank].dead = 1;
@@ -269,6 +247,10 @@ static const char *job_of(const struct wire_message *message)
         return message->nodes.job;
     case WIRE_TYPE_ALERT:
         return message->alert.job;
+    case WIRE_TYPE_LATENCIES:
+        return message->latencies.job;
+    case WIRE_TYPE_REGIONS:
+        return message->regions.job;
     default:
         return NULL;
     }
@@ -279,7 +261,7 @@ static int apply_any(struct model *m, const struct wire_message *message, int sn
     switch (message->type) {
     case WIRE_TYPE_JOB:
         if (snapshot) /* a state begins with it; the one before may have been cut off */
-            m->ranks_more = m->pairs_more = m->calls_more = 0;
+            m->ranks_more = m->pairs_more = m->calls_more = m->latency.regions_more = 0;
         apply_job(m, &message->job);
         return 0;
     case WIRE_TYPE_PLACES:
@@ -296,6 +278,11 @@ static int apply_any(struct model *m, const struct wire_message *message, int sn
         return apply_nodes(m, &message->nodes);
     case WIRE_TYPE_ALERT:
         return apply_alert(m, &message->alert);
+    case WIRE_TYPE_LATENCIES:
+        m->details_version++;
+        return latency_apply(&m->latency, &message->latencies, snapshot);
+    case WIRE_TYPE_REGIONS:
+        return latency_apply_regions(&m->latency, &message->regions);
     case WIRE_TYPE_STATUS:
         return apply_status(m, &message->status);
     default:
@@ -364,10 +351,8 @@ int model_ended(const struct model *m)
     return m->job[0] && m->state[0] && strcmp(m->state, "running") != 0;
 }
 
-uint32_t model_firing(const struct model *m)
+uint64_t model_now_ns(const struct model *m)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < m->alert_count; i++)
-        n += m->alerts[i].firing;
-    return n;
+    const struct window_totals *newest = series_newest(&m->series);
+    return newest ? (m->series.first + m->series.count) * newest->length_ns : 0;
 }

@@ -7,15 +7,16 @@
 #ifndef HOLTER_VIEWER_MODEL_MODEL_H
 #define HOLTER_VIEWER_MODEL_MODEL_H
 
+#include "viewer/model/alerts.h"
 #include "viewer/model/history.h"
 #include "viewer/model/keymap.h"
+#include "viewer/model/latency.h"
 #include "viewer/model/series.h"
 
 #include "holter/wire.h"
 
 #define MODEL_RANKS (1u << 22) /**< highest number of ranks that is taken in */
 #define MODEL_PAIRS (1u << 25) /**< most pairs; the rest is counted in model.ignored */
-#define MODEL_ALERTS 256       /**< alerts kept, newest first to stay */
 
 /** Figures kept for each rank. */
 enum rank_column {
@@ -92,13 +93,6 @@ struct model_node {
     char name[65];
 };
 
-struct model_alert {
-    uint64_t id, since_ns, updated_ns;
-    int64_t rank; /**< -1: none */
-    uint8_t firing;
-    char kind[33], title[129], text[1025], host[65];
-};
-
 /** A job in the daemon's list. */
 struct model_job_row {
     char job[65], app[257], state[17];
@@ -148,8 +142,8 @@ struct model {
     uint32_t region_count;
     struct model_node *nodes; /**< owned */
     uint32_t node_count;
-    struct model_alert *alerts; /**< owned; newest first */
-    uint32_t alert_count;
+    struct alerts alerts;
+    struct latency latency;
     struct model_job_row *jobs; /**< owned */
     uint32_t job_count;
     uint8_t jobs_known;
@@ -203,7 +197,7 @@ uint64_t model_mpi_ns(const uint64_t *class_ns);
 /** 1 once the job will send nothing more. */
 int model_ended(const struct model *model);
 
-/** Alerts that are firing. */
-uint32_t model_firing(const struct model *model);
+/** Daemon time of the newest figures: the end of the newest window. */
+uint64_t model_now_ns(const struct model *model);
 
 #endif

@@ -3,6 +3,7 @@
 #include "holter/call.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ void range_finish(struct range *r)
     free(r->top[PAIR_MESSAGES]);
     free(r->top[PAIR_BYTES]);
     free(r->calls);
+    free(r->latency);
     memset(r, 0, sizeof *r);
 }
 
@@ -35,6 +37,12 @@ void range_shares(const struct range *r, uint32_t rank, double *shares)
         shares[c] = figures && figures[RANK_TIME_NS]
                         ? (double)figures[c] / (double)figures[RANK_TIME_NS]
                         : 0;
+}
+
+double range_latency(const struct range *r, uint32_t rank)
+{
+    const uint64_t *f = rank < r->rank_count ? r->latency + (size_t)rank * LATENCY_COLUMNS : NULL;
+    return f ? latency_mean((double)f[LATENCY_MESSAGES], (double)f[LATENCY_LOGS]) : NAN;
 }
 
 /* ---- orders ------------------------------------------------------------------------------------
@@ -149,11 +157,14 @@ static int sum_all(struct range *r, const struct model *m, uint64_t first, uint6
     if (fresh_sums(&r->ranks, m->rank_count, RANK_COLUMNS, start ? m->rank_sums : NULL) < 0 ||
         fresh_sums(&r->pairs, m->pairs.keys.count, PAIR_COLUMNS, start ? m->pairs.sums : NULL) <
             0 ||
+        fresh_sums(&r->latency, m->rank_count, LATENCY_COLUMNS, NULL) < 0 ||
         fresh_sums(&r->calls, m->calls.keys.count, CALLS_COLUMNS, start ? m->calls.sums : NULL) < 0)
         return -ENOMEM;
     r->rank_count = m->rank_count;
     r->pair_count = m->pairs.keys.count;
     r->call_count = m->calls.keys.count;
+    history_sum(&m->latency.ranks, start ? 0 : first, start ? UINT64_MAX : last, r->latency,
+                r->rank_count);
     if (!start) {
         struct history_span a = history_sum(&m->rank_history, first, last, r->ranks, r->rank_count);
         struct history_span b =

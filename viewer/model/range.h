@@ -33,6 +33,8 @@ struct range {
     uint32_t pairs_used;          /**< pairs with messages in the span */
     uint64_t total[PAIR_COLUMNS]; /**< of all pairs */
 
+    uint64_t *latency; /**< LATENCY_COLUMNS figures a rank, model.rank_count ranks */
+
     uint64_t *calls; /**< CALLS_COLUMNS figures a kind of call */
     uint32_t call_count;
 
@@ -56,6 +58,10 @@ void range_shares(const struct range *range, uint32_t rank, double *shares);
 
 /** Share of watched time that a rank waited, 0 to 1. */
 double range_waiting(const struct range *range, uint32_t rank);
+
+/** Geometric mean of the relative latency, by reference, of the messages that a rank sent or received;
+ * NaN: none. */
+double range_latency(const struct range *range, uint32_t rank);
 
 void range_finish(struct range *range);
 

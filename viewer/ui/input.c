@@ -19,9 +19,19 @@ static struct selection selection_of(const struct scene_hit *hit)
         return (struct selection){SELECT_NODE, hit->a, 0};
     case HIT_CALL:
         return (struct selection){SELECT_CALL, hit->a, 0};
+    case HIT_REGION:
+        return (struct selection){SELECT_REGION, hit->a, 0};
     default:
         return (struct selection){0};
     }
+}
+
+static void choose(struct ui *ui, const struct model *m, const struct scene_hit *hit)
+{
+    if (hit->kind == HIT_ALERT)
+        ui_pick_alert(ui, m, hit->a);
+    else
+        ui_select(ui, selection_of(hit));
 }
 
 static int choose_job(struct ui *ui, const struct model *m, uint64_t row)
@@ -34,6 +44,8 @@ static int choose_job(struct ui *ui, const struct model *m, uint64_t row)
         ui->view = VIEW_LIVE;
     ui->selection = (struct selection){0};
     ui->place_count = 0;
+    ui->graph_open = 0;
+    ui->alert_picked = 0;
     ui->follow = 1;
     ui->moved_to_ns = 0;
     return UI_CHANGED | UI_JOB;
@@ -70,10 +82,14 @@ static int click(struct ui *ui, const struct model *m, const struct scene_hit *h
     case HIT_PAIR:
     case HIT_NODE:
     case HIT_CALL:
-        ui_select(ui, selection_of(hit));
+    case HIT_REGION:
+    case HIT_ALERT:
+        choose(ui, m, hit);
         ui->searching = 0;
         if (hit->list)
             ui->cursor[hit->list - 1] = hit->row;
+        if (hit->kind == HIT_REGION && clicks > 1)
+            return ui_command(ui, m, COMMAND_GRAPH_OPEN, hit->a);
         break;
     case HIT_JOB:
         return choose_job(ui, m, hit->a);
@@ -107,12 +123,16 @@ static int drag(struct ui *ui, const struct model *m, double dx, double dy)
     const struct scene_hit *h = &ui->pressed;
     double x_unit = (h->x1 - h->x0) / fmax(h->box.w, 1),
            y_unit = (h->y1 - h->y0) / fmax(h->box.h, 1);
-    if (h->kind == HIT_TIME)
+    int timed = h->kind == HIT_TIME || h->kind == HIT_SERIES || h->kind == HIT_REGION;
+    if (timed && h->x1 > h->x0)
         ui_pan_time(ui, m, (int64_t)(-dx * x_unit));
     else if (h->kind == HIT_BAND)
         ui_pan_time(ui, m, (int64_t)(dx * x_unit));
     else if (h->kind == HIT_MATRIX)
         ui_pan_matrix(ui, m, -dx * x_unit, -dy * y_unit);
+    else if (ui->ground.kind == HIT_GRAPH)
+        ui_pan_graph(ui, -dx * (ui->ground.x1 - ui->ground.x0) / fmax(ui->ground.box.w, 1),
+                     -dy * (ui->ground.y1 - ui->ground.y0) / fmax(ui->ground.box.h, 1));
     else
         return 0;
     return UI_CHANGED;
@@ -142,6 +162,8 @@ static int press(struct ui *ui, const struct scene *scene, const struct input *i
     ui->mouse_y = ui->press_y = ui->last_y = in->y;
     ui->dragging = 0;
     ui->pressed = hit ? *hit : (struct scene_hit){0};
+    const struct scene_hit *ground = scene_hit_under(scene, in->x, in->y, HIT_GRAPH);
+    ui->ground = ground ? *ground : (struct scene_hit){0};
     return 0;
 }
 
@@ -182,6 +204,10 @@ static int wheel(struct ui *ui, const struct model *m, const struct scene *scene
         ui_zoom_matrix(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
         return UI_CHANGED;
     }
+    if ((hit = scene_hit_under(scene, in->x, in->y, HIT_GRAPH))) {
+        ui_zoom_graph(ui, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
+        return UI_CHANGED;
+    }
     if ((hit = scene_hit_under(scene, in->x, in->y, HIT_LIST))) {
         scroll_list(ui, hit, -in->wheel * 3);
         return UI_CHANGED;
@@ -205,6 +231,10 @@ static int view_list(const struct ui *ui)
     if (ui->searching)
         return LIST_FOUND;
     switch (ui->view) {
+    case VIEW_LIVE:
+        return LIST_SERIES;
+    case VIEW_ALERTS:
+        return LIST_ALERTS;
     case VIEW_PAIRS:
         return LIST_PAIRS;
     case VIEW_RANKS:
@@ -241,7 +271,7 @@ static int step_list(struct ui *ui, const struct scene *scene, double rows)
     return UI_CHANGED;
 }
 
-int ui_settle(struct ui *ui, const struct scene *scene)
+int ui_settle(struct ui *ui, const struct model *m, const struct scene *scene)
 {
     int list = ui->cursor_moved;
     ui->cursor_moved = 0;
@@ -250,7 +280,7 @@ int ui_settle(struct ui *ui, const struct scene *scene)
     for (size_t i = 0; i < scene->hit_count; i++) {
         const struct scene_hit *hit = &scene->hits[i];
         if (hit->list == (uint32_t)list && hit->row == ui->cursor[list - 1]) {
-            ui_select(ui, selection_of(hit));
+            choose(ui, m, hit);
             return 1;
         }
     }
@@ -271,6 +301,11 @@ static int arrows(struct ui *ui, const struct model *m, const struct scene *scen
         ui_pan_matrix(ui, m, horizontal * step, vertical * step);
         return UI_CHANGED;
     }
+    if (ui->view == VIEW_REGIONS && !ui->searching && !ui->jobs_first) {
+        double step = (shift ? 1.0 : 0.25) / ui->graph_zoom;
+        ui_pan_graph(ui, horizontal * step, vertical * step);
+        return UI_CHANGED;
+    }
     if (horizontal) {
         ui_pan_time(ui, m, horizontal * (end - begin) / (shift ? 1 : 8));
         return UI_CHANGED;
@@ -288,16 +323,21 @@ static int back(struct ui *ui)
     ui->matrix_row = p->matrix_row;
     ui->matrix_column = p->matrix_column;
     ui->matrix_extent = p->matrix_extent;
+    ui->graph_open = p->graph_open;
     return UI_CHANGED;
 }
 
 /* Escape closes what lies on top, else lets the selection go. */
-static int escape(struct ui *ui)
+static int escape(struct ui *ui, const struct model *m)
 {
     if (ui->help || ui->searching || ui->drawer)
         ui->help = ui->searching = ui->drawer = 0;
-    else if (ui->selection.kind != SELECT_NONE)
-        ui_select(ui, (struct selection){0});
+    else if (ui->selection.kind != SELECT_NONE || ui->alert_picked)
+        return ui_command(ui, m, COMMAND_LET_GO, 0);
+    else if (ui->view == VIEW_REGIONS && ui->graph_open)
+        return ui_command(ui, m, COMMAND_GRAPH_OPEN, 0);
+    else if (ui->view == VIEW_REGIONS)
+        return ui_command(ui, m, COMMAND_GRAPH_ALL, 0);
     else if (ui->matrix_extent > 0)
         ui->matrix_row = ui->matrix_column = ui->matrix_extent = 0;
     return UI_CHANGED;
@@ -309,6 +349,10 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
         double column, row, extent;
         ui_matrix(ui, m, &column, &row, &extent);
         ui_zoom_matrix(ui, m, factor, column + extent / 2, row + extent / 2);
+        return UI_CHANGED;
+    }
+    if (ui->view == VIEW_REGIONS) {
+        ui_zoom_graph(ui, factor, ui->graph_x, ui->graph_y);
         return UI_CHANGED;
     }
     return ui_command(ui, m, factor < 1 ? COMMAND_TIME_IN : COMMAND_TIME_OUT, 0);
@@ -347,8 +391,13 @@ static int letter(struct ui *ui, const struct model *m, int key)
         return ui_command(ui, m, COMMAND_HELP, 0);
     case '/':
         return ui_command(ui, m, COMMAND_SEARCH, 0);
-    case 'c':
+    case 'd':
         return ui_command(ui, m, COMMAND_DRAWER, 0);
+    case 'c':
+        return ui_command(ui, m, COMMAND_COMPRESS, !ui->compress);
+    case 'l':
+        return ui_command(ui, m, COMMAND_COLOUR,
+                          ui->colour == COLOUR_REGION ? COLOUR_LATENCY : COLOUR_REGION);
     case 'b':
         return ui_command(ui, m, COMMAND_QUANTITY,
                           ui->quantity == PAIR_BYTES ? PAIR_MESSAGES : PAIR_BYTES);
@@ -357,7 +406,8 @@ static int letter(struct ui *ui, const struct model *m, int key)
     case 'g':
         return ui_command(ui, m, COMMAND_GROUP, ((uint64_t)ui->group + 1) % (GROUP_NONE + 1));
     case '0':
-        return ui_command(ui, m, COMMAND_MATRIX_ALL, 0);
+        return ui_command(ui, m, ui->view == VIEW_REGIONS ? COMMAND_GRAPH_ALL : COMMAND_MATRIX_ALL,
+                          0);
     case '+':
     case '=':
         return zoom_key(ui, m, 0.5);
@@ -385,7 +435,7 @@ static int key(struct ui *ui, const struct model *m, const struct scene *scene,
 {
     switch (in->key) {
     case KEY_ESCAPE:
-        return escape(ui);
+        return escape(ui, m);
     case KEY_ENTER:
         return enter(ui, m);
     case KEY_LEFT:

@@ -49,6 +49,6 @@ int ui_input(struct ui *ui, const struct model *model, const struct scene *scene
 
 /** Select what the keys are on, now that its row is in the scene. @return 1 when the selection
  * changed */
-int ui_settle(struct ui *ui, const struct scene *scene);
+int ui_settle(struct ui *ui, const struct model *model, const struct scene *scene);
 
 #endif

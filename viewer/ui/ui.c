@@ -20,6 +20,7 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         .quantity = PAIR_BYTES,
         .mouse_x = -1,
         .mouse_y = -1,
+        .graph_zoom = 1,
     };
     for (int i = 0; i < UI_LISTS; i++)
         ui->sort[i] = -1;
@@ -204,8 +205,9 @@ static void remember(struct ui *ui)
 {
     if (ui->place_count == UI_PLACES)
         memmove(ui->places, ui->places + 1, (size_t)--ui->place_count * sizeof *ui->places);
-    ui->places[ui->place_count++] = (struct ui_place){ui->view, ui->selection, ui->matrix_row,
-                                                      ui->matrix_column, ui->matrix_extent};
+    ui->places[ui->place_count++] =
+        (struct ui_place){ui->view,          ui->selection,     ui->matrix_row,
+                          ui->matrix_column, ui->matrix_extent, ui->graph_open};
 }
 
 void ui_select(struct ui *ui, struct selection s)
@@ -236,6 +238,92 @@ int ui_pair_selected(const struct ui *ui, uint64_t source, uint64_t destination)
 {
     const struct selection *s = &ui->selection;
     return s->kind == SELECT_PAIR && s->a == source && s->b == destination;
+}
+
+int ui_marks_rank(const struct ui *ui, const struct model *m, uint32_t rank)
+{
+    const struct selection *s = &ui->selection;
+    const struct alert *alert;
+    switch (s->kind) {
+    case SELECT_RANK:
+    case SELECT_PAIR:
+        return ui_rank_selected(ui, rank);
+    case SELECT_NODE:
+        return rank < m->rank_count && m->ranks[rank].node == s->a;
+    case SELECT_REGION:
+        return s->a && latency_region_of(&m->latency, rank) == s->a;
+    case SELECT_ALERT:
+        alert = alerts_find(&m->alerts, s->a);
+        return alert && alert_has_rank(alert, rank);
+    default:
+        return 0;
+    }
+}
+
+static uint64_t host_named(const struct model *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->host_count; i++)
+        if (!strcmp(m->hosts[i].name, name))
+            return i;
+    return UINT64_MAX;
+}
+
+static struct selection selection_by(const struct model *m, const struct alert *a)
+{
+    if (a->region && latency_region_find(&m->latency, a->region) != LATENCY_NONE)
+        return (struct selection){SELECT_REGION, a->region, 0};
+    if (a->rank >= 0)
+        return (struct selection){SELECT_RANK, (uint64_t)a->rank, 0};
+    if (a->span_count)
+        return (struct selection){SELECT_ALERT, a->id, 0};
+    uint64_t host = host_named(m, a->host);
+    if (host != UINT64_MAX)
+        return (struct selection){SELECT_NODE, host, 0};
+    return (struct selection){SELECT_ALERT, a->id, 0};
+}
+
+void ui_pick_alert(struct ui *ui, const struct model *m, uint64_t id)
+{
+    const struct alert *a = alerts_find(&m->alerts, id);
+    int64_t begin, end;
+    if (!a)
+        return;
+    ui_select(ui, selection_by(m, a));
+    ui->alert = id;
+    ui->alert_picked = 1;
+    ui_visible(ui, m, &begin, &end);
+    int64_t onset = (int64_t)a->onset_ns;
+    if (end > begin && (onset < begin || onset >= end)) /* two fifths before it, the rest behind */
+        ui_pan_time(ui, m, onset - (begin + (end - begin) * 2 / 5));
+}
+
+/* ---- graph -------------------------------------------------------------------------------------
+ */
+
+static double within(double value, double low, double high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+void ui_zoom_graph(struct ui *ui, double factor, double x, double y)
+{
+    double zoom = within(ui->graph_zoom / factor, 0.5, 64), share = ui->graph_zoom / zoom;
+    ui->graph_x = x + (ui->graph_x - x) * share;
+    ui->graph_y = y + (ui->graph_y - y) * share;
+    ui->graph_zoom = zoom;
+    ui_pan_graph(ui, 0, 0);
+}
+
+void ui_pan_graph(struct ui *ui, double dx, double dy)
+{
+    ui->graph_x = within(ui->graph_x + dx, -1, 1);
+    ui->graph_y = within(ui->graph_y + dy, -1, 1);
+}
+
+static void whole_graph(struct ui *ui)
+{
+    ui->graph_x = ui->graph_y = 0;
+    ui->graph_zoom = 1;
 }
 
 /* ---- commands ----------------------------------------------------------------------------------
@@ -294,6 +382,21 @@ int ui_command(struct ui *ui, const struct model *m, enum ui_command command, ui
         return UI_CHANGED | UI_PICTURE;
     case COMMAND_LET_GO:
         ui_select(ui, (struct selection){0});
+        ui->alert_picked = 0;
+        break;
+    case COMMAND_COLOUR:
+        ui->colour = argument == COLOUR_LATENCY ? COLOUR_LATENCY : COLOUR_REGION;
+        break;
+    case COMMAND_COMPRESS:
+        ui->compress = argument != 0;
+        break;
+    case COMMAND_GRAPH_ALL:
+        whole_graph(ui);
+        break;
+    case COMMAND_GRAPH_OPEN:
+        if (ui->graph_open != argument)
+            remember(ui);
+        ui->graph_open = argument;
         break;
     }
     return UI_CHANGED;

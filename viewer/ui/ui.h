@@ -13,6 +13,8 @@
 
 enum view_id {
     VIEW_LIVE,
+    VIEW_REGIONS,
+    VIEW_ALERTS,
     VIEW_MATRIX,
     VIEW_PAIRS,
     VIEW_RANKS,
@@ -22,7 +24,17 @@ enum view_id {
     VIEWS
 };
 
-enum ui_list { LIST_PAIRS, LIST_RANKS, LIST_CALLS, LIST_NODES, LIST_JOBS, LIST_FOUND, UI_LISTS };
+enum ui_list {
+    LIST_PAIRS,
+    LIST_RANKS,
+    LIST_CALLS,
+    LIST_NODES,
+    LIST_JOBS,
+    LIST_FOUND,
+    LIST_ALERTS,
+    LIST_SERIES, /**< regions in the evolution strip */
+    UI_LISTS
+};
 
 /** What buttons and keys ask for. */
 enum ui_command {
@@ -40,17 +52,32 @@ enum ui_command {
     COMMAND_GROUP, /**< argument: enum call_group */
     COMMAND_SEARCH,
     COMMAND_PICTURE,
-    COMMAND_LET_GO, /**< of the selection */
+    COMMAND_LET_GO,     /**< of the selection */
+    COMMAND_COLOUR,     /**< argument: enum graph_colour */
+    COMMAND_COMPRESS,   /**< argument: 0 time as it ran, 1 what does not matter compressed */
+    COMMAND_GRAPH_ALL,  /**< the whole graph in sight */
+    COMMAND_GRAPH_OPEN, /**< argument: region whose ranks are to be seen one by one; 0: none */
 };
 
 /** What the calls are added up by. */
 enum call_group { GROUP_CALL, GROUP_COMM, GROUP_REGION, GROUP_NONE };
 
-enum select_kind { SELECT_NONE, SELECT_RANK, SELECT_PAIR, SELECT_NODE, SELECT_CALL };
+/** What the ranks in the graph of regions are coloured by. */
+enum graph_colour { COLOUR_REGION, COLOUR_LATENCY };
+
+enum select_kind {
+    SELECT_NONE,
+    SELECT_RANK,
+    SELECT_PAIR,
+    SELECT_NODE,
+    SELECT_CALL,
+    SELECT_REGION,
+    SELECT_ALERT, /**< the ranks that carry it */
+};
 
 struct selection {
     enum select_kind kind;
-    uint64_t a, b; /**< rank; source and destination; index of host; number of call */
+    uint64_t a, b; /**< rank; source and destination; index of host; number of call; id */
 };
 
 /** Where Backspace leads back to. */
@@ -58,6 +85,7 @@ struct ui_place {
     enum view_id view;
     struct selection selection;
     double matrix_row, matrix_column, matrix_extent;
+    uint64_t graph_open;
 };
 
 #define UI_PLACES 32
@@ -94,6 +122,14 @@ struct ui {
     double matrix_extent;             /**< ranks from edge to edge; 0: all */
     enum call_group group;
 
+    enum graph_colour colour;
+    double graph_x, graph_y; /**< middle of what is in sight, in the graph's own places */
+    double graph_zoom;       /**< 1: all of it */
+    uint64_t graph_open;     /**< region whose ranks are seen one by one; 0: none */
+    int compress;            /**< evolution: time that does not matter is compressed */
+    int alert_picked;        /**< an alert was chosen, number alert */
+    uint64_t alert;
+
     double scroll[UI_LISTS]; /**< first visible row */
     int sort[UI_LISTS];      /**< column, or -1 */
     int descending[UI_LISTS];
@@ -104,6 +140,7 @@ struct ui {
     /* mouse */
     double mouse_x, mouse_y;  /**< negative: no mouse over the window */
     struct scene_hit pressed; /**< what the button went down on; kind HIT_NONE: it is up */
+    struct scene_hit ground;  /**< the graph below it, which a drag moves; kind HIT_NONE: none */
     double press_x, press_y, last_x, last_y;
     int dragging;
 
@@ -151,6 +188,16 @@ void ui_select(struct ui *ui, struct selection selection);
 
 /** Go to a view, remembering where we were. */
 void ui_go(struct ui *ui, enum view_id view);
+
+/** Choose an alert: what it is about is selected, and the visible time holds its onset. */
+void ui_pick_alert(struct ui *ui, const struct model *model, uint64_t id);
+
+/** Does the selection hold a rank, alone or among others? */
+int ui_marks_rank(const struct ui *ui, const struct model *model, uint32_t rank);
+
+/** Zoom and move the graph of regions; x and y are places in it. */
+void ui_zoom_graph(struct ui *ui, double factor, double x, double y);
+void ui_pan_graph(struct ui *ui, double dx, double dy);
 
 /** Is it selected? A pair's ends count as selected ranks. */
 int ui_rank_selected(const struct ui *ui, uint64_t rank);

@@ -1,6 +1,7 @@
 #include "viewer/views/pieces.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/regions/regions.h"
 
 #include "holter/call.h"
 #include "holter/event.h"
@@ -17,6 +18,8 @@ void pictures_finish(struct pictures *p)
     free(p->heat.image.pixels);
     free(p->cells);
     free(p->order);
+    free(p->evolution.order);
+    regions_picture_destroy(p->regions);
     memset(p, 0, sizeof *p);
 }
 
@@ -120,13 +123,22 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     if (rank >= m->rank_count)
         return;
     char a[FORMAT_ROOM], b[FORMAT_ROOM];
-    tooltip_add(&s->tip, 0, "rank %u on %s", rank, model_host_of(m, rank));
+    uint64_t region = latency_region_of(&m->latency, rank);
+    if (region)
+        tooltip_add(&s->tip, 0, "rank %u on %s, region %llu", rank, model_host_of(m, rank),
+                    (unsigned long long)region);
+    else
+        tooltip_add(&s->tip, 0, "rank %u on %s", rank, model_host_of(m, rank));
     if (m->ranks[rank].dead)
         tooltip_add(&s->tip, s->brush.theme->bad, "died");
     if (rank >= r->rank_count || !r->ranks[(size_t)rank * RANK_COLUMNS + RANK_TIME_NS]) {
         tooltip_add(&s->tip, 0, "no figures in this span of time");
         return;
     }
+    double ratio = range_latency(r, rank);
+    if (!isnan(ratio))
+        tooltip_add(&s->tip, s->brush.theme->text, "latency %s the reference",
+                    format_ratio(a, sizeof a, ratio));
     const uint64_t *figures = r->ranks + (size_t)rank * RANK_COLUMNS;
     double shares[MODEL_CLASSES], mpi = 0;
     range_shares(r, rank, shares);

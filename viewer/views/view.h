@@ -18,16 +18,36 @@ struct picture {
     uint64_t per_cell;  /**< ranks in a cell, along each axis */
 };
 
+/** A stretch of the job's windows: one that matters, or calm time between two of those. */
+struct evolution_segment {
+    uint64_t first, last;
+    int calm;
+};
+
+enum { EVOLUTION_SEGMENTS = 63 };
+
+/** What the evolution strip shows, kept while facts and span stay the same. */
+struct evolution {
+    uint64_t key;
+    uint32_t *order; /**< owned; numbers of the regions' series, largest latency first */
+    uint32_t order_count;
+    struct evolution_segment segments[EVOLUTION_SEGMENTS]; /**< the whole job */
+    uint32_t segment_count;
+};
+
 /** Pictures of all views. Zero-initialised is empty. */
 struct pictures {
     struct picture matrix;
     struct picture heat;
-    double *cells; /**< owned; working memory */
+    struct evolution evolution;
+    struct regions_picture *regions; /**< owned; NULL: never looked at */
+    double *cells;                   /**< owned; working memory */
     size_t cells_room;
     uint32_t *order; /**< owned; ranks or pairs in the order of the list in sight */
     uint32_t order_count;
     size_t order_room;
     uint64_t order_key; /**< what it was computed from; 0: nothing */
+    int busy;           /**< a layout did a share of its work: lay out anew to let it do the next */
 };
 
 void pictures_finish(struct pictures *pictures);

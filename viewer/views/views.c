@@ -1,5 +1,6 @@
 #include "viewer/views/view.h"
 
+#include "viewer/views/alerts/alerts.h"
 #include "viewer/views/calls/calls.h"
 #include "viewer/views/jobs/jobs.h"
 #include "viewer/views/live/live.h"
@@ -7,13 +8,14 @@
 #include "viewer/views/nodes/nodes.h"
 #include "viewer/views/pairs/pairs.h"
 #include "viewer/views/ranks/ranks.h"
+#include "viewer/views/regions/regions.h"
 
 #include <string.h>
 
 const struct view *const views[VIEWS] = {
-    [VIEW_LIVE] = &live_view,   [VIEW_MATRIX] = &matrix_view, [VIEW_PAIRS] = &pairs_view,
-    [VIEW_RANKS] = &ranks_view, [VIEW_CALLS] = &calls_view,   [VIEW_NODES] = &nodes_view,
-    [VIEW_JOBS] = &jobs_view,
+    [VIEW_LIVE] = &live_view,     [VIEW_REGIONS] = &regions_view, [VIEW_ALERTS] = &alerts_view,
+    [VIEW_MATRIX] = &matrix_view, [VIEW_PAIRS] = &pairs_view,     [VIEW_RANKS] = &ranks_view,
+    [VIEW_CALLS] = &calls_view,   [VIEW_NODES] = &nodes_view,     [VIEW_JOBS] = &jobs_view,
 };
 
 int view_by_name(const char *name)

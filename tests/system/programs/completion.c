@@ -1,5 +1,4 @@
 #include "completion.h"
-#include "truth.h"
 
 #include <stdlib.h>
 
@@ -9,24 +8,26 @@ static MPI_Status *status_at(MPI_Status *statuses, int i)
 }
 
 static void one_by_one(enum completion_style style, int n, MPI_Request *requests,
-                       MPI_Status *statuses)
+                       MPI_Status *statuses, struct truth_span *spans)
 {
-    for (int i = 0; i < n; i++) {
-        int found = 0;
+    for (int k = 0; k < n; k++) {
+        int found = 0, i = style == BY_WAIT_BACKWARDS ? n - 1 - k : k;
         if (style == BY_TEST && requests[i] != MPI_REQUEST_NULL) {
             while (!POLL(&found, Test, &requests[i], &found, status_at(statuses, i)))
                 ;
+            spans[i] = truth_span();
             continue;
         }
         if (style == BY_GET_STATUS && requests[i] != MPI_REQUEST_NULL)
             while (!POLL(&found, Request_get_status, requests[i], &found, MPI_STATUS_IGNORE))
                 ;
         CALL(Wait, &requests[i], status_at(statuses, i));
+        spans[i] = truth_span();
     }
 }
 
 static void any(enum completion_style style, int n, MPI_Request *requests, MPI_Status *statuses,
-                int left)
+                struct truth_span *spans, int left)
 {
     while (left > 0) {
         MPI_Status status;
@@ -42,12 +43,13 @@ static void any(enum completion_style style, int n, MPI_Request *requests, MPI_S
             truth_broken("a request of %d was expected, not number %d", n, i);
         if (statuses)
             statuses[i] = status;
+        spans[i] = truth_span();
         left--;
     }
 }
 
 static void some(enum completion_style style, int n, MPI_Request *requests, MPI_Status *statuses,
-                 int left)
+                 struct truth_span *spans, int left)
 {
     int *which = malloc(sizeof(int) * (size_t)n);
     MPI_Status *found = malloc(sizeof(MPI_Status) * (size_t)n);
@@ -60,41 +62,47 @@ static void some(enum completion_style style, int n, MPI_Request *requests, MPI_
             POLL(&done, Testsome, n, requests, &done, which, s);
         if (done < 0)
             truth_broken("%d requests were expected to complete", left);
-        for (int i = 0; statuses && i < done; i++)
-            statuses[which[i]] = found[i];
+        for (int i = 0; i < done; i++) {
+            spans[which[i]] = truth_span();
+            if (statuses)
+                statuses[which[i]] = found[i];
+        }
         left -= done;
     }
     free(which);
     free(found);
 }
 
-void complete(enum completion_style style, int n, MPI_Request *requests, MPI_Status *statuses)
+void complete(enum completion_style style, int n, MPI_Request *requests, MPI_Status *statuses,
+              struct truth_span *spans)
 {
     int active = 0, found = 0;
     for (int i = 0; i < n; i++)
         active += requests[i] != MPI_REQUEST_NULL;
     switch (style) {
     case BY_WAIT:
+    case BY_WAIT_BACKWARDS:
     case BY_TEST:
     case BY_GET_STATUS:
-        one_by_one(style, n, requests, statuses);
+        one_by_one(style, n, requests, statuses, spans);
         break;
     case BY_WAITANY:
     case BY_TESTANY:
-        any(style, n, requests, statuses, active);
+        any(style, n, requests, statuses, spans, active);
         break;
     case BY_WAITSOME:
     case BY_TESTSOME:
-        some(style, n, requests, statuses, active);
+        some(style, n, requests, statuses, spans, active);
         break;
     case BY_TESTALL: /* without an active request it would find nothing, but say that all is done */
-        while (
-            active > 0 &&
-
-            !POLL(&found, Testall, n, requests, &found, statuses ? statuses : MPI_STATUSES_IGNORE))
+        while (active > 0 && !POLL(&found, Testall, n, requests, &found,
+                                   statuses ? statuses : MPI_STATUSES_IGNORE))
             ;
         break;
     default:
         CALL(Waitall, n, requests, statuses ? statuses : MPI_STATUSES_IGNORE);
     }
+    if (style == BY_TESTALL || style == BY_WAITALL)
+        for (int i = 0; i < n; i++)
+            spans[i] = truth_span();
 }

@@ -2,10 +2,11 @@
 #ifndef COMPLETION_H
 #define COMPLETION_H
 
-#include <mpi.h>
+#include "truth.h"
 
 enum completion_style {
     BY_WAIT,
+    BY_WAIT_BACKWARDS, /**< the last request first */
     BY_WAITALL,
     BY_WAITANY,
     BY_WAITSOME,
@@ -19,7 +20,9 @@ enum completion_style {
 
 /** Complete n active requests, which may have null requests among them.
  *  @param statuses  one for each request, filled in the request's place; NULL:
- * MPI_STATUS(ES)_IGNORE is given */
-void complete(enum completion_style style, int n, MPI_Request *requests, MPI_Status *statuses);
+ * MPI_STATUS(ES)_IGNORE is given
+ *  @param spans     one for each request: when the call was made that completed it */
+void complete(enum completion_style style, int n, MPI_Request *requests, MPI_Status *statuses,
+              struct truth_span *spans);
 
 #endif

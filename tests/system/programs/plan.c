@@ -87,6 +87,7 @@ struct message *plan_draw(uint64_t *state, const struct space *space, int n, siz
         m->sent_by_me = (from_a == i_am_a || !space->inter) && m->from == space->me;
         m->received_by_me = (from_a != i_am_a || !space->inter) && m->to == space->me;
         m->to_world = m->sent_by_me ? space->there_world[m->to] : -1;
+        m->from_world = m->received_by_me ? space->there_world[m->from] : -1;
     }
     return plan;
 }
@@ -106,6 +107,14 @@ char *message_payload(const struct message *message)
     return bytes;
 }
 
+uint64_t message_serial(const char *bytes)
+{
+    uint64_t serial = 0;
+    for (size_t i = 0; i < 8; i++)
+        serial |= (uint64_t)(unsigned char)bytes[i] << (i * 8);
+    return serial;
+}
+
 void message_check(const struct message *message, const char *bytes, size_t length)
 {
     if (length != message->bytes)
@@ -115,16 +124,21 @@ void message_check(const struct message *message, const char *bytes, size_t leng
             truth_broken("byte %zu of %zu of a message is wrong", i, length);
 }
 
-int message_find(const struct message *messages, int n, const char *bytes, size_t length)
+int message_find(struct message *messages, int n, int from, int tag, const char *bytes,
+                 size_t length)
 {
-    if (length < 8)
-        return -1;
     for (int i = 0; i < n; i++) {
-        char head[8];
-        for (size_t k = 0; k < 8; k++)
-            head[k] = payload_byte(&messages[i], k);
-        if (messages[i].received_by_me && memcmp(head, bytes, 8) == 0)
+        struct message *m = &messages[i];
+        size_t k = 0;
+        if (!m->received_by_me || m->taken || m->from != from || m->tag != tag ||
+            m->bytes != length)
+            continue;
+        while (k < length && k < 8 && bytes[k] == payload_byte(m, k))
+            k++;
+        if (k == length || k == 8) {
+            m->taken = 1;
             return i;
+        }
     }
     truth_broken("a message arrived that nobody sent to this rank");
 }

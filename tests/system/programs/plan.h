@@ -31,7 +31,9 @@ void space_finish(struct space *space);
 struct message {
     int from, to; /**< positions in the sender's end and the receiver's end */
     int sent_by_me, received_by_me;
-    int to_world;
+    int to_world;   /**< of what this rank sends, else -1 */
+    int from_world; /**< of what it receives, else -1 */
+    int taken;      /**< message_find() has found it */
     int tag;
     size_t bytes;
     uint64_t serial;
@@ -49,11 +51,18 @@ struct message *plan_draw(uint64_t *state, const struct space *space, int n, siz
 /** Allocated bytes of a message, at least one. */
 char *message_payload(const struct message *message);
 
+/** Serial number of the message that begins with these eight bytes. */
+uint64_t message_serial(const char *bytes);
+
 /** Stop the program when these are not the bytes of this message. */
 void message_check(const struct message *message, const char *bytes, size_t length);
 
-/** Find the message a payload claims to be, among those this rank receives.
- *  @return its position, or -1 when the payload is too short to name itself */
-int message_find(const struct message *messages, int n, const char *bytes, size_t length);
+/** Find the message that came from a source with a tag and these bytes, among those this rank
+ *  receives, each once. Of messages that are all alike the first is meant, as they cannot overtake
+ *  each other. Stops the program when there is none.
+ *  @param from  position in the sender's end
+ *  @return its position */
+int message_find(struct message *messages, int n, int from, int tag, const char *bytes,
+                 size_t length);
 
 #endif

@@ -1,6 +1,7 @@
-/* stress SEED ROUNDS [MOST_BYTES]: random point-to-point traffic in every way that MPI has, on
- * world, duplicated, split, created and inter-communicators, from one thread and from four. Every
- * byte received is verified. Needs two ranks or more. */
+/* stress SEED ROUNDS [MOST_BYTES [CROWD]]: random point-to-point traffic in every way that MPI has,
+ * on world, duplicated, split, created and inter-communicators, from one thread and from four.
+ * Every byte received is verified. With a CROWD other than 0 four threads also send and receive on
+ * one communicator with one tag, so that the order of messages is any. Needs two ranks or more. */
 #include "completion.h"
 #include "plan.h"
 #include "truth.h"
@@ -11,7 +12,10 @@
 #include <string.h>
 
 #define MESSAGES 24
+#define SLOTS (2 * MESSAGES + 4)
 #define THREADS 4
+#define CROWD_TAG 7777
+#define CROWD_BYTES 2048
 
 /* What one thread of one rank works with. */
 struct worker {
@@ -21,6 +25,7 @@ struct worker {
     size_t most_bytes;
     int first_tag;
     int shared; /* other threads use the same communicator: no wildcards */
+    int crowd;
 };
 
 enum wildcard { NO_WILDCARD, ANY_SOURCE, ANY_TAG, ANY_BOTH, WILDCARDS };
@@ -30,12 +35,13 @@ struct batch {
     struct message *plan;
     int n;        /* messages in the plan */
     int requests; /* slots in use */
-    MPI_Request request[2 * MESSAGES + 4];
-    MPI_Status status[2 * MESSAGES + 4];
-    char *buffer[2 * MESSAGES + 4]; /* owned */
-    size_t room[2 * MESSAGES + 4];  /* bytes of a receive buffer */
-    int message[2 * MESSAGES + 4];  /* position in the plan; -1: none */
-    int receives[2 * MESSAGES + 4]; /* 1: a receive */
+    MPI_Request request[SLOTS];
+    MPI_Status status[SLOTS];
+    struct truth_span span[SLOTS]; /* of the call that completed it */
+    char *buffer[SLOTS];           /* owned */
+    size_t room[SLOTS];            /* bytes of a receive buffer */
+    int message[SLOTS];            /* position in the plan; -1: none */
+    int receives[SLOTS];           /* 1: a receive */
     enum wildcard wildcard;
 };
 
@@ -87,18 +93,25 @@ static int tag_of(const struct batch *b, const struct message *m)
     return b->wildcard == ANY_TAG || b->wildcard == ANY_BOTH ? MPI_ANY_TAG : m->tag;
 }
 
-/* A message is here: which one, and is it whole? With wildcards and without a status only its first
- * bytes tell. */
-static void arrived(const struct batch *b, const struct message *expected, const char *bytes,
+/* A message was posted by a call at a time. */
+static void sent(struct truth_span posted, const struct message *m)
+{
+    truth_sent(m->to_world, m->bytes);
+    truth_trace_send(posted, m->to_world, m->bytes, m->serial);
+}
+
+/* A message is here, completed by a call at a time: which one, and is it whole? With wildcards its
+ * status and its first bytes tell. */
+static void arrived(const struct batch *b, const struct message *expected,
+                    struct truth_span completed, const MPI_Status *status, const char *bytes,
                     size_t length)
 {
-    if (b->wildcard != NO_WILDCARD) {
-        int i = message_find(b->plan, b->n, bytes, length);
-        expected = i < 0 ? NULL : &b->plan[i];
-    }
-    if (expected)
-        message_check(expected, bytes, length);
+    if (b->wildcard != NO_WILDCARD)
+        expected = &b->plan[message_find(b->plan, b->n, status->MPI_SOURCE, status->MPI_TAG, bytes,
+                                         length)];
+    message_check(expected, bytes, length);
     truth_received(length);
+    truth_trace_receive(completed, expected->from_world, length, expected->serial);
 }
 
 /* Check and free all buffers. Statuses are valid. */
@@ -111,7 +124,8 @@ static void batch_finish(struct worker *w, struct batch *b)
         int length = 0;
         if (b->receives[i]) {
             MPI_Get_count(&b->status[i], MPI_BYTE, &length);
-            arrived(b, &b->plan[b->message[i]], b->buffer[i], (size_t)length);
+            arrived(b, &b->plan[b->message[i]], b->span[i], &b->status[i], b->buffer[i],
+                    (size_t)length);
         }
         free(b->buffer[i]);
     }
@@ -151,17 +165,17 @@ static void post_sends(struct worker *w, struct batch *b, int ready)
         default:
             CALL(Isend, b->buffer[s], n, MPI_BYTE, m->to, m->tag, w->space->comm, &b->request[s]);
         }
-        truth_sent(m->to_world, m->bytes);
+        sent(truth_span(), m);
     }
 }
 
 static void finish_requests(struct worker *w, struct batch *b)
 {
     int style = draw_below(&w->choice, COMPLETION_STYLES);
-    complete((enum completion_style)style, b->requests, b->request, b->status);
+    complete((enum completion_style)style, b->requests, b->request, b->status, b->span);
 }
 
-/* All receives posted, all sends posted, completed in one of nine ways. */
+/* All receives posted, all sends posted, completed in one of ten ways. */
 static void immediate(struct worker *w)
 {
     struct batch *b = batch_draw(w, w->most_bytes);
@@ -183,10 +197,11 @@ static void without_statuses(struct worker *w)
     post_receives(w, b);
     post_sends(w, b, 0);
     complete((enum completion_style)draw_below(&w->choice, COMPLETION_STYLES), b->requests,
-             b->request, NULL);
+             b->request, NULL, b->span);
     for (int i = 0; i < b->requests; i++) {
         if (b->receives[i])
-            arrived(b, &b->plan[b->message[i]], b->buffer[i], b->plan[b->message[i]].bytes);
+            arrived(b, &b->plan[b->message[i]], b->span[i], NULL, b->buffer[i],
+                    b->plan[b->message[i]].bytes);
         free(b->buffer[i]);
     }
     free(b->plan);
@@ -223,7 +238,7 @@ static void receive_probed(struct worker *w, const struct batch *b, const struct
         CALL(Imrecv, bytes, length, MPI_BYTE, &handle, &request);
         CALL(Wait, &request, MPI_STATUS_IGNORE);
     }
-    arrived(b, m, bytes, (size_t)length);
+    arrived(b, m, truth_span(), &status, bytes, (size_t)length);
     free(bytes);
 }
 
@@ -246,7 +261,7 @@ static void probed(struct worker *w)
         CALL(Recv, bytes, (int)largest(b), MPI_BYTE, source_of(b, m), tag_of(b, m), w->space->comm,
              &status);
         MPI_Get_count(&status, MPI_BYTE, &length);
-        arrived(b, m, bytes, (size_t)length);
+        arrived(b, m, truth_span(), &status, bytes, (size_t)length);
         free(bytes);
     }
     finish_requests(w, b);
@@ -274,7 +289,7 @@ static void blocking_send(struct worker *w, const struct message *m, const char 
     default:
         CALL(Send, bytes, n, MPI_BYTE, m->to, m->tag, comm);
     }
-    truth_sent(m->to_world, m->bytes);
+    sent(truth_span(), m);
 }
 
 /* Receives posted before a barrier, then sends that block. */
@@ -324,6 +339,19 @@ static size_t bytes_to_send(const struct batch *b, int from, int to)
     return sum;
 }
 
+static void start_persistent(struct worker *w, struct batch *b)
+{
+    int together = draw_below(&w->choice, 2) && b->requests;
+    if (together)
+        CALL_BYTES(bytes_to_send(b, 0, b->requests), 0, Startall, b->requests, b->request);
+    for (int i = 0; i < b->requests; i++) {
+        if (!together)
+            CALL_BYTES(bytes_to_send(b, i, i + 1), 0, Start, &b->request[i]);
+        if (!b->receives[i])
+            sent(truth_span(), &b->plan[b->message[i]]);
+    }
+}
+
 /* Requests made once, started several times, freed; some are never started. */
 static void persistent(struct worker *w)
 {
@@ -331,21 +359,17 @@ static void persistent(struct worker *w)
     int rounds = draw_below(&w->plan, 4);
     init_persistent(w, b);
     for (int round = 0; round < rounds; round++) {
-        if (draw_below(&w->choice, 2) && b->requests)
-            CALL_BYTES(bytes_to_send(b, 0, b->requests), 0, Startall, b->requests, b->request);
-        else
-            for (int i = 0; i < b->requests; i++)
-                CALL_BYTES(bytes_to_send(b, i, i + 1), 0, Start, &b->request[i]);
-        for (int i = 0; i < b->requests; i++)
-            if (!b->receives[i])
-                truth_sent(b->plan[b->message[i]].to_world, b->plan[b->message[i]].bytes);
+        start_persistent(w, b);
         finish_requests(w, b);
+        for (int i = 0; i < b->n; i++)
+            b->plan[i].taken = 0;
         for (int i = 0; i < b->requests; i++) {
             int length = 0;
             if (!b->receives[i])
                 continue;
             MPI_Get_count(&b->status[i], MPI_BYTE, &length);
-            arrived(b, &b->plan[b->message[i]], b->buffer[i], (size_t)length);
+            arrived(b, &b->plan[b->message[i]], b->span[i], &b->status[i], b->buffer[i],
+                    (size_t)length);
         }
         if (b->wildcard != NO_WILDCARD)
             CALL(Barrier, w->space->comm);
@@ -376,11 +400,14 @@ static void sendrecv(struct worker *w)
         CALL(Sendrecv, out, (int)m.bytes, MPI_BYTE, to, w->first_tag, in, (int)m.bytes, MPI_BYTE,
              from, w->first_tag, s->comm, &status);
     MPI_Get_count(&status, MPI_BYTE, &length);
-    if (to != MPI_PROC_NULL)
-        truth_sent(s->there_world[to], m.bytes);
+    if (to != MPI_PROC_NULL) {
+        m.to_world = s->there_world[to];
+        sent(truth_span(), &m);
+    }
     if (from != MPI_PROC_NULL) {
         message_check(&m, replace ? out : in, (size_t)length);
         truth_received((size_t)length);
+        truth_trace_receive(truth_span(), s->there_world[from], m.bytes, m.serial);
     }
     free(out);
     free(in);
@@ -412,6 +439,7 @@ static void cancelled_and_freed(struct worker *w)
     MPI_Request request;
     MPI_Status status;
     int cancelled = 0, length = 0;
+    uint64_t serial = draw(&w->plan);
     char byte, in[64];
     if (s->inter)
         return;
@@ -422,12 +450,14 @@ static void cancelled_and_freed(struct worker *w)
     if (!cancelled)
         truth_broken("a receive without a message could not be cancelled");
     int to = (s->me + 1) % s->here, from = (s->me + s->here - 1) % s->here;
+    struct message m = {.to_world = s->there_world[to], .bytes = sizeof kept, .serial = serial};
     CALL(Isend, kept, sizeof kept, MPI_BYTE, to, w->first_tag, s->comm, &request);
+    sent(truth_span(), &m);
     CALL(Request_free, &request);
-    truth_sent(s->there_world[to], sizeof kept);
     CALL(Recv, in, sizeof in, MPI_BYTE, from, w->first_tag, s->comm, &status);
     MPI_Get_count(&status, MPI_BYTE, &length);
     truth_received((size_t)length);
+    truth_trace_receive(truth_span(), s->there_world[from], m.bytes, m.serial);
 }
 
 static MPI_Datatype draw_type(uint64_t *state)
@@ -462,6 +492,7 @@ static void derived(struct worker *w)
     const struct space *s = w->space;
     MPI_Datatype type = draw_type(&w->plan);
     int count = draw_below(&w->plan, 300), more = draw_below(&w->plan, 3), size, got = 0;
+    uint64_t serial = draw(&w->plan);
     MPI_Aint low, extent;
     MPI_Status status;
     if (!s->inter) {
@@ -473,12 +504,16 @@ static void derived(struct worker *w)
         MPI_Request request;
         CALL(Irecv, in, count + more, type, from, w->first_tag, s->comm, &request);
         CALL(Send, out, count, type, to, w->first_tag, s->comm);
+        struct message m = {.to_world = s->there_world[to],
+                            .bytes = (size_t)count * (size_t)size,
+                            .serial = serial};
+        sent(truth_span(), &m);
         CALL(Wait, &request, &status);
         MPI_Get_count(&status, type, &got);
         if (got != count)
             truth_broken("%d elements of a derived type were sent, %d arrived", count, got);
-        truth_sent(s->there_world[to], (size_t)count * (size_t)size);
-        truth_received((size_t)count * (size_t)size);
+        truth_received(m.bytes);
+        truth_trace_receive(truth_span(), s->there_world[from], m.bytes, serial);
         free(out);
         free(in);
     }
@@ -510,12 +545,51 @@ static void on_communicator(const struct worker *w, MPI_Comm comm, uint64_t seed
     space_finish(&space);
 }
 
+/* Several threads of every rank send to the next with one tag, and receive from the one before:
+ * which thread gets which message is open. */
+static void crowd(struct worker *w)
+{
+    const struct space *s = w->space;
+    int to = (s->me + 1) % s->here, from = (s->me + s->here - 1) % s->here;
+    MPI_Request requests[2 * MESSAGES];
+    MPI_Status statuses[2 * MESSAGES];
+    struct truth_span spans[2 * MESSAGES];
+    char *in[MESSAGES], *out[MESSAGES];
+    for (int i = 0; i < MESSAGES; i++) {
+        in[i] = malloc(CROWD_BYTES);
+        CALL(Irecv, in[i], CROWD_BYTES, MPI_BYTE, from, CROWD_TAG, s->comm, &requests[i]);
+    }
+    for (int i = 0; i < MESSAGES; i++) {
+        struct message m = {.to_world = s->there_world[to],
+                            .bytes = 8 + (size_t)draw_below(&w->choice, CROWD_BYTES - 8),
+                            .serial = draw(&w->choice)};
+        out[i] = message_payload(&m);
+        CALL(Isend, out[i], (int)m.bytes, MPI_BYTE, to, CROWD_TAG, s->comm,
+             &requests[MESSAGES + i]);
+        sent(truth_span(), &m);
+    }
+    complete((enum completion_style)draw_below(&w->choice, COMPLETION_STYLES), 2 * MESSAGES,
+             requests, statuses, spans);
+    for (int i = 0; i < MESSAGES; i++) {
+        int length = 0;
+        MPI_Get_count(&statuses[i], MPI_BYTE, &length);
+        struct message m = {.bytes = (size_t)length, .serial = message_serial(in[i])};
+        message_check(&m, in[i], (size_t)length);
+        truth_received(m.bytes);
+        truth_trace_receive(spans[i], s->there_world[from], m.bytes, m.serial);
+        free(in[i]);
+        free(out[i]);
+    }
+}
+
 static void *thread_main(void *user)
 {
     struct worker *w = user;
     static phase *const safe[] = {immediate, without_statuses, probed, blocking, derived, sendrecv};
     for (int i = 0; i < 4; i++)
         safe[draw_below(&w->plan, (int)(sizeof safe / sizeof *safe))](w);
+    if (w->shared && w->crowd)
+        crowd(w);
     return NULL;
 }
 
@@ -603,6 +677,7 @@ int main(int argc, char **argv)
         .space = &world, .plan = strtoull(argv[1], NULL, 0), .most_bytes = 8388608, .first_tag = 1};
     if (argc > 3)
         w.most_bytes = strtoull(argv[3], NULL, 0);
+    w.crowd = argc > 4 && atoi(argv[4]) != 0;
     w.choice = w.plan * 1000003 + (uint64_t)world.me;
     size = world.here;
     if (size < 2)

@@ -1,10 +1,14 @@
 #include "truth.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #define CALLS 256
 #define REGIONS 8
@@ -29,8 +33,24 @@ static struct {
         const char *name;
         struct message_truth sent;
     } regions[REGIONS];
-    int region; /* index of the open one, -1 outside */
+    int region;         /* index of the open one, -1 outside */
+    FILE *trace;        /* into the text; NULL: not asked for */
+    char *trace_text;   /* owned */
+    size_t trace_bytes; /* of the text */
 } truth = {.lock = PTHREAD_MUTEX_INITIALIZER, .region = -1};
+
+static _Thread_local struct truth_span last_call;
+
+static uint64_t ticks(void)
+{
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+#endif
+}
 
 _Noreturn void truth_broken(const char *format, ...)
 {
@@ -50,10 +70,15 @@ void truth_start(const char *init_call)
     truth.sent = calloc((size_t)truth.size, sizeof *truth.sent);
     if (!truth.sent)
         truth_broken("out of memory");
+    if (getenv("TRUTH_TRACE")) {
+        truth.trace = open_memstream(&truth.trace_text, &truth.trace_bytes);
+        if (!truth.trace)
+            truth_broken("out of memory");
+    }
     truth_call(init_call, 0, 0);
 }
 
-void truth_call(const char *name, size_t given, size_t got)
+static void count_call(const char *name, size_t given, size_t got)
 {
     pthread_mutex_lock(&truth.lock);
     for (int i = 0; i < CALLS; i++) {
@@ -71,16 +96,58 @@ void truth_call(const char *name, size_t given, size_t got)
     truth_broken("more than %d kinds of calls", CALLS);
 }
 
+void truth_call(const char *name, size_t given, size_t got)
+{
+    count_call(name, given, got);
+    last_call.begin = ticks();
+}
+
+int truth_called(int rc)
+{
+    last_call.end = ticks();
+    return rc;
+}
+
+void truth_polls(void)
+{
+    last_call.begin = ticks();
+}
+
 int truth_poll(const char *name, int found)
 {
+    last_call.end = ticks();
     if (found) {
-        truth_call(name, 0, 0);
+        count_call(name, 0, 0);
         return found;
     }
     pthread_mutex_lock(&truth.lock);
     truth.polls++;
     pthread_mutex_unlock(&truth.lock);
     return 0;
+}
+
+struct truth_span truth_span(void)
+{
+    return last_call;
+}
+
+static void trace(const char *what, struct truth_span span, int peer, size_t bytes, uint64_t serial)
+{
+    pthread_mutex_lock(&truth.lock);
+    if (truth.trace)
+        fprintf(truth.trace, "trace %s %d %ld %" PRIu64 " %" PRIu64 " %d %zu %" PRIu64 "\n", what,
+                truth.rank, syscall(SYS_gettid), span.begin, span.end, peer, bytes, serial);
+    pthread_mutex_unlock(&truth.lock);
+}
+
+void truth_trace_send(struct truth_span posted, int to_world, size_t bytes, uint64_t serial)
+{
+    trace("send", posted, to_world, bytes, serial);
+}
+
+void truth_trace_receive(struct truth_span completed, int from_world, size_t bytes, uint64_t serial)
+{
+    trace("receive", completed, from_world, bytes, serial);
 }
 
 void truth_sent(int world, size_t bytes)
@@ -136,6 +203,8 @@ static void write_lines(FILE *f)
     for (int i = 0; i < REGIONS && truth.regions[i].name; i++)
         fprintf(f, "truth region %d %s %zu %zu\n", truth.rank, truth.regions[i].name,
                 truth.regions[i].sent.messages, truth.regions[i].sent.bytes);
+    if (truth.trace && fflush(truth.trace) == 0)
+        fputs(truth.trace_text, f);
 }
 
 void truth_write(void)
@@ -156,9 +225,21 @@ void truth_write(void)
         truth_broken("cannot write %s", path);
 }
 
+static void wait_at_gate(void)
+{
+    const char *gate = getenv("TRUTH_GATE");
+    struct timespec a_while = {.tv_nsec = 10000000};
+    while (gate && access(gate, F_OK) != 0)
+        nanosleep(&a_while, NULL);
+}
+
 void truth_finish(void)
 {
     CALL(Finalize);
     truth_write();
+    if (truth.trace)
+        fclose(truth.trace);
+    free(truth.trace_text);
     free(truth.sent);
+    wait_at_gate();
 }

@@ -11,6 +11,16 @@
  *   truth received RANK MESSAGES BYTES
  *   truth region RANK NAME MESSAGES BYTES       messages sent inside that code region
  *
+ * With TRUTH_TRACE in the environment each message is told by itself, too, by programs that know
+ * which is which:
+ *
+ *   trace send RANK THREAD BEGIN END DESTINATION BYTES SERIAL
+ *   trace receive RANK THREAD BEGIN END SOURCE BYTES SERIAL
+ *
+ * BEGIN and END are read right before and after the call that posted the send, or that completed
+ * the receive; the k-th send of a source, destination and serial number is the message of their
+ * k-th receive. With TRUTH_GATE in the environment, a path, the process stays until that exists.
+ *
  * Ranks are those of MPI_COMM_WORLD. Thread-safe.
  */
 #ifndef TRUTH_H
@@ -18,25 +28,46 @@
 
 #include <mpi.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /** Make a call and count it. */
-#define CALL(name, ...) (truth_call("MPI_" #name, 0, 0), MPI_##name(__VA_ARGS__))
+#define CALL(name, ...) (truth_call("MPI_" #name, 0, 0), truth_called(MPI_##name(__VA_ARGS__)))
 
 /** Make a call and count it with the bytes that this rank gives and gets. */
 #define CALL_BYTES(given, got, name, ...)                                                          \
-    (truth_call("MPI_" #name, (given), (got)), MPI_##name(__VA_ARGS__))
+    (truth_call("MPI_" #name, (given), (got)), truth_called(MPI_##name(__VA_ARGS__)))
 
 /** Make a polling call whose result is in *found, and count it as a call or as a poll that found
  * nothing. */
-#define POLL(found, name, ...) (MPI_##name(__VA_ARGS__), truth_poll("MPI_" #name, *(found)))
+#define POLL(found, name, ...)                                                                     \
+    (truth_polls(), MPI_##name(__VA_ARGS__), truth_poll("MPI_" #name, *(found)))
 
 /** Start counting: after MPI_Init. Counts the MPI_Init (or the call named) itself. */
 void truth_start(const char *init_call);
 
 void truth_call(const char *name, size_t given, size_t got);
 
+/** @return rc */
+int truth_called(int rc);
+
+void truth_polls(void);
+
 /** @return found */
 int truth_poll(const char *name, int found);
+
+/** Ticks right before and after a call: of the TSC, or nanoseconds of CLOCK_MONOTONIC where there
+ *  is none. */
+struct truth_span {
+    uint64_t begin, end;
+};
+
+/** Of this thread's last call. */
+struct truth_span truth_span(void);
+
+/** Tell of one message, when that is asked for. */
+void truth_trace_send(struct truth_span posted, int to_world, size_t bytes, uint64_t serial);
+void truth_trace_receive(struct truth_span completed, int from_world, size_t bytes,
+                         uint64_t serial);
 
 /** A message to a world rank was posted. */
 void truth_sent(int world, size_t bytes);

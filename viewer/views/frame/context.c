@@ -1,6 +1,7 @@
 #include "viewer/views/frame/frame.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/alerts/evidence.h"
 #include "viewer/views/pieces.h"
 
 #include "holter/call.h"
@@ -23,6 +24,15 @@ static void fact_line(const struct stage *s, struct box box, double *y, const ch
     *y += 18;
 }
 
+static void latency_fact(const struct stage *s, struct box box, double *y, const char *name,
+                         double ratio)
+{
+    char a[FORMAT_ROOM], text[96];
+    snprintf(text, sizeof text, isnan(ratio) ? "%s" : "%s the reference",
+             format_ratio(a, sizeof a, ratio));
+    fact_line(s, box, y, name, text);
+}
+
 static void rank_facts(const struct stage *s, struct box box, double *y, uint32_t rank)
 {
     const struct range *r = s->range;
@@ -39,6 +49,8 @@ static void rank_facts(const struct stage *s, struct box box, double *y, uint32_
     fact_line(s, box, y, "waiting", format_share(a, sizeof a, range_waiting(r, rank)));
     snprintf(text, sizeof text, "%s", call_class_name((enum call_class)piece_waits_in(r, rank)));
     fact_line(s, box, y, "most of it in", text);
+    if (!isnan(range_latency(r, rank)))
+        latency_fact(s, box, y, "latency", range_latency(r, rank));
     char b[FORMAT_ROOM];
     snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)figures[RANK_SENT], ""),
              format_si(b, sizeof b, (double)figures[RANK_SENT_BYTES], "B"));
@@ -112,6 +124,43 @@ static void call_facts(const struct stage *s, struct box box, double *y, uint64_
     fact_line(s, box, y, "longest", format_duration(a, sizeof a, (double)c[CALLS_LONGEST_NS]));
 }
 
+static void region_facts(const struct stage *s, struct box box, double *y, uint64_t id)
+{
+    static const char *const trends[] = {"calm", "growing since ", "high since "};
+    const struct latency *l = &s->model->latency;
+    const struct latency_series *series = latency_find(l, SERIES_REGION, id);
+    const struct window_totals *w = series_newest(&s->model->series);
+    struct latency_point sum;
+    char a[FORMAT_ROOM], text[160];
+    uint64_t first, last;
+    uint32_t region = latency_region_find(l, id);
+    if (region != LATENCY_NONE) {
+        snprintf(text, sizeof text, "%s", format_count(a, sizeof a, l->regions[region].ranks));
+        fact_line(s, box, y, "ranks", text);
+        latency_region_ranks(l, id, text, sizeof text);
+        fact_line(s, box, y, "namely", text);
+    }
+    if (!series || !ui_windows(s->ui, s->model, &first, &last) ||
+        !latency_between(series, first, last, &sum) || !sum.messages)
+        return;
+    latency_fact(s, box, y, "latency", sum.typical);
+    latency_fact(s, box, y, "highest window", sum.highest);
+    snprintf(text, sizeof text, "%s of %s",
+             format_share(a, sizeof a, (double)sum.delayed / (double)sum.messages), "its messages");
+    fact_line(s, box, y, "delayed", text);
+    format_clock(a, sizeof a, w ? (int64_t)(series->trend_since * w->length_ns) : 0, 0);
+    snprintf(text, sizeof text, "%s%s", trends[series->trend],
+             series->trend == TREND_CALM ? "" : a);
+    fact_line(s, box, y, "trend", text);
+}
+
+static void alert_facts(const struct stage *s, struct box box, double *y, uint64_t id)
+{
+    const struct alert *alert = alerts_find(&s->model->alerts, id);
+    if (alert && alert->ranks[0])
+        fact_line(s, box, y, "ranks", alert->ranks);
+}
+
 static void selection_name(const struct stage *s, char *out, size_t room)
 {
     const struct selection *sel = &s->ui->selection;
@@ -125,6 +174,10 @@ static void selection_name(const struct stage *s, char *out, size_t room)
     else if (sel->kind == SELECT_NODE)
         snprintf(out, room, "%s",
                  sel->a < s->model->host_count ? s->model->hosts[sel->a].name : "?");
+    else if (sel->kind == SELECT_REGION)
+        snprintf(out, room, "region %llu", (unsigned long long)sel->a);
+    else if (sel->kind == SELECT_ALERT)
+        snprintf(out, room, "ranks of an alert");
     else
         snprintf(out, room, "%s",
                  sel->a < s->model->calls.keys.count
@@ -136,13 +189,17 @@ static double selection_height(const struct stage *s)
 {
     switch (s->ui->selection.kind) {
     case SELECT_RANK:
-        return 40 + 20 + 18 * 6 + 6;
+        return 40 + 20 + 18 * 7 + 6;
     case SELECT_PAIR:
         return 40 + 18 * 6 + 6;
     case SELECT_NODE:
         return 40 + 18 * 2 + 6;
     case SELECT_CALL:
         return 40 + 18 * 3 + 6;
+    case SELECT_REGION:
+        return 40 + 18 * 6 + 6;
+    case SELECT_ALERT:
+        return 40 + 18 + 6;
     default:
         return 0;
     }
@@ -170,6 +227,10 @@ static double selection_card(struct stage *s, struct box box)
         pair_facts(s, inner, &y, (uint32_t)sel->a, (uint32_t)sel->b);
     else if (sel->kind == SELECT_NODE)
         node_facts(s, inner, &y, sel->a);
+    else if (sel->kind == SELECT_REGION)
+        region_facts(s, inner, &y, sel->a);
+    else if (sel->kind == SELECT_ALERT)
+        alert_facts(s, inner, &y, sel->a);
     else
         call_facts(s, inner, &y, sel->a);
     return h + 12;
@@ -178,51 +239,34 @@ static double selection_card(struct stage *s, struct box box)
 /* ---- alerts ------------------------------------------------------------------------------------
  */
 
-static double alert_card(struct stage *s, struct box box, const struct model_alert *alert)
-{
-    const struct theme *t = s->brush.theme;
-    double h = alert->text[0] ? 74 : 42;
-    if (h > box.h)
-        return 0;
-    struct box card = {box.x, box.y, box.w, h};
-    color_t color = alert->firing ? t->bad : t->second;
-    char clock[FORMAT_ROOM];
-    scene_rect(s->brush.scene, card, 6, alert->firing ? t->bad_ground : t->panel);
-    scene_rect(s->brush.scene, (struct box){card.x, card.y, 3, h}, 1.5, color);
-    format_clock(clock, sizeof clock, (int64_t)alert->since_ns, 0);
-    double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, clock) + 2;
-    scene_text(s->brush.scene, card.x + card.w - 12 - w, card.y + 13, w, TEXT_AXIS, TEXT_FIGURES,
-               t->second, clock);
-    char title[160];
-    snprintf(title, sizeof title, "%s%s", alert->title, alert->firing ? "" : " (resolved)");
-    scene_text(s->brush.scene, card.x + 14, card.y + 10, card.w - 40 - w, TEXT_TITLE, 0, color,
-               title);
-    if (alert->text[0])
-        scene_paragraph(s->brush.scene, card.x + 14, card.y + 34, card.w - 28, TEXT_SMALL, t->text,
-                        2, alert->text);
-    if (alert->rank >= 0)
-        scene_hit(s->brush.scene, card, HIT_RANK, (uint64_t)alert->rank, 0);
-    return h + 8;
-}
-
+/* The picked one, else the first, in full; the others in a line or two. */
 static double alerts(struct stage *s, struct box box)
 {
+    static const enum alert_state order[] = {ALERT_FIRING, ALERT_PENDING, ALERT_RESOLVED};
+    const struct alerts *all = &s->model->alerts;
     double used = 0;
-    uint32_t shown = 0;
-    for (int firing = 1; firing >= 0; firing--) {
-        for (uint32_t i = 0; i < s->model->alert_count && shown < 3; i++) {
-            const struct model_alert *alert = &s->model->alerts[i];
-            if (alert->firing != firing || (!firing && shown))
+    uint32_t shown = 0, live = 0;
+    const struct alert *picked = s->ui->alert_picked ? alerts_find(all, s->ui->alert) : NULL;
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
+        for (uint32_t i = 0; i < all->count && shown < 3; i++) {
+            const struct alert *a = &all->items[i];
+            if (a->state != order[k] || (a->state == ALERT_RESOLVED && shown && a != picked))
                 continue;
-            double h = alert_card(s, (struct box){box.x, box.y + used, box.w, box.h - used}, alert);
-            used += h;
+            struct box room = {box.x, box.y + used, box.w, fmin(box.h * 0.75, box.h - used)};
+            int full = picked ? a == picked : !shown && a->state != ALERT_RESOLVED;
+            double h = evidence_card(s, room, a, full ? EVIDENCE_CARD : EVIDENCE_LINE);
+            h = h > 0 || !full ? h : evidence_card(s, room, a, EVIDENCE_LINE);
+            used += h > 0 ? h + 8 : 0;
             shown += h > 0;
+            live += h > 0 && a->state != ALERT_RESOLVED;
         }
     }
-    uint32_t firing = model_firing(s->model);
-    if (firing > shown && shown && box.h - used > 20) {
+    uint32_t more = alerts_count(all, ALERT_FIRING) + alerts_count(all, ALERT_PENDING) - live;
+    if (more && shown && box.h - used > 20) {
         scene_textf(s->brush.scene, box.x + 2, box.y + used - 2, box.w, TEXT_SMALL, 0,
-                    s->brush.theme->bad, "and %u more alerts", firing - shown);
+                    s->brush.theme->bad, "and %u more alert%s", more, more == 1 ? "" : "s");
+        scene_hit(s->brush.scene, (struct box){box.x, box.y + used - 4, box.w, 20}, HIT_BUTTON,
+                  COMMAND_VIEW, VIEW_ALERTS);
         used += 20;
     }
     return used > 0 ? used + 6 : 0;
@@ -321,7 +365,8 @@ void context_layout(struct stage *s, struct box box, int drawer)
         return;
     struct box inner = {box.x + (drawer ? 14 : 2), box.y + 12, box.w - (drawer ? 28 : 16),
                         box.h - 20};
-    double used = alerts(s, inner);
+    /* the view of alerts says it all */
+    double used = s->ui->view == VIEW_ALERTS && !drawer ? 0 : alerts(s, inner);
     inner.y += used;
     inner.h -= used;
     used = selection_card(s, inner);

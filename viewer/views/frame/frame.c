@@ -130,6 +130,17 @@ static void header(const struct stage *s, int folded)
 /* ---- rail --------------------------------------------------------------------------------------
  */
 
+/* How many are firing. */
+static void alert_badge(const struct stage *s, struct box box)
+{
+    uint32_t firing = alerts_count(&s->model->alerts, ALERT_FIRING);
+    if (!firing)
+        return;
+    scene_rect(s->brush.scene, box, 7, s->brush.theme->bad);
+    scene_textf(s->brush.scene, box.x, box.y, box.w, TEXT_AXIS_STRONG, TEXT_CENTRE | TEXT_FIGURES,
+                0x0e1318ff, firing < 100 ? "%u" : "99+", firing);
+}
+
 static void rail(const struct stage *s)
 {
     const struct theme *t = s->brush.theme;
@@ -151,6 +162,8 @@ static void rail(const struct stage *s)
                        color);
         scene_text(scene, 3, y + cell.h / 2 + 6, RAIL - 6, TEXT_AXIS, TEXT_CENTRE,
                    on ? t->text : color, views[i]->label);
+        if (i == VIEW_ALERTS)
+            alert_badge(s, (struct box){RAIL / 2.0 + 5, y + cell.h / 2 - 21, 20, 14});
         scene_hit(scene, cell, HIT_BUTTON, COMMAND_VIEW, (uint64_t)i);
         y += h;
     }
@@ -205,6 +218,26 @@ static double fact(const struct stage *s, double x, double end, color_t color, c
     return x + w + 18;
 }
 
+/* What became of the messages whose two ends were to be found. */
+static double latency_facts(const struct stage *s, double x, double end)
+{
+    const struct theme *t = s->brush.theme;
+    const struct latency *l = &s->model->latency;
+    double share = latency_matched(l);
+    char a[FORMAT_ROOM], text[128];
+    if (isnan(share))
+        return x;
+    /* rounded down: 100 % is said of all only */
+    snprintf(text, sizeof text, "matched %.*f\xc2\xa0%%", share < 1 ? 2 : 0,
+             share < 1 ? floor(share * 1e4) / 100 : 100);
+    x = fact(s, x, end, share < 0.99 ? t->warn : t->second, text);
+    if (l->rejected) {
+        snprintf(text, sizeof text, "%s matches refused", format_count(a, sizeof a, l->rejected));
+        x = fact(s, x, end, t->warn, text);
+    }
+    return x;
+}
+
 static void cost_facts(const struct stage *s, double x, double end)
 {
     const struct theme *t = s->brush.theme;
@@ -240,10 +273,16 @@ static void cost_facts(const struct stage *s, double x, double end)
                  format_count(a, sizeof a, m->series.missing));
         x = fact(s, x, end, t->warn, text);
     }
+    x = latency_facts(s, x, end);
     if (m->node_count) {
-        snprintf(text, sizeof text, "clock \xc2\xb1%s",
-                 format_duration(a, sizeof a, (double)c.clock_error_ns));
-        x = fact(s, x, end, t->second, text);
+        /* between two nodes where latency is joined, else of one node towards the daemon */
+        uint64_t error = m->latency.error_ns ? m->latency.error_ns : c.clock_error_ns;
+        if (error == WIRE_ANY)
+            snprintf(text, sizeof text, "clocks not aligned yet");
+        else
+            snprintf(text, sizeof text, "clock \xc2\xb1%s",
+                     format_duration(a, sizeof a, (double)error));
+        x = fact(s, x, end, error == WIRE_ANY ? t->warn : t->second, text);
     }
     if (s->ui->connection.missed) {
         snprintf(text, sizeof text, "%s frames missed here",
@@ -370,6 +409,7 @@ void frame_scene(struct scene *scene, const struct model *model, const struct ra
         .pictures = pictures,
         .hover = under ? &hover : NULL,
     };
+    pictures->busy = 0;
     scene_begin(scene, ui->w, ui->h, ui->scale, measure);
     frame_layout(&stage);
     scene_end(scene);

@@ -7,21 +7,23 @@
 #include <stdio.h>
 
 static const char *const keys[][2] = {
-    {"1 \xe2\x80\xa6 7", "views; Tab the next one"},
+    {"1 \xe2\x80\xa6 9", "views; Tab the next one"},
     {"space", "pause: hold this span of time"},
     {"f, End", "follow the newest data"},
     {"Home", "begin of the job"},
-    {"\xe2\x86\x90 \xe2\x86\x92", "move in time, or in the matrix"},
-    {"\xe2\x86\x91 \xe2\x86\x93", "next row of a list, or move in the matrix"},
-    {"+  \xe2\x88\x92", "zoom time, or the matrix"},
-    {"0", "matrix: the whole job"},
+    {"\xe2\x86\x90 \xe2\x86\x92", "move in time, in the matrix or the graph"},
+    {"\xe2\x86\x91 \xe2\x86\x93", "next row of a list, or move as above"},
+    {"+  \xe2\x88\x92", "zoom time, the matrix or the graph"},
+    {"0", "matrix, graph: all of it"},
     {"b", "messages or bytes"},
     {"w", "sums of the visible time, or since the start"},
+    {"l", "graph: colour by region or by latency"},
+    {"c", "evolution: compress time that does not matter"},
     {"g", "calls: add up by function, communicator, region"},
     {"/", "find a rank or a node"},
     {"Esc", "close, or let the selection go"},
     {"Backspace", "back to where you were"},
-    {"c", "context column in small windows"},
+    {"d", "context column in small windows"},
     {"t", "dark or light"},
     {"s", "save a picture"},
     {"q", "leave"},
@@ -29,8 +31,9 @@ static const char *const keys[][2] = {
 
 static const char *const mouse[][2] = {
     {"hover", "figures of what is under the mouse"},
-    {"click", "select: the same in all views"},
-    {"drag", "move in time, or in the matrix"},
+    {"click", "select: the same in all views; an alert: its ranks and its onset"},
+    {"double click", "a region: its ranks one by one, where they are drawn together"},
+    {"drag", "move in time, in the matrix or the graph"},
     {"wheel", "zoom; in lists scroll; with Shift move in time"},
 };
 
@@ -70,7 +73,7 @@ void help_layout(struct stage *s)
 {
     const struct theme *t = s->brush.theme;
     size_t count = sizeof keys / sizeof *keys, half = (count + 1) / 2;
-    double h = 64 + (double)half * 21 + 36 + 4 * 21 + 12;
+    double h = 64 + (double)half * 21 + 36 + sizeof mouse / sizeof *mouse * 21.0 + 12;
     struct box box = card(s, 820, h, (s->ui->h - h) / 2, "help");
     double column = (box.w - 60) / 2, y = box.y + 20;
     scene_text(s->brush.scene, box.x + 24, y, box.w - 48, TEXT_TITLE, 0, t->text, "Keys");

@@ -137,6 +137,23 @@ static void unknown_before(const struct stage *s, const struct timeline *line, s
                    s->brush.theme->second, "rank by rank only since this viewer connected");
 }
 
+/* Frames of the selected ranks; neighbours share one. */
+static void selected_rows(const struct stage *s, const struct raster *r, struct box plot)
+{
+    enum select_kind kind = s->ui->selection.kind;
+    for (uint32_t rank = 0; rank < r->ranks && kind != SELECT_NONE; rank++) {
+        if (!ui_marks_rank(s->ui, s->model, rank))
+            continue;
+        uint32_t end = rank + 1;
+        while (end < r->ranks && ui_marks_rank(s->ui, s->model, end))
+            end++;
+        double h = fmax(plot.h * (end - rank) / r->ranks, 2), y = plot.y + plot.h * rank / r->ranks;
+        scene_outline(s->brush.scene, (struct box){plot.x, y - 1, plot.w, h + 2}, 0, 1,
+                      s->brush.theme->text);
+        rank = end;
+    }
+}
+
 void heat_layout(struct stage *s, struct box box, const struct timeline *line)
 {
     const struct theme *t = s->brush.theme;
@@ -171,15 +188,7 @@ void heat_layout(struct stage *s, struct box box, const struct timeline *line)
     scene_image(s->brush.scene, (struct box){x0, plot.y, x1 - x0, plot.h},
                 &s->pictures->heat.image);
     unknown_before(s, line, plot, length);
-    const struct selection *sel = &s->ui->selection;
-    for (int end = 0; end < 2; end++) {
-        uint64_t rank = end ? sel->b : sel->a;
-        if ((sel->kind != SELECT_RANK && sel->kind != SELECT_PAIR) ||
-            (end && sel->kind == SELECT_RANK) || rank >= r.ranks)
-            continue;
-        double h = fmax(plot.h / r.ranks, 2), y = plot.y + (double)rank / r.ranks * plot.h;
-        scene_outline(s->brush.scene, (struct box){plot.x, y - 1, plot.w, h + 2}, 0, 1, t->text);
-    }
+    selected_rows(s, &r, plot);
     timeline_gaps(s, line, plot, 0);
     timeline_cursor(s, line, plot);
     struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TIME, 1, 0);

@@ -1,6 +1,7 @@
 #include "viewer/views/live/live.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/live/evolution.h"
 #include "viewer/views/live/heat.h"
 #include "viewer/views/live/timeline.h"
 #include "viewer/views/matrix/matrix.h"
@@ -11,7 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { GUTTER = 66, READOUT = 108 }; /* room for the figures left and right of a plot */
+enum { GUTTER = 84, READOUT = 108 }; /* room for the figures left and right of a plot */
 
 static double seconds_of(const struct window_totals *w)
 {
@@ -115,6 +116,8 @@ static void value_axis(const struct stage *s, const struct strip *strip, struct 
         else
             format_axis(text, sizeof text, value, strip->unit);
         scene_line(s->brush.scene, plot.x, y, plot.x + plot.w, y, 1, s->brush.theme->grid);
+        if (i == 1 && plot.h < 34)
+            continue; /* its figure would touch its neighbours' */
         if (i > 0 || !strip->stacked)
             scene_text(s->brush.scene, plot.x - GUTTER,
                        fmin(fmax(y - 7, plot.y - 4), plot.y + plot.h - 12), GUTTER - 8, TEXT_AXIS,
@@ -191,6 +194,7 @@ static void strip_layout(struct stage *s, const struct strip *strip, const struc
     struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TIME, 0, 0);
     hit->x0 = (double)l->begin;
     hit->x1 = (double)l->end;
+    timeline_alert_hits(s, l, plot, strip == strips);
 }
 
 /* The whole job in one band, with the visible span framed. */
@@ -294,6 +298,34 @@ static void lower_half(struct stage *s, struct box box)
     heat_layout(s, right, &line);
 }
 
+/* Heights of the parts: the strips keep theirs, then latency, then matrix and waiting. */
+struct split {
+    double strips, evolution;
+    int lower;
+};
+
+static struct split split_for(const struct stage *s, double room)
+{
+    struct split split = {0};
+    if (!evolution_known(s->model)) {
+        split.lower = room > 426;
+        split.strips = split.lower ? fmin(fmax(room * 0.50, 250), 450) : room;
+        return split;
+    }
+    split.strips = fmin(fmax(room * 0.36, 244), 420);
+    double rest = room - split.strips - 8, wanted = evolution_height(s->model, 12);
+    if (rest < 96) { /* a very low window shows the curve alone */
+        split.strips = room;
+        return split;
+    }
+    wanted *= fmin(fmax(rest / 700, 1), 1.5); /* larger circles where there is room */
+    split.evolution = floor(fmin(wanted, fmax(rest * 0.56, 200)));
+    split.lower = rest - split.evolution > 176;
+    if (!split.lower)
+        split.evolution = rest;
+    return split;
+}
+
 static void live_layout(struct stage *s, struct box box)
 {
     int64_t begin, end;
@@ -307,11 +339,9 @@ static void live_layout(struct stage *s, struct box box)
                     "Figures appear one window after the ranks have called MPI_Init.");
         return;
     }
-    double room = foot - y - 18 - 30 - 14;
-    int lower = room > 420;
-    double strips_h = lower ? fmin(fmax(room * 0.50, 250), 450) : room;
-    double h = floor((strips_h - 16) / 3);
     struct timeline line = {inner.x + GUTTER, inner.w - GUTTER - READOUT, begin, end};
+    struct split split = split_for(s, foot - y - 18 - 38);
+    double h = floor((split.strips - 16) / 3);
     for (size_t i = 0; i < 3; i++) {
         strip_layout(s, &strips[i], &line, (struct box){inner.x, y, inner.w, h});
         y += h + 8;
@@ -321,7 +351,11 @@ static void live_layout(struct stage *s, struct box box)
     y += 14;
     band_layout(s, (struct box){line.x, y, line.w, 28}, begin, end);
     y += 38;
-    if (lower)
+    if (split.evolution > 0) {
+        evolution_layout(s, (struct box){inner.x, y, inner.w, split.evolution}, &line);
+        y += split.evolution + 8;
+    }
+    if (split.lower)
         lower_half(s, (struct box){inner.x, y, inner.w, foot - y});
     window_tip(s);
 }

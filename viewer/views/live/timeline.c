@@ -124,7 +124,9 @@ void timeline_gaps(const struct stage *s, const struct timeline *l, struct box p
 void timeline_cursor(const struct stage *s, const struct timeline *l, struct box plot)
 {
     const struct scene_hit *hover = s->hover;
-    if (!hover || hover->kind != HIT_TIME || s->ui->dragging)
+    int timed = hover && hover->x1 > hover->x0 &&
+                (hover->kind == HIT_TIME || hover->kind == HIT_SERIES || hover->kind == HIT_REGION);
+    if (!timed || s->ui->dragging)
         return;
     /* The same moment in every plot, also where time runs on another scale. */
     double x = floor(timeline_x(l, (int64_t)scene_hit_x(hover, s->brush.mouse_x))) + 0.5;
@@ -133,29 +135,94 @@ void timeline_cursor(const struct stage *s, const struct timeline *l, struct box
                    color_fade(s->brush.theme->text, 0.35));
 }
 
+/* The visible alerts with the places of their flags, which are given to the newest first. */
+struct flag {
+    const struct alert *alert;
+    double x;       /* of the onset */
+    struct box box; /* of the words; no width: there is no room for them */
+};
+
+enum { FLAGS = 64, FLAG_H = 18 };
+
+static int flag_is_free(const struct flag *flags, size_t count, struct box box)
+{
+    for (size_t i = 0; i < count; i++)
+        if (flags[i].box.w > 0 && box.x < flags[i].box.x + flags[i].box.w + 4 &&
+            flags[i].box.x < box.x + box.w + 4)
+            return 0;
+    return 1;
+}
+
+static size_t place_flags(const struct stage *s, const struct timeline *l, struct box plot,
+                          int words, struct flag *flags)
+{
+    static const enum alert_state order[] = {ALERT_FIRING, ALERT_PENDING, ALERT_RESOLVED};
+    const struct alerts *all = &s->model->alerts;
+    size_t n = 0;
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
+        for (uint32_t i = 0; i < all->count && n < FLAGS; i++) {
+            const struct alert *a = &all->items[i];
+            double x = floor(timeline_x(l, (int64_t)a->onset_ns)) + 0.5;
+            if (a->state != order[k] || x < plot.x || x > plot.x + plot.w)
+                continue;
+            double w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, a->title) + 14;
+            struct box box = {x + w > plot.x + plot.w ? x - w : x, plot.y, w, FLAG_H};
+            if (!words || w > plot.w / 2 || box.x < plot.x || !flag_is_free(flags, n, box))
+                box.w = 0;
+            flags[n++] = (struct flag){a, x, box};
+        }
+    }
+    return n;
+}
+
+static color_t alert_color(const struct theme *t, const struct alert *a)
+{
+    return a->state == ALERT_FIRING    ? t->bad
+           : a->state == ALERT_PENDING ? t->warn
+                                       : color_fade(t->second, 0.7);
+}
+
 void timeline_alerts(const struct stage *s, const struct timeline *l, struct box plot, int words)
 {
     const struct theme *t = s->brush.theme;
-    double free_from = -1e9; /* flags are laid out from right to left and must not touch */
-    for (uint32_t i = 0; i < s->model->alert_count; i++) {
-        const struct model_alert *alert = &s->model->alerts[i];
-        double x = floor(timeline_x(l, (int64_t)alert->since_ns)) + 0.5;
-        if (x < plot.x || x > plot.x + plot.w)
-            continue;
-        color_t color = alert->firing ? t->bad : t->second;
+    struct flag flags[FLAGS];
+    size_t n = place_flags(s, l, plot, words, flags);
+    for (size_t i = n; i-- > 0;) {
+        const struct alert *a = flags[i].alert;
+        color_t color = alert_color(t, a);
+        uint64_t end = a->onset_ns + alert_length_ns(a, model_now_ns(s->model));
+        double x1 = fmin(timeline_x(l, (int64_t)end), plot.x + plot.w);
+        scene_rect(s->brush.scene, (struct box){flags[i].x, plot.y, x1 - flags[i].x, 2}, 0,
+                   color_fade(color, 0.55));
         for (double y = plot.y; y < plot.y + plot.h; y += 6)
-            scene_line(s->brush.scene, x, y, x, fmin(y + 3, plot.y + plot.h), 1, color);
-        double w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, alert->title) + 12;
-        double left = x + w > plot.x + plot.w ? x - w : x;
-        if (!words || w > plot.w / 2 || left < plot.x ||
-            (free_from > -1e8 && left + w > free_from - 4 && left < free_from + 400))
-            continue;
-        scene_rect(s->brush.scene, (struct box){left, plot.y, w, 18}, 0,
-                   alert->firing ? t->bad_ground : t->raised);
-        scene_text(s->brush.scene, left + 6, plot.y + 2, w - 12, TEXT_AXIS_STRONG, 0, color,
-                   alert->title);
-        free_from = left;
+            scene_line(s->brush.scene, flags[i].x, y, flags[i].x, fmin(y + 3, plot.y + plot.h), 1,
+                       color);
     }
+    for (size_t i = 0; i < n; i++) {
+        const struct alert *a = flags[i].alert;
+        struct box box = flags[i].box;
+        if (box.w <= 0)
+            continue;
+        scene_rect(s->brush.scene, box, 0,
+                   a->state == ALERT_FIRING    ? t->bad_ground
+                   : a->state == ALERT_PENDING ? t->warn_ground
+                                               : t->raised);
+        scene_rect(s->brush.scene,
+                   (struct box){box.x < flags[i].x ? box.x + box.w - 2 : box.x, box.y, 2, box.h}, 0,
+                   alert_color(t, a));
+        scene_text(s->brush.scene, box.x + 8, box.y + 2, box.w - 14, TEXT_AXIS_STRONG, 0,
+                   a->state == ALERT_RESOLVED ? t->second : alert_color(t, a), a->title);
+    }
+}
+
+void timeline_alert_hits(const struct stage *s, const struct timeline *l, struct box plot,
+                         int words)
+{
+    struct flag flags[FLAGS];
+    size_t n = place_flags(s, l, plot, words, flags);
+    for (size_t i = 0; i < n; i++)
+        if (flags[i].box.w > 0)
+            scene_hit(s->brush.scene, flags[i].box, HIT_ALERT, flags[i].alert->id, 0);
 }
 
 double timeline_peak(const struct model *m, const struct timeline *l, timeline_value *value)

@@ -22,10 +22,17 @@ void timeline_grid(const struct stage *stage, const struct timeline *line, doubl
 void timeline_gaps(const struct stage *stage, const struct timeline *line, struct box plot,
                    int words);
 
-/** Line under the mouse, and flags of alerts. */
+/** Line under the mouse. */
 void timeline_cursor(const struct stage *stage, const struct timeline *line, struct box plot);
+
+/** A line at the onset of each alert, with its title as a flag where words are wanted and there is
+ * room, and a bar over the time it lasted. Resolved ones are dimmed. */
 void timeline_alerts(const struct stage *stage, const struct timeline *line, struct box plot,
                      int words);
+
+/** What can be clicked of them; lay out after the hit of the plot. */
+void timeline_alert_hits(const struct stage *stage, const struct timeline *line, struct box plot,
+                         int words);
 
 /** A figure of a window. @return not a number where there is none */
 typedef double timeline_value(const struct window_totals *window);

@@ -215,13 +215,12 @@ static void selected_lines(const struct stage *s, const struct grid *g)
             s->brush.scene,
             (struct box){x_of(g, column) - pad, y_of(g, row) - pad, h + 2 * pad, h + 2 * pad}, 2, 2,
             color);
-    } else if (sel->kind == SELECT_NODE) {
+    } else if (sel->kind != SELECT_NONE && sel->kind != SELECT_CALL) {
         for (uint32_t rank = 0; rank < s->model->rank_count; rank++) {
-            if (s->model->ranks[rank].node != sel->a ||
-                s->model->ranks[rank].node >= s->model->host_count)
+            if (!ui_marks_rank(s->ui, s->model, rank))
                 continue;
             uint32_t end = rank;
-            while (end < s->model->rank_count && s->model->ranks[end].node == sel->a)
+            while (end < s->model->rank_count && ui_marks_rank(s->ui, s->model, end))
                 end++;
             double x = x_of(g, rank), y = y_of(g, rank), w = (end - rank) * h;
             scene_outline(s->brush.scene, (struct box){g->plot.x, y, g->plot.w, w}, 0, 1, color);

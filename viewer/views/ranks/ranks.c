@@ -99,7 +99,7 @@ static void rank_row(struct stage *s, struct box row, uint32_t rank, uint32_t at
     int dead = rank < s->model->rank_count && s->model->ranks[rank].dead;
     double shares[MODEL_CLASSES];
     char text[FORMAT_ROOM];
-    piece_row(s, row, HIT_RANK, rank, 0, ui_rank_selected(s->ui, rank), LIST_RANKS, at);
+    piece_row(s, row, HIT_RANK, rank, 0, ui_marks_rank(s->ui, s->model, rank), LIST_RANKS, at);
     snprintf(text, sizeof text, dead ? "%u died" : "%u", rank);
     cell(s, row, RANK, dead ? t->bad : t->text, text);
     cell(s, row, NODE, t->second, model_host_of(s->model, rank));

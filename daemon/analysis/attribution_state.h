@@ -1,0 +1,134 @@
+/* What attribution.c (sums), attribution_causes.c (what they say), attribution_mapping.c and
+ * attribution_text.c share. */
+#ifndef HOLTER_ANALYSIS_ATTRIBUTION_STATE_H
+#define HOLTER_ANALYSIS_ATTRIBUTION_STATE_H
+
+#include "daemon/analysis/attribution.h"
+#include "daemon/analysis/key_table.h"
+
+/** Of a rank: times in nanoseconds, and counts. "In" is what it received, "out" what it sent. */
+enum rank_figure {
+    RANK_LENGTH,     /**< length of the windows it reported */
+    RANK_MPI,        /**< time in MPI calls */
+    RANK_MESSAGING,  /**< of it, in calls of the classes send, recv, wait and poll */
+    RANK_COLLECTIVE, /**< of it, in collectives */
+    RANK_CALLS,      /**< calls without polls that found nothing: measures the work done */
+    RANK_MESSAGES,   /**< sent and received: mc_p of 003, Eq. 7 */
+    RANK_WAITED,     /**< late-sender time of messages it received */
+    RANK_AWAITED,    /**< late-sender time of messages it sent: others waited for it */
+    RANK_CAME_LATE,  /**< late-receiver time of messages it received: they waited for it */
+    RANK_INTER_IN,   /**< messages from other nodes, exact */
+    RANK_INTER_OUT,  /**< messages to other nodes, exact */
+    RANK_INTRA_OUT,  /**< messages within its node, exact */
+    RANK_INTER_BYTES,
+    RANK_INTRA_BYTES,
+    RANK_MATCHED,      /**< messages from other nodes that were matched */
+    RANK_NETWORK,      /**< network time of them */
+    RANK_EXPECTED,     /**< what they take by the reference criterion */
+    RANK_JOINT,        /**< joint time of them */
+    RANK_NETWORK_OUT,  /**< network time of matched messages to other nodes */
+    RANK_EXPECTED_OUT, /**< what they take by the reference criterion */
+    RANK_NEAR_MATCHED, /**< the same of messages within its node */
+    RANK_NEAR_NETWORK,
+    RANK_NEAR_EXPECTED,
+    RANK_FIGURES
+};
+
+/** Of messages from one node to another. */
+enum pair_figure { PAIR_MATCHED, PAIR_NETWORK, PAIR_EXPECTED, PAIR_JOINT, PAIR_FIGURES };
+
+/** Of one window. Whole numbers, so that the order of rows does not matter. */
+struct attribution_slice {
+    uint64_t number;
+    uint64_t (*ranks)[RANK_FIGURES]; /**< owned; by rank */
+    uint32_t rank_count, rank_room;
+    uint64_t (*pairs)[PAIR_FIGURES]; /**< owned; by number of the pair */
+    uint32_t pair_count, pair_room;
+};
+
+/** Of many windows. */
+struct attribution_sum {
+    double (*ranks)[RANK_FIGURES]; /**< owned */
+    uint32_t rank_room;
+    double (*pairs)[PAIR_FIGURES]; /**< owned */
+    uint32_t pair_room;
+    uint32_t windows; /**< added */
+};
+
+struct attribution_node {
+    char name[64];
+    uint32_t ranks; /**< placed there */
+};
+
+/** A rank that another one exchanges many messages with. */
+struct attribution_partner {
+    uint32_t rank;
+    uint64_t messages;
+};
+
+struct attribution {
+    struct attribution_params params;
+    uint32_t *node_of; /**< owned; by rank */
+    uint32_t placed;   /**< ranks in node_of */
+    uint32_t place_room;
+    struct attribution_node *nodes; /**< owned */
+    uint32_t node_count, node_room;
+    struct key_table pairs;           /**< of nodes; hi: source, lo: destination */
+    struct attribution_slice *slices; /**< owned; a ring */
+    uint32_t slice_first, slice_count;
+    struct attribution_sum base; /**< windows before those in the ring */
+    int disturbed;
+    uint64_t disturbed_since;
+    struct attribution_partner (*partners)[ATTRIBUTION_PARTNERS]; /**< owned; by rank */
+    uint32_t partner_room, rank_count; /**< rank_count: one above the highest seen */
+};
+
+/** Node of a rank; ATTRIBUTION_NO_NODE when not placed. */
+static inline uint32_t attribution_node_of(const struct attribution *a, uint32_t rank)
+{
+    return rank < a->placed ? a->node_of[rank] : ATTRIBUTION_NO_NODE;
+}
+
+static inline const struct attribution_slice *attribution_slice_at(const struct attribution *a,
+                                                                   uint32_t i)
+{
+    return &a->slices[(a->slice_first + i) % a->params.windows];
+}
+
+/** Make room for so many ranks and pairs, and add a slice. @return 0 or -ENOMEM */
+int attribution_sum_room(struct attribution_sum *sum, uint32_t ranks, uint32_t pairs);
+int attribution_sum_add(struct attribution_sum *sum, const struct attribution_slice *slice);
+void attribution_sum_finish(struct attribution_sum *sum);
+
+/** Name of a node, never NULL. */
+const char *attribution_node_name(const struct attribution *a, uint32_t node);
+
+/** Share of its messages that the ranks could have within their nodes, if those who exchange most
+ *  sat together: clusters of the nodes' sizes, grown greedily along the heaviest partners.
+ *  @param given  set to the share that the mapping in force has of the same messages
+ *  @return the share; NaN without messages or memory */
+double attribution_reachable(const struct attribution *a, double *given);
+
+/** What a result is made from, one for each cause found. */
+struct attribution_finding {
+    enum attribution_cause_kind kind;
+    double delay;
+    uint32_t ranks[ATTRIBUTION_RANKS];
+    uint32_t rank_count;
+    uint32_t nodes[ATTRIBUTION_NODES];
+    uint32_t node_count;
+    double ratio;         /**< of what grew to what it was before */
+    double others;        /**< the same ratio of those it does not concern */
+    double first, second; /**< numbers of the kind's text; network: first is ns a message */
+    int between;    /**< network: the link between nodes[0] and nodes[1], not all of nodes[0] */
+    int by_network; /**< seen by network time, not by time outside of MPI */
+    int baseline;   /**< compared with what was before */
+};
+
+/** Text and advice of a finding. */
+void attribution_describe(const struct attribution *a, const struct attribution_finding *finding,
+                          char *text, size_t room);
+void attribution_advise(const struct attribution *a, const struct attribution_finding *finding,
+                        char *text, size_t room);
+
+#endif

@@ -1,0 +1,520 @@
+#include "daemon/analysis/criteria.h"
+
+#include "daemon/analysis/histogram.h"
+#include "holter/error.h"
+#include "holter/size_class.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Weight of a window's median at the origin, and the half-lives after which the origin is moved: so
+ * weights keep 20 bits at least, and sums of them fit 64. */
+#define WEIGHT_ONE (1u << 20)
+#define WEIGHT_HALVINGS 16.0
+
+/* Bytes that take as long as the latency of a message alone: where measured lines bend. */
+#define LATENCY_BYTES 4096.0
+
+#define NO_WINDOW UINT64_MAX
+
+/* One size class of a locality. */
+struct cell {
+    struct histogram progress; /* window in progress */
+    struct histogram horizon;  /* sum of the windows of the ring */
+    struct histogram pool;     /* since the last median */
+    uint64_t pooled;           /* windows in the pool */
+    struct histogram history;  /* weights of the medians so far */
+    double latest;             /* latest median, nanoseconds */
+    double fresh;              /* median of the window that is being closed; NaN: none */
+    uint64_t fresh_windows;    /* that it stands for */
+    int closed;                /* had messages in a closed window */
+};
+
+/* What a window added to a horizon is kept as one number for each class of times: locality, size
+ * class and time class above, messages below. */
+#define TIME_BITS 12u
+#define SIZE_BITS 10u
+#define MESSAGES_BITS 41u
+#define MOST_MESSAGES ((UINT64_C(1) << MESSAGES_BITS) - 1) /* of a cell in a window */
+_Static_assert(TIME_CLASSES <= 1u << TIME_BITS && SIZE_CLASSES <= 1u << SIZE_BITS &&
+                   MESSAGES_BITS + TIME_BITS + SIZE_BITS + 1 <= 64,
+               "an entry fits its bits");
+
+struct slot {
+    uint64_t window; /* NO_WINDOW: empty */
+    uint64_t *entries;
+    size_t count;
+};
+
+struct criteria {
+    struct criteria_params params;
+    struct cell *cells[CRITERIA_LOCALITIES][SIZE_CLASSES]; /* owned; NULL: no messages so far */
+    struct slot *ring;                                     /* owned; [horizon] */
+    uint64_t newest;                                       /* last closed window, or NO_WINDOW */
+    uint64_t origin; /* window whose median has the weight WEIGHT_ONE */
+    double recent[CRITERIA_LOCALITIES][SIZE_CLASSES];
+    double reference[CRITERIA_LOCALITIES][SIZE_CLASSES];
+};
+
+int criteria_create(struct criteria **out, const struct criteria_params *params)
+{
+    if (params->horizon < 1 || params->horizon > 65536 || params->least < 1 ||
+        !(params->reference_quantile > 0 && params->reference_quantile <= 0.5) ||
+        !(params->half_life >= 1 && params->half_life <= 1e7))
+        return -HOLTER_ERANGE;
+    struct criteria *criteria = calloc(1, sizeof(*criteria));
+    struct slot *ring = calloc(params->horizon, sizeof(*ring));
+    if (criteria == NULL || ring == NULL) {
+        free(criteria);
+        free(ring);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < params->horizon; i++)
+        ring[i].window = NO_WINDOW;
+    criteria->params = *params;
+    criteria->ring = ring;
+    criteria->newest = NO_WINDOW;
+    for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
+        for (unsigned s = 0; s < SIZE_CLASSES; s++)
+            criteria->recent[l][s] = criteria->reference[l][s] = NAN;
+    *out = criteria;
+    return 0;
+}
+
+void criteria_destroy(struct criteria *criteria)
+{
+    if (criteria == NULL)
+        return;
+    for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++) {
+        for (unsigned s = 0; s < SIZE_CLASSES; s++) {
+            struct cell *cell = criteria->cells[l][s];
+            if (cell == NULL)
+                continue;
+            histogram_finish(&cell->progress);
+            histogram_finish(&cell->horizon);
+            histogram_finish(&cell->pool);
+            histogram_finish(&cell->history);
+            free(cell);
+        }
+    }
+    for (uint32_t i = 0; i < criteria->params.horizon; i++)
+        free(criteria->ring[i].entries);
+    free(criteria->ring);
+    free(criteria);
+}
+
+int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_class,
+                 uint32_t time_class, uint64_t messages)
+{
+    if (locality >= CRITERIA_LOCALITIES || size_class >= SIZE_CLASSES || time_class >= TIME_CLASSES)
+        return -HOLTER_ERANGE;
+    if (messages == 0)
+        return 0;
+    struct cell *cell = criteria->cells[locality][size_class];
+    if (cell == NULL) {
+        cell = calloc(1, sizeof(*cell));
+        if (cell == NULL)
+            return -ENOMEM;
+        cell->latest = cell->fresh = NAN;
+        criteria->cells[locality][size_class] = cell;
+    }
+    /* So that sums over horizons and pools stay below 2^64 whatever an agent says. */
+    if (messages > MOST_MESSAGES || cell->progress.messages > MOST_MESSAGES - messages)
+        return -HOLTER_ERANGE;
+    return histogram_add(&cell->progress, time_class, messages);
+}
+
+/* ---- the ring ------------------------------------------------------------ */
+
+static void expire(struct criteria *criteria, struct slot *slot)
+{
+    for (size_t i = 0; i < slot->count; i++) {
+        uint32_t place = (uint32_t)(slot->entries[i] >> MESSAGES_BITS);
+        uint32_t size_class = place >> TIME_BITS & ((1u << SIZE_BITS) - 1);
+        uint32_t locality = place >> (TIME_BITS + SIZE_BITS);
+        (void)histogram_remove(&criteria->cells[locality][size_class]->horizon,
+                               place & ((1u << TIME_BITS) - 1), slot->entries[i] & MOST_MESSAGES);
+    }
+    free(slot->entries);
+    *slot = (struct slot){.window = NO_WINDOW};
+}
+
+/* Empty all slots whose windows have left the horizon that ends with this window. */
+static void expire_before(struct criteria *criteria, uint64_t window)
+{
+    for (uint32_t i = 0; i < criteria->params.horizon; i++) {
+        struct slot *slot = &criteria->ring[i];
+        if (slot->window != NO_WINDOW && window - slot->window >= criteria->params.horizon)
+            expire(criteria, slot);
+    }
+}
+
+/* Class that stands for 2^bits neighbouring ones. */
+static uint32_t coarse(uint32_t time_class, unsigned bits)
+{
+    uint32_t middle = (time_class >> bits << bits) + (1u << bits >> 1);
+    return middle < TIME_CLASSES ? middle : TIME_CLASSES - 1;
+}
+
+static size_t entries_of(const struct histogram *histogram, unsigned bits)
+{
+    size_t entries = 0;
+    uint32_t before = TIME_CLASSES;
+    for (uint32_t c = histogram_next(histogram, 0); c < TIME_CLASSES;
+         c = histogram_next(histogram, c + 1)) {
+        entries += coarse(c, bits) != before;
+        before = coarse(c, bits);
+    }
+    return entries;
+}
+
+/* Entries that the window in progress takes when 2^bits classes of times are put together. */
+static size_t entries_in_progress(const struct criteria *criteria, unsigned bits)
+{
+    size_t entries = 0;
+    for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
+        for (unsigned s = 0; s < SIZE_CLASSES; s++)
+            if (criteria->cells[l][s] != NULL)
+                entries += entries_of(&criteria->cells[l][s]->progress, bits);
+    return entries;
+}
+
+static int coarsen(struct histogram *histogram, unsigned bits)
+{
+    struct histogram result = {0};
+    for (uint32_t c = histogram_next(histogram, 0); c < TIME_CLASSES;
+         c = histogram_next(histogram, c + 1)) {
+        int code = histogram_add(&result, coarse(c, bits), histogram_count(histogram, c));
+        if (code != 0) {
+            histogram_finish(&result);
+            return code;
+        }
+    }
+    histogram_finish(histogram);
+    *histogram = result;
+    return 0;
+}
+
+/* Move a cell's window in progress into horizon, slot and pool. The slot has room. */
+static int close_cell(struct cell *cell, uint64_t place, struct slot *slot, unsigned bits)
+{
+    int code = bits > 0 ? coarsen(&cell->progress, bits) : 0;
+    if (code == 0)
+        code = histogram_merge(&cell->horizon, &cell->progress);
+    if (code != 0)
+        return code;
+    for (uint32_t c = histogram_next(&cell->progress, 0); c < TIME_CLASSES;
+         c = histogram_next(&cell->progress, c + 1))
+        slot->entries[slot->count++] =
+            (place | c) << MESSAGES_BITS | histogram_count(&cell->progress, c);
+    cell->closed = 1;
+    cell->pooled++;
+    return histogram_merge(&cell->pool, &cell->progress);
+}
+
+/* Move the window in progress of all cells into horizons, ring and pools. */
+static int close_cells(struct criteria *criteria, uint64_t window)
+{
+    unsigned bits = 0;
+    size_t room = entries_in_progress(criteria, 0);
+    while (room > CRITERIA_ENTRIES)
+        room = entries_in_progress(criteria, ++bits); /* six bits leave fewer than that */
+    struct slot *slot = &criteria->ring[window % criteria->params.horizon];
+    slot->entries = room > 0 ? malloc(room * sizeof(*slot->entries)) : NULL;
+    int code = room > 0 && slot->entries == NULL ? -ENOMEM : 0;
+    slot->window = window;
+    for (uint64_t l = 0; l < CRITERIA_LOCALITIES; l++) {
+        for (uint64_t s = 0; s < SIZE_CLASSES; s++) {
+            struct cell *cell = criteria->cells[l][s];
+            if (cell == NULL || cell->progress.messages == 0)
+                continue;
+            if (slot->entries != NULL) {
+                int failed = close_cell(cell, (l << SIZE_BITS | s) << TIME_BITS, slot, bits);
+                code = code == 0 ? failed : code;
+            }
+            histogram_finish(&cell->progress);
+        }
+    }
+    return code;
+}
+
+/* ---- the reference ------------------------------------------------------- */
+
+/* Weight of a median of this window. */
+static uint64_t weight_of(struct criteria *criteria, uint64_t window)
+{
+    double halvings = (double)(window - criteria->origin) / criteria->params.half_life;
+    if (halvings >= WEIGHT_HALVINGS) {
+        unsigned bits = halvings < 63 ? (unsigned)halvings : 63;
+        for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
+            for (unsigned s = 0; s < SIZE_CLASSES; s++)
+                if (criteria->cells[l][s] != NULL)
+                    histogram_shift(&criteria->cells[l][s]->history, bits);
+        uint64_t moved = (uint64_t)((double)bits * criteria->params.half_life);
+        criteria->origin = halvings < 63 ? criteria->origin + moved : window;
+        halvings = (double)(window - criteria->origin) / criteria->params.half_life;
+    }
+    return (uint64_t)(exp2(halvings) * WEIGHT_ONE);
+}
+
+/* Nearest cell by number of the class that had a median before this window; the smaller of two. */
+static const struct cell *nearest(const struct criteria *criteria, unsigned locality, unsigned s)
+{
+    for (unsigned d = 1; d < SIZE_CLASSES; d++) {
+        const struct cell *below = d <= s ? criteria->cells[locality][s - d] : NULL;
+        const struct cell *above = s + d < SIZE_CLASSES ? criteria->cells[locality][s + d] : NULL;
+        if (below != NULL && !isnan(below->latest))
+            return below;
+        if (above != NULL && !isnan(above->latest))
+            return above;
+    }
+    return NULL;
+}
+
+static uint32_t class_of(double ns)
+{
+    return ns < 1        ? time_class_of(1)
+           : ns < 0x1p62 ? time_class_of((uint64_t)(ns + 0.5))
+                         : TIME_CLASSES - 1;
+}
+
+/* Give a class that appears late the past of its neighbour, scaled to its first median. */
+static int inherit(struct cell *cell, const struct cell *from)
+{
+    double scale = cell->fresh / fmax(from->latest, 1);
+    const struct histogram *past = &from->history;
+    for (uint32_t c = histogram_next(past, 0); c < TIME_CLASSES; c = histogram_next(past, c + 1)) {
+        int code = histogram_add(&cell->history, class_of(time_class_middle(c) * scale),
+                                 histogram_count(past, c));
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+/* Medians of the pools that are full enough go into the histories: first those of new classes, who
+ * look at their neighbours' pasts without this window, then all. */
+static int close_references(struct criteria *criteria, uint64_t window)
+{
+    int code = 0;
+    uint64_t weight = weight_of(criteria, window);
+    for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++) {
+        struct cell **cells = criteria->cells[l];
+        for (unsigned s = 0; s < SIZE_CLASSES; s++) {
+            if (cells[s] == NULL)
+                continue;
+            cells[s]->fresh = NAN;
+            if (cells[s]->pool.messages < criteria->params.least)
+                continue;
+            cells[s]->fresh = histogram_quantile(&cells[s]->pool, 0.5);
+            cells[s]->fresh_windows = cells[s]->pooled;
+            cells[s]->pooled = 0;
+            histogram_finish(&cells[s]->pool);
+            const struct cell *neighbour = isnan(cells[s]->latest) ? nearest(criteria, l, s) : NULL;
+            int failed = neighbour != NULL ? inherit(cells[s], neighbour) : 0;
+            code = code == 0 ? failed : code;
+        }
+        for (unsigned s = 0; s < SIZE_CLASSES; s++) {
+            if (cells[s] == NULL || isnan(cells[s]->fresh))
+                continue;
+            int failed = histogram_add(&cells[s]->history, class_of(cells[s]->fresh),
+                                       weight * cells[s]->fresh_windows);
+            code = code == 0 ? failed : code;
+            cells[s]->latest = cells[s]->fresh;
+        }
+    }
+    return code;
+}
+
+/* ---- every class --------------------------------------------------------- */
+
+/* Bytes in the middle of a class. */
+static double size_of(unsigned size_class)
+{
+    double floor = (double)size_class_floor((uint16_t)size_class);
+    double next = size_class + 1 < SIZE_CLASSES
+                      ? (double)size_class_floor((uint16_t)(size_class + 1))
+                      : 2 * floor;
+    return (floor + next - 1) / 2;
+}
+
+/* Slope of the line through two classes as far as it is believed beyond them. */
+static double believed_slope(const double *known, unsigned at, unsigned other)
+{
+    double steepest = known[at] / (size_of(at) + LATENCY_BYTES);
+    if (at == other)
+        return steepest;
+    double slope = (known[other] - known[at]) / (size_of(other) - size_of(at));
+    return fmin(fmax(slope, 0), steepest);
+}
+
+/* Fill in the classes whose value is NaN from those that are known.
+ * @param slopes  beyond the known ones go on along a line; 0: stay level
+ * @return how many are known */
+static unsigned interpolate(double *out, const double *known, int slopes)
+{
+    unsigned list[SIZE_CLASSES], count = 0;
+    for (unsigned s = 0; s < SIZE_CLASSES; s++)
+        if (!isnan(known[s]))
+            list[count++] = s;
+    for (unsigned s = 0, next = 0; s < SIZE_CLASSES && count > 0; s++) {
+        while (next < count && list[next] < s)
+            next++;
+        if (next < count && list[next] == s) {
+            out[s] = known[s];
+        } else if (next > 0 && next < count) {
+            unsigned a = list[next - 1], b = list[next];
+            double part = (size_of(s) - size_of(a)) / (size_of(b) - size_of(a));
+            out[s] = known[a] + part * (known[b] - known[a]);
+        } else {
+            unsigned at = next == 0 ? list[0] : list[count - 1];
+            unsigned other = count == 1 ? at : next == 0 ? list[1] : list[count - 2];
+            double slope = slopes ? believed_slope(known, at, other) : 0;
+            out[s] = known[at] + slope * (size_of(s) - size_of(at));
+        }
+    }
+    return count;
+}
+
+/* Recent criteria of a locality from its horizons. @return whether there were any messages */
+static int find_recent(const struct criteria *criteria, unsigned locality, double *recent)
+{
+    double own[SIZE_CLASSES], known[SIZE_CLASSES], expected[SIZE_CLASSES];
+    int any = 0;
+    for (unsigned s = 0; s < SIZE_CLASSES; s++) {
+        const struct cell *cell = criteria->cells[locality][s];
+        own[s] = cell == NULL ? NAN : fmax(histogram_quantile(&cell->horizon, 0.5), 1);
+        if (cell != NULL && cell->horizon.messages == 0)
+            own[s] = NAN; /* fmax() takes NaN for missing */
+        known[s] = isnan(own[s]) || cell->horizon.messages < criteria->params.least ? NAN : own[s];
+        any |= !isnan(own[s]);
+    }
+    if (!any)
+        return 0;
+    int strong = interpolate(expected, known, 1) > 0;
+    for (unsigned s = 0; s < SIZE_CLASSES && strong; s++) {
+        if (isnan(own[s]) || !isnan(known[s]))
+            continue;
+        double part =
+            (double)criteria->cells[locality][s]->horizon.messages / (double)criteria->params.least;
+        own[s] = exp(part * log(own[s]) + (1 - part) * log(expected[s]));
+    }
+    interpolate(recent, own, 1);
+    return 1;
+}
+
+/* Reference criteria of a locality.
+ * @param recent  of the same locality; NULL: there are none
+ * @return whether any are known */
+static int find_reference(const struct criteria *criteria, unsigned locality, const double *recent,
+                          double *reference)
+{
+    double own[SIZE_CLASSES], ratio[SIZE_CLASSES];
+    for (unsigned s = 0; s < SIZE_CLASSES; s++) {
+        const struct cell *cell = criteria->cells[locality][s];
+        own[s] = ratio[s] = NAN;
+        if (cell == NULL || isnan(cell->latest))
+            continue;
+        double k = criteria->params.reference_quantile * (double)(cell->history.messages - 1);
+        own[s] = fmax(histogram_ranked(&cell->history, (uint64_t)k), 1);
+        if (recent != NULL && cell->horizon.messages > 0)
+            ratio[s] = own[s] / recent[s];
+    }
+    if (recent == NULL)
+        return interpolate(reference, own, 1) > 0;
+    int tied = interpolate(ratio, ratio, 0) > 0;
+    for (unsigned s = 0; s < SIZE_CLASSES; s++)
+        reference[s] = !isnan(own[s]) ? own[s] : recent[s] * (tied ? ratio[s] : 1);
+    return 1;
+}
+
+static void find_criteria(struct criteria *criteria, unsigned locality)
+{
+    double *recent = criteria->recent[locality], *reference = criteria->reference[locality];
+    if (find_recent(criteria, locality, recent))
+        find_reference(criteria, locality, recent, reference);
+    else if (find_reference(criteria, locality, NULL, reference))
+        memcpy(recent, reference, sizeof(criteria->recent[locality]));
+    for (unsigned s = 0; s < SIZE_CLASSES; s++) {
+        recent[s] = isnan(recent[s]) ? NAN : fmax(recent[s], 1);
+        reference[s] = isnan(reference[s]) ? NAN : fmax(reference[s], 1);
+    }
+}
+
+int criteria_close(struct criteria *criteria, uint64_t window)
+{
+    if (window == NO_WINDOW || (criteria->newest != NO_WINDOW && window <= criteria->newest))
+        return -HOLTER_ERANGE;
+    if (criteria->newest == NO_WINDOW)
+        criteria->origin = window;
+    criteria->newest = window;
+    expire_before(criteria, window);
+    int code = close_cells(criteria, window);
+    int failed = close_references(criteria, window);
+    for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
+        find_criteria(criteria, l);
+    return code == 0 ? failed : code;
+}
+
+/* ---- results ------------------------------------------------------------- */
+
+double criteria_recent(const struct criteria *criteria, unsigned locality, unsigned size_class)
+{
+    if (locality >= CRITERIA_LOCALITIES || size_class >= SIZE_CLASSES)
+        return NAN;
+    return criteria->recent[locality][size_class];
+}
+
+double criteria_reference(const struct criteria *criteria, unsigned locality, unsigned size_class)
+{
+    if (locality >= CRITERIA_LOCALITIES || size_class >= SIZE_CLASSES)
+        return NAN;
+    return criteria->reference[locality][size_class];
+}
+
+size_t criteria_count(const struct criteria *criteria)
+{
+    size_t count = 0;
+    for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
+        for (unsigned s = 0; s < SIZE_CLASSES; s++)
+            count += criteria->cells[l][s] != NULL && criteria->cells[l][s]->closed;
+    return count;
+}
+
+size_t criteria_list(const struct criteria *criteria, struct criterion *out, size_t room)
+{
+    size_t count = 0;
+    for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++) {
+        for (unsigned s = 0; s < SIZE_CLASSES && count < room; s++) {
+            const struct cell *cell = criteria->cells[l][s];
+            if (cell == NULL || !cell->closed)
+                continue;
+            out[count++] = (struct criterion){.locality = l,
+                                              .size_class = s,
+                                              .recent_ns = criteria->recent[l][s],
+                                              .reference_ns = criteria->reference[l][s],
+                                              .messages = cell->horizon.messages};
+        }
+    }
+    return count;
+}
+
+size_t criteria_bytes(const struct criteria *criteria)
+{
+    size_t bytes = sizeof(*criteria) + criteria->params.horizon * sizeof(*criteria->ring);
+    for (uint32_t i = 0; i < criteria->params.horizon; i++)
+        bytes += criteria->ring[i].count * sizeof(*criteria->ring[i].entries);
+    for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++) {
+        for (unsigned s = 0; s < SIZE_CLASSES; s++) {
+            const struct cell *cell = criteria->cells[l][s];
+            if (cell == NULL)
+                continue;
+            bytes += sizeof(*cell) + histogram_bytes(&cell->progress);
+            bytes += histogram_bytes(&cell->horizon) + histogram_bytes(&cell->pool);
+            bytes += histogram_bytes(&cell->history);
+        }
+    }
+    return bytes;
+}

@@ -1,0 +1,105 @@
+/* Joining the two ends of messages between nodes.
+ *
+ * Each node tells of the ends that happened on it, in the window in which it saw them; both ends of
+ * a message carry the same key (WIRE_HALF_ROW of holter/wire.h). When a window of the job is
+ * complete, the ends that are there are joined by key. A wrong match is worse than none: ends whose
+ * ranks, sizes or times contradict each other, and ends that came twice, are refused and counted.
+ *
+ * With s the entry of the call that posted the send, w the entry and r the exit of the call that
+ * completed the receive, and L the latest send among the messages which that call completed:
+ *   transfer      r - s
+ *   late sender   max(0, s - w)
+ *   late receiver max(0, w - s)
+ *   network       r - max(s, w, L) when the ends of all those messages are known; else that counts
+ *                 as joint, with L from those that are known
+ *
+ * s is told by another clock than w and r. Where two nodes sent messages to each other, the ends
+ * bound how far their clocks are apart, and s is corrected by it: see pair_clock.h. A transfer
+ * smaller than what the clocks leave open is uncertain, and no latency.
+ *
+ * The result does not depend on the order in which the halves of a window were added, nor on how
+ * many windows are open, as long as the bound of memory is not reached. Where it is reached, the
+ * halves with the smallest keys are kept, at both ends the same.
+ *
+ * Pure: no clock, no file, no socket. Not thread-safe. */
+#ifndef HOLTER_ANALYSIS_JOIN_H
+#define HOLTER_ANALYSIS_JOIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define JOIN_MOST_WINDOWS 64u
+
+struct join_params {
+    uint32_t windows; /**< an end waits so many windows after its own; JOIN_MOST_WINDOWS at most */
+    size_t most_halves; /**< kept at one time, open windows included; at least 16. Each takes up to
+                             about 250 bytes while its window is closed */
+};
+
+/** One end of a message. Times are daemon time, nanoseconds. */
+struct join_half {
+    uint64_t key;         /**< the same at both ends, of no other message of the job */
+    int receive;          /**< 0: the sending end, 1: the receiving end */
+    uint32_t source;      /**< sending rank */
+    uint32_t destination; /**< receiving rank */
+    uint64_t bytes;       /**< size; a receive may get less than was sent, never more */
+    uint64_t begin_ns;    /**< entry of the call that posted the send or completed the receive */
+    uint64_t end_ns;      /**< exit of that call */
+    uint64_t local_ns;    /**< receive: latest send among the messages of its own node that the same
+                               call completed, if any; else begin_ns */
+    uint32_t together;    /**< receive: messages of other nodes that the same call completed, this
+                               one included */
+    uint32_t node;        /**< number of the node that tells it; below 2^31 */
+    uint64_t error_ns;    /**< bound of the error of its times; UINT64_MAX: not known */
+};
+
+/** A message of which both ends are known. */
+struct joined {
+    uint32_t source, destination;
+    uint64_t bytes; /**< as received */
+    uint64_t transfer_ns;
+    uint64_t late_sender_ns;   /**< 0 when smaller than the error */
+    uint64_t late_receiver_ns; /**< part of the transfer */
+    uint64_t network_ns;       /**< part of the transfer; 0 when it counts as joint */
+    uint64_t joint_ns;         /**< part of the transfer; 0 when it counts as network */
+    uint64_t error_ns; /**< bound of what the clocks leave open in the transfer; UINT64_MAX: open */
+    uint64_t window;   /**< number of the window of its receive */
+    int uncertain;     /**< the transfer is smaller than the error: not to be taken as a latency */
+};
+
+/** Since the start. */
+struct join_counts {
+    uint64_t matched;   /**< messages joined, the uncertain ones included */
+    uint64_t unmatched; /**< ends given up that the other node should have told */
+    uint64_t rejected;  /**< matches refused: the ends contradict each other, or one came twice */
+    uint64_t uncertain; /**< of the matched: transfer smaller than the error */
+    uint64_t waiting;   /**< ends that are kept now, those of open windows included */
+};
+
+struct join;
+
+/** @return 0, -ENOMEM, or -HOLTER_ERANGE for parameters out of their range */
+int join_create(struct join **out, const struct join_params *params);
+void join_destroy(struct join *join);
+
+/** Take in what one node told of one window.
+ *  @param window      its number; one that was closed before is taken with the next that is closed
+ *  @param keys_below  the node left out halves of keys from this one up; 0: none
+ *  @param halves      copied; all of one node. None is fine: keys_below then holds for any node
+ *  @return 0, -ENOMEM, or -HOLTER_ERANGE when a half contradicts itself: nothing is taken then */
+int join_add(struct join *join, uint64_t window, uint64_t keys_below,
+             const struct join_half *halves, size_t count);
+
+/** A window is complete: join what is there of it and of those before, give up ends that have
+ *  waited for params.windows.
+ *  @param emit  gets each message, in the order of keys
+ *  @return 0, or -ENOMEM: what was there of the window stays, and is joined with the next */
+int join_close(struct join *join, uint64_t window,
+               void (*emit)(void *user, const struct joined *message), void *user);
+
+void join_count(const struct join *join, struct join_counts *out);
+
+/** Bytes on the heap. */
+size_t join_bytes(const struct join *join);
+
+#endif

@@ -1,0 +1,48 @@
+#include "daemon/analysis/key_order.h"
+
+#include <string.h>
+
+#define DIGIT_BITS 8u
+#define DIGITS 8u
+#define RADIX 256u
+#define SHORT 24u /* insertion is quicker for so few */
+
+static struct key_place *insert_all(struct key_place *places, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct key_place moving = places[i];
+        size_t at = i;
+        for (; at > 0 && places[at - 1].key > moving.key; at--)
+            places[at] = places[at - 1];
+        places[at] = moving;
+    }
+    return places;
+}
+
+struct key_place *key_order(struct key_place *places, struct key_place *spare, size_t count)
+{
+    if (count <= SHORT)
+        return insert_all(places, count);
+    size_t counts[DIGITS][RADIX];
+    memset(counts, 0, sizeof(counts));
+    for (size_t i = 0; i < count; i++)
+        for (unsigned d = 0; d < DIGITS; d++)
+            counts[d][places[i].key >> d * DIGIT_BITS & (RADIX - 1)]++;
+    for (unsigned d = 0; d < DIGITS; d++) {
+        unsigned shift = d * DIGIT_BITS;
+        if (counts[d][places[0].key >> shift & (RADIX - 1)] == count)
+            continue; /* the same digit in all keys */
+        size_t at = 0;
+        for (unsigned r = 0; r < RADIX; r++) {
+            size_t here = counts[d][r];
+            counts[d][r] = at;
+            at += here;
+        }
+        for (size_t i = 0; i < count; i++)
+            spare[counts[d][places[i].key >> shift & (RADIX - 1)]++] = places[i];
+        struct key_place *sorted = spare;
+        spare = places;
+        places = sorted;
+    }
+    return places;
+}

@@ -1,0 +1,92 @@
+/* Latency of one window: of the whole job, of each locality, of regions and of ranks.
+ *
+ * The latency of a message is its transfer time by the criterion of its locality and size class
+ * (003, Eq. 1); that of a group of messages is the mean (003, Eq. 2). Because a criterion is one
+ * number for a class, sums of transfer times are enough: the mean is the sum of T / gt over rows.
+ * Besides the mean there is the geometric mean, from sums of logarithms: a mean of times with heavy
+ * tails is made by a few messages that the scheduler held up, the geometric mean is not.
+ *
+ * A message belongs to the region of its source and to that of its destination: the slow link
+ * between two regions shows in both.
+ *
+ * Sums are whole numbers, so that no result depends on the order of rows. Pure. */
+#ifndef HOLTER_ANALYSIS_LATENCY_H
+#define HOLTER_ANALYSIS_LATENCY_H
+
+#include "holter/size_class.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum locality { LOCALITY_INTRA, LOCALITY_INTER, LOCALITIES };
+
+/** Figures of matched messages; meaning as in the columns of WIRE_TRANSFER_ROW. */
+#define TRANSFER_SUMS(X)                                                                           \
+    X(messages)                                                                                    \
+    X(delayed)                                                                                     \
+    X(transfer_ns)                                                                                 \
+    X(late_sender_ns)                                                                              \
+    X(late_receiver_ns)                                                                            \
+    X(network_ns)                                                                                  \
+    X(joint_ns)                                                                                    \
+    X(log2_sum)
+
+/** Messages from one rank to another of one size class. */
+struct transfer {
+    uint32_t source, destination; /**< ranks; destination UINT32_MAX: several together */
+    uint16_t size_class;          /**< below SIZE_CLASSES */
+    uint8_t locality;             /**< enum locality */
+#define X(name) uint64_t name;
+    TRANSFER_SUMS(X)
+#undef X
+};
+
+/** Criteria in force, nanoseconds; NaN: none, rows of that class are counted but have no latency. */
+struct latency_scale {
+    double recent[LOCALITIES][SIZE_CLASSES];
+    double reference[LOCALITIES][SIZE_CLASSES];
+};
+
+/** Of a group of messages. Zero-initialised is empty. */
+struct latency_sum {
+#define X(name) uint64_t name;
+    TRANSFER_SUMS(X)
+#undef X
+    uint64_t judged;        /**< messages with criteria: the next sums are over these */
+    uint64_t recent;        /**< of latencies by recent criterion, in 1/1024 */
+    uint64_t reference;     /**< by reference criterion, in 1/1024 */
+    int64_t reference_log2; /**< of their binary logarithms, in 1/65536 */
+};
+
+/** Mean latency by recent and by reference criterion, geometric mean by reference criterion. NaN:
+ *  no messages. */
+double latency_recent(const struct latency_sum *sum);
+double latency_reference(const struct latency_sum *sum);
+double latency_typical(const struct latency_sum *sum);
+
+struct latency_rank {
+    uint64_t messages;
+    uint64_t reference;     /**< sum of latencies by reference criterion, in 1/1024 */
+    int64_t reference_log2; /**< sum of their binary logarithms, in 1/65536 */
+};
+
+/** Mean and geometric mean latency of a rank by reference criterion. NaN: no messages. */
+double latency_rank_reference(const struct latency_rank *rank);
+double latency_rank_typical(const struct latency_rank *rank);
+
+/** Where the rows of a window go. Arrays are the caller's, zeroed before the window's first row. */
+struct latency_groups {
+    struct latency_sum job;
+    struct latency_sum localities[LOCALITIES];
+    struct latency_sum *regions; /**< by index of region; NULL: there are none */
+    size_t region_count;
+    const uint32_t *region_of; /**< by rank: index of its region, UINT32_MAX: in none */
+    struct latency_rank *ranks;
+    size_t rank_count; /**< of both arrays by rank; rows of further ranks count for no rank */
+};
+
+/** Add rows. Locality and size class must be in range. */
+void latency_add(struct latency_groups *groups, const struct latency_scale *scale,
+                 const struct transfer *rows, size_t count);
+
+#endif

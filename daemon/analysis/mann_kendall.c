@@ -1,0 +1,71 @@
+#include "daemon/analysis/mann_kendall.h"
+
+#include "holter/error.h"
+
+#include <math.h>
+
+#define PAIRS (MANN_KENDALL_MOST * (MANN_KENDALL_MOST - 1) / 2)
+
+/* The k-th smallest; the values are put in another order (Hoare, "Algorithm 65: find", 1961). */
+static double ranked(double *values, size_t count, size_t k)
+{
+    size_t from = 0, to = count;
+    while (to - from > 1) {
+        double pivot = values[from + (to - from - 1) / 2];
+        size_t i = from, j = to - 1;
+        for (;;) {
+            while (values[i] < pivot)
+                i++;
+            while (pivot < values[j])
+                j--;
+            if (i >= j)
+                break;
+            double other = values[i];
+            values[i++] = values[j];
+            values[j--] = other;
+        }
+        size_t cut = j + 1;
+        if (k < cut)
+            to = cut;
+        else
+            from = cut;
+    }
+    return values[k];
+}
+
+/* Sum over groups of t equal values of t (t - 1) (2 t + 5): what ties take from the variance. */
+static double ties(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t equal = 0, before = 0;
+        for (size_t j = 0; j < count; j++) {
+            equal += values[j] == values[i];
+            before += j < i && values[j] == values[i];
+        }
+        if (before == 0)
+            sum += (double)equal * (double)(equal - 1) * (double)(2 * equal + 5);
+    }
+    return sum;
+}
+
+int mann_kendall(struct mann_kendall *out, const double *times, const double *values, size_t count,
+                 double correlation)
+{
+    double slopes[PAIRS], s = 0;
+    size_t pairs = 0;
+    if (count < 3 || count > MANN_KENDALL_MOST)
+        return -HOLTER_ERANGE;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = i + 1; j < count; j++) {
+            s += (values[j] > values[i]) - (values[j] < values[i]);
+            slopes[pairs++] = (values[j] - values[i]) / (times[j] - times[i]);
+        }
+    }
+    double n = (double)count, r = correlation > 0 ? fmin(correlation, 0.99) : 0;
+    double variance = (n * (n - 1) * (2 * n + 5) - ties(values, count)) / 18 * (1 + r) / (1 - r);
+    out->slope = ranked(slopes, pairs, (pairs - 1) / 2) / 2;
+    out->slope += ranked(slopes, pairs, pairs / 2) / 2;
+    out->z = variance > 0 && s != 0 ? (s > 0 ? s - 1 : s + 1) / sqrt(variance) : 0;
+    return 0;
+}

@@ -1,0 +1,14 @@
+/* Ranks as people write them: "0-3,8". */
+#ifndef HOLTER_ANALYSIS_RANK_LIST_H
+#define HOLTER_ANALYSIS_RANK_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Write a set of ranks, ascending. A list that does not fit is cut behind a comma and ends with
+ *  "...".
+ *  @param ranks  in any order, may repeat @param room  of out; at least 5
+ *  @return 0 or -ENOMEM; then out is "..." */
+int rank_list(const uint32_t *ranks, size_t count, char *out, size_t room);
+
+#endif

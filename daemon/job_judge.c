@@ -1,0 +1,169 @@
+/* A window that is closed, judged: latency, hangs, and what is told of them. */
+#include "daemon/job_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PAIRS_JUDGED ((size_t)1 << 24)
+
+int open_window_watch(struct open_window *window, const struct wire_window *m)
+{
+    if (job_fit(&window->calls, sizeof(*window->calls), &window->call_room,
+                window->call_count + m->calls_count) != 0 ||
+        job_fit(&window->pending, sizeof(*window->pending), &window->pending_room,
+                window->pending_count + m->pending_count) != 0)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < m->calls_count; i++) {
+        const struct wire_call_row *c = &m->calls[i];
+        if (hang_counts((uint32_t)c->call))
+            window->calls[window->call_count++] = (struct hang_calls){
+                .rank = (uint32_t)c->rank,
+                .call = (uint32_t)c->call,
+                .comm = c->comm < m->comms_count ? m->comms[c->comm].id : 0,
+                .calls = c->calls,
+                .longest_ns = c->longest_ns,
+            };
+    }
+    for (uint64_t i = 0; i < m->pending_count; i++) {
+        const struct wire_pending_row *p = &m->pending[i];
+        window->pending[window->pending_count++] =
+            (struct hang_pending){(uint32_t)p->rank, p->source, p->tag, p->comm, p->waited_ns};
+    }
+    return 0;
+}
+
+/* ---- what is told -------------------------------------------------------- */
+
+static int wanted(const struct job *job, enum wire_type type)
+{
+    return !job->replaying && job->output.wanted(job->output.user, job->id, type);
+}
+
+static void publish_latency(struct job *job)
+{
+    struct wire_latencies latencies;
+    if (wanted(job, WIRE_TYPE_LATENCIES) && job_latency_message(job->latency, &latencies) == 0)
+        job_publish_latencies(job, &job->output, &latencies);
+    if (job_latency_regions_changed(job->latency) && wanted(job, WIRE_TYPE_REGIONS))
+        job_publish_regions(job, &job->output);
+}
+
+static void tell_agents(struct job *job)
+{
+    struct wire_criteria criteria;
+    if (job->replaying || job->output.tell_agents == NULL ||
+        !job_latency_criteria(job->latency, &criteria))
+        return;
+    uint64_t *instances = malloc((job->node_count + 1) * sizeof(*instances));
+    size_t count = 0;
+    for (uint32_t i = 0; instances != NULL && i < job->node_count; i++) {
+        if (!job->nodes[i]->final && !job->nodes[i]->lost_contact)
+            instances[count++] = job->nodes[i]->instance;
+    }
+    criteria.job = job->id;
+    if (count > 0)
+        job->output.tell_agents(job->output.user, instances, count, &criteria);
+    free(instances);
+}
+
+/* ---- judging ------------------------------------------------------------- */
+
+struct watch_rows {
+    struct hang_rank *ranks;
+    struct hang_comm *comms;
+    uint32_t *dead;
+    size_t dead_count;
+};
+
+static int make_watch_rows(struct job *job, struct watch_rows *out)
+{
+    const struct sum_result *r = &job->judged_ranks, *p = &job->judged_calls;
+    size_t dead = job->death_count;
+    out->ranks = malloc((r->rank_count + 1) * sizeof(*out->ranks));
+    out->comms = malloc((p->comm_count + 1) * sizeof(*out->comms));
+    out->dead = malloc((dead + 1) * sizeof(*out->dead));
+    if (out->ranks == NULL || out->comms == NULL || out->dead == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < r->rank_count; i++) {
+        const struct rank_row *row = &r->ranks[i];
+        out->ranks[i] = (struct hang_rank){
+            .rank = row->rank,
+            .in_call = row->in_call,
+            .in_call_ns = row->in_call_ns,
+            .in_call_comm = row->in_call_comm,
+            .in_call_peer = row->in_call_peer,
+            .process_state = row->process_state,
+            .calls = row->calls,
+            .polls = row->polls,
+            .lost = row->lost,
+        };
+    }
+    for (size_t i = 0; i < p->comm_count; i++)
+        out->comms[i] = (struct hang_comm){p->comms[i].id, p->comms[i].size,
+                                           p->comms[i].remote_size, p->comms[i].name};
+    /* A death may be told again: those that were told already change nothing. */
+    for (size_t i = 0; i < dead; i++)
+        out->dead[i] = (uint32_t)job->deaths[i].row.rank;
+    out->dead_count = dead;
+    return 0;
+}
+
+static void watch(struct job *job, const struct open_window *window)
+{
+    struct watch_rows rows = {0};
+    if (window_sum_result(window->sum, SUM_RANKS, 0, &job->judged_ranks) == 0 &&
+        window_sum_result(window->sum, SUM_CALLS, 0, &job->judged_calls) == 0 &&
+        make_watch_rows(job, &rows) == 0) {
+        const struct attribution_window figures = {
+            .number = window->number,
+            .length_ns = job->options.window_ns,
+            .ranks = job->judged_ranks.ranks,
+            .rank_count = job->judged_ranks.rank_count,
+            .pairs = job->judged_pairs.pairs,
+            .pair_count = job->judged_pairs.pair_count,
+            .transfers = window->latency.transfers,
+            .transfer_count = window->latency.transfer_count,
+            .scale = job_latency_scale(job->latency),
+        };
+        const struct hang_window hangs = {
+            .number = window->number,
+            .end_ns = (window->number + 1) * job->options.window_ns,
+            .length_ns = job->options.window_ns,
+            .world = job->world,
+            .ranks = rows.ranks,
+            .rank_count = job->judged_ranks.rank_count,
+            .calls = window->calls,
+            .call_count = window->call_count,
+            .comms = rows.comms,
+            .comm_count = job->judged_calls.comm_count,
+            .pending = window->pending,
+            .pending_count = window->pending_count,
+            .dead = rows.dead,
+            .dead_count = rows.dead_count,
+        };
+        job_watch_window(job->watch, job->latency, &figures, &hangs);
+    }
+    free(rows.ranks);
+    free(rows.comms);
+    free(rows.dead);
+}
+
+void job_judge(struct job *job, struct open_window *window)
+{
+    if (window->late) {
+        job_latency_late(job->latency, &window->latency);
+        return;
+    }
+    /* Without memory the window is judged by what there is of it. */
+    struct sum_result *pairs = &job->judged_pairs;
+    if (window_sum_result(window->sum, SUM_PAIRS, MOST_PAIRS_JUDGED, pairs) != 0)
+        pairs->pair_count = 0;
+    job_latency_close(job->latency, window->number, job->world, &window->latency, pairs->pairs,
+                      pairs->pair_count);
+    publish_latency(job);
+    if (job->watch != NULL)
+        watch(job, window);
+    tell_agents(job);
+    latency_rows_finish(&window->latency);
+}

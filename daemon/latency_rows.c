@@ -1,0 +1,199 @@
+#include "daemon/latency_rows.h"
+
+#include "holter/error.h"
+#include "holter/time_class.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST_NS UINT64_C(3600000000000) /* of one message's times: an hour */
+
+void latency_rows_finish(struct latency_rows *rows)
+{
+    free(rows->transfers);
+    free(rows->times);
+    *rows = (struct latency_rows){0};
+}
+
+/* ---- checking ------------------------------------------------------------ */
+
+static int above(uint64_t sum, uint64_t messages, uint64_t each)
+{
+    return messages > UINT64_MAX / each || sum > messages * each;
+}
+
+static int transfer_wrong(const struct wire_transfer_row *t, uint64_t world)
+{
+    uint64_t n = t->messages;
+    int others = t->destination == UINT64_MAX; /* several together, over the byte budget */
+    return t->source >= world || (t->destination >= world && !others) ||
+           t->size_class >= SIZE_CLASSES || n == 0 || t->delayed > n ||
+           above(t->transfer_ns, n, LONGEST_NS) || above(t->late_sender_ns, n, LONGEST_NS) ||
+           above(t->late_receiver_ns, n, LONGEST_NS) || above(t->network_ns, n, LONGEST_NS) ||
+           above(t->joint_ns, n, LONGEST_NS) || above(t->log2_sum, n, UINT64_C(64) << 16);
+}
+
+static int half_wrong(const struct wire_half_row *h, uint64_t world)
+{
+    int64_t most = (int64_t)LONGEST_NS;
+    return h->source >= world || h->destination >= world || h->begin_ns < -most ||
+           h->begin_ns > most || h->local_ns < -most || h->local_ns > most ||
+           h->length_ns > LONGEST_NS;
+}
+
+int latency_rows_check(const struct wire_window *m, uint64_t world, char *why, size_t room)
+{
+    for (uint64_t i = 0; i < m->transfers_count; i++) {
+        if (transfer_wrong(&m->transfers[i], world)) {
+            snprintf(why, room,
+                     "window.transfers[%" PRIu64 "] of ranks %" PRIu64 " and %" PRIu64
+                     " contradicts itself",
+                     i, m->transfers[i].source, m->transfers[i].destination);
+            return -HOLTER_ERANGE;
+        }
+    }
+    for (uint64_t i = 0; i < m->latencies_count; i++) {
+        const struct wire_latency_row *l = &m->latencies[i];
+        if (l->locality >= LOCALITIES || l->size_class >= SIZE_CLASSES ||
+            l->bucket >= TIME_CLASSES || l->messages > UINT32_MAX) {
+            snprintf(why, room,
+                     "window.latencies[%" PRIu64 "] has locality %" PRIu64 ", size class %" PRIu64
+                     " or bucket %" PRIu64 " that is not there",
+                     i, l->locality, l->size_class, l->bucket);
+            return -HOLTER_ERANGE;
+        }
+    }
+    for (uint64_t i = 0; i < m->halves_count; i++) {
+        if (half_wrong(&m->halves[i], world)) {
+            snprintf(why, room,
+                     "window.halves[%" PRIu64 "] of ranks %" PRIu64 " and %" PRIu64
+                     " has ranks or times that are out of range",
+                     i, m->halves[i].source, m->halves[i].destination);
+            return -HOLTER_ERANGE;
+        }
+    }
+    for (uint64_t i = 0; i < m->pending_count; i++) {
+        if (m->pending[i].rank >= world || m->pending[i].source >= (int64_t)world) {
+            snprintf(why, room, "window.pending[%" PRIu64 "] names ranks that are not there", i);
+            return -HOLTER_ERANGE;
+        }
+    }
+    return 0;
+}
+
+/* ---- collecting ---------------------------------------------------------- */
+
+static int reserve(void *array_pointer, size_t element, size_t *room, size_t need)
+{
+    if (need <= *room)
+        return 0;
+    void *array;
+    memcpy(&array, array_pointer, sizeof(array));
+    size_t grown = 2 * *room < need ? need : 2 * *room;
+    array = realloc(array, grown * element);
+    if (array == NULL)
+        return -ENOMEM;
+    memcpy(array_pointer, &array, sizeof(array));
+    *room = grown;
+    return 0;
+}
+
+static int make_room(struct latency_rows *rows, size_t transfers, size_t times)
+{
+    int code = reserve(&rows->transfers, sizeof(*rows->transfers), &rows->transfer_room,
+                       rows->transfer_count + transfers);
+    return code != 0 ? code
+                     : reserve(&rows->times, sizeof(*rows->times), &rows->time_room,
+                               rows->time_count + times);
+}
+
+int latency_rows_take(struct latency_rows *rows, const struct wire_window *m)
+{
+    int code = make_room(rows, m->transfers_count, m->latencies_count);
+    if (code != 0)
+        return code;
+    for (uint64_t i = 0; i < m->transfers_count; i++) {
+        const struct wire_transfer_row *t = &m->transfers[i];
+        rows->transfers[rows->transfer_count++] = (struct transfer){
+#define X(name) .name = t->name,
+            TRANSFER_SUMS(X)
+#undef X
+                .source = (uint32_t)t->source,
+            .destination = (uint32_t)t->destination,
+            .size_class = (uint16_t)t->size_class,
+            .locality = LOCALITY_INTRA,
+        };
+    }
+    for (uint64_t i = 0; i < m->latencies_count; i++) {
+        const struct wire_latency_row *l = &m->latencies[i];
+        rows->times[rows->time_count++] = (struct time_count){
+            (uint16_t)l->size_class, (uint16_t)l->bucket, (uint8_t)l->locality, l->messages};
+    }
+    return 0;
+}
+
+int latency_rows_joined(struct latency_rows *rows, const struct joined *joined, int delayed)
+{
+    int code = make_room(rows, 1, 1);
+    if (code != 0)
+        return code;
+    uint16_t size_class = size_class_of(joined->bytes);
+    rows->transfers[rows->transfer_count++] = (struct transfer){
+        .source = joined->source,
+        .destination = joined->destination,
+        .size_class = size_class,
+        .locality = LOCALITY_INTER,
+        .messages = 1,
+        .delayed = (uint64_t)delayed,
+        .transfer_ns = joined->transfer_ns,
+        .late_sender_ns = joined->late_sender_ns,
+        .late_receiver_ns = joined->late_receiver_ns,
+        .network_ns = joined->network_ns,
+        .joint_ns = joined->joint_ns,
+        .log2_sum = time_log2(joined->transfer_ns),
+    };
+    rows->times[rows->time_count++] =
+        (struct time_count){size_class, time_class_of(joined->transfer_ns), LOCALITY_INTER, 1};
+    return 0;
+}
+
+int latency_rows_move(struct latency_rows *to, struct latency_rows *from)
+{
+    if (from->transfer_count == 0 && from->time_count == 0)
+        return 0;
+    int code = make_room(to, from->transfer_count, from->time_count);
+    if (code != 0)
+        return code;
+    memcpy(to->transfers + to->transfer_count, from->transfers,
+           from->transfer_count * sizeof(*to->transfers));
+    memcpy(to->times + to->time_count, from->times, from->time_count * sizeof(*to->times));
+    to->transfer_count += from->transfer_count;
+    to->time_count += from->time_count;
+    from->transfer_count = from->time_count = 0;
+    return 0;
+}
+
+void latency_rows_halves(const struct wire_window *m, uint32_t node, struct join_half *out)
+{
+    uint64_t start = m->window * m->length_ns;
+    for (uint64_t i = 0; i < m->halves_count; i++) {
+        const struct wire_half_row *h = &m->halves[i];
+        uint64_t begin = start + (uint64_t)h->begin_ns;
+        out[i] = (struct join_half){
+            .key = h->key,
+            .receive = (int)h->receive,
+            .source = (uint32_t)h->source,
+            .destination = (uint32_t)h->destination,
+            .bytes = h->bytes,
+            .begin_ns = begin,
+            .end_ns = begin + h->length_ns,
+            .local_ns = start + (uint64_t)h->local_ns,
+            .together = h->together > UINT32_MAX ? UINT32_MAX : (uint32_t)h->together,
+            .node = node,
+            .error_ns = m->clock_error_ns,
+        };
+    }
+}

@@ -1,0 +1,47 @@
+/* What agents report of message times in one window, as rows for the analyses: checked, since
+ * nothing that an agent sends is believed, and collected until the window is closed. */
+#ifndef HOLTER_DAEMON_LATENCY_ROWS_H
+#define HOLTER_DAEMON_LATENCY_ROWS_H
+
+#include "daemon/analysis/join.h"
+#include "daemon/analysis/latency.h"
+#include "holter/wire.h"
+
+/** Messages of one class whose transfer took about as long. */
+struct time_count {
+    uint16_t size_class, time_class;
+    uint8_t locality;
+    uint64_t messages;
+};
+
+/** Rows of one window. Zero-initialised is empty. Rows of the same key may stand more than once. */
+struct latency_rows {
+    struct transfer *transfers; /**< owned */
+    size_t transfer_count, transfer_room;
+    struct time_count *times; /**< owned */
+    size_t time_count, time_room;
+};
+
+void latency_rows_finish(struct latency_rows *rows);
+
+/** Do the rows of a message contradict themselves or a bound?
+ *  @param world  ranks of the job
+ *  @param why    set when they do
+ *  @return 0 or -HOLTER_ERANGE */
+int latency_rows_check(const struct wire_window *message, uint64_t world, char *why, size_t room);
+
+/** Add the rows of a message that was checked. @return 0 or -ENOMEM; then nothing was added */
+int latency_rows_take(struct latency_rows *rows, const struct wire_window *message);
+
+/** Add a message that was joined from both ends. @return 0 or -ENOMEM */
+int latency_rows_joined(struct latency_rows *rows, const struct joined *joined, int delayed);
+
+/** Move all rows to another window's, which they then belong to. @return 0 or -ENOMEM; then nothing
+ *  moved */
+int latency_rows_move(struct latency_rows *to, struct latency_rows *from);
+
+/** Ends of messages in a message that was checked, with absolute times.
+ *  @param out  room for message->halves_count */
+void latency_rows_halves(const struct wire_window *message, uint32_t node, struct join_half *out);
+
+#endif

@@ -1,0 +1,238 @@
+#include "daemon/analysis/contact.h"
+
+#include "include/holter/error.h"
+#include "tests/daemon/analysis/graphs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MOST 64u
+
+static struct contact *create(struct contact_params params)
+{
+    struct contact *contact;
+    assert_int_equal(contact_create(&contact, &params), 0);
+    return contact;
+}
+
+static void add(struct contact *contact, uint32_t source, uint32_t destination, uint64_t messages)
+{
+    assert_int_equal(contact_add(contact, source, destination, messages), 0);
+}
+
+/* Close the window; keep the edges in a matrix. @return how many changed */
+static size_t close_window(struct contact *contact, struct matrix *m)
+{
+    const struct contact_edge *edges;
+    size_t count;
+    assert_int_equal(contact_close(contact, &edges, &count), 0);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(edges[i].a < edges[i].b);
+        assert_true(i == 0 || edges[i].a > edges[i - 1].a ||
+                    (edges[i].a == edges[i - 1].a && edges[i].b > edges[i - 1].b));
+        if (m == NULL)
+            continue;
+        assert_int_equal(matrix_get(m, edges[i].a, edges[i].b), !edges[i].present);
+        matrix_set(m, edges[i].a, edges[i].b, edges[i].present);
+    }
+    return count;
+}
+
+static void a_pair_is_an_edge_when_it_was_heard_of_in_enough_windows(void **state)
+{
+    struct contact_params params = CONTACT_DEFAULTS;
+    struct matrix m = matrix_create(MOST);
+    (void)state;
+    params.steady = 3;
+    struct contact *contact = create(params);
+    for (uint32_t window = 0; window < 3; window++) {
+        add(contact, 5, 2, 4);
+        add(contact, 2, 5, 4);
+        assert_int_equal(close_window(contact, &m), window == 2);
+    }
+    assert_true(matrix_get(&m, 2, 5));
+    contact_destroy(contact);
+    free(m.edge);
+}
+
+/* All greet all in the first two windows, then everybody talks to two neighbours. */
+static void greetings_at_the_start_go_when_the_work_begins(void **state)
+{
+    struct contact *contact = create(CONTACT_DEFAULTS);
+    struct matrix m = matrix_create(16);
+    (void)state;
+    for (uint32_t window = 0; window < 40; window++) {
+        for (uint32_t a = 0; a < 16; a++)
+            for (uint32_t b = 0; b < a && window < 2; b++)
+                add(contact, a, b, 1);
+        for (uint32_t a = 0; a < 16 && window >= 2; a++)
+            add(contact, a, (a + 1) % 16, 50);
+        close_window(contact, &m);
+    }
+    for (uint32_t a = 0; a < 16; a++)
+        for (uint32_t b = 0; b < a; b++)
+            assert_int_equal(matrix_get(&m, a, b), a - b == 1 || a - b == 15);
+    contact_destroy(contact);
+    free(m.edge);
+}
+
+/* Rank 1 hears from rank 0 alone, which has much larger partners. */
+static void a_small_partner_counts_when_it_is_the_other_s_largest(void **state)
+{
+    struct contact *contact = create(CONTACT_DEFAULTS);
+    struct matrix m = matrix_create(8);
+    (void)state;
+    for (uint32_t window = 0; window < 5; window++) {
+        add(contact, 0, 1, 1);
+        add(contact, 0, 2, 1000);
+        add(contact, 0, 3, 1000);
+        add(contact, 2, 3, 20); /* small for both */
+        close_window(contact, &m);
+    }
+    assert_true(matrix_get(&m, 0, 1));
+    assert_true(matrix_get(&m, 0, 2));
+    assert_false(matrix_get(&m, 2, 3));
+    contact_destroy(contact);
+    free(m.edge);
+}
+
+/* A share that sways between leave and enter changes nothing, whatever it was. */
+static void an_edge_does_not_flap(void **state)
+{
+    struct contact *contact = create(CONTACT_DEFAULTS);
+    struct matrix m = matrix_create(8);
+    size_t changes = 0;
+    (void)state;
+    for (uint32_t window = 0; window < 300; window++) {
+        for (uint32_t partner = 1; partner < 3; partner++)
+            add(contact, 0, partner, 1000);
+        add(contact, 1, 2, 1000);
+        add(contact, 0, 3, 1000);
+        add(contact, 1, 3, window < 20 ? 200 : window % 2 == 0 ? 60 : 95);
+        add(contact, 2, 3, window % 2 == 0 ? 60 : 95);
+        changes += close_window(contact, &m);
+    }
+    assert_int_equal(changes, 5);
+    assert_true(matrix_get(&m, 1, 3));
+    assert_false(matrix_get(&m, 2, 3));
+    contact_destroy(contact);
+    free(m.edge);
+}
+
+static void a_silent_job_keeps_its_edges(void **state)
+{
+    struct contact *contact = create(CONTACT_DEFAULTS);
+    struct matrix m = matrix_create(8);
+    (void)state;
+    for (uint32_t window = 0; window < 1000; window++) {
+        if (window < 3)
+            add(contact, 1, 2, 1);
+        if (window < 3 || window > 500)
+            add(contact, 3, 4, 1);
+        close_window(contact, &m);
+    }
+    assert_true(matrix_get(&m, 1, 2)); /* neither 1 nor 2 spoke to anybody else since */
+    assert_true(matrix_get(&m, 3, 4));
+    contact_destroy(contact);
+    free(m.edge);
+}
+
+static void a_pair_is_forgotten_when_its_ends_turn_to_others(void **state)
+{
+    struct contact *contact = create(CONTACT_DEFAULTS);
+    struct matrix m = matrix_create(8);
+    (void)state;
+    for (uint32_t window = 0; window < 500; window++) {
+        if (window < 3)
+            add(contact, 1, 2, 100);
+        else
+            add(contact, 3, 1, 1);
+        close_window(contact, &m);
+    }
+    assert_false(matrix_get(&m, 1, 2));
+    assert_true(matrix_get(&m, 1, 3));
+    assert_int_equal(contact_pairs(contact), 1);
+    contact_destroy(contact);
+    free(m.edge);
+}
+
+static void the_order_within_a_window_does_not_matter(void **state)
+{
+    struct contact *one = create(CONTACT_DEFAULTS), *other = create(CONTACT_DEFAULTS);
+    uint64_t random = 3;
+    (void)state;
+    for (uint32_t window = 0; window < 50; window++) {
+        uint32_t rows[300][3];
+        const struct contact_edge *edges, *other_edges;
+        size_t count, other_count;
+        for (uint32_t i = 0; i < 300; i++) {
+            rows[i][0] = random_next(&random) % MOST;
+            rows[i][1] = random_next(&random) % MOST;
+            rows[i][2] = random_next(&random) % 30;
+        }
+        for (uint32_t i = 0; i < 300; i++) {
+            add(one, rows[i][0], rows[i][1], rows[i][2]);
+            add(other, rows[299 - i][1], rows[299 - i][0], rows[299 - i][2]);
+        }
+        assert_int_equal(contact_close(one, &edges, &count), 0);
+        assert_int_equal(contact_close(other, &other_edges, &other_count), 0);
+        assert_int_equal(count, other_count);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(edges[i].a, other_edges[i].a);
+            assert_int_equal(edges[i].b, other_edges[i].b);
+            assert_int_equal(edges[i].present, other_edges[i].present);
+        }
+    }
+    contact_destroy(one);
+    contact_destroy(other);
+}
+
+static void bounds_are_kept(void **state)
+{
+    struct contact_params params = CONTACT_DEFAULTS;
+    struct contact *contact;
+    (void)state;
+    params.enter = 0;
+    assert_int_equal(contact_create(&contact, &params), -HOLTER_ERANGE);
+    params = CONTACT_DEFAULTS;
+    params.leave = 0.2;
+    assert_int_equal(contact_create(&contact, &params), -HOLTER_ERANGE);
+    params = CONTACT_DEFAULTS;
+    params.horizon = 0;
+    assert_int_equal(contact_create(&contact, &params), -HOLTER_ERANGE);
+    params = CONTACT_DEFAULTS;
+    params.most_pairs = 100;
+    params.most_vertices = 1000;
+    contact = create(params);
+    assert_int_equal(contact_add(contact, 0, 1000, 1), -HOLTER_ERANGE);
+    assert_int_equal(contact_add(contact, UINT32_MAX, 0, 1), -HOLTER_ERANGE);
+    for (uint32_t i = 1; i < 1000; i++)
+        assert_int_equal(contact_add(contact, 0, i, UINT64_MAX), i <= 100 ? 0 : -HOLTER_ELIMIT);
+    add(contact, 1, 0, UINT64_MAX); /* a known one; its sum stays at the end of the scale */
+    add(contact, 7, 7, 1);
+    assert_int_equal(close_window(contact, NULL), 0);
+    assert_int_equal(contact_pairs(contact), 100);
+    add(contact, 0, 1, UINT64_MAX);
+    assert_int_equal(close_window(contact, NULL), 1);
+    contact_destroy(contact);
+    contact_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pair_is_an_edge_when_it_was_heard_of_in_enough_windows),
+        cmocka_unit_test(greetings_at_the_start_go_when_the_work_begins),
+        cmocka_unit_test(a_small_partner_counts_when_it_is_the_other_s_largest),
+        cmocka_unit_test(an_edge_does_not_flap),
+        cmocka_unit_test(a_silent_job_keeps_its_edges),
+        cmocka_unit_test(a_pair_is_forgotten_when_its_ends_turn_to_others),
+        cmocka_unit_test(the_order_within_a_window_does_not_matter),
+        cmocka_unit_test(bounds_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

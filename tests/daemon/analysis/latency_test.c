@@ -1,0 +1,148 @@
+#include "daemon/analysis/latency.h"
+#include "holter/time_class.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define RANKS 4u
+#define REGIONS 2u
+#define CLASS 100u
+
+static struct latency_scale scale;
+static struct latency_sum regions[REGIONS];
+static struct latency_rank ranks[RANKS];
+static const uint32_t region_of[RANKS] = {0, 0, 1, UINT32_MAX};
+
+static struct latency_groups begin(double recent, double reference)
+{
+    memset(regions, 0, sizeof(regions));
+    memset(ranks, 0, sizeof(ranks));
+    for (unsigned l = 0; l < LOCALITIES; l++) {
+        for (unsigned c = 0; c < SIZE_CLASSES; c++) {
+            scale.recent[l][c] = recent;
+            scale.reference[l][c] = reference;
+        }
+    }
+    return (struct latency_groups){.regions = regions,
+                                   .region_count = REGIONS,
+                                   .region_of = region_of,
+                                   .ranks = ranks,
+                                   .rank_count = RANKS};
+}
+
+static struct transfer row_of(uint32_t from, uint32_t to, unsigned locality, uint64_t ns)
+{
+    return (struct transfer){.source = from,
+                             .destination = to,
+                             .size_class = CLASS,
+                             .locality = (uint8_t)locality,
+                             .messages = 1,
+                             .transfer_ns = ns,
+                             .log2_sum = time_log2(ns)};
+}
+
+static void latency_is_the_mean_of_transfer_times_by_their_criterion(void **state)
+{
+    (void)state;
+    struct latency_groups groups = begin(500, 1000);
+    struct transfer rows[] = {row_of(0, 1, LOCALITY_INTRA, 1000),
+                              row_of(0, 2, LOCALITY_INTER, 4000)};
+    latency_add(&groups, &scale, rows, 2);
+    assert_true(fabs(latency_recent(&groups.job) - 5) < 0.01);
+    assert_true(fabs(latency_reference(&groups.job) - 2.5) < 0.01);
+    assert_true(fabs(latency_typical(&groups.job) - 2) < 0.02);
+    assert_true(fabs(latency_reference(&groups.localities[LOCALITY_INTRA]) - 1) < 0.01);
+    assert_true(fabs(latency_reference(&groups.localities[LOCALITY_INTER]) - 4) < 0.01);
+}
+
+static void a_message_counts_for_the_regions_and_ranks_at_both_ends(void **state)
+{
+    (void)state;
+    struct latency_groups groups = begin(1000, 1000);
+    struct transfer rows[] = {row_of(0, 1, 0, 1000), row_of(1, 2, 1, 3000), row_of(2, 3, 1, 5000),
+                              row_of(3, 3, 0, 7000)};
+    latency_add(&groups, &scale, rows, 4);
+    assert_int_equal(regions[0].messages, 2);
+    assert_true(fabs(latency_reference(&regions[0]) - 2) < 0.01);
+    assert_int_equal(regions[1].messages, 2);
+    assert_true(fabs(latency_reference(&regions[1]) - 4) < 0.01);
+    assert_true(fabs(latency_rank_reference(&ranks[2]) - 4) < 0.01);
+    assert_true(fabs(latency_rank_typical(&ranks[2]) - sqrt(15)) < 0.01);
+    assert_int_equal(ranks[3].messages, 2);
+    assert_int_equal(groups.job.messages, 4);
+}
+
+static void one_held_up_message_moves_the_mean_and_not_the_typical(void **state)
+{
+    (void)state;
+    struct latency_groups groups = begin(1000, 1000);
+    struct transfer rows[1000];
+    for (unsigned i = 0; i < 1000; i++)
+        rows[i] = row_of(0, 1, 0, i == 7 ? 10000000 : 1000);
+    latency_add(&groups, &scale, rows, 1000);
+    assert_true(latency_reference(&groups.job) > 10);
+    assert_true(latency_typical(&groups.job) < 1.02);
+}
+
+static void rows_in_any_order_and_cut_give_the_same(void **state)
+{
+    (void)state;
+    struct latency_groups groups = begin(777, 3333), again;
+    struct transfer rows[500];
+    srand(5);
+    for (unsigned i = 0; i < 500; i++) {
+        rows[i] = row_of((uint32_t)rand() % RANKS, (uint32_t)rand() % RANKS,
+                         (unsigned)rand() % LOCALITIES, (uint64_t)rand());
+        rows[i].size_class = (uint16_t)(rand() % (int)SIZE_CLASSES);
+    }
+    latency_add(&groups, &scale, rows, 500);
+    struct latency_sum first[REGIONS];
+    memcpy(first, regions, sizeof(first));
+    again = begin(777, 3333);
+    for (unsigned i = 500; i-- > 0;)
+        latency_add(&again, &scale, &rows[i], 1);
+    assert_memory_equal(&groups.job, &again.job, sizeof(again.job));
+    assert_memory_equal(first, regions, sizeof(first));
+}
+
+static void messages_without_a_criterion_are_counted_and_have_no_latency(void **state)
+{
+    (void)state;
+    struct latency_groups groups = begin(NAN, NAN);
+    struct transfer row = row_of(0, 9, 0, 1000);
+    assert_true(isnan(latency_reference(&groups.job)));
+    latency_add(&groups, &scale, &row, 1);
+    assert_int_equal(groups.job.messages, 1);
+    assert_true(isnan(latency_reference(&groups.job)) && isnan(latency_typical(&groups.job)));
+    assert_true(isnan(latency_rank_reference(&ranks[0])));
+    assert_true(isnan(latency_rank_typical(&ranks[0])));
+}
+
+static void no_transfer_time_overflows_the_sums(void **state)
+{
+    (void)state;
+    struct latency_groups groups = begin(1, 1);
+    struct transfer row = row_of(0, 1, 0, UINT64_MAX);
+    for (unsigned i = 0; i < 1000; i++)
+        latency_add(&groups, &scale, &row, 1);
+    assert_true(fabs(latency_reference(&groups.job) - 1e6) < 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(latency_is_the_mean_of_transfer_times_by_their_criterion),
+        cmocka_unit_test(a_message_counts_for_the_regions_and_ranks_at_both_ends),
+        cmocka_unit_test(one_held_up_message_moves_the_mean_and_not_the_typical),
+        cmocka_unit_test(rows_in_any_order_and_cut_give_the_same),
+        cmocka_unit_test(messages_without_a_criterion_are_counted_and_have_no_latency),
+        cmocka_unit_test(no_transfer_time_overflows_the_sums),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

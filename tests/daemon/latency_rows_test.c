@@ -1,0 +1,154 @@
+#include "daemon/latency_rows.h"
+#include "holter/error.h"
+#include "holter/time_class.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define S UINT64_C(1000000000)
+
+static struct wire_transfer_row transfer;
+static struct wire_latency_row latency;
+static struct wire_half_row half;
+static struct wire_pending_row pending;
+static char why[160];
+
+static struct wire_window message_of(void)
+{
+    transfer = (struct wire_transfer_row){.source = 1,
+                                          .destination = 2,
+                                          .size_class = 100,
+                                          .messages = 3,
+                                          .delayed = 1,
+                                          .transfer_ns = 9000,
+                                          .network_ns = 5000,
+                                          .log2_sum = 3 * time_log2(3000)};
+    latency = (struct wire_latency_row){0, 100, time_class_of(3000), 3};
+    half = (struct wire_half_row){.key = 5,
+                                  .receive = 1,
+                                  .source = 1,
+                                  .destination = 3,
+                                  .bytes = 10,
+                                  .begin_ns = -20,
+                                  .length_ns = 100,
+                                  .together = 1,
+                                  .local_ns = -20};
+    pending = (struct wire_pending_row){.rank = 2, .source = -3, .tag = -2, .waited_ns = 4 * S};
+    return (struct wire_window){.window = 7,
+                                .length_ns = S,
+                                .transfers = &transfer,
+                                .transfers_count = 1,
+                                .latencies = &latency,
+                                .latencies_count = 1,
+                                .halves = &half,
+                                .halves_count = 1,
+                                .pending = &pending,
+                                .pending_count = 1};
+}
+
+static void assert_wrong(const struct wire_window *message, const char *where)
+{
+    why[0] = '\0';
+    assert_int_equal(latency_rows_check(message, 4, why, sizeof(why)), -HOLTER_ERANGE);
+    assert_non_null(strstr(why, where));
+}
+
+static void honest_rows_are_right(void **state)
+{
+    (void)state;
+    struct wire_window message = message_of();
+    assert_int_equal(latency_rows_check(&message, 4, why, sizeof(why)), 0);
+    transfer.destination = UINT64_MAX; /* several together, of an agent over its budget */
+    struct latency_rows rows = {0};
+    assert_int_equal(latency_rows_check(&message, 4, why, sizeof(why)), 0);
+    assert_int_equal(latency_rows_take(&rows, &message), 0);
+    assert_int_equal(rows.transfers[0].destination, UINT32_MAX);
+    latency_rows_finish(&rows);
+}
+
+static void rows_that_contradict_themselves_are_named(void **state)
+{
+    (void)state;
+    struct wire_window message = message_of();
+    transfer.destination = 4;
+    assert_wrong(&message, "window.transfers[0]");
+    message = message_of();
+    transfer.delayed = 4;
+    assert_wrong(&message, "window.transfers[0]");
+    message = message_of();
+    transfer.messages = 0;
+    assert_wrong(&message, "window.transfers[0]");
+    message = message_of();
+    transfer.network_ns = UINT64_MAX;
+    assert_wrong(&message, "window.transfers[0]");
+    message = message_of();
+    transfer.log2_sum = UINT64_MAX;
+    assert_wrong(&message, "window.transfers[0]");
+    message = message_of();
+    latency.bucket = TIME_CLASSES;
+    assert_wrong(&message, "window.latencies[0]");
+    message = message_of();
+    latency.size_class = SIZE_CLASSES;
+    assert_wrong(&message, "window.latencies[0]");
+    message = message_of();
+    half.begin_ns = INT64_MIN;
+    assert_wrong(&message, "window.halves[0]");
+    message = message_of();
+    half.source = 4;
+    assert_wrong(&message, "window.halves[0]");
+    message = message_of();
+    pending.rank = 4;
+    assert_wrong(&message, "window.pending[0]");
+}
+
+static void times_of_halves_are_made_absolute(void **state)
+{
+    (void)state;
+    struct wire_window message = message_of();
+    struct join_half out;
+    message.clock_error_ns = 30;
+    latency_rows_halves(&message, 9, &out);
+    assert_int_equal(out.begin_ns, 7 * S - 20);
+    assert_int_equal(out.end_ns, 7 * S + 80);
+    assert_int_equal(out.local_ns, 7 * S - 20);
+    assert_int_equal(out.node, 9);
+    assert_int_equal(out.error_ns, 30);
+}
+
+static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **state)
+{
+    (void)state;
+    struct wire_window message = message_of();
+    struct latency_rows rows = {0}, later = {0};
+    struct joined joined = {
+        .source = 1, .destination = 3, .bytes = 10, .transfer_ns = 80, .network_ns = 60};
+    assert_int_equal(latency_rows_take(&rows, &message), 0);
+    assert_int_equal(latency_rows_joined(&rows, &joined, 1), 0);
+    assert_int_equal(latency_rows_move(&later, &rows), 0);
+    assert_int_equal(rows.transfer_count + rows.time_count, 0);
+    assert_int_equal(later.transfer_count, 2);
+    assert_int_equal(later.transfers[0].locality, LOCALITY_INTRA);
+    assert_int_equal(later.transfers[0].transfer_ns, 9000);
+    assert_int_equal(later.transfers[1].locality, LOCALITY_INTER);
+    assert_int_equal(later.transfers[1].size_class, size_class_of(10));
+    assert_int_equal(later.transfers[1].delayed, 1);
+    assert_int_equal(later.time_count, 2);
+    assert_int_equal(later.times[1].time_class, time_class_of(80));
+    latency_rows_finish(&rows);
+    latency_rows_finish(&later);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(honest_rows_are_right),
+        cmocka_unit_test(rows_that_contradict_themselves_are_named),
+        cmocka_unit_test(times_of_halves_are_made_absolute),
+        cmocka_unit_test(rows_of_messages_and_of_joined_ones_are_collected_and_moved),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

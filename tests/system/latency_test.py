@@ -1,0 +1,165 @@
+"""Latency that grows in running jobs, on real links: found, named, attributed, and over when it is over."""
+import os
+import re
+import sqlite3
+import unittest
+
+import bed
+import lab
+import stream
+
+WINDOW = '500ms'
+# the built-in rule is made for windows of 1 s
+RULES = '''
+rules:
+  - name: latency-growth
+    kind: latency
+    for: 1s
+    clear-for: 2500ms
+'''
+STEADY = 26  # windows before anything is made slow
+SOON = 5     # windows within which it has to be noticed
+DELAY = 10000  # microseconds
+MEGABITS = 1
+NETWORK = 'network'
+MELT = '/usr/share/lammps/examples/melt/in.melt'
+IMBALANCE = {'late-sender', 'late-receiver', 'collective', 'pattern', 'slow-node'}
+
+
+def rows_of(path, query):
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
+
+
+class Job:
+    """programs/steps.c on eight ranks of four hosts, two on each; node3's link can be slowed."""
+
+    def __init__(self, test, place, hosts, *arguments):
+        self.test, self.place, self.hosts = test, place, hosts
+        self.control = os.path.join(place.dir, 'control')
+        os.mkdir(self.control)
+        rules = os.path.join(place.dir, 'rules.yaml')
+        with open(rules, 'w', encoding='utf-8') as f:
+            f.write(RULES)
+        self.run = place.holter('run', '--window', WINDOW, '--rules', rules, '--', *hosts.openmpi(), '-n', 8,
+                                lab.program('steps', 'openmpi'), self.control, 1000, 4000, *arguments)
+        lab.wait_for(lambda: not self.run.alive() or place.ranks_seen() == 8, 'all ranks')
+        test.assertTrue(self.run.alive(), self.run)
+        self.stream = stream.Stream(place)
+        self.stream.wait_windows(STEADY)
+        test.assertEqual({}, self.stream.of_kind('latency'), 'an alert although nothing is slow')
+
+    def file(self, name):
+        with open(os.path.join(self.control, name), 'w', encoding='utf-8'):
+            pass
+
+    def ranks_on(self, host):
+        return {rank for rank, name in self.stream.hosts.items() if name == host}
+
+    def alert_within(self, windows, number):
+        """The alert of the number-th episode, once it fires. The window in which it begins is not counted, nor the
+        one that is being published."""
+        seen = len(self.stream.read().windows)
+        fired = self.stream.wait(lambda s: len(s.of_kind('latency')) >= number or
+                                 len(s.windows) >= seen + 40, f'latency alert {number}')
+        self.test.assertTrue(fired)
+        alerts = self.stream.of_kind('latency')
+        self.test.assertEqual(number, len(alerts), alerts)
+        self.test.assertLessEqual(len(self.stream.windows) - seen, windows + 2, alerts)
+        return max(alerts)
+
+    def resolved(self, alert):
+        def over(s):
+            return s.alerts[alert][-1]['state'] == 'resolved'
+        self.stream.wait(over, f'the end of alert {alert}')
+
+    def finish(self):
+        self.file('end')
+        finished = self.run.finish()
+        self.test.assertEqual(0, finished.status, finished)
+        self.stream.tap.finish()
+        self.stream.read()
+        return self.place.recording()
+
+
+class Latency(unittest.TestCase):
+    def check_network(self, job, alert, host):
+        """Evidence: the region of the host's ranks, if not the whole job; the network as the first cause; the host."""
+        newest = job.stream.alerts[alert][-1]
+        regions = {job.stream.regions[rank] for rank in job.ranks_on(host)}
+        self.assertTrue(newest['region'] == 0 or regions == {newest['region']}, (newest, regions))
+        self.assertTrue(stream.ranks_of(newest['ranks']), newest)
+        self.assertEqual(NETWORK, newest['causes'][0]['name'], newest)
+        self.assertIn(host, newest['nodes'].split(','), newest)
+        self.assertGreater(newest['ratio'], 1.5, newest)
+
+    def check_recorded(self, job, wanted):
+        """Each episode is one alert, in the stream and in the recording, and all are over."""
+        latest = {i: m[-1]['state'] for i, m in job.stream.of_kind('latency').items()}
+        self.assertEqual(['resolved'] * wanted, list(latest.values()), job.stream.alerts)
+        rows = rows_of(job.place.recording().path, "SELECT id, state FROM alert WHERE kind = 'latency'")
+        self.assertEqual(set(latest), {i for i, _ in rows}, rows)
+
+    def check_slow(self, job, number, host, slow, restore):
+        slow()
+        alert = job.alert_within(SOON, number)
+        job.stream.wait_windows(3)
+        self.check_network(job, alert, host)
+        restore()
+        job.resolved(alert)
+
+    def test_links_of_a_host_that_are_slow(self):
+        with lab.Lab() as place, bed.Bed(place, 4, delayed=['node3']) as hosts:
+            job = Job(self, place, hosts)
+            with self.subTest('delay'):
+                self.check_slow(job, 1, 'node3', lambda: hosts.delay('node3', DELAY), lambda: hosts.delay('node3', 0))
+            with self.subTest('bandwidth'):
+                self.check_slow(job, 2, 'node3', lambda: hosts.bandwidth('node3', MEGABITS),
+                                lambda: hosts.bandwidth('node3', None))
+            job.finish()
+            self.check_recorded(job, 2)
+            place.check_clean()
+
+    def test_a_rank_that_computes_three_times_as_long(self):
+        with lab.Lab() as place, bed.Bed(place, 4) as hosts:
+            job = Job(self, place, hosts, 'together')
+            job.file('slow.5')
+            alert = job.alert_within(SOON, 1)
+            job.stream.wait_windows(3)
+            newest = job.stream.alerts[alert][-1]
+            self.assertIn(newest['causes'][0]['name'], IMBALANCE, newest)
+            self.assertEqual({5}, stream.ranks_of(newest['ranks']), newest)
+            os.unlink(os.path.join(job.control, 'slow.5'))
+            job.resolved(alert)
+            job.finish()
+            self.check_recorded(job, 1)
+            place.check_clean()
+
+    def quiet(self, seconds):
+        """LAMMPS alone, for so long: nothing to be told of."""
+        with open(MELT, encoding='utf-8') as f:
+            text = f.read()
+        with lab.Lab() as place:
+            path = os.path.join(place.dir, 'in.melt')
+            with open(path, 'w', encoding='utf-8') as f:
+                f.write(re.sub(r'^run\s.*', f'timer timeout 0:00:{seconds} every 50\nrun 10000000', text, flags=re.M))
+            finished = place.watched(*lab.mpirun('openmpi', 2, lab.installed('lmp'), '-in', path, '-log', 'none'),
+                                     env={'OMP_NUM_THREADS': '1'}, seconds=seconds + lab.PATIENCE)
+            self.assertEqual(0, finished.status, finished)
+            rows = rows_of(place.recording().path, 'SELECT kind, state, title FROM alert')
+            self.assertEqual([], [row for row in rows if row[1] != 'pending'])
+
+    def test_quiet_lammps(self):
+        self.quiet(30)
+
+
+class Long(Latency):
+    def test_quiet_lammps(self):
+        self.quiet(300)
+
+
+if __name__ == '__main__':
+    lab.main(network=True)

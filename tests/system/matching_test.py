@@ -1,0 +1,164 @@
+"""Every message is matched, none wrongly: a stress program tells of each of its messages, Holter is held to it.
+
+The agents at work are compared by counts, for each pair of ranks and size class; the same matching is then done again
+on what the ranks' flight recorders hold, where every single match is looked at."""
+import collections
+import os
+import unittest
+
+import bed
+import lab
+import matching
+import recording
+
+
+def size_class(size):
+    """As in include/holter/size_class.h."""
+    if size < 64:
+        return size
+    octave = size.bit_length() - 1
+    return 64 + (octave - 6) * 16 + (size >> (octave - 4) & 15)
+
+
+class Stressed:
+    """A job that has done its work and stays until it is let go."""
+
+    def __init__(self, test, place, ranks, launcher, mpi, seed, rounds, crowd=0, env=None):
+        self.test, self.place, self.ranks = test, place, ranks
+        self.gate = os.path.join(place.dir, 'gate')
+        env = {'TRUTH_TRACE': '1', 'TRUTH_GATE': self.gate, 'HOLTER_RING': '65536'} | (env or {})
+        self.job = place.holter('run', '--', *launcher, lab.program('stress', mpi), seed, rounds, 8388608, crowd,
+                                env=env)
+        lab.wait_for(lambda: not self.job.alive() or len(os.listdir(place.truths)) == ranks, 'the end of the work')
+        test.assertTrue(self.job.alive(), self.job)
+        self.trace = matching.Trace(place)
+        self.count = sum(map(len, self.trace.sends.values()))
+
+    def replay(self, per_node, seed, on=None):
+        """The matching again. @return (wrong within nodes, missing, wrong between nodes, missing)"""
+        tool = os.path.join(lab.BUILD, 'tests', 'system', 'match_replay')
+        job = self.place.status()['jobs'][-1]['job']
+        finished = (on or self.place.run)(tool, job, per_node, seed)
+        self.test.assertEqual(0, finished.status, finished)
+        replay = matching.Replay(finished.out)
+        pairs = self.trace.pairs(replay)
+        self.test.assertEqual(self.count, len(pairs))
+        self.test.assertEqual(len(replay.messages), sum(c[0] for c in replay.counts))
+        return (*matching.within_nodes(pairs, replay, per_node), *matching.between_nodes(pairs, replay, per_node))
+
+    def finish(self):
+        with open(self.gate, 'w', encoding='utf-8'):
+            pass
+        finished = self.job.finish()
+        self.test.assertEqual(0, finished.status, finished)
+        return self.place.recording()
+
+    def sent(self):
+        """{(source, destination, size class): messages}"""
+        sent = collections.Counter()
+        for (source, destination, _), sends in self.trace.sends.items():
+            for *_, size in sends:
+                sent[source, destination, size_class(size)] += 1
+        return sent
+
+
+def matched_rows(recorded):
+    rows = collections.Counter()
+    for window in recorded.windows():
+        for row in window['transfers']:
+            rows[row['source'], row['destination'], row['size_class']] += row['messages']
+    return rows
+
+
+def node_counts(recorded):
+    """(matched, unmatched, rejected) of all agents."""
+    newest = {}
+    for window in recorded.windows():
+        for row in window['node']:
+            newest[window['host']] = (row['matched'], row['unmatched'], row['rejected'])
+    return tuple(map(sum, zip(*newest.values())))
+
+
+def halves_joined(recorded):
+    """(pairs of halves that have one key, halves without a partner, pairs that contradict each other)"""
+    ends = collections.defaultdict(lambda: ([], []))
+    for window in recorded.windows():
+        for half in window['halves']:
+            ends[half['key']][half['receive']].append(half)
+    joined, alone, contrary = 0, 0, []
+    for sends, receives in ends.values():
+        if len(sends) == len(receives) == 1:
+            same = all(sends[0][k] == receives[0][k] for k in ('source', 'destination', 'bytes'))
+            joined += same
+            if not same:
+                contrary.append((sends, receives))
+        else:
+            alone += len(sends) + len(receives)
+    return joined, alone, contrary
+
+
+class Within:
+    """On one node; mixed into one class for each MPI."""
+    mpi = None
+    env = {}
+
+    def check(self, seed, rounds, crowd=0):
+        with lab.Lab() as place:
+            stressed = Stressed(self, place, 4, lab.mpirun(self.mpi, 4), self.mpi, seed, rounds, crowd, self.env)
+            for per_node in (4, 1, 2):
+                wrong, missing, wrong_between, missing_between = stressed.replay(per_node, seed)
+                self.assertEqual(([], []), (wrong, wrong_between), f'{per_node} ranks a node')
+                if not crowd:
+                    self.assertEqual(([], []), (missing, missing_between), f'{per_node} ranks a node')
+            recorded = stressed.finish()
+            matched, unmatched, rejected = node_counts(recorded)
+            rows = matched_rows(recorded)
+            if crowd:
+                self.assertEqual({}, dict(rows - stressed.sent()))
+                self.assertEqual(stressed.count, matched + rejected + unmatched // 2)
+            else:
+                self.assertEqual((stressed.count, 0, 0), (matched, unmatched, rejected))
+                self.assertEqual(stressed.sent(), rows)
+
+    def test_every_way_to_send_and_receive(self):
+        self.check(21, 6)
+
+    def test_threads_that_share_a_tag(self):
+        self.check(22, 2, crowd=1)
+
+
+class OpenMpi(Within, unittest.TestCase):
+    mpi = 'openmpi'
+
+
+class Mpich(Within, unittest.TestCase):
+    mpi = 'mpich'
+    env = {'LD_PRELOAD': os.path.join(lab.BUILD, 'tests', 'system', 'libyield.so')}
+
+
+class Hosts(unittest.TestCase):
+    def test_messages_between_four_hosts(self):
+        """Two ranks on each of four hosts, every half kept."""
+        with lab.Lab() as place, bed.Bed(place, 4, clocks={'node2': 1000}) as hosts:
+            stressed = Stressed(self, place, 8, [*hosts.openmpi(), '-n', 8], 'openmpi', 31, 3)
+            lab.wait_for(lambda: place.status()['daemon']['matched'] >= 0.999 * stressed.count,
+                         'the messages to be matched')
+            status, where = place.status()['daemon'], {}
+            self.assertLessEqual(status['matched'], stressed.count)
+            self.assertEqual((0, 0), (status['unmatched'], status['match_rejected']))
+            recorded = stressed.finish()
+            for host, members in recorded.members().items():
+                where |= {m['rank']: host for m in members}
+            local = collections.Counter({k: n for k, n in stressed.sent().items() if where[k[0]] == where[k[1]]})
+            between = stressed.count - local.total()
+            self.assertEqual((local.total(), 0, 0), node_counts(recorded))
+            self.assertEqual(local, matched_rows(recorded))
+            joined, alone, contrary = halves_joined(recorded)
+            self.assertEqual([], contrary)
+            self.assertGreaterEqual(joined, 0.999 * between, alone)
+            self.assertLessEqual(joined, between)
+            place.check_clean()
+
+
+if __name__ == '__main__':
+    lab.main(network=True)

@@ -1,0 +1,511 @@
+#include "viewer/layout/graph.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GROUP_ROUNDS = 160,
+    APART_ROUNDS = 60, /* only pushing discs apart that overlap */
+    VERTEX_ROUNDS = 100,
+    WARM = 4, /* a graph that was known before takes a quarter of the rounds, at a quarter of the
+                 temperature */
+};
+
+static const double vertex_room = 1.55; /* radius of a group's disc per root of its weight */
+static const double pi = 3.14159265358979323846;
+static const double wide = 1.45; /* screens are wider than high: so is what is laid out */
+
+struct graph_layout {
+    struct graph_vertex *vertices; /* x, y relative to the group's middle while they move */
+    struct graph_group *groups;
+    struct graph_edge *edges;
+    uint32_t vertex_count, group_count, edge_count;
+    double *between;         /* group_count^2: share of common edges, symmetric */
+    double *move;            /* two a group or vertex */
+    double *degree;          /* weight of all edges of a vertex */
+    uint32_t *head, *next;   /* grid: first vertex of a cell, next vertex of the same cell */
+    uint32_t *order, *begin; /* vertices by group, and where each group begins */
+    uint32_t round, group_rounds, vertex_rounds;
+    uint32_t at; /* group being worked on in the second stage */
+    double heat; /* 1: cold start */
+    enum { STAGE_GROUPS, STAGE_APART, STAGE_VERTICES, STAGE_DONE } stage;
+};
+
+static void layout_destroy(struct graph_layout *l)
+{
+    if (!l)
+        return;
+    free(l->vertices);
+    free(l->groups);
+    free(l->edges);
+    free(l->between);
+    free(l->move);
+    free(l->degree);
+    free(l->head);
+    free(l->next);
+    free(l->order);
+    free(l->begin);
+    free(l);
+}
+
+void graph_finish(struct graph *g)
+{
+    layout_destroy(g->layout);
+    free(g->vertices);
+    free(g->groups);
+    free(g->edges);
+    *g = (struct graph){0};
+}
+
+/* Small deterministic offset that keeps vertices from lying upon each other (SplitMix64). */
+static double jitter(uint64_t seed, uint64_t key)
+{
+    uint64_t x = seed * UINT64_C(0x9e3779b97f4a7c15) ^ key;
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (double)((x ^ (x >> 31)) >> 11) / 9007199254740992.0 - 0.5;
+}
+
+/* ---- setting up --------------------------------------------------------------------------------
+ */
+
+static struct graph_layout *layout_create(uint32_t vertices, uint32_t groups, uint32_t edges)
+{
+    struct graph_layout *l = calloc(1, sizeof *l);
+    uint32_t most = vertices > groups ? vertices : groups;
+    if (!l)
+        return NULL;
+    l->vertices = calloc(vertices + 1, sizeof *l->vertices);
+    l->groups = calloc(groups + 1, sizeof *l->groups);
+    l->edges = calloc((size_t)edges + 1, sizeof *l->edges);
+    l->between = calloc((size_t)groups * groups + 1, sizeof *l->between);
+    l->move = calloc((size_t)most * 2 + 2, sizeof *l->move);
+    l->degree = calloc(vertices + 1, sizeof *l->degree);
+    l->head = calloc((size_t)vertices * 2 + 64, sizeof *l->head);
+    l->next = calloc(vertices + 1, sizeof *l->next);
+    l->order = calloc(vertices + 1, sizeof *l->order);
+    l->begin = calloc((size_t)groups + 2, sizeof *l->begin);
+    if (l->vertices && l->groups && l->edges && l->between && l->move && l->degree && l->head &&
+        l->next && l->order && l->begin)
+        return l;
+    layout_destroy(l);
+    return NULL;
+}
+
+static void sort_by_group(struct graph_layout *l)
+{
+    for (uint32_t i = 0; i < l->vertex_count; i++)
+        l->begin[l->vertices[i].group + 1]++;
+    for (uint32_t k = 0; k < l->group_count; k++)
+        l->begin[k + 1] += l->begin[k];
+    for (uint32_t i = 0; i < l->vertex_count; i++) /* next serves as a count for a while */
+        l->order[l->begin[l->vertices[i].group] + l->next[l->vertices[i].group]++] = i;
+    memset(l->next, 0, l->vertex_count * sizeof *l->next);
+}
+
+static void weigh(struct graph_layout *l)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < l->vertex_count; i++)
+        l->groups[l->vertices[i].group].radius += l->vertices[i].weight;
+    for (uint32_t k = 0; k < l->group_count; k++)
+        l->groups[k].radius = vertex_room * sqrt(l->groups[k].radius) + 0.5;
+    for (uint32_t i = 0; i < l->edge_count; i++) {
+        const struct graph_edge *e = &l->edges[i];
+        uint32_t a = l->vertices[e->a].group, b = l->vertices[e->b].group;
+        l->degree[e->a] += e->weight;
+        l->degree[e->b] += e->weight;
+        if (a == b)
+            continue;
+        double *there = &l->between[(size_t)a * l->group_count + b],
+               *back = &l->between[(size_t)b * l->group_count + a];
+        *there += e->weight;
+        *back = *there;
+        most = fmax(most, *there);
+    }
+    for (size_t i = 0; most > 0 && i < (size_t)l->group_count * l->group_count; i++)
+        l->between[i] /= most;
+}
+
+/* Groups on an ellipse in their order, vertices along a spiral in theirs, as far apart on it as its
+ * turns are: neighbours in number are often partners, and so begin as neighbours. */
+static void first_places(struct graph_layout *l, uint64_t seed)
+{
+    double round = 0, at = 0;
+    for (uint32_t k = 0; k < l->group_count; k++)
+        round += 2.4 * l->groups[k].radius;
+    double circle = l->group_count > 1 ? round / (2 * pi) : 0;
+    for (uint32_t k = 0; k < l->group_count; k++) {
+        struct graph_group *g = &l->groups[k];
+        double angle = (at + 1.2 * g->radius) / fmax(round, 1e-9) * 2 * pi - 1.3;
+        at += 2.4 * g->radius;
+        g->x = circle * sqrt(wide) * cos(angle) + 0.1 * jitter(seed, g->key);
+        g->y = circle / sqrt(wide) * sin(angle) + 0.1 * jitter(seed + 1, g->key);
+        uint32_t n = l->begin[k + 1] - l->begin[k];
+        for (uint32_t i = 0; i < n; i++) {
+            struct graph_vertex *v = &l->vertices[l->order[l->begin[k] + i]];
+            double r = g->radius * 0.92 * sqrt(((double)i + 0.5) / n);
+            double turn = sqrt(4 * pi * ((double)i + 0.5));
+            v->x = r * cos(turn) + 0.02 * jitter(seed + 2, v->key);
+            v->y = r * sin(turn) + 0.02 * jitter(seed + 3, v->key);
+        }
+    }
+}
+
+struct known {
+    uint64_t key;
+    double x, y;
+};
+
+static int by_key(const void *left, const void *right)
+{
+    uint64_t a = ((const struct known *)left)->key, b = ((const struct known *)right)->key;
+    return a < b ? -1 : a > b;
+}
+
+static const struct known *find_known(const struct known *known, uint32_t count, uint64_t key)
+{
+    const struct known wanted = {.key = key};
+    return count ? bsearch(&wanted, known, count, sizeof *known, by_key) : NULL;
+}
+
+/* Take over the places of groups and vertices that were there before.
+ *  @return share of the vertices that were */
+static double old_places(struct graph_layout *l, const struct graph *g, struct known *known)
+{
+    double scale = 0; /* of the shown graph, which was made to fit, to that of the layout */
+    uint32_t found = 0;
+    for (uint32_t k = 0; k < g->group_count; k++)
+        known[k] = (struct known){g->groups[k].key, k, 0};
+    qsort(known, g->group_count, sizeof *known, by_key);
+    for (uint32_t k = 0; k < l->group_count && scale <= 0; k++) {
+        const struct known *was = find_known(known, g->group_count, l->groups[k].key);
+        if (was && g->groups[(uint32_t)was->x].radius > 0)
+            scale = l->groups[k].radius / g->groups[(uint32_t)was->x].radius;
+    }
+    for (uint32_t k = 0; k < l->group_count; k++) {
+        const struct known *was = find_known(known, g->group_count, l->groups[k].key);
+        if (was) {
+            l->groups[k].x = g->groups[(uint32_t)was->x].x * scale;
+            l->groups[k].y = g->groups[(uint32_t)was->x].y * scale;
+        }
+    }
+    for (uint32_t i = 0; i < g->vertex_count; i++) {
+        const struct graph_vertex *v = &g->vertices[i];
+        known[i] = (struct known){v->key, (v->x - g->groups[v->group].x) * scale,
+                                  (v->y - g->groups[v->group].y) * scale};
+    }
+    qsort(known, g->vertex_count, sizeof *known, by_key);
+    for (uint32_t i = 0; i < l->vertex_count; i++) {
+        const struct known *was = find_known(known, g->vertex_count, l->vertices[i].key);
+        if (was && scale > 0) {
+            l->vertices[i].x = was->x;
+            l->vertices[i].y = was->y;
+            found++;
+        }
+    }
+    return l->vertex_count ? (double)found / l->vertex_count : 0;
+}
+
+int graph_set(struct graph *g, const struct graph *from, const struct graph_vertex *vertices,
+              uint32_t vertex_count, const struct graph_group *groups, uint32_t group_count,
+              const struct graph_edge *edges, uint32_t edge_count, uint64_t seed)
+{
+    struct graph_layout *l = layout_create(vertex_count, group_count, edge_count);
+    uint32_t before =
+        from->vertex_count > from->group_count ? from->vertex_count : from->group_count;
+    struct known *known = malloc((before + 1) * sizeof *known);
+    if (!l || !known) {
+        layout_destroy(l);
+        free(known);
+        return -ENOMEM;
+    }
+    l->vertex_count = vertex_count;
+    l->group_count = group_count;
+    l->edge_count = edge_count;
+    for (uint32_t i = 0; i < vertex_count; i++)
+        l->vertices[i] = vertices[i];
+    for (uint32_t i = 0; i < edge_count; i++)
+        l->edges[i] = edges[i];
+    for (uint32_t k = 0; k < group_count; k++)
+        l->groups[k].key = groups[k].key;
+    sort_by_group(l);
+    weigh(l);
+    first_places(l, seed);
+    int warm = old_places(l, from, known) > 0.6;
+    l->heat = warm ? 1.0 / WARM : 1;
+    l->group_rounds = warm ? GROUP_ROUNDS / WARM : GROUP_ROUNDS;
+    l->vertex_rounds = warm ? VERTEX_ROUNDS / WARM : VERTEX_ROUNDS;
+    free(known);
+    layout_destroy(g->layout);
+    g->layout = l;
+    return 0;
+}
+
+/* ---- groups ------------------------------------------------------------------------------------
+ */
+
+/* Move by what the forces say, but no further than the temperature allows. */
+static void step(double *x, double *y, const double *move, double most)
+{
+    double length = hypot(move[0], move[1]);
+    if (length <= 0)
+        return;
+    double share = fmin(length, most) / length;
+    *x += move[0] * share;
+    *y += move[1] * share;
+}
+
+static void group_forces(struct graph_layout *l, uint32_t a)
+{
+    const struct graph_group *p = &l->groups[a];
+    double *move = &l->move[2 * (size_t)a];
+    move[0] = -0.05 / wide * p->x; /* towards the middle, so that nothing drifts away */
+    move[1] = -0.05 * wide * p->y;
+    for (uint32_t b = 0; b < l->group_count; b++) {
+        const struct graph_group *q = &l->groups[b];
+        if (a == b)
+            continue;
+        double dx = p->x - q->x, dy = p->y - q->y, d = fmax(hypot(dx, dy), 1e-6);
+        double ideal = 1.2 * (p->radius + q->radius);
+        double push = d < 2.4 * ideal ? ideal * ideal / d : 0;
+        double pull = 1.3 * l->between[(size_t)a * l->group_count + b] * d * d / ideal;
+        move[0] += dx / d * (push - pull) * 0.1;
+        move[1] += dy / d * (push - pull) * 0.1;
+    }
+}
+
+static void group_round(struct graph_layout *l)
+{
+    double widest = 0;
+    for (uint32_t a = 0; a < l->group_count; a++) {
+        group_forces(l, a);
+        widest = fmax(widest, l->groups[a].radius);
+    }
+    double left = 1 - (double)l->round / l->group_rounds;
+    for (uint32_t a = 0; a < l->group_count; a++)
+        step(&l->groups[a].x, &l->groups[a].y, &l->move[2 * (size_t)a], widest * left * l->heat);
+}
+
+/* Push discs apart that overlap. @return 1 when some did */
+static int apart_round(struct graph_layout *l)
+{
+    int some = 0;
+    for (uint32_t a = 0; a < l->group_count; a++) {
+        for (uint32_t b = a + 1; b < l->group_count; b++) {
+            struct graph_group *p = &l->groups[a], *q = &l->groups[b];
+            double dx = p->x - q->x, dy = p->y - q->y, d = fmax(hypot(dx, dy), 1e-6);
+            double least = 1.16 * (p->radius + q->radius) + 1;
+            if (d >= least)
+                continue;
+            double half = (least - d) / 2 * 1.02;
+            p->x += dx / d * half;
+            p->y += dy / d * half;
+            q->x -= dx / d * half;
+            q->y -= dy / d * half;
+            some = 1;
+        }
+    }
+    return some;
+}
+
+/* ---- vertices ----------------------------------------------------------------------------------
+ */
+
+/* Vertices of a group in square cells as wide as forces reach. */
+struct cells {
+    uint32_t side;
+    double width, from;
+};
+
+static uint32_t cell_of(const struct cells *c, double at)
+{
+    double k = floor((at - c->from) / c->width);
+    return (uint32_t)fmin(fmax(k, 0), c->side - 1);
+}
+
+static struct cells fill_cells(struct graph_layout *l, uint32_t group, double reach)
+{
+    double radius = l->groups[group].radius;
+    uint32_t n = l->begin[group + 1] - l->begin[group];
+    uint32_t most = (uint32_t)sqrt((double)n * 2 + 16); /* side^2 fits into head */
+    struct cells c = {.side = (uint32_t)fmin(fmax(floor(2 * radius / reach), 1), most),
+                      .from = -radius};
+    c.width = 2 * radius / c.side;
+    memset(l->head, 0, (size_t)c.side * c.side * sizeof *l->head);
+    for (uint32_t i = l->begin[group]; i < l->begin[group + 1]; i++) {
+        const struct graph_vertex *v = &l->vertices[l->order[i]];
+        uint32_t cell = cell_of(&c, v->y) * c.side + cell_of(&c, v->x);
+        l->next[l->order[i]] = l->head[cell];
+        l->head[cell] = l->order[i] + 1;
+    }
+    return c;
+}
+
+static uint64_t repulse(struct graph_layout *l, uint32_t at, const struct cells *c, double spacing)
+{
+    const struct graph_vertex *v = &l->vertices[at];
+    uint32_t cx = cell_of(c, v->x), cy = cell_of(c, v->y);
+    uint64_t looked = 0;
+    double *move = &l->move[2 * (size_t)at], own = sqrt(v->weight);
+    for (uint32_t y = cy ? cy - 1 : 0; y <= cy + 1 && y < c->side; y++) {
+        for (uint32_t x = cx ? cx - 1 : 0; x <= cx + 1 && x < c->side; x++) {
+            for (uint32_t k = l->head[y * c->side + x]; k; k = l->next[k - 1]) {
+                const struct graph_vertex *o = &l->vertices[k - 1];
+                double dx = v->x - o->x, dy = v->y - o->y, d2 = dx * dx + dy * dy;
+                double ideal = spacing * (own + sqrt(o->weight)) / 2;
+                looked++;
+                if (k - 1 == at || d2 > 4 * ideal * ideal)
+                    continue;
+                d2 = fmax(d2, 1e-6);
+                double push = ideal * ideal / d2; /* k^2/d along the unit vector */
+                move[0] += dx * push;
+                move[1] += dy * push;
+            }
+        }
+    }
+    return looked;
+}
+
+static void attract(struct graph_layout *l, double spacing)
+{
+    for (uint32_t i = 0; i < l->edge_count; i++) {
+        const struct graph_edge *e = &l->edges[i];
+        struct graph_vertex *a = &l->vertices[e->a], *b = &l->vertices[e->b];
+        double share[2] = {e->weight / fmax(l->degree[e->a], 1e-12),
+                           e->weight / fmax(l->degree[e->b], 1e-12)};
+        if (a->group != b->group) { /* outward, to the side on which the partner's group lies */
+            const struct graph_group *p = &l->groups[a->group], *q = &l->groups[b->group];
+            double dx = q->x - p->x, dy = q->y - p->y, d = fmax(hypot(dx, dy), 1e-6);
+            for (int end = 0; end < 2; end++) {
+                double *move = &l->move[2 * (size_t)(end ? e->b : e->a)];
+                double pull = (end ? -1 : 1) * share[end] * 1.1 * spacing / d;
+                move[0] += dx * pull;
+                move[1] += dy * pull;
+            }
+            continue;
+        }
+        double dx = b->x - a->x, dy = b->y - a->y, pull = hypot(dx, dy) / spacing * 0.8;
+        l->move[2 * (size_t)e->a] += dx * pull * share[0];
+        l->move[2 * (size_t)e->a + 1] += dy * pull * share[0];
+        l->move[2 * (size_t)e->b] -= dx * pull * share[1];
+        l->move[2 * (size_t)e->b + 1] -= dy * pull * share[1];
+    }
+}
+
+static void keep_inside(struct graph_vertex *v, double radius)
+{
+    double d = hypot(v->x, v->y), most = fmax(radius - 0.8 * sqrt(v->weight), radius * 0.05);
+    if (d > most) {
+        v->x *= most / d;
+        v->y *= most / d;
+    }
+}
+
+/* One round over all groups. @return about how many pairs were looked at */
+static uint64_t vertex_round(struct graph_layout *l)
+{
+    uint64_t looked = l->edge_count;
+    const double spacing = vertex_room * 1.7;
+    memset(l->move, 0, (size_t)l->vertex_count * 2 * sizeof *l->move);
+    for (uint32_t k = 0; k < l->group_count; k++) {
+        double heaviest = 1;
+        for (uint32_t i = l->begin[k]; i < l->begin[k + 1]; i++)
+            heaviest = fmax(heaviest, l->vertices[l->order[i]].weight);
+        struct cells c = fill_cells(l, k, 2 * spacing * sqrt(heaviest));
+        for (uint32_t i = l->begin[k]; i < l->begin[k + 1]; i++)
+            looked += repulse(l, l->order[i], &c, spacing);
+    }
+    double left = 1 - (double)l->round / (l->vertex_rounds + 1);
+    if (left > 0.25) /* the last rounds only keep vertices off each other */
+        attract(l, spacing);
+    for (uint32_t i = 0; i < l->vertex_count; i++) {
+        struct graph_vertex *v = &l->vertices[i];
+        double radius = l->groups[v->group].radius;
+        step(&v->x, &v->y, &l->move[2 * (size_t)i], radius * 0.16 * left * l->heat);
+        keep_inside(v, radius);
+    }
+    return looked;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+/* Make it fit into -1 to 1 and show it. */
+static void publish(struct graph *g)
+{
+    struct graph_layout *l = g->layout;
+    double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
+    for (uint32_t k = 0; k < l->group_count; k++) {
+        const struct graph_group *p = &l->groups[k];
+        x0 = fmin(x0, p->x - p->radius);
+        x1 = fmax(x1, p->x + p->radius);
+        y0 = fmin(y0, p->y - p->radius);
+        y1 = fmax(y1, p->y + p->radius);
+    }
+    double cx = (x0 + x1) / 2, cy = (y0 + y1) / 2, scale = 2 / fmax(fmax(x1 - x0, y1 - y0), 1e-9);
+    for (uint32_t k = 0; k < l->group_count; k++) {
+        l->groups[k].x = (l->groups[k].x - cx) * scale;
+        l->groups[k].y = (l->groups[k].y - cy) * scale;
+        l->groups[k].radius *= scale;
+    }
+    for (uint32_t i = 0; i < l->vertex_count; i++) {
+        struct graph_vertex *v = &l->vertices[i];
+        v->x = v->x * scale + l->groups[v->group].x;
+        v->y = v->y * scale + l->groups[v->group].y;
+        v->radius = 0.8 * sqrt(v->weight) * scale;
+    }
+    free(g->vertices);
+    free(g->groups);
+    free(g->edges);
+    g->vertices = l->vertices;
+    g->groups = l->groups;
+    g->edges = l->edges;
+    g->vertex_count = l->vertex_count;
+    g->group_count = l->group_count;
+    g->edge_count = l->edge_count;
+    l->vertices = NULL;
+    l->groups = NULL;
+    l->edges = NULL;
+    layout_destroy(l);
+    g->layout = NULL;
+    g->version++;
+}
+
+/* One round of the stage at hand. @return about how many pairs were looked at */
+static uint64_t one_round(struct graph_layout *l)
+{
+    uint64_t pairs = (uint64_t)l->group_count * l->group_count;
+    switch (l->stage) {
+    case STAGE_GROUPS:
+        group_round(l);
+        if (++l->round < l->group_rounds)
+            return pairs + 1;
+        break;
+    case STAGE_APART:
+        if (apart_round(l) && ++l->round < APART_ROUNDS)
+            return pairs + 1;
+        break;
+    default:
+        pairs = vertex_round(l);
+        if (++l->round < l->vertex_rounds)
+            return pairs + 1;
+        break;
+    }
+    l->round = 0;
+    l->stage++;
+    return pairs + 1;
+}
+
+int graph_work(struct graph *g, uint64_t units)
+{
+    uint64_t done = 0;
+    while (g->layout && done < units) {
+        done += one_round(g->layout);
+        if (g->layout->stage == STAGE_DONE)
+            publish(g);
+    }
+    return g->layout != NULL;
+}

@@ -1,0 +1,245 @@
+#include "viewer/views/alerts/evidence.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char dot[] = " \xc2\xb7 ";
+
+enum { PAD = 14, CAUSE = 21, CAUSE_NAME = 96, CAUSE_SHARE = 46 };
+
+color_t evidence_color(const struct theme *t, const struct alert *a)
+{
+    return a->state == ALERT_FIRING ? t->bad : a->state == ALERT_PENDING ? t->warn : t->second;
+}
+
+color_t evidence_ground(const struct theme *t, const struct alert *a)
+{
+    return a->state == ALERT_FIRING    ? t->bad_ground
+           : a->state == ALERT_PENDING ? t->warn_ground
+                                       : t->panel;
+}
+
+const char *evidence_state(const struct alert *a)
+{
+    static const char *const names[] = {"pending", "firing", "resolved"};
+    return names[a->state];
+}
+
+/* Add a text with what stands before it, unless it is empty. */
+static void append(char *out, size_t room, const char *before, const char *text)
+{
+    size_t used = strlen(out);
+    if (*text && used < room)
+        snprintf(out + used, room - used, "%s%s", before, text);
+}
+
+void evidence_where(const struct alert *a, char *out, size_t room)
+{
+    char nodes[260], rank[32];
+    *out = 0;
+    if (a->region)
+        snprintf(out, room, "region %llu", (unsigned long long)a->region);
+    if (a->ranks[0]) {
+        append(out, room, "", *out ? dot : "");
+        append(out, room, strpbrk(a->ranks, "-,") ? "ranks " : "rank ", a->ranks);
+    } else if (a->rank >= 0) {
+        snprintf(rank, sizeof rank, "rank %lld", (long long)a->rank);
+        append(out, room, *out ? dot : "", rank);
+    }
+    /* commas of a list get a space, so that it can be broken between names */
+    size_t n = 0;
+    for (const char *c = a->nodes[0] ? a->nodes : a->host; *c && n + 3 < sizeof nodes; c++) {
+        nodes[n++] = *c;
+        if (*c == ',' && c[1] != ' ')
+            nodes[n++] = ' ';
+    }
+    nodes[n] = 0;
+    append(out, room, *out ? " on " : "", nodes);
+}
+
+/* "since 14:02:11, inter-node, 64 KiB to 128 KiB" */
+static void circumstances(const struct alert *a, char *out, size_t room)
+{
+    char clock[FORMAT_ROOM];
+    format_clock(clock, sizeof clock, (int64_t)a->onset_ns, 0);
+    snprintf(out, room, "since %s", clock);
+    append(out, room, ", ", strcmp(a->locality, "both") ? a->locality : "intra- and inter-node");
+    append(out, room, ", ", a->sizes);
+}
+
+static void length_text(const struct stage *s, const struct alert *a, char *out, size_t room)
+{
+    char length[FORMAT_ROOM];
+    format_duration(length, sizeof length, (double)alert_length_ns(a, model_now_ns(s->model)));
+    snprintf(out, room,
+             a->state == ALERT_RESOLVED  ? "resolved, %s"
+             : a->state == ALERT_PENDING ? "pending, %s"
+                                         : "%s",
+             length);
+}
+
+/* ---- the parts of a card: each returns the height it takes, and draws unless it only measures ---
+ */
+
+struct pen {
+    struct stage *stage;
+    double x, y, w;
+    int draw;
+};
+
+static void paragraph(struct pen *p, enum text_style style, color_t color, int lines,
+                      const char *text)
+{
+    struct scene *scene = p->stage->brush.scene;
+    if (!*text)
+        return;
+    double h = p->draw ? scene_paragraph(scene, p->x, p->y, p->w, style, color, lines, text)
+                       : scene_paragraph_height(scene, p->w, style, lines, text);
+    p->y += h + 4;
+}
+
+static void ratio_line(struct pen *p, const struct alert *a)
+{
+    const struct theme *t = p->stage->brush.theme;
+    char ratio[FORMAT_ROOM], slope[FORMAT_ROOM], text[128];
+    if (isnan(a->ratio))
+        return;
+    if (p->draw) {
+        format_ratio(ratio, sizeof ratio, a->ratio);
+        format_slope(slope, sizeof slope, a->state == ALERT_RESOLVED ? NAN : a->slope);
+        snprintf(text, sizeof text, "the reference%s%s", *slope && a->slope != 0 ? ", " : "",
+                 a->slope != 0 ? slope : "");
+        double used = scene_text(p->stage->brush.scene, p->x, p->y, p->w, TEXT_LARGE, 0,
+                                 evidence_color(t, a), ratio);
+        scene_text(p->stage->brush.scene, p->x + used + 10, p->y + 10, p->w - used - 10, TEXT_SMALL,
+                   0, t->second, text);
+    }
+    p->y += 34;
+}
+
+static color_t cause_color(const struct theme *t, const struct alert *a, uint32_t i)
+{
+    const color_t colors[] = {t->bad, t->warn, t->info, t->second};
+    return a->state == ALERT_RESOLVED ? t->second : colors[i < 3 ? i : 3];
+}
+
+static void cause_bar(struct pen *p, const struct alert *a, uint32_t i)
+{
+    const struct theme *t = p->stage->brush.theme;
+    const struct alert_cause *c = &a->causes[i];
+    struct scene *scene = p->stage->brush.scene;
+    char name[sizeof c->name], share[FORMAT_ROOM];
+    snprintf(name, sizeof name, "%s", c->name);
+    for (char *at = name; *at; at++)
+        *at = *at == '-' ? ' ' : *at;
+    scene_text(scene, p->x, p->y + 1, CAUSE_NAME - 8, TEXT_SMALL, 0, t->text, name);
+    if (isnan(c->share))
+        return;
+    widget_bar(&p->stage->brush,
+               (struct box){p->x + CAUSE_NAME, p->y + 6, p->w - CAUSE_NAME - CAUSE_SHARE, 8},
+               c->share, cause_color(t, a, i));
+    snprintf(share, sizeof share, "%.0f\xc2\xa0%%", c->share * 100);
+    scene_text(scene, p->x + p->w - CAUSE_SHARE, p->y + 1, CAUSE_SHARE, TEXT_SMALL,
+               TEXT_RIGHT | TEXT_FIGURES, t->text, share);
+}
+
+static void causes(struct pen *p, const struct alert *a, enum evidence_detail detail)
+{
+    uint32_t most = detail == EVIDENCE_FULL ? ALERT_CAUSES : 4;
+    for (uint32_t i = 0; i < a->cause_count && i < most; i++) {
+        if (p->draw)
+            cause_bar(p, a, i);
+        p->y += CAUSE;
+        if (detail == EVIDENCE_FULL) {
+            struct pen behind = *p;
+            behind.x += CAUSE_NAME;
+            behind.w -= CAUSE_NAME;
+            paragraph(&behind, TEXT_AXIS, p->stage->brush.theme->second, 2, a->causes[i].text);
+            p->y = behind.y;
+        }
+    }
+    p->y += a->cause_count ? 4 : 0;
+}
+
+/* What only the whole evidence names: rule, clocks, how often it was updated. */
+static void provenance(struct pen *p, const struct alert *a)
+{
+    char text[256] = "", number[FORMAT_ROOM];
+    append(text, sizeof text, "rule ", a->rule);
+    append(text, sizeof text, *text ? ", severity " : "severity ", a->severity);
+    if (a->updates) {
+        format_count(number, sizeof number, a->updates);
+        append(text, sizeof text, *text ? ", updates: " : "updates: ", number);
+    }
+    if (a->error_ns && a->error_ns != WIRE_ANY) {
+        format_duration(number, sizeof number, (double)a->error_ns);
+        append(text, sizeof text, *text ? ", clocks known to \xc2\xb1" : "clocks known to \xc2\xb1",
+               number);
+    }
+    paragraph(p, TEXT_AXIS, p->stage->brush.theme->second, 2, text);
+}
+
+static void title(struct pen *p, const struct alert *a, int lines)
+{
+    const struct theme *t = p->stage->brush.theme;
+    struct scene *scene = p->stage->brush.scene;
+    char length[96];
+    length_text(p->stage, a, length, sizeof length);
+    double w = fmin(scene_width(scene, TEXT_AXIS, TEXT_FIGURES, length) + 1, p->w * 0.5);
+    double room = p->w - w - 10;
+    if (p->draw) {
+        scene_text(scene, p->x + p->w - w, p->y + 3, w, TEXT_AXIS, TEXT_FIGURES, t->second, length);
+        scene_paragraph(scene, p->x, p->y, room, TEXT_TITLE, evidence_color(t, a), lines, a->title);
+    }
+    p->y += scene_paragraph_height(scene, room, TEXT_TITLE, lines, a->title) + 3;
+}
+
+static void body(struct pen *p, const struct alert *a, enum evidence_detail detail)
+{
+    const struct theme *t = p->stage->brush.theme;
+    char text[700];
+    int full = detail == EVIDENCE_FULL;
+    title(p, a, detail == EVIDENCE_LINE ? 1 : 2);
+    evidence_where(a, text, sizeof text);
+    paragraph(p, TEXT_SMALL, t->text, detail == EVIDENCE_LINE ? 1 : full ? 4 : 2, text);
+    if (detail == EVIDENCE_LINE)
+        return;
+    ratio_line(p, a);
+    if (isnan(a->ratio) || full)
+        paragraph(p, TEXT_SMALL, full && !isnan(a->ratio) ? t->second : t->text, full ? 6 : 4,
+                  a->text);
+    circumstances(a, text, sizeof text);
+    paragraph(p, TEXT_AXIS, t->second, 2, text);
+    p->y += 2;
+    causes(p, a, detail);
+    paragraph(p, TEXT_SMALL, a->state == ALERT_RESOLVED ? t->second : t->accent, full ? 6 : 3,
+              a->advice);
+    if (full)
+        provenance(p, a);
+}
+
+double evidence_card(struct stage *s, struct box box, const struct alert *a,
+                     enum evidence_detail detail)
+{
+    const struct theme *t = s->brush.theme;
+    struct pen pen = {s, box.x + PAD, box.y + 10, box.w - 2 * PAD, 0};
+    body(&pen, a, detail);
+    double h = pen.y + 6 - box.y;
+    if (h > box.h)
+        return 0;
+    struct box card = {box.x, box.y, box.w, h};
+    int picked = s->ui->alert_picked && s->ui->alert == a->id;
+    color_t color = evidence_color(t, a);
+    scene_rect(s->brush.scene, card, 6, evidence_ground(t, a));
+    if (picked || (a->state == ALERT_FIRING && detail != EVIDENCE_LINE))
+        scene_outline(s->brush.scene, card, 6, 1, color_fade(color, picked ? 0.9 : 0.35));
+    scene_rect(s->brush.scene, (struct box){card.x, card.y, 3, h}, 1.5, color);
+    pen = (struct pen){s, box.x + PAD, box.y + 10, box.w - 2 * PAD, 1};
+    body(&pen, a, detail);
+    scene_hit(s->brush.scene, card, HIT_ALERT, a->id, 0);
+    return h;
+}

@@ -1,0 +1,415 @@
+#include "viewer/views/live/evolution.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/live/evolution_time.h"
+#include "viewer/views/pieces.h"
+
+#include "holter/size_class.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    HEAD = 32,    /* title and legend */
+    FOOT = 20,    /* time axis */
+    ROW = 21,     /* least height of a row */
+    TALLEST = 34, /* most */
+    FIXED = 3,    /* rows of the job and both localities, which do not scroll */
+};
+
+int evolution_known(const struct model *m)
+{
+    return m->latency.series_count > 0;
+}
+
+double evolution_height(const struct model *m, uint32_t most)
+{
+    uint32_t regions = 0;
+    for (uint32_t i = 0; i < m->latency.series_count; i++)
+        regions += m->latency.series[i].scope == SERIES_REGION;
+    return HEAD + FOOT + (FIXED + (double)(regions < most ? regions : most)) * ROW;
+}
+
+/* ---- a row -------------------------------------------------------------------------------------
+ */
+
+struct row {
+    const struct latency_series *series;
+    const char *name; /* NULL: a region */
+    struct box box;   /* over the whole panel */
+    double most;      /* messages a window that the largest circle stands for */
+};
+
+/* Growth thickens to the right; a steady period is a bracket: told apart without colour. */
+static void growth_mark(const struct stage *s, double x0, double x1, double y)
+{
+    scene_points(s->brush.scene);
+    scene_point(s->brush.scene, x0, y);
+    scene_point(s->brush.scene, x0, y - 0.8);
+    scene_point(s->brush.scene, x1, y - 3.6);
+    scene_point(s->brush.scene, x1, y);
+    scene_polygon(s->brush.scene, s->brush.theme->bad);
+}
+
+static void steady_mark(const struct stage *s, double x0, double x1, double y)
+{
+    color_t color = s->brush.theme->warn;
+    scene_rect(s->brush.scene, (struct box){x0, y - 1.5, x1 - x0, 1.5}, 0, color);
+    scene_rect(s->brush.scene, (struct box){x0, y - 5, 1.5, 5}, 0, color);
+    scene_rect(s->brush.scene, (struct box){x1 - 1.5, y - 5, 1.5, 5}, 0, color);
+}
+
+static void marks(const struct stage *s, const struct evolution_plot *p, const struct row *row)
+{
+    const struct latency_series *series = row->series;
+    if (!p->count)
+        return;
+    uint64_t from = p->columns[0].first, to = p->columns[p->count - 1].last;
+    for (uint32_t i = latency_position(series, from);
+         i < series->count && series->points[i].first <= to; i++) {
+        enum series_trend trend = series->points[i].trend;
+        if (trend == TREND_CALM)
+            continue;
+        uint32_t end = i;
+        while (end + 1 < series->count && series->points[end + 1].trend == trend &&
+               series->points[end + 1].first <= to)
+            end++;
+        double x0 = fmax(evolution_x(p, series->points[i].first), p->box.x);
+        double x1 = fmin(evolution_x(p, series->points[end].last + 1), p->box.x + p->box.w);
+        double y = floor(row->box.y + row->box.h - 1);
+        if (x1 > x0 + 1 && trend == TREND_GROWTH)
+            growth_mark(s, x0, x1 - 1, y);
+        else if (x1 > x0 + 1)
+            steady_mark(s, x0, x1 - 1, y);
+        i = end;
+    }
+}
+
+static void circles(const struct stage *s, const struct evolution_plot *p, const struct row *row)
+{
+    double y = row->box.y + row->box.h / 2 - 1;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct evolution_column *c = &p->columns[i];
+        struct latency_point at;
+        if (c->x < p->box.x || c->x > p->box.x + p->box.w || !evolution_at(row->series, c, &at))
+            continue;
+        double largest = fmin(row->box.h / 2 - 1.5, c->w / 2 * 1.05);
+        if (!at.messages || isnan(at.typical)) {
+            scene_disc(s->brush.scene, c->x, y, 1, s->brush.theme->faint);
+            continue;
+        }
+        double share = (double)at.delayed / (double)at.windows / fmax(row->most, 1);
+        scene_disc(s->brush.scene, c->x, y, fmax(fmin(share, 1) * largest, 1.4),
+                   theme_latency(s->brush.theme, at.typical));
+    }
+}
+
+/* Newest visible figure, and in words what its trend is. */
+static void reading(const struct stage *s, const struct evolution_plot *p, const struct row *row)
+{
+    static const char *const words[] = {"", "growing", "high"};
+    const struct theme *t = s->brush.theme;
+    struct latency_point at = {.typical = NAN};
+    for (uint32_t i = p->count; i-- > 0;)
+        if (p->columns[i].x < p->box.x + p->box.w &&
+            evolution_at(row->series, &p->columns[i], &at) && !isnan(at.typical))
+            break;
+    char text[FORMAT_ROOM];
+    double right = row->box.x + row->box.w - 14, y = row->box.y + row->box.h / 2 - 8;
+    color_t color = at.trend == TREND_GROWTH   ? t->bad
+                    : at.trend == TREND_STEADY ? t->warn
+                                               : t->text;
+    scene_text(s->brush.scene, right - 40, y, 40, TEXT_SMALL_STRONG, TEXT_RIGHT | TEXT_FIGURES,
+               color, format_ratio(text, sizeof text, at.typical));
+    scene_text(s->brush.scene, right - 86, y + 1, 46, TEXT_AXIS, TEXT_RIGHT, color,
+               words[at.trend]);
+}
+
+static void row_label(const struct stage *s, const struct evolution_plot *p, const struct row *row)
+{
+    const struct theme *t = s->brush.theme;
+    double y = row->box.y + row->box.h / 2 - 8, x = row->box.x + 10, w = p->box.x - x - 8;
+    if (row->name) {
+        scene_text(s->brush.scene, x, y + 1, w, TEXT_AXIS, 0, t->second, row->name);
+        return;
+    }
+    scene_rect(s->brush.scene, (struct box){x, y + 5, 7, 7}, 2, theme_region(t, row->series->id));
+    char text[40];
+    snprintf(text, sizeof text, "region %llu", (unsigned long long)row->series->id);
+    const char *number = text + strlen("region ");
+    int fits = scene_width(s->brush.scene, TEXT_AXIS, 0, text) <= w - 12;
+    scene_text(s->brush.scene, x + 12, y + 1, w - 12, TEXT_AXIS, 0, t->text, fits ? text : number);
+}
+
+/* ---- what the mouse is over --------------------------------------------------------------------
+ */
+
+static void parts_line(struct stage *s, const struct latency_point *at)
+{
+    double transfer = (double)at->part_ns[LATENCY_NETWORK] +
+                      (double)at->part_ns[LATENCY_LATE_RECEIVER] +
+                      (double)at->part_ns[LATENCY_JOINT];
+    if (transfer <= 0)
+        return;
+    tooltip_add(&s->tip, 0, "of the time %.0f\xc2\xa0%% network, %.0f\xc2\xa0%% late receiver",
+                (double)at->part_ns[LATENCY_NETWORK] / transfer * 100,
+                (double)at->part_ns[LATENCY_LATE_RECEIVER] / transfer * 100);
+    tooltip_add(&s->tip, 0, "waiting for late senders, beside it: %.0f\xc2\xa0%%",
+                (double)at->part_ns[LATENCY_LATE_SENDER] / transfer * 100);
+}
+
+/* What is normal: the size class with most messages. */
+static void criterion_line(struct stage *s, const struct latency_series *series)
+{
+    const struct latency *l = &s->model->latency;
+    const struct wire_criterion_row *best = NULL;
+    uint64_t locality = series->scope == SERIES_INTER;
+    for (uint32_t i = 0; i < l->criteria_count; i++)
+        if (l->criteria[i].locality == locality &&
+            (!best || l->criteria[i].messages > best->messages))
+            best = &l->criteria[i];
+    if (!best || (series->scope != SERIES_INTRA && series->scope != SERIES_INTER))
+        return;
+    char size[FORMAT_ROOM], now[FORMAT_ROOM], reference[FORMAT_ROOM];
+    format_si(size, sizeof size, (double)size_class_floor((uint16_t)best->size_class), "B");
+    format_duration(now, sizeof now, (double)best->recent_ns);
+    format_duration(reference, sizeof reference, (double)best->reference_ns);
+    tooltip_add(&s->tip, 0, "%s take %s, reference %s", size, now, reference);
+}
+
+static void row_tip(struct stage *s, const struct evolution_plot *p, const struct row *row)
+{
+    if (!box_has(row->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->dragging)
+        return;
+    const struct evolution_column *c = NULL;
+    for (uint32_t i = 0; i < p->count; i++)
+        if (fabs(s->brush.mouse_x - p->columns[i].x) <= p->columns[i].w / 2)
+            c = &p->columns[i];
+    struct latency_point at;
+    char name[48], a[FORMAT_ROOM], b[FORMAT_ROOM];
+    snprintf(name, sizeof name, "%s", row->name ? row->name : "");
+    if (!row->name)
+        snprintf(name, sizeof name, "region %llu", (unsigned long long)row->series->id);
+    if (!c || s->brush.mouse_x < p->box.x || !evolution_at(row->series, c, &at)) {
+        tooltip_add(&s->tip, 0, "%s", name);
+        criterion_line(s, row->series);
+        return;
+    }
+    format_clock(a, sizeof a, (int64_t)(at.first * p->length_ns), p->length_ns < 1000000000);
+    format_clock(b, sizeof b, (int64_t)((at.last + 1) * p->length_ns), p->length_ns < 1000000000);
+    tooltip_add(&s->tip, 0, at.windows > 1 ? "%s, %s to %s" : "%s, %s", name, a, b);
+    if (!at.messages) {
+        tooltip_add(&s->tip, 0, "no messages matched");
+        return;
+    }
+    tooltip_add(&s->tip, s->brush.theme->text, "typically %s the reference",
+                format_ratio(a, sizeof a, at.typical));
+    format_ratio(a, sizeof a, at.reference);
+    format_ratio(b, sizeof b, at.recent);
+    tooltip_add(&s->tip, 0, "mean %s, of the recent level %s", a, b);
+    format_count(a, sizeof a, at.delayed);
+    format_count(b, sizeof b, at.messages);
+    tooltip_add(&s->tip, 0, "%s of %s messages delayed", a, b);
+    parts_line(s, &at);
+    if (at.trend != TREND_CALM)
+        tooltip_add(&s->tip, at.trend == TREND_GROWTH ? s->brush.theme->bad : s->brush.theme->warn,
+                    at.trend == TREND_GROWTH ? "in a period of growth"
+                                             : "in a steady period: high without return");
+    criterion_line(s, row->series);
+}
+
+/* ---- the panel ---------------------------------------------------------------------------------
+ */
+
+static void row_ground(const struct stage *s, const struct row *row)
+{
+    const struct theme *t = s->brush.theme;
+    int selected = !row->name && s->ui->selection.kind == SELECT_REGION &&
+                   s->ui->selection.a == row->series->id;
+    int hover = box_has(row->box, s->brush.mouse_x, s->brush.mouse_y);
+    struct box box = box_inset(row->box, 4, 0);
+    if (selected || hover)
+        scene_rect(s->brush.scene, box, 3,
+                   selected ? t->raised : color_mix(t->panel, t->raised, 0.5));
+    if (selected)
+        scene_rect(s->brush.scene, (struct box){box.x, box.y + 2, 3, box.h - 4}, 1.5, t->accent);
+}
+
+static void row_hits(const struct stage *s, const struct evolution_plot *p, const struct row *row,
+                     uint32_t number)
+{
+    struct scene *scene = s->brush.scene;
+    struct box label = {row->box.x, row->box.y, p->box.x - row->box.x, row->box.h};
+    struct box time = {p->box.x, row->box.y, p->box.w, row->box.h};
+    for (int part = 0; part < 2; part++) {
+        struct scene_hit *hit =
+            scene_hit(scene, part ? time : label, row->name ? HIT_SERIES : HIT_REGION,
+                      row->name ? row->series->scope : row->series->id, 0);
+        if (part && !p->compressed) {
+            hit->x0 = (double)p->line->begin;
+            hit->x1 = (double)p->line->end;
+        }
+        if (!part && !row->name) {
+            hit->list = LIST_SERIES + 1;
+            hit->row = number;
+        }
+    }
+}
+
+/* What was compressed, under the rows: a bracket over the three circles and how long it was. */
+static void compressed_axis(const struct stage *s, const struct evolution *e,
+                            const struct evolution_plot *p)
+{
+    const struct theme *t = s->brush.theme;
+    double y = p->box.y + p->box.h, free_from = p->box.x - 30;
+    for (uint32_t i = 0; i < e->segment_count; i++) {
+        const struct evolution_segment *seg = &e->segments[i];
+        double x0 = evolution_x(p, seg->first), x1 = evolution_x(p, seg->last + 1);
+        char text[FORMAT_ROOM];
+        if (i + 1 == e->segment_count && p->count)
+            x1 = p->columns[p->count - 1].x + p->columns[p->count - 1].w / 2;
+        if (seg->calm) {
+            double length = (double)(seg->last - seg->first + 1) * (double)p->length_ns;
+            scene_rect(s->brush.scene, (struct box){x0 + 3, y + 1, x1 - x0 - 6, 1}, 0, t->faint);
+            scene_rect(s->brush.scene, (struct box){x0 + 3, y - 2, 1, 4}, 0, t->faint);
+            scene_rect(s->brush.scene, (struct box){x1 - 4, y - 2, 1, 4}, 0, t->faint);
+            if (length >= 120e9 && length < 3600e9) /* seconds matter no more */
+                snprintf(text, sizeof text, "%.0f\xc2\xa0min", length / 60e9);
+            else
+                format_duration(text, sizeof text, length);
+        } else {
+            format_clock(text, sizeof text, (int64_t)(seg->first * p->length_ns), 0);
+            scene_line(s->brush.scene, floor(x0) + 0.5, p->box.y, floor(x0) + 0.5, y, 1, t->line);
+        }
+        double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, text) + 1;
+        double x = seg->calm ? (x0 + x1 - w) / 2 : x0;
+        if (x < free_from + 6 || x + w > p->box.x + p->box.w + 40)
+            continue;
+        scene_text(s->brush.scene, x, y + 4, w, TEXT_AXIS, TEXT_FIGURES,
+                   seg->calm ? t->faint : t->second, text);
+        free_from = x + w;
+    }
+}
+
+/* Legend from right to left, as far as there is room. @return where it begins */
+static double legend(const struct stage *s, double left, double right, double y)
+{
+    static const char *const labels[] = {"as it ran", "compressed"};
+    const struct theme *t = s->brush.theme;
+    right -= widget_choice(&s->brush, right, y, labels, 2, s->ui->compress, COMMAND_COMPRESS) + 14;
+    if (right - left > 360)
+        right -= widget_latency_legend(&s->brush, right, y + 5) + 16;
+    for (int steady = 1; steady >= 0 && right - left > 300; steady--) {
+        const char *word = steady ? "high" : "growth";
+        double w = scene_width(s->brush.scene, TEXT_AXIS, 0, word);
+        scene_text(s->brush.scene, right - w, y + 5, w + 1, TEXT_AXIS, 0, t->second, word);
+        right -= w + 30;
+        (steady ? steady_mark : growth_mark)(s, right, right + 24, y + 15);
+        right -= 14;
+    }
+    return right;
+}
+
+static void panel_title(const struct stage *s, struct box box, uint32_t shown, uint32_t all)
+{
+    const char *name = "Latency by region";
+    char what[160];
+    double least = box.x + 12 + scene_width(s->brush.scene, TEXT_TITLE, 0, name) + 8;
+    double right = legend(s, least, box.x + box.w - 12, box.y + 5);
+    if (shown < all)
+        snprintf(what, sizeof what, "%u of %u regions, largest first; size: delayed messages",
+                 shown, all);
+    else
+        snprintf(what, sizeof what, "by the reference; size: delayed messages");
+    widget_title(&s->brush, box.x + 12, box.y + 6, right - box.x - 20, name, what);
+}
+
+static void lay_row(struct stage *s, const struct evolution_plot *p, struct row *row,
+                    uint32_t number)
+{
+    row_ground(s, row);
+    row_label(s, p, row);
+    scene_rect(s->brush.scene,
+               (struct box){p->box.x, floor(row->box.y + row->box.h / 2 - 1), p->box.w, 1}, 0,
+               s->brush.theme->grid);
+    circles(s, p, row);
+    marks(s, p, row);
+    reading(s, p, row);
+    row_hits(s, p, row, number);
+    row_tip(s, p, row);
+}
+
+/* Rows of the job and the localities. @return how many */
+static uint32_t fixed_rows(struct stage *s, const struct evolution_plot *p, struct box rows,
+                           double row_h, uint32_t most)
+{
+    static const char *const names[FIXED] = {"job", "intra-node", "inter-node"};
+    const struct latency *l = &s->model->latency;
+    uint32_t n = 0;
+    for (uint32_t scope = SERIES_JOB; scope < SERIES_REGION && n < most; scope++) {
+        const struct latency_series *series = latency_find(l, (enum series_scope)scope, 0);
+        struct row row = {series,
+                          names[scope],
+                          {rows.x, rows.y + n * row_h, rows.w - 8, row_h},
+                          evolution_most(series, p)};
+        if (!series)
+            continue;
+        lay_row(s, p, &row, 0);
+        n++;
+    }
+    return n;
+}
+
+static uint32_t region_rows(struct stage *s, const struct evolution_plot *p,
+                            const struct evolution *e, struct box rows, double row_h)
+{
+    const struct latency *l = &s->model->latency;
+    uint32_t last, first = piece_list(s, rows, LIST_SERIES, e->order_count, row_h, &last);
+    double scale = 0;
+    for (uint32_t i = first; i < last; i++)
+        scale = fmax(scale, evolution_most(&l->series[e->order[i]], p));
+    for (uint32_t i = first; i < last; i++) {
+        struct row row = {&l->series[e->order[i]],
+                          NULL,
+                          {rows.x, rows.y + (i - first) * row_h, rows.w - 8, row_h},
+                          scale};
+        lay_row(s, p, &row, i);
+    }
+    return last - first;
+}
+
+void evolution_layout(struct stage *s, struct box box, const struct timeline *line)
+{
+    const struct window_totals *newest = series_newest(&s->model->series);
+    const struct evolution *e = evolution_update(s);
+    struct box rows = {box.x, box.y + HEAD, box.w, box.h - HEAD - FOOT};
+    struct evolution_plot p = {.line = line,
+                               .box = {line->x, rows.y, line->w, rows.h},
+                               .length_ns = newest ? newest->length_ns : 1,
+                               .compressed = s->ui->compress};
+    scene_panel(s->brush.scene, box, 0, "evolution");
+    scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
+    evolution_columns(s, e, &p);
+    uint32_t room = (uint32_t)fmax(floor(rows.h / ROW), 1),
+             fixed = room >= FIXED + (e->order_count > 1 ? 2 : 1) ? FIXED : 1;
+    uint32_t wanted = fixed + e->order_count;
+    double row_h = fmin(floor(rows.h / (wanted < room ? wanted : room)), TALLEST);
+    if (!p.compressed) {
+        struct scene_hit *hit = scene_hit(s->brush.scene, p.box, HIT_TIME, 2, 0);
+        hit->x0 = (double)line->begin;
+        hit->x1 = (double)line->end;
+    }
+    fixed = fixed_rows(s, &p, rows, row_h, fixed);
+    rows.y += fixed * row_h;
+    rows.h -= fixed * row_h;
+    uint32_t shown = rows.h >= row_h ? region_rows(s, &p, e, rows, row_h) : 0;
+    panel_title(s, box, shown, e->order_count);
+    if (p.compressed) {
+        compressed_axis(s, e, &p);
+    } else {
+        timeline_axis(s, line, p.box.y + p.box.h + 3);
+        timeline_cursor(s, line, p.box);
+    }
+}

@@ -1,0 +1,42 @@
+/* How the evolution strip runs in time: which windows each column of circles stands for, with time
+ * as in the curve or with what does not matter compressed; and the order of its rows. */
+#ifndef HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_TIME_H
+#define HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_TIME_H
+
+#include "viewer/views/live/timeline.h"
+#include "viewer/views/view.h"
+
+enum { EVOLUTION_COLUMNS = 512 };
+
+struct evolution_column {
+    uint64_t first, last; /* windows */
+    double x, w;          /* middle and width */
+};
+
+struct evolution_plot {
+    const struct timeline *line;
+    struct box box;
+    uint64_t length_ns;
+    struct evolution_column columns[EVOLUTION_COLUMNS];
+    uint32_t count;
+    int compressed;
+};
+
+/** Rows in their order and the job cut into stretches, computed anew where facts or span changed. */
+const struct evolution *evolution_update(const struct stage *stage);
+
+/** Fill the columns of a plot whose line, box, length_ns and compressed are set. */
+void evolution_columns(const struct stage *stage, const struct evolution *evolution,
+                       struct evolution_plot *plot);
+
+/** Where a window begins, in pixels. */
+double evolution_x(const struct evolution_plot *plot, uint64_t window);
+
+/** What a series tells of a column: of the points whose middle lies in it. @return 0: nothing */
+int evolution_at(const struct latency_series *series, const struct evolution_column *column,
+                 struct latency_point *out);
+
+/** Most messages a window in any column; series may be NULL. */
+double evolution_most(const struct latency_series *series, const struct evolution_plot *plot);
+
+#endif

@@ -1,0 +1,301 @@
+#include "viewer/views/regions/network.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void network_finish(struct network *n)
+{
+    free(n->vertices);
+    free(n->groups);
+    free(n->vertex_of);
+    free(n->edge_of);
+    free(n->edge_values);
+    free(n->vertex_ratios);
+    free(n->group_ratios);
+    graph_finish(&n->graph);
+    *n = (struct network){0};
+}
+
+static uint64_t mix(uint64_t key, uint64_t part)
+{
+    key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+    return key ^ key >> 29;
+}
+
+uint64_t network_key(const struct model *m, uint64_t open)
+{
+    uint64_t key = mix(11, m->latency.regions_version);
+    key = mix(key, m->rank_count);
+    key = mix(key, m->host_count);
+    key = mix(key, m->pairs.keys.count);
+    key = mix(key, open);
+    for (uint32_t i = 0; i < m->host_count; i++)
+        key = mix(key, m->hosts[i].ranks);
+    for (const char *c = m->job; *c; c++)
+        key = mix(key, (unsigned char)*c);
+    return key;
+}
+
+/* ---- vertices ----------------------------------------------------------------------------------
+ */
+
+/* Which unit a rank is drawn as. */
+static enum network_unit unit_of(const struct network *n, uint64_t region, uint64_t open)
+{
+    return n->opened && region == open ? UNIT_RANK : n->unit;
+}
+
+static struct keymap_key vertex_key(const struct network *n, const struct model *m, uint32_t rank,
+                                    uint64_t open)
+{
+    uint64_t region = latency_region_of(&m->latency, rank);
+    switch (unit_of(n, region, open)) {
+    case UNIT_RANK:
+        return (struct keymap_key){UNIT_RANK, rank, 0};
+    case UNIT_NODE:
+        return (struct keymap_key){UNIT_NODE, region, m->ranks[rank].node};
+    default: /* ranks of no region in blocks, so that there are not too many */
+        return (struct keymap_key){UNIT_REGION, region, region ? 0 : rank / 1024 + 1};
+    }
+}
+
+static int number_vertices(struct network *n, const struct model *m, uint64_t open,
+                           struct keymap *keys)
+{
+    for (uint32_t rank = 0; rank < n->rank_count; rank++) {
+        uint32_t v = keymap_add(keys, vertex_key(n, m, rank, open));
+        if (v == KEYMAP_NONE)
+            return -ENOMEM;
+        n->vertex_of[rank] = v;
+    }
+    return 0;
+}
+
+static uint32_t ranks_in(const struct model *m, uint64_t region)
+{
+    uint32_t count = 0;
+    for (uint32_t rank = 0; rank < m->rank_count; rank++)
+        count += latency_region_of(&m->latency, rank) == region;
+    return count;
+}
+
+/* The finest unit that keeps the picture legible. */
+static int choose_units(struct network *n, const struct model *m, uint64_t open,
+                        struct keymap *keys)
+{
+    n->opened = 0;
+    n->unit = UNIT_RANK;
+    if (n->rank_count > NETWORK_VERTICES) {
+        n->opened = open && ranks_in(m, open) <= NETWORK_VERTICES;
+        n->unit = UNIT_NODE;
+    }
+    for (;; n->unit++) {
+        keymap_finish(keys);
+        if (number_vertices(n, m, open, keys) < 0)
+            return -ENOMEM;
+        if (n->unit == UNIT_REGION || keys->count <= NETWORK_VERTICES * 2)
+            return 0;
+    }
+}
+
+static void fill_vertices(struct network *n, const struct model *m)
+{
+    for (uint32_t rank = 0; rank < n->rank_count; rank++) {
+        struct network_vertex *v = &n->vertices[n->vertex_of[rank]];
+        uint32_t host = m->ranks[rank].node;
+        if (!v->ranks) {
+            v->rank = rank;
+            v->region = latency_region_of(&m->latency, rank);
+            v->host = host;
+        }
+        v->host = v->host == host ? host : UINT32_MAX;
+        v->ranks++;
+    }
+}
+
+/* Groups are the regions, in the order of their lowest ranks; too many are one group together. */
+static int fill_groups(struct network *n)
+{
+    struct keymap regions = {0};
+    n->groups = calloc(NETWORK_GROUPS + 1, sizeof *n->groups);
+    int error = n->groups ? 0 : -ENOMEM;
+    for (uint32_t i = 0; i < n->vertex_count && !error; i++) {
+        uint32_t g = keymap_add(&regions, (struct keymap_key){n->vertices[i].region, 0, 0});
+        n->vertices[i].group = g;
+        error = g == KEYMAP_NONE ? -ENOMEM : 0;
+    }
+    n->group_count = regions.count;
+    int together = n->group_count > NETWORK_GROUPS;
+    for (uint32_t i = 0; i < n->vertex_count && !error; i++) {
+        struct network_vertex *v = &n->vertices[i];
+        v->group = together ? 0 : v->group;
+        n->groups[v->group].region = together ? 0 : v->region;
+        n->groups[v->group].ranks += v->ranks;
+    }
+    n->group_count = together ? 1 : n->group_count;
+    keymap_finish(&regions);
+    return error;
+}
+
+/* ---- edges -------------------------------------------------------------------------------------
+ */
+
+static int number_edges(struct network *n, const struct model *m, struct keymap *keys)
+{
+    n->edge_of = malloc(((size_t)n->pair_count + 1) * sizeof *n->edge_of);
+    if (!n->edge_of)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n->pair_count; i++) {
+        struct model_pair p = model_pair_at(m, i);
+        n->edge_of[i] = NETWORK_NONE;
+        if (p.source >= n->rank_count || p.destination >= n->rank_count)
+            continue;
+        uint32_t a = n->vertex_of[p.source], b = n->vertex_of[p.destination];
+        if (a == b)
+            continue;
+        n->edge_of[i] = keymap_add(keys, (struct keymap_key){a < b ? a : b, a < b ? b : a, 0});
+        if (n->edge_of[i] == KEYMAP_NONE)
+            return -ENOMEM;
+    }
+    n->edge_count = keys->count;
+    return 0;
+}
+
+static uint64_t name_of(const struct network_vertex *v)
+{
+    uint64_t key = mix(17, v->unit);
+    key = mix(key, v->unit == UNIT_RANK ? v->rank : v->region);
+    return mix(key, v->unit == UNIT_NODE ? v->host : v->unit == UNIT_REGION ? v->rank : 0);
+}
+
+/* Hand it to the layout. Weights are those since the start, by their logarithm: they change slowly,
+ * and a pair that sends much does not tear the picture apart. */
+static int lay_out(struct network *n, const struct network *from, const struct model *m,
+                   const struct keymap *edge_keys)
+{
+    struct graph_vertex *vertices = calloc(n->vertex_count + 1, sizeof *vertices);
+    struct graph_group *groups = calloc(n->group_count + 1, sizeof *groups);
+    struct graph_edge *edges = calloc((size_t)n->edge_count + 1, sizeof *edges);
+    int error = vertices && groups && edges ? 0 : -ENOMEM;
+    for (uint32_t i = 0; i < n->vertex_count && !error; i++)
+        vertices[i] = (struct graph_vertex){.key = name_of(&n->vertices[i]),
+                                            .group = n->vertices[i].group,
+                                            .weight = n->vertices[i].ranks};
+    for (uint32_t i = 0; i < n->group_count && !error; i++)
+        groups[i].key = n->groups[i].region + 1;
+    for (uint32_t i = 0; i < n->edge_count && !error; i++)
+        edges[i] =
+            (struct graph_edge){(uint32_t)edge_keys->keys[i].a, (uint32_t)edge_keys->keys[i].b, 0};
+    for (uint32_t i = 0; i < n->pair_count && !error; i++)
+        if (n->edge_of[i] != NETWORK_NONE)
+            edges[n->edge_of[i]].weight +=
+                (double)m->pairs.sums[(size_t)i * PAIR_COLUMNS + PAIR_MESSAGES];
+    for (uint32_t i = 0; i < n->edge_count && !error; i++)
+        edges[i].weight = log2(2 + edges[i].weight);
+    if (!error)
+        error = graph_set(&n->graph, &from->graph, vertices, n->vertex_count, groups,
+                          n->group_count, edges, n->edge_count, 1);
+    free(vertices);
+    free(groups);
+    free(edges);
+    return error;
+}
+
+static int build(struct network *n, const struct network *from, const struct model *m,
+                 uint64_t open)
+{
+    struct keymap vertices = {0}, edges = {0};
+    n->rank_count = m->rank_count;
+    n->pair_count = m->pairs.keys.count;
+    n->vertex_of = malloc((n->rank_count + 1) * sizeof *n->vertex_of);
+    int error = n->vertex_of ? choose_units(n, m, open, &vertices) : -ENOMEM;
+    if (!error) {
+        n->vertex_count = vertices.count;
+        n->vertices = calloc(n->vertex_count + 1, sizeof *n->vertices);
+        error = n->vertices ? 0 : -ENOMEM;
+    }
+    for (uint32_t i = 0; i < n->vertex_count && !error; i++)
+        n->vertices[i].unit = (enum network_unit)vertices.keys[i].a;
+    if (!error) {
+        fill_vertices(n, m);
+        error = fill_groups(n);
+    }
+    if (!error)
+        error = number_edges(n, m, &edges);
+    if (!error)
+        error = lay_out(n, from, m, &edges);
+    keymap_finish(&vertices);
+    keymap_finish(&edges);
+    return error;
+}
+
+int network_build(struct network *n, const struct network *from, const struct model *m,
+                  uint64_t open)
+{
+    n->key = network_key(m, open);
+    int error = build(n, from, m, open);
+    if (error)
+        network_finish(n);
+    return error;
+}
+
+/* ---- figures -----------------------------------------------------------------------------------
+ */
+
+static void edge_figures(struct network *n, const struct range *r, enum pair_column column)
+{
+    memset(n->edge_values, 0, n->edge_count * sizeof *n->edge_values);
+    for (uint32_t i = 0; i < n->pair_count && i < r->pair_count; i++)
+        if (n->edge_of[i] != NETWORK_NONE)
+            n->edge_values[n->edge_of[i]] += (double)r->pairs[(size_t)i * PAIR_COLUMNS + column];
+    n->most = 0;
+    for (uint32_t i = 0; i < n->edge_count; i++)
+        n->most = fmax(n->most, n->edge_values[i]);
+}
+
+/* Geometric means over the messages of the ranks. */
+static void ratios(struct network *n, const struct range *r, double *messages)
+{
+    uint32_t both = n->vertex_count + n->group_count;
+    memset(messages, 0, both * sizeof *messages);
+    memset(n->vertex_ratios, 0, n->vertex_count * sizeof *n->vertex_ratios);
+    memset(n->group_ratios, 0, n->group_count * sizeof *n->group_ratios);
+    for (uint32_t rank = 0; rank < n->rank_count && rank < r->rank_count; rank++) {
+        const uint64_t *f = r->latency + (size_t)rank * LATENCY_COLUMNS;
+        uint32_t v = n->vertex_of[rank], g = n->vertices[v].group;
+        n->vertex_ratios[v] += (double)f[LATENCY_LOGS];
+        n->group_ratios[g] += (double)f[LATENCY_LOGS];
+        messages[v] += (double)f[LATENCY_MESSAGES];
+        messages[n->vertex_count + g] += (double)f[LATENCY_MESSAGES];
+    }
+    for (uint32_t i = 0; i < n->vertex_count; i++)
+        n->vertex_ratios[i] = latency_mean(messages[i], n->vertex_ratios[i]);
+    for (uint32_t i = 0; i < n->group_count; i++)
+        n->group_ratios[i] = latency_mean(messages[n->vertex_count + i], n->group_ratios[i]);
+}
+
+int network_figures(struct network *n, const struct range *r, enum pair_column column)
+{
+    uint64_t key = mix(mix(mix(3, n->key), r->version), (uint64_t)column);
+    if (n->values_key == key)
+        return 0;
+    if (!n->edge_values)
+        n->edge_values = malloc(((size_t)n->edge_count + 1) * sizeof *n->edge_values);
+    if (!n->vertex_ratios)
+        n->vertex_ratios = malloc((n->vertex_count + 1) * sizeof *n->vertex_ratios);
+    if (!n->group_ratios)
+        n->group_ratios = malloc((n->group_count + 1) * sizeof *n->group_ratios);
+    double *messages = malloc((n->vertex_count + n->group_count + 1) * sizeof *messages);
+    if (!n->edge_values || !n->vertex_ratios || !n->group_ratios || !messages) {
+        free(messages);
+        return -ENOMEM;
+    }
+    edge_figures(n, r, column);
+    ratios(n, r, messages);
+    free(messages);
+    n->values_key = key;
+    n->figures_version++;
+    return 0;
+}

@@ -1,0 +1,74 @@
+/* The job as a graph of regions: which vertices stand for which ranks, and the sums of their edges.
+ * Many ranks are put together: by region and node, or by region alone. */
+#ifndef HOLTER_VIEWER_VIEWS_REGIONS_NETWORK_H
+#define HOLTER_VIEWER_VIEWS_REGIONS_NETWORK_H
+
+#include "viewer/layout/graph.h"
+#include "viewer/model/model.h"
+#include "viewer/model/range.h"
+
+enum {
+    NETWORK_VERTICES = 2048, /* most ranks that are drawn one by one */
+    NETWORK_GROUPS = 256,    /* most regions that are drawn as groups of their own */
+};
+
+/** What a vertex stands for. */
+enum network_unit { UNIT_RANK, UNIT_NODE, UNIT_REGION };
+
+struct network_vertex {
+    enum network_unit unit;
+    uint64_t region; /**< id; 0: none */
+    uint32_t host;   /**< index in the model; UINT32_MAX: not known, or several */
+    uint32_t rank;   /**< lowest rank in it */
+    uint32_t ranks;
+    uint32_t group;
+};
+
+struct network_group {
+    uint64_t region; /**< id; 0: ranks of no region, or of all */
+    uint32_t ranks;
+};
+
+#define NETWORK_NONE UINT32_MAX
+
+/** Zero-initialised is empty. Arrays are owned. */
+struct network {
+    uint64_t key; /**< what it was built from */
+    struct network_vertex *vertices;
+    struct network_group *groups;
+    uint32_t vertex_count, group_count, edge_count;
+    uint32_t *vertex_of; /**< by rank */
+    uint32_t rank_count;
+    uint32_t *edge_of; /**< by pair's number; NETWORK_NONE: within one vertex, or others */
+    uint32_t pair_count;
+    enum network_unit unit; /**< the coarsest that is drawn */
+    int opened;             /**< a region's ranks are drawn one by one, others are not */
+
+    struct graph graph; /**< its places; vertices, groups and edges in the order of those above */
+
+    /* figures of the visible time, or since the start, as the range has them */
+    uint64_t figures_version;
+    double *edge_values;   /**< messages or bytes, both directions */
+    double *vertex_ratios; /**< mean relative latency; NaN: none */
+    double *group_ratios;
+    double most; /**< largest edge value */
+    uint64_t values_key;
+};
+
+void network_finish(struct network *network);
+
+/** What a network of the model as it is now would be built from: ranks, nodes, regions, pairs. */
+uint64_t network_key(const struct model *model, uint64_t open);
+
+/** Build it and begin its layout.
+ *  @param network  empty
+ *  @param from     network whose places are taken over
+ *  @param open     region whose ranks are drawn one by one where they are many; 0: none
+ *  @return 0 or -ENOMEM (it stays empty) */
+int network_build(struct network *network, const struct network *from, const struct model *model,
+                  uint64_t open);
+
+/** Sum up the figures of the range, if they changed. @return 0 or -ENOMEM */
+int network_figures(struct network *network, const struct range *range, enum pair_column column);
+
+#endif
