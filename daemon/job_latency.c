@@ -24,7 +24,7 @@
 
 struct region_trend {
     uint32_t id;
-    struct trend *trend;
+    struct latency_trend *trend;
 };
 
 struct kept_window {
@@ -39,7 +39,7 @@ struct job_latency {
     struct join *join;
     struct contact *contact;
     struct regions *regions;
-    struct trend *trends[SCOPES_BEFORE_REGIONS];
+    struct latency_trend *trends[SCOPES_BEFORE_REGIONS];
     struct region_trend *region_trends; /* by id */
     size_t region_count, region_room;
     struct latency_rows carry; /* of windows that were closed before */
@@ -96,19 +96,17 @@ static int make_parts(struct job_latency *l)
     struct join_params join = {JOIN_WINDOWS, JOIN_HALVES};
     struct contact_params contact = CONTACT_DEFAULTS;
     struct regions_params regions = REGIONS_DEFAULTS;
-    struct trend_params trend = TREND_DEFAULTS;
     double seconds = (double)l->window_ns * 1e-9;
     /* A horizon is a minute, whatever the length of windows; short windows have few messages. */
     double horizon = 60 / seconds;
     criteria.horizon = horizon < 10 ? 10 : horizon > 600 ? 600 : (uint32_t)horizon;
     criteria.half_life = criteria.half_life / seconds < 1 ? 1 : criteria.half_life / seconds;
-    trend.window_s = seconds;
     int code = criteria_create(&l->criteria, &criteria);
     code = code != 0 ? code : join_create(&l->join, &join);
     code = code != 0 ? code : contact_create(&l->contact, &contact);
     code = code != 0 ? code : regions_create(&l->regions, &regions);
     for (unsigned i = 0; code == 0 && i < SCOPES_BEFORE_REGIONS; i++)
-        code = trend_create(&l->trends[i], &trend);
+        code = latency_trend_create(&l->trends[i], seconds);
     return code;
 }
 
@@ -137,9 +135,9 @@ void job_latency_destroy(struct job_latency *l)
     contact_destroy(l->contact);
     regions_destroy(l->regions);
     for (unsigned i = 0; i < SCOPES_BEFORE_REGIONS; i++)
-        trend_destroy(l->trends[i]);
+        latency_trend_destroy(l->trends[i]);
     for (size_t i = 0; i < l->region_count; i++)
-        trend_destroy(l->region_trends[i].trend);
+        latency_trend_destroy(l->region_trends[i].trend);
     for (size_t i = 0; i < KEPT_WINDOWS; i++)
         free(l->kept[i].rows);
     latency_rows_finish(&l->carry);
@@ -326,9 +324,7 @@ static int compare_trends(const void *a, const void *b)
 static int update_trends(struct job_latency *l, const struct region_info *infos, size_t count)
 {
     struct region_trend *trends = calloc(count + 1, sizeof(*trends));
-    struct trend_params params = TREND_DEFAULTS;
     int code = trends == NULL ? -ENOMEM : 0;
-    params.window_s = (double)l->window_ns * 1e-9;
     for (size_t i = 0; code == 0 && i < count; i++) {
         struct region_trend key = {.id = infos[i].id};
         struct region_trend *known =
@@ -340,11 +336,11 @@ static int update_trends(struct job_latency *l, const struct region_info *infos,
             trends[i].trend = known->trend;
             known->trend = NULL;
         } else {
-            code = trend_create(&trends[i].trend, &params);
+            code = latency_trend_create(&trends[i].trend, (double)l->window_ns * 1e-9);
         }
     }
     for (size_t i = 0; i < l->region_count; i++)
-        trend_destroy(l->region_trends[i].trend);
+        latency_trend_destroy(l->region_trends[i].trend);
     free(l->region_trends);
     l->region_trends = trends;
     l->region_count = code == 0 ? count : 0;
@@ -400,13 +396,6 @@ static void sum_groups(struct job_latency *l, size_t regions)
     latency_add(&l->groups, &l->scale, l->closing->transfers, l->closing->transfer_count);
 }
 
-static void follow(struct job_latency *l, struct latency_series *s, struct trend *trend)
-{
-    /* The typical latency: what the scheduler does to a few messages is no trend. */
-    trend_update(trend, l->window, latency_typical(&s->sum), s->sum.judged);
-    trend_result(trend, &s->trend);
-}
-
 static void make_series(struct job_latency *l)
 {
     static const enum series_scope scopes[] = {SERIES_JOB, SERIES_INTRA, SERIES_INTER};
@@ -416,13 +405,13 @@ static void make_series(struct job_latency *l)
     for (unsigned i = 0; i < SCOPES_BEFORE_REGIONS; i++) {
         struct latency_series *s = &l->series[l->series_count++];
         *s = (struct latency_series){.scope = scopes[i], .sum = *sums[i]};
-        follow(l, s, l->trends[i]);
+        latency_trend_update(l->trends[i], l->window, &s->sum, &s->trend);
     }
     for (size_t i = 0; i < l->region_count; i++) {
         struct latency_series *s = &l->series[l->series_count++];
         *s = (struct latency_series){
             .scope = SERIES_REGION, .id = l->region_trends[i].id, .sum = l->region_sums[i]};
-        follow(l, s, l->region_trends[i].trend);
+        latency_trend_update(l->region_trends[i].trend, l->window, &s->sum, &s->trend);
     }
 }
 

@@ -6,8 +6,7 @@
 #define HOLTER_DAEMON_JOB_LATENCY_H
 
 #include "daemon/analysis/join.h"
-#include "daemon/analysis/latency.h"
-#include "daemon/analysis/trend.h"
+#include "daemon/analysis/latency_trend.h"
 #include "daemon/analysis/window_sum.h"
 #include "daemon/latency_rows.h"
 #include "holter/wire.h"

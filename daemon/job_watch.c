@@ -108,10 +108,11 @@ int job_watch_place(struct job_watch *w, uint32_t rank, uint32_t node, const cha
 
 /* What of a rule's scopes is wrong in this window. */
 struct finding {
-    const struct latency_series *worst; /* NULL: nothing */
-    int good;                           /* everything is back */
-    int intra, inter;                   /* which localities are affected */
-    size_t regions;                     /* how many regions are */
+    const struct latency_series *worst;  /* NULL: nothing */
+    const struct latency_series *region; /* the worst one; NULL: none has grown so far */
+    int good;                            /* everything is back */
+    int intra, inter;                    /* which localities are affected */
+    size_t regions;                      /* how many regions are */
     uint64_t onset;
 };
 
@@ -140,6 +141,21 @@ static int says_more(const struct latency_series *a, const struct latency_series
     return region_a != region_b ? region_a : ratio_of(a) > ratio_of(b);
 }
 
+/* The region that has grown most. It need not be beyond its own calm yet: messages between nodes
+ * may be while it is not, for those within nodes it has as well. @return NULL: none so far */
+static const struct latency_series *grown_region(const struct rule *rule,
+                                                 const struct latency_series *series, size_t count)
+{
+    const struct latency_series *most = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct latency_series *s = &series[i];
+        if (s->scope == SERIES_REGION && s->sum.judged >= rule->least_messages &&
+            ratio_of(s) >= rule->above && (most == NULL || ratio_of(s) > ratio_of(most)))
+            most = s;
+    }
+    return most;
+}
+
 static struct finding look(const struct rule *rule, const struct latency_series *series,
                            size_t count)
 {
@@ -159,6 +175,9 @@ static struct finding look(const struct rule *rule, const struct latency_series 
         if (found.worst == NULL || says_more(s, found.worst))
             found.worst = s;
     }
+    if (found.worst != NULL)
+        found.region =
+            found.worst->scope == SERIES_REGION ? found.worst : grown_region(rule, series, count);
     return found;
 }
 
@@ -295,7 +314,7 @@ static void write_text(const struct job_watch *w, struct episode *e, const struc
     gmtime_r(&onset, &day);
     add(&text,
         "since %02d:%02d:%02d UTC: %.2fx the reference now, at worst %.2fx what it was before",
-        day.tm_hour, day.tm_min, day.tm_sec, latency_typical(&s->sum), e->worst_ratio);
+        day.tm_hour, day.tm_min, day.tm_sec, s->trend.level, e->worst_ratio);
     add(&text, "; %s messages",
         e->evidence.locality[0] == 'b' ? "intra- and inter-node" : e->evidence.locality);
     if (e->evidence.sizes[0] != '\0')
@@ -314,12 +333,12 @@ static void fill_evidence(struct job_watch *w, struct episode *e, const struct r
     const struct latency_series *s = found->worst;
     struct alert_evidence *v = &e->evidence;
     char region_ranks[257] = "";
-    size_t members = s->scope == SERIES_REGION ? region_members(w, latency, s->id) : 0;
+    size_t members = found->region != NULL ? region_members(w, latency, found->region->id) : 0;
     find_causes(w, e->onset);
     memset(v, 0, sizeof(*v));
     snprintf(v->rule, sizeof(v->rule), "%s", rule->name);
     snprintf(v->severity, sizeof(v->severity), "%s", severity_name(rule->severity));
-    v->region = s->scope == SERIES_REGION ? s->id : 0;
+    v->region = found->region != NULL ? found->region->id : 0;
     v->ratio = ratio_of(s);
     v->slope = s->trend.slope;
     v->onset_ns = e->onset * w->options.window_ns;
@@ -389,7 +408,7 @@ static void resolve(struct job_watch *w, struct episode *e, const char *how, uin
 static int is_news(const struct episode *e, const struct finding *found, uint64_t window)
 {
     double ratio = ratio_of(found->worst);
-    uint64_t region = found->worst->scope == SERIES_REGION ? found->worst->id : 0;
+    uint64_t region = found->region != NULL ? found->region->id : 0;
     return window - e->updated >= UPDATE_WINDOWS &&
            (fabs(ratio / e->told_ratio - 1) >= UPDATE_CHANGE || region != e->evidence.region);
 }

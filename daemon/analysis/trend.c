@@ -41,10 +41,18 @@ struct calm {
 #define FAR 5.0
 #define FAR_RAMP 4.5
 #define TAIL 2.5
+/* While few values are known, limits lie farther, by so much over their number (as quantiles of
+ * Student's distribution do), and a rise has to be one that is no phase of a program: this ratio at
+ * first, none but the parameters' any more after so many values. */
+#define FARTHER 2.0
+#define EARLY_RISE 2.4
+#define EARLY_VALUES 60.0
 /* What spread of single values is expected before calm is known, and for how many independent
  * values that and what follows from it count. */
 #define EXPECTED_SPREAD 0.12
 #define EXPECTED_VALUES 6.0
+/* Neighbours that count as seen from the beginning, as of a correlation of a half. */
+#define ASSUMED_NEIGHBOURS 10.0
 
 /* Growth is tested for over the last so many values, in at most so many blocks. */
 enum { SPANS = 3, BLOCKS = 20 };
@@ -282,9 +290,9 @@ static double centre_of(const struct trend *trend, uint32_t statistic)
  * the median (Sheppard, 1899). */
 static double correlation(const struct trend *trend)
 {
-    if (trend->neighbours < 1)
-        return 0.5;
-    double r = sin(3.14159265358979 * (trend->alike / trend->neighbours - 0.5));
+    double assumed = ASSUMED_NEIGHBOURS * trend->weight;
+    double share = (trend->alike + assumed * 2 / 3) / (trend->neighbours + assumed);
+    double r = sin(3.14159265358979 * (share - 0.5));
     return fmin(fmax(r, 0), 0.98);
 }
 
@@ -294,7 +302,8 @@ static void find_calm(struct trend *trend, uint32_t i)
     const struct memory *memory = &trend->memories[i];
     double v[6], values = memory->total / trend->weight;
     double m = i == JUMP ? 3 : i == RAMP ? RAMP_VALUES : scale_values[i];
-    if (values < 2 * m || values < trend->params.warm_up / 2)
+    double singles = trend->memories[0].total / trend->weight; /* faded a little */
+    if (values < 2 * m || singles + 0.5 < trend->params.warm_up / 2)
         return;
     memory_quantiles(memory, q, v, 6);
     double spread = fmax(v[2] - v[1], fmax(v[1] - v[0], (v[3] - v[1]) / 1.645));
@@ -308,9 +317,9 @@ static void find_calm(struct trend *trend, uint32_t i)
         sqrt((n * spread * spread + EXPECTED_VALUES * expected * expected) / (n + EXPECTED_VALUES));
     trend->calm[i].spread = spread;
     /* The base and the spreads themselves are known from so many independent values only. */
-    double independent = trend->memories[0].total / trend->weight / alone;
+    double independent = singles / alone;
     double unsure = i == JUMP ? 0 : trend->calm[0].spread * 1.25 / sqrt(independent);
-    double far = i == RAMP ? FAR_RAMP : FAR;
+    double far = (i == RAMP ? FAR_RAMP : FAR) * (1 + FARTHER / values);
     double limit = v[1] + far * sqrt(spread * spread + unsure * unsure);
     if (values >= 2000)
         limit = fmax(limit, v[5] + TAIL * (v[5] - v[4]));
@@ -439,11 +448,14 @@ static void enter(struct trend *trend, enum trend_state state, uint64_t onset, d
     trend->result.onset = trend->result.since = window_of(trend, onset);
 }
 
-/* Least rise that is worth telling at a scale: params.rise at 3 values, params.slow_rise at 48. */
+/* Least rise that is worth telling at a scale: params.rise at 3 values, params.slow_rise at 48;
+ * more of a job that has just begun. */
 static double least_rise(const struct trend *trend, uint32_t m)
 {
     double most = log(trend->params.rise), least = log(trend->params.slow_rise);
-    return most + log(m / 3.0) / log(16) * (least - most);
+    double early = fmax(0, 1 - trend->memories[0].total / trend->weight / EARLY_VALUES);
+    double rise = most + log(m / 3.0) / log(16) * (least - most);
+    return fmax(rise, rise + early * (log(EARLY_RISE) - rise));
 }
 
 /* Whether the last values of a scale are above the base by so much, and above what calm explains. */

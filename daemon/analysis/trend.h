@@ -6,8 +6,8 @@
  * Calm is learnt from the series itself. Statistics of the last 1, 3, 6, 12, 24 and 48 values are
  * kept as histograms whose weights halve every half_life values, so that how far each strays while
  * the job is calm is measured, not derived from a model; of few values, what an autoregression
- * would do is mixed in. Values enter with a delay of up to 120, and not at all from what turned out
- * to be a period. The base is the median.
+ * would do is mixed in, and a rise has to be larger. Values enter with a delay of up to 120, and
+ * not at all from what turned out to be a period. The base is the median.
  *
  * The series is out of calm when one of these is beyond what calm explains (five spreads, and the
  * tail that was seen), and beyond a least rise:
@@ -70,7 +70,7 @@ struct trend_params {
 #define TREND_DEFAULTS                                                                             \
     ((struct trend_params){.window_s = 1,                                                          \
                            .least = 1,                                                             \
-                           .warm_up = 30,                                                          \
+                           .warm_up = 18,                                                          \
                            .rise = 1.4,                                                            \
                            .slow_rise = 1.2,                                                       \
                            .growth = 1.06,                                                         \

@@ -87,10 +87,10 @@ class Job:
 
 class Latency(unittest.TestCase):
     def check_network(self, job, alert, host):
-        """Evidence: the region of the host's ranks, if not the whole job; the network as the first cause; the host."""
+        """Evidence: the region of the host's ranks; the network as the first cause; the host."""
         newest = job.stream.alerts[alert][-1]
         regions = {job.stream.regions[rank] for rank in job.ranks_on(host)}
-        self.assertTrue(newest['region'] == 0 or regions == {newest['region']}, (newest, regions))
+        self.assertEqual(regions, {newest['region']}, newest)
         self.assertTrue(stream.ranks_of(newest['ranks']), newest)
         self.assertEqual(NETWORK, newest['causes'][0]['name'], newest)
         self.assertIn(host, newest['nodes'].split(','), newest)

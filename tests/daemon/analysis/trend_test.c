@@ -130,6 +130,18 @@ static void a_step_to_twice_is_found_within_three_windows(void **state)
     assert_true(found(0.5, 0.2, 600, step, 20) >= 80);
 }
 
+static double great_step(int64_t after)
+{
+    return after >= 0 ? log(4) : 0;
+}
+
+static void a_great_step_is_found_soon_after_a_job_began(void **state)
+{
+    (void)state;
+    assert_true(found(0, 0.1, 20, great_step, 3) >= 95);
+    assert_true(found(0.7, 0.1, 20, great_step, 3) >= 95);
+}
+
 static void a_ramp_of_a_fifth_a_minute_is_found_within_sixty_windows(void **state)
 {
     (void)state;
@@ -480,6 +492,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_to_twice_is_found_within_three_windows),
+        cmocka_unit_test(a_great_step_is_found_soon_after_a_job_began),
         cmocka_unit_test(a_ramp_of_a_fifth_a_minute_is_found_within_sixty_windows),
         cmocka_unit_test(a_drift_of_a_hundredth_a_minute_is_found_within_a_quarter_of_an_hour),
         cmocka_unit_test(a_spike_of_one_window_is_nothing_however_high),
