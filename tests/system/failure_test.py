@@ -323,8 +323,14 @@ class Place(Failure):
         self.mount(self.place.output, '256k')
         daemon = self.place.daemon()
         live = self.place.tap('--until-end', cwd=self.place.dir)
-        finished = self.place.watched(*lab.mpirun('openmpi', 8, lab.program('stress', 'openmpi'), 5, 24, 10000),
-                                      cwd=self.place.dir)
+        control = os.path.join(self.place.dir, 'control')
+        os.mkdir(control)
+        run = self.place.holter('run', '--window', '100ms', '--', *lab.mpirun('openmpi', 4, lab.program(
+            'steps', 'openmpi'), control, 1000, 2000), cwd=self.place.dir)
+        lab.wait_for(lambda: 'recording-stopped' in live.out() or not run.alive(), 'the alert of the recording')
+        with open(os.path.join(control, 'end'), 'w', encoding='utf-8'):
+            pass
+        finished = run.finish()
         self.assertEqual(0, finished.status, finished)
         stream = live.finish()
         daemon.kill(signal.SIGTERM)
