@@ -386,8 +386,10 @@ static int update_regions(struct job_latency *l, const struct pair_row *pairs, s
 
 static void sum_groups(struct job_latency *l, size_t regions)
 {
-    memset(l->ranks, 0, l->rank_count * sizeof(*l->ranks));
-    memset(l->region_sums, 0, regions * sizeof(*l->region_sums));
+    for (size_t i = 0; i < l->rank_count; i++)
+        l->ranks[i] = (struct latency_rank){0};
+    for (size_t i = 0; i < regions; i++)
+        l->region_sums[i] = (struct latency_sum){0};
     l->groups = (struct latency_groups){.regions = l->region_sums,
                                         .region_count = regions,
                                         .region_of = l->region_of,
