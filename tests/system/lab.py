@@ -139,7 +139,7 @@ class Running:
 
     @staticmethod
     def _text(file):
-        return os.pread(file.fileno(), 1 << 30, 0).decode(errors='replace')
+        return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors='replace')
 
     def out(self):
         return self._text(self.out_file)
