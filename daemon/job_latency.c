@@ -243,7 +243,11 @@ static void update_criteria(struct job_latency *l)
     for (unsigned locality = 0; locality < LOCALITIES; locality++) {
         for (unsigned c = 0; c < SIZE_CLASSES; c++) {
             l->scale.recent[locality][c] = criteria_recent(l->criteria, locality, c);
-            l->scale.reference[locality][c] = criteria_reference(l->criteria, locality, c);
+            double before = l->scale.reference[locality][c];
+            double reference = criteria_reference(l->criteria, locality, c);
+            l->scale.reference[locality][c] = reference;
+            l->scale.moved[locality][c] =
+                before > 0 && reference > 0 ? log2(reference / before) : 0;
         }
     }
 }

@@ -24,11 +24,13 @@ static void add_row(struct latency_sum *to, const struct transfer *row)
 struct row_latency {
     int judged;
     uint64_t recent, reference;
-    int64_t log2;
+    int64_t log2, moved_log2;
 };
 
-static struct row_latency judge(const struct transfer *row, double recent, double reference)
+static struct row_latency judge(const struct transfer *row, const struct latency_scale *scale)
 {
+    double recent = scale->recent[row->locality][row->size_class];
+    double reference = scale->reference[row->locality][row->size_class];
     struct row_latency out = {0};
     if (row->messages == 0 || !(recent > 0) || !(reference > 0))
         return out;
@@ -37,6 +39,8 @@ static struct row_latency judge(const struct transfer *row, double recent, doubl
     out.reference = scaled(row, reference);
     out.log2 =
         (int64_t)row->log2_sum - llround(log2(reference) * LOG2_PART) * (int64_t)row->messages;
+    out.moved_log2 =
+        llround(scale->moved[row->locality][row->size_class] * LOG2_PART) * (int64_t)row->messages;
     return out;
 }
 
@@ -50,6 +54,7 @@ static void add_latency(struct latency_sum *to, const struct transfer *row,
     to->recent += latency->recent;
     to->reference += latency->reference;
     to->reference_log2 += latency->log2;
+    to->moved_log2 += latency->moved_log2;
 }
 
 static void add_to_rank(struct latency_groups *groups, uint32_t rank, const struct transfer *row,
@@ -84,8 +89,7 @@ void latency_add(struct latency_groups *groups, const struct latency_scale *scal
 {
     for (size_t i = 0; i < count; i++) {
         const struct transfer *row = &rows[i];
-        struct row_latency latency = judge(row, scale->recent[row->locality][row->size_class],
-                                           scale->reference[row->locality][row->size_class]);
+        struct row_latency latency = judge(row, scale);
         add_latency(&groups->job, row, &latency);
         add_latency(&groups->localities[row->locality], row, &latency);
         add_to_regions(groups, row, &latency);
@@ -118,6 +122,11 @@ static double geometric_mean(int64_t log2_sum, uint64_t messages)
 double latency_typical(const struct latency_sum *sum)
 {
     return geometric_mean(sum->reference_log2, sum->judged);
+}
+
+double latency_moved(const struct latency_sum *sum)
+{
+    return sum->judged == 0 ? 0 : (double)sum->moved_log2 / LOG2_PART / (double)sum->judged;
 }
 
 double latency_rank_typical(const struct latency_rank *rank)

@@ -45,6 +45,8 @@ struct transfer {
 struct latency_scale {
     double recent[LOCALITIES][SIZE_CLASSES];
     double reference[LOCALITIES][SIZE_CLASSES];
+    double moved[LOCALITIES][SIZE_CLASSES]; /**< binary logarithm of the reference criterion by that
+                                                 of the window before; 0: not known */
 };
 
 /** Of a group of messages. Zero-initialised is empty. */
@@ -56,6 +58,7 @@ struct latency_sum {
     uint64_t recent;        /**< of latencies by recent criterion, in 1/1024 */
     uint64_t reference;     /**< by reference criterion, in 1/1024 */
     int64_t reference_log2; /**< of their binary logarithms, in 1/65536 */
+    int64_t moved_log2;     /**< of what the reference criteria moved by, in 1/65536 */
 };
 
 /** Mean latency by recent and by reference criterion, geometric mean by reference criterion. NaN:
@@ -63,6 +66,11 @@ struct latency_sum {
 double latency_recent(const struct latency_sum *sum);
 double latency_reference(const struct latency_sum *sum);
 double latency_typical(const struct latency_sum *sum);
+
+/** Binary logarithm of what the reference criteria of these messages moved by since the window
+ *  before; 0: no messages. A latency of this window times this power of two is one by the criteria
+ *  of the window before. */
+double latency_moved(const struct latency_sum *sum);
 
 struct latency_rank {
     uint64_t messages;

@@ -1,6 +1,7 @@
 #include "daemon/analysis/latency_trend.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Least rises of the mean: a few messages that were held up make a window twice as slow. */
@@ -10,6 +11,7 @@
 
 struct latency_trend {
     struct trend *typical, *mean;
+    double moved; /* binary logarithm of the reference by that of the first window */
 };
 
 int latency_trend_create(struct latency_trend **out, double window_s)
@@ -45,15 +47,20 @@ void latency_trend_update(struct latency_trend *trend, uint64_t window,
                           const struct latency_sum *sum, struct trend_result *out)
 {
     struct trend_result mean;
-    (void)trend_update(trend->typical, window, latency_typical(sum), sum->judged);
-    (void)trend_update(trend->mean, window, latency_reference(sum), sum->judged);
+    trend->moved += latency_moved(sum);
+    double unit = exp2(trend->moved);
+    (void)trend_update(trend->typical, window, latency_typical(sum) * unit, sum->judged);
+    (void)trend_update(trend->mean, window, latency_reference(sum) * unit, sum->judged);
     trend_result(trend->typical, out);
     trend_result(trend->mean, &mean);
-    if (mean.state == TREND_STATE_CALM)
-        return;
-    uint64_t onset =
-        out->state != TREND_STATE_CALM && out->onset < mean.onset ? out->onset : mean.onset;
-    if (out->state == TREND_STATE_CALM || mean.ratio > out->ratio)
-        *out = mean;
-    out->onset = onset;
+    if (mean.state != TREND_STATE_CALM) {
+        uint64_t onset =
+            out->state != TREND_STATE_CALM && out->onset < mean.onset ? out->onset : mean.onset;
+        if (out->state == TREND_STATE_CALM || mean.ratio > out->ratio)
+            *out = mean;
+        out->onset = onset;
+    }
+    out->level /= unit;
+    out->base /= unit;
+    out->band /= unit;
 }

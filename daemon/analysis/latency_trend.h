@@ -6,6 +6,9 @@
  * times as long, as before a link without room; that is in the mean (latency_reference()), which
  * strays more while all is well. Each has a trend of its own, the mean with a larger least rise.
  *
+ * The reference is the best level so far: when it becomes better, all latencies by it grow although
+ * no message takes longer. Trends are therefore followed in units of the first reference.
+ *
  * Pure. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_LATENCY_TREND_H
 #define HOLTER_ANALYSIS_LATENCY_TREND_H
@@ -23,7 +26,7 @@ void latency_trend_destroy(struct latency_trend *trend);
 
 /** Take a window, in ascending order (others change nothing). Told is the trend that is not calm, of
  *  two such that of the greater ratio, with the earlier onset; while both are calm, that of the
- *  typical message. */
+ *  typical message. Levels are by the reference of this window. */
 void latency_trend_update(struct latency_trend *trend, uint64_t window,
                           const struct latency_sum *sum, struct trend_result *out);
 

@@ -120,6 +120,7 @@ static void messages_without_a_criterion_are_counted_and_have_no_latency(void **
     latency_add(&groups, &scale, &row, 1);
     assert_int_equal(groups.job.messages, 1);
     assert_true(isnan(latency_reference(&groups.job)) && isnan(latency_typical(&groups.job)));
+    assert_true(latency_moved(&groups.job) == 0);
     assert_true(isnan(latency_rank_reference(&ranks[0])));
     assert_true(isnan(latency_rank_typical(&ranks[0])));
 }
