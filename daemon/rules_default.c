@@ -17,7 +17,7 @@ static const char text[] =
     "  - name: latency-growth\n"
     "    kind: latency\n"
     "    scope: [job, intra-node, inter-node, region]\n"
-    "    above: 1.5x            # of the reference, from which it counts\n"
+    "    above: 1.5x            # of what it was before, from which it counts\n"
     "    clear: 1.2x            # below this it counts as back\n"
     "    growth: 10%/min        # or, while it grows, the slope from which it counts\n"
     "    for: 500ms             # so long before it is announced, after the windows to see it\n"

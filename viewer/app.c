@@ -61,7 +61,7 @@ static int start(struct app *a, const struct options *o, double scale)
         log_error("%s", holter_strerror(error));
         return error;
     }
-    ui_init(&a->ui, o->w, o->h, scale, o->theme);
+    ui_init(&a->ui, (int)(o->w / scale), (int)(o->h / scale), scale, o->theme);
     a->ui.view = o->view >= 0 ? (enum view_id)o->view : VIEW_LIVE;
     a->ui.range = o->since_start ? RANGE_START : RANGE_SPAN;
     theme_init(&a->theme, o->theme);
@@ -260,8 +260,7 @@ int app_window(const struct options *o, const volatile sig_atomic_t *stop)
     char why[512] = "";
     int error = start(&a, o, o->scale);
     if (!error) {
-        error = window_open(&window, (int)(o->w * o->scale), (int)(o->h * o->scale), o->scale, why,
-                            sizeof why);
+        error = window_open(&window, o->w, o->h, o->scale, why, sizeof why);
         if (error)
             log_error("%s", why[0] ? why : holter_strerror(error));
     }

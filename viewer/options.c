@@ -25,7 +25,7 @@ const char options_help[] =
     "its socket)\n"
     "  -j, --job ID            job to follow (default: the newest that runs)\n"
     "      --view VIEW         live, regions, alerts, matrix, pairs, ranks, calls, nodes or jobs\n"
-    "      --size WxH          size of the window or picture (default: 1600x900)\n"
+    "      --size WxH          size of the window or picture in pixels (default: 1600x900)\n"
     "      --scale N           size of letters and lines, 0.5 to 4 (default: 1)\n"
     "      --theme THEME       dark or light\n"
     "      --since-start       sums since the start of the job, not of the visible time\n"

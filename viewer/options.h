@@ -10,7 +10,7 @@ struct options {
     const char *endpoint, *ssh_host, *key_dir, *job;
     const char *snapshot; /**< NULL: a window */
     int view;             /**< enum view_id; -1: not given */
-    int w, h;             /**< logical pixels */
+    int w, h;             /**< pixels */
     double after;         /**< seconds of data before the picture is taken */
     double scale;
     enum theme_kind theme;

@@ -575,7 +575,7 @@ enum wire_degraded {
     FIELD(12, STR, severity, 16, OPTIONAL, "\"info\", \"warning\" or \"critical\"")                \
     FIELD(13, U64, region, WIRE_ANY, OPTIONAL, "communication region it is about; 0: none")        \
     FIELD(14, STR, ranks, 256, OPTIONAL, "ranks that carry it, \"0-3,8\"")                         \
-    FIELD(15, F64, ratio, 0, OPTIONAL, "latency by reference; NaN: does not apply")                \
+    FIELD(15, F64, ratio, 0, OPTIONAL, "latency by what it was before; NaN: does not apply")       \
     FIELD(16, F64, slope, 0, OPTIONAL, "growth a minute, as a share; NaN: does not apply")         \
     FIELD(17, U64, onset_ns, WIRE_ANY, OPTIONAL,                                                   \
           "begin of the window in which it set in; 0: since")                                      \

@@ -15,8 +15,8 @@ static const struct column columns[COLUMNS] = {
     [STATE] = {"state", 92, 0, 0},
     [ONSET] = {"onset", 76, TEXT_RIGHT, 0},
     [LENGTH] = {"lasts", 96, TEXT_RIGHT, 0, 3},
-    [TITLE] = {"what", 218, 0, 0},
-    [WHERE] = {"where", 0, 0, 0, 1},
+    [TITLE] = {"what", 0, 0, 0},
+    [WHERE] = {"where", 240, 0, 0, 1},
     [RATIO] = {"ratio", 58, TEXT_RIGHT, 0, 2},
     [UPDATES] = {"updates", 74, TEXT_RIGHT, 0, 5},
 };

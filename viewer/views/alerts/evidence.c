@@ -111,7 +111,7 @@ static void ratio_line(struct pen *p, const struct alert *a)
     if (p->draw) {
         format_ratio(ratio, sizeof ratio, a->ratio);
         format_slope(slope, sizeof slope, a->state == ALERT_RESOLVED ? NAN : a->slope);
-        snprintf(text, sizeof text, "the reference%s%s", *slope && a->slope != 0 ? ", " : "",
+        snprintf(text, sizeof text, "what it was%s%s", *slope && a->slope != 0 ? ", " : "",
                  a->slope != 0 ? slope : "");
         double used = scene_text(p->stage->brush.scene, p->x, p->y, p->w, TEXT_LARGE, 0,
                                  evidence_color(t, a), ratio);
