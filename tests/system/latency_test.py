@@ -15,7 +15,7 @@ RULES = '''
 rules:
   - name: latency-growth
     kind: latency
-    for: 1s
+    for: 500ms
     clear-for: 2500ms
 '''
 STEADY = 36  # windows before anything is made slow
