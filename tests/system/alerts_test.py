@@ -71,10 +71,11 @@ class Alerts(unittest.TestCase):
 
     @staticmethod
     def active(port):
-        """Alerts that Alertmanager holds for firing; None while it does not answer."""
+        """Alerts of agents that are lost, which Alertmanager holds for firing; None while it does not answer. On a
+        slow machine there are others: the job under test hangs."""
         try:
             with urllib.request.urlopen(f'http://127.0.0.1:{port}/api/v2/alerts', timeout=60) as answer:
-                return json.load(answer)
+                return [a for a in json.load(answer) if a['labels']['kind'] == 'agent-lost']
         except (urllib.error.URLError, ConnectionError):
             return None
 
@@ -107,7 +108,6 @@ sinks:
         os.kill(agent, signal.SIGSTOP)
         alert, = lab.wait_for(lambda: self.active(port), 'the alert in Alertmanager')
         os.kill(agent, signal.SIGCONT)
-        self.assertEqual('agent-lost', alert['labels']['kind'])
         self.assertRegex(alert['labels']['job'], r'^[\w.-]+$')
         self.assertIn(alert['labels']['severity'], ('info', 'warning', 'critical'))
         self.assertIn('no word from the agent', alert['annotations']['summary'])
