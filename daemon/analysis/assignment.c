@@ -21,13 +21,17 @@ struct row {
 
 struct column {
     uint64_t price;
-    uint64_t best;     /* its largest entry */
     uint64_t distance; /* from the row that a path is searched for */
     uint32_t row;      /* or NONE */
-    uint32_t entry;    /* in the last row that has one for it; NONE: no row has */
     uint32_t before;   /* row by which it was reached */
     bool reached;      /* in this search */
     bool closed;       /* its distance is final */
+};
+
+/* Of a column, while rows are appended: apart, since all of it stays in the nearest cache. */
+struct tally {
+    uint64_t best;  /* its largest entry */
+    uint32_t entry; /* in the last row that has one for it; NONE: no row has */
 };
 
 /* A column on the heap. Those that were reached again on a shorter way are there twice. */
@@ -43,6 +47,7 @@ struct assignment {
     uint32_t row_room, column_room, entry_room, heap_room;
     struct row *row;                /* owned; one more than rows, for the end of the last */
     struct column *column;          /* owned */
+    struct tally *tally;            /* owned; of each column */
     struct assignment_entry *entry; /* owned; row by row */
     struct item *heap;              /* owned; as many as entries: each puts at most one there */
     uint32_t *touched;              /* owned; columns reached in this search; room as columns */
@@ -73,6 +78,7 @@ void assignment_destroy(struct assignment *a)
         return;
     free(a->row);
     free(a->column);
+    free(a->tally);
     free(a->entry);
     free(a->heap);
     free(a->touched);
@@ -120,11 +126,12 @@ static int fit_columns(struct assignment *a, uint32_t need)
 {
     uint32_t room = grow_to(need, a->column_room);
     if (fit(&a->column, room, a->column_room, sizeof(*a->column)) != 0 ||
+        fit(&a->tally, room, a->column_room, sizeof(*a->tally)) != 0 ||
         fit(&a->touched, room, a->column_room, sizeof(*a->touched)) != 0)
         return -ENOMEM;
     a->column_room = room;
     for (; a->columns < need; a->columns++)
-        a->column[a->columns] = (struct column){.row = NONE, .entry = NONE};
+        a->tally[a->columns] = (struct tally){.entry = NONE};
     return 0;
 }
 
@@ -144,17 +151,17 @@ static int add(struct assignment *a, uint32_t begin, const struct assignment_ent
         return -HOLTER_ERANGE;
     if (one->column >= a->columns && fit_columns(a, one->column + 1) != 0)
         return -ENOMEM;
-    struct column *column = &a->column[one->column];
+    struct tally *tally = &a->tally[one->column];
     a->total += one->weight;
-    if (column->entry != NONE && column->entry >= begin) {
-        a->entry[column->entry].weight += one->weight;
+    if (tally->entry != NONE && tally->entry >= begin) {
+        a->entry[tally->entry].weight += one->weight;
         return 0;
     }
     if (a->entries >= a->params.most_entries)
         return -HOLTER_ELIMIT;
     if (a->entries >= a->entry_room && fit_entries(a, a->entries + 1) != 0)
         return -ENOMEM;
-    column->entry = a->entries;
+    tally->entry = a->entries;
     a->entry[a->entries++] = *one;
     return 0;
 }
@@ -174,11 +181,11 @@ int assignment_row(struct assignment *a, const struct assignment_entry *entries,
     uint64_t most = 0;
     for (uint32_t i = begin; i < a->entries; i++) {
         uint64_t weight = a->entry[i].weight;
-        struct column *column = &a->column[a->entry[i].column];
+        struct tally *tally = &a->tally[a->entry[i].column];
         most = weight > most ? weight : most;
-        if (weight > column->best) {
-            a->column_bound += weight - column->best;
-            column->best = weight;
+        if (weight > tally->best) {
+            a->column_bound += weight - tally->best;
+            tally->best = weight;
         }
     }
     a->row_bound += most;
@@ -389,11 +396,8 @@ static void start(struct assignment *a)
 {
     a->bound = a->row_bound;
     a->touches = 0;
-    for (uint32_t c = 0; c < a->columns; c++) {
-        a->column[c].price = 0;
-        a->column[c].row = NONE;
-        a->column[c].reached = a->column[c].closed = false;
-    }
+    for (uint32_t c = 0; c < a->columns; c++)
+        a->column[c] = (struct column){.row = NONE};
     for (uint32_t r = 0; r < a->rows; r++) {
         uint64_t most = 0;
         for (uint32_t i = a->row[r].begin; i < a->row[r + 1].begin; i++)
@@ -433,6 +437,6 @@ uint32_t assignment_column(const struct assignment *a, uint32_t row)
 size_t assignment_bytes(const struct assignment *a)
 {
     return sizeof(*a) + a->row_room * (sizeof(*a->row) + sizeof(*a->queue)) +
-           a->column_room * (sizeof(*a->column) + sizeof(*a->touched)) +
+           a->column_room * (sizeof(*a->column) + sizeof(*a->tally) + sizeof(*a->touched)) +
            a->entry_room * sizeof(*a->entry) + a->heap_room * sizeof(*a->heap);
 }

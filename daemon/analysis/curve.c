@@ -35,12 +35,6 @@ struct pattern {
     double height;
 };
 
-/* A remembered pattern to be compared with the phase at hand. */
-struct candidate {
-    struct likeness most; /* cannot be more alike than this */
-    uint32_t pattern;
-};
-
 /* What became of a phase. */
 struct outcome {
     struct curve_point point;
@@ -63,7 +57,6 @@ struct curve {
     uint32_t *begin;                  /* owned; where in order each of its communities begins */
     uint32_t room;                    /* ranks there is memory for in these two and in entries */
     struct assignment_entry *entries; /* owned; of one community */
-    struct candidate candidates[MOST_PATTERNS];
 };
 
 int curve_create(struct curve **out, const struct curve_params *params)
@@ -213,32 +206,7 @@ static bool is_later(const struct curve *curve, uint32_t one, uint32_t other)
     return curve->patterns[one].last > curve->patterns[other].last;
 }
 
-/* Candidates: all patterns but the current, those that may be most alike first.
- * @return how many, or -ENOMEM */
-static int list_candidates(struct curve *curve)
-{
-    int count = 0;
-    for (uint32_t i = 0; i < curve->remembered; i++) {
-        uint64_t all;
-        if (i == curve->current)
-            continue;
-        if (tabulate(curve, &curve->patterns[i].view.partition, &all) != 0)
-            return -ENOMEM;
-        struct candidate one = {make_likeness(assignment_bound(curve->assignment), all), i};
-        int at = count++;
-        for (; at > 0; at--) {
-            const struct candidate *before = &curve->candidates[at - 1];
-            int order = compare(&before->most, &one.most);
-            if (order > 0 || (order == 0 && is_later(curve, before->pattern, i)))
-                break;
-            curve->candidates[at] = *before;
-        }
-        curve->candidates[at] = one;
-    }
-    return count;
-}
-
-/* Make a candidate the best if it is better, or as good and there later. @return 0 or -ENOMEM */
+/* Make a pattern the best if it is better, or as good and there later. @return 0 or -ENOMEM */
 static int try(struct curve *curve, uint32_t pattern, uint32_t *best, struct likeness *likeness)
 {
     uint64_t all, matched;
@@ -257,15 +225,14 @@ static int try(struct curve *curve, uint32_t pattern, uint32_t *best, struct lik
 }
 
 /* The pattern, not the current one, that is most like the phase at hand, if it is more so than
- * `likeness`, which is then set. @return 0 or -ENOMEM */
+ * `likeness`, which is then set. Most patterns are given up when their bound is known, before or
+ * while they are assigned. @return 0 or -ENOMEM */
 static int find_most_alike(struct curve *curve, uint32_t *best, struct likeness *likeness)
 {
-    int count = list_candidates(curve), rc = count < 0 ? count : 0;
-    for (int i = 0; rc == 0 && i < count; i++) {
-        if (compare(&curve->candidates[i].most, likeness) < 0)
-            break;
-        rc = try(curve, curve->candidates[i].pattern, best, likeness);
-    }
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < curve->remembered; i++)
+        if (i != curve->current)
+            rc = try(curve, i, best, likeness);
     return rc;
 }
 
