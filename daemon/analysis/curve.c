@@ -155,11 +155,12 @@ static uint32_t gather(struct curve *curve, uint32_t community, const struct par
     const struct partition *new = &curve->new.partition;
     uint32_t count = 0;
     for (uint32_t i = curve->begin[community]; i < curve->begin[community + 1]; i++) {
-        uint32_t rank = curve->order[i], weight = new->weight[rank];
-        if (rank < other->ranks && other->community[rank] != PARTITION_ABSENT) {
-            *all -= other->weight[rank]; /* counted already */
-            weight = weight > other->weight[rank] ? weight : other->weight[rank];
-            curve->entries[count++] = (struct assignment_entry){weight, other->community[rank]};
+        uint32_t rank = curve->order[i], weight = new->rank[rank].weight;
+        const struct partition_rank *there = rank < other->ranks ? &other->rank[rank] : NULL;
+        if (there != NULL && there->community != PARTITION_ABSENT) {
+            *all -= there->weight; /* counted already */
+            weight = weight > there->weight ? weight : there->weight;
+            curve->entries[count++] = (struct assignment_entry){weight, there->community};
         }
         *all += weight;
     }
@@ -384,8 +385,8 @@ static void tell_identities(const struct curve *curve, uint32_t ranks, uint32_t 
 {
     const struct partition *new = &curve->new.partition;
     for (uint32_t r = 0; identities != NULL && r < ranks; r++) {
-        bool is_there = r < new->ranks &&new->community[r] != PARTITION_ABSENT;
-        identities[r] = is_there ? curve->new.identity[new->community[r]] : CURVE_ABSENT;
+        bool is_there = r < new->ranks &&new->rank[r].community != PARTITION_ABSENT;
+        identities[r] = is_there ? curve->new.identity[new->rank[r].community] : CURVE_ABSENT;
     }
 }
 
@@ -455,7 +456,8 @@ int curve_append(struct curve *curve, const struct curve_phase *phase, struct cu
 
 static size_t view_bytes(const struct view *view)
 {
-    return view->partition.room * 2 * sizeof(uint32_t) + view->room * sizeof(*view->identity);
+    return view->partition.room * sizeof(*view->partition.rank) +
+           view->room * sizeof(*view->identity);
 }
 
 size_t curve_bytes(const struct curve *curve)

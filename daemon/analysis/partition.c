@@ -10,8 +10,7 @@
 
 void partition_finish(struct partition *p)
 {
-    free(p->community);
-    free(p->weight);
+    free(p->rank);
     memset(p, 0, sizeof(*p));
 }
 
@@ -35,8 +34,10 @@ int partition_fit(struct partition *p, uint32_t ranks)
 {
     if (ranks <= p->room)
         return 0;
-    if (grow(&p->community, ranks) != 0 || grow(&p->weight, ranks) != 0)
+    struct partition_rank *grown = realloc(p->rank, (size_t)ranks * sizeof(*grown));
+    if (grown == NULL)
         return -ENOMEM;
+    p->rank = grown;
     p->room = ranks;
     return 0;
 }
@@ -94,17 +95,18 @@ static void number(struct partition *p, struct partition_scratch *s, const uint3
     uint32_t count = sort_ranks(s, labels, ranks);
     p->ranks = p->communities = 0;
     for (uint32_t r = 0; r < ranks; r++)
-        p->community[r] = ABSENT;
+        p->rank[r].community = ABSENT;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t rank = s->order[i];
         bool is_first = i == 0 || labels[s->order[i - 1]] != labels[rank];
-        p->community[rank] = is_first ? rank : p->community[s->order[i - 1]];
+        p->rank[rank].community = is_first ? rank : p->rank[s->order[i - 1]].community;
         p->ranks = rank >= p->ranks ? rank + 1 : p->ranks;
     }
     for (uint32_t r = 0; r < p->ranks; r++) {
-        if (p->community[r] == ABSENT)
+        if (p->rank[r].community == ABSENT)
             continue;
-        p->community[r] = p->community[r] == r ? p->communities++ : p->community[p->community[r]];
+        p->rank[r].community =
+            p->rank[r].community == r ? p->communities++ : p->rank[p->rank[r].community].community;
     }
 }
 
@@ -113,19 +115,19 @@ static void weigh(struct partition *p, const uint64_t *weights)
     double sum = 0;
     uint32_t present = 0;
     for (uint32_t r = 0; r < p->ranks; r++) {
-        if (p->community[r] == ABSENT)
+        if (p->rank[r].community == ABSENT)
             continue;
         present++;
         sum += weights != NULL ? (double)weights[r] : 0;
     }
     p->total = 0;
     for (uint32_t r = 0; r < p->ranks; r++) {
-        p->weight[r] = weights == NULL ? 1 : PARTITION_WHOLE / present;
+        p->rank[r].weight = weights == NULL ? 1 : PARTITION_WHOLE / present;
         if (sum > 0) /* what is added up is at least each of it, so a share is at most 1 */
-            p->weight[r] = (uint32_t)((double)weights[r] / sum * PARTITION_WHOLE);
-        if (p->community[r] == ABSENT)
-            p->weight[r] = 0;
-        p->total += p->weight[r];
+            p->rank[r].weight = (uint32_t)((double)weights[r] / sum * PARTITION_WHOLE);
+        if (p->rank[r].community == ABSENT)
+            p->rank[r].weight = 0;
+        p->total += p->rank[r].weight;
     }
 }
 
@@ -146,17 +148,18 @@ void partition_copy(struct partition *to, const struct partition *from)
     to->ranks = from->ranks;
     to->communities = from->communities;
     to->total = from->total;
-    if (from->ranks == 0)
-        return;
-    memcpy(to->community, from->community, from->ranks * sizeof(*to->community));
-    memcpy(to->weight, from->weight, from->ranks * sizeof(*to->weight));
+    if (from->ranks > 0)
+        memcpy(to->rank, from->rank, from->ranks * sizeof(*to->rank));
 }
 
 bool partition_equal(const struct partition *one, const struct partition *other)
 {
-    return one->ranks == other->ranks && one->communities == other->communities &&
-           (one->ranks == 0 ||
-            memcmp(one->community, other->community, one->ranks * sizeof(*one->community)) == 0);
+    if (one->ranks != other->ranks || one->communities != other->communities)
+        return false;
+    for (uint32_t r = 0; r < one->ranks; r++)
+        if (one->rank[r].community != other->rank[r].community)
+            return false;
+    return true;
 }
 
 void partition_members(const struct partition *p, uint32_t *order, uint32_t *begin)
@@ -164,13 +167,13 @@ void partition_members(const struct partition *p, uint32_t *order, uint32_t *beg
     for (uint32_t c = 0; c <= p->communities; c++)
         begin[c] = 0;
     for (uint32_t r = 0; r < p->ranks; r++)
-        if (p->community[r] != ABSENT)
-            begin[p->community[r] + 1]++;
+        if (p->rank[r].community != ABSENT)
+            begin[p->rank[r].community + 1]++;
     for (uint32_t c = 0; c < p->communities; c++)
         begin[c + 1] += begin[c];
     for (uint32_t r = 0; r < p->ranks; r++)
-        if (p->community[r] != ABSENT)
-            order[begin[p->community[r]]++] = r;
+        if (p->rank[r].community != ABSENT)
+            order[begin[p->rank[r].community]++] = r;
     for (uint32_t c = p->communities; c > 0; c--) /* each begins where the one before now ends */
         begin[c] = begin[c - 1];
     begin[0] = 0;

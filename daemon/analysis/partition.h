@@ -17,13 +17,17 @@
 #define PARTITION_MOST_RANKS (1u << 20) /**< that any function here takes */
 #define PARTITION_WHOLE (1u << 30)      /**< sum of the shares, but for rounding */
 
+struct partition_rank {
+    uint32_t community; /**< or PARTITION_ABSENT */
+    uint32_t weight;    /**< 0 if absent */
+};
+
 struct partition {
-    uint32_t ranks;       /**< one more than the last that is present */
-    uint32_t communities; /**< 0 if none is */
-    uint64_t total;       /**< sum of the weights */
-    uint32_t *community;  /**< owned; of each rank; PARTITION_ABSENT: absent */
-    uint32_t *weight;     /**< owned; of each rank, 0 for those that are absent */
-    uint32_t room;        /**< ranks there is memory for */
+    uint32_t ranks;              /**< one more than the last that is present */
+    uint32_t communities;        /**< 0 if none is */
+    uint64_t total;              /**< sum of the weights */
+    uint32_t room;               /**< ranks there is memory for */
+    struct partition_rank *rank; /**< owned */
 };
 
 /** Memory to number communities in; may be used again. */
