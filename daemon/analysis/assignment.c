@@ -15,6 +15,7 @@
  * column for good. The sum of all potentials is what no assignment exceeds. */
 struct row {
     uint64_t price;
+    uint64_t best;   /* its largest entry */
     uint32_t begin;  /* of its entries; they end where those of the next row begin */
     uint32_t column; /* or NONE */
 };
@@ -189,7 +190,7 @@ int assignment_row(struct assignment *a, const struct assignment_entry *entries,
         }
     }
     a->row_bound += most;
-    a->row[a->rows++] = (struct row){.begin = begin, .price = most, .column = NONE};
+    a->row[a->rows++] = (struct row){.begin = begin, .best = most, .column = NONE};
     a->row[a->rows].begin = a->entries;
     return 0;
 }
@@ -399,10 +400,7 @@ static void start(struct assignment *a)
     for (uint32_t c = 0; c < a->columns; c++)
         a->column[c] = (struct column){.row = NONE};
     for (uint32_t r = 0; r < a->rows; r++) {
-        uint64_t most = 0;
-        for (uint32_t i = a->row[r].begin; i < a->row[r + 1].begin; i++)
-            most = a->entry[i].weight > most ? a->entry[i].weight : most;
-        a->row[r].price = most;
+        a->row[r].price = a->row[r].best;
         a->row[r].column = NONE;
     }
 }

@@ -22,7 +22,7 @@
 #define ASSIGNMENT_MOST (1u << 24)           /**< bound of each parameter */
 #define ASSIGNMENT_TOTAL (UINT64_C(1) << 62) /**< the sum of all weights is at most this */
 
-/** Memory is taken as needed: 20 bytes a row, 52 a column and 32 an entry, and half as much again. */
+/** Memory is taken as needed: 28 bytes a row, 52 a column and 32 an entry, and half as much again. */
 struct assignment_params {
     uint32_t most_rows;
     uint32_t most_columns; /**< columns are 0 to one less than this */

@@ -52,7 +52,7 @@ struct curve {
     uint64_t phases;
     uint32_t next_identity;
     struct view last;                 /* the last phase */
-    struct view new;                  /* the phase at hand */
+    struct view fresh;                /* the phase at hand */
     uint32_t *order;                  /* owned; its ranks by community */
     uint32_t *begin;                  /* owned; where in order each of its communities begins */
     uint32_t room;                    /* ranks there is memory for in these two and in entries */
@@ -93,7 +93,7 @@ void curve_destroy(struct curve *curve)
     for (uint32_t i = 0; curve->patterns != NULL && i < curve->params.most_patterns; i++)
         view_finish(&curve->patterns[i].view);
     view_finish(&curve->last);
-    view_finish(&curve->new);
+    view_finish(&curve->fresh);
     partition_scratch_finish(&curve->scratch);
     assignment_destroy(curve->assignment);
     free(curve->patterns);
@@ -119,7 +119,7 @@ static int view_fit(struct view *view, uint32_t ranks)
 
 static int fit(struct curve *curve, uint32_t ranks)
 {
-    if (view_fit(&curve->new, ranks) != 0)
+    if (view_fit(&curve->fresh, ranks) != 0)
         return -ENOMEM;
     if (ranks < curve->room)
         return 0;
@@ -152,10 +152,10 @@ static int compare(const struct likeness *one, const struct likeness *other)
 static uint32_t gather(struct curve *curve, uint32_t community, const struct partition *other,
                        uint64_t *all)
 {
-    const struct partition *new = &curve->new.partition;
+    const struct partition *fresh = &curve->fresh.partition;
     uint32_t count = 0;
     for (uint32_t i = curve->begin[community]; i < curve->begin[community + 1]; i++) {
-        uint32_t rank = curve->order[i], weight = new->rank[rank].weight;
+        uint32_t rank = curve->order[i], weight = fresh->rank[rank].weight;
         const struct partition_rank *there = rank < other->ranks ? &other->rank[rank] : NULL;
         if (there != NULL && there->community != PARTITION_ABSENT) {
             *all -= there->weight; /* counted already */
@@ -175,7 +175,7 @@ static int tabulate(struct curve *curve, const struct partition *other, uint64_t
     int rc = 0;
     *all = other->total;
     assignment_clear(curve->assignment);
-    for (uint32_t c = 0; rc == 0 && c < curve->new.partition.communities; c++) {
+    for (uint32_t c = 0; rc == 0 && c < curve->fresh.partition.communities; c++) {
         uint32_t count = gather(curve, c, other, all);
         rc = assignment_row(curve->assignment, curve->entries, count);
     }
@@ -208,7 +208,8 @@ static bool is_later(const struct curve *curve, uint32_t one, uint32_t other)
 }
 
 /* Make a pattern the best if it is better, or as good and there later. @return 0 or -ENOMEM */
-static int try(struct curve *curve, uint32_t pattern, uint32_t *best, struct likeness *likeness)
+static int consider(struct curve *curve, uint32_t pattern, uint32_t *best,
+                    struct likeness *likeness)
 {
     uint64_t all, matched;
     int rc = tabulate(curve, &curve->patterns[pattern].view.partition, &all);
@@ -233,14 +234,14 @@ static int find_most_alike(struct curve *curve, uint32_t *best, struct likeness 
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < curve->remembered; i++)
         if (i != curve->current)
-            rc = try(curve, i, best, likeness);
+            rc = consider(curve, i, best, likeness);
     return rc;
 }
 
 static uint32_t find_equal(const struct curve *curve)
 {
     for (uint32_t i = 0; i < curve->remembered; i++)
-        if (partition_equal(&curve->patterns[i].view.partition, &curve->new.partition))
+        if (partition_equal(&curve->patterns[i].view.partition, &curve->fresh.partition))
             return i;
     return NO_PATTERN;
 }
@@ -326,13 +327,13 @@ static int find_height(struct curve *curve, struct outcome *outcome)
 static void inherit(struct curve *curve, const struct view *from, struct outcome *outcome)
 {
     outcome->next_identity = curve->next_identity;
-    for (uint32_t c = 0; c < curve->new.partition.communities; c++) {
+    for (uint32_t c = 0; c < curve->fresh.partition.communities; c++) {
         uint32_t column = from == NULL ? ASSIGNMENT_NONE : assignment_column(curve->assignment, c);
         if (column == ASSIGNMENT_NONE) {
             outcome->next_identity += outcome->next_identity == CURVE_ABSENT;
-            curve->new.identity[c] = outcome->next_identity++;
+            curve->fresh.identity[c] = outcome->next_identity++;
         } else {
-            curve->new.identity[c] = from->identity[column];
+            curve->fresh.identity[c] = from->identity[column];
         }
     }
 }
@@ -358,21 +359,21 @@ static int place(struct curve *curve, struct outcome *outcome)
 
 static int evaluate(struct curve *curve, const struct curve_phase *phase, struct outcome *outcome)
 {
-    struct partition *new = &curve->new.partition;
+    struct partition *fresh = &curve->fresh.partition;
     if (phase->ranks > curve->params.most_ranks)
         return -HOLTER_ELIMIT;
     if (curve->params.weighted && phase->weights == NULL && phase->ranks > 0)
         return -HOLTER_EMISSING;
     int rc = fit(curve, phase->ranks);
     if (rc == 0)
-        rc = partition_set(new, &curve->scratch, phase->labels,
+        rc = partition_set(fresh, &curve->scratch, phase->labels,
                            curve->params.weighted ? phase->weights : NULL, phase->ranks);
     if (rc != 0)
         return rc;
-    partition_members(new, curve->order, curve->begin);
+    partition_members(fresh, curve->order, curve->begin);
     *outcome = (struct outcome){.pattern = NO_PATTERN};
     outcome->point.phase = curve->phases;
-    outcome->point.communities = new->communities;
+    outcome->point.communities = fresh->communities;
     outcome->point.resembles = CURVE_NO_PHASE;
     outcome->point.resemblance = 1;
     if (curve->phases > 0)
@@ -383,10 +384,10 @@ static int evaluate(struct curve *curve, const struct curve_phase *phase, struct
 
 static void tell_identities(const struct curve *curve, uint32_t ranks, uint32_t *identities)
 {
-    const struct partition *new = &curve->new.partition;
+    const struct partition *fresh = &curve->fresh.partition;
     for (uint32_t r = 0; identities != NULL && r < ranks; r++) {
-        bool is_there = r < new->ranks &&new->rank[r].community != PARTITION_ABSENT;
-        identities[r] = is_there ? curve->new.identity[new->rank[r].community] : CURVE_ABSENT;
+        bool is_there = r < fresh->ranks && fresh->rank[r].community != PARTITION_ABSENT;
+        identities[r] = is_there ? curve->fresh.identity[fresh->rank[r].community] : CURVE_ABSENT;
     }
 }
 
@@ -412,18 +413,18 @@ static struct pattern *find_place(struct curve *curve)
     if (at == curve->params.most_patterns)
         for (uint32_t i = at = 0; i < curve->remembered; i++)
             at = is_later(curve, at, i) ? i : at;
-    return view_fit(&curve->patterns[at].view, curve->new.partition.ranks) == 0
+    return view_fit(&curve->patterns[at].view, curve->fresh.partition.ranks) == 0
                ? &curve->patterns[at]
                : NULL;
 }
 
 static void remember(struct curve *curve, struct pattern *place, double height)
 {
-    const struct view *new = &curve->new;
-    partition_copy(&place->view.partition, &new->partition);
-    if (new->partition.communities > 0)
-        memcpy(place->view.identity, new->identity,
-               new->partition.communities * sizeof(*new->identity));
+    const struct view *fresh = &curve->fresh;
+    partition_copy(&place->view.partition, &fresh->partition);
+    if (fresh->partition.communities > 0)
+        memcpy(place->view.identity, fresh->identity,
+               fresh->partition.communities * sizeof(*fresh->identity));
     place->first = curve->phases;
     place->height = height;
     curve->current = (uint32_t)(place - curve->patterns);
@@ -449,8 +450,8 @@ int curve_append(struct curve *curve, const struct curve_phase *phase, struct cu
     curve->patterns[curve->current].last = curve->phases++;
     curve->next_identity = outcome.next_identity;
     struct view last = curve->last;
-    curve->last = curve->new;
-    curve->new = last;
+    curve->last = curve->fresh;
+    curve->fresh = last;
     return 0;
 }
 
@@ -464,7 +465,7 @@ size_t curve_bytes(const struct curve *curve)
 {
     size_t bytes = sizeof(*curve) + curve->params.most_patterns * sizeof(*curve->patterns) +
                    assignment_bytes(curve->assignment) + view_bytes(&curve->last) +
-                   view_bytes(&curve->new) + 2 * curve->scratch.room * sizeof(uint32_t) +
+                   view_bytes(&curve->fresh) + 2 * curve->scratch.room * sizeof(uint32_t) +
                    curve->room * (2 * sizeof(uint32_t) + sizeof(*curve->entries));
     for (uint32_t i = 0; i < curve->params.most_patterns; i++)
         bytes += view_bytes(&curve->patterns[i].view);

@@ -463,6 +463,19 @@ static void hostile_weights_are_survived(void **state)
     curve_destroy(curve);
 }
 
+static void memory_is_bounded_by_the_patterns_remembered(void **state)
+{
+    struct curve *curve = create_exact();
+    uint64_t random = 4;
+    (void)state;
+    for (uint32_t i = 0; i < 2 * LONGEST; i++) {
+        struct phase phase = random_phase(1 + i % RANKS, &random);
+        append(curve, &phase, NULL);
+        assert_true(curve_bytes(curve) < (64 * 12 + 230) * RANKS + 30000);
+    }
+    curve_destroy(curve);
+}
+
 static void errors_change_nothing(void **state)
 {
     struct curve *curve;
@@ -513,6 +526,7 @@ int main(void)
         cmocka_unit_test(bytes_weigh_as_shares),
         cmocka_unit_test(ranks_come_and_go),
         cmocka_unit_test(hostile_weights_are_survived),
+        cmocka_unit_test(memory_is_bounded_by_the_patterns_remembered),
         cmocka_unit_test(errors_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
