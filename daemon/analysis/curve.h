@@ -45,7 +45,7 @@
 /** Memory: 12 bytes for each rank of a pattern remembered, and at most 230 for each rank of the
  *  largest phase: up to 4.3 MB for 4,320 ranks and 64 patterns, 65 MB for 65,536. Time: of a pattern
  *  that is there again unchanged, that of reading it; else up to one assignment for each that is
- *  remembered (milliseconds for 4,320 ranks, some tenths of a second for 65,536 at random). */
+ *  remembered (milliseconds for 4,320 ranks, about a second for 65,536 at random). */
 struct curve_params {
     uint32_t most_ranks;    /**< of a phase; 1 to 2^20 */
     uint32_t most_patterns; /**< remembered; 2 to 256 */

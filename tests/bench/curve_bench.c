@@ -174,7 +174,7 @@ static void print_pair(const struct subject *s)
     bool same = (uint64_t)plain_assignment_solve(&p) == matched;
     double plain = seconds() - begin;
     plain_assignment_finish(&p);
-    printf("  %u x %u: one %.3f ms, plain %.2f ms (%.0f x)%s\n", rows, columns, 1e3 * one,
+    printf("  %u x %u: one %.3f ms, plain %.3f ms (%.1f x)%s\n", rows, columns, 1e3 * one,
            1e3 * plain, plain / one, same ? "" : " NOT THE SAME SUM");
 }
 
