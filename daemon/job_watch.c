@@ -298,11 +298,14 @@ static void write_title(const struct job_watch *w, struct episode *e,
         add(&title, ", growing");
     if (w->result.cause_count == 0)
         return;
-    add(&title, ": %s", attribution_cause_name(w->result.causes[0].kind));
-    if (e->evidence.nodes[0] != '\0')
+    const struct attribution_cause *first = &w->result.causes[0];
+    int of_ranks = first->kind == CAUSE_LATE_SENDER || first->kind == CAUSE_LATE_RECEIVER ||
+                   first->kind == CAUSE_COLLECTIVE;
+    add(&title, ": %s", attribution_cause_name(first->kind));
+    if (e->evidence.nodes[0] != '\0' && !(of_ranks && first->rank_count > 0))
         add(&title, " of %s", e->evidence.nodes);
     else if (e->evidence.ranks[0] != '\0')
-        add(&title, " of ranks %s", e->evidence.ranks);
+        add(&title, " of rank%s %s", first->rank_count == 1 ? "" : "s", e->evidence.ranks);
 }
 
 static void write_text(const struct job_watch *w, struct episode *e, const struct finding *found)

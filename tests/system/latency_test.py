@@ -146,6 +146,7 @@ class Latency(unittest.TestCase):
             newest = job.stream.alerts[alert][-1]
             self.assertIn(newest['causes'][0]['name'], IMBALANCE, newest)
             self.assertEqual({5}, stream.ranks_of(newest['ranks']), newest)
+            self.assertIn('of rank 5', newest['title'])
             os.unlink(os.path.join(job.control, 'slow.5'))
             job.resolved(alert)
             job.finish()
