@@ -93,7 +93,7 @@ size_t burst_clusters_bytes(const struct burst_clusters *c)
     return sizeof(*c) + c->most * (sizeof(*c->at) + sizeof(*c->heap));
 }
 
-/* ---- the heap of gaps ------------------------------------------------------------ */
+/* ---- the heap of gaps ----------------------------------------------------------- */
 
 static bool is_sooner(const struct candidate *a, const struct candidate *b)
 {
@@ -167,7 +167,7 @@ static void refresh(struct burst_clusters *c, uint32_t id)
         put(c, c->candidates++, (struct candidate){c->at[id].first_ns, id});
 }
 
-/* ---- the treap -------------------------------------------------------------------- */
+/* ---- the treap ------------------------------------------------------------------ */
 
 /* Priorities need not be hard to foresee, only unlike the times: xorshift (Marsaglia 2003). */
 static uint32_t next_random(struct burst_clusters *c)
@@ -252,7 +252,7 @@ uint32_t burst_clusters_find(const struct burst_clusters *c, int64_t time_ns)
     return found;
 }
 
-/* ---- changes ----------------------------------------------------------------------- */
+/* ---- changes -------------------------------------------------------------------- */
 
 static uint32_t take_free(struct burst_clusters *c)
 {

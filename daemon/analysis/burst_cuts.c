@@ -120,10 +120,41 @@ static void offer(struct highest *h, struct burst_cutoff one)
     h->heap[at] = one;
 }
 
+/* A height that enough boundaries reach, judging by the highest of each chunk. The first chunk of a
+ * view is left out, for its first boundary does not count, and so are those partly in it. */
+static int64_t find_floor(const struct burst_items *items, const struct burst_view *view,
+                          struct highest *h)
+{
+    struct walk walk = walk_begin(items, view);
+    const struct chunk *c;
+    bool first = true;
+    for (; (c = walk_chunk(&walk)) != NULL; first = false) {
+        if (!first && walk_has_all(&walk, c))
+            offer(h, (struct burst_cutoff){walk_highest(&walk, c), walk.slot});
+        walk_pass(&walk, c->time[c->count - 1]);
+    }
+    int64_t floor = h->count == h->room ? h->heap[0].height : -1;
+    h->count = 0;
+    return floor;
+}
+
+/* Offer the boundaries of a chunk that reach a floor. *first: of the view, which is none. */
+static void offer_chunk(struct walk *walk, const struct chunk *c, int64_t floor, bool *first,
+                        struct highest *h)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        if ((!*first && c->height[i] < floor) || !walk_has(walk, c, i))
+            continue;
+        if (!*first)
+            offer(h,
+                  (struct burst_cutoff){walk_height(walk, c, i), position_of(walk->slot - 1, i)});
+        *first = false;
+    }
+}
+
 int burst_items_cutoff(const struct burst_items *items, const struct burst_view *view, size_t count,
                        struct burst_cutoff *out)
 {
-    struct walk walk = walk_begin(items, view);
     struct highest h = {.room = count - 1 < items->kept ? count - 1 : (size_t)items->kept};
     const struct chunk *c;
     bool first = true;
@@ -134,17 +165,13 @@ int burst_items_cutoff(const struct burst_items *items, const struct burst_view 
     h.heap = malloc(h.room * sizeof(*h.heap));
     if (h.heap == NULL)
         return -ENOMEM;
+    int64_t floor = find_floor(items, view, &h);
+    struct walk walk = walk_begin(items, view);
     while ((c = walk_chunk(&walk)) != NULL) {
-        bool skip = !first && h.count == h.room && walk_highest(&walk, c) < h.heap[0].height;
-        for (uint32_t i = 0; !skip && i < c->count; i++) {
-            bool low = h.count == h.room && c->height[i] < h.heap[0].height;
-            if ((low && !first) || !walk_has(&walk, c, i))
-                continue;
-            if (!first) /* the first begins a phase anyway */
-                offer(&h, (struct burst_cutoff){walk_height(&walk, c, i),
-                                                position_of(walk.slot - 1, i)});
-            first = false;
-        }
+        if (h.count == h.room && h.heap[0].height > floor)
+            floor = h.heap[0].height;
+        if (first || walk_highest(&walk, c) >= floor)
+            offer_chunk(&walk, c, floor, &first, &h);
         walk_pass(&walk, c->time[c->count - 1]);
     }
     *out = h.count == h.room ? h.heap[0] : (struct burst_cutoff){-1, 0};

@@ -84,7 +84,7 @@ void phases_destroy(struct phases *phases)
     free(phases);
 }
 
-/* ---- merging a copy ---------------------------------------------------------------- */
+/* ---- merging a copy ------------------------------------------------------------- */
 
 static int64_t run_gap(const struct run *runs, uint32_t i)
 {
@@ -175,7 +175,7 @@ static void merge_live(struct phases *p)
     p->merged = true;
 }
 
-/* ---- cuts ----------------------------------------------------------------------------- */
+/* ---- cuts ----------------------------------------------------------------------- */
 
 static struct burst_view view_of(struct phases *p, int64_t from_ns, int64_t to_ns)
 {
@@ -221,7 +221,7 @@ int phases_open(struct phases *p, struct phase *out, size_t room, size_t *count)
     return phases_cut_gap(p, from, INT64_MAX, p->counts.gap_ns, out, room, count);
 }
 
-/* ---- the gap of the online phases -------------------------------------------------------- */
+/* ---- the gap of the online phases ----------------------------------------------- */
 
 static int highest_first(const void *left, const void *right)
 {
@@ -272,7 +272,7 @@ static int choose_gap(struct phases *p)
     return 0;
 }
 
-/* ---- closing -------------------------------------------------------------------------------- */
+/* ---- closing -------------------------------------------------------------------- */
 
 static void append_closed(struct phases *p, const struct run *run)
 {
@@ -329,7 +329,7 @@ int phases_close(struct phases *p, int64_t horizon_ns)
     return 0;
 }
 
-/* ---- adding ---------------------------------------------------------------------------------- */
+/* ---- adding --------------------------------------------------------------------- */
 
 /* One merge more. When all that is settled is held for phases, those that can be are closed. */
 static void merge_one(struct phases *p)
@@ -468,7 +468,7 @@ int phases_add(struct phases *p, const struct burst *burst)
     return 0;
 }
 
-/* ---- what is known ------------------------------------------------------------------------------ */
+/* ---- what is known -------------------------------------------------------------- */
 
 size_t phases_closed(const struct phases *p, uint64_t id, struct phase *out, size_t room)
 {

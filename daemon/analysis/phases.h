@@ -23,17 +23,19 @@
  *
  * Cuts. By gap: boundaries higher than the gap stand. By count: the highest stand, of equal heights
  * the latest. Over any interval of representative times, at any time, O(clusters + items / 512 +
- * phases x 512). A cut is a view: it has no ids, and the heights at its open end move.
+ * phases x (512 + log phases)). A cut is a view: it has no ids, and the heights at its open end move.
  *
  * Online phases are the cut at one gap g. Let the gaps of live clusters below g be merged wherever
  * that is settled as above. Then the gaps that are left are above g, or are a tail of gaps that
  * shrink toward the open end. Nothing that comes later in order can move a boundary before the tail.
  * So what is before the tail is closed by phases_close():
  * - stable: id, begin, end and number of a closed phase, for ever. Its sums grow only by bursts that
- *   come late, which are added to the nearest closed phase and counted (late). Where no burst is
- *   before the horizon given when its phase was closed, it equals the batch's cut at g;
+ *   come late, which are added to the nearest closed phase and counted (late). As long as g stays,
+ *   nothing was forced and no burst came before a horizon, closed phases are the batch's cut at g;
  * - not stable: the open end, phases_open(), and all cuts.
- * A dense stream without any gap above g is closed piece by piece as well.
+ * A dense stream without any gap above g is closed piece by piece as well. Boundaries above g wait
+ * for their phases to be closed before they may merge; when all that is live waits, phases are closed
+ * without being asked to, as if no burst could come before the newest.
  *
  * The gap g is given, or chosen: at 64 bursts and whenever they have doubled, at least every 4,096,
  * the merge heights of about the last 4,096 bursts are sorted, and g is put into the largest ratio
@@ -42,11 +44,11 @@
  * already is kept; without a jump nothing changes, and while none was found yet all is open.
  *
  * Memory: chunks of 512 items of 52 bytes as they come, for at most `items` of them; 128 bytes a live
- * cluster and 72 a closed phase, allocated with the state. With the defaults at most 158 MB. A day of
+ * cluster and 72 a closed phase, allocated with the state. With the defaults at most 159 MB. A day of
  * 32 bursts a second (2,764,800) in order takes 155 MB and keeps every merge. When chunks are used
  * up, the lowest heights are folded until a quarter is free, of equal ones the oldest first: finer
  * cuts are gone, coarser ones stay as they were. Bursts that come late leave chunks half full, so
- * that folding may begin at three quarters.
+ * that folding may begin at three quarters. A cut by count borrows 16 bytes a phase.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASES_H

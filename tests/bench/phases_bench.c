@@ -81,7 +81,7 @@ static int64_t *make_times(size_t count, uint32_t late_in, int64_t late_ns)
     return times;
 }
 
-/* ---- the batch: a heap of gaps, with those left in it that are gone ------------------- */
+/* ---- the batch: a heap of gaps, with those left in it that are gone ------------- */
 
 struct gap {
     int64_t gap;
@@ -165,7 +165,7 @@ static double batch_run(int64_t *times, int64_t *height, size_t count)
     return seconds() - begin;
 }
 
-/* ---- what is measured ------------------------------------------------------------------- */
+/* ---- what is measured ----------------------------------------------------------- */
 
 static int descending(const void *left, const void *right)
 {
