@@ -2,11 +2,11 @@
  *
  * They are kept in the order of time, with a treap for the search and a heap for the next merge. On
  * a line the two nearest neighbours of all are not the only ones that can merge at once: wherever a
- * gap is smaller than the one on its left and not larger than the one on its right, the two clusters
- * beside it merge with each other sooner or later, whatever happens elsewhere, for merging only
- * widens gaps. In which order such gaps are taken does not matter to the tree. The oldest is taken
- * first, so that the youngest bursts stay apart for those that come late. A gap at the open end,
- * which the next burst may undercut, is not taken.
+ * gap is smaller than the one on its left and not larger than the one on its right, the two
+ * clusters beside it merge with each other sooner or later, whatever happens elsewhere, for merging
+ * only widens gaps. In which order such gaps are taken does not matter to the tree. The oldest is
+ * taken first, so that the youngest bursts stay apart for those that come late. A gap at the open
+ * end, which the next burst may undercut, is not taken.
  *
  * A search and a merge cost O(log M); a burst after all others O(1) and a merge.
  *

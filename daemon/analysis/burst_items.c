@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define LEAST_CHUNKS 16u
-/* Chunks are left with some room for items that come late: as they fill, and when moved together. */
+/* Chunks are left with room for items that come late: as they fill, and when moved together. */
 #define FILLED (BURST_CHUNK - BURST_CHUNK / 16)
 #define PACKED (BURST_CHUNK - BURST_CHUNK / 8)
 #define BINS 512u /* of heights, eight an octave */

@@ -4,10 +4,10 @@
  * items, and the whole binary tree (001, section F) is one height per boundary: the root splits at
  * the highest, and so on down. No child or parent is stored.
  *
- * Items lie in chunks of BURST_CHUNK, each with its sums and its highest boundary, so that cuts look
- * into those chunks only that hold a boundary of theirs. An item takes 52 bytes. When the chunks are
- * used up, the lowest boundaries are folded: the items beside them become one, of equal ones the
- * oldest first. Boundaries of live clusters are never folded.
+ * Items lie in chunks of BURST_CHUNK, each with its sums and its highest boundary, so that cuts
+ * look into those chunks only that hold a boundary of theirs. An item takes 52 bytes. When the
+ * chunks are used up, the lowest boundaries are folded: the items beside them become one, of equal
+ * ones the oldest first. Boundaries of live clusters are never folded.
  *
  * Part of phases.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_BURST_ITEMS_H
@@ -63,7 +63,8 @@ enum burst_side { BURST_WITHIN, BURST_FIRST, BURST_LAST };
 
 struct burst_items;
 
-/** @param most  items that are kept apart; at least 16 chunks, and 4 for each live cluster. Memory is 52 bytes for each of them.
+/** @param most  items that are kept apart; at least 16 chunks, and 4 for each live cluster. Memory
+ *              is 52 bytes for each, in chunks as they come
  *  @return 0, -ENOMEM or -HOLTER_ERANGE */
 int burst_items_create(struct burst_items **out, uint32_t most);
 void burst_items_destroy(struct burst_items *items);
@@ -72,8 +73,8 @@ void burst_items_destroy(struct burst_items *items);
  *  @return 0 or -ENOMEM: nothing was done */
 int burst_items_add(struct burst_items *items, const struct burst *burst);
 
-/** Add an item to the live cluster at its place. The nearer neighbour's side gets their distance for
- *  height, or keeps its own if that is less; the other keeps what height there was.
+/** Add an item to the live cluster at its place. The nearer neighbour's side gets their distance
+ *  for height, or keeps its own if that is less; the other keeps what height there was.
  *  @param side  whether it lies within the cluster, which an equal time does, or before or after it
  *  @return 0 or -ENOMEM: nothing was done */
 int burst_items_join(struct burst_items *items, const struct burst *burst, enum burst_side side);

@@ -1,41 +1,43 @@
 /* Phases of a job: temporal clustering of bursts of communication (001, section F), online.
  *
- * Each burst has a representative time. Of all neighbouring clusters the two whose times are closest
- * merge, until one is left; of equal gaps the earliest. The time of the new cluster is the plain
- * average of the two, as in the paper (not weighted by sizes), rounded down to a whole nanosecond:
- * rounding errors halve with every merge, so a time is never off by more than 1 ns, and since
- * integers cannot rise or fall by rounding, gaps never shrink and a merge is never below the merges
- * that made its clusters. Merges therefore happen in the order of (height, place), and the tree is
- * told entirely by the height of the boundary between any two neighbours: the gap at which it went.
+ * Each burst has a representative time. Of all neighbouring clusters the two whose times are
+ * closest merge, until one is left; of equal gaps the earliest. The time of the new cluster is the
+ * plain average of the two, as in the paper (not weighted by sizes), rounded down to a whole
+ * nanosecond: rounding errors halve with every merge, so a time is never off by more than 1 ns, and
+ * since integers cannot rise or fall by rounding, gaps never shrink and a merge is never below the
+ * merges that made its clusters. Merges therefore happen in the order of (height, place), and the
+ * tree is told entirely by the height of the boundary between any two neighbours: the gap at which
+ * it went.
  *
- * Which merges are made early. At most `clusters` are live. When there are more, two neighbours merge
- * whose gap is smaller than that on its left and not larger than that on its right: whatever comes
- * later in order, no merge can come before this one and touch either (the smallest gap of all is such
- * a gap, but not the only one). So for bursts in order the tree is that of a batch exactly, however
- * few are live, unless gaps shrink steadily for as long as there are clusters: then the last two
- * merge, which is counted as forced. Of such gaps the oldest is taken, so that the youngest bursts
- * are still apart when late ones come among them, and those too are told as by a batch. Only a burst
- * whose place is within a cluster that has merged, or beside it, is not: it joins that cluster, its
- * distance to the nearer neighbour becomes the height there, and no other height changes (joined);
- * beside it, it is a cluster of its own that meets one that has merged too early.
- * What is still live is merged to the root when a cut asks for it, without changing anything:
- * O(clusters).
+ * Which merges are made early. At most `clusters` are live. When there are more, two neighbours
+ * merge whose gap is smaller than that on its left and not larger than that on its right: whatever
+ * comes later in order, no merge can come before this one and touch either (the smallest gap of all
+ * is such a gap, but not the only one). So for bursts in order the tree is that of a batch exactly,
+ * however few are live, unless gaps shrink steadily for as long as there are clusters: then the
+ * last two merge, which is counted as forced. Of such gaps the oldest is taken, so that the
+ * youngest bursts are still apart when late ones come among them, and those too are told as by a
+ * batch. Where clusters have merged already it is too late for that: a late burst within one, or as
+ * near to it as the two that merged last to make it, joins it (joined); its distance to the nearer
+ * neighbour becomes the height there, and no other height changes. What is still live is merged to
+ * the root when a cut asks for it, without changing anything: O(clusters).
  *
  * Cuts. By gap: boundaries higher than the gap stand. By count: the highest stand, of equal heights
  * the latest. Over any interval of representative times, at any time, O(clusters + items / 512 +
- * phases x (512 + log phases)). A cut is a view: it has no ids, and the heights at its open end move.
+ * phases x (512 + log phases)). A cut is a view: it has no ids, and the heights at its open end
+ * move.
  *
  * Online phases are the cut at one gap g. Let the gaps of live clusters below g be merged wherever
  * that is settled as above. Then the gaps that are left are above g, or are a tail of gaps that
- * shrink toward the open end. Nothing that comes later in order can move a boundary before the tail.
- * So what is before the tail is closed by phases_close():
- * - stable: id, begin, end and number of a closed phase, for ever. Its sums grow only by bursts that
- *   come late, which are added to the nearest closed phase and counted (late). As long as g stays,
- *   nothing was forced and no burst came before a horizon, closed phases are the batch's cut at g;
+ * shrink toward the open end. Nothing that comes later in order can move a boundary before the
+ * tail. So what is before the tail is closed by phases_close():
+ * - stable: id, begin, end and number of a closed phase, for ever. Its sums grow only by bursts
+ *   that come late, which are added to the nearest closed phase and counted (late). As long as g
+ *   stays, nothing was forced and no burst came before a horizon, closed phases are the batch's cut
+ *   at g;
  * - not stable: the open end, phases_open(), and all cuts.
  * A dense stream without any gap above g is closed piece by piece as well. Boundaries above g wait
- * for their phases to be closed before they may merge; when all that is live waits, phases are closed
- * without being asked to, as if no burst could come before the newest.
+ * for their phases to be closed before they may merge; when all that is live waits, phases are
+ * closed without being asked to, as if no burst could come before the newest.
  *
  * The gap g is given, or chosen: at 64 bursts and whenever they have doubled, at least every 4,096,
  * the merge heights of about the last 4,096 bursts are sorted, and g is put into the largest ratio
@@ -43,12 +45,12 @@
  * above and the ratio is 2 or more. Heights count as at least 1 us. A g that lies within that jump
  * already is kept; without a jump nothing changes, and while none was found yet all is open.
  *
- * Memory: chunks of 512 items of 52 bytes as they come, for at most `items` of them; 128 bytes a live
- * cluster and 72 a closed phase, allocated with the state. With the defaults at most 159 MB. A day of
- * 32 bursts a second (2,764,800) in order takes 155 MB and keeps every merge. When chunks are used
- * up, the lowest heights are folded until a quarter is free, of equal ones the oldest first: finer
- * cuts are gone, coarser ones stay as they were. Bursts that come late leave chunks half full, so
- * that folding may begin at three quarters. A cut by count borrows 16 bytes a phase.
+ * Memory: chunks of 512 items of 52 bytes as they come, for at most `items` of them; 128 bytes a
+ * live cluster and 72 a closed phase, allocated with the state. With the defaults at most 159 MB. A
+ * day of 32 bursts a second (2,764,800) in order takes 155 MB and keeps every merge. When chunks
+ * are used up, the lowest heights are folded until a quarter is free, of equal ones the oldest
+ * first: finer cuts are gone, coarser ones stay as they were. Bursts that come late leave chunks
+ * half full, so that folding may begin at three quarters. A cut by count borrows 16 bytes a phase.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASES_H

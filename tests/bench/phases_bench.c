@@ -8,8 +8,8 @@
  *   stream   bursts a second with 4,096 live clusters, closing once a step, and the memory
  *   batch    what a program would take that keeps all times, sorts them and merges with a heap of
  *            gaps, once
- *   cut      a cut of all into 1,000 phases; and after one burst more, when live clusters have to be
- *            merged anew
+ *   cut      a cut of all into 1,000 phases; and after one burst more, when live clusters have to
+ *            be merged anew
  *   agree    boundaries of the cuts into as many phases as there are steps that are the batch's */
 #include "daemon/analysis/phases.h"
 
