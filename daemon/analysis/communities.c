@@ -1,0 +1,409 @@
+#include "daemon/analysis/communities.h"
+
+#include "daemon/analysis/community_moving.h"
+#include "daemon/analysis/community_tree.h"
+#include "include/holter/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE COMMUNITIES_NONE
+#define MOST_ROUNDS 8u  /* of moving at all levels; two to four are usual */
+#define LEAST_GAIN 1e-9 /* of modularity, for another round */
+#define EQUAL 1e-12     /* modularities that are so close are equal */
+
+/* All that an update makes. */
+struct result {
+    struct community_graph graph;
+    struct community_tree tree;
+    uint32_t within;                  /* merges within the partition found by moving */
+    uint32_t *label;                  /* owned; that partition */
+    struct communities_merge *merges; /* owned; as many as the tree has */
+    double singles;                   /* modularity of level 0 */
+    uint32_t best;
+};
+
+struct communities {
+    struct communities_params params;
+    enum communities_start started;
+    double drift; /* share of the weight that changed since the last cold start */
+    struct result result;
+};
+
+static void result_finish(struct result *r)
+{
+    community_graph_finish(&r->graph);
+    community_tree_finish(&r->tree);
+    free(r->label);
+    free(r->merges);
+    *r = (struct result){0};
+}
+
+int communities_create(struct communities **out, const struct communities_params *params)
+{
+    if (params->most_vertices > COMMUNITIES_MOST_VERTICES ||
+        params->most_edges > COMMUNITIES_MOST_EDGES ||
+        !(params->restart >= 0 && params->restart <= 1))
+        return -HOLTER_ERANGE;
+    struct communities *c = calloc(1, sizeof(*c));
+    if (c == NULL)
+        return -ENOMEM;
+    c->params = *params;
+    *out = c;
+    return 0;
+}
+
+void communities_destroy(struct communities *communities)
+{
+    if (communities == NULL)
+        return;
+    result_finish(&communities->result);
+    free(communities);
+}
+
+/* ---- the partition ------------------------------------------------------------- */
+
+/* Move at all levels until nothing gains. @return modularity, or a negative error below -1 */
+static double improve(const struct community_graph *g, uint32_t *label)
+{
+    double before = -1;
+    for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
+        int64_t count = community_optimise(g, label);
+        double now = count < 0 ? 0 : community_quality(g, label);
+        if (count < 0)
+            return (double)count;
+        if (!(now > before + LEAST_GAIN))
+            break;
+        before = now;
+    }
+    return before;
+}
+
+/* The best level of the plain greedy dendrogram. */
+static int merge_greedily(const struct community_graph *g, uint32_t *label)
+{
+    struct community_tree tree;
+    double now = 0, best = 0;
+    uint32_t merges = 0;
+    int rc = community_tree_init(&tree, g);
+    if (rc != 0)
+        return rc;
+    for (uint32_t v = 0; v < g->vertices; v++)
+        label[v] = v;
+    rc = community_tree_grow(&tree, g, COMMUNITY_BY_GAIN, NULL, label);
+    for (uint32_t i = 0; i < tree.count; i++) {
+        const struct community_join *j = &tree.join[i];
+        now += community_gain(j->between, j->left_strength, j->right_strength, tree.per_total) - 1;
+        merges = now > best + EQUAL ? i + 1 : merges;
+        best = now > best + EQUAL ? now : best;
+    }
+    for (uint32_t v = 0; v < g->vertices; v++)
+        label[v] = v;
+    for (uint32_t i = 0; i < merges; i++)
+        label[tree.low[tree.join[i].right]] = tree.low[tree.join[i].left];
+    for (uint32_t v = 0; v < g->vertices; v++) /* whom it merged into is below it: is a root's */
+        label[v] = label[label[v]];
+    community_tree_finish(&tree);
+    return rc;
+}
+
+/* The better of what moving makes of the greedy partition and of single vertices. Each is misled
+ * where the other is not: regular grids, random graphs. */
+static int find_partition(const struct community_graph *g, uint32_t *label)
+{
+    uint32_t *other = malloc(((size_t)g->vertices + 1) * sizeof(*other));
+    int rc = other == NULL ? -ENOMEM : merge_greedily(g, label);
+    for (uint32_t v = 0; rc == 0 && v < g->vertices; v++)
+        other[v] = v;
+    double one = rc == 0 ? improve(g, label) : rc, two = one < -1 ? one : improve(g, other);
+    if (one >= -1 && two > one + EQUAL)
+        memcpy(label, other, g->vertices * sizeof(*label));
+    free(other);
+    return two < -1 ? -ENOMEM : 0;
+}
+
+/* ---- the dendrogram ------------------------------------------------------------ */
+
+/* Vertices that are one from the start, since they were merged before and nothing of theirs has
+ * changed. */
+struct kept {
+    uint32_t parts;
+    uint32_t *part;  /* owned; of each vertex */
+    uint32_t *group; /* owned; of each part: its label */
+    uint32_t *node;  /* owned; of each part: its node in the new tree */
+};
+
+static int kept_init(struct kept *k, uint32_t vertices)
+{
+    size_t room = (size_t)vertices + 1;
+    *k = (struct kept){.part = malloc(room * sizeof(*k->part)),
+                       .group = malloc(room * sizeof(*k->group)),
+                       .node = malloc(room * sizeof(*k->node))};
+    return k->part == NULL || k->group == NULL || k->node == NULL ? -ENOMEM : 0;
+}
+
+static void kept_finish(struct kept *k)
+{
+    free(k->part);
+    free(k->group);
+    free(k->node);
+}
+
+static void keep_nothing(struct kept *k, const uint32_t *label, uint32_t vertices)
+{
+    k->parts = vertices;
+    for (uint32_t v = 0; v < vertices; v++) {
+        k->part[v] = k->node[v] = v;
+        k->group[v] = label[v];
+    }
+}
+
+/* Copy the merges that stay. new_node is of each node before: its node now, or NONE. */
+static void copy_merges(struct community_tree *tree, const struct result *before,
+                        const bool *touched, uint32_t *new_node)
+{
+    uint32_t leaves = tree->leaves;
+    for (uint32_t v = 0; v < leaves; v++)
+        new_node[v] = touched[v] ? NONE : v;
+    for (uint32_t i = 0; i < before->within; i++) {
+        struct community_join join = before->tree.join[i];
+        join.left = new_node[join.left];
+        join.right = new_node[join.right];
+        bool stays = join.left != NONE && join.right != NONE;
+        new_node[leaves + i] = stays ? community_tree_join(tree, &join) : NONE;
+    }
+}
+
+/* From the top down: a node that stays and is not part of one above becomes a part. */
+static void number_parts(struct kept *k, const struct result *before, const uint32_t *label,
+                         const uint32_t *new_node, uint32_t *part)
+{
+    uint32_t leaves = before->graph.vertices;
+    memset(part, 0xff, ((size_t)leaves + before->within) * sizeof(*part));
+    for (uint32_t i = leaves + before->within; i-- > 0;) {
+        if (part[i] == NONE && (new_node[i] != NONE || i < leaves)) {
+            part[i] = k->parts;
+            k->node[k->parts] = i < leaves ? i : new_node[i];
+            k->group[k->parts++] = label[before->tree.low[i]];
+        }
+        if (i < leaves) {
+            k->part[i] = part[i];
+            continue;
+        }
+        const struct community_join *join = &before->tree.join[i - leaves];
+        part[join->left] = part[join->right] = part[i];
+    }
+}
+
+static int keep_untouched(struct kept *k, struct community_tree *tree, const struct result *before,
+                          const uint32_t *label, const bool *touched)
+{
+    size_t room = (size_t)before->graph.vertices + before->within + 1;
+    uint32_t *new_node = malloc(room * sizeof(*new_node)), *part = malloc(room * sizeof(*part));
+    bool ok = new_node != NULL && part != NULL;
+    if (ok) {
+        copy_merges(tree, before, touched, new_node);
+        number_parts(k, before, label, new_node, part);
+    }
+    free(new_node);
+    free(part);
+    return ok ? 0 : -ENOMEM;
+}
+
+/* Merge within groups, then what that made: each of one vertex of the graph that is contracted to
+ * parts. */
+static int grow_both(struct result *r, struct kept *k, const struct community_graph *graph)
+{
+    struct community_graph top;
+    int rc = community_tree_grow(&r->tree, graph, COMMUNITY_BY_RESOLUTION, k->group, k->node);
+    if (rc != 0)
+        return rc;
+    r->within = r->tree.count;
+    /* The clusters now, numbered; their nodes; and the label that each vertex has from now on. */
+    uint32_t *number = malloc((2 * (size_t)r->tree.leaves + 1) * sizeof(*number)), count = 0;
+    if (number == NULL)
+        return -ENOMEM;
+    memset(number, 0xff, 2 * (size_t)r->tree.leaves * sizeof(*number));
+    for (uint32_t p = 0; p < k->parts; p++) {
+        uint32_t node = k->node[p];
+        if (number[node] == NONE) {
+            k->node[count] = node; /* count is at most p: read already */
+            number[node] = count++;
+        }
+        k->group[p] = number[node];
+    }
+    free(number);
+    for (uint32_t v = 0; v < r->graph.vertices; v++)
+        r->label[v] = k->group[k->part[v]];
+    rc = community_graph_contract(&top, graph, k->group, count);
+    if (rc != 0)
+        return rc;
+    rc = community_tree_grow(&r->tree, &top, COMMUNITY_BY_GAIN, NULL, k->node);
+    community_graph_finish(&top);
+    return rc == 0 ? community_tree_order(&r->tree, r->within) : rc;
+}
+
+/* @param before  NULL: nothing is kept */
+static int make_tree(struct result *r, const struct result *before, const bool *touched)
+{
+    struct kept k = {0};
+    struct community_graph contracted = {0};
+    int rc = kept_init(&k, r->graph.vertices);
+    rc = rc == 0 ? community_tree_init(&r->tree, &r->graph) : rc;
+    if (rc == 0 && before == NULL)
+        keep_nothing(&k, r->label, r->graph.vertices);
+    else if (rc == 0)
+        rc = keep_untouched(&k, &r->tree, before, r->label, touched);
+    if (rc == 0 && before != NULL)
+        rc = community_graph_contract(&contracted, &r->graph, k.part, k.parts);
+    rc = rc == 0 ? grow_both(r, &k, before == NULL ? &r->graph : &contracted) : rc;
+    community_graph_finish(&contracted);
+    kept_finish(&k);
+    return rc;
+}
+
+/* What users see of the tree. */
+static int list_merges(struct result *r)
+{
+    const struct community_tree *t = &r->tree;
+    uint32_t *size = malloc(((size_t)t->leaves + t->count + 1) * sizeof(*size));
+    r->merges = malloc(((size_t)t->count + 1) * sizeof(*r->merges));
+    if (size == NULL || r->merges == NULL) {
+        free(size);
+        return -ENOMEM;
+    }
+    for (uint32_t v = 0; v < t->leaves; v++) {
+        double share = r->graph.strength[v] * t->per_total;
+        r->singles += r->graph.loops[v] * t->per_total - share * share;
+        size[v] = 1;
+    }
+    double modularity = r->singles, best = r->singles;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct community_join *j = &t->join[i];
+        size[t->leaves + i] = size[j->left] + size[j->right];
+        modularity += 2 * (j->between * t->per_total -
+                           j->left_strength * t->per_total * (j->right_strength * t->per_total));
+        r->merges[i] = (struct communities_merge){t->low[j->left], t->low[j->right],
+                                                  size[t->leaves + i], modularity};
+        if (modularity > best + EQUAL) {
+            best = modularity;
+            r->best = i + 1;
+        }
+    }
+    free(size);
+    return 0;
+}
+
+/* ---- updates ------------------------------------------------------------------- */
+
+/* From the partition before, beginning at what is touched; what has moved is touched then. */
+static int improve_partition(struct result *r, const struct result *before, bool *touched)
+{
+    memcpy(r->label, before->label, r->graph.vertices * sizeof(*r->label));
+    int rc = community_move(&r->graph, r->label, touched);
+    for (uint32_t v = 0; v < r->graph.vertices; v++)
+        touched[v] = touched[v] || r->label[v] != before->label[v];
+    return rc;
+}
+
+/* @return 1: the graph is that before; 0 or -ENOMEM */
+static int make_result(struct communities *c, struct result *r)
+{
+    const struct result *before = &c->result;
+    bool comparable = before->graph.vertices == r->graph.vertices && r->graph.vertices > 0;
+    bool *touched = malloc(((size_t)r->graph.vertices + 1) * sizeof(*touched));
+    r->label = malloc(((size_t)r->graph.vertices + 1) * sizeof(*r->label));
+    if (touched == NULL || r->label == NULL) {
+        free(touched);
+        return -ENOMEM;
+    }
+    double changed = comparable ? community_graph_compare(&before->graph, &r->graph, touched) : 0;
+    double drift = c->drift + (changed > 0 ? changed / r->graph.total : 0);
+    bool warm = comparable && drift <= c->params.restart; /* false where the total is 0 */
+    int rc = comparable && changed == 0 ? 1 : 0;
+    if (rc == 0)
+        rc = warm ? improve_partition(r, before, touched) : find_partition(&r->graph, r->label);
+    if (rc == 0)
+        rc = make_tree(r, warm ? before : NULL, touched);
+    if (rc == 0)
+        rc = list_merges(r);
+    if (rc == 0) {
+        c->started = warm ? COMMUNITIES_WARM : COMMUNITIES_COLD;
+        c->drift = warm ? drift : 0;
+    }
+    free(touched);
+    return rc;
+}
+
+int communities_update(struct communities *c, uint32_t vertices,
+                       const struct communities_edge *edges, size_t count)
+{
+    struct result result = {0};
+    if (vertices > c->params.most_vertices || count > c->params.most_edges)
+        return -HOLTER_ELIMIT;
+    int rc = community_graph_build(&result.graph, vertices, edges, count);
+    rc = rc == 0 ? make_result(c, &result) : rc;
+    if (rc == 0) {
+        result_finish(&c->result);
+        c->result = result;
+        return 0;
+    }
+    result_finish(&result);
+    if (rc == 1)
+        c->started = COMMUNITIES_SAME;
+    return rc == 1 ? 0 : rc;
+}
+
+/* ---- results ------------------------------------------------------------------- */
+
+enum communities_start communities_started(const struct communities *c)
+{
+    return c->started;
+}
+
+uint32_t communities_vertices(const struct communities *c)
+{
+    return c->result.graph.vertices;
+}
+
+const struct communities_merge *communities_merges(const struct communities *c, uint32_t *count)
+{
+    *count = c->result.tree.count;
+    return c->result.merges;
+}
+
+double communities_modularity(const struct communities *c, uint32_t level)
+{
+    const struct result *r = &c->result;
+    uint32_t last = level < r->tree.count ? level : r->tree.count;
+    return last == 0 ? r->singles : r->merges[last - 1].modularity;
+}
+
+uint32_t communities_best(const struct communities *c)
+{
+    return c->result.best;
+}
+
+int communities_cut(const struct communities *c, uint32_t count, uint32_t *labels)
+{
+    uint32_t vertices = c->result.graph.vertices, next = 0;
+    if (count > vertices || count < vertices - c->result.tree.count)
+        return -HOLTER_ERANGE;
+    for (uint32_t v = 0; v < vertices; v++)
+        labels[v] = v;
+    for (uint32_t i = 0; i < vertices - count; i++)
+        labels[c->result.merges[i].b] = c->result.merges[i].a;
+    for (uint32_t v = 0; v < vertices; v++) /* whom it merged into is below it: has its label */
+        labels[v] = labels[v] == v ? next++ : labels[labels[v]];
+    return 0;
+}
+
+size_t communities_bytes(const struct communities *c)
+{
+    const struct result *r = &c->result;
+    size_t vertices = r->graph.vertices;
+    return sizeof(*c) + community_graph_bytes(&r->graph) +
+           vertices * (sizeof(*r->tree.join) + 2 * sizeof(*r->tree.low) + sizeof(*r->label)) +
+           r->tree.count * sizeof(*r->merges);
+}
