@@ -1,5 +1,6 @@
 #include "daemon/analysis/communities.h"
 
+#include "daemon/analysis/community_keep.h"
 #include "daemon/analysis/community_moving.h"
 #include "daemon/analysis/community_tree.h"
 #include "include/holter/error.h"
@@ -125,95 +126,10 @@ static int find_partition(const struct community_graph *g, uint32_t *label)
 
 /* ---- the dendrogram ------------------------------------------------------------ */
 
-/* Vertices that are one from the start, since they were merged before and nothing of theirs has
- * changed. */
-struct kept {
-    uint32_t parts;
-    uint32_t *part;  /* owned; of each vertex */
-    uint32_t *group; /* owned; of each part: its label */
-    uint32_t *node;  /* owned; of each part: its node in the new tree */
-};
-
-static int kept_init(struct kept *k, uint32_t vertices)
-{
-    size_t room = (size_t)vertices + 1;
-    *k = (struct kept){.part = malloc(room * sizeof(*k->part)),
-                       .group = malloc(room * sizeof(*k->group)),
-                       .node = malloc(room * sizeof(*k->node))};
-    return k->part == NULL || k->group == NULL || k->node == NULL ? -ENOMEM : 0;
-}
-
-static void kept_finish(struct kept *k)
-{
-    free(k->part);
-    free(k->group);
-    free(k->node);
-}
-
-static void keep_nothing(struct kept *k, const uint32_t *label, uint32_t vertices)
-{
-    k->parts = vertices;
-    for (uint32_t v = 0; v < vertices; v++) {
-        k->part[v] = k->node[v] = v;
-        k->group[v] = label[v];
-    }
-}
-
-/* Copy the merges that stay. new_node is of each node before: its node now, or NONE. */
-static void copy_merges(struct community_tree *tree, const struct result *before,
-                        const bool *touched, uint32_t *new_node)
-{
-    uint32_t leaves = tree->leaves;
-    for (uint32_t v = 0; v < leaves; v++)
-        new_node[v] = touched[v] ? NONE : v;
-    for (uint32_t i = 0; i < before->within; i++) {
-        struct community_join join = before->tree.join[i];
-        join.left = new_node[join.left];
-        join.right = new_node[join.right];
-        bool stays = join.left != NONE && join.right != NONE;
-        new_node[leaves + i] = stays ? community_tree_join(tree, &join) : NONE;
-    }
-}
-
-/* From the top down: a node that stays and is not part of one above becomes a part. */
-static void number_parts(struct kept *k, const struct result *before, const uint32_t *label,
-                         const uint32_t *new_node, uint32_t *part)
-{
-    uint32_t leaves = before->graph.vertices;
-    memset(part, 0xff, ((size_t)leaves + before->within) * sizeof(*part));
-    for (uint32_t i = leaves + before->within; i-- > 0;) {
-        if (part[i] == NONE && (new_node[i] != NONE || i < leaves)) {
-            part[i] = k->parts;
-            k->node[k->parts] = i < leaves ? i : new_node[i];
-            k->group[k->parts++] = label[before->tree.low[i]];
-        }
-        if (i < leaves) {
-            k->part[i] = part[i];
-            continue;
-        }
-        const struct community_join *join = &before->tree.join[i - leaves];
-        part[join->left] = part[join->right] = part[i];
-    }
-}
-
-static int keep_untouched(struct kept *k, struct community_tree *tree, const struct result *before,
-                          const uint32_t *label, const bool *touched)
-{
-    size_t room = (size_t)before->graph.vertices + before->within + 1;
-    uint32_t *new_node = malloc(room * sizeof(*new_node)), *part = malloc(room * sizeof(*part));
-    bool ok = new_node != NULL && part != NULL;
-    if (ok) {
-        copy_merges(tree, before, touched, new_node);
-        number_parts(k, before, label, new_node, part);
-    }
-    free(new_node);
-    free(part);
-    return ok ? 0 : -ENOMEM;
-}
-
 /* Merge within groups, then what that made: each of one vertex of the graph that is contracted to
  * parts. */
-static int grow_both(struct result *r, struct kept *k, const struct community_graph *graph)
+static int grow_both(struct result *r, struct community_kept *k,
+                     const struct community_graph *graph)
 {
     struct community_graph top;
     int rc = community_tree_grow(&r->tree, graph, COMMUNITY_BY_RESOLUTION, k->group, k->node);
@@ -247,19 +163,22 @@ static int grow_both(struct result *r, struct kept *k, const struct community_gr
 /* @param before  NULL: nothing is kept */
 static int make_tree(struct result *r, const struct result *before, const bool *touched)
 {
-    struct kept k = {0};
+    struct community_kept k = {0};
     struct community_graph contracted = {0};
-    int rc = kept_init(&k, r->graph.vertices);
-    rc = rc == 0 ? community_tree_init(&r->tree, &r->graph) : rc;
-    if (rc == 0 && before == NULL)
-        keep_nothing(&k, r->label, r->graph.vertices);
-    else if (rc == 0)
-        rc = keep_untouched(&k, &r->tree, before, r->label, touched);
-    if (rc == 0 && before != NULL)
+    int rc = community_tree_init(&r->tree, &r->graph), kept = -HOLTER_ELIMIT;
+    if (rc == 0 && before != NULL) {
+        const struct community_past past = {&before->graph, &before->tree, before->label,
+                                            before->within};
+        kept = community_keep(&k, &r->tree, &past, &r->graph, r->label, touched);
+        rc = kept == -ENOMEM ? -ENOMEM : rc;
+    }
+    if (rc == 0 && kept != 0)
+        rc = community_keep_nothing(&k, r->label, r->graph.vertices);
+    if (rc == 0 && kept == 0)
         rc = community_graph_contract(&contracted, &r->graph, k.part, k.parts);
-    rc = rc == 0 ? grow_both(r, &k, before == NULL ? &r->graph : &contracted) : rc;
+    rc = rc == 0 ? grow_both(r, &k, kept == 0 ? &contracted : &r->graph) : rc;
     community_graph_finish(&contracted);
-    kept_finish(&k);
+    community_kept_finish(&k);
     return rc;
 }
 
