@@ -11,7 +11,7 @@
 
 #define NONE COMMUNITIES_NONE
 #define MOST_ROUNDS 8u  /* of moving at all levels; two to four are usual */
-#define LEAST_GAIN 1e-9 /* of modularity, for another round */
+#define LEAST_GAIN 1e-3 /* of modularity, for another round */
 #define EQUAL 1e-12     /* modularities that are so close are equal */
 
 /* All that an update makes. */
@@ -65,18 +65,19 @@ void communities_destroy(struct communities *communities)
 
 /* ---- the partition ------------------------------------------------------------- */
 
-/* Move at all levels until nothing gains. @return modularity, or a negative error below -1 */
+/* Move at all levels until that gains little. @return modularity, or a negative error below -1 */
 static double improve(const struct community_graph *g, uint32_t *label)
 {
-    double before = -1;
+    double before = community_quality(g, label);
     for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
         int64_t count = community_optimise(g, label);
         double now = count < 0 ? 0 : community_quality(g, label);
         if (count < 0)
             return (double)count;
-        if (!(now > before + LEAST_GAIN))
-            break;
+        bool little = !(now > before + LEAST_GAIN);
         before = now;
+        if (little)
+            break;
     }
     return before;
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
-/* Looks at links after which merging goes on in rounds, for each link and vertex there is. Meshes and
- * random graphs take below 20; a star of n takes n/4. */
+/* Looks at links after which merging goes on in rounds, for each link and vertex there is. A star
+ * of n vertices would take n/4 without. */
 #define MOST_LOOKS 128u
 
 struct link {

@@ -98,7 +98,7 @@ static bool has_moved(const struct keeping *k, uint32_t v)
     return k->label[v] != k->past->label[v];
 }
 
-/* The merge that brought two vertices together: merges come after those that made their clusters, so
+/* The merge that brought two vertices together. Merges come after those that made their clusters:
  * the lower node is the one to climb from. NONE: none did, or too many steps. */
 static uint32_t find_merge(struct keeping *k, uint32_t a, uint32_t b)
 {

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
-/* Moves end by themselves, since each gains; this many looks at each vertex are far beyond what they
- * take, and bound them whatever the weights. */
-#define MOST_LOOKS 64u
+/* Moves end by themselves, since each gains, but where weights grow along a path each vertex may
+ * push the one before it, which takes the square of its length. Others look at a vertex about five
+ * times. */
+#define MOST_LOOKS 12u
+#define SMALL 512u /* vertices of a graph that may shrink by one at a time */
 
 int64_t community_number(uint32_t *label, uint32_t count)
 {
@@ -213,8 +215,8 @@ int community_move(const struct community_graph *graph, uint32_t *label, const b
 
 /* ---- levels -------------------------------------------------------------------- */
 
-/* Communities within communities: vertices, each alone at first, join others of the same label where
- * that gains. Whatever has been joined stays. @return how many, or -ENOMEM */
+/* Communities within communities: vertices, each alone at first, join others of the same label
+ * where that gains. Whatever has been joined stays. @return how many, or -ENOMEM */
 static int64_t refine(const struct community_graph *g, const uint32_t *label, uint32_t *refined)
 {
     struct moving m;
@@ -260,6 +262,12 @@ static int climb(struct levels *l, const struct community_graph *g, uint32_t par
     return 0;
 }
 
+/* Levels that hardly shrink would be many. */
+static bool is_smaller(const struct community_graph *g, int64_t parts)
+{
+    return parts < (g->vertices > SMALL ? g->vertices - g->vertices / 16 : g->vertices);
+}
+
 /* @return communities when there is no further level, 0 when there is, or -ENOMEM */
 static int64_t take_level(struct levels *l)
 {
@@ -271,10 +279,12 @@ static int64_t take_level(struct levels *l)
     int64_t parts = refine(g, l->label, l->refined);
     if (parts < 0)
         return parts;
-    if (parts == g->vertices) { /* nothing to refine: whole communities move next */
+    if (!is_smaller(g, parts)) { /* little to refine: whole communities move next */
         memcpy(l->refined, l->label, g->vertices * sizeof(*l->refined));
         parts = count;
     }
+    if (!is_smaller(g, parts))
+        return count;
     return climb(l, g, (uint32_t)parts);
 }
 

@@ -16,7 +16,7 @@ int64_t community_number(uint32_t *label, uint32_t count);
  *  @return 0 or -ENOMEM */
 int community_move(const struct community_graph *graph, uint32_t *label, const bool *begin);
 
-/** Local moving at all levels: move, refine, contract, and again with what was contracted. The labels
+/** Local moving at all levels: move, refine, contract, and again with what was contracted. Labels
  *  are numbered as by community_number().
  *  @param label  of each vertex, below vertices: what to begin with; changed
  *  @return communities, or -ENOMEM */

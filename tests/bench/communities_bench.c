@@ -7,7 +7,7 @@
  *   warm      updates in each of which 1 % of the edges change: half of these go, half get another
  *             weight, and those that were gone come back; median. With igraph: of the same graphs
  *   same      the graph once more
- * and the modularity of each: of the warm ones as the least ratio to a cold start of the same graph.
+ * and the modularity of each: of the warm ones as the least and mean ratio to a cold start.
  * Each FILE is one more graph: lines of source rank, destination rank, bytes, as par-comm-data has
  * them. */
 #include "daemon/analysis/communities.h"
@@ -195,7 +195,7 @@ static void print_cold(const struct edges *e, const struct reference *reference)
 
 static void print_warm(const struct edges *whole, const struct reference *reference)
 {
-    double took[WARM_ROUNDS], least = INFINITY;
+    double took[WARM_ROUNDS], least = INFINITY, mean = 0;
     struct communities *c = create();
     uint64_t random = 1;
     size_t warm = 0;
@@ -208,13 +208,15 @@ static void print_warm(const struct edges *whole, const struct reference *refere
             took[warm++] = one;
         update(again, &e);
         least = fmin(least, best(c) / best(again));
+        mean += best(c) / best(again) / WARM_ROUNDS;
         communities_destroy(again);
         edges_finish(&e);
     }
-    if (warm > 0)
-        printf("  warm %.2f ms (%zu of %u), igraph fast-greedy %.1f x; Q at least %.4f of cold\n",
-               1e3 * median(took, warm), warm, WARM_ROUNDS, reference->seconds / median(took, warm),
-               least);
+    printf("  warm %.2f ms (%zu of %u)", warm > 0 ? 1e3 * median(took, warm) : NAN, warm,
+           WARM_ROUNDS);
+    if (warm > 0 && reference->seconds > 0)
+        printf(", igraph fast-greedy %.1f x", reference->seconds / median(took, warm));
+    printf("; Q %.4f of cold, at least %.4f\n", mean, least);
     communities_destroy(c);
 }
 

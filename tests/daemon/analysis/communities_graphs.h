@@ -63,7 +63,7 @@ static inline struct edges edges_swap(uint32_t vertices, uint32_t factor, double
     return e;
 }
 
-/** All to all within rows and within columns. @param row  weight of an edge in a row; 1 in columns */
+/** All to all within rows and columns. @param row  weight of an edge in a row; in columns 1 */
 static inline struct edges edges_transpose(uint32_t rows, uint32_t columns, double row)
 {
     struct edges e = {.vertices = rows * columns};

@@ -313,6 +313,20 @@ static void merges_of_hubs_end_soon(void **state)
     edges_finish(&e);
 }
 
+/* Moving pushes vertex after vertex along it. */
+static void a_path_of_growing_weights_ends_soon(void **state)
+{
+    struct communities *c = create(0.2);
+    struct edges e = {.vertices = 20000};
+    (void)state;
+    for (uint32_t v = 1; v < e.vertices; v++)
+        edges_add(&e, v - 1, v, v);
+    update(c, &e);
+    assert_true(best(c) > 0.98);
+    communities_destroy(c);
+    edges_finish(&e);
+}
+
 static void order_direction_and_splitting_of_edges_do_not_matter(void **state)
 {
     uint64_t random = 3;
@@ -531,6 +545,7 @@ int main(void)
         cmocka_unit_test(edges_to_itself_count_twice_in_strength),
         cmocka_unit_test(modularity_is_at_least_that_of_plain_greedy_merging),
         cmocka_unit_test(merges_of_hubs_end_soon),
+        cmocka_unit_test(a_path_of_growing_weights_ends_soon),
         cmocka_unit_test(order_direction_and_splitting_of_edges_do_not_matter),
         cmocka_unit_test(an_equal_graph_keeps_the_result),
         cmocka_unit_test(warm_starts_stay_within_one_percent_of_cold_ones),
