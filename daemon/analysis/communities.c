@@ -11,7 +11,7 @@
 
 #define NONE COMMUNITIES_NONE
 #define MOST_ROUNDS 8u  /* of moving at all levels; two to four are usual */
-#define LEAST_GAIN 1e-3 /* of modularity, for another round */
+#define LEAST_GAIN 1e-4 /* of modularity, for another round */
 #define EQUAL 1e-12     /* modularities that are so close are equal */
 
 /* All that an update makes. */
