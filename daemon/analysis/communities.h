@@ -13,7 +13,9 @@
  * gives, which merges the pair of connected clusters that changes Q most for the better, is
  * improved by local moving, refinement and contraction until that gains little (Leiden: Traag,
  * Waltman, van Eck 2019, without its randomness). The same is done from single vertices, and the
- * better of both is kept. So modularity is never below that of this agglomeration.
+ * better of both is kept. So modularity is never below that of this agglomeration. Compared with
+ * Leiden as igraph has it, it was between 2 % below and 3 % above on patterns and recordings, and
+ * once 5 % below, in a recording in which some 30 ranks communicate.
  *
  * The dendrogram is nested, passes through that partition, and ends at the connected components.
  * - Up to the partition, clusters merge only within its communities: first the pair that gains up
@@ -28,9 +30,10 @@
  * with changed edges are moved, and those that they push; merges stay, with their weights brought
  * up to date, but for those around what moved or fell apart. An equal graph keeps its result. What
  * warm starts miss does not pile up: when the weights that changed since the last cold start sum up
- * to a share of all, the start is cold. Modularity is within 1 % of a cold start's for the patterns
- * in the tests, with 1 % of the edges changed each time; within 2 % for random graphs, where it is
- * above as often as below, since graphs without communities have many partitions that are as good.
+ * to a share of all, the start is cold. With 1 % of the edges changed each time, modularity is
+ * within 1 % of a cold start's for the patterns in the tests, and in the mean for the recordings.
+ * Where many partitions are about as good (random graphs, few ranks with many partners) cold starts
+ * scatter themselves: single updates were up to 2 % below theirs, 5 % in that recording.
  *
  * Effort grows with edges times levels of the dendrogram. Where merging takes more than a bound
  * (hubs with thousands of partners), the rest of it goes in rounds in which each cluster merges
