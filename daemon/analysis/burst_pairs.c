@@ -1,0 +1,198 @@
+#include "daemon/analysis/burst_pairs.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROOM (2 * BURST_PAIRS_LEAST)
+
+int burst_pairs_work_init(struct burst_pairs_work *work, uint32_t limit)
+{
+    *work = (struct burst_pairs_work){.places = 2 * FIRST_ROOM, .limit = limit};
+    work->index = malloc(work->places * sizeof(*work->index));
+    return work->index == NULL ? -ENOMEM : 0;
+}
+
+void burst_pairs_work_finish(struct burst_pairs_work *work)
+{
+    free(work->index);
+    *work = (struct burst_pairs_work){0};
+}
+
+int burst_pairs_init(struct burst_pairs *pairs)
+{
+    *pairs = (struct burst_pairs){.room = FIRST_ROOM};
+    pairs->rows = malloc(FIRST_ROOM * sizeof(*pairs->rows));
+    return pairs->rows == NULL ? -ENOMEM : 0;
+}
+
+void burst_pairs_finish(struct burst_pairs *pairs)
+{
+    free(pairs->rows);
+    *pairs = (struct burst_pairs){0};
+}
+
+void burst_pairs_clear(struct burst_pairs *pairs)
+{
+    pairs->count = 0;
+    pairs->others = (struct burst_others){0};
+}
+
+/* Multiply and fold: both halves of a product, so that neighbouring ranks do not end up in
+ * neighbouring places. */
+static uint32_t hash_of(const struct burst_pair *row)
+{
+    uint64_t x = ((uint64_t)row->source << 32 | row->destination) +
+                 row->size_class * UINT64_C(0xd6e8feb86659fd93);
+    x = (x ^ (x >> 32)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 29)) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)(x >> 32);
+}
+
+static bool is_same_pair(const struct burst_pair *a, const struct burst_pair *b)
+{
+    return a->source == b->source && a->destination == b->destination &&
+           a->size_class == b->size_class;
+}
+
+/* One row for each pair, in the order in which they came first. */
+static void add_up(struct burst_pairs *pairs, struct burst_pairs_work *work)
+{
+    uint32_t places = 2 * FIRST_ROOM, kept = 0;
+    while (places < 2 * pairs->count)
+        places *= 2;
+    memset(work->index, 0, places * sizeof(*work->index));
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        const struct burst_pair *row = &pairs->rows[i];
+        uint32_t at = hash_of(row) & (places - 1);
+        while (work->index[at] != 0 && !is_same_pair(&pairs->rows[work->index[at] - 1], row))
+            at = (at + 1) & (places - 1);
+        if (work->index[at] == 0) {
+            pairs->rows[kept++] = *row;
+            work->index[at] = kept;
+            continue;
+        }
+        pairs->rows[work->index[at] - 1].messages += row->messages;
+        pairs->rows[work->index[at] - 1].bytes += row->bytes;
+    }
+    pairs->count = kept;
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct burst_pair *a = left, *b = right;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    if (a->destination != b->destination)
+        return a->destination < b->destination ? -1 : 1;
+    return (a->size_class > b->size_class) - (a->size_class < b->size_class);
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct burst_pair *a = left, *b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    return by_key(a, b);
+}
+
+/* Keep so many rows, the largest by bytes. Each pair must have one row only. */
+static void fold(struct burst_pairs *pairs, uint32_t keep)
+{
+    if (pairs->count <= keep)
+        return;
+    qsort(pairs->rows, pairs->count, sizeof(*pairs->rows), by_bytes);
+    for (uint32_t i = keep; i < pairs->count; i++) {
+        pairs->others.messages += pairs->rows[i].messages;
+        pairs->others.bytes += pairs->rows[i].bytes;
+    }
+    pairs->others.pairs += pairs->count - keep;
+    pairs->count = keep;
+}
+
+/* Without memory nothing changes. */
+static void grow(struct burst_pairs *pairs, struct burst_pairs_work *work, uint32_t room)
+{
+    uint32_t places = work->places;
+    while (places < 2 * room)
+        places *= 2;
+    if (places > work->places) {
+        uint32_t *index = realloc(work->index, places * sizeof(*index));
+        if (index == NULL)
+            return;
+        work->index = index;
+        work->places = places;
+    }
+    struct burst_pair *rows = realloc(pairs->rows, room * sizeof(*rows));
+    if (rows == NULL)
+        return;
+    pairs->rows = rows;
+    pairs->room = room;
+}
+
+/* @param rows  at most the limit @return how many of them fit now; at least 1 */
+static uint32_t make_room(struct burst_pairs *pairs, struct burst_pairs_work *work, uint32_t rows)
+{
+    if (pairs->room - pairs->count >= rows)
+        return rows;
+    add_up(pairs, work);
+    uint32_t most = 2 * work->limit, room = pairs->room;
+    if (pairs->count + rows > most)
+        fold(pairs, work->limit);
+    /* A quarter stays free, or rows would have to be added up again soon. */
+    while (room < most && pairs->count + rows > room - room / 4)
+        room = room * 2 < most ? room * 2 : most;
+    if (room > pairs->room)
+        grow(pairs, work, room);
+    if (pairs->count == pairs->room)
+        fold(pairs, pairs->room / 2);
+    return pairs->room - pairs->count < rows ? pairs->room - pairs->count : rows;
+}
+
+void burst_pairs_append(struct burst_pairs *pairs, struct burst_pairs_work *work,
+                        const struct burst_pair *rows, size_t count)
+{
+    while (count > 0) {
+        uint32_t some = make_room(pairs, work, count < work->limit ? (uint32_t)count : work->limit);
+        memcpy(pairs->rows + pairs->count, rows, some * sizeof(*rows));
+        pairs->count += some;
+        rows += some;
+        count -= some;
+    }
+}
+
+void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
+                      struct burst_pairs_work *work)
+{
+    if (from->count > to->count) { /* copy the fewer rows */
+        struct burst_pairs more = *from;
+        *from = *to;
+        *to = more;
+    }
+    to->others.messages += from->others.messages;
+    to->others.bytes += from->others.bytes;
+    to->others.pairs += from->others.pairs;
+    burst_pairs_append(to, work, from->rows, from->count);
+    burst_pairs_clear(from);
+}
+
+int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *work,
+                     struct burst_pairs *out)
+{
+    burst_pairs_clear(out);
+    if (out->room < pairs->count) {
+        struct burst_pair *rows = realloc(out->rows, pairs->room * sizeof(*rows));
+        if (rows == NULL)
+            return -ENOMEM;
+        out->rows = rows;
+        out->room = pairs->room;
+    }
+    memcpy(out->rows, pairs->rows, pairs->count * sizeof(*out->rows));
+    out->count = pairs->count;
+    out->others = pairs->others;
+    add_up(out, work);
+    fold(out, work->limit);
+    qsort(out->rows, out->count, sizeof(*out->rows), by_key);
+    return 0;
+}
