@@ -11,13 +11,17 @@
  * messages a second, and the same for the least that anybody must do: a plain sum of the messages of
  * each pair over the whole window (a hash table, no bursts).
  * Then 16 nodes' sets merged into one of the sum of their budgets and reduced, and what reading of a
- * set costs. */
+ * set costs.
+ * Then how near streamed bursts come to the batch clustering of the same messages: the adjusted Rand
+ * index (Hubert and Arabie 1985) over pairs of messages, for windows with so many runs of messages,
+ * both cut to as many bursts as there are runs, or to 32. One run has no bursts to find. */
 #include "daemon/analysis/bursts.h"
 #include "daemon/analysis/key_table.h"
 #include "include/holter/size_class.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define RANKS 64u
@@ -192,11 +196,112 @@ static void merge_nodes(size_t count, struct burst_message *messages)
     bursts_destroy(set);
 }
 
+/* ---- what streaming loses ------------------------------------------------------ */
+
+#define FEW 20000u
+
+static double pairs_of(double n)
+{
+    return n * (n - 1) / 2;
+}
+
+/* Bursts of messages alone do not overlap. @return the burst of each message */
+static uint32_t *labels_of(struct bursts *set, const struct burst_message *messages)
+{
+    uint32_t *labels = calloc(FEW, sizeof(*labels)), bursts = bursts_count(set);
+    uint64_t *last = calloc(bursts, sizeof(*last));
+    struct burst burst;
+    for (uint32_t i = 0; i < bursts; i++) {
+        check(bursts_read(set, i, &burst), "read");
+        last[i] = burst.last_ns;
+    }
+    for (uint32_t i = 0; i < FEW; i++)
+        while (last[labels[i]] < messages[i].time_ns)
+            labels[i]++;
+    free(last);
+    return labels;
+}
+
+/* @return adjusted Rand index of two sets of at most 64 bursts of the same messages */
+static double agreement(struct bursts *one, struct bursts *other,
+                        const struct burst_message *messages)
+{
+    static double both[64][64];
+    double sum_both = 0, sum_one = 0, sum_other = 0;
+    uint32_t *a = labels_of(one, messages), *b = labels_of(other, messages);
+    memset(both, 0, sizeof(both));
+    for (uint32_t i = 0; i < FEW; i++)
+        both[a[i]][b[i]]++;
+    for (uint32_t i = 0; i < 64; i++) {
+        double row = 0, column = 0;
+        for (uint32_t j = 0; j < 64; j++) {
+            sum_both += pairs_of(both[i][j]);
+            row += both[i][j];
+            column += both[j][i];
+        }
+        sum_one += pairs_of(row);
+        sum_other += pairs_of(column);
+    }
+    free(a);
+    free(b);
+    double expected = sum_one * sum_other / pairs_of(FEW);
+    return (sum_both - expected) / ((sum_one + sum_other) / 2 - expected);
+}
+
+/* Runs of random length with pauses of random length, each message at a random time of its run. */
+static void make_runs(struct burst_message *messages, uint32_t runs, uint64_t *random)
+{
+    uint64_t time = 0;
+    for (uint32_t run = 0, done = 0; run < runs; run++) {
+        uint64_t length = SECOND / runs / 8 + next(random) % (SECOND / runs / 2);
+        uint32_t end = run + 1 == runs ? FEW : done + FEW / runs;
+        for (; done < end; done++)
+            messages[done] = message_at(time + next(random) % length, done % RANKS, 0, 0);
+        time += length + (runs == 1 ? 0 : SECOND / runs / 8 + next(random) % (SECOND / runs / 2));
+    }
+}
+
+/* @param most  bursts to reduce to at the end */
+static struct bursts *stream(const struct burst_message *messages, uint32_t budget, uint32_t most)
+{
+    struct bursts_params params = BURSTS_DEFAULTS;
+    struct bursts *set;
+    params.budget = budget;
+    params.pairs = RANKS;
+    check(bursts_create(&set, &params), "create");
+    for (uint32_t i = 0; i < FEW; i++)
+        check(bursts_message(set, &messages[i]), "message");
+    bursts_reduce(set, most);
+    return set;
+}
+
+static void compare_batch(uint32_t runs, struct burst_message *messages)
+{
+    static const uint32_t budgets[] = {32, 64, 256};
+    uint64_t random = runs;
+    uint32_t most = runs > 1 && runs < BURSTS_DEFAULTS.budget ? runs : BURSTS_DEFAULTS.budget;
+    make_runs(messages, runs, &random);
+    struct bursts *batch = stream(messages, FEW, most);
+    printf("%3u runs in %u bursts, adjusted Rand index:", runs, most);
+    for (uint32_t in_order = 0; in_order < 2; in_order++) {
+        if (in_order)
+            qsort(messages, FEW, sizeof(*messages), by_time);
+        printf("%s", in_order ? "; in order" : " unordered in runs");
+        for (size_t i = 0; i < sizeof(budgets) / sizeof(budgets[0]); i++) {
+            struct bursts *set = stream(messages, budgets[i], most);
+            printf(" %.3f (budget %u)", agreement(set, batch, messages), budgets[i]);
+            bursts_destroy(set);
+        }
+    }
+    printf("\n");
+    bursts_destroy(batch);
+}
+
 int main(int argc, char **argv)
 {
     size_t count = argc > 1 ? (size_t)strtoull(argv[1], NULL, 10) : 2000000;
     count = count < 10 * RANKS ? 10 * RANKS : count;
-    struct burst_message *messages = calloc(count, sizeof(*messages));
+    struct burst_message *messages = calloc(count > FEW ? count : FEW, sizeof(*messages));
     if (messages == NULL)
         return 1;
     for (uint64_t cell = 1024; cell > 0; cell /= 1024) {
@@ -205,6 +310,9 @@ int main(int argc, char **argv)
         run("at any time", ANY, count, cell, messages);
     }
     merge_nodes(count / NODES > 200 * RANKS ? count / NODES : count, messages);
+    for (uint32_t runs = 8; runs <= 128; runs *= 2)
+        compare_batch(runs, messages);
+    compare_batch(1, messages);
     free(messages);
     return 0;
 }
