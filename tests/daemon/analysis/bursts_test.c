@@ -312,6 +312,33 @@ static void of_too_many_pairs_the_least_are_folded(void **state)
     bursts_destroy(set);
 }
 
+static void what_was_folded_is_merged_too(void **state)
+{
+    struct bursts *one = create(2, 8, 1), *other = create(2, 8, 1), *set = create(4, 8, 1);
+    struct burst b;
+    (void)state;
+    for (uint32_t i = 0; i < 200; i++) {
+        const struct burst_message m = {i % 2 == 0 ? 100 : 900, i / 2, 0, 0, 2, i};
+        assert_int_equal(bursts_message(i % 3 == 0 ? one : other, &m), 0);
+    }
+    assert_int_equal(bursts_merge(set, one), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(bursts_read(other, i, &b), 0);
+        assert_int_equal(bursts_add(set, &b), 0);
+    }
+    assert_int_equal(bursts_count(set), 2);
+    assert_conserved(set, 400, 199 * 100);
+    bursts_reduce(set, 1);
+    assert_conserved(set, 400, 199 * 100);
+    assert_int_equal(bursts_read(set, 0, &b), 0);
+    assert_int_equal(b.pair_count, 8);
+    for (uint32_t i = 0; i < 8; i++) /* those with the most bytes, whatever the order */
+        assert_true(b.pairs[i].source >= 92);
+    bursts_destroy(one);
+    bursts_destroy(other);
+    bursts_destroy(set);
+}
+
 /* Two sets get the same, one is read all the time. */
 static void reading_changes_nothing(void **state)
 {
@@ -479,6 +506,7 @@ int main(void)
         cmocka_unit_test(merging_beyond_the_budget_keeps_the_sums),
         cmocka_unit_test(a_burst_that_was_read_can_be_added),
         cmocka_unit_test(of_too_many_pairs_the_least_are_folded),
+        cmocka_unit_test(what_was_folded_is_merged_too),
         cmocka_unit_test(reading_changes_nothing),
         cmocka_unit_test(extreme_times_are_times),
         cmocka_unit_test(sums_beyond_64_bits_are_refused_whole),
