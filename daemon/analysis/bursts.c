@@ -288,7 +288,7 @@ static void insert(struct bursts *set, const struct extent *extent, const struct
 }
 
 /* Whether rows and others are the burst's messages and bytes. */
-static bool adds_up(const struct burst *burst)
+static bool adds_up(const struct burst_sums *burst)
 {
     uint64_t messages = burst->others.messages, bytes = burst->others.bytes;
     if (burst->others.pairs > messages || (burst->others.pairs == 0 && (messages | bytes) != 0))
@@ -315,7 +315,7 @@ static bool is_possible(const struct extent *e)
     return e->time_sum >= ends + between * e->first && e->time_sum <= ends + between * e->last;
 }
 
-int bursts_add(struct bursts *set, const struct burst *burst)
+int bursts_add(struct bursts *set, const struct burst_sums *burst)
 {
     const struct extent extent = {(wide)burst->time_sum_high << 64 | burst->time_sum_low,
                                   burst->first_ns, burst->last_ns, burst->messages, burst->bytes};
@@ -357,7 +357,7 @@ uint64_t bursts_bytes(const struct bursts *set)
     return set->bytes;
 }
 
-int bursts_read(struct bursts *set, uint32_t number, struct burst *out)
+int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out)
 {
     if (number >= set->count)
         return -ERANGE;
@@ -365,7 +365,7 @@ int bursts_read(struct bursts *set, uint32_t number, struct burst *out)
     int rc = burst_pairs_read(&one->pairs, &set->work, &set->view);
     if (rc != 0)
         return rc;
-    *out = (struct burst){
+    *out = (struct burst_sums){
         .time_ns = mean_of(&one->extent),
         .first_ns = one->extent.first,
         .last_ns = one->extent.last,

@@ -70,7 +70,8 @@ struct burst_message {
     uint64_t bytes;      /**< of all of them */
 };
 
-struct burst {
+/** A burst of a set. */
+struct burst_sums {
     uint64_t time_ns; /**< mean of the messages' times, rounded down; not read by bursts_add() */
     uint64_t first_ns, last_ns;           /**< earliest and latest message */
     uint64_t time_sum_high, time_sum_low; /**< sum of the messages' times, 128 bits, nanoseconds */
@@ -102,7 +103,7 @@ int bursts_message(struct bursts *set, const struct burst_message *message);
 /** Add a burst, as it came from another process: everything in it is checked.
  *  @return 0, -EINVAL: not what a set can give (no messages, a mean outside of first to last, rows
  *          and others that do not add up), or -EOVERFLOW; then nothing was added */
-int bursts_add(struct bursts *set, const struct burst *burst);
+int bursts_add(struct bursts *set, const struct burst_sums *burst);
 
 /** Add all bursts of another set, earliest first. The same as bursts_add() for each of them, where
  *  no burst has more pairs than the limit.
@@ -124,7 +125,7 @@ uint64_t bursts_bytes(const struct bursts *set);
  *  @param number  0 is the earliest
  *  @param out     its pairs stay the set's, and valid until the next call for it
  *  @return 0, -ENOMEM, or -ERANGE: there are fewer bursts */
-int bursts_read(struct bursts *set, uint32_t number, struct burst *out);
+int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out);
 
 /** Bytes on the heap. */
 size_t bursts_heap(const struct bursts *set);

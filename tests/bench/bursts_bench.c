@@ -128,7 +128,7 @@ static double sum_pairs(const struct burst_message *messages, size_t count)
 
 static double read_all(struct bursts *set, size_t *rows)
 {
-    struct burst burst;
+    struct burst_sums burst;
     double begin = seconds();
     *rows = 0;
     for (uint32_t i = 0; i < bursts_count(set); i++) {
@@ -210,7 +210,7 @@ static uint32_t *labels_of(struct bursts *set, const struct burst_message *messa
 {
     uint32_t *labels = calloc(FEW, sizeof(*labels)), bursts = bursts_count(set);
     uint64_t *last = calloc(bursts, sizeof(*last));
-    struct burst burst;
+    struct burst_sums burst;
     for (uint32_t i = 0; i < bursts; i++) {
         check(bursts_read(set, i, &burst), "read");
         last[i] = burst.last_ns;

@@ -111,7 +111,7 @@ static inline struct bursts *create(uint32_t budget, uint32_t pairs, uint64_t ce
 
 static inline struct item item_read(struct bursts *set, uint32_t number)
 {
-    struct burst b;
+    struct burst_sums b;
     assert_int_equal(bursts_read(set, number, &b), 0);
     struct item item = {(wide)b.time_sum_high << 64 | b.time_sum_low,
                         b.first_ns,
@@ -168,7 +168,7 @@ static inline void assert_conserved(struct bursts *set, uint64_t messages, uint6
     assert_int_equal(bursts_messages(set), messages);
     assert_int_equal(bursts_bytes(set), bytes);
     for (uint32_t i = 0; i < bursts_count(set); i++) {
-        struct burst b;
+        struct burst_sums b;
         assert_int_equal(bursts_read(set, i, &b), 0);
         uint64_t row_messages = b.others.messages, row_bytes = b.others.bytes;
         for (size_t r = 0; r < b.pair_count; r++) {

@@ -280,7 +280,7 @@ static void a_burst_that_was_read_can_be_added(void **state)
     for (uint32_t n = 0; n < NODES; n++) {
         assert_int_equal(bursts_merge(merged, nodes[n]), 0);
         for (uint32_t i = 0; i < bursts_count(nodes[n]); i++) {
-            struct burst b;
+            struct burst_sums b;
             assert_int_equal(bursts_read(nodes[n], i, &b), 0);
             assert_int_equal(bursts_add(added, &b), 0);
         }
@@ -294,7 +294,7 @@ static void a_burst_that_was_read_can_be_added(void **state)
 static void of_too_many_pairs_the_least_are_folded(void **state)
 {
     struct bursts *set = create(2, 8, 1);
-    struct burst b;
+    struct burst_sums b;
     (void)state;
     for (uint32_t i = 0; i < 13; i++) {
         const struct burst_message m = {100, i, 0, 0, 2, i == 4 ? 50 : i};
@@ -315,7 +315,7 @@ static void of_too_many_pairs_the_least_are_folded(void **state)
 static void what_was_folded_is_merged_too(void **state)
 {
     struct bursts *one = create(2, 8, 1), *other = create(2, 8, 1), *set = create(4, 8, 1);
-    struct burst b;
+    struct burst_sums b;
     (void)state;
     for (uint32_t i = 0; i < 200; i++) {
         const struct burst_message m = {i % 2 == 0 ? 100 : 900, i / 2, 0, 0, 2, i};
@@ -344,7 +344,7 @@ static void reading_changes_nothing(void **state)
 {
     uint64_t random = 7, count = 0, bytes = 0;
     struct bursts *set = create(5, 20, 1), *other = create(5, 20, 1);
-    struct burst a, b;
+    struct burst_sums a, b;
     (void)state;
     for (uint32_t i = 0; i < 20000; i++) {
         const struct burst_message m = {next(&random),
@@ -403,7 +403,7 @@ static void sums_beyond_64_bits_are_refused_whole(void **state)
 {
     struct bursts *set = create(4, 8, 1), *other = create(4, 8, 1);
     struct burst_message m = {.time_ns = 5, .messages = 1, .bytes = UINT64_MAX};
-    struct burst b;
+    struct burst_sums b;
     (void)state;
     assert_int_equal(bursts_message(set, &m), 0);
     m.bytes = 1;
@@ -426,8 +426,8 @@ static void bursts_that_cannot_be_are_refused(void **state)
 {
     struct bursts *set = create(4, 8, 1);
     struct burst_pair rows[2] = {{0, 1, 3, 2, 6}, {1, 0, 3, 1, 3}};
-    const struct burst good = {0, 10, 20, 0, 45, 3, 9, {0, 0, 0}, rows, 2};
-    struct burst b = good;
+    const struct burst_sums good = {0, 10, 20, 0, 45, 3, 9, {0, 0, 0}, rows, 2};
+    struct burst_sums b = good;
     (void)state;
     assert_int_equal(bursts_add(set, &b), 0);
 #define REFUSED(change) b = good, change, assert_int_equal(bursts_add(set, &b), -EINVAL)
@@ -459,7 +459,7 @@ static void bursts_that_cannot_be_are_refused(void **state)
 static void an_empty_set_has_no_bursts_and_changes_none(void **state)
 {
     struct bursts *set = create(4, 8, 1), *empty = create(4, 8, 1);
-    struct burst b;
+    struct burst_sums b;
     (void)state;
     bursts_reduce(empty, 1);
     assert_int_equal(bursts_count(empty), 0);
