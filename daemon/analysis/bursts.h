@@ -26,10 +26,10 @@
  *
  * What is lost beyond it: a merge is never undone, so the bounds between bursts are those that were
  * best when the budget was exceeded, and depend on the order of what came. Sums stay exact. A set
- * of messages alone has bursts that do not overlap, always. Runs of messages whose pauses are longer
- * than the runs are found exactly while they are not more than the budget; where there may be more,
- * gather with a larger budget and reduce at the end (tests/bench/bursts_bench.c tells how near to
- * the batch clustering that comes).
+ * of messages alone has bursts that do not overlap, always. Runs of messages are found exactly, in
+ * whatever order messages come, if there are no more than the budget and every pause is longer than
+ * every run and than a cell. Where there may be more, gather with a larger budget and reduce at the
+ * end (tests/bench/bursts_bench.c tells how near to the batch clustering that comes).
  *
  * Sums. Messages and bytes of a set are below 2^64: what would take them beyond is refused whole, so
  * no sum within can overflow, nor can the sum of times, below 2^64 * 2^64. The messages of a burst
