@@ -101,7 +101,8 @@ static void circles(const struct stage *s, const struct evolution_plot *p, const
             continue;
         }
         double share = (double)at.delayed / (double)at.windows / fmax(row->most, 1);
-        scene_disc(s->brush.scene, c->x, y, fmax(fmin(share, 1) * largest, 1.4),
+        /* the area tells how many: a circle of few messages has to show its colour */
+        scene_disc(s->brush.scene, c->x, y, fmax(sqrt(fmin(share, 1)) * largest, 1.6),
                    theme_latency(s->brush.theme, at.typical));
     }
 }
