@@ -1,4 +1,6 @@
 #include "daemon/job_state.h"
+
+#include "daemon/analysis/array.h"
 #include "holter/error.h"
 
 #include <ctype.h>
@@ -92,21 +94,6 @@ void job_destroy(struct job *job)
     sum_result_finish(&job->judged_pairs);
     sum_result_finish(&job->judged_calls);
     free(job);
-}
-
-int job_fit(void *array_pointer, size_t element, size_t *room, size_t need)
-{
-    if (need <= *room)
-        return 0;
-    void *array;
-    memcpy(&array, array_pointer, sizeof(array));
-    size_t grown = *room + *room / 2 < need ? need : *room + *room / 2;
-    array = realloc(array, grown * element);
-    if (array == NULL)
-        return -ENOMEM;
-    memcpy(array_pointer, &array, sizeof(array));
-    *room = grown;
-    return 0;
 }
 
 static int refuse(struct job_fault *fault, int code, const char *format, ...)
@@ -421,7 +408,7 @@ static int map_names(struct job *job, const struct wire_window *m, uint32_t **co
 {
     size_t comms = m->comms_count == 0 ? 1 : m->comms_count;
     size_t regions = m->regions_count == 0 ? 1 : m->regions_count;
-    if (job_fit(&job->maps, sizeof(*job->maps), &job->maps_room, comms + regions) != 0)
+    if (array_fit(&job->maps, sizeof(*job->maps), &job->maps_room, comms + regions) != 0)
         return -ENOMEM;
     *comm = job->maps;
     *region = job->maps + comms;
@@ -451,11 +438,11 @@ static int make_rows(struct job *job, const struct wire_window *m, struct window
 {
     uint32_t *comm, *region;
     if (map_names(job, m, &comm, &region) != 0 ||
-        job_fit(&job->rank_rows, sizeof(*job->rank_rows), &job->rank_rows_room, m->ranks_count) !=
+        array_fit(&job->rank_rows, sizeof(*job->rank_rows), &job->rank_rows_room, m->ranks_count) !=
             0 ||
-        job_fit(&job->pair_rows, sizeof(*job->pair_rows), &job->pair_rows_room, m->pairs_count) !=
+        array_fit(&job->pair_rows, sizeof(*job->pair_rows), &job->pair_rows_room, m->pairs_count) !=
             0 ||
-        job_fit(&job->call_rows, sizeof(*job->call_rows), &job->call_rows_room, m->calls_count) !=
+        array_fit(&job->call_rows, sizeof(*job->call_rows), &job->call_rows_room, m->calls_count) !=
             0)
         return -ENOMEM;
     for (size_t i = 0; i < m->ranks_count; i++) {

@@ -1,6 +1,8 @@
 /* A window that is closed, judged: latency, hangs, and what is told of them. */
 #include "daemon/job_state.h"
 
+#include "daemon/analysis/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +11,10 @@
 
 int open_window_watch(struct open_window *window, const struct wire_window *m)
 {
-    if (job_fit(&window->calls, sizeof(*window->calls), &window->call_room,
-                window->call_count + m->calls_count) != 0 ||
-        job_fit(&window->pending, sizeof(*window->pending), &window->pending_room,
-                window->pending_count + m->pending_count) != 0)
+    if (array_fit(&window->calls, sizeof(*window->calls), &window->call_room,
+                  window->call_count + m->calls_count) != 0 ||
+        array_fit(&window->pending, sizeof(*window->pending), &window->pending_room,
+                  window->pending_count + m->pending_count) != 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < m->calls_count; i++) {
         const struct wire_call_row *c = &m->calls[i];

@@ -127,9 +127,6 @@ struct job {
     struct sum_result result, judged_ranks, judged_pairs, judged_calls;
 };
 
-/** Make room in a reused array. @return 0 or -ENOMEM */
-int job_fit(void *array_pointer, size_t element, size_t *room, size_t need);
-
 void job_windows_finish(struct job *job);
 /** Keep what hangs are told by. @return 0 or -ENOMEM */
 int open_window_watch(struct open_window *window, const struct wire_window *message);

@@ -1,5 +1,6 @@
 #include "daemon/latency_rows.h"
 
+#include "daemon/analysis/array.h"
 #include "holter/error.h"
 #include "holter/time_class.h"
 
@@ -86,28 +87,13 @@ int latency_rows_check(const struct wire_window *m, uint64_t world, char *why, s
 
 /* ---- collecting ---------------------------------------------------------- */
 
-static int reserve(void *array_pointer, size_t element, size_t *room, size_t need)
-{
-    if (need <= *room)
-        return 0;
-    void *array;
-    memcpy(&array, array_pointer, sizeof(array));
-    size_t grown = 2 * *room < need ? need : 2 * *room;
-    array = realloc(array, grown * element);
-    if (array == NULL)
-        return -ENOMEM;
-    memcpy(array_pointer, &array, sizeof(array));
-    *room = grown;
-    return 0;
-}
-
 static int make_room(struct latency_rows *rows, size_t transfers, size_t times)
 {
-    int code = reserve(&rows->transfers, sizeof(*rows->transfers), &rows->transfer_room,
-                       rows->transfer_count + transfers);
+    int code = array_fit(&rows->transfers, sizeof(*rows->transfers), &rows->transfer_room,
+                         rows->transfer_count + transfers);
     return code != 0 ? code
-                     : reserve(&rows->times, sizeof(*rows->times), &rows->time_room,
-                               rows->time_count + times);
+                     : array_fit(&rows->times, sizeof(*rows->times), &rows->time_room,
+                                 rows->time_count + times);
 }
 
 int latency_rows_take(struct latency_rows *rows, const struct wire_window *m)

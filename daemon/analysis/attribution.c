@@ -1,5 +1,6 @@
 #include "daemon/analysis/attribution.h"
 
+#include "daemon/analysis/array.h"
 #include "daemon/analysis/attribution_state.h"
 
 #include <errno.h>
@@ -86,31 +87,15 @@ size_t attribution_bytes(const struct attribution *a)
            a->partner_room * sizeof(*a->partners);
 }
 
-/* Room for so many members, those beyond the old room zeroed. */
-static int grow(void **array, uint32_t *room, uint64_t count, size_t size)
-{
-    if (count <= *room)
-        return 0;
-    uint64_t wanted = *room ? *room : 16;
-    while (wanted < count)
-        wanted *= 2;
-    void *grown = wanted <= UINT32_MAX ? realloc(*array, wanted * size) : NULL;
-    if (grown == NULL)
-        return -ENOMEM;
-    memset((char *)grown + *room * size, 0, (wanted - *room) * size);
-    *array = grown;
-    *room = (uint32_t)wanted;
-    return 0;
-}
-
 int attribution_place(struct attribution *a, uint32_t rank, uint32_t node, const char *name)
 {
     uint32_t old = attribution_node_of(a, rank);
     if (node >= MOST_NODES || rank >= a->params.ranks)
         return -ERANGE;
-    int error = grow((void **)&a->nodes, &a->node_room, (uint64_t)node + 1, sizeof(*a->nodes));
+    int error = array_fit_zero(&a->nodes, sizeof(*a->nodes), &a->node_room, (uint64_t)node + 1);
     if (error == 0)
-        error = grow((void **)&a->node_of, &a->place_room, (uint64_t)rank + 1, sizeof(*a->node_of));
+        error =
+            array_fit_zero(&a->node_of, sizeof(*a->node_of), &a->place_room, (uint64_t)rank + 1);
     if (error)
         return error;
     for (; a->placed <= rank; a->placed++)
@@ -134,8 +119,8 @@ const char *attribution_node_name(const struct attribution *a, uint32_t node)
 
 int attribution_sum_room(struct attribution_sum *sum, uint32_t ranks, uint32_t pairs)
 {
-    int error = grow((void **)&sum->ranks, &sum->rank_room, ranks, sizeof(*sum->ranks));
-    return error ? error : grow((void **)&sum->pairs, &sum->pair_room, pairs, sizeof(*sum->pairs));
+    int error = array_fit_zero(&sum->ranks, sizeof(*sum->ranks), &sum->rank_room, ranks);
+    return error ? error : array_fit_zero(&sum->pairs, sizeof(*sum->pairs), &sum->pair_room, pairs);
 }
 
 int attribution_sum_add(struct attribution_sum *sum, const struct attribution_slice *slice)
@@ -262,7 +247,7 @@ static int add_pair(struct attribution *a, struct attribution_slice *slice,
         at = key_table_add_hashed(&a->pairs, key);
     }
     int error =
-        grow((void **)&slice->pairs, &slice->pair_room, (uint64_t)at + 1, sizeof(*slice->pairs));
+        array_fit_zero(&slice->pairs, sizeof(*slice->pairs), &slice->pair_room, (uint64_t)at + 1);
     if (error)
         return error;
     if (at >= slice->pair_count)
@@ -307,12 +292,12 @@ static int add_transfer(struct attribution *a, struct attribution_slice *slice,
 
 static int open_slice(struct attribution *a, struct attribution_slice *slice, uint32_t ranks)
 {
-    int error = grow((void **)&slice->ranks, &slice->rank_room, ranks, sizeof(*slice->ranks));
+    int error = array_fit_zero(&slice->ranks, sizeof(*slice->ranks), &slice->rank_room, ranks);
     if (error == 0)
         error =
-            grow((void **)&slice->pairs, &slice->pair_room, a->pairs.count, sizeof(*slice->pairs));
+            array_fit_zero(&slice->pairs, sizeof(*slice->pairs), &slice->pair_room, a->pairs.count);
     if (error == 0)
-        error = grow((void **)&a->partners, &a->partner_room, ranks, sizeof(*a->partners));
+        error = array_fit_zero(&a->partners, sizeof(*a->partners), &a->partner_room, ranks);
     if (error)
         return error;
     if (slice->rank_room > 0)

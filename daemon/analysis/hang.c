@@ -1,5 +1,6 @@
 #include "daemon/analysis/hang.h"
 
+#include "daemon/analysis/array.h"
 #include "daemon/analysis/hang_watch.h"
 #include "holter/call.h"
 
@@ -220,24 +221,6 @@ int hang_is_stuck(const struct hang_watch *watch, const struct hang_seat *seat)
 
 /* ---- taking in a window -------------------------------------------------- */
 
-static int grow(void **array, uint32_t *room, uint64_t count, size_t size)
-{
-    if (count <= *room)
-        return 0;
-    uint64_t wanted = *room ? *room : 64;
-    while (wanted < count)
-        wanted *= 2;
-    if (wanted > UINT32_MAX)
-        return -ENOMEM;
-    void *grown = realloc(*array, wanted * size);
-    if (grown == NULL)
-        return -ENOMEM;
-    memset((char *)grown + *room * size, 0, (wanted - *room) * size);
-    *array = grown;
-    *room = (uint32_t)wanted;
-    return 0;
-}
-
 /* Seats for all ranks below count, within the limit. */
 static int grow_seats(struct hang_watch *w, uint64_t count)
 {
@@ -245,7 +228,7 @@ static int grow_seats(struct hang_watch *w, uint64_t count)
         count = w->params.ranks;
     if (count <= w->seat_count)
         return 0;
-    int error = grow((void **)&w->seats, &w->seat_room, count, sizeof(*w->seats));
+    int error = array_fit_zero(&w->seats, sizeof(*w->seats), &w->seat_room, count);
     if (error)
         return error;
     for (uint32_t i = w->seat_count; i < count; i++)
@@ -263,8 +246,8 @@ static int add_comm(struct hang_watch *w, uint64_t id, uint32_t *at)
     uint32_t known = w->comms.count;
     int error = key_table_reserve(&w->comms, 1);
     if (error == 0)
-        error = grow((void **)&w->comm_seats, &w->comm_room, (uint64_t)known + 1,
-                     sizeof(*w->comm_seats));
+        error = array_fit_zero(&w->comm_seats, sizeof(*w->comm_seats), &w->comm_room,
+                               (uint64_t)known + 1);
     if (error)
         return error;
     *at = key_table_add_hashed(&w->comms, (struct key){.lo = id});
@@ -280,8 +263,8 @@ static int add_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint32
     struct key key = {.hi = comm, .lo = rank};
     int error = key_table_reserve(&w->members, 1);
     if (error == 0)
-        error = grow((void **)&w->member_seats, &w->member_room, (uint64_t)known + 1,
-                     sizeof(*w->member_seats));
+        error = array_fit_zero(&w->member_seats, sizeof(*w->member_seats), &w->member_room,
+                               (uint64_t)known + 1);
     if (error == 0)
         error = add_comm(w, comm, &comm_at);
     if (error)
@@ -357,10 +340,10 @@ static int take_pending(struct hang_watch *w, const struct hang_window *window)
 {
     uint32_t room = w->pending_room;
     w->pending_count = 0;
-    int error = grow((void **)&w->pending, &room, window->pending_count, sizeof(*w->pending));
+    int error = array_fit_zero(&w->pending, sizeof(*w->pending), &room, window->pending_count);
     if (error == 0)
-        error = grow((void **)&w->pending_next, &w->pending_room, window->pending_count,
-                     sizeof(*w->pending_next));
+        error = array_fit_zero(&w->pending_next, sizeof(*w->pending_next), &w->pending_room,
+                               window->pending_count);
     if (error)
         return error;
     for (size_t i = 0; i < window->pending_count; i++) {

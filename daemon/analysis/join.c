@@ -1,5 +1,6 @@
 #include "daemon/analysis/join.h"
 
+#include "daemon/analysis/array.h"
 #include "daemon/analysis/key_limits.h"
 #include "daemon/analysis/key_order.h"
 #include "daemon/analysis/pair_clock.h"
@@ -127,22 +128,6 @@ void join_destroy(struct join *join)
     free(join);
 }
 
-/* Make room for so many elements, half as many again at least. @return 0 or -ENOMEM */
-static int fit(void *array_pointer, size_t element, size_t *room, size_t need)
-{
-    if (need <= *room)
-        return 0;
-    size_t grown = *room + *room / 2;
-    grown = grown < need ? need : grown;
-    void *array = *(void **)array_pointer;
-    array = realloc(array, grown * element);
-    if (array == NULL)
-        return -ENOMEM;
-    *(void **)array_pointer = array;
-    *room = grown;
-    return 0;
-}
-
 /* ---- taking halves in ---------------------------------------------------- */
 
 static int is_sound(const struct join_half *half, uint32_t node)
@@ -213,7 +198,7 @@ static struct opened *open_window(struct join *join, uint64_t number)
         return &join->open[at - 1];
     if (at == MOST_OPEN)
         return NULL;
-    if (fit(&join->open, sizeof(*join->open), &join->open_room, join->open_count + 1) != 0)
+    if (array_fit(&join->open, sizeof(*join->open), &join->open_room, join->open_count + 1) != 0)
         return NULL;
     if (join->open_count == MOST_OPEN)
         drop_last_window(join);
@@ -254,8 +239,8 @@ static int note_limit(struct opened *opened, uint32_t node, uint64_t below)
     } else if (last != NULL && last->node == node) {
         last->below = below < last->below ? below : last->below;
     } else {
-        if (fit(&opened->limits, sizeof(*opened->limits), &opened->limit_room,
-                opened->limit_count + 1) != 0)
+        if (array_fit(&opened->limits, sizeof(*opened->limits), &opened->limit_room,
+                      opened->limit_count + 1) != 0)
             return -ENOMEM;
         opened->limits[opened->limit_count++] = (struct told_limit){node, below};
     }
@@ -275,7 +260,8 @@ int join_add(struct join *join, uint64_t window, uint64_t keys_below,
     struct opened *opened = open_window(join, window >= join->next ? window : join->next - 1);
     if (opened == NULL) /* a window too far ahead is not kept */
         return join->open_count < MOST_OPEN ? -ENOMEM : 0;
-    if (fit(&opened->ends, sizeof(*opened->ends), &opened->room, opened->count + count) != 0 ||
+    if (array_fit(&opened->ends, sizeof(*opened->ends), &opened->room, opened->count + count) !=
+            0 ||
         note_limit(opened, count == 0 ? KEY_NONE : halves[0].node, keys_below) != 0)
         return -ENOMEM;
     size_t before = opened->count;
@@ -334,7 +320,8 @@ static void keep_waiting(struct join *join, const struct end *end, uint64_t wind
 {
     struct ends *staying = &join->staying;
     if (end->window + join->params.windows <= window ||
-        fit(&staying->rows, sizeof(*staying->rows), &staying->room, staying->count + 1) != 0) {
+        array_fit(&staying->rows, sizeof(*staying->rows), &staying->room, staying->count + 1) !=
+            0) {
         give_up(join, end);
         return;
     }
@@ -543,7 +530,7 @@ static int gather(struct join *join, uint64_t window, const struct end **fresh, 
     if (due == 0)
         return 0;
     struct opened *first = &join->open[0];
-    if (fit(&first->ends, sizeof(*first->ends), &first->room, total) != 0)
+    if (array_fit(&first->ends, sizeof(*first->ends), &first->room, total) != 0)
         return -ENOMEM;
     for (size_t i = 1; i < due; i++) {
         struct opened *next = &join->open[i];
@@ -559,14 +546,14 @@ static int gather(struct join *join, uint64_t window, const struct end **fresh, 
 static int make_room(struct join *join, size_t fresh)
 {
     size_t need = fresh + join->waiting.count;
-    if (fit(&join->matches, sizeof(*join->matches), &join->match_room, need / 2) != 0)
+    if (array_fit(&join->matches, sizeof(*join->matches), &join->match_room, need / 2) != 0)
         return -ENOMEM;
     if (need <= join->scratch_room)
         return 0;
     size_t rooms[3] = {join->scratch_room, join->scratch_room, join->scratch_room};
-    if (fit(&join->places, sizeof(*join->places), &rooms[0], need) != 0 ||
-        fit(&join->spare, sizeof(*join->spare), &rooms[1], need) != 0 ||
-        fit(&join->members, sizeof(*join->members), &rooms[2], need) != 0)
+    if (array_fit(&join->places, sizeof(*join->places), &rooms[0], need) != 0 ||
+        array_fit(&join->spare, sizeof(*join->spare), &rooms[1], need) != 0 ||
+        array_fit(&join->members, sizeof(*join->members), &rooms[2], need) != 0)
         return -ENOMEM;
     join->scratch_room = rooms[0];
     return 0;
