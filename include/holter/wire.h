@@ -225,6 +225,124 @@
     COLUMN(F64, share, 0, "of the growth, 0 to 1")                                                 \
     COLUMN(STR, text, 256, "the numbers behind it, for people")
 
+/** A burst: a short run of communication of the window's ranks (001, section F; see
+ *  daemon/analysis/bursts.h). A message's time is the middle of the call that posted it, which for a
+ *  blocking one is near to the mean of sending and receiving; a collective's the middle of its call. */
+#define WIRE_BURST_ROW(COLUMN)                                                                     \
+    COLUMN(U64, collective, 1, "0: messages, 1: calls of collectives")                             \
+    COLUMN(U64, first_ns, WIRE_ANY, "time of the earliest message or call, daemon time")           \
+    COLUMN(U64, last_ns, WIRE_ANY, "time of the latest")                                           \
+    COLUMN(U64, time_sum_high, WIRE_ANY, "sum of their times, upper 64 bits")                      \
+    COLUMN(U64, time_sum_low, WIRE_ANY, "lower 64 bits")                                           \
+    COLUMN(U64, messages, WIRE_ANY, "how many messages or calls")                                  \
+    COLUMN(U64, bytes, WIRE_ANY, "bytes of them; of collectives what the ranks gave")              \
+    COLUMN(U64, pairs, WIRE_MAX_ROWS,                                                              \
+           "rows of burst_pairs that are its own; they follow those of the burst before")          \
+    COLUMN(U64, other_messages, WIRE_ANY, "of these messages, those without a row")                \
+    COLUMN(U64, other_bytes, WIRE_ANY, "bytes of them")                                            \
+    COLUMN(U64, other_pairs, WIRE_ANY, "rows that they stand for")
+
+/** What was sent within a burst from one rank to another, or how often a rank called a collective. */
+#define WIRE_BURST_PAIR_ROW(COLUMN)                                                                \
+    COLUMN(U64, source, WIRE_ANY, "sending or calling rank")                                       \
+    COLUMN(U64, destination, WIRE_ANY, "receiving rank; or position in the message's collectives") \
+    COLUMN(U64, size_class, 1023, "class of the size, see holter/size_class.h")                    \
+    COLUMN(U64, messages, WIRE_ANY, "how many messages or calls")                                  \
+    COLUMN(U64, bytes, WIRE_ANY, "bytes together")
+
+/** A collective that rows of burst_pairs refer to by its position, counted from 0. */
+#define WIRE_COLLECTIVE_ROW(COLUMN)                                                                \
+    COLUMN(U64, call, 65535, "number of the call, see agent/probe/calls.def")                      \
+    COLUMN(U64, comm, WIRE_MAX_ROWS, "position in the message's communicators")                    \
+    COLUMN(I64, root, WIRE_ANY, "world rank of the root; negative: PEER_*")
+
+/** Where a rank stands in a communicator that collectives of the message name. Of MPI_COMM_WORLD none
+ *  are told: there positions are ranks. */
+#define WIRE_COMM_MEMBER_ROW(COLUMN)                                                               \
+    COLUMN(U64, comm, WIRE_MAX_ROWS, "position in the message's communicators")                    \
+    COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
+    COLUMN(U64, position, WIRE_ANY, "its rank in the communicator")
+
+/** A phase of the job: a run of bursts between gaps (001, section F). Closed phases keep their
+ *  numbers and bounds. */
+#define WIRE_PHASE_ROW(COLUMN)                                                                     \
+    COLUMN(U64, id, WIRE_ANY, "from 1, in order of time; of an open one what it would get")        \
+    COLUMN(U64, open, 1, "1: it may still change")                                                 \
+    COLUMN(U64, begin_ns, WIRE_ANY, "time of its first burst, daemon time")                        \
+    COLUMN(U64, end_ns, WIRE_ANY, "time of its last burst")                                        \
+    COLUMN(U64, bursts, WIRE_ANY, "bursts in it")                                                  \
+    COLUMN(U64, messages, WIRE_ANY, "messages between ranks")                                      \
+    COLUMN(U64, bytes, WIRE_ANY, "bytes of them")                                                  \
+    COLUMN(U64, modelled, WIRE_ANY, "further messages that collectives send by their algorithms")  \
+    COLUMN(U64, modelled_bytes, WIRE_ANY, "bytes of them")                                         \
+    COLUMN(U64, pairs, WIRE_ANY, "pairs of ranks that communicated")                               \
+    COLUMN(U64, ranks, WIRE_ANY, "ranks that communicated")                                        \
+    COLUMN(U64, communities, WIRE_ANY, "communities of these ranks, at the greatest modularity")   \
+    COLUMN(F64, modularity, 0, "that modularity; NaN: not known")                                  \
+    COLUMN(U64, folded, WIRE_ANY, "messages whose pair is not known: left out to stay in bounds")
+
+/** A point of the CommGram curve (001, section H): one for each phase. */
+#define WIRE_CURVE_POINT_ROW(COLUMN)                                                               \
+    COLUMN(U64, phase, WIRE_ANY, "id of the phase")                                                \
+    COLUMN(U64, provisional, 1, "1: the phase is still open")                                      \
+    COLUMN(U64, begin_ns, WIRE_ANY, "begin of the phase, daemon time")                             \
+    COLUMN(U64, end_ns, WIRE_ANY, "its end")                                                       \
+    COLUMN(F64, height, 0, "height of the curve; the first phase is at 0")                         \
+    COLUMN(F64, difference, 0, "to the communities of the phase before, 0 to 1")                   \
+    COLUMN(U64, returned, 1, "1: the pattern is an earlier one")                                   \
+    COLUMN(U64, resembles, WIRE_ANY,                                                               \
+           "id of the first phase of that, or of the most similar; 0: none")                       \
+    COLUMN(F64, resemblance, 0, "difference to that phase; 1: there is none")                      \
+    COLUMN(U64, communities, WIRE_ANY, "of the phase")
+
+/** A column of the CommGram picture: a phase as it was cut for the picture. */
+#define WIRE_COLUMN_ROW(COLUMN)                                                                    \
+    COLUMN(U64, begin_ns, WIRE_ANY, "time of its first burst, daemon time")                        \
+    COLUMN(U64, end_ns, WIRE_ANY, "time of its last burst")                                        \
+    COLUMN(U64, open, 1, "1: it reaches into what may still change")                               \
+    COLUMN(U64, bursts, WIRE_ANY, "bursts in it")                                                  \
+    COLUMN(U64, messages, WIRE_ANY, "messages between ranks that the picture shows")               \
+    COLUMN(U64, bytes, WIRE_ANY, "bytes of them")                                                  \
+    COLUMN(U64, modelled, WIRE_ANY, "of these messages, those that stand for collectives")         \
+    COLUMN(U64, modelled_bytes, WIRE_ANY, "bytes of them")                                         \
+    COLUMN(U64, folded, WIRE_ANY, "further messages whose pair is not known")                      \
+    COLUMN(U64, folded_bytes, WIRE_ANY, "bytes of them")                                           \
+    COLUMN(U64, ranks, WIRE_ANY, "ranks that communicated")                                        \
+    COLUMN(U64, communities, WIRE_ANY, "bars")                                                     \
+    COLUMN(F64, modularity, 0, "of these communities")                                             \
+    COLUMN(F64, height, 0, "of the curve through these columns")                                   \
+    COLUMN(F64, difference, 0, "to the communities of the column before, 0 to 1")
+
+/** A bar: a community within a column. A picture of K phases has K + 1 columns of bars: messages of
+ *  phase k go from the bars of column k to those of column k + 1, which is phase k + 1's, and behind the
+ *  last phase its own again. */
+#define WIRE_BAR_ROW(COLUMN)                                                                       \
+    COLUMN(U64, column, WIRE_MAX_ROWS, "counted from 0")                                           \
+    COLUMN(U64, bar, WIRE_MAX_ROWS, "counted from 0, from the top")                                \
+    COLUMN(U64, community, WIRE_ANY, "identity that lasts over columns: its colour")               \
+    COLUMN(U64, ranks, WIRE_ANY, "ranks in it")                                                    \
+    COLUMN(U64, sent, WIRE_ANY, "messages that they sent in this column's phase")                  \
+    COLUMN(U64, sent_bytes, WIRE_ANY, "bytes of them")                                             \
+    COLUMN(U64, received, WIRE_ANY, "messages that they received in this column's phase")          \
+    COLUMN(U64, received_bytes, WIRE_ANY, "bytes of them")
+
+/** Ranks of a bar that follow each other. */
+#define WIRE_BAR_RANKS_ROW(COLUMN)                                                                 \
+    COLUMN(U64, column, WIRE_MAX_ROWS, "counted from 0")                                           \
+    COLUMN(U64, bar, WIRE_MAX_ROWS, "counted from 0, from the top")                                \
+    COLUMN(U64, rank, WIRE_ANY, "the first")                                                       \
+    COLUMN(U64, count, WIRE_ANY, "how many")
+
+/** Messages of one phase from one bar to another, of about one size. */
+#define WIRE_RIBBON_ROW(COLUMN)                                                                    \
+    COLUMN(U64, column, WIRE_MAX_ROWS, "phase, counted from 0")                                    \
+    COLUMN(U64, from, WIRE_MAX_ROWS, "bar of that column")                                         \
+    COLUMN(U64, to, WIRE_MAX_ROWS, "bar of the next column")                                       \
+    COLUMN(U64, size_class, 1023, "class of their mean size, see holter/size_class.h")             \
+    COLUMN(U64, modelled, 1, "1: they stand for collectives")                                      \
+    COLUMN(U64, messages, WIRE_ANY, "how many")                                                    \
+    COLUMN(U64, bytes, WIRE_ANY, "bytes together")
+
 /** A function of the MPI library that Holter does not cover. */
 #define WIRE_UNCOVERED_ROW(COLUMN)                                                                 \
     COLUMN(STR, name, 64, "function")                                                              \
@@ -351,7 +469,12 @@
           "bound of the error of the halves' times; WIRE_ANY: not known")                          \
     FIELD(19, U64, keys_below, WIRE_ANY, OPTIONAL,                                                 \
           "halves of keys from this one up were left out; 0: none were")                           \
-    FIELD(20, ROWS(pending), pending, 4096, OPTIONAL, "receives that ranks wait for since long")
+    FIELD(20, ROWS(pending), pending, 4096, OPTIONAL, "receives that ranks wait for since long")   \
+    FIELD(21, ROWS(burst), bursts, 8192, OPTIONAL, "runs of messages and of calls, by time")       \
+    FIELD(22, ROWS(burst_pair), burst_pairs, WIRE_MAX_ROWS, OPTIONAL, "what was sent in them")     \
+    FIELD(23, ROWS(collective), collectives, 65536, OPTIONAL, "collectives that those rows name")  \
+    FIELD(24, ROWS(comm_member), comm_members, WIRE_MAX_ROWS, OPTIONAL,                            \
+          "positions of the node's ranks in communicators of collectives")
 
 enum series_scope { SERIES_JOB, SERIES_INTRA, SERIES_INTER, SERIES_REGION };
 
@@ -383,7 +506,9 @@ enum wire_degraded {
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, ROWS(criterion), criteria, 2048, REQUIRED, "one row a locality and size class")       \
     FIELD(3, U64, most_halves, WIRE_ANY, OPTIONAL,                                                 \
-          "halves wanted of one window at most; 0: as the byte budget allows")
+          "halves wanted of one window at most; 0: as the byte budget allows")                     \
+    FIELD(4, U64, burst_rows, WIRE_ANY, OPTIONAL,                                                  \
+          "rows of bursts and burst_pairs of one window at most; 0: the agent's default")
 
 /** The agent leaves in order. */
 #define WIRE_BYE(FIELD) FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "number of the last message it sent")
@@ -395,6 +520,10 @@ enum wire_degraded {
  *    "status"    one status message
  *    "jobs"      the job message of every job known, the newest last
  *    "snapshot"  messages of the topics asked for with the current state of one job
+ *    "commgram"  commgram messages: the picture of a span of time. argument, words separated by
+ *                spaces, each optional: from=NS to=NS (daemon time; default: all), phases=K (default
+ *                24), communities=C (default 16), ranks=LIST (only messages from or to these, "3,8-11"),
+ *                modelled=0 (without what stands for collectives)
  *    "stop"      operators: the daemon ends; only a reply */
 #define WIRE_REQUEST(FIELD)                                                                        \
     FIELD(1, U64, id, WIRE_ANY, REQUIRED, "number that the answers repeat")                        \
@@ -620,6 +749,41 @@ enum wire_degraded {
           "ranks of a node stand for one when there are too many; 0 and 1: they do not")           \
     FIELD(6, U64, more, 1, OPTIONAL, "1: another message with more members follows")
 
+/** Topic "phases": phases of the job. Published when one was closed, and once a window for the open
+ *  one; in a snapshot all that are known, oldest first. Rows replace those of the same id; an open
+ *  phase that is not told again is gone. */
+#define WIRE_PHASES(FIELD)                                                                         \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the newest window in it")                 \
+    FIELD(3, ROWS(phase), phases, WIRE_MAX_ROWS, REQUIRED, "newly closed, then open ones")         \
+    FIELD(4, U64, gap_ns, WIRE_ANY, OPTIONAL,                                                      \
+          "gap between bursts that ends a phase; 0: not known yet")                                \
+    FIELD(5, U64, modelled, 1, OPTIONAL, "1: collectives take part, by their algorithms")          \
+    FIELD(6, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
+
+/** Topic "curve": the CommGram curve. Published with phases, under the same rules. */
+#define WIRE_CURVE(FIELD)                                                                          \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the newest window in it")                 \
+    FIELD(3, ROWS(curve_point), points, WIRE_MAX_ROWS, REQUIRED,                                   \
+          "new points, then provisional ones")                                                     \
+    FIELD(4, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
+
+/** Answer to "commgram": the picture of a span of time (001, sections D to H). */
+#define WIRE_COMMGRAM(FIELD)                                                                       \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, from_ns, WIRE_ANY, REQUIRED, "begin of the span, daemon time")                   \
+    FIELD(3, U64, to_ns, WIRE_ANY, REQUIRED, "its end")                                            \
+    FIELD(4, U64, phases, WIRE_ANY, REQUIRED, "as asked for; there are as many columns, or fewer") \
+    FIELD(5, U64, communities, WIRE_ANY, REQUIRED, "as asked for; a column has as many, or fewer") \
+    FIELD(6, ROWS(column), columns, WIRE_MAX_ROWS, OPTIONAL, "phases, by time")                    \
+    FIELD(7, ROWS(bar), bars, WIRE_MAX_ROWS, OPTIONAL, "by column, from the top")                  \
+    FIELD(8, ROWS(bar_ranks), members, WIRE_MAX_ROWS, OPTIONAL, "ranks of the bars")               \
+    FIELD(9, ROWS(ribbon), ribbons, WIRE_MAX_ROWS, OPTIONAL, "messages between bars, by column")   \
+    FIELD(10, U64, resolved, WIRE_ANY, OPTIONAL,                                                   \
+          "parts that the span is kept in: no more phases can be told apart")                      \
+    FIELD(11, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
+
 /* ---- the lists ----------------------------------------------------------- */
 
 /** X(name, columns, how many of them stand in every row). The last number never changes: columns
@@ -646,7 +810,17 @@ enum wire_degraded {
     X(job, WIRE_JOB_ROW, 7)                                                                        \
     X(node, WIRE_NODE_ROW, 15)                                                                     \
     X(place, WIRE_PLACE_ROW, 4)                                                                    \
-    X(host, WIRE_HOST_ROW, 1)
+    X(host, WIRE_HOST_ROW, 1)                                                                      \
+    X(burst, WIRE_BURST_ROW, 11)                                                                   \
+    X(burst_pair, WIRE_BURST_PAIR_ROW, 5)                                                          \
+    X(collective, WIRE_COLLECTIVE_ROW, 3)                                                          \
+    X(comm_member, WIRE_COMM_MEMBER_ROW, 3)                                                        \
+    X(phase, WIRE_PHASE_ROW, 14)                                                                   \
+    X(curve_point, WIRE_CURVE_POINT_ROW, 10)                                                       \
+    X(column, WIRE_COLUMN_ROW, 15)                                                                 \
+    X(bar, WIRE_BAR_ROW, 8)                                                                        \
+    X(bar_ranks, WIRE_BAR_RANKS_ROW, 4)                                                            \
+    X(ribbon, WIRE_RIBBON_ROW, 7)
 
 /** X(type number, TYPE, struct name, fields, "who sends it to whom") */
 #define WIRE_MESSAGES(X)                                                                           \
@@ -663,6 +837,7 @@ enum wire_degraded {
     X(20, REQUEST, request, WIRE_REQUEST, "client to daemon")                                      \
     X(21, REPLY, reply, WIRE_REPLY, "daemon to client")                                            \
     X(22, STATUS, status, WIRE_STATUS, "daemon to client")                                         \
+    X(23, COMMGRAM, commgram, WIRE_COMMGRAM, "daemon to client")                                   \
     X(40, JOB, job, WIRE_JOB, "topic job")                                                         \
     X(41, PLACES, places, WIRE_PLACES, "topic places")                                             \
     X(42, TOTALS, totals, WIRE_TOTALS, "topic totals")                                             \
@@ -672,7 +847,9 @@ enum wire_degraded {
     X(46, NODES, nodes, WIRE_NODES, "topic nodes")                                                 \
     X(47, ALERT, alert, WIRE_ALERT, "topic alerts")                                                \
     X(48, LATENCIES, latencies, WIRE_LATENCIES, "topic latency")                                   \
-    X(49, REGIONS, regions, WIRE_REGIONS, "topic regions")
+    X(49, REGIONS, regions, WIRE_REGIONS, "topic regions")                                         \
+    X(50, PHASES, phases, WIRE_PHASES, "topic phases")                                             \
+    X(51, CURVE, curve, WIRE_CURVE, "topic curve")
 
 /* ---- the structs --------------------------------------------------------- */
 
