@@ -69,6 +69,10 @@ class Programs:
         with lab.Lab() as place:
             self.watched(place, 8, 'halo', 200, 1000)
 
+    def test_simulation_that_draws_pictures(self):
+        with lab.Lab() as place:
+            self.watched(place, 6, 'insitu', 2, 3, 2, 20, 65536)
+
     def test_message_rate(self):
         with lab.Lab() as place:
             place.env['HOLTER_RING'] = '4194304'  # nothing is lost even when the agent gets no core for a while
