@@ -43,7 +43,9 @@
  * the merge heights of about the last 4,096 bursts are sorted, and g is put into the largest ratio
  * of two heights that follow each other, their geometric mean, if at least three boundaries are
  * above and the ratio is 2 or more. Heights count as at least 1 us. A g that lies within that jump
- * already is kept; without a jump nothing changes, and while none was found yet all is open.
+ * already is kept; without a jump nothing changes. Until one is found g is what it starts with, or
+ * all is open. Where g has bounds, only the part of a jump that lies between them counts.
+ * Whenever g changes, phases that are closed stay as they are.
  *
  * Memory: chunks of 512 items of 52 bytes as they come, for at most `items` of them; 128 bytes a
  * live cluster and 72 a closed phase, allocated with the state. With the defaults at most 159 MB. A
@@ -69,6 +71,9 @@ struct phases_params {
     uint32_t items;    /**< kept apart; at least 8,192 and four times the clusters */
     uint32_t closed;   /**< phases kept; the oldest are forgotten and counted; 1 to 2^20 */
     int64_t gap_ns;    /**< g of the online phases; 0: chosen */
+    /** Where it is chosen, else not looked at: */
+    int64_t gap_start_ns;              /**< g until a jump is found; 0: all is open until then */
+    int64_t gap_least_ns, gap_most_ns; /**< bounds of g, but for the start; 0: none */
 };
 
 #define PHASES_DEFAULTS                                                                            \
@@ -90,7 +95,8 @@ struct phases_counts {
 struct phases;
 
 /** @param out  owned by the caller; set on success
- *  @return 0, -ENOMEM, or -HOLTER_ERANGE when a parameter is outside its range */
+ *  @return 0, -ENOMEM, or -HOLTER_ERANGE when a parameter is outside its range (bounds that
+ *          cross included) */
 int phases_create(struct phases **out, const struct phases_params *params);
 void phases_destroy(struct phases *phases);
 

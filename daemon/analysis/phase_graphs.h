@@ -1,0 +1,125 @@
+/* Who sent to whom, over the whole job: sums of messages between pairs of ranks, kept by time, so
+ * that the communication graph of any phase can be read, however the phases are cut later
+ * (001, sections D to G).
+ *
+ * Each burst of messages becomes a segment: a representative time and one row for each edge, that
+ * is for each (source, destination, size class, whether it was modelled). Segments are in the order
+ * of their times. When there are more segments or rows than allowed, neighbours merge, by adding up
+ * their rows: sums stay exact, times get coarser. Of all neighbours those merge for which
+ *
+ *     gap between their times / (age + a window) / (share of their rows that merging saves + 1/64)
+ *
+ * is least; of equals the earliest. So detail fades with age, and phases of different patterns stay
+ * apart for longest. A merged segment has the time of that of its parts which has more messages (of
+ * equals the earlier): always the time of a burst, so that it belongs to a phase whatever the cut.
+ *
+ * Nothing is dropped uncounted. Beyond the number of distinct edges allowed, messages of new edges
+ * are added to the segment's "others". So is what a pair sent within one segment beyond
+ * 4 (2^32 - 1) messages.
+ *
+ * While nothing has merged, what is read does not depend on the order in which bursts were added.
+ * The sums over all time never do, unless edges were refused for being too many.
+ *
+ * Memory by construction: 16 bytes a row, in blocks of 256, of which the last of each segment may
+ * be part empty; 80 bytes a segment; at most 60 bytes an edge. With the defaults at most 256 MiB
+ * of rows, 16 MiB of part blocks and 120 MiB of edges, if there should be 2^21 of them. 4,320 ranks
+ * with 30,000 edges of two size classes: at most 277 MiB, however many bursts and hours. To add a
+ * burst or read a graph 16 bytes for each of its rows are borrowed besides, and to read 16 for each
+ * edge.
+ *
+ * Pure: no clock, no file, no socket. Not thread-safe. */
+#ifndef HOLTER_ANALYSIS_PHASE_GRAPHS_H
+#define HOLTER_ANALYSIS_PHASE_GRAPHS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Times must be within this many nanoseconds of 0, on either side. */
+#define PHASE_GRAPHS_TIME_MOST (INT64_MAX / 4)
+#define PHASE_GRAPHS_MOST_ROWS (1u << 28)
+#define PHASE_GRAPHS_MOST_EDGES (1u << 24)
+#define PHASE_GRAPHS_MOST_SEGMENTS (1u << 16)
+
+/** Messages of one kind from one rank to another. */
+struct phase_edge {
+    uint32_t source, destination; /**< ranks in MPI_COMM_WORLD */
+    uint16_t size_class;          /**< see holter/size_class.h */
+    uint16_t modelled;            /**< 1: they stand for a collective; else 0 */
+    uint64_t messages, bytes;
+};
+
+struct phase_graphs_params {
+    uint32_t rows;     /**< kept; at least 4 times the edges, at most MOST_ROWS */
+    uint32_t edges;    /**< distinct (source, destination, size class, modelled); at least 1 */
+    uint32_t segments; /**< at least 2 */
+    int64_t window_ns; /**< length of a window; 1 to TIME_MOST */
+};
+
+#define PHASE_GRAPHS_DEFAULTS                                                                      \
+    ((struct phase_graphs_params){                                                                 \
+        .rows = 1u << 24, .edges = 1u << 21, .segments = 4096, .window_ns = 1000000000})
+
+/** A burst of messages. */
+struct phase_burst {
+    int64_t time_ns;           /**< representative */
+    int64_t first_ns, last_ns; /**< extent; first_ns <= time_ns <= last_ns */
+    const struct phase_edge
+        *edges; /**< borrowed for the call; in any order, an edge may be told more
+                                         than once; rows without messages are left out */
+    size_t count;
+    uint64_t other_messages, other_bytes; /**< whose pair is not known */
+};
+
+/** The graph of an interval. Zero-initialised is empty. */
+struct phase_graph {
+    struct phase_edge *edges; /**< owned; by source, destination, modelled, size class; each once */
+    size_t count, room;
+    uint64_t messages, bytes; /**< sums of the edges */
+    uint64_t other_messages, other_bytes;
+    uint32_t segments;         /**< in the interval */
+    uint32_t across;           /**< of them, those that hold bursts from outside the interval */
+    int64_t first_ns, last_ns; /**< extent of the bursts in them; 0 without segments */
+};
+
+struct phase_graphs_counts {
+    uint64_t bursts;                      /**< taken */
+    uint64_t messages, bytes;             /**< of them, others included */
+    uint64_t other_messages, other_bytes; /**< of these, those that have no row */
+    uint64_t merges;
+    uint64_t rows;
+    uint32_t edges, segments;
+};
+
+struct phase_graphs;
+
+/** @param out  owned by the caller; set on success
+ *  @return 0, -ENOMEM, or -HOLTER_ERANGE when a parameter is outside its range */
+int phase_graphs_create(struct phase_graphs **out, const struct phase_graphs_params *params);
+void phase_graphs_destroy(struct phase_graphs *graphs);
+
+/** Take one burst, in any order. One at the time of another joins it. O(rows of the burst and of
+ *  the two segments that merge, + segments).
+ *  @return 0; -HOLTER_ERANGE: a time, a size class or `modelled` outside its range, or sums of the
+ *          job beyond 2^64; or -ENOMEM. After an error nothing has changed */
+int phase_graphs_add(struct phase_graphs *graphs, const struct phase_burst *burst);
+
+/** The sums over the segments whose time is in an interval. The rows of consecutive intervals add
+ *  up to those of both together: for phases of a cut, let each reach up to the next one's begin.
+ *  @param from_ns, to_ns  both included
+ *  @param out             replaced; on error as it was
+ *  @return 0 or -ENOMEM */
+int phase_graphs_read(struct phase_graphs *graphs, int64_t from_ns, int64_t to_ns,
+                      struct phase_graph *out);
+
+/** Free what a graph owns and make it empty. */
+void phase_graph_finish(struct phase_graph *graph);
+
+/** Segments whose time is in an interval: no more phases of it can be told apart. */
+uint32_t phase_graphs_segments(const struct phase_graphs *graphs, int64_t from_ns, int64_t to_ns);
+
+void phase_graphs_count(const struct phase_graphs *graphs, struct phase_graphs_counts *out);
+
+/** Bytes on the heap. */
+size_t phase_graphs_bytes(const struct phase_graphs *graphs);
+
+#endif
