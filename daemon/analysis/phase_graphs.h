@@ -23,9 +23,9 @@
  * Memory by construction: 16 bytes a row, in blocks of 256, of which the last of each segment may
  * be part empty; 80 bytes a segment; at most 60 bytes an edge. With the defaults at most 256 MiB
  * of rows, 16 MiB of part blocks and 120 MiB of edges, if there should be 2^21 of them. 4,320 ranks
- * with 30,000 edges of two size classes: at most 277 MiB, however many bursts and hours. To add a
- * burst or read a graph 16 bytes for each of its rows are borrowed besides, and to read 16 for each
- * edge.
+ * with 30,000 edges of two size classes: at most 276 MiB, however many bursts and hours. To add a
+ * burst 48 bytes for each of its rows are borrowed besides, and to read a graph 48 for each of its
+ * rows and 16 for each edge there is.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_GRAPHS_H
@@ -97,7 +97,8 @@ struct phase_graphs;
 int phase_graphs_create(struct phase_graphs **out, const struct phase_graphs_params *params);
 void phase_graphs_destroy(struct phase_graphs *graphs);
 
-/** Take one burst, in any order. One at the time of another joins it. O(rows of the burst and of
+/** Take one burst, in any order. One at the time of another joins it; one without messages is only
+ *  counted. O(rows of the burst and of
  *  the two segments that merge, + segments).
  *  @return 0; -HOLTER_ERANGE: a time, a size class or `modelled` outside its range, or sums of the
  *          job beyond 2^64; or -ENOMEM. After an error nothing has changed */

@@ -1,0 +1,369 @@
+#include "daemon/analysis/phase_graphs.h"
+
+#include "holter/error.h"
+#include "tests/daemon/analysis/graphs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SECOND INT64_C(1000000000)
+#define RANKS 12u
+#define CLASSES 3u
+#define CELLS (RANKS * RANKS * 2 * CLASSES)
+#define MOST_ROWS 40u
+#define EVER INT64_MIN, INT64_MAX
+
+static struct phase_graphs *create(uint32_t rows, uint32_t edges, uint32_t segments)
+{
+    const struct phase_graphs_params params = {rows, edges, segments, SECOND};
+    struct phase_graphs *graphs;
+    assert_int_equal(phase_graphs_create(&graphs, &params), 0);
+    return graphs;
+}
+
+static struct phase_graphs_counts counts_of(const struct phase_graphs *graphs)
+{
+    struct phase_graphs_counts counts;
+    phase_graphs_count(graphs, &counts);
+    return counts;
+}
+
+static int add_at(struct phase_graphs *graphs, int64_t time_ns, const struct phase_edge *edges,
+                  size_t count)
+{
+    const struct phase_burst burst = {.time_ns = time_ns,
+                                      .first_ns = time_ns - 5,
+                                      .last_ns = time_ns + 7,
+                                      .edges = edges,
+                                      .count = count};
+    return phase_graphs_add(graphs, &burst);
+}
+
+static struct phase_graph read_of(struct phase_graphs *graphs, int64_t from_ns, int64_t to_ns)
+{
+    struct phase_graph graph = {0};
+    assert_int_equal(phase_graphs_read(graphs, from_ns, to_ns, &graph), 0);
+    return graph;
+}
+
+/* ---- the plain reference: a table of all there can be, for each burst -------------- */
+
+struct cell {
+    uint64_t messages, bytes;
+};
+
+struct plain {
+    int64_t time_ns;
+    struct phase_edge edges[MOST_ROWS];
+    size_t count;
+    uint64_t other_messages;
+};
+
+static size_t cell_of(const struct phase_edge *e)
+{
+    return ((e->source * RANKS + e->destination) * 2 + e->modelled) * CLASSES + e->size_class;
+}
+
+static struct plain make_burst(int64_t time_ns, uint64_t *random)
+{
+    struct plain b = {.time_ns = time_ns, .count = random_next(random) % MOST_ROWS};
+    for (size_t i = 0; i < b.count; i++) {
+        b.edges[i] = (struct phase_edge){random_next(random) % RANKS,
+                                         random_next(random) % RANKS,
+                                         (uint16_t)(random_next(random) % CLASSES),
+                                         (uint16_t)(random_next(random) % 2),
+                                         random_next(random) % 4,
+                                         random_next(random)};
+        if (random_next(random) % 512 == 0)
+            b.edges[i].messages = UINT64_C(3) << 30; /* two of them need two rows */
+    }
+    b.other_messages = random_next(random) % 3;
+    return b;
+}
+
+static int add_plain(struct phase_graphs *graphs, const struct plain *b)
+{
+    const struct phase_burst burst = {.time_ns = b->time_ns,
+                                      .first_ns = b->time_ns - 5,
+                                      .last_ns = b->time_ns + 7,
+                                      .edges = b->edges,
+                                      .count = b->count,
+                                      .other_messages = b->other_messages};
+    return phase_graphs_add(graphs, &burst);
+}
+
+static void assert_graph_is(struct phase_graphs *graphs, const struct plain *bursts, size_t count,
+                            int64_t from_ns, int64_t to_ns)
+{
+    static struct cell cells[CELLS];
+    uint64_t others = 0;
+    size_t edges = 0, at = 0;
+    memset(cells, 0, sizeof(cells));
+    for (size_t i = 0; i < count; i++) {
+        if (bursts[i].time_ns < from_ns || bursts[i].time_ns > to_ns)
+            continue;
+        others += bursts[i].other_messages;
+        for (size_t k = 0; k < bursts[i].count; k++) {
+            const struct phase_edge *e = &bursts[i].edges[k];
+            struct cell *cell = &cells[cell_of(e)];
+            edges += e->messages > 0 && cell->messages == 0;
+            cell->messages += e->messages;
+            cell->bytes += e->messages > 0 ? e->bytes : 0;
+        }
+    }
+    struct phase_graph graph = read_of(graphs, from_ns, to_ns);
+    assert_int_equal(graph.count, edges);
+    assert_int_equal(graph.other_messages, others);
+    for (size_t i = 0; i < graph.count; i++) {
+        size_t cell = cell_of(&graph.edges[i]);
+        assert_true(i == 0 || at < cell); /* by source, destination, modelled, class */
+        at = cell;
+        assert_true(graph.edges[i].messages == cells[cell].messages);
+        assert_true(graph.edges[i].bytes == cells[cell].bytes);
+    }
+    phase_graph_finish(&graph);
+}
+
+/* ---- tests ------------------------------------------------------------------------- */
+
+static void sums_are_those_of_the_plain_method(void **state)
+{
+    static struct plain bursts[200];
+    uint64_t random = 1;
+    (void)state;
+    struct phase_graphs *graphs = create(1u << 16, 1024, 256);
+    for (size_t i = 0; i < 200; i++) {
+        bursts[i] = make_burst(random_next(&random) % 150 * SECOND, &random); /* some together */
+        assert_int_equal(add_plain(graphs, &bursts[i]), 0);
+    }
+    assert_int_equal(counts_of(graphs).merges, 0);
+    assert_graph_is(graphs, bursts, 200, EVER);
+    for (int round = 0; round < 50; round++) {
+        int64_t from = random_next(&random) % 150 * SECOND,
+                to = random_next(&random) % 150 * SECOND;
+        assert_graph_is(graphs, bursts, 200, from, to);
+        assert_true(phase_graphs_segments(graphs, from, to) <= 150);
+    }
+    phase_graphs_destroy(graphs);
+}
+
+static void order_does_not_matter_while_nothing_merges(void **state)
+{
+    static struct plain bursts[100];
+    uint64_t random = 2;
+    (void)state;
+    struct phase_graphs *one = create(1u << 16, 1024, 128), *other = create(1u << 16, 1024, 128);
+    for (size_t i = 0; i < 100; i++) {
+        bursts[i] = make_burst(random_next(&random) % 80 * SECOND, &random);
+        assert_int_equal(add_plain(one, &bursts[i]), 0);
+    }
+    for (size_t i = 100; i-- > 0;)
+        assert_int_equal(add_plain(other, &bursts[i]), 0);
+    assert_int_equal(phase_graphs_segments(one, EVER), phase_graphs_segments(other, EVER));
+    for (int64_t from = 0; from < 80; from += 7) {
+        struct phase_graph a = read_of(one, from * SECOND, (from + 9) * SECOND);
+        struct phase_graph b = read_of(other, from * SECOND, (from + 9) * SECOND);
+        assert_int_equal(a.count, b.count);
+        assert_memory_equal(a.edges, b.edges, a.count * sizeof(a.edges[0]));
+        assert_true(a.segments == b.segments && a.first_ns == b.first_ns);
+        assert_true(a.last_ns == b.last_ns && a.other_messages == b.other_messages);
+        phase_graph_finish(&a);
+        phase_graph_finish(&b);
+    }
+    phase_graphs_destroy(one);
+    phase_graphs_destroy(other);
+}
+
+static void merging_loses_no_message(void **state)
+{
+    static struct plain bursts[2000];
+    uint64_t random = 3;
+    (void)state;
+    for (uint32_t segments = 2; segments <= 64; segments *= 4) {
+        struct phase_graphs *graphs = create(6000, 1024, segments);
+        for (size_t i = 0; i < 2000; i++) {
+            int64_t late = random_next(&random) % 8 == 0 ? random_next(&random) % 50 : 0;
+            bursts[i] = make_burst(((int64_t)i - late) * SECOND, &random);
+            assert_int_equal(add_plain(graphs, &bursts[i]), 0);
+            assert_true(counts_of(graphs).segments <= segments);
+            assert_true(counts_of(graphs).rows <= 6000);
+        }
+        assert_graph_is(graphs, bursts, 2000, EVER);
+        /* intervals that follow each other have everything once */
+        uint64_t messages = 0, others = 0;
+        for (int64_t from = -60; from < 2000; from += 13) {
+            struct phase_graph g = read_of(graphs, from * SECOND, (from + 13) * SECOND - 1);
+            messages += g.messages;
+            others += g.other_messages;
+            phase_graph_finish(&g);
+        }
+        struct phase_graph all = read_of(graphs, EVER);
+        assert_true(messages == all.messages && others == all.other_messages);
+        assert_true(messages + others == counts_of(graphs).messages);
+        assert_int_equal(all.across, 0);
+        phase_graph_finish(&all);
+        phase_graphs_destroy(graphs);
+    }
+}
+
+/* 64 neighbours in a ring; another pattern sends further. */
+static void fill_ring(struct phase_edge *edges, uint32_t distance)
+{
+    for (uint32_t r = 0; r < 64; r++)
+        edges[r] = (struct phase_edge){r, (r + distance) % 64, 10, 0, 1, 100};
+}
+
+static void detail_fades_with_age(void **state)
+{
+    struct phase_edge edges[64];
+    (void)state;
+    struct phase_graphs *graphs = create(1u << 20, 4096, 256);
+    fill_ring(edges, 1);
+    for (int64_t t = 0; t < 20000; t++)
+        assert_int_equal(add_at(graphs, t * SECOND, edges, 64), 0);
+    /* the last windows are all there, and of each octave of age about as many */
+    uint32_t last = phase_graphs_segments(graphs, 19980 * SECOND, INT64_MAX), least = UINT32_MAX;
+    for (int64_t age = 64; age <= 8192; age *= 2) {
+        uint32_t here =
+            phase_graphs_segments(graphs, (20000 - 2 * age) * SECOND, (20000 - age) * SECOND - 1);
+        least = here < least ? here : least;
+    }
+    assert_int_equal(counts_of(graphs).segments, 256);
+    assert_true(last >= 15 && least >= 10);
+    phase_graphs_destroy(graphs);
+}
+
+static void phases_of_different_patterns_stay_apart(void **state)
+{
+    struct phase_edge edges[2][64];
+    (void)state;
+    struct phase_graphs *graphs = create(1u << 20, 4096, 64);
+    fill_ring(edges[0], 1);
+    fill_ring(edges[1], 5);
+    for (int64_t t = 0; t < 2000; t++) /* every 100 windows 10 of another pattern */
+        assert_int_equal(add_at(graphs, t * SECOND, edges[t % 100 >= 90], 64), 0);
+    for (int64_t t = 0; t < 2000; t += 100) {
+        struct phase_graph a = read_of(graphs, t * SECOND, (t + 90) * SECOND - 1);
+        struct phase_graph b = read_of(graphs, (t + 90) * SECOND, (t + 100) * SECOND - 1);
+        assert_true(a.count == 64 && b.count == 64);
+        assert_true(a.messages == 90 * 64 && b.messages == 10 * 64);
+        assert_true(a.across == 0 && b.across == 0);
+        phase_graph_finish(&a);
+        phase_graph_finish(&b);
+    }
+    phase_graphs_destroy(graphs);
+}
+
+static void rows_are_bounded_where_nothing_is_saved(void **state)
+{
+    struct phase_edge edges[50];
+    (void)state;
+    struct phase_graphs *graphs = create(4000, 1000, 500);
+    for (uint32_t t = 0; t < 2000; t++) { /* every burst has edges of its own, 2,000 in turn */
+        for (uint32_t i = 0; i < 50; i++)
+            edges[i] = (struct phase_edge){(t * 50 + i) % 2000, t % 40 * 50 + i, 3, 0, 2, 6};
+        assert_int_equal(add_at(graphs, t * SECOND, edges, 50), 0);
+        assert_true(counts_of(graphs).rows <= 4000);
+    }
+    struct phase_graphs_counts counts = counts_of(graphs);
+    struct phase_graph all = read_of(graphs, EVER);
+    assert_int_equal(counts.edges, 1000);
+    assert_true(counts.messages == 2000 * 100 && counts.bytes == 2000 * 300);
+    assert_true(all.messages + all.other_messages == counts.messages);
+    assert_true(all.bytes + all.other_bytes == counts.bytes);
+    assert_true(all.other_messages == counts.other_messages && all.other_messages == 100000);
+    phase_graph_finish(&all);
+    phase_graphs_destroy(graphs);
+}
+
+static void what_passes_four_rows_is_counted(void **state)
+{
+    const struct phase_edge edge = {1, 2, 3, 1, UINT64_C(5) << 32, UINT64_C(1) << 60};
+    struct phase_graph graph;
+    (void)state;
+    struct phase_graphs *graphs = create(64, 16, 4);
+    assert_int_equal(add_at(graphs, 0, &edge, 1), 0);
+    assert_int_equal(add_at(graphs, 0, &edge, 1), 0);
+    assert_int_equal(counts_of(graphs).rows, 4);
+    graph = read_of(graphs, EVER);
+    assert_int_equal(graph.count, 1);
+    assert_true(graph.edges[0].messages == 4 * (uint64_t)UINT32_MAX);
+    assert_true(graph.messages + graph.other_messages == UINT64_C(10) << 32);
+    assert_true(graph.bytes + graph.other_bytes == UINT64_C(1) << 61);
+    phase_graph_finish(&graph);
+    phase_graphs_destroy(graphs);
+}
+
+static void what_is_out_of_range_is_refused(void **state)
+{
+    struct phase_graphs *graphs = NULL;
+    const struct phase_edge good = {1, 2, 3, 0, 1, UINT64_MAX}, wide = {1, 2, 992, 0, 1, 1};
+    const struct phase_edge kind = {1, 2, 3, 2, 1, 1}, nothing = {1, 2, 3, 0, 0, UINT64_MAX};
+    struct phase_graphs_params params = PHASE_GRAPHS_DEFAULTS;
+    (void)state;
+    params.edges = params.rows / 2;
+    assert_int_equal(phase_graphs_create(&graphs, &params), -HOLTER_ERANGE);
+    params = PHASE_GRAPHS_DEFAULTS;
+    params.segments = 1;
+    assert_int_equal(phase_graphs_create(&graphs, &params), -HOLTER_ERANGE);
+    params = PHASE_GRAPHS_DEFAULTS;
+    params.window_ns = 0;
+    assert_int_equal(phase_graphs_create(&graphs, &params), -HOLTER_ERANGE);
+    assert_null(graphs);
+    graphs = create(64, 16, 4);
+    assert_int_equal(add_at(graphs, INT64_MAX / 2, &good, 1), -HOLTER_ERANGE);
+    assert_int_equal(add_at(graphs, 0, &wide, 1), -HOLTER_ERANGE);
+    assert_int_equal(add_at(graphs, 0, &kind, 1), -HOLTER_ERANGE);
+    const struct phase_burst turned = {.time_ns = 5, .first_ns = 6, .last_ns = 4};
+    assert_int_equal(phase_graphs_add(graphs, &turned), -HOLTER_ERANGE);
+    assert_int_equal(counts_of(graphs).bursts, 0);
+    assert_int_equal(add_at(graphs, 0, &nothing, 1), 0); /* no message: nothing is kept */
+    assert_int_equal(phase_graphs_segments(graphs, EVER), 0);
+    assert_int_equal(add_at(graphs, 0, &good, 1), 0);
+    assert_int_equal(add_at(graphs, 0, &good, 1), -HOLTER_ERANGE); /* bytes beyond 2^64 */
+    assert_int_equal(phase_graphs_segments(graphs, 0, 0), 1);
+    assert_int_equal(phase_graphs_segments(graphs, 1, 0), 0);
+    struct phase_graph graph = read_of(graphs, 1, INT64_MAX);
+    assert_true(graph.count == 0 && graph.segments == 0 && graph.messages == 0);
+    phase_graph_finish(&graph);
+    phase_graphs_destroy(graphs);
+    phase_graphs_destroy(NULL);
+}
+
+static void memory_is_bounded(void **state)
+{
+    static struct phase_edge edges[3000];
+    uint64_t random = 9;
+    (void)state;
+    struct phase_graphs *graphs = create(40000, 4000, 64);
+    for (int64_t t = 0; t < 1000; t++) {
+        for (uint32_t i = 0; i < 3000; i++)
+            edges[i] = (struct phase_edge){i, random_next(&random) % 2, 3, 0, 1, 8};
+        assert_int_equal(add_at(graphs, t * SECOND, edges, 3000), 0);
+    }
+    /* rows, a part block for each segment, what a burst borrows, and a whole slab of blocks */
+    assert_true(phase_graphs_bytes(graphs) <
+                16 * (40000 + 256 * 64 + 3000) + 60 * 4000 + 80 * 64 + 17 * 65536);
+    phase_graphs_destroy(graphs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_are_those_of_the_plain_method),
+        cmocka_unit_test(order_does_not_matter_while_nothing_merges),
+        cmocka_unit_test(merging_loses_no_message),
+        cmocka_unit_test(detail_fades_with_age),
+        cmocka_unit_test(phases_of_different_patterns_stay_apart),
+        cmocka_unit_test(rows_are_bounded_where_nothing_is_saved),
+        cmocka_unit_test(what_passes_four_rows_is_counted),
+        cmocka_unit_test(what_is_out_of_range_is_refused),
+        cmocka_unit_test(memory_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
