@@ -181,6 +181,10 @@ int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *w
                      struct burst_pairs *out)
 {
     burst_pairs_clear(out);
+    if (pairs->count == 0) { /* all are others, and there may be no memory to sort */
+        out->others = pairs->others;
+        return 0;
+    }
     if (out->room < pairs->count) {
         struct burst_pair *rows = realloc(out->rows, pairs->room * sizeof(*rows));
         if (rows == NULL)
