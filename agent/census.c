@@ -257,8 +257,10 @@ uint64_t census_drain(struct census *census, const struct drain_clocks *clocks, 
                                 batch);
     }
     uint64_t until_ns = clocks->end_ns < clocks->now_ns ? clocks->end_ns : clocks->now_ns;
-    for (struct job *job = census->jobs; job != NULL; job = job->next)
+    for (struct job *job = census->jobs; job != NULL; job = job->next) {
+        window_sum_settle(job->sum);
         match_settle(job->match, until_ns);
+    }
     return total;
 }
 

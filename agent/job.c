@@ -51,6 +51,7 @@ int job_create(struct job **out, struct rank *first)
     rank_text(job->probe, sizeof job->probe, segment->probe, sizeof segment->probe);
     read_user(job->user, sizeof job->user);
     job->command_rank = UINT64_MAX;
+    job->burst_rows = BURST_GATHER_ROWS;
     job->registered = 1; /* until a look at the registrations says otherwise */
     *out = job;
     return 0;
@@ -184,6 +185,11 @@ int job_close_window(struct job *job, struct wire_window *window,
 {
     struct window_rows rows;
     struct transfer_rows transfers;
+    struct window_bursts bursts = {
+        .sum = job->sum,
+        .clock = {clock->at, clock->user, clock->begin_ns, clock->begin_ns + window->length_ns},
+        .most_rows = job->burst_rows,
+    };
     int rc = window_sum_rows(job->sum, &rows);
     if (rc == 0)
         rc = transfer_sum_rows(job->transfers, clock, &transfers);
@@ -192,7 +198,8 @@ int job_close_window(struct job *job, struct wire_window *window,
     window->deaths_count = job->death_count;
     window->flags |= job->flags;
     if (rc == 0)
-        rc = window_message_encode(window, &rows, &transfers, limits, next_seq, emit, user);
+        rc =
+            window_message_encode(window, &rows, &transfers, &bursts, limits, next_seq, emit, user);
     if (rc >= 0) {
         job->flags = 0;
         job->death_count = 0;

@@ -30,9 +30,10 @@ struct job {
 
     struct wire_death_row *deaths; /**< owned: of the window that is open */
     uint32_t death_count, death_room;
-    uint32_t living; /**< ranks whose process lives, or whose end is not in a window yet */
-    int registered;  /**< a live registration names the job */
-    uint64_t flags;  /**< WINDOW_* to go with the next window */
+    uint32_t living;     /**< ranks whose process lives, or whose end is not in a window yet */
+    int registered;      /**< a live registration names the job */
+    uint64_t flags;      /**< WINDOW_* to go with the next window */
+    uint64_t burst_rows; /**< of bursts and their pairs in a window at most */
 };
 
 /** @param first  a rank of it, known already. @return 0 or -ENOMEM */

@@ -47,6 +47,7 @@ static void *table_at(const struct rank *rank, const uint64_t *offset, const uin
 static uint32_t read_comm(const struct comm_slot *slot, struct comm_slot *out)
 {
     uint32_t before = atomic_load_explicit(&slot->generation, memory_order_acquire);
+    out->my_rank = *(const volatile int32_t *)&slot->my_rank;
     out->size = *(const volatile uint32_t *)&slot->size;
     out->remote_size = *(const volatile uint32_t *)&slot->remote_size;
     out->id = *(const volatile uint64_t *)&slot->id;
@@ -55,6 +56,14 @@ static uint32_t read_comm(const struct comm_slot *slot, struct comm_slot *out)
         out->name[i] = *(const volatile char *)&slot->name[i];
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&slot->generation, memory_order_relaxed) == before ? before : 0;
+}
+
+/* Positions in MPI_COMM_WORLD (1) are known, MPI_COMM_SELF (2) is another one in each rank, and
+ * between two groups they are not unique. */
+static int is_told_of(const struct comm_slot *comm)
+{
+    return comm->id > 2 && comm->remote_size == 0 && comm->my_rank >= 0 &&
+           (uint32_t)comm->my_rank < comm->size;
 }
 
 /* A freed slot still holds the communicator that its last records name. Slots are looked at once a
@@ -79,6 +88,8 @@ static uint32_t find_comm(void *user, uint32_t slot)
                                 .remote_size = copy.remote_size,
                                 .name = name};
     *seen = (struct comm_seen){generation, epoch, window_sum_comm(rank->sum, &row)};
+    if (is_told_of(&copy) && seen->position != 0)
+        window_sum_member(rank->sum, rank->index, seen->position, (uint32_t)copy.my_rank);
     return seen->position;
 }
 

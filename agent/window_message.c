@@ -195,14 +195,12 @@ static void fold(struct wire_window *window, struct window_rows *rows,
     window->degraded |= DEGRADED_PAIRS | (sizes ? DEGRADED_SIZES : 0u);
 }
 
-/* Leave out halves, then pairs, until the window fits its budget, or nothing more can go. */
-static int fit_budget(struct wire_buffer *buffer, struct wire_window *window,
-                      struct window_rows *rows, struct transfer_rows *transfers, size_t budget)
+/* Put pairs and transfers together until the window fits its budget, or nothing more can go. */
+static int fit_pairs(struct wire_buffer *buffer, struct wire_window *window,
+                     struct window_rows *rows, struct transfer_rows *transfers, size_t budget)
 {
     size_t whole, without;
-    int rc = fit_halves(buffer, window, budget);
-    if (rc == 0)
-        rc = encoded_length(buffer, window, &whole);
+    int rc = encoded_length(buffer, window, &whole);
     if (rc != 0 || whole <= budget || rows->pairs_count + transfers->transfers_count == 0)
         return rc;
     struct kept keep = {window->pairs_count, window->transfers_count};
@@ -221,6 +219,90 @@ static int fit_budget(struct wire_buffer *buffer, struct wire_window *window,
     }
 }
 
+/* ---- bursts -------------------------------------------------------------- */
+
+static int take_bursts(struct wire_window *window, const struct window_bursts *bursts,
+                       uint64_t most_rows)
+{
+    struct burst_rows rows;
+    int rc = window_sum_bursts(bursts->sum, &bursts->clock, most_rows, &rows);
+    if (rc != 0)
+        return rc;
+    window->bursts = rows.bursts;
+    window->bursts_count = rows.bursts_count;
+    window->burst_pairs = rows.pairs;
+    window->burst_pairs_count = rows.pairs_count;
+    window->collectives = rows.collectives;
+    window->collectives_count = rows.collectives_count;
+    window->comm_members = rows.members;
+    window->comm_members_count = rows.members_count;
+    window->degraded |= rows.folded ? DEGRADED_BURSTS : 0u;
+    return 0;
+}
+
+static void leave_bursts_out(struct wire_window *window)
+{
+    window->bursts_count = window->burst_pairs_count = 0;
+    window->collectives_count = window->comm_members_count = 0;
+}
+
+/* Give bursts fewer rows until they take so many bytes at most, or are as few as can be. */
+static int fit_bursts(struct wire_buffer *buffer, struct wire_window *window,
+                      const struct window_bursts *bursts, size_t bytes)
+{
+    for (;;) {
+        size_t whole, without;
+        uint64_t count = window->bursts_count + window->burst_pairs_count;
+        struct wire_window others = *window;
+        leave_bursts_out(&others);
+        int rc = encoded_length(buffer, window, &whole);
+        if (rc == 0)
+            rc = encoded_length(buffer, &others, &without);
+        if (rc != 0 || count == 0 || (whole != SIZE_MAX && whole - without <= bytes))
+            return rc;
+        double share = whole == SIZE_MAX ? 0.5 : 0.9 * (double)bytes / (double)(whole - without);
+        rc = take_bursts(window, bursts, (uint64_t)((double)count * share));
+        if (rc != 0)
+            return rc;
+        window->degraded |= DEGRADED_BURSTS;
+        if (window->bursts_count + window->burst_pairs_count >= count)
+            return 0;
+    }
+}
+
+/* In what is left of the budget beside all else. */
+static int fit_bursts_last(struct wire_buffer *buffer, struct wire_window *window,
+                           const struct window_bursts *bursts, size_t budget)
+{
+    size_t without;
+    struct wire_window others = *window;
+    leave_bursts_out(&others);
+    int rc = encoded_length(buffer, &others, &without);
+    return rc != 0 ? rc
+                   : fit_bursts(buffer, window, bursts, budget > without ? budget - without : 0);
+}
+
+/* Leave out detail, in the order that the header gives. */
+static int fit_budget(struct wire_buffer *buffer, struct wire_window *window,
+                      struct window_rows *rows, struct transfer_rows *transfers,
+                      const struct window_bursts *bursts, size_t budget)
+{
+    size_t whole;
+    int rc = fit_halves(buffer, window, budget);
+    if (rc == 0)
+        rc = encoded_length(buffer, window, &whole);
+    if (rc != 0 || whole <= budget)
+        return rc;
+    if (window->bursts_count > 0)
+        rc = fit_bursts(buffer, window, bursts, budget / 4);
+    if (rc == 0)
+        rc = fit_pairs(buffer, window, rows, transfers, budget);
+    return rc == 0 && window->bursts_count > 0 ? fit_bursts_last(buffer, window, bursts, budget)
+                                               : rc;
+}
+
+/* ---- parts --------------------------------------------------------------- */
+
 struct emission {
     struct wire_buffer buffer;
     const struct window_limits *limits;
@@ -235,20 +317,42 @@ static int emit_parts(struct emission *to, struct wire_window part, uint64_t fla
 /* Both halves of each list of rows, one after the other. What is said once goes with the first. */
 #define CUT(list)                                                                                  \
     do {                                                                                           \
-        first.list##_count /= 2;                                                                   \
-        second.list += first.list##_count;                                                         \
-        second.list##_count -= first.list##_count;                                                 \
+        first->list##_count /= 2;                                                                  \
+        second->list += first->list##_count;                                                       \
+        second->list##_count -= first->list##_count;                                               \
     } while (0)
 
-static int emit_halves(struct emission *to, const struct wire_window *whole, uint64_t flags_at_end)
+/* Pairs stay with their bursts, collectives with those. */
+static void cut_bursts(struct wire_window *first, struct wire_window *second)
 {
-    struct wire_window first = *whole, second = *whole;
+    uint64_t pairs = 0, of_first = 0;
+    CUT(bursts);
+    for (uint64_t i = 0; i < first->bursts_count; i++) {
+        pairs += first->bursts[i].pairs;
+        of_first += first->bursts[i].collective;
+    }
+    first->burst_pairs_count = pairs;
+    second->burst_pairs += pairs;
+    second->burst_pairs_count -= pairs;
+    first->collectives_count = of_first > 0 ? first->collectives_count : 0;
+}
+
+static void cut_rows(struct wire_window *first, struct wire_window *second)
+{
     CUT(ranks);
     CUT(pairs);
     CUT(calls);
     CUT(transfers);
     CUT(latencies);
     CUT(halves);
+}
+
+static int emit_halves(struct emission *to, const struct wire_window *whole, uint64_t flags_at_end)
+{
+    struct wire_window first = *whole, second = *whole;
+    cut_rows(&first, &second);
+    cut_bursts(&first, &second);
+    second.comm_members_count = 0;
     second.deaths_count = second.node_count = second.pending_count = 0;
     int rc = emit_parts(to, first, 0);
     return rc < 0 ? rc : emit_parts(to, second, flags_at_end);
@@ -257,7 +361,8 @@ static int emit_halves(struct emission *to, const struct wire_window *whole, uin
 static int is_divisible(const struct wire_window *window)
 {
     return window->ranks_count > 1 || window->pairs_count > 1 || window->calls_count > 1 ||
-           window->transfers_count > 1 || window->latencies_count > 1 || window->halves_count > 1;
+           window->transfers_count > 1 || window->latencies_count > 1 || window->halves_count > 1 ||
+           window->bursts_count > 1;
 }
 
 static int emit_parts(struct emission *to, struct wire_window part, uint64_t flags_at_end)
@@ -280,14 +385,17 @@ static int emit_parts(struct emission *to, struct wire_window part, uint64_t fla
 }
 
 int window_message_encode(struct wire_window *window, struct window_rows *rows,
-                          struct transfer_rows *transfers, const struct window_limits *limits,
-                          uint64_t *next_seq, window_emit *emit, void *user)
+                          struct transfer_rows *transfers, const struct window_bursts *bursts,
+                          const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
+                          void *user)
 {
     struct emission to = {.limits = limits, .next_seq = next_seq, .emit = emit, .user = user};
     set_rows(window, rows, transfers);
     window->degraded |= rows->folded || transfers->folded ? DEGRADED_PAIRS : 0u;
     window->degraded |= transfers->keys_below != 0 ? DEGRADED_SAMPLES : 0u;
-    int rc = fit_budget(&to.buffer, window, rows, transfers, limits->budget);
+    int rc = bursts != NULL ? take_bursts(window, bursts, bursts->most_rows) : 0;
+    if (rc == 0)
+        rc = fit_budget(&to.buffer, window, rows, transfers, bursts, limits->budget);
     if (rc == 0) {
         struct wire_window part = *window;
         uint64_t final = part.flags & WINDOW_FINAL; /* nothing follows: only on the last part */

@@ -63,6 +63,9 @@ struct window_sum {
         uint32_t rank_room, pair_room, call_room, comm_room, region_room;
     } rows;
     uint8_t class_of[CALL_NUMBERS];
+    uint8_t burst_kind_of[CALL_NUMBERS];
+    struct burst_gather *bursts; /* owned */
+    struct burst_log *log;       /* of bursts */
 };
 
 /* Room for `need` elements of an array, at least doubling it.
@@ -94,15 +97,19 @@ int window_sum_create(struct window_sum **out, uint32_t most_pairs)
         return -ENOMEM;
     for (unsigned call = 0; call < CALL_NUMBERS; call++)
         sum->class_of[call] = (uint8_t)call_class_of((uint16_t)call);
+    for (unsigned call = 0; call < CALL_NUMBERS; call++)
+        sum->burst_kind_of[call] = (uint8_t)burst_kind_of((uint16_t)call);
     sum->most_pairs = most_pairs;
     sum->epoch = 1; /* 0 is what nothing has been resolved in */
     if (key_index_init(&sum->pair_index, most_pairs + MOST_OTHERS) != 0 ||
         key_index_init(&sum->call_index, MOST_CALL_ROWS + MOST_OTHERS) != 0 ||
         key_index_init(&sum->comm_index, MOST_COMMS) != 0 ||
-        key_index_init(&sum->region_index, MOST_REGIONS) != 0) {
+        key_index_init(&sum->region_index, MOST_REGIONS) != 0 ||
+        burst_gather_create(&sum->bursts) != 0) {
         window_sum_destroy(sum);
         return -ENOMEM;
     }
+    sum->log = burst_gather_log(sum->bursts);
     begin_dictionaries(sum);
     if (sum->comm_index.count == 0 || sum->region_index.count == 0) {
         window_sum_destroy(sum);
@@ -116,6 +123,7 @@ void window_sum_destroy(struct window_sum *sum)
 {
     if (sum == NULL)
         return;
+    burst_gather_destroy(sum->bursts);
     key_index_finish(&sum->pair_index);
     key_index_finish(&sum->call_index);
     key_index_finish(&sum->comm_index);
@@ -268,7 +276,83 @@ static struct key pair_key(uint64_t source, int64_t destination, uint64_t comm, 
                         comm << 32 | region << 16 | size_class};
 }
 
-static void add_pair(struct window_sum *sum, struct key key, uint64_t bytes)
+/* ---- bursts -------------------------------------------------------------- */
+
+static int pair_of(const void *user, uint32_t number, struct burst_pair *out)
+{
+    const struct window_sum *sum = user;
+    struct key key = sum->pair_index.keys[number];
+    out->source = (uint32_t)(key.a >> 32);
+    out->destination = (uint32_t)key.a;
+    out->size_class = (uint32_t)key.b & 0xffff;
+    return (int32_t)(uint32_t)key.a == OTHERS;
+}
+
+static struct burst_names names_of(const struct window_sum *sum)
+{
+    return (struct burst_names){pair_of, sum};
+}
+
+/* One conversion: the middle of the ticks is, but for rounding, the middle of the times. */
+static uint64_t middle_of(const struct tick_clock *clock, const struct event *event)
+{
+    uint64_t enter = event->t_enter < event->t_exit ? event->t_enter : event->t_exit;
+    return tick_clock_ns(clock, enter + (event->t_exit - enter) / 2);
+}
+
+static void note_message(struct window_sum *sum, uint32_t number, const struct tick_clock *clock,
+                         const struct event *event)
+{
+    if (burst_log_full(sum->log)) {
+        struct burst_names names = names_of(sum);
+        burst_gather_messages(sum->bursts, &names);
+    }
+    burst_log_add(sum->log, middle_of(clock, event), event->bytes, number);
+}
+
+static void add_collective(struct window_sum *sum, const struct rank_sum *rank,
+                           const struct sum_source *source, const struct event *event,
+                           enum burst_kind kind)
+{
+    uint32_t what = event->flags & (EVENT_SEND | EVENT_RECV | EVENT_POST);
+    if (event->flags & EVENT_FAILED || (kind == BURST_STARTS && what != EVENT_POST))
+        return;
+    struct burst_call call = {
+        .time_ns = middle_of(source->clock, event),
+        .bytes = event->bytes,
+        .rank = (uint32_t)rank->row.rank,
+        .comm = comm_position(source->tables, event->comm),
+        .request = event->request,
+        .root = event->peer,
+        .call = event->call,
+    };
+    burst_gather_call(sum->bursts, kind, &call);
+}
+
+void window_sum_member(struct window_sum *sum, int rank, uint32_t comm, uint32_t position)
+{
+    struct wire_comm_member_row row = {comm, sum->ranks[rank].row.rank, position};
+    burst_gather_member(sum->bursts, &row);
+}
+
+void window_sum_settle(struct window_sum *sum)
+{
+    struct burst_names names = names_of(sum);
+    if (sum->log->count > sum->log->most / 2)
+        burst_gather_messages(sum->bursts, &names);
+}
+
+int window_sum_bursts(struct window_sum *sum, const struct burst_clock *clock, uint64_t most_rows,
+                      struct burst_rows *out)
+{
+    struct burst_names names = names_of(sum);
+    return burst_gather_rows(sum->bursts, &names, clock, most_rows, out);
+}
+
+/* ---- records ------------------------------------------------------------- */
+
+/* @return number of the sum; KEY_INDEX_FULL: there is no memory for it */
+static uint32_t add_pair(struct window_sum *sum, struct key key, uint64_t bytes)
 {
     struct pair_sum *pair = find_pair(sum, key, sum->most_pairs);
     if (pair == NULL) {
@@ -276,14 +360,16 @@ static void add_pair(struct window_sum *sum, struct key key, uint64_t bytes)
         pair = find_pair(sum, pair_key(key.a >> 32, OTHERS, 0, 0, key.b & 0xffff), UINT32_MAX);
     }
     if (pair == NULL)
-        return;
+        return KEY_INDEX_FULL;
     pair->messages++;
     pair->bytes += bytes;
+    return (uint32_t)(pair - sum->pairs);
 }
 
-static void add_message(struct window_sum *sum, struct rank_sum *rank, struct sum_tables *tables,
-                        const struct event *event)
+static void add_message(struct window_sum *sum, struct rank_sum *rank,
+                        const struct sum_source *source, const struct event *event)
 {
+    struct sum_tables *tables = source->tables;
     struct wire_rank_row *row = &rank->row;
     if (event->peer == PEER_NULL)
         return;
@@ -292,10 +378,12 @@ static void add_message(struct window_sum *sum, struct rank_sum *rank, struct su
         row->sent_bytes += event->bytes;
         int64_t destination =
             event->peer >= 0 && (uint64_t)event->peer < rank->world ? event->peer : OTHERS;
-        add_pair(sum,
-                 pair_key(row->rank, destination, comm_position(tables, event->comm),
-                          region_position(tables, event->region), size_class_of(event->bytes)),
-                 event->bytes);
+        struct key key =
+            pair_key(row->rank, destination, comm_position(tables, event->comm),
+                     region_position(tables, event->region), size_class_of(event->bytes));
+        uint32_t number = add_pair(sum, key, event->bytes);
+        if (number != KEY_INDEX_FULL)
+            note_message(sum, number, source->clock, event);
     }
     if ((event->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE) &&
         !(event->flags & EVENT_CANCELLED)) {
@@ -419,7 +507,9 @@ size_t window_sum_events(struct window_sum *sum, int rank, const struct sum_sour
         to->row.events++;
         if (event->kind == EVENT_REGION)
             continue;
-        add_message(sum, to, source->tables, event);
+        add_message(sum, to, source, event);
+        if (event->call < CALL_NUMBERS && sum->burst_kind_of[event->call] != BURST_NO_COLLECTIVE)
+            add_collective(sum, to, source, event, sum->burst_kind_of[event->call]);
         add_call(sum, to, source, event, exit_ns);
     }
     return taken;
@@ -597,6 +687,7 @@ uint32_t window_sum_epoch(const struct window_sum *sum)
 static void begin_window(struct window_sum *sum)
 {
     sum->epoch++;
+    burst_gather_clear(sum->bursts);
     key_index_clear(&sum->pair_index);
     key_index_clear(&sum->call_index);
     key_index_clear(&sum->comm_index);

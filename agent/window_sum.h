@@ -15,6 +15,7 @@
 #ifndef HOLTER_AGENT_WINDOW_SUM_H
 #define HOLTER_AGENT_WINDOW_SUM_H
 
+#include "agent/burst_gather.h"
 #include "agent/tick_clock.h"
 #include "holter/call.h"
 #include "holter/ring.h"
@@ -132,6 +133,18 @@ struct window_rows {
 
 /** @return 0 or -ENOMEM: nothing is lost then, the rows can be asked for again */
 int window_sum_rows(struct window_sum *sum, struct window_rows *out);
+
+/** A rank stands at this position of a communicator of the dictionary, see burst_gather_member(). */
+void window_sum_member(struct window_sum *sum, int rank, uint32_t comm, uint32_t position);
+
+/** All ranks were drained up to one moment: a good one to put bursts in order, if many messages
+ *  wait for that. */
+void window_sum_settle(struct window_sum *sum);
+
+/** Bursts of the window so far, see burst_gather_rows(). What they and those without a row hold are
+ *  the messages of all pairs. */
+int window_sum_bursts(struct window_sum *sum, const struct burst_clock *clock, uint64_t most_rows,
+                      struct burst_rows *out);
 
 /** Begin the next window: ranks stay, their figures, pairs, calls and dictionaries are cleared. */
 void window_sum_clear(struct window_sum *sum);

@@ -496,6 +496,12 @@ void windows_observe_ticks(struct windows *windows)
     tick_clock_observe(&windows->tsc, tick_clock_read());
 }
 
+/* The rows are the arena's, which is ours. */
+static void shift_bursts(struct wire_window *window, int64_t shift_ns)
+{
+    burst_rows_shift((struct wire_burst_row *)window->bursts, window->bursts_count, shift_ns);
+}
+
 /* Windows that were closed on a guess, before any daemon was there to see them, get the numbers
  * that they would have had. */
 static int renumber(struct windows *windows, int64_t shift_ns)
@@ -517,6 +523,7 @@ static int renumber(struct windows *windows, int64_t shift_ns)
             window->keys_below = window->halves_count > 0 ? 1 : window->keys_below;
             window->degraded |= window->halves_count > 0 ? DEGRADED_SAMPLES : 0u;
             window->halves_count = 0;
+            shift_bursts(window, shift_ns);
             rc = wire_encode(&windows->buffer, WIRE_TYPE_WINDOW, window);
         } else if (rc == 0 && message.type == WIRE_TYPE_RANKS) {
             message.ranks.seq = next;
@@ -557,8 +564,10 @@ void windows_observe_daemon(struct windows *windows, const struct wire_clock_ans
 void windows_criteria(struct windows *windows, const struct wire_criteria *criteria)
 {
     for (struct job *job = windows->census->jobs; job != NULL; job = job->next)
-        if (strcmp(job->id, criteria->job) == 0)
+        if (strcmp(job->id, criteria->job) == 0) {
             transfer_sum_criteria(job->transfers, criteria);
+            job->burst_rows = criteria->burst_rows != 0 ? criteria->burst_rows : BURST_GATHER_ROWS;
+        }
 }
 
 void windows_welcome(struct windows *windows, uint64_t length_ns, uint64_t budget)

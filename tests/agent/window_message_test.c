@@ -1,5 +1,6 @@
 #include "agent/window_message.h"
 
+#include "holter/call.h"
 #include "holter/error.h"
 
 #include <setjmp.h>
@@ -153,8 +154,8 @@ static void encode(struct bed *bed, struct sums *sums, size_t budget, size_t lon
 {
     struct window_limits limits = {budget, longest};
     uint64_t next = sums->expected_seq = 5;
-    int parts = window_message_encode(&bed->window, &bed->rows, &bed->transfers, &limits, &next,
-                                      add_up, sums);
+    int parts = window_message_encode(&bed->window, &bed->rows, &bed->transfers, NULL, &limits,
+                                      &next, add_up, sums);
     assert_true(parts > 0);
     assert_int_equal(parts, sums->parts);
     assert_int_equal(next, 5 + sums->parts);
@@ -342,10 +343,196 @@ static void refusal_of_the_receiver_is_passed_on(void **state)
     struct window_limits limits = {1u << 20, 1u << 20};
     uint64_t next = 9;
     make(&bed);
-    assert_int_equal(
-        window_message_encode(&bed.window, &bed.rows, &bed.transfers, &limits, &next, refuse, NULL),
-        -HOLTER_ELIMIT);
+    assert_int_equal(window_message_encode(&bed.window, &bed.rows, &bed.transfers, NULL, &limits,
+                                           &next, refuse, NULL),
+                     -HOLTER_ELIMIT);
     assert_int_equal(next, 9);
+}
+
+/* ---- bursts -------------------------------------------------------------- */
+
+#define WINDOW_BEGIN UINT64_C(77000000000)
+
+static uint32_t no_place(void *user, uint32_t slot)
+{
+    (void)slot;
+    struct wire_comm_row row = {.id = 9, .size = RANKS, .name = "MPI_Comm_split"};
+    uint32_t position = window_sum_comm(user, &row);
+    return position;
+}
+
+static uint64_t same_time(const void *user, uint64_t mono_ns)
+{
+    (void)user;
+    return mono_ns;
+}
+
+/* Each rank sends to 120 others of 300, in five runs, and calls collectives. */
+static struct window_sum *gather(uint32_t most_pairs)
+{
+    struct window_sum *sum;
+    struct tick_clock clock;
+    struct ring_sum ring = {0};
+    struct slot_position comms[2] = {{0}};
+    assert_int_equal(window_sum_create(&sum, most_pairs), 0);
+    tick_clock_init_ns(&clock);
+    struct sum_tables tables = {.comms = comms,
+                                .comm_count = 2,
+                                .comm_epoch = 1,
+                                .find_comm = no_place,
+                                .find_region = no_place,
+                                .user = sum};
+    struct sum_source source = {&ring, &tables, &clock, WINDOW_BEGIN + 1000000000,
+                                WINDOW_BEGIN + 1000000000};
+    for (int rank = 0; rank < (int)RANKS; rank++) {
+        assert_int_equal(window_sum_add_rank(sum, (uint64_t)rank, 300), rank);
+        for (unsigned i = 0; i < 600; i++) {
+            uint64_t at = WINDOW_BEGIN + i / 120 * 200000000 + (uint64_t)rank * 5000 + i * 10;
+            struct event event = {.t_enter = at,
+                                  .t_exit = at + 8,
+                                  .bytes = 1 + i % 90,
+                                  .peer = (int32_t)(i * 7 + (unsigned)rank) % 310,
+                                  .comm = 1,
+                                  .kind = EVENT_CALL,
+                                  .call = CALL_Send,
+                                  .flags = EVENT_SEND | EVENT_POST | EVENT_DONE};
+            if (i % 60 == 0)
+                event = (struct event){.t_enter = at,
+                                       .t_exit = at + 8,
+                                       .bytes = 8,
+                                       .peer = (int32_t)(i / 120),
+                                       .comm = 1,
+                                       .kind = EVENT_CALL,
+                                       .call = CALL_Bcast};
+            assert_int_equal(window_sum_events(sum, rank, &source, &event, 1), 1);
+        }
+        window_sum_member(sum, rank, 1, (uint32_t)rank);
+    }
+    window_sum_settle(sum);
+    return sum;
+}
+
+struct burst_totals {
+    uint64_t pairs, messages, bytes, calls, bursts, rows, members, degraded, parts;
+    size_t longest;
+};
+
+static int add_bursts(void *user, uint64_t seq, const void *bytes, size_t length)
+{
+    struct burst_totals *totals = user;
+    struct wire_arena arena = {0};
+    struct wire_message message;
+    (void)seq;
+    assert_int_equal(wire_decode(&message, &arena, bytes, length, NULL), 0);
+    const struct wire_window *window = &message.window;
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < window->pairs_count; i++) {
+        totals->pairs += window->pairs[i].messages;
+        totals->bytes -= window->pairs[i].bytes;
+    }
+    for (uint64_t i = 0; i < window->bursts_count; i++) {
+        const struct wire_burst_row *burst = &window->bursts[i];
+        uint64_t messages = burst->other_messages, of_burst = burst->other_bytes;
+        for (uint64_t end = at + burst->pairs; at < end; at++) {
+            const struct wire_burst_pair_row *pair = &window->burst_pairs[at];
+            messages += pair->messages;
+            of_burst += pair->bytes;
+            if (!burst->collective)
+                continue;
+            assert_true(pair->destination < window->collectives_count);
+            const struct wire_collective_row *named = &window->collectives[pair->destination];
+            assert_int_equal(named->call, CALL_Bcast);
+            assert_int_equal(window->comms[named->comm].id, 9);
+        }
+        assert_int_equal(messages, burst->messages);
+        assert_int_equal(of_burst, burst->bytes);
+        *(burst->collective ? &totals->calls : &totals->messages) += burst->messages;
+        totals->bytes += burst->collective ? 0 : burst->bytes;
+    }
+    assert_int_equal(at, window->burst_pairs_count);
+    totals->bursts += window->bursts_count;
+    totals->rows += window->bursts_count + window->burst_pairs_count;
+    totals->members += window->comm_members_count;
+    totals->degraded |= window->degraded;
+    totals->longest = length > totals->longest ? length : totals->longest;
+    totals->parts++;
+    wire_arena_finish(&arena);
+    return 0;
+}
+
+static struct burst_totals encode_bursts(size_t budget, size_t longest, uint64_t most_rows,
+                                         uint32_t most_pairs)
+{
+    static struct bed bed;
+    struct burst_totals totals = {0};
+    struct window_limits limits = {budget, longest};
+    uint64_t next = 1;
+    struct window_sum *sum = gather(most_pairs);
+    make(&bed);
+    assert_int_equal(window_sum_rows(sum, &bed.rows), 0);
+    struct window_bursts bursts = {
+        sum, {same_time, NULL, WINDOW_BEGIN, WINDOW_BEGIN + 1000000000}, most_rows};
+    assert_true(window_message_encode(&bed.window, &bed.rows, &bed.transfers, &bursts, &limits,
+                                      &next, add_bursts, &totals) > 0);
+    window_sum_destroy(sum);
+    assert_int_equal(totals.messages, totals.pairs);
+    assert_int_equal(totals.messages, RANKS * 590);
+    assert_int_equal(totals.bytes, 0);
+    assert_int_equal(totals.calls, RANKS * 10);
+    return totals;
+}
+
+static void bursts_hold_the_messages_of_all_pairs(void **state)
+{
+    (void)state;
+    struct burst_totals totals = encode_bursts(1u << 20, 1u << 20, 30000, 1u << 16);
+    assert_int_equal(totals.bursts, 64);
+    assert_int_equal(totals.members, RANKS);
+    assert_int_equal(totals.degraded, 0);
+    /* Pairs that are together in "others" have no rows in bursts either. */
+    totals = encode_bursts(1u << 20, 1u << 20, 30000, 500);
+    assert_true(totals.rows < 30000);
+    assert_int_equal(totals.degraded, DEGRADED_PAIRS);
+}
+
+static void bursts_have_the_rows_that_are_wanted_at_most(void **state)
+{
+    (void)state;
+    for (uint64_t most = 20000; most > 1; most /= 2) {
+        struct burst_totals totals = encode_bursts(1u << 20, 1u << 20, most, 1u << 16);
+        assert_true(totals.rows <= most);
+        assert_int_equal(totals.degraded, most > 10000 ? 0 : totals.degraded & DEGRADED_BURSTS);
+    }
+}
+
+static void bursts_over_the_budget_shrink_and_add_up(void **state)
+{
+    (void)state;
+    struct burst_totals whole = encode_bursts(1u << 20, 1u << 20, 30000, 1u << 16);
+    struct burst_totals totals = encode_bursts(whole.longest - 1, 1u << 20, 30000, 1u << 16);
+    assert_true(totals.longest <= whole.longest - 1);
+    assert_int_equal(totals.degraded, DEGRADED_BURSTS); /* they took most of it */
+    assert_true(totals.rows < whole.rows);
+    for (size_t budget = 100000; budget > 5000; budget /= 2) {
+        totals = encode_bursts(budget, 1u << 20, 30000, 1u << 16);
+        assert_true(totals.longest <= budget);
+        assert_true(totals.degraded & DEGRADED_BURSTS);
+        assert_true(totals.bursts >= 2);
+    }
+    totals = encode_bursts(1, 1u << 20, 30000, 1u << 16);
+    assert_int_equal(totals.rows, 2);
+    assert_int_equal(totals.members, 0);
+}
+
+static void bursts_of_a_long_window_keep_their_pairs_in_every_part(void **state)
+{
+    (void)state;
+    struct burst_totals totals = encode_bursts(1u << 20, 20000, 30000, 1u << 16);
+    assert_true(totals.parts > 5);
+    assert_true(totals.longest <= 20000);
+    assert_int_equal(totals.bursts, 64);
+    assert_int_equal(totals.members, RANKS);
+    assert_int_equal(totals.degraded, 0);
 }
 
 int main(void)
@@ -359,6 +546,10 @@ int main(void)
         cmocka_unit_test(transfers_are_put_together_and_add_up),
         cmocka_unit_test(fold_keeps_the_largest),
         cmocka_unit_test(refusal_of_the_receiver_is_passed_on),
+        cmocka_unit_test(bursts_hold_the_messages_of_all_pairs),
+        cmocka_unit_test(bursts_have_the_rows_that_are_wanted_at_most),
+        cmocka_unit_test(bursts_over_the_budget_shrink_and_add_up),
+        cmocka_unit_test(bursts_of_a_long_window_keep_their_pairs_in_every_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -257,6 +257,37 @@ static void check_pairs(struct fixture *f, const struct window_rows *rows, uint6
     assert_int_equal(listed, sent);
 }
 
+static uint64_t same_time(const void *user, uint64_t mono_ns)
+{
+    (void)user;
+    return mono_ns;
+}
+
+/* Bursts hold the messages of all pairs, with all their bytes, and the calls of collectives. */
+static void check_bursts(struct window_sum *sum, const struct window_rows *rows, uint64_t end)
+{
+    struct burst_clock clock = {same_time, NULL, end - WINDOW_NS, end};
+    struct burst_rows bursts;
+    uint64_t messages = 0, bytes = 0, calls = 0;
+    for (uint64_t i = 0; i < rows->pairs_count; i++) {
+        messages += rows->pairs[i].messages;
+        bytes += rows->pairs[i].bytes;
+    }
+    for (uint64_t i = 0; i < rows->calls_count; i++)
+        if (call_class_of((uint16_t)rows->calls[i].call) == CALL_COLLECTIVE)
+            calls += rows->calls[i].calls;
+    assert_int_equal(window_sum_bursts(sum, &clock, BURST_GATHER_ROWS, &bursts), 0);
+    assert_true(bursts.bursts_count + bursts.pairs_count <= BURST_GATHER_ROWS);
+    for (uint64_t i = 0; i < bursts.bursts_count; i++) {
+        messages -= bursts.bursts[i].collective ? 0 : bursts.bursts[i].messages;
+        bytes -= bursts.bursts[i].collective ? 0 : bursts.bursts[i].bytes;
+        calls -= bursts.bursts[i].collective ? bursts.bursts[i].messages : 0;
+    }
+    assert_int_equal(messages, 0);
+    assert_int_equal(bytes, 0);
+    assert_int_equal(calls, 0);
+}
+
 static void check_calls(const struct window_rows *rows, uint64_t whole[RANKS][CALL_NUMBERS])
 {
     for (uint64_t i = 0; i < rows->ranks_count; i++) {
@@ -328,6 +359,7 @@ static void check_stream(uint64_t seed)
         }
         check_pairs(f, &rows, begin, end);
         check_calls(&rows, whole);
+        check_bursts(f->sum, &rows, end);
         window_sum_clear(f->sum);
     }
     for (int rank = 0; rank < RANKS; rank++)
@@ -500,6 +532,7 @@ static void pairs_beyond_the_limit_keep_exact_totals(void **state)
             messages += rows.pairs[i].messages;
         assert_int_equal(messages, 500);
         assert_int_equal(rows.ranks[0].sent, 500);
+        check_bursts(sum, &rows, 1000000);
         window_sum_clear(sum);
     }
     window_sum_destroy(sum);

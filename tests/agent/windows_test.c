@@ -490,6 +490,184 @@ static void state_of_a_process_that_calls_is_not_looked_at(void **state)
     assert_int_equal(tell(bed).rank.process_state, 'R');
 }
 
+/* Bursts that were committed since the last look. */
+struct bursts_told {
+    uint64_t windows, bursts, messages, pairs, rows, calls, collectives, degraded;
+    struct wire_burst_row burst[8]; /* the first ones */
+    struct wire_collective_row collective;
+    uint64_t comm; /* its id */
+    struct wire_comm_member_row member;
+    uint64_t members;
+};
+
+static void see_bursts(const struct wire_window *window, struct bursts_told *told)
+{
+    told->windows++;
+    told->degraded |= window->degraded;
+    for (uint64_t i = 0; i < window->pairs_count; i++)
+        told->pairs += window->pairs[i].messages;
+    for (uint64_t i = 0; i < window->bursts_count; i++) {
+        const struct wire_burst_row *burst = &window->bursts[i];
+        *(burst->collective ? &told->calls : &told->messages) += burst->messages;
+        if (told->bursts < 8)
+            told->burst[told->bursts] = *burst;
+        told->bursts++;
+    }
+    told->rows += window->bursts_count + window->burst_pairs_count;
+    for (uint64_t i = 0; i < window->collectives_count; i++) {
+        told->collective = window->collectives[i];
+        told->comm = window->comms[told->collective.comm].id;
+    }
+    told->collectives += window->collectives_count;
+    for (uint64_t i = 0; i < window->comm_members_count; i++)
+        told->member = window->comm_members[i];
+    told->members += window->comm_members_count;
+}
+
+static struct bursts_told look_at_bursts(struct bed *bed)
+{
+    struct bursts_told told = {0};
+    struct wire_arena arena = {0};
+    struct journal_message kept;
+    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+        struct wire_message message;
+        assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
+        if (message.type == WIRE_TYPE_WINDOW)
+            see_bursts(&message.window, &told);
+    }
+    wire_arena_finish(&arena);
+    assert_int_equal(told.messages, told.pairs);
+    return told;
+}
+
+static void bursts_are_told_in_daemon_time(void **state)
+{
+    struct bed *bed = *state;
+    daemon_clock_init(&bed->windows.clock, BEGIN, BEGIN + 10 * SECOND);
+    bed->windows.clock.known = 1;
+    begin_watching(bed);
+    for (uint64_t run = 1; run <= 3; run++)
+        for (uint64_t i = 0; i < 10 * run; i++) /* all of a run at one moment */
+            write_message(bed, BEGIN + run * SECOND / 4, BEGIN + run * SECOND / 4 + 100);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    struct bursts_told told = look_at_bursts(bed);
+    assert_int_equal(told.windows, 1);
+    assert_int_equal(told.bursts, 3);
+    for (uint64_t run = 1; run <= 3; run++) {
+        const struct wire_burst_row *burst = &told.burst[run - 1];
+        assert_int_equal(burst->messages, 10 * run);
+        assert_int_equal(burst->bytes, 1000 * run);
+        assert_int_equal(burst->pairs, 1);
+        /* The call lasted 10 ns. */
+        assert_int_equal(burst->first_ns, BEGIN + 10 * SECOND + run * SECOND / 4 + 5);
+        assert_int_equal(burst->last_ns, burst->first_ns);
+    }
+    assert_int_equal(told.degraded, 0);
+    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    assert_int_equal(look_at_bursts(bed).bursts, 0);
+}
+
+static void collectives_are_told_with_their_communicators(void **state)
+{
+    struct bed *bed = *state;
+    fake_rank_comm(&bed->fake, 3, 55, 2, "MPI_Comm_split");
+    segment_comm(bed->fake.segment, 3)->my_rank = 1;
+    begin_watching(bed);
+    for (uint64_t i = 0; i < 2; i++) {
+        struct event event = {.t_enter = BEGIN + i * SECOND + 1000,
+                              .t_exit = BEGIN + i * SECOND + 3000,
+                              .kind = EVENT_CALL,
+                              .call = CALL_Bcast,
+                              .bytes = 64,
+                              .peer = 3,
+                              .comm = 3};
+        fake_rank_write(&bed->fake, &event);
+        windows_turn(&bed->windows, BEGIN + (i + 1) * SECOND);
+        struct bursts_told told = look_at_bursts(bed);
+        assert_int_equal(told.calls, 1);
+        assert_int_equal(told.burst[0].collective, 1);
+        assert_int_equal(told.burst[0].first_ns, BEGIN + i * SECOND + 2000);
+        assert_int_equal(told.burst[0].bytes, 64);
+        assert_int_equal(told.collectives, 1);
+        assert_int_equal(told.collective.call, CALL_Bcast);
+        assert_int_equal(told.collective.root, 3);
+        assert_int_equal(told.comm, 55);
+        assert_int_equal(told.members, 1); /* in each window */
+        assert_int_equal(told.member.comm, told.collective.comm);
+        assert_int_equal(told.member.rank, 2);
+        assert_int_equal(told.member.position, 1);
+    }
+    write_call(bed, CALL_Barrier, BEGIN + 2 * SECOND + 10, BEGIN + 2 * SECOND + 20);
+    struct event world = {.t_enter = BEGIN + 2 * SECOND + 30,
+                          .t_exit = BEGIN + 2 * SECOND + 40,
+                          .kind = EVENT_CALL,
+                          .call = CALL_Barrier,
+                          .peer = PEER_NONE};
+    fake_rank_write(&bed->fake, &world);
+    windows_turn(&bed->windows, BEGIN + 3 * SECOND);
+    struct bursts_told told = look_at_bursts(bed);
+    assert_int_equal(told.calls, 2);
+    assert_int_equal(told.collectives, 2); /* one communicator is not known */
+    assert_int_equal(told.members, 0);
+}
+
+/* What was gathered and not committed is gathered once more, by the one who commits it. */
+static void bursts_of_a_killed_worker_do_not_count_twice(void **state)
+{
+    struct bed *bed = *state;
+    begin_watching(bed);
+    write_message(bed, BEGIN + 2000, BEGIN + 3000);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    write_message(bed, BEGIN + SECOND + 2000, BEGIN + SECOND + 3000);
+    windows_turn(&bed->windows, BEGIN + SECOND + SECOND / 2); /* summed, not committed */
+    struct bursts_told before = look_at_bursts(bed);
+    stop_worker(bed);
+    journal_restarted(bed->journal);
+    start_worker(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    struct bursts_told after = look_at_bursts(bed);
+    assert_int_equal(before.messages, 1);
+    assert_int_equal(after.messages, 1);
+    assert_int_equal(after.burst[0].first_ns, BEGIN + SECOND + 2005);
+}
+
+static void bursts_of_a_guessed_time_move_with_their_window(void **state)
+{
+    struct bed *bed = *state;
+    bed->windows.clock.known = 0;
+    begin_watching(bed);
+    write_message(bed, BEGIN + 2000, BEGIN + 3000);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    /* the daemon is 50 s behind the guess */
+    struct wire_clock_answer answer = {.t1_ns = BEGIN + SECOND + 1000,
+                                       .t2_ns = BEGIN - 49 * SECOND + 2000,
+                                       .t3_ns = BEGIN - 49 * SECOND + 2000};
+    windows_observe_daemon(&bed->windows, &answer, BEGIN + SECOND + 3000);
+    struct bursts_told told = look_at_bursts(bed);
+    assert_int_equal(told.messages, 1);
+    assert_int_equal(told.burst[0].first_ns, BEGIN - 50 * SECOND + 2005);
+    assert_int_equal(told.burst[0].time_sum_low, told.burst[0].first_ns);
+}
+
+static void daemon_says_how_many_rows_bursts_may_have(void **state)
+{
+    struct bed *bed = *state;
+    struct wire_criteria criteria = {.job = JOB, .burst_rows = 4};
+    begin_watching(bed);
+    for (uint64_t second = 0; second < 3; second++) {
+        for (uint64_t i = 0; i < 6; i++)
+            write_message(bed, BEGIN + second * SECOND + i * SECOND / 10 + 2000,
+                          BEGIN + second * SECOND + i * SECOND / 10 + 3000);
+        windows_turn(&bed->windows, BEGIN + (second + 1) * SECOND);
+        struct bursts_told told = look_at_bursts(bed);
+        assert_int_equal(told.messages, 6);
+        assert_true(second == 1 ? told.rows <= 4 : told.rows == 12);
+        criteria.burst_rows = second == 0 ? 4 : 0;
+        windows_criteria(&bed->windows, &criteria);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -515,6 +693,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_rank_that_waits_for_long_tells_for_what, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(state_of_a_process_that_calls_is_not_looked_at, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(bursts_are_told_in_daemon_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(collectives_are_told_with_their_communicators, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(bursts_of_a_killed_worker_do_not_count_twice, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(bursts_of_a_guessed_time_move_with_their_window, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(daemon_says_how_many_rows_bursts_may_have, set_up,
                                         tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

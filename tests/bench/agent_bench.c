@@ -132,6 +132,12 @@ static int sum_ranks_open(struct fake_rank *fakes, struct rank **ranks, struct w
     return 0;
 }
 
+static uint64_t same_time(const void *user, uint64_t mono_ns)
+{
+    (void)user;
+    return mono_ns;
+}
+
 /* The rings are filled, untimed, then drained, timed, so that records come from memory, not from
  * cache. */
 static int bench_sum(int matching)
@@ -151,7 +157,7 @@ static int bench_sum(int matching)
         rc = sum_ranks_open(fakes, ranks, sum, match);
     struct tick_clock plain;
     tick_clock_init_ns(&plain);
-    uint64_t spent = 0, events = 0, now = clock_mono_ns(), rows_ns = 0;
+    uint64_t spent = 0, events = 0, now = clock_mono_ns(), rows_ns = 0, bursts_ns = 0, messages = 0;
     for (int round = 0; rc == 0 && round < SUM_ROUNDS; round++) {
         for (int i = 0; i < SUM_RANKS; i++) {
             mixes[i].rank = i;
@@ -170,15 +176,24 @@ static int bench_sum(int matching)
         if (matching)
             match_settle(match, now);
         uint64_t drained = clock_process_cpu_ns();
+        struct burst_clock same = {same_time, NULL, 0, now};
+        struct burst_rows bursts;
+        rc = window_sum_bursts(sum, &same, BURST_GATHER_ROWS, &bursts);
+        uint64_t gathered = clock_process_cpu_ns();
+        for (uint64_t i = 0; rc == 0 && i < bursts.bursts_count; i++)
+            messages += bursts.bursts[i].messages;
         struct window_rows rows;
-        rc = window_sum_rows(sum, &rows);
-        if (round == SUM_ROUNDS - 1)
-            printf("rows of a window          %llu pairs, %llu calls\n",
-                   (unsigned long long)rows.pairs_count, (unsigned long long)rows.calls_count);
+        rc = rc == 0 ? window_sum_rows(sum, &rows) : rc;
+        if (rc == 0 && round == SUM_ROUNDS - 1)
+            printf(
+                "rows of a window          %llu pairs, %llu calls, %llu bursts with %llu pairs\n",
+                (unsigned long long)rows.pairs_count, (unsigned long long)rows.calls_count,
+                (unsigned long long)bursts.bursts_count, (unsigned long long)bursts.pairs_count);
         window_sum_clear(sum);
         transfer_sum_clear(transfers);
         spent += drained - begin;
-        rows_ns += clock_process_cpu_ns() - drained;
+        bursts_ns += gathered - drained;
+        rows_ns += clock_process_cpu_ns() - gathered;
     }
     for (int i = 0; i < SUM_RANKS; i++) {
         rank_destroy(ranks[i]);
@@ -199,6 +214,8 @@ static int bench_sum(int matching)
            matching ? "drained, summed, matched " : "drained and summed        ",
            (double)events / (double)spent * 1e3, (double)spent / (double)events);
     printf("rows made and cleared     %.3f ms a window\n", (double)rows_ns / SUM_ROUNDS / 1e6);
+    printf("bursts made               %.3f ms a window (%.1f ns a message or call)\n",
+           (double)bursts_ns / SUM_ROUNDS / 1e6, (double)bursts_ns / (double)messages);
     return 0;
 }
 
