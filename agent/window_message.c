@@ -282,12 +282,31 @@ static int fit_bursts_last(struct wire_buffer *buffer, struct wire_window *windo
                    : fit_bursts(buffer, window, bursts, budget > without ? budget - without : 0);
 }
 
+/* A number takes 9 bytes at most, and eight in its row's struct; a text 66. */
+#define MOST_BYTES(list) (window->list##_count * (sizeof *window->list / 8 * 9 + 5))
+#define MOST_TEXT 66u
+#define MOST_ELSE 1024u /* keys, counts, and what stands in no row */
+
+/* Nearly all windows are far below the budget: to know that they need not be encoded. */
+static int surely_fits(const struct wire_window *window, size_t budget)
+{
+    size_t most = MOST_BYTES(comms) + MOST_BYTES(regions) + MOST_BYTES(ranks) + MOST_BYTES(pairs) +
+                  MOST_BYTES(calls) + MOST_BYTES(deaths) + MOST_BYTES(node) +
+                  MOST_BYTES(transfers) + MOST_BYTES(latencies) + MOST_BYTES(halves) +
+                  MOST_BYTES(pending) + MOST_BYTES(bursts) + MOST_BYTES(burst_pairs) +
+                  MOST_BYTES(collectives) + MOST_BYTES(comm_members);
+    most += (window->comms_count + window->regions_count + window->node_count) * MOST_TEXT;
+    return most + MOST_ELSE <= budget;
+}
+
 /* Leave out detail, in the order that the header gives. */
 static int fit_budget(struct wire_buffer *buffer, struct wire_window *window,
                       struct window_rows *rows, struct transfer_rows *transfers,
                       const struct window_bursts *bursts, size_t budget)
 {
     size_t whole;
+    if (surely_fits(window, budget))
+        return 0;
     int rc = fit_halves(buffer, window, budget);
     if (rc == 0)
         rc = encoded_length(buffer, window, &whole);
