@@ -44,7 +44,9 @@ struct phases {
 static bool are_valid(const struct phases_params *p)
 {
     return p->clusters >= 8 && p->clusters <= MOST && p->items >= LEAST_ITEMS &&
-           p->items / 4 >= p->clusters && p->closed >= 1 && p->closed <= MOST && p->gap_ns >= 0;
+           p->items / 4 >= p->clusters && p->closed >= 1 && p->closed <= MOST && p->gap_ns >= 0 &&
+           p->gap_start_ns >= 0 && p->gap_least_ns >= 0 && p->gap_most_ns >= 0 &&
+           (p->gap_most_ns == 0 || p->gap_most_ns >= p->gap_least_ns);
 }
 
 int phases_create(struct phases **out, const struct phases_params *params)
@@ -64,7 +66,9 @@ int phases_create(struct phases **out, const struct phases_params *params)
         phases_destroy(p);
         return -ENOMEM;
     }
-    p->counts.gap_ns = params->gap_ns > 0 ? params->gap_ns : NEVER;
+    p->counts.gap_ns = params->gap_ns > 0         ? params->gap_ns
+                       : params->gap_start_ns > 0 ? params->gap_start_ns
+                                                  : NEVER;
     p->choose_at = params->gap_ns > 0 ? UINT64_MAX : FIRST_CHOICE;
     p->closed_ns = p->newest_ns = INT64_MIN;
     burst_clusters_hold(p->clusters, p->counts.gap_ns, p->closed_ns);
@@ -234,23 +238,36 @@ static double height_of(const struct phase *phase)
     return (double)(phase->height_ns > LEAST_HEIGHT_NS ? phase->height_ns : LEAST_HEIGHT_NS);
 }
 
-/* The gap in the largest ratio of heights, highest first. @return NEVER: there is none */
-static int64_t gap_between(const struct phase *all, size_t count, int64_t now_ns)
+/* Where between two heights g may lie. */
+struct jump {
+    double low, high;
+};
+
+static struct jump jump_at(const struct phases_params *p, const struct phase *all, size_t i)
 {
-    double most = 0;
-    size_t at = 0;
+    struct jump jump = {height_of(&all[i]), height_of(&all[i - 1])};
+    if (jump.low < (double)p->gap_least_ns)
+        jump.low = (double)p->gap_least_ns;
+    if (p->gap_most_ns > 0 && jump.high > (double)p->gap_most_ns)
+        jump.high = (double)p->gap_most_ns;
+    return jump;
+}
+
+/* The gap in the largest ratio of heights, highest first. @return NEVER: there is none */
+static int64_t gap_between(const struct phases_params *p, const struct phase *all, size_t count,
+                           int64_t now_ns)
+{
+    struct jump most = {1, 0};
     for (size_t i = LEAST_ABOVE; i < count; i++) {
-        double ratio = height_of(&all[i - 1]) / height_of(&all[i]);
-        if (ratio > most) {
-            most = ratio;
-            at = i;
-        }
+        struct jump jump = jump_at(p, all, i);
+        if (jump.high / jump.low > most.high / most.low)
+            most = jump;
     }
-    if (most < LEAST_RATIO)
+    if (most.high / most.low < LEAST_RATIO)
         return NEVER;
-    if (all[at].height_ns <= now_ns && now_ns < all[at - 1].height_ns)
+    if (most.low <= (double)now_ns && (double)now_ns < most.high)
         return now_ns;
-    return (int64_t)sqrt(height_of(&all[at - 1]) * height_of(&all[at]));
+    return (int64_t)sqrt(most.low * most.high);
 }
 
 static int choose_gap(struct phases *p)
@@ -263,7 +280,7 @@ static int choose_gap(struct phases *p)
     count = count < room ? count : room;
     /* The first is bounded by what is not looked at. */
     qsort(all + 1, count - 1, sizeof(*all), highest_first);
-    int64_t gap = gap_between(all + 1, count - 1, p->counts.gap_ns);
+    int64_t gap = gap_between(&p->params, all + 1, count - 1, p->counts.gap_ns);
     free(all);
     if (gap != NEVER)
         p->counts.gap_ns = gap;

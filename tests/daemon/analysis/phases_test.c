@@ -162,6 +162,76 @@ static void gap_is_chosen_between_the_scales_of_the_job(void **state)
     phases_destroy(phases);
 }
 
+static struct phases *create_bounded(int64_t start_ns, int64_t least_ns, int64_t most_ns)
+{
+    struct phases_params params = PHASES_DEFAULTS;
+    struct phases *phases;
+    params.gap_start_ns = start_ns;
+    params.gap_least_ns = least_ns;
+    params.gap_most_ns = most_ns;
+    assert_int_equal(phases_create(&phases, &params), 0);
+    return phases;
+}
+
+/* Bursts 1 ms apart, ten a step; steps 50 ms apart, 20 a round; rounds a minute apart. */
+static int64_t time_of_round(int64_t burst)
+{
+    return (burst % 10 + burst / 10 % 20 * 60 + burst / 200 * 61200) * MS;
+}
+
+static void chosen_gap_keeps_to_its_bounds(void **state)
+{
+    static const struct {
+        int64_t least_ns, most_ns, low_ns, high_ns;
+    } cases[] = {
+        {0, 0, 5000LL * MS, 60000LL * MS}, /* the largest jump, from 1 to 60 s about */
+        {250 * MS, 10000LL * MS, 1000 * MS, 5000LL * MS}, /* what lies between of it */
+        {0, 20 * MS, 8 * MS, 12 * MS},                    /* from 5 to 20 ms */
+        {300000000LL * MS, 0, 3 * MS, 3 * MS},            /* none: stays as it started */
+        {20 * MS, 39 * MS, 3 * MS, 3 * MS},               /* too little of one */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct phases *phases = create_bounded(3 * MS, cases[i].least_ns, cases[i].most_ns);
+        for (int64_t b = 0; b < 3000; b++) {
+            assert_int_equal(add_at(phases, time_of_round(b)), 0);
+            assert_int_equal(phases_close(phases, time_of_round(b)), 0);
+        }
+        int64_t gap = counts_of(phases).gap_ns;
+        assert_true(gap >= cases[i].low_ns && gap <= cases[i].high_ns);
+        phases_destroy(phases);
+    }
+}
+
+static void closed_phases_stay_when_the_gap_changes(void **state)
+{
+    static struct phase seen[4096], now[4096];
+    struct phases *phases = create_bounded(3 * MS, 250 * MS, 10000LL * MS);
+    size_t known = 0, early = 0;
+    uint64_t bursts = 0;
+    (void)state;
+    for (int64_t b = 0; b < 3000; b++) {
+        assert_int_equal(add_at(phases, time_of_round(b)), 0);
+        assert_int_equal(phases_close(phases, time_of_round(b)), 0);
+        size_t got = phases_closed(phases, 1, now, 4096);
+        assert_true(got >= known);
+        assert_memory_equal(now, seen, known * sizeof(now[0]));
+        memcpy(seen, now, got * sizeof(now[0]));
+        known = got;
+        early = counts_of(phases).gap_ns == 3 * MS ? known : early;
+    }
+    assert_int_equal(phases_close(phases, PHASES_TIME_MOST), 0);
+    known = phases_closed(phases, 1, now, 4096);
+    assert_true(early > 10);                          /* steps at first, */
+    assert_true(known < early + 15 && known > early); /* then rounds */
+    for (size_t i = 0; i < known; i++) {
+        assert_true(i == 0 || now[i].begin_ns > now[i - 1].end_ns);
+        bursts += now[i].bursts;
+    }
+    assert_int_equal(bursts, 3000);
+    phases_destroy(phases);
+}
+
 /* ---- bounds --------------------------------------------------------------------- */
 
 static void folding_keeps_what_is_coarser(void **state)
@@ -221,6 +291,13 @@ static void what_is_out_of_range_is_refused(void **state)
     assert_int_equal(phases_create(&none, &params), -HOLTER_ERANGE);
     params = PHASES_DEFAULTS;
     params.gap_ns = -1;
+    assert_int_equal(phases_create(&none, &params), -HOLTER_ERANGE);
+    params = PHASES_DEFAULTS;
+    params.gap_start_ns = -1;
+    assert_int_equal(phases_create(&none, &params), -HOLTER_ERANGE);
+    params = PHASES_DEFAULTS;
+    params.gap_least_ns = 2;
+    params.gap_most_ns = 1;
     assert_int_equal(phases_create(&none, &params), -HOLTER_ERANGE);
 }
 
@@ -311,6 +388,8 @@ int main(void)
         cmocka_unit_test(silence_closes_the_last_phase),
         cmocka_unit_test(late_bursts_leave_closed_boundaries_where_they_are),
         cmocka_unit_test(gap_is_chosen_between_the_scales_of_the_job),
+        cmocka_unit_test(chosen_gap_keeps_to_its_bounds),
+        cmocka_unit_test(closed_phases_stay_when_the_gap_changes),
         cmocka_unit_test(folding_keeps_what_is_coarser),
         cmocka_unit_test(what_is_out_of_range_is_refused),
         cmocka_unit_test(hostile_times_break_nothing),
