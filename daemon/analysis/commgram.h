@@ -34,8 +34,8 @@
  * Use: create, anchors, each phase in order, finish. Adding a phase costs a dendrogram unless the
  * cache knows it (see commgram_cache.h); everything else is cheap.
  *
- * Memory: 8 bytes for each rank and column, 48 for each ribbon, 32 for each edge of one phase, and
- * that of communities and curve.
+ * Memory: 4 bytes for each rank and column, 100 for each bar, 16 for each run, 32 for each ribbon,
+ * 80 for each edge of one phase, and that of communities and curve.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_COMMGRAM_H
@@ -49,7 +49,7 @@
 
 #define COMMGRAM_MOST_PHASES 1024u
 #define COMMGRAM_MOST_RANKS (1u << 20)
-#define COMMGRAM_MOST_CELLS (1u << 26) /**< phases times ranks */
+#define COMMGRAM_MOST_CELLS (1u << 24) /**< phases times ranks */
 #define COMMGRAM_MOST_EDGES (1u << 24) /**< of one phase */
 #define COMMGRAM_MOST_RIBBONS (1u << 20)
 #define COMMGRAM_SILENT UINT32_MAX /**< identity of the bar of silent ranks */
@@ -125,7 +125,7 @@ struct commgram_picture {
 
 struct commgram;
 
-/** @return 0, -ENOMEM, or -HOLTER_ERANGE: a parameter (a rank of `only` beyond the job's is none) */
+/** @return 0, -ENOMEM, or -HOLTER_ERANGE: a parameter. Ranks of `only` beyond the job's are none */
 int commgram_create(struct commgram **out, const struct commgram_params *params);
 void commgram_destroy(struct commgram *commgram);
 
@@ -135,7 +135,7 @@ int commgram_anchor(struct commgram *commgram, const struct phase_edge *edges, s
 
 /** Add the next phase.
  *  @return 0; -HOLTER_ELIMIT: more phases than said, or too many edges; -HOLTER_EUSAGE: finished;
- *          or -ENOMEM. After an error the phase was not added, and cannot be */
+ *          or -ENOMEM. After the last there is no picture: whatever follows is -HOLTER_EUSAGE */
 int commgram_add_phase(struct commgram *commgram, const struct commgram_phase *phase);
 
 /** Make the picture of the phases added. No more can be after that.

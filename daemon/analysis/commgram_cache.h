@@ -25,7 +25,7 @@ struct commgram_cache;
 
 /** @param bytes    room for merges, 8 bytes each: about 8 a rank and phase (1 MiB holds 30 phases of
  *                  4,320 ranks); larger dendrograms are not kept
- *  @param entries  at most; 1 to 2^20; 64 bytes each
+ *  @param entries  at most; 1 to 4,096; 48 bytes each
  *  @return 0, -ENOMEM or -HOLTER_ERANGE */
 int commgram_cache_create(struct commgram_cache **out, size_t bytes, uint32_t entries);
 void commgram_cache_destroy(struct commgram_cache *cache);
