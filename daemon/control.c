@@ -27,7 +27,7 @@ struct control {
 static const enum wire_type topics[] = {
     WIRE_TYPE_JOB,         WIRE_TYPE_PLACES,      WIRE_TYPE_TOTALS, WIRE_TYPE_RANK_WINDOW,
     WIRE_TYPE_PAIR_WINDOW, WIRE_TYPE_CALL_WINDOW, WIRE_TYPE_NODES,  WIRE_TYPE_REGIONS,
-    WIRE_TYPE_LATENCIES,   WIRE_TYPE_ALERT,
+    WIRE_TYPE_LATENCIES,   WIRE_TYPE_PHASES,      WIRE_TYPE_CURVE,  WIRE_TYPE_ALERT,
 };
 #define TOPICS (sizeof(topics) / sizeof(topics[0]))
 

@@ -53,6 +53,8 @@ int job_create(struct job **out, const char *id, const struct job_options *optio
     key_table_init(&job->place_keys);
     int code = run_sum_create(&job->run, &sum_limits);
     code = code != 0 ? code : job_latency_create(&job->latency, options->window_ns);
+    if (code == 0)
+        code = job_phases_create(&job->phases, options->window_ns, options->modelled);
     if (code == 0 && options->rules != NULL) {
         struct job_watch_options watch = {options->rules, options->window_ns, job, job_tell};
         code = job_watch_create(&job->watch, &watch);
@@ -72,6 +74,7 @@ void job_destroy(struct job *job)
     job_windows_finish(job);
     run_sum_destroy(job->run);
     job_latency_destroy(job->latency);
+    job_phases_destroy(job->phases);
     job_watch_destroy(job->watch);
     for (uint32_t i = 0; i < job->node_count; i++)
         free(job->nodes[i]);
@@ -395,7 +398,8 @@ static int check_window(const struct job *job, const struct wire_window *m, stru
                           " or region %" PRIu64 " that is not there",
                           i, c->rank, c->comm, c->region);
     }
-    if (latency_rows_check(m, world, fault->text, sizeof(fault->text)) != 0)
+    if (latency_rows_check(m, world, fault->text, sizeof(fault->text)) != 0 ||
+        burst_rows_check(m, world, fault->text, sizeof(fault->text)) != 0)
         return -HOLTER_ERANGE;
     if (job->node_count >= JOB_MOST_NODES)
         return refuse(fault, -HOLTER_ELIMIT, "the job has %u nodes already", job->node_count);
@@ -545,6 +549,11 @@ int job_window(struct job *job, uint64_t instance, const struct wire_window *mes
     struct open_window *window = node == NULL ? NULL : job_window_for(job, number, now_ns);
     if (window == NULL || make_rows(job, message, &rows) != 0)
         return refuse(fault, -ENOMEM, "no memory for a window");
+    code = job_phases_prepare(job->phases, &window->bursts, message, job->node_count, job->world);
+    if (code != 0)
+        return refuse(fault, code == -EOVERFLOW ? -HOLTER_ELIMIT : code,
+                      "window of %" PRIu64 " bursts: %s", message->bursts_count,
+                      holter_strerror(code));
     struct job_instance *agent = instance_of(job, instance);
     code = job_latency_take(job->latency, &window->latency, message, agent->node, number,
                             fault->text, sizeof(fault->text));
@@ -557,6 +566,7 @@ int job_window(struct job *job, uint64_t instance, const struct wire_window *mes
         return refuse(fault, code == -ERANGE ? -HOLTER_ELIMIT : code,
                       "window of %" PRIu64 " pairs: %s", message->pairs_count,
                       holter_strerror(code));
+    job_phases_take(job->phases, &window->bursts, message);
     window->flags |= message->flags;
     job->late += (uint64_t)window->late;
     node_heard(job, node, now_ns);
@@ -584,6 +594,8 @@ static void end(struct job *job)
     job->job_changed = 1;
     if (job->watch != NULL)
         job_watch_end(job->watch, job->end_ns);
+    job_phases_end(job->phases); /* without memory the last phases stay open */
+    job_tell_phases(job);
 }
 
 static void check_end(struct job *job, uint64_t heard_ns)
@@ -640,11 +652,21 @@ void job_flush(struct job *job, uint64_t now_ns)
     publish_changes(job, now_ns);
 }
 
+void job_finish(struct job *job, uint64_t now_ns)
+{
+    job_windows_flush(job, now_ns);
+    if (job->state == JOB_RUNNING || job->state == JOB_LOST)
+        end(job);
+    publish_changes(job, now_ns);
+}
+
 /* ---- small questions ----------------------------------------------------- */
 
 void job_replaying(struct job *job, int on)
 {
     job->replaying = on;
+    if (!on)
+        job_phases_again(job->phases);
     /* Agents that were silent when the daemon before this one ended are so until they are heard. */
     for (uint32_t i = 0; !on && i < job->node_count; i++) {
         struct job_node *n = job->nodes[i];
@@ -669,6 +691,11 @@ void job_set_recording(struct job *job, const char *path)
 const char *job_id(const struct job *job)
 {
     return job->id;
+}
+
+struct job_phases *job_phases(struct job *job)
+{
+    return job->phases;
 }
 
 enum job_state job_state(const struct job *job)

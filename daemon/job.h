@@ -23,6 +23,7 @@
 #define JOB_MOST_NODES (1u << 20) /**< nodes of one job */
 
 struct job;
+struct job_phases;
 struct rules;
 
 /** What a job tells the outside. */
@@ -42,6 +43,7 @@ struct job_options {
     uint64_t grace_ns;         /**< how long after a window's end reports are waited for */
     uint64_t lost_ns;          /**< how long a job may be silent before it counts as lost */
     size_t most_pairs;         /**< rows of pairs published for one window; the rest is folded */
+    int modelled;              /**< whether collectives take part in phases and pictures */
     const struct rules *rules; /**< alert rules, borrowed; NULL: latency and hangs raise none, all
                                     else does */
 };
@@ -91,6 +93,9 @@ void job_replaying(struct job *job, int on);
 /** Take an alert over from a recording. */
 void job_restore_alert(struct job *job, const struct wire_alert *alert);
 
+/** The job is over, whatever its agents say: publish all that is open. For one that is replayed. */
+void job_finish(struct job *job, uint64_t now_ns);
+
 /** Where it is recorded; copied; "" for nowhere. */
 void job_set_recording(struct job *job, const char *path);
 
@@ -98,7 +103,7 @@ void job_set_recording(struct job *job, const char *path);
 void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns);
 
 /** Current state in messages of one topic: WIRE_TYPE_JOB, PLACES, TOTALS (recent windows, oldest
- *  first), ALERT, NODES, and for RANK_WINDOW, PAIR_WINDOW and CALL_WINDOW the sums since the start.
+ *  first), ALERT, NODES, LATENCIES, REGIONS, PHASES, CURVE, and for RANK_WINDOW, PAIR_WINDOW and CALL_WINDOW the sums since the start.
  *  Windows not published yet are not in it. */
 void job_snapshot(struct job *job, enum wire_type type, const struct job_output *output);
 
@@ -114,6 +119,9 @@ struct job_matches {
     uint64_t matched, unmatched, rejected;
 };
 void job_matches(const struct job *job, struct job_matches *out);
+
+/** Its phases, for pictures; borrowed. */
+struct job_phases *job_phases(struct job *job);
 
 /** Row of the list of jobs; texts are borrowed from the job. */
 void job_row(const struct job *job, struct wire_job_row *out);

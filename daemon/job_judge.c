@@ -51,6 +51,19 @@ static void publish_latency(struct job *job)
         job_publish_regions(job, &job->output);
 }
 
+void job_tell_phases(struct job *job)
+{
+    struct wire_phases phases;
+    struct wire_curve curve;
+    if (job->replaying || !job_phases_changed(job->phases) ||
+        job_phases_news(job->phases, &phases, &curve) != 0)
+        return;
+    if (wanted(job, WIRE_TYPE_PHASES))
+        job_publish_phases(job, &job->output, &phases);
+    if (wanted(job, WIRE_TYPE_CURVE))
+        job_publish_curve(job, &job->output, &curve);
+}
+
 static void tell_agents(struct job *job)
 {
     struct wire_criteria criteria;
@@ -153,6 +166,8 @@ static void watch(struct job *job, const struct open_window *window)
 
 void job_judge(struct job *job, struct open_window *window)
 {
+    /* Without memory the phases lack messages, and nothing else does. */
+    job_phases_close(job->phases, &window->bursts, window->number, window->late, job->world);
     if (window->late) {
         job_latency_late(job->latency, &window->latency);
         return;
@@ -164,6 +179,7 @@ void job_judge(struct job *job, struct open_window *window)
     job_latency_close(job->latency, window->number, job->world, &window->latency, pairs->pairs,
                       pairs->pair_count);
     publish_latency(job);
+    job_tell_phases(job);
     if (job->watch != NULL)
         watch(job, window);
     tell_agents(job);

@@ -301,6 +301,37 @@ void job_publish_regions(struct job *job, const struct job_output *output)
     } while (from < count);
 }
 
+/* ---- phases and curve ---------------------------------------------------- */
+
+void job_publish_phases(const struct job *job, const struct job_output *output,
+                        struct wire_phases *m)
+{
+    const struct wire_phase_row *rows = m->phases;
+    size_t count = m->phases_count, from = 0;
+    m->job = job->id;
+    do {
+        m->phases = rows + from;
+        m->phases_count = part_rows(count, from);
+        from += m->phases_count;
+        m->more = from < count;
+        tell(job, output, WIRE_TYPE_PHASES, m);
+    } while (from < count);
+}
+
+void job_publish_curve(const struct job *job, const struct job_output *output, struct wire_curve *m)
+{
+    const struct wire_curve_point_row *rows = m->points;
+    size_t count = m->points_count, from = 0;
+    m->job = job->id;
+    do {
+        m->points = rows + from;
+        m->points_count = part_rows(count, from);
+        from += m->points_count;
+        m->more = from < count;
+        tell(job, output, WIRE_TYPE_CURVE, m);
+    } while (from < count);
+}
+
 /* ---- the state for who comes late ---------------------------------------- */
 
 static void snapshot_totals(struct job *job, const struct job_output *output)
@@ -336,6 +367,19 @@ static void snapshot_latency(struct job *job, const struct job_output *output)
     }
 }
 
+/* Of jobs without phases nothing is told. */
+static void snapshot_phases(struct job *job, enum wire_type type, const struct job_output *output)
+{
+    struct wire_phases phases;
+    struct wire_curve curve;
+    if (job_phases_all(job->phases, &phases, &curve) != 0)
+        return;
+    if (type == WIRE_TYPE_PHASES && phases.phases_count > 0)
+        job_publish_phases(job, output, &phases);
+    else if (type == WIRE_TYPE_CURVE && curve.points_count > 0)
+        job_publish_curve(job, output, &curve);
+}
+
 static int sum_part_of(enum wire_type type, enum sum_part *part)
 {
     *part = type == WIRE_TYPE_RANK_WINDOW   ? SUM_RANKS
@@ -363,6 +407,8 @@ void job_snapshot(struct job *job, enum wire_type type, const struct job_output 
         snapshot_latency(job, output);
     else if (type == WIRE_TYPE_REGIONS)
         job_publish_regions(job, output);
+    else if (type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE)
+        snapshot_phases(job, type, output);
     else if (sum_part_of(type, &part) &&
              run_sum_result(job->run, part, job->options.most_pairs, &job->result) == 0)
         job_publish_sum(job, output, part, newest, windows);

@@ -8,6 +8,7 @@
 #include "daemon/analysis/window_sum.h"
 #include "daemon/job.h"
 #include "daemon/job_latency.h"
+#include "daemon/job_phases.h"
 #include "daemon/job_watch.h"
 
 #define JOB_RECENT 1024u /**< windows whose totals are kept for late joiners and corrections */
@@ -62,6 +63,7 @@ struct open_window {
     uint32_t reported_room;
     struct window_sum *sum;
     struct latency_rows latency;
+    struct burst_rows bursts;
     struct hang_calls *calls; /**< owned: those that hang_counts() */
     size_t call_count, call_room;
     struct hang_pending *pending; /**< owned */
@@ -104,6 +106,7 @@ struct job {
 
     struct run_sum *run;
     struct job_latency *latency;
+    struct job_phases *phases;
     struct job_watch *watch; /**< NULL: there are no rules */
     size_t deaths_watched;   /**< deaths that the watch knows */
     uint64_t windows_summed;
@@ -156,6 +159,13 @@ void job_publish_job(struct job *job, const struct job_output *output);
 void job_publish_latencies(const struct job *job, const struct job_output *output,
                            struct wire_latencies *message);
 void job_publish_regions(struct job *job, const struct job_output *output);
+/** @param message  its job is not set yet */
+void job_publish_phases(const struct job *job, const struct job_output *output,
+                        struct wire_phases *message);
+void job_publish_curve(const struct job *job, const struct job_output *output,
+                       struct wire_curve *message);
+/** Phases that are new, and open ones, if that has changed. */
+void job_tell_phases(struct job *job);
 void job_publish_places(struct job *job, const struct job_output *output);
 void job_publish_nodes(struct job *job, const struct job_output *output, uint64_t window);
 /** What is in job->result. @param windows  how many are summed up in it */

@@ -81,7 +81,8 @@ static void on_stopped(void *user, const char *id, const char *why)
 static int is_recorded(enum wire_type type)
 {
     return type == WIRE_TYPE_JOB || type == WIRE_TYPE_PLACES || type == WIRE_TYPE_TOTALS ||
-           type == WIRE_TYPE_ALERT || type == WIRE_TYPE_LATENCIES || type == WIRE_TYPE_REGIONS;
+           type == WIRE_TYPE_ALERT || type == WIRE_TYPE_LATENCIES || type == WIRE_TYPE_REGIONS ||
+           type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE;
 }
 
 static int wanted(void *user, const char *job, enum wire_type type)

@@ -1,0 +1,276 @@
+#include "daemon/burst_rows.h"
+
+#include "holter/error.h"
+#include "holter/size_class.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define AHEAD_NS UINT64_C(60000000000)     /* a clock that is not aligned yet may be so far off */
+#define BEHIND_NS UINT64_C(86400000000000) /* the middle of a call that took two days */
+#define NODE_BURSTS 32u                    /* of each node */
+#define RANK_PAIRS 64u                     /* rows of a burst, for each rank */
+#define RANK_CALLS 8u
+#define LEAST_PAIRS 4096u
+#define FINEST_CELL UINT64_C(1024)
+
+__extension__ typedef unsigned __int128 wide;
+
+/* ---- checking ------------------------------------------------------------------ */
+
+static int wrong(char *why, size_t room, const char *table, uint64_t row, const char *what)
+{
+    snprintf(why, room, "window.%s[%" PRIu64 "] %s", table, row, what);
+    return -HOLTER_ERANGE;
+}
+
+/* Can messages between first and last have this sum of times? As a set of bursts asks. */
+static int is_possible(const struct wire_burst_row *b)
+{
+    wide sum = (wide)b->time_sum_high << 64 | b->time_sum_low;
+    if (b->messages == 0 || b->first_ns > b->last_ns)
+        return 0;
+    if (b->messages == 1)
+        return b->first_ns == b->last_ns && sum == b->first_ns;
+    wide ends = (wide)b->first_ns + b->last_ns, between = b->messages - 2;
+    return sum >= ends + between * b->first_ns && sum <= ends + between * b->last_ns;
+}
+
+static const char *burst_fault(const struct wire_window *m, const struct wire_burst_row *b,
+                               uint64_t pairs_left)
+{
+    uint64_t begin = m->window * m->length_ns, end = begin + m->length_ns;
+    if (!is_possible(b))
+        return "has times that no messages can have";
+    if (b->last_ns > end + AHEAD_NS || (begin > BEHIND_NS && b->first_ns < begin - BEHIND_NS))
+        return "lies outside of its window";
+    if (b->collective > 1 || b->pairs > pairs_left)
+        return "names rows of burst_pairs that are not there";
+    if (b->other_pairs > b->other_messages ||
+        (b->other_pairs == 0 && (b->other_messages | b->other_bytes) != 0))
+        return "has others that contradict themselves";
+    return NULL;
+}
+
+static const char *pair_fault(const struct wire_window *m, const struct wire_burst_pair_row *p,
+                              uint64_t collective, uint64_t world)
+{
+    if (p->source >= world || p->destination >= (collective ? m->collectives_count : world))
+        return "names a rank or a collective that is not there";
+    if (p->messages == 0 || p->size_class >= SIZE_CLASSES)
+        return "has no messages or an unknown size class";
+    return NULL;
+}
+
+/* Rows and others must be all of the burst. */
+static int adds_up(const struct wire_burst_row *b, const struct wire_burst_pair_row *pairs)
+{
+    uint64_t messages = b->other_messages, bytes = b->other_bytes;
+    for (uint64_t i = 0; i < b->pairs; i++) {
+        if (__builtin_add_overflow(messages, pairs[i].messages, &messages) ||
+            __builtin_add_overflow(bytes, pairs[i].bytes, &bytes))
+            return 0;
+    }
+    return messages == b->messages && bytes == b->bytes;
+}
+
+static int check_bursts(const struct wire_window *m, uint64_t world, char *why, size_t room)
+{
+    uint64_t first = 0;
+    for (uint64_t i = 0; i < m->bursts_count; i++) {
+        const struct wire_burst_row *b = &m->bursts[i];
+        const char *fault = burst_fault(m, b, m->burst_pairs_count - first);
+        if (fault != NULL)
+            return wrong(why, room, "bursts", i, fault);
+        for (uint64_t k = first; k < first + b->pairs; k++) {
+            fault = pair_fault(m, &m->burst_pairs[k], b->collective, world);
+            if (fault != NULL)
+                return wrong(why, room, "burst_pairs", k, fault);
+        }
+        if (!adds_up(b, m->burst_pairs + first))
+            return wrong(why, room, "bursts", i, "is not the sum of its rows and others");
+        first += b->pairs;
+    }
+    if (first != m->burst_pairs_count)
+        return wrong(why, room, "burst_pairs", first, "belongs to no burst");
+    return 0;
+}
+
+int burst_rows_check(const struct wire_window *m, uint64_t world, char *why, size_t room)
+{
+    for (uint64_t i = 0; i < m->collectives_count; i++) {
+        const struct wire_collective_row *c = &m->collectives[i];
+        if (c->comm >= m->comms_count || c->root >= (int64_t)world || c->root < INT32_MIN ||
+            c->call > UINT16_MAX)
+            return wrong(why, room, "collectives", i, "names what is not there");
+    }
+    for (uint64_t i = 0; i < m->comm_members_count; i++) {
+        const struct wire_comm_member_row *c = &m->comm_members[i];
+        if (c->comm >= m->comms_count || c->rank >= world ||
+            c->position >= m->comms[c->comm].size || c->position >= world)
+            return wrong(why, room, "comm_members", i, "names what is not there");
+    }
+    return check_bursts(m, world, why, room);
+}
+
+/* ---- sets ---------------------------------------------------------------------- */
+
+void burst_rows_finish(struct burst_rows *rows)
+{
+    bursts_destroy(rows->messages.bursts);
+    bursts_destroy(rows->calls.bursts);
+    *rows = (struct burst_rows){0};
+}
+
+void burst_pool_finish(struct burst_pool *pool)
+{
+    for (size_t i = 0; i < sizeof(pool->sets) / sizeof(pool->sets[0]); i++)
+        bursts_destroy(pool->sets[i].bursts);
+    *pool = (struct burst_pool){0};
+}
+
+static void give_back(struct burst_pool *pool, struct burst_set *set)
+{
+    if (set->bursts == NULL)
+        return;
+    bursts_clear(set->bursts);
+    for (size_t i = 0; i < sizeof(pool->sets) / sizeof(pool->sets[0]); i++) {
+        if (pool->sets[i].bursts != NULL)
+            continue;
+        pool->sets[i] = *set;
+        return;
+    }
+    /* The oldest goes: it may be of a size that is not asked for any more. */
+    bursts_destroy(pool->sets[0].bursts);
+    memmove(&pool->sets[0], &pool->sets[1], sizeof(pool->sets) - sizeof(pool->sets[0]));
+    pool->sets[sizeof(pool->sets) / sizeof(pool->sets[0]) - 1] = *set;
+}
+
+void burst_rows_close(struct burst_rows *rows, struct burst_pool *pool)
+{
+    give_back(pool, &rows->messages);
+    give_back(pool, &rows->calls);
+    *rows = (struct burst_rows){0};
+}
+
+static struct bursts_params params_of(const struct burst_rows_size *size, int calls)
+{
+    uint64_t nodes = size->nodes < 2 ? 2 : size->nodes, cell = FINEST_CELL;
+    uint64_t pairs = size->world * (calls ? RANK_CALLS : RANK_PAIRS);
+    int many = nodes > BURST_ROWS_BUDGET / NODE_BURSTS;
+    while (many && cell < size->window_ns / BURST_ROWS_BUDGET * 2)
+        cell *= 2;
+    return (struct bursts_params){
+        .budget = many ? BURST_ROWS_BUDGET : (uint32_t)nodes * NODE_BURSTS,
+        .pairs = pairs < LEAST_PAIRS        ? LEAST_PAIRS
+                 : pairs > BURST_ROWS_PAIRS ? BURST_ROWS_PAIRS
+                                            : (uint32_t)pairs,
+        .cell_ns = cell,
+    };
+}
+
+static int is_same(const struct bursts_params *a, const struct bursts_params *b)
+{
+    return a->budget == b->budget && a->pairs == b->pairs && a->cell_ns == b->cell_ns;
+}
+
+/* Of the pool, or a new one. */
+static int open_set(struct burst_set *set, struct burst_pool *pool,
+                    const struct burst_rows_size *size, int calls)
+{
+    struct bursts_params wanted = params_of(size, calls);
+    for (size_t i = 0; i < sizeof(pool->sets) / sizeof(pool->sets[0]); i++) {
+        if (pool->sets[i].bursts == NULL || !is_same(&pool->sets[i].params, &wanted))
+            continue;
+        *set = pool->sets[i];
+        pool->sets[i] = (struct burst_set){0};
+        return 0;
+    }
+    set->params = wanted;
+    return bursts_create(&set->bursts, &wanted);
+}
+
+int burst_rows_open(struct burst_rows *rows, struct burst_pool *pool,
+                    const struct burst_rows_size *size, const struct wire_window *m)
+{
+    int code = 0;
+    for (uint64_t i = 0; code == 0 && i < m->bursts_count; i++) {
+        int calls = m->bursts[i].collective != 0;
+        struct burst_set *set = calls ? &rows->calls : &rows->messages;
+        if (set->bursts == NULL)
+            code = open_set(set, pool, size, calls);
+    }
+    return code;
+}
+
+int burst_rows_need(struct burst_rows *rows, struct burst_pool *pool,
+                    const struct burst_rows_size *size)
+{
+    return rows->messages.bursts != NULL ? 0 : open_set(&rows->messages, pool, size, 0);
+}
+
+/* ---- taking -------------------------------------------------------------------- */
+
+int burst_rows_fits(const struct burst_rows *rows, const struct wire_window *m)
+{
+    uint64_t messages[2] = {0}, bytes[2] = {0};
+    const struct bursts *sets[2] = {rows->messages.bursts, rows->calls.bursts};
+    for (unsigned i = 0; i < 2; i++) {
+        messages[i] = sets[i] == NULL ? 0 : bursts_messages(sets[i]);
+        bytes[i] = sets[i] == NULL ? 0 : bursts_bytes(sets[i]);
+    }
+    for (uint64_t i = 0; i < m->bursts_count; i++) {
+        const struct wire_burst_row *b = &m->bursts[i];
+        if (__builtin_add_overflow(messages[b->collective], b->messages,
+                                   &messages[b->collective]) ||
+            __builtin_add_overflow(bytes[b->collective], b->bytes, &bytes[b->collective]))
+            return -EOVERFLOW;
+    }
+    return 0;
+}
+
+static void add_burst(struct burst_rows *rows, const struct wire_burst_row *b,
+                      const struct wire_burst_pair_row *pairs, const uint32_t *collectives,
+                      struct burst_pair *scratch)
+{
+    struct burst_sums burst = {
+        .first_ns = b->first_ns,
+        .last_ns = b->last_ns,
+        .time_sum_high = b->time_sum_high,
+        .time_sum_low = b->time_sum_low,
+        .messages = b->messages,
+        .bytes = b->bytes,
+        .others = {b->other_messages, b->other_bytes, b->other_pairs},
+        .pairs = scratch,
+        .pair_count = b->pairs,
+    };
+    for (uint64_t i = 0; i < b->pairs; i++) {
+        const struct wire_burst_pair_row *p = &pairs[i];
+        scratch[i] = (struct burst_pair){
+            .source = (uint32_t)p->source,
+            .destination = b->collective ? collectives[p->destination] : (uint32_t)p->destination,
+            .size_class = (uint32_t)p->size_class,
+            .messages = p->messages,
+            .bytes = p->bytes,
+        };
+    }
+    if (rows->rows + b->pairs > BURST_ROWS_WINDOW) { /* counted, but not who with whom */
+        burst.others = (struct burst_others){b->messages, b->bytes, b->other_pairs + b->pairs};
+        burst.pair_count = 0;
+    }
+    rows->rows += burst.pair_count;
+    /* What it could refuse was checked. */
+    bursts_add(b->collective ? rows->calls.bursts : rows->messages.bursts, &burst);
+}
+
+void burst_rows_take(struct burst_rows *rows, const struct wire_window *m,
+                     const uint32_t *collectives, struct burst_pair *scratch)
+{
+    const struct wire_burst_pair_row *pairs = m->burst_pairs;
+    for (uint64_t i = 0; i < m->bursts_count; i++) {
+        add_burst(rows, &m->bursts[i], pairs, collectives, scratch);
+        pairs += m->bursts[i].pairs;
+    }
+}

@@ -1,0 +1,365 @@
+#include "daemon/collective_table.h"
+
+#include "daemon/analysis/array.h"
+#include "daemon/analysis/collective_edges.h"
+#include "daemon/analysis/key_table.h"
+#include "holter/size_class.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_COLLECTIVES 65536u
+#define MOST_COMMS 65536u
+#define MOST_POSITIONS (1u << 22)
+#define MOST_STEPS (4u * COLLECTIVE_ROWS)
+#define WORLD_ID 1u
+#define NOBODY UINT32_MAX
+#define UNKNOWN MOST_COLLECTIVES /* number of what did not fit */
+
+struct comm {
+    uint64_t size;
+    int is_inter;
+    uint32_t *ranks; /* owned; by position; NULL: none are known */
+    uint32_t positions;
+};
+
+struct collective {
+    uint32_t comm; /* number */
+    uint16_t call;
+    int64_t root; /* world rank; negative: none */
+};
+
+struct collective_table {
+    struct key_table comm_keys; /* hi: id */
+    struct comm *comms;
+    size_t comm_room;
+    struct key_table keys; /* hi: number of the communicator, lo: call and root */
+    struct collective *list;
+    size_t room;
+    uint32_t positions; /* kept, of all communicators */
+    uint32_t steps;     /* of this window */
+    uint32_t rows;
+    uint32_t *numbers;
+    size_t numbers_room;
+    uint32_t *position_of; /* by rank; of the communicator at hand, to be checked against it */
+    size_t rank_room;
+    uint32_t *begin, *order; /* rows of a burst by collective */
+    size_t begin_room, order_room;
+    struct burst_pair *pairs;
+    size_t pairs_room;
+    struct collective_messages made;
+};
+
+int collective_table_create(struct collective_table **out)
+{
+    struct collective_table *t = calloc(1, sizeof(*t));
+    if (t == NULL)
+        return -ENOMEM;
+    key_table_init(&t->comm_keys);
+    key_table_init(&t->keys);
+    *out = t;
+    return 0;
+}
+
+void collective_table_destroy(struct collective_table *t)
+{
+    if (t == NULL)
+        return;
+    for (uint32_t i = 0; i < t->comm_keys.count; i++)
+        free(t->comms[i].ranks);
+    key_table_finish(&t->comm_keys);
+    key_table_finish(&t->keys);
+    free(t->comms);
+    free(t->list);
+    free(t->numbers);
+    free(t->position_of);
+    free(t->begin);
+    free(t->order);
+    free(t->pairs);
+    free(t);
+}
+
+void collective_table_window(struct collective_table *t)
+{
+    t->steps = t->rows = 0;
+}
+
+/* ---- what agents tell ------------------------------------------------------------ */
+
+/* @return its number, NOBODY when there is no room for it, or a negative error */
+static int64_t comm_of(struct collective_table *t, const struct wire_comm_row *row)
+{
+    struct key key = {.hi = row->id};
+    uint32_t at = key_table_find(&t->comm_keys, key);
+    if (at == KEY_NONE) {
+        if (t->comm_keys.count == MOST_COMMS)
+            return NOBODY;
+        if (key_table_reserve(&t->comm_keys, 1) != 0 ||
+            array_fit(&t->comms, sizeof(*t->comms), &t->comm_room, t->comm_keys.count + 1) != 0)
+            return -ENOMEM;
+        at = key_table_add_hashed(&t->comm_keys, key);
+        t->comms[at] = (struct comm){.size = row->size, .is_inter = row->remote_size > 0};
+    }
+    return at;
+}
+
+static int note_member(struct collective_table *t, const struct wire_window *m,
+                       const struct wire_comm_member_row *row)
+{
+    int64_t number = comm_of(t, &m->comms[row->comm]);
+    if (number < 0 || number == NOBODY)
+        return number < 0 ? (int)number : 0;
+    struct comm *c = &t->comms[number];
+    if (c->ranks == NULL) {
+        if (c->size > MOST_POSITIONS - t->positions)
+            return 0;
+        c->ranks = malloc(c->size * sizeof(*c->ranks));
+        if (c->ranks == NULL)
+            return -ENOMEM;
+        memset(c->ranks, 0xff, c->size * sizeof(*c->ranks));
+        c->positions = (uint32_t)c->size;
+        t->positions += c->positions;
+    }
+    if (row->position < c->positions)
+        c->ranks[row->position] = (uint32_t)row->rank;
+    return 0;
+}
+
+static int64_t collective_of(struct collective_table *t, const struct wire_window *m,
+                             const struct wire_collective_row *row)
+{
+    int64_t comm = comm_of(t, &m->comms[row->comm]);
+    if (comm < 0 || comm == NOBODY)
+        return comm < 0 ? comm : UNKNOWN;
+    struct key key = {.hi = (uint64_t)comm,
+                      .lo = row->call << 32 | (uint32_t)(int32_t)(row->root < 0 ? -1 : row->root)};
+    uint32_t at = key_table_find(&t->keys, key);
+    if (at != KEY_NONE)
+        return at;
+    if (t->keys.count == MOST_COLLECTIVES)
+        return UNKNOWN;
+    if (key_table_reserve(&t->keys, 1) != 0 ||
+        array_fit(&t->list, sizeof(*t->list), &t->room, t->keys.count + 1) != 0)
+        return -ENOMEM;
+    at = key_table_add_hashed(&t->keys, key);
+    t->list[at] = (struct collective){(uint32_t)comm, (uint16_t)row->call, row->root};
+    return at;
+}
+
+int collective_table_take(struct collective_table *t, const struct wire_window *m,
+                          const uint32_t **numbers)
+{
+    if (array_fit(&t->numbers, sizeof(*t->numbers), &t->numbers_room, m->collectives_count) != 0)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < m->collectives_count; i++) {
+        int64_t number = collective_of(t, m, &m->collectives[i]);
+        if (number < 0)
+            return (int)number;
+        t->numbers[i] = (uint32_t)number;
+    }
+    for (uint64_t i = 0; i < m->comm_members_count; i++) {
+        if (note_member(t, m, &m->comm_members[i]) != 0)
+            return -ENOMEM;
+    }
+    *numbers = t->numbers;
+    return 0;
+}
+
+/* ---- from calls to messages ------------------------------------------------------- */
+
+/* A communicator as it is gone through: MPI_COMM_WORLD has no list. */
+struct group {
+    const uint32_t *ranks;
+    uint32_t size;
+};
+
+static int group_of(struct collective_table *t, uint64_t world, const struct collective *c,
+                    struct group *out)
+{
+    const struct comm *comm = &t->comms[c->comm];
+    int is_world = t->comm_keys.keys[c->comm].hi == WORLD_ID;
+    uint64_t size = is_world && world != 0 ? world : comm->size;
+    if (comm->is_inter || size == 0 || size > COLLECTIVE_MOST_RANKS ||
+        (!is_world && comm->ranks == NULL))
+        return 0;
+    *out = (struct group){is_world ? NULL : comm->ranks, (uint32_t)size};
+    for (uint32_t i = 0; out->ranks != NULL && i < out->size; i++) {
+        if (out->ranks[i] < t->rank_room)
+            t->position_of[out->ranks[i]] = i;
+    }
+    return 1;
+}
+
+/* @return NOBODY: not known */
+static uint32_t position_of(const struct collective_table *t, const struct group *g, int64_t rank)
+{
+    if (rank < 0)
+        return NOBODY;
+    if (g->ranks == NULL)
+        return rank < g->size ? (uint32_t)rank : NOBODY;
+    uint32_t at = (uint64_t)rank < t->rank_room ? t->position_of[rank] : NOBODY;
+    return at < g->size && g->ranks[at] == (uint32_t)rank ? at : NOBODY;
+}
+
+static uint32_t rank_at(const struct group *g, uint32_t position)
+{
+    return g->ranks == NULL ? position : g->ranks[position];
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* Messages without a pair. What would pass 2^64 in a window is not real: it is left out. */
+static void fold(struct collective_messages *out, uint64_t messages, uint64_t bytes)
+{
+    if (messages == 0 || sum(out->messages, messages) == UINT64_MAX ||
+        sum(out->bytes, bytes) == UINT64_MAX)
+        return;
+    out->messages += messages;
+    out->bytes += bytes;
+    out->others.messages += messages;
+    out->others.bytes += bytes;
+    out->others.pairs++;
+}
+
+static void put(struct collective_table *t, uint32_t source, uint32_t destination,
+                const struct collective_edge *edge)
+{
+    struct collective_messages *out = &t->made;
+    if (destination == NOBODY || source == NOBODY || t->rows == COLLECTIVE_ROWS) {
+        fold(out, edge->messages, edge->bytes);
+        return;
+    }
+    if (edge->messages == 0 || sum(out->messages, edge->messages) == UINT64_MAX ||
+        sum(out->bytes, edge->bytes) == UINT64_MAX)
+        return;
+    t->pairs[out->count++] = (struct burst_pair){
+        .source = source | COLLECTIVE_SOURCE,
+        .destination = destination,
+        .size_class = size_class_of(edge->bytes / edge->messages),
+        .messages = edge->messages,
+        .bytes = edge->bytes,
+    };
+    out->messages += edge->messages;
+    out->bytes += edge->bytes;
+    t->rows++;
+}
+
+/* What one position sends. */
+static int model(struct collective_table *t, const struct group *g,
+                 const struct collective_call *call)
+{
+    struct collective_edges edges;
+    t->steps++;
+    if (collective_edges(call, &edges) != 0)
+        return 0;
+    if (array_fit(&t->pairs, sizeof(*t->pairs), &t->pairs_room, t->made.count + edges.count) != 0)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < edges.count; i++)
+        put(t, rank_at(g, call->position), rank_at(g, edges.edges[i].destination), &edges.edges[i]);
+    fold(&t->made, edges.spread_messages, edges.spread_bytes);
+    return 0;
+}
+
+static int expand_row(struct collective_table *t, const struct group *g, const struct collective *c,
+                      enum collective_teller teller, const struct burst_pair *row)
+{
+    struct collective_call call = {
+        .call = c->call, .size = g->size, .calls = row->messages, .bytes = row->bytes};
+    uint32_t root = position_of(t, g, c->root), caller = position_of(t, g, row->source);
+    uint64_t steps = teller == COLLECTIVE_ROOT ? g->size : 1;
+    if (teller == COLLECTIVE_ROOT && c->root != (int64_t)row->source)
+        return 0; /* the root's row tells it all */
+    if (caller == NOBODY || (c->root >= 0 && root == NOBODY) || t->rows == COLLECTIVE_ROWS ||
+        steps > MOST_STEPS - t->steps) {
+        fold(&t->made, row->messages, row->bytes);
+        return 0;
+    }
+    call.root = root == NOBODY ? 0 : root;
+    call.position = caller;
+    int code = 0;
+    if (teller == COLLECTIVE_EACH)
+        return model(t, g, &call);
+    for (call.position = 0; code == 0 && call.position < g->size; call.position++)
+        code = model(t, g, &call);
+    return code;
+}
+
+/* Rows of a burst in the order of their collectives, so that each communicator is looked at once. */
+static int sort_rows(struct collective_table *t, const struct burst_sums *calls)
+{
+    size_t kinds = (size_t)t->keys.count + 2;
+    if (array_fit(&t->begin, sizeof(*t->begin), &t->begin_room, kinds) != 0 ||
+        array_fit(&t->order, sizeof(*t->order), &t->order_room, calls->pair_count) != 0)
+        return -ENOMEM;
+    memset(t->begin, 0, kinds * sizeof(*t->begin));
+    for (size_t i = 0; i < calls->pair_count; i++) {
+        uint32_t number = calls->pairs[i].destination;
+        t->begin[(number < t->keys.count ? number : t->keys.count) + 1]++;
+    }
+    for (size_t i = 1; i < kinds; i++)
+        t->begin[i] += t->begin[i - 1];
+    for (size_t i = 0; i < calls->pair_count; i++) {
+        uint32_t number = calls->pairs[i].destination;
+        t->order[t->begin[number < t->keys.count ? number : t->keys.count]++] = (uint32_t)i;
+    }
+    return 0;
+}
+
+static int expand_collective(struct collective_table *t, uint64_t world, uint32_t number,
+                             const struct burst_sums *calls, uint32_t first, uint32_t end)
+{
+    static const struct collective unknown;
+    const struct collective *c = number < t->keys.count ? &t->list[number] : &unknown;
+    enum collective_teller teller = collective_teller(c->call);
+    struct group group;
+    int known = number < t->keys.count && group_of(t, world, c, &group), code = 0;
+    if (number < t->keys.count && teller == COLLECTIVE_NOBODY)
+        return 0;
+    for (uint32_t i = first; code == 0 && i < end; i++) {
+        const struct burst_pair *row = &calls->pairs[t->order[i]];
+        if (known)
+            code = expand_row(t, &group, c, teller, row);
+        else
+            fold(&t->made, row->messages, row->bytes);
+    }
+    return code;
+}
+
+int collective_table_expand(struct collective_table *t, uint64_t world,
+                            const struct burst_sums *calls, struct collective_messages *out)
+{
+    uint32_t highest = 0;
+    for (size_t i = 0; i < calls->pair_count; i++)
+        highest = calls->pairs[i].source > highest ? calls->pairs[i].source : highest;
+    size_t ranks = world > highest ? world : (size_t)highest + 1, had = t->rank_room;
+    if (array_fit(&t->position_of, sizeof(*t->position_of), &t->rank_room, ranks) != 0 ||
+        sort_rows(t, calls) != 0)
+        return -ENOMEM;
+    if (t->rank_room > had)
+        memset(t->position_of + had, 0xff, (t->rank_room - had) * sizeof(*t->position_of));
+    t->made = (struct collective_messages){0};
+    fold(&t->made, calls->others.messages, calls->others.bytes);
+    int code = 0;
+    for (uint32_t number = 0, first = 0; code == 0 && number <= t->keys.count; number++) {
+        uint32_t end = t->begin[number];
+        if (end > first)
+            code = expand_collective(t, world, number, calls, first, end);
+        first = end;
+    }
+    t->made.pairs = t->pairs;
+    *out = t->made;
+    return code;
+}
+
+size_t collective_table_bytes(const struct collective_table *t)
+{
+    return key_table_bytes(&t->comm_keys) + key_table_bytes(&t->keys) +
+           t->comm_room * sizeof(*t->comms) + t->room * sizeof(*t->list) +
+           (t->positions + t->numbers_room + t->rank_room + t->begin_room + t->order_room) *
+               sizeof(uint32_t) +
+           t->pairs_room * sizeof(*t->pairs) + sizeof(*t);
+}

@@ -1,0 +1,486 @@
+#include "daemon/job_phases.h"
+
+#include "daemon/analysis/array.h"
+#include "daemon/collective_table.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_EDGES (1u << 20) /* kept of the first phase */
+#define END_PHASES 256u        /* looked at when the job ends */
+
+__extension__ typedef unsigned __int128 wide;
+
+struct job_phases {
+    uint64_t window_ns;
+    bool modelled;
+    struct phases *phases;       /* made with the first burst, as all these */
+    struct phase_graphs *graphs; /* all who sent to whom */
+    struct job_phase_rows *rows;
+    struct collective_table *collectives;
+    struct burst_pool pool;
+    uint32_t ranks;         /* one more than the highest seen */
+    int64_t from_ns, to_ns; /* span of the bursts' times */
+    uint64_t next;          /* id of the next closed phase to be told */
+    bool open;              /* something is */
+    bool changed;           /* not told yet */
+    uint64_t window;        /* newest closed */
+    struct phase_graph graph;
+    struct phase_edge *first; /* of the first phase; owned */
+    size_t first_count;
+    /* room */
+    const uint32_t *numbers; /* of the collectives of the message at hand */
+    struct burst_pair *pairs;
+    struct phase_edge *edges;
+    size_t pair_room, edge_room;
+};
+
+/* ---- life ---------------------------------------------------------------------- */
+
+int job_phases_create(struct job_phases **out, uint64_t window_ns, int modelled)
+{
+    struct job_phases *p = calloc(1, sizeof(*p));
+    if (p == NULL)
+        return -ENOMEM;
+    p->window_ns = window_ns;
+    p->modelled = modelled != 0;
+    p->next = 1;
+    *out = p;
+    return 0;
+}
+
+void job_phases_destroy(struct job_phases *p)
+{
+    if (p == NULL)
+        return;
+    phases_destroy(p->phases);
+    phase_graphs_destroy(p->graphs);
+    job_phase_rows_destroy(p->rows);
+    collective_table_destroy(p->collectives);
+    burst_pool_finish(&p->pool);
+    phase_graph_finish(&p->graph);
+    free(p->first);
+    free(p->pairs);
+    free(p->edges);
+    free(p);
+}
+
+/* With the first burst: a job of agents that send none has nothing of this. */
+static int make_parts(struct job_phases *p)
+{
+    struct phases_params phases = PHASES_DEFAULTS;
+    struct phase_graphs_params graphs = PHASE_GRAPHS_DEFAULTS;
+    phases.closed = JOB_PHASE_ROWS_KEPT;
+    phases.gap_start_ns = (int64_t)p->window_ns;
+    phases.gap_least_ns = (int64_t)p->window_ns / 4;
+    phases.gap_most_ns = 10 * (int64_t)p->window_ns;
+    graphs.window_ns = (int64_t)p->window_ns;
+    int code = p->phases != NULL ? 0 : phases_create(&p->phases, &phases);
+    if (code == 0 && p->graphs == NULL)
+        code = phase_graphs_create(&p->graphs, &graphs);
+    if (code == 0 && p->rows == NULL)
+        code = job_phase_rows_create(&p->rows);
+    return code;
+}
+
+/* ---- taking in ------------------------------------------------------------------- */
+
+int job_phases_prepare(struct job_phases *p, struct burst_rows *rows, const struct wire_window *m,
+                       uint64_t nodes, uint64_t world)
+{
+    struct burst_rows_size size = {nodes, world, p->window_ns};
+    if (m->bursts_count == 0 && m->comm_members_count == 0)
+        return 0;
+    int code = p->collectives != NULL ? 0 : collective_table_create(&p->collectives);
+    code = code != 0 ? code : collective_table_take(p->collectives, m, &p->numbers);
+    code = code != 0 ? code : make_parts(p);
+    if (code == 0)
+        code = array_fit(&p->pairs, sizeof(*p->pairs), &p->pair_room, m->burst_pairs_count);
+    code = code != 0 ? code : burst_rows_open(rows, &p->pool, &size, m);
+    return code != 0 ? code : burst_rows_fits(rows, m);
+}
+
+void job_phases_take(struct job_phases *p, struct burst_rows *rows, const struct wire_window *m)
+{
+    if (m->bursts_count > 0)
+        burst_rows_take(rows, m, p->numbers, p->pairs);
+}
+
+/* ---- a window's bursts -------------------------------------------------------------- */
+
+/* The sum of times of messages whose mean is that of a burst of calls, as near as a set takes it. */
+static void set_times(struct burst_sums *b, uint64_t mean_ns)
+{
+    if (b->messages == 1)
+        b->first_ns = b->last_ns = mean_ns;
+    wide sum = (wide)mean_ns * b->messages;
+    if (b->messages > 1) { /* one is at the first time, one at the last, the others between */
+        wide ends = (wide)b->first_ns + b->last_ns, between = b->messages - 2;
+        wide least = ends + between * b->first_ns, most = ends + between * b->last_ns;
+        sum = sum < least ? least : sum > most ? most : sum;
+    }
+    b->time_sum_high = (uint64_t)(sum >> 64);
+    b->time_sum_low = (uint64_t)sum;
+}
+
+/* Put the messages that stand for calls among the others. */
+static int add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t world)
+{
+    struct bursts *calls = rows->calls.bursts;
+    struct burst_sums burst;
+    struct collective_messages made;
+    int code = 0;
+    bursts_reduce(calls, JOB_PHASES_BURSTS);
+    collective_table_window(p->collectives);
+    for (uint32_t i = 0; code == 0 && i < bursts_count(calls); i++) {
+        code = bursts_read(calls, i, &burst);
+        code = code != 0 ? code : collective_table_expand(p->collectives, world, &burst, &made);
+        if (code != 0 || made.messages == 0)
+            continue;
+        struct burst_sums modelled = {.first_ns = burst.first_ns,
+                                      .last_ns = burst.last_ns,
+                                      .messages = made.messages,
+                                      .bytes = made.bytes,
+                                      .others = made.others,
+                                      .pairs = made.pairs,
+                                      .pair_count = made.count};
+        set_times(&modelled, burst.time_ns);
+        /* More than 2^64 messages in a window are not real. */
+        code = bursts_add(rows->messages.bursts, &modelled) == -ENOMEM ? -ENOMEM : 0;
+    }
+    return code;
+}
+
+static int fit_edges(struct job_phases *p, const struct burst_sums *b)
+{
+    if (array_fit(&p->edges, sizeof(*p->edges), &p->edge_room, b->pair_count) != 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < b->pair_count; i++) {
+        const struct burst_pair *pair = &b->pairs[i];
+        uint32_t source = pair->source & ~COLLECTIVE_SOURCE;
+        uint32_t highest = source > pair->destination ? source : pair->destination;
+        p->ranks = highest >= p->ranks ? highest + 1 : p->ranks;
+        p->edges[i] = (struct phase_edge){
+            .source = source,
+            .destination = pair->destination,
+            .size_class = (uint16_t)pair->size_class,
+            .modelled = (pair->source & COLLECTIVE_SOURCE) != 0,
+            .messages = pair->messages,
+            .bytes = pair->bytes,
+        };
+    }
+    return 0;
+}
+
+/* A burst of the whole job. */
+static int take_burst(struct job_phases *p, const struct burst_sums *b)
+{
+    struct burst burst = {(int64_t)b->time_ns, (int64_t)b->first_ns, (int64_t)b->last_ns,
+                          b->messages, b->bytes};
+    if (b->last_ns > PHASES_TIME_MOST)
+        return 0; /* a clock beyond 2043 */
+    if (fit_edges(p, b) != 0)
+        return -ENOMEM;
+    struct phase_burst graph = {.time_ns = burst.time_ns,
+                                .first_ns = burst.first_ns,
+                                .last_ns = burst.last_ns,
+                                .edges = p->edges,
+                                .count = b->pair_count,
+                                .other_messages = b->others.messages,
+                                .other_bytes = b->others.bytes};
+    if (phase_graphs_add(p->graphs, &graph) == -ENOMEM || phases_add(p->phases, &burst) == -ENOMEM)
+        return -ENOMEM;
+    bool first = p->from_ns == 0 && p->to_ns == 0;
+    p->from_ns = first || burst.time_ns < p->from_ns ? burst.time_ns : p->from_ns;
+    p->to_ns = first || burst.time_ns > p->to_ns ? burst.time_ns : p->to_ns;
+    p->open = p->changed = true;
+    return 0;
+}
+
+static int take_bursts(struct job_phases *p, struct burst_rows *rows, uint64_t world)
+{
+    int code = 0;
+    if (p->modelled && rows->calls.bursts != NULL && bursts_count(rows->calls.bursts) > 0) {
+        struct burst_rows_size size = {0, world, p->window_ns};
+        code = burst_rows_need(rows, &p->pool, &size);
+        code = code != 0 ? code : add_modelled(p, rows, world);
+    }
+    struct bursts *all = rows->messages.bursts;
+    if (all == NULL)
+        return code;
+    bursts_reduce(all, JOB_PHASES_BURSTS);
+    for (uint32_t i = 0; i < bursts_count(all); i++) {
+        struct burst_sums burst;
+        int failed = bursts_read(all, i, &burst);
+        failed = failed != 0 ? failed : take_burst(p, &burst);
+        code = code != 0 ? code : failed;
+    }
+    return code;
+}
+
+/* ---- closed phases ------------------------------------------------------------------- */
+
+struct effort {
+    uint32_t phases;
+    uint64_t edges;
+};
+
+static bool is_left(const struct effort *e)
+{
+    return e->phases > 0 && e->edges > 0;
+}
+
+static void spend(struct effort *e, const struct phase_graph *graph)
+{
+    e->phases--;
+    e->edges -= graph->count < e->edges ? graph->count : e->edges;
+}
+
+/* Keep what the colours of all pictures begin with. Without memory colours may change. */
+static void keep_first(struct job_phases *p)
+{
+    size_t count = p->graph.count < FIRST_EDGES ? p->graph.count : FIRST_EDGES;
+    if (p->first != NULL || count == 0)
+        return;
+    p->first = malloc(count * sizeof(*p->first));
+    if (p->first == NULL)
+        return;
+    memcpy(p->first, p->graph.edges, count * sizeof(*p->first));
+    p->first_count = count;
+}
+
+static int tell_closed(struct job_phases *p, const struct phase *phase, struct effort *effort)
+{
+    const struct phase_graph *graph = NULL;
+    int code = 0;
+    if (is_left(effort)) {
+        code = phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph);
+        graph = code == 0 ? &p->graph : NULL;
+    }
+    if (graph != NULL) {
+        spend(effort, graph);
+        keep_first(p);
+    }
+    int failed = job_phase_rows_close(p->rows, phase, p->ranks, graph);
+    p->next = phase->id + 1;
+    p->changed = true;
+    return code != 0 ? code : failed;
+}
+
+/* Tell phases that are closed while there is effort left, and those that cannot wait longer. */
+static int tell_waiting(struct job_phases *p, struct effort *effort, uint32_t may_wait)
+{
+    struct phases_counts counts;
+    struct phase phase;
+    int code = 0;
+    phases_count(p->phases, &counts);
+    while (p->next <= counts.closed) {
+        int too_many = counts.closed - p->next + 1 > may_wait;
+        if (!is_left(effort) && !too_many)
+            break;
+        if (phases_closed(p->phases, p->next, &phase, 1) == 0)
+            break;
+        int failed = tell_closed(p, &phase, effort);
+        code = code != 0 ? code : failed;
+    }
+    return code;
+}
+
+/* ---- open ones ------------------------------------------------------------------------ */
+
+static int tell_open_one(struct job_phases *p, uint64_t id, const struct phase *phase, bool look,
+                         struct effort *effort)
+{
+    const struct phase_graph *graph = NULL;
+    int code = 0;
+    if (look && !job_phase_rows_knows(p->rows, phase)) {
+        code = phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph);
+        graph = code == 0 ? &p->graph : NULL;
+    }
+    if (graph != NULL && is_left(effort))
+        spend(effort, graph);
+    int failed = job_phase_rows_add_open(p->rows, id, phase, p->ranks, graph);
+    return code != 0 ? code : failed;
+}
+
+/* Those that wait to be told as closed come first: they are told as open meanwhile. */
+static int tell_open(struct job_phases *p, struct effort *effort)
+{
+    struct phase waiting[JOB_PHASE_ROWS_OPEN], open[JOB_PHASE_ROWS_OPEN];
+    struct phases_counts counts;
+    phases_count(p->phases, &counts);
+    job_phase_rows_begin_open(p->rows);
+    size_t held = phases_closed(p->phases, p->next, waiting, JOB_PHASE_ROWS_OPEN), count = 0;
+    int code = phases_open(p->phases, open, JOB_PHASE_ROWS_OPEN, &count);
+    if (code != 0)
+        return code;
+    p->open = held > 0 || count > 0;
+    count = count < JOB_PHASE_ROWS_OPEN ? count : JOB_PHASE_ROWS_OPEN;
+    held = held + count > JOB_PHASE_ROWS_OPEN ? JOB_PHASE_ROWS_OPEN - count : held;
+    for (size_t i = 0; code == 0 && i < held; i++)
+        code = tell_open_one(p, waiting[i].id, &waiting[i], false, effort);
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        bool newest = i + 1 == count;
+        code = tell_open_one(p, counts.closed + 1 + i, &open[i],
+                             newest || (is_left(effort) && effort->phases > 1), effort);
+    }
+    return code;
+}
+
+/* ---- closing a window ------------------------------------------------------------------- */
+
+int job_phases_close(struct job_phases *p, struct burst_rows *rows, uint64_t window, int late,
+                     uint64_t world)
+{
+    int code = 0;
+    if (rows->messages.bursts != NULL || rows->calls.bursts != NULL)
+        code = take_bursts(p, rows, world);
+    burst_rows_close(rows, &p->pool);
+    p->window = window > p->window ? window : p->window;
+    p->ranks = world > p->ranks && world <= JOB_PHASE_ROWS_RANKS ? (uint32_t)world : p->ranks;
+    if (late || p->phases == NULL || !p->open)
+        return code;
+    int64_t horizon = window == 0 ? 0 : (int64_t)((window - 1) * p->window_ns);
+    struct effort effort = {JOB_PHASES_A_WINDOW, JOB_PHASES_EDGES};
+    int failed = phases_close(p->phases, horizon);
+    failed = failed != 0 ? failed : tell_waiting(p, &effort, JOB_PHASES_WAITING);
+    if (failed == 0 && p->changed)
+        failed = tell_open(p, &effort);
+    return code != 0 ? code : failed;
+}
+
+int job_phases_end(struct job_phases *p)
+{
+    struct effort effort = {END_PHASES, UINT64_MAX};
+    if (p->phases == NULL || !p->open)
+        return 0;
+    int code = phases_close(p->phases, PHASES_TIME_MOST);
+    code = code != 0 ? code : tell_waiting(p, &effort, 0);
+    return code != 0 ? code : tell_open(p, &effort);
+}
+
+/* ---- telling ----------------------------------------------------------------------------- */
+
+int job_phases_changed(const struct job_phases *p)
+{
+    return p->changed;
+}
+
+static void messages_of(const struct job_phases *p, const struct job_phase_list *list,
+                        struct wire_phases *out, struct wire_curve *curve)
+{
+    struct phases_counts counts = {.gap_ns = INT64_MAX};
+    if (p->phases != NULL)
+        phases_count(p->phases, &counts);
+    *out = (struct wire_phases){
+        .window = p->window,
+        .phases = list->phases,
+        .phases_count = list->phase_count,
+        .gap_ns = counts.gap_ns == INT64_MAX ? 0 : (uint64_t)counts.gap_ns,
+        .modelled = p->modelled,
+    };
+    *curve = (struct wire_curve){
+        .window = p->window, .points = list->points, .points_count = list->point_count};
+}
+
+int job_phases_news(struct job_phases *p, struct wire_phases *out, struct wire_curve *curve)
+{
+    struct job_phase_list list = {0};
+    int code = p->rows == NULL ? 0 : job_phase_rows_news(p->rows, &list);
+    if (code == 0)
+        messages_of(p, &list, out, curve);
+    p->changed = p->changed && code != 0;
+    return code;
+}
+
+int job_phases_all(struct job_phases *p, struct wire_phases *out, struct wire_curve *curve)
+{
+    struct job_phase_list list = {0};
+    int code = p->rows == NULL ? 0 : job_phase_rows_all(p->rows, &list);
+    if (code == 0)
+        messages_of(p, &list, out, curve);
+    return code;
+}
+
+void job_phases_again(struct job_phases *p)
+{
+    if (p->rows == NULL)
+        return;
+    job_phase_rows_again(p->rows);
+    p->changed = true;
+}
+
+/* ---- pictures ------------------------------------------------------------------------------ */
+
+int job_phases_span(const struct job_phases *p, int64_t *from_ns, int64_t *to_ns)
+{
+    *from_ns = p->from_ns;
+    *to_ns = p->to_ns;
+    return p->phases != NULL && (p->from_ns != 0 || p->to_ns != 0);
+}
+
+int job_phases_cut(struct job_phases *p, int64_t from_ns, int64_t to_ns, size_t most,
+                   struct phase *out, size_t *count, uint32_t *resolved)
+{
+    *count = *resolved = 0;
+    if (p->phases == NULL)
+        return 0;
+    *resolved = phase_graphs_segments(p->graphs, from_ns, to_ns);
+    if (*resolved == 0)
+        return 0;
+    return phases_cut_count(p->phases, from_ns, to_ns, most < *resolved ? most : *resolved, out,
+                            count);
+}
+
+int job_phases_graph(struct job_phases *p, int64_t from_ns, int64_t to_ns, struct phase_graph *out)
+{
+    return p->graphs == NULL ? -HOLTER_EEMPTY : phase_graphs_read(p->graphs, from_ns, to_ns, out);
+}
+
+const struct phase_edge *job_phases_first(const struct job_phases *p, size_t *count)
+{
+    *count = p->first_count;
+    return p->first;
+}
+
+int64_t job_phases_open_ns(const struct job_phases *p)
+{
+    struct phases_counts counts;
+    struct phase last;
+    if (p->phases == NULL || !p->open)
+        return INT64_MAX;
+    phases_count(p->phases, &counts);
+    if (counts.closed == 0 || phases_closed(p->phases, counts.closed, &last, 1) == 0)
+        return INT64_MIN;
+    return last.end_ns + 1;
+}
+
+uint32_t job_phases_ranks(const struct job_phases *p)
+{
+    return p->ranks;
+}
+
+int job_phases_modelled(const struct job_phases *p)
+{
+    return p->modelled;
+}
+
+void job_phases_bytes(const struct job_phases *p, struct job_phases_bytes *out)
+{
+    *out = (struct job_phases_bytes){
+        .clustering = p->phases == NULL ? 0 : phases_bytes(p->phases),
+        .graphs = p->graphs == NULL ? 0 : phase_graphs_bytes(p->graphs),
+        .rows = p->rows == NULL ? 0 : job_phase_rows_bytes(p->rows),
+        .collectives = p->collectives == NULL ? 0 : collective_table_bytes(p->collectives),
+    };
+}
+
+void job_phases_count(const struct job_phases *p, struct phases_counts *out)
+{
+    *out = (struct phases_counts){.gap_ns = INT64_MAX};
+    if (p->phases != NULL)
+        phases_count(p->phases, out);
+}
