@@ -25,7 +25,7 @@ static const char help[] =
     "\n"
     "  -t, --topic TOPICS    only these, separated by commas: job, places, totals, ranks, pairs, "
     "calls,\n"
-    "                        nodes, alerts, latency, regions; all when not given\n"
+    "                        nodes, alerts, latency, regions, phases, curve; all when not given\n"
     "  -f, --format FORMAT   text (default) or json, one object to a line\n"
     "  -j, --job ID          this job; otherwise the newest running one, or the next to come\n"
     "      --for SECONDS     end after this time\n"

@@ -1,6 +1,7 @@
 #include "agent/tap_text.h"
 
 #include "agent/quantity.h"
+#include "agent/tap_phases.h"
 #include "holter/call.h"
 #include "holter/event.h"
 #include "holter/size_class.h"
@@ -531,6 +532,15 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot)
         break;
     case WIRE_TYPE_REGIONS:
         print_regions(out, &message->regions);
+        break;
+    case WIRE_TYPE_PHASES:
+        tap_phases(out, &message->phases);
+        break;
+    case WIRE_TYPE_CURVE:
+        tap_curve(out, &message->curve);
+        break;
+    case WIRE_TYPE_COMMGRAM:
+        tap_commgram(out, &message->commgram);
         break;
     default:
         break;

@@ -5,6 +5,7 @@
 #include "proto/utf8.h"
 #include "tests/proto/wire_random.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -203,6 +204,46 @@ static void regions_list_their_ranks(void **state)
     free(out.text);
 }
 
+static void phases_and_points_of_the_curve_are_lines(void **state)
+{
+    (void)state;
+    struct wire_phase_row phases[] = {{.id = 3,
+                                       .begin_ns = 1000000000,
+                                       .end_ns = 3500000000,
+                                       .messages = 1000,
+                                       .bytes = 2048,
+                                       .pairs = 12,
+                                       .ranks = 8,
+                                       .communities = 4,
+                                       .modularity = 0.75},
+                                      {.id = 4, .open = 1, .modularity = (double)NAN}};
+    struct wire_curve_point_row points[] = {
+        {.phase = 3, .height = -0.5, .difference = 0.5, .returned = 1, .resembles = 1},
+        {.phase = 4, .provisional = 1, .resembles = 2}};
+    struct wire_message message = {.type = WIRE_TYPE_PHASES,
+                                   .phases = {.job = "j",
+                                              .window = 9,
+                                              .phases = phases,
+                                              .phases_count = 2,
+                                              .gap_ns = 1000000000,
+                                              .modelled = 1}};
+    struct out out;
+    open_out(&out);
+    tap_text(out.file, &message, 0);
+    message.type = WIRE_TYPE_CURVE;
+    message.curve =
+        (struct wire_curve){.job = "j", .window = 9, .points = points, .points_count = 2};
+    tap_text(out.file, &message, 0);
+    fclose(out.file);
+    assert_non_null(strstr(out.text, "window 9, ended by pauses of 1.00 s, with collectives\n"));
+    assert_non_null(strstr(out.text, "2.50 s    1.00 k   2.00 KiB         0        12       8"
+                                     "            4       0.750         0\n"));
+    assert_non_null(strstr(out.text, "           -         0  open\n"));
+    assert_non_null(strstr(out.text, "-0.5000      0.5000            0  that of phase 1\n"));
+    assert_non_null(strstr(out.text, "  new, most like phase 2, still open\n"));
+    free(out.text);
+}
+
 static void uncovered_calls_are_named_when_used_and_counted_otherwise(void **state)
 {
     (void)state;
@@ -277,6 +318,7 @@ int main(void)
         cmocka_unit_test(an_alert_shows_its_evidence),
         cmocka_unit_test(latency_of_each_scope_is_a_line),
         cmocka_unit_test(regions_list_their_ranks),
+        cmocka_unit_test(phases_and_points_of_the_curve_are_lines),
         cmocka_unit_test(uncovered_calls_are_named_when_used_and_counted_otherwise),
         cmocka_unit_test(cells_count_characters_not_bytes),
         cmocka_unit_test(quantities_keep_three_digits),
