@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 #define RECORDING_APPLICATION 0x48524543 /**< "HREC": PRAGMA application_id */
-/** PRAGMA user_version; raised when tables change their meaning. 2: alert with evidence, latency,
- *  criterion, region; 1: alerts without. A file of version 1 is read, and becomes one of this version
- *  when it is continued. */
-#define RECORDING_SCHEMA 2
+/** PRAGMA user_version; raised when tables change their meaning. 3: phase, curve; 2: alert with
+ *  evidence, latency, criterion, region; 1: alerts without. Files of older versions are read, and become
+ *  of this version when they are continued. */
+#define RECORDING_SCHEMA 3
 
 struct recording;
 

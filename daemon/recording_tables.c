@@ -31,7 +31,7 @@ struct plain {
     const char *head;    /* those columns of the message that stand before a row's; NULL: all */
 };
 
-enum plain_table { TOTALS, ALERT, LATENCY, CRITERION, PLAIN_TABLES };
+enum plain_table { TOTALS, ALERT, LATENCY, CRITERION, PHASE, CURVE, PLAIN_TABLES };
 
 static const struct plain plains[PLAIN_TABLES] = {
     [TOTALS] = {"totals", "window", WIRE_TYPE_TOTALS, NULL, NULL},
@@ -40,6 +40,8 @@ static const struct plain plains[PLAIN_TABLES] = {
                  " window start_ns length_ns "},
     [CRITERION] = {"criterion", "locality, size_class", WIRE_TYPE_LATENCIES, "criteria",
                    " window "},
+    [PHASE] = {"phase", "id", WIRE_TYPE_PHASES, "phases", " "},
+    [CURVE] = {"curve", "phase", WIRE_TYPE_CURVE, "points", " "},
 };
 
 enum fixed_table { JOB, NODE, PLACE, REGION, MEMBER, FIXED_TABLES };
@@ -401,10 +403,28 @@ static int put_regions(struct recording_tables *t, const struct wire_regions *m)
     return 0;
 }
 
+/* Only what is closed: an open phase may still change, and is told again. */
+static int put_phases(struct recording_tables *t, const struct wire_phases *m)
+{
+    int code = 0;
+    for (uint64_t i = 0; code == 0 && i < m->phases_count; i++)
+        code = m->phases[i].open ? 0 : put_plain(t, PHASE, m, &m->phases[i]);
+    return code;
+}
+
+static int put_curve(struct recording_tables *t, const struct wire_curve *m)
+{
+    int code = 0;
+    for (uint64_t i = 0; code == 0 && i < m->points_count; i++)
+        code = m->points[i].provisional ? 0 : put_plain(t, CURVE, m, &m->points[i]);
+    return code;
+}
+
 int tables_hold(enum wire_type type)
 {
     return type == WIRE_TYPE_JOB || type == WIRE_TYPE_PLACES || type == WIRE_TYPE_TOTALS ||
-           type == WIRE_TYPE_ALERT || type == WIRE_TYPE_LATENCIES || type == WIRE_TYPE_REGIONS;
+           type == WIRE_TYPE_ALERT || type == WIRE_TYPE_LATENCIES || type == WIRE_TYPE_REGIONS ||
+           type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE;
 }
 
 int tables_put(struct recording_tables *t, enum wire_type type, const void *message)
@@ -422,6 +442,10 @@ int tables_put(struct recording_tables *t, enum wire_type type, const void *mess
         return put_latencies(t, message);
     case WIRE_TYPE_REGIONS:
         return put_regions(t, message);
+    case WIRE_TYPE_PHASES:
+        return put_phases(t, message);
+    case WIRE_TYPE_CURVE:
+        return put_curve(t, message);
     default:
         return 0;
     }

@@ -327,6 +327,33 @@ static void members_of_regions_are_kept_with_the_window_of_each_change(void **st
     assert_int_equal(ask("SELECT ranks FROM region WHERE id=2 AND since=3 AND window=12"), 2);
 }
 
+static void closed_phases_and_their_points_are_rows_and_open_ones_are_not(void **state)
+{
+    struct recording *r = open_it();
+    struct wire_phase_row phases[] = {
+        {.id = 1, .begin_ns = 5, .end_ns = 9, .messages = 7, .modularity = 0.5},
+        {.id = 2, .open = 1, .modularity = NAN},
+    };
+    struct wire_curve_point_row points[] = {{.phase = 1, .height = -0.25, .resembles = 3},
+                                            {.phase = 2, .provisional = 1}};
+    struct wire_phases m = {
+        .job = "job.0", .window = 7, .phases = phases, .phases_count = 2, .modelled = 1};
+    struct wire_curve curve = {.job = "job.0", .window = 7, .points = points, .points_count = 2};
+    (void)state;
+    assert_int_equal(recording_table(r, WIRE_TYPE_PHASES, &m), 0);
+    assert_int_equal(recording_table(r, WIRE_TYPE_CURVE, &curve), 0);
+    phases[1].open = 0; /* it has closed */
+    points[1].provisional = 0;
+    assert_int_equal(recording_table(r, WIRE_TYPE_PHASES, &m), 0);
+    assert_int_equal(recording_table(r, WIRE_TYPE_CURVE, &curve), 0);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(ask("SELECT count(*) FROM phase"), 2);
+    assert_int_equal(ask("SELECT messages FROM phase WHERE id=1 AND end_ns=9 AND modularity=0.5"),
+                     7);
+    assert_int_equal(ask("SELECT id FROM phase WHERE modularity IS NULL AND open=0"), 2);
+    assert_int_equal(ask("SELECT resembles FROM curve WHERE phase=1 AND height=-0.25"), 3);
+}
+
 static void run_sql(const char *sql)
 {
     sqlite3 *db;
@@ -395,9 +422,28 @@ static void a_file_that_cannot_be_brought_up_to_date_stays_as_it_was(void **stat
     assert_non_null(strstr(why, "no such column"));
     assert_int_equal(ask("PRAGMA user_version"), 1);
     assert_int_equal(ask("SELECT count(*) FROM sqlite_master WHERE name='latency'"), 0);
-    run_sql("PRAGMA user_version=3"); /* made by a later Holter */
+    run_sql("PRAGMA user_version=4"); /* made by a later Holter */
     assert_int_equal(recording_open(&r, path, why, sizeof(why)), -HOLTER_EVERSION);
-    assert_non_null(strstr(why, "schema 3"));
+    assert_non_null(strstr(why, "schema 4"));
+}
+
+/* What version 3 added is made; what was there stays. */
+static void a_file_of_version_2_is_continued(void **state)
+{
+    (void)state;
+    make_version_1();
+    struct recording *r = open_it();
+    assert_int_equal(recording_close(r), 0);
+    run_sql("DROP TABLE phase; DROP TABLE curve; PRAGMA user_version=2;");
+    unsigned alerts = 0;
+    struct recording_reader reader = {&alerts, on_old_alert, no_message};
+    assert_int_equal(recording_read(path, &reader), 0);
+    assert_int_equal(alerts, 1);
+    r = open_it();
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(ask("PRAGMA user_version"), RECORDING_SCHEMA);
+    assert_int_equal(ask("SELECT count(*) FROM phase"), 0);
+    assert_int_equal(ask("SELECT sent FROM totals"), 9);
 }
 
 static int count_only(void *user, const struct wire_alert *alert)
@@ -570,7 +616,9 @@ int main(void)
         WITH_DIRECTORY(an_episode_is_one_row_with_its_evidence_and_comes_back_whole),
         WITH_DIRECTORY(latencies_are_a_row_a_window_and_series_and_criteria_the_latest),
         WITH_DIRECTORY(members_of_regions_are_kept_with_the_window_of_each_change),
+        WITH_DIRECTORY(closed_phases_and_their_points_are_rows_and_open_ones_are_not),
         WITH_DIRECTORY(a_file_of_version_1_is_read_and_continued),
+        WITH_DIRECTORY(a_file_of_version_2_is_continued),
         WITH_DIRECTORY(a_file_that_cannot_be_brought_up_to_date_stays_as_it_was),
         WITH_DIRECTORY(causes_that_are_no_json_are_none),
         WITH_DIRECTORY(two_writers_never_have_one_file),
