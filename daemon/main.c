@@ -191,6 +191,7 @@ static int start_modules(struct daemon *d, char *why, size_t room)
                 .grace_ns = o->grace_ns,
                 .lost_ns = LOST_NS,
                 .most_pairs = MOST_PAIRS,
+                .modelled = !o->no_collectives,
                 .rules = &d->rules},
         .record = o->record,
         .publisher = d->publisher,

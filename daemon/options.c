@@ -31,6 +31,8 @@ static const char usage[] =
     "  --grace TIME        how long after its end a window waits for late agents; default a "
     "quarter of the\n"
     "                      window, at most 250ms\n"
+    "  --collectives HOW   modelled (default) or off: whether collectives take part in phases and\n"
+    "                      pictures, as the messages of their algorithms\n"
     "  --session KEY       serve only agents of this session\n"
     "  --quit-when-idle    leave when all jobs have ended and all agents have gone\n"
     "  --rules FILE        alert rules, see holter-rules(5); default: HOLTER_RULES, else built-in "
@@ -175,6 +177,7 @@ enum {
     OPT_NO_RECORD,
     OPT_WINDOW,
     OPT_GRACE,
+    OPT_COLLECTIVES,
     OPT_SESSION,
     OPT_QUIT,
     OPT_RULES,
@@ -195,6 +198,7 @@ static const struct option long_options[] = {
     {"no-record", no_argument, NULL, OPT_NO_RECORD},
     {"window", required_argument, NULL, OPT_WINDOW},
     {"grace", required_argument, NULL, OPT_GRACE},
+    {"collectives", required_argument, NULL, OPT_COLLECTIVES},
     {"session", required_argument, NULL, OPT_SESSION},
     {"quit-when-idle", no_argument, NULL, OPT_QUIT},
     {"rules", required_argument, NULL, OPT_RULES},
@@ -258,6 +262,12 @@ static int take(struct options *o, int option, int *record, char *why, size_t ro
         return bounded("--window", optarg, LEAST_WINDOW, MOST_WINDOW, &o->window_ns, why, room);
     case OPT_GRACE:
         return bounded("--grace", optarg, 0, MOST_GRACE, &o->grace_ns, why, room);
+    case OPT_COLLECTIVES:
+        o->no_collectives = strcmp(optarg, "off") == 0;
+        if (o->no_collectives || strcmp(optarg, "modelled") == 0)
+            return 0;
+        snprintf(why, room, "--collectives '%s': modelled or off is wanted", optarg);
+        return -HOLTER_EUSAGE;
     case OPT_SESSION:
         o->session = optarg;
         return 0;

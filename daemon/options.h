@@ -19,7 +19,8 @@ struct options {
     uint64_t window_ns;
     uint64_t grace_ns;
     int quit_when_idle;
-    const char *rules; /**< file; NULL: the defaults */
+    int no_collectives; /**< --collectives=off */
+    const char *rules;  /**< file; NULL: the defaults */
     /** Sinks besides those of the rules; targets are borrowed, NULL for syslog. */
     struct {
         enum sink_kind kind;

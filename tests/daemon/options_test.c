@@ -138,6 +138,21 @@ static void sinks_of_the_command_line_come_to_those_of_the_rules(void **state)
     assert_non_null(strstr(why, "--alert-log"));
 }
 
+static void collectives_take_part_unless_they_are_put_off(void **state)
+{
+    struct options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_false(o.no_collectives);
+    assert_int_equal(parse(&o, why, sizeof(why), "--collectives", "off"), OPTIONS_RUN);
+    assert_true(o.no_collectives);
+    assert_int_equal(parse(&o, why, sizeof(why), "--collectives=modelled", NULL), OPTIONS_RUN);
+    assert_false(o.no_collectives);
+    assert_int_equal(parse(&o, why, sizeof(why), "--collectives", "some"), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "'some'"));
+}
+
 int main(void)
 {
     unsetenv("HOLTER_KEYS");
@@ -150,6 +165,7 @@ int main(void)
         cmocka_unit_test(without_keys_only_local_endpoints_are_listened_on),
         cmocka_unit_test(unknown_words_are_named),
         cmocka_unit_test(recording_is_on_unless_it_is_put_off),
+        cmocka_unit_test(collectives_take_part_unless_they_are_put_off),
         cmocka_unit_test(rules_come_from_the_command_line_before_the_environment),
         cmocka_unit_test(sinks_of_the_command_line_come_to_those_of_the_rules),
     };
