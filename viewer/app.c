@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,8 @@ enum {
     FRAME_MS = 16,
     PUMP_MS = 12, /* longest stretch of taking messages in before inputs are looked at again */
     IDLE_MS = 500,
+    PICTURE_MS = 100,  /* to look again whether a picture may be asked for */
+    ANSWER_MS = 30000, /* longest wait of a snapshot for its picture */
 };
 
 struct app {
@@ -45,6 +48,8 @@ struct app {
     struct connection *connection;
     uint64_t sums_ms, sums_cost_ms; /* when the sums were last computed, and how long it took */
     int sums_old;                   /* they lag behind the visible time */
+    int span_set;                   /* the span that was asked for is in sight */
+    int picture_due;                /* a picture of the CommGram is asked for, or will be */
 };
 
 static uint64_t now_ms(void)
@@ -64,6 +69,10 @@ static int start(struct app *a, const struct options *o, double scale)
     ui_init(&a->ui, (int)(o->w / scale), (int)(o->h / scale), scale, o->theme);
     a->ui.view = o->view >= 0 ? (enum view_id)o->view : VIEW_LIVE;
     a->ui.range = o->since_start ? RANGE_START : RANGE_SPAN;
+    a->ui.phases = o->phases ? o->phases : a->ui.phases;
+    a->ui.communities = o->communities ? o->communities : a->ui.communities;
+    a->ui.unmodelled = o->no_collectives;
+    memcpy(a->ui.opened, o->ranks, sizeof a->ui.opened);
     theme_init(&a->theme, o->theme);
     error = type_create(&a->type, scale, why, sizeof why);
     if (!error) {
@@ -112,6 +121,33 @@ static void sum_up(struct app *a)
         return;
     a->sums_ms = now_ms();
     a->sums_cost_ms = a->sums_ms - start;
+}
+
+/* The span of time of the command line, once there is a job to which it belongs. */
+static void set_span(struct app *a)
+{
+    const struct options *o = a->options;
+    int64_t begin, end;
+    ui_whole_time(a->model, &begin, &end);
+    if (a->span_set || end <= begin)
+        return;
+    a->span_set = 1;
+    if (isnan(o->from) && isnan(o->to))
+        return;
+    if (!isnan(o->from))
+        begin = ui_time_of(a->model, o->from);
+    if (!isnan(o->to))
+        end = ui_time_of(a->model, o->to);
+    ui_show_span(&a->ui, a->model, begin, end);
+}
+
+/* Ask for the picture of the CommGram that is to be seen. */
+static void want_picture(struct app *a)
+{
+    struct commgram_request wish;
+    a->picture_due = a->ui.view == VIEW_COMMGRAM && !a->ui.jobs_first &&
+                     ui_commgram_wish(&a->ui, a->model, &wish) &&
+                     connection_picture(a->connection, a->model, &wish, now_ms()) == 1;
 }
 
 /* Facts and choices to a scene. */
@@ -204,7 +240,9 @@ static int turn(struct app *a, struct window *window, int *offered)
         if (!a->options->job && a->options->view < 0)
             offer_jobs(a);
     }
+    set_span(a);
     ui_follow_data(&a->ui, a->model, now_ms());
+    want_picture(a);
     a->ui.scale = window_scale(window);
     return facts != a->model->version || memcmp(&before, &a->ui.connection, sizeof before) != 0;
 }
@@ -227,7 +265,7 @@ static int loop(struct app *a, struct window *window, struct waker *waker,
         int had_notice = a->ui.notice[0] != 0;
         uint64_t now = now_ms(), due = shown + FRAME_MS;
         int busy = changed || a->ui.moving || a->sums_old || a->pictures.busy;
-        int wait = !busy ? IDLE_MS : now < due ? (int)(due - now) : 0;
+        int wait = !busy ? a->picture_due ? PICTURE_MS : IDLE_MS : now < due ? (int)(due - now) : 0;
         int effects = take_inputs(a, window, wait);
         if (effects & UI_QUIT)
             return 0;
@@ -302,6 +340,31 @@ static int complete(const struct app *a, uint64_t start_ms)
     return data_seconds(a->model) > 0 && waited >= a->options->after;
 }
 
+/* The picture of the CommGram for what the command line asks, however it moves on meanwhile. */
+static int await_picture(struct app *a, const volatile sig_atomic_t *stop)
+{
+    struct commgram_request wish;
+    uint64_t start_ms = now_ms();
+    int due;
+    if (a->ui.view != VIEW_COMMGRAM || !ui_commgram_wish(&a->ui, a->model, &wish))
+        return 0;
+    while ((due = connection_picture(a->connection, a->model, &wish, now_ms())) == 1) {
+        struct pollfd fd = {.fd = connection_fd(a->connection), .events = POLLIN};
+        poll(&fd, 1, 50);
+        connection_pump(a->connection, a->model, now_ms(), PUMP_MS);
+        note_connection(a);
+        if (*stop)
+            return -EINTR;
+        if (now_ms() - start_ms > ANSWER_MS) {
+            log_error("no CommGram: %s", holter_strerror(-HOLTER_ETIMEOUT));
+            return -HOLTER_ETIMEOUT;
+        }
+    }
+    if (due < 0)
+        log_error("no CommGram: %s", a->model->commgram.error_text);
+    return due;
+}
+
 int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
 {
     struct app a;
@@ -324,6 +387,10 @@ int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
         if (error)
             log_error("%s: %s%s%s", a.ui.connection.endpoint, holter_strerror(error),
                       a.ui.connection.error[0] ? ": " : "", a.ui.connection.error);
+    }
+    if (!error) {
+        set_span(&a);
+        error = await_picture(&a, stop);
     }
     if (!error) {
         ui_follow_data(&a.ui, a.model, now_ms());

@@ -24,7 +24,17 @@ const char options_help[] =
     "      --keys DIR          CURVE keys of the session (default: HOLTER_KEYS, else those beside "
     "its socket)\n"
     "  -j, --job ID            job to follow (default: the newest that runs)\n"
-    "      --view VIEW         live, regions, alerts, matrix, pairs, ranks, calls, nodes or jobs\n"
+    "      --view VIEW         live, commgram, regions, alerts, matrix, pairs, ranks, calls, nodes "
+    "or jobs\n"
+    "      --phases K          CommGram: at most so many columns, 1 to 256 (default: 24)\n"
+    "      --communities C     CommGram: at most so many bars in one (default: 16)\n"
+    "      --from T, --to T    span of time: seconds since the job's start (12.5), or before its "
+    "newest data\n"
+    "                          (-60) (default: its last minute; with one of them, from its start "
+    "or "
+    "to its end)\n"
+    "      --ranks LIST        CommGram: only messages from or to these ranks, as 3,8-11\n"
+    "      --no-collectives    CommGram: without the messages that stand for collectives\n"
     "      --size WxH          size of the window or picture in pixels (default: 1600x900)\n"
     "      --scale N           size of letters and lines, 0.5 to 4 (default: 1)\n"
     "      --theme THEME       dark or light\n"
@@ -48,7 +58,13 @@ enum {
     OPTION_THEME,
     OPTION_START,
     OPTION_SNAPSHOT,
-    OPTION_AFTER
+    OPTION_AFTER,
+    OPTION_PHASES,
+    OPTION_COMMUNITIES,
+    OPTION_FROM,
+    OPTION_TO,
+    OPTION_RANKS,
+    OPTION_NO_COLLECTIVES
 };
 
 static const struct option names[] = {
@@ -63,6 +79,12 @@ static const struct option names[] = {
     {"since-start", no_argument, NULL, OPTION_START},
     {"snapshot", required_argument, NULL, OPTION_SNAPSHOT},
     {"after", required_argument, NULL, OPTION_AFTER},
+    {"phases", required_argument, NULL, OPTION_PHASES},
+    {"communities", required_argument, NULL, OPTION_COMMUNITIES},
+    {"from", required_argument, NULL, OPTION_FROM},
+    {"to", required_argument, NULL, OPTION_TO},
+    {"ranks", required_argument, NULL, OPTION_RANKS},
+    {"no-collectives", no_argument, NULL, OPTION_NO_COLLECTIVES},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
     {0},
@@ -89,8 +111,64 @@ static int size(const char *text, struct options *o)
     return 0;
 }
 
+static int whole(const char *text, unsigned most, unsigned *out)
+{
+    double value;
+    if (number(text, 1, most, &value) < 0 || value != floor(value))
+        return -HOLTER_EUSAGE;
+    *out = (unsigned)value;
+    return 0;
+}
+
+/* "3,8-11": numbers and spans of them, none of which runs backwards. */
+static int rank_list(const char *text, struct options *o)
+{
+    const char *at = text;
+    if (strlen(text) >= sizeof o->ranks)
+        return -HOLTER_EUSAGE;
+    do {
+        char *end;
+        at += *at == ',' && at != text;
+        if (*at < '0' || *at > '9')
+            return -HOLTER_EUSAGE;
+        unsigned long long first = strtoull(at, &end, 10), last = first;
+        if (*end == '-') {
+            at = end + 1;
+            if (*at < '0' || *at > '9')
+                return -HOLTER_EUSAGE;
+            last = strtoull(at, &end, 10);
+        }
+        if (last < first || last >= MODEL_RANKS || (*end && *end != ','))
+            return -HOLTER_EUSAGE;
+        at = end;
+    } while (*at);
+    snprintf(o->ranks, sizeof o->ranks, "%s", text);
+    return 0;
+}
+
+static int take_commgram(struct options *o, int option, const char *value)
+{
+    switch (option) {
+    case OPTION_PHASES:
+        return whole(value, UI_MOST_PHASES, &o->phases);
+    case OPTION_COMMUNITIES:
+        return whole(value, MODEL_RANKS, &o->communities);
+    case OPTION_FROM:
+        return number(value, -1e9, 1e9, &o->from);
+    case OPTION_TO:
+        return number(value, -1e9, 1e9, &o->to);
+    case OPTION_RANKS:
+        return rank_list(value, o);
+    default:
+        o->no_collectives = 1;
+        return 0;
+    }
+}
+
 static int take(struct options *o, int option, const char *value)
 {
+    if (option >= OPTION_PHASES)
+        return take_commgram(o, option, value);
     switch (option) {
     case 'c':
         o->endpoint = value;
@@ -133,7 +211,8 @@ static int take(struct options *o, int option, const char *value)
 
 int options_parse(struct options *o, int argc, char **argv, char *why, size_t room)
 {
-    *o = (struct options){.view = -1, .w = 1600, .h = 900, .after = 5, .scale = 1};
+    *o = (struct options){
+        .view = -1, .w = 1600, .h = 900, .after = 5, .scale = 1, .from = NAN, .to = NAN};
     int option, index = -1;
     opterr = 0;
     optind = 0;

@@ -3,6 +3,7 @@
 #define HOLTER_VIEWER_OPTIONS_H
 
 #include "viewer/layout/theme.h"
+#include "viewer/model/commgram.h"
 
 #include <stddef.h>
 
@@ -14,6 +15,11 @@ struct options {
     double after;         /**< seconds of data before the picture is taken */
     double scale;
     enum theme_kind theme;
+    /* what the CommGram begins with; 0 and NaN: not given */
+    unsigned phases, communities;
+    double from, to; /**< seconds since the job's start, or before its newest data when negative */
+    char ranks[COMMGRAM_LIST]; /**< "3,8-11"; "": all */
+    int no_collectives;
     int since_start; /**< sums since the start in place of the visible time */
     int show_help, show_version;
 };

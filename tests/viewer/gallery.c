@@ -1,6 +1,7 @@
 /* Paints every view of synthetic jobs: gallery DIRECTORY [RANKS]. For looking at, and for the eye
  * of whoever changes a layout. */
 #include "tests/viewer/synthetic.h"
+#include "tests/viewer/synthetic_commgram.h"
 
 #include "viewer/draw/painter.h"
 #include "viewer/draw/png_file.h"
@@ -29,10 +30,24 @@ struct shot {
     double zoom;
     int64_t span; /* seconds; 0: a minute */
     struct selection selection;
+    uint64_t phases, communities;
     double mouse_x, mouse_y;
+    double size_low;
+    uint64_t open; /* phase that is opened */
 };
 
-static int take(const char *directory, const struct shot *shot, struct model *model)
+static void answer(const struct synthetic_commgram *gram, const struct ui *ui, struct model *model)
+{
+    struct commgram_request request;
+    if (ui->view != VIEW_COMMGRAM || !ui_commgram_wish(ui, model, &request))
+        return;
+    commgram_asked(&model->commgram, &request);
+    synthetic_picture(gram, &request, into_model, model);
+    commgram_replied(&model->commgram, 0, NULL);
+}
+
+static int take(const char *directory, const struct shot *shot, struct model *model,
+                const struct synthetic_commgram *gram)
 {
     struct ui ui;
     struct theme theme;
@@ -66,6 +81,14 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     ui.mouse_y = shot->mouse_y ? shot->mouse_y : -1;
     if (shot->paused)
         ui_pan_time(&ui, model, -15ll * 1000000000);
+    ui.phases = shot->phases ? shot->phases : ui.phases;
+    ui.communities = shot->communities ? shot->communities : ui.communities;
+    ui.size_low = shot->size_low;
+    if (shot->open) {
+        uint64_t begin = gram->begin_ns + (shot->open - 1) * gram->phase_ns;
+        ui_open(&ui, model, (int64_t)begin, (int64_t)(begin + gram->phase_ns * 2 / 3), NULL);
+    }
+    answer(gram, &ui, model);
     uint64_t first = 0, last = 0;
     ui_windows(&ui, model, &first, &last);
     range_update(&range, model, RANGE_SPAN, first, last);
@@ -90,6 +113,7 @@ struct story {
     int windows, gap;
     struct synthetic_latency latency;
     int resolved, hang, death; /* an older alert; rank that hangs or died, 0: none */
+    struct synthetic_commgram gram;
 };
 
 static struct model *tell(const struct story *t, struct synthetic *job)
@@ -110,6 +134,11 @@ static struct model *tell(const struct story *t, struct synthetic *job)
         synthetic_latencies(job, &t->latency, into_model, model);
         if (t->resolved && i == 40)
             synthetic_growth(job, &older, 3, "resolved", into_model, model);
+    }
+    if (t->gram.phase_ns) {
+        struct synthetic_commgram gram = t->gram;
+        uint64_t length = (uint64_t)t->windows * SYNTHETIC_SECOND;
+        synthetic_phases(&gram, 1, length / gram.phase_ns - 1, into_model, model);
     }
     if (t->latency.slow)
         synthetic_growth(job, &t->latency, 7,
@@ -160,7 +189,7 @@ static int shoot(const char *directory, const struct story *story, const struct 
     struct model *model = tell(story, &job);
     int error = model ? 0 : 1;
     for (size_t i = 0; i < count && !error; i++)
-        error = take(directory, &shots[i], model);
+        error = take(directory, &shots[i], model, &story->gram);
     synthetic_finish(&job);
     model_destroy(model);
     return error;
@@ -216,6 +245,82 @@ static int latency_shots(const char *directory)
            SHOOT(large, thousand) | SHOOT(huge, thousands);
 }
 
+static int commgram_shots(const char *directory)
+{
+    static const struct story paper = {
+        .name = "paper",
+        .ranks = 4320,
+        .per_node = 60,
+        .partners = 6,
+        .windows = 82,
+        .latency = {72, 3, 60, 300, 0.09, 2.4},
+        .gram = {4320, 9, SYNTHETIC_FIRST * SYNTHETIC_SECOND + SYNTHETIC_SECOND,
+                 SYNTHETIC_SECOND * 5 / 2, .modelled = 1, .folded = 12},
+    };
+    static const struct shot shots[] = {
+        {.name = "commgram",
+         .view = VIEW_COMMGRAM,
+         LARGE,
+         .phases = 27,
+         .communities = 18,
+         .span = 75},
+        {.name = "commgram-light",
+         .view = VIEW_COMMGRAM,
+         LARGE,
+         .theme = THEME_LIGHT,
+         .span = 75,
+         .phases = 27,
+         .communities = 18,
+         .mouse_x = 560,
+         .mouse_y = 520},
+        {.name = "commgram-small",
+         .view = VIEW_COMMGRAM,
+         SMALL,
+         .span = 30,
+         .phases = 12,
+         .communities = 18,
+         .selection = {SELECT_COMMUNITY, 7, 3}},
+        {.name = "commgram-4k",
+         .view = VIEW_COMMGRAM,
+         .w = 1024,
+         .h = 640,
+         .scale = 2,
+         .span = 40,
+         .phases = 9,
+         .mouse_x = 300,
+         .mouse_y = 150},
+        {.name = "commgram-swap",
+         .view = VIEW_COMMGRAM,
+         LARGE,
+         .phases = 12,
+         .communities = 18,
+         .open = 9,
+         .mouse_x = 700,
+         .mouse_y = 500},
+        {.name = "commgram-ranks",
+         .view = VIEW_COMMGRAM,
+         LARGE,
+         .phases = 1,
+         .communities = 4320,
+         .open = 10},
+        {.name = "commgram-stage",
+         .view = VIEW_COMMGRAM,
+         LARGE,
+         .phases = 1,
+         .communities = 4320,
+         .open = 9},
+        {.name = "commgram-rank",
+         .view = VIEW_COMMGRAM,
+         LARGE,
+         .phases = 8,
+         .communities = 60,
+         .selection = {SELECT_RANK, 1200, 0},
+         .span = 20,
+         .size_low = 12},
+    };
+    return SHOOT(paper, shots);
+}
+
 static int other_shots(const char *directory, uint32_t ranks)
 {
     static const struct shot shots[] = {
@@ -249,9 +354,11 @@ static int other_shots(const char *directory, uint32_t ranks)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "usage: gallery DIRECTORY [RANKS]\n");
+        fprintf(stderr, "usage: gallery DIRECTORY [RANKS | commgram]\n");
         return 2;
     }
     uint32_t ranks = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 512;
-    return latency_shots(argv[1]) | other_shots(argv[1], ranks);
+    if (argc > 2 && !strcmp(argv[2], "commgram"))
+        return commgram_shots(argv[1]);
+    return commgram_shots(argv[1]) | latency_shots(argv[1]) | other_shots(argv[1], ranks);
 }

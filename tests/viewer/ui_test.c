@@ -166,7 +166,7 @@ static void one_selection_holds_in_all_views_and_backspace_leads_back(void **sta
     click(f, 5, 5);
     assert_int_equal(f->ui.selection.kind, SELECT_RANK);
     assert_int_equal(f->ui.selection.a, 7);
-    type_text(f, "4");
+    type_text(f, "5");
     assert_int_equal(f->ui.view, VIEW_MATRIX);
     assert_true(ui_rank_selected(&f->ui, 7));
     click(f, 25, 5);

@@ -143,6 +143,7 @@ static int from_mouse(const struct window *win, const SDL_Event *event, struct i
             (struct input){.kind = event->type == SDL_MOUSEBUTTONDOWN ? INPUT_PRESS : INPUT_RELEASE,
                            .x = event->button.x * k,
                            .y = event->button.y * k,
+                           .shift = (SDL_GetModState() & KMOD_SHIFT) != 0,
                            .clicks = event->button.clicks};
         return 1;
     default: {
@@ -152,7 +153,8 @@ static int from_mouse(const struct window *win, const SDL_Event *event, struct i
                              .x = x * k,
                              .y = y * k,
                              .wheel = (double)event->wheel.preciseY,
-                             .shift = (SDL_GetModState() & KMOD_SHIFT) != 0};
+                             .shift = (SDL_GetModState() & KMOD_SHIFT) != 0,
+                             .ctrl = (SDL_GetModState() & KMOD_CTRL) != 0};
         return 1;
     }
     }

@@ -102,22 +102,26 @@ struct scene_item {
 /** What can be pointed at. a and b are the thing's numbers; their meaning goes with the kind. */
 enum hit_kind {
     HIT_NONE,
-    HIT_BUTTON, /**< a: enum ui_command, b: its argument */
-    HIT_RANK,   /**< a: rank */
-    HIT_PAIR,   /**< a: source, b: destination */
-    HIT_NODE,   /**< a: index of the host in the model */
-    HIT_CALL,   /**< a: number of the call */
-    HIT_JOB,    /**< a: row of the job list */
-    HIT_ALERT,  /**< a: id */
-    HIT_TIME,   /**< x is daemon time */
-    HIT_BAND,   /**< x is daemon time, of the whole job */
-    HIT_MATRIX, /**< x is destination, y is source, in ranks */
-    HIT_REGION, /**< a: id of the communication region; x is daemon time when x1 is above x0 */
-    HIT_SERIES, /**< a: enum series_scope; x as above */
-    HIT_GRAPH,  /**< x and y are places in the graph of regions */
-    HIT_LIST,   /**< a: enum ui_list; y is rows; can be scrolled */
-    HIT_SORT,   /**< a: enum ui_list, b: column */
-    HIT_COVER,  /**< swallows what lies under it */
+    HIT_BUTTON,   /**< a: enum ui_command, b: its argument */
+    HIT_RANK,     /**< a: rank */
+    HIT_PAIR,     /**< a: source, b: destination */
+    HIT_NODE,     /**< a: index of the host in the model */
+    HIT_CALL,     /**< a: number of the call */
+    HIT_JOB,      /**< a: row of the job list */
+    HIT_ALERT,    /**< a: id */
+    HIT_TIME,     /**< x is daemon time */
+    HIT_BAND,     /**< x is daemon time, of the whole job */
+    HIT_MATRIX,   /**< x is destination, y is source, in ranks */
+    HIT_REGION,   /**< a: id of the communication region; x is daemon time when x1 is above x0 */
+    HIT_SERIES,   /**< a: enum series_scope; x as above */
+    HIT_GRAPH,    /**< x and y are places in the graph of regions */
+    HIT_COMMGRAM, /**< x is daemon time, as if the columns of the picture lay as time runs */
+    HIT_COLUMN,   /**< a, b: begin and end of a phase of it, daemon time */
+    HIT_BAR,      /**< a: column, b: bar of it, from the top */
+    HIT_SIZES,    /**< x is the binary logarithm of a message's bytes */
+    HIT_LIST,     /**< a: enum ui_list; y is rows; can be scrolled */
+    HIT_SORT,     /**< a: enum ui_list, b: column */
+    HIT_COVER,    /**< swallows what lies under it */
 };
 
 struct scene_hit {

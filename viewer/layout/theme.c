@@ -53,6 +53,10 @@ static const color_t dark_map[] = {0x1c3350ff, 0x1f5a8cff, 0x1e84a0ff,
 static const color_t light_map[] = {0xd9e8f2ff, 0xa5cde3ff, 0x62a6cfff,
                                     0x3579b4ff, 0x274f92ff, 0x191f56ff};
 
+/* Blue to green, also in order of lightness: away from the ground. */
+static const color_t dark_sizes[] = {0x3566d6ff, 0x2f8fd8ff, 0x2fb3b8ff, 0x52cf8cff, 0xa6ec7cff};
+static const color_t light_sizes[] = {0x7fa8efff, 0x3f8fd0ff, 0x1c8496ff, 0x107048ff, 0x0a4a1cff};
+
 /* From a quarter to four times, two steps to each doubling: 1 is the fifth. Blue against orange and
  * red is told apart by red-green blind eyes, and the middle is the palest. */
 static const color_t dark_diverging[] = {0x2f6fe0ff, 0x3d80e6ff, 0x4f93eaff, 0x67a1e2ff, 0x8ab0d8ff,
@@ -134,6 +138,9 @@ void theme_init(struct theme *theme, enum theme_kind kind)
     fill_map(bright ? light_diverging : dark_diverging,
              sizeof dark_diverging / sizeof *dark_diverging - 1, theme->diverging,
              theme->diverging_pixels);
+    fill_map(bright ? light_sizes : dark_sizes, sizeof dark_sizes / sizeof *dark_sizes - 1,
+             theme->sizes, theme->sizes_pixels);
+    theme->sizes_image = (struct image){theme->sizes_pixels, 256, 1, (uint64_t)kind + 1};
     theme->map_image = (struct image){theme->map_pixels, 256, 1, (uint64_t)kind + 1};
     theme->diverging_image = (struct image){theme->diverging_pixels, 256, 1, (uint64_t)kind + 1};
     for (size_t i = 0; i < THEME_REGIONS; i++)
@@ -152,6 +159,11 @@ color_t theme_latency(const struct theme *theme, double ratio)
 color_t theme_region(const struct theme *theme, uint64_t id)
 {
     return id ? theme->regions[(id - 1) % THEME_REGIONS] : theme->faint;
+}
+
+color_t theme_community(const struct theme *theme, uint64_t identity)
+{
+    return theme->regions[identity % THEME_REGIONS];
 }
 
 color_t theme_map(const struct theme *theme, double share)

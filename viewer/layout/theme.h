@@ -19,7 +19,10 @@ struct theme {
     color_t map[256];         /**< from little to much */
     uint32_t map_pixels[256]; /**< the same as pixels of map_image */
     struct image map_image;   /**< for legends: 256 x 1 */
-    color_t diverging[256];   /**< relative latency, a quarter to four times, by its logarithm */
+    color_t sizes[256];       /**< of messages: small blue, large green (001, section IV) */
+    uint32_t sizes_pixels[256];
+    struct image sizes_image;
+    color_t diverging[256]; /**< relative latency, a quarter to four times, by its logarithm */
     uint32_t diverging_pixels[256];
     struct image diverging_image;
     color_t regions[THEME_REGIONS]; /**< of communication regions, by number */
@@ -33,6 +36,9 @@ color_t theme_latency(const struct theme *theme, double ratio);
 
 /** Colour of a communication region; 0 stands for none. */
 color_t theme_region(const struct theme *theme, uint64_t id);
+
+/** Colour of a community of ranks by its identity. */
+color_t theme_community(const struct theme *theme, uint64_t identity);
 
 /** Colour for a share of the map, 0 to 1. */
 color_t theme_map(const struct theme *theme, double share);

@@ -14,6 +14,8 @@
 
 enum {
     ASK_EVERY_MS = 2000, /* the daemon's cost and its list of jobs */
+    PICTURE_MS = 500,    /* from one question about the CommGram to the next */
+    AGAIN_MS = 3000,     /* the same again after an error */
     REFRESH_MS = 5000,   /* at most so often the whole state again, after frames were missed */
 };
 
@@ -25,6 +27,8 @@ struct connection {
     uint64_t asked_ms, refreshed_ms;
     uint64_t missed;       /* frames that the state taken last makes up for */
     int64_t open_question; /* id of the status request under way; 0: none */
+    int64_t open_picture;  /* likewise of the question about the CommGram */
+    uint64_t picture_ms;   /* when that was asked */
 };
 
 int connection_open(struct connection **out, const struct connection_options *o, char *why,
@@ -114,6 +118,14 @@ int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, 
     while (client_next(c->client, 0, &m) == 1) {
         if (m.message->type == WIRE_TYPE_REPLY && (int64_t)m.message->reply.id == c->open_question)
             c->open_question = 0;
+        if (m.message->type == WIRE_TYPE_COMMGRAM && (int64_t)m.id != c->open_picture)
+            continue; /* of a question that was given up */
+        if (m.message->type == WIRE_TYPE_REPLY && c->open_picture &&
+            (int64_t)m.message->reply.id == c->open_picture) {
+            c->open_picture = 0;
+            commgram_replied(&model->commgram, (int)m.message->reply.code, m.message->reply.text);
+            model->version++;
+        }
         /* what could not be entered is counted in the model and shown in the status bar */
         model_apply(model, m.message, m.snapshot);
         applied++;
@@ -127,8 +139,34 @@ int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, 
     return applied;
 }
 
+int connection_picture(struct connection *c, struct model *model,
+                       const struct commgram_request *wish, uint64_t now_ms)
+{
+    struct commgram *g = &model->commgram;
+    char argument[COMMGRAM_LIST + 256];
+    int same = commgram_same(&g->wanted, wish);
+    if (!c->open_picture && !g->waiting && same) {
+        if (g->error && now_ms - c->picture_ms < AGAIN_MS)
+            return g->error;
+        if (!g->error && g->now.version)
+            return 0;
+    }
+    if (c->open_picture || client_state(c->client) != CLIENT_CONNECTED ||
+        (c->picture_ms && now_ms - c->picture_ms < PICTURE_MS))
+        return 1;
+    int64_t id = client_ask(c->client, "commgram", model->job, NULL,
+                            commgram_argument(wish, argument, sizeof argument));
+    if (id > 0) {
+        commgram_asked(g, wish);
+        c->open_picture = id;
+        c->picture_ms = now_ms;
+    }
+    return 1;
+}
+
 int connection_follow(struct connection *c, const char *job)
 {
+    c->open_picture = 0;
     return client_follow(c->client, job, NULL);
 }
 

@@ -28,6 +28,13 @@ void connection_close(struct connection *connection);
 int connection_pump(struct connection *connection, struct model *model, uint64_t now_ms,
                     uint64_t budget_ms);
 
+/** Ask for a picture of the CommGram, unless it is there already: one question at a time, two a second
+ * at most, and after an error the same one only after a while.
+ *  @return 1 while something is still to be done: an answer to be awaited or a question to be asked
+ *          soon; 0 when the picture is there; or a negative error: the answer to this very question */
+int connection_picture(struct connection *connection, struct model *model,
+                       const struct commgram_request *wish, uint64_t now_ms);
+
 /** Follow another job from now on. @return 0 or a negative error */
 int connection_follow(struct connection *connection, const char *job);
 

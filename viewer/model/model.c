@@ -22,6 +22,7 @@ int model_create(struct model **out, size_t budget)
         return -ENOMEM;
     history_init(&m->rank_history, RANK_COLUMNS, 0, budget * 5 / 16);
     latency_init(&m->latency, budget / 16);
+    commgram_init(&m->commgram);
     m->pairs.columns = PAIR_COLUMNS;
     history_init(&m->pairs.history, PAIR_COLUMNS, 0, budget / 2);
     m->calls.columns = CALLS_COLUMNS;
@@ -60,6 +61,7 @@ void model_forget_job(struct model *m)
     free(m->nodes);
     alerts_finish(&m->alerts);
     latency_clear(&m->latency);
+    commgram_clear(&m->commgram);
     m->hosts = NULL;
     m->comms = NULL;
     m->regions = NULL;
@@ -251,6 +253,10 @@ static const char *job_of(const struct wire_message *message)
         return message->latencies.job;
     case WIRE_TYPE_REGIONS:
         return message->regions.job;
+    case WIRE_TYPE_PHASES:
+        return message->phases.job;
+    case WIRE_TYPE_CURVE:
+        return message->curve.job;
     default:
         return NULL;
     }
@@ -260,8 +266,10 @@ static int apply_any(struct model *m, const struct wire_message *message, int sn
 {
     switch (message->type) {
     case WIRE_TYPE_JOB:
-        if (snapshot) /* a state begins with it; the one before may have been cut off */
+        if (snapshot) { /* a state begins with it; the one before may have been cut off */
             m->ranks_more = m->pairs_more = m->calls_more = m->latency.regions_more = 0;
+            commgram_restart(&m->commgram);
+        }
         apply_job(m, &message->job);
         return 0;
     case WIRE_TYPE_PLACES:
@@ -283,6 +291,14 @@ static int apply_any(struct model *m, const struct wire_message *message, int sn
         return latency_apply(&m->latency, &message->latencies, snapshot);
     case WIRE_TYPE_REGIONS:
         return latency_apply_regions(&m->latency, &message->regions);
+    case WIRE_TYPE_PHASES:
+        return commgram_apply_phases(&m->commgram, &message->phases, snapshot);
+    case WIRE_TYPE_CURVE:
+        return commgram_apply_curve(&m->commgram, &message->curve, snapshot);
+    case WIRE_TYPE_COMMGRAM: /* an answer; one of the job before may come late */
+        return strcmp(message->commgram.job, m->job) != 0
+                   ? 0
+                   : commgram_apply_picture(&m->commgram, &message->commgram);
     case WIRE_TYPE_STATUS:
         return apply_status(m, &message->status);
     default:

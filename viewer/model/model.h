@@ -8,6 +8,7 @@
 #define HOLTER_VIEWER_MODEL_MODEL_H
 
 #include "viewer/model/alerts.h"
+#include "viewer/model/commgram.h"
 #include "viewer/model/history.h"
 #include "viewer/model/keymap.h"
 #include "viewer/model/latency.h"
@@ -144,6 +145,7 @@ struct model {
     uint32_t node_count;
     struct alerts alerts;
     struct latency latency;
+    struct commgram commgram;
     struct model_job_row *jobs; /**< owned */
     uint32_t job_count;
     uint8_t jobs_known;

@@ -45,6 +45,8 @@ static int choose_job(struct ui *ui, const struct model *m, uint64_t row)
     ui->selection = (struct selection){0};
     ui->place_count = 0;
     ui->graph_open = 0;
+    ui->level = 0;
+    ui->opened[0] = 0;
     ui->alert_picked = 0;
     ui->follow = 1;
     ui->moved_to_ns = 0;
@@ -73,6 +75,29 @@ static void sort_by(struct ui *ui, uint64_t list, uint64_t column)
     ui->scroll[list] = 0;
 }
 
+/* A click on a bar selects its community, a double click opens its ranks. */
+static void click_bar(struct ui *ui, const struct model *m, const struct scene_hit *hit, int clicks)
+{
+    const struct commgram_picture *p = &m->commgram.now;
+    uint32_t bar = commgram_bar(p, hit->a, hit->b);
+    if (bar == COMMGRAM_NONE)
+        return;
+    if (clicks > 1)
+        ui_open_bar(ui, m, hit->a, hit->b);
+    else
+        ui_select(ui, (struct selection){SELECT_COMMUNITY, p->bars[bar].community, hit->a});
+}
+
+/* The nearer end of the range of sizes goes where the mouse is. */
+static void move_size(struct ui *ui, const struct scene_hit *hit)
+{
+    double at = fmin(fmax(scene_hit_x(hit, ui->mouse_x), hit->x0), hit->x1);
+    if (ui->size_handle)
+        ui->size_high = at >= hit->x1 ? UI_SIZE_MOST : fmax(at, ui->size_low);
+    else
+        ui->size_low = at <= hit->x0 ? UI_SIZE_LEAST : fmin(at, ui->size_high);
+}
+
 static int click(struct ui *ui, const struct model *m, const struct scene_hit *hit, int clicks)
 {
     switch (hit->kind) {
@@ -95,6 +120,18 @@ static int click(struct ui *ui, const struct model *m, const struct scene_hit *h
         return choose_job(ui, m, hit->a);
     case HIT_MATRIX:
         click_matrix(ui, m, hit, clicks);
+        break;
+    case HIT_COLUMN:
+        if (clicks > 1)
+            ui_open(ui, m, (int64_t)hit->a, (int64_t)hit->b, NULL);
+        break;
+    case HIT_BAR:
+        click_bar(ui, m, hit, clicks);
+        break;
+    case HIT_SIZES:
+        if (clicks > 1)
+            return ui_command(ui, m, COMMAND_SIZES_ALL, 0);
+        move_size(ui, hit);
         break;
     case HIT_SORT:
         sort_by(ui, hit->a, hit->b);
@@ -124,7 +161,14 @@ static int drag(struct ui *ui, const struct model *m, double dx, double dy)
     double x_unit = (h->x1 - h->x0) / fmax(h->box.w, 1),
            y_unit = (h->y1 - h->y0) / fmax(h->box.h, 1);
     int timed = h->kind == HIT_TIME || h->kind == HIT_SERIES || h->kind == HIT_REGION;
-    if (timed && h->x1 > h->x0)
+    if (ui->boxing)
+        return UI_CHANGED;
+    if (h->kind == HIT_SIZES)
+        move_size(ui, h);
+    else if (ui->ground.kind == HIT_COMMGRAM)
+        ui_pan_time(ui, m,
+                    (int64_t)(-dx * (ui->ground.x1 - ui->ground.x0) / fmax(ui->ground.box.w, 1)));
+    else if (timed && h->x1 > h->x0)
         ui_pan_time(ui, m, (int64_t)(-dx * x_unit));
     else if (h->kind == HIT_BAND)
         ui_pan_time(ui, m, (int64_t)(dx * x_unit));
@@ -163,18 +207,53 @@ static int press(struct ui *ui, const struct scene *scene, const struct input *i
     ui->dragging = 0;
     ui->pressed = hit ? *hit : (struct scene_hit){0};
     const struct scene_hit *ground = scene_hit_under(scene, in->x, in->y, HIT_GRAPH);
+    ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_COMMGRAM);
     ui->ground = ground ? *ground : (struct scene_hit){0};
+    ui->boxing = in->shift && ui->view == VIEW_COMMGRAM &&
+                 (ui->ground.kind == HIT_COMMGRAM || ui->pressed.kind == HIT_TIME);
+    if (ui->pressed.kind == HIT_SIZES) {
+        const struct scene_hit *h = &ui->pressed;
+        double at = scene_hit_x(h, in->x), low = fmax(ui->size_low, h->x0),
+               high = fmin(ui->size_high, h->x1);
+        ui->size_handle = fabs(at - high) < fabs(at - low) || (at > high && high <= low);
+    }
     return 0;
 }
 
-static int release(struct ui *ui, const struct model *m, const struct input *in)
+/* The span of time that was marked: phases that it touches, or of the curve just what was marked. */
+static void open_box(struct ui *ui, const struct model *m, const struct scene *scene,
+                     const struct scene_hit *pressed)
+{
+    double x0 = fmin(ui->press_x, ui->mouse_x), x1 = fmax(ui->press_x, ui->mouse_x);
+    if (pressed->kind == HIT_TIME) {
+        ui_open(ui, m, (int64_t)scene_hit_x(pressed, fmax(x0, pressed->box.x)),
+                (int64_t)scene_hit_x(pressed, fmin(x1, pressed->box.x + pressed->box.w)), NULL);
+        return;
+    }
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (size_t i = 0; i < scene->hit_count; i++) {
+        const struct scene_hit *h = &scene->hits[i];
+        if (h->kind != HIT_COLUMN || h->box.x >= x1 || h->box.x + h->box.w <= x0)
+            continue;
+        begin = h->a < begin ? h->a : begin;
+        end = h->b > end ? h->b : end;
+    }
+    if (begin < end)
+        ui_open(ui, m, (int64_t)begin, (int64_t)end, NULL);
+}
+
+static int release(struct ui *ui, const struct model *m, const struct scene *scene,
+                   const struct input *in)
 {
     struct scene_hit pressed = ui->pressed;
-    int dragged = ui->dragging;
+    int dragged = ui->dragging, boxed = ui->boxing;
+    ui->boxing = 0;
     ui->pressed.kind = HIT_NONE;
     ui->dragging = 0;
     ui->mouse_x = in->x;
     ui->mouse_y = in->y;
+    if (dragged && boxed)
+        open_box(ui, m, scene, &pressed);
     if (dragged || pressed.kind == HIT_NONE)
         return UI_CHANGED;
     return click(ui, m, &pressed, in->clicks);
@@ -198,6 +277,11 @@ static int wheel(struct ui *ui, const struct model *m, const struct scene *scene
             ui_pan_time(ui, m, (int64_t)(-in->wheel * span / 10));
         else
             ui_zoom_time(ui, m, factor, (int64_t)scene_hit_x(hit, in->x));
+        return UI_CHANGED;
+    }
+    if (scene_hit_under(scene, in->x, in->y, HIT_COMMGRAM)) {
+        ui_command(ui, m, in->shift || in->ctrl ? COMMAND_COMMUNITIES : COMMAND_PHASES,
+                   in->wheel > 0);
         return UI_CHANGED;
     }
     if ((hit = scene_hit_under(scene, in->x, in->y, HIT_MATRIX))) {
@@ -324,6 +408,8 @@ static int back(struct ui *ui)
     ui->matrix_column = p->matrix_column;
     ui->matrix_extent = p->matrix_extent;
     ui->graph_open = p->graph_open;
+    if (p->level < ui->level)
+        ui_close_to(ui, p->level);
     return UI_CHANGED;
 }
 
@@ -334,6 +420,8 @@ static int escape(struct ui *ui, const struct model *m)
         ui->help = ui->searching = ui->drawer = 0;
     else if (ui->selection.kind != SELECT_NONE || ui->alert_picked)
         return ui_command(ui, m, COMMAND_LET_GO, 0);
+    else if (ui->view == VIEW_COMMGRAM && ui->level)
+        ui_close_to(ui, ui->level - 1);
     else if (ui->view == VIEW_REGIONS && ui->graph_open)
         return ui_command(ui, m, COMMAND_GRAPH_OPEN, 0);
     else if (ui->view == VIEW_REGIONS)
@@ -375,7 +463,7 @@ static int enter(struct ui *ui, const struct model *m)
 
 static int letter(struct ui *ui, const struct model *m, int key)
 {
-    if (key >= '1' && key < '1' + VIEWS)
+    if (key >= '1' && key <= '9' && key < '1' + VIEWS)
         return ui_command(ui, m, COMMAND_VIEW, (uint64_t)(key - '1'));
     switch (key) {
     case ' ':
@@ -393,6 +481,16 @@ static int letter(struct ui *ui, const struct model *m, int key)
         return ui_command(ui, m, COMMAND_SEARCH, 0);
     case 'd':
         return ui_command(ui, m, COMMAND_DRAWER, 0);
+    case 'j':
+        return ui_command(ui, m, COMMAND_VIEW, VIEW_JOBS);
+    case '[':
+    case ']':
+        return ui_command(ui, m, COMMAND_PHASES, key == ']');
+    case '{':
+    case '}':
+        return ui_command(ui, m, COMMAND_COMMUNITIES, key == '}');
+    case 'm':
+        return ui_command(ui, m, COMMAND_MODELLED, 0);
     case 'c':
         return ui_command(ui, m, COMMAND_COMPRESS, !ui->compress);
     case 'l':
@@ -406,7 +504,10 @@ static int letter(struct ui *ui, const struct model *m, int key)
     case 'g':
         return ui_command(ui, m, COMMAND_GROUP, ((uint64_t)ui->group + 1) % (GROUP_NONE + 1));
     case '0':
-        return ui_command(ui, m, ui->view == VIEW_REGIONS ? COMMAND_GRAPH_ALL : COMMAND_MATRIX_ALL,
+        return ui_command(ui, m,
+                          ui->view == VIEW_REGIONS    ? COMMAND_GRAPH_ALL
+                          : ui->view == VIEW_COMMGRAM ? COMMAND_TIME_ALL
+                                                      : COMMAND_MATRIX_ALL,
                           0);
     case '+':
     case '=':
@@ -496,7 +597,7 @@ int ui_input(struct ui *ui, const struct model *m, const struct scene *scene,
     case INPUT_PRESS:
         return press(ui, scene, in);
     case INPUT_RELEASE:
-        return release(ui, m, in);
+        return release(ui, m, scene, in);
     case INPUT_WHEEL:
         return wheel(ui, m, scene, in);
     case INPUT_RESIZE:

@@ -35,7 +35,7 @@ enum input_key {
 struct input {
     enum input_kind kind;
     int key;
-    int shift;
+    int shift, ctrl;
     double x, y;  /**< of the mouse, or the window's new size, logical pixels */
     double wheel; /**< notches, positive away from the user */
     int clicks;   /**< 2: double click */

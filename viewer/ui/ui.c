@@ -21,6 +21,9 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         .mouse_x = -1,
         .mouse_y = -1,
         .graph_zoom = 1,
+        .phases = 24,
+        .communities = 16,
+        .size_high = UI_SIZE_MOST,
     };
     for (int i = 0; i < UI_LISTS; i++)
         ui->sort[i] = -1;
@@ -64,19 +67,22 @@ void ui_visible(const struct ui *ui, const struct model *m, int64_t *begin, int6
     *begin = *end - shown_span(ui, m);
 }
 
+int ui_settled_time(const struct ui *ui, const struct model *m, int64_t *begin, int64_t *end)
+{
+    int64_t oldest, newest;
+    ui_whole_time(m, &oldest, &newest);
+    *end = ui->follow ? newest : ui->end_ns;
+    *begin = *end - shown_span(ui, m);
+    *begin = *begin < oldest ? oldest : *begin;
+    *end = *end > newest ? newest : *end;
+    return *begin < *end;
+}
+
 int ui_windows(const struct ui *ui, const struct model *m, uint64_t *first, uint64_t *last)
 {
-    int64_t begin, end, oldest, newest;
-    ui_whole_time(m, &oldest, &newest);
+    int64_t begin, end;
     const struct window_totals *w = series_newest(&m->series);
-    if (!w || !w->length_ns)
-        return 0;
-    /* Sums are of whole windows: they do not follow the glide. */
-    end = ui->follow ? newest : ui->end_ns;
-    begin = end - shown_span(ui, m);
-    begin = begin < oldest ? oldest : begin;
-    end = end > newest ? newest : end;
-    if (begin >= end)
+    if (!w || !w->length_ns || !ui_settled_time(ui, m, &begin, &end))
         return 0;
     *first = (uint64_t)begin / w->length_ns;
     *last = (uint64_t)(end - 1) / w->length_ns;
@@ -118,6 +124,13 @@ int ui_tick(struct ui *ui, uint64_t now_ms)
     return 1;
 }
 
+/* Of the views that show windows. */
+static int64_t shortest_span(const struct model *m)
+{
+    const struct window_totals *w = series_newest(&m->series);
+    return w ? (int64_t)w->length_ns * 5 : 0;
+}
+
 void ui_zoom_time(struct ui *ui, const struct model *m, double factor, int64_t around_ns)
 {
     int64_t begin, end, oldest, newest;
@@ -126,7 +139,9 @@ void ui_zoom_time(struct ui *ui, const struct model *m, double factor, int64_t a
     const struct window_totals *w = series_newest(&m->series);
     if (!w || end <= begin)
         return;
-    double least = (double)w->length_ns * 5, most = fmax((double)(newest - oldest) * 1.05, least);
+    /* phases may be much shorter than windows */
+    double least = ui->view == VIEW_COMMGRAM ? 1e6 : (double)shortest_span(m);
+    double most = fmax((double)(newest - oldest) * 1.05, least);
     double span = fmin(fmax((double)(end - begin) * factor, least), most);
     double share = (double)(around_ns - begin) / (double)(end - begin);
     ui->span_ns = (int64_t)span;
@@ -201,20 +216,20 @@ void ui_pan_matrix(struct ui *ui, const struct model *m, double columns, double 
 /* ---- selection and places ----------------------------------------------------------------------
  */
 
-static void remember(struct ui *ui)
+void ui_remember(struct ui *ui)
 {
     if (ui->place_count == UI_PLACES)
         memmove(ui->places, ui->places + 1, (size_t)--ui->place_count * sizeof *ui->places);
     ui->places[ui->place_count++] =
-        (struct ui_place){ui->view,          ui->selection,     ui->matrix_row,
-                          ui->matrix_column, ui->matrix_extent, ui->graph_open};
+        (struct ui_place){ui->view,          ui->selection,  ui->matrix_row, ui->matrix_column,
+                          ui->matrix_extent, ui->graph_open, ui->level};
 }
 
 void ui_select(struct ui *ui, struct selection s)
 {
     if (s.kind == ui->selection.kind && s.a == ui->selection.a && s.b == ui->selection.b)
         return;
-    remember(ui);
+    ui_remember(ui);
     ui->selection = s;
 }
 
@@ -222,7 +237,7 @@ void ui_go(struct ui *ui, enum view_id view)
 {
     if (view >= VIEWS || view == ui->view)
         return;
-    remember(ui);
+    ui_remember(ui);
     ui->view = view;
     ui->jobs_first = 0;
 }
@@ -240,6 +255,20 @@ int ui_pair_selected(const struct ui *ui, uint64_t source, uint64_t destination)
     return s->kind == SELECT_PAIR && s->a == source && s->b == destination;
 }
 
+/* Is a rank in a community, as the column shows it where it was selected? */
+static int in_community(const struct model *m, const struct selection *s, uint32_t rank)
+{
+    const struct commgram_picture *p = &m->commgram.now;
+    for (uint32_t i = 0;
+         s->b <= p->column_count && p->first_bar && i < p->first_bar[s->b + 1] - p->first_bar[s->b];
+         i++) {
+        uint32_t bar = p->first_bar[s->b] + i;
+        if (p->bars[bar].community == s->a && commgram_bar_has(p, bar, rank))
+            return 1;
+    }
+    return 0;
+}
+
 int ui_marks_rank(const struct ui *ui, const struct model *m, uint32_t rank)
 {
     const struct selection *s = &ui->selection;
@@ -252,6 +281,8 @@ int ui_marks_rank(const struct ui *ui, const struct model *m, uint32_t rank)
         return rank < m->rank_count && m->ranks[rank].node == s->a;
     case SELECT_REGION:
         return s->a && latency_region_of(&m->latency, rank) == s->a;
+    case SELECT_COMMUNITY:
+        return in_community(m, s, rank);
     case SELECT_ALERT:
         alert = alerts_find(&m->alerts, s->a);
         return alert && alert_has_rank(alert, rank);
@@ -336,6 +367,8 @@ int ui_command(struct ui *ui, const struct model *m, enum ui_command command, ui
     switch (command) {
     case COMMAND_VIEW:
         ui_go(ui, (enum view_id)argument);
+        if (ui->view != VIEW_COMMGRAM && end - begin < shortest_span(m))
+            ui_zoom_time(ui, m, 1, begin + (end - begin) / 2);
         break;
     case COMMAND_PAUSE:
         if (ui->follow)
@@ -395,8 +428,11 @@ int ui_command(struct ui *ui, const struct model *m, enum ui_command command, ui
         break;
     case COMMAND_GRAPH_OPEN:
         if (ui->graph_open != argument)
-            remember(ui);
+            ui_remember(ui);
         ui->graph_open = argument;
+        break;
+    default:
+        ui_commgram_command(ui, m, command, argument);
         break;
     }
     return UI_CHANGED;

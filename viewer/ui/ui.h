@@ -13,6 +13,7 @@
 
 enum view_id {
     VIEW_LIVE,
+    VIEW_COMMGRAM,
     VIEW_REGIONS,
     VIEW_ALERTS,
     VIEW_MATRIX,
@@ -52,11 +53,17 @@ enum ui_command {
     COMMAND_GROUP, /**< argument: enum call_group */
     COMMAND_SEARCH,
     COMMAND_PICTURE,
-    COMMAND_LET_GO,     /**< of the selection */
-    COMMAND_COLOUR,     /**< argument: enum graph_colour */
-    COMMAND_COMPRESS,   /**< argument: 0 time as it ran, 1 what does not matter compressed */
-    COMMAND_GRAPH_ALL,  /**< the whole graph in sight */
-    COMMAND_GRAPH_OPEN, /**< argument: region whose ranks are to be seen one by one; 0: none */
+    COMMAND_LET_GO,      /**< of the selection */
+    COMMAND_COLOUR,      /**< argument: enum graph_colour */
+    COMMAND_COMPRESS,    /**< argument: 0 time as it ran, 1 what does not matter compressed */
+    COMMAND_GRAPH_ALL,   /**< the whole graph in sight */
+    COMMAND_GRAPH_OPEN,  /**< argument: region whose ranks are to be seen one by one; 0: none */
+    COMMAND_PHASES,      /**< argument: 0 fewer, 1 more */
+    COMMAND_COMMUNITIES, /**< likewise */
+    COMMAND_MODELLED,    /**< with or without what stands for collectives */
+    COMMAND_SIZES_ALL,   /**< messages of all sizes */
+    COMMAND_LEVEL,       /**< back to a level of the path; argument: which */
+    COMMAND_TIME_ALL,    /**< the whole job in sight */
 };
 
 /** What the calls are added up by. */
@@ -73,11 +80,13 @@ enum select_kind {
     SELECT_CALL,
     SELECT_REGION,
     SELECT_ALERT, /**< the ranks that carry it */
+    SELECT_COMMUNITY,
 };
 
 struct selection {
     enum select_kind kind;
-    uint64_t a, b; /**< rank; source and destination; index of host; number of call; id */
+    uint64_t a, b; /**< rank; source and destination; index of host; number of call; id; identity of
+                      a community and a column that shows it */
 };
 
 /** Where Backspace leads back to. */
@@ -86,9 +95,20 @@ struct ui_place {
     struct selection selection;
     double matrix_row, matrix_column, matrix_extent;
     uint64_t graph_open;
+    int level;
 };
 
 #define UI_PLACES 32
+
+/** What was in sight before a phase or a bar of the CommGram was opened. */
+struct ui_level {
+    int follow;
+    int64_t span_ns, end_ns;
+    char opened[COMMGRAM_LIST];
+};
+
+#define UI_LEVELS 8
+#define UI_MOST_PHASES 256u /**< that can be asked for */
 
 /** How the connection stands, for the header; set by whoever holds it. */
 struct ui_connection {
@@ -129,6 +149,16 @@ struct ui {
     int compress;            /**< evolution: time that does not matter is compressed */
     int alert_picked;        /**< an alert was chosen, number alert */
     uint64_t alert;
+
+    /* the CommGram */
+    uint64_t phases, communities; /**< most columns, most bars in one */
+    int unmodelled;               /**< 1: without what stands for collectives */
+    double size_low, size_high;   /**< sizes that are drawn: binary logarithm of bytes */
+    int size_handle;              /**< end of that range that is moved: 0 low, 1 high */
+    char opened[COMMGRAM_LIST];   /**< ranks that the picture is of; "": all */
+    struct ui_level levels[UI_LEVELS];
+    int level;  /**< how many were opened, one within the other */
+    int boxing; /**< a span of time is being marked */
 
     double scroll[UI_LISTS]; /**< first visible row */
     int sort[UI_LISTS];      /**< column, or -1 */
@@ -186,6 +216,9 @@ int ui_command(struct ui *ui, const struct model *model, enum ui_command command
 /** Select, remembering where we were. */
 void ui_select(struct ui *ui, struct selection selection);
 
+/** Remember where we are, for Backspace. */
+void ui_remember(struct ui *ui);
+
 /** Go to a view, remembering where we were. */
 void ui_go(struct ui *ui, enum view_id view);
 
@@ -217,6 +250,39 @@ void ui_pan_matrix(struct ui *ui, const struct model *model, double columns, dou
 /** Visible part of the matrix. */
 void ui_matrix(const struct ui *ui, const struct model *model, double *column, double *row,
                double *extent);
+
+/** Sizes beyond any message, and none. */
+#define UI_SIZE_LEAST 0.0
+#define UI_SIZE_MOST 64.0
+
+/** The picture that the CommGram needs, from visible time, detail and selection.
+ *  @return 1; 2 when the selected ranks are too many to be named, then it is of all; 0: nothing can
+ *          be asked for */
+int ui_commgram_wish(const struct ui *ui, const struct model *model, struct commgram_request *out);
+
+/** Open a span of time, or ranks (NULL: as before), remembering where we were. */
+void ui_open(struct ui *ui, const struct model *model, int64_t begin, int64_t end,
+             const char *ranks);
+
+/** Open the ranks of a bar of the picture. */
+void ui_open_bar(struct ui *ui, const struct model *model, uint64_t column, uint64_t bar);
+
+/** Go back to a level of the path. */
+void ui_close_to(struct ui *ui, int level);
+
+/** Commands about the CommGram. */
+void ui_commgram_command(struct ui *ui, const struct model *model, enum ui_command command,
+                         uint64_t argument);
+
+/** Show a span of time, within what the job has. */
+void ui_show_span(struct ui *ui, const struct model *model, int64_t begin, int64_t end);
+
+/** A time as users give it: seconds since the job's start, or, when negative, before its newest
+ * data. @return daemon time */
+int64_t ui_time_of(const struct model *model, double seconds);
+
+/** Visible time without the glide: what is computed is of whole windows. @return 0: no data */
+int ui_settled_time(const struct ui *ui, const struct model *model, int64_t *begin, int64_t *end);
 
 /** Ranks or nodes that a search text names: a number, or a part of a host's name.
  *  @param out  room for max selections   @return how many were found, at most max */

@@ -1,6 +1,7 @@
 #include "viewer/views/pieces.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/commgram/commgram.h"
 #include "viewer/views/regions/regions.h"
 
 #include "holter/call.h"
@@ -20,6 +21,7 @@ void pictures_finish(struct pictures *p)
     free(p->order);
     free(p->evolution.order);
     regions_picture_destroy(p->regions);
+    commgram_drawing_destroy(p->commgram);
     memset(p, 0, sizeof *p);
 }
 

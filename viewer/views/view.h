@@ -40,8 +40,9 @@ struct pictures {
     struct picture matrix;
     struct picture heat;
     struct evolution evolution;
-    struct regions_picture *regions; /**< owned; NULL: never looked at */
-    double *cells;                   /**< owned; working memory */
+    struct regions_picture *regions;   /**< owned; NULL: never looked at */
+    struct commgram_drawing *commgram; /**< likewise */
+    double *cells;                     /**< owned; working memory */
     size_t cells_room;
     uint32_t *order; /**< owned; ranks or pairs in the order of the list in sight */
     uint32_t order_count;

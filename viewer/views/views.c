@@ -2,6 +2,7 @@
 
 #include "viewer/views/alerts/alerts.h"
 #include "viewer/views/calls/calls.h"
+#include "viewer/views/commgram/commgram.h"
 #include "viewer/views/jobs/jobs.h"
 #include "viewer/views/live/live.h"
 #include "viewer/views/matrix/matrix.h"
@@ -13,9 +14,10 @@
 #include <string.h>
 
 const struct view *const views[VIEWS] = {
-    [VIEW_LIVE] = &live_view,     [VIEW_REGIONS] = &regions_view, [VIEW_ALERTS] = &alerts_view,
-    [VIEW_MATRIX] = &matrix_view, [VIEW_PAIRS] = &pairs_view,     [VIEW_RANKS] = &ranks_view,
-    [VIEW_CALLS] = &calls_view,   [VIEW_NODES] = &nodes_view,     [VIEW_JOBS] = &jobs_view,
+    [VIEW_LIVE] = &live_view,     [VIEW_COMMGRAM] = &commgram_view, [VIEW_REGIONS] = &regions_view,
+    [VIEW_ALERTS] = &alerts_view, [VIEW_MATRIX] = &matrix_view,     [VIEW_PAIRS] = &pairs_view,
+    [VIEW_RANKS] = &ranks_view,   [VIEW_CALLS] = &calls_view,       [VIEW_NODES] = &nodes_view,
+    [VIEW_JOBS] = &jobs_view,
 };
 
 int view_by_name(const char *name)

@@ -161,6 +161,30 @@ static void alert_facts(const struct stage *s, struct box box, double *y, uint64
         fact_line(s, box, y, "ranks", alert->ranks);
 }
 
+/* Of a community, in the phase where it was selected. */
+static void community_facts(const struct stage *s, struct box box, double *y)
+{
+    const struct commgram_picture *p = &s->model->commgram.now;
+    const struct selection *sel = &s->ui->selection;
+    char a[FORMAT_ROOM], b[FORMAT_ROOM], text[128];
+    for (uint32_t i = 0; sel->b <= p->column_count && i < p->bar_count; i++) {
+        const struct wire_bar_row *bar = &p->bars[i];
+        if (bar->column != sel->b || bar->community != sel->a)
+            continue;
+        fact_line(s, box, y, "ranks", format_count(a, sizeof a, bar->ranks));
+        commgram_bar_ranks(p, i, text, 40);
+        fact_line(s, box, y, "namely", text);
+        snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)bar->sent, ""),
+                 format_si(b, sizeof b, (double)bar->sent_bytes, "B"));
+        fact_line(s, box, y, "sent", text);
+        snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)bar->received, ""),
+                 format_si(b, sizeof b, (double)bar->received_bytes, "B"));
+        fact_line(s, box, y, "received", text);
+        return;
+    }
+    fact_line(s, box, y, "in sight", "not in this picture");
+}
+
 static void selection_name(const struct stage *s, char *out, size_t room)
 {
     const struct selection *sel = &s->ui->selection;
@@ -178,6 +202,8 @@ static void selection_name(const struct stage *s, char *out, size_t room)
         snprintf(out, room, "region %llu", (unsigned long long)sel->a);
     else if (sel->kind == SELECT_ALERT)
         snprintf(out, room, "ranks of an alert");
+    else if (sel->kind == SELECT_COMMUNITY)
+        snprintf(out, room, "community %llu", (unsigned long long)sel->a);
     else
         snprintf(out, room, "%s",
                  sel->a < s->model->calls.keys.count
@@ -200,6 +226,8 @@ static double selection_height(const struct stage *s)
         return 40 + 18 * 6 + 6;
     case SELECT_ALERT:
         return 40 + 18 + 6;
+    case SELECT_COMMUNITY:
+        return 40 + 18 * 4 + 6;
     default:
         return 0;
     }
@@ -231,6 +259,8 @@ static double selection_card(struct stage *s, struct box box)
         region_facts(s, inner, &y, sel->a);
     else if (sel->kind == SELECT_ALERT)
         alert_facts(s, inner, &y, sel->a);
+    else if (sel->kind == SELECT_COMMUNITY)
+        community_facts(s, inner, &y);
     else
         call_facts(s, inner, &y, sel->a);
     return h + 12;

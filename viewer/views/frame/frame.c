@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEADER = 46, RAIL = 64, STATUS = 26, CONTEXT = 316, WIDE = 1180, FACTS_LEFT = 14 };
+enum { HEADER = 46, RAIL = 68, STATUS = 26, CONTEXT = 316, WIDE = 1180, FACTS_LEFT = 14 };
 
 const char *frame_app_name(const char *app)
 {
@@ -160,7 +160,7 @@ static void rail(const struct stage *s)
         }
         views[i]->icon(&s->brush, (struct box){RAIL / 2.0 - 11, y + cell.h / 2 - 18, 22, 20},
                        color);
-        scene_text(scene, 3, y + cell.h / 2 + 6, RAIL - 6, TEXT_AXIS, TEXT_CENTRE,
+        scene_text(scene, 1, y + cell.h / 2 + 6, RAIL - 3, TEXT_AXIS, TEXT_CENTRE,
                    on ? t->text : color, views[i]->label);
         if (i == VIEW_ALERTS)
             alert_badge(s, (struct box){RAIL / 2.0 + 5, y + cell.h / 2 - 21, 20, 14});

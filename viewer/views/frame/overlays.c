@@ -7,17 +7,20 @@
 #include <stdio.h>
 
 static const char *const keys[][2] = {
-    {"1 \xe2\x80\xa6 9", "views; Tab the next one"},
+    {"1 \xe2\x80\xa6 9, j", "views, j the jobs; Tab the next one"},
     {"space", "pause: hold this span of time"},
     {"f, End", "follow the newest data"},
     {"Home", "begin of the job"},
     {"\xe2\x86\x90 \xe2\x86\x92", "move in time, in the matrix or the graph"},
     {"\xe2\x86\x91 \xe2\x86\x93", "next row of a list, or move as above"},
     {"+  \xe2\x88\x92", "zoom time, the matrix or the graph"},
-    {"0", "matrix, graph: all of it"},
+    {"0", "matrix, graph, CommGram: all of it"},
     {"b", "messages or bytes"},
     {"w", "sums of the visible time, or since the start"},
     {"l", "graph: colour by region or by latency"},
+    {"[  ]", "CommGram: fewer or more phases"},
+    {"{  }", "CommGram: fewer or more communities"},
+    {"m", "CommGram: with or without collectives"},
     {"c", "evolution: compress time that does not matter"},
     {"g", "calls: add up by function, communicator, region"},
     {"/", "find a rank or a node"},
@@ -32,9 +35,12 @@ static const char *const keys[][2] = {
 static const char *const mouse[][2] = {
     {"hover", "figures of what is under the mouse"},
     {"click", "select: the same in all views; an alert: its ranks and its onset"},
-    {"double click", "a region: its ranks one by one, where they are drawn together"},
+    {"double click",
+     "a region: its ranks one by one; CommGram: open a phase, or the ranks of a bar"},
+    {"Shift drag", "CommGram: mark a span of time and open it"},
     {"drag", "move in time, in the matrix or the graph"},
-    {"wheel", "zoom; in lists scroll; with Shift move in time"},
+    {"wheel", "zoom; in lists scroll; CommGram: phases, with Shift or Ctrl communities; Shift: "
+              "move in time"},
 };
 
 static double rows(const struct stage *s, struct box box, const char *const (*table)[2],

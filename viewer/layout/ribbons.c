@@ -1,0 +1,277 @@
+#include "viewer/layout/ribbons.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STROKE = 7, STROKE_ON = 4 }; /* logical pixels of a stroke and the space behind it */
+
+static const double most_opacity = 0.96, hatched_opacity = 0.62;
+
+/* Upright height of a ribbon of width 1: as wide across where it is steep as where it is level, up to
+ * twice; beyond, in narrow gaps, ribbons would bulge into one. */
+static const double most_bulge = 2;
+
+double ribbon_bulge(double steep)
+{
+    return fmin(sqrt(1 + steep * steep), most_bulge);
+}
+
+void ribbons_finish(struct ribbons *r)
+{
+    free(r->image.pixels);
+    free(r->items);
+    free(r->gaps);
+    free(r->bars);
+    free(r->pixels);
+    free(r->column);
+    *r = (struct ribbons){0};
+}
+
+/* A uniform cubic B-spline with three equal control points at each end and equal steps in x between
+ * them: x is linear along it, y starts and ends level. Three pieces. */
+double ribbon_at(double way)
+{
+    double u = (way < 0 ? 0 : way > 1 ? 1 : way) * 3;
+    if (u < 1)
+        return u * u * u / 6;
+    if (u < 2) {
+        double t = u - 1;
+        return (1 + 3 * t + 3 * t * t - 2 * t * t * t) / 6;
+    }
+    double t = 3 - u;
+    return 1 - t * t * t / 6;
+}
+
+double ribbon_slope(double way)
+{
+    double u = (way < 0 ? 0 : way > 1 ? 1 : way) * 3;
+    if (u < 1)
+        return 3 * u * u / 2;
+    if (u < 2) {
+        double t = u - 1;
+        return 3 * (1 + 2 * t - 2 * t * t) / 2;
+    }
+    double t = 3 - u;
+    return 3 * t * t / 2;
+}
+
+int ribbons_begin(struct ribbons *r, int w, int h, double scale, const color_t *map, color_t ground)
+{
+    r->busy = 0;
+    r->item_count = r->gap_count = r->bar_count = r->gap = 0;
+    r->x = -1;
+    if (w != r->w || h != r->h || !r->pixels || !r->column) {
+        free(r->pixels);
+        free(r->column);
+        r->pixels = malloc((size_t)w * (size_t)h * sizeof *r->pixels + 1);
+        r->column = malloc((size_t)h * 4 * sizeof *r->column + 1);
+    }
+    r->w = w;
+    r->h = h;
+    r->scale = scale;
+    r->map = map;
+    r->ground = ground;
+    return r->pixels && r->column ? 0 : -ENOMEM;
+}
+
+static int need(void **array, uint32_t *room, uint32_t count, size_t size)
+{
+    if (count < *room)
+        return 0;
+    uint32_t more = *room ? *room * 2 : 1024;
+    void *grown = more > *room ? realloc(*array, more * size) : NULL;
+    if (!grown)
+        return -ENOMEM;
+    *array = grown;
+    *room = more;
+    return 0;
+}
+
+void ribbons_gap(struct ribbons *r, double x0, double x1)
+{
+    if (need((void **)&r->gaps, &r->gap_room, r->gap_count, sizeof *r->gaps) == 0)
+        r->gaps[r->gap_count++] = (struct ribbons_gap){(float)x0, (float)x1, r->item_count, 0};
+}
+
+void ribbons_add(struct ribbons *r, const struct ribbon *item)
+{
+    if (!r->gap_count ||
+        need((void **)&r->items, &r->item_room, r->item_count, sizeof *r->items) < 0)
+        return;
+    r->items[r->item_count++] = *item;
+    r->gaps[r->gap_count - 1].count++;
+}
+
+void ribbons_bar(struct ribbons *r, const struct ribbons_bar *bar)
+{
+    if (need((void **)&r->bars, &r->bar_room, r->bar_count, sizeof *r->bars) == 0)
+        r->bars[r->bar_count++] = *bar;
+}
+
+void ribbons_start(struct ribbons *r)
+{
+    for (size_t i = 0; i < (size_t)r->w * (size_t)r->h; i++)
+        r->pixels[i] = 0xff000000u | r->ground >> 8;
+    r->busy = 1;
+}
+
+/* Add a run of a pixel column, from top to bottom, to its densities: each pixel by the share of its
+ * height that is covered. */
+static void add_run(float *density, float *colors, int h, float top, float bottom, float add,
+                    float share)
+{
+    if (bottom <= 0 || top >= (float)h)
+        return;
+    top = top < 0 ? 0 : top;
+    bottom = bottom > (float)h ? (float)h : bottom;
+    int a = (int)top, b = (int)bottom;
+    if (a == b) {
+        float d = add * (bottom - top);
+        density[a] += d;
+        colors[a] += d * share;
+        return;
+    }
+    float d = add * ((float)(a + 1) - top), color = add * share;
+    density[a] += d;
+    colors[a] += d * share;
+    for (int y = a + 1; y < b; y++) {
+        density[y] += add;
+        colors[y] += color;
+    }
+    if (b < h) {
+        d = add * (bottom - (float)b);
+        density[b] += d;
+        colors[b] += d * share;
+    }
+}
+
+static void gather(struct ribbons *r, const struct ribbons_gap *gap, int x)
+{
+    float *solid = r->column, *hatched = solid + r->h, *colors = hatched + r->h;
+    double length = gap->x1 - gap->x0, way = ((double)x + 0.5 - gap->x0) / length;
+    float at = (float)ribbon_at(way), slope = (float)(ribbon_slope(way) / length);
+    memset(r->column, 0, (size_t)r->h * 3 * sizeof *r->column);
+    for (uint32_t i = 0; i < gap->count; i++) {
+        const struct ribbon *item = &r->items[gap->first + i];
+        float dy = item->y1 - item->y0, steep = dy * slope;
+        float half = item->width * 0.5f * fminf(sqrtf(1 + steep * steep), (float)most_bulge);
+        float middle = item->y0 + dy * at;
+        add_run(item->hatched ? hatched : solid, colors, r->h, middle - half, middle + half,
+                item->density, item->share);
+    }
+}
+
+static uint32_t mix(uint32_t ground, uint32_t color, double opacity)
+{
+    return (uint32_t)((double)ground + ((double)color - (double)ground) * opacity + 0.5);
+}
+
+static uint32_t blend(uint32_t pixel, color_t color, double opacity)
+{
+    return 0xff000000u | mix(pixel >> 16 & 0xff, color >> 24, opacity) << 16 |
+           mix(pixel >> 8 & 0xff, color >> 16 & 0xff, opacity) << 8 |
+           mix(pixel & 0xff, color >> 8 & 0xff, opacity);
+}
+
+static void develop(struct ribbons *r, int x)
+{
+    const float *solid = r->column, *hatched = solid + r->h, *colors = hatched + r->h;
+    int period = (int)lround(STROKE * r->scale), on = (int)lround(STROKE_ON * r->scale);
+    for (int y = 0; y < r->h; y++) {
+        double all = (double)(solid[y] + hatched[y]);
+        if (all <= 0)
+            continue;
+        double opacity = most_opacity * (1 - exp(-(double)solid[y]));
+        /* strokes lean to the left, and the same everywhere, so that they stay strokes */
+        if (hatched[y] > 0 && (x + y) % period < on)
+            opacity += (1 - opacity) * hatched_opacity * (1 - exp(-(double)hatched[y]));
+        int share = (int)((double)colors[y] / all * 255 + 0.5);
+        uint32_t *to = &r->pixels[(size_t)y * (size_t)r->w + (size_t)x];
+        *to = blend(*to, r->map[share < 0 ? 0 : share > 255 ? 255 : share], opacity);
+    }
+}
+
+/* ---- bars --------------------------------------------------------------------------------------
+ */
+
+/* Coverage and colours of the rows of one column of bars, then its pixels. */
+static void flush_bars(struct ribbons *r, const struct ribbons_bar *bar)
+{
+    int x0 = (int)lround(bar->x0), x1 = (int)lround(bar->x1);
+    x0 = x0 < 0 ? 0 : x0;
+    x1 = x1 > r->w ? r->w : x1 <= x0 ? x0 + 1 : x1;
+    for (int y = 0; y < r->h; y++) {
+        const float *sum = r->column + (size_t)y * 4;
+        if (sum[3] <= 0)
+            continue;
+        color_t color = (color_t)(sum[0] / sum[3] + 0.5f) << 24 |
+                        (color_t)(sum[1] / sum[3] + 0.5f) << 16 |
+                        (color_t)(sum[2] / sum[3] + 0.5f) << 8 | 0xff;
+        for (int x = x0; x < x1 && x < r->w; x++) {
+            uint32_t *to = &r->pixels[(size_t)y * (size_t)r->w + (size_t)x];
+            *to = blend(*to, color, sum[3] > 1 ? 1 : (double)sum[3]);
+        }
+    }
+    memset(r->column, 0, (size_t)r->h * 4 * sizeof *r->column);
+}
+
+static void draw_bars(struct ribbons *r)
+{
+    memset(r->column, 0, (size_t)r->h * 4 * sizeof *r->column);
+    for (uint32_t i = 0; i < r->bar_count; i++) {
+        const struct ribbons_bar *b = &r->bars[i];
+        float top = b->y0 < 0 ? 0 : b->y0, bottom = b->y1 > (float)r->h ? (float)r->h : b->y1;
+        for (int y = (int)top; (float)y < bottom; y++) {
+            float from = top > (float)y ? top : (float)y,
+                  to = bottom < (float)(y + 1) ? bottom : (float)(y + 1);
+            float *sum = r->column + (size_t)y * 4, share = to - from;
+            sum[0] += share * (float)(b->color >> 24);
+            sum[1] += share * (float)(b->color >> 16 & 0xff);
+            sum[2] += share * (float)(b->color >> 8 & 0xff);
+            sum[3] += share;
+        }
+        if (i + 1 == r->bar_count || r->bars[i + 1].x0 != b->x0)
+            flush_bars(r, b);
+    }
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+static void done(struct ribbons *r)
+{
+    uint32_t *old = r->image.pixels;
+    int w = r->image.w, h = r->image.h;
+    draw_bars(r);
+    r->image = (struct image){r->pixels, r->w, r->h, r->image.version + 1};
+    r->pixels = w == r->w && h == r->h ? old : NULL;
+    if (!r->pixels)
+        free(old);
+    r->busy = 0;
+}
+
+int ribbons_work(struct ribbons *r, uint64_t units)
+{
+    uint64_t used = 0;
+    while (r->busy && used < units) {
+        if (r->gap == r->gap_count) {
+            done(r);
+            break;
+        }
+        const struct ribbons_gap *gap = &r->gaps[r->gap];
+        int first = (int)fmaxf(floorf(gap->x0), 0), last = (int)fminf(ceilf(gap->x1), (float)r->w);
+        r->x = r->x < first ? first : r->x;
+        if (!gap->count || r->x >= last) {
+            r->gap++;
+            r->x = -1;
+            continue;
+        }
+        gather(r, gap, r->x);
+        develop(r, r->x);
+        used += gap->count + (uint64_t)r->h / 4;
+        r->x++;
+    }
+    return r->busy;
+}

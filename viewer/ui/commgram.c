@@ -1,0 +1,180 @@
+/* What the user has chosen to see of the CommGram: detail, path, and the question they make. */
+#include "viewer/ui/ui.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const int64_t least_span = 1000000; /* ns; finer than any phase is worth opening */
+
+int64_t ui_time_of(const struct model *m, double seconds)
+{
+    int64_t begin, end;
+    ui_whole_time(m, &begin, &end);
+    int64_t start = m->start_ns ? (int64_t)m->start_ns : begin;
+    double ns = fmin(fmax(seconds * 1e9, -9e17), 9e17);
+    return (signbit(seconds) ? end : start) + (int64_t)ns;
+}
+
+void ui_show_span(struct ui *ui, const struct model *m, int64_t begin, int64_t end)
+{
+    int64_t oldest, newest;
+    ui_whole_time(m, &oldest, &newest);
+    if (newest <= oldest)
+        return;
+    begin = begin < oldest ? oldest : begin > newest - least_span ? newest - least_span : begin;
+    end = end > newest ? newest : end < begin + least_span ? begin + least_span : end;
+    ui->follow = ui->moving = 0;
+    ui->span_ns = end - begin;
+    ui->end_ns = end;
+}
+
+/* ---- the path ----------------------------------------------------------------------------------
+ */
+
+void ui_open(struct ui *ui, const struct model *m, int64_t begin, int64_t end, const char *ranks)
+{
+    ui_remember(ui);
+    if (ui->level < UI_LEVELS) {
+        struct ui_level *l = &ui->levels[ui->level++];
+        *l = (struct ui_level){ui->follow, ui->span_ns, ui->end_ns, ""};
+        memcpy(l->opened, ui->opened, sizeof l->opened);
+    }
+    if (begin < end)
+        ui_show_span(ui, m, begin, end + 1); /* the last burst belongs to it */
+    if (ranks)
+        snprintf(ui->opened, sizeof ui->opened, "%s", ranks);
+}
+
+void ui_open_bar(struct ui *ui, const struct model *m, uint64_t column, uint64_t bar)
+{
+    const struct commgram_picture *p = &m->commgram.now;
+    uint32_t at = commgram_bar(p, column, bar);
+    char ranks[COMMGRAM_LIST];
+    if (at == COMMGRAM_NONE || p->first_member[at] == p->first_member[at + 1] ||
+        commgram_bar_ranks(p, at, ranks, sizeof ranks))
+        return; /* more ranks than a question can name */
+    ui_open(ui, m, 0, 0, ranks);
+    ui->selection = (struct selection){0};
+}
+
+void ui_close_to(struct ui *ui, int level)
+{
+    if (level < 0 || level >= ui->level)
+        return;
+    const struct ui_level *l = &ui->levels[level];
+    ui->level = level;
+    ui->follow = l->follow;
+    ui->span_ns = l->span_ns;
+    ui->end_ns = l->end_ns;
+    memcpy(ui->opened, l->opened, sizeof ui->opened);
+}
+
+/* ---- commands ----------------------------------------------------------------------------------
+ */
+
+/* A quarter more or less, at least one. */
+static uint64_t step(uint64_t value, int more, uint64_t most)
+{
+    uint64_t quarter = value / (more ? 4 : 5);
+    quarter = quarter ? quarter : 1;
+    if (more)
+        return value + quarter > most ? most : value + quarter;
+    return value > quarter ? value - quarter : 1;
+}
+
+void ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command command,
+                         uint64_t argument)
+{
+    int64_t begin, end;
+    uint64_t ranks = m->world > m->rank_count ? m->world : m->rank_count;
+    switch (command) {
+    case COMMAND_PHASES:
+        ui->phases = step(ui->phases, argument != 0, UI_MOST_PHASES);
+        break;
+    case COMMAND_COMMUNITIES:
+        ui->communities = step(ui->communities, argument != 0, ranks ? ranks : 1);
+        break;
+    case COMMAND_MODELLED:
+        ui->unmodelled = !ui->unmodelled;
+        break;
+    case COMMAND_SIZES_ALL:
+        ui->size_low = UI_SIZE_LEAST;
+        ui->size_high = UI_SIZE_MOST;
+        break;
+    case COMMAND_LEVEL:
+        if (argument < UI_LEVELS)
+            ui_close_to(ui, (int)argument);
+        break;
+    case COMMAND_TIME_ALL:
+        ui_whole_time(m, &begin, &end);
+        if (ui->follow)
+            ui->span_ns = end - begin > least_span ? end - begin : ui->span_ns;
+        else
+            ui_show_span(ui, m, begin, end);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- the question ------------------------------------------------------------------------------
+ */
+
+/* The selected ranks as a list. @return 1 when they fit */
+static int selected_ranks(const struct ui *ui, const struct model *m, char *out, size_t room)
+{
+    size_t used = 0;
+    for (uint32_t r = 0; r < m->rank_count; r++) {
+        if (!ui_marks_rank(ui, m, r))
+            continue;
+        uint32_t first = r;
+        while (r + 1 < m->rank_count && ui_marks_rank(ui, m, r + 1))
+            r++;
+        char span[40];
+        int n =
+            snprintf(span, sizeof span, r > first ? "%s%u-%u" : "%s%u", used ? "," : "", first, r);
+        if (used + (size_t)n >= room)
+            return 0;
+        memcpy(out + used, span, (size_t)n + 1);
+        used += (size_t)n;
+    }
+    return 1;
+}
+
+int ui_commgram_wish(const struct ui *ui, const struct model *m, struct commgram_request *out)
+{
+    int64_t begin, end;
+    int fits = 1;
+    if (!m->job[0] || !ui_settled_time(ui, m, &begin, &end))
+        return 0;
+    *out = (struct commgram_request){.from_ns = (uint64_t)begin,
+                                     .to_ns = (uint64_t)end,
+                                     .phases = ui->phases,
+                                     .communities = ui->communities,
+                                     .modelled = !ui->unmodelled};
+    switch (ui->selection.kind) {
+    case SELECT_RANK:
+        snprintf(out->ranks, sizeof out->ranks, "%" PRIu64, ui->selection.a);
+        break;
+    case SELECT_PAIR:
+        snprintf(out->ranks, sizeof out->ranks, "%" PRIu64, ui->selection.a);
+        if (ui->selection.b < MODEL_RANKS)
+            snprintf(out->ranks, sizeof out->ranks, "%" PRIu64 ",%" PRIu64, ui->selection.a,
+                     ui->selection.b);
+        break;
+    case SELECT_NODE:
+    case SELECT_REGION:
+    case SELECT_ALERT:
+        fits = selected_ranks(ui, m, out->ranks, sizeof out->ranks);
+        break;
+    default:
+        break;
+    }
+    if (!fits)
+        out->ranks[0] = 0;
+    if (!out->ranks[0])
+        memcpy(out->ranks, ui->opened, sizeof out->ranks);
+    return fits ? 1 : 2;
+}

@@ -1,0 +1,290 @@
+#include "viewer/views/commgram/columns.h"
+
+#include "viewer/layout/ribbons.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the bars nine tenths are to hold all their ribbons side by side; in none may they need more than
+ * one and a half times its height. Where they do, they lie upon each other and darken: contention. */
+static const double fitting = 0.9, most_load = 1.5;
+
+void columns_finish(struct columns *c)
+{
+    free(c->tops);
+    free(c->bottoms);
+    free(c->ribbons);
+    *c = (struct columns){0};
+}
+
+double columns_x(const struct columns *c, uint32_t column)
+{
+    return (double)column * c->step;
+}
+
+/* ---- bars --------------------------------------------------------------------------------------
+ */
+
+/* Heights are a share for each bar and one for each rank, the same in all columns. */
+static void place_bars(struct columns *c, const struct commgram_picture *p)
+{
+    uint32_t most = 1;
+    double ranks_most = 1;
+    for (uint32_t k = 0; k <= p->column_count; k++) {
+        double ranks = 0;
+        for (uint32_t i = p->first_bar[k]; i < p->first_bar[k + 1]; i++)
+            ranks += (double)p->bars[i].ranks;
+        most = p->first_bar[k + 1] - p->first_bar[k] > most ? p->first_bar[k + 1] - p->first_bar[k]
+                                                            : most;
+        ranks_most = fmax(ranks_most, ranks);
+    }
+    double each = c->h / most; /* a pixel between bars, as long as there are two for each */
+    double gap =
+        each >= 2 * c->pixel ? fmax(floor(fmin(each * 0.3, 8) / c->pixel), 1) * c->pixel : 0;
+    double room = fmax(c->h - gap * (most - 1), 0), least = fmin(3, room / most * 0.5);
+    double unit = (room - least * most) / ranks_most;
+    for (uint32_t k = 0; k <= p->column_count; k++) {
+        uint32_t first = p->first_bar[k], end = p->first_bar[k + 1];
+        double height = -gap;
+        for (uint32_t i = first; i < end; i++)
+            height += least + unit * (double)p->bars[i].ranks + gap;
+        double y = (c->h - height) / 2;
+        for (uint32_t i = first; i < end; i++) {
+            double h = least + unit * (double)p->bars[i].ranks;
+            c->tops[i] = (float)y;
+            c->bottoms[i] = (float)(y + h);
+            y += h + gap;
+            c->thin_bars += gap <= 0 || h < c->pixel;
+        }
+    }
+}
+
+/* ---- ribbons -----------------------------------------------------------------------------------
+ */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Bytes that leave (0) or reach (1) each bar. */
+static void add_loads(const struct commgram_picture *p, double *loads, int side)
+{
+    for (uint32_t i = 0; i < p->ribbon_count; i++)
+        loads[side ? p->ribbons[i].to : p->ribbons[i].from] += (double)p->ribbons[i].bytes;
+}
+
+static int choose_width(struct columns *c, const struct commgram_picture *p, double *loads)
+{
+    double *fits = malloc(((size_t)p->bar_count * 2 + 1) * sizeof *fits), least = INFINITY;
+    size_t n = 0;
+    if (!fits)
+        return -ENOMEM;
+    for (int side = 0; side < 2; side++) {
+        for (uint32_t i = 0; i < p->bar_count; i++) {
+            double load = loads[(size_t)side * p->bar_count + i];
+            if (load <= 0)
+                continue;
+            fits[n] = (double)(c->bottoms[i] - c->tops[i]) / load;
+            least = fmin(least, fits[n++]);
+        }
+    }
+    qsort(fits, n, sizeof *fits, ascending);
+    c->per_byte = n ? fmin(fits[(size_t)((double)(n - 1) * (1 - fitting))], least * most_load) : 0;
+    free(fits);
+    return 0;
+}
+
+/* Ribbons in the order of their other end, then of this one: by counting, twice. */
+static int order_by(const struct commgram_picture *p, int side, uint32_t *order)
+{
+    uint32_t *first = calloc((size_t)p->bar_count + 1, sizeof *first);
+    uint32_t *passed = malloc(((size_t)p->ribbon_count + 1) * sizeof *passed);
+    for (int pass = 0; pass < 2 && first && passed; pass++) {
+        int by_to = pass ? side : !side;
+        memset(first, 0, ((size_t)p->bar_count + 1) * sizeof *first);
+        for (uint32_t i = 0; i < p->ribbon_count; i++)
+            first[(by_to ? p->ribbons[i].to : p->ribbons[i].from) + 1]++;
+        for (uint32_t i = 0; i < p->bar_count; i++)
+            first[i + 1] += first[i];
+        for (uint32_t i = 0; i < p->ribbon_count; i++) {
+            uint32_t at = pass ? passed[i] : i;
+            uint64_t bar = by_to ? p->ribbons[at].to : p->ribbons[at].from;
+            (pass ? order : passed)[first[bar]++] = at;
+        }
+    }
+    int error = first && passed ? 0 : -ENOMEM;
+    free(first);
+    free(passed);
+    return error;
+}
+
+/* Ends of ribbons stand one below the other at their bar, in its middle; where they need more room
+ * than it has, they are pushed together. */
+static void stack_ends(struct columns *c, const struct commgram_picture *p, const double *loads,
+                       const uint32_t *order, int side)
+{
+    uint64_t bar = UINT64_MAX;
+    double used = 0;
+    for (uint32_t n = 0; n < p->ribbon_count; n++) {
+        const struct wire_ribbon_row *row = &p->ribbons[order[n]];
+        struct columns_ribbon *r = &c->ribbons[order[n]];
+        uint64_t at = side ? row->to : row->from;
+        if (at != bar) {
+            bar = at;
+            used = 0;
+        }
+        double top = c->tops[at], h = (double)c->bottoms[at] - top, w = (double)r->width;
+        double all = loads[(size_t)side * p->bar_count + at] * c->per_byte;
+        double y = all > h ? top + (used + w / 2) / all * h : top + (h - all) / 2 + used + w / 2;
+        if (all > h && w < h)
+            y = fmin(fmax(y, top + w / 2), top + h - w / 2);
+        else if (all > h)
+            y = top + h / 2;
+        *(side ? &r->y1 : &r->y0) = (float)y;
+        used += w;
+    }
+}
+
+/* Those narrower than a pixel get as much as the picture bears, so that few of them are seen, and
+ * many of them do not make fog. */
+static void widen_thin(struct columns *c)
+{
+    double ink = 0, across = c->step - c->bar_w;
+    for (uint32_t i = 0; i < c->ribbon_count; i++) {
+        const struct columns_ribbon *r = &c->ribbons[i];
+        if ((double)r->width >= c->pixel)
+            continue;
+        c->thin_ribbons++;
+        ink += hypot(across, (double)(r->y1 - r->y0));
+    }
+    double bearable = ink > 0 ? 0.25 * c->w * c->h / ink : 1;
+    c->thin_width = fmin(fmax(bearable, 0.001 * c->pixel), 0.8 * c->pixel);
+}
+
+static void note_sizes(struct columns *c)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (uint32_t i = 0; i < c->ribbon_count; i++) {
+        least = fmin(least, (double)c->ribbons[i].size);
+        most = fmax(most, (double)c->ribbons[i].size);
+    }
+    c->size_least = least <= most ? floor(least) : 3;
+    c->size_most = least <= most ? fmax(ceil(most), c->size_least + 1) : 20;
+}
+
+static int place_ribbons(struct columns *c, const struct commgram_picture *p)
+{
+    double *loads = calloc((size_t)p->bar_count * 2 + 1, sizeof *loads);
+    uint32_t *order = malloc(((size_t)p->ribbon_count + 1) * sizeof *order);
+    int error = loads && order ? 0 : -ENOMEM;
+    if (!error) {
+        add_loads(p, loads, 0);
+        add_loads(p, loads + p->bar_count, 1);
+        error = choose_width(c, p, loads);
+    }
+    for (uint32_t i = 0; i < p->ribbon_count && !error; i++) {
+        const struct wire_ribbon_row *row = &p->ribbons[i];
+        c->ribbons[i].width = (float)((double)row->bytes * c->per_byte);
+        c->ribbons[i].size =
+            (float)log2(fmax((double)row->bytes / (double)(row->messages ? row->messages : 1), 1));
+    }
+    for (int side = 0; side < 2 && !error; side++) {
+        error = order_by(p, side, order);
+        if (!error)
+            stack_ends(c, p, loads, order, side);
+    }
+    free(loads);
+    free(order);
+    return error;
+}
+
+int columns_build(struct columns *c, const struct commgram_picture *p, double w, double h,
+                  double pixel)
+{
+    if (c->version == p->version && c->w == w && c->h == h && c->pixel == pixel)
+        return 0;
+    columns_finish(c);
+    if (!p->version || !p->column_count || w <= 0 || h <= 0)
+        return 0;
+    *c = (struct columns){.w = w, .h = h, .pixel = pixel, .count = p->column_count};
+    c->tops = calloc((size_t)p->bar_count + 1, sizeof *c->tops);
+    c->bottoms = calloc((size_t)p->bar_count + 1, sizeof *c->bottoms);
+    c->ribbons = calloc((size_t)p->ribbon_count + 1, sizeof *c->ribbons);
+    double step = w / c->count;
+    c->bar_w = fmax(floor(fmin(fmax(step * 0.1, 2 * pixel), 10) / pixel), 1) * pixel;
+    c->step = (w - c->bar_w) / c->count;
+    int error = c->tops && c->bottoms && c->ribbons ? 0 : -ENOMEM;
+    if (!error) {
+        place_bars(c, p);
+        error = place_ribbons(c, p);
+    }
+    if (error) {
+        columns_finish(c);
+        return error;
+    }
+    c->ribbon_count = p->ribbon_count;
+    widen_thin(c);
+    note_sizes(c);
+    c->version = p->version;
+    return 0;
+}
+
+/* ---- what lies where ---------------------------------------------------------------------------
+ */
+
+uint32_t columns_phase_at(const struct columns *c, double x)
+{
+    double at = c->step > 0 ? floor(x / c->step) : 0;
+    return at < 0 ? 0 : at >= c->count ? c->count - 1 : (uint32_t)at;
+}
+
+uint32_t columns_bar_at(const struct columns *c, const struct commgram_picture *p, double x,
+                        double y)
+{
+    const double reach = 3;
+    double column = floor((x + reach) / c->step);
+    if (!c->version || column < 0 || column > c->count || x > column * c->step + c->bar_w + reach)
+        return COMMGRAM_NONE;
+    uint32_t first = p->first_bar[(uint32_t)column], end = p->first_bar[(uint32_t)column + 1],
+             low = first, high = end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((double)c->bottoms[middle] < y)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && (double)c->tops[low] <= y ? low : COMMGRAM_NONE;
+}
+
+uint32_t columns_ribbon_at(const struct columns *c, const struct commgram_picture *p, double x,
+                           double y, double low, double high, uint32_t *others)
+{
+    uint32_t phase = c->version ? columns_phase_at(c, x) : 0, best = COMMGRAM_NONE, found = 0;
+    double left = columns_x(c, phase) + c->bar_w, nearest = INFINITY;
+    *others = 0;
+    if (!c->version || x < left || x > columns_x(c, phase + 1))
+        return best;
+    double way = (x - left) / (c->step - c->bar_w);
+    double at = ribbon_at(way), slope = ribbon_slope(way) / (c->step - c->bar_w);
+    for (uint32_t i = 0; i < c->ribbon_count; i++) {
+        const struct columns_ribbon *r = &c->ribbons[i];
+        if (p->ribbons[i].column != phase || (double)r->size < low || (double)r->size > high)
+            continue;
+        double dy = (double)(r->y1 - r->y0), off = fabs((double)r->y0 + dy * at - y);
+        double half = fmax((double)r->width / 2 * ribbon_bulge(dy * slope), c->pixel / 2);
+        if (off > half + 1)
+            continue;
+        found += off <= half;
+        if (off < nearest) {
+            nearest = off;
+            best = i;
+        }
+    }
+    *others = found > 1 ? found - 1 : 0;
+    return best;
+}

@@ -1,0 +1,277 @@
+#include "viewer/views/commgram/strip.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/commgram/tips.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { TITLE_H = 26, DASH = 5, SPACE = 4 };
+
+/* Lowest and highest point of the whole job: heights keep their place while time moves. */
+static void heights(struct commgram_drawing *d, const struct commgram *g)
+{
+    if (d->heights_of == g->version + 1)
+        return;
+    d->heights_of = g->version + 1;
+    d->low = d->high = 0;
+    for (uint32_t i = 0; i < g->points.count; i++) {
+        double height = commgram_point(g, i)->height;
+        d->low = i ? fmin(d->low, height) : height;
+        d->high = i ? fmax(d->high, height) : height;
+    }
+}
+
+struct trace {
+    const struct stage *stage;
+    double foot_y, low, unit; /* where the lowest point lies, its height, pixels of one unit */
+    double width;
+    color_t color;
+    /* points that fall on one pixel become an upright line */
+    double x, first, last, top, foot;
+    int some, broken; /* a pixel is begun; the line is to be dashed */
+    double pen_x, pen_y;
+    int down; /* the pen has a place */
+    double dashed;
+};
+
+static double height_y(const struct trace *t, double height)
+{
+    return t->foot_y - (height - t->low) * t->unit;
+}
+
+/* A dashed piece from where the pen is. */
+static void dash_to(struct trace *t, double x, double y)
+{
+    struct scene *scene = t->stage->brush.scene;
+    double length = hypot(x - t->pen_x, y - t->pen_y), at = 0;
+    while (at < length) {
+        double in = fmod(t->dashed, DASH + SPACE), rest = in < DASH ? DASH - in : DASH + SPACE - in;
+        double end = fmin(at + rest, length);
+        if (in < DASH && end > at) {
+            scene_points(scene);
+            for (int k = 0; k < 2; k++) {
+                double share = (k ? end : at) / length;
+                scene_point(scene, t->pen_x + (x - t->pen_x) * share,
+                            t->pen_y + (y - t->pen_y) * share);
+            }
+            scene_curve(scene, t->width, color_fade(t->color, 0.7));
+        }
+        t->dashed += end - at;
+        at = end > at ? end : length;
+    }
+}
+
+static void pen_to(struct trace *t, double x, double y)
+{
+    if (!t->broken)
+        scene_point(t->stage->brush.scene, x, y);
+    else if (t->down)
+        dash_to(t, x, y);
+    t->pen_x = x;
+    t->pen_y = y;
+    t->down = 1;
+}
+
+static void flush_pixel(struct trace *t)
+{
+    if (!t->some)
+        return;
+    pen_to(t, t->x, t->first);
+    if (t->top < fmin(t->first, t->last) || t->foot > fmax(t->first, t->last)) {
+        pen_to(t, t->x, t->top);
+        pen_to(t, t->x, t->foot);
+    }
+    if (t->last != t->first)
+        pen_to(t, t->x, t->last);
+    t->some = 0;
+}
+
+static void trace_to(struct trace *t, double x, double y)
+{
+    if (t->some && x - t->x < 0.75) {
+        t->last = y;
+        t->top = fmin(t->top, y);
+        t->foot = fmax(t->foot, y);
+        return;
+    }
+    flush_pixel(t);
+    t->x = x;
+    t->first = t->last = t->top = t->foot = y;
+    t->some = 1;
+}
+
+/* From solid to dashed: the line so far is drawn. */
+static void break_line(struct trace *t)
+{
+    flush_pixel(t);
+    scene_curve(t->stage->brush.scene, t->width, t->color);
+    t->broken = 1;
+}
+
+/* Where there is room, flags of alerts stand above the curve. */
+static void set_scale(struct trace *t, const struct commgram_drawing *d, struct box plot)
+{
+    double range = d->high - d->low, margin = fmin(6, plot.h / 5), room = plot.h - 2 * margin;
+    room -= room > 60 ? 18 : 0;
+    t->foot_y = plot.y + plot.h - margin;
+    t->low = range > 0 ? d->low : d->low - 1; /* one that never changes lies in the middle */
+    t->unit = range > 0 ? room / range : room / 2;
+}
+
+static void draw_curve(const struct stage *s, struct commgram_drawing *d, const struct timeline *l,
+                       struct box plot, double width, color_t color)
+{
+    const struct commgram *g = &s->model->commgram;
+    heights(d, g);
+    struct trace t = {.stage = s, .width = width, .color = color};
+    set_scale(&t, d, plot);
+    uint32_t i = commgram_point_at(g, l->begin > 0 ? (uint64_t)l->begin : 0);
+    i = i ? i - 1 : 0; /* the line comes from beyond the edge */
+    scene_points(s->brush.scene);
+    for (int beyond = 0; i < g->points.count && !beyond; i++) {
+        const struct wire_curve_point_row *p = commgram_point(g, i);
+        double y = height_y(&t, p->height);
+        beyond = (int64_t)p->begin_ns > l->end;
+        if (p->provisional && !t.broken)
+            break_line(&t);
+        trace_to(&t, timeline_x(l, (int64_t)p->begin_ns), y);
+        trace_to(&t, timeline_x(l, (int64_t)p->end_ns), y);
+    }
+    flush_pixel(&t);
+    if (!t.broken)
+        scene_curve(s->brush.scene, width, color);
+    else
+        scene_points(s->brush.scene);
+}
+
+/* The beat where the curve ends: a disc with a halo. */
+static void beat(const struct stage *s, const struct commgram_drawing *d, const struct timeline *l,
+                 struct box plot)
+{
+    const struct commgram *g = &s->model->commgram;
+    if (!g->points.count || !s->ui->follow || model_ended(s->model))
+        return;
+    const struct wire_curve_point_row *p = commgram_point(g, g->points.count - 1);
+    struct trace t;
+    set_scale(&t, d, plot);
+    double y = height_y(&t, p->height);
+    double x = fmin(timeline_x(l, (int64_t)p->end_ns), plot.x + plot.w - 4);
+    if (x < plot.x)
+        return;
+    scene_disc(s->brush.scene, x, y, 8, color_fade(s->brush.theme->accent, 0.22));
+    scene_disc(s->brush.scene, x, y, 3.5, s->brush.theme->accent);
+}
+
+/* Spans of the phase under the mouse, here or in the picture. */
+static void mark_span(const struct stage *s, const struct timeline *l, struct box plot,
+                      uint64_t begin, uint64_t end)
+{
+    double a = fmax(timeline_x(l, (int64_t)begin), plot.x),
+           b = fmin(timeline_x(l, (int64_t)end), plot.x + plot.w);
+    if (b >= plot.x && a <= plot.x + plot.w)
+        scene_rect(s->brush.scene, (struct box){a, plot.y, fmax(b - a, 2), plot.h}, 0,
+                   color_fade(s->brush.theme->accent, 0.13));
+}
+
+static void hover(struct stage *s, const struct commgram_drawing *d, const struct timeline *l,
+                  struct box plot)
+{
+    const struct commgram *g = &s->model->commgram;
+    uint32_t column = bipartite_hovered(s, d);
+    if (column != COMMGRAM_NONE)
+        mark_span(s, l, plot, g->now.columns[column].begin_ns, g->now.columns[column].end_ns);
+    if (!s->hover || s->hover->kind != HIT_TIME || s->ui->dragging)
+        return;
+    double at = scene_hit_x(s->hover, s->brush.mouse_x), reach = (double)(l->end - l->begin) / l->w;
+    uint32_t i = commgram_point_at(g, at > reach ? (uint64_t)(at - reach) : 0);
+    char a[FORMAT_ROOM];
+    if (i < g->points.count && (double)commgram_point(g, i)->begin_ns <= at + reach) {
+        mark_span(s, l, plot, commgram_point(g, i)->begin_ns, commgram_point(g, i)->end_ns);
+        tip_of_point(s, i);
+        return;
+    }
+    tooltip_add(&s->tip, 0, "%s", format_clock(a, sizeof a, (int64_t)at, 1));
+    tooltip_add(&s->tip, 0, "between phases: no message");
+}
+
+static void marked_box(const struct stage *s, struct box plot)
+{
+    const struct ui *ui = s->ui;
+    if (!ui->boxing || !ui->dragging || ui->pressed.kind != HIT_TIME)
+        return;
+    double x0 = fmax(fmin(ui->press_x, ui->mouse_x), plot.x),
+           x1 = fmin(fmax(ui->press_x, ui->mouse_x), plot.x + plot.w);
+    if (x1 > x0)
+        scene_rect(s->brush.scene, (struct box){x0, plot.y, x1 - x0, plot.h}, 0,
+                   color_fade(s->brush.theme->accent, 0.2));
+}
+
+/* What the newest phase is, in a few words. */
+static void newest(const struct stage *s, struct box box)
+{
+    const struct commgram *g = &s->model->commgram;
+    char text[96];
+    if (!g->points.count)
+        return;
+    const struct wire_curve_point_row *p = commgram_point(g, g->points.count - 1);
+    if (p->returned && p->resembles)
+        snprintf(text, sizeof text, "phase %llu: as phase %llu", (unsigned long long)p->phase,
+                 (unsigned long long)p->resembles);
+    else
+        snprintf(text, sizeof text, "phase %llu: a new pattern", (unsigned long long)p->phase);
+    double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, text);
+    if (w < box.w * 0.4)
+        scene_text(s->brush.scene, box.x + box.w - w - 12, box.y + 8, w + 1, TEXT_AXIS,
+                   TEXT_FIGURES, s->brush.theme->second, text);
+}
+
+void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box box,
+                        const struct timeline *l)
+{
+    const struct theme *t = s->brush.theme;
+    struct box plot = {l->x, box.y + TITLE_H, l->w, box.h - TITLE_H - 4};
+    scene_panel(s->brush.scene, box, 0, "commgram.strip");
+    scene_rect(s->brush.scene, box, 6, t->panel);
+    widget_title(&s->brush, box.x + 12, box.y + 6, box.w * 0.58, "Pattern of communication",
+                 "flat while it stays, back at its height when it returns");
+    newest(s, box);
+    timeline_grid(s, l, plot.y, plot.h);
+    scene_panel(s->brush.scene, plot, 0, "commgram.strip.plot");
+    scene_overlay(s->brush.scene);
+    hover(s, d, l, plot);
+    draw_curve(s, d, l, plot, 2, t->accent);
+    timeline_gaps(s, l, plot, 1);
+    timeline_alerts(s, l, plot, 1);
+    timeline_cursor(s, l, plot);
+    beat(s, d, l, plot);
+    marked_box(s, plot);
+    struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TIME, 0, 0);
+    hit->x0 = (double)l->begin;
+    hit->x1 = (double)l->end;
+    timeline_alert_hits(s, l, plot, 1);
+}
+
+void strip_band_layout(struct stage *s, struct commgram_drawing *d, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    int64_t oldest, newest_ns, begin, end;
+    ui_whole_time(s->model, &oldest, &newest_ns);
+    ui_visible(s->ui, s->model, &begin, &end);
+    scene_panel(s->brush.scene, box, 0, "band");
+    scene_rect(s->brush.scene, box, 4, t->panel);
+    if (newest_ns <= oldest)
+        return;
+    struct timeline whole = {box.x, box.w, oldest, newest_ns};
+    draw_curve(s, d, &whole, box, 1, color_fade(t->accent, 0.75));
+    timeline_alerts(s, &whole, box, 0);
+    double x0 = fmin(fmax(timeline_x(&whole, begin), box.x), box.x + box.w - 6),
+           x1 = fmin(timeline_x(&whole, end), box.x + box.w);
+    struct box frame = {x0, box.y, fmax(x1 - x0, 6), box.h};
+    scene_rect(s->brush.scene, frame, 4, color_fade(t->text, 0.08));
+    scene_outline(s->brush.scene, frame, 4, 1, t->second);
+    struct scene_hit *hit = scene_hit(s->brush.scene, box, HIT_BAND, 0, 0);
+    hit->x0 = (double)oldest;
+    hit->x1 = (double)newest_ns;
+}

@@ -1,0 +1,15 @@
+/* The CommGram curve as an electrocardiogram: flat over each phase, a step where the pattern changes,
+ * back at its height when the pattern returns (001, section H). */
+#ifndef HOLTER_VIEWER_VIEWS_COMMGRAM_STRIP_H
+#define HOLTER_VIEWER_VIEWS_COMMGRAM_STRIP_H
+
+#include "viewer/views/commgram/bipartite.h"
+
+/** The strip in its box, over the time of the line. */
+void strip_curve_layout(struct stage *stage, struct commgram_drawing *drawing, struct box box,
+                        const struct timeline *line);
+
+/** The whole job as one narrow curve, with the visible time framed. */
+void strip_band_layout(struct stage *stage, struct commgram_drawing *drawing, struct box box);
+
+#endif
