@@ -213,6 +213,18 @@ class Recording:
         rows = self._query(f"SELECT * FROM latency WHERE scope = '{scope}' ORDER BY window")
         return [dict(zip(columns, row)) for row in rows]
 
+    def _rows(self, table, key):
+        columns = [row[1] for row in self._query(f'PRAGMA table_info({table})')]
+        return [dict(zip(columns, row)) for row in self._query(f'SELECT * FROM {table} ORDER BY {key}')]
+
+    def phases(self):
+        """Rows of the table `phase`."""
+        return self._rows('phase', 'id')
+
+    def curve(self):
+        """Rows of the table `curve`."""
+        return self._rows('curve', 'phase')
+
     def totals(self):
         """Sum of the table `totals`, {column: sum}."""
         columns = [row[1] for row in self._query('PRAGMA table_info(totals)')]

@@ -1,0 +1,140 @@
+"""The CommGram: phases, communities and the curve of jobs whose pattern is known.
+
+The figures named are those of the paper that it comes from: J. Wu, J. Zeng, H. Yu, "CommGram: a new visual analytics
+tool for large communication trace data", VPA 2014."""
+import os
+import unittest
+
+import commgram
+import lab
+import view_test
+
+IMAGE = 1 << 22  # bytes, commgram_make's default
+
+
+class Generated(unittest.TestCase):
+    """Recordings of patterns that are known exactly, replayed."""
+
+    def setUp(self):
+        self.place = lab.Lab()
+        self.place.__enter__()
+        self.addCleanup(self.place.close)
+
+    def replay(self, pattern, *numbers, **options):
+        path = os.path.join(self.place.dir, f'{pattern}-{numbers[0]}.hrec')
+        return commgram.Replay(self.place, commgram.make(path, pattern, *numbers, **options))
+
+    def assert_halves(self, columns, low=0.45, high=0.55):
+        for before, after in zip(columns, columns[1:]):
+            self.assertGreaterEqual(after['bytes'], low * before['bytes'])
+            self.assertLessEqual(after['bytes'], high * before['bytes'])
+
+    def test_binary_swap_is_told_stage_by_stage(self):
+        """Fig. 3 and 4: partners rank ^ 2^k, half the bytes each time."""
+        for ranks, stages in ((8, 3), (16, 4)):
+            with self.subTest(ranks=ranks), self.replay('binary-swap', ranks) as replay:
+                picture = replay.picture('--phases', stages, '--communities', ranks)
+                self.assertEqual(stages, len(picture.columns))
+                for stage in range(stages):
+                    self.assertEqual({(r, r ^ 1 << stage): (1, IMAGE >> stage + 1) for r in range(ranks)},
+                                     picture.pairs(stage))
+
+    def test_communities_of_binary_swap_are_nested_pairs(self):
+        """Fig. 5: 16, 8, 4, 2 and 1 communities."""
+        with self.replay('binary-swap', 16) as replay:
+            for size in (1, 2, 4, 8, 16):
+                picture = replay.picture('--phases', 1, '--communities', 16 // size)
+                self.assertEqual([list(range(r, r + size)) for r in range(0, 16, size)], picture.groups(0))
+
+    def test_fewer_phases_hold_the_sums_of_more(self):
+        """Fig. 4: one to four intervals."""
+        with self.replay('binary-swap', 16) as replay:
+            whole = replay.picture('--phases', 1).columns[0]
+            for phases in (2, 3, 4):
+                columns = replay.picture('--phases', phases).columns
+                self.assertEqual(phases, len(columns))
+                for figure in ('messages', 'bytes', 'bursts'):
+                    self.assertEqual(whole[figure], sum(c[figure] for c in columns), figure)
+
+    def test_two_three_swap_of_4320_ranks_halves_in_12_phases(self):
+        """Fig. 8 and 9."""
+        with self.replay('two-three-swap', 4320) as replay:
+            picture = replay.picture('--phases', 12, '--communities', 18)
+            self.assertEqual(12, len(picture.columns))
+            self.assert_halves(picture.columns)
+            for number, column in enumerate(picture.columns):
+                self.assertEqual(18, len(picture.groups(number)))
+                self.assertEqual(list(range(4320)), sorted(sum(picture.groups(number), [])))
+                ribbons = [r for r in picture.ribbons if r['column'] == number]
+                for figure in ('messages', 'bytes'):
+                    self.assertEqual(column[figure], sum(r[figure] for r in ribbons), figure)
+            first = replay.picture('--phases', 12, '--communities', 4320).pairs(0)
+            self.assertEqual(picture.columns[0]['messages'], sum(messages for messages, _ in first.values()))
+            for source, destination in first:
+                self.assertLessEqual(abs(source - destination), 2, 'the first stage joins two or three neighbours')
+
+    def test_curve_of_the_case_study_has_two_levels(self):
+        """Fig. 7: eight phases of simulation, one of compositing, three times."""
+        with self.replay('insitu', 4320, 3) as replay:
+            sections = commgram.visits(replay.curve())
+            low = sections[1][0]
+            self.assertLess(low, 0)
+            self.assertEqual([(0, 8), (low, 1)] * 3, sections)
+            picture = replay.picture('--phases', 27, '--communities', 18)
+            self.assertEqual(27, len(picture.columns))
+            heights = [c['height'] for c in picture.columns]
+            self.assertEqual(([heights[0]] * 8 + [heights[8]]) * 3, heights)
+            self.assertGreater(picture.columns[8]['bytes'], picture.columns[7]['bytes'])
+            inside = replay.picture('--from', picture.columns[8]['begin_ns'], '--to', picture.columns[8]['end_ns'],
+                                    '--phases', 12, '--communities', 18)
+            self.assertEqual(12, len(inside.columns))
+            self.assert_halves(inside.columns)
+
+    def test_ranks_that_are_asked_for_are_those_that_are_shown(self):
+        """Fig. 10 (d): a rank of a simulation has six neighbours."""
+        with self.replay('halo', 4, 5, 6) as replay:
+            pairs = replay.picture('--phases', 1, '--communities', 120, '--ranks', '7').pairs(0)
+            partners = {6, 4, 11, 3, 27, 107}
+            self.assertEqual({(7, p) for p in partners} | {(p, 7) for p in partners}, set(pairs))
+
+    def test_replayed_twice_the_same_is_told(self):
+        answers = set()
+        for _ in range(2):
+            with self.replay('insitu', 60, 2, window=250, pause=400) as replay:
+                answers.add((replay.topics('phases,curve'), replay.ask('--phases', 18, '--communities', 6)))
+        self.assertEqual(1, len(answers))
+
+    def test_a_picture_is_drawn(self):
+        with self.replay('insitu', 60, 2, window=250, pause=400):
+            for name in ('x.png', 'x.txt'):
+                path = os.path.join(self.place.dir, name)
+                finished = self.place.holter('view', '--snapshot', path, '--view', 'commgram', '--phases', '18',
+                                             '--communities', '6').finish()
+                self.assertEqual(0, finished.status, finished)
+            self.assertEqual((1600, 900), view_test.png_size(os.path.join(self.place.dir, 'x.png')))
+
+
+class Live(unittest.TestCase):
+    ITERATIONS, STEPS, IMAGES = 3, 7, 2
+
+    def test_curve_of_a_simulation_that_draws_pictures(self):
+        """Fig. 7 (a), live: long flat, drop, short flat, back up, three times."""
+        with lab.Lab() as place:
+            finished = place.holter('run', '--window', '100ms', '--', *lab.mpirun(
+                'openmpi', 8, lab.program('insitu', 'openmpi'), self.ITERATIONS, self.STEPS, self.IMAGES, 400,
+                262144)).finish()
+            self.assertEqual(0, finished.status, finished)
+            recorded = place.recording()
+            recorded.check()
+            points = recorded.curve()
+            sections = commgram.visits(points)
+            low = sections[1][0]
+            self.assertLess(low, 0, sections)
+            self.assertEqual([(0, self.STEPS), (low, self.IMAGES)] * self.ITERATIONS, sections, points)
+            phases = recorded.phases()
+            self.assertEqual(recorded.sums().total('sent'), sum(p['messages'] for p in phases))
+            self.assertEqual(len(points), len(phases))
+
+
+if __name__ == '__main__':
+    lab.main()
