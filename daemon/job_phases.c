@@ -75,7 +75,7 @@ static int make_parts(struct job_phases *p)
     struct phase_graphs_params graphs = PHASE_GRAPHS_DEFAULTS;
     phases.closed = JOB_PHASE_ROWS_KEPT;
     phases.gap_start_ns = (int64_t)p->window_ns;
-    phases.gap_least_ns = (int64_t)p->window_ns / 4;
+    phases.gap_least_ns = (int64_t)p->window_ns / JOB_PHASES_A_WINDOW;
     phases.gap_most_ns = 10 * (int64_t)p->window_ns;
     graphs.window_ns = (int64_t)p->window_ns;
     int code = p->phases != NULL ? 0 : phases_create(&p->phases, &phases);
