@@ -3,6 +3,7 @@
 
 #include "holter/error.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,6 +50,22 @@ static void options_are_read(void **state)
     assert_int_equal(o.theme, THEME_LIGHT);
 }
 
+static void the_commgram_has_options(void **state)
+{
+    (void)state;
+    struct options o;
+    assert_int_equal(parse(&o, ""), 0);
+    assert_true(o.phases == 0 && o.communities == 0 && isnan(o.from) && isnan(o.to));
+    assert_string_equal(o.ranks, "");
+    assert_int_equal(parse(&o, "--view commgram --phases 27 --communities 18 --from 12.5 --to -60 "
+                               "--ranks 3,8-11 --no-collectives"),
+                     0);
+    assert_int_equal(o.view, VIEW_COMMGRAM);
+    assert_true(o.phases == 27 && o.communities == 18 && o.from == 12.5 && o.to == -60);
+    assert_string_equal(o.ranks, "3,8-11");
+    assert_true(o.no_collectives);
+}
+
 static void what_is_wrong_is_named(void **state)
 {
     static const char *const lines[][2] = {
@@ -63,6 +80,18 @@ static void what_is_wrong_is_named(void **state)
         {"left-over", "left-over"},
         {"--snapshot", "--snapshot"},
         {"--size 99999x99999", "99999"},
+        {"--phases 0", "phases"},
+        {"--phases 2.5", "2.5"},
+        {"--phases 257", "257"},
+        {"--communities -3", "-3"},
+        {"--from yesterday", "yesterday"},
+        {"--to nan", "nan"},
+        {"--ranks 3,", "3,"},
+        {"--ranks ,3", ",3"},
+        {"--ranks 9-3", "9-3"},
+        {"--ranks -3", "-3"},
+        {"--ranks 99999999999", "99999999999"},
+        {"--ranks 3;4", "3;4"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -77,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_are_read),
+        cmocka_unit_test(the_commgram_has_options),
         cmocka_unit_test(what_is_wrong_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

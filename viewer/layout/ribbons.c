@@ -122,7 +122,7 @@ void ribbons_start(struct ribbons *r)
 static void add_run(float *density, float *colors, int h, float top, float bottom, float add,
                     float share)
 {
-    if (bottom <= 0 || top >= (float)h)
+    if (!(bottom > 0 && top < (float)h)) /* also when one is no number */
         return;
     top = top < 0 ? 0 : top;
     bottom = bottom > (float)h ? (float)h : bottom;

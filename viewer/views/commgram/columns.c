@@ -56,7 +56,7 @@ static void place_bars(struct columns *c, const struct commgram_picture *p)
             c->tops[i] = (float)y;
             c->bottoms[i] = (float)(y + h);
             y += h + gap;
-            c->thin_bars += gap <= 0 || h < c->pixel;
+            c->thin_bars += gap <= 0;
         }
     }
 }

@@ -1,0 +1,486 @@
+/* The view of the CommGram: what its scene says, and what keys and mouse do there. */
+#include "tests/viewer/desk.h"
+#include "tests/viewer/synthetic_commgram.h"
+
+#include "viewer/ui/input.h"
+
+#include "holter/error.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct synthetic_commgram gram = {.ranks = 64,
+                                               .every = 4,
+                                               .begin_ns = SYNTHETIC_FIRST * SYNTHETIC_SECOND,
+                                               .phase_ns = SYNTHETIC_SECOND * 5,
+                                               .modelled = 1,
+                                               .folded = 3};
+
+struct fixture {
+    struct model *model;
+    struct synthetic job;
+    struct desk desk;
+    struct synthetic_commgram gram;
+};
+
+static void into(void *user, const struct wire_message *message, int snapshot)
+{
+    model_apply(user, message, snapshot);
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    f->gram = gram;
+    assert_int_equal(model_create(&f->model, 16 << 20), 0);
+    synthetic_init(&f->job, 64, 16, 6, 1);
+    synthetic_begin(&f->job, into, f->model);
+    for (int i = 0; i < 100; i++)
+        synthetic_window(&f->job, into, f->model);
+    synthetic_phases(&gram, 1, 18, into, f->model);
+    desk_open(&f->desk, 1600, 900, 1, THEME_DARK, VIEW_COMMGRAM);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    desk_close(&f->desk);
+    synthetic_finish(&f->job);
+    model_destroy(f->model);
+    free(f);
+    return 0;
+}
+
+/* Ask as the program does, answer as a daemon does, lay out. */
+static void show(struct fixture *f)
+{
+    struct commgram_request wish;
+    if (ui_commgram_wish(&f->desk.ui, f->model, &wish) &&
+        !commgram_same(&wish, &f->model->commgram.now.asked)) {
+        commgram_asked(&f->model->commgram, &wish);
+        synthetic_picture(&f->gram, &wish, into, f->model);
+        commgram_replied(&f->model->commgram, 0, NULL);
+    }
+    desk_layout(&f->desk, f->model);
+}
+
+static int says(const struct fixture *f, const char *part)
+{
+    return find_text(&f->desk.scene, part) != NULL;
+}
+
+static void type_text(struct fixture *f, const char *text)
+{
+    struct input in = {.kind = INPUT_TEXT};
+    strcpy(in.text, text);
+    ui_input(&f->desk.ui, f->model, &f->desk.scene, &in);
+    show(f);
+}
+
+static void press_key(struct fixture *f, int key)
+{
+    const struct input in = {.kind = INPUT_KEY, .key = key};
+    ui_input(&f->desk.ui, f->model, &f->desk.scene, &in);
+    show(f);
+}
+
+static void send_mouse(struct fixture *f, enum input_kind kind, double x, double y, int clicks,
+                       int shift)
+{
+    const struct input in = {.kind = kind, .x = x, .y = y, .clicks = clicks, .shift = shift};
+    ui_input(&f->desk.ui, f->model, &f->desk.scene, &in);
+}
+
+static void click(struct fixture *f, double x, double y, int clicks)
+{
+    for (int n = 1; n <= clicks; n++) {
+        send_mouse(f, INPUT_PRESS, x, y, n, 0);
+        send_mouse(f, INPUT_RELEASE, x, y, n, 0);
+    }
+    show(f);
+}
+
+static void drag(struct fixture *f, double x0, double x1, double y, int shift)
+{
+    send_mouse(f, INPUT_PRESS, x0, y, 1, shift);
+    send_mouse(f, INPUT_MOVE, (x0 + x1) / 2, y, 1, shift);
+    send_mouse(f, INPUT_MOVE, x1, y, 1, shift);
+    send_mouse(f, INPUT_RELEASE, x1, y, 1, shift);
+    show(f);
+}
+
+static void turn_wheel(struct fixture *f, double notches, int shift, int ctrl)
+{
+    const struct scene_hit *hit = NULL;
+    for (size_t i = 0; i < f->desk.scene.hit_count; i++)
+        if (f->desk.scene.hits[i].kind == HIT_COMMGRAM)
+            hit = &f->desk.scene.hits[i];
+    assert_non_null(hit);
+    const struct input in = {.kind = INPUT_WHEEL,
+                             .x = hit->box.x + hit->box.w / 2,
+                             .y = hit->box.y + hit->box.h / 2,
+                             .wheel = notches,
+                             .shift = shift,
+                             .ctrl = ctrl};
+    ui_input(&f->desk.ui, f->model, &f->desk.scene, &in);
+    show(f);
+}
+
+/* The n-th hit of a kind, from 0. */
+static const struct scene_hit *hit_of(const struct fixture *f, enum hit_kind kind, int n)
+{
+    for (size_t i = 0; i < f->desk.scene.hit_count; i++)
+        if (f->desk.scene.hits[i].kind == kind && n-- == 0)
+            return &f->desk.scene.hits[i];
+    fail_msg("no hit of that kind");
+    return NULL;
+}
+
+static void span_of(const struct fixture *f, int64_t *begin, int64_t *end)
+{
+    assert_true(ui_settled_time(&f->desk.ui, f->model, begin, end));
+}
+
+/* ---- what is said ------------------------------------------------------------------------------
+ */
+
+static void the_scene_tells_phases_bars_and_ribbons(void **state)
+{
+    struct fixture *f = *state;
+    char text[100];
+    show(f);
+    const struct commgram_picture *p = &f->model->commgram.now;
+    assert_int_equal(p->column_count, 12); /* of a minute */
+    assert_int_equal(p->bar_count, 13 * 16);
+    snprintf(text, sizeof text, "12 phases \xc2\xb7 208 bars \xc2\xb7 ");
+    assert_true(says(f, text));
+    assert_true(says(f, "24 phases"));
+    assert_true(says(f, "16 communities"));
+    assert_true(says(f, "last 60"));
+    assert_true(says(f, "phase 19: as phase 1"));
+}
+
+static void badges_say_what_is_not_shown_one_by_one(void **state)
+{
+    struct fixture *f = *state;
+    show(f);
+    assert_true(says(f, "ribbons narrower than a pixel drawn together"));
+    assert_true(says(f, "36 messages whose pair is not known are not drawn"));
+    assert_true(says(f, "hatched: stand for collectives"));
+    assert_false(says(f, "finer phases are no longer kept"));
+    f->gram.resolved = 5;
+    type_text(f, "]");
+    assert_true(says(f, "finer phases are no longer kept"));
+    f->desk.ui.communities = 64;
+    f->desk.ui.h = 500;
+    show(f);
+    assert_true(says(f, "bars"));
+}
+
+static void collectives_are_switched_off(void **state)
+{
+    struct fixture *f = *state;
+    struct commgram_request wish;
+    show(f);
+    uint32_t with = f->model->commgram.now.ribbon_count;
+    type_text(f, "m");
+    assert_int_equal(ui_commgram_wish(&f->desk.ui, f->model, &wish), 1);
+    assert_false(wish.modelled);
+    assert_true(f->model->commgram.now.ribbon_count < with);
+    assert_true(says(f, "without collectives"));
+    assert_false(says(f, "hatched"));
+}
+
+static void without_a_picture_it_says_why(void **state)
+{
+    struct fixture *f = *state;
+    struct commgram_request wish;
+    desk_layout(&f->desk, f->model);
+    assert_true(says(f, "Waiting for the picture"));
+    assert_int_equal(ui_commgram_wish(&f->desk.ui, f->model, &wish), 1);
+    commgram_asked(&f->model->commgram, &wish);
+    commgram_replied(&f->model->commgram, -HOLTER_EUSAGE, "no such operation");
+    desk_layout(&f->desk, f->model);
+    assert_true(says(f, "no such operation"));
+    commgram_clear(&f->model->commgram);
+    desk_layout(&f->desk, f->model);
+    assert_true(says(f, "No phase is known yet"));
+}
+
+static void every_size_and_theme_keeps_its_panels(void **state)
+{
+    static const double sizes[][2] = {
+        {1600, 900}, {1280, 720}, {1024, 640}, {2400, 1400}, {800, 500}};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (int theme = 0; theme < THEMES; theme++) {
+            char what[64];
+            desk_close(&f->desk);
+            desk_open(&f->desk, sizes[i][0], sizes[i][1], theme ? 2 : 1, (enum theme_kind)theme,
+                      VIEW_COMMGRAM);
+            snprintf(what, sizeof what, "commgram %.0fx%.0f theme %d", sizes[i][0], sizes[i][1],
+                     theme);
+            show(f);
+            desk_check(&f->desk, what);
+            f->desk.ui.communities = 64;
+            f->desk.ui.size_low = 11;
+            f->desk.ui.selection = (struct selection){SELECT_COMMUNITY, 3, 2};
+            ui_open(&f->desk.ui, f->model, (int64_t)gram.begin_ns, (int64_t)gram.begin_ns * 2,
+                    "3,9-40");
+            ui_open(&f->desk.ui, f->model, (int64_t)gram.begin_ns, (int64_t)gram.begin_ns + 7,
+                    NULL);
+            show(f);
+            show(f);
+            desk_check(&f->desk, what);
+            type_text(f, "?");
+            desk_check(&f->desk, what);
+        }
+    }
+}
+
+static void the_mouse_is_told_what_lies_under_it(void **state)
+{
+    struct fixture *f = *state;
+    show(f);
+    const struct scene_hit *bar = hit_of(f, HIT_BAR, 20), *strip = hit_of(f, HIT_TIME, 0);
+    struct box box = bar->box, time = strip->box;
+    f->desk.ui.mouse_x = box.x + box.w / 2;
+    f->desk.ui.mouse_y = box.y + box.h / 2;
+    for (int i = 0; i < 2; i++) /* what is hovered comes from the scene before */
+        desk_layout(&f->desk, f->model);
+    assert_true(says(f, "community 5, phase 2: 4 ranks"));
+    assert_true(says(f, "ranks 16-19"));
+    f->desk.ui.mouse_x = box.x + box.w + 12;
+    for (int i = 0; i < 2; i++)
+        desk_layout(&f->desk, f->model);
+    assert_true(says(f, "per message"));
+    assert_true(says(f, "\xe2\x86\x92 community"));
+    f->desk.ui.mouse_x = time.x + time.w * 0.52;
+    f->desk.ui.mouse_y = time.y + 20;
+    for (int i = 0; i < 2; i++)
+        desk_layout(&f->desk, f->model);
+    assert_true(says(f, "modularity 0.63"));
+    assert_true(says(f, "returns to the pattern of phase 1"));
+}
+
+/* ---- what keys and mouse do --------------------------------------------------------------------
+ */
+
+static void keys_and_wheel_change_the_detail(void **state)
+{
+    struct fixture *f = *state;
+    show(f);
+    type_text(f, "]");
+    assert_int_equal(f->desk.ui.phases, 30);
+    type_text(f, "[");
+    assert_int_equal(f->desk.ui.phases, 24);
+    type_text(f, "}");
+    assert_int_equal(f->desk.ui.communities, 20);
+    type_text(f, "{");
+    assert_int_equal(f->desk.ui.communities, 16);
+    turn_wheel(f, 1, 0, 0);
+    assert_int_equal(f->desk.ui.phases, 30);
+    turn_wheel(f, -1, 1, 0);
+    assert_int_equal(f->desk.ui.communities, 13);
+    turn_wheel(f, 1, 0, 1);
+    assert_int_equal(f->desk.ui.communities, 16);
+    for (int i = 0; i < 60; i++) {
+        type_text(f, "[");
+        type_text(f, "}");
+    }
+    assert_int_equal(f->desk.ui.phases, 1);
+    assert_int_equal(f->desk.ui.communities, 64); /* no more than there are ranks */
+    assert_int_equal(f->model->commgram.now.asked.communities, 64);
+}
+
+static void a_double_click_opens_a_phase_and_backspace_leads_back(void **state)
+{
+    struct fixture *f = *state;
+    int64_t begin, end;
+    show(f);
+    const struct scene_hit column = *hit_of(f, HIT_COLUMN, 3);
+    click(f, column.box.x + column.box.w / 2, column.box.y + column.box.h - 4, 2);
+    span_of(f, &begin, &end);
+    assert_int_equal(begin, column.a);
+    assert_int_equal(end, column.b + 1);
+    assert_int_equal(f->desk.ui.level, 1);
+    assert_true(says(f, "last 60"));
+    assert_true(f->model->commgram.now.column_count > 12); /* finer now */
+    press_key(f, KEY_BACKSPACE);
+    span_of(f, &begin, &end);
+    assert_int_equal(f->desk.ui.level, 0);
+    assert_true(f->desk.ui.follow);
+    assert_int_equal(end - begin, 60 * (int64_t)SYNTHETIC_SECOND);
+}
+
+static void the_path_is_clickable(void **state)
+{
+    struct fixture *f = *state;
+    show(f);
+    ui_open(&f->desk.ui, f->model, (int64_t)(gram.begin_ns + 60 * SYNTHETIC_SECOND),
+            (int64_t)(gram.begin_ns + 70 * SYNTHETIC_SECOND), NULL);
+    ui_open_bar(&f->desk.ui, f->model, 0, 2);
+    show(f);
+    assert_int_equal(f->desk.ui.level, 2);
+    assert_true(says(f, "ranks 8-11"));
+    assert_true(says(f, "only messages from or to ranks 8-11"));
+    for (size_t i = 0; i < f->desk.scene.hit_count; i++) {
+        const struct scene_hit h = f->desk.scene.hits[i];
+        if (h.kind == HIT_BUTTON && h.a == COMMAND_LEVEL && h.b == 0) {
+            click(f, h.box.x + 4, h.box.y + 4, 1);
+            break;
+        }
+    }
+    assert_int_equal(f->desk.ui.level, 0);
+    assert_string_equal(f->desk.ui.opened, "");
+    assert_true(f->desk.ui.follow);
+}
+
+static void a_click_on_a_bar_selects_its_community(void **state)
+{
+    struct fixture *f = *state;
+    struct commgram_request wish;
+    show(f);
+    const struct scene_hit bar = *hit_of(f, HIT_BAR, 20); /* the fifth of the second column */
+    click(f, bar.box.x + bar.box.w / 2, bar.box.y + bar.box.h / 2, 1);
+    assert_int_equal(f->desk.ui.selection.kind, SELECT_COMMUNITY);
+    assert_int_equal(f->desk.ui.selection.a, 5);
+    assert_true(says(f, "only ribbons of community 5"));
+    assert_int_equal(ui_commgram_wish(&f->desk.ui, f->model, &wish), 1);
+    assert_string_equal(wish.ranks, ""); /* picked out here, not by the daemon */
+    for (uint32_t rank = 0; rank < 64; rank++)
+        assert_int_equal(ui_marks_rank(&f->desk.ui, f->model, rank), rank / 4 == 4);
+    press_key(f, KEY_ESCAPE);
+    assert_int_equal(f->desk.ui.selection.kind, SELECT_NONE);
+    click(f, bar.box.x + bar.box.w / 2, bar.box.y + bar.box.h / 2, 2);
+    assert_string_equal(f->desk.ui.opened, "16-19");
+    assert_string_equal(f->model->commgram.now.asked.ranks, "16-19");
+}
+
+static void selected_ranks_are_asked_for(void **state)
+{
+    struct fixture *f = *state;
+    struct commgram_request wish;
+    type_text(f, "/");
+    type_text(f, "4");
+    type_text(f, "2");
+    press_key(f, KEY_ENTER);
+    assert_string_equal(f->model->commgram.now.asked.ranks, "42");
+    assert_true(says(f, "only messages from or to rank 42"));
+    f->desk.ui.selection = (struct selection){SELECT_PAIR, 3, 9};
+    assert_int_equal(ui_commgram_wish(&f->desk.ui, f->model, &wish), 1);
+    assert_string_equal(wish.ranks, "3,9");
+    f->desk.ui.selection = (struct selection){SELECT_NODE, 1, 0};
+    assert_int_equal(ui_commgram_wish(&f->desk.ui, f->model, &wish), 1);
+    assert_string_equal(wish.ranks, "16-31");
+}
+
+static void dragging_moves_time_and_marks_it_with_shift(void **state)
+{
+    struct fixture *f = *state;
+    int64_t begin, end, newest;
+    show(f);
+    span_of(f, &begin, &newest);
+    const struct scene_hit ground = *hit_of(f, HIT_COMMGRAM, 0);
+    double y = ground.box.y + ground.box.h - 6, x = ground.box.x;
+    drag(f, x + 300, x + 300 + ground.box.w / 4, y, 0);
+    span_of(f, &begin, &end);
+    assert_false(f->desk.ui.follow);
+    assert_true(llabs(newest - end - 15 * (int64_t)SYNTHETIC_SECOND) < (int64_t)SYNTHETIC_SECOND);
+    const struct scene_hit a = *hit_of(f, HIT_COLUMN, 2), b = *hit_of(f, HIT_COLUMN, 4);
+    drag(f, a.box.x + a.box.w / 2, b.box.x + b.box.w / 2, y, 1);
+    span_of(f, &begin, &end);
+    assert_int_equal(begin, a.a);
+    assert_int_equal(end, b.b + 1);
+    assert_int_equal(f->desk.ui.level, 1);
+    const struct scene_hit strip = *hit_of(f, HIT_TIME, 0);
+    drag(f, strip.box.x + strip.box.w * 0.25, strip.box.x + strip.box.w * 0.5, strip.box.y + 40, 1);
+    int64_t was = end - begin;
+    span_of(f, &begin, &end);
+    assert_true(fabs((double)(end - begin) / (double)was - 0.25) < 0.01);
+    assert_int_equal(f->desk.ui.level, 2);
+}
+
+static void the_legend_bounds_the_sizes(void **state)
+{
+    struct fixture *f = *state;
+    show(f);
+    const struct scene_hit legend = *hit_of(f, HIT_SIZES, 0);
+    double y = legend.box.y + legend.box.h / 2;
+    drag(f, legend.box.x + 6, legend.box.x + legend.box.w / 2, y, 0);
+    assert_true(f->desk.ui.size_low > legend.x0 + 3 && f->desk.ui.size_high == UI_SIZE_MOST);
+    assert_true(says(f, "ribbons of other sizes left out"));
+    drag(f, legend.box.x + legend.box.w - 6, legend.box.x + legend.box.w * 0.7, y, 0);
+    assert_true(f->desk.ui.size_high < legend.x1 - 2 && f->desk.ui.size_high > f->desk.ui.size_low);
+    click(f, legend.box.x + legend.box.w / 2, y, 2);
+    assert_true(f->desk.ui.size_low == UI_SIZE_LEAST && f->desk.ui.size_high == UI_SIZE_MOST);
+    assert_false(says(f, "ribbons of other sizes left out"));
+}
+
+static void other_views_show_whole_windows_again(void **state)
+{
+    struct fixture *f = *state;
+    int64_t begin, end;
+    ui_show_span(&f->desk.ui, f->model, (int64_t)(gram.begin_ns + 50 * SYNTHETIC_SECOND),
+                 (int64_t)(gram.begin_ns + 50 * SYNTHETIC_SECOND + 20000000));
+    show(f);
+    span_of(f, &begin, &end);
+    assert_int_equal(end - begin, 20000000);
+    type_text(f, "1");
+    ui_visible(&f->desk.ui, f->model, &begin, &end);
+    assert_int_equal(end - begin, 5 * (int64_t)SYNTHETIC_SECOND);
+    f->desk.ui.follow = 1;
+    f->desk.ui.span_ns = 60 * (int64_t)SYNTHETIC_SECOND;
+    type_text(f, "2");
+    assert_int_equal(f->desk.ui.view, VIEW_COMMGRAM);
+    type_text(f, "1");
+    assert_int_equal(f->desk.ui.span_ns, 60 * (int64_t)SYNTHETIC_SECOND);
+}
+
+static void times_of_users_are_from_the_start_or_the_end(void **state)
+{
+    struct fixture *f = *state;
+    int64_t begin, end;
+    ui_whole_time(f->model, &begin, &end);
+    assert_int_equal(ui_time_of(f->model, 12.5), (int64_t)f->model->start_ns + 12500000000);
+    assert_int_equal(ui_time_of(f->model, -60), end - 60 * (int64_t)SYNTHETIC_SECOND);
+    assert_int_equal(ui_time_of(f->model, 0), (int64_t)f->model->start_ns);
+    ui_show_span(&f->desk.ui, f->model, begin - 5, end + 5);
+    assert_int_equal(f->desk.ui.span_ns, end - begin);
+    ui_show_span(&f->desk.ui, f->model, end + 5, begin - 5);
+    assert_true(f->desk.ui.span_ns > 0 && f->desk.ui.end_ns <= end);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_scene_tells_phases_bars_and_ribbons),
+        TEST(badges_say_what_is_not_shown_one_by_one),
+        TEST(collectives_are_switched_off),
+        TEST(without_a_picture_it_says_why),
+        TEST(every_size_and_theme_keeps_its_panels),
+        TEST(the_mouse_is_told_what_lies_under_it),
+        TEST(keys_and_wheel_change_the_detail),
+        TEST(a_double_click_opens_a_phase_and_backspace_leads_back),
+        TEST(the_path_is_clickable),
+        TEST(a_click_on_a_bar_selects_its_community),
+        TEST(selected_ranks_are_asked_for),
+        TEST(dragging_moves_time_and_marks_it_with_shift),
+        TEST(the_legend_bounds_the_sizes),
+        TEST(other_views_show_whole_windows_again),
+        TEST(times_of_users_are_from_the_start_or_the_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
