@@ -33,7 +33,8 @@ struct shot {
     uint64_t phases, communities;
     double mouse_x, mouse_y;
     double size_low;
-    uint64_t open; /* phase that is opened */
+    uint64_t open, stages; /* phase that is opened, or one part in stages of it */
+    int unmodelled;
 };
 
 static void answer(const struct synthetic_commgram *gram, const struct ui *ui, struct model *model)
@@ -84,9 +85,11 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     ui.phases = shot->phases ? shot->phases : ui.phases;
     ui.communities = shot->communities ? shot->communities : ui.communities;
     ui.size_low = shot->size_low;
+    ui.unmodelled = shot->unmodelled;
     if (shot->open) {
         uint64_t begin = gram->begin_ns + (shot->open - 1) * gram->phase_ns;
-        ui_open(&ui, model, (int64_t)begin, (int64_t)(begin + gram->phase_ns * 2 / 3), NULL);
+        uint64_t length = gram->phase_ns * 2 / 3 / (shot->stages ? shot->stages : 1);
+        ui_open(&ui, model, (int64_t)begin, (int64_t)(begin + length), NULL);
     }
     answer(gram, &ui, model);
     uint64_t first = 0, last = 0;
@@ -308,7 +311,17 @@ static int commgram_shots(const char *directory)
          LARGE,
          .phases = 1,
          .communities = 4320,
-         .open = 9},
+         .open = 9,
+         .stages = 13,
+         .unmodelled = 1},
+        {.name = "commgram-halo",
+         .view = VIEW_COMMGRAM,
+         LARGE,
+         .phases = 1,
+         .communities = 61,
+         .open = 10,
+         .unmodelled = 1,
+         .theme = THEME_LIGHT},
         {.name = "commgram-rank",
          .view = VIEW_COMMGRAM,
          LARGE,

@@ -168,16 +168,18 @@ static void halo(struct making *m, uint64_t column, uint64_t rank)
         send_to(m, column, rank, to[i], 20, i < 4 ? 16384 : 40000 + rank % 7 * 1000, 0);
 }
 
-static void swap_image(struct making *m, uint64_t column, uint64_t rank, uint64_t part,
-                       uint64_t parts)
+/* Those stages of a swap that begin between two shares of its time. */
+static void swap_image(struct making *m, uint64_t column, uint64_t rank, double from, double to)
 {
     uint64_t stages = 0;
     while (UINT64_C(1) << stages < m->gram->ranks)
         stages++;
-    for (uint64_t stage = 0; stage < stages; stage++)
-        if (parts <= 1 || stage * parts / stages == part)
+    for (uint64_t stage = 0; stage < stages; stage++) {
+        double at = (double)stage / (double)stages;
+        if (at >= from && at < to)
             send_to(m, column, rank, rank ^ (UINT64_C(1) << (stages - 1 - stage)), 1,
                     UINT64_C(4194304) >> stage, 0);
+    }
 }
 
 /* Recursive doubling. */
@@ -215,10 +217,13 @@ static void make_column(struct making *m, uint64_t column, uint64_t phase, uint6
                         uint64_t parts)
 {
     const struct synthetic_commgram *g = m->gram;
-    uint64_t first = m->count, each = g->phase_ns * 2 / 3 / parts;
+    uint64_t first = m->count, length = g->phase_ns * 2 / 3, each = length / parts;
+    double from = (double)part / (double)parts, to = (double)(part + 1) / (double)parts;
+    if (m->request->to_ns < begin_of(g, phase) + length) /* only its beginning is asked for */
+        to = fmin(to, (double)(m->request->to_ns - begin_of(g, phase)) / (double)length);
     for (uint64_t rank = 0; rank < g->ranks; rank++) {
         if (is_swap(g, phase))
-            swap_image(m, column, rank, part, parts);
+            swap_image(m, column, rank, from, to);
         else
             halo(m, column, rank);
         if (g->modelled && m->request->modelled)

@@ -1,6 +1,7 @@
 #include "viewer/views/commgram/bipartite.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/commgram/strip.h"
 #include "viewer/views/commgram/tips.h"
 #include "viewer/views/pieces.h"
 
@@ -253,7 +254,8 @@ static void labels(const struct stage *s, const struct commgram_drawing *d, stru
     const struct columns *c = &d->columns;
     const struct theme *t = s->brush.theme;
     uint32_t every = (uint32_t)fmax(ceil(LABEL_PX / c->step), 1), under = bipartite_hovered(s, d);
-    int fine = p->to_ns - p->from_ns < UINT64_C(120000000000);
+    int64_t begin, end;
+    ui_visible(s->ui, s->model, &begin, &end);
     for (uint32_t k = 0; k < c->count; k += every) {
         const struct wire_column_row *row = &p->columns[k];
         char text[FORMAT_ROOM];
@@ -262,7 +264,7 @@ static void labels(const struct stage *s, const struct commgram_drawing *d, stru
         if (x < plot.x - 1 || x + w > plot.x + plot.w + 1)
             continue;
         int flags = (every == 1 ? TEXT_CENTRE : TEXT_LEFT) | TEXT_FIGURES;
-        format_clock(text, sizeof text, (int64_t)row->begin_ns, fine);
+        strip_moment(text, sizeof text, (int64_t)row->begin_ns, begin, end - begin);
         scene_text(s->brush.scene, x, plot.y + plot.h + 6, w, TEXT_AXIS, flags,
                    k == under ? t->text : t->second, text);
         format_duration(text, sizeof text, (double)(row->end_ns - row->begin_ns));

@@ -165,15 +165,16 @@ static void widen_thin(struct columns *c)
     c->thin_width = fmin(fmax(bearable, 0.001 * c->pixel), 0.8 * c->pixel);
 }
 
+/* From 64 B to 1 MiB at least, so that a colour means the same in most pictures. */
 static void note_sizes(struct columns *c)
 {
-    double least = INFINITY, most = -INFINITY;
+    double least = 6, most = 20;
     for (uint32_t i = 0; i < c->ribbon_count; i++) {
         least = fmin(least, (double)c->ribbons[i].size);
         most = fmax(most, (double)c->ribbons[i].size);
     }
-    c->size_least = least <= most ? floor(least) : 3;
-    c->size_most = least <= most ? fmax(ceil(most), c->size_least + 1) : 20;
+    c->size_least = floor(least);
+    c->size_most = ceil(most);
 }
 
 static int place_ribbons(struct columns *c, const struct commgram_picture *p)

@@ -9,6 +9,8 @@
 
 enum { TITLE_H = 26, DASH = 5, SPACE = 4 };
 
+#define FINE_NS INT64_C(2000000000) /* shorter spans are told from their begin */
+
 /* Lowest and highest point of the whole job: heights keep their place while time moves. */
 static void heights(struct commgram_drawing *d, const struct commgram *g)
 {
@@ -237,7 +239,8 @@ void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box 
     widget_title(&s->brush, box.x + 12, box.y + 6, box.w * 0.58, "Pattern of communication",
                  "flat while it stays, back at its height when it returns");
     newest(s, box);
-    timeline_grid(s, l, plot.y, plot.h);
+    if (l->end - l->begin >= FINE_NS)
+        timeline_grid(s, l, plot.y, plot.h);
     scene_panel(s->brush.scene, plot, 0, "commgram.strip.plot");
     scene_overlay(s->brush.scene);
     hover(s, d, l, plot);
@@ -251,6 +254,36 @@ void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box 
     hit->x0 = (double)l->begin;
     hit->x1 = (double)l->end;
     timeline_alert_hits(s, l, plot, 1);
+}
+
+char *strip_moment(char *out, size_t room, int64_t ns, int64_t begin, int64_t span)
+{
+    char a[FORMAT_ROOM];
+    if (span >= FINE_NS)
+        return format_clock(out, room, ns, span < INT64_C(120000000000));
+    if (ns <= begin)
+        snprintf(out, room, "0");
+    else
+        snprintf(out, room, "+%s", format_duration(a, sizeof a, (double)(ns - begin)));
+    return out;
+}
+
+void strip_axis_layout(const struct stage *s, const struct timeline *l, double y)
+{
+    int64_t span = l->end - l->begin;
+    if (span >= FINE_NS) {
+        timeline_axis(s, l, y);
+        return;
+    }
+    char text[FORMAT_ROOM];
+    double step = nice_ceil((double)span * 92 / fmax(l->w, 1));
+    for (double at = step; at < (double)span; at += step) {
+        int64_t ns = l->begin + (int64_t)at;
+        double x = timeline_x(l, ns);
+        if (x < l->x + l->w - 30)
+            scene_text(s->brush.scene, x - 40, y, 80, TEXT_AXIS, TEXT_CENTRE | TEXT_FIGURES,
+                       s->brush.theme->second, strip_moment(text, sizeof text, ns, l->begin, span));
+    }
 }
 
 void strip_band_layout(struct stage *s, struct commgram_drawing *d, struct box box)
