@@ -36,7 +36,16 @@ struct commgram {
     struct commgram_ribbon *ribbons; /* owned */
     size_t ribbon_count, ribbon_room;
     struct commgram_bars bars;
-    bool closed; /* finished, or failed */
+    enum {
+        ADDING,
+        SETTLING,
+        FINISHED, /* or failed */
+    } stage;
+    /* While settling: phases whose ribbons are placed, how many ribbons these have, and the bars of
+     * the column before and of the next one, in turn. */
+    uint32_t placed;
+    size_t placed_ribbons;
+    struct commgram_names names[2];
 };
 
 /* ---- creating ------------------------------------------------------------------- */
@@ -97,6 +106,8 @@ void commgram_destroy(struct commgram *c)
     commgram_graph_finish(&c->graph);
     curve_destroy(c->curve);
     commgram_bars_finish(&c->bars);
+    commgram_names_finish(&c->names[0]);
+    commgram_names_finish(&c->names[1]);
     free(c->only);
     free(c->labels);
     free(c->identity);
@@ -131,7 +142,7 @@ int commgram_anchor(struct commgram *c, const struct phase_edge *edges, size_t c
 {
     struct curve_point point;
     uint32_t communities;
-    if (c->closed || c->count > 0)
+    if (c->stage != ADDING || c->count > 0)
         return -HOLTER_EUSAGE;
     return name_ranks(c, edges, count, &communities, &point, c->seated);
 }
@@ -246,12 +257,12 @@ static int add_phase(struct commgram *c, const struct commgram_phase *phase)
 
 int commgram_add_phase(struct commgram *c, const struct commgram_phase *phase)
 {
-    if (c->closed)
+    if (c->stage != ADDING)
         return -HOLTER_EUSAGE;
     if (c->count == c->params.phases || phase->count > COMMGRAM_MOST_EDGES)
         return -HOLTER_ELIMIT;
     int rc = add_phase(c, phase);
-    c->closed = rc != 0;
+    c->stage = rc == 0 ? ADDING : FINISHED;
     return rc;
 }
 
@@ -287,10 +298,9 @@ static int add_bars(struct commgram *c, uint32_t column, struct commgram_names *
     return rc;
 }
 
-/* Identities become bars; those that share a bar, and the ribbons to it, are put together.
- * @param end  where the ribbons of the phases before end; brought up to date */
+/* Identities become bars; those that share a bar, and the ribbons to it, are put together. */
 static int place_ribbons(struct commgram *c, uint32_t phase, const struct commgram_names *from,
-                         const struct commgram_names *to, size_t *end)
+                         const struct commgram_names *to)
 {
     struct commgram_ribbon *rows = c->ribbons + c->acts[phase].ribbons;
     size_t count = c->acts[phase].ribbon_count;
@@ -300,39 +310,52 @@ static int place_ribbons(struct commgram *c, uint32_t phase, const struct commgr
     }
     if (commgram_ribbons_join(rows, &count) != 0)
         return -ENOMEM;
-    memmove(c->ribbons + *end, rows, count * sizeof(*rows));
-    *end += count;
+    memmove(c->ribbons + c->placed_ribbons, rows, count * sizeof(*rows));
+    c->placed_ribbons += count;
     return 0;
 }
 
-static int finish(struct commgram *c)
+static int begin_settling(struct commgram *c)
 {
-    struct commgram_names names[2] = {{0}, {0}};
-    size_t end = 0;
-    int rc = c->count > 0 ? add_ribbons(c, c->count - 1) : 0;
+    if (c->count == 0)
+        return 0;
     seat_first(c);
-    if (rc == 0 && c->count > 0)
-        rc = add_bars(c, 0, &names[0]);
-    for (uint32_t phase = 0; rc == 0 && phase < c->count; phase++) {
-        struct commgram_names *from = &names[phase % 2], *to = &names[(phase + 1) % 2];
-        rc = add_bars(c, phase + 1, to);
-        if (rc == 0)
-            rc = place_ribbons(c, phase, from, to, &end);
+    int rc = add_ribbons(c, c->count - 1);
+    return rc != 0 ? rc : add_bars(c, 0, &c->names[0]);
+}
+
+static int settle_phase(struct commgram *c)
+{
+    uint32_t phase = c->placed++;
+    struct commgram_names *from = &c->names[phase % 2], *to = &c->names[(phase + 1) % 2];
+    int rc = add_bars(c, phase + 1, to);
+    return rc != 0 ? rc : place_ribbons(c, phase, from, to);
+}
+
+int commgram_settle(struct commgram *c)
+{
+    int rc = 0;
+    if (c->stage == FINISHED)
+        return -HOLTER_EUSAGE;
+    if (c->stage == ADDING) {
+        c->stage = SETTLING;
+        rc = begin_settling(c);
+    } else if (c->placed < c->count) {
+        rc = settle_phase(c);
     }
-    c->ribbon_count = end;
-    commgram_names_finish(&names[0]);
-    commgram_names_finish(&names[1]);
-    return rc;
+    if (rc != 0)
+        c->stage = FINISHED;
+    return rc != 0 ? rc : c->placed < c->count;
 }
 
 int commgram_finish(struct commgram *c, struct commgram_picture *out)
 {
-    if (c->closed)
-        return -HOLTER_EUSAGE;
-    c->closed = true;
-    int rc = finish(c);
+    int rc = 1;
+    while (rc > 0)
+        rc = commgram_settle(c);
     if (rc != 0)
         return rc;
+    c->stage = FINISHED;
     *out = (struct commgram_picture){.columns = c->columns,
                                      .bars = c->bars.bars,
                                      .runs = c->bars.runs,
@@ -340,7 +363,7 @@ int commgram_finish(struct commgram *c, struct commgram_picture *out)
                                      .column_count = c->count,
                                      .bar_count = c->bars.bar_count,
                                      .run_count = c->bars.run_count,
-                                     .ribbon_count = c->ribbon_count,
+                                     .ribbon_count = c->placed_ribbons,
                                      .cached = c->graph.cached};
     return 0;
 }

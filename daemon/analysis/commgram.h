@@ -32,7 +32,8 @@
  * others are counted as folded. Sums of ribbons, and of what was folded, are those of edges.
  *
  * Use: create, anchors, each phase in order, finish. Adding a phase costs a dendrogram unless the
- * cache knows it (see commgram_cache.h); everything else is cheap.
+ * cache knows it (see commgram_cache.h). Finishing is cheap, unless there are very many ribbons: it
+ * can be done in parts.
  *
  * Memory: 4 bytes for each rank and column, 100 for each bar, 16 for each run, 32 for each ribbon,
  * 80 for each edge of one phase, and that of communities and curve.
@@ -137,6 +138,11 @@ int commgram_anchor(struct commgram *commgram, const struct phase_edge *edges, s
  *  @return 0; -HOLTER_ELIMIT: more phases than said, or too many edges; -HOLTER_EUSAGE: finished;
  *          or -ENOMEM. After the last there is no picture: whatever follows is -HOLTER_EUSAGE */
 int commgram_add_phase(struct commgram *commgram, const struct commgram_phase *phase);
+
+/** Do one part of what commgram_finish() has to do, at most that of one column (up to about 4 ms with
+ *  30,000 ribbons). Nothing can be added after that. It need not be called.
+ *  @return 1: there are more parts; 0: there are none; -HOLTER_EUSAGE: finished; -ENOMEM */
+int commgram_settle(struct commgram *commgram);
 
 /** Make the picture of the phases added. No more can be after that.
  *  @param out  borrowed until the commgram is destroyed

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define SMALL_SHARE (1.0 / 64) /* so that what saves nothing merges as well, but late */
+#define EARLY_SHARE 8u         /* of the rows: merging begins when so little is free */
+#define EARLY_MERGES 8u        /* for each burst */
 
 struct segment {
     int64_t time_ns;                /* of its part with most messages */
@@ -191,9 +193,17 @@ static bool is_over(const struct phase_graphs *g)
            (g->counts.rows > g->params.rows && g->counts.segments > 1);
 }
 
+/* Where neighbours have no edge in common, many merges may be needed before one saves a row. So they
+ * begin early, a few at a time, lest a single burst should have to wait for all of them. */
+static bool is_nearly_over(const struct phase_graphs *g)
+{
+    return g->counts.rows > g->params.rows - g->params.rows / EARLY_SHARE && g->counts.segments > 1;
+}
+
 static void keep_bounds(struct phase_graphs *g)
 {
-    while (is_over(g)) {
+    for (uint32_t merges = 0; is_over(g) || (merges < EARLY_MERGES && is_nearly_over(g));
+         merges++) {
         uint32_t place = cheapest(g);
         join(g, at(g, place), at(g, place + 1));
         take_out(g, place + 1);

@@ -5,7 +5,8 @@
  * Each burst of messages becomes a segment: a representative time and one row for each edge, that
  * is for each (source, destination, size class, whether it was modelled). Segments are in the order
  * of their times. When there are more segments or rows than allowed, neighbours merge, by adding up
- * their rows: sums stay exact, times get coarser. Of all neighbours those merge for which
+ * their rows: sums stay exact, times get coarser. For rows that begins, a few merges a burst, when
+ * an eighth is left. Of all neighbours those merge for which
  *
  *     gap between their times / (age + a window) / (share of their rows that merging saves + 1/64)
  *

@@ -453,7 +453,7 @@ static void communities_do_not_depend_on_what_is_shown(void **state)
 
 /* ---- the cache --------------------------------------------------------------------- */
 
-static void known_phases_are_looked_up(void **state)
+static void known_phases_are_looked_up_and_parts_are_the_whole(void **state)
 {
     static struct graph graphs[5];
     struct commgram_cache *cache;
@@ -473,6 +473,10 @@ static void known_phases_are_looked_up(void **state)
             assert_int_equal(add(plain, &graphs[k]), 0);
             assert_int_equal(add(cached, &graphs[k]), 0);
         }
+        uint32_t parts = 0;
+        for (; commgram_settle(cached) == 1; parts++)
+            assert_int_equal(add(cached, &graphs[0]), -HOLTER_EUSAGE);
+        assert_int_equal(parts, 5);
         struct commgram_picture p = finish(plain), q = finish(cached);
         assert_int_equal(p.cached, 0);
         assert_int_equal(q.cached, communities == 3 ? 0 : 5); /* whatever the cut */
@@ -599,6 +603,7 @@ static void what_is_out_of_range_is_refused(void **state)
     p = finish(commgram);
     assert_true(p.column_count == 1 && p.bar_count == 4);
     assert_int_equal(commgram_finish(commgram, &p), -HOLTER_EUSAGE);
+    assert_int_equal(commgram_settle(commgram), -HOLTER_EUSAGE);
     assert_int_equal(add(commgram, &g), -HOLTER_EUSAGE);
     commgram_destroy(commgram);
     commgram = create(4, 2, 3); /* no phases: an empty picture */
@@ -619,7 +624,7 @@ int main(void)
         cmocka_unit_test(ribbons_have_the_sums_of_the_edges),
         cmocka_unit_test(silent_ranks_stay_with_their_community),
         cmocka_unit_test(communities_do_not_depend_on_what_is_shown),
-        cmocka_unit_test(known_phases_are_looked_up),
+        cmocka_unit_test(known_phases_are_looked_up_and_parts_are_the_whole),
         cmocka_unit_test(cache_forgets_what_was_not_used_for_longest),
         cmocka_unit_test(ribbons_beyond_the_limit_are_counted),
         cmocka_unit_test(hostile_phases_are_survived),
