@@ -22,9 +22,9 @@
  * The sums over all time never do, unless edges were refused for being too many.
  *
  * Memory by construction: 16 bytes a row, in blocks of 256, of which the last of each segment may
- * be part empty; 80 bytes a segment; at most 60 bytes an edge. With the defaults at most 256 MiB
+ * be part empty; 100 bytes a segment; at most 60 bytes an edge. With the defaults at most 256 MiB
  * of rows, 16 MiB of part blocks and 120 MiB of edges, if there should be 2^21 of them. 4,320 ranks
- * with 30,000 edges of two size classes: at most 276 MiB, however many bursts and hours. To add a
+ * with 30,000 edges of two size classes: at most 278 MiB, however many bursts and hours. To add a
  * burst 48 bytes for each of its rows are borrowed besides, and to read a graph 48 for each of its
  * rows and 16 for each edge there is.
  *

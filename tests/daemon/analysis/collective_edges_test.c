@@ -213,6 +213,16 @@ static void allreduce_tells_all_of_all(void **state)
             assert_true(p.in[r] <= p.out[r] + size && p.out[r] <= p.in[r] + size);
         }
     }
+    EACH_SIZE(size)
+    { /* nothing is lost to rounding: 2 (p - 1) n, and what is folded in and out */
+        uint64_t sum = 0, power = 1;
+        while (power <= size / 2)
+            power *= 2;
+        play(&p, CALL_Allreduce, size, 0, 1000003);
+        for (uint32_t r = 0; r < size; r++)
+            sum += p.out[r];
+        assert_int_equal(sum, 2 * 1000003 * (power - 1 + size - power));
+    }
     /* by hand: half, a quarter, an eighth, and back */
     play(&p, CALL_Allreduce, 8, 0, 8000);
     assert_true(p.between[0][1] == 8000 && p.between[0][2] == 4000 && p.between[0][4] == 2000);

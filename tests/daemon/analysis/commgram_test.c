@@ -451,6 +451,38 @@ static void communities_do_not_depend_on_what_is_shown(void **state)
     commgram_destroy(other);
 }
 
+static void collectives_take_part_only_if_asked(void **state)
+{
+    static struct graph g, rest;
+    uint64_t random = 77;
+    (void)state;
+    struct commgram_params params = {.ranks = 48, .phases = 1, .communities = 6};
+    fill_random(&g, 40, &random);
+    rest.count = 0;
+    for (size_t i = 0; i < g.count; i++)
+        if (g.edges[i].modelled == 0)
+            rest.edges[rest.count++] = g.edges[i];
+    send(&g, 40, 41, 3, 3000000);
+    g.edges[g.count - 1].modelled = 1;
+    struct commgram *without, *never, *with = create(48, 1, 6);
+    assert_int_equal(commgram_create(&without, &params), 0);
+    assert_int_equal(commgram_create(&never, &params), 0);
+    assert_int_equal(add(without, &g), 0);
+    assert_int_equal(add(never, &rest), 0);
+    assert_int_equal(add(with, &g), 0);
+    struct commgram_picture p = finish(without), q = finish(never), all = finish(with);
+    assert_int_equal(p.columns[0].ranks, q.columns[0].ranks);
+    assert_int_equal(p.run_count, q.run_count);
+    assert_memory_equal(p.runs, q.runs, p.run_count * sizeof(*p.runs));
+    assert_memory_equal(p.ribbons, q.ribbons, p.ribbon_count * sizeof(*p.ribbons));
+    assert_true(p.columns[0].modelled == 0 && all.columns[0].modelled > 3);
+    assert_true(all.columns[0].modelled_bytes > 3000000);
+    assert_int_equal(all.columns[0].ranks, p.columns[0].ranks + 2);
+    commgram_destroy(without);
+    commgram_destroy(never);
+    commgram_destroy(with);
+}
+
 /* ---- the cache --------------------------------------------------------------------- */
 
 static void known_phases_are_looked_up_and_parts_are_the_whole(void **state)
@@ -624,6 +656,7 @@ int main(void)
         cmocka_unit_test(ribbons_have_the_sums_of_the_edges),
         cmocka_unit_test(silent_ranks_stay_with_their_community),
         cmocka_unit_test(communities_do_not_depend_on_what_is_shown),
+        cmocka_unit_test(collectives_take_part_only_if_asked),
         cmocka_unit_test(known_phases_are_looked_up_and_parts_are_the_whole),
         cmocka_unit_test(cache_forgets_what_was_not_used_for_longest),
         cmocka_unit_test(ribbons_beyond_the_limit_are_counted),

@@ -263,6 +263,25 @@ static void phases_of_different_patterns_stay_apart(void **state)
     phase_graphs_destroy(graphs);
 }
 
+static void bursts_from_outside_an_interval_are_told(void **state)
+{
+    struct phase_edge edges[64];
+    (void)state;
+    struct phase_graphs *graphs = create(1u << 20, 4096, 2);
+    fill_ring(edges, 1);
+    for (int64_t t = 0; t < 3; t++) /* the first two are one, at the time of the first */
+        assert_int_equal(add_at(graphs, (t + t / 2 * 10) * SECOND, edges, 64), 0);
+    struct phase_graph in = read_of(graphs, 0, 0), both = read_of(graphs, 0, SECOND);
+    struct phase_graph none = read_of(graphs, SECOND, SECOND);
+    assert_true(in.segments == 1 && in.across == 1 && in.messages == 128);
+    assert_true(both.segments == 1 && both.across == 0 && both.last_ns == SECOND + 7);
+    assert_true(none.segments == 0 && none.messages == 0 && both.first_ns == -5);
+    phase_graph_finish(&in);
+    phase_graph_finish(&both);
+    phase_graph_finish(&none);
+    phase_graphs_destroy(graphs);
+}
+
 static void rows_are_bounded_where_nothing_is_saved(void **state)
 {
     struct phase_edge edges[50];
@@ -383,6 +402,7 @@ int main(void)
         cmocka_unit_test(merging_loses_no_message),
         cmocka_unit_test(detail_fades_with_age),
         cmocka_unit_test(phases_of_different_patterns_stay_apart),
+        cmocka_unit_test(bursts_from_outside_an_interval_are_told),
         cmocka_unit_test(rows_are_bounded_where_nothing_is_saved),
         cmocka_unit_test(a_burst_merges_only_a_few),
         cmocka_unit_test(what_passes_four_rows_is_counted),
