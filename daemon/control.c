@@ -1,5 +1,8 @@
 #include "daemon/control.h"
 
+#include "daemon/analysis/commgram_cache.h"
+#include "daemon/answers.h"
+#include "daemon/picture.h"
 #include "daemon/snapshot.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -15,10 +18,14 @@
 
 #define LOG_TOPIC "control"
 #define STATUS_JOBS 1024u
+#define CACHE_BYTES ((size_t)64 << 20) /* dendrograms: 1,900 phases of 4,320 ranks */
+#define CACHE_PHASES 2048u
 
 struct control {
     struct control_options options;
     struct snapshots snapshots;
+    struct answers *answers;
+    struct commgram_cache *cache;
     uint64_t started_ns;
     char host[HOST_NAME_ROOM];
 };
@@ -31,7 +38,10 @@ static const enum wire_type topics[] = {
 };
 #define TOPICS (sizeof(topics) / sizeof(topics[0]))
 
-int control_create(struct control **out, const struct control_options *options)
+static void answer(void *user, struct front *front, struct peer *peer,
+                   const struct wire_request *request);
+
+int control_create(struct control **out, uv_loop_t *loop, const struct control_options *options)
 {
     struct control *c = calloc(1, sizeof(*c));
     if (c == NULL)
@@ -39,6 +49,13 @@ int control_create(struct control **out, const struct control_options *options)
     c->options = *options;
     c->started_ns = timeline_now(options->timeline);
     host_name(c->host);
+    int code = commgram_cache_create(&c->cache, CACHE_BYTES, CACHE_PHASES);
+    if (code == 0)
+        code = answers_create(&c->answers, loop, options->jobs, c, answer);
+    if (code != 0) {
+        control_destroy(c);
+        return code;
+    }
     *out = c;
     return 0;
 }
@@ -47,6 +64,8 @@ void control_destroy(struct control *c)
 {
     if (c == NULL)
         return;
+    answers_destroy(c->answers);
+    commgram_cache_destroy(c->cache);
     snapshots_finish(&c->snapshots);
     free(c);
 }
@@ -171,6 +190,29 @@ static void answer_snapshot(struct control *c, struct front *front, struct peer 
     reply(front, peer, request->id, code, code == 0 ? "" : holter_strerror(code), frame);
 }
 
+/* ---- pictures ------------------------------------------------------------ */
+
+static void answer_commgram(struct control *c, struct front *front, struct peer *peer,
+                            const struct wire_request *request)
+{
+    char why[256];
+    struct picture_ask ask;
+    struct picture *picture = NULL;
+    struct job *job = jobs_find(c->options.jobs, request->job);
+    int code = picture_ask_parse(&ask, request->argument, why, sizeof(why));
+    if (code == 0 && job == NULL) {
+        picture_ask_finish(&ask);
+        snprintf(why, sizeof(why), "no such job");
+        code = -HOLTER_ENOJOB;
+    } else if (code == 0) {
+        code = picture_create(&picture, job, &ask, c->cache);
+        code = code != 0 ? code : answers_make(c->answers, front, peer, request->id, job, picture);
+        snprintf(why, sizeof(why), "%s", holter_strerror(code));
+    }
+    if (code != 0)
+        reply(front, peer, request->id, code, why, 0);
+}
+
 /* ---- stop ---------------------------------------------------------------- */
 
 static void answer_stop(struct control *c, struct front *front, struct peer *peer,
@@ -194,6 +236,17 @@ static void answer_stop(struct control *c, struct front *front, struct peer *pee
 void control_request(struct control *c, struct front *front, struct peer *peer,
                      const struct wire_request *request)
 {
+    int code = answers_wait(c->answers, peer) ? answers_queue(c->answers, peer, request) : 1;
+    if (code == 1)
+        answer(c, front, peer, request);
+    else if (code != 0)
+        reply(front, peer, request->id, code, "too many questions wait behind a picture", 0);
+}
+
+static void answer(void *user, struct front *front, struct peer *peer,
+                   const struct wire_request *request)
+{
+    struct control *c = user;
     if (strcmp(request->op, "snapshot") == 0) {
         answer_snapshot(c, front, peer, request);
     } else if (strcmp(request->op, "stop") == 0) {
@@ -204,10 +257,12 @@ void control_request(struct control *c, struct front *front, struct peer *peer,
     } else if (strcmp(request->op, "jobs") == 0) {
         answer_jobs(c, front, peer);
         reply(front, peer, request->id, 0, "", 0);
+    } else if (strcmp(request->op, "commgram") == 0) {
+        answer_commgram(c, front, peer, request);
     } else {
         char text[96];
-        snprintf(text, sizeof(text), "unknown operation '%.32s': jobs, status, snapshot, stop",
-                 request->op);
+        snprintf(text, sizeof(text),
+                 "unknown operation '%.32s': jobs, status, snapshot, commgram, stop", request->op);
         reply(front, peer, request->id, -HOLTER_EUSAGE, text, 0);
     }
 }

@@ -1,4 +1,7 @@
-/* Answers to clients: jobs, status, snapshot, stop. */
+/* Answers to clients: jobs, status, snapshot, commgram, stop.
+ *
+ * A picture of the CommGram takes long: it is made in steps, one a turn of the loop, and what its client
+ * asks meanwhile waits behind it, so that answers come in the order of requests. */
 #ifndef HOLTER_DAEMON_CONTROL_H
 #define HOLTER_DAEMON_CONTROL_H
 
@@ -18,9 +21,9 @@ struct control_options {
     void (*stop_when_idle)(void *user); /**< as --quit-when-idle, from now on */
 };
 
-/** @return 0 or -ENOMEM */
-int control_create(struct control **out, const struct control_options *options);
-/** NULL is fine. */
+/** @param loop  that pictures are made in @return 0, -ENOMEM or a libuv error */
+int control_create(struct control **out, uv_loop_t *loop, const struct control_options *options);
+/** A handle closes in further turns of the loop. NULL is fine. */
 void control_destroy(struct control *control);
 
 /** Answer one request, through this front. */

@@ -79,6 +79,12 @@ int front_send_encoded(struct front *f, struct peer *peer, zmq_msg_t *encoded)
     return code;
 }
 
+struct peer *front_peer(const struct front *f, const void *id, size_t length)
+{
+    struct peer *peer = peers_find(f->peers, id, length);
+    return peer == NULL || peer->refused ? NULL : peer;
+}
+
 void front_ack(struct front *f, uint64_t instance, uint64_t seq)
 {
     struct peer *peer = peers_find_instance(f->peers, instance);

@@ -63,6 +63,9 @@ int front_send(struct front *front, struct peer *peer, enum wire_type type, cons
 /** As front_send(), of a message encoded before. @param encoded  copied by reference */
 int front_send_encoded(struct front *front, struct peer *peer, zmq_msg_t *encoded);
 
+/** The peer of a routing id, if it is still there. @return NULL: it has gone, or may not ask any more */
+struct peer *front_peer(const struct front *front, const void *id, size_t length);
+
 /** Tell an agent that its messages up to this number are safe. */
 void front_ack(struct front *front, uint64_t instance, uint64_t seq);
 

@@ -18,6 +18,7 @@
 struct entry {
     struct job *job;
     enum job_state state; /* when last looked at */
+    int replayed;         /* its time is not ours */
 };
 
 struct jobs {
@@ -239,7 +240,7 @@ static int make(struct jobs *jobs, const char *id, uint64_t instance, struct job
     int code = job_create(out, id, &jobs->options.job, &output);
     if (code != 0)
         return code;
-    jobs->list[jobs->count] = (struct entry){*out, JOB_RUNNING};
+    jobs->list[jobs->count] = (struct entry){*out, JOB_RUNNING, 0};
     jobs->last = jobs->count++;
     log_info("job %s begins", id);
     if (jobs->recorder != NULL)
@@ -320,6 +321,8 @@ void jobs_advance(struct jobs *jobs, uint64_t heard_ns, uint64_t now_ns)
     jobs->now_ns = now_ns;
     for (size_t i = 0; i < jobs->count; i++) {
         struct entry *entry = &jobs->list[i];
+        if (entry->replayed)
+            continue;
         job_advance(entry->job, heard_ns, now_ns);
         enum job_state state = job_state(entry->job);
         if (state == entry->state)
@@ -331,6 +334,50 @@ void jobs_advance(struct jobs *jobs, uint64_t heard_ns, uint64_t now_ns)
             recorder_close(jobs->recorder, row.job);
         entry->state = state;
     }
+}
+
+/* ---- replay ------------------------------------------------------------------ */
+
+int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struct job_fault *fault)
+{
+    struct job *job;
+    int code = make(jobs, id, 0, &job, fault);
+    if (code != 0)
+        return code;
+    jobs->list[jobs->count - 1].replayed = 1;
+    job_set_recording(job, path);
+    return 0;
+}
+
+static struct entry *replayed(struct jobs *jobs)
+{
+    size_t at = 0;
+    while (at + 1 < jobs->count && !jobs->list[at].replayed)
+        at++;
+    return &jobs->list[at];
+}
+
+int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
+                     const struct wire_message *message, struct job_fault *fault)
+{
+    struct job *job = replayed(jobs)->job;
+    uint64_t now = head->received_ns;
+    int is_window = message->type == WIRE_TYPE_WINDOW, code = 0;
+    job_advance(job, now, now); /* what was due before it came */
+    if (is_window)
+        code = job_window(job, head->instance, &message->window, now, fault);
+    else if (message->type == WIRE_TYPE_RANKS)
+        code = job_ranks(job, head->instance, &message->ranks, now, fault);
+    job_advance(job, now, now);
+    jobs->counts.messages += (uint64_t)(is_window && code == 0);
+    return code;
+}
+
+void jobs_replay_end(struct jobs *jobs, uint64_t now_ns)
+{
+    struct entry *entry = replayed(jobs);
+    job_finish(entry->job, now_ns);
+    entry->state = job_state(entry->job);
 }
 
 /* ---- life and small questions -------------------------------------------- */
@@ -379,8 +426,10 @@ void jobs_destroy(struct jobs *jobs, uint64_t now_ns)
     if (jobs == NULL)
         return;
     jobs->now_ns = now_ns;
-    for (size_t i = 0; i < jobs->count; i++)
-        job_flush(jobs->list[i].job, now_ns);
+    for (size_t i = 0; i < jobs->count; i++) {
+        if (!jobs->list[i].replayed)
+            job_flush(jobs->list[i].job, now_ns);
+    }
     recorder_destroy(jobs->recorder);
     for (size_t i = 0; i < jobs->count; i++)
         job_destroy(jobs->list[i].job);

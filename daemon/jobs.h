@@ -52,6 +52,16 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
 /** The agent has left. */
 void jobs_bye(struct jobs *jobs, uint64_t instance);
 
+/** A job that is replayed from a recording: it takes its time from the messages, and ends with them.
+ *  @param path  told as its recording
+ *  @return 0 or a negative error: fault says why */
+int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struct job_fault *fault);
+/** @return 0, or why the message was not taken */
+int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
+                     const struct wire_message *message, struct job_fault *fault);
+/** @param now_ns  when its last message was received */
+void jobs_replay_end(struct jobs *jobs, uint64_t now_ns);
+
 /** As time goes by, see job_advance(). */
 void jobs_advance(struct jobs *jobs, uint64_t heard_ns, uint64_t now_ns);
 

@@ -4,6 +4,7 @@
 #include "daemon/jobs.h"
 #include "daemon/options.h"
 #include "daemon/publish.h"
+#include "daemon/replay.h"
 #include "daemon/rules.h"
 #include "daemon/sinks.h"
 #include "daemon/timeline.h"
@@ -45,6 +46,8 @@ struct daemon {
     struct jobs *jobs;
     struct control *control;
     struct front *front;
+    struct recording_cursor *recording; /* to be replayed; until the replay takes it over */
+    struct replay *replay;
     int leaving;
 };
 
@@ -79,7 +82,12 @@ static uint64_t on_ask_kept(void *user, uint64_t instance)
 static int on_take(void *user, uint64_t instance, const struct wire_message *message,
                    zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault)
 {
-    return jobs_take(((struct daemon *)user)->jobs, instance, message, bytes, now_ns, fault);
+    struct daemon *d = user;
+    if (d->replay != NULL) {
+        snprintf(fault->text, sizeof(fault->text), "this daemon replays a recording");
+        return -HOLTER_EDENIED;
+    }
+    return jobs_take(d->jobs, instance, message, bytes, now_ns, fault);
 }
 
 static void on_left(void *user, uint64_t instance, int in_order)
@@ -161,6 +169,21 @@ static int start_loop(struct daemon *d)
     return code;
 }
 
+/* A recording says how long its windows are. */
+static int open_recording(struct daemon *d, char *why, size_t room)
+{
+    struct options *o = &d->options;
+    if (o->replay == NULL)
+        return 0;
+    int code = recording_cursor_open(&d->recording, o->replay, why, room);
+    if (code != 0)
+        return code;
+    o->record = NULL;
+    o->window_ns = recording_cursor_window_ns(d->recording);
+    o->grace_ns = o->grace_given ? o->grace_ns : options_grace(o->window_ns);
+    return 0;
+}
+
 static int start_modules(struct daemon *d, char *why, size_t room)
 {
     struct options *o = &d->options;
@@ -195,7 +218,7 @@ static int start_modules(struct daemon *d, char *why, size_t room)
                 .rules = &d->rules},
         .record = o->record,
         .publisher = d->publisher,
-        .sinks = d->sinks,
+        .sinks = o->replay == NULL ? d->sinks : NULL,
         .user = d,
         .kept = on_kept,
         .tell_agents = on_tell_agents,
@@ -203,11 +226,19 @@ static int start_modules(struct daemon *d, char *why, size_t room)
     code = jobs_create(&d->jobs, &d->loop, &jobs, why, room);
     struct control_options control = {o, &d->timeline, d->jobs,          d->publisher, d->sinks,
                                       d, on_stop,      on_stop_when_idle};
-    return code != 0 ? code : control_create(&d->control, &control);
+    code = code != 0 ? code : control_create(&d->control, &d->loop, &control);
+    if (code == 0 && d->recording != NULL) {
+        struct recording_cursor *recording = d->recording;
+        d->recording = NULL;
+        code = replay_create(&d->replay, &d->loop, d->jobs, recording, o->replay, why, room);
+    }
+    return code;
 }
 
 static void finish(struct daemon *d)
 {
+    replay_destroy(d->replay);
+    recording_cursor_close(d->recording);
     jobs_destroy(d->jobs, timeline_now(&d->timeline));
     control_destroy(d->control);
     publisher_destroy(d->publisher);
@@ -229,6 +260,7 @@ static int serve(struct daemon *d)
 {
     char why[512] = "no memory";
     int code = start_loop(d);
+    code = code != 0 ? code : open_recording(d, why, sizeof(why));
     code = code != 0 ? code : start_modules(d, why, sizeof(why));
     if (code != 0) {
         log_error("%s", why);

@@ -34,6 +34,7 @@ static const char usage[] =
     "  --collectives HOW   modelled (default) or off: whether collectives take part in phases and\n"
     "                      pictures, as the messages of their algorithms\n"
     "  --session KEY       serve only agents of this session\n"
+    "  --replay FILE       replay a recording instead: nothing is recorded, agents are not served\n"
     "  --quit-when-idle    leave when all jobs have ended and all agents have gone\n"
     "  --rules FILE        alert rules, see holter-rules(5); default: HOLTER_RULES, else built-in "
     "ones\n"
@@ -71,6 +72,11 @@ int options_duration(const char *text, uint64_t *out)
         return 0;
     }
     return -HOLTER_EUSAGE;
+}
+
+uint64_t options_grace(uint64_t window_ns)
+{
+    return window_ns / 4 < 250 * MS ? window_ns / 4 : 250 * MS;
 }
 
 int options_rules(const struct options *o, struct rules *out, rules_fault *tell, void *user)
@@ -179,6 +185,7 @@ enum {
     OPT_GRACE,
     OPT_COLLECTIVES,
     OPT_SESSION,
+    OPT_REPLAY,
     OPT_QUIT,
     OPT_RULES,
     OPT_ALERT_LOG,
@@ -200,6 +207,7 @@ static const struct option long_options[] = {
     {"grace", required_argument, NULL, OPT_GRACE},
     {"collectives", required_argument, NULL, OPT_COLLECTIVES},
     {"session", required_argument, NULL, OPT_SESSION},
+    {"replay", required_argument, NULL, OPT_REPLAY},
     {"quit-when-idle", no_argument, NULL, OPT_QUIT},
     {"rules", required_argument, NULL, OPT_RULES},
     {"alert-log", required_argument, NULL, OPT_ALERT_LOG},
@@ -274,6 +282,9 @@ static int take(struct options *o, int option, int *record, char *why, size_t ro
     case OPT_RULES:
         o->rules = optarg;
         return 0;
+    case OPT_REPLAY:
+        o->replay = optarg;
+        return 0;
     case OPT_QUIT:
         o->quit_when_idle = 1;
         return 0;
@@ -321,7 +332,9 @@ enum options_verdict options_parse(struct options *out, int argc, char **argv, c
         return OPTIONS_WRONG;
     }
     if (out->grace_ns == UINT64_MAX)
-        out->grace_ns = out->window_ns / 4 < 250 * MS ? out->window_ns / 4 : 250 * MS;
+        out->grace_ns = options_grace(out->window_ns);
+    else
+        out->grace_given = 1;
     if (out->keys != NULL && out->keys[0] == '\0')
         out->keys = NULL;
     if (out->session != NULL && out->session[0] == '\0')
@@ -330,6 +343,8 @@ enum options_verdict options_parse(struct options *out, int argc, char **argv, c
         out->rules = NULL;
     if (only_check)
         return OPTIONS_CHECK;
+    if (out->replay != NULL)
+        record = 0;
     if (default_paths(out, record, why, room) != 0 || check(out, why, room) != 0)
         return OPTIONS_WRONG;
     return OPTIONS_RUN;

@@ -18,6 +18,8 @@ struct options {
     const char *session;
     uint64_t window_ns;
     uint64_t grace_ns;
+    const char *replay; /**< recording to be replayed; NULL: none */
+    int grace_given;
     int quit_when_idle;
     int no_collectives; /**< --collectives=off */
     const char *rules;  /**< file; NULL: the defaults */
@@ -47,6 +49,9 @@ enum options_verdict options_parse(struct options *out, int argc, char **argv, c
  *  @param tell  told of each fault
  *  @return 0, -HOLTER_EUSAGE or another error, after telling */
 int options_rules(const struct options *options, struct rules *out, rules_fault *tell, void *user);
+
+/** Grace for windows of this length, when none is given. */
+uint64_t options_grace(uint64_t window_ns);
 
 /** A duration: a number and "ms", "s", "us" or "min"; a bare number is seconds.
  *  @return 0, or -HOLTER_EUSAGE; out is set on success, nanoseconds */

@@ -343,10 +343,15 @@ int recording_choose(const char *directory, const char *job, uint64_t instance, 
     return 0;
 }
 
-/* @param plain  room for the longest message */
-static int read_message(sqlite3_stmt *s, uint8_t *plain, const struct recording_reader *reader)
+static const char select_messages[] =
+    "SELECT time_ns, window, type, instance, seq, received_ns, zstd FROM messages ORDER BY id";
+
+/* @param plain   room for the longest message
+ * @param length  of the message in it
+ * @return 0 or -HOLTER_ECORRUPT */
+static int unpack(sqlite3_stmt *s, uint8_t *plain, struct recorded *head, size_t *length)
 {
-    struct recorded head = {
+    *head = (struct recorded){
         .time_ns = (uint64_t)sqlite3_column_int64(s, 0),
         .window = (uint64_t)sqlite3_column_int64(s, 1),
         .type = (uint64_t)sqlite3_column_int64(s, 2),
@@ -356,10 +361,8 @@ static int read_message(sqlite3_stmt *s, uint8_t *plain, const struct recording_
     };
     const void *packed = sqlite3_column_blob(s, 6);
     int bytes = sqlite3_column_bytes(s, 6);
-    size_t length = ZSTD_decompress(plain, WIRE_MESSAGE_BYTES, packed, (size_t)bytes);
-    if (packed == NULL || ZSTD_isError(length))
-        return -HOLTER_ECORRUPT;
-    return reader->message(reader->user, &head, plain, length);
+    *length = ZSTD_decompress(plain, WIRE_MESSAGE_BYTES, packed, (size_t)bytes);
+    return packed == NULL || ZSTD_isError(*length) ? -HOLTER_ECORRUPT : 0;
 }
 
 static int read_messages(sqlite3 *db, const struct recording_reader *reader)
@@ -368,17 +371,17 @@ static int read_messages(sqlite3 *db, const struct recording_reader *reader)
     uint8_t *plain = malloc(WIRE_MESSAGE_BYTES);
     if (plain == NULL)
         return -ENOMEM;
-    if (sqlite3_prepare_v2(
-            db,
-            "SELECT time_ns, window, type, instance, seq, received_ns, zstd FROM messages "
-            "ORDER BY id",
-            -1, &s, NULL) != SQLITE_OK) {
+    if (sqlite3_prepare_v2(db, select_messages, -1, &s, NULL) != SQLITE_OK) {
         free(plain);
         return -HOLTER_ECORRUPT;
     }
     int code = 0, step = SQLITE_DONE;
-    while (code == 0 && (step = sqlite3_step(s)) == SQLITE_ROW)
-        code = read_message(s, plain, reader);
+    while (code == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        struct recorded head;
+        size_t length;
+        code = unpack(s, plain, &head, &length);
+        code = code != 0 ? code : reader->message(reader->user, &head, plain, length);
+    }
     sqlite3_finalize(s);
     free(plain);
     return code != 0 ? code : step == SQLITE_DONE ? 0 : -HOLTER_ECORRUPT;
@@ -395,4 +398,105 @@ int recording_read(const char *path, const struct recording_reader *reader)
     code = code != 0 ? code : read_messages(db, reader);
     sqlite3_close(db);
     return code;
+}
+
+/* ---- message by message ----------------------------------------------------- */
+
+struct recording_cursor {
+    sqlite3 *db;
+    sqlite3_stmt *messages;
+    uint8_t *plain; /* owned */
+    char job[65];
+    uint64_t window_ns;
+};
+
+void recording_cursor_close(struct recording_cursor *c)
+{
+    if (c == NULL)
+        return;
+    sqlite3_finalize(c->messages);
+    sqlite3_close(c->db);
+    free(c->plain);
+    free(c);
+}
+
+/* What the first window says, as the row of the job may be missing: the daemon was killed before it. */
+static int read_first(struct recording_cursor *c)
+{
+    sqlite3_stmt *s;
+    struct wire_arena arena = {0};
+    struct wire_message message;
+    struct recorded head;
+    size_t length;
+    if (sqlite3_prepare_v2(c->db,
+                           "SELECT time_ns, window, type, instance, seq, received_ns, zstd"
+                           " FROM messages WHERE type = 7 ORDER BY id LIMIT 1",
+                           -1, &s, NULL) != SQLITE_OK)
+        return -HOLTER_ECORRUPT;
+    int code = sqlite3_step(s) == SQLITE_ROW ? unpack(s, c->plain, &head, &length) : -HOLTER_EEMPTY;
+    code = code != 0 ? code : wire_decode(&message, &arena, c->plain, length, NULL);
+    if (code == 0 && message.type == WIRE_TYPE_WINDOW) {
+        snprintf(c->job, sizeof(c->job), "%s", message.window.job);
+        c->window_ns = message.window.length_ns;
+    }
+    sqlite3_finalize(s);
+    wire_arena_finish(&arena);
+    return code != 0 ? code : c->window_ns == 0 ? -HOLTER_ECORRUPT : 0;
+}
+
+static int read_heads(struct recording_cursor *c)
+{
+    int64_t window_ns = 0;
+    int code = read_first(c);
+    if (code == 0 && number_of(c->db, "SELECT window_ns FROM job", &window_ns) == 0 &&
+        window_ns > 0)
+        c->window_ns = (uint64_t)window_ns;
+    if (code == 0 &&
+        sqlite3_prepare_v2(c->db, select_messages, -1, &c->messages, NULL) != SQLITE_OK)
+        code = -HOLTER_ECORRUPT;
+    return code;
+}
+
+int recording_cursor_open(struct recording_cursor **out, const char *path, char *why, size_t room)
+{
+    int64_t version;
+    struct recording_cursor *c = calloc(1, sizeof(*c));
+    if (c != NULL)
+        c->plain = malloc(WIRE_MESSAGE_BYTES);
+    int code = c == NULL || c->plain == NULL ? -ENOMEM
+               : access(path, R_OK) != 0     ? -errno
+                                             : open_to_read(path, &c->db, &version);
+    const char *what = code == -HOLTER_EVERSION || code == -HOLTER_ECORRUPT
+                           ? "not a recording of this version of Holter"
+                           : holter_strerror(code);
+    if (code == 0 && (code = read_heads(c)) != 0)
+        what = code == -HOLTER_EEMPTY ? "there is no window in it" : holter_strerror(code);
+    if (code != 0) {
+        snprintf(why, room, "%s: %s", path, what);
+        recording_cursor_close(c);
+        return code;
+    }
+    *out = c;
+    return 0;
+}
+
+const char *recording_cursor_job(const struct recording_cursor *c)
+{
+    return c->job;
+}
+
+uint64_t recording_cursor_window_ns(const struct recording_cursor *c)
+{
+    return c->window_ns;
+}
+
+int recording_cursor_next(struct recording_cursor *c, struct recorded *head, const void **bytes,
+                          size_t *length)
+{
+    int step = sqlite3_step(c->messages);
+    if (step != SQLITE_ROW)
+        return step == SQLITE_DONE ? 0 : -HOLTER_ECORRUPT;
+    *bytes = c->plain;
+    int code = unpack(c->messages, c->plain, head, length);
+    return code != 0 ? code : 1;
 }

@@ -82,4 +82,25 @@ struct recording_reader {
  *  @return 0, what the reader returned, -HOLTER_EVERSION, -HOLTER_ECORRUPT, -ENOMEM or -EIO */
 int recording_read(const char *path, const struct recording_reader *reader);
 
+/** Reading message by message, for a replay. */
+struct recording_cursor;
+
+/** Open a recording to be read; it is not changed, but what a killed daemon left in its log is folded in.
+ *  @param why  set on failure: a sentence for people
+ *  @return 0, -HOLTER_EVERSION, -HOLTER_ECORRUPT, -ENOMEM or -EIO */
+int recording_cursor_open(struct recording_cursor **out, const char *path, char *why, size_t room);
+
+/** NULL is fine. */
+void recording_cursor_close(struct recording_cursor *cursor);
+
+/** Job it is of, and the length of its windows, nanoseconds. */
+const char *recording_cursor_job(const struct recording_cursor *cursor);
+uint64_t recording_cursor_window_ns(const struct recording_cursor *cursor);
+
+/** Next message, in the order of arrival.
+ *  @param bytes  valid until the next call
+ *  @return 1, 0 at the end, -HOLTER_ECORRUPT */
+int recording_cursor_next(struct recording_cursor *cursor, struct recorded *head,
+                          const void **bytes, size_t *length);
+
 #endif

@@ -1,0 +1,234 @@
+/* holter commgram: the picture of a span of time as text, for scripts. */
+#include "agent/cmd.h"
+#include "agent/dial.h"
+#include "agent/say.h"
+#include "agent/tap_phases.h"
+#include "holter/error.h"
+#include "proto/json.h"
+#include "proto/log.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: holter commgram [OPTION]...\n"
+    "\n"
+    "Prints the CommGram of a job, as holter-view draws it: phases, their communities, and what "
+    "was "
+    "sent\n"
+    "between these.\n"
+    "\n"
+    "      --from SECONDS      begin, since the job's begin; default: its begin\n"
+    "      --to SECONDS        end, likewise; default: its end, or now\n"
+    "      --phases K          cut into so many phases, or as many as are kept; default 24\n"
+    "      --communities C     cut each into so many communities; default 16\n"
+    "      --ranks LIST        only messages from or to these ranks, such as 3,8-11\n"
+    "      --no-collectives    without the messages that stand for collectives\n"
+    "  -f, --format FORMAT     text (default) or json, one object to a line\n"
+    "  -j, --job ID            this job; otherwise the newest running one, or the newest\n"
+    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise "
+    "HOLTER_DAEMON, or the\n"
+    "                          newest session of this user on this host\n"
+    "      --keys DIR          CURVE keys, when the daemon asks for them\n"
+    "      --timeout SECONDS   how long to wait for the daemon (default 5)\n"
+    "\n"
+    "Status: 0 when there was an answer, 1 when there was none, 2 for wrong usage.\n";
+
+struct asking {
+    struct dial dial;
+    struct client *client;
+    int json;
+    const char *job;  /* NULL: the newest */
+    double from, to;  /* seconds since the job's begin; NaN: not given */
+    char words[3500]; /* of the argument, but for from and to */
+    char found[65];   /* the job */
+    uint64_t start_ns;
+};
+
+enum {
+    OPT_FROM = 256,
+    OPT_TO,
+    OPT_PHASES,
+    OPT_COMMUNITIES,
+    OPT_RANKS,
+    OPT_NO_COLLECTIVES,
+    OPT_KEYS,
+    OPT_TIMEOUT
+};
+
+static const struct option long_options[] = {
+    {"from", required_argument, NULL, OPT_FROM},
+    {"to", required_argument, NULL, OPT_TO},
+    {"phases", required_argument, NULL, OPT_PHASES},
+    {"communities", required_argument, NULL, OPT_COMMUNITIES},
+    {"ranks", required_argument, NULL, OPT_RANKS},
+    {"no-collectives", no_argument, NULL, OPT_NO_COLLECTIVES},
+    {"format", required_argument, NULL, 'f'},
+    {"job", required_argument, NULL, 'j'},
+    {"connect", required_argument, NULL, 'c'},
+    {"keys", required_argument, NULL, OPT_KEYS},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static int wrong(const char *option, const char *value)
+{
+    say("commgram: --%s cannot be \"%s\"; `holter commgram --help` tells more", option, value);
+    return 2;
+}
+
+static int set_seconds(double *out, const char *option, const char *text)
+{
+    char *end;
+    *out = strtod(text, &end);
+    return *text && *end == '\0' && *out >= 0 && *out < 1e9 ? 0 : wrong(option, text);
+}
+
+/* The daemon reads the word, and says what is wrong with it. */
+static int add_word(struct asking *a, const char *name, const char *value)
+{
+    size_t used = strlen(a->words);
+    int length = snprintf(a->words + used, sizeof a->words - used, " %s=%s", name, value);
+    return strchr(value, ' ') == NULL && (size_t)length < sizeof a->words - used
+               ? 0
+               : wrong(name, value);
+}
+
+/* @return 0, or the exit status */
+static int set_option(struct asking *a, int option)
+{
+    switch (option) {
+    case OPT_FROM:
+        return set_seconds(&a->from, "from", optarg);
+    case OPT_TO:
+        return set_seconds(&a->to, "to", optarg);
+    case OPT_PHASES:
+        return add_word(a, "phases", optarg);
+    case OPT_COMMUNITIES:
+        return add_word(a, "communities", optarg);
+    case OPT_RANKS:
+        return add_word(a, "ranks", optarg);
+    case OPT_NO_COLLECTIVES:
+        return add_word(a, "modelled", "0");
+    case 'f':
+        a->json = strcmp(optarg, "json") == 0;
+        return a->json || strcmp(optarg, "text") == 0 ? 0 : wrong("format", optarg);
+    case 'j':
+        a->job = optarg;
+        return 0;
+    default:
+        a->dial.patience_ns = dial_seconds(optarg);
+        return a->dial.patience_ns ? 0 : wrong("timeout", optarg);
+    }
+}
+
+/* @return -1 to go on, or the exit status */
+static int parse(struct asking *a, int argc, char **argv)
+{
+    const char *connect = NULL, *keys = NULL;
+    int option, status = 0;
+    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
+    while (!status && (option = getopt_long(argc, argv, "f:j:c:h", long_options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return 0;
+        }
+        if (option == '?')
+            return 2;
+        if (option == 'c')
+            connect = optarg;
+        else if (option == OPT_KEYS)
+            keys = optarg;
+        else
+            status = set_option(a, option);
+    }
+    if (!status && optind < argc) {
+        say("commgram: \"%s\" is one word too many; `holter commgram --help` tells more",
+            argv[optind]);
+        status = 2;
+    }
+    if (!status)
+        status = dial_resolve(&a->dial, connect, keys);
+    return status ? status : -1;
+}
+
+static void print(const struct asking *a, const struct wire_message *message)
+{
+    if (a->json) {
+        fputs("{\"topic\":\"commgram\",", stdout);
+        json_fields(stdout, message);
+        fputs("}\n", stdout);
+    } else {
+        tap_commgram(stdout, &message->commgram);
+    }
+}
+
+/* Ask, and take the answers up to the reply. @return 0, or the exit status */
+static int ask(struct asking *a, const char *op, const char *topic, const char *argument)
+{
+    uint64_t away_since = 0;
+    int64_t id = client_ask(a->client, op, a->found[0] ? a->found : a->job, topic, argument);
+    while (id > 0) {
+        struct client_message got;
+        int result = client_next(a->client, 100, &got);
+        if (result < 0 || dial_is_hopeless(&a->dial, a->client, &away_since))
+            return 1;
+        if (result == 0 || got.id != (uint64_t)id)
+            continue;
+        const struct wire_message *m = got.message;
+        if (m->type == WIRE_TYPE_JOB) {
+            snprintf(a->found, sizeof a->found, "%s", m->job.job);
+            a->start_ns = m->job.start_ns;
+        } else if (m->type == WIRE_TYPE_COMMGRAM) {
+            print(a, m);
+        } else if (m->type == WIRE_TYPE_REPLY && m->reply.code != 0) {
+            const char *text = m->reply.text;
+            say("%s", text && text[0] ? text : holter_strerror((int)m->reply.code));
+            return m->reply.code == -HOLTER_EUSAGE ? 2 : 1;
+        } else if (m->type == WIRE_TYPE_REPLY) {
+            return 0;
+        }
+    }
+    say("commgram: %s", holter_strerror((int)id));
+    return 1;
+}
+
+static int run(struct asking *a)
+{
+    char argument[3600] = "";
+    int status = dial_wait(&a->dial, &a->client);
+    status = status ? status : ask(a, "snapshot", "job", NULL);
+    if (status)
+        return status;
+    int length = 0;
+    if (!isnan(a->from))
+        length = snprintf(argument, sizeof argument, "from=%" PRIu64,
+                          a->start_ns + (uint64_t)llround(a->from * 1e9));
+    if (!isnan(a->to))
+        length += snprintf(argument + length, sizeof argument - (size_t)length, " to=%" PRIu64,
+                           a->start_ns + (uint64_t)llround(a->to * 1e9));
+    snprintf(argument + length, sizeof argument - (size_t)length, "%s", a->words);
+    return ask(a, "commgram", NULL, argument);
+}
+
+int cmd_commgram(int argc, char **argv)
+{
+    struct asking a = {
+        .dial = {.command = "commgram", .role = ROLE_VIEWER, .patience_ns = 5000000000},
+        .from = NAN,
+        .to = NAN};
+    int status = parse(&a, argc, argv);
+    if (status >= 0)
+        return status;
+    log_start("holter", -1);
+    status = dial_open(&a.dial, &a.client);
+    if (status == 0)
+        status = run(&a);
+    client_destroy(a.client);
+    return status;
+}
