@@ -1,0 +1,183 @@
+/* Questions about the CommGram, against a daemon played by the test. Time is the test's own. */
+#include "viewer/link/connection.h"
+
+#include "tests/directory.h"
+#include "tests/proto/fake_daemon.h"
+
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/client.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define BROKEN_NS UINT64_C(100000000000)
+
+struct bed {
+    char top[DIRECTORY_ROOM];
+    struct fake_daemon daemon;
+    struct connection *connection;
+    struct model *model;
+    int silent, refuse; /* pictures are not answered, or refused */
+    unsigned pictures;  /* questions about them */
+    char argument[256]; /* of the last one */
+};
+
+static void answer(struct bed *bed, zmq_msg_t *identity, const struct wire_request *request)
+{
+    struct wire_reply reply = {.id = request->id};
+    struct wire_job job = {.job = "7.0", .state = "running", .app = "a", .mpi = "m"};
+    struct wire_commgram picture = {.job = "7.0"};
+    if (!strcmp(request->op, "commgram")) {
+        bed->pictures++;
+        snprintf(bed->argument, sizeof bed->argument, "%s", request->argument);
+        assert_string_equal(request->job, "7.0");
+        if (bed->silent)
+            return;
+        if (bed->refuse) {
+            reply.code = -HOLTER_EUSAGE;
+            reply.text = "not today";
+        } else {
+            fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_COMMGRAM, &picture);
+        }
+    } else if (!strcmp(request->op, "jobs") || !strcmp(request->op, "snapshot")) {
+        fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_JOB, &job);
+    }
+    fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_REPLY, &reply);
+}
+
+static void take_front(void *user, zmq_msg_t *identity, const struct wire_message *message)
+{
+    struct bed *bed = user;
+    const struct wire_welcome welcome = {
+        .protocol = WIRE_PROTOCOL, .version = "test", .instance = 1, .window_ns = 1000000000};
+    if (message->type == WIRE_TYPE_HELLO)
+        fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_WELCOME, &welcome);
+    else if (message->type == WIRE_TYPE_REQUEST)
+        answer(bed, identity, &message->request);
+}
+
+static void step(struct bed *bed)
+{
+    fake_daemon_serve(&bed->daemon, take_front, bed);
+    fake_daemon_confirm(&bed->daemon, 1);
+    connection_pump(bed->connection, bed->model, 1, 10);
+}
+
+#define UNTIL(bed, condition)                                                                      \
+    do {                                                                                           \
+        uint64_t broken = clock_mono_ns() + BROKEN_NS;                                             \
+        while (!(condition)) {                                                                     \
+            assert_true(clock_mono_ns() < broken);                                                 \
+            step(bed);                                                                             \
+        }                                                                                          \
+    } while (0)
+
+static int setup(void **state)
+{
+    struct bed *bed = calloc(1, sizeof *bed);
+    char why[300] = "";
+    assert_int_equal(directory_make(bed->top), 0);
+    snprintf(bed->daemon.endpoint, sizeof bed->daemon.endpoint, "ipc://%s/d", bed->top);
+    fake_daemon_up(&bed->daemon);
+    const struct connection_options options = {.endpoint = bed->daemon.endpoint};
+    assert_int_equal(model_create(&bed->model, 1 << 20), 0);
+    if (connection_open(&bed->connection, &options, why, sizeof why) < 0)
+        fail_msg("%s", why);
+    UNTIL(bed, bed->model->job[0] && connection_is_current(bed->connection));
+    *state = bed;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bed *bed = *state;
+    connection_close(bed->connection);
+    model_destroy(bed->model);
+    fake_daemon_finish(&bed->daemon);
+    directory_remove(bed->top);
+    free(bed);
+    return 0;
+}
+
+static const struct commgram_request first = {.to_ns = 9, .phases = 3, .communities = 2},
+                                     second = {.to_ns = 9, .phases = 4, .communities = 2};
+
+static int want(struct bed *bed, const struct commgram_request *wish, uint64_t now_ms)
+{
+    return connection_picture(bed->connection, bed->model, wish, now_ms);
+}
+
+static void a_picture_is_asked_for_once(void **state)
+{
+    struct bed *bed = *state;
+    assert_int_equal(want(bed, &first, 1000), 1);
+    UNTIL(bed, bed->model->commgram.now.version);
+    UNTIL(bed, !bed->model->commgram.waiting);
+    assert_string_equal(bed->argument, "from=0 to=9 phases=3 communities=2 modelled=0");
+    for (uint64_t ms = 1000; ms < 20000; ms += 100)
+        assert_int_equal(want(bed, &first, ms), 0);
+    step(bed);
+    assert_int_equal(bed->pictures, 1);
+}
+
+static void another_waits_until_half_a_second_has_passed(void **state)
+{
+    struct bed *bed = *state;
+    assert_int_equal(want(bed, &first, 1000), 1);
+    UNTIL(bed, bed->model->commgram.now.version && !bed->model->commgram.waiting);
+    assert_int_equal(want(bed, &second, 1499), 1);
+    assert_false(bed->model->commgram.waiting);
+    assert_int_equal(want(bed, &second, 1500), 1);
+    assert_true(bed->model->commgram.waiting);
+    UNTIL(bed, bed->model->commgram.now.version == 2 && !bed->model->commgram.waiting);
+    assert_int_equal(bed->model->commgram.now.asked.phases, 4);
+    assert_int_equal(bed->pictures, 2);
+}
+
+static void one_question_at_a_time(void **state)
+{
+    struct bed *bed = *state;
+    bed->silent = 1;
+    assert_int_equal(want(bed, &first, 1000), 1);
+    UNTIL(bed, bed->pictures == 1);
+    for (uint64_t ms = 2000; ms < 9000; ms += 1000)
+        assert_int_equal(want(bed, &second, ms), 1);
+    for (int i = 0; i < 20; i++)
+        step(bed);
+    assert_int_equal(bed->pictures, 1);
+}
+
+static void an_error_is_told_and_tried_again_later(void **state)
+{
+    struct bed *bed = *state;
+    bed->refuse = 1;
+    assert_int_equal(want(bed, &first, 1000), 1);
+    UNTIL(bed, bed->model->commgram.error);
+    assert_string_equal(bed->model->commgram.error_text, "not today");
+    assert_int_equal(want(bed, &first, 2000), -HOLTER_EUSAGE);
+    bed->refuse = 0;
+    assert_int_equal(want(bed, &first, 5000), 1);
+    UNTIL(bed, bed->model->commgram.now.version);
+    assert_int_equal(bed->model->commgram.error, 0);
+    assert_int_equal(bed->pictures, 2);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(a_picture_is_asked_for_once),
+        T(another_waits_until_half_a_second_has_passed),
+        T(one_question_at_a_time),
+        T(an_error_is_told_and_tried_again_later),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
