@@ -61,6 +61,12 @@ class Replay:
             raise AssertionError(str(finished))
         return finished.out
 
+    def span(self, column):
+        """Options that ask for the time of a column only."""
+        job = next(m for m in lab.stream_messages(self.topics('job')) if m['topic'] == 'job')
+        begin, end = column['begin_ns'] - job['start_ns'], column['end_ns'] - job['start_ns'] + 1000
+        return '--from', f'{begin / 1e9:.9f}', '--to', f'{end / 1e9:.9f}'
+
     def picture(self, *arguments):
         return Picture(lab.stream_messages(self.ask(*arguments)))
 

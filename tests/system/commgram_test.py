@@ -85,8 +85,7 @@ class Generated(unittest.TestCase):
             heights = [c['height'] for c in picture.columns]
             self.assertEqual(([heights[0]] * 8 + [heights[8]]) * 3, heights)
             self.assertGreater(picture.columns[8]['bytes'], picture.columns[7]['bytes'])
-            inside = replay.picture('--from', picture.columns[8]['begin_ns'], '--to', picture.columns[8]['end_ns'],
-                                    '--phases', 12, '--communities', 18)
+            inside = replay.picture(*replay.span(picture.columns[8]), '--phases', 12, '--communities', 18)
             self.assertEqual(12, len(inside.columns))
             self.assert_halves(inside.columns)
 

@@ -21,14 +21,14 @@ ONE = '--from=0', f'--to={6 * STAGE + 5 * STEP}'
 # Recording: [(name, figure of the paper, size, options)]
 FIGURES = {
     ('binary-swap', 8): [
-        ('binary-swap', '3 (b)', 'small', ['--phases=3', '--communities=8']),
+        ('binary-swap', '3 (b)', 'small', ['--from=0', '--phases=3', '--communities=8']),
     ],
     ('binary-swap', 16): [
-        *((f'phases-{n}', '4', 'small', [f'--phases={n}', '--communities=16']) for n in (1, 2, 3, 4)),
-        *((f'communities-{n}', '5', 'small', ['--phases=4', f'--communities={n}']) for n in (1, 4, 8, 16)),
+        *((f'phases-{n}', '4', 'small', ['--from=0', f'--phases={n}', '--communities=16']) for n in (1, 2, 3, 4)),
+        *((f'communities-{n}', '5', 'small', ['--from=0', '--phases=4', f'--communities={n}']) for n in (1, 4, 8, 16)),
     ],
     ('insitu', 4320, 3): [
-        ('case-study', '7', 'large', ['--phases=27', '--communities=18']),
+        ('case-study', '7', 'large', ['--from=0', '--phases=27', '--communities=18']),
         ('two-three-swap', '8', 'large', [f'--from={SWAP}', f'--to={SWAP + 12 * STAGE + 11 * STEP}', '--phases=12',
                                           '--communities=18']),
         ('first-stage', '9', 'small', [f'--from={SWAP}', f'--to={SWAP + STAGE}', '--phases=1', '--communities=4320']),
