@@ -15,7 +15,7 @@
 #define MOST_COLLECTIVES 4096u /* of one window: call, communicator, root */
 #define MOST_CALL_ROWS (1u << 14)
 #define MOST_MADE (1u << 12) /* persistent collectives that are remembered */
-#define MOST_MEMBERS (1u << 14)
+#define MOST_MEMBERS (1u << 13)
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -108,9 +108,9 @@ static int reserve_order(struct burst_desk *desk, uint32_t room)
 /* Without memory there are fewer rows, and more is with "others". */
 static void reserve_rows(struct burst_desk *desk, uint32_t need)
 {
-    if (need <= desk->row_room)
+    if (need <= desk->row_room || need > BURST_LOG_ROWS)
         return;
-    uint32_t room = 2 * desk->row_room > need ? 2 * desk->row_room : need;
+    uint32_t room = desk->row_room == 0 ? FIRST_ROOM : 2 * desk->row_room;
     struct burst_pair *rows = realloc(desk->rows, room * sizeof *rows);
     if (rows != NULL)
         desk->rows = rows;

@@ -1,6 +1,5 @@
-#include "agent/window_sum.h"
+#include "agent/window_sum_state.h"
 
-#include "agent/key_index.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
 
@@ -8,69 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_BYTES 64u
 #define MOST_COMMS (1u << 16)
 #define MOST_REGIONS (1u << 14)
 #define MOST_CALL_ROWS (1u << 18)
 #define MOST_OTHERS                                                                                \
     (1u << 20) /* rows that take what has no row of its own; not bounded by the limits above */
-#define OTHERS (-1)
 
 /* A record that claims to end later than now by more than the clocks can be apart is no record. */
 #define AHEAD_NS UINT64_C(1000000000)
 
-struct rank_sum {
-    struct wire_rank_row row;
-    uint64_t class_ns[CALL_CLASSES];
-    uint64_t world;
-    uint64_t threads;
-};
-
-struct pair_sum {
-    uint64_t messages, bytes;
-};
-
-struct call_sum {
-    uint64_t calls, bytes, bytes_in, time_ns, longest_ns;
-};
-
-struct comm_entry {
-    struct wire_comm_row row; /* its name is set when rows are asked for */
-    char name[NAME_BYTES];
-};
-
-struct region_entry {
-    char name[NAME_BYTES];
-};
-
-struct window_sum {
-    struct rank_sum *ranks;
-    struct pair_sum *pairs;
-    struct call_sum *calls;
-    struct comm_entry *comms;
-    struct region_entry *regions;
-    uint32_t rank_count, rank_room, pair_room, call_room, comm_room, region_room;
-    struct key_index pair_index, call_index, comm_index, region_index;
-    uint32_t most_pairs;
-    uint32_t epoch;
-    int folded;
-    struct {
-        struct wire_rank_row *ranks;
-        struct wire_pair_row *pairs;
-        struct wire_call_row *calls;
-        struct wire_comm_row *comms;
-        struct wire_region_row *regions;
-        uint32_t rank_room, pair_room, call_room, comm_room, region_room;
-    } rows;
-    uint8_t class_of[CALL_NUMBERS];
-    uint8_t burst_kind_of[CALL_NUMBERS];
-    struct burst_gather *bursts; /* owned */
-    struct burst_log *log;       /* of bursts */
-};
-
-/* Room for `need` elements of an array, at least doubling it.
- * @return the array, perhaps moved; NULL: no memory, the old one is as it was */
-static void *reserve(void *array, uint32_t *room, uint32_t need, size_t each)
+void *window_sum_reserve(void *array, uint32_t *room, uint32_t need, size_t each)
 {
     if (need <= *room)
         return array;
@@ -153,7 +99,7 @@ int window_sum_add_rank(struct window_sum *sum, uint64_t rank, uint64_t world)
     if (world > INT32_MAX || rank >= world)
         return -HOLTER_ERANGE;
     struct rank_sum *ranks =
-        reserve(sum->ranks, &sum->rank_room, sum->rank_count + 1, sizeof *ranks);
+        window_sum_reserve(sum->ranks, &sum->rank_room, sum->rank_count + 1, sizeof *ranks);
     if (ranks == NULL)
         return -ENOMEM;
     sum->ranks = ranks;
@@ -183,7 +129,7 @@ uint32_t window_sum_comm(struct window_sum *sum, const struct wire_comm_row *row
     if (position != KEY_INDEX_FULL)
         return position;
     struct comm_entry *comms =
-        reserve(sum->comms, &sum->comm_room, sum->comm_index.count + 1, sizeof *comms);
+        window_sum_reserve(sum->comms, &sum->comm_room, sum->comm_index.count + 1, sizeof *comms);
     if (comms == NULL)
         return 0;
     sum->comms = comms;
@@ -212,8 +158,8 @@ uint32_t window_sum_region(struct window_sum *sum, const char *name)
     uint32_t position = key_index_find(&sum->region_index, key);
     if (position != KEY_INDEX_FULL)
         return position;
-    struct region_entry *regions =
-        reserve(sum->regions, &sum->region_room, sum->region_index.count + 1, sizeof *regions);
+    struct region_entry *regions = window_sum_reserve(sum->regions, &sum->region_room,
+                                                      sum->region_index.count + 1, sizeof *regions);
     if (regions == NULL)
         return 0;
     sum->regions = regions;
@@ -256,7 +202,8 @@ static struct pair_sum *find_pair(struct window_sum *sum, struct key key, uint32
         return &sum->pairs[number];
     uint32_t count = sum->pair_index.count;
     struct pair_sum *pairs =
-        count < limit ? reserve(sum->pairs, &sum->pair_room, count + 1, sizeof *pairs) : NULL;
+        count < limit ? window_sum_reserve(sum->pairs, &sum->pair_room, count + 1, sizeof *pairs)
+                      : NULL;
     if (pairs == NULL)
         return NULL;
     sum->pairs = pairs;
@@ -399,7 +346,8 @@ static struct call_sum *find_call(struct window_sum *sum, struct key key, uint32
         return &sum->calls[number];
     uint32_t count = sum->call_index.count;
     struct call_sum *calls =
-        count < limit ? reserve(sum->calls, &sum->call_room, count + 1, sizeof *calls) : NULL;
+        count < limit ? window_sum_reserve(sum->calls, &sum->call_room, count + 1, sizeof *calls)
+                      : NULL;
     if (calls == NULL)
         return NULL;
     sum->calls = calls;
@@ -579,104 +527,6 @@ int window_sum_is_silent(const struct window_sum *sum, int rank, uint64_t window
 void window_sum_state(struct window_sum *sum, int rank, char state)
 {
     sum->ranks[rank].row.process_state = (uint64_t)state;
-}
-
-static struct wire_rank_row rank_row(const struct rank_sum *rank)
-{
-    struct wire_rank_row row = rank->row;
-    row.send_ns = rank->class_ns[CALL_SEND];
-    row.recv_ns = rank->class_ns[CALL_RECV];
-    row.wait_ns = rank->class_ns[CALL_WAIT];
-    row.poll_ns = rank->class_ns[CALL_POLL];
-    row.collective_ns = rank->class_ns[CALL_COLLECTIVE];
-    row.one_sided_ns = rank->class_ns[CALL_ONE_SIDED];
-    row.io_ns = rank->class_ns[CALL_IO];
-    row.other_ns = rank->class_ns[CALL_OTHER];
-    return row;
-}
-
-static void fill_rows(struct window_sum *sum)
-{
-    for (uint32_t i = 0; i < sum->rank_count; i++)
-        sum->rows.ranks[i] = rank_row(&sum->ranks[i]);
-    for (uint32_t i = 0; i < sum->pair_index.count; i++) {
-        struct key key = sum->pair_index.keys[i];
-        sum->rows.pairs[i] = (struct wire_pair_row){
-            .source = key.a >> 32,
-            .destination = (int32_t)(uint32_t)key.a,
-            .comm = key.b >> 32,
-            .region = key.b >> 16 & 0xffff,
-            .size_class = key.b & 0xffff,
-            .messages = sum->pairs[i].messages,
-            .bytes = sum->pairs[i].bytes,
-        };
-    }
-    for (uint32_t i = 0; i < sum->call_index.count; i++) {
-        struct key key = sum->call_index.keys[i];
-        sum->rows.calls[i] = (struct wire_call_row){
-            .rank = key.a >> 32,
-            .call = key.b >> 16,
-            .comm = (uint32_t)key.a,
-            .region = key.b & 0xffff,
-            .calls = sum->calls[i].calls,
-            .bytes = sum->calls[i].bytes,
-            .bytes_in = sum->calls[i].bytes_in,
-            .time_ns = sum->calls[i].time_ns,
-            .longest_ns = sum->calls[i].longest_ns,
-        };
-    }
-    for (uint32_t i = 0; i < sum->comm_index.count; i++) {
-        sum->rows.comms[i] = sum->comms[i].row;
-        sum->rows.comms[i].name = sum->comms[i].name;
-    }
-    for (uint32_t i = 0; i < sum->region_index.count; i++)
-        sum->rows.regions[i].name = sum->regions[i].name;
-}
-
-static int reserve_rows(struct window_sum *sum)
-{
-    void *ranks =
-        reserve(sum->rows.ranks, &sum->rows.rank_room, sum->rank_count, sizeof *sum->rows.ranks);
-    sum->rows.ranks = ranks != NULL ? ranks : sum->rows.ranks;
-    void *pairs = reserve(sum->rows.pairs, &sum->rows.pair_room, sum->pair_index.count,
-                          sizeof *sum->rows.pairs);
-    sum->rows.pairs = pairs != NULL ? pairs : sum->rows.pairs;
-    void *calls = reserve(sum->rows.calls, &sum->rows.call_room, sum->call_index.count,
-                          sizeof *sum->rows.calls);
-    sum->rows.calls = calls != NULL ? calls : sum->rows.calls;
-    void *comms = reserve(sum->rows.comms, &sum->rows.comm_room, sum->comm_index.count,
-                          sizeof *sum->rows.comms);
-    sum->rows.comms = comms != NULL ? comms : sum->rows.comms;
-    void *regions = reserve(sum->rows.regions, &sum->rows.region_room, sum->region_index.count,
-                            sizeof *sum->rows.regions);
-    sum->rows.regions = regions != NULL ? regions : sum->rows.regions;
-    return sum->rows.rank_room >= sum->rank_count && sum->rows.pair_room >= sum->pair_index.count &&
-                   sum->rows.call_room >= sum->call_index.count &&
-                   sum->rows.comm_room >= sum->comm_index.count &&
-                   sum->rows.region_room >= sum->region_index.count
-               ? 0
-               : -ENOMEM;
-}
-
-int window_sum_rows(struct window_sum *sum, struct window_rows *out)
-{
-    if (reserve_rows(sum) != 0)
-        return -ENOMEM;
-    fill_rows(sum);
-    *out = (struct window_rows){
-        .comms = sum->rows.comms,
-        .regions = sum->rows.regions,
-        .ranks = sum->rows.ranks,
-        .pairs = sum->rows.pairs,
-        .calls = sum->rows.calls,
-        .comms_count = sum->comm_index.count,
-        .regions_count = sum->region_index.count,
-        .ranks_count = sum->rank_count,
-        .pairs_count = sum->pair_index.count,
-        .calls_count = sum->call_index.count,
-        .folded = sum->folded,
-    };
-    return 0;
 }
 
 uint32_t window_sum_epoch(const struct window_sum *sum)

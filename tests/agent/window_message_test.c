@@ -349,6 +349,26 @@ static void refusal_of_the_receiver_is_passed_on(void **state)
     assert_int_equal(next, 9);
 }
 
+/* Numbers that take most bytes: what is known to fit without looking does. */
+static void window_of_large_numbers_stays_in_its_budget(void **state)
+{
+    (void)state;
+    static struct bed bed;
+    for (size_t budget = 60000; budget < 400000; budget += 20000) {
+        struct sums sums = {0};
+        make(&bed);
+        for (unsigned i = 0; i < PAIRS; i++) {
+            bed.pairs[i].messages = UINT64_MAX / 2 - i;
+            bed.pairs[i].bytes = UINT64_MAX - i;
+        }
+        for (unsigned i = 0; i < CALLS; i++)
+            bed.calls[i].calls = bed.calls[i].bytes = bed.calls[i].time_ns = UINT64_MAX;
+        encode(&bed, &sums, budget, 1u << 20);
+        assert_true(sums.longest <= budget);
+        assert_true(sums.rows == PAIRS || sums.degraded == DEGRADED_PAIRS);
+    }
+}
+
 /* ---- bursts -------------------------------------------------------------- */
 
 #define WINDOW_BEGIN UINT64_C(77000000000)
@@ -546,6 +566,7 @@ int main(void)
         cmocka_unit_test(transfers_are_put_together_and_add_up),
         cmocka_unit_test(fold_keeps_the_largest),
         cmocka_unit_test(refusal_of_the_receiver_is_passed_on),
+        cmocka_unit_test(window_of_large_numbers_stays_in_its_budget),
         cmocka_unit_test(bursts_hold_the_messages_of_all_pairs),
         cmocka_unit_test(bursts_have_the_rows_that_are_wanted_at_most),
         cmocka_unit_test(bursts_over_the_budget_shrink_and_add_up),

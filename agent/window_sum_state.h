@@ -1,0 +1,64 @@
+/* What the summariser of window_sum.h keeps: for its own parts only. */
+#ifndef HOLTER_AGENT_WINDOW_SUM_STATE_H
+#define HOLTER_AGENT_WINDOW_SUM_STATE_H
+
+#include "agent/key_index.h"
+#include "agent/window_sum.h"
+
+#define NAME_BYTES 64u
+#define OTHERS (-1)
+
+struct rank_sum {
+    struct wire_rank_row row;
+    uint64_t class_ns[CALL_CLASSES];
+    uint64_t world;
+    uint64_t threads;
+};
+
+struct pair_sum {
+    uint64_t messages, bytes;
+};
+
+struct call_sum {
+    uint64_t calls, bytes, bytes_in, time_ns, longest_ns;
+};
+
+struct comm_entry {
+    struct wire_comm_row row; /* its name is set when rows are asked for */
+    char name[NAME_BYTES];
+};
+
+struct region_entry {
+    char name[NAME_BYTES];
+};
+
+struct window_sum {
+    struct rank_sum *ranks;
+    struct pair_sum *pairs;
+    struct call_sum *calls;
+    struct comm_entry *comms;
+    struct region_entry *regions;
+    uint32_t rank_count, rank_room, pair_room, call_room, comm_room, region_room;
+    struct key_index pair_index, call_index, comm_index, region_index;
+    uint32_t most_pairs;
+    uint32_t epoch;
+    int folded;
+    struct {
+        struct wire_rank_row *ranks;
+        struct wire_pair_row *pairs;
+        struct wire_call_row *calls;
+        struct wire_comm_row *comms;
+        struct wire_region_row *regions;
+        uint32_t rank_room, pair_room, call_room, comm_room, region_room;
+    } rows;
+    uint8_t class_of[CALL_NUMBERS];
+    uint8_t burst_kind_of[CALL_NUMBERS];
+    struct burst_gather *bursts; /* owned */
+    struct burst_log *log;       /* of bursts */
+};
+
+/* Room for `need` elements of an array, at least doubling it.
+ * @return the array, perhaps moved; NULL: no memory, the old one is as it was */
+void *window_sum_reserve(void *array, uint32_t *room, uint32_t need, size_t each);
+
+#endif
