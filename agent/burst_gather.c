@@ -9,11 +9,11 @@
 #include <string.h>
 
 #define MOST_MESSAGES (1u << 16) /* that wait in the log */
-#define MOST_CALLS (1u << 14)
+#define MOST_CALLS (1u << 13)
 #define MOST_PAIRS 4096u /* rows of one burst of messages */
 #define MOST_CALL_PAIRS 512u
 #define MOST_COLLECTIVES 4096u /* of one window: call, communicator, root */
-#define MOST_CALL_ROWS (1u << 14)
+#define MOST_CALL_ROWS (1u << 13)
 #define MOST_MADE (1u << 12) /* persistent collectives that are remembered */
 #define MOST_MEMBERS (1u << 13)
 

@@ -1,5 +1,6 @@
 #include "agent/burst_log.h"
 
+#include "agent/key_index.h"
 #include "holter/size_class.h"
 
 #include <errno.h>
@@ -10,7 +11,9 @@
 #define FIRST_NUMBERS 4096u
 #define DIGIT 11u /* bits of a cell that one pass of the sort looks at */
 #define DIGITS (1u << DIGIT)
-#define FIRST_STAMP (1u << 31) /* above all places of rows */
+#define FIRST_STAMP (1u << 31)  /* above all places of rows */
+#define UNKNOWN UINT32_MAX      /* in place of a pair: nobody knows it */
+#define NO_ROW (UINT32_MAX - 1) /* there are too many */
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -21,10 +24,13 @@ struct place {
 
 struct burst_desk {
     struct place *order, *spare; /* owned */
+    uint32_t *pairs;             /* owned; of the messages, in order: position in index */
+    struct key_index index;      /* pairs of the log that may have rows */
+    uint32_t *pair_of;           /* owned; by number: the same plus 1; 0: not looked up yet */
+    uint32_t *marks;             /* owned; by pair: its row, or the stamp of a count */
     struct burst_pair *rows;     /* owned; of one burst */
-    uint32_t *numbers;           /* owned; of those rows */
-    uint32_t *seen;              /* owned; by number: a row, or the stamp of a count */
-    uint32_t order_room, row_room, seen_room, stamp;
+    uint32_t *row_pairs;         /* owned; their pairs */
+    uint32_t order_room, number_room, stamp;
     struct bursts *shape; /* owned; times only */
     uint64_t unknown;     /* messages of the log that is put away */
     uint32_t digits[DIGITS];
@@ -63,11 +69,18 @@ int burst_desk_create(struct burst_desk **out)
 {
     struct burst_desk *desk = calloc(1, sizeof *desk);
     struct bursts_params params = {BURST_LOG_RUNS, BURST_PAIRS_LEAST, BURST_LOG_CELL_NS};
-    if (desk == NULL || bursts_create(&desk->shape, &params) != 0) {
-        free(desk);
+    if (desk == NULL)
+        return -ENOMEM;
+    desk->stamp = FIRST_STAMP;
+    desk->marks = calloc(BURST_LOG_ROWS, sizeof *desk->marks);
+    desk->rows = malloc(BURST_LOG_ROWS * sizeof *desk->rows);
+    desk->row_pairs = malloc(BURST_LOG_ROWS * sizeof *desk->row_pairs);
+    if (desk->marks == NULL || desk->rows == NULL || desk->row_pairs == NULL ||
+        key_index_init(&desk->index, BURST_LOG_ROWS) != 0 ||
+        bursts_create(&desk->shape, &params) != 0) {
+        burst_desk_destroy(desk);
         return -ENOMEM;
     }
-    desk->stamp = FIRST_STAMP;
     *out = desk;
     return 0;
 }
@@ -77,19 +90,25 @@ void burst_desk_destroy(struct burst_desk *desk)
     if (desk == NULL)
         return;
     bursts_destroy(desk->shape);
+    key_index_finish(&desk->index);
     free(desk->order);
     free(desk->spare);
+    free(desk->pairs);
+    free(desk->pair_of);
+    free(desk->marks);
     free(desk->rows);
-    free(desk->numbers);
-    free(desk->seen);
+    free(desk->row_pairs);
     free(desk);
 }
 
 size_t burst_desk_heap(const struct burst_desk *desk)
 {
-    return sizeof *desk + bursts_heap(desk->shape) + desk->order_room * 2 * sizeof *desk->order +
-           desk->row_room * (sizeof *desk->rows + sizeof *desk->numbers) +
-           desk->seen_room * sizeof *desk->seen;
+    const struct key_index *index = &desk->index;
+    return sizeof *desk + bursts_heap(desk->shape) +
+           desk->order_room * (2 * sizeof *desk->order + sizeof *desk->pairs) +
+           desk->number_room * sizeof *desk->pair_of +
+           BURST_LOG_ROWS * (sizeof *desk->marks + sizeof *desk->rows + sizeof *desk->row_pairs) +
+           index->room * (2 * sizeof *index->slots + sizeof *index->slot_of + sizeof *index->keys);
 }
 
 /* Without memory the log becomes one burst. @return 0 or -ENOMEM */
@@ -99,46 +118,32 @@ static int reserve_order(struct burst_desk *desk, uint32_t room)
         return 0;
     free(desk->order);
     free(desk->spare);
+    free(desk->pairs);
     desk->order = malloc(room * sizeof *desk->order);
     desk->spare = malloc(room * sizeof *desk->spare);
-    desk->order_room = desk->order != NULL && desk->spare != NULL ? room : 0;
+    desk->pairs = malloc(room * sizeof *desk->pairs);
+    desk->order_room = desk->order != NULL && desk->spare != NULL && desk->pairs != NULL ? room : 0;
     return desk->order_room == 0 ? -ENOMEM : 0;
 }
 
-/* Without memory there are fewer rows, and more is with "others". */
-static void reserve_rows(struct burst_desk *desk, uint32_t need)
+/* Forget what numbers stood for. Without memory the highest have no rows. */
+static void reserve_numbers(struct burst_desk *desk, uint32_t count)
 {
-    if (need <= desk->row_room || need > BURST_LOG_ROWS)
-        return;
-    uint32_t room = desk->row_room == 0 ? FIRST_ROOM : 2 * desk->row_room;
-    struct burst_pair *rows = realloc(desk->rows, room * sizeof *rows);
-    if (rows != NULL)
-        desk->rows = rows;
-    uint32_t *numbers = realloc(desk->numbers, room * sizeof *numbers);
-    if (numbers != NULL)
-        desk->numbers = numbers;
-    if (rows != NULL && numbers != NULL)
-        desk->row_room = room;
-}
-
-static void reserve_seen(struct burst_desk *desk, const struct burst_log *log)
-{
-    uint32_t highest = 0;
-    for (uint32_t i = 0; i < log->count; i++) {
-        uint32_t number = log->entries[i].number;
+    uint32_t highest = 0, room = FIRST_NUMBERS;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = desk->pairs[i];
         highest = number > highest && number < BURST_LOG_NUMBERS ? number : highest;
     }
-    if (highest < desk->seen_room)
-        return;
-    uint32_t room = FIRST_NUMBERS;
     while (room <= highest)
         room *= 2;
-    uint32_t *seen = calloc(room, sizeof *seen);
-    if (seen == NULL)
-        return;
-    free(desk->seen);
-    desk->seen = seen;
-    desk->seen_room = room;
+    uint32_t *more = room > desk->number_room ? malloc(room * sizeof *more) : NULL;
+    if (more != NULL) {
+        free(desk->pair_of);
+        desk->pair_of = more;
+        desk->number_room = room;
+    }
+    room = room < desk->number_room ? room : desk->number_room;
+    memset(desk->pair_of, 0, room * sizeof *desk->pair_of);
 }
 
 /* ---- in order of time ---------------------------------------------------- */
@@ -258,57 +263,86 @@ static void find_runs(struct burst_desk *desk, const struct burst_log *log)
     for (uint32_t i = 0; i < log->count; i++) {
         if (i > 0 && ends_run(&cut, pause_before(desk, i)))
             end_run(desk->shape, &run, &sum);
-        extend(&run, &sum, entry_at(desk, log, i)->time_ns);
+        const struct burst_entry *entry = entry_at(desk, log, i);
+        desk->pairs[i] = entry->number; /* of which find_pairs() makes pairs */
+        extend(&run, &sum, entry->time_ns);
     }
     end_run(desk->shape, &run, &sum);
 }
 
 /* ---- rows ---------------------------------------------------------------- */
 
-/* Different numbers in a run of the order. */
-static uint32_t count_numbers(struct burst_desk *desk, const struct burst_log *log, uint32_t from,
-                              uint32_t to)
+/* Several numbers may stand for one pair: for what is sent in two regions, say. */
+static uint32_t look_up(struct burst_desk *desk, const struct burst_names *names, uint32_t number)
+{
+    struct burst_pair row = {0};
+    if (names->pair(names->user, number, &row) != 0)
+        return UNKNOWN;
+    struct key key = {(uint64_t)row.source << 32 | row.destination, row.size_class};
+    uint32_t pair = key_index_find(&desk->index, key);
+    if (pair == KEY_INDEX_FULL)
+        pair = key_index_add(&desk->index, key);
+    return pair == KEY_INDEX_FULL ? NO_ROW : pair;
+}
+
+static void find_pairs(struct burst_desk *desk, uint32_t count, const struct burst_names *names)
+{
+    reserve_numbers(desk, count);
+    key_index_clear(&desk->index);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = desk->pairs[i];
+        if (number >= desk->number_room) {
+            desk->pairs[i] = NO_ROW;
+            continue;
+        }
+        if (desk->pair_of[number] == 0) /* or UNKNOWN, which is rare */
+            desk->pair_of[number] = look_up(desk, names, number) + 1;
+        desk->pairs[i] = desk->pair_of[number] - 1;
+    }
+}
+
+/* Different pairs in a run of the order. */
+static uint32_t count_pairs(struct burst_desk *desk, uint32_t from, uint32_t to)
 {
     uint32_t count = 0, stamp = ++desk->stamp;
     if (stamp == UINT32_MAX) { /* after 2^31 counts */
-        memset(desk->seen, 0, desk->seen_room * sizeof *desk->seen);
+        memset(desk->marks, 0, BURST_LOG_ROWS * sizeof *desk->marks);
         desk->stamp = stamp = FIRST_STAMP;
     }
     for (uint32_t i = from; i < to; i++) {
-        uint32_t number = entry_at(desk, log, i)->number;
-        if (number >= desk->seen_room || desk->seen[number] == stamp)
+        uint32_t pair = desk->pairs[i];
+        if (pair >= BURST_LOG_ROWS || desk->marks[pair] == stamp)
             continue;
-        desk->seen[number] = stamp;
+        desk->marks[pair] = stamp;
         count++;
     }
     return count;
 }
 
 /* Rows that the shape's bursts would take, each with its own. */
-static uint64_t count_rows(struct burst_desk *desk, const struct burst_log *log)
+static uint64_t count_rows(struct burst_desk *desk)
 {
     uint64_t rows = 0;
     uint32_t from = 0;
     struct burst_sums one;
     for (uint32_t i = 0; bursts_read(desk->shape, i, &one) == 0; i++) {
-        rows += 1 + count_numbers(desk, log, from, from + (uint32_t)one.messages);
+        rows += 1 + count_pairs(desk, from, from + (uint32_t)one.messages);
         from += (uint32_t)one.messages;
     }
     return rows;
 }
 
 /* Merge nearest bursts until their rows are within bounds. */
-static void fit_rows(struct burst_desk *desk, const struct burst_log *log,
-                     const struct burst_bounds *bounds)
+static void fit_rows(struct burst_desk *desk, const struct burst_bounds *bounds)
 {
     bursts_reduce(desk->shape, bounds->bursts);
     uint32_t count = bursts_count(desk->shape);
-    uint64_t rows = count_rows(desk, log);
+    uint64_t rows = count_rows(desk);
     if (rows <= bounds->rows)
         return;
-    if (1 + (uint64_t)count_numbers(desk, log, 0, log->count) >= bounds->rows)
+    if (1 + (uint64_t)desk->index.count >= bounds->rows)
         count = 1; /* no number of bursts would do, or no other */
-    for (; count > 1 && rows > bounds->rows; rows = count_rows(desk, log)) {
+    for (; count > 1 && rows > bounds->rows; rows = count_rows(desk)) {
         uint64_t share = count * bounds->rows / rows; /* if all have the same pairs */
         uint32_t fewer = count * 3 / 4;
         count = share < fewer ? (uint32_t)share : fewer;
@@ -318,33 +352,25 @@ static void fit_rows(struct burst_desk *desk, const struct burst_log *log,
     bursts_reduce(desk->shape, count);
 }
 
-/* @return the place of the number's row; UINT32_MAX: it has none */
-static uint32_t row_of(struct burst_desk *desk, const struct burst_names *names, uint32_t number,
-                       uint32_t *count)
+/* @return the place of the pair's row in the burst that is added up */
+static uint32_t row_of(struct burst_desk *desk, uint32_t pair, uint32_t *count)
 {
-    if (number >= desk->seen_room)
-        return UINT32_MAX;
-    uint32_t at = desk->seen[number];
-    if (at < *count && desk->numbers[at] == number)
+    uint32_t at = desk->marks[pair];
+    if (at < *count && desk->row_pairs[at] == pair)
         return at;
-    reserve_rows(desk, *count + 1);
-    if (*count == desk->row_room)
-        return UINT32_MAX;
-    at = *count;
-    desk->rows[at] = (struct burst_pair){0};
-    if (names->pair(names->user, number, &desk->rows[at]) != 0) {
-        desk->unknown++;
-        return UINT32_MAX;
-    }
-    desk->seen[number] = at;
-    desk->numbers[at] = number;
-    ++*count;
+    struct key key = desk->index.keys[pair];
+    at = (*count)++;
+    desk->rows[at] = (struct burst_pair){.source = (uint32_t)(key.a >> 32),
+                                         .destination = (uint32_t)key.a,
+                                         .size_class = (uint32_t)key.b};
+    desk->row_pairs[at] = pair;
+    desk->marks[pair] = at;
     return at;
 }
 
 /* Add up what the messages of a burst were. */
-static void add_up(struct burst_desk *desk, const struct burst_log *log,
-                   const struct burst_names *names, uint32_t from, struct burst_sums *burst)
+static void add_up(struct burst_desk *desk, const struct burst_log *log, uint32_t from,
+                   struct burst_sums *burst)
 {
     uint32_t count = 0;
     int too_many = 0;
@@ -352,15 +378,17 @@ static void add_up(struct burst_desk *desk, const struct burst_log *log,
     burst->others = (struct burst_others){0};
     for (uint32_t i = from; i < from + (uint32_t)burst->messages; i++) {
         const struct burst_entry *entry = entry_at(desk, log, i);
-        uint32_t at = row_of(desk, names, entry->number, &count);
+        uint32_t pair = desk->pairs[i];
         too_many |= __builtin_add_overflow(burst->bytes, entry->bytes, &burst->bytes);
-        if (at != UINT32_MAX) {
+        if (pair < BURST_LOG_ROWS) {
+            uint32_t at = row_of(desk, pair, &count);
             desk->rows[at].messages++;
             desk->rows[at].bytes += entry->bytes;
         } else {
             burst->others.messages++;
             burst->others.bytes += entry->bytes;
             burst->others.pairs = 1; /* at least */
+            desk->unknown += pair == UNKNOWN;
         }
     }
     burst->pairs = desk->rows;
@@ -401,14 +429,14 @@ uint64_t burst_log_put_away(struct burst_log *log, struct burst_desk *desk,
         return 0;
     }
     desk->unknown = 0;
-    reserve_seen(desk, log);
     put_in_order(desk, log);
     find_runs(desk, log);
-    fit_rows(desk, log, bounds);
+    find_pairs(desk, log->count, names);
+    fit_rows(desk, bounds);
     uint32_t from = 0;
     struct burst_sums burst;
     for (uint32_t i = 0; bursts_read(desk->shape, i, &burst) == 0; i++) {
-        add_up(desk, log, names, from, &burst);
+        add_up(desk, log, from, &burst);
         put_into(set, desk, &burst);
         from += (uint32_t)burst.messages;
     }

@@ -10,7 +10,7 @@
  * this burst is found without a search.
  *
  * Pure: no clock, no I/O. Memory: 24 bytes for each of `most` messages; in the desk, which logs
- * share, 16 bytes for each message of the largest, and 1.4 MiB. */
+ * share, 20 bytes for each message of the largest, and 2 MiB. */
 #ifndef HOLTER_AGENT_BURST_LOG_H
 #define HOLTER_AGENT_BURST_LOG_H
 
@@ -19,7 +19,7 @@
 #define BURST_LOG_CELL_NS 1024u /**< times that are not told apart, as BURSTS_DEFAULTS has it */
 #define BURST_LOG_RUNS 512u     /**< runs that are told apart before they are merged */
 #define BURST_LOG_NUMBERS (1u << 17) /**< messages of higher numbers have no row */
-#define BURST_LOG_ROWS (1u << 14)    /**< of one burst; pairs that are met later have none */
+#define BURST_LOG_ROWS (1u << 14)    /**< pairs of a log; those that are met later have none */
 #define BURST_LOG_NO_ROW UINT32_MAX  /**< number of a message whose pair is not known */
 
 struct burst_entry {
