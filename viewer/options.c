@@ -23,7 +23,7 @@ const char options_help[] =
     "endpoint there\n"
     "      --keys DIR          CURVE keys of the session (default: HOLTER_KEYS, else those beside "
     "its socket)\n"
-    "  -j, --job ID            job to follow (default: the newest that runs)\n"
+    "  -j, --job ID            job to follow (default: the newest that runs, else that ended)\n"
     "      --view VIEW         live, commgram, regions, alerts, matrix, pairs, ranks, calls, nodes "
     "or jobs\n"
     "      --phases K          CommGram: at most so many columns, 1 to 256 (default: 24)\n"

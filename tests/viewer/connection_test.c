@@ -25,6 +25,7 @@ struct bed {
     struct fake_daemon daemon;
     struct connection *connection;
     struct model *model;
+    int ended;          /* the only job there is has ended */
     int silent, refuse; /* pictures are not answered, or refused */
     unsigned pictures;  /* questions about them */
     char argument[256]; /* of the last one */
@@ -33,7 +34,8 @@ struct bed {
 static void answer(struct bed *bed, zmq_msg_t *identity, const struct wire_request *request)
 {
     struct wire_reply reply = {.id = request->id};
-    struct wire_job job = {.job = "7.0", .state = "running", .app = "a", .mpi = "m"};
+    struct wire_job job = {
+        .job = "7.0", .state = bed->ended ? "ended" : "running", .app = "a", .mpi = "m"};
     struct wire_commgram picture = {.job = "7.0"};
     if (!strcmp(request->op, "commgram")) {
         bed->pictures++;
@@ -47,6 +49,12 @@ static void answer(struct bed *bed, zmq_msg_t *identity, const struct wire_reque
         } else {
             fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_COMMGRAM, &picture);
         }
+    } else if (!strcmp(request->op, "status")) {
+        const struct wire_job_row row = {
+            .job = "7.0", .app = "a", .state = bed->ended ? "ended" : "running"};
+        const struct wire_status status = {
+            .version = "test", .host = "h", .jobs = &row, .jobs_count = 1};
+        fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_STATUS, &status);
     } else if (!strcmp(request->op, "jobs") || !strcmp(request->op, "snapshot")) {
         fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_JOB, &job);
     }
@@ -80,9 +88,10 @@ static void step(struct bed *bed)
         }                                                                                          \
     } while (0)
 
-static int setup(void **state)
+static int make(void **state, int ended)
 {
     struct bed *bed = calloc(1, sizeof *bed);
+    bed->ended = ended;
     char why[300] = "";
     assert_int_equal(directory_make(bed->top), 0);
     snprintf(bed->daemon.endpoint, sizeof bed->daemon.endpoint, "ipc://%s/d", bed->top);
@@ -94,6 +103,17 @@ static int setup(void **state)
     UNTIL(bed, bed->model->job[0] && connection_is_current(bed->connection));
     *state = bed;
     return 0;
+}
+
+static int setup(void **state)
+{
+    return make(state, 0);
+}
+
+/* Succeeds once the job is followed although it has ended. */
+static int setup_ended(void **state)
+{
+    return make(state, 1);
 }
 
 static int teardown(void **state)
@@ -170,6 +190,13 @@ static void an_error_is_told_and_tried_again_later(void **state)
     assert_int_equal(bed->pictures, 2);
 }
 
+static void where_no_job_runs_the_last_is_shown(void **state)
+{
+    struct bed *bed = *state;
+    assert_string_equal(bed->model->job, "7.0");
+    assert_true(model_ended(bed->model));
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -178,6 +205,7 @@ int main(void)
         T(another_waits_until_half_a_second_has_passed),
         T(one_question_at_a_time),
         T(an_error_is_told_and_tried_again_later),
+        cmocka_unit_test_setup_teardown(where_no_job_runs_the_last_is_shown, setup_ended, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,10 +156,15 @@ static void gather(struct ribbons *r, const struct ribbons_gap *gap, int x)
     for (uint32_t i = 0; i < gap->count; i++) {
         const struct ribbon *item = &r->items[gap->first + i];
         float dy = item->y1 - item->y0, steep = dy * slope;
-        float half = item->width * 0.5f * fminf(sqrtf(1 + steep * steep), (float)most_bulge);
-        float middle = item->y0 + dy * at;
-        add_run(item->hatched ? hatched : solid, colors, r->h, middle - half, middle + half,
-                item->density, item->share);
+        float tall = item->width * fminf(sqrtf(1 + steep * steep), (float)most_bulge);
+        float middle = item->y0 + dy * at, density = item->density, way_up = fabsf(steep);
+        if (tall <
+            way_up) { /* the same ink along the whole way within this pixel column: no beads */
+            density *= tall / way_up;
+            tall = way_up;
+        }
+        add_run(item->hatched ? hatched : solid, colors, r->h, middle - tall * 0.5f,
+                middle + tall * 0.5f, density, item->share);
     }
 }
 

@@ -163,7 +163,10 @@ color_t theme_region(const struct theme *theme, uint64_t id)
 
 color_t theme_community(const struct theme *theme, uint64_t identity)
 {
-    return theme->regions[identity % THEME_REGIONS];
+    static const double towards[] = {0, 0.45, 0.4};
+    uint64_t round = identity / THEME_REGIONS % 3; /* paler, then darker, before they repeat */
+    return color_mix(theme->regions[identity % THEME_REGIONS],
+                     round == 1 ? theme->text : theme->ground, towards[round]);
 }
 
 color_t theme_map(const struct theme *theme, double share)

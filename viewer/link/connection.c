@@ -29,6 +29,8 @@ struct connection {
     int64_t open_question; /* id of the status request under way; 0: none */
     int64_t open_picture;  /* likewise of the question about the CommGram */
     uint64_t picture_ms;   /* when that was asked */
+    int chosen;            /* the user named a job */
+    int ended;             /* an ended job is followed because none runs */
 };
 
 int connection_open(struct connection **out, const struct connection_options *o, char *why,
@@ -68,6 +70,7 @@ int connection_open(struct connection **out, const struct connection_options *o,
                                                                 : options.endpoint,
                      holter_strerror(error));
     }
+    c->chosen = o->job && o->job[0];
     if (!error && (error = client_follow(c->client, o->job, NULL)) < 0)
         snprintf(why, room, "job %s: %s", o->job ? o->job : "", holter_strerror(error));
     if (error) {
@@ -110,6 +113,26 @@ static void make_up_for_missed(struct connection *c, uint64_t now_ms)
     client_refresh(c->client);
 }
 
+/* Where no job runs, as behind a replay, the one that ended last is shown until another begins. */
+static void follow_newest(struct connection *c, const struct model *model)
+{
+    const struct model_job_row *newest = NULL;
+    int running = 0;
+    if (c->chosen || !model->jobs_known)
+        return;
+    for (uint32_t i = 0; i < model->job_count; i++) {
+        const struct model_job_row *job = &model->jobs[i];
+        running |= !strcmp(job->state, "running");
+        newest = !newest || job->end_ns >= newest->end_ns ? job : newest;
+    }
+    if (running && c->ended) {
+        c->ended = 0;
+        client_follow(c->client, NULL, NULL);
+    } else if (!running && newest && !model->job[0] && !c->ended) {
+        c->ended = client_follow(c->client, newest->job, NULL) == 0;
+    }
+}
+
 int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, uint64_t budget_ms)
 {
     struct client_message m;
@@ -132,6 +155,7 @@ int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, 
         if (clock_mono_ns() >= end)
             break;
     }
+    follow_newest(c, model);
     make_up_for_missed(c, now_ms);
     ask_status(c, now_ms);
     if (c->tunnel && !c->tunnel_error[0])
@@ -167,6 +191,7 @@ int connection_picture(struct connection *c, struct model *model,
 int connection_follow(struct connection *c, const char *job)
 {
     c->open_picture = 0;
+    c->chosen = 1;
     return client_follow(c->client, job, NULL);
 }
 

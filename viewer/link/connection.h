@@ -13,7 +13,7 @@ struct connection_options {
     const char *endpoint; /**< NULL: the user's newest daemon, here or on ssh_host */
     const char *ssh_host; /**< NULL: no tunnel */
     const char *key_dir;  /**< NULL: no keys */
-    const char *job;      /**< NULL or "": the newest running one */
+    const char *job;      /**< NULL or "": the newest that runs, else the one that ended last */
 };
 
 /** @param why  room for a sentence, on failure   @return 0 or a negative error */

@@ -50,7 +50,9 @@ static int64_t shown_span(const struct ui *ui, const struct model *m)
     int64_t begin, end;
     ui_whole_time(m, &begin, &end);
     const struct window_totals *newest = series_newest(&m->series);
-    int64_t least = newest ? (int64_t)newest->length_ns * 12 : second;
+    /* a window may hold all phases of a short job */
+    int64_t least =
+        newest ? (int64_t)newest->length_ns * (ui->view == VIEW_COMMGRAM ? 1 : 12) : second;
     int64_t age = end - begin > least ? end - begin : least;
     return ui->follow && age < ui->span_ns ? age : ui->span_ns;
 }

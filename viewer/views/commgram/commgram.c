@@ -41,11 +41,13 @@ static void level_text(const struct stage *s, int level, char *out, size_t room)
         before = ui->levels[level - 1].opened;
     int64_t begin, end;
     ui_visible(ui, s->model, &begin, &end);
-    if (level < ui->level || ui->follow) {
-        end = here.follow ? end : here.end_ns;
-        begin = end - here.span_ns;
+    if (level < ui->level) {
+        int64_t oldest, newest;
+        ui_whole_time(s->model, &oldest, &newest);
+        end = here.follow ? newest : here.end_ns;
+        begin = end - here.span_ns > oldest ? end - here.span_ns : oldest;
     }
-    if (strcmp(ranks, before) != 0) {
+    if (level > 0 && strcmp(ranks, before) != 0) {
         snprintf(out, room, "rank%s %.*s%s", strpbrk(ranks, ",-") ? "s" : "", 18, ranks,
                  strlen(ranks) > 18 ? "\xe2\x80\xa6" : "");
         return;
