@@ -8,6 +8,7 @@ import lab
 # What each view says of any job.
 VIEWS = {
     'live': 'Latency by region',
+    'commgram': 'Pattern of communication',
     'regions': 'Regions',
     'alerts': 'Alerts',
     'matrix': 'Each cell is one pair of ranks.',

@@ -9,13 +9,17 @@ enum { STROKE = 7, STROKE_ON = 4 }; /* logical pixels of a stroke and the space 
 
 static const double most_opacity = 0.96, hatched_opacity = 0.62;
 
-/* Upright height of a ribbon of width 1: as wide across where it is steep as where it is level, up to
- * twice; beyond, in narrow gaps, ribbons would bulge into one. */
-static const double most_bulge = 2;
+/* Upright height of a ribbon of width 1: as wide across where it is steep as where it is level, but
+ * ever less so up to twice; in narrow gaps ribbons would bulge into one. */
+static float bulge(float steep)
+{
+    float more = sqrtf(1 + steep * steep) - 1;
+    return 1 + more / (1 + more);
+}
 
 double ribbon_bulge(double steep)
 {
-    return fmin(sqrt(1 + steep * steep), most_bulge);
+    return (double)bulge((float)steep);
 }
 
 void ribbons_finish(struct ribbons *r)
@@ -156,7 +160,7 @@ static void gather(struct ribbons *r, const struct ribbons_gap *gap, int x)
     for (uint32_t i = 0; i < gap->count; i++) {
         const struct ribbon *item = &r->items[gap->first + i];
         float dy = item->y1 - item->y0, steep = dy * slope;
-        float tall = item->width * fminf(sqrtf(1 + steep * steep), (float)most_bulge);
+        float tall = item->width * bulge(steep);
         float middle = item->y0 + dy * at, density = item->density, way_up = fabsf(steep);
         if (tall <
             way_up) { /* the same ink along the whole way within this pixel column: no beads */

@@ -11,6 +11,9 @@
  * one and a half times its height. Where they do, they lie upon each other and darken: contention. */
 static const double fitting = 0.9, most_load = 1.5;
 
+/* A ribbon wider than its way is long is a blot: at most this share of it. */
+static const double most_width = 0.3;
+
 void columns_finish(struct columns *c)
 {
     free(c->tops);
@@ -95,6 +98,11 @@ static int choose_width(struct columns *c, const struct commgram_picture *p, dou
     qsort(fits, n, sizeof *fits, ascending);
     c->per_byte = n ? fmin(fits[(size_t)((double)(n - 1) * (1 - fitting))], least * most_load) : 0;
     free(fits);
+    double widest = 0;
+    for (uint32_t i = 0; i < p->ribbon_count; i++)
+        widest = fmax(widest, (double)p->ribbons[i].bytes);
+    if (widest > 0)
+        c->per_byte = fmin(c->per_byte, most_width * (c->step - c->bar_w) / widest);
     return 0;
 }
 
