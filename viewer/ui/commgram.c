@@ -71,6 +71,54 @@ void ui_close_to(struct ui *ui, int level)
     memcpy(ui->opened, l->opened, sizeof ui->opened);
 }
 
+/* ---- mouse -------------------------------------------------------------------------------------
+ */
+
+/* A click on a bar selects its community, a double click opens its ranks. */
+void ui_click_bar(struct ui *ui, const struct model *m, const struct scene_hit *hit, int clicks)
+{
+    const struct commgram_picture *p = &m->commgram.now;
+    uint32_t bar = commgram_bar(p, hit->a, hit->b);
+    if (bar == COMMGRAM_NONE)
+        return;
+    if (clicks > 1)
+        ui_open_bar(ui, m, hit->a, hit->b);
+    else
+        ui_select(ui, (struct selection){SELECT_COMMUNITY, p->bars[bar].community, hit->a});
+}
+
+/* The nearer end of the range of sizes goes where the mouse is. */
+void ui_move_size(struct ui *ui, const struct scene_hit *hit)
+{
+    double at = fmin(fmax(scene_hit_x(hit, ui->mouse_x), hit->x0), hit->x1);
+    if (ui->size_handle)
+        ui->size_high = at >= hit->x1 ? UI_SIZE_MOST : fmax(at, ui->size_low);
+    else
+        ui->size_low = at <= hit->x0 ? UI_SIZE_LEAST : fmin(at, ui->size_high);
+}
+
+/* The span of time that was marked: phases that it touches, or of the curve just what was marked. */
+void ui_open_marked(struct ui *ui, const struct model *m, const struct scene *scene,
+                    const struct scene_hit *pressed)
+{
+    double x0 = fmin(ui->press_x, ui->mouse_x), x1 = fmax(ui->press_x, ui->mouse_x);
+    if (pressed->kind == HIT_TIME) {
+        ui_open(ui, m, (int64_t)scene_hit_x(pressed, fmax(x0, pressed->box.x)),
+                (int64_t)scene_hit_x(pressed, fmin(x1, pressed->box.x + pressed->box.w)), NULL);
+        return;
+    }
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (size_t i = 0; i < scene->hit_count; i++) {
+        const struct scene_hit *h = &scene->hits[i];
+        if (h->kind != HIT_COLUMN || h->box.x >= x1 || h->box.x + h->box.w <= x0)
+            continue;
+        begin = h->a < begin ? h->a : begin;
+        end = h->b > end ? h->b : end;
+    }
+    if (begin < end)
+        ui_open(ui, m, (int64_t)begin, (int64_t)end, NULL);
+}
+
 /* ---- commands ----------------------------------------------------------------------------------
  */
 

@@ -75,29 +75,6 @@ static void sort_by(struct ui *ui, uint64_t list, uint64_t column)
     ui->scroll[list] = 0;
 }
 
-/* A click on a bar selects its community, a double click opens its ranks. */
-static void click_bar(struct ui *ui, const struct model *m, const struct scene_hit *hit, int clicks)
-{
-    const struct commgram_picture *p = &m->commgram.now;
-    uint32_t bar = commgram_bar(p, hit->a, hit->b);
-    if (bar == COMMGRAM_NONE)
-        return;
-    if (clicks > 1)
-        ui_open_bar(ui, m, hit->a, hit->b);
-    else
-        ui_select(ui, (struct selection){SELECT_COMMUNITY, p->bars[bar].community, hit->a});
-}
-
-/* The nearer end of the range of sizes goes where the mouse is. */
-static void move_size(struct ui *ui, const struct scene_hit *hit)
-{
-    double at = fmin(fmax(scene_hit_x(hit, ui->mouse_x), hit->x0), hit->x1);
-    if (ui->size_handle)
-        ui->size_high = at >= hit->x1 ? UI_SIZE_MOST : fmax(at, ui->size_low);
-    else
-        ui->size_low = at <= hit->x0 ? UI_SIZE_LEAST : fmin(at, ui->size_high);
-}
-
 static int click(struct ui *ui, const struct model *m, const struct scene_hit *hit, int clicks)
 {
     switch (hit->kind) {
@@ -126,12 +103,12 @@ static int click(struct ui *ui, const struct model *m, const struct scene_hit *h
             ui_open(ui, m, (int64_t)hit->a, (int64_t)hit->b, NULL);
         break;
     case HIT_BAR:
-        click_bar(ui, m, hit, clicks);
+        ui_click_bar(ui, m, hit, clicks);
         break;
     case HIT_SIZES:
         if (clicks > 1)
             return ui_command(ui, m, COMMAND_SIZES_ALL, 0);
-        move_size(ui, hit);
+        ui_move_size(ui, hit);
         break;
     case HIT_SORT:
         sort_by(ui, hit->a, hit->b);
@@ -164,7 +141,7 @@ static int drag(struct ui *ui, const struct model *m, double dx, double dy)
     if (ui->boxing)
         return UI_CHANGED;
     if (h->kind == HIT_SIZES)
-        move_size(ui, h);
+        ui_move_size(ui, h);
     else if (ui->ground.kind == HIT_COMMGRAM)
         ui_pan_time(ui, m,
                     (int64_t)(-dx * (ui->ground.x1 - ui->ground.x0) / fmax(ui->ground.box.w, 1)));
@@ -220,28 +197,6 @@ static int press(struct ui *ui, const struct scene *scene, const struct input *i
     return 0;
 }
 
-/* The span of time that was marked: phases that it touches, or of the curve just what was marked. */
-static void open_box(struct ui *ui, const struct model *m, const struct scene *scene,
-                     const struct scene_hit *pressed)
-{
-    double x0 = fmin(ui->press_x, ui->mouse_x), x1 = fmax(ui->press_x, ui->mouse_x);
-    if (pressed->kind == HIT_TIME) {
-        ui_open(ui, m, (int64_t)scene_hit_x(pressed, fmax(x0, pressed->box.x)),
-                (int64_t)scene_hit_x(pressed, fmin(x1, pressed->box.x + pressed->box.w)), NULL);
-        return;
-    }
-    uint64_t begin = UINT64_MAX, end = 0;
-    for (size_t i = 0; i < scene->hit_count; i++) {
-        const struct scene_hit *h = &scene->hits[i];
-        if (h->kind != HIT_COLUMN || h->box.x >= x1 || h->box.x + h->box.w <= x0)
-            continue;
-        begin = h->a < begin ? h->a : begin;
-        end = h->b > end ? h->b : end;
-    }
-    if (begin < end)
-        ui_open(ui, m, (int64_t)begin, (int64_t)end, NULL);
-}
-
 static int release(struct ui *ui, const struct model *m, const struct scene *scene,
                    const struct input *in)
 {
@@ -253,7 +208,7 @@ static int release(struct ui *ui, const struct model *m, const struct scene *sce
     ui->mouse_x = in->x;
     ui->mouse_y = in->y;
     if (dragged && boxed)
-        open_box(ui, m, scene, &pressed);
+        ui_open_marked(ui, m, scene, &pressed);
     if (dragged || pressed.kind == HIT_NONE)
         return UI_CHANGED;
     return click(ui, m, &pressed, in->clicks);

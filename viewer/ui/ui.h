@@ -267,6 +267,14 @@ void ui_open(struct ui *ui, const struct model *model, int64_t begin, int64_t en
 /** Open the ranks of a bar of the picture. */
 void ui_open_bar(struct ui *ui, const struct model *model, uint64_t column, uint64_t bar);
 
+/** The mouse in the CommGram: a click on a bar, a drag in the legend of sizes, and a span of time that
+ * was marked from where the button went down. */
+void ui_click_bar(struct ui *ui, const struct model *model, const struct scene_hit *hit,
+                  int clicks);
+void ui_move_size(struct ui *ui, const struct scene_hit *hit);
+void ui_open_marked(struct ui *ui, const struct model *model, const struct scene *scene,
+                    const struct scene_hit *pressed);
+
 /** Go back to a level of the path. */
 void ui_close_to(struct ui *ui, int level);
 
