@@ -30,6 +30,7 @@ class Replay:
         lab.wait_for(lambda: not self.daemon.alive() or self._ended(), 'the end of the replay')
         if not self.daemon.alive():
             raise AssertionError(str(self.daemon.finish()))
+        self.job = self.place.status()['jobs'][-1]['job']
         return self
 
     def __exit__(self, kind, value, trace):
@@ -44,7 +45,7 @@ class Replay:
 
     def topics(self, names):
         """The state of some topics, as `holter tap` prints it."""
-        finished = self.place.tap('--until-end', '--topic', names).finish()
+        finished = self.place.tap('--until-end', '--job', self.job, '--topic', names).finish()
         if finished.status != 0:
             raise AssertionError(str(finished))
         return finished.out

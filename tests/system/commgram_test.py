@@ -104,11 +104,11 @@ class Generated(unittest.TestCase):
         self.assertEqual(1, len(answers))
 
     def test_a_picture_is_drawn(self):
-        with self.replay('insitu', 60, 2, window=250, pause=400):
+        with self.replay('insitu', 60, 2, window=250, pause=400) as replay:
             for name in ('x.png', 'x.txt'):
                 path = os.path.join(self.place.dir, name)
-                finished = self.place.holter('view', '--snapshot', path, '--view', 'commgram', '--phases', '18',
-                                             '--communities', '6').finish()
+                finished = self.place.holter('view', '--job', replay.job, '--snapshot', path, '--view', 'commgram',
+                                             '--from', '0', '--phases', '18', '--communities', '6').finish(60)
                 self.assertEqual(0, finished.status, finished)
             self.assertEqual((1600, 900), view_test.png_size(os.path.join(self.place.dir, 'x.png')))
 
