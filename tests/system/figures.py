@@ -9,6 +9,7 @@ import sys
 
 import commgram
 import lab
+import small_png
 
 FOLDER = os.path.join(lab.SOURCE, 'docs', 'figures')
 MOST_BYTES = 200_000
@@ -56,6 +57,7 @@ def draw(place, replay, name, size, options):
                             *options).finish(60)
     if finished.status != 0:
         raise AssertionError(str(finished))
+    small_png.shrink(path)
     bytes_ = os.path.getsize(path)
     if bytes_ > MOST_BYTES:
         raise AssertionError(f'{name}.png has {bytes_} bytes')
