@@ -53,8 +53,8 @@ def draw(place, replay, name, size, options):
         mine = next(g for g in groups if 2160 in g)
         options = [*shown, f'--ranks={rank_list(mine)}']
     path = os.path.join(place.dir, name + '.png')
-    finished = place.holter('view', '--job', replay.job, '--snapshot', path, '--view', 'commgram', '--size', SIZES[size],
-                            *options).finish(60)
+    finished = place.holter('view', '--job', replay.job, '--snapshot', path, '--view', 'commgram', '--size',
+                            SIZES[size], *options).finish(60)
     if finished.status != 0:
         raise AssertionError(str(finished))
     small_png.shrink(path)
