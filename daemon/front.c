@@ -240,6 +240,7 @@ static void take_hello(struct front *f, struct peer *peer, zmq_msg_t *id, zmq_ms
         .window_ns = f->options->window_ns,
         .daemon_ns = timeline_now(f->timeline),
         .acked = peer->role == ROLE_AGENT ? f->verbs.kept(f->verbs.user, hello->instance) : 0,
+        .replays = peer->role != ROLE_AGENT && f->options->replay != NULL,
     };
     front_send(f, peer, WIRE_TYPE_WELCOME, &welcome);
 }

@@ -229,6 +229,7 @@ static void on_welcome(struct client *c, const struct wire_welcome *welcome)
         return;
     }
     c->instance = welcome->instance;
+    c->replays = welcome->replays != 0;
     c->state = CLIENT_CONNECTED;
     c->error[0] = '\0';
     follow_begin(c);

@@ -191,7 +191,7 @@ int follow_answer(struct client *c, uint64_t request)
                strcmp(wire_job_of(&c->message), f->job) == 0;
     /* The newest comes last. */
     if (f->phase == FOLLOW_WAIT_JOBS && c->message.type == WIRE_TYPE_JOB &&
-        strcmp(c->message.job.state, "running") == 0)
+        (c->replays || strcmp(c->message.job.state, "running") == 0))
         snprintf(f->job, sizeof f->job, "%s", c->message.job.job);
     return 0;
 }

@@ -64,6 +64,7 @@ struct client {
     enum client_state state;
     char error[320];
     uint64_t instance;   /* of the daemon's run; 0: not known */
+    int replays;         /* it serves a recording: its job is followed though it has ended */
     uint64_t hello_ns;   /* when the last hello left, CLOCK_MONOTONIC */
     unsigned unanswered; /* hellos without a word from the daemon since */
 

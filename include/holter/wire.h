@@ -410,7 +410,9 @@
     FIELD(7, U64, budget, WIRE_ANY, OPTIONAL,                                                      \
           "agents: bytes a second the daemon wants at most; 0: the agent's own default")           \
     FIELD(8, STR, stream, 256, OPTIONAL,                                                           \
-          "clients: endpoint of the published stream; empty: derived from the one dialled")
+          "clients: endpoint of the published stream; empty: derived from the one dialled")        \
+    FIELD(9, U64, replays, 1, OPTIONAL,                                                            \
+          "clients: 1: its job is a recording's: the one to follow, though it may have ended")
 
 /** The peer cannot be served; the connection is closed behind it. */
 #define WIRE_REFUSED(FIELD)                                                                        \

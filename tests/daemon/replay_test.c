@@ -4,6 +4,7 @@
 #include "holter/error.h"
 #include "holter/size_class.h"
 #include "holter/wire.h"
+#include "proto/client.h"
 #include "tests/directory.h"
 
 #include <errno.h>
@@ -327,6 +328,29 @@ static void a_replay_is_what_was_live_byte_for_byte(void **state)
     assert_int_equal(number_in_recording("SELECT count(*) FROM messages"), 41);
 }
 
+static void who_names_no_job_follows_that_of_the_replay(void **state)
+{
+    (void)state;
+    pid_t pid = start("--record", records);
+    run_job();
+    stop(pid);
+    pid = start("--replay", recording);
+    struct client_options options = {.endpoint = endpoint, .role = ROLE_VIEWER};
+    struct client_message got;
+    struct client *client;
+    int ended = 0, phases = 0;
+    assert_int_equal(client_create(&client, &options), 0);
+    assert_int_equal(client_follow(client, NULL, "job,phases"), 0);
+    while (!ended || !phases) {
+        if (client_next(client, 100, &got) != 1)
+            continue;
+        ended |= got.message->type == WIRE_TYPE_JOB && strcmp(got.message->job.state, "ended") == 0;
+        phases |= got.message->type == WIRE_TYPE_PHASES;
+    }
+    client_destroy(client);
+    stop(pid);
+}
+
 static void agents_are_not_served_by_a_replay(void **state)
 {
     (void)state;
@@ -471,6 +495,7 @@ int main(int argc, char **argv)
     holterd = argv[1];
     const struct CMUnitTest tests[] = {
         WITH_DIRECTORY(a_replay_is_what_was_live_byte_for_byte),
+        WITH_DIRECTORY(who_names_no_job_follows_that_of_the_replay),
         WITH_DIRECTORY(agents_are_not_served_by_a_replay),
         WITH_DIRECTORY(other_files_are_not_replayed),
         WITH_DIRECTORY(a_picture_has_the_phases_and_communities_asked_for),
