@@ -12,15 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOIN_WINDOWS 4u          /* an end waits so long for the other one */
-#define JOIN_HALVES (1u << 21)   /* ends kept at one time: 150 MB at most */
-#define HALVES_A_WINDOW 200000u  /* of all nodes: what one core joins beside its other work */
-#define HALVES_LEAST 32u         /* of one node */
-#define KEPT_WINDOWS 1024u       /* for those who join late ... */
-#define KEPT_ROWS (1u << 17)     /* ... as long as their series have no more rows */
-#define CONTACT_ROWS (1u << 18)  /* rows of pairs looked at for regions in one window */
-#define CRITERIA_CHANGE 0.05     /* worth telling agents */
-#define SCOPES_BEFORE_REGIONS 3u /* the job, both localities */
+#define JOIN_WINDOWS 4u           /* an end waits so long for the other one */
+#define JOIN_HALVES (1u << 21)    /* ends kept at one time: 150 MB at most */
+#define HALVES_A_WINDOW 200000u   /* of all nodes: what one core joins beside its other work */
+#define HALVES_LEAST 32u          /* of one node */
+#define BURST_ROWS_JOB (1u << 19) /* of bursts and their pairs, of all nodes in one window */
+#define BURST_ROWS_LEAST 64u      /* of one node */
+#define BURST_ROWS_AGENT 4096u    /* what an agent sends at most unless it is told less */
+#define KEPT_WINDOWS 1024u        /* for those who join late ... */
+#define KEPT_ROWS (1u << 17)      /* ... as long as their series have no more rows */
+#define CONTACT_ROWS (1u << 18)   /* rows of pairs looked at for regions in one window */
+#define CRITERIA_CHANGE 0.05      /* worth telling agents */
+#define SCOPES_BEFORE_REGIONS 3u  /* the job, both localities */
 
 struct region_trend {
     uint32_t id;
@@ -64,7 +67,7 @@ struct job_latency {
     uint64_t matched, error_ns;
     int short_of_memory;
     double told[LOCALITIES][SIZE_CLASSES]; /* criteria that the agents have */
-    uint64_t told_halves;
+    uint64_t told_halves, told_burst_rows;
     /* room for messages */
     struct criterion *criteria_list;
     struct wire_criterion_row *criterion_rows;
@@ -656,9 +659,11 @@ int job_latency_criteria(struct job_latency *l, struct wire_criteria *out)
     size_t count;
     uint64_t halves = HALVES_A_WINDOW / (l->nodes == 0 ? 1 : l->nodes);
     halves = halves < HALVES_LEAST ? HALVES_LEAST : halves;
+    uint64_t rows = BURST_ROWS_JOB / (l->nodes == 0 ? 1 : l->nodes);
+    rows = rows < BURST_ROWS_LEAST ? BURST_ROWS_LEAST : rows < BURST_ROWS_AGENT ? rows : 0;
     if (list_criteria(l, &count) != 0)
         return 0;
-    int changed = halves != l->told_halves;
+    int changed = halves != l->told_halves || rows != l->told_burst_rows;
     for (size_t i = 0; i < count; i++) {
         const struct criterion *c = &l->criteria_list[i];
         double *told = &l->told[c->locality][c->size_class];
@@ -671,7 +676,10 @@ int job_latency_criteria(struct job_latency *l, struct wire_criteria *out)
         l->told[l->criteria_list[i].locality][l->criteria_list[i].size_class] =
             l->criteria_list[i].recent_ns;
     l->told_halves = halves;
-    *out = (struct wire_criteria){
-        .criteria = l->criterion_rows, .criteria_count = count, .most_halves = halves};
+    l->told_burst_rows = rows;
+    *out = (struct wire_criteria){.criteria = l->criterion_rows,
+                                  .criteria_count = count,
+                                  .most_halves = halves,
+                                  .burst_rows = rows};
     return 1;
 }

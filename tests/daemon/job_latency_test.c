@@ -1,5 +1,6 @@
 /* Latency of a job as a whole: from the messages of its agents to what is published and alerted. */
 #include "daemon/job.h"
+#include "daemon/job_latency.h"
 #include "daemon/rules.h"
 #include "holter/call.h"
 #include "holter/error.h"
@@ -431,6 +432,26 @@ static void a_stopped_rank_is_named_as_the_one_behind(void **state)
     finish_job(job);
 }
 
+static void agents_of_large_jobs_are_told_to_send_fewer_rows_of_bursts(void **state)
+{
+    (void)state;
+    struct job_latency *latency;
+    struct wire_criteria criteria;
+    assert_int_equal(job_latency_create(&latency, S), 0);
+    for (uint32_t node = 0, told_at = 10; node < 20000; node++) {
+        assert_int_equal(job_latency_place(latency, node, node), 0);
+        if (node + 1 != told_at)
+            continue;
+        assert_true(job_latency_criteria(latency, &criteria));
+        assert_int_equal(criteria.burst_rows, node < 100    ? 0
+                                              : node < 8000 ? (1u << 19) / told_at
+                                                            : 64);
+        told_at = told_at == 10 ? 1000 : 20000;
+    }
+    assert_false(job_latency_criteria(latency, &criteria));
+    job_latency_destroy(latency);
+}
+
 static void agents_are_told_criteria_when_they_change_and_not_otherwise(void **state)
 {
     (void)state;
@@ -540,6 +561,7 @@ int main(void)
         cmocka_unit_test_teardown(one_bad_window_raises_nothing, forget),
         cmocka_unit_test_teardown(what_is_told_does_not_depend_on_the_order_of_nodes, forget),
         cmocka_unit_test_teardown(a_stopped_rank_is_named_as_the_one_behind, forget),
+        cmocka_unit_test(agents_of_large_jobs_are_told_to_send_fewer_rows_of_bursts),
         cmocka_unit_test_teardown(agents_are_told_criteria_when_they_change_and_not_otherwise,
                                   forget),
         cmocka_unit_test_teardown(a_message_with_impossible_latencies_is_refused_whole, forget),
