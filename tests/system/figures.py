@@ -33,10 +33,12 @@ FIGURES = {
         ('two-three-swap', '8', 'large', [f'--from={SWAP}', f'--to={SWAP + 12 * STAGE + 11 * STEP}', '--phases=12',
                                           '--communities=18']),
         ('first-stage', '9', 'small', [f'--from={SWAP}', f'--to={SWAP + STAGE}', '--phases=1', '--communities=4320']),
+        ('first-stage-part', '9', 'small', [f'--from={SWAP}', f'--to={SWAP + STAGE}', '--phases=1',
+                                            '--communities=4320', '--ranks=0-31']),
         ('simulation-24', '10 (a)', 'small', [*ONE, '--phases=1', '--communities=24']),
         ('simulation-61', '10 (b)', 'small', [*ONE, '--phases=1', '--communities=61']),
         ('simulation-community', '10 (c)', 'small', [*ONE, '--phases=1', '--communities=61', '--ranks=COMMUNITY']),
-        ('simulation-rank', '10 (d)', 'small', [*ONE, '--phases=1', '--communities=61', '--ranks=2160']),
+        ('simulation-rank', '10 (d)', 'small', [*ONE, '--phases=1', '--communities=4320', '--ranks=2160']),
     ],
 }
 SIZES = {'small': '1024x640', 'large': '1600x900'}

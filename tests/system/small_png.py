@@ -47,16 +47,27 @@ def _pixels(data):
     return width, height, pixels
 
 
+def _palette(count):
+    """256 colours, and which of them stands for each. Those come first that are frequent and far from what there is
+    already, so that rare ones, as of a legend, have a place too."""
+    palette, number = [], {}
+    far = {colour: 1 << 20 for colour in count}
+    weight = {colour: n ** 0.5 for colour, n in count.items()}
+    for i in range(min(256, len(count))):
+        best = max(far, key=lambda colour: weight[colour] * far[colour])
+        palette.append(best)
+        for colour in far:
+            d = (colour[0] - best[0]) ** 2 + (colour[1] - best[1]) ** 2 + (colour[2] - best[2]) ** 2
+            if d < far[colour]:
+                far[colour], number[colour] = d, i
+    return palette, number
+
+
 def shrink(path):
     with open(path, 'rb') as f:
         width, height, pixels = _pixels(f.read())
     count = collections.Counter(pixels)
-    palette = [colour for colour, _ in count.most_common(256)]
-    number = {colour: i for i, colour in enumerate(palette)}
-    for colour in count:
-        if colour not in number:
-            number[colour] = min(range(len(palette)),
-                                 key=lambda i: sum((x - y) ** 2 for x, y in zip(colour, palette[i])))
+    palette, number = _palette(count)
     flat = bytes(map(number.__getitem__, pixels))
     lines = b''.join(b'\0' + flat[y * width:(y + 1) * width] for y in range(height))
     with open(path, 'wb') as f:

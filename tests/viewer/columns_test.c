@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,33 @@ static void widths_are_as_the_bytes(void **state)
     }
     assert_int_equal(c.thin_ribbons, thin);
     assert_true(thin > 0 && c.thin_width > 0 && c.thin_width < 1);
+    columns_finish(&c);
+    commgram_clear(&g);
+}
+
+/* A picture of some ranks: bars without a ribbon are small and together, whatever their number. */
+static void ranks_that_are_asked_for_get_the_room(void **state)
+{
+    struct commgram g;
+    struct columns c = {0};
+    (void)state;
+    picture_of(&g, 512, 1, 512);
+    snprintf(g.now.asked.ranks, sizeof g.now.asked.ranks, "0-3");
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < g.now.ribbon_count; i++) {
+        if (g.now.ribbons[i].from < 4 && g.now.ribbons[i].to < 512 + 4)
+            g.now.ribbons[kept++] = g.now.ribbons[i];
+    }
+    assert_true(kept > 0);
+    g.now.ribbon_count = kept;
+    assert_int_equal(columns_build(&c, &g.now, 1000, 300, 1), 0);
+    double shown = 0, others = 0;
+    for (uint32_t i = 0; i < 512; i++)
+        *(i < 4 ? &shown : &others) += (double)(c.bottoms[i] - c.tops[i]);
+    assert_true(shown > 150 && others > 20 && others < 60);
+    assert_true((double)c.bottoms[511] <= 300.01);
+    for (uint32_t i = 1; i < 512; i++)
+        assert_true(c.tops[i] >= c.bottoms[i - 1] - 0.01f);
     columns_finish(&c);
     commgram_clear(&g);
 }
@@ -181,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bars_stand_apart_in_equal_steps),
         cmocka_unit_test(bars_without_a_pixel_between_them_are_counted),
+        cmocka_unit_test(ranks_that_are_asked_for_get_the_room),
         cmocka_unit_test(widths_are_as_the_bytes),
         cmocka_unit_test(ends_lie_at_their_bars),
         cmocka_unit_test(what_lies_under_a_point_is_found),

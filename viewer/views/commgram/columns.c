@@ -30,38 +30,76 @@ double columns_x(const struct columns *c, uint32_t column)
 /* ---- bars --------------------------------------------------------------------------------------
  */
 
-/* Heights are a share for each bar and one for each rank, the same in all columns. */
-static void place_bars(struct columns *c, const struct commgram_picture *p)
+/* Of a picture of some ranks only, this share of the height goes to bars that have no ribbon. */
+static const double quiet_share = 0.15;
+
+/* What bars of a column ask for. */
+struct demand {
+    uint32_t bars;
+    double ranks, quiet; /* those of bars with a ribbon, or of all; those of the others */
+};
+
+/* With which ends of ribbons a bar is touched; all are, if the picture is of all ranks. */
+static unsigned char *find_touched(const struct commgram_picture *p)
 {
-    uint32_t most = 1;
-    double ranks_most = 1;
-    for (uint32_t k = 0; k <= p->column_count; k++) {
-        double ranks = 0;
-        for (uint32_t i = p->first_bar[k]; i < p->first_bar[k + 1]; i++)
-            ranks += (double)p->bars[i].ranks;
-        most = p->first_bar[k + 1] - p->first_bar[k] > most ? p->first_bar[k + 1] - p->first_bar[k]
-                                                            : most;
-        ranks_most = fmax(ranks_most, ranks);
+    int all = p->asked.ranks[0] == 0;
+    unsigned char *touched = malloc((size_t)p->bar_count + 1);
+    if (!touched)
+        return NULL;
+    memset(touched, all, (size_t)p->bar_count + 1);
+    for (uint32_t i = 0; i < p->ribbon_count && !all; i++)
+        touched[p->ribbons[i].from] = touched[p->ribbons[i].to] = 1;
+    return touched;
+}
+
+static struct demand demand_of(const struct commgram_picture *p, uint32_t column,
+                               const unsigned char *touched)
+{
+    struct demand d = {0};
+    for (uint32_t i = p->first_bar[column]; i < p->first_bar[column + 1]; i++) {
+        d.bars += touched[i];
+        *(touched[i] ? &d.ranks : &d.quiet) += (double)p->bars[i].ranks;
     }
-    double each = c->h / most; /* a pixel between bars, as long as there are two for each */
+    return d;
+}
+
+/* Heights are a share for each bar and one for each rank, the same in all columns. Bars that have
+ * nothing to do with the ranks that the picture is of are together. */
+static int place_bars(struct columns *c, const struct commgram_picture *p)
+{
+    unsigned char *touched = find_touched(p);
+    struct demand most = {.bars = 1, .ranks = 1};
+    if (!touched)
+        return -ENOMEM;
+    for (uint32_t k = 0; k <= p->column_count; k++) {
+        struct demand d = demand_of(p, k, touched);
+        most.bars = d.bars > most.bars ? d.bars : most.bars;
+        most.ranks = fmax(most.ranks, d.ranks);
+        most.quiet = fmax(most.quiet, d.quiet);
+    }
+    double h = most.quiet > 0 ? c->h * (1 - quiet_share) : c->h;
+    double each = h / most.bars; /* a pixel between bars, as long as there are two for each */
     double gap =
         each >= 2 * c->pixel ? fmax(floor(fmin(each * 0.3, 8) / c->pixel), 1) * c->pixel : 0;
-    double room = fmax(c->h - gap * (most - 1), 0), least = fmin(3, room / most * 0.5);
-    double unit = (room - least * most) / ranks_most;
+    double gaps = most.quiet > 0 ? most.bars : most.bars - 1;
+    double room = fmax(h - gap * gaps, 0), least = fmin(3, room / most.bars * 0.5);
+    double unit = (room - least * most.bars) / most.ranks;
+    double quiet_unit = most.quiet > 0 ? c->h * quiet_share / most.quiet : 0;
     for (uint32_t k = 0; k <= p->column_count; k++) {
-        uint32_t first = p->first_bar[k], end = p->first_bar[k + 1];
-        double height = -gap;
-        for (uint32_t i = first; i < end; i++)
-            height += least + unit * (double)p->bars[i].ranks + gap;
-        double y = (c->h - height) / 2;
-        for (uint32_t i = first; i < end; i++) {
-            double h = least + unit * (double)p->bars[i].ranks;
+        struct demand d = demand_of(p, k, touched);
+        double height = (least + gap) * d.bars + unit * d.ranks + quiet_unit * d.quiet;
+        double y = (c->h - height + (most.quiet > 0 ? 0 : gap)) / 2;
+        for (uint32_t i = p->first_bar[k]; i < p->first_bar[k + 1]; i++) {
+            double ranks = (double)p->bars[i].ranks;
+            double tall = touched[i] ? least + unit * ranks : quiet_unit * ranks;
             c->tops[i] = (float)y;
-            c->bottoms[i] = (float)(y + h);
-            y += h + gap;
-            c->thin_bars += gap <= 0;
+            c->bottoms[i] = (float)(y + tall);
+            y += tall + (touched[i] ? gap : 0);
+            c->thin_bars += gap <= 0 || !touched[i];
         }
     }
+    free(touched);
+    return 0;
 }
 
 /* ---- ribbons -----------------------------------------------------------------------------------
@@ -227,10 +265,10 @@ int columns_build(struct columns *c, const struct commgram_picture *p, double w,
     c->bar_w = fmax(floor(fmin(fmax(step * 0.1, 2 * pixel), 10) / pixel), 1) * pixel;
     c->step = (w - c->bar_w) / c->count;
     int error = c->tops && c->bottoms && c->ribbons ? 0 : -ENOMEM;
-    if (!error) {
-        place_bars(c, p);
+    if (!error)
+        error = place_bars(c, p);
+    if (!error)
         error = place_ribbons(c, p);
-    }
     if (error) {
         columns_finish(c);
         return error;
