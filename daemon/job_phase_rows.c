@@ -219,6 +219,13 @@ int job_phase_rows_close(struct job_phase_rows *r, const struct phase *phase, ui
     return code;
 }
 
+int job_phase_rows_is_new(const struct job_phase_rows *r)
+{
+    const struct told *told =
+        r->closed == 0 ? NULL : &r->kept[(r->closed - 1) % JOB_PHASE_ROWS_KEPT];
+    return told != NULL && told->point.phase != 0 && !told->point.returned;
+}
+
 /* ---- open ones ----------------------------------------------------------------------- */
 
 static bool is_same(const struct phase *a, const struct phase *b)

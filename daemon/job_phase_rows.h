@@ -35,6 +35,9 @@ void job_phase_rows_destroy(struct job_phase_rows *rows);
 int job_phase_rows_close(struct job_phase_rows *rows, const struct phase *phase, uint32_t ranks,
                          const struct phase_graph *graph);
 
+/** Is the pattern of the phase that was closed last one that the curve has not seen before? */
+int job_phase_rows_is_new(const struct job_phase_rows *rows);
+
 /** Tell open phases from here on: those told before are gone, but what was found of them is known
  *  for the phases that are still the same. */
 void job_phase_rows_begin_open(struct job_phase_rows *rows);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_EDGES (1u << 20) /* kept of the first phase */
-#define END_PHASES 256u        /* looked at when the job ends */
+#define PATTERN_EDGES (1u << 20) /* kept of all patterns together */
+#define END_PHASES 256u          /* looked at when the job ends */
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -29,8 +29,12 @@ struct job_phases {
     bool changed;           /* not told yet */
     uint64_t window;        /* newest closed */
     struct phase_graph graph;
-    struct phase_edge *first; /* of the first phase; owned */
-    size_t first_count;
+    struct kept_pattern {
+        struct phase_edge *edges; /* owned */
+        size_t count;
+    } patterns[JOB_PHASES_PATTERNS]; /* first phase of each, in order */
+    uint32_t pattern_count;
+    size_t pattern_edges;
     /* room */
     const uint32_t *numbers; /* of the collectives of the message at hand */
     struct burst_pair *pairs;
@@ -62,7 +66,8 @@ void job_phases_destroy(struct job_phases *p)
     collective_table_destroy(p->collectives);
     burst_pool_finish(&p->pool);
     phase_graph_finish(&p->graph);
-    free(p->first);
+    for (uint32_t i = 0; i < p->pattern_count; i++)
+        free(p->patterns[i].edges);
     free(p->pairs);
     free(p->edges);
     free(p);
@@ -239,17 +244,22 @@ static void spend(struct effort *e, const struct phase_graph *graph)
     e->edges -= graph->count < e->edges ? graph->count : e->edges;
 }
 
-/* Keep what the colours of all pictures begin with. Without memory colours may change. */
-static void keep_first(struct job_phases *p)
+/* Keep what the colours of all pictures begin with. Those that there is no room or memory for get
+ * theirs anew in each picture. */
+static void keep_pattern(struct job_phases *p)
 {
-    size_t count = p->graph.count < FIRST_EDGES ? p->graph.count : FIRST_EDGES;
-    if (p->first != NULL || count == 0)
+    size_t count = p->graph.count;
+    struct kept_pattern *kept = &p->patterns[p->pattern_count];
+    if (p->pattern_count == JOB_PHASES_PATTERNS || count == 0 ||
+        count > PATTERN_EDGES - p->pattern_edges)
         return;
-    p->first = malloc(count * sizeof(*p->first));
-    if (p->first == NULL)
+    kept->edges = malloc(count * sizeof(*kept->edges));
+    if (kept->edges == NULL)
         return;
-    memcpy(p->first, p->graph.edges, count * sizeof(*p->first));
-    p->first_count = count;
+    memcpy(kept->edges, p->graph.edges, count * sizeof(*kept->edges));
+    kept->count = count;
+    p->pattern_count++;
+    p->pattern_edges += count;
 }
 
 static int tell_closed(struct job_phases *p, const struct phase *phase, struct effort *effort)
@@ -260,11 +270,11 @@ static int tell_closed(struct job_phases *p, const struct phase *phase, struct e
         code = phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph);
         graph = code == 0 ? &p->graph : NULL;
     }
-    if (graph != NULL) {
+    if (graph != NULL)
         spend(effort, graph);
-        keep_first(p);
-    }
     int failed = job_phase_rows_close(p->rows, phase, p->ranks, graph);
+    if (graph != NULL && failed == 0 && job_phase_rows_is_new(p->rows))
+        keep_pattern(p);
     p->next = phase->id + 1;
     p->changed = true;
     return code != 0 ? code : failed;
@@ -440,10 +450,11 @@ int job_phases_graph(struct job_phases *p, int64_t from_ns, int64_t to_ns, struc
     return p->graphs == NULL ? -HOLTER_EEMPTY : phase_graphs_read(p->graphs, from_ns, to_ns, out);
 }
 
-const struct phase_edge *job_phases_first(const struct job_phases *p, size_t *count)
+const struct phase_edge *job_phases_pattern(const struct job_phases *p, uint32_t number,
+                                            size_t *count)
 {
-    *count = p->first_count;
-    return p->first;
+    *count = number < p->pattern_count ? p->patterns[number].count : 0;
+    return number < p->pattern_count ? p->patterns[number].edges : NULL;
 }
 
 int64_t job_phases_open_ns(const struct job_phases *p)

@@ -13,7 +13,8 @@
  * the newest is looked at each time, others once, with what is left of that effort.
  *
  * Bounds: at most 279 MiB for the sums of pairs of 4,320 ranks with 30,000 edges and 160 MiB for the
- * clustering, however long the job; a first phase's edges of at most 2^20 rows (32 MiB); what
+ * clustering, however long the job; the first phases of patterns, of at most 2^20
+ * rows together (32 MiB); what
  * job_phase_rows.h, collective_table.h and burst_rows.h say. tests/bench/commgram_day_bench.c
  * measures a day. A job without messages costs nothing.
  *
@@ -28,6 +29,7 @@
 #define JOB_PHASES_A_WINDOW 8u
 #define JOB_PHASES_EDGES (1u << 18) /**< looked at in one window; one phase may have more */
 #define JOB_PHASES_WAITING 1024u
+#define JOB_PHASES_PATTERNS 16u /**< whose first phases are kept */
 
 struct job_phases;
 
@@ -88,8 +90,11 @@ int job_phases_cut(struct job_phases *phases, int64_t from_ns, int64_t to_ns, si
 int job_phases_graph(struct job_phases *phases, int64_t from_ns, int64_t to_ns,
                      struct phase_graph *out);
 
-/** Edges of the first phase, as it was when it was closed; none before. */
-const struct phase_edge *job_phases_first(const struct job_phases *phases, size_t *count);
+/** Edges of the first phase of each pattern that the curve has found, as it was when it was closed,
+ *  numbered from 0 in the order in which they appeared.
+ *  @return borrowed until the phases are destroyed; NULL: there are fewer, or no more are kept */
+const struct phase_edge *job_phases_pattern(const struct job_phases *phases, uint32_t number,
+                                            size_t *count);
 
 /** Begin of what may still change; INT64_MAX: nothing may. */
 int64_t job_phases_open_ns(const struct job_phases *phases);

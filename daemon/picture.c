@@ -17,6 +17,7 @@ struct picture {
     struct phase_graph graph;
     struct phase *phases; /* owned */
     size_t count, next;
+    uint32_t anchors; /* patterns of the job that were put before the first phase */
     uint32_t resolved;
 };
 
@@ -51,8 +52,6 @@ static int begin(struct picture *p, struct job *job, struct commgram_cache *cach
     int code = any ? cut(p, phases, ranks) : 0;
     if (code != 0 || p->count == 0)
         return code;
-    size_t first_count;
-    const struct phase_edge *first = job_phases_first(phases, &first_count);
     struct commgram_params params = {
         .ranks = ranks,
         .phases = (uint32_t)p->count,
@@ -62,9 +61,7 @@ static int begin(struct picture *p, struct job *job, struct commgram_cache *cach
         .only_count = p->ask.only_count,
         .cache = cache,
     };
-    code = commgram_create(&p->commgram, &params);
-    /* The job's first phase gives the colours, whatever the span. */
-    return code != 0 || first_count == 0 ? code : commgram_anchor(p->commgram, first, first_count);
+    return commgram_create(&p->commgram, &params);
 }
 
 int picture_create(struct picture **out, struct job *job, struct picture_ask *ask,
@@ -98,11 +95,29 @@ void picture_destroy(struct picture *p)
     free(p);
 }
 
+/* What is left when all phases are there, a column at a time. */
+static int settle(struct picture *p)
+{
+    int more = p->commgram == NULL ? 0 : commgram_settle(p->commgram);
+    if (more != 0 || p->commgram == NULL)
+        return more;
+    return commgram_finish(p->commgram, &p->made);
+}
+
 int picture_step(struct picture *p, struct job *job)
 {
     struct job_phases *phases = job_phases(job);
     if (p->next == p->count)
-        return p->commgram == NULL ? 0 : commgram_finish(p->commgram, &p->made);
+        return settle(p);
+    /* The patterns of the job, in their order, give colours and heights, whatever the span. */
+    size_t edges;
+    const struct phase_edge *pattern =
+        p->next > 0 ? NULL : job_phases_pattern(phases, p->anchors, &edges);
+    if (pattern != NULL) {
+        p->anchors++;
+        int failed = commgram_anchor(p->commgram, pattern, edges);
+        return failed != 0 ? failed : 1;
+    }
     const struct phase *phase = &p->phases[p->next];
     /* Up to the next phase: the times of what was merged since lie anywhere between. */
     int64_t end = p->next + 1 < p->count ? phase[1].begin_ns - 1 : p->to_ns;

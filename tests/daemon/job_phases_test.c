@@ -1,6 +1,7 @@
 /* Phases of a job as a whole: from the bursts of its agents to what is published. */
 #include "daemon/job.h"
 #include "daemon/job_phases.h"
+#include "daemon/picture.h"
 #include "holter/call.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
@@ -572,10 +573,70 @@ static void a_span_is_cut_into_the_phases_asked_for(void **state)
     assert_int_equal(cut[1].begin_ns / (int64_t)S, FIRST + 5);
     assert_int_equal(job_phases_cut(phases, 0, 10, 4, cut, &count, &resolved), 0);
     assert_int_equal(count + resolved, 0);
-    size_t first = 0;
-    assert_non_null(job_phases_first(phases, &first));
-    assert_int_equal(first, RANKS);
+    for (uint32_t i = 0; i < 2; i++) { /* A and B are closed */
+        size_t edges = 0;
+        assert_non_null(job_phases_pattern(phases, i, &edges));
+        assert_int_equal(edges, i == 0 ? RANKS : 2 * RANKS);
+    }
+    assert_null(job_phases_pattern(phases, JOB_PHASES_PATTERNS, &count));
     assert_int_equal(job_phases_ranks(phases), RANKS);
+    job_destroy(job);
+}
+
+/* Names of the bars of a column, and its height. */
+struct drawn {
+    uint64_t names[RANKS];
+    size_t bars;
+    double height;
+    unsigned column;
+};
+
+static int note_column(void *user, const struct wire_commgram *message)
+{
+    struct drawn *d = user;
+    for (uint64_t i = 0; i < message->bars_count; i++) {
+        if (message->bars[i].column == d->column)
+            d->names[d->bars++] = message->bars[i].community;
+    }
+    d->height = message->columns[d->column].height;
+    return 0;
+}
+
+static struct drawn draw(struct job *job, const char *words, unsigned column)
+{
+    struct drawn d = {.column = column};
+    struct picture_ask ask;
+    struct picture *picture;
+    char why[128];
+    assert_int_equal(picture_ask_parse(&ask, words, why, sizeof(why)), 0);
+    assert_int_equal(picture_create(&picture, job, &ask, NULL), 0);
+    int code;
+    while ((code = picture_step(picture, job)) == 1) {
+    }
+    assert_int_equal(code, 0);
+    assert_int_equal(picture_tell(picture, note_column, &d), 0);
+    picture_destroy(picture);
+    return d;
+}
+
+/* Each pattern has its colours and height in the job, though a picture shows nothing of the others. */
+static void a_picture_of_a_part_has_the_colours_and_heights_of_the_whole(void **state)
+{
+    (void)state;
+    struct job *job = make_job(1);
+    run(job, FIRST, "A    C    B    A    ");
+    end_job(job);
+    for (unsigned i = 0; i < 4; i++) {
+        char words[128];
+        struct drawn whole = draw(job, "phases=4 communities=3", i);
+        snprintf(words, sizeof(words), "from=%llu to=%llu phases=1 communities=3",
+                 (unsigned long long)((FIRST + 5 * i) * S),
+                 (unsigned long long)((FIRST + 5 * i + 1) * S));
+        struct drawn alone = draw(job, words, 0);
+        assert_int_equal(alone.bars, whole.bars);
+        assert_memory_equal(alone.names, whole.names, whole.bars * sizeof(whole.names[0]));
+        assert_true(alone.height == whole.height);
+    }
     job_destroy(job);
 }
 
@@ -595,6 +656,7 @@ int main(void)
         cmocka_unit_test(a_late_window_adds_to_the_sums),
         cmocka_unit_test(what_was_read_from_a_recording_is_told_afterwards),
         cmocka_unit_test(a_span_is_cut_into_the_phases_asked_for),
+        cmocka_unit_test(a_picture_of_a_part_has_the_colours_and_heights_of_the_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

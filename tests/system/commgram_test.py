@@ -96,6 +96,15 @@ class Generated(unittest.TestCase):
             partners = {6, 4, 11, 3, 27, 107}
             self.assertEqual({(7, p) for p in partners} | {(p, 7) for p in partners}, set(pairs))
 
+    def test_colours_and_heights_are_those_of_the_job_wherever_the_picture_begins(self):
+        with self.replay('insitu', 60, 2, window=250, pause=400) as replay:
+            whole = replay.picture('--phases', 18, '--communities', 6)
+            for number in (3, 8, 12):  # a step of simulation, the first image, a step after it
+                alone = replay.picture(*replay.span(whole.columns[number]), '--phases', 1, '--communities', 6)
+                self.assertEqual(whole.columns[number]['height'], alone.columns[0]['height'])
+                self.assertEqual([b['community'] for b in whole.bars if b['column'] == number],
+                                 [b['community'] for b in alone.bars if b['column'] == 0])
+
     def test_replayed_twice_the_same_is_told(self):
         answers = set()
         for _ in range(2):
