@@ -49,16 +49,7 @@ struct asking {
     uint64_t start_ns;
 };
 
-enum {
-    OPT_FROM = 256,
-    OPT_TO,
-    OPT_PHASES,
-    OPT_COMMUNITIES,
-    OPT_RANKS,
-    OPT_NO_COLLECTIVES,
-    OPT_KEYS,
-    OPT_TIMEOUT
-};
+enum { OPT_FROM = 256, OPT_TO, OPT_PHASES, OPT_COMMUNITIES, OPT_RANKS, OPT_NO_COLLECTIVES };
 
 static const struct option long_options[] = {
     {"from", required_argument, NULL, OPT_FROM},
@@ -69,24 +60,15 @@ static const struct option long_options[] = {
     {"no-collectives", no_argument, NULL, OPT_NO_COLLECTIVES},
     {"format", required_argument, NULL, 'f'},
     {"job", required_argument, NULL, 'j'},
-    {"connect", required_argument, NULL, 'c'},
-    {"keys", required_argument, NULL, OPT_KEYS},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    DIAL_OPTIONS,
 };
 
-static int wrong(const char *option, const char *value)
-{
-    say("commgram: --%s cannot be \"%s\"; `holter commgram --help` tells more", option, value);
-    return 2;
-}
-
-static int set_seconds(double *out, const char *option, const char *text)
+static int set_seconds(const struct asking *a, double *out, const char *option, const char *text)
 {
     char *end;
     *out = strtod(text, &end);
-    return *text && *end == '\0' && *out >= 0 && *out < 1e9 ? 0 : wrong(option, text);
+    return *text && *end == '\0' && *out >= 0 && *out < 1e9 ? 0
+                                                            : dial_wrong(&a->dial, option, text);
 }
 
 /* The daemon reads the word, and says what is wrong with it. */
@@ -96,65 +78,32 @@ static int add_word(struct asking *a, const char *name, const char *value)
     int length = snprintf(a->words + used, sizeof a->words - used, " %s=%s", name, value);
     return strchr(value, ' ') == NULL && (size_t)length < sizeof a->words - used
                ? 0
-               : wrong(name, value);
+               : dial_wrong(&a->dial, name, value);
 }
 
-/* @return 0, or the exit status */
-static int set_option(struct asking *a, int option)
+static int set_option(void *user, int option, const char *value)
 {
+    struct asking *a = user;
     switch (option) {
     case OPT_FROM:
-        return set_seconds(&a->from, "from", optarg);
+        return set_seconds(a, &a->from, "from", value);
     case OPT_TO:
-        return set_seconds(&a->to, "to", optarg);
+        return set_seconds(a, &a->to, "to", value);
     case OPT_PHASES:
-        return add_word(a, "phases", optarg);
+        return add_word(a, "phases", value);
     case OPT_COMMUNITIES:
-        return add_word(a, "communities", optarg);
+        return add_word(a, "communities", value);
     case OPT_RANKS:
-        return add_word(a, "ranks", optarg);
+        return add_word(a, "ranks", value);
     case OPT_NO_COLLECTIVES:
         return add_word(a, "modelled", "0");
     case 'f':
-        a->json = strcmp(optarg, "json") == 0;
-        return a->json || strcmp(optarg, "text") == 0 ? 0 : wrong("format", optarg);
-    case 'j':
-        a->job = optarg;
-        return 0;
+        a->json = strcmp(value, "json") == 0;
+        return a->json || strcmp(value, "text") == 0 ? 0 : dial_wrong(&a->dial, "format", value);
     default:
-        a->dial.patience_ns = dial_seconds(optarg);
-        return a->dial.patience_ns ? 0 : wrong("timeout", optarg);
+        a->job = value;
+        return 0;
     }
-}
-
-/* @return -1 to go on, or the exit status */
-static int parse(struct asking *a, int argc, char **argv)
-{
-    const char *connect = NULL, *keys = NULL;
-    int option, status = 0;
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    while (!status && (option = getopt_long(argc, argv, "f:j:c:h", long_options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        if (option == '?')
-            return 2;
-        if (option == 'c')
-            connect = optarg;
-        else if (option == OPT_KEYS)
-            keys = optarg;
-        else
-            status = set_option(a, option);
-    }
-    if (!status && optind < argc) {
-        say("commgram: \"%s\" is one word too many; `holter commgram --help` tells more",
-            argv[optind]);
-        status = 2;
-    }
-    if (!status)
-        status = dial_resolve(&a->dial, connect, keys);
-    return status ? status : -1;
 }
 
 static void print(const struct asking *a, const struct wire_message *message)
@@ -222,7 +171,8 @@ int cmd_commgram(int argc, char **argv)
         .dial = {.command = "commgram", .role = ROLE_VIEWER, .patience_ns = 5000000000},
         .from = NAN,
         .to = NAN};
-    int status = parse(&a, argc, argv);
+    const struct dial_options options = {help, "f:j:" DIAL_LETTERS, long_options, set_option, &a};
+    int status = dial_parse(&a.dial, &options, argc, argv);
     if (status >= 0)
         return status;
     log_start("holter", -1);

@@ -46,68 +46,25 @@ struct status {
     size_t count;
 };
 
-enum { OPT_KEYS = 256, OPT_TIMEOUT };
-
 static const struct option long_options[] = {
     {"format", required_argument, NULL, 'f'},
     {"job", required_argument, NULL, 'j'},
     {"verbose", no_argument, NULL, 'v'},
-    {"connect", required_argument, NULL, 'c'},
-    {"keys", required_argument, NULL, OPT_KEYS},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    DIAL_OPTIONS,
 };
 
-static int wrong(const char *option, const char *value)
+static int set_option(void *user, int option, const char *value)
 {
-    say("status: --%s cannot be \"%s\"; `holter status --help` tells more", option, value);
-    return 2;
-}
-
-/* @return -1 to go on, or the exit status */
-static int parse(struct status *status, int argc, char **argv)
-{
-    const char *connect = NULL, *keys = NULL;
-    int option;
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    while ((option = getopt_long(argc, argv, "f:j:vc:h", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'f':
-            status->json = strcmp(optarg, "json") == 0;
-            if (!status->json && strcmp(optarg, "text") != 0)
-                return wrong("format", optarg);
-            break;
-        case 'j':
-            status->job = optarg;
-            break;
-        case 'v':
-            status->verbose = 1;
-            break;
-        case 'c':
-            connect = optarg;
-            break;
-        case OPT_KEYS:
-            keys = optarg;
-            break;
-        case OPT_TIMEOUT:
-            status->dial.patience_ns = dial_seconds(optarg);
-            if (!status->dial.patience_ns)
-                return wrong("timeout", optarg);
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return 0;
-        default:
-            return 2;
-        }
-    }
-    if (optind < argc) {
-        say("status: \"%s\" is one word too many; `holter status --help` tells more", argv[optind]);
-        return 2;
-    }
-    int result = dial_resolve(&status->dial, connect, keys);
-    return result ? result : -1;
+    struct status *status = user;
+    if (option == 'j')
+        status->job = value;
+    else if (option == 'v')
+        status->verbose = 1;
+    else
+        status->json = strcmp(value, "json") == 0;
+    return option != 'f' || status->json || strcmp(value, "text") == 0
+               ? 0
+               : dial_wrong(&status->dial, "format", value);
 }
 
 /* ---- asking -------------------------------------------------------------- */
@@ -307,7 +264,9 @@ int cmd_status(int argc, char **argv)
 {
     struct status status = {
         .dial = {.command = "status", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
-    int result = parse(&status, argc, argv);
+    const struct dial_options options = {help, "f:j:v" DIAL_LETTERS, long_options, set_option,
+                                         &status};
+    int result = dial_parse(&status.dial, &options, argc, argv);
     if (result >= 0)
         return result;
     log_start("holter", -1);

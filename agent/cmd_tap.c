@@ -65,91 +65,50 @@ struct tap {
     int cut;   /* standard output takes no more */
 };
 
-enum { OPT_FOR = 256, OPT_COUNT, OPT_UNTIL_END, OPT_NO_SNAPSHOT, OPT_KEYS, OPT_TIMEOUT };
+enum { OPT_FOR = 256, OPT_COUNT, OPT_UNTIL_END, OPT_NO_SNAPSHOT };
 
 static const struct option long_options[] = {
     {"topic", required_argument, NULL, 't'},
     {"format", required_argument, NULL, 'f'},
     {"job", required_argument, NULL, 'j'},
-    {"connect", required_argument, NULL, 'c'},
     {"for", required_argument, NULL, OPT_FOR},
     {"count", required_argument, NULL, OPT_COUNT},
     {"until-end", no_argument, NULL, OPT_UNTIL_END},
     {"no-snapshot", no_argument, NULL, OPT_NO_SNAPSHOT},
-    {"keys", required_argument, NULL, OPT_KEYS},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    DIAL_OPTIONS,
 };
 
-static int wrong(const char *option, const char *value)
+static int set_option(void *user, int option, const char *value)
 {
-    say("tap: --%s cannot be \"%s\"; `holter tap --help` tells more", option, value);
-    return 2;
-}
-
-/* @return 0, or the exit status */
-static int set_option(struct tap *tap, int option)
-{
+    struct tap *tap = user;
     char *end;
     switch (option) {
     case 't':
-        tap->topics = optarg;
+        tap->topics = value;
         return 0;
     case 'f':
-        tap->json = strcmp(optarg, "json") == 0;
-        return tap->json || strcmp(optarg, "text") == 0 ? 0 : wrong("format", optarg);
+        tap->json = strcmp(value, "json") == 0;
+        return tap->json || strcmp(value, "text") == 0 ? 0
+                                                       : dial_wrong(&tap->dial, "format", value);
     case 'j':
-        tap->job = optarg;
+        tap->job = value;
         return 0;
     case OPT_FOR:
-        tap->for_ns = dial_seconds(optarg);
-        return tap->for_ns ? 0 : wrong("for", optarg);
+        tap->for_ns = dial_seconds(value);
+        return tap->for_ns ? 0 : dial_wrong(&tap->dial, "for", value);
     case OPT_COUNT:
         errno = 0;
-        tap->count = strtoull(optarg, &end, 10);
-        return *end == '\0' && *optarg != '-' && errno == 0 && tap->count > 0
+        tap->count = strtoull(value, &end, 10);
+        return *end == '\0' && *value != '-' && errno == 0 && tap->count > 0
                    ? 0
-                   : wrong("count", optarg);
+                   : dial_wrong(&tap->dial, "count", value);
     case OPT_UNTIL_END:
         tap->until_end = 1;
         return 0;
-    case OPT_NO_SNAPSHOT:
+    default:
         tap->snapshot = 0;
         return 0;
-    default:
-        tap->dial.patience_ns = dial_seconds(optarg);
-        return tap->dial.patience_ns ? 0 : wrong("timeout", optarg);
     }
-}
-
-/* @return -1 to go on, or the exit status */
-static int parse(struct tap *tap, int argc, char **argv)
-{
-    const char *connect = NULL, *keys = NULL;
-    int option, status = 0;
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    while (!status && (option = getopt_long(argc, argv, "t:f:j:c:h", long_options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        if (option == '?')
-            return 2;
-        if (option == 'c')
-            connect = optarg;
-        else if (option == OPT_KEYS)
-            keys = optarg;
-        else
-            status = set_option(tap, option);
-    }
-    if (!status && optind < argc) {
-        say("tap: \"%s\" is one word too many; `holter tap --help` tells more", argv[optind]);
-        status = 2;
-    }
-    if (!status)
-        status = dial_resolve(&tap->dial, connect, keys);
-    return status ? status : -1;
 }
 
 /* ---- printing ------------------------------------------------------------ */
@@ -275,7 +234,9 @@ int cmd_tap(int argc, char **argv)
 {
     struct tap tap = {.dial = {.command = "tap", .role = ROLE_VIEWER, .patience_ns = 5000000000},
                       .snapshot = 1};
-    int status = parse(&tap, argc, argv);
+    const struct dial_options options = {help, "t:f:j:" DIAL_LETTERS, long_options, set_option,
+                                         &tap};
+    int status = dial_parse(&tap.dial, &options, argc, argv);
     if (status >= 0)
         return status;
     log_start("holter", -1);

@@ -64,62 +64,33 @@ struct top {
     bool changed;
 };
 
-enum { OPT_ONCE = 256, OPT_KEYS, OPT_TIMEOUT };
+enum { OPT_ONCE = 256 };
 
 static const struct option long_options[] = {
     {"once", no_argument, NULL, OPT_ONCE},
     {"job", required_argument, NULL, 'j'},
-    {"connect", required_argument, NULL, 'c'},
-    {"keys", required_argument, NULL, OPT_KEYS},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    DIAL_OPTIONS,
 };
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct top *top = user;
+    if (option == OPT_ONCE)
+        top->once = 1;
+    else
+        top->job = value;
+    return 0;
+}
 
 /* @return -1 to go on, or the exit status */
 static int parse(struct top *top, int argc, char **argv)
 {
-    const char *connect = NULL, *keys = NULL;
-    int option;
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    while ((option = getopt_long(argc, argv, "j:c:h", long_options, NULL)) != -1) {
-        switch (option) {
-        case OPT_ONCE:
-            top->once = 1;
-            break;
-        case 'j':
-            top->job = optarg;
-            break;
-        case 'c':
-            connect = optarg;
-            break;
-        case OPT_KEYS:
-            keys = optarg;
-            break;
-        case OPT_TIMEOUT:
-            top->dial.patience_ns = dial_seconds(optarg);
-            if (top->dial.patience_ns)
-                break;
-            say("top: --timeout cannot be \"%s\"; `holter top --help` tells more", optarg);
-            return 2;
-        case 'h':
-            fputs(help, stdout);
-            return 0;
-        default:
-            return 2;
-        }
-    }
-    if (optind < argc) {
-        say("top: \"%s\" is one word too many; `holter top --help` tells more", argv[optind]);
-        return 2;
-    }
-    if (!top->once && (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))) {
-        say("top: standard input and output must be a terminal; `holter top --once` prints one "
-            "page");
-        return 2;
-    }
-    int status = dial_resolve(&top->dial, connect, keys);
-    return status ? status : -1;
+    const struct dial_options options = {help, "j:" DIAL_LETTERS, long_options, set_option, top};
+    int status = dial_parse(&top->dial, &options, argc, argv);
+    if (status >= 0 || top->once || (isatty(STDOUT_FILENO) && isatty(STDIN_FILENO)))
+        return status;
+    say("top: standard input and output must be a terminal; `holter top --once` prints one page");
+    return 2;
 }
 
 /* ---- taking in --------------------------------------------------------------- */

@@ -11,7 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-int dial_resolve(struct dial *dial, const char *connect, const char *keys)
+int dial_wrong(const struct dial *dial, const char *option, const char *value)
+{
+    say("%s: --%s cannot be \"%s\"; `holter %s --help` tells more", dial->command, option, value,
+        dial->command);
+    return 2;
+}
+
+/* Where to dial. @return 0, or the exit status */
+static int resolve(struct dial *dial, const char *connect, const char *keys)
 {
     char why[512];
     int error = 0;
@@ -38,6 +46,53 @@ int dial_resolve(struct dial *dial, const char *connect, const char *keys)
     if (error)
         say("%s: the directory of keys: %s", dial->command, holter_strerror(error));
     return error ? 2 : 0;
+}
+
+/* What has been read. */
+struct given {
+    const char *connect, *keys;
+};
+
+/* @return 0, or the exit status */
+static int take_option(struct dial *dial, const struct dial_options *o, int option,
+                       struct given *given)
+{
+    switch (option) {
+    case 'c':
+        given->connect = optarg;
+        return 0;
+    case DIAL_OPTION_KEYS:
+        given->keys = optarg;
+        return 0;
+    case DIAL_OPTION_TIMEOUT:
+        dial->patience_ns = dial_seconds(optarg);
+        return dial->patience_ns ? 0 : dial_wrong(dial, "timeout", optarg);
+    case '?':
+        return 2;
+    default:
+        return o->set(o->user, option, optarg);
+    }
+}
+
+int dial_parse(struct dial *dial, const struct dial_options *o, int argc, char **argv)
+{
+    struct given given = {0};
+    int option, status = 0;
+    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
+    while (!status && (option = getopt_long(argc, argv, o->letters, o->names, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(o->help, stdout);
+            return 0;
+        }
+        status = take_option(dial, o, option, &given);
+    }
+    if (!status && optind < argc) {
+        say("%s: \"%s\" is one word too many; `holter %s --help` tells more", dial->command,
+            argv[optind], dial->command);
+        status = 2;
+    }
+    status = status ? status : resolve(dial, given.connect, given.keys);
+    return status ? status : -1;
 }
 
 int dial_open(const struct dial *dial, struct client **out)

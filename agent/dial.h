@@ -5,6 +5,7 @@
 
 #include "proto/client.h"
 
+#include <getopt.h>
 #include <limits.h>
 #include <stdint.h>
 
@@ -18,11 +19,34 @@ struct dial {
     uint64_t patience_ns; /**< how long a daemon may be away before it is given up */
 };
 
-/** Find out where to dial.
- *  @param connect  endpoint, NULL: see session_find_daemon()
- *  @param keys     directory, NULL: see session_find_keys()
- *  @return 0, or the exit status, after saying why */
-int dial_resolve(struct dial *dial, const char *connect, const char *keys);
+/** Options that all clients have: entries that end a command's list, and their letters. */
+enum { DIAL_OPTION_KEYS = 1000, DIAL_OPTION_TIMEOUT };
+#define DIAL_OPTIONS                                                                               \
+    {"connect", required_argument, NULL, 'c'},                                                     \
+        {"keys", required_argument, NULL, DIAL_OPTION_KEYS},                                       \
+        {"timeout", required_argument, NULL, DIAL_OPTION_TIMEOUT},                                 \
+        {"help", no_argument, NULL, 'h'},                                                          \
+    {                                                                                              \
+        NULL, 0, NULL, 0                                                                           \
+    }
+#define DIAL_LETTERS "c:h"
+
+/** What a client takes from its command line. */
+struct dial_options {
+    const char *help;           /**< for --help */
+    const char *letters;        /**< of its short options, DIAL_LETTERS included */
+    const struct option *names; /**< its long options, DIAL_OPTIONS included */
+    /** One of its own options. @param value  NULL: it has none @return 0, or the exit status */
+    int (*set)(void *user, int option, const char *value);
+    void *user;
+};
+
+/** Read a command line of options only, and find out where to dial.
+ *  @return -1 to go on, or the exit status, after saying why */
+int dial_parse(struct dial *dial, const struct dial_options *options, int argc, char **argv);
+
+/** Say that an option cannot have a value. @return the exit status, 2 */
+int dial_wrong(const struct dial *dial, const char *option, const char *value);
 
 /** Make the client. @return 0, or the exit status, after saying why */
 int dial_open(const struct dial *dial, struct client **out);
