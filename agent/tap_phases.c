@@ -15,18 +15,6 @@ static void head(FILE *out, const char *topic, const char *job, uint64_t window)
     fprintf(out, "  window %" PRIu64, window);
 }
 
-static void count_cell(FILE *out, int width, uint64_t count)
-{
-    struct quantity q;
-    tap_cell(out, -width, quantity_count(&q, (double)count));
-}
-
-static void bytes_cell(FILE *out, int width, uint64_t bytes)
-{
-    struct quantity q;
-    tap_cell(out, -width, quantity_bytes(&q, (double)bytes));
-}
-
 static void span_cells(FILE *out, uint64_t begin_ns, uint64_t end_ns)
 {
     struct quantity q;
@@ -58,14 +46,14 @@ void tap_phases(FILE *out, const struct wire_phases *m)
         const struct wire_phase_row *p = &m->phases[i];
         fprintf(out, "%7" PRIu64 "  ", p->id);
         span_cells(out, p->begin_ns, p->end_ns);
-        count_cell(out, 10, p->messages);
-        bytes_cell(out, 11, p->bytes);
-        count_cell(out, 10, p->modelled);
-        count_cell(out, 10, p->pairs);
-        count_cell(out, 8, p->ranks);
-        count_cell(out, 13, p->communities);
+        tap_count(out, 10, p->messages);
+        tap_bytes(out, 11, p->bytes);
+        tap_count(out, 10, p->modelled);
+        tap_count(out, 10, p->pairs);
+        tap_count(out, 8, p->ranks);
+        tap_count(out, 13, p->communities);
         real_cell(out, 12, 3, p->modularity);
-        count_cell(out, 10, p->folded);
+        tap_count(out, 10, p->folded);
         fputs(p->open ? "  open\n" : "\n", out);
     }
 }
@@ -83,7 +71,7 @@ void tap_curve(FILE *out, const struct wire_curve *m)
         span_cells(out, p->begin_ns, p->end_ns);
         real_cell(out, 10, 4, p->height);
         real_cell(out, 12, 4, p->difference);
-        count_cell(out, 13, p->communities);
+        tap_count(out, 13, p->communities);
         if (p->returned)
             fprintf(out, "  that of phase %" PRIu64, p->resembles);
         else if (p->resembles)
@@ -106,12 +94,12 @@ static void print_columns(FILE *out, const struct wire_commgram *m)
         const struct wire_column_row *c = &m->columns[i];
         fprintf(out, "%7" PRIu64 "  ", i);
         span_cells(out, c->begin_ns, c->end_ns);
-        count_cell(out, 10, c->messages);
-        bytes_cell(out, 11, c->bytes);
-        count_cell(out, 10, c->modelled);
-        count_cell(out, 10, c->folded);
-        count_cell(out, 8, c->ranks);
-        count_cell(out, 8, c->communities);
+        tap_count(out, 10, c->messages);
+        tap_bytes(out, 11, c->bytes);
+        tap_count(out, 10, c->modelled);
+        tap_count(out, 10, c->folded);
+        tap_count(out, 8, c->ranks);
+        tap_count(out, 8, c->communities);
         real_cell(out, 12, 3, c->modularity);
         real_cell(out, 10, 4, c->height);
         fputs(c->open ? "  open\n" : "\n", out);
@@ -156,10 +144,10 @@ void tap_commgram(FILE *out, const struct wire_commgram *m)
         const struct wire_ribbon_row *r = &m->ribbons[i];
         fprintf(out, "  phase %" PRIu64 " from bar %" PRIu64 " to %" PRIu64 ":", r->column, r->from,
                 r->to);
-        count_cell(out, 10, r->messages);
-        bytes_cell(out, 11, r->bytes);
+        tap_count(out, 10, r->messages);
+        tap_bytes(out, 11, r->bytes);
         fprintf(out, " in messages of ");
-        bytes_cell(out, 0, size_class_floor((uint16_t)r->size_class));
+        tap_bytes(out, 0, size_class_floor((uint16_t)r->size_class));
         fputs(r->modelled ? ", of collectives\n" : "\n", out);
     }
 }

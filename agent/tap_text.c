@@ -25,14 +25,13 @@ void tap_cell(FILE *out, int width, const char *text)
         fprintf(out, "%*s", pad, "");
 }
 
-/* Cells of numbers stand to the right, with two spaces before them. */
-static void count_cell(FILE *out, int width, uint64_t count)
+void tap_count(FILE *out, int width, uint64_t count)
 {
     struct quantity q;
     tap_cell(out, -width, quantity_count(&q, (double)count));
 }
 
-static void bytes_cell(FILE *out, int width, uint64_t bytes)
+void tap_bytes(FILE *out, int width, uint64_t bytes)
 {
     struct quantity q;
     tap_cell(out, -width, quantity_bytes(&q, (double)bytes));
@@ -183,14 +182,14 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
     for (uint64_t i = 0; i < w->ranks_count; i++) {
         const struct wire_rank_row *r = &w->ranks[i];
         number_cell(out, 9, r->rank);
-        count_cell(out, 10, r->calls);
-        count_cell(out, 10, r->sent);
-        bytes_cell(out, 11, r->sent_bytes);
-        count_cell(out, 10, r->received);
-        bytes_cell(out, 11, r->received_bytes);
+        tap_count(out, 10, r->calls);
+        tap_count(out, 10, r->sent);
+        tap_bytes(out, 11, r->sent_bytes);
+        tap_count(out, 10, r->received);
+        tap_bytes(out, 11, r->received_bytes);
         tap_cell(out, -9, quantity_share(&share, (double)MPI_NS(r), whole));
         tap_cell(out, -9, quantity_share(&waiting, (double)WAITING_NS(r), whole));
-        count_cell(out, 7, r->lost);
+        tap_count(out, 7, r->lost);
         if (r->in_call) {
             fprintf(out, "  %s ", call_name((uint16_t)r->in_call));
             time_cell(out, 0, (double)r->in_call_ns);
@@ -249,10 +248,10 @@ static void print_pairs(FILE *out, const struct wire_pair_window *w, int snapsho
             tap_cell(out, -13, "*");
         else
             fprintf(out, "%13" PRId64, p->destination);
-        count_cell(out, 10, sum.messages);
-        bytes_cell(out, 11, sum.bytes);
-        bytes_cell(out, 11, sum.smallest);
-        bytes_cell(out, 11, sum.largest);
+        tap_count(out, 10, sum.messages);
+        tap_bytes(out, 11, sum.bytes);
+        tap_bytes(out, 11, sum.smallest);
+        tap_bytes(out, 11, sum.largest);
         names_cell(out, comm_name(w->comms, w->comms_count, p->comm),
                    region_name(w->regions, w->regions_count, p->region));
     }
@@ -272,10 +271,10 @@ static void print_calls(FILE *out, const struct wire_call_window *w, int snapsho
         const struct wire_call_row *c = &w->calls[i];
         fputs("  ", out);
         tap_cell(out, 22, call_name((uint16_t)c->call));
-        count_cell(out, 7, c->rank);
-        count_cell(out, 10, c->calls);
-        bytes_cell(out, 11, c->bytes);
-        bytes_cell(out, 11, c->bytes_in);
+        tap_count(out, 7, c->rank);
+        tap_count(out, 10, c->calls);
+        tap_bytes(out, 11, c->bytes);
+        tap_bytes(out, 11, c->bytes_in);
         time_cell(out, 11, (double)c->time_ns);
         time_cell(out, 11, c->calls ? (double)c->time_ns / (double)c->calls : 0);
         time_cell(out, 11, (double)c->longest_ns);
@@ -308,13 +307,13 @@ static void print_nodes(FILE *out, const struct wire_nodes *nodes)
             fputs("  nothing reported yet\n", out);
             continue;
         }
-        count_cell(out, 7, n->ranks);
-        count_cell(out, 10, n->events);
-        count_cell(out, 10, n->lost);
-        count_cell(out, 10, n->windows_dropped);
-        bytes_cell(out, 11, n->uplink_bytes);
+        tap_count(out, 7, n->ranks);
+        tap_count(out, 10, n->events);
+        tap_count(out, 10, n->lost);
+        tap_count(out, 10, n->windows_dropped);
+        tap_bytes(out, 11, n->uplink_bytes);
         time_cell(out, 11, (double)n->cpu_ns);
-        bytes_cell(out, 11, n->rss_bytes);
+        tap_bytes(out, 11, n->rss_bytes);
         time_cell(out, 14, (double)n->clock_offset_ns);
         time_cell(out, 10, (double)n->clock_error_ns);
         if (n->call_cost_ns >= 0)
@@ -419,7 +418,7 @@ static void print_series(FILE *out, const struct wire_series_row *s)
         snprintf(name, sizeof name, "%s", scopes[s->scope]);
     fputs("  ", out);
     tap_cell(out, 16, name);
-    count_cell(out, 10, s->messages);
+    tap_count(out, 10, s->messages);
     tap_cell(out, -9, quantity_share(&share, (double)s->delayed, (double)s->messages));
     time_cell(out, 11, (double)s->transfer_ns / (double)s->messages);
     times_cell(out, 8, s->reference);

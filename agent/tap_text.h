@@ -14,4 +14,8 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot);
  *  negative. Control characters, which could steer the terminal, become '?'. */
 void tap_cell(FILE *out, int width, const char *text);
 
+/** Cells of numbers, to the right: 12.3 k, 4.56 MiB. */
+void tap_count(FILE *out, int width, uint64_t count);
+void tap_bytes(FILE *out, int width, uint64_t bytes);
+
 #endif
