@@ -2,14 +2,16 @@
  * own, report windows of a halo exchange to a holterd that is pinned to one core.
  *
  *   daemon_load HOLTERD [--agents N] [--ranks N] [--windows N] [--window-ms N] [--spread-ms N]
- *   [--order ORDER]
- *               [--record DIR] [--viewer] [--workers N]
+ *               [--order ORDER] [--record DIR] [--viewer] [--workers N] [--burst-rows N] [--no-bursts]
  *
  * The work: ranks form a periodic 3-d box; each exchanges messages with its 26 neighbours in sizes
  * of faces, edges and corners, so that a window message of 8 ranks has 8 rank rows, about 190 pair
  * rows (a tenth of the pairs is silent in any window, another tenth each time), and 80 call rows;
  * besides, a row of transfer times for each pair within the node, a histogram of them, and both
  * halves of as many messages between nodes as the daemon asks for (32 of a node).
+ * Ten times a window all ranks exchange and then call MPI_Allreduce: bursts of these are reported as
+ * an agent would, in as many rows as the daemon's criteria ask for, and in --burst-rows (by default
+ * an agent's guess) until they came; unless --no-bursts is given.
  * ORDER is how an agent lists its pairs: "same" in each window, "turned" (default: another rank and
  * another partner first in each window), or "shuffled". Agents report within --spread-ms after the
  * end of a window, by default half a window; the daemon's grace is 250 ms more, so that each window
@@ -29,6 +31,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
@@ -45,15 +48,22 @@
 
 #define PARTNERS 26u
 #define CALLS 10u
-#define BUCKETS 40u       /* classes of transfer times in the histogram of a node */
-#define HALVES_PICKED 12u /* one of so many pairs between nodes has a message picked */
+#define BUCKETS 40u               /* classes of transfer times in the histogram of a node */
+#define HALVES_PICKED 12u         /* one of so many pairs between nodes has a message picked */
+#define EXCHANGES 10u             /* of a window, at most the fewest messages of a pair */
+#define BURST_ROWS 4096u          /* what an agent sends at most, unless it is told otherwise */
+#define JOB_BURST_ROWS (1u << 19) /* what all agents together send, until they are told */
+#define LEAST_BURST_ROWS 64u
+#define ALLREDUCE 112u /* see agent/probe/calls.def */
 #define JOB "load.0"
 #define S UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
 
+__extension__ typedef unsigned __int128 wide;
+
 struct settings {
     const char *holterd;
-    unsigned agents, ranks, windows, workers;
+    unsigned agents, ranks, windows, workers, burst_rows; /* 0: no bursts */
     uint64_t window_ns, spread_ns;
     const char *order;
     const char *record;
@@ -64,7 +74,7 @@ struct settings {
 
 struct agent {
     void *socket;
-    uint64_t instance, seq, acked;
+    uint64_t instance, seq, acked, burst_rows;
     struct wire_buffer next; /* the message to send when it is due */
 };
 
@@ -128,7 +138,10 @@ struct rows {
     struct wire_transfer_row *transfers;
     struct wire_half_row *halves;
     struct wire_latency_row latencies[BUCKETS];
-    uint64_t pair_count, transfer_count, half_count;
+    struct wire_burst_row bursts[2 * EXCHANGES];
+    struct wire_burst_pair_row
+        *burst_pairs; /* those with the most bytes first while a burst is made */
+    uint64_t pair_count, transfer_count, half_count, burst_count, burst_pair_count;
 };
 
 static void make_pairs(const struct settings *s, unsigned agent, uint64_t window, struct rows *rows)
@@ -261,6 +274,107 @@ static uint64_t make_ranks(const struct settings *s, unsigned agent, uint64_t wi
     return sent;
 }
 
+/* ---- bursts -------------------------------------------------------------- */
+
+/* How many bursts of so many rows fit: an agent merges until they do. */
+static unsigned fitting(uint64_t rows, uint64_t most)
+{
+    unsigned bursts = EXCHANGES;
+    while (bursts > 1 && bursts * (rows + 1) > most)
+        bursts = bursts * 3 / 4;
+    return bursts;
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct wire_burst_pair_row *a = left, *b = right;
+    return (a->bytes < b->bytes) - (a->bytes > b->bytes);
+}
+
+/* End a burst, whose rows were appended. Those beyond `keep` are folded.
+ * @param first, end  of its exchanges */
+static void end_burst(const struct settings *s, struct rows *rows, struct wire_burst_row burst,
+                      unsigned agent, uint64_t window, unsigned first, unsigned end, uint64_t keep)
+{
+    struct wire_burst_pair_row *pairs = rows->burst_pairs + rows->burst_pair_count;
+    uint64_t apart = s->window_ns / EXCHANGES, offset = agent * UINT64_C(7919) % (apart / 10);
+    uint64_t begin = window * s->window_ns + apart / 4 + offset;
+    if (burst.pairs > keep)
+        qsort(pairs, burst.pairs, sizeof(*pairs), by_bytes);
+    for (uint64_t i = 0; i < burst.pairs; i++) {
+        burst.messages += pairs[i].messages;
+        burst.bytes += pairs[i].bytes;
+        burst.other_messages += i < keep ? 0 : pairs[i].messages;
+        burst.other_bytes += i < keep ? 0 : pairs[i].bytes;
+        burst.other_pairs += i >= keep;
+    }
+    burst.pairs -= burst.other_pairs;
+    burst.first_ns = begin + first * apart + (burst.collective ? apart / 4 : 0);
+    burst.last_ns = begin + (end - 1) * apart + apart / 8 + (burst.collective ? apart / 4 : 0);
+    wide ends = (wide)burst.first_ns + burst.last_ns, sum = (burst.messages * ends + 1) / 2;
+    burst.time_sum_high = (uint64_t)(sum >> 64);
+    burst.time_sum_low = (uint64_t)sum;
+    rows->bursts[rows->burst_count++] = burst;
+    rows->burst_pair_count += burst.pairs;
+}
+
+static struct wire_burst_pair_row *next_row(struct rows *rows, struct wire_burst_row *burst)
+{
+    return &rows->burst_pairs[rows->burst_pair_count + burst->pairs++];
+}
+
+/* A run of exchanges; each sends a tenth of the window's messages. */
+static struct wire_burst_row put_messages(struct rows *rows, unsigned first, unsigned end)
+{
+    struct wire_burst_row burst = {0};
+    for (uint64_t i = 0; i < rows->pair_count; i++) {
+        const struct wire_pair_row *pair = &rows->pairs[i];
+        uint64_t messages = pair->messages * end / EXCHANGES - pair->messages * first / EXCHANGES;
+        *next_row(rows, &burst) = (struct wire_burst_pair_row){
+            .source = pair->source,
+            .destination = (uint64_t)pair->destination,
+            .size_class = pair->size_class,
+            .messages = messages,
+            .bytes = messages * (pair->bytes / pair->messages),
+        };
+    }
+    return burst;
+}
+
+static struct wire_burst_row put_calls(const struct settings *s, struct rows *rows, unsigned agent,
+                                       unsigned first, unsigned end)
+{
+    struct wire_burst_row burst = {.collective = 1};
+    for (unsigned r = 0; r < s->ranks; r++)
+        *next_row(rows, &burst) = (struct wire_burst_pair_row){
+            .source = (uint64_t)agent * s->ranks + r,
+            .size_class = 8,
+            .messages = end - first,
+            .bytes = 8 * (end - first),
+        };
+    return burst;
+}
+
+/* Calls take a quarter of the rows at most. */
+static void make_bursts(const struct settings *s, unsigned agent, uint64_t window, uint64_t most,
+                        struct rows *rows)
+{
+    unsigned calls = fitting(s->ranks, most / 4);
+    uint64_t keep = most / 4 - 1, used = calls * (1 + (keep < s->ranks ? keep : s->ranks));
+    rows->burst_count = rows->burst_pair_count = 0;
+    for (unsigned i = 0; i < calls; i++) {
+        unsigned first = i * EXCHANGES / calls, end = (i + 1) * EXCHANGES / calls;
+        struct wire_burst_row burst = put_calls(s, rows, agent, first, end);
+        end_burst(s, rows, burst, agent, window, first, end, keep);
+    }
+    unsigned bursts = fitting(rows->pair_count, most - used);
+    for (unsigned i = 0; i < bursts; i++) {
+        unsigned first = i * EXCHANGES / bursts, end = (i + 1) * EXCHANGES / bursts;
+        struct wire_burst_row burst = put_messages(rows, first, end);
+        end_burst(s, rows, burst, agent, window, first, end, most - used - 1);
+    }
+}
+
 /* ---- agents -------------------------------------------------------------- */
 
 static void encode(struct wire_buffer *buffer, enum wire_type type, const void *message)
@@ -295,6 +409,9 @@ static uint64_t read_answers(struct agent *agent, struct wire_arena *arena, int 
             daemon_ns = message.welcome.daemon_ns;
         else if (message.type == WIRE_TYPE_ACK && message.ack.seq > agent->acked)
             agent->acked = message.ack.seq;
+        else if (message.type == WIRE_TYPE_CRITERIA)
+            agent->burst_rows =
+                message.criteria.burst_rows == 0 ? BURST_ROWS : message.criteria.burst_rows;
         else if (message.type == WIRE_TYPE_REFUSED)
             fprintf(stderr, "daemon_load: refused: %s\n", message.refused.text);
     }
@@ -308,7 +425,9 @@ static uint64_t dial(const struct settings *s, void *context, struct agent *agen
     char host[32];
     int linger = 5000;
     snprintf(host, sizeof(host), "node%05u", number);
-    *agent = (struct agent){.socket = zmq_socket(context, ZMQ_DEALER), .instance = number + 1};
+    *agent = (struct agent){.socket = zmq_socket(context, ZMQ_DEALER),
+                            .instance = number + 1,
+                            .burst_rows = s->burst_rows};
     if (agent->socket == NULL || zmq_connect(agent->socket, s->endpoint) != 0)
         die("connect");
     zmq_setsockopt(agent->socket, ZMQ_LINGER, &linger, sizeof(linger));
@@ -353,11 +472,14 @@ static uint64_t make_window(const struct settings *s, struct agent *agent, unsig
         {.id = 1, .size = s->agents * s->ranks, .name = "MPI_COMM_WORLD"},
         {.id = 2, .size = 1, .name = "MPI_COMM_SELF"}};
     struct wire_region_row region = {"outside"};
+    struct wire_collective_row collective = {.call = ALLREDUCE, .comm = 0, .root = -1};
     char host[32];
     snprintf(host, sizeof(host), "node%05u", number);
     make_pairs(s, number, window, rows);
     uint64_t sent = make_ranks(s, number, window, rows);
     make_latency(s, number, window, rows);
+    if (s->burst_rows != 0)
+        make_bursts(s, number, window, agent->burst_rows, rows);
     struct wire_node_row node = {.host = host,
                                  .agent_pid = number + 1,
                                  .connected = 1,
@@ -389,6 +511,12 @@ static uint64_t make_window(const struct settings *s, struct agent *agent, unsig
                                   .latencies_count = BUCKETS,
                                   .halves = rows->halves,
                                   .halves_count = rows->half_count,
+                                  .bursts = rows->bursts,
+                                  .bursts_count = rows->burst_count,
+                                  .burst_pairs = rows->burst_pairs,
+                                  .burst_pairs_count = rows->burst_pair_count,
+                                  .collectives = &collective,
+                                  .collectives_count = rows->burst_count != 0,
                                   .clock_error_ns = 5000,
                                   .node = &node,
                                   .node_count = 1};
@@ -424,11 +552,13 @@ static void work(const struct settings *s, unsigned worker, int ready, int go, i
     unsigned count = last - first;
     struct agent *agents = calloc(count, sizeof(*agents));
     size_t pairs = (size_t)s->ranks * PARTNERS;
-    struct rows rows = {.ranks = calloc(s->ranks, sizeof(struct wire_rank_row)),
-                        .pairs = calloc(pairs, sizeof(struct wire_pair_row)),
-                        .calls = calloc((size_t)s->ranks * CALLS, sizeof(struct wire_call_row)),
-                        .transfers = calloc(pairs, sizeof(struct wire_transfer_row)),
-                        .halves = calloc(2 * pairs, sizeof(struct wire_half_row))};
+    struct rows rows = {
+        .ranks = calloc(s->ranks, sizeof(struct wire_rank_row)),
+        .pairs = calloc(pairs, sizeof(struct wire_pair_row)),
+        .calls = calloc((size_t)s->ranks * CALLS, sizeof(struct wire_call_row)),
+        .transfers = calloc(pairs, sizeof(struct wire_transfer_row)),
+        .halves = calloc(2 * pairs, sizeof(struct wire_half_row)),
+        .burst_pairs = calloc(EXCHANGES * (pairs + s->ranks), sizeof(struct wire_burst_pair_row))};
     struct tally tally = {0};
     struct wire_buffer buffer = {0};
     struct wire_arena arena = {0};
@@ -675,9 +805,9 @@ static int run(struct settings *s)
     int64_t missing = (int64_t)(all.sent - seen.sent);
     int lost = missing != 0 || all.unacked != 0;
     printf("agents %u  ranks %u  pairs %" PRIu64
-           "  order %s  recording %s  viewer of everything %s\n",
-           s->agents, s->agents * s->ranks, pairs, s->order, s->record ? "on" : "off",
-           s->viewer ? "yes" : "no");
+           "  order %s  bursts %s  recording %s  viewer of everything %s\n",
+           s->agents, s->agents * s->ranks, pairs, s->order, s->burst_rows != 0 ? "on" : "off",
+           s->record ? "on" : "off", s->viewer ? "yes" : "no");
     printf("  %.0f window messages/s, %.1f MB/s, %.0f pair rows/s; connected in %.1f s\n",
            (double)s->agents * 1e9 / (double)s->window_ns,
            (double)all.bytes / s->windows * 1e9 / (double)s->window_ns * 1e-6,
@@ -711,15 +841,16 @@ static int run(struct settings *s)
 
 int main(int argc, char **argv)
 {
-    static const struct option names[] = {{"agents", 1, NULL, 'a'},    {"ranks", 1, NULL, 'r'},
-                                          {"windows", 1, NULL, 'w'},   {"window-ms", 1, NULL, 'l'},
-                                          {"spread-ms", 1, NULL, 's'}, {"order", 1, NULL, 'o'},
-                                          {"record", 1, NULL, 'R'},    {"viewer", 0, NULL, 'v'},
-                                          {"workers", 1, NULL, 'n'},   {NULL, 0, NULL, 0}};
+    static const struct option names[] = {
+        {"agents", 1, NULL, 'a'},     {"ranks", 1, NULL, 'r'},     {"windows", 1, NULL, 'w'},
+        {"window-ms", 1, NULL, 'l'},  {"spread-ms", 1, NULL, 's'}, {"order", 1, NULL, 'o'},
+        {"record", 1, NULL, 'R'},     {"viewer", 0, NULL, 'v'},    {"workers", 1, NULL, 'n'},
+        {"burst-rows", 1, NULL, 'b'}, {"no-bursts", 0, NULL, 'B'}, {NULL, 0, NULL, 0}};
     struct settings s = {.agents = 1000,
                          .ranks = 8,
                          .windows = 10,
                          .workers = 4,
+                         .burst_rows = UINT_MAX,
                          .window_ns = S,
                          .spread_ns = UINT64_MAX,
                          .order = "turned"};
@@ -754,16 +885,28 @@ int main(int argc, char **argv)
         case 'n':
             s.workers = number;
             break;
+        case 'b':
+            s.burst_rows = number;
+            break;
+        case 'B':
+            s.burst_rows = 0;
+            break;
         default:
             return 2;
         }
     }
     if (optind + 1 != argc || s.agents == 0 || s.ranks == 0 || s.windows < 2 || s.workers == 0 ||
-        s.window_ns == 0) {
+        s.window_ns == 0 || (s.burst_rows != 0 && s.burst_rows < 64)) {
         fprintf(stderr, "usage: daemon_load [options] HOLTERD, see the head of its source\n");
         return 2;
     }
     s.holterd = argv[optind];
+    if (s.burst_rows == UINT_MAX) {
+        unsigned rows = JOB_BURST_ROWS / s.agents;
+        s.burst_rows = rows < LEAST_BURST_ROWS ? LEAST_BURST_ROWS
+                       : rows > BURST_ROWS     ? BURST_ROWS
+                                               : rows;
+    }
     s.spread_ns = s.spread_ns == UINT64_MAX ? s.window_ns / 2 : s.spread_ns;
     char directory[] = "/tmp/holter-load-XXXXXX";
     if (mkdtemp(directory) == NULL)
