@@ -28,6 +28,7 @@ struct job_phases {
     bool open;              /* something is */
     bool changed;           /* not told yet */
     uint64_t window;        /* newest closed */
+    uint64_t owed; /* edges looked at beyond JOB_PHASES_EDGES: later windows look at less */
     struct phase_graph graph;
     struct kept_pattern {
         struct phase_edge *edges; /* owned */
@@ -231,7 +232,14 @@ static int take_bursts(struct job_phases *p, struct burst_rows *rows, uint64_t w
 struct effort {
     uint32_t phases;
     uint64_t edges;
+    uint64_t owed;
 };
+
+static struct effort effort_of_window(const struct job_phases *p)
+{
+    uint64_t paid = p->owed < JOB_PHASES_EDGES ? p->owed : JOB_PHASES_EDGES;
+    return (struct effort){JOB_PHASES_A_WINDOW, JOB_PHASES_EDGES - paid, p->owed - paid};
+}
 
 static bool is_left(const struct effort *e)
 {
@@ -240,8 +248,10 @@ static bool is_left(const struct effort *e)
 
 static void spend(struct effort *e, const struct phase_graph *graph)
 {
+    uint64_t paid = graph->count < e->edges ? graph->count : e->edges;
     e->phases--;
-    e->edges -= graph->count < e->edges ? graph->count : e->edges;
+    e->edges -= paid;
+    e->owed += graph->count - paid;
 }
 
 /* Keep what the colours of all pictures begin with. Those that there is no room or memory for get
@@ -301,6 +311,7 @@ static int tell_waiting(struct job_phases *p, struct effort *effort, uint32_t ma
 
 /* ---- open ones ------------------------------------------------------------------------ */
 
+/* A large one is looked at when it is closed: it would be again and again while it grows. */
 static int tell_open_one(struct job_phases *p, uint64_t id, const struct phase *phase, bool look,
                          struct effort *effort)
 {
@@ -310,8 +321,10 @@ static int tell_open_one(struct job_phases *p, uint64_t id, const struct phase *
         code = phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph);
         graph = code == 0 ? &p->graph : NULL;
     }
-    if (graph != NULL && is_left(effort))
+    if (graph != NULL)
         spend(effort, graph);
+    if (graph != NULL && graph->count > JOB_PHASES_EDGES)
+        graph = NULL;
     int failed = job_phase_rows_add_open(p->rows, id, phase, p->ranks, graph);
     return code != 0 ? code : failed;
 }
@@ -335,7 +348,7 @@ static int tell_open(struct job_phases *p, struct effort *effort)
     for (size_t i = 0; code == 0 && i < count; i++) {
         bool newest = i + 1 == count;
         code = tell_open_one(p, counts.closed + 1 + i, &open[i],
-                             newest || (is_left(effort) && effort->phases > 1), effort);
+                             is_left(effort) && (newest || effort->phases > 1), effort);
     }
     return code;
 }
@@ -354,17 +367,18 @@ int job_phases_close(struct job_phases *p, struct burst_rows *rows, uint64_t win
     if (late || p->phases == NULL || !p->open)
         return code;
     int64_t horizon = window == 0 ? 0 : (int64_t)((window - 1) * p->window_ns);
-    struct effort effort = {JOB_PHASES_A_WINDOW, JOB_PHASES_EDGES};
+    struct effort effort = effort_of_window(p);
     int failed = phases_close(p->phases, horizon);
     failed = failed != 0 ? failed : tell_waiting(p, &effort, JOB_PHASES_WAITING);
     if (failed == 0 && p->changed)
         failed = tell_open(p, &effort);
+    p->owed = effort.owed;
     return code != 0 ? code : failed;
 }
 
 int job_phases_end(struct job_phases *p)
 {
-    struct effort effort = {END_PHASES, UINT64_MAX};
+    struct effort effort = {END_PHASES, UINT64_MAX, 0};
     if (p->phases == NULL || !p->open)
         return 0;
     int code = phases_close(p->phases, PHASES_TIME_MOST);

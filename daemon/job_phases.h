@@ -8,9 +8,11 @@
  * when no burst before it is expected any more: what is older than the window before the one that was
  * closed. Windows that come late add to the sums.
  *
- * A window closes at most JOB_PHASES_A_WINDOW phases, or one of many edges; the rest waits, in order.
- * When JOB_PHASES_WAITING wait, the oldest are told without communities and curve. Of the open ones
- * the newest is looked at each time, others once, with what is left of that effort.
+ * A window closes at most JOB_PHASES_A_WINDOW phases of JOB_PHASES_EDGES edges together; the last of
+ * them may have more, which is taken from what the windows after it may look at. The rest waits, in
+ * order. When JOB_PHASES_WAITING wait, the oldest are told without communities and curve. With what
+ * is left of that effort the newest open phase is looked at whenever it has changed, others once;
+ * those of more than JOB_PHASES_EDGES edges not before they are closed.
  *
  * Bounds: at most 279 MiB for the sums of pairs of 4,320 ranks with 30,000 edges and 160 MiB for the
  * clustering, however long the job; the first phases of patterns, of at most 2^20
@@ -27,7 +29,7 @@
 
 #define JOB_PHASES_BURSTS 32u
 #define JOB_PHASES_A_WINDOW 8u
-#define JOB_PHASES_EDGES (1u << 18) /**< looked at in one window; one phase may have more */
+#define JOB_PHASES_EDGES (1u << 18) /**< looked at in a window, in the mean */
 #define JOB_PHASES_WAITING 1024u
 #define JOB_PHASES_PATTERNS 16u /**< whose first phases are kept */
 

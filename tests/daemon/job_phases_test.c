@@ -640,6 +640,74 @@ static void a_picture_of_a_part_has_the_colours_and_heights_of_the_whole(void **
     job_destroy(job);
 }
 
+/* ---- effort ------------------------------------------------------------------------- */
+
+#define MANY 8192u   /* ranks */
+#define PARTNERS 20u /* in each of two bursts: more edges than a window may look at */
+#define MANY_PAIRS (MANY * PARTNERS)
+
+static void make_ring(struct wire_burst_row *burst, struct wire_burst_pair_row *pairs,
+                      uint64_t at_ns, uint64_t nearest)
+{
+    for (uint64_t i = 0; i < MANY_PAIRS; i++)
+        pairs[i] = (struct wire_burst_pair_row){
+            i / PARTNERS, (i / PARTNERS + nearest + i % PARTNERS) % MANY, size_class_of(8), 1, 8};
+    wide sum = (wide)at_ns * MANY_PAIRS;
+    *burst = (struct wire_burst_row){.first_ns = at_ns,
+                                     .last_ns = at_ns,
+                                     .time_sum_high = (uint64_t)(sum >> 64),
+                                     .time_sum_low = (uint64_t)sum,
+                                     .messages = MANY_PAIRS,
+                                     .bytes = 8 * (uint64_t)MANY_PAIRS,
+                                     .pairs = MANY_PAIRS};
+}
+
+static struct wire_phase_row close_one(struct job_phases *phases, struct burst_rows *rows,
+                                       const struct wire_window *m)
+{
+    struct wire_phases news;
+    struct wire_curve curve;
+    assert_int_equal(job_phases_prepare(phases, rows, m, 1, MANY), 0);
+    job_phases_take(phases, rows, m);
+    assert_int_equal(job_phases_close(phases, rows, m->window, 0, MANY), 0);
+    assert_int_equal(job_phases_news(phases, &news, &curve), 0);
+    assert_int_equal(news.phases_count, 1);
+    return news.phases[0];
+}
+
+static void a_phase_of_very_many_edges_is_looked_at_when_it_is_closed(void **state)
+{
+    (void)state;
+    struct job_phases *phases;
+    struct burst_rows rows = {0};
+    struct wire_burst_row bursts[2];
+    struct wire_burst_pair_row *pairs = malloc(2 * MANY_PAIRS * sizeof(*pairs));
+    struct wire_window m = {.length_ns = S, .bursts = bursts, .burst_pairs = pairs};
+    assert_true(2 * MANY_PAIRS > JOB_PHASES_EDGES);
+    assert_non_null(pairs);
+    assert_int_equal(job_phases_create(&phases, S, 0), 0);
+    for (m.window = FIRST; m.window < FIRST + 2; m.window++) {
+        make_ring(&bursts[0], pairs, m.window * S + 400 * MS, 1);
+        make_ring(&bursts[1], pairs + MANY_PAIRS, m.window * S + 500 * MS, 1 + PARTNERS);
+        m.bursts_count = 2;
+        m.burst_pairs_count = 2 * (uint64_t)MANY_PAIRS;
+        struct wire_phase_row open = close_one(phases, &rows, &m);
+        assert_int_equal(open.open, 1);
+        assert_int_equal(open.messages, 2 * MANY_PAIRS * (m.window - FIRST + 1));
+        assert_true(isnan(open.modularity));
+    }
+    m.bursts_count = m.burst_pairs_count = 0;
+    m.window += 4;
+    struct wire_phase_row closed = close_one(phases, &rows, &m);
+    assert_int_equal(closed.open, 0);
+    assert_int_equal(closed.pairs, 2 * MANY_PAIRS);
+    assert_int_equal(closed.ranks, MANY);
+    assert_true(closed.communities > 1 && closed.modularity > 0.5);
+    burst_rows_finish(&rows);
+    job_phases_destroy(phases);
+    free(pairs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -657,6 +725,7 @@ int main(void)
         cmocka_unit_test(what_was_read_from_a_recording_is_told_afterwards),
         cmocka_unit_test(a_span_is_cut_into_the_phases_asked_for),
         cmocka_unit_test(a_picture_of_a_part_has_the_colours_and_heights_of_the_whole),
+        cmocka_unit_test(a_phase_of_very_many_edges_is_looked_at_when_it_is_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
