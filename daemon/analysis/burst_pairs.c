@@ -1,11 +1,14 @@
 #include "daemon/analysis/burst_pairs.h"
 
+#include "daemon/analysis/key_order.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_ROOM (2 * BURST_PAIRS_LEAST)
+#define FEW 64u /* rows that are quicker to compare */
 
 int burst_pairs_work_init(struct burst_pairs_work *work, uint32_t limit)
 {
@@ -97,12 +100,55 @@ static int by_bytes(const void *left, const void *right)
     return by_key(a, b);
 }
 
+/* Put each row where its place is told, along the cycles of the permutation. */
+static void rearrange(struct burst_pair *rows, struct key_place *order, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct burst_pair first = rows[i];
+        uint32_t to = i;
+        while (order[to].place != i) {
+            uint32_t from = order[to].place;
+            rows[to] = rows[from];
+            order[to].place = to;
+            to = from;
+        }
+        rows[to] = first;
+        order[to].place = to;
+    }
+}
+
+/* By bytes if wished, then by key, as the comparisons say; each pair has one row only. */
+static void sort(struct burst_pair *rows, uint32_t count, bool bytes)
+{
+    struct key_place *places = count <= FEW ? NULL : malloc(2 * (size_t)count * sizeof(*places));
+    if (places == NULL) {
+        qsort(rows, count, sizeof(*rows), bytes ? by_bytes : by_key);
+        return;
+    }
+    struct key_place *order = places;
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = (struct key_place){rows[i].size_class, i};
+    /* Each time equal keys keep the order of the time before. */
+    order = key_order(order, places + count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct burst_pair *row = &rows[order[i].place];
+        order[i].key = (uint64_t)row->source << 32 | row->destination;
+    }
+    order = key_order(order, order == places ? places + count : places, count);
+    for (uint32_t i = 0; bytes && i < count; i++)
+        order[i].key = ~rows[order[i].place].bytes;
+    if (bytes)
+        order = key_order(order, order == places ? places + count : places, count);
+    rearrange(rows, order, count);
+    free(places);
+}
+
 /* Keep so many rows, the largest by bytes. Each pair must have one row only. */
 static void fold(struct burst_pairs *pairs, uint32_t keep)
 {
     if (pairs->count <= keep)
         return;
-    qsort(pairs->rows, pairs->count, sizeof(*pairs->rows), by_bytes);
+    sort(pairs->rows, pairs->count, true);
     for (uint32_t i = keep; i < pairs->count; i++) {
         pairs->others.messages += pairs->rows[i].messages;
         pairs->others.bytes += pairs->rows[i].bytes;
@@ -197,6 +243,6 @@ int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *w
     out->others = pairs->others;
     add_up(out, work);
     fold(out, work->limit);
-    qsort(out->rows, out->count, sizeof(*out->rows), by_key);
+    sort(out->rows, out->count, false);
     return 0;
 }

@@ -38,6 +38,7 @@
  * Memory, at most: 2 * pairs rows of 32 bytes for each of budget + 1 bursts, 96 bytes more for each
  * pair of the limit, and 128 bytes for each burst. Rows are taken as they are needed, and kept until
  * the set is destroyed. Where memory is refused, pairs are folded as if the limit were lower.
+ * To sort rows 32 bytes for each are borrowed.
  *
  * Pure: no clock, no file, no socket; links nothing. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_BURSTS_H
