@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define JOB_BURST_ROWS (1u << 19) /* of all nodes in a window, as daemons want it */
+#define JOB_LEAST_BURST_ROWS 64u
+
 static void read_user(char *out, size_t room)
 {
     struct passwd *entry = getpwuid(getuid());
@@ -51,7 +54,6 @@ int job_create(struct job **out, struct rank *first)
     rank_text(job->probe, sizeof job->probe, segment->probe, sizeof segment->probe);
     read_user(job->user, sizeof job->user);
     job->command_rank = UINT64_MAX;
-    job->burst_rows = BURST_GATHER_ROWS;
     job->registered = 1; /* until a look at the registrations says otherwise */
     *out = job;
     return 0;
@@ -179,6 +181,19 @@ struct match_counts job_match_counts(struct job *job)
                                  now.rejected - before.rejected};
 }
 
+/* Until the daemon says how many: of a large job all nodes would send their most in the first windows.
+ * Nodes are taken to have as many ranks as this one. */
+static uint64_t burst_rows_of(const struct job *job)
+{
+    if (job->burst_rows != 0)
+        return job->burst_rows;
+    uint64_t members = job->member_count == 0 ? 1 : job->member_count;
+    uint64_t nodes = job->world / members, rows = nodes == 0 ? 0 : JOB_BURST_ROWS / nodes;
+    if (nodes == 0 || rows > BURST_GATHER_ROWS)
+        return BURST_GATHER_ROWS;
+    return rows < JOB_LEAST_BURST_ROWS ? JOB_LEAST_BURST_ROWS : rows;
+}
+
 int job_close_window(struct job *job, struct wire_window *window,
                      const struct transfer_clock *clock, const struct window_limits *limits,
                      uint64_t *next_seq, window_emit *emit, void *user)
@@ -188,7 +203,7 @@ int job_close_window(struct job *job, struct wire_window *window,
     struct window_bursts bursts = {
         .sum = job->sum,
         .clock = {clock->at, clock->user, clock->begin_ns, clock->begin_ns + window->length_ns},
-        .most_rows = job->burst_rows,
+        .most_rows = burst_rows_of(job),
     };
     int rc = window_sum_rows(job->sum, &rows);
     if (rc == 0)

@@ -33,7 +33,7 @@ struct job {
     uint32_t living;     /**< ranks whose process lives, or whose end is not in a window yet */
     int registered;      /**< a live registration names the job */
     uint64_t flags;      /**< WINDOW_* to go with the next window */
-    uint64_t burst_rows; /**< of bursts and their pairs in a window at most */
+    uint64_t burst_rows; /**< of bursts and their pairs in a window at most; 0: not told */
 };
 
 /** @param first  a rank of it, known already. @return 0 or -ENOMEM */
