@@ -57,7 +57,16 @@ static int set_number(const struct word *w, const char *value, uint64_t least, u
     return wrong(w, wanted, why, room);
 }
 
-/* One bit a rank: lists may repeat and come in any order, and cost no more for it. */
+/* By words of 64: a list of all ranks, as often as an argument has room for it, must not hold the loop. */
+static void mark_span(uint64_t *marks, uint64_t first, uint64_t last)
+{
+    for (uint64_t at = first / 64; at <= last / 64; at++) {
+        uint64_t from = at == first / 64 ? first % 64 : 0, to = at == last / 64 ? last % 64 : 63;
+        marks[at] |= UINT64_MAX << from & UINT64_MAX >> (63 - to);
+    }
+}
+
+/* One bit a rank: lists may repeat and come in any order. */
 static int mark_ranks(const char *at, const char *end, uint64_t *marks)
 {
     while (at != NULL && at < end) {
@@ -68,8 +77,7 @@ static int mark_ranks(const char *at, const char *end, uint64_t *marks)
             at = read_number(at + 1, end, PICTURE_RANKS - 1, &last);
         if (at == NULL || last < first || (at < end && *at != ','))
             return -HOLTER_EUSAGE;
-        for (uint64_t rank = first; rank <= last; rank++)
-            marks[rank / 64] |= UINT64_C(1) << (rank % 64);
+        mark_span(marks, first, last);
         if (at < end && ++at == end)
             return -HOLTER_EUSAGE;
     }

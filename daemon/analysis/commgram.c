@@ -302,8 +302,10 @@ static int add_bars(struct commgram *c, uint32_t column, struct commgram_names *
 static int place_ribbons(struct commgram *c, uint32_t phase, const struct commgram_names *from,
                          const struct commgram_names *to)
 {
-    struct commgram_ribbon *rows = c->ribbons + c->acts[phase].ribbons;
     size_t count = c->acts[phase].ribbon_count;
+    if (count == 0) /* there may not be any memory of ribbons */
+        return 0;
+    struct commgram_ribbon *rows = c->ribbons + c->acts[phase].ribbons;
     for (size_t i = 0; i < count; i++) {
         rows[i].from = commgram_names_find(from, rows[i].from);
         rows[i].to = commgram_names_find(to, rows[i].to);

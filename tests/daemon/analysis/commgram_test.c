@@ -542,6 +542,19 @@ static void hostile_phases_are_survived(void **state)
     }
 }
 
+static void phases_without_messages_are_columns_without_ribbons(void **state)
+{
+    static const struct graph none;
+    (void)state;
+    struct commgram *commgram = create(4, 2, 2);
+    assert_int_equal(add(commgram, &none), 0);
+    assert_int_equal(add(commgram, &none), 0);
+    struct commgram_picture p = finish(commgram);
+    assert_int_equal(p.column_count, 2);
+    assert_int_equal(p.ribbon_count, 0);
+    commgram_destroy(commgram);
+}
+
 static void what_is_out_of_range_is_refused(void **state)
 {
     static struct graph g;
@@ -592,6 +605,7 @@ int main(void)
         cmocka_unit_test(known_phases_are_looked_up_and_parts_are_the_whole),
         cmocka_unit_test(ribbons_beyond_the_limit_are_counted),
         cmocka_unit_test(hostile_phases_are_survived),
+        cmocka_unit_test(phases_without_messages_are_columns_without_ribbons),
         cmocka_unit_test(what_is_out_of_range_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
