@@ -86,6 +86,8 @@ static void what_is_wrong_is_named(void **state)
         {"--communities -3", "-3"},
         {"--from yesterday", "yesterday"},
         {"--to nan", "nan"},
+        {"--from 5 --to 3", "--to 3"},
+        {"--to -60 --from -12.5", "--from -12.5"},
         {"--ranks 3,", "3,"},
         {"--ranks ,3", ",3"},
         {"--ranks 9-3", "9-3"},

@@ -320,12 +320,18 @@ static void say_why(const struct stage *s, struct box panel)
     if (g->error) {
         title = "No picture";
         text = g->error_text;
+    } else if (!g->phases.count && !g->points.count && model_ended(s->model)) {
+        title = "No messages between ranks";
+        text = "None were sent, or only by collectives, and holterd --collectives=off leaves these "
+               "out.";
     } else if (!g->phases.count && !g->points.count) {
         title = "No phase is known yet";
         text = "Phases appear once ranks have sent messages for a while.";
     } else if (g->now.version) {
         title = "No messages in this span of time";
-        text = s->ui->opened[0] ? "None from or to these ranks." : "";
+        text = s->ui->opened[0]    ? "None from or to these ranks."
+               : s->ui->unmodelled ? "Those that stand for collectives are switched off."
+                                   : "";
     }
     piece_empty(s, panel, title, text);
 }
