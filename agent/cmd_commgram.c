@@ -76,9 +76,11 @@ static int add_word(struct asking *a, const char *name, const char *value)
 {
     size_t used = strlen(a->words);
     int length = snprintf(a->words + used, sizeof a->words - used, " %s=%s", name, value);
-    return strchr(value, ' ') == NULL && (size_t)length < sizeof a->words - used
-               ? 0
-               : dial_wrong(&a->dial, name, value);
+    if ((size_t)length >= sizeof a->words - used) {
+        say("commgram: --%s is too long: there is room for %zu characters", name, sizeof a->words);
+        return 2;
+    }
+    return strchr(value, ' ') == NULL ? 0 : dial_wrong(&a->dial, name, value);
 }
 
 static int set_option(void *user, int option, const char *value)
@@ -117,6 +119,19 @@ static void print(const struct asking *a, const struct wire_message *message)
     }
 }
 
+static int refused(const struct asking *a, const struct wire_reply *reply)
+{
+    const char *text =
+        reply->text && reply->text[0] ? reply->text : holter_strerror((int)reply->code);
+    if (reply->code != -HOLTER_ENOJOB)
+        say("%s", text);
+    else if (a->job && a->job[0])
+        say("commgram: %s: %s", a->job, text);
+    else
+        say("commgram: the daemon at %s knows no job yet", a->dial.endpoint);
+    return reply->code == -HOLTER_EUSAGE ? 2 : 1;
+}
+
 /* Ask, and take the answers up to the reply. @return 0, or the exit status */
 static int ask(struct asking *a, const char *op, const char *topic, const char *argument)
 {
@@ -136,9 +151,7 @@ static int ask(struct asking *a, const char *op, const char *topic, const char *
         } else if (m->type == WIRE_TYPE_COMMGRAM) {
             print(a, m);
         } else if (m->type == WIRE_TYPE_REPLY && m->reply.code != 0) {
-            const char *text = m->reply.text;
-            say("%s", text && text[0] ? text : holter_strerror((int)m->reply.code));
-            return m->reply.code == -HOLTER_EUSAGE ? 2 : 1;
+            return refused(a, &m->reply);
         } else if (m->type == WIRE_TYPE_REPLY) {
             return 0;
         }

@@ -138,6 +138,8 @@ void tap_commgram(FILE *out, const struct wire_commgram *m)
     if (m->resolved && m->resolved < m->phases)
         fprintf(out, ", kept in %" PRIu64 " parts", m->resolved);
     fputc('\n', out);
+    if (!m->columns_count && !m->bars_count && !m->members_count && !m->ribbons_count && !m->more)
+        fputs("  no messages between ranks are known of this time\n", out);
     print_columns(out, m);
     print_bars(out, m);
     for (uint64_t i = 0; i < m->ribbons_count; i++) {
