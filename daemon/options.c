@@ -343,6 +343,10 @@ enum options_verdict options_parse(struct options *out, int argc, char **argv, c
         out->rules = NULL;
     if (only_check)
         return OPTIONS_CHECK;
+    if (out->replay != NULL && out->record != NULL) {
+        snprintf(why, room, "--record %s: nothing is recorded of a --replay", out->record);
+        return OPTIONS_WRONG;
+    }
     if (out->replay != NULL)
         record = 0;
     if (default_paths(out, record, why, room) != 0 || check(out, why, room) != 0)

@@ -466,9 +466,12 @@ int recording_cursor_open(struct recording_cursor **out, const char *path, char 
     int code = c == NULL || c->plain == NULL ? -ENOMEM
                : access(path, R_OK) != 0     ? -errno
                                              : open_to_read(path, &c->db, &version);
-    const char *what = code == -HOLTER_EVERSION || code == -HOLTER_ECORRUPT
-                           ? "not a recording of this version of Holter"
-                           : holter_strerror(code);
+    struct stat kind;
+    int directory = code == -EIO && stat(path, &kind) == 0 && S_ISDIR(kind.st_mode);
+    const char *what = directory                  ? holter_strerror(-EISDIR)
+                       : code == -HOLTER_ECORRUPT ? "damaged, or no recording at all"
+                       : code == -HOLTER_EVERSION ? "not a recording of this version of Holter"
+                                                  : holter_strerror(code);
     if (code == 0 && (code = read_heads(c)) != 0)
         what = code == -HOLTER_EEMPTY ? "there is no window in it" : holter_strerror(code);
     if (code != 0) {

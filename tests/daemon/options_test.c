@@ -138,6 +138,19 @@ static void sinks_of_the_command_line_come_to_those_of_the_rules(void **state)
     assert_non_null(strstr(why, "--alert-log"));
 }
 
+static void a_replay_is_not_recorded(void **state)
+{
+    struct options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay", "x.hrec"), OPTIONS_RUN);
+    assert_null(o.record);
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x.hrec", "--no-record"), OPTIONS_RUN);
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x.hrec", "--record=/tmp"),
+                     OPTIONS_WRONG);
+    assert_non_null(strstr(why, "--record /tmp"));
+}
+
 static void collectives_take_part_unless_they_are_put_off(void **state)
 {
     struct options o;
@@ -165,6 +178,7 @@ int main(void)
         cmocka_unit_test(without_keys_only_local_endpoints_are_listened_on),
         cmocka_unit_test(unknown_words_are_named),
         cmocka_unit_test(recording_is_on_unless_it_is_put_off),
+        cmocka_unit_test(a_replay_is_not_recorded),
         cmocka_unit_test(collectives_take_part_unless_they_are_put_off),
         cmocka_unit_test(rules_come_from_the_command_line_before_the_environment),
         cmocka_unit_test(sinks_of_the_command_line_come_to_those_of_the_rules),
