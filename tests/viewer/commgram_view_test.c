@@ -215,6 +215,21 @@ static void without_a_picture_it_says_why(void **state)
     commgram_clear(&f->model->commgram);
     desk_layout(&f->desk, f->model);
     assert_true(says(f, "No phase is known yet"));
+    strcpy(f->model->state, "ended");
+    desk_layout(&f->desk, f->model);
+    assert_false(says(f, "No phase is known yet"));
+    assert_true(says(f, "No messages between ranks"));
+    assert_true(says(f, "--collectives=off"));
+}
+
+static void a_window_without_room_for_it_says_so(void **state)
+{
+    struct fixture *f = *state;
+    desk_close(&f->desk);
+    desk_open(&f->desk, 512, 320, 2, THEME_DARK, VIEW_COMMGRAM);
+    show(f);
+    assert_false(says(f, "No messages in this span"));
+    assert_true(says(f, "No room for the picture"));
 }
 
 static void every_size_and_theme_keeps_its_panels(void **state)
@@ -470,6 +485,7 @@ int main(void)
         TEST(badges_say_what_is_not_shown_one_by_one),
         TEST(collectives_are_switched_off),
         TEST(without_a_picture_it_says_why),
+        TEST(a_window_without_room_for_it_says_so),
         TEST(every_size_and_theme_keeps_its_panels),
         TEST(the_mouse_is_told_what_lies_under_it),
         TEST(keys_and_wheel_change_the_detail),

@@ -327,6 +327,9 @@ static void say_why(const struct stage *s, struct box panel)
     } else if (!g->phases.count && !g->points.count) {
         title = "No phase is known yet";
         text = "Phases appear once ranks have sent messages for a while.";
+    } else if (g->now.version && g->now.column_count) {
+        title = "No room for the picture";
+        text = "It is shown in a larger window.";
     } else if (g->now.version) {
         title = "No messages in this span of time";
         text = s->ui->opened[0]    ? "None from or to these ranks."

@@ -9,7 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEADER = 46, RAIL = 68, STATUS = 26, CONTEXT = 316, WIDE = 1180, FACTS_LEFT = 14 };
+/* RAIL_ICONS: lowest entry of the rail that has room for an icon above its name. */
+enum {
+    HEADER = 46,
+    RAIL = 68,
+    RAIL_ICONS = 40,
+    STATUS = 26,
+    CONTEXT = 316,
+    WIDE = 1180,
+    FACTS_LEFT = 14
+};
 
 const char *frame_app_name(const char *app)
 {
@@ -158,12 +167,15 @@ static void rail(const struct stage *s)
             scene_rect(scene, cell, 0, color_mix(t->panel, t->raised, 0.7));
             scene_rect(scene, (struct box){0, y, 3, cell.h}, 0, t->accent);
         }
-        views[i]->icon(&s->brush, (struct box){RAIL / 2.0 - 11, y + cell.h / 2 - 18, 22, 20},
-                       color);
-        scene_text(scene, 1, y + cell.h / 2 + 6, RAIL - 3, TEXT_AXIS, TEXT_CENTRE,
+        int room = cell.h >= RAIL_ICONS;
+        if (room)
+            views[i]->icon(&s->brush, (struct box){RAIL / 2.0 - 11, y + cell.h / 2 - 18, 22, 20},
+                           color);
+        scene_text(scene, 1, y + cell.h / 2 + (room ? 6 : -7), RAIL - 3, TEXT_AXIS, TEXT_CENTRE,
                    on ? t->text : color, views[i]->label);
         if (i == VIEW_ALERTS)
-            alert_badge(s, (struct box){RAIL / 2.0 + 5, y + cell.h / 2 - 21, 20, 14});
+            alert_badge(s, (struct box){RAIL / 2.0 + (room ? 5 : 12),
+                                        y + cell.h / 2 - (room ? 21 : 7), 20, 14});
         scene_hit(scene, cell, HIT_BUTTON, COMMAND_VIEW, (uint64_t)i);
         y += h;
     }
