@@ -3,10 +3,13 @@
 The figures named are those of the paper that it comes from: J. Wu, J. Zeng, H. Yu, "CommGram: a new visual analytics
 tool for large communication trace data", VPA 2014."""
 import os
+import signal
+import sqlite3
 import unittest
 
 import commgram
 import lab
+import recording
 import view_test
 
 IMAGE = 1 << 22  # bytes, commgram_make's default
@@ -125,23 +128,67 @@ class Generated(unittest.TestCase):
 class Live(unittest.TestCase):
     ITERATIONS, STEPS, IMAGES = 3, 7, 2
 
+    def start(self, place):
+        return place.holter('run', '--window', '100ms', '--', *lab.mpirun(
+            'openmpi', 8, lab.program('insitu', 'openmpi'), self.ITERATIONS, self.STEPS, self.IMAGES, 400, 262144))
+
+    def assert_without_seam(self, recorded):
+        """Phases and curve hold all of the job, each phase once and none left open."""
+        recorded.check()
+        points, phases = recorded.curve(), recorded.phases()
+        self.assertEqual(recorded.sums().total('sent'), sum(p['messages'] for p in phases))
+        self.assertEqual(list(range(1, len(phases) + 1)), [p['id'] for p in phases])
+        self.assertEqual([p['id'] for p in phases], [p['phase'] for p in points])
+        self.assertFalse(any(p['open'] for p in phases) or any(p['provisional'] for p in points))
+
     def test_curve_of_a_simulation_that_draws_pictures(self):
         """Fig. 7 (a), live: long flat, drop, short flat, back up, three times."""
         with lab.Lab() as place:
-            finished = place.holter('run', '--window', '100ms', '--', *lab.mpirun(
-                'openmpi', 8, lab.program('insitu', 'openmpi'), self.ITERATIONS, self.STEPS, self.IMAGES, 400,
-                262144)).finish()
+            finished = self.start(place).finish()
             self.assertEqual(0, finished.status, finished)
             recorded = place.recording()
-            recorded.check()
+            self.assert_without_seam(recorded)
             points = recorded.curve()
             sections = commgram.visits(points)
             low = sections[1][0]
             self.assertLess(low, 0, sections)
             self.assertEqual([(0, self.STEPS), (low, self.IMAGES)] * self.ITERATIONS, sections, points)
-            phases = recorded.phases()
-            self.assertEqual(recorded.sums().total('sent'), sum(p['messages'] for p in phases))
-            self.assertEqual(len(points), len(phases))
+
+    def in_the_middle(self, disturb):
+        """Run a job under an own daemon, disturb(place, daemon) once phases are recorded, which returns the daemon
+        that lives on: the recording is of the whole job."""
+        def phases():
+            try:
+                return sum(len(recording.Recording(path).phases()) for path in place.recordings()) > 2
+            except sqlite3.OperationalError:
+                return False  # there are no tables yet
+
+        with lab.Lab() as place:
+            daemon = place.daemon('--window', '100ms')
+            job = self.start(place)
+            lab.wait_for(lambda: phases() or not job.alive(), 'the first phases')
+            self.assertTrue(job.alive(), job)
+            daemon = disturb(place, daemon)
+            finished = job.finish()
+            self.assertEqual(0, finished.status, finished)
+            daemon.kill(signal.SIGTERM)
+            self.assertEqual(0, daemon.finish().status, daemon)
+            self.assert_without_seam(place.recording())
+
+    def test_a_killed_daemon_leaves_no_seam(self):
+        def disturb(place, daemon):
+            daemon.kill()
+            daemon.finish()
+            return place.daemon('--window', '100ms')
+
+        self.in_the_middle(disturb)
+
+    def test_a_killed_agent_leaves_no_seam(self):
+        def disturb(place, daemon):
+            os.kill(place.agents()[1], signal.SIGKILL)
+            return daemon
+
+        self.in_the_middle(disturb)
 
 
 if __name__ == '__main__':

@@ -210,21 +210,13 @@ class Holter(Failure):
         self.stop_daemon(self.place.daemon())  # the next one takes over what the dead one left
         self.clean()
 
-    def agents(self):
-        """(supervisor, working child)"""
-        pids = self.place.pids('holter-agent')
-        self.assertEqual(2, len(pids), self.place.processes())
-        with open(f'/proc/{pids[1]}/stat', encoding='utf-8') as f:
-            parent = int(f.read().rsplit(')', 1)[1].split()[1])
-        return pids if parent == pids[0] else pids[::-1]
-
     def test_agent_killed(self):
         daemon = self.place.daemon()
         job = self.start_job()
-        supervisor, child = self.agents()
+        supervisor, child = self.place.agents()
         os.kill(child, signal.SIGKILL)
-        lab.wait_for(lambda: len(self.place.pids('holter-agent')) == 2 and self.agents()[1] != child, 'a new agent')
-        self.assertEqual(supervisor, self.agents()[0])
+        lab.wait_for(lambda: len(self.place.pids('holter-agent')) == 2 and self.place.agents()[1] != child, 'a new agent')
+        self.assertEqual(supervisor, self.place.agents()[0])
         self.until_watched(job, 3)
         self.let_go(job)
         self.stop_daemon(daemon)
@@ -236,7 +228,7 @@ class Holter(Failure):
     def test_agent_and_supervisor_killed(self):
         daemon = self.place.daemon()
         job = self.start_job()
-        for pid in self.agents():
+        for pid in self.place.agents():
             os.kill(pid, signal.SIGKILL)
         self.let_go(job)
         self.stop_daemon(daemon)
@@ -246,7 +238,7 @@ class Holter(Failure):
         """Losses are counted to the event: the agent stands still while small rings go round."""
         daemon = self.place.daemon()
         job = self.start_job(rounds=5000, env={'HOLTER_RING': '1024'})
-        _, agent = self.agents()
+        _, agent = self.place.agents()
         os.kill(agent, signal.SIGSTOP)
         self.open_gate()
         lab.wait_for(lambda: not self.place.pids('hang.openmpi'), 'the ranks to end')

@@ -254,6 +254,15 @@ class Lab:
         """Processes of this lab whose program is called so, oldest first."""
         return sorted(p for p, line in self.processes().items() if line and os.path.basename(line.split()[0]) == name)
 
+    def agents(self):
+        """(supervisor, working child)"""
+        pids = self.pids('holter-agent')
+        if len(pids) != 2:
+            raise AssertionError(f'{len(pids)} agents in place of two: {self.processes()}')
+        with open(f'/proc/{pids[1]}/stat', encoding='utf-8') as f:
+            parent = int(f.read().rsplit(')', 1)[1].split()[1])
+        return pids if parent == pids[0] else pids[::-1]
+
     def recordings(self):
         return sorted(os.path.join(d, f) for d, _, files in os.walk(self.output) for f in files
                       if f.endswith('.hrec'))
