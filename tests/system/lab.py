@@ -255,13 +255,17 @@ class Lab:
         return sorted(p for p, line in self.processes().items() if line and os.path.basename(line.split()[0]) == name)
 
     def agents(self):
-        """(supervisor, working child)"""
-        pids = self.pids('holter-agent')
-        if len(pids) != 2:
-            raise AssertionError(f'{len(pids)} agents in place of two: {self.processes()}')
-        with open(f'/proc/{pids[1]}/stat', encoding='utf-8') as f:
-            parent = int(f.read().rsplit(')', 1)[1].split()[1])
-        return pids if parent == pids[0] else pids[::-1]
+        """(supervisor, working child), once there are both: a child that died is gone for a moment."""
+        def both():
+            pids = self.pids('holter-agent')
+            try:
+                with open(f'/proc/{pids[-1]}/stat', encoding='utf-8') as f:
+                    parent = int(f.read().rsplit(')', 1)[1].split()[1])
+            except (IndexError, OSError):
+                return None
+            return len(pids) == 2 and (pids if parent == pids[0] else pids[::-1])
+
+        return wait_for(both, 'an agent and its supervisor')
 
     def recordings(self):
         return sorted(os.path.join(d, f) for d, _, files in os.walk(self.output) for f in files
