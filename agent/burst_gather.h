@@ -22,7 +22,8 @@
 #include "holter/wire.h"
 
 #define BURST_GATHER_BURSTS 32u /**< of messages, and of calls, in one window */
-#define BURST_GATHER_ROWS 4096u /**< of bursts and their pairs at most, until a daemon says otherwise */
+#define BURST_GATHER_ROWS                                                                          \
+    4096u /**< of bursts and their pairs at most, until a daemon says otherwise */
 #define BURST_GATHER_MOST_ROWS (1u << 16) /**< whatever a daemon says */
 #define BURST_GATHER_SLACK_NS UINT64_C(30000000000)
 
