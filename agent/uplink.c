@@ -46,8 +46,9 @@ struct uplink {
     int welcomed;
     int ready; /* the clock has been asked once since: windows have their numbers */
     int redial_wanted;
-    uint64_t daemon;   /* instance of the last daemon; 0: none yet */
-    uint64_t heard_ns; /* last message from the daemon, or dialled */
+    uint64_t daemon;     /* instance of the last daemon; 0: none yet */
+    uint64_t patient_ns; /* a refusal before this is the second in a row: CLOCK_MONOTONIC */
+    uint64_t heard_ns;   /* last message from the daemon, or dialled */
     uint64_t asked_ns;
     uint64_t welcomed_ns;
     uint64_t trip_ns;    /* until the newest answer */
@@ -174,8 +175,10 @@ static void take_message(struct uplink *uplink, const struct wire_message *messa
     case WIRE_TYPE_REFUSED:
         log_error("daemon at %s refuses: %s (%s)", uplink->options.endpoint, message->refused.text,
                   holter_errname((int)message->refused.code));
-        /* Once welcomed, it is another daemon at the same place that has not been greeted yet. */
-        want_redial(uplink, uplink->welcomed ? 0 : REFUSED_NS);
+        /* Once welcomed, it is another daemon at the same place that has not been greeted yet; or this
+         * one takes a message amiss, and will again. */
+        want_redial(uplink, uplink->welcomed && now_ns >= uplink->patient_ns ? 0 : REFUSED_NS);
+        uplink->patient_ns = now_ns + REFUSED_NS;
         break;
     default:
         log_warn("unexpected %s from the daemon", wire_type_name(message->type));

@@ -494,6 +494,27 @@ static void rows_that_contradict_themselves_are_named_and_nothing_is_taken(void 
     job_destroy(job);
 }
 
+/* As after MPI_Intercomm_merge with ranks that were spawned. */
+static void a_communicator_may_be_larger_than_the_job(void **state)
+{
+    (void)state;
+    struct job *job = make_job(1);
+    struct wire_comm_row merged[3];
+    struct message m;
+    struct job_fault fault = {""};
+    begin(&m, 0, FIRST);
+    memcpy(merged, comms, sizeof(merged));
+    merged[2].size = 2 * RANKS;
+    m.window.comms = merged;
+    add_pattern(&m, 0, 'A', FIRST * S + 100 * MS);
+    add_calls(&m, 0, FIRST * S + 300 * MS, 2, CALL_Barrier, -1);
+    add_member(&m, 0);
+    m.members[0].position = 2 * RANKS - 1;
+    if (give(job, &m, 0, &fault) != 0)
+        fail_msg("%s", fault.text);
+    job_destroy(job);
+}
+
 static void sums_beyond_64_bits_are_refused_whole(void **state)
 {
     (void)state;
@@ -720,6 +741,7 @@ int main(void)
         cmocka_unit_test(collectives_can_be_left_out),
         cmocka_unit_test(calls_of_ranks_whose_position_is_not_known_are_folded),
         cmocka_unit_test(rows_that_contradict_themselves_are_named_and_nothing_is_taken),
+        cmocka_unit_test(a_communicator_may_be_larger_than_the_job),
         cmocka_unit_test(sums_beyond_64_bits_are_refused_whole),
         cmocka_unit_test(a_late_window_adds_to_the_sums),
         cmocka_unit_test(what_was_read_from_a_recording_is_told_afterwards),

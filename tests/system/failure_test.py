@@ -312,7 +312,7 @@ class Place(Failure):
         self.clean()
 
     def test_full_disk_for_the_recording(self):
-        self.mount(self.place.output, '256k')
+        self.mount(self.place.output, '512k')
         daemon = self.place.daemon()
         live = self.place.tap('--until-end', cwd=self.place.dir)
         control = os.path.join(self.place.dir, 'control')
