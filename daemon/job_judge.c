@@ -37,17 +37,12 @@ int open_window_watch(struct open_window *window, const struct wire_window *m)
 
 /* ---- what is told -------------------------------------------------------- */
 
-static int wanted(const struct job *job, enum wire_type type)
-{
-    return !job->replaying && job->output.wanted(job->output.user, job->id, type);
-}
-
 static void publish_latency(struct job *job)
 {
     struct wire_latencies latencies;
-    if (wanted(job, WIRE_TYPE_LATENCIES) && job_latency_message(job->latency, &latencies) == 0)
+    if (job_wanted(job, WIRE_TYPE_LATENCIES) && job_latency_message(job->latency, &latencies) == 0)
         job_publish_latencies(job, &job->output, &latencies);
-    if (job_latency_regions_changed(job->latency) && wanted(job, WIRE_TYPE_REGIONS))
+    if (job_latency_regions_changed(job->latency) && job_wanted(job, WIRE_TYPE_REGIONS))
         job_publish_regions(job, &job->output);
 }
 
@@ -58,9 +53,9 @@ void job_tell_phases(struct job *job)
     if (job->replaying || !job_phases_changed(job->phases) ||
         job_phases_news(job->phases, &phases, &curve) != 0)
         return;
-    if (wanted(job, WIRE_TYPE_PHASES))
+    if (job_wanted(job, WIRE_TYPE_PHASES))
         job_publish_phases(job, &job->output, &phases);
-    if (wanted(job, WIRE_TYPE_CURVE))
+    if (job_wanted(job, WIRE_TYPE_CURVE))
         job_publish_curve(job, &job->output, &curve);
 }
 

@@ -265,6 +265,11 @@ void job_publish_sum(const struct job *job, const struct job_output *output, enu
         tell_in_parts(&telling, r->call_count, sizeof(struct wire_call_row), tell_calls);
 }
 
+int job_wanted(const struct job *job, enum wire_type type)
+{
+    return !job->replaying && job->output.wanted(job->output.user, job->id, type);
+}
+
 /* ---- latency ------------------------------------------------------------- */
 
 void job_publish_latencies(const struct job *job, const struct job_output *output,

@@ -154,6 +154,8 @@ void job_windows_advance(struct job *job, uint64_t heard_ns, uint64_t now_ns);
 const char *job_state_name(enum job_state state);
 void job_windows_flush(struct job *job, uint64_t now_ns);
 
+/** Would anybody read this type now? Nobody does while a recording is read. */
+int job_wanted(const struct job *job, enum wire_type type);
 void job_publish_job(struct job *job, const struct job_output *output);
 /** @param message  its job is not set yet */
 void job_publish_latencies(const struct job *job, const struct job_output *output,

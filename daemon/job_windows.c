@@ -75,11 +75,6 @@ static int is_complete(const struct job *job, const struct open_window *window)
 
 /* ---- publishing ---------------------------------------------------------- */
 
-static int wanted(const struct job *job, enum wire_type type)
-{
-    return !job->replaying && job->output.wanted(job->output.user, job->id, type);
-}
-
 /* Totals of a window, added to those that were published of it before. @return 0 when those are not
  * kept any more, so that the figures to replace are not known */
 static int fill_totals(struct job *job, const struct open_window *window, uint64_t now_ns,
@@ -114,7 +109,7 @@ static int fill_totals(struct job *job, const struct open_window *window, uint64
 static void publish_sum(struct job *job, const struct open_window *window, enum wire_type type,
                         enum sum_part part)
 {
-    if (wanted(job, type) &&
+    if (job_wanted(job, type) &&
         window_sum_result(window->sum, part, job->options.most_pairs, &job->result) == 0)
         job_publish_sum(job, &job->output, part, window->number, 1);
 }
@@ -122,14 +117,14 @@ static void publish_sum(struct job *job, const struct open_window *window, enum 
 static void publish_window(struct job *job, const struct open_window *window, uint64_t now_ns)
 {
     struct wire_totals totals;
-    if (fill_totals(job, window, now_ns, &totals) && wanted(job, WIRE_TYPE_TOTALS)) {
+    if (fill_totals(job, window, now_ns, &totals) && job_wanted(job, WIRE_TYPE_TOTALS)) {
         totals.job = job->id;
         job->output.publish(job->output.user, job->id, WIRE_TYPE_TOTALS, &totals);
     }
     publish_sum(job, window, WIRE_TYPE_RANK_WINDOW, SUM_RANKS);
     publish_sum(job, window, WIRE_TYPE_PAIR_WINDOW, SUM_PAIRS);
     publish_sum(job, window, WIRE_TYPE_CALL_WINDOW, SUM_CALLS);
-    if (!window->late && wanted(job, WIRE_TYPE_NODES))
+    if (!window->late && job_wanted(job, WIRE_TYPE_NODES))
         job_publish_nodes(job, &job->output, window->number);
 }
 
