@@ -1,6 +1,7 @@
 #include "agent/tap_text.h"
 
 #include "agent/quantity.h"
+#include "agent/tap_network.h"
 #include "agent/tap_phases.h"
 #include "holter/call.h"
 #include "holter/event.h"
@@ -540,6 +541,12 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot)
         break;
     case WIRE_TYPE_COMMGRAM:
         tap_commgram(out, &message->commgram);
+        break;
+    case WIRE_TYPE_TOPOLOGY:
+        tap_topology(out, &message->topology);
+        break;
+    case WIRE_TYPE_LINKS:
+        tap_links(out, &message->links);
         break;
     default:
         break;

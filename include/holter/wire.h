@@ -54,7 +54,23 @@
 #define WIRE_MEMBER_ROW(COLUMN)                                                                    \
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
     COLUMN(U64, pid, WIRE_ANY, "process id on its node")                                           \
-    COLUMN(STR, placement, 128, "cores it may run on, a cpu list")
+    COLUMN(STR, placement, 128, "cores it may run on, a cpu list")                                 \
+    COLUMN(U64, core, WIRE_ANY,                                                                    \
+           "1 + the node's number of the core that those belong to; 0: several, or not known")     \
+    COLUMN(U64, numa, WIRE_ANY, "1 + number of their NUMA node; 0: several, or not known")
+
+/** What a network interface of a node has carried since the report before: its own counters, with
+ *  all traffic of all programs. */
+#define WIRE_COUNTER_ROW(COLUMN)                                                                   \
+    COLUMN(STR, name, 64,                                                                          \
+           "interface, \"eth0\", \"mlx5_0/1\", \"cxi0\"; imports: the link, \"x+\"")               \
+    COLUMN(U64, medium, 7, "enum counter_medium")                                                  \
+    COLUMN(U64, unit, 1, "0: the counts are bytes, 1: packets, since bytes are not known")         \
+    COLUMN(U64, sent, WIRE_ANY, "what left the node")                                              \
+    COLUMN(U64, received, WIRE_ANY, "what came in")                                                \
+    COLUMN(U64, dropped, WIRE_ANY, "packets dropped or found wrong, both directions")              \
+    COLUMN(U64, speed, WIRE_ANY, "bytes a second that it can carry each way; 0: not known")        \
+    COLUMN(U64, length_ns, WIRE_ANY, "time since the report before")
 
 /** What one rank did in one window. Sums over windows are the totals of the run. */
 #define WIRE_RANK_ROW(COLUMN)                                                                      \
@@ -343,6 +359,98 @@
     COLUMN(U64, messages, WIRE_ANY, "how many")                                                    \
     COLUMN(U64, bytes, WIRE_ANY, "bytes together")
 
+/** A dimension of a regular network, or a level of a fat tree. See daemon/analysis/network/topology.h. */
+#define WIRE_DIMENSION_ROW(COLUMN)                                                                 \
+    COLUMN(STR, name, 16, "\"A\", \"x\", \"group\"")                                               \
+    COLUMN(U64, size, WIRE_ANY, "coordinates along it; fat tree: children of a switch")            \
+    COLUMN(U64, connection, 7, "enum topology_connection")                                         \
+    COLUMN(U64, step, 255, "when routes correct it: 0 first")                                      \
+    COLUMN(U64, up, WIRE_ANY, "fat tree: parents of a switch below; else 0")
+
+/** A vertex of a network given as a graph: nodes first. */
+#define WIRE_VERTEX_ROW(COLUMN)                                                                    \
+    COLUMN(STR, name, 64, "host, switch, core")                                                    \
+    COLUMN(U64, kind, 7, "enum topology_vertex")
+
+/** A directed link of a network given as a graph. Its number is its position. */
+#define WIRE_EDGE_ROW(COLUMN)                                                                      \
+    COLUMN(U64, from, WIRE_MAX_ROWS, "vertex")                                                     \
+    COLUMN(U64, to, WIRE_MAX_ROWS, "vertex")                                                       \
+    COLUMN(F64, capacity, 0, "bytes a second; 0: as the whole network's")                          \
+    COLUMN(STR, interface, 64, "interface of the node that it leaves or, there, enters by")
+
+/** A route that is given: a vertex of it. Rows of a route follow each other. */
+#define WIRE_HOP_ROW(COLUMN)                                                                       \
+    COLUMN(U64, source, WIRE_ANY, "vertex where the route begins")                                 \
+    COLUMN(U64, destination, WIRE_ANY, "vertex where it ends")                                     \
+    COLUMN(U64, vertex, WIRE_ANY, "next vertex of it, the destination last")
+
+/** Where a rank sits in the network. */
+#define WIRE_SEAT_ROW(COLUMN)                                                                      \
+    COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
+    COLUMN(U64, vertex, WIRE_ANY, "vertex; largest number: not known")
+
+/** A directed link in a window. */
+#define WIRE_LINK_ROW(COLUMN)                                                                      \
+    COLUMN(U64, link, WIRE_ANY, "number of the link in the topology")                              \
+    COLUMN(U64, from, WIRE_ANY, "vertex that it leaves")                                           \
+    COLUMN(U64, to, WIRE_ANY, "vertex that it enters")                                             \
+    COLUMN(U64, state, 7, "enum link_state")                                                       \
+    COLUMN(U64, since, WIRE_ANY, "number of the window in which that state began")                 \
+    COLUMN(U64, messages, WIRE_ANY, "messages whose routes cross it")                              \
+    COLUMN(U64, bytes, WIRE_ANY, "modelled load: bytes of them")                                   \
+    COLUMN(F64, average, 0, "moving average of the load, bytes a window")                          \
+    COLUMN(U64, peak, WIRE_ANY, "largest load of a window so far")                                 \
+    COLUMN(F64, share, 0, "load by what the link can carry in a window; NaN: not known")           \
+    COLUMN(F64, latency, 0,                                                                        \
+           "relative latency, by reference, of matched messages that cross it; NaN: none")         \
+    COLUMN(U64, measured, WIRE_ANY, "what the node's interface counted; largest number: unknown")  \
+    COLUMN(U64, unit, 1, "of measured: 0 bytes, 1 packets")                                        \
+    COLUMN(F64, ratio, 0, "measured by modelled, both as moving averages; NaN: not known")
+
+enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
+
+/** Ranks whose messages load a hot link. */
+#define WIRE_LINK_ROUTE_ROW(COLUMN)                                                                \
+    COLUMN(U64, link, WIRE_ANY, "number of the link")                                              \
+    COLUMN(U64, source, WIRE_ANY, "sending rank")                                                  \
+    COLUMN(U64, destination, WIRE_ANY, "receiving rank")                                           \
+    COLUMN(U64, messages, WIRE_ANY, "how many")                                                    \
+    COLUMN(U64, bytes, WIRE_ANY, "bytes together")                                                 \
+    COLUMN(U64, length, WIRE_ANY, "links on the route")
+
+/** A network interface in a window, whether or not a link of the topology is known for it. */
+#define WIRE_INTERFACE_ROW(COLUMN)                                                                 \
+    COLUMN(U64, node, WIRE_MAX_ROWS, "position in the hosts of topic places")                      \
+    COLUMN(STR, name, 64, "interface")                                                             \
+    COLUMN(U64, medium, 7, "enum counter_medium")                                                  \
+    COLUMN(U64, unit, 1, "0 bytes, 1 packets")                                                     \
+    COLUMN(U64, sent, WIRE_ANY, "what left the node")                                              \
+    COLUMN(U64, received, WIRE_ANY, "what came in")                                                \
+    COLUMN(U64, dropped, WIRE_ANY, "packets dropped or found wrong")                               \
+    COLUMN(U64, speed, WIRE_ANY, "bytes a second that it can carry each way; 0: not known")        \
+    COLUMN(U64, link_out, WIRE_ANY, "link that leaves by it; largest number: none known")          \
+    COLUMN(U64, link_in, WIRE_ANY, "link that enters by it; largest number: none known")
+
+/** A figure of a mapping or routing, before and after. */
+#define WIRE_GAIN_ROW(COLUMN)                                                                      \
+    COLUMN(STR, name, 32,                                                                          \
+           "\"hop-bytes\", \"max-link\", \"inter-node-bytes\", \"inter-node-messages\", "          \
+           "\"length\", \"longest\"")                                                              \
+    COLUMN(F64, before, 0, "as it is")                                                             \
+    COLUMN(F64, after, 0, "as suggested")                                                          \
+    COLUMN(F64, bound, 0, "no mapping can be better than this; NaN: not known")
+
+/** A route that another is suggested for. */
+#define WIRE_REROUTE_ROW(COLUMN)                                                                   \
+    COLUMN(U64, source, WIRE_ANY, "vertex where it begins")                                        \
+    COLUMN(U64, destination, WIRE_ANY, "vertex where it ends")                                     \
+    COLUMN(U64, bytes, WIRE_ANY, "bytes over it")                                                  \
+    COLUMN(U64, length, WIRE_ANY, "links on it")                                                   \
+    COLUMN(U64, length_after, WIRE_ANY, "links on the suggested one; the same: none is better")    \
+    COLUMN(U64, heaviest, WIRE_ANY, "load of its most loaded link")                                \
+    COLUMN(U64, heaviest_after, WIRE_ANY, "load of the suggested route's, with these bytes on it")
+
 /** A function of the MPI library that Holter does not cover. */
 #define WIRE_UNCOVERED_ROW(COLUMN)                                                                 \
     COLUMN(STR, name, 64, "function")                                                              \
@@ -476,7 +584,10 @@
     FIELD(22, ROWS(burst_pair), burst_pairs, WIRE_MAX_ROWS, OPTIONAL, "what was sent in them")     \
     FIELD(23, ROWS(collective), collectives, 65536, OPTIONAL, "collectives that those rows name")  \
     FIELD(24, ROWS(comm_member), comm_members, WIRE_MAX_ROWS, OPTIONAL,                            \
-          "positions of the node's ranks in communicators of collectives")
+          "positions of the node's ranks in communicators of collectives")                         \
+    FIELD(25, ROWS(counter), counters, 256, OPTIONAL, "network interfaces of the node")
+
+enum counter_medium { COUNTER_ETHERNET, COUNTER_INFINIBAND, COUNTER_SLINGSHOT, COUNTER_LINK };
 
 enum series_scope { SERIES_JOB, SERIES_INTRA, SERIES_INTER, SERIES_REGION };
 
@@ -526,6 +637,14 @@ enum wire_degraded {
  *                spaces, each optional: from=NS to=NS (daemon time; default: all), phases=K (default
  *                24), communities=C (default 16), ranks=LIST (only messages from or to these, "3,8-11"),
  *                modelled=0 (without what stands for collectives)
+ *    "remap"     mapping messages: first how far the work is, at most one a second, then a better
+ *                mapping of ranks to the places that they have now, for the messages since the
+ *                start. argument: objective=hop-bytes|max-link|inter-node (default hop-bytes),
+ *                time=SECONDS (of work on one core, 0.1 to 600, default 2), seed=N (default 1),
+ *                ranks=LIST (only these move; default: all), from=WINDOW to=WINDOW
+ *    "reroute"   routes messages: better routes. argument: routes=SRC-DST,... (vertices) or link=N
+ *                (all that cross it) or top=K (the K whose heaviest link is most loaded, default
+ *                100); first=length|load (Eq. 1 or 2 of 000, default load), delta=HOPS (default 0)
  *    "stop"      operators: the daemon ends; only a reply */
 #define WIRE_REQUEST(FIELD)                                                                        \
     FIELD(1, U64, id, WIRE_ANY, REQUIRED, "number that the answers repeat")                        \
@@ -786,6 +905,63 @@ enum wire_degraded {
           "parts that the span is kept in: no more phases can be told apart")                      \
     FIELD(11, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
 
+/** Topic "topology": the network under the job, and where its ranks sit in it. Published when it
+ *  changes. Several messages (more = 1) are put together row by row. */
+#define WIRE_TOPOLOGY(FIELD)                                                                       \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, STR, name, 64, REQUIRED, "of the network, for people")                                \
+    FIELD(3, U64, kind, 15, REQUIRED, "enum topology_kind")                                        \
+    FIELD(4, STR, source, 512, OPTIONAL, "file it was read from; empty: what the agents see")      \
+    FIELD(5, ROWS(dimension), dimensions, 16, OPTIONAL, "dimensions; levels of a fat tree")        \
+    FIELD(6, U64, tie, 7, OPTIONAL, "enum topology_tie")                                           \
+    FIELD(7, F64, capacity, 0, OPTIONAL, "bytes a second of each link; 0: not known")              \
+    FIELD(8, ROWS(vertex), vertices, WIRE_MAX_ROWS, OPTIONAL, "graphs: vertices, nodes first")     \
+    FIELD(9, ROWS(edge), edges, WIRE_MAX_ROWS, OPTIONAL, "graphs: directed links")                 \
+    FIELD(10, ROWS(hop), hops, WIRE_MAX_ROWS, OPTIONAL, "routes that are given")                   \
+    FIELD(11, ROWS(seat), seats, WIRE_MAX_ROWS, OPTIONAL, "ranks")                                 \
+    FIELD(12, STR, fault, 512, OPTIONAL, "why the file could not be used")                         \
+    FIELD(13, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
+
+/** Topic "links": congestion state of the network, every window. */
+#define WIRE_LINKS(FIELD)                                                                          \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, window, WIRE_ANY, REQUIRED, "number of the window")                              \
+    FIELD(3, ROWS(link), links, WIRE_MAX_ROWS, REQUIRED,                                           \
+          "links that are not idle or are measured, largest load first; the largest when there "   \
+          "are too many")                                                                          \
+    FIELD(4, ROWS(link_route), routes, WIRE_MAX_ROWS, OPTIONAL,                                    \
+          "of hot and congested links, by link, largest first")                                    \
+    FIELD(5, ROWS(interface), interfaces, WIRE_MAX_ROWS, OPTIONAL, "interfaces of the nodes")      \
+    FIELD(6, U64, idle, WIRE_ANY, OPTIONAL, "links in that state")                                 \
+    FIELD(7, U64, busy, WIRE_ANY, OPTIONAL, "links in that state")                                 \
+    FIELD(8, U64, hot, WIRE_ANY, OPTIONAL, "links in that state")                                  \
+    FIELD(9, U64, congested, WIRE_ANY, OPTIONAL, "links in that state")                            \
+    FIELD(10, U64, bytes, WIRE_ANY, OPTIONAL, "bytes of messages that crossed a link")             \
+    FIELD(11, F64, hop_bytes, 0, OPTIONAL, "bytes times links on their route, sum")                \
+    FIELD(12, U64, unplaced, WIRE_ANY, OPTIONAL,                                                   \
+          "bytes of messages of ranks whose place, or whose pair, is not known")                   \
+    FIELD(13, U64, left_out, WIRE_ANY, OPTIONAL, "links that are not idle and have no row")        \
+    FIELD(14, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
+
+/** Answer to "remap": a mapping, or how far the work on it is. */
+#define WIRE_MAPPING(FIELD)                                                                        \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, STR, objective, 32, REQUIRED, "\"hop-bytes\", \"max-link\" or \"inter-node\"")        \
+    FIELD(3, F64, progress, 0, REQUIRED, "0 to 1; 1: this is the result")                          \
+    FIELD(4, U64, seed, WIRE_ANY, OPTIONAL, "of the search")                                       \
+    FIELD(5, ROWS(gain), gains, 64, OPTIONAL, "every measure, the objective first")                \
+    FIELD(6, ROWS(seat), seats, WIRE_MAX_ROWS, OPTIONAL, "where each rank should sit")             \
+    FIELD(7, U64, optimal, 1, OPTIONAL, "1: it reaches the bound, so none is better")              \
+    FIELD(8, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
+
+/** Answer to "reroute": better routes. */
+#define WIRE_ROUTES(FIELD)                                                                         \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, ROWS(reroute), routes, WIRE_MAX_ROWS, REQUIRED, "those that were asked for")          \
+    FIELD(3, ROWS(hop), hops, WIRE_MAX_ROWS, OPTIONAL, "vertices of the suggested ones")           \
+    FIELD(4, ROWS(gain), gains, 64, OPTIONAL, "every measure")                                     \
+    FIELD(5, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
+
 /* ---- the lists ----------------------------------------------------------- */
 
 /** X(name, columns, how many of them stand in every row). The last number never changes: columns
@@ -822,7 +998,18 @@ enum wire_degraded {
     X(column, WIRE_COLUMN_ROW, 15)                                                                 \
     X(bar, WIRE_BAR_ROW, 8)                                                                        \
     X(bar_ranks, WIRE_BAR_RANKS_ROW, 4)                                                            \
-    X(ribbon, WIRE_RIBBON_ROW, 7)
+    X(ribbon, WIRE_RIBBON_ROW, 7)                                                                  \
+    X(counter, WIRE_COUNTER_ROW, 8)                                                                \
+    X(dimension, WIRE_DIMENSION_ROW, 5)                                                            \
+    X(vertex, WIRE_VERTEX_ROW, 2)                                                                  \
+    X(edge, WIRE_EDGE_ROW, 4)                                                                      \
+    X(hop, WIRE_HOP_ROW, 3)                                                                        \
+    X(seat, WIRE_SEAT_ROW, 2)                                                                      \
+    X(link, WIRE_LINK_ROW, 14)                                                                     \
+    X(link_route, WIRE_LINK_ROUTE_ROW, 6)                                                          \
+    X(interface, WIRE_INTERFACE_ROW, 10)                                                           \
+    X(gain, WIRE_GAIN_ROW, 4)                                                                      \
+    X(reroute, WIRE_REROUTE_ROW, 7)
 
 /** X(type number, TYPE, struct name, fields, "who sends it to whom") */
 #define WIRE_MESSAGES(X)                                                                           \
@@ -840,6 +1027,8 @@ enum wire_degraded {
     X(21, REPLY, reply, WIRE_REPLY, "daemon to client")                                            \
     X(22, STATUS, status, WIRE_STATUS, "daemon to client")                                         \
     X(23, COMMGRAM, commgram, WIRE_COMMGRAM, "daemon to client")                                   \
+    X(24, MAPPING, mapping, WIRE_MAPPING, "daemon to client")                                      \
+    X(25, ROUTES, routes, WIRE_ROUTES, "daemon to client")                                         \
     X(40, JOB, job, WIRE_JOB, "topic job")                                                         \
     X(41, PLACES, places, WIRE_PLACES, "topic places")                                             \
     X(42, TOTALS, totals, WIRE_TOTALS, "topic totals")                                             \
@@ -851,7 +1040,9 @@ enum wire_degraded {
     X(48, LATENCIES, latencies, WIRE_LATENCIES, "topic latency")                                   \
     X(49, REGIONS, regions, WIRE_REGIONS, "topic regions")                                         \
     X(50, PHASES, phases, WIRE_PHASES, "topic phases")                                             \
-    X(51, CURVE, curve, WIRE_CURVE, "topic curve")
+    X(51, CURVE, curve, WIRE_CURVE, "topic curve")                                                 \
+    X(52, TOPOLOGY, topology, WIRE_TOPOLOGY, "topic topology")                                     \
+    X(53, LINKS, links, WIRE_LINKS, "topic links")
 
 /* ---- the structs --------------------------------------------------------- */
 

@@ -441,7 +441,8 @@ static uint64_t dial(const struct settings *s, void *context, struct agent *agen
     uint64_t daemon_ns = read_answers(agent, arena, 1), base = daemon_ns - clock_mono_ns();
     struct wire_member_row *members = calloc(s->ranks, sizeof(*members));
     for (unsigned r = 0; r < s->ranks; r++)
-        members[r] = (struct wire_member_row){number * s->ranks + r, 1000 + r, "0"};
+        members[r] = (struct wire_member_row){
+            .rank = number * s->ranks + r, .pid = 1000 + r, .placement = "0"};
     struct wire_ranks ranks = {.seq = ++agent->seq,
                                .job = JOB,
                                .world = s->agents * s->ranks,

@@ -158,7 +158,7 @@ static void come(struct peer *p, const char *role, uint64_t instance)
 
 static void send_ranks(struct peer *p, uint64_t seq)
 {
-    struct wire_member_row member = {0, 100, "0"};
+    struct wire_member_row member = {.rank = 0, .pid = 100, .placement = "0"};
     struct wire_ranks ranks = {.seq = seq,
                                .job = "job.0",
                                .world = 1,

@@ -102,7 +102,8 @@ static struct job *make_job(int modelled)
     for (unsigned node = 0; node < NODES; node++) {
         char host[16];
         struct job_fault fault;
-        struct wire_member_row members[2] = {{2 * node, 10, ""}, {2 * node + 1, 11, ""}};
+        struct wire_member_row members[2] = {{.rank = 2 * node, .pid = 10},
+                                             {.rank = 2 * node + 1, .pid = 11}};
         snprintf(host, sizeof(host), "node%u", node);
         struct wire_ranks ranks = {.seq = ++seq[node],
                                    .job = "test.0",

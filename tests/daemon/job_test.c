@@ -106,7 +106,8 @@ static int appear_as(struct job *job, unsigned node, uint64_t instance, const ch
     struct wire_member_row members[RANKS];
     struct job_fault fault;
     for (unsigned i = 0; i < RANKS; i++)
-        members[i] = (struct wire_member_row){node * RANKS + i, 1000 + i, "0-3"};
+        members[i] =
+            (struct wire_member_row){.rank = node * RANKS + i, .pid = 1000 + i, .placement = "0-3"};
     struct wire_ranks ranks = {.seq = seq,
                                .job = "test.0",
                                .world = (uint64_t)nodes * RANKS,

@@ -154,7 +154,7 @@ static void send_ranks(struct peer *p)
 {
     struct wire_member_row members[RANKS];
     for (unsigned i = 0; i < RANKS; i++)
-        members[i] = (struct wire_member_row){i, 100 + i, "0"};
+        members[i] = (struct wire_member_row){.rank = i, .pid = 100 + i, .placement = "0"};
     struct wire_ranks ranks = {.seq = 1,
                                .job = "job.0",
                                .world = RANKS,

@@ -36,7 +36,7 @@ static struct job *make_job(const char *id)
 static void add_rank(struct job *job, uint64_t rank)
 {
     struct job_fault fault;
-    struct wire_member_row member = {rank, 100 + rank, "0"};
+    struct wire_member_row member = {.rank = rank, .pid = 100 + rank, .placement = "0"};
     struct wire_ranks ranks = {.seq = rank + 1,
                                .job = "j.0",
                                .world = 9,

@@ -237,7 +237,7 @@ static void tell_ranks(struct maker *m, struct node *node)
 {
     struct wire_member_row *members = allocate(node->count, sizeof(*members));
     for (uint32_t r = 0; r < node->count; r++)
-        members[r] = (struct wire_member_row){node->first + r, 1000 + r, ""};
+        members[r] = (struct wire_member_row){.rank = node->first + r, .pid = 1000 + r};
     struct wire_ranks ranks = {.seq = ++node->seq,
                                .job = m->settings->job,
                                .world = m->pattern->ranks,

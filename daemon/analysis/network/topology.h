@@ -1,0 +1,203 @@
+/* The network under a job: vertices, directed links, and the one route that messages take between two
+ * vertices.
+ *
+ * Vertices are compute nodes, numbered first, from 0, and switches behind them. A link is directed and
+ * has a number below topology_links(); in regular networks numbers follow from the coordinates and some
+ * stand for no link (at the edge of a mesh). Routing is deterministic: dimension order for Cartesian
+ * networks, up and down for trees, minimal for dragonflies, given tables or else a fixed shortest path
+ * for graphs (000, section 3).
+ *
+ * Cartesian networks cover tori, meshes, hypercubes (sizes 2), HyperX and the tiers of a Cray XC as 000,
+ * section 7.4, has them (all-to-all along each dimension). Nodes are numbered row-major: the last
+ * dimension varies fastest.
+ *
+ * Immutable once made: const functions may be called from several threads at once.
+ * Pure: no clock, no file, no socket. */
+#ifndef HOLTER_ANALYSIS_NETWORK_TOPOLOGY_H
+#define HOLTER_ANALYSIS_NETWORK_TOPOLOGY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TOPOLOGY_DIMENSIONS 12u
+#define TOPOLOGY_NAME 64u /**< bytes of a name at most */
+#define TOPOLOGY_MOST_VERTICES (1u << 20)
+#define TOPOLOGY_MOST_LINKS (1u << 24)
+#define TOPOLOGY_MOST_GRAPH 8192u /**< vertices of a graph that is not a tree */
+#define TOPOLOGY_NONE UINT32_MAX
+
+/* The numbers of these enums stand on the wire. */
+
+enum topology_kind {
+    TOPOLOGY_CARTESIAN,
+    TOPOLOGY_DRAGONFLY, /**< groups, routers a group, nodes a router: all routers of a group linked, groups
+                             linked all to all */
+    TOPOLOGY_FAT_TREE, /**< XGFT(h; m1..mh; w1..wh): Oehring et al., IPPS 1995 */
+    TOPOLOGY_TREE,     /**< vertices and one parent each, as Slurm's tree plugin has it */
+    TOPOLOGY_GRAPH,    /**< vertices and links as given */
+};
+
+/** How neighbours along a dimension are linked. */
+enum topology_connection {
+    TOPOLOGY_TORUS, /**< a ring; of size 2: one link each way, as a mesh */
+    TOPOLOGY_MESH,  /**< a line */
+    TOPOLOGY_ALL,   /**< all to all */
+};
+
+/** Which way round a ring of even size when both are equally long. */
+enum topology_tie {
+    TOPOLOGY_TIE_PARITY, /**< up from an even coordinate, down from an odd one (Blue Gene/Q) */
+    TOPOLOGY_TIE_PLUS,
+    TOPOLOGY_TIE_MINUS,
+};
+
+enum topology_vertex {
+    VERTEX_NODE,
+    VERTEX_SWITCH,
+    VERTEX_CORE, /**< within a node, where no network is known */
+    VERTEX_NUMA,
+};
+
+struct topology_dimension {
+    char name[17];
+    enum topology_connection connection;
+    uint32_t
+        size; /**< Cartesian: coordinates. Dragonfly, in order: groups, routers a group, nodes a router,
+                        global links a router. Fat tree, from the leaves up: children of a switch */
+    uint32_t up;   /**< fat tree: parents of a vertex below this level; else 0 */
+    uint32_t step; /**< Cartesian: when a route corrects it, 0 first; a permutation */
+};
+
+struct topology_named {
+    char name[TOPOLOGY_NAME + 1];
+    enum topology_vertex kind;
+};
+
+/** A directed link of a tree or graph. */
+struct topology_edge {
+    uint32_t from, to;
+    double capacity; /**< bytes a second; 0: the network's */
+    char interface[TOPOLOGY_NAME +
+                   1]; /**< of the node at its beginning or, if that is a switch, at its end;
+                                              "": not known */
+};
+
+/** Vertices of a given route, source first: path[first] .. path[first + count - 1]. */
+struct topology_table {
+    uint32_t first, count;
+};
+
+/** What a network is made from. Zero-initialised is empty. Arrays are owned by whoever filled it. */
+struct topology_spec {
+    char name[TOPOLOGY_NAME + 1];
+    enum topology_kind kind;
+    enum topology_tie tie;
+    double capacity; /**< bytes a second of each link, 0: not known */
+    struct topology_dimension dimensions[TOPOLOGY_DIMENSIONS];
+    uint32_t dimension_count;
+
+    /* trees and graphs; of the others only names, if any: nodes in their order */
+    struct topology_named *vertices;
+    uint32_t vertex_count;
+    struct topology_edge *edges; /**< trees: both directions of each link, as of graphs */
+    uint32_t edge_count;
+
+    /* routes that are given, for any kind; they go before the rule */
+    struct topology_table *routes;
+    uint32_t route_count;
+    uint32_t *path;
+    uint32_t path_count;
+};
+
+struct topology;
+
+void topology_spec_finish(struct topology_spec *spec);
+
+/** Read a short form:
+ *    torus:4,4,4,16,2   mesh:8,8   hypercube:10    sizes; a size may end in m (mesh), t (torus) or a (all to
+ *                                                  all): torus:4,4,4,8m,2
+ *    dragonfly:2,12,3,16,4     tiers, all-to-all in each (Cray XC: row, column, cage, slot, cpu)
+ *    dragonfly:groups=9,routers=4,nodes=2,global=2
+ *    fattree:4,4,4/1,2,2       XGFT: children by level from the leaves, then parents
+ *    fattree:k=8               three levels of k-port switches
+ *  Options behind it, each after a '/': order=D,B,A,C,E (first corrected first; default: longest dimension
+ *  first, tori before ... see topology.c), tie=parity|plus|minus, capacity=BYTES_A_SECOND.
+ *  @param why  set on failure: what is wrong and at which character
+ *  @return 0, -HOLTER_EUSAGE or -ENOMEM */
+int topology_short(struct topology_spec *out, const char *text, char *why, size_t room);
+
+/** @param spec  copied
+ *  @param why   set on failure
+ *  @return 0, -ENOMEM, -HOLTER_ELIMIT, or -HOLTER_EUSAGE: it contradicts itself, a route has a gap, a node
+ *          cannot be reached ... */
+int topology_create(struct topology **out, const struct topology_spec *spec, char *why,
+                    size_t room);
+
+/** NULL is fine. */
+void topology_destroy(struct topology *topology);
+
+const struct topology_spec *topology_spec(const struct topology *topology);
+uint32_t topology_nodes(const struct topology *topology);
+uint32_t topology_vertices(const struct topology *topology);
+
+/** One more than the highest number of a link. */
+uint32_t topology_links(const struct topology *topology);
+
+/** Ends of a link. @return 0 when the number stands for none: nothing is set */
+int topology_link(const struct topology *topology, uint32_t link, uint32_t *from, uint32_t *to);
+
+/** The link from one vertex to a neighbour, TOPOLOGY_NONE: there is none. Of several: the first. */
+uint32_t topology_link_between(const struct topology *topology, uint32_t from, uint32_t to);
+
+/** The same wire the other way, TOPOLOGY_NONE: there is none. */
+uint32_t topology_reverse(const struct topology *topology, uint32_t link);
+
+/** Bytes a second; 0: not known. */
+double topology_capacity(const struct topology *topology, uint32_t link);
+
+/** Links that leave a vertex. @return how many there are; the first `room` are set */
+uint32_t topology_out(const struct topology *topology, uint32_t vertex, uint32_t *links,
+                      uint32_t room);
+
+/** Length of the route; TOPOLOGY_NONE: there is none. Cartesian: no route is walked. */
+uint32_t topology_distance(const struct topology *topology, uint32_t source, uint32_t destination);
+
+/** The route, link by link.
+ *  @return its length, TOPOLOGY_NONE: there is none; the first `room` links are set */
+uint32_t topology_route(const struct topology *topology, uint32_t source, uint32_t destination,
+                        uint32_t *links, uint32_t room);
+
+/** Is a link on the route? Cartesian: at most one comparison a dimension. */
+int topology_crosses(const struct topology *topology, uint32_t source, uint32_t destination,
+                     uint32_t link);
+
+/** No route is longer. */
+uint32_t topology_diameter(const struct topology *topology);
+
+/** Coordinates of a vertex: Cartesian, one a dimension; dragonfly, of nodes: group, router, node; else none.
+ *  @param out  room for TOPOLOGY_DIMENSIONS @return how many */
+uint32_t topology_coordinates(const struct topology *topology, uint32_t vertex, uint32_t *out);
+
+/** Node at coordinates; TOPOLOGY_NONE: out of range. */
+uint32_t topology_at(const struct topology *topology, const uint32_t *coordinates);
+
+/** Dimension that a link runs along, and its direction: 0 up, 1 down, 2 all-to-all. Not Cartesian: returns 0.
+ */
+int topology_link_axis(const struct topology *topology, uint32_t link, uint32_t *dimension,
+                       int *direction);
+
+/** Node or other vertex of this name: given, or "(1,0,2,1,0)"; TOPOLOGY_NONE: there is none. */
+uint32_t topology_find(const struct topology *topology, const char *name);
+
+/** A vertex' name for people: given, else its coordinates "(1,0,2,1,0)", else "switch 7".
+ *  @return length of the whole name, as snprintf() */
+int topology_vertex_name(const struct topology *topology, uint32_t vertex, char *text, size_t room);
+enum topology_vertex topology_vertex_kind(const struct topology *topology, uint32_t vertex);
+
+/** Link that leaves a node by an interface, and the one that enters by it. Of Cartesian networks interfaces
+ *  are named by dimension and direction, "A+", "A-" (mind: what enters by "A-" came up along A).
+ *  TOPOLOGY_NONE: not known. A node with one link each way has it whatever the interface. */
+void topology_interface(const struct topology *topology, uint32_t node, const char *interface,
+                        uint32_t *link_out, uint32_t *link_in);
+
+#endif
