@@ -111,7 +111,30 @@ struct topology_spec {
 
 struct topology;
 
+/** Where nodes and links of a Cartesian network have their numbers.
+ *
+ *  A node has the number sum(coordinate[d] * stride[d]), so that its coordinate is
+ *  node / stride[d] % size[d]. Each node has `ports` links going out, some of which are missing at the edges
+ *  of a mesh: link = node * ports + port. Ports of dimension d begin at port[d]:
+ *    torus of 3 or more, mesh of 3 or more    port[d] up, port[d] + 1 down
+ *    all to all                               port[d] + other coordinate, less 1 if that is above its own
+ *    size 2, however linked                   port[d]: to the other one
+ *    size 1                                   none */
+struct topology_grid {
+    uint32_t dimensions, ports;
+    uint32_t size[TOPOLOGY_DIMENSIONS];
+    uint32_t stride[TOPOLOGY_DIMENSIONS];
+    uint32_t port[TOPOLOGY_DIMENSIONS];
+    uint32_t order[TOPOLOGY_DIMENSIONS]; /**< the dimension that a route corrects at each step */
+};
+
 void topology_spec_finish(struct topology_spec *spec);
+
+/** Set the steps of a Cartesian network in which a route corrects its dimensions when nothing else is known:
+ *  all-to-all dimensions first, the last of them first (a Cray XC: cpu, slot, cage, column, row), then the
+ *  longest dimension, of equal ones the first. Five-dimensional tori that have the shape of a Blue Gene/Q
+ *  partition of 32, 64, 128, 256 or 2048 nodes have the order of recorded routes instead. */
+void topology_spec_order(struct topology_spec *spec);
 
 /** Read a short form:
  *    torus:4,4,4,16,2   mesh:8,8   hypercube:10    sizes; a size may end in m (mesh), t (torus) or a (all to
@@ -120,8 +143,8 @@ void topology_spec_finish(struct topology_spec *spec);
  *    dragonfly:groups=9,routers=4,nodes=2,global=2
  *    fattree:4,4,4/1,2,2       XGFT: children by level from the leaves, then parents
  *    fattree:k=8               three levels of k-port switches
- *  Options behind it, each after a '/': order=D,B,A,C,E (first corrected first; default: longest dimension
- *  first, tori before ... see topology.c), tie=parity|plus|minus, capacity=BYTES_A_SECOND.
+ *  Options behind it, each after a '/': order=D,B,A,C,E (first corrected first; default:
+ *  topology_spec_order()), tie=parity|plus|minus, capacity=BYTES_A_SECOND.
  *  @param why  set on failure: what is wrong and at which character
  *  @return 0, -HOLTER_EUSAGE or -ENOMEM */
 int topology_short(struct topology_spec *out, const char *text, char *why, size_t room);
@@ -136,7 +159,11 @@ int topology_create(struct topology **out, const struct topology_spec *spec, cha
 /** NULL is fine. */
 void topology_destroy(struct topology *topology);
 
+/** The network's own copy, borrowed. */
 const struct topology_spec *topology_spec(const struct topology *topology);
+
+/** Of a Cartesian network, borrowed; NULL: it is none. */
+const struct topology_grid *topology_grid(const struct topology *topology);
 uint32_t topology_nodes(const struct topology *topology);
 uint32_t topology_vertices(const struct topology *topology);
 
@@ -166,6 +193,14 @@ uint32_t topology_distance(const struct topology *topology, uint32_t source, uin
  *  @return its length, TOPOLOGY_NONE: there is none; the first `room` links are set */
 uint32_t topology_route(const struct topology *topology, uint32_t source, uint32_t destination,
                         uint32_t *links, uint32_t room);
+
+/** Cartesian: hops that a route makes along a dimension, and in which direction: 0 up, 1 down, 2 all-to-all.
+ *  Coordinates within the dimension's size. */
+uint32_t topology_leg(const struct topology *topology, uint32_t dimension, uint32_t from,
+                      uint32_t to, int *direction);
+
+/** Was this route given, so that it need not follow the rule? */
+int topology_is_given(const struct topology *topology, uint32_t source, uint32_t destination);
 
 /** Is a link on the route? Cartesian: at most one comparison a dimension. */
 int topology_crosses(const struct topology *topology, uint32_t source, uint32_t destination,

@@ -1,0 +1,233 @@
+/* Coordinates and names of vertices, and interfaces of nodes. */
+#include "daemon/analysis/network/topology_inner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_labels(const void *a, const void *b)
+{
+    const struct topology_label *first = a, *second = b;
+    int order = strcmp(first->name, second->name);
+    return order ? order : (first->vertex > second->vertex) - (first->vertex < second->vertex);
+}
+
+int topology_labels_make(struct topology *topology, const struct topology_why *why)
+{
+    const struct topology_spec *spec = &topology->spec;
+    if (spec->vertex_count > topology->vertices)
+        return topology_refuse(why, "%u names for %u vertices", spec->vertex_count,
+                               topology->vertices);
+    if (spec->vertex_count == 0)
+        return 0;
+    topology->labels = malloc(spec->vertex_count * sizeof *topology->labels);
+    if (!topology->labels)
+        return -ENOMEM;
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < spec->vertex_count; v++)
+        if (spec->vertices[v].name[0])
+            topology->labels[count++] = (struct topology_label){spec->vertices[v].name, v};
+    qsort(topology->labels, count, sizeof *topology->labels, compare_labels);
+    for (uint32_t i = 1; i < count; i++)
+        if (strcmp(topology->labels[i - 1].name, topology->labels[i].name) == 0)
+            return topology_refuse(why, "vertices %u and %u are both called \"%s\"",
+                                   topology->labels[i - 1].vertex, topology->labels[i].vertex,
+                                   topology->labels[i].name);
+    topology->label_count = count;
+    return 0;
+}
+
+/* How many coordinates nodes have. */
+static uint32_t coordinate_count(const struct topology *topology)
+{
+    switch (topology->spec.kind) {
+    case TOPOLOGY_CARTESIAN:
+        return topology->spec.dimension_count;
+    case TOPOLOGY_DRAGONFLY:
+        return 3;
+    default:
+        return 0;
+    }
+}
+
+uint32_t topology_coordinates(const struct topology *topology, uint32_t vertex, uint32_t *out)
+{
+    uint32_t count = vertex < topology->nodes ? coordinate_count(topology) : 0, rest = vertex;
+    for (uint32_t d = count; d-- > 0;) {
+        out[d] = rest % topology->spec.dimensions[d].size;
+        rest /= topology->spec.dimensions[d].size;
+    }
+    return count;
+}
+
+uint32_t topology_at(const struct topology *topology, const uint32_t *coordinates)
+{
+    uint32_t count = coordinate_count(topology), node = 0;
+    if (count == 0)
+        return TOPOLOGY_NONE;
+    for (uint32_t d = 0; d < count; d++) {
+        if (coordinates[d] >= topology->spec.dimensions[d].size)
+            return TOPOLOGY_NONE;
+        node = node * topology->spec.dimensions[d].size + coordinates[d];
+    }
+    return node;
+}
+
+enum topology_vertex topology_vertex_kind(const struct topology *topology, uint32_t vertex)
+{
+    const struct topology_spec *spec = &topology->spec;
+    if ((spec->kind == TOPOLOGY_TREE || spec->kind == TOPOLOGY_GRAPH) &&
+        vertex < spec->vertex_count)
+        return spec->vertices[vertex].kind;
+    return vertex < topology->nodes ? VERTEX_NODE : VERTEX_SWITCH;
+}
+
+static const char *const kind_words[] = {[VERTEX_NODE] = "node",
+                                         [VERTEX_SWITCH] = "switch",
+                                         [VERTEX_CORE] = "core",
+                                         [VERTEX_NUMA] = "numa"};
+
+int topology_vertex_name(const struct topology *topology, uint32_t vertex, char *text, size_t room)
+{
+    const struct topology_spec *spec = &topology->spec;
+    if (vertex >= topology->vertices)
+        return snprintf(text, room, "no vertex");
+    if (vertex < spec->vertex_count && spec->vertices[vertex].name[0])
+        return snprintf(text, room, "%s", spec->vertices[vertex].name);
+    uint32_t at[TOPOLOGY_DIMENSIONS], count = topology_coordinates(topology, vertex, at);
+    if (count == 0)
+        return snprintf(text, room, "%s %u", kind_words[topology_vertex_kind(topology, vertex)],
+                        vertex < topology->nodes ? vertex : vertex - topology->nodes);
+    char whole[TOPOLOGY_DIMENSIONS * 8 + 3] = "";
+    size_t length = 0;
+    for (uint32_t d = 0; d < count; d++)
+        length +=
+            (size_t)snprintf(whole + length, sizeof whole - length, "%c%u", d ? ',' : '(', at[d]);
+    return snprintf(text, room, "%s)", whole);
+}
+
+/* A decimal number without sign or space. @return what follows it, NULL: there is none */
+static const char *read_number(const char *text, uint32_t *out)
+{
+    uint32_t value = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9' && at - text < 9; at++)
+        value = value * 10 + (uint32_t)(*at - '0');
+    *out = value;
+    return at == text ? NULL : at;
+}
+
+static uint32_t find_coordinates(const struct topology *topology, const char *name)
+{
+    uint32_t at[TOPOLOGY_DIMENSIONS], count = coordinate_count(topology);
+    const char *text = name + 1;
+    for (uint32_t d = 0; d < count; d++) {
+        text = read_number(text, &at[d]);
+        if (!text || *text != (d + 1 < count ? ',' : ')'))
+            return TOPOLOGY_NONE;
+        text++;
+    }
+    return count && *text == '\0' ? topology_at(topology, at) : TOPOLOGY_NONE;
+}
+
+/* "switch 7" */
+static uint32_t find_numbered(const struct topology *topology, const char *name)
+{
+    for (size_t kind = 0; kind < sizeof kind_words / sizeof *kind_words; kind++) {
+        size_t length = strlen(kind_words[kind]);
+        if (strncmp(name, kind_words[kind], length) != 0 || name[length] != ' ')
+            continue;
+        uint32_t number;
+        const char *end = read_number(name + length + 1, &number);
+        if (!end || *end)
+            return TOPOLOGY_NONE;
+        uint32_t vertex = kind == VERTEX_NODE ? number : number + topology->nodes;
+        if (vertex >= topology->vertices || topology_vertex_kind(topology, vertex) != kind)
+            return TOPOLOGY_NONE;
+        return vertex;
+    }
+    return TOPOLOGY_NONE;
+}
+
+uint32_t topology_find(const struct topology *topology, const char *name)
+{
+    uint32_t low = 0, high = topology->label_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = strcmp(topology->labels[middle].name, name);
+        if (order == 0)
+            return topology->labels[middle].vertex;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return name[0] == '(' ? find_coordinates(topology, name) : find_numbered(topology, name);
+}
+
+/* "A+": the dimension of that name and the direction, -1: no such dimension */
+static int parse_axis(const struct topology_spec *spec, const char *interface, int *down)
+{
+    size_t length = strlen(interface);
+    if (length < 2 || (interface[length - 1] != '+' && interface[length - 1] != '-'))
+        return -1;
+    *down = interface[length - 1] == '-';
+    for (uint32_t d = 0; d < spec->dimension_count; d++)
+        if (strlen(spec->dimensions[d].name) == length - 1 &&
+            strncmp(spec->dimensions[d].name, interface, length - 1) == 0)
+            return (int)d;
+    return -1;
+}
+
+static uint32_t cartesian_interface(const struct topology *topology, uint32_t node,
+                                    const char *interface)
+{
+    const struct topology_grid *grid = &topology->grid;
+    int down, d = parse_axis(&topology->spec, interface, &down);
+    if (d < 0 || topology->spec.dimensions[d].connection == TOPOLOGY_ALL || grid->size[d] == 1)
+        return TOPOLOGY_NONE;
+    uint32_t link = node * grid->ports + grid->port[d] + (grid->size[d] > 2 ? (uint32_t)down : 0);
+    uint32_t from, to;
+    return topology_link(topology, link, &from, &to) ? link : TOPOLOGY_NONE;
+}
+
+static uint32_t named_interface(const struct topology *topology, uint32_t node,
+                                const char *interface)
+{
+    const struct topology_edge *edges = topology->spec.edges;
+    uint32_t few[64], count = topology_out(topology, node, few, 64), found = TOPOLOGY_NONE;
+    uint32_t *links = few, *many = NULL;
+    if (count > 64) {
+        links = many = malloc(count * sizeof *many);
+        if (!links)
+            return TOPOLOGY_NONE;
+        topology_out(topology, node, links, count);
+    }
+    for (uint32_t i = 0; i < count && found == TOPOLOGY_NONE; i++) {
+        uint32_t back = topology_reverse(topology, links[i]);
+        if (strcmp(edges[links[i]].interface, interface) == 0 ||
+            (back != TOPOLOGY_NONE && strcmp(edges[back].interface, interface) == 0 &&
+             topology_vertex_kind(topology, edges[back].from) == VERTEX_SWITCH))
+            found = links[i];
+    }
+    free(many);
+    return found;
+}
+
+void topology_interface(const struct topology *topology, uint32_t node, const char *interface,
+                        uint32_t *link_out, uint32_t *link_in)
+{
+    enum topology_kind kind = topology->spec.kind;
+    uint32_t out = TOPOLOGY_NONE, only;
+    if (node < topology->vertices && interface[0]) {
+        if (kind == TOPOLOGY_CARTESIAN)
+            out = cartesian_interface(topology, node, interface);
+        else if (kind == TOPOLOGY_TREE || kind == TOPOLOGY_GRAPH)
+            out = named_interface(topology, node, interface);
+    }
+    if (out == TOPOLOGY_NONE && topology_out(topology, node, &only, 1) == 1)
+        out = only;
+    *link_out = out;
+    *link_in = out == TOPOLOGY_NONE ? TOPOLOGY_NONE : topology_reverse(topology, out);
+}

@@ -1,0 +1,106 @@
+#include "daemon/analysis/network/topology_inner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void topology_spec_finish(struct topology_spec *spec)
+{
+    free(spec->vertices);
+    free(spec->edges);
+    free(spec->routes);
+    free(spec->path);
+    memset(spec, 0, sizeof *spec);
+}
+
+/* @return 0 or -ENOMEM; an empty array is NULL */
+static int copy_array(void **out, const void *from, uint32_t count, size_t size)
+{
+    *out = NULL;
+    if (count == 0)
+        return 0;
+    *out = malloc(count * size);
+    if (!*out)
+        return -ENOMEM;
+    memcpy(*out, from, count * size);
+    return 0;
+}
+
+int topology_spec_copy(struct topology_spec *out, const struct topology_spec *spec)
+{
+    void *vertices = NULL, *edges = NULL, *routes = NULL, *path = NULL;
+    int error = copy_array(&vertices, spec->vertices, spec->vertex_count, sizeof *spec->vertices);
+    if (!error)
+        error = copy_array(&edges, spec->edges, spec->edge_count, sizeof *spec->edges);
+    if (!error)
+        error = copy_array(&routes, spec->routes, spec->route_count, sizeof *spec->routes);
+    if (!error)
+        error = copy_array(&path, spec->path, spec->path_count, sizeof *spec->path);
+    if (error) {
+        free(vertices);
+        free(edges);
+        free(routes);
+        free(path);
+        return error;
+    }
+    *out = *spec;
+    out->vertices = vertices;
+    out->edges = edges;
+    out->routes = routes;
+    out->path = path;
+    return 0;
+}
+
+/* Does a route correct dimension a before b unless told otherwise? */
+static int before(const struct topology_spec *spec, uint32_t a, uint32_t b)
+{
+    const struct topology_dimension *first = &spec->dimensions[a], *second = &spec->dimensions[b];
+    int tier_a = first->connection == TOPOLOGY_ALL, tier_b = second->connection == TOPOLOGY_ALL;
+    if (tier_a != tier_b)
+        return tier_a;
+    if (tier_a)
+        return a > b;
+    if (first->size != second->size)
+        return first->size > second->size;
+    return a < b;
+}
+
+/* Partitions of Blue Gene/Q whose recorded routes follow another order than their lengths tell: below 512
+ * nodes they are parts of a larger one, and equal dimensions have no natural order. */
+static const struct known_order {
+    uint32_t size[5];
+    char order[6];
+} known_orders[] = {
+    {{2, 2, 2, 2, 2}, "DCBAE"}, {{2, 2, 4, 2, 2}, "DBACE"},  {{2, 2, 4, 4, 2}, "BACDE"},
+    {{4, 2, 4, 4, 2}, "BACDE"}, {{4, 4, 4, 16, 2}, "DBACE"},
+};
+
+static const struct known_order *known_order(const struct topology_spec *spec)
+{
+    for (size_t k = 0; spec->dimension_count == 5 && k < sizeof known_orders / sizeof *known_orders;
+         k++) {
+        uint32_t same = 0;
+        while (same < 5 && spec->dimensions[same].connection == TOPOLOGY_TORUS &&
+               spec->dimensions[same].size == known_orders[k].size[same])
+            same++;
+        if (same == 5)
+            return &known_orders[k];
+    }
+    return NULL;
+}
+
+void topology_spec_order(struct topology_spec *spec)
+{
+    uint32_t count = spec->dimension_count;
+    const struct known_order *known = known_order(spec);
+    for (uint32_t step = 0; known && step < count; step++)
+        spec->dimensions[known->order[step] - 'A'].step = step;
+    if (known)
+        return;
+    for (uint32_t d = 0; d < count && d < TOPOLOGY_DIMENSIONS; d++) {
+        spec->dimensions[d].step = 0;
+        for (uint32_t other = 0; other < count && other < TOPOLOGY_DIMENSIONS; other++)
+            if (other != d && before(spec, other, d))
+                spec->dimensions[d].step++;
+    }
+}
