@@ -11,7 +11,9 @@
 #include <string.h>
 
 static const struct topology_rules *const kinds[] = {
-    [TOPOLOGY_CARTESIAN] = &topology_cartesian,
+    [TOPOLOGY_CARTESIAN] = &topology_cartesian, [TOPOLOGY_DRAGONFLY] = &topology_dragonfly,
+    [TOPOLOGY_FAT_TREE] = &topology_fat_tree,   [TOPOLOGY_TREE] = &topology_tree,
+    [TOPOLOGY_GRAPH] = &topology_graph,
 };
 
 int topology_refuse(const struct topology_why *why, const char *format, ...)
@@ -73,7 +75,7 @@ static int check_lists(const struct topology_spec *spec, const struct topology_w
 static int check(const struct topology_spec *spec, const struct topology_why *why)
 {
     size_t known = sizeof kinds / sizeof *kinds;
-    if ((uint32_t)spec->kind >= known || kinds[spec->kind] == NULL)
+    if ((uint32_t)spec->kind >= known)
         return topology_refuse(why, "the network is of no known kind");
     if ((uint32_t)spec->tie > TOPOLOGY_TIE_MINUS)
         return topology_refuse(why, "no known rule for ties");
@@ -232,11 +234,23 @@ uint32_t topology_route(const struct topology *topology, uint32_t source, uint32
                  : topology->rules->route(topology, source, destination, links, room);
 }
 
-/* Routes are at most a diameter long, which may be long for a given network: no array of them. */
 static int given_crosses(const struct topology_given *given, uint32_t from, uint32_t to)
 {
     for (uint32_t i = 0; i + 1 < given->count; i++)
         if (given->path[i] == from && given->path[i + 1] == to)
+            return 1;
+    return 0;
+}
+
+/* Of dragonflies and fat trees, whose routes are short. */
+static int walk_crosses(const struct topology *topology, uint32_t source, uint32_t destination,
+                        uint32_t link)
+{
+    uint32_t links[2 * TOPOLOGY_DIMENSIONS];
+    uint32_t count =
+        topology->rules->route(topology, source, destination, links, 2 * TOPOLOGY_DIMENSIONS);
+    for (uint32_t i = 0; count != TOPOLOGY_NONE && i < count; i++)
+        if (links[i] == link)
             return 1;
     return 0;
 }
@@ -252,5 +266,7 @@ int topology_crosses(const struct topology *topology, uint32_t source, uint32_t 
     if (given) /* of several links between two vertices routes take the first */
         return topology->rules->between(topology, from, to) == link &&
                given_crosses(given, from, to);
+    if (!topology->rules->crosses)
+        return walk_crosses(topology, source, destination, link);
     return topology->rules->crosses(topology, source, destination, link);
 }

@@ -4,8 +4,13 @@
  * Vertices are compute nodes, numbered first, from 0, and switches behind them. A link is directed and
  * has a number below topology_links(); in regular networks numbers follow from the coordinates and some
  * stand for no link (at the edge of a mesh). Routing is deterministic: dimension order for Cartesian
- * networks, up and down for trees, minimal for dragonflies, given tables or else a fixed shortest path
- * for graphs (000, section 3).
+ * networks, up and down for trees (D-mod-K in fat trees), minimal for dragonflies, and the shortest path
+ * by the lowest vertices for graphs (000, section 3); given routes go before. Files topology_KIND.c tell
+ * the numbers of vertices and links and the exact rule. Dragonflies, trees and graphs have routes between
+ * any two vertices, fat trees between nodes.
+ *
+ * Memory: a copy of the spec; trees and graphs about 50 bytes a vertex and 4 a link; graphs also 2 bytes
+ * for each pair of vertices (128 MiB at most) and vertices x links steps when made (2^31 at most).
  *
  * Cartesian networks cover tori, meshes, hypercubes (sizes 2), HyperX and the tiers of a Cray XC as 000,
  * section 7.4, has them (all-to-all along each dimension). Nodes are numbered row-major: the last
@@ -33,8 +38,9 @@ enum topology_kind {
     TOPOLOGY_DRAGONFLY, /**< groups, routers a group, nodes a router: all routers of a group linked, groups
                              linked all to all */
     TOPOLOGY_FAT_TREE, /**< XGFT(h; m1..mh; w1..wh): Oehring et al., IPPS 1995 */
-    TOPOLOGY_TREE,     /**< vertices and one parent each, as Slurm's tree plugin has it */
-    TOPOLOGY_GRAPH,    /**< vertices and links as given */
+    TOPOLOGY_TREE, /**< vertices and one parent each, as Slurm's tree plugin has it: no circle, one link
+                            each way between two vertices. Its nodes come first */
+    TOPOLOGY_GRAPH, /**< vertices and links as given, strongly connected; nodes first */
 };
 
 /** How neighbours along a dimension are linked. */
@@ -173,10 +179,12 @@ uint32_t topology_links(const struct topology *topology);
 /** Ends of a link. @return 0 when the number stands for none: nothing is set */
 int topology_link(const struct topology *topology, uint32_t link, uint32_t *from, uint32_t *to);
 
-/** The link from one vertex to a neighbour, TOPOLOGY_NONE: there is none. Of several: the first. */
+/** The link from one vertex to a neighbour, TOPOLOGY_NONE: there is none. Of several: the first, which is
+ *  the one that routes take. */
 uint32_t topology_link_between(const struct topology *topology, uint32_t from, uint32_t to);
 
-/** The same wire the other way, TOPOLOGY_NONE: there is none. */
+/** The same wire the other way, TOPOLOGY_NONE: there is none. Of several links between two vertices the
+ *  first belongs to the first the other way, and so on. */
 uint32_t topology_reverse(const struct topology *topology, uint32_t link);
 
 /** Bytes a second; 0: not known. */
@@ -221,10 +229,11 @@ uint32_t topology_at(const struct topology *topology, const uint32_t *coordinate
 int topology_link_axis(const struct topology *topology, uint32_t link, uint32_t *dimension,
                        int *direction);
 
-/** Node or other vertex of this name: given, or "(1,0,2,1,0)"; TOPOLOGY_NONE: there is none. */
+/** Node or other vertex of this name: given, or as topology_vertex_name(); TOPOLOGY_NONE: there is none. */
 uint32_t topology_find(const struct topology *topology, const char *name);
 
-/** A vertex' name for people: given, else its coordinates "(1,0,2,1,0)", else "switch 7".
+/** A vertex' name for people: given, else its coordinates "(1,0,2,1,0)", else "node 7", or "switch 7",
+ *  "numa 7", "core 7" of those that are no nodes, counted together from 0.
  *  @return length of the whole name, as snprintf() */
 int topology_vertex_name(const struct topology *topology, uint32_t vertex, char *text, size_t room);
 enum topology_vertex topology_vertex_kind(const struct topology *topology, uint32_t vertex);
