@@ -1,0 +1,99 @@
+/* Better routes for given loads (000, section 5.1, Eq. 1 and 2).
+ *
+ * A route has length l and its most loaded link carries L. Among all routes between the same vertices
+ * whose length l' is at most l + delta and whose most loaded link carries L' <= L:
+ *   Eq. 1  the shortest; of those one with the least L', then the least sum of loads;
+ *   Eq. 2  one with the least L'; of those the shortest, then the least sum of loads.
+ * Further ties: the links with the lowest numbers, compared from the destination back. The route's own
+ * bytes are taken off its links before, and counted on the new ones.
+ *
+ * The result is the optimum, not an estimate: the least L' of a limited length is found by dynamic
+ * programming over the number of hops (cutting a circle out of a walk makes neither its length nor its
+ * heaviest link larger, so walks do for routes), and the route in a breadth-first search over the links
+ * that carry no more. Vertices too far from the destination for the length are never looked at.
+ *
+ * In fat trees and dragonflies no route passes through a node; elsewhere nodes forward.
+ *
+ * Memory: 8 bytes a link for the loads, 12 for the graph, 60 a vertex.
+ * Pure: no clock, no file, no socket. Not thread-safe. */
+#ifndef HOLTER_ANALYSIS_NETWORK_REROUTE_H
+#define HOLTER_ANALYSIS_NETWORK_REROUTE_H
+
+#include "daemon/analysis/network/topology.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** A route may become this much longer, at most. */
+#define REROUTE_MOST_DELTA 64u
+
+enum reroute_first {
+    REROUTE_LENGTH, /**< Eq. 1 */
+    REROUTE_LOAD,   /**< Eq. 2 */
+};
+
+struct reroute_params {
+    enum reroute_first first;
+    uint32_t
+        delta; /**< links, at most REROUTE_MOST_DELTA; with Eq. 1 it changes nothing, since the route
+                         itself has length l */
+};
+
+/** A route and what goes over it. */
+struct reroute_route {
+    uint32_t source, destination; /**< vertices, not the same */
+    uint64_t bytes;               /**< part of the loads of its links */
+    const uint32_t *links;        /**< borrowed; NULL: as the topology routes it */
+    uint32_t length;              /**< of links */
+};
+
+struct reroute_result {
+    uint32_t length, length_after;
+    uint64_t
+        heaviest; /**< load of the most loaded link, at the time that this route was looked at */
+    uint64_t heaviest_after; /**< of the new route's, with its bytes on it */
+    uint64_t sum,
+        sum_after; /**< of the loads of the links, with its bytes; largest number if beyond */
+    int better; /**< 1: shorter, or its heaviest link carries less, than the other being no worse for the
+                     equation; 0: the result is the old route */
+    const uint32_t
+        *links; /**< length_after of them, from source to destination; borrowed: until the next
+                                call, of reroute_several() until it is called again */
+};
+
+struct reroute;
+
+/** @param topology  borrowed for the life of it
+ *  @param out       owned by the caller; set on success
+ *  @return 0 or -ENOMEM */
+int reroute_create(struct reroute **out, const struct topology *topology);
+
+/** NULL is fine. */
+void reroute_destroy(struct reroute *reroute);
+
+/** Begin with these loads. @param bytes  by link number, topology_links() of them; copied */
+void reroute_set(struct reroute *reroute, const uint64_t *bytes);
+
+/** Loads as they are now, by link number; borrowed. */
+const uint64_t *reroute_loads(const struct reroute *reroute);
+
+/** The best route. Changes no load.
+ *  @return 0, -ENOMEM, -HOLTER_ERANGE: no such vertex, both the same, delta too large, or links that do not
+ *          lead from source to destination; -HOLTER_EUNREACHABLE: there is no route */
+int reroute_one(struct reroute *reroute, const struct reroute_params *params,
+                const struct reroute_route *route, struct reroute_result *out);
+
+/** Move a route's bytes from some links to others; the same with links exchanged undoes it. */
+void reroute_apply(struct reroute *reroute, uint64_t bytes, const uint32_t *from,
+                   uint32_t from_length, const uint32_t *to, uint32_t to_length);
+
+/** One after the other: longest first (Eq. 1), or the one with the most loaded link first (Eq. 2; both as
+ *  of before the first; ties: more bytes, then source, destination). Each better route is applied before
+ *  the next is looked at; afterwards reroute_loads() are those with all of them.
+ *  @param results  count of them, in the order of `routes`
+ *  @return 0 or as reroute_one(): then loads are as they were */
+int reroute_several(struct reroute *reroute, const struct reroute_params *params,
+                    const struct reroute_route *routes, size_t count,
+                    struct reroute_result *results);
+
+#endif
