@@ -3,7 +3,7 @@
 #include "viewer/layout/bundle.h"
 #include "viewer/layout/format.h"
 #include "viewer/views/pieces.h"
-#include "viewer/views/regions/network.h"
+#include "viewer/views/regions/rank_graph.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@ enum {
 };
 
 struct regions_picture {
-    struct network now, next; /* what is shown, and what is being arranged */
-    struct bundle bundle;     /* the edges */
+    struct rank_graph now, next; /* what is shown, and what is being arranged */
+    struct bundle bundle;        /* the edges */
     uint64_t drawn_key, making_key;
     struct box drawn, making; /* in places of the graph */
 };
@@ -31,8 +31,8 @@ void regions_picture_destroy(struct regions_picture *p)
 {
     if (!p)
         return;
-    network_finish(&p->now);
-    network_finish(&p->next);
+    rank_graph_finish(&p->now);
+    rank_graph_finish(&p->next);
     bundle_finish(&p->bundle);
     free(p);
 }
@@ -77,29 +77,29 @@ static struct regions_picture *arrange(struct stage *s)
     if (!pictures->regions && !(pictures->regions = calloc(1, sizeof *pictures->regions)))
         return NULL;
     struct regions_picture *p = pictures->regions;
-    uint64_t key = network_key(s->model, s->ui->graph_open);
+    uint64_t key = rank_graph_key(s->model, s->ui->graph_open);
     int error = 0;
     if (key != p->now.key && !p->next.key)
-        error = network_build(&p->next, &p->now, s->model, s->ui->graph_open);
+        error = rank_graph_build(&p->next, &p->now, s->model, s->ui->graph_open);
     if (p->next.key && !graph_work(&p->next.graph, LAYOUT_UNITS)) {
-        network_finish(&p->now);
+        rank_graph_finish(&p->now);
         p->now = p->next;
-        p->next = (struct network){0};
+        p->next = (struct rank_graph){0};
     }
     pictures->busy |= p->next.key != 0 || (key != p->now.key && !error);
-    if (p->now.key && network_figures(&p->now, s->range, s->ui->quantity) < 0)
+    if (p->now.key && rank_graph_figures(&p->now, s->range, s->ui->quantity) < 0)
         return NULL;
     return p;
 }
 
-static color_t vertex_color(const struct stage *s, const struct network *n, uint32_t i)
+static color_t vertex_color(const struct stage *s, const struct rank_graph *n, uint32_t i)
 {
     return s->ui->colour == COLOUR_LATENCY ? theme_latency(s->brush.theme, n->vertex_ratios[i])
                                            : theme_region(s->brush.theme, n->vertices[i].region);
 }
 
 /* Is a part of it selected? A vertex of many ranks is when its first one is, or its place. */
-static int marked(const struct stage *s, const struct network_vertex *v)
+static int marked(const struct stage *s, const struct rank_graph_vertex *v)
 {
     const struct selection *sel = &s->ui->selection;
     if (v->unit != UNIT_RANK && sel->kind == SELECT_REGION)
@@ -130,7 +130,8 @@ static uint64_t hash_double(uint64_t key, double part)
     return hash(key, bits);
 }
 
-static uint64_t edges_key(const struct stage *s, const struct network *n, const struct view_of *v)
+static uint64_t edges_key(const struct stage *s, const struct rank_graph *n,
+                          const struct view_of *v)
 {
     uint64_t key = hash(hash(n->key, n->figures_version), (uint64_t)s->ui->colour);
     key = hash(hash(key, (uint64_t)s->ui->theme), (uint64_t)s->ui->selection.kind);
@@ -140,7 +141,7 @@ static uint64_t edges_key(const struct stage *s, const struct network *n, const 
     return hash_double(hash_double(key, v->cx), v->cy);
 }
 
-static color_t edge_color(const struct stage *s, const struct network *n,
+static color_t edge_color(const struct stage *s, const struct rank_graph *n,
                           const struct graph_edge *e)
 {
     if (s->ui->colour == COLOUR_LATENCY)
@@ -152,7 +153,7 @@ static color_t edge_color(const struct stage *s, const struct network *n,
 }
 
 /* An edge in pixels of a picture whose left top is at the view's, k of them a logical one. */
-static struct bundle_edge curve_of(const struct network *n, const struct view_of *v,
+static struct bundle_edge curve_of(const struct rank_graph *n, const struct view_of *v,
                                    const struct graph_edge *e, double k)
 {
     const struct graph_vertex *a = &n->graph.vertices[e->a], *b = &n->graph.vertices[e->b];
@@ -176,7 +177,7 @@ static struct bundle_edge curve_of(const struct network *n, const struct view_of
 static void begin_edges(const struct stage *s, struct regions_picture *p, const struct view_of *v)
 {
     double k = s->brush.scene->scale;
-    const struct network *n = &p->now;
+    const struct rank_graph *n = &p->now;
     if (bundle_begin(&p->bundle, (int)lround(v->plot.w * k), (int)lround(v->plot.h * k),
                      s->brush.theme->panel) < 0)
         return;
@@ -219,7 +220,7 @@ static void draw_edges(struct stage *s, struct regions_picture *p, const struct 
 }
 
 /* Edges of the vertex under the mouse, one by one. */
-static void hover_edges(const struct stage *s, const struct network *n, const struct view_of *v,
+static void hover_edges(const struct stage *s, const struct rank_graph *n, const struct view_of *v,
                         uint32_t at)
 {
     uint32_t drawn = 0;
@@ -257,7 +258,7 @@ static int in_sight(const struct view_of *v, double x, double y, double r)
            y - r <= v->plot.y + v->plot.h;
 }
 
-static uint32_t vertex_under(const struct stage *s, const struct network *n,
+static uint32_t vertex_under(const struct stage *s, const struct rank_graph *n,
                              const struct view_of *v)
 {
     uint32_t best = NETWORK_NONE;
@@ -275,10 +276,10 @@ static uint32_t vertex_under(const struct stage *s, const struct network *n,
     return best;
 }
 
-static void vertex_hit(const struct stage *s, const struct network *n, uint32_t i, double x,
+static void vertex_hit(const struct stage *s, const struct rank_graph *n, uint32_t i, double x,
                        double y, double r)
 {
-    const struct network_vertex *v = &n->vertices[i];
+    const struct rank_graph_vertex *v = &n->vertices[i];
     double reach = fmax(r, 4);
     struct box box = {x - reach, y - reach, 2 * reach, 2 * reach};
     if (v->unit == UNIT_RANK)
@@ -287,8 +288,8 @@ static void vertex_hit(const struct stage *s, const struct network *n, uint32_t 
         scene_hit(s->brush.scene, box, HIT_BUTTON, COMMAND_GRAPH_OPEN, v->region);
 }
 
-static void draw_vertices(const struct stage *s, const struct network *n, const struct view_of *v,
-                          uint32_t under)
+static void draw_vertices(const struct stage *s, const struct rank_graph *n,
+                          const struct view_of *v, uint32_t under)
 {
     const struct theme *t = s->brush.theme;
     int some = selects_ranks(s);
@@ -336,7 +337,7 @@ static int is_free(const struct box *taken, uint32_t count, struct box box, cons
     return 1;
 }
 
-static void label(const struct stage *s, const struct network *n, uint32_t g, struct box box,
+static void label(const struct stage *s, const struct rank_graph *n, uint32_t g, struct box box,
                   const char *name, const char *what)
 {
     const struct theme *t = s->brush.theme;
@@ -354,8 +355,8 @@ static void label(const struct stage *s, const struct network *n, uint32_t g, st
 }
 
 /* A group that is one disc has its number on it. */
-static int number_on_disc(const struct stage *s, const struct network *n, const struct view_of *v,
-                          uint32_t g, uint32_t vertex)
+static int number_on_disc(const struct stage *s, const struct rank_graph *n,
+                          const struct view_of *v, uint32_t g, uint32_t vertex)
 {
     const struct graph_vertex *p = &n->graph.vertices[vertex];
     char text[32];
@@ -389,7 +390,7 @@ static void places_beside(const struct graph_group *p, const struct view_of *v, 
 
 enum { PLACES = 4 };
 
-static void place_label(const struct stage *s, const struct network *n, const struct view_of *v,
+static void place_label(const struct stage *s, const struct rank_graph *n, const struct view_of *v,
                         uint32_t g, struct box *taken, uint32_t *count)
 {
     char name[40], what[112], ratio[FORMAT_ROOM], ranks[FORMAT_ROOM];
@@ -416,7 +417,7 @@ static void place_label(const struct stage *s, const struct network *n, const st
 
 /* Name and latency beside each group, where nothing is covered: first of the chosen one and of
  * those with high latency. */
-static void labels(const struct stage *s, const struct network *n, const struct view_of *v)
+static void labels(const struct stage *s, const struct rank_graph *n, const struct view_of *v)
 {
     struct box taken[2 * NETWORK_GROUPS];
     uint32_t count = 0, vertices[NETWORK_GROUPS] = {0};
@@ -444,7 +445,7 @@ static void labels(const struct stage *s, const struct network *n, const struct 
 /* ---- what the mouse is over --------------------------------------------------------------------
  */
 
-static void region_tip(struct stage *s, const struct network *n, uint64_t region)
+static void region_tip(struct stage *s, const struct rank_graph *n, uint64_t region)
 {
     char text[96], ratio[FORMAT_ROOM];
     uint32_t g = 0;
@@ -462,9 +463,9 @@ static void region_tip(struct stage *s, const struct network *n, uint64_t region
     tooltip_add(&s->tip, 0, n->unit == UNIT_RANK ? "click: select" : "double click: its ranks");
 }
 
-static void vertex_tip(struct stage *s, const struct network *n, uint32_t i)
+static void vertex_tip(struct stage *s, const struct rank_graph *n, uint32_t i)
 {
-    const struct network_vertex *v = &n->vertices[i];
+    const struct rank_graph_vertex *v = &n->vertices[i];
     char ratio[FORMAT_ROOM];
     if (v->unit == UNIT_RANK) {
         piece_rank_tip(s, v->rank);
@@ -484,7 +485,7 @@ static void vertex_tip(struct stage *s, const struct network *n, uint32_t i)
 /* ---- the panel ---------------------------------------------------------------------------------
  */
 
-static void footnote(const struct stage *s, const struct network *n, struct box box)
+static void footnote(const struct stage *s, const struct rank_graph *n, struct box box)
 {
     char text[256], ranks[FORMAT_ROOM], count[FORMAT_ROOM];
     const char *unit = n->unit == UNIT_NODE ? "node and region" : "region";
@@ -513,7 +514,7 @@ static void footnote(const struct stage *s, const struct network *n, struct box 
     scene_text(s->brush.scene, box.x, box.y, box.w, TEXT_AXIS, 0, s->brush.theme->second, text);
 }
 
-static void head(const struct stage *s, const struct network *n, struct box box)
+static void head(const struct stage *s, const struct rank_graph *n, struct box box)
 {
     static const char *const labels_of[] = {"region", "latency"};
     char what[160], range[64];
@@ -541,7 +542,7 @@ static void head(const struct stage *s, const struct network *n, struct box box)
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Regions", what);
 }
 
-static void group_hits(const struct stage *s, const struct network *n, const struct view_of *v)
+static void group_hits(const struct stage *s, const struct rank_graph *n, const struct view_of *v)
 {
     for (uint32_t g = 0; g < n->group_count; g++) {
         const struct graph_group *p = &n->graph.groups[g];
@@ -554,7 +555,7 @@ static void group_hits(const struct stage *s, const struct network *n, const str
 
 static void draw_graph(struct stage *s, struct regions_picture *p, struct box plot)
 {
-    const struct network *n = &p->now;
+    const struct rank_graph *n = &p->now;
     struct view_of v = view_of(s, &n->graph, plot);
     scene_panel(s->brush.scene, plot, s->brush.theme->panel, "regions.plot");
     scene_overlay(s->brush.scene);
@@ -581,7 +582,7 @@ static void regions_layout(struct stage *s, struct box box)
 {
     struct box panel = box_inset(box, 14, 10);
     struct regions_picture *p = arrange(s);
-    const struct network *n = p && p->now.vertex_count ? &p->now : NULL;
+    const struct rank_graph *n = p && p->now.vertex_count ? &p->now : NULL;
     scene_panel(s->brush.scene, panel, 0, "regions");
     scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
     head(s, n, panel);

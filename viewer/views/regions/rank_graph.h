@@ -1,7 +1,7 @@
 /* The job as a graph of regions: which vertices stand for which ranks, and the sums of their edges.
  * Many ranks are put together: by region and node, or by region alone. */
-#ifndef HOLTER_VIEWER_VIEWS_REGIONS_NETWORK_H
-#define HOLTER_VIEWER_VIEWS_REGIONS_NETWORK_H
+#ifndef HOLTER_VIEWER_VIEWS_REGIONS_RANK_GRAPH_H
+#define HOLTER_VIEWER_VIEWS_REGIONS_RANK_GRAPH_H
 
 #include "viewer/layout/graph.h"
 #include "viewer/model/model.h"
@@ -13,10 +13,10 @@ enum {
 };
 
 /** What a vertex stands for. */
-enum network_unit { UNIT_RANK, UNIT_NODE, UNIT_REGION };
+enum rank_graph_unit { UNIT_RANK, UNIT_NODE, UNIT_REGION };
 
-struct network_vertex {
-    enum network_unit unit;
+struct rank_graph_vertex {
+    enum rank_graph_unit unit;
     uint64_t region; /**< id; 0: none */
     uint32_t host;   /**< index in the model; UINT32_MAX: not known, or several */
     uint32_t rank;   /**< lowest rank in it */
@@ -24,7 +24,7 @@ struct network_vertex {
     uint32_t group;
 };
 
-struct network_group {
+struct rank_graph_group {
     uint64_t region; /**< id; 0: ranks of no region, or of all */
     uint32_t ranks;
 };
@@ -32,17 +32,17 @@ struct network_group {
 #define NETWORK_NONE UINT32_MAX
 
 /** Zero-initialised is empty. Arrays are owned. */
-struct network {
+struct rank_graph {
     uint64_t key; /**< what it was built from */
-    struct network_vertex *vertices;
-    struct network_group *groups;
+    struct rank_graph_vertex *vertices;
+    struct rank_graph_group *groups;
     uint32_t vertex_count, group_count, edge_count;
     uint32_t *vertex_of; /**< by rank */
     uint32_t rank_count;
     uint32_t *edge_of; /**< by pair's number; NETWORK_NONE: within one vertex, or others */
     uint32_t pair_count;
-    enum network_unit unit; /**< the coarsest that is drawn */
-    int opened;             /**< a region's ranks are drawn one by one, others are not */
+    enum rank_graph_unit unit; /**< the coarsest that is drawn */
+    int opened;                /**< a region's ranks are drawn one by one, others are not */
 
     struct graph graph; /**< its places; vertices, groups and edges in the order of those above */
 
@@ -55,20 +55,21 @@ struct network {
     uint64_t values_key;
 };
 
-void network_finish(struct network *network);
+void rank_graph_finish(struct rank_graph *graph);
 
-/** What a network of the model as it is now would be built from: ranks, nodes, regions, pairs. */
-uint64_t network_key(const struct model *model, uint64_t open);
+/** What a graph of the model as it is now would be built from: ranks, nodes, regions, pairs. */
+uint64_t rank_graph_key(const struct model *model, uint64_t open);
 
 /** Build it and begin its layout.
- *  @param network  empty
- *  @param from     network whose places are taken over
+ *  @param graph  empty
+ *  @param from   graph whose places are taken over
  *  @param open     region whose ranks are drawn one by one where they are many; 0: none
  *  @return 0 or -ENOMEM (it stays empty) */
-int network_build(struct network *network, const struct network *from, const struct model *model,
-                  uint64_t open);
+int rank_graph_build(struct rank_graph *graph, const struct rank_graph *from,
+                     const struct model *model, uint64_t open);
 
 /** Sum up the figures of the range, if they changed. @return 0 or -ENOMEM */
-int network_figures(struct network *network, const struct range *range, enum pair_column column);
+int rank_graph_figures(struct rank_graph *graph, const struct range *range,
+                       enum pair_column column);
 
 #endif

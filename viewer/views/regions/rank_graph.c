@@ -1,11 +1,11 @@
-#include "viewer/views/regions/network.h"
+#include "viewer/views/regions/rank_graph.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void network_finish(struct network *n)
+void rank_graph_finish(struct rank_graph *n)
 {
     free(n->vertices);
     free(n->groups);
@@ -15,7 +15,7 @@ void network_finish(struct network *n)
     free(n->vertex_ratios);
     free(n->group_ratios);
     graph_finish(&n->graph);
-    *n = (struct network){0};
+    *n = (struct rank_graph){0};
 }
 
 static uint64_t mix(uint64_t key, uint64_t part)
@@ -24,7 +24,7 @@ static uint64_t mix(uint64_t key, uint64_t part)
     return key ^ key >> 29;
 }
 
-uint64_t network_key(const struct model *m, uint64_t open)
+uint64_t rank_graph_key(const struct model *m, uint64_t open)
 {
     uint64_t key = mix(11, m->latency.regions_version);
     key = mix(key, m->rank_count);
@@ -42,13 +42,13 @@ uint64_t network_key(const struct model *m, uint64_t open)
  */
 
 /* Which unit a rank is drawn as. */
-static enum network_unit unit_of(const struct network *n, uint64_t region, uint64_t open)
+static enum rank_graph_unit unit_of(const struct rank_graph *n, uint64_t region, uint64_t open)
 {
     return n->opened && region == open ? UNIT_RANK : n->unit;
 }
 
-static struct keymap_key vertex_key(const struct network *n, const struct model *m, uint32_t rank,
-                                    uint64_t open)
+static struct keymap_key vertex_key(const struct rank_graph *n, const struct model *m,
+                                    uint32_t rank, uint64_t open)
 {
     uint64_t region = latency_region_of(&m->latency, rank);
     switch (unit_of(n, region, open)) {
@@ -61,7 +61,7 @@ static struct keymap_key vertex_key(const struct network *n, const struct model 
     }
 }
 
-static int number_vertices(struct network *n, const struct model *m, uint64_t open,
+static int number_vertices(struct rank_graph *n, const struct model *m, uint64_t open,
                            struct keymap *keys)
 {
     for (uint32_t rank = 0; rank < n->rank_count; rank++) {
@@ -82,7 +82,7 @@ static uint32_t ranks_in(const struct model *m, uint64_t region)
 }
 
 /* The finest unit that keeps the picture legible. */
-static int choose_units(struct network *n, const struct model *m, uint64_t open,
+static int choose_units(struct rank_graph *n, const struct model *m, uint64_t open,
                         struct keymap *keys)
 {
     n->opened = 0;
@@ -100,10 +100,10 @@ static int choose_units(struct network *n, const struct model *m, uint64_t open,
     }
 }
 
-static void fill_vertices(struct network *n, const struct model *m)
+static void fill_vertices(struct rank_graph *n, const struct model *m)
 {
     for (uint32_t rank = 0; rank < n->rank_count; rank++) {
-        struct network_vertex *v = &n->vertices[n->vertex_of[rank]];
+        struct rank_graph_vertex *v = &n->vertices[n->vertex_of[rank]];
         uint32_t host = m->ranks[rank].node;
         if (!v->ranks) {
             v->rank = rank;
@@ -116,7 +116,7 @@ static void fill_vertices(struct network *n, const struct model *m)
 }
 
 /* Groups are the regions, in the order of their lowest ranks; too many are one group together. */
-static int fill_groups(struct network *n)
+static int fill_groups(struct rank_graph *n)
 {
     struct keymap regions = {0};
     n->groups = calloc(NETWORK_GROUPS + 1, sizeof *n->groups);
@@ -129,7 +129,7 @@ static int fill_groups(struct network *n)
     n->group_count = regions.count;
     int together = n->group_count > NETWORK_GROUPS;
     for (uint32_t i = 0; i < n->vertex_count && !error; i++) {
-        struct network_vertex *v = &n->vertices[i];
+        struct rank_graph_vertex *v = &n->vertices[i];
         v->group = together ? 0 : v->group;
         n->groups[v->group].region = together ? 0 : v->region;
         n->groups[v->group].ranks += v->ranks;
@@ -142,7 +142,7 @@ static int fill_groups(struct network *n)
 /* ---- edges -------------------------------------------------------------------------------------
  */
 
-static int number_edges(struct network *n, const struct model *m, struct keymap *keys)
+static int number_edges(struct rank_graph *n, const struct model *m, struct keymap *keys)
 {
     n->edge_of = malloc(((size_t)n->pair_count + 1) * sizeof *n->edge_of);
     if (!n->edge_of)
@@ -163,7 +163,7 @@ static int number_edges(struct network *n, const struct model *m, struct keymap 
     return 0;
 }
 
-static uint64_t name_of(const struct network_vertex *v)
+static uint64_t name_of(const struct rank_graph_vertex *v)
 {
     uint64_t key = mix(17, v->unit);
     key = mix(key, v->unit == UNIT_RANK ? v->rank : v->region);
@@ -172,7 +172,7 @@ static uint64_t name_of(const struct network_vertex *v)
 
 /* Hand it to the layout. Weights are those since the start, by their logarithm: they change slowly,
  * and a pair that sends much does not tear the picture apart. */
-static int lay_out(struct network *n, const struct network *from, const struct model *m,
+static int lay_out(struct rank_graph *n, const struct rank_graph *from, const struct model *m,
                    const struct keymap *edge_keys)
 {
     struct graph_vertex *vertices = calloc(n->vertex_count + 1, sizeof *vertices);
@@ -203,7 +203,7 @@ static int lay_out(struct network *n, const struct network *from, const struct m
     return error;
 }
 
-static int build(struct network *n, const struct network *from, const struct model *m,
+static int build(struct rank_graph *n, const struct rank_graph *from, const struct model *m,
                  uint64_t open)
 {
     struct keymap vertices = {0}, edges = {0};
@@ -217,7 +217,7 @@ static int build(struct network *n, const struct network *from, const struct mod
         error = n->vertices ? 0 : -ENOMEM;
     }
     for (uint32_t i = 0; i < n->vertex_count && !error; i++)
-        n->vertices[i].unit = (enum network_unit)vertices.keys[i].a;
+        n->vertices[i].unit = (enum rank_graph_unit)vertices.keys[i].a;
     if (!error) {
         fill_vertices(n, m);
         error = fill_groups(n);
@@ -231,20 +231,20 @@ static int build(struct network *n, const struct network *from, const struct mod
     return error;
 }
 
-int network_build(struct network *n, const struct network *from, const struct model *m,
-                  uint64_t open)
+int rank_graph_build(struct rank_graph *n, const struct rank_graph *from, const struct model *m,
+                     uint64_t open)
 {
-    n->key = network_key(m, open);
+    n->key = rank_graph_key(m, open);
     int error = build(n, from, m, open);
     if (error)
-        network_finish(n);
+        rank_graph_finish(n);
     return error;
 }
 
 /* ---- figures -----------------------------------------------------------------------------------
  */
 
-static void edge_figures(struct network *n, const struct range *r, enum pair_column column)
+static void edge_figures(struct rank_graph *n, const struct range *r, enum pair_column column)
 {
     memset(n->edge_values, 0, n->edge_count * sizeof *n->edge_values);
     for (uint32_t i = 0; i < n->pair_count && i < r->pair_count; i++)
@@ -256,7 +256,7 @@ static void edge_figures(struct network *n, const struct range *r, enum pair_col
 }
 
 /* Geometric means over the messages of the ranks. */
-static void ratios(struct network *n, const struct range *r, double *messages)
+static void ratios(struct rank_graph *n, const struct range *r, double *messages)
 {
     uint32_t both = n->vertex_count + n->group_count;
     memset(messages, 0, both * sizeof *messages);
@@ -276,7 +276,7 @@ static void ratios(struct network *n, const struct range *r, double *messages)
         n->group_ratios[i] = latency_mean(messages[n->vertex_count + i], n->group_ratios[i]);
 }
 
-int network_figures(struct network *n, const struct range *r, enum pair_column column)
+int rank_graph_figures(struct rank_graph *n, const struct range *r, enum pair_column column)
 {
     uint64_t key = mix(mix(mix(3, n->key), r->version), (uint64_t)column);
     if (n->values_key == key)
