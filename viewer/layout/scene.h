@@ -119,6 +119,11 @@ enum hit_kind {
     HIT_COLUMN,   /**< a, b: begin and end of a phase of it, daemon time */
     HIT_BAR,      /**< a: column, b: bar of it, from the top */
     HIT_SIZES,    /**< x is the binary logarithm of a message's bytes */
+    HIT_LINK,     /**< a: link of the network */
+    HIT_ROUTE,    /**< a, b: vertices it goes from and to */
+    HIT_VERTEX,   /**< a: vertex of the network */
+    HIT_METRIC,   /**< a: enum flow_metric; x is its value, y the rank, from 0 */
+    HIT_HANDLE,   /**< likewise; b: end of the range that a drag moves, 0 low, 1 high */
     HIT_LIST,     /**< a: enum ui_list; y is rows; can be scrolled */
     HIT_SORT,     /**< a: enum ui_list, b: column */
     HIT_COVER,    /**< swallows what lies under it */

@@ -12,6 +12,7 @@
 #include "viewer/model/history.h"
 #include "viewer/model/keymap.h"
 #include "viewer/model/latency.h"
+#include "viewer/model/network.h"
 #include "viewer/model/series.h"
 
 #include "holter/wire.h"
@@ -146,6 +147,7 @@ struct model {
     struct alerts alerts;
     struct latency latency;
     struct commgram commgram;
+    struct network network;
     struct model_job_row *jobs; /**< owned */
     uint32_t job_count;
     uint8_t jobs_known;

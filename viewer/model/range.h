@@ -3,7 +3,7 @@
 #ifndef HOLTER_VIEWER_MODEL_RANGE_H
 #define HOLTER_VIEWER_MODEL_RANGE_H
 
-#include "viewer/model/model.h"
+#include "viewer/model/flows.h"
 
 #define RANGE_TOP_PAIRS 1000u /**< pairs that are put in order; the matrix shows all */
 
@@ -38,7 +38,9 @@ struct range {
     uint64_t *calls; /**< CALLS_COLUMNS figures a kind of call */
     uint32_t call_count;
 
-    uint64_t version; /**< raised when anything above changed */
+    struct flows flows; /**< what the network carries: see ui_update_flows() */
+
+    uint64_t version; /**< raised when anything above but the flows changed */
 
     /* what it was computed for */
     uint64_t asked_first, asked_last, seen_version;

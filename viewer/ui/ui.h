@@ -22,6 +22,7 @@ enum view_id {
     VIEW_CALLS,
     VIEW_NODES,
     VIEW_JOBS,
+    VIEW_LINKS,
     VIEWS
 };
 
@@ -34,6 +35,7 @@ enum ui_list {
     LIST_FOUND,
     LIST_ALERTS,
     LIST_SERIES, /**< regions in the evolution strip */
+    LIST_LINKS,
     UI_LISTS
 };
 
@@ -64,7 +66,21 @@ enum ui_command {
     COMMAND_SIZES_ALL,   /**< messages of all sizes */
     COMMAND_LEVEL,       /**< back to a level of the path; argument: which */
     COMMAND_TIME_ALL,    /**< the whole job in sight */
+
+    /* the network */
+    COMMAND_METRIC,       /**< argument: enum flow_metric that is ranked and filtered by */
+    COMMAND_FILTER_CLEAR, /**< everything in sight again */
+    COMMAND_RANK_SCALE,   /**< argument: 0 ranks in a line, 1 by their logarithm */
+    COMMAND_OBJECTIVE,    /**< argument: enum remap_objective */
+    COMMAND_REMAP,        /**< ask for a better mapping */
+    COMMAND_REROUTE,      /**< ask for better routes for what is selected */
+    COMMAND_APPLY,   /**< argument: enum suggestion_kind: see the network with it, or as it is */
+    COMMAND_DISCARD, /**< argument: enum suggestion_kind: forget it */
+    COMMAND_SAVE_MAPPING, /**< write the suggested mapping to a file */
 };
+
+/** What a mapping is to make small, as request "remap" has it. */
+enum remap_objective { REMAP_HOP_BYTES, REMAP_MAX_LINK, REMAP_INTER_NODE, REMAP_OBJECTIVES };
 
 /** What the calls are added up by. */
 enum call_group { GROUP_CALL, GROUP_COMM, GROUP_REGION, GROUP_NONE };
@@ -81,12 +97,15 @@ enum select_kind {
     SELECT_REGION,
     SELECT_ALERT, /**< the ranks that carry it */
     SELECT_COMMUNITY,
+    SELECT_LINK,   /**< of the network, with its routes and ranks */
+    SELECT_ROUTE,  /**< from one vertex to another */
+    SELECT_VERTEX, /**< node or switch of the network */
 };
 
 struct selection {
     enum select_kind kind;
     uint64_t a, b; /**< rank; source and destination; index of host; number of call; id; identity of
-                      a community and a column that shows it */
+                      a community and a column that shows it; link; two vertices; vertex */
 };
 
 /** Where Backspace leads back to. */
@@ -160,6 +179,17 @@ struct ui {
     int level;  /**< how many were opened, one within the other */
     int boxing; /**< a span of time is being marked */
 
+    /* the network */
+    struct flow_filter filter; /**< what its views leave out; owned */
+    enum flow_metric metric;   /**< that is ranked, and that colours are of */
+    int rank_log;              /**< ranks by their logarithm */
+    enum remap_objective objective;
+    unsigned applied;          /**< enum flow_applied: suggestions that the views show */
+    const struct flows *flows; /**< borrowed from the sums by ui_update_flows(); NULL: none yet */
+    uint8_t *picked_ranks;     /**< owned; 1 for each rank of the selection, picked_count of them */
+    uint32_t picked_count;
+    uint64_t picked_version; /**< raised when one of them changed */
+
     double scroll[UI_LISTS]; /**< first visible row */
     int sort[UI_LISTS];      /**< column, or -1 */
     int descending[UI_LISTS];
@@ -187,11 +217,27 @@ struct ui {
 enum ui_effect {
     UI_CHANGED = 1, /**< lay out anew */
     UI_QUIT = 2,
-    UI_PICTURE = 4, /**< save a picture */
-    UI_JOB = 8,     /**< follow wanted_job */
+    UI_PICTURE = 4,   /**< save a picture */
+    UI_JOB = 8,       /**< follow wanted_job */
+    UI_REMAP = 16,    /**< ask for a mapping: ui_remap_argument() */
+    UI_REROUTE = 32,  /**< ask for routes: ui_reroute_argument() */
+    UI_DISCARD = 64,  /**< forget the suggestions that are not applied */
+    UI_MAPPING = 128, /**< save the suggested mapping */
 };
 
 void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind theme);
+
+/** Free what it owns. */
+void ui_finish(struct ui *ui);
+
+/** Compute what the network carries in the visible time (range.flows), and mark there what filter and
+ * selection mean. After range_update(), before a layout. @return 1 when something changed, 0, -ENOMEM */
+int ui_update_flows(struct ui *ui, const struct model *model, struct range *range);
+
+/** Arguments of the requests "remap" and "reroute", for the selection. @return out; NULL: nothing is
+ * selected that can be asked for */
+char *ui_remap_argument(const struct ui *ui, const struct model *model, char *out, size_t room);
+char *ui_reroute_argument(const struct ui *ui, const struct model *model, char *out, size_t room);
 
 /** Visible time, daemon time. Empty (both 0) without data. */
 void ui_visible(const struct ui *ui, const struct model *model, int64_t *begin, int64_t *end);

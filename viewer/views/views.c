@@ -4,6 +4,7 @@
 #include "viewer/views/calls/calls.h"
 #include "viewer/views/commgram/commgram.h"
 #include "viewer/views/jobs/jobs.h"
+#include "viewer/views/links/links.h"
 #include "viewer/views/live/live.h"
 #include "viewer/views/matrix/matrix.h"
 #include "viewer/views/nodes/nodes.h"
@@ -17,7 +18,7 @@ const struct view *const views[VIEWS] = {
     [VIEW_LIVE] = &live_view,     [VIEW_COMMGRAM] = &commgram_view, [VIEW_REGIONS] = &regions_view,
     [VIEW_ALERTS] = &alerts_view, [VIEW_MATRIX] = &matrix_view,     [VIEW_PAIRS] = &pairs_view,
     [VIEW_RANKS] = &ranks_view,   [VIEW_CALLS] = &calls_view,       [VIEW_NODES] = &nodes_view,
-    [VIEW_JOBS] = &jobs_view,
+    [VIEW_JOBS] = &jobs_view,     [VIEW_LINKS] = &links_view,
 };
 
 int view_by_name(const char *name)
