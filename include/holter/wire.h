@@ -690,7 +690,9 @@ enum wire_degraded {
     FIELD(23, U64, match_rejected, WIRE_ANY, OPTIONAL,                                             \
           "matches refused: sizes or times contradict each other")                                 \
     FIELD(24, STR, rules, 512, OPTIONAL, "file of the alert rules in force; empty: the defaults")  \
-    FIELD(25, STR, sink_error, 256, OPTIONAL, "alert sink that fails, and why; empty: none does")
+    FIELD(25, STR, sink_error, 256, OPTIONAL, "alert sink that fails, and why; empty: none does")  \
+    FIELD(26, STR, topology, 512, OPTIONAL, "network that was given; empty: none was")             \
+    FIELD(27, STR, topology_fault, 512, OPTIONAL, "why that is not used; empty: it is")
 
 /* ---- topics of the published stream -------------------------------------- */
 /* A published frame is three parts: "<topic>/<job id>", two numbers (8 bytes each, big-endian:
@@ -839,7 +841,8 @@ enum wire_degraded {
     FIELD(24, U64, comm, WIRE_ANY, OPTIONAL, "communicator it is about, its id; 0: none")          \
     FIELD(25, STR, nodes, 256, OPTIONAL, "nodes that carry it, separated by commas")               \
     FIELD(26, U64, fired_ns, WIRE_ANY, OPTIONAL,                                                   \
-          "when it began to fire; 0: it is or was only pending")
+          "when it began to fire; 0: it is or was only pending")                                   \
+    FIELD(27, STR, links, 512, OPTIONAL, "hot links on the routes of its ranks, for people")
 
 /** Topic "latency": transfer times of one window by what they normally are. */
 #define WIRE_LATENCIES(FIELD)                                                                      \
