@@ -1,0 +1,484 @@
+#include "daemon/analysis/network/reroute.h"
+#include "daemon/analysis/network/reroute_graph.h"
+#include "include/holter/error.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE TOPOLOGY_NONE
+
+/* A vertex in the search for the least heaviest link. */
+struct reach {
+    uint64_t best; /* least heaviest link of a walk from the source; UINT64_MAX: none yet */
+    uint64_t then; /* the same, of walks with as many hops as are being looked at, or fewer */
+    uint32_t turn; /* hops of the walks for which it was last put in line */
+};
+
+/* A vertex in the search for the shortest route. */
+struct visit {
+    uint64_t sum;   /* least sum of loads of a shortest way from the source */
+    uint32_t level; /* its links; NONE: not seen */
+    uint32_t link;  /* the last of them */
+};
+
+struct reroute {
+    const struct topology *topology; /* borrowed */
+    struct reroute_graph graph;
+    uint32_t link_count;
+    uint64_t *loads;            /* owned */
+    struct reach *reach;        /* owned; `best` is UINT64_MAX between searches */
+    struct visit *visits;       /* owned; `level` is NONE between searches */
+    uint32_t *now, *next;       /* owned; vertices in line */
+    uint32_t *seen, seen_count; /* owned; vertices whose reach or visit is set */
+    uint32_t *old;              /* owned; the topology's route */
+    uint32_t old_room;
+    uint64_t *kept; /* owned; loads of the old route's links while its bytes are off them */
+    uint32_t kept_room;
+    uint32_t *found; /* owned; room for all vertices */
+    uint32_t *many;  /* owned; routes of reroute_several() */
+};
+
+/* What is looked for. */
+struct search {
+    uint32_t from, to;
+    uint32_t limit; /* links */
+    uint64_t bound; /* load of the heaviest, without the route's bytes */
+};
+
+/* A route as it is, its bytes taken off its links. */
+struct before {
+    const uint32_t *links;
+    uint32_t length;
+    uint64_t heaviest, sum;
+};
+
+static uint64_t add_up_to_most(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static int make(struct reroute *r)
+{
+    uint32_t vertices = topology_vertices(r->topology);
+    r->link_count = topology_links(r->topology);
+    r->old_room = topology_diameter(r->topology) + 1;
+    r->loads = calloc((size_t)r->link_count + 1, sizeof(*r->loads));
+    r->reach = malloc(vertices * sizeof(*r->reach));
+    r->visits = malloc(vertices * sizeof(*r->visits));
+    r->now = malloc(vertices * sizeof(*r->now));
+    r->next = malloc(vertices * sizeof(*r->next));
+    r->seen = malloc((vertices + 2) * sizeof(*r->seen));
+    r->found = malloc(vertices * sizeof(*r->found));
+    r->old = malloc(r->old_room * sizeof(*r->old));
+    if (r->loads == NULL || r->reach == NULL || r->visits == NULL || r->now == NULL ||
+        r->next == NULL || r->seen == NULL || r->found == NULL || r->old == NULL)
+        return -ENOMEM;
+    for (uint32_t v = 0; v < vertices; v++) {
+        r->reach[v].best = UINT64_MAX;
+        r->visits[v].level = NONE;
+    }
+    return reroute_graph_init(&r->graph, r->topology);
+}
+
+int reroute_create(struct reroute **out, const struct topology *topology)
+{
+    struct reroute *r = calloc(1, sizeof(*r));
+    if (r == NULL)
+        return -ENOMEM;
+    r->topology = topology;
+    int code = make(r);
+    if (code != 0) {
+        reroute_destroy(r);
+        return code;
+    }
+    *out = r;
+    return 0;
+}
+
+void reroute_destroy(struct reroute *r)
+{
+    if (r == NULL)
+        return;
+    reroute_graph_finish(&r->graph);
+    free(r->loads);
+    free(r->reach);
+    free(r->visits);
+    free(r->now);
+    free(r->next);
+    free(r->seen);
+    free(r->found);
+    free(r->old);
+    free(r->kept);
+    free(r->many);
+    free(r);
+}
+
+void reroute_set(struct reroute *r, const uint64_t *bytes)
+{
+    memcpy(r->loads, bytes, r->link_count * sizeof(*r->loads));
+}
+
+const uint64_t *reroute_loads(const struct reroute *r)
+{
+    return r->loads;
+}
+
+static void swap_lines(struct reroute *r)
+{
+    uint32_t *line = r->now;
+    r->now = r->next;
+    r->next = line;
+}
+
+/* Walks through one vertex, a link further. @return vertices in r->next */
+static uint32_t reach_on(struct reroute *r, const struct search *s, uint32_t at, uint32_t hops,
+                         uint32_t waiting)
+{
+    const struct reroute_graph *graph = &r->graph;
+    uint64_t so_far = r->reach[at].then;
+    for (uint32_t e = graph->first[at]; e < graph->first[at + 1]; e++) {
+        uint32_t to = graph->edges[e].to;
+        uint64_t load = r->loads[graph->edges[e].link];
+        load = load > so_far ? load : so_far;
+        if (load >= r->reach[to].best || load >= r->reach[s->to].best ||
+            hops + reroute_graph_far(&r->graph, to) > s->limit ||
+            (to != s->to && graph->closed[to]))
+            continue;
+        struct reach *reach = &r->reach[to];
+        if (reach->best == UINT64_MAX)
+            r->seen[r->seen_count++] = to;
+        if (reach->best == UINT64_MAX || reach->turn != hops)
+            r->next[waiting++] = to;
+        reach->best = load;
+        reach->turn = hops;
+    }
+    return waiting;
+}
+
+/* The least heaviest link of a walk of at most s->limit links. The bound is what is known to be possible.
+ *
+ * A vertex is in line for as many hops as its best walk has; it comes in line again when a longer walk is
+ * better. Walks with more links that are no better lead nowhere that the shorter would not. */
+static uint64_t least_heaviest(struct reroute *r, const struct search *s)
+{
+    uint32_t waiting = 1;
+    r->seen_count = 0;
+    r->seen[r->seen_count++] = s->from;
+    r->seen[r->seen_count++] = s->to;
+    r->now[0] = s->from;
+    r->reach[s->from] = (struct reach){0, 0, 0};
+    r->reach[s->to] = (struct reach){s->bound, s->bound, 0};
+    for (uint32_t hops = 1; hops <= s->limit && waiting > 0; hops++) {
+        uint32_t count = waiting;
+        waiting = 0;
+        for (uint32_t i = 0; i < count; i++)
+            waiting = reach_on(r, s, r->now[i], hops, waiting);
+        swap_lines(r);
+        for (uint32_t i = 0; i < waiting; i++)
+            r->reach[r->now[i]].then = r->reach[r->now[i]].best;
+    }
+    uint64_t best = r->reach[s->to].best;
+    for (uint32_t i = 0; i < r->seen_count; i++)
+        r->reach[r->seen[i]].best = UINT64_MAX;
+    return best;
+}
+
+static uint32_t visit_on(struct reroute *r, const struct search *s, uint32_t at, uint32_t level,
+                         uint32_t waiting)
+{
+    const struct reroute_graph *graph = &r->graph;
+    uint64_t so_far = r->visits[at].sum;
+    for (uint32_t e = graph->first[at]; e < graph->first[at + 1]; e++) {
+        uint32_t to = graph->edges[e].to, link = graph->edges[e].link;
+        struct visit *visit = &r->visits[to];
+        if (r->loads[link] > s->bound || visit->level < level || (to != s->to && graph->closed[to]))
+            continue;
+        uint64_t sum = add_up_to_most(so_far, r->loads[link]);
+        bool first = visit->level == NONE;
+        if (first && level + reroute_graph_far(&r->graph, to) > s->limit)
+            continue;
+        if (first)
+            r->next[waiting++] = r->seen[r->seen_count++] = to;
+        if (first || sum < visit->sum || (sum == visit->sum && link < visit->link))
+            *visit = (struct visit){sum, level, link};
+    }
+    return waiting;
+}
+
+/* The shortest route over links of at most s->bound, then with the least sum: into r->found.
+ * @return its length; NONE: there is none within the limit */
+static uint32_t shortest(struct reroute *r, const struct search *s)
+{
+    uint32_t waiting = 1, length = NONE;
+    r->seen_count = 0;
+    r->now[0] = r->seen[r->seen_count++] = s->from;
+    r->visits[s->from] = (struct visit){0, 0, NONE};
+    for (uint32_t level = 1; level <= s->limit && waiting > 0 && length == NONE; level++) {
+        uint32_t count = waiting;
+        waiting = 0;
+        for (uint32_t i = 0; i < count; i++)
+            waiting = visit_on(r, s, r->now[i], level, waiting);
+        swap_lines(r);
+        length = r->visits[s->to].level;
+    }
+    for (uint32_t i = length, at = s->to; length != NONE && i-- > 0;) {
+        r->found[i] = r->visits[at].link;
+        at = r->graph.begin[r->found[i]];
+    }
+    for (uint32_t i = 0; i < r->seen_count; i++)
+        r->visits[r->seen[i]].level = NONE;
+    return length;
+}
+
+/* Links that lead from source to destination? */
+static bool leads(const struct reroute *r, const struct reroute_route *route,
+                  const struct before *before)
+{
+    uint32_t at = route->source;
+    for (uint32_t i = 0; i < before->length; i++) {
+        uint32_t from, to;
+        if (before->links[i] >= r->link_count ||
+            !topology_link(r->topology, before->links[i], &from, &to) || from != at)
+            return false;
+        at = to;
+    }
+    return at == route->destination;
+}
+
+/* The links of a route. */
+static int look_up(struct reroute *r, const struct reroute_route *route, struct before *out)
+{
+    uint32_t vertices = topology_vertices(r->topology);
+    if (route->source >= vertices || route->destination >= vertices ||
+        route->source == route->destination)
+        return -HOLTER_ERANGE;
+    out->links = route->links;
+    out->length = route->length;
+    if (route->links == NULL) {
+        out->links = r->old;
+        out->length =
+            topology_route(r->topology, route->source, route->destination, r->old, r->old_room);
+        if (out->length == NONE || out->length > r->old_room)
+            return -HOLTER_EUNREACHABLE;
+    }
+    return leads(r, route, out) ? 0 : -HOLTER_ERANGE;
+}
+
+static int take_off(struct reroute *r, uint64_t bytes, struct before *before)
+{
+    if (before->length > r->kept_room) {
+        uint64_t *kept = realloc(r->kept, before->length * sizeof(*kept));
+        if (kept == NULL)
+            return -ENOMEM;
+        r->kept = kept;
+        r->kept_room = before->length;
+    }
+    before->heaviest = before->sum = 0;
+    for (uint32_t i = 0; i < before->length; i++) {
+        uint64_t *load = &r->loads[before->links[i]];
+        r->kept[i] = *load;
+        *load -= bytes < *load ? bytes : *load;
+        before->heaviest = *load > before->heaviest ? *load : before->heaviest;
+        before->sum = add_up_to_most(before->sum, add_up_to_most(*load, bytes));
+    }
+    return 0;
+}
+
+/* In reverse, for a link that occurs twice. */
+static void put_back(struct reroute *r, const struct before *before)
+{
+    for (uint32_t i = before->length; i-- > 0;)
+        r->loads[before->links[i]] = r->kept[i];
+}
+
+/* Search; the old route's bytes are off its links.
+ * @return the length of what is in r->found; NONE if nothing is, which cannot be but where a route by
+ *         table passes through nodes that do not forward */
+static uint32_t best_route(struct reroute *r, const struct reroute_params *params,
+                           struct search *search)
+{
+    if (params->first == REROUTE_LENGTH) {
+        uint32_t length = shortest(r, search);
+        if (length == NONE)
+            return NONE;
+        search->limit = length;
+    }
+    search->bound = least_heaviest(r, search);
+    return shortest(r, search);
+}
+
+static bool is_better(const struct reroute_params *params, const struct reroute_result *result)
+{
+    bool shorter = result->length_after < result->length,
+         lighter = result->heaviest_after < result->heaviest;
+    if (params->first == REROUTE_LENGTH)
+        return shorter || (result->length_after == result->length && lighter);
+    return lighter || (result->heaviest_after == result->heaviest && shorter);
+}
+
+static void describe_found(const struct reroute *r, uint64_t bytes, uint32_t length,
+                           struct reroute_result *out)
+{
+    uint64_t heaviest = 0;
+    out->length_after = length;
+    out->links = r->found;
+    out->sum_after = 0;
+    for (uint32_t i = 0; i < length; i++) {
+        uint64_t load = r->loads[r->found[i]];
+        heaviest = load > heaviest ? load : heaviest;
+        out->sum_after = add_up_to_most(out->sum_after, add_up_to_most(load, bytes));
+    }
+    out->heaviest_after = add_up_to_most(heaviest, bytes);
+}
+
+int reroute_one(struct reroute *r, const struct reroute_params *params,
+                const struct reroute_route *route, struct reroute_result *out)
+{
+    struct before before;
+    struct reroute_result result;
+    if (params->delta > REROUTE_MOST_DELTA)
+        return -HOLTER_ERANGE;
+    int code = look_up(r, route, &before);
+    if (code == 0)
+        code = take_off(r, route->bytes, &before);
+    if (code != 0)
+        return code;
+    struct search search = {.from = route->source,
+                            .to = route->destination,
+                            .limit = before.length + params->delta,
+                            .bound = before.heaviest};
+    reroute_graph_towards(&r->graph, route->destination);
+    uint32_t length = best_route(r, params, &search);
+    result.length = before.length;
+    result.heaviest = add_up_to_most(before.heaviest, route->bytes);
+    result.sum = before.sum;
+    if (length != NONE)
+        describe_found(r, route->bytes, length, &result);
+    result.better = length != NONE && is_better(params, &result);
+    if (!result.better) {
+        result.length_after = result.length;
+        result.heaviest_after = result.heaviest;
+        result.sum_after = result.sum;
+        result.links = before.links;
+    }
+    put_back(r, &before);
+    *out = result;
+    return 0;
+}
+
+void reroute_apply(struct reroute *r, uint64_t bytes, const uint32_t *from, uint32_t from_length,
+                   const uint32_t *to, uint32_t to_length)
+{
+    for (uint32_t i = 0; i < from_length; i++)
+        r->loads[from[i]] -= bytes;
+    for (uint32_t i = 0; i < to_length; i++)
+        r->loads[to[i]] += bytes;
+}
+
+/* When a route has its turn. */
+struct turn {
+    uint64_t first; /* length or heaviest link, by the equation */
+    const struct reroute_route *route;
+    size_t index;
+};
+
+static int compare_turns(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    if (x->first != y->first)
+        return x->first > y->first ? -1 : 1;
+    if (x->route->bytes != y->route->bytes)
+        return x->route->bytes > y->route->bytes ? -1 : 1;
+    if (x->route->source != y->route->source)
+        return x->route->source < y->route->source ? -1 : 1;
+    if (x->route->destination != y->route->destination)
+        return x->route->destination < y->route->destination ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+static int take_turns(struct reroute *r, const struct reroute_params *params,
+                      const struct reroute_route *routes, size_t count, struct turn *turns)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct before before;
+        int code = look_up(r, &routes[i], &before);
+        if (code != 0)
+            return code;
+        turns[i] = (struct turn){before.length, &routes[i], i};
+        if (params->first == REROUTE_LENGTH)
+            continue;
+        turns[i].first = 0;
+        for (uint32_t k = 0; k < before.length; k++)
+            if (r->loads[before.links[k]] > turns[i].first)
+                turns[i].first = r->loads[before.links[k]];
+    }
+    qsort(turns, count, sizeof(*turns), compare_turns);
+    return 0;
+}
+
+/* Keep the links of a result behind those of the ones before. @param used  links so far */
+static int keep_links(struct reroute *r, const struct reroute_result *result, size_t *used,
+                      size_t *room)
+{
+    if (*used + result->length_after > *room) {
+        size_t need = 2 * (*used + result->length_after);
+        uint32_t *many = realloc(r->many, need * sizeof(*many));
+        if (many == NULL)
+            return -ENOMEM;
+        r->many = many;
+        *room = need;
+    }
+    memcpy(r->many + *used, result->links, result->length_after * sizeof(*r->many));
+    *used += result->length_after;
+    return 0;
+}
+
+static int in_turn(struct reroute *r, const struct reroute_params *params, const struct turn *turns,
+                   size_t count, struct reroute_result *results)
+{
+    size_t used = 0, room = 0;
+    free(r->many);
+    r->many = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct reroute_result *result = &results[turns[i].index];
+        struct before before;
+        int code = reroute_one(r, params, turns[i].route, result);
+        if (code == 0)
+            code = keep_links(r, result, &used, &room);
+        if (code == 0 && result->better) {
+            code = look_up(r, turns[i].route, &before);
+            reroute_apply(r, turns[i].route->bytes, before.links, before.length, result->links,
+                          result->length_after);
+        }
+        if (code != 0)
+            return code;
+    }
+    used = 0;
+    for (size_t i = 0; i < count; i++) {
+        results[turns[i].index].links = r->many + used;
+        used += results[turns[i].index].length_after;
+    }
+    return 0;
+}
+
+int reroute_several(struct reroute *r, const struct reroute_params *params,
+                    const struct reroute_route *routes, size_t count,
+                    struct reroute_result *results)
+{
+    struct turn *turns = malloc((count + 1) * sizeof(*turns));
+    uint64_t *loads = malloc(((size_t)r->link_count + 1) * sizeof(*loads));
+    int code = turns == NULL || loads == NULL ? -ENOMEM : 0;
+    if (code == 0) {
+        memcpy(loads, r->loads, r->link_count * sizeof(*loads));
+        code = take_turns(r, params, routes, count, turns);
+    }
+    if (code == 0)
+        code = in_turn(r, params, turns, count, results);
+    if (code != 0 && loads != NULL)
+        memcpy(r->loads, loads, r->link_count * sizeof(*loads));
+    free(turns);
+    free(loads);
+    return code;
+}

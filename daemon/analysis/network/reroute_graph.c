@@ -1,0 +1,186 @@
+#include "daemon/analysis/network/reroute_graph.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE TOPOLOGY_NONE
+#define BEYOND (UINT32_MAX / 2) /* a length that no route has; may be added to */
+
+static void *take(size_t count, size_t size)
+{
+    return calloc(count + 1, size);
+}
+
+/* Links by a vertex, counted first. */
+static void sort_links(struct reroute_graph *g, const struct topology *topology)
+{
+    uint32_t links = topology_links(topology), from, to;
+    for (uint32_t link = 0; link < links; link++) {
+        if (!topology_link(topology, link, &from, &to))
+            continue;
+        g->begin[link] = from;
+        g->first[from + 1]++;
+        if (g->first_in != NULL)
+            g->first_in[to + 1]++;
+    }
+    for (uint32_t v = 0; v < g->vertex_count; v++) {
+        g->first[v + 1] += g->first[v];
+        if (g->first_in != NULL)
+            g->first_in[v + 1] += g->first_in[v];
+    }
+    for (uint32_t link = links; link-- > 0;) { /* each row fills from its end: see the caller */
+        if (!topology_link(topology, link, &from, &to))
+            continue;
+        g->edges[--g->first[from + 1]] = (struct reroute_edge){to, link};
+        if (g->first_in != NULL)
+            g->in[--g->first_in[to + 1]] = from;
+    }
+}
+
+/* After sort_links() first[v + 1] is where v begins. */
+static void shift(uint32_t *first, uint32_t count, uint32_t end)
+{
+    for (uint32_t v = 0; v < count; v++)
+        first[v] = first[v + 1];
+    first[count] = end;
+}
+
+static int take_links(struct reroute_graph *g, const struct topology *topology)
+{
+    uint32_t links = topology_links(topology), end = 0, from, to;
+    g->first = take(g->vertex_count + 1, sizeof(*g->first));
+    g->edges = take(links, sizeof(*g->edges));
+    g->begin = take(links, sizeof(*g->begin));
+    if (g->first == NULL || g->edges == NULL || g->begin == NULL)
+        return -ENOMEM;
+    if (g->dimensions == 0) {
+        g->first_in = take(g->vertex_count + 1, sizeof(*g->first_in));
+        g->in = take(links, sizeof(*g->in));
+        if (g->first_in == NULL || g->in == NULL)
+            return -ENOMEM;
+    }
+    sort_links(g, topology);
+    for (uint32_t link = 0; link < links; link++)
+        end += topology_link(topology, link, &from, &to) != 0;
+    shift(g->first, g->vertex_count, end);
+    if (g->first_in != NULL)
+        shift(g->first_in, g->vertex_count, end);
+    return 0;
+}
+
+static int take_grid(struct reroute_graph *g, const struct topology_spec *spec)
+{
+    uint32_t stride = 1;
+    g->dimensions = spec->dimension_count;
+    g->coordinates = take((size_t)g->vertex_count * g->dimensions, sizeof(*g->coordinates));
+    if (g->coordinates == NULL)
+        return -ENOMEM;
+    for (uint32_t d = g->dimensions; d-- > 0;) {
+        uint32_t size = spec->dimensions[d].size;
+        g->leg[d] = take(size, sizeof(*g->leg[d]));
+        if (g->leg[d] == NULL)
+            return -ENOMEM;
+        for (uint32_t v = 0; v < g->vertex_count; v++)
+            g->coordinates[(size_t)v * g->dimensions + d] = v / stride % size;
+        stride *= size;
+    }
+    return 0;
+}
+
+int reroute_graph_init(struct reroute_graph *g, const struct topology *topology)
+{
+    const struct topology_spec *spec = topology_spec(topology);
+    memset(g, 0, sizeof(*g));
+    g->topology = topology;
+    g->vertex_count = topology_vertices(topology);
+    g->destination = NONE;
+    g->closed = take(g->vertex_count, sizeof(*g->closed));
+    g->far = malloc((g->vertex_count + 1) * sizeof(*g->far));
+    g->known = take(g->vertex_count, sizeof(*g->known));
+    if (g->closed == NULL || g->far == NULL || g->known == NULL)
+        return -ENOMEM;
+    memset(g->far, 0xff, g->vertex_count * sizeof(*g->far));
+    if (spec->kind == TOPOLOGY_FAT_TREE || spec->kind == TOPOLOGY_DRAGONFLY)
+        memset(g->closed, 1, topology_nodes(topology));
+    int code = spec->kind == TOPOLOGY_CARTESIAN ? take_grid(g, spec) : 0;
+    return code != 0 ? code : take_links(g, topology);
+}
+
+void reroute_graph_finish(struct reroute_graph *g)
+{
+    free(g->first);
+    free(g->edges);
+    free(g->begin);
+    free(g->closed);
+    free(g->far);
+    free(g->known);
+    free(g->coordinates);
+    for (uint32_t d = 0; d < TOPOLOGY_DIMENSIONS; d++)
+        free(g->leg[d]);
+    free(g->first_in);
+    free(g->in);
+}
+
+static uint32_t leg_length(const struct topology_dimension *along, uint32_t a, uint32_t b)
+{
+    uint32_t up = a < b ? b - a : a - b, round = along->size - up;
+    if (along->connection == TOPOLOGY_ALL)
+        return up != 0;
+    return along->connection == TOPOLOGY_TORUS && round < up ? round : up;
+}
+
+/* Breadth first, against the links. */
+static void search_back(struct reroute_graph *g)
+{
+    uint32_t begin = 0, end = 0;
+    for (uint32_t v = 0; v < g->vertex_count; v++)
+        g->far[v] = BEYOND;
+    g->far[g->destination] = 0;
+    g->known[end++] = g->destination;
+    while (begin < end) {
+        uint32_t at = g->known[begin++];
+        if (g->closed[at] && at != g->destination)
+            continue;
+        for (uint32_t e = g->first_in[at]; e < g->first_in[at + 1]; e++) {
+            uint32_t from = g->in[e];
+            if (g->far[from] != BEYOND)
+                continue;
+            g->far[from] = g->far[at] + 1;
+            g->known[end++] = from;
+        }
+    }
+}
+
+void reroute_graph_towards(struct reroute_graph *g, uint32_t destination)
+{
+    if (destination == g->destination)
+        return;
+    g->destination = destination;
+    if (g->dimensions == 0) {
+        search_back(g);
+        return;
+    }
+    const struct topology_spec *spec = topology_spec(g->topology);
+    for (uint32_t i = 0; i < g->known_count; i++)
+        g->far[g->known[i]] = NONE;
+    g->known_count = 0;
+    for (uint32_t d = 0; d < g->dimensions; d++) {
+        const struct topology_dimension *along = &spec->dimensions[d];
+        uint32_t to = g->coordinates[(size_t)destination * g->dimensions + d];
+        for (uint32_t a = 0; a < along->size; a++)
+            g->leg[d][a] = leg_length(along, a, to);
+    }
+}
+
+uint32_t reroute_graph_measure(struct reroute_graph *g, uint32_t vertex)
+{
+    const uint32_t *at = &g->coordinates[(size_t)vertex * g->dimensions];
+    uint32_t far = 0;
+    for (uint32_t d = 0; d < g->dimensions; d++)
+        far += g->leg[d][at[d]];
+    g->far[vertex] = far;
+    g->known[g->known_count++] = vertex;
+    return far;
+}

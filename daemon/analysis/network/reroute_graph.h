@@ -1,0 +1,58 @@
+/* The links of a network by the vertex that they leave, and how far vertices are from a destination.
+ * For reroute.c. */
+#ifndef HOLTER_ANALYSIS_NETWORK_REROUTE_GRAPH_H
+#define HOLTER_ANALYSIS_NETWORK_REROUTE_GRAPH_H
+
+#include "daemon/analysis/network/topology.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct reroute_edge {
+    uint32_t to, link;
+};
+
+struct reroute_graph {
+    const struct topology *topology; /**< borrowed */
+    uint32_t vertex_count;
+    uint32_t *first; /**< owned; of a vertex' edges, by vertex, and one behind the last */
+    struct reroute_edge *edges; /**< owned */
+    uint32_t *begin;            /**< owned; vertex that a link leaves, by link */
+    uint8_t *closed;            /**< owned; 1: no route passes through this vertex */
+
+    uint32_t destination; /**< of the distances; TOPOLOGY_NONE: none yet */
+    uint32_t *far;        /**< owned; links to it, TOPOLOGY_NONE: unknown (Cartesian) or no way */
+    uint32_t
+        *known; /**< owned; Cartesian: vertices whose distance was asked for; else: the search */
+    uint32_t known_count;
+
+    /* Cartesian: the distance is the sum over the dimensions */
+    uint32_t dimensions;   /**< 0: not Cartesian */
+    uint32_t *coordinates; /**< owned; by vertex and dimension */
+    uint32_t *leg
+        [TOPOLOGY_DIMENSIONS]; /**< owned; links to the destination's coordinate, by coordinate */
+
+    /* else links by the vertex that they enter */
+    uint32_t *first_in, *in; /**< owned; vertices where they come from */
+};
+
+/** @return 0 or -ENOMEM; reroute_graph_finish() is due in either case */
+int reroute_graph_init(struct reroute_graph *graph, const struct topology *topology);
+void reroute_graph_finish(struct reroute_graph *graph);
+
+/** Distances are to this vertex from now on. */
+void reroute_graph_towards(struct reroute_graph *graph, uint32_t destination);
+
+/** For reroute_graph_far(). */
+uint32_t reroute_graph_measure(struct reroute_graph *graph, uint32_t vertex);
+
+/** Links from a vertex to the destination, whatever the routing; beyond any length if there is no way. */
+static inline uint32_t reroute_graph_far(struct reroute_graph *graph, uint32_t vertex)
+{
+    uint32_t far = graph->far[vertex];
+    if (far == TOPOLOGY_NONE)
+        far = reroute_graph_measure(graph, vertex);
+    return far;
+}
+
+#endif
