@@ -137,9 +137,10 @@ struct topology_grid {
 void topology_spec_finish(struct topology_spec *spec);
 
 /** Set the steps of a Cartesian network in which a route corrects its dimensions when nothing else is known:
- *  all-to-all dimensions first, the last of them first (a Cray XC: cpu, slot, cage, column, row), then the
- *  longest dimension, of equal ones the first. Five-dimensional tori that have the shape of a Blue Gene/Q
- *  partition of 32, 64, 128, 256 or 2048 nodes have the order of recorded routes instead. */
+ *  all-to-all dimensions first, the last of them first, then the longest dimension, of equal ones the first.
+ *  Recorded routes tell other orders, which are used instead, of five-dimensional tori that have the shape
+ *  of a Blue Gene/Q partition of 32, 64, 128, 256 or 2048 nodes, and of five all-to-all tiers (Cray XC: cpu,
+ *  slot, cage, row, column). */
 void topology_spec_order(struct topology_spec *spec);
 
 /** Read a short form:

@@ -65,26 +65,31 @@ static int before(const struct topology_spec *spec, uint32_t a, uint32_t b)
     return a < b;
 }
 
-/* Partitions of Blue Gene/Q whose recorded routes follow another order than their lengths tell: below 512
- * nodes they are parts of a larger one, and equal dimensions have no natural order. */
+/* Orders of recorded routes that differ from what the lengths of dimensions tell. Partitions of Blue Gene/Q
+ * below 512 nodes are parts of a larger one, and equal dimensions have no natural order. Cray XC: cpu, slot,
+ * cage, row, column. */
 static const struct known_order {
-    uint32_t size[5];
+    enum topology_connection connection;
+    uint32_t size[5]; /* 0: any */
     char order[6];
 } known_orders[] = {
-    {{2, 2, 2, 2, 2}, "DCBAE"}, {{2, 2, 4, 2, 2}, "DBACE"},  {{2, 2, 4, 4, 2}, "BACDE"},
-    {{4, 2, 4, 4, 2}, "BACDE"}, {{4, 4, 4, 16, 2}, "DBACE"},
+    {TOPOLOGY_TORUS, {2, 2, 2, 2, 2}, "DCBAE"},  {TOPOLOGY_TORUS, {2, 2, 4, 2, 2}, "DBACE"},
+    {TOPOLOGY_TORUS, {2, 2, 4, 4, 2}, "BACDE"},  {TOPOLOGY_TORUS, {4, 2, 4, 4, 2}, "BACDE"},
+    {TOPOLOGY_TORUS, {4, 4, 4, 16, 2}, "DBACE"}, {TOPOLOGY_ALL, {0, 0, 0, 0, 0}, "EDCAB"},
 };
 
 static const struct known_order *known_order(const struct topology_spec *spec)
 {
-    for (size_t k = 0; spec->dimension_count == 5 && k < sizeof known_orders / sizeof *known_orders;
-         k++) {
+    if (spec->dimension_count != 5)
+        return NULL;
+    for (size_t k = 0; k < sizeof known_orders / sizeof *known_orders; k++) {
+        const struct known_order *known = &known_orders[k];
         uint32_t same = 0;
-        while (same < 5 && spec->dimensions[same].connection == TOPOLOGY_TORUS &&
-               spec->dimensions[same].size == known_orders[k].size[same])
+        while (same < 5 && spec->dimensions[same].connection == known->connection &&
+               (known->size[same] == 0 || spec->dimensions[same].size == known->size[same]))
             same++;
         if (same == 5)
-            return &known_orders[k];
+            return known;
     }
     return NULL;
 }

@@ -1,0 +1,176 @@
+/* Hop counts and routes of Blue Gene/Q and Cray XC40 as they were recorded, against those of the topology. */
+#include "daemon/analysis/network/topology.h"
+
+#include "tests/daemon/analysis/network/networks.h"
+#include "tests/daemon/analysis/network/recorded_routes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MOST_HOPS 64u
+
+/* No order is told: these are the defaults of these shapes. */
+#define N32 "torus:2,2,2,2,2"
+#define N64 "torus:2,2,4,2,2"
+#define N128 "torus:2,2,4,4,2"
+#define N256 "torus:4,2,4,4,2"
+#define N512 "torus:4,4,4,4,2"
+#define N1024 "torus:4,4,4,8m,2"
+#define N2048 "torus:4,4,4,16,2"
+#define THETA "dragonfly:2,12,3,16,4"
+
+static const struct recording {
+    const char *name, *network;
+    uint32_t ranks;                /* a node */
+    uint32_t complete, incomplete; /* routes */
+} recordings[] = {
+    {"IMB-MPI1_Vesta_n32_c1", N32, 1, 62, 0},
+    {"IMB-MPI1_Vesta_n32_c16", N32, 16, 527, 0},
+    {"MiniAMR_Vesta_n32_c1_s2", N32, 1, 314, 0},
+    {"MiniAMR_Vesta_n64_c1_s2", N64, 1, 948, 0},
+    {"MiniAMR_Vesta_n128_c1_s2", N128, 1, 2222, 0},
+    {"MiniAMR_Vesta_n256_c1_s2", N256, 1, 5238, 0},
+    {"MiniAMR_Vesta_n512_c1_s2", N512, 1, 13348, 0},
+    {"MiniMD_Vesta_n32_c1_w", N32, 1, 160, 0},
+    {"MiniMD_Vesta_n64_c1_w", N64, 1, 384, 0},
+    {"MiniMD_Vesta_n128_c1_w", N128, 1, 768, 0},
+    {"MiniMD_Vesta_n128_c16_w", N128, 16, 8192, 0},
+    {"MiniMD_Vesta_n256_c1_w", N256, 1, 1536, 0},
+    {"MiniMD_Vesta_n512_c1_w", N512, 1, 3072, 0},
+    {"MiniMD_Mira_n1024_c1_w", N1024, 1, 6144, 0},
+    {"MiniMD_Mira_n2048_c1_s1", N2048, 1, 1630, 418},
+    {"IoDefault_Mira_n512_c16", N512, 16, 504, 0},
+    {"IoOpt_Mira_n512_c16", N512, 16, 504, 0},
+    {"MiniAMR_Theta_n32_c1_s2", THETA, 1, 314, 0},
+    {"MiniAMR_Theta_n64_c1_s2", THETA, 1, 948, 0},
+    {"MiniAMR_Theta_n128_c1_s2", THETA, 1, 2194, 28},
+    {"MiniAMR_Theta_n256_c1_s2", THETA, 1, 5203, 35},
+    {"MiniAMR_Theta_n512_c1_s2", THETA, 1, 12598, 750},
+    {"MiniMD_Theta_n32_c1_w", THETA, 1, 160, 0},
+    {"MiniMD_Theta_n64_c1_w", THETA, 1, 384, 0},
+    {"MiniMD_Theta_n128_c1_w", THETA, 1, 768, 0},
+    {"MiniMD_Theta_n256_c1_w", THETA, 1, 1536, 0},
+};
+#define RECORDINGS (sizeof recordings / sizeof *recordings)
+
+/* @return 1: hop for hop the same */
+static int follows(const struct topology *topology, const struct recorded_hop *hops, uint32_t count,
+                   uint32_t ranks)
+{
+    uint32_t links[MOST_HOPS], from, to;
+    uint32_t length = topology_route(topology, hops[0].source / ranks, hops[0].destination / ranks,
+                                     links, MOST_HOPS);
+    if (length != count)
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!topology_link(topology, links[i], &from, &to) || from != hops[i].from / ranks ||
+            to != hops[i].to / ranks)
+            return 0;
+    return 1;
+}
+
+/* Theta's recordings have hops to node 0, or to where they were, in place of a node without a rank. */
+static int is_linked(const struct topology *topology, const struct recorded_hop *hops,
+                     uint32_t count, uint32_t ranks)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (topology_link_between(topology, hops[i].from / ranks, hops[i].to / ranks) ==
+            TOPOLOGY_NONE)
+            return 0;
+    return 1;
+}
+
+static void check_routes(const struct recording *recording)
+{
+    struct topology *topology = network_short(recording->network);
+    struct recorded_hops all = recorded_routes(recording->name);
+    uint32_t complete = 0, incomplete = 0, same = 0;
+    for (uint32_t i = 0, count; i < all.count; i += count) {
+        count = recorded_route_length(&all, i);
+        if (!recorded_route_complete(&all.hops[i], count, recording->ranks) ||
+            !is_linked(topology, &all.hops[i], count, recording->ranks)) {
+            incomplete++;
+            continue;
+        }
+        complete++;
+        same += (uint32_t)follows(topology, &all.hops[i], count, recording->ranks);
+    }
+    print_message("%s: %u routes, %u more with gaps\n", recording->name, complete, incomplete);
+    assert_int_equal(same, complete);
+    assert_int_equal(complete, recording->complete);
+    assert_int_equal(incomplete, recording->incomplete);
+    free(all.hops);
+    topology_destroy(topology);
+}
+
+static void every_complete_route_is_reproduced(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < RECORDINGS; r++)
+        check_routes(&recordings[r]);
+}
+
+static void every_hop_count_is_the_distance(void **state)
+{
+    (void)state;
+    uint32_t checked = 0;
+    for (size_t r = 0; r < RECORDINGS; r++) {
+        const struct recording *recording = &recordings[r];
+        if (strncmp(recording->name, "Io", 2) == 0)
+            continue; /* no such file */
+        struct topology *topology = network_short(recording->network);
+        struct recorded_pairs all = recorded_pairs(recording->name);
+        for (uint32_t i = 0; i < all.count; i++) {
+            const struct recorded_pair *pair = &all.pairs[i];
+            if (pair->hops == UINT32_MAX)
+                continue;
+            checked++;
+            assert_int_equal(topology_distance(topology, pair->source / recording->ranks,
+                                               pair->destination / recording->ranks),
+                             pair->hops);
+        }
+        free(all.pairs);
+        topology_destroy(topology);
+    }
+    assert_int_equal(checked, 59796);
+}
+
+/* Blue Gene tells (A B C D E core), Theta (column, cage + 3 row, slot, cpu, core). */
+static void coordinates_are_those_recorded(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < RECORDINGS; r++) {
+        const struct recording *recording = &recordings[r];
+        struct topology *topology = network_short(recording->network);
+        struct recorded_hops all = recorded_routes(recording->name);
+        for (uint32_t i = 0; i < all.count; i++) {
+            const struct recorded_hop *hop = &all.hops[i];
+            uint32_t at[TOPOLOGY_DIMENSIONS];
+            assert_int_equal(topology_coordinates(topology, hop->from / recording->ranks, at), 5);
+            if (hop->coordinates == 5) {
+                uint32_t theta[] = {at[1], at[2] + 3 * at[0], at[3], at[4]};
+                assert_memory_equal(theta, hop->at, sizeof theta);
+            } else {
+                assert_memory_equal(at, hop->at, 5 * sizeof *at);
+            }
+        }
+        free(all.hops);
+        topology_destroy(topology);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_complete_route_is_reproduced),
+        cmocka_unit_test(every_hop_count_is_the_distance),
+        cmocka_unit_test(coordinates_are_those_recorded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
