@@ -1,35 +1,36 @@
 /* State of every directed link over windows: how loaded it is, whether it is hot, and whether messages
  * that cross it are slow (000, sections 4.1 and 7.1).
  *
- * A link's load is the bytes of all routes over it in a window. Two moving averages are kept, corrected
- * for their beginning: the one that is told (half_life) and the recent one that is judged (recent), both
- * weighted by the windows' lengths.
+ * A link's load is the bytes of all routes over it in a window. Two means are kept in which a window's
+ * weight halves every so many windows: the average that is told (half_life) and the recent load, bytes a
+ * second, that is judged (recent).
  *
  * idle       no bytes in this window, and not hot
  * busy       bytes, and not hot
- * hot        where the link's capacity is known: the recent load is above hot_share of what the link can
- *            carry, until it is below cool_share.
- *            Where it is not: the recent load is above hot_times the mean of the loaded links of its kind
- *            and above `least` bytes a second, until it is below cool_times that mean or half of `least`.
- *            Loaded are links that carry at least a hundredth of the most loaded one of the kind: a
- *            barrier over all links does not make those of the halo exchange hot. A kind has links of
- *            equal make: ends of the same kind (node, switch ...) equally far from the nodes and from
- *            what is within nodes, in the same direction; of all-to-all dimensions and the tiers of a
- *            dragonfly each is its own. Where all links of a kind carry about the same, none is hot, nor
- *            where fewer than hot_times of them are loaded: a mean over few tells nothing.
- * congested  hot, and the recent relative latency (geometric mean over at least least_matched matched
- *            messages that crossed it, the same for the recent windows as for loads) is above slow, until
- *            it is below fast or there are fewer messages than that. The reference of latencies is a low
- *            quantile of what is usual, so ordinary windows are a little above 1.
+ * hot        where the link's capacity is known: the recent load, modelled or measured in bytes, whichever
+ *            is larger, is above hot_share of it, until it is below cool_share.
+ *            Where it is not: the recent modelled load is above hot_times the mean of the loaded links of
+ *            its kind and above `least`, until it is below cool_times that mean or half of `least`. Loaded
+ *            are links that carry at least a hundredth of the most loaded one of the kind: a barrier over
+ *            all links does not make those of the halo exchange hot. A kind are links of equal make: from
+ *            and to vertices of the same sort (node, switch ...) as far from the nodes; of all-to-all
+ *            dimensions each is its own, and so are the links between groups of a dragonfly.
+ *            So none is hot where all that are used carry about the same, nor where only hot_times of them
+ *            or fewer are: a mean over few tells nothing.
+ * congested  hot, and the geometric mean of the relative latencies of matched messages that crossed it, in
+ *            the recent windows with the same weights, is above slow, until it is below fast; and there
+ *            were at least least_matched of them (weighted), until there are fewer than half as many. The
+ *            reference of latencies is a low quantile of what is usual, so ordinary windows are a little
+ *            above 1.
  *
  * Hot and congested begin and end at the earliest `hold` windows after the last change to or from hot or
  * congested, and after the first window: a link does not flap, and the start of a job does not count.
  *
- * Pairs that are as they were in the last window cost a comparison; settling costs the rings that
- * changed, and the moving averages a pass over all links.
- * No result depends on the order of pairs: logarithms of latency are summed as integers.
+ * A pair that is as it was in the last window costs a comparison; what changed costs its legs; and there is
+ * a pass over all links. No result depends on the order of pairs: logarithms are summed as integers, in
+ * units of 2^-20.
  *
- * Memory: 150 bytes a link, 130 a pair, and twice that of link_loads.
+ * Memory: about 130 bytes a link and 80 a pair, and twice that of link_loads.
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_NETWORK_CONGESTION_H
 #define HOLTER_ANALYSIS_NETWORK_CONGESTION_H
@@ -98,9 +99,8 @@ struct congestion_link {
     double latency; /**< relative, of matched messages of this window that crossed it; NaN: none */
     uint64_t measured; /**< as told for this window, or CONGESTION_UNKNOWN */
     int packets;       /**< 1: measured are packets, 0: bytes */
-    double
-        ratio; /**< measured by modelled (bytes by bytes, packets by messages): moving averages over the
-                       windows with a counter; NaN: not known, or nothing modelled */
+    double ratio; /**< measured by modelled bytes, both as averages over windows with a counter;
+                            NaN: packets, no counter in this window, or nothing modelled */
 };
 
 struct congestion;
@@ -118,7 +118,7 @@ void congestion_destroy(struct congestion *congestion);
  *  for the link replaces the first. @return 0 or -HOLTER_ERANGE: no such link */
 int congestion_measured(struct congestion *congestion, uint32_t link, uint64_t amount, int packets);
 
-/** Take a window. Windows left out are windows without bytes as far as averages go, up to a thousand.
+/** Take a window. Windows left out count as windows without bytes.
  *  @param window   number, above the last one's
  *  @param seconds  its length, above 0
  *  @param pairs    copied; best in ascending order of source, then destination: others are sorted first;

@@ -1,0 +1,482 @@
+#include "daemon/analysis/network/congestion.h"
+#include "daemon/analysis/network/congestion_kinds.h"
+#include "include/holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOADED 0.01    /* of the most loaded link of the kind */
+#define LEAST_SUM 1e-3 /* bytes below which an average is nothing */
+#define UNIT 0x1p20    /* logarithms are integers of this fraction */
+#define MOST_LOG 0x1p30
+#define CHANGES 16384u /* that are added at a time */
+
+struct track {
+    double average;            /* sum of bytes, each window's weight halved every half_life */
+    double recent;             /* the same, of the recent ones */
+    double recent_measured;    /* of measured bytes */
+    double log_sum, matched;   /* of latencies, in the recent ones */
+    double measured, modelled; /* sums of bytes over windows with a counter, as average */
+    uint64_t peak, since;
+    uint64_t counter, told; /* measured, in the last window and in the next one */
+    uint64_t changed;       /* window of the last change to or from hot or congested */
+    double capacity;        /* bytes a second; 0: not known */
+    uint32_t kind;
+    uint8_t state, packets, told_packets;
+};
+
+/* The recent loads of the links of equal make. */
+struct kind {
+    double most, sum;
+    uint64_t loaded;
+};
+
+struct congestion {
+    const struct topology *topology; /* borrowed */
+    struct congestion_params params;
+    uint32_t link_count, vertex_count;
+    struct link_loads *loads;
+    struct link_loads *latencies; /* its bytes are logarithms, its messages are matched ones */
+    struct track *tracks;         /* owned; by link */
+    struct kind *kinds;           /* owned */
+    uint32_t kind_count;
+    struct congestion_pair *pairs, *fresh; /* owned; of the last window, and room for the next */
+    size_t pair_count, room, fresh_room;
+    struct load_change *changes, *shifts; /* owned; of loads and of latencies, CHANGES of each */
+    size_t change_count, shift_count;
+    uint64_t window, first;
+    bool begun;
+    double seconds; /* length of the last window */
+    double weight;  /* sum of the windows' weights in averages */
+    double recent;  /* sum of their lengths in recent loads */
+    uint64_t skipped;
+};
+
+static bool are_valid(const struct congestion_params *p)
+{
+    return p->half_life > 0 && p->recent > 0 && p->cool_share > 0 &&
+           p->hot_share >= p->cool_share && p->cool_times > 0 && p->hot_times >= 1 &&
+           p->hot_times >= p->cool_times && p->least >= 0 && p->fast > 0 && p->slow >= p->fast &&
+           p->least_matched >= 1 && isfinite(p->half_life) && isfinite(p->recent) &&
+           isfinite(p->slow);
+}
+
+static int take_kinds(struct congestion *c)
+{
+    uint32_t *kinds = malloc(((size_t)c->link_count + 1) * sizeof(*kinds));
+    int code = kinds == NULL ? -ENOMEM : congestion_kinds(c->topology, kinds, &c->kind_count);
+    if (code == 0) {
+        c->kinds = calloc(c->kind_count, sizeof(*c->kinds));
+        code = c->kinds == NULL ? -ENOMEM : 0;
+    }
+    for (uint32_t link = 0; code == 0 && link < c->link_count; link++) {
+        uint32_t from, to;
+        struct track *track = &c->tracks[link];
+        track->kind = kinds[link];
+        track->counter = track->told = CONGESTION_UNKNOWN;
+        if (topology_link(c->topology, link, &from, &to))
+            track->capacity = topology_capacity(c->topology, link);
+    }
+    free(kinds);
+    return code;
+}
+
+static int make(struct congestion *c)
+{
+    c->link_count = topology_links(c->topology);
+    c->vertex_count = topology_vertices(c->topology);
+    c->tracks = calloc((size_t)c->link_count + 1, sizeof(*c->tracks));
+    c->changes = malloc(CHANGES * sizeof(*c->changes));
+    c->shifts = malloc(CHANGES * sizeof(*c->shifts));
+    if (c->tracks == NULL || c->changes == NULL || c->shifts == NULL)
+        return -ENOMEM;
+    int code = link_loads_create(&c->loads, c->topology);
+    if (code == 0)
+        code = link_loads_create(&c->latencies, c->topology);
+    return code != 0 ? code : take_kinds(c);
+}
+
+int congestion_create(struct congestion **out, const struct topology *topology,
+                      const struct congestion_params *params)
+{
+    if (!are_valid(params))
+        return -HOLTER_ERANGE;
+    struct congestion *c = calloc(1, sizeof(*c));
+    if (c == NULL)
+        return -ENOMEM;
+    c->topology = topology;
+    c->params = *params;
+    int code = make(c);
+    if (code != 0) {
+        congestion_destroy(c);
+        return code;
+    }
+    *out = c;
+    return 0;
+}
+
+void congestion_destroy(struct congestion *c)
+{
+    if (c == NULL)
+        return;
+    link_loads_destroy(c->loads);
+    link_loads_destroy(c->latencies);
+    free(c->tracks);
+    free(c->kinds);
+    free(c->pairs);
+    free(c->fresh);
+    free(c->changes);
+    free(c->shifts);
+    free(c);
+}
+
+int congestion_measured(struct congestion *c, uint32_t link, uint64_t amount, int packets)
+{
+    uint32_t from, to;
+    if (!topology_link(c->topology, link, &from, &to))
+        return -HOLTER_ERANGE;
+    c->tracks[link].told = amount;
+    c->tracks[link].told_packets = packets != 0;
+    return 0;
+}
+
+/* ---- the pairs of a window ---- */
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const struct congestion_pair *x = a, *y = b;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    return (x->destination > y->destination) - (x->destination < y->destination);
+}
+
+/* A whole number of units, so that sums do not depend on their order. */
+static double rounded(double log_latency)
+{
+    if (!(fabs(log_latency) <= MOST_LOG))
+        return log_latency > 0 ? MOST_LOG : log_latency < 0 ? -MOST_LOG : 0;
+    return rint(log_latency * UNIT) / UNIT;
+}
+
+/* Copy them into c->fresh in ascending order, each once. @return how many */
+static size_t take_in(struct congestion *c, const struct congestion_pair *pairs, size_t count)
+{
+    size_t used = 0, kept = 0;
+    bool sorted = true;
+    for (size_t i = 0; i < count; i++) {
+        struct congestion_pair pair = pairs[i];
+        if (pair.source == pair.destination || (pair.bytes | pair.messages | pair.matched) == 0)
+            continue;
+        pair.log_latency = pair.matched == 0 ? 0 : rounded(pair.log_latency);
+        sorted = sorted && (used == 0 || compare_pairs(&c->fresh[used - 1], &pair) <= 0);
+        c->fresh[used++] = pair;
+    }
+    if (!sorted)
+        qsort(c->fresh, used, sizeof(*c->fresh), compare_pairs);
+    for (size_t i = 0; i < used; i++) {
+        struct congestion_pair *last = kept > 0 ? &c->fresh[kept - 1] : NULL;
+        if (last == NULL || compare_pairs(last, &c->fresh[i]) != 0) {
+            c->fresh[kept++] = c->fresh[i];
+            continue;
+        }
+        last->bytes += c->fresh[i].bytes;
+        last->messages += c->fresh[i].messages;
+        last->matched += c->fresh[i].matched;
+        last->log_latency += c->fresh[i].log_latency;
+    }
+    return kept;
+}
+
+static void flush(struct congestion *c)
+{
+    link_loads_add_many(c->loads, c->changes, c->change_count);
+    link_loads_add_many(c->latencies, c->shifts, c->shift_count);
+    c->change_count = c->shift_count = 0;
+}
+
+/* A pair becomes another: of the same vertices, or all zero before or after. */
+static void become(struct congestion *c, const struct congestion_pair *before,
+                   const struct congestion_pair *after, int32_t pairs)
+{
+    const struct congestion_pair *either = pairs < 0 ? before : after;
+    uint32_t source = either->source, destination = either->destination;
+    if (pairs != 0 || before->bytes != after->bytes || before->messages != after->messages)
+        c->changes[c->change_count++] =
+            (struct load_change){.source = source,
+                                 .destination = destination,
+                                 .bytes = (int64_t)(after->bytes - before->bytes),
+                                 .messages = (int64_t)(after->messages - before->messages),
+                                 .pairs = pairs};
+    if (before->matched != after->matched || before->log_latency != after->log_latency)
+        c->shifts[c->shift_count++] = (struct load_change){
+            .source = source,
+            .destination = destination,
+            .bytes = (int64_t)((after->log_latency - before->log_latency) * UNIT),
+            .messages = (int64_t)(after->matched - before->matched)};
+    if (c->change_count == CHANGES || c->shift_count == CHANGES)
+        flush(c);
+}
+
+static bool has_route(const struct congestion *c, const struct congestion_pair *pair)
+{
+    return topology_distance(c->topology, pair->source, pair->destination) != TOPOLOGY_NONE;
+}
+
+/* From the last window's pairs to those in c->fresh; these lose what has no route. */
+static void change_over(struct congestion *c, size_t count)
+{
+    static const struct congestion_pair none = {0};
+    size_t old = 0, kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct congestion_pair *pair = &c->fresh[i];
+        while (old < c->pair_count && compare_pairs(&c->pairs[old], pair) < 0)
+            become(c, &c->pairs[old++], &none, -1);
+        bool known = old < c->pair_count && compare_pairs(&c->pairs[old], pair) == 0;
+        if (!known && !has_route(c, pair)) {
+            c->skipped++;
+            continue;
+        }
+        become(c, known ? &c->pairs[old++] : &none, pair, known ? 0 : 1);
+        c->fresh[kept++] = *pair;
+    }
+    while (old < c->pair_count)
+        become(c, &c->pairs[old++], &none, -1);
+    flush(c);
+    struct congestion_pair *pairs = c->pairs;
+    size_t room = c->room;
+    c->pairs = c->fresh;
+    c->room = c->fresh_room;
+    c->fresh = pairs;
+    c->fresh_room = room;
+    c->pair_count = kept;
+}
+
+/* ---- averages ---- */
+
+static double settled(double sum)
+{
+    return sum < LEAST_SUM ? 0 : sum;
+}
+
+static void follow(const struct congestion *c, struct track *track, uint64_t bytes,
+                   const struct link_load *latency, double fade, double recent_fade)
+{
+    double matched = settled(track->matched * recent_fade + (double)latency->messages);
+    track->average = settled(track->average * fade + (double)bytes);
+    track->recent = settled(track->recent * recent_fade + (double)bytes);
+    track->log_sum =
+        matched == 0 ? 0 : track->log_sum * recent_fade + (double)(int64_t)latency->bytes / UNIT;
+    track->matched = matched;
+    track->peak = bytes > track->peak ? bytes : track->peak;
+    track->counter = track->told;
+    track->told = CONGESTION_UNKNOWN;
+    bool bytes_told = track->counter != CONGESTION_UNKNOWN && !track->told_packets;
+    track->packets = track->counter != CONGESTION_UNKNOWN && track->told_packets;
+    track->recent_measured =
+        settled(track->recent_measured * recent_fade + (bytes_told ? (double)track->counter : 0));
+    if (bytes_told) {
+        double own = exp2(-1 / c->params.half_life);
+        track->measured = settled(track->measured * own + (double)track->counter);
+        track->modelled = settled(track->modelled * own + (double)bytes);
+    }
+}
+
+/* ---- states ---- */
+
+static double judged(const struct congestion *c, const struct track *track)
+{
+    bool measured = track->capacity > 0 && track->recent_measured > track->recent;
+    return (measured ? track->recent_measured : track->recent) / c->recent;
+}
+
+static void gather_kinds(struct congestion *c)
+{
+    memset(c->kinds, 0, c->kind_count * sizeof(*c->kinds));
+    for (uint32_t link = 0; link < c->link_count; link++) {
+        struct kind *kind = &c->kinds[c->tracks[link].kind];
+        double load = c->tracks[link].recent / c->recent;
+        kind->most = load > kind->most ? load : kind->most;
+    }
+    for (uint32_t link = 0; link < c->link_count; link++) {
+        struct kind *kind = &c->kinds[c->tracks[link].kind];
+        double load = c->tracks[link].recent / c->recent;
+        if (load > 0 && load >= LOADED * kind->most) {
+            kind->sum += load;
+            kind->loaded++;
+        }
+    }
+}
+
+static bool is_hot(const struct congestion *c, const struct track *track)
+{
+    const struct congestion_params *p = &c->params;
+    bool was = track->state >= CONGESTION_HOT;
+    double load = judged(c, track);
+    if (track->capacity > 0)
+        return was ? load >= p->cool_share * track->capacity
+                   : load > p->hot_share * track->capacity;
+    const struct kind *kind = &c->kinds[track->kind];
+    double mean = kind->loaded > 0 ? kind->sum / (double)kind->loaded : 0;
+    return was ? load >= p->cool_times * mean && load > 0 && load >= p->least / 2
+               : load > p->hot_times * mean && load > p->least;
+}
+
+static bool is_slow(const struct congestion *c, const struct track *track)
+{
+    const struct congestion_params *p = &c->params;
+    double latency = track->matched > 0 ? exp(track->log_sum / track->matched) : 0;
+    if (track->state == CONGESTION_CONGESTED)
+        return latency >= p->fast && track->matched >= (double)p->least_matched / 2;
+    return latency > p->slow && track->matched >= (double)p->least_matched;
+}
+
+static void judge(const struct congestion *c, struct track *track, uint64_t bytes)
+{
+    enum congestion_state state = bytes > 0 ? CONGESTION_BUSY : CONGESTION_IDLE;
+    if (is_hot(c, track))
+        state = is_slow(c, track) ? CONGESTION_CONGESTED : CONGESTION_HOT;
+    bool matters = state >= CONGESTION_HOT || track->state >= CONGESTION_HOT;
+    uint64_t from = track->changed > c->first ? track->changed : c->first;
+    if (state == track->state || (matters && c->window - from < c->params.hold))
+        return;
+    track->changed = matters ? c->window : track->changed;
+    track->state = (uint8_t)state;
+    track->since = c->window;
+}
+
+/* A link that nothing goes over, and nothing went for long. */
+static bool is_at_rest(const struct track *track, uint64_t bytes, uint64_t matched)
+{
+    return bytes == 0 && matched == 0 && track->average == 0 && track->recent == 0 &&
+           track->recent_measured == 0 && track->matched == 0 && track->state == CONGESTION_IDLE &&
+           track->told == CONGESTION_UNKNOWN && track->counter == CONGESTION_UNKNOWN;
+}
+
+static void follow_all(struct congestion *c, double fade, double recent_fade)
+{
+    const struct link_load *loads = link_loads_settle(c->loads),
+                           *latencies = link_loads_settle(c->latencies);
+    for (uint32_t link = 0; link < c->link_count; link++)
+        if (!is_at_rest(&c->tracks[link], loads[link].bytes, latencies[link].messages))
+            follow(c, &c->tracks[link], loads[link].bytes, &latencies[link], fade, recent_fade);
+    gather_kinds(c);
+    for (uint32_t link = 0; link < c->link_count; link++)
+        judge(c, &c->tracks[link], loads[link].bytes);
+}
+
+static int grow(struct congestion *c, size_t count)
+{
+    if (count <= c->fresh_room)
+        return 0;
+    if (count > SIZE_MAX / 2 / sizeof(*c->fresh))
+        return -ENOMEM;
+    struct congestion_pair *fresh = realloc(c->fresh, count * sizeof(*fresh));
+    if (fresh == NULL)
+        return -ENOMEM;
+    c->fresh = fresh;
+    c->fresh_room = count;
+    return 0;
+}
+
+int congestion_update(struct congestion *c, uint64_t window, double seconds,
+                      const struct congestion_pair *pairs, size_t count)
+{
+    if ((c->begun && window <= c->window) || !(seconds > 0) || !isfinite(seconds))
+        return -HOLTER_ERANGE;
+    int code = grow(c, count);
+    if (code != 0)
+        return code;
+    double gap = c->begun ? (double)(window - c->window) : 1;
+    double one = exp2(-1 / c->params.half_life), recent_one = exp2(-1 / c->params.recent);
+    double fade = pow(one, gap), recent_fade = pow(recent_one, gap);
+    /* windows left out count as long as this one: a geometric series */
+    double more = one < 1 ? (1 - fade) / (1 - one) : gap;
+    double recent_more = recent_one < 1 ? (1 - recent_fade) / (1 - recent_one) : gap;
+    c->weight = c->weight * fade + more;
+    c->recent = c->recent * recent_fade + recent_more * seconds;
+    c->first = c->begun ? c->first : window;
+    c->window = window;
+    c->begun = true;
+    c->seconds = seconds;
+    change_over(c, take_in(c, pairs, count));
+    follow_all(c, fade, recent_fade);
+    return 0;
+}
+
+/* ---- what is told ---- */
+
+int congestion_link(const struct congestion *c, uint32_t link, struct congestion_link *out)
+{
+    uint32_t from, to;
+    if (!topology_link(c->topology, link, &from, &to))
+        return 0;
+    const struct track *track = &c->tracks[link];
+    const struct link_load *load = &link_loads_values(c->loads)[link],
+                           *latency = &link_loads_values(c->latencies)[link];
+    bool ratio = track->counter != CONGESTION_UNKNOWN && !track->packets && track->modelled > 0;
+    double log_mean = (double)(int64_t)latency->bytes / UNIT / (double)latency->messages;
+    *out = (struct congestion_link){
+        .link = link,
+        .from = from,
+        .to = to,
+        .state = track->state,
+        .since = track->since,
+        .messages = load->messages,
+        .bytes = load->bytes,
+        .average = c->weight > 0 ? track->average / c->weight : 0,
+        .peak = track->peak,
+        .share = track->capacity > 0 && c->begun
+                     ? (double)load->bytes / (track->capacity * c->seconds)
+                     : NAN,
+        .latency = latency->messages > 0 ? exp(log_mean) : NAN,
+        .measured = track->counter,
+        .packets = track->packets,
+        .ratio = ratio ? track->measured / track->modelled : NAN,
+    };
+    return 1;
+}
+
+size_t congestion_links(const struct congestion *c, struct congestion_link *out, size_t room)
+{
+    size_t count = 0;
+    for (uint32_t link = 0; link < c->link_count; link++) {
+        const struct track *track = &c->tracks[link];
+        struct congestion_link one;
+        if (track->state == CONGESTION_IDLE && track->average < c->weight / 2 &&
+            track->counter == CONGESTION_UNKNOWN)
+            continue;
+        if (!congestion_link(c, link, &one))
+            continue;
+        if (count < room)
+            out[count] = one;
+        count++;
+    }
+    return count;
+}
+
+const struct link_loads *congestion_loads(const struct congestion *c)
+{
+    return c->loads;
+}
+
+const struct congestion_pair *congestion_pairs(const struct congestion *c, size_t *count)
+{
+    *count = c->pair_count;
+    return c->pairs;
+}
+
+uint64_t congestion_skipped(const struct congestion *c)
+{
+    return c->skipped;
+}
+
+size_t congestion_bytes(const struct congestion *c)
+{
+    return sizeof(*c) + link_loads_bytes(c->loads) + link_loads_bytes(c->latencies) +
+           c->link_count * sizeof(*c->tracks) + c->kind_count * sizeof(*c->kinds) +
+           (c->room + c->fresh_room) * sizeof(*c->pairs) +
+           CHANGES * (sizeof(*c->changes) + sizeof(*c->shifts));
+}

@@ -1,0 +1,130 @@
+#include "daemon/analysis/network/congestion_kinds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FAR 255u
+
+/* A link and what it is compared by. */
+struct made {
+    uint64_t make;
+    uint32_t link;
+};
+
+struct work {
+    const struct topology *topology;
+    uint32_t vertices, links;
+    uint8_t *far;    /* links to the nearest node, FAR: as many or more */
+    uint32_t *group; /* dragonfly: of a router, by the nodes on it; else NULL */
+    uint32_t *queue;
+    uint32_t *out; /* links that leave a vertex */
+    uint32_t room;
+    struct made *made;
+};
+
+/* Breadth first from all nodes. */
+static void measure(struct work *w)
+{
+    uint32_t begin = 0, end = 0;
+    for (uint32_t v = 0; v < w->vertices; v++) {
+        w->far[v] = FAR;
+        if (topology_vertex_kind(w->topology, v) != VERTEX_NODE)
+            continue;
+        w->far[v] = 0;
+        w->queue[end++] = v;
+    }
+    while (begin < end) {
+        uint32_t at = w->queue[begin++], from, to;
+        uint32_t count = topology_out(w->topology, at, w->out, w->room);
+        for (uint32_t i = 0; i < count && i < w->room && w->far[at] + 1u < FAR; i++) {
+            if (!topology_link(w->topology, w->out[i], &from, &to) || w->far[to] != FAR)
+                continue;
+            w->far[to] = (uint8_t)(w->far[at] + 1);
+            w->queue[end++] = to;
+        }
+    }
+}
+
+static void find_groups(struct work *w)
+{
+    for (uint32_t link = 0; link < w->links; link++) {
+        uint32_t from, to, at[TOPOLOGY_DIMENSIONS];
+        if (topology_link(w->topology, link, &from, &to) &&
+            topology_coordinates(w->topology, from, at) > 0)
+            w->group[to] = at[0];
+    }
+}
+
+static uint64_t make_of(const struct work *w, uint32_t link, uint32_t from, uint32_t to)
+{
+    const struct topology_spec *spec = topology_spec(w->topology);
+    uint64_t make = (uint64_t)topology_vertex_kind(w->topology, from) << 60 |
+                    (uint64_t)topology_vertex_kind(w->topology, to) << 56 |
+                    (uint64_t)w->far[from] << 48 | (uint64_t)w->far[to] << 40;
+    uint32_t dimension = 0;
+    int direction = 0;
+    if (spec->kind == TOPOLOGY_CARTESIAN &&
+        topology_link_axis(w->topology, link, &dimension, &direction) &&
+        spec->dimensions[dimension].connection == TOPOLOGY_ALL)
+        make |= dimension + 1;
+    if (w->group != NULL && w->far[from] > 0 && w->far[to] > 0)
+        make |= w->group[from] != w->group[to];
+    return make;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct made *x = a, *y = b;
+    return (x->make > y->make) - (x->make < y->make);
+}
+
+static void number(struct work *w, uint32_t *kinds, uint32_t *count)
+{
+    uint32_t made = 0, kind = 0;
+    for (uint32_t link = 0; link < w->links; link++) {
+        uint32_t from, to;
+        kinds[link] = 0;
+        if (topology_link(w->topology, link, &from, &to))
+            w->made[made++] = (struct made){make_of(w, link, from, to), link};
+    }
+    qsort(w->made, made, sizeof(*w->made), compare);
+    for (uint32_t i = 0; i < made; i++) {
+        kind += i > 0 && w->made[i].make != w->made[i - 1].make;
+        kinds[w->made[i].link] = kind;
+    }
+    *count = kind + 1;
+}
+
+int congestion_kinds(const struct topology *topology, uint32_t *kinds, uint32_t *count)
+{
+    struct work w = {.topology = topology,
+                     .vertices = topology_vertices(topology),
+                     .links = topology_links(topology),
+                     .room = 1};
+    int dragonfly = topology_spec(topology)->kind == TOPOLOGY_DRAGONFLY;
+    for (uint32_t v = 0; v < w.vertices; v++) {
+        uint32_t out = topology_out(topology, v, NULL, 0);
+        w.room = out > w.room ? out : w.room;
+    }
+    w.far = malloc(w.vertices);
+    w.group = calloc(w.vertices, sizeof(*w.group));
+    w.queue = malloc(w.vertices * sizeof(*w.queue));
+    w.out = malloc(w.room * sizeof(*w.out));
+    w.made = malloc(((size_t)w.links + 1) * sizeof(*w.made));
+    int code = w.far && w.group && w.queue && w.out && w.made ? 0 : -ENOMEM;
+    uint32_t *group = w.group;
+    if (code == 0) {
+        if (dragonfly)
+            find_groups(&w);
+        else
+            w.group = NULL;
+        measure(&w);
+        number(&w, kinds, count);
+    }
+    free(w.far);
+    free(group);
+    free(w.queue);
+    free(w.out);
+    free(w.made);
+    return code;
+}
