@@ -92,6 +92,7 @@ static void finish(struct app *a)
     scene_finish(&a->scene);
     pictures_finish(&a->pictures);
     range_finish(&a->range);
+    ui_finish(&a->ui);
     model_destroy(a->model);
 }
 
@@ -154,13 +155,16 @@ static void want_picture(struct app *a)
 static void compose(struct app *a)
 {
     sum_up(a);
+    ui_update_flows(&a->ui, a->model, &a->range);
     theme_init(&a->theme, a->ui.theme);
     type_rescale(a->type, a->ui.scale);
     frame_scene(&a->scene, a->model, &a->range, &a->ui, &a->theme, &a->pictures,
                 type_measure(a->type));
-    if (ui_settle(&a->ui, a->model, &a->scene))
-        frame_scene(&a->scene, a->model, &a->range, &a->ui, &a->theme, &a->pictures,
-                    type_measure(a->type));
+    if (!ui_settle(&a->ui, a->model, &a->scene))
+        return;
+    ui_update_flows(&a->ui, a->model, &a->range);
+    frame_scene(&a->scene, a->model, &a->range, &a->ui, &a->theme, &a->pictures,
+                type_measure(a->type));
 }
 
 /* ---- pictures ----------------------------------------------------------------------------------

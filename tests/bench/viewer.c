@@ -56,6 +56,7 @@ static int frame(struct desk *d)
     uint64_t first = 0, last = 0;
     ui_windows(&d->ui, d->model, &first, &last);
     range_update(&d->range, d->model, d->ui.range, first, last);
+    ui_update_flows(&d->ui, d->model, &d->range);
     theme_init(&d->theme, d->ui.theme);
     frame_scene(&d->scene, d->model, &d->range, &d->ui, &d->theme, &d->pictures,
                 type_measure(d->type));

@@ -41,6 +41,7 @@ void desk_layout(struct desk *d, const struct model *m)
     uint64_t first = 0, last = 0;
     ui_windows(&d->ui, m, &first, &last);
     assert_true(range_update(&d->range, m, d->ui.range, first, last) >= 0);
+    assert_true(ui_update_flows(&d->ui, m, &d->range) >= 0);
     do
         frame_scene(&d->scene, m, &d->range, &d->ui, &d->theme, &d->pictures, d->measure);
     while (d->pictures.busy);
@@ -52,6 +53,7 @@ void desk_close(struct desk *d)
     scene_finish(&d->scene);
     pictures_finish(&d->pictures);
     range_finish(&d->range);
+    ui_finish(&d->ui);
     type_destroy(d->type);
 }
 

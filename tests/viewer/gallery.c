@@ -95,6 +95,7 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     uint64_t first = 0, last = 0;
     ui_windows(&ui, model, &first, &last);
     range_update(&range, model, RANGE_SPAN, first, last);
+    ui_update_flows(&ui, model, &range);
     /* twice: what the mouse is over comes from the scene before; and until nothing is left to do */
     for (int i = 0; i < 2 || pictures.busy; i++)
         frame_scene(&scene, model, &range, &ui, &theme, &pictures, type_measure(type));

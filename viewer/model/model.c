@@ -62,6 +62,7 @@ void model_forget_job(struct model *m)
     alerts_finish(&m->alerts);
     latency_clear(&m->latency);
     commgram_clear(&m->commgram);
+    network_clear(&m->network);
     m->hosts = NULL;
     m->comms = NULL;
     m->regions = NULL;
@@ -257,6 +258,10 @@ static const char *job_of(const struct wire_message *message)
         return message->phases.job;
     case WIRE_TYPE_CURVE:
         return message->curve.job;
+    case WIRE_TYPE_TOPOLOGY:
+        return message->topology.job;
+    case WIRE_TYPE_LINKS:
+        return message->links.job;
     default:
         return NULL;
     }
@@ -269,6 +274,7 @@ static int apply_any(struct model *m, const struct wire_message *message, int sn
         if (snapshot) { /* a state begins with it; the one before may have been cut off */
             m->ranks_more = m->pairs_more = m->calls_more = m->latency.regions_more = 0;
             commgram_restart(&m->commgram);
+            network_restart(&m->network);
         }
         apply_job(m, &message->job);
         return 0;
@@ -299,6 +305,18 @@ static int apply_any(struct model *m, const struct wire_message *message, int sn
         return strcmp(message->commgram.job, m->job) != 0
                    ? 0
                    : commgram_apply_picture(&m->commgram, &message->commgram);
+    case WIRE_TYPE_TOPOLOGY:
+        return network_apply_topology(&m->network, &message->topology);
+    case WIRE_TYPE_LINKS:
+        return network_apply_links(&m->network, &message->links);
+    case WIRE_TYPE_MAPPING: /* answers too */
+        return strcmp(message->mapping.job, m->job) != 0
+                   ? 0
+                   : network_apply_mapping(&m->network, &message->mapping);
+    case WIRE_TYPE_ROUTES:
+        return strcmp(message->routes.job, m->job) != 0
+                   ? 0
+                   : network_apply_routes(&m->network, &message->routes);
     case WIRE_TYPE_STATUS:
         return apply_status(m, &message->status);
     default:

@@ -125,6 +125,7 @@ struct network {
     uint8_t rows_known;         /**< links were told at least once */
     struct network_link *links; /**< owned; as the daemon ranks them, largest load first */
     uint32_t link_count;
+    uint32_t *by_link;            /**< owned; positions in links, in order of link */
     struct network_route *routes; /**< owned; by link, largest first */
     uint32_t route_count;
     struct network_interface *interfaces; /**< owned */

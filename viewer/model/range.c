@@ -16,6 +16,7 @@ void range_finish(struct range *r)
     free(r->top[PAIR_BYTES]);
     free(r->calls);
     free(r->latency);
+    flows_finish(&r->flows);
     memset(r, 0, sizeof *r);
 }
 

@@ -29,6 +29,15 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         ui->sort[i] = -1;
 }
 
+void ui_finish(struct ui *ui)
+{
+    flow_filter_finish(&ui->filter);
+    free(ui->picked_ranks);
+    ui->picked_ranks = NULL;
+    ui->picked_count = 0;
+    ui->flows = NULL;
+}
+
 /* ---- time --------------------------------------------------------------------------------------
  */
 
@@ -288,6 +297,11 @@ int ui_marks_rank(const struct ui *ui, const struct model *m, uint32_t rank)
     case SELECT_ALERT:
         alert = alerts_find(&m->alerts, s->a);
         return alert && alert_has_rank(alert, rank);
+    case SELECT_LINK:
+    case SELECT_ROUTE:
+    case SELECT_VERTEX:
+        return ui->flows && rank < ui->flows->rank_count &&
+               (ui->flows->rank_marks[rank] & FLOW_SELECTED) != 0;
     default:
         return 0;
     }

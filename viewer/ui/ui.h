@@ -184,6 +184,7 @@ struct ui {
     enum flow_metric metric;   /**< that is ranked, and that colours are of */
     int rank_log;              /**< ranks by their logarithm */
     enum remap_objective objective;
+    int only_selected;         /**< only ranks of the selection may move */
     unsigned applied;          /**< enum flow_applied: suggestions that the views show */
     const struct flows *flows; /**< borrowed from the sums by ui_update_flows(); NULL: none yet */
     uint8_t *picked_ranks;     /**< owned; 1 for each rank of the selection, picked_count of them */
@@ -237,6 +238,7 @@ int ui_update_flows(struct ui *ui, const struct model *model, struct range *rang
 /** Arguments of the requests "remap" and "reroute", for the selection. @return out; NULL: nothing is
  * selected that can be asked for */
 char *ui_remap_argument(const struct ui *ui, const struct model *model, char *out, size_t room);
+const char *ui_objective_name(enum remap_objective objective);
 char *ui_reroute_argument(const struct ui *ui, const struct model *model, char *out, size_t room);
 
 /** Visible time, daemon time. Empty (both 0) without data. */

@@ -1,0 +1,511 @@
+#include "viewer/model/flows.h"
+
+#include "viewer/model/flows_work.h"
+#include "viewer/model/range.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory ------------------------------------------------------------------------------------
+ */
+
+static void plan_finish(struct flow_work *w)
+{
+    free(w->all);
+    free(w->route_of_pair);
+    free(w->slot);
+    w->all = NULL;
+    w->route_of_pair = NULL;
+    w->slot = NULL;
+    w->all_count = w->pair_count = 0;
+    w->planned = 0;
+}
+
+static void figures_clear(struct flows *f)
+{
+    f->route_count = f->link_count = f->vertex_count = f->rank_count = 0;
+    f->bytes = f->total_messages = f->local_bytes = f->unplaced_bytes = f->largest = 0;
+    f->hop_bytes = f->mean = 0;
+    f->largest_link = TOPOLOGY_NONE;
+    f->links_used = f->longest = f->shown_routes = f->selected_routes = 0;
+    memset(f->most, 0, sizeof f->most);
+}
+
+void flows_finish(struct flows *f)
+{
+    if (f->work) {
+        plan_finish(f->work);
+        free(f->work->walk);
+        free(f->work->link_ok);
+        free(f->work->vertex_ok);
+        free(f->work);
+    }
+    free(f->routes);
+    free(f->loads);
+    free(f->messages);
+    free(f->vertices);
+    free(f->first_rank);
+    free(f->ranks);
+    free(f->route_marks);
+    free(f->link_marks);
+    free(f->vertex_marks);
+    free(f->rank_marks);
+    *f = (struct flows){0};
+}
+
+/* Fresh zeroed elements in place of the old ones. */
+static int renew(void *array, size_t count, size_t size)
+{
+    void **at = array, *fresh = calloc(count + 1, size);
+    if (!fresh)
+        return -ENOMEM;
+    free(*at);
+    *at = fresh;
+    return 0;
+}
+
+/* ---- the way of each pair ----------------------------------------------------------------------
+ */
+
+static uint32_t seat_of(const struct model *m, unsigned applied, uint32_t rank)
+{
+    const struct suggestion *s = &m->network.suggestions[SUGGEST_MAPPING];
+    uint32_t seat = network_seat(&m->network, rank);
+    if (!(applied & FLOWS_MAPPING) || !s->ready || rank >= s->seat_count)
+        return seat;
+    uint32_t better = s->seats[rank];
+    return better < topology_vertices(m->network.topology) ? better : seat;
+}
+
+struct keyed {
+    uint64_t key; /* source vertex in the upper half */
+    uint32_t pair;
+};
+
+/* By key, least significant digits first; stable. @return where the result is: in a or b */
+static struct keyed *radix_sort(struct keyed *a, struct keyed *b, uint32_t count, int bits)
+{
+    enum { DIGIT = 11, SIZES = 1 << DIGIT };
+    uint32_t first[SIZES];
+    for (int half = 0; half < 2; half++) {
+        for (int done = 0; done < bits; done += DIGIT) {
+            int shift = half * 32 + done;
+            memset(first, 0, sizeof first);
+            for (uint32_t i = 0; i < count; i++)
+                first[a[i].key >> shift & (SIZES - 1)]++;
+            uint32_t sum = 0;
+            for (int k = 0; k < SIZES; k++) {
+                uint32_t here = first[k];
+                first[k] = sum;
+                sum += here;
+            }
+            for (uint32_t i = 0; i < count; i++)
+                b[first[a[i].key >> shift & (SIZES - 1)]++] = a[i];
+            struct keyed *swap = a;
+            a = b;
+            b = swap;
+        }
+    }
+    return a;
+}
+
+static uint32_t key_pairs(struct flow_work *w, const struct model *m, unsigned applied,
+                          struct keyed *out)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->pair_count; i++) {
+        struct model_pair p = model_pair_at(m, i);
+        uint32_t from = seat_of(m, applied, p.source);
+        uint32_t to =
+            p.destination == PAIR_OTHERS ? TOPOLOGY_NONE : seat_of(m, applied, p.destination);
+        if (from == TOPOLOGY_NONE || to == TOPOLOGY_NONE)
+            w->route_of_pair[i] = FLOWS_UNPLACED;
+        else if (from == to)
+            w->route_of_pair[i] = FLOWS_LOCAL;
+        else
+            out[n++] = (struct keyed){(uint64_t)from << 32 | to, i};
+    }
+    return n;
+}
+
+static int by_ends(const void *left, const void *right)
+{
+    const struct network_reroute *a = left, *b = right;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    return a->destination < b->destination ? -1 : a->destination > b->destination;
+}
+
+/* Suggested route between two vertices; FLOWS_NONE: as the topology routes. */
+static uint32_t given_route(const struct model *m, unsigned applied, uint32_t source,
+                            uint32_t destination)
+{
+    const struct suggestion *s = &m->network.suggestions[SUGGEST_ROUTES];
+    if (!(applied & FLOWS_ROUTES) || !s->ready || !s->route_count)
+        return FLOWS_NONE;
+    struct network_reroute key = {.source = source, .destination = destination};
+    const struct network_reroute *r = bsearch(&key, s->routes, s->route_count, sizeof key, by_ends);
+    return r && r->count ? (uint32_t)(r - s->routes) : FLOWS_NONE;
+}
+
+static void number_routes(struct flow_work *w, const struct model *m, unsigned applied,
+                          const struct keyed *sorted, uint32_t count)
+{
+    w->all_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!i || sorted[i].key != sorted[i - 1].key) {
+            struct flow *f = &w->all[w->all_count++];
+            *f = (struct flow){.source = (uint32_t)(sorted[i].key >> 32),
+                               .destination = (uint32_t)sorted[i].key};
+            f->given = given_route(m, applied, f->source, f->destination);
+            f->length = f->given != FLOWS_NONE
+                            ? m->network.suggestions[SUGGEST_ROUTES].routes[f->given].count - 1
+                            : topology_distance(m->network.topology, f->source, f->destination);
+        }
+        w->route_of_pair[sorted[i].pair] = w->all_count - 1;
+    }
+}
+
+static int bits_of(uint32_t number)
+{
+    int bits = 1;
+    while (bits < 32 && number >> bits)
+        bits++;
+    return bits;
+}
+
+static int make_plan(struct flow_work *w, const struct model *m, uint32_t pairs, unsigned applied)
+{
+    plan_finish(w);
+    struct keyed *a = malloc(((size_t)pairs + 1) * sizeof *a);
+    struct keyed *b = malloc(((size_t)pairs + 1) * sizeof *b);
+    w->route_of_pair = malloc(((size_t)pairs + 1) * sizeof *w->route_of_pair);
+    int error = -ENOMEM;
+    if (a && b && w->route_of_pair) {
+        w->pair_count = pairs;
+        uint32_t n = key_pairs(w, m, applied, a);
+        struct keyed *sorted = radix_sort(a, b, n, bits_of(topology_vertices(m->network.topology)));
+        w->all = malloc(((size_t)n + 1) * sizeof *w->all);
+        w->slot = malloc(((size_t)n + 1) * sizeof *w->slot);
+        if (w->all && w->slot) {
+            number_routes(w, m, applied, sorted, n);
+            error = 0;
+        }
+    }
+    free(a);
+    free(b);
+    if (error)
+        plan_finish(w);
+    w->planned = !error;
+    return error;
+}
+
+static int list_ranks(struct flows *f, const struct model *m, unsigned applied)
+{
+    uint32_t vertices = topology_vertices(m->network.topology), ranks = m->network.seat_count;
+    if (renew(&f->first_rank, (size_t)vertices + 1, sizeof *f->first_rank) < 0 ||
+        renew(&f->ranks, ranks, sizeof *f->ranks) < 0)
+        return -ENOMEM;
+    for (uint32_t r = 0; r < ranks; r++) {
+        uint32_t seat = seat_of(m, applied, r);
+        if (seat != TOPOLOGY_NONE)
+            f->first_rank[seat + 1]++;
+    }
+    for (uint32_t v = 0; v < vertices; v++)
+        f->first_rank[v + 1] += f->first_rank[v];
+    for (uint32_t r = ranks; r-- > 0;) { /* from behind: each takes the last free place */
+        uint32_t seat = seat_of(m, applied, r);
+        if (seat != TOPOLOGY_NONE)
+            f->ranks[--f->first_rank[seat + 1]] = r;
+    }
+    /* what began at v + 1 now begins one place earlier in the array */
+    memmove(f->first_rank, f->first_rank + 1, vertices * sizeof *f->first_rank);
+    f->first_rank[vertices] = 0;
+    for (uint32_t r = 0; r < ranks; r++)
+        f->first_rank[vertices] += seat_of(m, applied, r) != TOPOLOGY_NONE;
+    return 0;
+}
+
+/* ---- what they carry ---------------------------------------------------------------------------
+ */
+
+static void add_pairs(struct flows *f, const struct range *r)
+{
+    struct flow_work *w = f->work;
+    for (uint32_t i = 0; i < w->all_count; i++)
+        w->all[i].bytes = w->all[i].messages = 0;
+    for (uint32_t i = 0; i < w->pair_count; i++) {
+        const uint64_t *p = r->pairs + (size_t)i * PAIR_COLUMNS;
+        uint32_t route = w->route_of_pair[i];
+        if (route == FLOWS_UNPLACED) {
+            f->unplaced_bytes += p[PAIR_BYTES];
+        } else if (route == FLOWS_LOCAL) {
+            f->local_bytes += p[PAIR_BYTES];
+        } else {
+            w->all[route].bytes += p[PAIR_BYTES];
+            w->all[route].messages += p[PAIR_MESSAGES];
+        }
+    }
+    f->route_count = 0;
+    for (uint32_t i = 0; i < w->all_count; i++) {
+        w->slot[i] = FLOWS_NONE;
+        if (!w->all[i].messages && !w->all[i].bytes)
+            continue;
+        w->slot[i] = f->route_count;
+        f->routes[f->route_count++] = w->all[i];
+    }
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void load_route(struct flows *f, const struct model *m, uint32_t number)
+{
+    const struct flow *r = &f->routes[number];
+    struct flow_vertex *from = &f->vertices[r->source], *to = &f->vertices[r->destination];
+    uint32_t *links = f->work->walk;
+    from->out += r->messages;
+    from->out_bytes += r->bytes;
+    to->in += r->messages;
+    to->in_bytes += r->bytes;
+    f->most[METRIC_BYTES] = larger(f->most[METRIC_BYTES], (double)r->bytes);
+    uint32_t length = flows_walk(f, m, number, links, f->work->walk_room);
+    if (length == TOPOLOGY_NONE) {
+        f->unplaced_bytes += r->bytes;
+        return;
+    }
+    f->bytes += r->bytes;
+    f->total_messages += r->messages;
+    f->longest = length > f->longest ? length : f->longest;
+    f->hop_bytes += (double)r->bytes * length;
+    f->most[METRIC_HOP_BYTES] = larger(f->most[METRIC_HOP_BYTES], (double)r->bytes * length);
+    for (uint32_t k = 0; k < length && k < f->work->walk_room; k++) {
+        uint32_t a, b;
+        f->loads[links[k]] += r->bytes;
+        f->messages[links[k]] += r->messages;
+        if (k + 1 < length && topology_link(m->network.topology, links[k], &a, &b))
+            f->vertices[b].transit += r->bytes;
+    }
+}
+
+static void find_most(struct flows *f)
+{
+    double sum = 0;
+    for (uint32_t l = 0; l < f->link_count; l++) {
+        sum += (double)f->loads[l];
+        f->links_used += f->loads[l] > 0;
+        if (f->loads[l] > f->largest) {
+            f->largest = f->loads[l];
+            f->largest_link = l;
+        }
+    }
+    f->mean = f->links_used ? sum / f->links_used : 0;
+    for (uint32_t v = 0; v < f->vertex_count; v++) {
+        f->most[METRIC_IN] = larger(f->most[METRIC_IN], (double)f->vertices[v].in);
+        f->most[METRIC_OUT] = larger(f->most[METRIC_OUT], (double)f->vertices[v].out);
+        f->most[METRIC_TRANSIT] = larger(f->most[METRIC_TRANSIT], (double)f->vertices[v].transit);
+    }
+    f->most[METRIC_LENGTH] = f->longest;
+    f->most[METRIC_LOAD] = (double)f->largest;
+}
+
+/* Room for the links of the longest route. */
+static int make_walk(struct flow_work *w, const struct model *m)
+{
+    const struct suggestion *s = &m->network.suggestions[SUGGEST_ROUTES];
+    uint32_t longest = topology_diameter(m->network.topology);
+    for (uint32_t i = 0; i < s->route_count; i++)
+        longest = s->routes[i].count > longest ? s->routes[i].count : longest;
+    w->walk_room = longest;
+    return renew(&w->walk, longest, sizeof *w->walk);
+}
+
+static int compute(struct flows *f, const struct model *m, const struct range *r, unsigned applied,
+                   int replan)
+{
+    struct flow_work *w = f->work;
+    const struct topology *t = m->network.topology;
+    uint32_t pairs = r->pair_count < m->pairs.keys.count ? r->pair_count : m->pairs.keys.count;
+    figures_clear(f);
+    if (replan || !w->planned || w->pair_count != pairs) {
+        w->planned = 0;
+        if (make_plan(w, m, pairs, applied) < 0 || list_ranks(f, m, applied) < 0 ||
+            make_walk(w, m) < 0)
+            return -ENOMEM;
+    }
+    if (renew(&f->routes, w->all_count, sizeof *f->routes) < 0 ||
+        renew(&f->route_marks, w->all_count, 1) < 0 ||
+        renew(&f->loads, topology_links(t), sizeof *f->loads) < 0 ||
+        renew(&f->messages, topology_links(t), sizeof *f->messages) < 0 ||
+        renew(&f->link_marks, topology_links(t), 1) < 0 ||
+        renew(&f->vertices, topology_vertices(t), sizeof *f->vertices) < 0 ||
+        renew(&f->vertex_marks, topology_vertices(t), 1) < 0 ||
+        renew(&f->rank_marks, m->rank_count, 1) < 0)
+        return -ENOMEM;
+    f->link_count = topology_links(t);
+    f->vertex_count = topology_vertices(t);
+    f->rank_count = m->rank_count;
+    add_pairs(f, r);
+    for (uint32_t i = 0; i < f->route_count; i++)
+        load_route(f, m, i);
+    find_most(f);
+    return 0;
+}
+
+int flows_update(struct flows *f, const struct model *m, const struct range *r, unsigned applied)
+{
+    const struct network *n = &m->network;
+    if (!f->work && !(f->work = calloc(1, sizeof *f->work)))
+        return -ENOMEM;
+    struct flow_work *w = f->work;
+    struct flow_origin now = {.known = 1,
+                              .sums = r->version,
+                              .network = n->version,
+                              .applied = applied,
+                              .ranks = m->rank_count};
+    for (int k = 0; k < SUGGESTIONS; k++)
+        now.suggestions[k] = applied & 1u << k ? n->suggestions[k].version : 0;
+    struct flow_origin *was = &w->origin;
+    int same_ways = was->known && was->network == now.network && was->applied == now.applied &&
+                    !memcmp(was->suggestions, now.suggestions, sizeof now.suggestions) &&
+                    !strcmp(w->job, m->job);
+    if (same_ways && was->sums == now.sums && was->ranks == now.ranks)
+        return 0;
+    int error = 0;
+    f->applied = applied;
+    if (n->topology && r->valid)
+        error = compute(f, m, r, applied, !same_ways);
+    else
+        figures_clear(f);
+    if (error) {
+        figures_clear(f);
+        now.known = 0;
+    }
+    *was = now;
+    memcpy(w->job, m->job, sizeof w->job);
+    w->marked.known = 0;
+    f->version++;
+    return error ? error : 1;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------
+ */
+
+uint32_t flows_walk(const struct flows *f, const struct model *m, uint32_t route, uint32_t *links,
+                    uint32_t room)
+{
+    const struct topology *t = m->network.topology;
+    const struct flow *r = &f->routes[route];
+    const struct suggestion *s = &m->network.suggestions[SUGGEST_ROUTES];
+    if (r->given == FLOWS_NONE)
+        return topology_route(t, r->source, r->destination, links, room);
+    const struct network_reroute *g = &s->routes[r->given];
+    for (uint32_t k = 0; k + 1 < g->count && k < room; k++)
+        links[k] = topology_link_between(t, s->path[g->first + k], s->path[g->first + k + 1]);
+    return g->count - 1;
+}
+
+int flows_crosses(const struct flows *f, const struct model *m, uint32_t route, uint32_t link)
+{
+    const struct topology *t = m->network.topology;
+    const struct flow *r = &f->routes[route];
+    const struct suggestion *s = &m->network.suggestions[SUGGEST_ROUTES];
+    uint32_t from, to;
+    if (r->given == FLOWS_NONE)
+        return topology_crosses(t, r->source, r->destination, link);
+    if (!topology_link(t, link, &from, &to))
+        return 0;
+    const struct network_reroute *g = &s->routes[r->given];
+    for (uint32_t k = 0; k + 1 < g->count; k++)
+        if (s->path[g->first + k] == from && s->path[g->first + k + 1] == to)
+            return 1;
+    return 0;
+}
+
+/* First route whose ends are at least those. */
+static uint32_t lower_bound(const struct flows *f, uint64_t key)
+{
+    uint32_t low = 0, high = f->route_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct flow *r = &f->routes[middle];
+        if (((uint64_t)r->source << 32 | r->destination) < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t flows_find(const struct flows *f, uint32_t source, uint32_t destination)
+{
+    uint32_t at = lower_bound(f, (uint64_t)source << 32 | destination);
+    return at < f->route_count && f->routes[at].source == source &&
+                   f->routes[at].destination == destination
+               ? at
+               : FLOWS_NONE;
+}
+
+uint32_t flows_first(const struct flows *f, uint32_t source)
+{
+    return lower_bound(f, (uint64_t)source << 32);
+}
+
+enum flow_kind flows_kind(enum flow_metric metric)
+{
+    return metric <= METRIC_HOP_BYTES ? FLOW_ROUTES
+           : metric == METRIC_LOAD    ? FLOW_LINKS
+                                      : FLOW_VERTICES;
+}
+
+uint32_t flows_count(const struct flows *f, enum flow_metric metric)
+{
+    enum flow_kind kind = flows_kind(metric);
+    return kind == FLOW_ROUTES  ? f->route_count
+           : kind == FLOW_LINKS ? f->link_count
+                                : f->vertex_count;
+}
+
+static double length_of(const struct flow *r)
+{
+    return r->length == TOPOLOGY_NONE ? 0 : r->length;
+}
+
+double flows_value(const struct flows *f, enum flow_metric metric, uint32_t i)
+{
+    switch (metric) {
+    case METRIC_BYTES:
+        return (double)f->routes[i].bytes;
+    case METRIC_LENGTH:
+        return length_of(&f->routes[i]);
+    case METRIC_HOP_BYTES:
+        return (double)f->routes[i].bytes * length_of(&f->routes[i]);
+    case METRIC_LOAD:
+        return (double)f->loads[i];
+    case METRIC_IN:
+        return (double)f->vertices[i].in;
+    case METRIC_OUT:
+        return (double)f->vertices[i].out;
+    case METRIC_TRANSIT:
+        return (double)f->vertices[i].transit;
+    default:
+        return 0;
+    }
+}
+
+const char *flows_metric_name(enum flow_metric metric)
+{
+    static const char *const names[METRICS] = {"message size", "route length", "hop-bytes",
+                                               "link load",    "in-degree",    "out-degree",
+                                               "transit"};
+    return metric < METRICS ? names[metric] : "?";
+}
+
+const char *flows_metric_unit(enum flow_metric metric)
+{
+    static const char *const units[METRICS] = {"B", "links", "B", "B", "messages", "messages", "B"};
+    return metric < METRICS ? units[metric] : "";
+}
