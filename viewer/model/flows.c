@@ -28,7 +28,7 @@ static void figures_clear(struct flows *f)
     f->bytes = f->total_messages = f->local_bytes = f->unplaced_bytes = f->largest = 0;
     f->hop_bytes = f->mean = 0;
     f->largest_link = TOPOLOGY_NONE;
-    f->links_used = f->longest = f->shown_routes = f->selected_routes = 0;
+    f->links_used = f->longest = f->shown_routes = f->selected_routes = f->ranked_count = 0;
     memset(f->most, 0, sizeof f->most);
 }
 
@@ -51,6 +51,7 @@ void flows_finish(struct flows *f)
     free(f->link_marks);
     free(f->vertex_marks);
     free(f->rank_marks);
+    free(f->ranked);
     *f = (struct flows){0};
 }
 
@@ -494,6 +495,56 @@ double flows_value(const struct flows *f, enum flow_metric metric, uint32_t i)
     default:
         return 0;
     }
+}
+
+/* The bits of figures that are not negative rise with them: turned over, the largest comes first. */
+int flows_rank(struct flows *f, enum flow_metric metric)
+{
+    struct flow_work *w = f->work;
+    uint32_t all = flows_count(f, metric), n = 0;
+    if (!w || (w->ranked && w->ranked_version == f->version && f->ranked_metric == metric))
+        return 0;
+    struct keyed *a = malloc(((size_t)all + 1) * sizeof *a);
+    struct keyed *b = malloc(((size_t)all + 1) * sizeof *b);
+    w->ranked = 0;
+    f->ranked_count = 0;
+    if (!a || !b || renew(&f->ranked, all, sizeof *f->ranked) < 0) {
+        free(a);
+        free(b);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < all; i++) {
+        double value = flows_value(f, metric, i);
+        if (!(value > 0))
+            continue;
+        a[n].pair = i;
+        memcpy(&a[n].key, &value, sizeof value);
+        a[n].key = ~a[n].key;
+        n++;
+    }
+    const struct keyed *sorted = radix_sort(a, b, n, 32);
+    for (uint32_t i = 0; i < n; i++)
+        f->ranked[i] = sorted[i].pair;
+    free(a);
+    free(b);
+    f->ranked_count = n;
+    f->ranked_metric = metric;
+    w->ranked_version = f->version;
+    w->ranked = 1;
+    return 1;
+}
+
+uint32_t flows_above(const struct flows *f, double value)
+{
+    uint32_t low = 0, high = f->ranked_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (flows_value(f, f->ranked_metric, f->ranked[middle]) >= value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 const char *flows_metric_name(enum flow_metric metric)

@@ -106,6 +106,10 @@ struct flows {
     uint32_t shown_routes, selected_routes;
     uint64_t marks_version; /**< raised when one of them changed */
 
+    uint32_t *ranked; /**< owned; what has a figure above 0, largest first: flows_rank() */
+    uint32_t ranked_count;
+    enum flow_metric ranked_metric;
+
     unsigned applied; /**< enum flow_applied: what it was computed with */
     uint64_t version; /**< raised when anything but the marks changed; 0: nothing there */
 
@@ -154,6 +158,13 @@ uint32_t flows_first(const struct flows *flows, uint32_t source);
 enum flow_kind flows_kind(enum flow_metric metric);
 uint32_t flows_count(const struct flows *flows, enum flow_metric metric);
 double flows_value(const struct flows *flows, enum flow_metric metric, uint32_t number);
+
+/** Rank routes, links or vertices by a figure, unless nothing changed; equal ones by number.
+ *  @return 1 when it changed, 0, or -ENOMEM (none is ranked) */
+int flows_rank(struct flows *flows, enum flow_metric metric);
+
+/** How many of those ranked have at least this figure. */
+uint32_t flows_above(const struct flows *flows, double value);
 
 /** "message size", "route length" ...; its unit, "B", "links", "messages". */
 const char *flows_metric_name(enum flow_metric metric);

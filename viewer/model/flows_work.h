@@ -29,6 +29,9 @@ struct flow_work {
     struct flow_marked marked;
     char job[65];
 
+    uint64_t ranked_version; /**< of the flows that were ranked */
+    int ranked;
+
     int planned;
     struct flow *all; /**< owned; all routes that pairs seen so far take */
     uint32_t all_count;

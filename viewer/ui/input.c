@@ -21,6 +21,12 @@ static struct selection selection_of(const struct scene_hit *hit)
         return (struct selection){SELECT_CALL, hit->a, 0};
     case HIT_REGION:
         return (struct selection){SELECT_REGION, hit->a, 0};
+    case HIT_LINK:
+        return (struct selection){SELECT_LINK, hit->a, 0};
+    case HIT_ROUTE:
+        return (struct selection){SELECT_ROUTE, hit->a, hit->b};
+    case HIT_VERTEX:
+        return (struct selection){SELECT_VERTEX, hit->a, 0};
     default:
         return (struct selection){0};
     }
@@ -86,6 +92,9 @@ static int click(struct ui *ui, const struct model *m, const struct scene_hit *h
     case HIT_CALL:
     case HIT_REGION:
     case HIT_ALERT:
+    case HIT_LINK:
+    case HIT_ROUTE:
+    case HIT_VERTEX:
         choose(ui, m, hit);
         ui->searching = 0;
         if (hit->list)
@@ -109,6 +118,9 @@ static int click(struct ui *ui, const struct model *m, const struct scene_hit *h
         if (clicks > 1)
             return ui_command(ui, m, COMMAND_SIZES_ALL, 0);
         ui_move_size(ui, hit);
+        break;
+    case HIT_METRIC:
+        ui_click_metric(ui, hit);
         break;
     case HIT_SORT:
         sort_by(ui, hit->a, hit->b);
@@ -142,6 +154,10 @@ static int drag(struct ui *ui, const struct model *m, double dx, double dy)
         return UI_CHANGED;
     if (h->kind == HIT_SIZES)
         ui_move_size(ui, h);
+    else if (h->kind == HIT_METRIC)
+        ui_brush_metric(ui, h);
+    else if (h->kind == HIT_HANDLE)
+        ui_move_colour(ui, h);
     else if (ui->ground.kind == HIT_COMMGRAM)
         ui_pan_time(ui, m,
                     (int64_t)(-dx * (ui->ground.x1 - ui->ground.x0) / fmax(ui->ground.box.w, 1)));
@@ -284,6 +300,8 @@ static int view_list(const struct ui *ui)
         return LIST_NODES;
     case VIEW_JOBS:
         return LIST_JOBS;
+    case VIEW_LINKS:
+        return LIST_LINKS;
     default:
         return -1;
     }
@@ -375,6 +393,8 @@ static int escape(struct ui *ui, const struct model *m)
         ui->help = ui->searching = ui->drawer = 0;
     else if (ui->selection.kind != SELECT_NONE || ui->alert_picked)
         return ui_command(ui, m, COMMAND_LET_GO, 0);
+    else if (flow_filter_active(&ui->filter))
+        return ui_command(ui, m, COMMAND_FILTER_CLEAR, 0);
     else if (ui->view == VIEW_COMMGRAM && ui->level)
         ui_close_to(ui, ui->level - 1);
     else if (ui->view == VIEW_REGIONS && ui->graph_open)
@@ -440,12 +460,20 @@ static int letter(struct ui *ui, const struct model *m, int key)
         return ui_command(ui, m, COMMAND_VIEW, VIEW_JOBS);
     case '[':
     case ']':
+        if (ui->view == VIEW_LINKS) {
+            ui_narrow_metric(ui, key == '[');
+            return UI_CHANGED;
+        }
         return ui_command(ui, m, COMMAND_PHASES, key == ']');
     case '{':
     case '}':
         return ui_command(ui, m, COMMAND_COMMUNITIES, key == '}');
     case 'm':
         return ui_command(ui, m, COMMAND_MODELLED, 0);
+    case 'n':
+        return ui_command(ui, m, COMMAND_METRIC, ((uint64_t)ui->metric + 1) % METRICS);
+    case 'o':
+        return ui_command(ui, m, COMMAND_RANK_SCALE, !ui->rank_log);
     case 'c':
         return ui_command(ui, m, COMMAND_COMPRESS, !ui->compress);
     case 'l':

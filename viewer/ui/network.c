@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,8 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
     ui->flows = &range->flows;
     int changed = flows_update(&range->flows, m, range, ui->applied);
     if (changed < 0 || pick(ui, m, &picked) < 0)
+        return -ENOMEM;
+    if (ui->view == VIEW_LINKS && flows_rank(&range->flows, ui->metric) < 0)
         return -ENOMEM;
     int marked = flows_mark(&range->flows, m, &ui->filter, &picked);
     return marked < 0 ? marked : changed || marked;
@@ -153,4 +156,131 @@ char *ui_reroute_argument(const struct ui *ui, const struct model *m, char *out,
     else if (s->kind == SELECT_NONE || !ui->flows || !name_routes(ui->flows, out, room))
         snprintf(out, room, "top=100");
     return out;
+}
+
+/* ---- figures by rank ---------------------------------------------------------------------------
+ */
+
+double ui_rank_at(const struct ui *ui, double place)
+{
+    return ui->rank_log ? pow(10, place) - 1 : place;
+}
+
+/* What is ranked at a place; its number, or FLOWS_NONE. */
+static uint32_t ranked_at(const struct ui *ui, double place)
+{
+    const struct flows *f = ui->flows;
+    double rank = floor(ui_rank_at(ui, place));
+    if (!f || !f->ranked_count || f->ranked_metric != ui->metric)
+        return FLOWS_NONE;
+    return f->ranked[(uint32_t)fmin(fmax(rank, 0), f->ranked_count - 1)];
+}
+
+void ui_click_metric(struct ui *ui, const struct scene_hit *hit)
+{
+    uint32_t number = ranked_at(ui, scene_hit_y(hit, ui->mouse_y));
+    if (number == FLOWS_NONE)
+        return;
+    switch (flows_kind(ui->metric)) {
+    case FLOW_ROUTES:
+        ui_select(ui, (struct selection){SELECT_ROUTE, ui->flows->routes[number].source,
+                                         ui->flows->routes[number].destination});
+        break;
+    case FLOW_LINKS:
+        ui_select(ui, (struct selection){SELECT_LINK, number, 0});
+        break;
+    default:
+        ui_select(ui, (struct selection){SELECT_VERTEX, number, 0});
+        break;
+    }
+}
+
+void ui_brush_metric(struct ui *ui, const struct scene_hit *hit)
+{
+    int along = fabs(ui->mouse_x - ui->press_x) >= fabs(ui->mouse_y - ui->press_y);
+    double a, b;
+    if (along) {
+        a = scene_hit_x(hit, ui->press_x);
+        b = scene_hit_x(hit, ui->mouse_x);
+    } else {
+        uint32_t from = ranked_at(ui, scene_hit_y(hit, ui->press_y));
+        uint32_t to = ranked_at(ui, scene_hit_y(hit, ui->mouse_y));
+        if (from == FLOWS_NONE || to == FLOWS_NONE)
+            return;
+        a = flows_value(ui->flows, ui->metric, from);
+        b = flows_value(ui->flows, ui->metric, to);
+    }
+    flow_filter_range(&ui->filter, ui->metric, fmax(fmin(a, b), 0), fmax(a, b));
+}
+
+void ui_move_colour(struct ui *ui, const struct scene_hit *hit)
+{
+    double at = fmin(fmax(scene_hit_x(hit, ui->mouse_x), 0), 1);
+    double *low = &ui->colour_low[ui->metric], *high = &ui->colour_high[ui->metric];
+    if (hit->b)
+        *high = fmax(at, *low + 0.01);
+    else
+        *low = fmin(at, *high - 0.01);
+}
+
+void ui_narrow_metric(struct ui *ui, int narrower)
+{
+    const struct flows *f = ui->flows;
+    if (!f || !f->ranked_count || f->ranked_metric != ui->metric)
+        return;
+    int ranged = ui->filter.ranged && ui->filter.metric == ui->metric;
+    uint32_t kept = ranged ? flows_above(f, ui->filter.low) : f->ranked_count;
+    kept = narrower ? kept / 2 : kept * 2;
+    if (kept >= f->ranked_count) {
+        ui->filter.ranged = 0;
+        ui->filter.version++;
+        return;
+    }
+    kept = kept ? kept : 1;
+    flow_filter_range(&ui->filter, ui->metric, flows_value(f, ui->metric, f->ranked[kept - 1]),
+                      flows_value(f, ui->metric, f->ranked[0]));
+}
+
+/* ---- commands ----------------------------------------------------------------------------------
+ */
+
+int ui_network_command(struct ui *ui, const struct model *m, enum ui_command command,
+                       uint64_t argument)
+{
+    unsigned bit = argument < SUGGESTIONS ? 1u << argument : 0;
+    switch (command) {
+    case COMMAND_METRIC:
+        ui->metric = argument < METRICS ? (enum flow_metric)argument : METRIC_BYTES;
+        break;
+    case COMMAND_FILTER_CLEAR:
+        flow_filter_clear(&ui->filter);
+        break;
+    case COMMAND_RANK_SCALE:
+        ui->rank_log = argument != 0;
+        break;
+    case COMMAND_OBJECTIVE:
+        ui->objective =
+            argument < REMAP_OBJECTIVES ? (enum remap_objective)argument : REMAP_HOP_BYTES;
+        break;
+    case COMMAND_ONLY_SELECTED:
+        ui->only_selected = argument != 0;
+        break;
+    case COMMAND_REMAP:
+        return m->network.topology ? UI_CHANGED | UI_REMAP : UI_CHANGED;
+    case COMMAND_REROUTE:
+        return m->network.topology ? UI_CHANGED | UI_REROUTE : UI_CHANGED;
+    case COMMAND_APPLY:
+        if (bit && m->network.suggestions[argument].ready)
+            ui->applied ^= bit;
+        break;
+    case COMMAND_DISCARD:
+        ui->applied &= ~bit;
+        ui->discarded = (enum suggestion_kind)argument;
+        return bit ? UI_CHANGED | UI_DISCARD : UI_CHANGED;
+    case COMMAND_SAVE_MAPPING:
+        return m->network.suggestions[SUGGEST_MAPPING].ready ? UI_CHANGED | UI_MAPPING : UI_CHANGED;
+    default:
+        break;
+    }
+    return UI_CHANGED;
 }

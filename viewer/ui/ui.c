@@ -24,7 +24,10 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         .phases = 24,
         .communities = 16,
         .size_high = UI_SIZE_MOST,
+        .metric = METRIC_LOAD,
     };
+    for (int i = 0; i < METRICS; i++)
+        ui->colour_high[i] = 1;
     for (int i = 0; i < UI_LISTS; i++)
         ui->sort[i] = -1;
 }
@@ -447,6 +450,17 @@ int ui_command(struct ui *ui, const struct model *m, enum ui_command command, ui
             ui_remember(ui);
         ui->graph_open = argument;
         break;
+    case COMMAND_METRIC:
+    case COMMAND_FILTER_CLEAR:
+    case COMMAND_RANK_SCALE:
+    case COMMAND_OBJECTIVE:
+    case COMMAND_ONLY_SELECTED:
+    case COMMAND_REMAP:
+    case COMMAND_REROUTE:
+    case COMMAND_APPLY:
+    case COMMAND_DISCARD:
+    case COMMAND_SAVE_MAPPING:
+        return ui_network_command(ui, m, command, argument);
     default:
         ui_commgram_command(ui, m, command, argument);
         break;

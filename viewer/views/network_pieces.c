@@ -1,0 +1,311 @@
+#include "viewer/views/network_pieces.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char arrow[] = "\xe2\x86\x92";
+
+int piece_no_network(const struct stage *s, struct box box)
+{
+    const struct network *n = &s->model->network;
+    const struct flows *f = &s->range->flows;
+    if (!n->topology && n->fault[0]) {
+        char title[600];
+        snprintf(title, sizeof title, "The network's description cannot be used%s%s",
+                 n->source[0] ? ": " : "", n->source);
+        piece_empty(s, box, title, n->fault);
+        return 1;
+    }
+    if (!n->topology) {
+        piece_empty(
+            s, box, "No network known yet",
+            "It comes with the first figures, from a topology file or what the agents see.");
+        return 1;
+    }
+    if (!f->route_count && !n->link_count) {
+        piece_empty(s, box, "Nothing crossed a link in this span of time",
+                    f->local_bytes ? "All messages stayed within nodes." : NULL);
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- states ------------------------------------------------------------------------------------
+ */
+
+color_t piece_state_color(const struct theme *t, enum link_state state)
+{
+    switch (state) {
+    case LINK_CONGESTED:
+        return t->bad;
+    case LINK_HOT:
+        return t->warn;
+    case LINK_BUSY:
+        return t->info;
+    default:
+        return t->faint;
+    }
+}
+
+void piece_state_sign(const struct brush *b, double x, double y, double r, enum link_state state)
+{
+    color_t color = piece_state_color(b->theme, state);
+    if (state == LINK_CONGESTED) {
+        scene_rect(b->scene, (struct box){x - r, y - r, 2 * r, 2 * r}, 1, color);
+    } else if (state == LINK_HOT) {
+        scene_points(b->scene);
+        scene_point(b->scene, x, y - r * 1.15);
+        scene_point(b->scene, x + r * 1.15, y + r * 0.9);
+        scene_point(b->scene, x - r * 1.15, y + r * 0.9);
+        scene_polygon(b->scene, color);
+    } else if (state == LINK_BUSY) {
+        scene_disc(b->scene, x, y, r * 0.8, color);
+    } else {
+        scene_outline(b->scene, (struct box){x - r, y - r, 2 * r, 2 * r}, r, 1.4, color);
+    }
+}
+
+static uint64_t last_window(const struct stage *s)
+{
+    uint64_t first = 0, last = 0;
+    ui_windows(s->ui, s->model, &first, &last);
+    return last;
+}
+
+enum link_state piece_link_state(const struct stage *s, uint32_t link)
+{
+    const struct network *n = &s->model->network;
+    if (!s->ui->follow) {
+        const struct network_sample *sample = network_sample(n, link, last_window(s));
+        return sample ? (enum link_state)sample->state : LINK_IDLE;
+    }
+    const struct network_link *row = network_row(n, link);
+    return row ? row->state : LINK_IDLE;
+}
+
+/* ---- figures -----------------------------------------------------------------------------------
+ */
+
+color_t piece_metric_color(const struct stage *s, enum flow_metric metric, double value)
+{
+    const struct flows *f = &s->range->flows;
+    double low = s->ui->colour_low[metric], high = s->ui->colour_high[metric];
+    double share = f->most[metric] > 0 ? value / f->most[metric] : 0;
+    return theme_map(s->brush.theme,
+                     high > low ? fmin(fmax((share - low) / (high - low), 0), 1) : 0);
+}
+
+char *piece_metric_text(char *out, size_t room, enum flow_metric metric, double value)
+{
+    if (metric == METRIC_LENGTH)
+        snprintf(out, room, "%.0f link%s", value, fabs(value - 1) < 0.5 ? "" : "s");
+    else
+        format_si(out, room, value, metric == METRIC_IN || metric == METRIC_OUT ? "" : "B");
+    return out;
+}
+
+/* A mark on the map that can be moved, with the figure it stands at. */
+static void handle(struct stage *s, struct box map, int end, double at)
+{
+    const struct theme *t = s->brush.theme;
+    double x = map.x + map.w * at;
+    int hover = s->hover && s->hover->kind == HIT_HANDLE && s->hover->b == (uint64_t)end;
+    scene_rect(s->brush.scene, (struct box){x - 1, map.y - 3, 2, map.h + 6}, 0,
+               hover ? t->accent : t->text);
+    scene_points(s->brush.scene);
+    scene_point(s->brush.scene, x, map.y + map.h + 1);
+    scene_point(s->brush.scene, x + 5, map.y + map.h + 9);
+    scene_point(s->brush.scene, x - 5, map.y + map.h + 9);
+    scene_polygon(s->brush.scene, hover ? t->accent : t->text);
+}
+
+double piece_metric_legend(struct stage *s, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    enum flow_metric metric = s->ui->metric;
+    double low = s->ui->colour_low[metric], high = s->ui->colour_high[metric];
+    double most = s->range->flows.most[metric];
+    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    struct box map = {box.x, box.y + 4, box.w, 8};
+    scene_rect(s->brush.scene, (struct box){map.x, map.y, map.w * low, map.h}, 0, t->map[0]);
+    scene_rect(s->brush.scene, (struct box){map.x + map.w * high, map.y, map.w * (1 - high), map.h},
+               0, t->map[255]);
+    scene_image(s->brush.scene,
+                (struct box){map.x + map.w * low, map.y, map.w * (high - low), map.h},
+                &t->map_image);
+    handle(s, map, 0, low);
+    handle(s, map, 1, high);
+    for (int end = 0; end < 2; end++) {
+        /* the nearer end is moved */
+        double middle = (low + high) / 2, from = end ? middle : 0, to = end ? 1 : middle;
+        struct box area = {map.x + map.w * from - (end ? 0 : 6), map.y - 4, map.w * (to - from) + 6,
+                           map.h + 14};
+        struct scene_hit *hit = scene_hit(s->brush.scene, area, HIT_HANDLE, metric, (uint64_t)end);
+        hit->x0 = from - (end ? 0 : 6 / fmax(map.w, 1));
+        hit->x1 = to + (end ? 6 / fmax(map.w, 1) : 0);
+    }
+    piece_metric_text(a, sizeof a, metric, low * most);
+    piece_metric_text(b, sizeof b, metric, high * most);
+    scene_textf(s->brush.scene, box.x, map.y + map.h + 10, box.w / 2 - 4, TEXT_AXIS, 0, t->second,
+                "colours from %s", a);
+    scene_textf(s->brush.scene, box.x + box.w / 2, map.y + map.h + 10, box.w / 2, TEXT_AXIS,
+                TEXT_RIGHT, t->second, "to %s", b);
+    return 38;
+}
+
+double piece_filter(const struct stage *s, double right, double y, double most)
+{
+    const struct theme *t = s->brush.theme;
+    char text[200], what[160];
+    if (!flow_filter_active(&s->ui->filter))
+        return 0;
+    snprintf(text, sizeof text, "only %s  \xc3\x97",
+             flow_filter_text(&s->ui->filter, what, sizeof what));
+    double w = fmin(scene_width(s->brush.scene, TEXT_SMALL, 0, text) + 20, most);
+    if (w < 40)
+        return 0;
+    struct box box = {right - w, y, w, 24};
+    int hover = box_has(box, s->brush.mouse_x, s->brush.mouse_y);
+    scene_rect(s->brush.scene, box, 5, t->raised);
+    scene_outline(s->brush.scene, box, 5, 1, t->accent);
+    scene_text(s->brush.scene, box.x + 10, y + 4, w - 14, TEXT_SMALL, 0,
+               hover ? t->accent : t->text, text);
+    scene_hit(s->brush.scene, box, HIT_BUTTON, COMMAND_FILTER_CLEAR, 0);
+    return w;
+}
+
+char *piece_vertex_ranks(const struct stage *s, uint32_t vertex, char *out, size_t room)
+{
+    const struct flows *f = &s->range->flows;
+    out[0] = 0;
+    if (vertex >= f->vertex_count)
+        return out;
+    uint32_t k = f->first_rank[vertex], end = f->first_rank[vertex + 1];
+    size_t used = (size_t)snprintf(out, room,
+                                   end - k == 1 ? "rank "
+                                   : end > k    ? "ranks "
+                                                : "no rank");
+    int some = 0;
+    while (k < end && used + 24 < room) {
+        uint32_t first = k;
+        while (k + 1 < end && f->ranks[k + 1] == f->ranks[k] + 1)
+            k++;
+        used += (size_t)snprintf(out + used, room - used, first == k ? "%s%u" : "%s%u-%u",
+                                 some++ ? ", " : "", f->ranks[first], f->ranks[k]);
+        k++;
+    }
+    if (k < end && used < room)
+        snprintf(out + used, room - used, " and %u more", end - k);
+    return out;
+}
+
+/* ---- tooltips ----------------------------------------------------------------------------------
+ */
+
+static void measured_tip(struct stage *s, const struct network_link *row)
+{
+    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    if (row->measured == NETWORK_UNKNOWN)
+        return;
+    format_si(a, sizeof a, (double)row->measured, row->unit ? "packets" : "B");
+    if (isnan(row->ratio))
+        tooltip_add(&s->tip, 0, "measured %s", a);
+    else
+        tooltip_add(&s->tip, row->ratio > 1.25 ? s->brush.theme->warn : 0,
+                    "measured %s, %s what the model says%s", a,
+                    format_ratio(b, sizeof b, row->ratio),
+                    row->ratio > 1.25 ? ": other traffic" : "");
+}
+
+static void route_lines(struct stage *s, uint32_t link)
+{
+    uint32_t count;
+    char a[FORMAT_ROOM];
+    const struct network_route *r = network_routes_of(&s->model->network, link, &count);
+    for (uint32_t i = 0; i < count && i < 3; i++)
+        tooltip_add(&s->tip, 0, "rank %u %s rank %u: %s over %u links", r[i].source, arrow,
+                    r[i].destination, format_si(a, sizeof a, (double)r[i].bytes, "B"), r[i].length);
+}
+
+void piece_link_tip(struct stage *s, uint32_t link)
+{
+    const struct network *n = &s->model->network;
+    const struct flows *f = &s->range->flows;
+    const struct network_link *row = network_row(n, link);
+    char name[200], a[FORMAT_ROOM], b[FORMAT_ROOM];
+    enum link_state state = piece_link_state(s, link);
+    tooltip_add(&s->tip, 0, "%s", network_link_name(n, link, name, sizeof name));
+    tooltip_add(&s->tip, piece_state_color(s->brush.theme, state), "%s", network_state_name(state));
+    if (link < f->link_count) {
+        format_si(a, sizeof a, (double)f->loads[link], "B");
+        tooltip_add(&s->tip, s->brush.theme->text, "%s in sight, %sx the mean of loaded links", a,
+                    f->mean > 0 ? format_si(b, sizeof b, (double)f->loads[link] / f->mean, "")
+                                : "0");
+    }
+    if (!row)
+        return;
+    format_si(a, sizeof a, (double)row->bytes, "B");
+    format_si(b, sizeof b, (double)row->peak, "B");
+    tooltip_add(&s->tip, 0, "newest window %s, at most %s", a, b);
+    if (!isnan(row->share))
+        tooltip_add(&s->tip, 0, "%s of what it can carry", format_share(a, sizeof a, row->share));
+    if (!isnan(row->latency))
+        tooltip_add(&s->tip, 0, "messages over it: latency %s the reference",
+                    format_ratio(a, sizeof a, row->latency));
+    measured_tip(s, row);
+    route_lines(s, link);
+}
+
+void piece_route_tip(struct stage *s, uint32_t source, uint32_t destination)
+{
+    const struct network *n = &s->model->network;
+    const struct flows *f = &s->range->flows;
+    char from[80], to[80], a[FORMAT_ROOM], b[FORMAT_ROOM];
+    uint32_t number = flows_find(f, source, destination);
+    network_vertex_name(n, source, from, sizeof from);
+    network_vertex_name(n, destination, to, sizeof to);
+    tooltip_add(&s->tip, 0, "%s %s %s", from, arrow, to);
+    if (number == FLOWS_NONE) {
+        tooltip_add(&s->tip, 0, "no messages in this span of time");
+        return;
+    }
+    const struct flow *r = &f->routes[number];
+    format_count(a, sizeof a, r->messages);
+    format_si(b, sizeof b, (double)r->bytes, "B");
+    tooltip_add(&s->tip, s->brush.theme->text, "%s messages, %s", a, b);
+    if (r->length == TOPOLOGY_NONE) {
+        tooltip_add(&s->tip, s->brush.theme->bad, "the network has no way between them");
+        return;
+    }
+    format_si(a, sizeof a, (double)r->bytes * r->length, "B");
+    tooltip_add(&s->tip, 0, "%u links, hop-bytes %s", r->length, a);
+    if (r->given != FLOWS_NONE)
+        tooltip_add(&s->tip, s->brush.theme->info, "as suggested");
+    char ranks[100];
+    tooltip_add(&s->tip, 0, "from %s", piece_vertex_ranks(s, source, ranks, sizeof ranks));
+    tooltip_add(&s->tip, 0, "to %s", piece_vertex_ranks(s, destination, ranks, sizeof ranks));
+}
+
+void piece_vertex_tip(struct stage *s, uint32_t vertex)
+{
+    const struct network *n = &s->model->network;
+    const struct flows *f = &s->range->flows;
+    char name[80], ranks[110], a[FORMAT_ROOM], b[FORMAT_ROOM];
+    tooltip_add(&s->tip, 0, "%s", network_vertex_name(n, vertex, name, sizeof name));
+    if (vertex >= f->vertex_count)
+        return;
+    const struct flow_vertex *v = &f->vertices[vertex];
+    tooltip_add(&s->tip, 0, "%s", piece_vertex_ranks(s, vertex, ranks, sizeof ranks));
+    format_count(a, sizeof a, v->in);
+    format_si(b, sizeof b, (double)v->in_bytes, "B");
+    tooltip_add(&s->tip, s->brush.theme->text, "receives %s messages, %s", a, b);
+    format_count(a, sizeof a, v->out);
+    format_si(b, sizeof b, (double)v->out_bytes, "B");
+    tooltip_add(&s->tip, s->brush.theme->text, "sends %s messages, %s", a, b);
+    if (v->transit)
+        tooltip_add(&s->tip, 0, "%s pass through", format_si(a, sizeof a, (double)v->transit, "B"));
+}
