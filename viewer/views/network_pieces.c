@@ -13,6 +13,11 @@ int piece_no_network(const struct stage *s, struct box box)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
+    int some = n->topology && (f->route_count || n->link_count);
+    if (some)
+        return 0;
+    scene_panel(s->brush.scene, box, 0, "no-network");
+    scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
     if (!n->topology && n->fault[0]) {
         char title[600];
         snprintf(title, sizeof title, "The network's description cannot be used%s%s",
@@ -20,18 +25,14 @@ int piece_no_network(const struct stage *s, struct box box)
         piece_empty(s, box, title, n->fault);
         return 1;
     }
-    if (!n->topology) {
+    if (!n->topology)
         piece_empty(
             s, box, "No network known yet",
             "It comes with the first figures, from a topology file or what the agents see.");
-        return 1;
-    }
-    if (!f->route_count && !n->link_count) {
+    else
         piece_empty(s, box, "Nothing crossed a link in this span of time",
                     f->local_bytes ? "All messages stayed within nodes." : NULL);
-        return 1;
-    }
-    return 0;
+    return 1;
 }
 
 /* ---- states ------------------------------------------------------------------------------------
@@ -227,8 +228,9 @@ static void route_lines(struct stage *s, uint32_t link)
     char a[FORMAT_ROOM];
     const struct network_route *r = network_routes_of(&s->model->network, link, &count);
     for (uint32_t i = 0; i < count && i < 3; i++)
-        tooltip_add(&s->tip, 0, "rank %u %s rank %u: %s over %u links", r[i].source, arrow,
-                    r[i].destination, format_si(a, sizeof a, (double)r[i].bytes, "B"), r[i].length);
+        tooltip_add(&s->tip, 0, "rank %u %s rank %u: %s over %u link%s", r[i].source, arrow,
+                    r[i].destination, format_si(a, sizeof a, (double)r[i].bytes, "B"), r[i].length,
+                    r[i].length == 1 ? "" : "s");
 }
 
 void piece_link_tip(struct stage *s, uint32_t link)
@@ -282,7 +284,7 @@ void piece_route_tip(struct stage *s, uint32_t source, uint32_t destination)
         return;
     }
     format_si(a, sizeof a, (double)r->bytes * r->length, "B");
-    tooltip_add(&s->tip, 0, "%u links, hop-bytes %s", r->length, a);
+    tooltip_add(&s->tip, 0, "%u link%s, hop-bytes %s", r->length, r->length == 1 ? "" : "s", a);
     if (r->given != FLOWS_NONE)
         tooltip_add(&s->tip, s->brush.theme->info, "as suggested");
     char ranks[100];

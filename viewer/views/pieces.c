@@ -2,6 +2,7 @@
 
 #include "viewer/layout/format.h"
 #include "viewer/views/commgram/commgram.h"
+#include "viewer/views/links/links.h"
 #include "viewer/views/regions/regions.h"
 
 #include "holter/call.h"
@@ -22,6 +23,7 @@ void pictures_finish(struct pictures *p)
     free(p->evolution.order);
     regions_picture_destroy(p->regions);
     commgram_drawing_destroy(p->commgram);
+    links_drawing_destroy(p->links);
     memset(p, 0, sizeof *p);
 }
 

@@ -42,6 +42,7 @@ struct pictures {
     struct evolution evolution;
     struct regions_picture *regions;   /**< owned; NULL: never looked at */
     struct commgram_drawing *commgram; /**< likewise */
+    struct links_drawing *links;       /**< likewise */
     double *cells;                     /**< owned; working memory */
     size_t cells_room;
     uint32_t *order; /**< owned; ranks or pairs in the order of the list in sight */

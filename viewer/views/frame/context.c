@@ -2,6 +2,7 @@
 
 #include "viewer/layout/format.h"
 #include "viewer/views/alerts/evidence.h"
+#include "viewer/views/frame/network.h"
 #include "viewer/views/pieces.h"
 
 #include "holter/call.h"
@@ -15,8 +16,8 @@ static const char arrow[] = "\xe2\x86\x92";
 /* ---- selection ---------------------------------------------------------------------------------
  */
 
-static void fact_line(const struct stage *s, struct box box, double *y, const char *name,
-                      const char *value)
+void context_fact(const struct stage *s, struct box box, double *y, const char *name,
+                  const char *value)
 {
     scene_text(s->brush.scene, box.x, *y, 110, TEXT_SMALL, 0, s->brush.theme->second, name);
     scene_text(s->brush.scene, box.x + 112, *y, box.w - 112, TEXT_SMALL, TEXT_RIGHT,
@@ -30,7 +31,7 @@ static void latency_fact(const struct stage *s, struct box box, double *y, const
     char a[FORMAT_ROOM], text[96];
     snprintf(text, sizeof text, isnan(ratio) ? "%s" : "%s the reference",
              format_ratio(a, sizeof a, ratio));
-    fact_line(s, box, y, name, text);
+    context_fact(s, box, y, name, text);
 }
 
 static void rank_facts(const struct stage *s, struct box box, double *y, uint32_t rank)
@@ -46,26 +47,26 @@ static void rank_facts(const struct stage *s, struct box box, double *y, uint32_
     widget_stack(&s->brush, (struct box){box.x, *y + 2, box.w, 10}, shares, MODEL_CLASSES,
                  s->brush.theme->classes);
     *y += 20;
-    fact_line(s, box, y, "waiting", format_share(a, sizeof a, range_waiting(r, rank)));
+    context_fact(s, box, y, "waiting", format_share(a, sizeof a, range_waiting(r, rank)));
     snprintf(text, sizeof text, "%s", call_class_name((enum call_class)piece_waits_in(r, rank)));
-    fact_line(s, box, y, "most of it in", text);
+    context_fact(s, box, y, "most of it in", text);
     if (!isnan(range_latency(r, rank)))
         latency_fact(s, box, y, "latency", range_latency(r, rank));
     char b[FORMAT_ROOM];
     snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)figures[RANK_SENT], ""),
              format_si(b, sizeof b, (double)figures[RANK_SENT_BYTES], "B"));
-    fact_line(s, box, y, "sent", text);
+    context_fact(s, box, y, "sent", text);
     snprintf(text, sizeof text, "%s, %s",
              format_si(a, sizeof a, (double)figures[RANK_RECEIVED], ""),
              format_si(b, sizeof b, (double)figures[RANK_RECEIVED_BYTES], "B"));
-    fact_line(s, box, y, "received", text);
+    context_fact(s, box, y, "received", text);
     if (m->ranks[rank].in_call) {
         snprintf(text, sizeof text, "%s, %s", call_name(m->ranks[rank].in_call),
                  format_duration(a, sizeof a, (double)m->ranks[rank].in_call_ns));
-        fact_line(s, box, y, "last seen in", text);
+        context_fact(s, box, y, "last seen in", text);
     }
     if (m->ranks[rank].dead)
-        fact_line(s, box, y, "state", "died");
+        context_fact(s, box, y, "state", "died");
 }
 
 static void pair_facts(const struct stage *s, struct box box, double *y, uint32_t source,
@@ -80,16 +81,16 @@ static void pair_facts(const struct stage *s, struct box box, double *y, uint32_
         snprintf(name, sizeof name, "%u %s %u", back ? destination : source, arrow,
                  back ? source : destination);
         if (n >= r->pair_count || !r->pairs[(size_t)n * PAIR_COLUMNS]) {
-            fact_line(s, box, y, name, "no messages");
+            context_fact(s, box, y, name, "no messages");
             continue;
         }
         const uint64_t *p = r->pairs + (size_t)n * PAIR_COLUMNS;
         snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)p[PAIR_MESSAGES], ""),
                  format_si(b, sizeof b, (double)p[PAIR_BYTES], "B"));
-        fact_line(s, box, y, name, text);
-        fact_line(s, box, y, "per message",
-                  format_si(a, sizeof a, (double)p[PAIR_BYTES] / (double)p[PAIR_MESSAGES], "B"));
-        fact_line(
+        context_fact(s, box, y, name, text);
+        context_fact(s, box, y, "per message",
+                     format_si(a, sizeof a, (double)p[PAIR_BYTES] / (double)p[PAIR_MESSAGES], "B"));
+        context_fact(
             s, box, y, "share of all",
             format_share(a, sizeof a,
                          (double)p[s->ui->quantity] / fmax((double)r->total[s->ui->quantity], 1)));
@@ -101,7 +102,7 @@ static void node_facts(const struct stage *s, struct box box, double *y, uint64_
     char a[FORMAT_ROOM];
     if (host >= s->model->host_count)
         return;
-    fact_line(s, box, y, "ranks", format_count(a, sizeof a, s->model->hosts[host].ranks));
+    context_fact(s, box, y, "ranks", format_count(a, sizeof a, s->model->hosts[host].ranks));
     double waiting = 0;
     uint32_t n = 0;
     for (uint32_t rank = 0; rank < s->range->rank_count; rank++) {
@@ -110,7 +111,7 @@ static void node_facts(const struct stage *s, struct box box, double *y, uint64_
         waiting += range_waiting(s->range, rank);
         n++;
     }
-    fact_line(s, box, y, "waiting, mean", format_share(a, sizeof a, n ? waiting / n : 0));
+    context_fact(s, box, y, "waiting, mean", format_share(a, sizeof a, n ? waiting / n : 0));
 }
 
 static void call_facts(const struct stage *s, struct box box, double *y, uint64_t number)
@@ -119,9 +120,9 @@ static void call_facts(const struct stage *s, struct box box, double *y, uint64_
     if (number >= s->range->call_count)
         return;
     const uint64_t *c = s->range->calls + number * CALLS_COLUMNS;
-    fact_line(s, box, y, "calls", format_count(a, sizeof a, c[CALLS_COUNT]));
-    fact_line(s, box, y, "time", format_duration(a, sizeof a, (double)c[CALLS_TIME_NS]));
-    fact_line(s, box, y, "longest", format_duration(a, sizeof a, (double)c[CALLS_LONGEST_NS]));
+    context_fact(s, box, y, "calls", format_count(a, sizeof a, c[CALLS_COUNT]));
+    context_fact(s, box, y, "time", format_duration(a, sizeof a, (double)c[CALLS_TIME_NS]));
+    context_fact(s, box, y, "longest", format_duration(a, sizeof a, (double)c[CALLS_LONGEST_NS]));
 }
 
 static void region_facts(const struct stage *s, struct box box, double *y, uint64_t id)
@@ -136,9 +137,9 @@ static void region_facts(const struct stage *s, struct box box, double *y, uint6
     uint32_t region = latency_region_find(l, id);
     if (region != LATENCY_NONE) {
         snprintf(text, sizeof text, "%s", format_count(a, sizeof a, l->regions[region].ranks));
-        fact_line(s, box, y, "ranks", text);
+        context_fact(s, box, y, "ranks", text);
         latency_region_ranks(l, id, text, sizeof text);
-        fact_line(s, box, y, "namely", text);
+        context_fact(s, box, y, "namely", text);
     }
     if (!series || !ui_windows(s->ui, s->model, &first, &last) ||
         !latency_between(series, first, last, &sum) || !sum.messages)
@@ -147,18 +148,18 @@ static void region_facts(const struct stage *s, struct box box, double *y, uint6
     latency_fact(s, box, y, "highest window", sum.highest);
     snprintf(text, sizeof text, "%s of %s",
              format_share(a, sizeof a, (double)sum.delayed / (double)sum.messages), "its messages");
-    fact_line(s, box, y, "delayed", text);
+    context_fact(s, box, y, "delayed", text);
     format_clock(a, sizeof a, w ? (int64_t)(series->trend_since * w->length_ns) : 0, 0);
     snprintf(text, sizeof text, "%s%s", trends[series->trend],
              series->trend == TREND_CALM ? "" : a);
-    fact_line(s, box, y, "trend", text);
+    context_fact(s, box, y, "trend", text);
 }
 
 static void alert_facts(const struct stage *s, struct box box, double *y, uint64_t id)
 {
     const struct alert *alert = alerts_find(&s->model->alerts, id);
     if (alert && alert->ranks[0])
-        fact_line(s, box, y, "ranks", alert->ranks);
+        context_fact(s, box, y, "ranks", alert->ranks);
 }
 
 /* Of a community, in the phase where it was selected. */
@@ -171,25 +172,27 @@ static void community_facts(const struct stage *s, struct box box, double *y)
         const struct wire_bar_row *bar = &p->bars[i];
         if (bar->column != sel->b || bar->community != sel->a)
             continue;
-        fact_line(s, box, y, "ranks", format_count(a, sizeof a, bar->ranks));
+        context_fact(s, box, y, "ranks", format_count(a, sizeof a, bar->ranks));
         commgram_bar_ranks(p, i, text, 40);
-        fact_line(s, box, y, "namely", text);
+        context_fact(s, box, y, "namely", text);
         snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)bar->sent, ""),
                  format_si(b, sizeof b, (double)bar->sent_bytes, "B"));
-        fact_line(s, box, y, "sent", text);
+        context_fact(s, box, y, "sent", text);
         snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)bar->received, ""),
                  format_si(b, sizeof b, (double)bar->received_bytes, "B"));
-        fact_line(s, box, y, "received", text);
+        context_fact(s, box, y, "received", text);
         return;
     }
-    fact_line(s, box, y, "in sight", "not in this picture");
+    context_fact(s, box, y, "in sight", "not in this picture");
 }
 
 static void selection_name(const struct stage *s, char *out, size_t room)
 {
     const struct selection *sel = &s->ui->selection;
     char a[FORMAT_ROOM], b[FORMAT_ROOM];
-    if (sel->kind == SELECT_RANK)
+    if (context_is_network(sel->kind))
+        context_network_name(s, out, room);
+    else if (sel->kind == SELECT_RANK)
         snprintf(out, room, "rank %llu on %s", (unsigned long long)sel->a,
                  model_host_of(s->model, (uint32_t)sel->a));
     else if (sel->kind == SELECT_PAIR)
@@ -228,6 +231,10 @@ static double selection_height(const struct stage *s)
         return 40 + 18 + 6;
     case SELECT_COMMUNITY:
         return 40 + 18 * 4 + 6;
+    case SELECT_LINK:
+    case SELECT_ROUTE:
+    case SELECT_VERTEX:
+        return context_network_height(s);
     default:
         return 0;
     }
@@ -249,7 +256,9 @@ static double selection_card(struct stage *s, struct box box)
     widget_button(&s->brush, card.x + card.w - 54, card.y + 7, "let go", 0, COMMAND_LET_GO, 0);
     struct box inner = {card.x + 14, card.y, card.w - 28, h};
     double y = card.y + 38;
-    if (sel->kind == SELECT_RANK)
+    if (context_is_network(sel->kind))
+        context_network_facts(s, inner, &y);
+    else if (sel->kind == SELECT_RANK)
         rank_facts(s, inner, &y, (uint32_t)sel->a);
     else if (sel->kind == SELECT_PAIR)
         pair_facts(s, inner, &y, (uint32_t)sel->a, (uint32_t)sel->b);
@@ -404,8 +413,12 @@ void context_layout(struct stage *s, struct box box, int drawer)
     inner.h -= used;
     if (inner.h < 90)
         return;
+    /* links say more than pairs where they are known */
+    double links_h = fmin(26 + 38 * fmin(8, s->model->network.link_count), inner.h * 0.56);
+    used = context_hot_links(s, (struct box){inner.x, inner.y, inner.w, links_h});
     double pairs_h =
         fmin(26 + 32 * fmin(8, fmax(s->range->top_count[s->ui->quantity], 1)), inner.h * 0.48);
-    used = busiest_pairs(s, (struct box){inner.x, inner.y, inner.w, pairs_h});
+    if (!used)
+        used = busiest_pairs(s, (struct box){inner.x, inner.y, inner.w, pairs_h});
     waiting_most(s, (struct box){inner.x, inner.y + used, inner.w, inner.h - used});
 }

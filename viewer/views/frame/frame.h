@@ -13,4 +13,8 @@ void context_layout(struct stage *stage, struct box box, int drawer);
 void help_layout(struct stage *stage);
 void search_layout(struct stage *stage);
 
+/** A line of a card: what it is and its figure. y is moved below it. */
+void context_fact(const struct stage *stage, struct box box, double *y, const char *name,
+                  const char *value);
+
 #endif

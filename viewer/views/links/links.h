@@ -7,4 +7,7 @@
 
 extern const struct view links_view;
 
+/** NULL is fine. */
+void links_drawing_destroy(struct links_drawing *drawing);
+
 #endif

@@ -1,0 +1,221 @@
+/* Paints the views of the network: gallery_network DIRECTORY [VIEW]. Jobs: halo exchange on a small torus with
+ * a hot link, and MiniMD and MiniAMR on Blue Gene/Q as recorded (tests/data). For looking at. */
+#include "tests/data_file.h"
+#include "tests/viewer/synthetic_network.h"
+
+#include "viewer/draw/painter.h"
+#include "viewer/draw/png_file.h"
+#include "viewer/draw/type.h"
+#include "viewer/views/view.h"
+
+#include "proto/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum job { JOB_STENCIL, JOB_MINIAMR, JOB_MINIMD, JOBS };
+
+struct shot {
+    const char *name;
+    enum view_id view;
+    enum job job;
+    double w, h, scale;
+    enum theme_kind theme;
+    struct selection selection;
+    enum flow_metric metric;
+    double keep; /* share of the largest figure that is kept; 0: all */
+    unsigned applied;
+    int paused, log, suggested, drawer;
+    double mouse_x, mouse_y;
+};
+
+static void into_model(void *user, const struct wire_message *message, int snapshot)
+{
+    model_apply(user, message, snapshot);
+}
+
+static const struct {
+    const char *form, *file;
+    uint32_t per_node;
+    double share;
+} jobs[JOBS] = {
+    {"torus:8,4,4/capacity=2e8", NULL, 4, 0},
+    {"torus:4,4,4,4,2", "par-comm-data/hopbyte/MiniAMR_Vesta_n512_c1_s2_hopbyte.txt", 1, 1e-3},
+    {"torus:4,4,4,16,2", "par-comm-data/hopbyte/MiniMD_Mira_n2048_c1_s1_hopbyte.txt", 1, 1e-3},
+};
+
+static struct model *tell(enum job job, struct synthetic_network *net)
+{
+    struct model *model;
+    size_t length;
+    if (model_create(&model, 256u << 20) < 0)
+        return NULL;
+    synthetic_network_init(net, jobs[job].form, jobs[job].per_node);
+    if (jobs[job].file) {
+        char *text = data_file(jobs[job].file, &length);
+        synthetic_network_read(net, text, jobs[job].share);
+        free(text);
+    }
+    net->measured = job == JOB_STENCIL;
+    synthetic_network_begin(net, into_model, model);
+    for (int i = 0; i < 75; i++)
+        synthetic_network_window(net, into_model, model);
+    return model;
+}
+
+static void suggest(const struct synthetic_network *net, struct model *m, int suggested)
+{
+    for (int k = 0; k < SUGGESTIONS; k++)
+        suggestion_clear(&m->network.suggestions[k]);
+    if (!suggested)
+        return;
+    network_asked(&m->network, SUGGEST_MAPPING, "hop-bytes");
+    synthetic_network_mapping(net, 0.4, into_model, m);
+    if (suggested > 1) {
+        synthetic_network_mapping(net, 1, into_model, m);
+        network_replied(&m->network, SUGGEST_MAPPING, 0, NULL);
+        network_asked(&m->network, SUGGEST_ROUTES, "");
+        synthetic_network_routes(net, into_model, m);
+        network_replied(&m->network, SUGGEST_ROUTES, 0, NULL);
+    }
+}
+
+static int take(const char *directory, const struct shot *shot, struct model *model,
+                const struct synthetic_network *net)
+{
+    struct ui ui;
+    struct theme theme;
+    struct range range = {0};
+    struct pictures pictures = {0};
+    struct scene scene = {0};
+    struct painter painter = {0};
+    struct type *type;
+    char why[256], path[512];
+    uint64_t first = 0, last = 0;
+    if (type_create(&type, shot->scale, why, sizeof why) < 0) {
+        fprintf(stderr, "%s\n", why);
+        return 1;
+    }
+    suggest(net, model, shot->suggested);
+    ui_init(&ui, shot->w, shot->h, shot->scale, shot->theme);
+    theme_init(&theme, shot->theme);
+    ui.view = shot->view;
+    ui.connection.state = CLIENT_CONNECTED;
+    ui.selection = shot->selection;
+    ui.metric = shot->metric;
+    ui.rank_log = shot->log;
+    ui.applied = shot->applied;
+    ui.drawer = shot->drawer;
+    ui.mouse_x = shot->mouse_x ? shot->mouse_x : -1;
+    ui.mouse_y = shot->mouse_y ? shot->mouse_y : -1;
+    if (shot->paused)
+        ui_pan_time(&ui, model, -15ll * 1000000000);
+    ui_windows(&ui, model, &first, &last);
+    range_update(&range, model, RANGE_SPAN, first, last);
+    ui_update_flows(&ui, model, &range);
+    if (ui.selection.kind == SELECT_LINK && !ui.selection.a)
+        ui.selection.a = range.flows.largest_link;
+    if (shot->keep > 0)
+        flow_filter_range(&ui.filter, ui.metric, range.flows.most[ui.metric] * shot->keep,
+                          range.flows.most[ui.metric]);
+    ui_update_flows(&ui, model, &range);
+    for (int i = 0; i < 2 || pictures.busy; i++)
+        frame_scene(&scene, model, &range, &ui, &theme, &pictures, type_measure(type));
+    snprintf(path, sizeof path, "%s/%s.png", directory, shot->name);
+    int error = painter_paint(&painter, &scene, type);
+    error = error ? error : png_write(&painter.canvas, path);
+    painter_finish(&painter);
+    scene_finish(&scene);
+    pictures_finish(&pictures);
+    range_finish(&range);
+    ui_finish(&ui);
+    type_destroy(type);
+    return error != 0;
+}
+
+#define LARGE .w = 1600, .h = 900, .scale = 1
+#define SMALL .w = 1024, .h = 640, .scale = 1
+
+static const struct shot shots[] = {
+    {.name = "links",
+     .view = VIEW_LINKS,
+     LARGE,
+     .metric = METRIC_LOAD,
+     .mouse_x = 300,
+     .mouse_y = 140},
+    {.name = "links-selected",
+     .view = VIEW_LINKS,
+     LARGE,
+     .metric = METRIC_HOP_BYTES,
+     .selection = {SELECT_LINK, 0, 0},
+     .suggested = 2},
+    {.name = "links-light",
+     .view = VIEW_LINKS,
+     LARGE,
+     .theme = THEME_LIGHT,
+     .metric = METRIC_IN,
+     .suggested = 1,
+     .selection = {SELECT_VERTEX, 5, 0}},
+    {.name = "links-applied",
+     .view = VIEW_LINKS,
+     LARGE,
+     .metric = METRIC_LOAD,
+     .suggested = 2,
+     .applied = FLOWS_MAPPING | FLOWS_ROUTES},
+    {.name = "links-small", .view = VIEW_LINKS, SMALL, .metric = METRIC_LENGTH, .paused = 1},
+    {.name = "links-drawer",
+     .view = VIEW_LINKS,
+     SMALL,
+     .metric = METRIC_LENGTH,
+     .drawer = 1,
+     .selection = {SELECT_LINK, 0, 0}},
+    {.name = "links-miniamr",
+     .view = VIEW_LINKS,
+     .job = JOB_MINIAMR,
+     LARGE,
+     .metric = METRIC_HOP_BYTES,
+     .log = 1,
+     .keep = 0.5},
+    {.name = "links-minimd",
+     .view = VIEW_LINKS,
+     .job = JOB_MINIMD,
+     LARGE,
+     .metric = METRIC_LOAD,
+     .keep = 0.6,
+     .mouse_x = 1000,
+     .mouse_y = 300},
+    {.name = "links-minimd-4k",
+     .view = VIEW_LINKS,
+     .job = JOB_MINIMD,
+     .w = 1920,
+     .h = 1080,
+     .scale = 2,
+     .metric = METRIC_TRANSIT,
+     .selection = {SELECT_RANK, 7, 0}},
+    {.name = "network-live", .view = VIEW_LIVE, LARGE},
+};
+
+int main(int argc, char **argv)
+{
+    int error = 0, wanted = argc > 2 ? view_by_name(argv[2]) : -1;
+    if (argc < 2 || (argc > 2 && wanted < 0)) {
+        fprintf(stderr, "usage: gallery_network DIRECTORY [VIEW]\n");
+        return 2;
+    }
+    for (int job = 0; job < JOBS && !error; job++) {
+        struct synthetic_network net;
+        struct model *model = NULL;
+        for (size_t i = 0; i < sizeof shots / sizeof *shots && !error; i++) {
+            if ((int)shots[i].job != job || (wanted >= 0 && (int)shots[i].view != wanted))
+                continue;
+            if (!model && !(model = tell((enum job)job, &net)))
+                return 1;
+            error = take(argv[1], &shots[i], model, &net);
+        }
+        if (model)
+            synthetic_network_finish(&net);
+        model_destroy(model);
+    }
+    return error;
+}

@@ -1,0 +1,165 @@
+#include "viewer/layout/format.h"
+#include "viewer/views/links/parts.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE = 17 };
+
+static double button(const struct stage *s, double x, double y, const char *label,
+                     enum ui_command command, uint64_t argument)
+{
+    const struct theme *t = s->brush.theme;
+    double w = scene_width(s->brush.scene, TEXT_SMALL, 0, label) + 20;
+    scene_rect(s->brush.scene, (struct box){x, y, w, 24}, 5, t->line);
+    return widget_button(&s->brush, x, y, label, 0, command, argument) + 6;
+}
+
+/* "hop-bytes" and the like; max-link is the daemon's word. */
+static const char *measure_name(const char *name)
+{
+    static const char *const words[][2] = {
+        {"max-link", "largest link load"},
+        {"inter-node-bytes", "bytes between nodes"},
+        {"inter-node-messages", "messages between nodes"},
+        {"length", "sum of lengths"},
+        {"longest", "longest route"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i][0], name))
+            return words[i][1];
+    return name;
+}
+
+static int in_bytes(const char *name)
+{
+    return strstr(name, "bytes") || !strcmp(name, "max-link");
+}
+
+static void gain_line(const struct stage *s, struct box box, const struct network_gain *g)
+{
+    const struct theme *t = s->brush.theme;
+    char a[FORMAT_ROOM], b[FORMAT_ROOM], text[2 * FORMAT_ROOM + 8], change[32] = "";
+    const char *unit = in_bytes(g->name) ? "B" : "";
+    double share = g->before > 0 ? (g->after - g->before) / g->before : 0;
+    scene_text(s->brush.scene, box.x, box.y, box.w * 0.42, TEXT_SMALL, 0, t->second,
+               measure_name(g->name));
+    snprintf(text, sizeof text, "%s \xe2\x86\x92 %s", format_si(a, sizeof a, g->before, unit),
+             format_si(b, sizeof b, g->after, unit));
+    scene_text(s->brush.scene, box.x + box.w * 0.42, box.y, box.w * 0.40, TEXT_SMALL,
+               TEXT_RIGHT | TEXT_FIGURES, t->text, text);
+    if (fabs(share) >= 0.0005)
+        snprintf(change, sizeof change, "%+.1f %%", share * 100);
+    scene_text(s->brush.scene, box.x + box.w * 0.82, box.y, box.w * 0.18, TEXT_SMALL,
+               TEXT_RIGHT | TEXT_FIGURES,
+               share < 0   ? t->good
+               : share > 0 ? t->warn
+                           : t->second,
+               change[0] ? change : "same");
+}
+
+static void gains(const struct stage *s, struct box box, const struct suggestion *g)
+{
+    for (uint32_t i = 0; i < g->gain_count && (i + 1) * LINE <= box.h; i++)
+        gain_line(s, (struct box){box.x, box.y + i * LINE, box.w, LINE}, &g->gains[i]);
+}
+
+static uint32_t better_routes(const struct suggestion *g)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->route_count; i++)
+        n += g->routes[i].count > 0;
+    return n;
+}
+
+static void result_line(const struct stage *s, struct box box, enum suggestion_kind kind)
+{
+    const struct suggestion *g = &s->model->network.suggestions[kind];
+    int applied = (s->ui->applied & 1u << kind) != 0;
+    char text[100];
+    double x = box.x;
+    if (kind == SUGGEST_ROUTES)
+        snprintf(text, sizeof text, "%u of %u routes better", better_routes(g), g->route_count);
+    else
+        snprintf(text, sizeof text, g->optimal ? "none has less %s" : "for less %s", g->objective);
+    x += button(s, x, box.y, applied ? "Undo" : "Show it", COMMAND_APPLY, kind);
+    if (kind == SUGGEST_MAPPING)
+        x += button(s, x, box.y, "Save", COMMAND_SAVE_MAPPING, 0);
+    x += button(s, x, box.y, "Discard", COMMAND_DISCARD, kind);
+    scene_text(s->brush.scene, x + 4, box.y + 4, box.x + box.w - x - 4, TEXT_SMALL, 0,
+               applied ? s->brush.theme->info : s->brush.theme->second,
+               applied ? "in all views now" : text);
+}
+
+/* What became of a question, below its button. */
+static void outcome(const struct stage *s, struct box box, enum suggestion_kind kind,
+                    const char *hint)
+{
+    const struct theme *t = s->brush.theme;
+    const struct suggestion *g = &s->model->network.suggestions[kind];
+    char text[FORMAT_ROOM];
+    if (g->waiting && !g->ready) {
+        scene_textf(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, 0, t->second, "searching, %s",
+                    format_share(text, sizeof text, g->progress));
+        widget_bar(&s->brush, (struct box){box.x, box.y + 20, box.w, 6}, g->progress, t->accent);
+    } else if (g->error) {
+        scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, t->bad, 3, g->error_text);
+    } else if (g->ready) {
+        result_line(s, (struct box){box.x, box.y - 2, box.w, 24}, kind);
+        gains(s, (struct box){box.x, box.y + 26, box.w, box.h - 26}, g);
+    } else {
+        scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, t->faint, 3, hint);
+    }
+}
+
+static const char *route_hint(const struct stage *s)
+{
+    switch (s->ui->selection.kind) {
+    case SELECT_NONE:
+        return "For the 100 routes over the most loaded links; select a link, route or rank for "
+               "its "
+               "own.";
+    case SELECT_LINK:
+        return "For all routes over the selected link.";
+    default:
+        return "For the selected routes.";
+    }
+}
+
+void better_layout(struct stage *s, struct box panel)
+{
+    static const char *const objectives[] = {"hop-bytes", "largest load", "inter-node"};
+    static const char *const who[] = {"all ranks", "selected"};
+    const struct theme *t = s->brush.theme;
+    scene_panel(s->brush.scene, panel, 0, "better");
+    scene_rect(s->brush.scene, panel, 6, t->panel);
+    double half = floor(panel.w * 0.58), x = panel.x + 12, y = panel.y + 8;
+    struct box left = {x, y + 34, half - 24, panel.h - 48};
+    struct box right = {panel.x + half + 12, y + 34, panel.w - half - 24, panel.h - 48};
+    x += button(s, x, y, "Suggest mapping", COMMAND_REMAP, 0);
+    double end = panel.x + half - 12, wide = 4;
+    for (int i = 0; i < REMAP_OBJECTIVES; i++)
+        wide += scene_width(s->brush.scene, TEXT_SMALL, 0, objectives[i]) + 18;
+    double second = end - x >= wide ? y : y + 30; /* below the button where there is no room */
+    widget_choice(&s->brush, end, second, objectives, REMAP_OBJECTIVES, (int)s->ui->objective,
+                  COMMAND_OBJECTIVE);
+    left.y = second + 34;
+    if (s->ui->selection.kind != SELECT_NONE && end - x < wide) {
+        widget_choice(&s->brush, end, y, who, 2, s->ui->only_selected, COMMAND_ONLY_SELECTED);
+    } else if (s->ui->selection.kind != SELECT_NONE) {
+        widget_choice(&s->brush, end, left.y - 4, who, 2, s->ui->only_selected,
+                      COMMAND_ONLY_SELECTED);
+        left.y += 26;
+    }
+    left.h = panel.y + panel.h - 10 - left.y;
+    outcome(
+        s, left, SUGGEST_MAPPING,
+        "The daemon looks for places of the ranks that make it smaller, from the messages since "
+        "the start.");
+    scene_line(s->brush.scene, panel.x + half, panel.y + 10, panel.x + half, panel.y + panel.h - 10,
+               1, t->line);
+    button(s, right.x, y, "Suggest routes", COMMAND_REROUTE, 0);
+    outcome(s, right, SUGGEST_ROUTES, route_hint(s));
+}

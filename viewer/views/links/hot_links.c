@@ -1,0 +1,360 @@
+#include "viewer/layout/format.h"
+#include "viewer/views/links/links.h"
+#include "viewer/views/links/parts.h"
+#include "viewer/views/network_pieces.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROW = 40 };
+enum { NUMBER, LINK, SPARK, LOAD, MULTIPLE, LATENCY, RATIO, COLUMNS };
+
+/* What the load is told in terms of: the network's capacity where it is known. */
+static const char of_capacity[] = "of capacity";
+
+static const struct column columns[COLUMNS] = {
+    [NUMBER] = {"", 30, TEXT_RIGHT, 0},
+    [LINK] = {"link", 0, 0, 0},
+    [SPARK] = {"visible time", 116, 0, 0, 4},
+    [LOAD] = {"load", 78, TEXT_RIGHT, 1},
+    [MULTIPLE] = {"of the mean", 92, TEXT_RIGHT, 0, 2},
+    [LATENCY] = {"latency", 66, TEXT_RIGHT, 1, 1},
+    [RATIO] = {"measured", 78, TEXT_RIGHT, 1, 3},
+};
+
+/* ---- figures -----------------------------------------------------------------------------------
+ */
+
+static uint64_t visible(const struct stage *s, uint64_t *first)
+{
+    uint64_t last = 0;
+    *first = 0;
+    ui_windows(s->ui, s->model, first, &last);
+    return last;
+}
+
+/* Mean load of links that have any, in the newest window. */
+static double live_mean(const struct network *n)
+{
+    const struct network_counts *c = &n->counts;
+    uint64_t loaded = c->states[LINK_BUSY] + c->states[LINK_HOT] + c->states[LINK_CONGESTED];
+    return loaded ? c->hop_bytes / (double)loaded : 0;
+}
+
+void link_figures(const struct stage *s, int live, uint32_t link, struct link_figures *out)
+{
+    const struct network *n = &s->model->network;
+    const struct flows *f = &s->range->flows;
+    const struct network_link *row = network_row(n, link);
+    double mean = live ? live_mean(n) : f->mean;
+    *out = (struct link_figures){piece_link_state(s, link), 0, 0, NAN, NAN, NAN, NAN};
+    if (live) {
+        out->load = row ? (double)row->bytes : 0;
+        out->share = row ? row->share : NAN;
+        out->latency = row ? row->latency : NAN;
+        out->ratio = row ? row->ratio : NAN;
+        out->since = row ? row->since : 0;
+    } else {
+        uint64_t first, last = visible(s, &first);
+        const struct network_sample *sample = network_sample(n, link, last);
+        out->load = link < f->link_count ? (double)f->loads[link] : 0;
+        out->latency = sample ? (double)sample->latency : NAN;
+        if (sample && !sample->unit && sample->load > 0)
+            out->ratio = (double)(sample->measured / sample->load);
+    }
+    out->multiple = mean > 0 ? out->load / mean : NAN;
+}
+
+/* ---- order -------------------------------------------------------------------------------------
+ */
+
+struct sorting {
+    const struct stage *stage;
+    int live, column, descending;
+};
+
+static double figure_of(const struct sorting *o, uint32_t link)
+{
+    struct link_figures f;
+    link_figures(o->stage, o->live, link, &f);
+    double value = o->column == LATENCY ? f.latency : o->column == RATIO ? f.ratio : f.load;
+    return isnan(value) ? -1 : value;
+}
+
+static int in_order(const void *left, const void *right, void *user)
+{
+    const struct sorting *o = user;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    double x = figure_of(o, a), y = figure_of(o, b);
+    if (x != y)
+        return (x > y ? -1 : 1) * (o->descending ? 1 : -1);
+    return a < b ? -1 : a > b;
+}
+
+static int passes(const struct stage *s, uint32_t link)
+{
+    const struct flows *f = &s->range->flows;
+    if (!flow_filter_active(&s->ui->filter))
+        return 1;
+    return link < f->link_count && (f->link_marks[link] & FLOW_SHOWN);
+}
+
+static int is_live(const struct stage *s)
+{
+    return s->ui->follow && s->ui->range == RANGE_SPAN && !s->ui->applied &&
+           s->model->network.link_count;
+}
+
+static uint64_t mixed(uint64_t key, uint64_t value)
+{
+    return (key ^ value) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
+}
+
+static uint64_t order_key(const struct stage *s)
+{
+    const struct flows *f = &s->range->flows;
+    uint64_t first, last = visible(s, &first), key = 1;
+    key = mixed(key, s->model->network.links_version);
+    key = mixed(key, s->model->network.version);
+    key = mixed(key, f->version);
+    key = mixed(key, s->ui->filter.version);
+    key = mixed(key, last);
+    key = mixed(key, (uint64_t)is_live(s) * 64 + (uint64_t)(s->ui->sort[LIST_LINKS] + 1) * 2 +
+                         (uint64_t)(s->ui->descending[LIST_LINKS] != 0));
+    return key | 1;
+}
+
+static int fill_order(const struct stage *s, struct links_drawing *d)
+{
+    const struct network *n = &s->model->network;
+    const struct flows *f = &s->range->flows;
+    uint32_t all = d->live ? n->link_count : f->links_used;
+    if (all > d->room) {
+        uint32_t *order = realloc(d->order, all * sizeof *order);
+        if (!order)
+            return -1;
+        d->order = order;
+        d->room = all;
+    }
+    d->count = 0;
+    for (uint32_t i = 0; d->live && i < n->link_count; i++)
+        if (passes(s, n->links[i].link))
+            d->order[d->count++] = n->links[i].link;
+    for (uint32_t l = 0; !d->live && l < f->link_count; l++)
+        if (f->loads[l] && passes(s, l))
+            d->order[d->count++] = l;
+    return 0;
+}
+
+const struct links_drawing *links_order(struct stage *s)
+{
+    uint64_t key = order_key(s);
+    if (!s->pictures->links && !(s->pictures->links = calloc(1, sizeof *s->pictures->links)))
+        return NULL;
+    struct links_drawing *d = s->pictures->links;
+    if (d->key == key)
+        return d;
+    d->live = is_live(s);
+    d->key = 0;
+    if (fill_order(s, d) < 0) {
+        d->count = 0;
+        return NULL;
+    }
+    struct sorting o = {s, d->live, s->ui->sort[LIST_LINKS], s->ui->descending[LIST_LINKS]};
+    if (o.column < 0)
+        o.descending = 1;
+    if (o.column >= 0 || !d->live) /* the daemon's order is the largest load first */
+        qsort_r(d->order, d->count, sizeof *d->order, in_order, &o);
+    d->key = key;
+    return d;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------
+ */
+
+void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_t color)
+{
+    const struct network *n = &s->model->network;
+    uint64_t first, last = visible(s, &first);
+    double most = 0;
+    if (last - first >= NETWORK_WINDOWS)
+        first = last - NETWORK_WINDOWS + 1;
+    for (uint64_t w = first; w <= last; w++) {
+        const struct network_sample *sample = network_sample(n, link, w);
+        most = sample ? fmax(most, (double)sample->load) : most;
+    }
+    scene_line(s->brush.scene, box.x, box.y + box.h, box.x + box.w, box.y + box.h, 1,
+               s->brush.theme->line);
+    if (most <= 0)
+        return;
+    double step = box.w / (double)(last > first ? last - first : 1);
+    scene_points(s->brush.scene);
+    for (uint64_t w = first; w <= last; w++) {
+        const struct network_sample *sample = network_sample(n, link, w);
+        if (!sample) { /* a gap, or nothing crossed it */
+            scene_curve(s->brush.scene, 1.4, color);
+            scene_points(s->brush.scene);
+            continue;
+        }
+        scene_point(s->brush.scene, box.x + step * (double)(w - first),
+                    box.y + box.h - box.h * (double)sample->load / most);
+    }
+    scene_curve(s->brush.scene, 1.4, color);
+}
+
+/* "congested for 12 s, 0 → 31, 5 → 77 and 2 more" */
+static void under_text(const struct stage *s, const struct link_figures *f, uint32_t link, int live,
+                       char *out, size_t room)
+{
+    const struct network *n = &s->model->network;
+    const struct window_totals *w = series_newest(&s->model->series);
+    char time[FORMAT_ROOM];
+    uint32_t count = 0;
+    size_t used = (size_t)snprintf(out, room, "%s", network_state_name(f->state));
+    if (live && w && f->since && f->since <= n->window && f->state >= LINK_HOT)
+        used += (size_t)snprintf(
+            out + used, room - used, " for %s",
+            format_duration(time, sizeof time,
+                            (double)(n->window - f->since + 1) * (double)w->length_ns));
+    const struct network_route *r = live ? network_routes_of(n, link, &count) : NULL;
+    for (uint32_t i = 0; i < count && i < 2 && used < room; i++)
+        used += (size_t)snprintf(out + used, room - used, "%s%u \xe2\x86\x92 %u", i ? ", " : ": ",
+                                 r[i].source, r[i].destination);
+    if (count > 2 && used < room)
+        snprintf(out + used, room - used, " and %u more", count - 2);
+}
+
+static void cell(const struct stage *s, struct box row, int c, color_t color, const char *text)
+{
+    struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
+    if (box.w > 0)
+        scene_text(s->brush.scene, box.x, row.y + 11, box.w, TEXT_BODY,
+                   columns[c].flags | TEXT_FIGURES, color, text);
+}
+
+static void figures_cells(const struct stage *s, struct box row, const struct link_figures *f)
+{
+    const struct theme *t = s->brush.theme;
+    char text[FORMAT_ROOM];
+    cell(s, row, LOAD, t->text, format_si(text, sizeof text, f->load, "B"));
+    if (!isnan(f->share))
+        cell(s, row, MULTIPLE, t->text, format_share(text, sizeof text, f->share));
+    else
+        cell(s, row, MULTIPLE, t->text, format_ratio(text, sizeof text, f->multiple));
+    cell(s, row, LATENCY,
+         isnan(f->latency)   ? t->faint
+         : f->latency > 1.25 ? theme_latency(t, f->latency)
+                             : t->second,
+         format_ratio(text, sizeof text, f->latency));
+    cell(s, row, RATIO,
+         f->ratio > 1.25   ? t->warn
+         : isnan(f->ratio) ? t->faint
+                           : t->second,
+         format_ratio(text, sizeof text, f->ratio));
+}
+
+static void link_row(struct stage *s, struct box row, const struct links_drawing *d, uint32_t at)
+{
+    const struct theme *t = s->brush.theme;
+    const struct selection *sel = &s->ui->selection;
+    const struct flows *flows = &s->range->flows;
+    uint32_t link = d->order[at];
+    struct link_figures f;
+    char name[200], text[160];
+    link_figures(s, d->live, link, &f);
+    piece_row(s, row, HIT_LINK, link, 0, sel->kind == SELECT_LINK && sel->a == link, LIST_LINKS,
+              at);
+    if (sel->kind != SELECT_NONE && sel->kind != SELECT_LINK && link < flows->link_count &&
+        (flows->link_marks[link] & FLOW_SELECTED)) /* its routes are among what is selected */
+        scene_rect(s->brush.scene, (struct box){row.x, row.y + 3, 3, row.h - 6}, 1.5,
+                   color_fade(t->accent, 0.7));
+    snprintf(text, sizeof text, "%u", at + 1);
+    cell(s, row, NUMBER, t->faint, text);
+    struct box box = column_box(columns, COLUMNS, LINK, row.x, row.w);
+    piece_state_sign(&s->brush, box.x + 12, row.y + row.h / 2, 5, f.state);
+    scene_text(s->brush.scene, box.x + 26, row.y + 3, box.w - 26, TEXT_BODY, 0, t->text,
+               network_link_name(&s->model->network, link, name, sizeof name));
+    under_text(s, &f, link, d->live, text, sizeof text);
+    scene_text(s->brush.scene, box.x + 26, row.y + 20, box.w - 26, TEXT_AXIS, 0,
+               f.state >= LINK_HOT ? piece_state_color(t, f.state) : t->second, text);
+    box = column_box(columns, COLUMNS, SPARK, row.x, row.w);
+    if (box.w > 0)
+        link_sparkline(s, (struct box){box.x + 4, row.y + 8, box.w - 8, row.h - 17}, link,
+                       piece_state_color(t, f.state));
+    figures_cells(s, row, &f);
+    if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
+        piece_link_tip(s, link);
+}
+
+/* ---- the panel ---------------------------------------------------------------------------------
+ */
+
+static void what_text(const struct stage *s, const struct links_drawing *d, char *out, size_t room)
+{
+    const struct network_counts *c = &s->model->network.counts;
+    char a[FORMAT_ROOM], range[80];
+    if (d->live) {
+        format_count(a, sizeof a, c->states[LINK_BUSY]);
+        snprintf(out, room, "%llu congested, %llu hot, %s busy in the newest window",
+                 (unsigned long long)c->states[LINK_CONGESTED],
+                 (unsigned long long)c->states[LINK_HOT], a);
+        return;
+    }
+    piece_range_text(s, range, sizeof range);
+    snprintf(out, room, "%s loaded, %s%s", format_count(a, sizeof a, s->range->flows.links_used),
+             range, s->ui->applied ? ", as suggested" : "");
+}
+
+/* What the figures leave out is said below them. */
+static double left_out(const struct stage *s, struct box panel, const struct links_drawing *d)
+{
+    const struct network_counts *c = &s->model->network.counts;
+    char a[FORMAT_ROOM], text[160];
+    if (d->live && c->left_out)
+        snprintf(text, sizeof text, "and %s links with less load",
+                 format_count(a, sizeof a, c->left_out));
+    else if (d->live && c->unplaced)
+        snprintf(text, sizeof text, "%s of messages not shown: their ranks' places are not known",
+                 format_si(a, sizeof a, (double)c->unplaced, "B"));
+    else
+        return 0;
+    scene_text(s->brush.scene, panel.x + 14, panel.y + panel.h - 21, panel.w - 28, TEXT_SMALL, 0,
+               s->brush.theme->second, text);
+    return 22;
+}
+
+void hot_links_layout(struct stage *s, struct box panel)
+{
+    const struct theme *t = s->brush.theme;
+    char what[200];
+    scene_panel(s->brush.scene, panel, 0, "links");
+    scene_rect(s->brush.scene, panel, 6, t->panel);
+    const struct links_drawing *d = links_order(s);
+    if (!d)
+        return;
+    what_text(s, d, what, sizeof what);
+    double right = panel.x + panel.w - 12;
+    right -= piece_range_choice(s, right, panel.y + 6) + 8;
+    right -= piece_filter(s, right, panel.y + 6, panel.w * 0.34) + 8;
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Hot links", what);
+    struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
+    int sorted = s->ui->sort[LIST_LINKS] < 0 ? LOAD : s->ui->sort[LIST_LINKS];
+    struct column titles[COLUMNS];
+    memcpy(titles, columns, sizeof titles);
+    if (d->live && !isnan(s->model->network.links[0].share))
+        titles[MULTIPLE].title = of_capacity;
+    widget_table_head(&s->brush, head, titles, COLUMNS, LIST_LINKS, sorted,
+                      s->ui->sort[LIST_LINKS] < 0 || s->ui->descending[LIST_LINKS]);
+    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
+    list.h -= left_out(s, panel, d);
+    if (!d->count) {
+        piece_empty(s, list, "No link passes", "The filter lets no loaded link pass.");
+        return;
+    }
+    uint32_t last, first = piece_list(s, list, LIST_LINKS, d->count, ROW, &last);
+    for (uint32_t i = first; i < last; i++)
+        link_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 2}, d, i);
+}

@@ -1,0 +1,265 @@
+#include "viewer/layout/format.h"
+#include "viewer/views/links/parts.h"
+#include "viewer/views/network_pieces.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LEFT = 58, FOOT = 66, STEP = 2, NAMED = 16 };
+
+/* Where the ranks lie on the axis. */
+struct axis {
+    struct box plot;
+    double places; /**< from the first rank to behind the last */
+    double most;   /**< figure at the right edge */
+};
+
+static double place_of(const struct stage *s, double rank)
+{
+    return s->ui->rank_log ? log10(rank + 1) : rank;
+}
+
+static double y_of(const struct stage *s, const struct axis *a, double rank)
+{
+    return a->plot.y + a->plot.h * place_of(s, rank) / fmax(a->places, 1e-9);
+}
+
+static double x_of(const struct axis *a, double value)
+{
+    return a->plot.x + a->plot.w * value / fmax(a->most, 1e-9);
+}
+
+static uint8_t marks_of(const struct flows *f, enum flow_metric metric, uint32_t number)
+{
+    enum flow_kind kind = flows_kind(metric);
+    return kind == FLOW_ROUTES  ? f->route_marks[number]
+           : kind == FLOW_LINKS ? f->link_marks[number]
+                                : f->vertex_marks[number];
+}
+
+static void name_of(const struct stage *s, uint32_t number, char *out, size_t room)
+{
+    const struct network *n = &s->model->network;
+    const struct flows *f = &s->range->flows;
+    char from[80], to[80];
+    switch (flows_kind(s->ui->metric)) {
+    case FLOW_ROUTES:
+        network_vertex_name(n, f->routes[number].source, from, sizeof from);
+        network_vertex_name(n, f->routes[number].destination, to, sizeof to);
+        snprintf(out, room, "%s \xe2\x86\x92 %s", from, to);
+        break;
+    case FLOW_LINKS:
+        network_link_name(n, number, out, room);
+        break;
+    default:
+        network_vertex_name(n, number, out, room);
+        break;
+    }
+}
+
+/* ---- bars --------------------------------------------------------------------------------------
+ */
+
+/* One bar for the ranks from first to last: as long as the largest of them. */
+static void bar(struct stage *s, const struct axis *a, uint32_t first, uint32_t last, double y,
+                double h)
+{
+    const struct flows *f = &s->range->flows;
+    const struct theme *t = s->brush.theme;
+    enum flow_metric metric = s->ui->metric;
+    double value = flows_value(f, metric, f->ranked[first]);
+    uint8_t marks = 0;
+    for (uint32_t i = first; i <= last; i++)
+        marks |= marks_of(f, metric, f->ranked[i]);
+    color_t color = piece_metric_color(s, metric, value);
+    double w = fmax(x_of(a, value) - a->plot.x, 1);
+    scene_rect(s->brush.scene, (struct box){a->plot.x, y, w, h}, 0,
+               marks & FLOW_SHOWN ? color : color_fade(color, 0.18));
+    if (marks & FLOW_SELECTED)
+        scene_rect(s->brush.scene, (struct box){a->plot.x - 5, y, 4, fmax(h, 2)}, 0, t->accent);
+    if (h < NAMED)
+        return;
+    char name[200];
+    name_of(s, f->ranked[first], name, sizeof name);
+    double room = a->plot.w - w - 10, inside = room < 90;
+    scene_text(s->brush.scene, inside ? a->plot.x + 6 : a->plot.x + w + 6, y + (h - 15) / 2,
+               inside ? w - 10 : room, TEXT_AXIS, 0, inside ? t->ground : t->second, name);
+}
+
+static void bars(struct stage *s, const struct axis *a)
+{
+    const struct flows *f = &s->range->flows;
+    uint32_t n = f->ranked_count;
+    double y = a->plot.y, foot = a->plot.y + a->plot.h;
+    uint32_t next = 0;
+    while (y < foot && next < n) {
+        uint32_t first = next, last = first;
+        double until = y_of(s, a, first + 1.0);
+        if (until < y + STEP) { /* several share a row of pixels */
+            double place = (y + STEP - a->plot.y) / a->plot.h * a->places;
+            double rank = ceil(ui_rank_at(s->ui, place)) - 1;
+            last = rank >= n ? n - 1 : rank > first ? (uint32_t)rank : first;
+            until = y + STEP;
+        }
+        double gap = until - y > 5 ? 1 : 0;
+        bar(s, a, first, last, y, fmin(until, foot) - y - gap);
+        y = until;
+        next = last + 1;
+    }
+}
+
+/* ---- axes --------------------------------------------------------------------------------------
+ */
+
+static void rank_tick(const struct stage *s, const struct axis *a, double rank)
+{
+    const struct theme *t = s->brush.theme;
+    char text[FORMAT_ROOM];
+    double y = y_of(s, a, rank) + 0.5;
+    scene_line(s->brush.scene, a->plot.x, y, a->plot.x + a->plot.w, y, 1, t->grid);
+    double top = fmin(fmax(y - 8, a->plot.y - 2), a->plot.y + a->plot.h - 13);
+    scene_text(s->brush.scene, a->plot.x - LEFT + 4, top, LEFT - 12, TEXT_AXIS,
+               TEXT_RIGHT | TEXT_FIGURES, t->second,
+               format_count(text, sizeof text, (uint64_t)rank + 1));
+}
+
+static void ticks(const struct stage *s, const struct axis *a)
+{
+    const struct theme *t = s->brush.theme;
+    double n = s->range->flows.ranked_count;
+    char text[FORMAT_ROOM];
+    rank_tick(s, a, 0);
+    if (s->ui->rank_log) {
+        for (double rank = 10; rank <= n; rank *= 10)
+            if (y_of(s, a, rank - 1) < a->plot.y + a->plot.h - 8)
+                rank_tick(s, a, rank - 1);
+    } else {
+        double step = nice_ceil(n / fmax(floor(a->plot.h / 60), 1));
+        for (double rank = fmax(step, 1); rank < n && step >= 1; rank += step)
+            if (y_of(s, a, rank - 1) > a->plot.y + 16)
+                rank_tick(s, a, rank - 1);
+    }
+    double step = nice_ceil(a->most / fmax(floor(a->plot.w / 90), 1));
+    for (double value = step; value <= a->most && step > 0; value += step) {
+        double x = x_of(a, value);
+        int whole = s->ui->metric == METRIC_LENGTH;
+        scene_line(s->brush.scene, x, a->plot.y, x, a->plot.y + a->plot.h, 1, t->grid);
+        format_axis(text, sizeof text, value,
+                    strcmp(flows_metric_unit(s->ui->metric), "B") ? "" : "B");
+        if (whole && value != floor(value))
+            continue;
+        scene_text(s->brush.scene, fmin(x - 30, a->plot.x + a->plot.w - 58),
+                   a->plot.y + a->plot.h + 3, 60, TEXT_AXIS, TEXT_CENTRE, t->second, text);
+    }
+}
+
+/* What the filter keeps, when it is by this figure. */
+static void kept(const struct stage *s, const struct axis *a)
+{
+    const struct flow_filter *filter = &s->ui->filter;
+    const struct flows *f = &s->range->flows;
+    if (!filter->ranged || filter->metric != s->ui->metric)
+        return;
+    double x0 = fmax(x_of(a, filter->low), a->plot.x),
+           x1 = fmin(x_of(a, filter->high), a->plot.x + a->plot.w);
+    uint32_t above = flows_above(f, nextafter(filter->high, INFINITY));
+    double y0 = y_of(s, a, above), y1 = y_of(s, a, flows_above(f, filter->low));
+    struct box box = {x0, y0, fmax(x1 - x0, 2), fmax(y1 - y0, 2)};
+    box.h = fmin(box.h, a->plot.y + a->plot.h - box.y);
+    scene_rect(s->brush.scene, box, 0, color_fade(s->brush.theme->accent, 0.10));
+    scene_outline(s->brush.scene, box, 0, 1.5, s->brush.theme->accent);
+}
+
+static void tip(struct stage *s, const struct axis *a)
+{
+    const struct flows *f = &s->range->flows;
+    char text[FORMAT_ROOM], rank[FORMAT_ROOM], all[FORMAT_ROOM];
+    double y = s->brush.mouse_y;
+    if (!box_has(a->plot, s->brush.mouse_x, y) || s->ui->dragging)
+        return;
+    double at = floor(ui_rank_at(s->ui, (y - a->plot.y) / a->plot.h * a->places));
+    if (at < 0 || at >= f->ranked_count)
+        return;
+    uint32_t number = f->ranked[(uint32_t)at];
+    switch (flows_kind(s->ui->metric)) {
+    case FLOW_ROUTES:
+        piece_route_tip(s, f->routes[number].source, f->routes[number].destination);
+        break;
+    case FLOW_LINKS:
+        piece_link_tip(s, number);
+        break;
+    default:
+        piece_vertex_tip(s, number);
+        break;
+    }
+    tooltip_add(
+        &s->tip, s->brush.theme->accent, "%s %s: number %s of %s", flows_metric_name(s->ui->metric),
+        piece_metric_text(text, sizeof text, s->ui->metric, flows_value(f, s->ui->metric, number)),
+        format_count(rank, sizeof rank, (uint64_t)at + 1),
+        format_count(all, sizeof all, f->ranked_count));
+}
+
+/* ---- the panel ---------------------------------------------------------------------------------
+ */
+
+/* The figures to choose from, in as many rows as they need. @return y below them */
+static double choices(const struct stage *s, struct box panel, double y)
+{
+    double x = panel.x + 8;
+    for (int i = 0; i < METRICS; i++) {
+        const char *name = flows_metric_name((enum flow_metric)i);
+        double w = scene_width(s->brush.scene, TEXT_SMALL, 0, name) + 20;
+        if (x + w > panel.x + panel.w - 8 && x > panel.x + 8) {
+            x = panel.x + 8;
+            y += 25;
+        }
+        x += widget_button(&s->brush, x, y, name, (int)s->ui->metric == i, COMMAND_METRIC,
+                           (uint64_t)i);
+    }
+    return y + 30;
+}
+
+static const char *things(enum flow_metric metric)
+{
+    static const char *const names[] = {"routes", "links", "nodes"};
+    return names[flows_kind(metric)];
+}
+
+void metric_rank_layout(struct stage *s, struct box panel)
+{
+    static const char *const scales[] = {"linear", "log"};
+    const struct theme *t = s->brush.theme;
+    const struct flows *f = &s->range->flows;
+    char what[120], a[FORMAT_ROOM];
+    scene_panel(s->brush.scene, panel, 0, "metric-rank");
+    scene_rect(s->brush.scene, panel, 6, t->panel);
+    double right = panel.x + panel.w - 12;
+    right -= widget_choice(&s->brush, right, panel.y + 6, scales, 2, s->ui->rank_log,
+                           COMMAND_RANK_SCALE) +
+             8;
+    snprintf(what, sizeof what, "%s %s; drag to keep some",
+             format_count(a, sizeof a, f->ranked_metric == s->ui->metric ? f->ranked_count : 0),
+             things(s->ui->metric));
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "By rank", what);
+    double y = choices(s, panel, panel.y + 36);
+    struct axis axis = {
+        .plot = {panel.x + LEFT, y + 2, panel.w - LEFT - 16, panel.y + panel.h - y - FOOT - 2},
+        .most = f->most[s->ui->metric],
+        .places = place_of(s, f->ranked_count)};
+    if (!f->ranked_count || f->ranked_metric != s->ui->metric || axis.plot.h < 40) {
+        if (axis.plot.h >= 40)
+            piece_empty(s, axis.plot, "Nothing to rank", NULL);
+        return;
+    }
+    ticks(s, &axis);
+    bars(s, &axis);
+    kept(s, &axis);
+    struct scene_hit *hit = scene_hit(s->brush.scene, axis.plot, HIT_METRIC, s->ui->metric, 0);
+    hit->x1 = axis.most;
+    hit->y1 = axis.places;
+    piece_metric_legend(s,
+                        (struct box){axis.plot.x, axis.plot.y + axis.plot.h + 22, axis.plot.w, 0});
+    tip(s, &axis);
+}
