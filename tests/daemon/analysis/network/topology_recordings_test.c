@@ -1,6 +1,7 @@
 /* Hop counts and routes of Blue Gene/Q and Cray XC40 as they were recorded, against those of the topology. */
 #include "daemon/analysis/network/topology.h"
 
+#include "daemon/analysis/network/topology_infer.h"
 #include "tests/daemon/analysis/network/networks.h"
 #include "tests/daemon/analysis/network/recorded_routes.h"
 
@@ -29,33 +30,35 @@ static const struct recording {
     const char *name, *network;
     uint32_t ranks;                /* a node */
     uint32_t complete, incomplete; /* routes */
+    const char *order;             /* of dimensions; "": routes leave it open */
+    uint32_t ordered;              /* pairs of dimensions whose order routes tell */
 } recordings[] = {
-    {"IMB-MPI1_Vesta_n32_c1", N32, 1, 62, 0},
-    {"IMB-MPI1_Vesta_n32_c16", N32, 16, 527, 0},
-    {"MiniAMR_Vesta_n32_c1_s2", N32, 1, 314, 0},
-    {"MiniAMR_Vesta_n64_c1_s2", N64, 1, 948, 0},
-    {"MiniAMR_Vesta_n128_c1_s2", N128, 1, 2222, 0},
-    {"MiniAMR_Vesta_n256_c1_s2", N256, 1, 5238, 0},
-    {"MiniAMR_Vesta_n512_c1_s2", N512, 1, 13348, 0},
-    {"MiniMD_Vesta_n32_c1_w", N32, 1, 160, 0},
-    {"MiniMD_Vesta_n64_c1_w", N64, 1, 384, 0},
-    {"MiniMD_Vesta_n128_c1_w", N128, 1, 768, 0},
-    {"MiniMD_Vesta_n128_c16_w", N128, 16, 8192, 0},
-    {"MiniMD_Vesta_n256_c1_w", N256, 1, 1536, 0},
-    {"MiniMD_Vesta_n512_c1_w", N512, 1, 3072, 0},
-    {"MiniMD_Mira_n1024_c1_w", N1024, 1, 6144, 0},
-    {"MiniMD_Mira_n2048_c1_s1", N2048, 1, 1630, 418},
-    {"IoDefault_Mira_n512_c16", N512, 16, 504, 0},
-    {"IoOpt_Mira_n512_c16", N512, 16, 504, 0},
-    {"MiniAMR_Theta_n32_c1_s2", THETA, 1, 314, 0},
-    {"MiniAMR_Theta_n64_c1_s2", THETA, 1, 948, 0},
-    {"MiniAMR_Theta_n128_c1_s2", THETA, 1, 2194, 28},
-    {"MiniAMR_Theta_n256_c1_s2", THETA, 1, 5203, 35},
-    {"MiniAMR_Theta_n512_c1_s2", THETA, 1, 12598, 750},
-    {"MiniMD_Theta_n32_c1_w", THETA, 1, 160, 0},
-    {"MiniMD_Theta_n64_c1_w", THETA, 1, 384, 0},
-    {"MiniMD_Theta_n128_c1_w", THETA, 1, 768, 0},
-    {"MiniMD_Theta_n256_c1_w", THETA, 1, 1536, 0},
+    {"IMB-MPI1_Vesta_n32_c1", N32, 1, 62, 0, "DCBAE", 10},
+    {"IMB-MPI1_Vesta_n32_c16", N32, 16, 527, 0, "DCBAE", 10},
+    {"MiniAMR_Vesta_n32_c1_s2", N32, 1, 314, 0, "DCBAE", 10},
+    {"MiniAMR_Vesta_n64_c1_s2", N64, 1, 948, 0, "DBACE", 10},
+    {"MiniAMR_Vesta_n128_c1_s2", N128, 1, 2222, 0, "BACDE", 10},
+    {"MiniAMR_Vesta_n256_c1_s2", N256, 1, 5238, 0, "BACDE", 10},
+    {"MiniAMR_Vesta_n512_c1_s2", N512, 1, 13348, 0, "ABCDE", 10},
+    {"MiniMD_Vesta_n32_c1_w", N32, 1, 160, 0, "", 2},
+    {"MiniMD_Vesta_n64_c1_w", N64, 1, 384, 0, "", 2},
+    {"MiniMD_Vesta_n128_c1_w", N128, 1, 768, 0, "", 2},
+    {"MiniMD_Vesta_n128_c16_w", N128, 16, 8192, 0, "BACDE", 10},
+    {"MiniMD_Vesta_n256_c1_w", N256, 1, 1536, 0, "", 2},
+    {"MiniMD_Vesta_n512_c1_w", N512, 1, 3072, 0, "", 4},
+    {"MiniMD_Mira_n1024_c1_w", N1024, 1, 6144, 0, "", 4},
+    {"MiniMD_Mira_n2048_c1_s1", N2048, 1, 1630, 418, "", 6},
+    {"IoDefault_Mira_n512_c16", N512, 16, 504, 0, "ABCDE", 10},
+    {"IoOpt_Mira_n512_c16", N512, 16, 504, 0, "ABCDE", 10},
+    {"MiniAMR_Theta_n32_c1_s2", THETA, 1, 314, 0, "", 6},
+    {"MiniAMR_Theta_n64_c1_s2", THETA, 1, 948, 0, "", 6},
+    {"MiniAMR_Theta_n128_c1_s2", THETA, 1, 2194, 28, "", 6},
+    {"MiniAMR_Theta_n256_c1_s2", THETA, 1, 5203, 35, "", 6},
+    {"MiniAMR_Theta_n512_c1_s2", THETA, 1, 12598, 750, "EDCAB", 10},
+    {"MiniMD_Theta_n32_c1_w", THETA, 1, 160, 0, "", 3},
+    {"MiniMD_Theta_n64_c1_w", THETA, 1, 384, 0, "", 6},
+    {"MiniMD_Theta_n128_c1_w", THETA, 1, 768, 0, "", 3},
+    {"MiniMD_Theta_n256_c1_w", THETA, 1, 1536, 0, "", 6},
 };
 #define RECORDINGS (sizeof recordings / sizeof *recordings)
 
@@ -165,12 +168,132 @@ static void coordinates_are_those_recorded(void **state)
     }
 }
 
+/* The sizes of a network, as rings whose first dimension is corrected first. */
+static struct topology_spec blank(const char *network)
+{
+    struct topology *topology = network_short(network);
+    struct topology_spec spec = {.dimension_count = topology_spec(topology)->dimension_count};
+    for (uint32_t d = 0; d < spec.dimension_count; d++) {
+        spec.dimensions[d].size = topology_spec(topology)->dimensions[d].size;
+        spec.dimensions[d].step = d;
+    }
+    topology_destroy(topology);
+    return spec;
+}
+
+static struct topology_infer *infer_of(const struct topology_spec *spec)
+{
+    uint32_t size[5];
+    struct topology_infer *infer = NULL;
+    for (uint32_t d = 0; d < 5; d++)
+        size[d] = spec->dimensions[d].size;
+    assert_int_equal(topology_infer_create(&infer, 5, size), 0);
+    return infer;
+}
+
+static void node_at(const struct topology_spec *spec, uint32_t node, uint32_t *at)
+{
+    for (uint32_t d = 5; d-- > 0; node /= spec->dimensions[d].size)
+        at[d] = node % spec->dimensions[d].size;
+}
+
+/* @return 1: taken */
+static int take(struct topology_infer *infer, const struct topology_spec *spec,
+                const struct recorded_hop *hops, uint32_t count, uint32_t ranks)
+{
+    uint32_t at[(MOST_HOPS + 1) * 5];
+    node_at(spec, hops[0].source / ranks, at);
+    for (uint32_t i = 0; i < count; i++)
+        node_at(spec, hops[i].to / ranks, at + (size_t)(i + 1) * 5);
+    return topology_infer_route(infer, at, count + 1) == 0;
+}
+
+static struct topology *inferred(const struct topology_infer *infer, struct topology_spec *spec,
+                                 struct topology_findings *found)
+{
+    char why[200] = "";
+    struct topology *topology = NULL;
+    if (topology_infer_finish(infer, spec, found, why, sizeof why) != 0)
+        fail_msg("%s", why);
+    assert_int_equal(topology_create(&topology, spec, why, sizeof why), 0);
+    return topology;
+}
+
+static void check_inferred(const struct recording *recording)
+{
+    struct topology_spec spec = blank(recording->network);
+    struct topology_infer *infer = infer_of(&spec);
+    struct recorded_hops all = recorded_routes(recording->name);
+    struct topology_findings found;
+    uint32_t ranks = recording->ranks, same = 0;
+    for (uint32_t i = 0, count; i < all.count; i += count) {
+        count = recorded_route_length(&all, i);
+        if (recorded_route_complete(&all.hops[i], count, ranks))
+            (void)take(infer, &spec, &all.hops[i], count, ranks);
+    }
+    struct topology *topology = inferred(infer, &spec, &found);
+    for (uint32_t i = 0, count; i < all.count; i += count) {
+        count = recorded_route_length(&all, i);
+        if (recorded_route_complete(&all.hops[i], count, ranks))
+            same += (uint32_t)follows(topology, &all.hops[i], count, ranks);
+    }
+    assert_int_equal(found.routes, recording->complete);
+    assert_int_equal(same, recording->complete);
+    char order[6] = "";
+    for (uint32_t d = 0; d < 5; d++)
+        order[spec.dimensions[d].step] = (char)('A' + (int)d);
+    assert_int_equal(found.ordered, recording->ordered);
+    if (recording->order[0])
+        assert_string_equal(order, recording->order);
+    free(all.hops);
+    topology_infer_destroy(infer);
+    topology_destroy(topology);
+}
+
+static void routes_tell_how_they_were_made(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < RECORDINGS; r++)
+        check_inferred(&recordings[r]);
+}
+
+static void hop_counts_tell_that_a_dimension_does_not_close(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < RECORDINGS; r++) {
+        const struct recording *recording = &recordings[r];
+        if (strncmp(recording->name, "Io", 2) == 0 || strstr(recording->name, "Theta"))
+            continue;
+        struct topology_spec spec = blank(recording->network);
+        struct topology_infer *infer = infer_of(&spec);
+        struct recorded_pairs all = recorded_pairs(recording->name);
+        struct topology_findings found;
+        for (uint32_t i = 0; i < all.count; i++) {
+            uint32_t a[5], b[5];
+            node_at(&spec, all.pairs[i].source / recording->ranks, a);
+            node_at(&spec, all.pairs[i].destination / recording->ranks, b);
+            assert_int_equal(topology_infer_hops(infer, a, b, all.pairs[i].hops), 0);
+        }
+        topology_destroy(inferred(infer, &spec, &found));
+        for (uint32_t d = 0; d < 5; d++)
+            assert_int_equal(spec.dimensions[d].connection,
+                             strcmp(recording->network, N1024) == 0 && d == 3 ? TOPOLOGY_MESH
+                                                                              : TOPOLOGY_TORUS);
+        if (strcmp(recording->network, N1024) == 0)
+            assert_true(found.linked >> 3 & 1);
+        free(all.pairs);
+        topology_infer_destroy(infer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_complete_route_is_reproduced),
         cmocka_unit_test(every_hop_count_is_the_distance),
         cmocka_unit_test(coordinates_are_those_recorded),
+        cmocka_unit_test(routes_tell_how_they_were_made),
+        cmocka_unit_test(hop_counts_tell_that_a_dimension_does_not_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,444 @@
+#include "daemon/analysis/network/topology_infer.h"
+
+#include "daemon/analysis/network/topology_inner.h"
+#include "include/holter/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAYS 3u
+#define MOST_WAYS 6561u /* 3^8 */
+
+struct topology_infer {
+    uint32_t dimensions;
+    uint32_t size[TOPOLOGY_DIMENSIONS];
+    uint32_t routes, counts, ties, returns;
+    uint32_t legs[TOPOLOGY_DIMENSIONS];  /* bit c: connection c fits all legs along the dimension */
+    uint32_t rules[TOPOLOGY_DIMENSIONS]; /* bit t: rule t fits all ties, if it is a ring */
+    uint32_t before[TOPOLOGY_DIMENSIONS]
+                   [TOPOLOGY_DIMENSIONS]; /* routes; of the first and the second */
+    uint32_t open[TOPOLOGY_DIMENSIONS]; /* bit c: some way of linking that fits has connection c */
+    uint32_t
+        *ways; /* owned; those that fit all hop counts: two bits a dimension. NULL: no count yet */
+    uint32_t way_count;
+};
+
+int topology_infer_create(struct topology_infer **out, uint32_t dimensions, const uint32_t *size)
+{
+    uint64_t nodes = 1;
+    if (dimensions == 0 || dimensions > TOPOLOGY_DIMENSIONS)
+        return -HOLTER_ERANGE;
+    for (uint32_t d = 0; d < dimensions; d++) {
+        nodes *= size[d];
+        if (nodes == 0 || nodes > TOPOLOGY_MOST_VERTICES)
+            return -HOLTER_ERANGE;
+    }
+    struct topology_infer *infer = calloc(1, sizeof *infer);
+    if (!infer)
+        return -ENOMEM;
+    infer->dimensions = dimensions;
+    for (uint32_t d = 0; d < dimensions; d++) {
+        infer->size[d] = size[d];
+        infer->legs[d] = infer->rules[d] = (1u << WAYS) - 1;
+    }
+    *out = infer;
+    return 0;
+}
+
+void topology_infer_destroy(struct topology_infer *infer)
+{
+    if (infer)
+        free(infer->ways);
+    free(infer);
+}
+
+static int in_range(const struct topology_infer *infer, const uint32_t *at)
+{
+    for (uint32_t d = 0; d < infer->dimensions; d++)
+        if (at[d] >= infer->size[d])
+            return 0;
+    return 1;
+}
+
+/* The only dimension in which two vertices differ; none or several: how many dimensions there are. */
+static uint32_t axis(const struct topology_infer *infer, const uint32_t *a, const uint32_t *b)
+{
+    uint32_t found = infer->dimensions;
+    for (uint32_t d = 0; d < infer->dimensions; d++)
+        if (a[d] != b[d]) {
+            if (found < infer->dimensions)
+                return infer->dimensions;
+            found = d;
+        }
+    return found;
+}
+
+static uint32_t away(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static uint32_t length_of(uint32_t size, enum topology_connection connection, uint32_t a,
+                          uint32_t b)
+{
+    uint32_t straight = away(a, b);
+    if (connection == TOPOLOGY_ALL)
+        return straight > 0;
+    if (connection == TOPOLOGY_MESH)
+        return straight;
+    return straight < size - straight ? straight : size - straight;
+}
+
+/* Hops that go on along one dimension. */
+struct leg {
+    uint32_t dimension, from, to, hops;
+    uint32_t up, down; /* by one, round the end too */
+    uint32_t round;    /* from one end to the other */
+};
+
+static void take_hop(const struct topology_infer *infer, struct leg *leg, uint32_t a, uint32_t b)
+{
+    uint32_t size = infer->size[leg->dimension];
+    leg->hops++;
+    leg->to = b;
+    leg->up += b == (a + 1 < size ? a + 1 : 0);
+    leg->down += a == (b + 1 < size ? b + 1 : 0);
+    leg->round += size > 2 && away(a, b) == size - 1;
+}
+
+static void take_leg(struct topology_infer *infer, const struct leg *leg)
+{
+    uint32_t d = leg->dimension, size = infer->size[d], fits = 0;
+    int steady = leg->up == leg->hops || leg->down == leg->hops;
+    if (leg->hops == length_of(size, TOPOLOGY_ALL, leg->from, leg->to))
+        fits |= 1u << TOPOLOGY_ALL;
+    if (leg->hops == length_of(size, TOPOLOGY_MESH, leg->from, leg->to) && steady && !leg->round)
+        fits |= 1u << TOPOLOGY_MESH;
+    if (leg->hops == length_of(size, TOPOLOGY_TORUS, leg->from, leg->to) && steady)
+        fits |= 1u << TOPOLOGY_TORUS;
+    infer->legs[d] &= fits;
+    if (!(fits & 1u << TOPOLOGY_TORUS) || size <= 2 || 2 * leg->hops != size)
+        return;
+    int up = leg->up == leg->hops;
+    infer->ties++;
+    infer->rules[d] &= (up ? 1u << TOPOLOGY_TIE_PLUS : 1u << TOPOLOGY_TIE_MINUS) |
+                       (up == (leg->from % 2 == 0) ? 1u << TOPOLOGY_TIE_PARITY : 0);
+}
+
+int topology_infer_route(struct topology_infer *infer, const uint32_t *coordinates,
+                         uint32_t vertices)
+{
+    uint32_t count = infer->dimensions;
+    for (uint32_t i = 0; i < vertices; i++)
+        if (!in_range(infer, coordinates + (size_t)i * count) ||
+            (i > 0 && axis(infer, coordinates + (size_t)(i - 1) * count,
+                           coordinates + (size_t)i * count) == count))
+            return -HOLTER_ERANGE;
+    struct leg leg = {.dimension = count};
+    uint32_t seen = 0;
+    for (uint32_t i = 1; i < vertices; i++) {
+        const uint32_t *a = coordinates + (size_t)(i - 1) * count, *b = a + count;
+        uint32_t d = axis(infer, a, b);
+        if (d != leg.dimension) {
+            if (leg.dimension < count)
+                take_leg(infer, &leg);
+            infer->returns += (seen >> d) & 1;
+            for (uint32_t other = 0; other < count; other++)
+                if (other != d && (seen >> other) & 1)
+                    infer->before[other][d]++;
+            seen |= 1u << d;
+            leg = (struct leg){.dimension = d, .from = a[d]};
+        }
+        take_hop(infer, &leg, a[d], b[d]);
+    }
+    if (leg.dimension < count)
+        take_leg(infer, &leg);
+    infer->routes++;
+    return 0;
+}
+
+/* Connections that may make a difference to hop counts. */
+static uint32_t choices(uint32_t size, int with_all)
+{
+    if (size <= 2)
+        return 1u << TOPOLOGY_TORUS;
+    return 1u << TOPOLOGY_TORUS | 1u << TOPOLOGY_MESH |
+           (size > 3 && with_all ? 1u << TOPOLOGY_ALL : 0);
+}
+
+static enum topology_connection connection_of(uint32_t way, uint32_t d)
+{
+    return way >> 2 * d & 3;
+}
+
+static int list_ways(struct topology_infer *infer)
+{
+    uint64_t all = 1;
+    for (uint32_t d = 0; d < infer->dimensions; d++)
+        all *= infer->size[d] <= 2 ? 1 : infer->size[d] == 3 ? 2 : 3;
+    int with_all = all <= MOST_WAYS; /* too many dimensions: rings and lines, 4096 ways at most */
+    infer->ways = malloc(MOST_WAYS * sizeof *infer->ways);
+    if (!infer->ways)
+        return -ENOMEM;
+    infer->ways[0] = 0;
+    infer->way_count = 1;
+    for (uint32_t d = 0; d < infer->dimensions; d++) {
+        uint32_t had = infer->way_count;
+        infer->open[d] = choices(infer->size[d], with_all);
+        for (uint32_t c = 1; c < WAYS; c++)
+            for (uint32_t w = 0; infer->open[d] >> c & 1 && w < had; w++)
+                infer->ways[infer->way_count++] = infer->ways[w] | c << 2 * d;
+    }
+    return 0;
+}
+
+static void keep_ways(struct topology_infer *infer, const uint32_t length[][WAYS], uint32_t hops)
+{
+    uint32_t kept = 0;
+    memset(infer->open, 0, sizeof infer->open);
+    for (uint32_t w = 0; w < infer->way_count; w++) {
+        uint32_t way = infer->ways[w], sum = 0;
+        for (uint32_t d = 0; d < infer->dimensions; d++)
+            sum += length[d][connection_of(way, d)];
+        if (sum != hops)
+            continue;
+        infer->ways[kept++] = way;
+        for (uint32_t d = 0; d < infer->dimensions; d++)
+            infer->open[d] |= 1u << connection_of(way, d);
+    }
+    infer->way_count = kept;
+}
+
+int topology_infer_hops(struct topology_infer *infer, const uint32_t *source,
+                        const uint32_t *destination, uint32_t hops)
+{
+    uint32_t length[TOPOLOGY_DIMENSIONS][WAYS], least = 0, most = 0;
+    if (!in_range(infer, source) || !in_range(infer, destination))
+        return -HOLTER_ERANGE;
+    if (!infer->ways && list_ways(infer) != 0)
+        return -ENOMEM;
+    for (uint32_t d = 0; d < infer->dimensions; d++) {
+        uint32_t low = UINT32_MAX, high = 0;
+        for (uint32_t c = 0; c < WAYS; c++) {
+            uint32_t one = length_of(infer->size[d], c, source[d], destination[d]);
+            length[d][c] = one;
+            if (!(infer->open[d] >> c & 1))
+                continue;
+            low = one < low ? one : low;
+            high = one > high ? one : high;
+        }
+        least += low == UINT32_MAX ? 0 : low;
+        most += high;
+    }
+    infer->counts++;
+    if (least != most || least != hops)
+        keep_ways(infer, (const uint32_t(*)[WAYS])length, hops);
+    return 0;
+}
+
+/* How much a way of linking is liked: what the caller has, then rings, then lines. */
+static uint32_t liking(const struct topology_spec *spec, uint32_t way)
+{
+    uint32_t sum = 0;
+    for (uint32_t d = 0; d < spec->dimension_count; d++) {
+        enum topology_connection connection = connection_of(way, d);
+        sum += connection == spec->dimensions[d].connection ? 64 : 2 - (uint32_t)connection;
+    }
+    return sum;
+}
+
+/* Connections along one dimension that do the same as this one; of size 2 all do, of size 3 rings link all. */
+static uint32_t same_as(uint32_t size, enum topology_connection connection)
+{
+    if (size <= 2)
+        return (1u << WAYS) - 1;
+    if (size == 3 && connection != TOPOLOGY_MESH)
+        return 1u << TOPOLOGY_TORUS | 1u << TOPOLOGY_ALL;
+    return 1u << connection;
+}
+
+static int fits_legs(const struct topology_infer *infer, uint32_t way)
+{
+    for (uint32_t d = 0; d < infer->dimensions; d++)
+        if (!(infer->legs[d] & same_as(infer->size[d], connection_of(way, d))))
+            return 0;
+    return 1;
+}
+
+static int decide_by_counts(const struct topology_infer *infer, struct topology_spec *spec,
+                            struct topology_findings *found, const struct topology_why *why)
+{
+    uint32_t best = 0, open[TOPOLOGY_DIMENSIONS] = {0}, any = 0;
+    for (uint32_t w = 0; w < infer->way_count; w++) {
+        uint32_t way = infer->ways[w];
+        if (!fits_legs(infer, way))
+            continue;
+        if (!any || liking(spec, way) > liking(spec, best))
+            best = way;
+        any = 1;
+        for (uint32_t d = 0; d < infer->dimensions; d++)
+            open[d] |= 1u << connection_of(way, d);
+    }
+    if (!any)
+        return topology_refuse(why, "no way of linking these dimensions fits all hop counts%s",
+                               infer->routes ? " and routes" : "");
+    for (uint32_t d = 0; d < infer->dimensions; d++) {
+        enum topology_connection connection = connection_of(best, d);
+        if (!(same_as(infer->size[d], connection) & 1u << spec->dimensions[d].connection))
+            spec->dimensions[d].connection = connection;
+        if ((open[d] & ~same_as(infer->size[d], connection)) == 0)
+            found->linked |= 1u << d;
+    }
+    return 0;
+}
+
+static int decide_by_legs(const struct topology_infer *infer, struct topology_spec *spec,
+                          struct topology_findings *found, const struct topology_why *why)
+{
+    for (uint32_t d = 0; d < infer->dimensions; d++) {
+        struct topology_dimension *dimension = &spec->dimensions[d];
+        uint32_t legs = infer->legs[d], c = 0;
+        if (legs == 0)
+            return topology_refuse(why, "dimension %u is no ring, no line and not all to all",
+                                   d + 1);
+        while (!(legs >> c & 1))
+            c++;
+        if (!(legs >> dimension->connection & 1))
+            dimension->connection = c;
+        if ((legs & ~same_as(infer->size[d], dimension->connection)) == 0)
+            found->linked |= 1u << d;
+    }
+    return 0;
+}
+
+static int decide_tie(const struct topology_infer *infer, struct topology_spec *spec,
+                      struct topology_findings *found, const struct topology_why *why)
+{
+    uint32_t rules = (1u << WAYS) - 1, t = 0;
+    for (uint32_t d = 0; d < infer->dimensions; d++)
+        if (spec->dimensions[d].connection == TOPOLOGY_TORUS)
+            rules &= infer->rules[d];
+    if (rules == 0)
+        return topology_refuse(why, "half way round a ring routes follow no known rule");
+    while (!(rules >> t & 1))
+        t++;
+    if (!(rules >> spec->tie & 1))
+        spec->tie = t;
+    found->ties = infer->ties;
+    found->tie_certain = (rules & (rules - 1)) == 0;
+    return 0;
+}
+
+/* Always the dimension that comes first by default of those before which none is left. */
+static int decide_order(const struct topology_infer *infer, struct topology_spec *spec,
+                        const struct topology_why *why)
+{
+    uint32_t count = infer->dimensions, done = 0, step[TOPOLOGY_DIMENSIONS];
+    if (infer->returns)
+        return topology_refuse(why, "%u routes come back to a dimension", infer->returns);
+    for (uint32_t s = 0; s < count; s++) {
+        uint32_t best = count;
+        for (uint32_t d = 0; d < count; d++) {
+            int free_to_go = !(done >> d & 1);
+            for (uint32_t other = 0; other < count; other++)
+                free_to_go &= other == d || done >> other & 1 || !infer->before[other][d];
+            if (free_to_go &&
+                (best == count || spec->dimensions[d].step < spec->dimensions[best].step))
+                best = d;
+        }
+        if (best == count)
+            return topology_refuse(why, "routes correct their dimensions in different orders");
+        step[best] = s;
+        done |= 1u << best;
+    }
+    for (uint32_t d = 0; d < count; d++)
+        spec->dimensions[d].step = step[d];
+    return 0;
+}
+
+/* Pairs whose order is told, directly or by others in between (Warshall). */
+static void count_order(const struct topology_infer *infer, struct topology_findings *found)
+{
+    uint32_t count = infer->dimensions, after[TOPOLOGY_DIMENSIONS] = {0};
+    for (uint32_t a = 0; a < count; a++)
+        for (uint32_t b = 0; b < count; b++)
+            after[a] |= (uint32_t)(infer->before[a][b] > 0) << b;
+    for (uint32_t k = 0; k < count; k++)
+        for (uint32_t a = 0; a < count; a++)
+            if (after[a] >> k & 1)
+                after[a] |= after[k];
+    for (uint32_t a = 0; a < count; a++)
+        for (uint32_t b = 0; b < a; b++) {
+            found->pairs += infer->size[a] > 1 && infer->size[b] > 1;
+            found->ordered += (after[a] >> b & 1) | (after[b] >> a & 1);
+        }
+}
+
+static int check_sizes(const struct topology_infer *infer, const struct topology_spec *spec)
+{
+    if (spec->kind != TOPOLOGY_CARTESIAN || spec->dimension_count != infer->dimensions)
+        return -1;
+    for (uint32_t d = 0; d < infer->dimensions; d++)
+        if (spec->dimensions[d].size != infer->size[d] ||
+            (uint32_t)spec->dimensions[d].connection > TOPOLOGY_ALL)
+            return -1;
+    return (uint32_t)spec->tie > TOPOLOGY_TIE_MINUS ? -1 : 0;
+}
+
+int topology_infer_finish(const struct topology_infer *infer, struct topology_spec *spec,
+                          struct topology_findings *found, char *why, size_t room)
+{
+    struct topology_why reason = {why, room};
+    if (check_sizes(infer, spec) != 0)
+        return topology_refuse(&reason, "the network has other dimensions than the recording");
+    struct topology_spec result = *spec;
+    struct topology_findings all = {.routes = infer->routes, .counts = infer->counts};
+    int error = infer->ways ? decide_by_counts(infer, &result, &all, &reason)
+                            : decide_by_legs(infer, &result, &all, &reason);
+    if (!error)
+        error = decide_tie(infer, &result, &all, &reason);
+    if (error)
+        return error;
+    for (uint32_t d = 0; d < infer->dimensions; d++)
+        if (result.dimensions[d].connection != spec->dimensions[d].connection) {
+            topology_spec_order(&result);
+            break;
+        }
+    error = decide_order(infer, &result, &reason);
+    if (error)
+        return error;
+    count_order(infer, &all);
+    *spec = result;
+    *found = all;
+    return 0;
+}
+
+int topology_partition(struct topology_spec *out, uint32_t nodes, int *guessed)
+{
+    static const struct {
+        uint32_t size[5];
+        int guessed;
+    } shapes[] = {
+        {{1, 2, 2, 2, 2}, 1},  {{2, 2, 2, 2, 2}, 0},   {{2, 2, 4, 2, 2}, 0}, {{2, 2, 4, 4, 2}, 0},
+        {{4, 2, 4, 4, 2}, 0},  {{4, 4, 4, 4, 2}, 0},   {{4, 4, 4, 8, 2}, 0}, {{4, 4, 4, 16, 2}, 0},
+        {{4, 4, 8, 16, 2}, 1}, {{4, 4, 16, 16, 2}, 1},
+    };
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        const uint32_t *size = shapes[s].size;
+        if (size[0] * size[1] * size[2] * size[3] * size[4] != nodes)
+            continue;
+        memset(out, 0, sizeof *out);
+        out->dimension_count = 5;
+        for (uint32_t d = 0; d < 5; d++) {
+            out->dimensions[d].name[0] = (char)('A' + (int)d);
+            out->dimensions[d].size = size[d];
+            out->dimensions[d].connection =
+                nodes == 1024 && d == 3 ? TOPOLOGY_MESH : TOPOLOGY_TORUS;
+        }
+        topology_spec_order(out);
+        *guessed = shapes[s].guessed;
+        return 0;
+    }
+    return -HOLTER_ERANGE;
+}
