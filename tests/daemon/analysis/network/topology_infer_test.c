@@ -156,6 +156,23 @@ static void what_nothing_tells_stays_as_it_was(void **state)
     topology_infer_destroy(infer);
 }
 
+/* Half way round a ring is as long as along a line: only the link between the ends tells. */
+static void a_link_between_the_ends_makes_a_ring(void **state)
+{
+    (void)state;
+    struct topology_spec spec = {.dimension_count = 1, .dimensions = {{.size = 4}}};
+    struct topology_findings found;
+    char why[200];
+    struct topology_infer *infer = infer_of(&spec);
+    spec.dimensions[0].connection = TOPOLOGY_MESH;
+    assert_int_equal(topology_infer_route(infer, (uint32_t[]){0, 3, 2}, 3), 0);
+    assert_int_equal(topology_infer_finish(infer, &spec, &found, why, sizeof why), 0);
+    assert_int_equal(spec.dimensions[0].connection, TOPOLOGY_TORUS);
+    assert_int_equal(spec.tie, TOPOLOGY_TIE_MINUS);
+    assert_int_equal(found.linked, 1);
+    topology_infer_destroy(infer);
+}
+
 static void a_route_with_a_gap_is_not_taken(void **state)
 {
     (void)state;
@@ -269,6 +286,7 @@ int main(void)
         cmocka_unit_test(all_routes_tell_the_network),
         cmocka_unit_test(hop_counts_tell_how_dimensions_are_linked),
         cmocka_unit_test(what_nothing_tells_stays_as_it_was),
+        cmocka_unit_test(a_link_between_the_ends_makes_a_ring),
         cmocka_unit_test(a_route_with_a_gap_is_not_taken),
         cmocka_unit_test(contradictions_are_told),
         cmocka_unit_test(sizes_that_are_none_are_refused),
