@@ -23,6 +23,7 @@ struct track {
     uint64_t peak, since;
     uint64_t counter, told; /* measured, in the last window and in the next one */
     uint64_t changed;       /* window of the last change to or from hot or congested */
+    uint64_t over;          /* last window that carried more than it takes to be hot */
     double capacity;        /* bytes a second; 0: not known */
     uint32_t kind;
     uint8_t state, packets, told_packets;
@@ -76,7 +77,7 @@ static int take_kinds(struct congestion *c)
         uint32_t from, to;
         struct track *track = &c->tracks[link];
         track->kind = kinds[link];
-        track->counter = track->told = CONGESTION_UNKNOWN;
+        track->counter = track->told = track->over = CONGESTION_UNKNOWN;
         if (topology_link(c->topology, link, &from, &to))
             track->capacity = topology_capacity(c->topology, link);
     }
@@ -185,7 +186,7 @@ static size_t take_in(struct congestion *c, const struct congestion_pair *pairs,
         last->bytes += c->fresh[i].bytes;
         last->messages += c->fresh[i].messages;
         last->matched += c->fresh[i].matched;
-        last->log_latency += c->fresh[i].log_latency;
+        last->log_latency = rounded(last->log_latency + c->fresh[i].log_latency);
     }
     return kept;
 }
@@ -286,10 +287,10 @@ static void follow(const struct congestion *c, struct track *track, uint64_t byt
 
 /* ---- states ---- */
 
-static double judged(const struct congestion *c, const struct track *track)
+/* What counts of modelled and measured bytes. */
+static double judged(const struct track *track, double modelled, double measured)
 {
-    bool measured = track->capacity > 0 && track->recent_measured > track->recent;
-    return (measured ? track->recent_measured : track->recent) / c->recent;
+    return track->capacity > 0 && measured > modelled ? measured : modelled;
 }
 
 static void gather_kinds(struct congestion *c)
@@ -310,18 +311,40 @@ static void gather_kinds(struct congestion *c)
     }
 }
 
-static bool is_hot(const struct congestion *c, const struct track *track)
+static double mean_of_kind(const struct congestion *c, const struct track *track)
+{
+    const struct kind *kind = &c->kinds[track->kind];
+    return kind->loaded > 0 ? kind->sum / (double)kind->loaded : 0;
+}
+
+static bool stays_hot(const struct congestion *c, const struct track *track, double load)
 {
     const struct congestion_params *p = &c->params;
-    bool was = track->state >= CONGESTION_HOT;
-    double load = judged(c, track);
     if (track->capacity > 0)
-        return was ? load >= p->cool_share * track->capacity
-                   : load > p->hot_share * track->capacity;
-    const struct kind *kind = &c->kinds[track->kind];
-    double mean = kind->loaded > 0 ? kind->sum / (double)kind->loaded : 0;
-    return was ? load >= p->cool_times * mean && load > 0 && load >= p->least / 2
-               : load > p->hot_times * mean && load > p->least;
+        return load >= p->cool_share * track->capacity;
+    return load > 0 && load >= p->cool_times * mean_of_kind(c, track) && load >= p->least / 2;
+}
+
+static bool becomes_hot(const struct congestion *c, struct track *track, double load, double now)
+{
+    const struct congestion_params *p = &c->params;
+    double limit = p->hot_share * track->capacity;
+    if (track->capacity <= 0)
+        limit = fmax(p->hot_times * mean_of_kind(c, track), p->least);
+    if (!(now > limit))
+        return false;
+    bool again = track->over != CONGESTION_UNKNOWN && c->window - track->over <= p->hold;
+    track->over = c->window;
+    return again && load > limit;
+}
+
+static bool is_hot(const struct congestion *c, struct track *track, uint64_t bytes)
+{
+    bool told = track->counter != CONGESTION_UNKNOWN && !track->packets;
+    double load = judged(track, track->recent, track->recent_measured) / c->recent;
+    double now = judged(track, (double)bytes, told ? (double)track->counter : 0) / c->seconds;
+    return track->state >= CONGESTION_HOT ? stays_hot(c, track, load)
+                                          : becomes_hot(c, track, load, now);
 }
 
 static bool is_slow(const struct congestion *c, const struct track *track)
@@ -336,7 +359,7 @@ static bool is_slow(const struct congestion *c, const struct track *track)
 static void judge(const struct congestion *c, struct track *track, uint64_t bytes)
 {
     enum congestion_state state = bytes > 0 ? CONGESTION_BUSY : CONGESTION_IDLE;
-    if (is_hot(c, track))
+    if (is_hot(c, track, bytes))
         state = is_slow(c, track) ? CONGESTION_CONGESTED : CONGESTION_HOT;
     bool matters = state >= CONGESTION_HOT || track->state >= CONGESTION_HOT;
     uint64_t from = track->changed > c->first ? track->changed : c->first;

@@ -17,6 +17,8 @@
  *            dimensions each is its own, and so are the links between groups of a dragonfly.
  *            So none is hot where all that are used carry about the same, nor where only hot_times of them
  *            or fewer are: a mean over few tells nothing.
+ *            To become hot takes two windows, at most `hold` apart, that carry more than that themselves:
+ *            one alone, as large as it may be, does not do.
  * congested  hot, and the geometric mean of the relative latencies of matched messages that crossed it, in
  *            the recent windows with the same weights, is above slow, until it is below fast; and there
  *            were at least least_matched of them (weighted), until there are fewer than half as many. The

@@ -132,6 +132,32 @@ static void swap_lines(struct reroute *r)
     r->next = line;
 }
 
+/* The heaviest link of a way that takes the least loaded link nearer to the destination each time: some
+ * route is no worse, so that much need not be looked at. */
+static uint64_t descend(struct reroute *r, const struct search *s)
+{
+    const struct reroute_graph *graph = &r->graph;
+    uint64_t heaviest = 0;
+    for (uint32_t at = s->from, next; at != s->to; at = next) {
+        uint64_t least = UINT64_MAX;
+        uint32_t far = reroute_graph_far(&r->graph, at);
+        next = NONE;
+        for (uint32_t e = graph->first[at]; e < graph->first[at + 1]; e++) {
+            uint32_t to = graph->edges[e].to;
+            uint64_t load = r->loads[graph->edges[e].link];
+            if ((next == NONE || load < least) && reroute_graph_far(&r->graph, to) < far &&
+                (to == s->to || !graph->closed[to])) {
+                least = load;
+                next = to;
+            }
+        }
+        if (next == NONE)
+            return UINT64_MAX;
+        heaviest = least > heaviest ? least : heaviest;
+    }
+    return heaviest;
+}
+
 /* Walks through one vertex, a link further. @return vertices in r->next */
 static uint32_t reach_on(struct reroute *r, const struct search *s, uint32_t at, uint32_t hops,
                          uint32_t waiting)
@@ -142,9 +168,8 @@ static uint32_t reach_on(struct reroute *r, const struct search *s, uint32_t at,
         uint32_t to = graph->edges[e].to;
         uint64_t load = r->loads[graph->edges[e].link];
         load = load > so_far ? load : so_far;
-        if (load >= r->reach[to].best || load >= r->reach[s->to].best ||
-            hops + reroute_graph_far(&r->graph, to) > s->limit ||
-            (to != s->to && graph->closed[to]))
+        if (load >= r->reach[s->to].best || hops + reroute_graph_far(&r->graph, to) > s->limit ||
+            load >= r->reach[to].best || (to != s->to && graph->closed[to]))
             continue;
         struct reach *reach = &r->reach[to];
         if (reach->best == UINT64_MAX)
@@ -164,12 +189,14 @@ static uint32_t reach_on(struct reroute *r, const struct search *s, uint32_t at,
 static uint64_t least_heaviest(struct reroute *r, const struct search *s)
 {
     uint32_t waiting = 1;
+    uint64_t bound = descend(r, s);
+    bound = s->bound < bound ? s->bound : bound;
     r->seen_count = 0;
     r->seen[r->seen_count++] = s->from;
     r->seen[r->seen_count++] = s->to;
     r->now[0] = s->from;
     r->reach[s->from] = (struct reach){0, 0, 0};
-    r->reach[s->to] = (struct reach){s->bound, s->bound, 0};
+    r->reach[s->to] = (struct reach){bound, bound, 0};
     for (uint32_t hops = 1; hops <= s->limit && waiting > 0; hops++) {
         uint32_t count = waiting;
         waiting = 0;
@@ -299,7 +326,8 @@ static void put_back(struct reroute *r, const struct before *before)
 static uint32_t best_route(struct reroute *r, const struct reroute_params *params,
                            struct search *search)
 {
-    if (params->first == REROUTE_LENGTH) {
+    if (params->first == REROUTE_LENGTH &&
+        reroute_graph_far(&r->graph, search->from) < search->limit) {
         uint32_t length = shortest(r, search);
         if (length == NONE)
             return NONE;
@@ -347,8 +375,10 @@ int reroute_one(struct reroute *r, const struct reroute_params *params,
         return code;
     struct search search = {.from = route->source,
                             .to = route->destination,
-                            .limit = before.length + params->delta,
+                            .limit = before.length,
                             .bound = before.heaviest};
+    if (params->first == REROUTE_LOAD)
+        search.limit += params->delta;
     reroute_graph_towards(&r->graph, route->destination);
     uint32_t length = best_route(r, params, &search);
     result.length = before.length;

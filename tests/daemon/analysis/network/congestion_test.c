@@ -1,0 +1,533 @@
+#include "daemon/analysis/network/congestion.h"
+#include "include/holter/error.h"
+#include "tests/daemon/analysis/network/machines.h"
+#include "tests/daemon/analysis/network/networks.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MB 1000000u
+
+static struct congestion *create(const struct topology *topology)
+{
+    struct congestion *congestion = NULL;
+    assert_int_equal(congestion_create(&congestion, topology, &CONGESTION_DEFAULTS), 0);
+    return congestion;
+}
+
+static void update(struct congestion *congestion, uint64_t window,
+                   const struct congestion_pair *pairs, size_t count)
+{
+    assert_int_equal(congestion_update(congestion, window, 1, pairs, count), 0);
+}
+
+static struct congestion_link look(const struct congestion *congestion, uint32_t link)
+{
+    struct congestion_link out;
+    assert_true(congestion_link(congestion, link, &out));
+    return out;
+}
+
+static struct congestion_pair pair(uint32_t source, uint32_t destination, uint64_t bytes)
+{
+    return (struct congestion_pair){source, destination, bytes, 10, 0, 0};
+}
+
+/* Every message with so many times the reference's latency. */
+static struct congestion_pair slow_pair(uint32_t source, uint32_t destination, uint64_t bytes,
+                                        double latency)
+{
+    return (struct congestion_pair){source, destination, bytes, 10, 10, 10 * log(latency)};
+}
+
+static size_t count_state(const struct congestion *congestion, const struct topology *topology,
+                          enum congestion_state state)
+{
+    size_t count = 0;
+    struct congestion_link link;
+    for (uint32_t l = 0; l < topology_links(topology); l++)
+        count += congestion_link(congestion, l, &link) && link.state == state;
+    return count;
+}
+
+/* Nearest neighbours in all dimensions of a 4x4x4 torus. @return how many pairs */
+static size_t halo(const struct topology *topology, uint64_t bytes, struct congestion_pair *out)
+{
+    size_t count = 0;
+    for (uint32_t link = 0; link < topology_links(topology); link++) {
+        uint32_t from, to;
+        if (topology_link(topology, link, &from, &to))
+            out[count++] = pair(from, to, bytes);
+    }
+    return count;
+}
+
+static void nothing_is_hot_in_a_balanced_job(void **state)
+{
+    (void)state;
+    struct topology *topology = network_short("torus:4,4,4");
+    struct congestion *congestion = create(topology);
+    struct congestion_pair pairs[385];
+    for (uint64_t w = 0; w < 20; w++) {
+        size_t count = halo(topology, 50 * MB, pairs);
+        for (size_t i = 0; i < count; i++)
+            pairs[i].bytes += (i * 7 + w) % 10 * MB;
+        update(congestion, w, pairs, count);
+        assert_int_equal(count_state(congestion, topology, CONGESTION_BUSY), 384);
+    }
+    update(congestion, 20, NULL, 0);
+    assert_int_equal(count_state(congestion, topology, CONGESTION_IDLE), 384);
+    congestion_destroy(congestion);
+    topology_destroy(topology);
+}
+
+/* All pairs of one dimension exchange much, and all links carry a barrier. */
+static void a_barrier_does_not_make_the_halo_hot(void **state)
+{
+    (void)state;
+    struct topology *topology = network_short("torus:8,8,8");
+    struct congestion *congestion = create(topology);
+    struct congestion_pair *pairs = calloc(4096, sizeof(*pairs));
+    assert_non_null(pairs);
+    size_t count = halo(topology, 64, pairs);
+    for (size_t i = 0; i < count; i++)
+        if (pairs[i].source / 64 != pairs[i].destination / 64 && pairs[i].source % 16 == 0)
+            pairs[i].bytes = 80 * MB;
+    for (uint64_t w = 0; w < 10; w++)
+        update(congestion, w, pairs, count);
+    assert_int_equal(count_state(congestion, topology, CONGESTION_HOT), 0);
+    free(pairs);
+    congestion_destroy(congestion);
+    topology_destroy(topology);
+}
+
+static void the_link_of_a_bottleneck_is_hot_and_cools(void **state)
+{
+    (void)state;
+    struct topology *topology = network_short("torus:4,4,4");
+    struct congestion *congestion = create(topology);
+    struct congestion_pair pairs[385];
+    uint32_t link = topology_link_between(topology, 0, 1);
+    for (uint64_t w = 10; w < 40; w++) {
+        size_t count = halo(topology, 5 * MB, pairs);
+        if (w >= 20 && w < 30)
+            pairs[count++] = pair(0, 1, 100 * MB); /* out of order, and a second time */
+        update(congestion, w, pairs, count);
+        bool hot = look(congestion, link).state == CONGESTION_HOT;
+        if (w < 20 || w > 38)
+            assert_false(hot);
+        else if (w >= 23 && w < 30)
+            assert_true(hot);
+        assert_int_equal(count_state(congestion, topology, CONGESTION_HOT), hot);
+    }
+    assert_int_equal(look(congestion, link).peak, 105 * MB);
+    congestion_destroy(congestion);
+    topology_destroy(topology);
+}
+
+static void a_single_window_makes_nothing_hot(void **state)
+{
+    (void)state;
+    struct topology *topology = network_short("torus:4,4,4");
+    struct congestion *congestion = create(topology);
+    struct congestion_pair pairs[385];
+    for (uint64_t w = 0; w < 40; w++) {
+        size_t count = halo(topology, 5 * MB, pairs);
+        if (w == 0 || w == 20) /* the start of a job, and a spike */
+            pairs[0].bytes = w == 0 ? 500 * MB : 60 * MB;
+        update(congestion, w, pairs, count);
+        assert_int_equal(count_state(congestion, topology, CONGESTION_HOT), 0);
+    }
+    congestion_destroy(congestion);
+    topology_destroy(topology);
+}
+
+static void a_small_load_is_never_hot(void **state)
+{
+    (void)state;
+    struct topology *topology = network_short("torus:4,4,4");
+    struct congestion *congestion = create(topology);
+    struct congestion_pair pairs[385];
+    for (uint64_t w = 0; w < 10; w++) {
+        size_t count = halo(topology, 9000, pairs);
+        pairs[0].bytes = 900000;
+        update(congestion, w, pairs, count);
+    }
+    assert_int_equal(count_state(congestion, topology, CONGESTION_HOT), 0);
+    congestion_destroy(congestion);
+    topology_destroy(topology);
+}
+
+static void known_capacity_decides_with_hysteresis(void **state)
+{
+    (void)state;
+    struct topology *topology = machine_line(4, 100.0 * MB);
+    struct congestion *congestion = create(topology);
+    uint32_t link = topology_link_between(topology, 1, 2);
+    static const struct {
+        uint64_t megabytes;
+        enum congestion_state state;
+    } steps[] = {{65, CONGESTION_BUSY}, {80, CONGESTION_HOT},  {60, CONGESTION_HOT},
+                 {45, CONGESTION_BUSY}, {65, CONGESTION_BUSY}, {80, CONGESTION_HOT}};
+    uint64_t window = 0;
+    for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); s++)
+        for (unsigned i = 0; i < 12; i++) {
+            struct congestion_pair one = pair(0, 3, steps[s].megabytes * MB);
+            update(congestion, window++, &one, 1);
+            if (i == 11) {
+                struct congestion_link told = look(congestion, link);
+                assert_int_equal(told.state, steps[s].state);
+                assert_true(fabs(told.share - (double)steps[s].megabytes / 100) < 1e-12);
+            }
+        }
+    congestion_destroy(congestion);
+    topology_destroy(topology);
+}
+
+static void hot_and_slow_is_congested(void **state)
+{
+    (void)state;
+    struct topology *topology = machine_line(4, 100.0 * MB);
+    struct congestion *congestion = create(topology);
+    uint32_t link = topology_link_between(topology, 1, 2),
+             other = topology_link_between(topology, 3, 2);
+    uint64_t window = 0;
+    static const struct {
+        double latency;
+        enum congestion_state state;
+    } steps[] = {{1.1, CONGESTION_HOT},
+                 {2, CONGESTION_CONGESTED},
+                 {1.1, CONGESTION_CONGESTED},
+                 {1, CONGESTION_HOT}};
+    for (size_t s = 0; s < 4; s++) {
+        for (unsigned i = 0; i < 12; i++) {
+            struct congestion_pair pairs[2] = {slow_pair(0, 3, 90 * MB, steps[s].latency),
+                                               slow_pair(3, 2, 10 * MB, 3)};
+            update(congestion, window++, pairs, 2);
+        }
+        struct congestion_link told = look(congestion, link);
+        assert_int_equal(told.state, steps[s].state);
+        assert_true(fabs(told.latency - steps[s].latency) < 1e-5);
+        assert_int_equal(look(congestion, other).state, CONGESTION_BUSY); /* slow, and not hot */
+    }
+    /* nothing is known of latency any more */
+    for (unsigned i = 0; i < 20; i++) {
+        struct congestion_pair one = pair(0, 3, 90 * MB);
+        update(congestion, window++, &one, 1);
+    }
+    assert_int_equal(look(congestion, link).state, CONGESTION_HOT);
+    assert_true(isnan(look(congestion, link).latency));
+    congestion_destroy(congestion);
+    topology_destroy(topology);
+}
+
+/* A load that swings around every threshold. */
+static void states_hold_for_a_while(void **state)
+{
+    (void)state;
+    struct topology *topology = machine_line(3, 100.0 * MB);
+    struct congestion *congestion = create(topology);
+    struct noise noise = {.state = 3};
+    uint32_t link = topology_link_between(topology, 0, 1);
+    uint64_t changed = 0;
+    unsigned changes = 0;
+    bool was = false;
+    for (uint64_t w = 0; w < 500; w++) {
+        struct congestion_pair one =
+            slow_pair(0, 2, noise_uint(&noise) % 130 * MB, 0.9 + 0.6 * noise_uniform(&noise));
+        update(congestion, w, &one, 1);
+        struct congestion_link told = look(congestion, link);
+        bool hot = told.state >= CONGESTION_HOT;
+        assert_true(told.since <= w);
+        if (hot != was) {
+            assert_true(w - changed >= CONGESTION_DEFAULTS.hold);
+            assert_int_equal(told.since, w);
+            changed = w;
+            changes++;
+        }
+        was = hot;
+    }
+    assert_true(changes > 2 && changes < 60);
+    congestion_destroy(congestion);
+    topology_destroy(topology);
+}
+
+static void measured_above_modelled_shows_background_traffic(void **state)
+{
+    (void)state;
+    struct topology *topology = machine_line(3, 100.0 * MB);
+    struct congestion *congestion = create(topology);
+    uint32_t link = topology_link_between(topology, 0, 1), back = topology_reverse(topology, link);
+    for (uint64_t w = 0; w < 60; w++) {
+        struct congestion_pair one = pair(0, 2, (10 + w % 2 * 10) * MB);
+        uint64_t background = w < 30 ? 0 : 70 * MB;
+        assert_int_equal(congestion_measured(congestion, link, one.bytes + background, 0), 0);
+        assert_int_equal(congestion_measured(congestion, back, 1234, 1), 0);
+        update(congestion, w, &one, 1);
+        if (w == 29) {
+            assert_true(look(congestion, link).ratio == 1);
+            assert_int_equal(look(congestion, link).state, CONGESTION_BUSY);
+        }
+    }
+    struct congestion_link told = look(congestion, link);
+    assert_int_equal(told.measured, 90 * MB);
+    assert_true(told.ratio > 4 && told.ratio < 6);
+    assert_int_equal(told.state, CONGESTION_HOT); /* whoever fills it */
+    told = look(congestion, back);
+    assert_true(told.packets && told.measured == 1234 && isnan(told.ratio));
+    update(congestion, 60, NULL, 0);
+    assert_true(look(congestion, link).measured == CONGESTION_UNKNOWN);
+    assert_true(isnan(look(congestion, link).ratio));
+    congestion_destroy(congestion);
+    topology_destroy(topology);
+}
+
+/* ---- the incremental form against sums from nothing ---- */
+
+struct plain {
+    double average[1024], weight;
+    uint64_t peak[1024];
+};
+
+static void draw_window(struct congestion_pair *pairs, size_t count, uint32_t vertices, bool all,
+                        struct noise *noise)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!all && noise_uint(noise) % 10 != 0)
+            continue;
+        pairs[i] = (struct congestion_pair){.source = (uint32_t)(noise_uint(noise) % vertices),
+                                            .destination = (uint32_t)(noise_uint(noise) % vertices),
+                                            .bytes = noise_uint(noise) % 5 * MB,
+                                            .messages = noise_uint(noise) % 50,
+                                            .matched = noise_uint(noise) % 3};
+        pairs[i].log_latency = pairs[i].matched == 0 ? 0 : noise_gauss(noise);
+    }
+}
+
+static void assert_window(const struct congestion *congestion, const struct topology *topology,
+                          const struct congestion_pair *pairs, size_t count, struct plain *plain)
+{
+    uint32_t links = topology_links(topology), route[64];
+    struct {
+        uint64_t bytes, messages, matched;
+        double log_sum;
+    } *sums = calloc(links, sizeof(*sums));
+    assert_non_null(sums);
+    for (size_t p = 0; p < count; p++) {
+        uint32_t length =
+            topology_route(topology, pairs[p].source, pairs[p].destination, route, 64);
+        for (uint32_t k = 0; length != TOPOLOGY_NONE && k < length; k++) {
+            sums[route[k]].bytes += pairs[p].bytes;
+            sums[route[k]].messages += pairs[p].messages;
+            sums[route[k]].matched += pairs[p].matched;
+            sums[route[k]].log_sum += pairs[p].log_latency;
+        }
+    }
+    double fade = exp2(-1 / CONGESTION_DEFAULTS.half_life);
+    plain->weight = plain->weight * fade + 1;
+    for (uint32_t link = 0; link < links; link++) {
+        struct congestion_link told;
+        plain->average[link] = plain->average[link] * fade + (double)sums[link].bytes;
+        plain->peak[link] =
+            sums[link].bytes > plain->peak[link] ? sums[link].bytes : plain->peak[link];
+        if (!congestion_link(congestion, link, &told))
+            continue;
+        assert_int_equal(told.bytes, sums[link].bytes);
+        assert_int_equal(told.messages, sums[link].messages);
+        assert_int_equal(told.peak, plain->peak[link]);
+        assert_true(fabs(told.average - plain->average[link] / plain->weight) < 1e-3);
+        if (sums[link].matched == 0)
+            assert_true(isnan(told.latency));
+        else
+            assert_true(fabs(log(told.latency) - sums[link].log_sum / (double)sums[link].matched) <
+                        1e-4);
+    }
+    free(sums);
+}
+
+static void windows_are_as_if_summed_up_anew(void **state)
+{
+    (void)state;
+    struct noise noise = {.state = 21};
+    for (unsigned round = 0; round < 25; round++) {
+        struct topology *topology = network_random(round % 5, &noise);
+        struct congestion *congestion = create(topology), *shuffled = create(topology);
+        struct congestion_pair pairs[80], mixed[80];
+        struct plain plain = {.weight = 0};
+        uint32_t vertices = topology_vertices(topology);
+        assert_true(topology_links(topology) <= 1024);
+        for (uint64_t w = 0; w < 12; w++) {
+            size_t count = w == 7 ? 0 : 80;
+            draw_window(pairs, 80, vertices, w == 0, &noise);
+            for (size_t i = 0; i < 80; i++)
+                mixed[i] = pairs[79 - i];
+            update(congestion, w, pairs, count);
+            update(shuffled, w, mixed, count);
+            assert_window(congestion, topology, pairs, count, &plain);
+            for (uint32_t link = 0; link < topology_links(topology); link++) {
+                struct congestion_link a, b;
+                memset(&a, 0, sizeof(a));
+                memset(&b, 0, sizeof(b));
+                assert_int_equal(congestion_link(congestion, link, &a),
+                                 congestion_link(shuffled, link, &b));
+                assert_true(a.state == b.state && a.average == b.average && a.bytes == b.bytes &&
+                            (a.latency == b.latency || isnan(a.latency)));
+            }
+        }
+        congestion_destroy(congestion);
+        congestion_destroy(shuffled);
+        topology_destroy(topology);
+    }
+}
+
+static void windows_left_out_carry_nothing(void **state)
+{
+    (void)state;
+    struct topology *topology = network_short("torus:4,4");
+    struct congestion *one = create(topology), *two = create(topology);
+    struct congestion_pair load = pair(0, 1, 64 * MB);
+    uint32_t link = topology_link_between(topology, 0, 1);
+    update(one, 5, &load, 1);
+    update(two, 5, &load, 1);
+    for (uint64_t w = 6; w < 12; w++)
+        update(two, w, NULL, 0);
+    update(one, 12, &load, 1);
+    update(two, 12, &load, 1);
+    assert_true(fabs(look(one, link).average - look(two, link).average) < 1e-3);
+    update(one, UINT64_MAX - 1, &load, 1);
+    assert_true(look(one, link).average > 0 && isfinite(look(one, link).average));
+    congestion_destroy(one);
+    congestion_destroy(two);
+    topology_destroy(topology);
+}
+
+/* ---- routes of links ---- */
+
+static int compare_routes(const struct congestion_pair *pairs, size_t a, size_t b)
+{
+    if (pairs[a].bytes != pairs[b].bytes)
+        return pairs[a].bytes > pairs[b].bytes ? -1 : 1;
+    if (pairs[a].messages != pairs[b].messages)
+        return pairs[a].messages > pairs[b].messages ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+static void try_routes(const struct topology *topology, const struct congestion_pair *pairs,
+                       size_t count, const uint32_t *links, size_t link_count, size_t top)
+{
+    struct congestion_route *out = calloc(link_count * top + 1, sizeof(*out));
+    size_t found = 0, at = 0, *order = calloc(count + 1, sizeof(*order));
+    assert_true(out != NULL && order != NULL);
+    assert_int_equal(congestion_routes(topology, pairs, count, links, link_count, top, out, &found),
+                     0);
+    for (size_t l = 0; l < link_count; l++) {
+        size_t crossing = 0;
+        for (size_t p = 0; p < count; p++) {
+            if (!topology_crosses(topology, pairs[p].source, pairs[p].destination, links[l]))
+                continue;
+            size_t place = crossing++;
+            for (; place > 0 && compare_routes(pairs, p, order[place - 1]) < 0; place--)
+                order[place] = order[place - 1];
+            order[place] = p;
+        }
+        for (size_t i = 0; i < crossing && i < top; i++, at++) {
+            assert_true(at < found);
+            assert_int_equal(out[at].link, links[l]);
+            assert_int_equal(out[at].pair, order[i]);
+            assert_int_equal(out[at].length, topology_distance(topology, pairs[order[i]].source,
+                                                               pairs[order[i]].destination));
+        }
+    }
+    assert_int_equal(at, found);
+    free(out);
+    free(order);
+}
+
+static void routes_of_a_link_come_largest_first(void **state)
+{
+    (void)state;
+    struct noise noise = {.state = 77};
+    for (unsigned round = 0; round < 30; round++) {
+        struct topology *topology = network_random(round % 5, &noise);
+        struct congestion_pair pairs[80];
+        uint32_t links = topology_links(topology), *all = calloc(links + 1u, sizeof(*all));
+        assert_non_null(all);
+        for (uint32_t link = 0; link < links; link++)
+            all[link] = link;
+        draw_window(pairs, 80, topology_vertices(topology), true, &noise);
+        for (size_t top = 0; top < 5; top++) {
+            try_routes(topology, pairs, 80, all, links, top);
+            try_routes(topology, pairs, 80, all, links < 3 ? links : 3, top);
+        }
+        try_routes(topology, pairs, 80, all, links, 200);
+        free(all);
+        topology_destroy(topology);
+    }
+}
+
+/* ---- refusals ---- */
+
+static void what_makes_no_sense_is_left_out(void **state)
+{
+    (void)state;
+    struct topology *topology = network_short("torus:4,4");
+    struct congestion *congestion = create(topology);
+    struct congestion_pair pairs[] = {
+        pair(0, 99, MB),
+        pair(UINT32_MAX, 1, MB),
+        pair(3, 3, MB),
+        {2, 3, UINT64_MAX, UINT64_MAX, 5, (double)NAN},
+        {3, 2, 1, 1, UINT64_MAX, (double)INFINITY},
+    };
+    size_t count;
+    for (uint64_t w = 0; w < 5; w++)
+        update(congestion, w, pairs, 5);
+    assert_int_equal(congestion_skipped(congestion), 10);
+    congestion_pairs(congestion, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(congestion_update(congestion, 4, 1, NULL, 0), -HOLTER_ERANGE);
+    assert_int_equal(congestion_update(congestion, 5, 0, NULL, 0), -HOLTER_ERANGE);
+    assert_int_equal(congestion_update(congestion, 5, (double)NAN, NULL, 0), -HOLTER_ERANGE);
+    assert_int_equal(congestion_measured(congestion, 64, 1, 0), -HOLTER_ERANGE);
+    struct congestion_link link;
+    assert_false(congestion_link(congestion, 64, &link));
+    assert_true(congestion_bytes(congestion) > 0);
+    update(congestion, 5, NULL, 0);
+    assert_int_equal(count_state(congestion, topology, CONGESTION_BUSY), 0);
+    congestion_destroy(congestion);
+    congestion_destroy(NULL);
+    struct congestion_params bad = CONGESTION_DEFAULTS;
+    bad.cool_share = 0.9;
+    assert_int_equal(congestion_create(&congestion, topology, &bad), -HOLTER_ERANGE);
+    bad = CONGESTION_DEFAULTS;
+    bad.half_life = (double)NAN;
+    assert_int_equal(congestion_create(&congestion, topology, &bad), -HOLTER_ERANGE);
+    topology_destroy(topology);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_hot_in_a_balanced_job),
+        cmocka_unit_test(a_barrier_does_not_make_the_halo_hot),
+        cmocka_unit_test(the_link_of_a_bottleneck_is_hot_and_cools),
+        cmocka_unit_test(a_single_window_makes_nothing_hot),
+        cmocka_unit_test(a_small_load_is_never_hot),
+        cmocka_unit_test(known_capacity_decides_with_hysteresis),
+        cmocka_unit_test(hot_and_slow_is_congested),
+        cmocka_unit_test(states_hold_for_a_while),
+        cmocka_unit_test(measured_above_modelled_shows_background_traffic),
+        cmocka_unit_test(windows_are_as_if_summed_up_anew),
+        cmocka_unit_test(windows_left_out_carry_nothing),
+        cmocka_unit_test(routes_of_a_link_come_largest_first),
+        cmocka_unit_test(what_makes_no_sense_is_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
