@@ -10,8 +10,8 @@
  * length; link_loads_settle() sums up the rings that were touched. Other networks, and routes given by
  * tables: the route is walked.
  *
- * Memory: 16 bytes a link, 48 a vertex, and for Cartesian networks (16 + 4 * sizes of all-to-all
- * dimensions) a vertex and dimension and direction.
+ * Memory: 16 bytes a link, 48 a vertex, 8 a route by table, and in Cartesian networks about 54 a vertex and
+ * dimension, or where it is all-to-all 12 and 4 times its size.
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_NETWORK_LINK_LOADS_H
 #define HOLTER_ANALYSIS_NETWORK_LINK_LOADS_H

@@ -14,7 +14,9 @@
  *
  * In fat trees and dragonflies no route passes through a node; elsewhere nodes forward.
  *
- * Memory: 8 bytes a link for the loads, 12 for the graph, 60 a vertex.
+ * Memory: 20 bytes a link (24 if the network is not Cartesian), 75 a vertex and 4 more a dimension.
+ * About 20 microseconds for a route of length 10 on 2,048 nodes with 18,432 directed links and delta 0 or 1,
+ * 60 with 2 or 3.
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REROUTE_H
 #define HOLTER_ANALYSIS_NETWORK_REROUTE_H
@@ -34,9 +36,7 @@ enum reroute_first {
 
 struct reroute_params {
     enum reroute_first first;
-    uint32_t
-        delta; /**< links, at most REROUTE_MOST_DELTA; with Eq. 1 it changes nothing, since the route
-                         itself has length l */
+    uint32_t delta; /**< links, at most REROUTE_MOST_DELTA; Eq. 1 does not depend on it */
 };
 
 /** A route and what goes over it. */

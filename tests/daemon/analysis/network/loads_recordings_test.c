@@ -241,6 +241,71 @@ static void hot_routes_of_a_cluster_improve_as_in_the_paper(void **state)
     close_job(&job);
 }
 
+/* ---- states ---- */
+
+/* The same window ten times. @return links that are hot then, and the largest of their loads */
+static size_t count_hot(const struct topology *topology, const struct congestion_pair *pairs,
+                        size_t count, uint64_t *largest)
+{
+    struct congestion *congestion = NULL;
+    size_t hot = 0;
+    assert_int_equal(congestion_create(&congestion, topology, &CONGESTION_DEFAULTS), 0);
+    for (uint64_t window = 0; window < 10; window++)
+        assert_int_equal(congestion_update(congestion, window, 1, pairs, count), 0);
+    *largest = 0;
+    for (uint32_t link = 0; link < topology_links(topology); link++) {
+        struct congestion_link told;
+        if (!congestion_link(congestion, link, &told) || told.state != CONGESTION_HOT)
+            continue;
+        *largest = told.bytes > *largest ? told.bytes : *largest;
+        hot++;
+    }
+    congestion_destroy(congestion);
+    return hot;
+}
+
+/* The halo exchange loads the heaviest link 2.8 times as much as the mean. */
+static void a_halo_exchange_has_no_hot_link(void **state)
+{
+    (void)state;
+    struct job job = open_job(0, 2048);
+    struct congestion_pair *pairs = calloc(job.count, sizeof(*pairs));
+    uint64_t largest;
+    assert_non_null(pairs);
+    for (uint32_t i = 0; i < job.count; i++)
+        pairs[i] = (struct congestion_pair){.source = job.pairs[i].source,
+                                            .destination = job.pairs[i].destination,
+                                            .bytes = (uint64_t)job.pairs[i].bytes,
+                                            .messages = 1};
+    assert_int_equal(count_hot(job.topology, pairs, job.count, &largest), 0);
+    free(pairs);
+    close_job(&job);
+}
+
+/* I/O over eight nodes: the last links of each are. A megabyte a route. */
+static void funnels_of_io_are_hot(void **state)
+{
+    (void)state;
+    struct topology *topology = network_short("torus:4,4,4,4,2/order=A,B,C,D,E");
+    struct recorded_hops recorded = recorded_routes("IoDefault_Mira_n512_c16");
+    struct congestion_pair *pairs = calloc(recorded.count, sizeof(*pairs));
+    size_t count = 0;
+    uint64_t largest;
+    assert_non_null(pairs);
+    for (uint32_t i = 0; i < recorded.count; i += recorded_route_length(&recorded, i))
+        pairs[count++] =
+            (struct congestion_pair){.source = recorded.hops[i].source / RANKS,
+                                     .destination = recorded.hops[i].destination / RANKS,
+                                     .bytes = 1000000,
+                                     .messages = 1};
+    size_t hot = count_hot(topology, pairs, count, &largest);
+    assert_int_equal(largest, 33000000);
+    assert_int_equal(hot, 32); /* above four times the mean, 3.43 MB */
+    free(pairs);
+    free(recorded.hops);
+    topology_destroy(topology);
+}
+
 /* ---- counters of Blue Gene/P, 8x8x8 ---- */
 
 struct counted {
@@ -333,6 +398,8 @@ int main(void)
         cmocka_unit_test(optimised_io_loads_links_less),
         cmocka_unit_test(hot_routes_of_the_whole_job_improve_little),
         cmocka_unit_test(hot_routes_of_a_cluster_improve_as_in_the_paper),
+        cmocka_unit_test(a_halo_exchange_has_no_hot_link),
+        cmocka_unit_test(funnels_of_io_are_hot),
         cmocka_unit_test(measured_packets_are_told_link_by_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
