@@ -129,6 +129,13 @@ static void say_hello(struct client *c)
     c->unanswered++;
 }
 
+static enum wire_type slow_answer(const char *op)
+{
+    return !strcmp(op, "remap")     ? WIRE_TYPE_MAPPING
+           : !strcmp(op, "reroute") ? WIRE_TYPE_ROUTES
+                                    : (enum wire_type)0;
+}
+
 int64_t client_request(struct client *c, enum request_kind kind, const struct wire_request *request)
 {
     if (c->pending_count == CLIENT_PENDING)
@@ -138,7 +145,7 @@ int64_t client_request(struct client *c, enum request_kind kind, const struct wi
     int error = send_message(c, WIRE_TYPE_REQUEST, &numbered);
     if (error)
         return error;
-    c->pending[c->pending_count++] = (struct pending){numbered.id, kind};
+    c->pending[c->pending_count++] = (struct pending){numbered.id, kind, slow_answer(numbered.op)};
     return (int64_t)numbered.id;
 }
 
@@ -244,14 +251,28 @@ static void on_refused(struct client *c, const struct wire_refused *refused)
 
 /* ---- receiving ----------------------------------------------------------- */
 
+/* First request under way that such messages answer; 0: any that are not slow. NULL: none is. */
+static const struct pending *answered_by(const struct client *c, enum wire_type slow)
+{
+    for (size_t i = 0; i < c->pending_count; i++)
+        if (c->pending[i].slow == slow)
+            return &c->pending[i];
+    return NULL;
+}
+
 static int on_reply(struct client *c, struct client_message *out)
 {
     const struct wire_reply *reply = &c->message.reply;
-    /* Answers come in the order of the requests; one that answers nothing we asked is dropped. */
-    if (c->pending_count == 0 || c->pending[0].id != reply->id)
+    const struct pending *first = answered_by(c, (enum wire_type)0);
+    size_t at = 0;
+    while (at < c->pending_count && c->pending[at].id != reply->id)
+        at++;
+    /* Answers come in the order of the requests, but for slow ones; one that answers nothing we asked is
+     * dropped. */
+    if (at == c->pending_count || (!c->pending[at].slow && &c->pending[at] != first))
         return 0;
-    enum request_kind kind = c->pending[0].kind;
-    memmove(c->pending, c->pending + 1, --c->pending_count * sizeof *c->pending);
+    enum request_kind kind = c->pending[at].kind;
+    memmove(c->pending + at, c->pending + at + 1, (--c->pending_count - at) * sizeof *c->pending);
     if (kind == REQUEST_FOLLOW) {
         follow_reply(c, reply);
         return 0;
@@ -276,9 +297,10 @@ static int on_front(struct client *c, struct client_message *out)
     default:
         break;
     }
-    if (c->pending_count == 0)
+    int slow = c->message.type == WIRE_TYPE_MAPPING || c->message.type == WIRE_TYPE_ROUTES;
+    const struct pending *asked = answered_by(c, slow ? c->message.type : (enum wire_type)0);
+    if (!asked)
         return 0;
-    const struct pending *asked = &c->pending[0];
     if (asked->kind == REQUEST_FOLLOW && !follow_answer(c, asked->id))
         return 0;
     *out = (struct client_message){.message = &c->message,

@@ -45,6 +45,9 @@ enum request_kind { REQUEST_USER, REQUEST_FOLLOW };
 struct pending {
     uint64_t id;
     enum request_kind kind;
+    enum wire_type
+        slow; /* what answers it, where the daemon takes its time over that and answers others
+                            meanwhile; 0: answered in turn */
 };
 
 struct client {
@@ -68,7 +71,7 @@ struct client {
     uint64_t hello_ns;   /* when the last hello left, CLOCK_MONOTONIC */
     unsigned unanswered; /* hellos without a word from the daemon since */
 
-    struct pending pending[CLIENT_PENDING]; /* in the order asked */
+    struct pending pending[CLIENT_PENDING]; /* in the order asked; answered so, but for slow ones */
     size_t pending_count;
     uint64_t failed[CLIENT_PENDING]; /* requests of the user that went down with a connection */
     size_t failed_count;

@@ -42,7 +42,8 @@ static void ask(struct client *c, const struct client_part *piece)
     strcpy(c->follow.sync, "sync/1");
     if (c->pending_count < CLIENT_PENDING)
         c->pending[c->pending_count++] =
-            (struct pending){++c->next_id, piece->bytes[1] & 1 ? REQUEST_FOLLOW : REQUEST_USER};
+            (struct pending){++c->next_id, piece->bytes[1] & 1 ? REQUEST_FOLLOW : REQUEST_USER,
+                             piece->bytes[1] & 2 ? WIRE_TYPE_MAPPING : (enum wire_type)0};
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
