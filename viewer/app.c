@@ -205,6 +205,64 @@ static void save_picture(struct app *a)
     a->ui.notice_until_ms = now_ms() + 5000;
 }
 
+/* ---- better mappings and routes ----------------------------------------------------------------
+ */
+
+static void ask_suggestion(struct app *a, enum suggestion_kind kind)
+{
+    char argument[2 * COMMGRAM_LIST];
+    const char *objective = kind == SUGGEST_MAPPING ? ui_objective_name(a->ui.objective) : "";
+    char *asked = kind == SUGGEST_MAPPING
+                      ? ui_remap_argument(&a->ui, a->model, argument, sizeof argument)
+                      : ui_reroute_argument(&a->ui, a->model, argument, sizeof argument);
+    if (!asked) {
+        snprintf(a->ui.notice, sizeof a->ui.notice, "the selected ranks are too many to be named");
+        a->ui.notice_until_ms = now_ms() + 5000;
+        return;
+    }
+    a->ui.applied &= ~(1u << kind);
+    connection_suggest(a->connection, a->model, kind, objective, asked);
+}
+
+/* The suggested mapping: "rank node" a line, nodes as the network numbers them. */
+static int write_mapping(const struct suggestion *s, const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return -errno;
+    for (uint32_t rank = 0; rank < s->seat_count; rank++)
+        if (s->seats[rank] != TOPOLOGY_NONE)
+            fprintf(file, "%u %u\n", rank, s->seats[rank]);
+    int failed = ferror(file);
+    return fclose(file) == 0 && !failed ? 0 : -EIO;
+}
+
+static void save_mapping(struct app *a)
+{
+    char path[120];
+    snprintf(path, sizeof path, "holter-%s.mapping", a->model->job);
+    int error = write_mapping(&a->model->network.suggestions[SUGGEST_MAPPING], path);
+    if (error)
+        snprintf(a->ui.notice, sizeof a->ui.notice, "no file: %.100s", holter_strerror(error));
+    else
+        snprintf(a->ui.notice, sizeof a->ui.notice, "mapping saved as %.120s", path);
+    a->ui.notice_until_ms = now_ms() + 5000;
+}
+
+static void do_suggestions(struct app *a, int effects)
+{
+    if (effects & UI_REMAP)
+        ask_suggestion(a, SUGGEST_MAPPING);
+    if (effects & UI_REROUTE)
+        ask_suggestion(a, SUGGEST_ROUTES);
+    if (effects & UI_DISCARD) {
+        connection_give_up(a->connection, a->ui.discarded);
+        suggestion_clear(&a->model->network.suggestions[a->ui.discarded]);
+    }
+    if (effects & UI_MAPPING)
+        save_mapping(a);
+}
+
 /* ---- the window --------------------------------------------------------------------------------
  */
 
@@ -279,6 +337,7 @@ static int loop(struct app *a, struct window *window, struct waker *waker,
         }
         if (effects & UI_PICTURE)
             save_picture(a);
+        do_suggestions(a, effects);
         int news = turn(a, window, &offered);
         waker_rearm(waker);
         int moved = ui_tick(&a->ui, now_ms());

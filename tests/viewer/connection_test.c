@@ -1,4 +1,4 @@
-/* Questions about the CommGram, against a daemon played by the test. Time is the test's own. */
+/* Questions about the CommGram and the network, against a daemon played by the test. Time is the test's own. */
 #include "viewer/link/connection.h"
 
 #include "tests/directory.h"
@@ -29,6 +29,9 @@ struct bed {
     int silent, refuse; /* pictures are not answered, or refused */
     unsigned pictures;  /* questions about them */
     char argument[256]; /* of the last one */
+    zmq_msg_t asker;    /* of the search that goes on */
+    uint64_t search;    /* its id; 0: none does */
+    unsigned statuses;
 };
 
 static void answer(struct bed *bed, zmq_msg_t *identity, const struct wire_request *request)
@@ -49,7 +52,19 @@ static void answer(struct bed *bed, zmq_msg_t *identity, const struct wire_reque
         } else {
             fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_COMMGRAM, &picture);
         }
+    } else if (!strcmp(request->op, "remap")) {
+        const struct wire_mapping begun = {
+            .job = "7.0", .objective = "hop-bytes", .progress = 0.25};
+        snprintf(bed->argument, sizeof bed->argument, "%s", request->argument);
+        fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_MAPPING, &begun);
+        zmq_msg_copy(&bed->asker, identity);
+        bed->search = request->id;
+        return;
+    } else if (!strcmp(request->op, "reroute")) {
+        reply.code = -HOLTER_EUSAGE;
+        reply.text = "no such link";
     } else if (!strcmp(request->op, "status")) {
+        bed->statuses++;
         const struct wire_job_row row = {
             .job = "7.0", .app = "a", .state = bed->ended ? "ended" : "running"};
         const struct wire_status status = {
@@ -92,6 +107,7 @@ static int make(void **state, int ended)
 {
     struct bed *bed = calloc(1, sizeof *bed);
     bed->ended = ended;
+    zmq_msg_init(&bed->asker);
     char why[300] = "";
     assert_int_equal(directory_make(bed->top), 0);
     snprintf(bed->daemon.endpoint, sizeof bed->daemon.endpoint, "ipc://%s/d", bed->top);
@@ -121,6 +137,7 @@ static int teardown(void **state)
     struct bed *bed = *state;
     connection_close(bed->connection);
     model_destroy(bed->model);
+    zmq_msg_close(&bed->asker);
     fake_daemon_finish(&bed->daemon);
     directory_remove(bed->top);
     free(bed);
@@ -190,6 +207,84 @@ static void an_error_is_told_and_tried_again_later(void **state)
     assert_int_equal(bed->pictures, 2);
 }
 
+/* The search ends, with a mapping or without. */
+static void end_search(struct bed *bed, int code)
+{
+    const struct wire_seat_row seats[] = {{0, 1}, {1, 0}};
+    const struct wire_gain_row gain = {"hop-bytes", 10, 8, 8};
+    const struct wire_mapping mapping = {.job = "7.0",
+                                         .objective = "hop-bytes",
+                                         .progress = 1,
+                                         .gains = &gain,
+                                         .gains_count = 1,
+                                         .seats = seats,
+                                         .seats_count = 2};
+    const struct wire_reply reply = {.id = bed->search, .code = code, .text = "stopped"};
+    if (!code)
+        fake_daemon_answer(&bed->daemon, &bed->asker, WIRE_TYPE_MAPPING, &mapping);
+    fake_daemon_answer(&bed->daemon, &bed->asker, WIRE_TYPE_REPLY, &reply);
+}
+
+static void begin_search(struct bed *bed)
+{
+    assert_int_equal(connection_suggest(bed->connection, bed->model, SUGGEST_MAPPING, "hop-bytes",
+                                        "objective=hop-bytes"),
+                     0);
+    assert_true(bed->model->network.suggestions[SUGGEST_MAPPING].waiting);
+    UNTIL(bed, bed->search);
+    UNTIL(bed, bed->model->network.suggestions[SUGGEST_MAPPING].progress > 0.2);
+    assert_string_equal(bed->argument, "objective=hop-bytes");
+}
+
+static void others_are_answered_while_a_mapping_is_searched(void **state)
+{
+    struct bed *bed = *state;
+    const struct suggestion *s = &bed->model->network.suggestions[SUGGEST_MAPPING];
+    begin_search(bed);
+    unsigned statuses = bed->statuses;
+    for (uint64_t ms = 10000; bed->statuses < statuses + 3; ms += 5000) {
+        fake_daemon_serve(&bed->daemon, take_front, bed);
+        connection_pump(bed->connection, bed->model, ms, 10);
+    }
+    assert_int_equal(want(bed, &first, 1000), 1);
+    UNTIL(bed, bed->model->commgram.now.version && !bed->model->commgram.waiting);
+    assert_true(s->waiting && !s->ready);
+    end_search(bed, 0);
+    UNTIL(bed, !s->waiting);
+    assert_true(s->ready && s->seat_count == 2 && s->seats[0] == 1 && s->gain_count == 1);
+}
+
+static void a_search_that_fails_is_told(void **state)
+{
+    struct bed *bed = *state;
+    const struct suggestion *s = bed->model->network.suggestions;
+    begin_search(bed);
+    end_search(bed, -HOLTER_ELIMIT);
+    UNTIL(bed, !s[SUGGEST_MAPPING].waiting);
+    assert_int_equal(s[SUGGEST_MAPPING].error, -HOLTER_ELIMIT);
+    assert_string_equal(s[SUGGEST_MAPPING].error_text, "stopped");
+    assert_int_equal(connection_suggest(bed->connection, bed->model, SUGGEST_ROUTES, "", "link=99"),
+                     0);
+    UNTIL(bed, !s[SUGGEST_ROUTES].waiting);
+    assert_string_equal(s[SUGGEST_ROUTES].error_text, "no such link");
+}
+
+static void a_search_that_was_given_up_leaves_nothing(void **state)
+{
+    struct bed *bed = *state;
+    struct suggestion *s = &bed->model->network.suggestions[SUGGEST_MAPPING];
+    begin_search(bed);
+    connection_give_up(bed->connection, SUGGEST_MAPPING);
+    suggestion_clear(s);
+    end_search(bed, 0);
+    unsigned statuses = bed->statuses;
+    for (uint64_t ms = 10000; bed->statuses < statuses + 3; ms += 5000) {
+        fake_daemon_serve(&bed->daemon, take_front, bed);
+        connection_pump(bed->connection, bed->model, ms, 10);
+    }
+    assert_true(!s->ready && !s->waiting && !s->error);
+}
+
 static void where_no_job_runs_the_last_is_shown(void **state)
 {
     struct bed *bed = *state;
@@ -205,6 +300,9 @@ int main(void)
         T(another_waits_until_half_a_second_has_passed),
         T(one_question_at_a_time),
         T(an_error_is_told_and_tried_again_later),
+        T(others_are_answered_while_a_mapping_is_searched),
+        T(a_search_that_fails_is_told),
+        T(a_search_that_was_given_up_leaves_nothing),
         cmocka_unit_test_setup_teardown(where_no_job_runs_the_last_is_shown, setup_ended, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

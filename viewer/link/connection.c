@@ -25,12 +25,13 @@ struct connection {
     char endpoint[600]; /* as the user knows it */
     char tunnel_error[600];
     uint64_t asked_ms, refreshed_ms;
-    uint64_t missed;       /* frames that the state taken last makes up for */
-    int64_t open_question; /* id of the status request under way; 0: none */
-    int64_t open_picture;  /* likewise of the question about the CommGram */
-    uint64_t picture_ms;   /* when that was asked */
-    int chosen;            /* the user named a job */
-    int ended;             /* an ended job is followed because none runs */
+    uint64_t missed;                      /* frames that the state taken last makes up for */
+    int64_t open_question;                /* id of the status request under way; 0: none */
+    int64_t open_picture;                 /* likewise of the question about the CommGram */
+    uint64_t picture_ms;                  /* when that was asked */
+    int64_t open_suggestion[SUGGESTIONS]; /* likewise of those about the network */
+    int chosen;                           /* the user named a job */
+    int ended;                            /* an ended job is followed because none runs */
 };
 
 int connection_open(struct connection **out, const struct connection_options *o, char *why,
@@ -133,22 +134,51 @@ static void follow_newest(struct connection *c, const struct model *model)
     }
 }
 
+/* An answer to a question that was given up? */
+static int is_late(const struct connection *c, const struct client_message *m)
+{
+    switch (m->message->type) {
+    case WIRE_TYPE_COMMGRAM:
+        return (int64_t)m->id != c->open_picture;
+    case WIRE_TYPE_MAPPING:
+        return (int64_t)m->id != c->open_suggestion[SUGGEST_MAPPING];
+    case WIRE_TYPE_ROUTES:
+        return (int64_t)m->id != c->open_suggestion[SUGGEST_ROUTES];
+    default:
+        return 0;
+    }
+}
+
+/* The end of a question. */
+static void take_reply(struct connection *c, struct model *model, const struct wire_reply *reply)
+{
+    int64_t id = (int64_t)reply->id;
+    if (id == c->open_question)
+        c->open_question = 0;
+    if (c->open_picture && id == c->open_picture) {
+        c->open_picture = 0;
+        commgram_replied(&model->commgram, (int)reply->code, reply->text);
+        model->version++;
+    }
+    for (int k = 0; k < SUGGESTIONS; k++) {
+        if (!c->open_suggestion[k] || id != c->open_suggestion[k])
+            continue;
+        c->open_suggestion[k] = 0;
+        network_replied(&model->network, (enum suggestion_kind)k, (int)reply->code, reply->text);
+        model->version++;
+    }
+}
+
 int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, uint64_t budget_ms)
 {
     struct client_message m;
     int applied = 0;
     uint64_t end = clock_mono_ns() + budget_ms * 1000000;
     while (client_next(c->client, 0, &m) == 1) {
-        if (m.message->type == WIRE_TYPE_REPLY && (int64_t)m.message->reply.id == c->open_question)
-            c->open_question = 0;
-        if (m.message->type == WIRE_TYPE_COMMGRAM && (int64_t)m.id != c->open_picture)
-            continue; /* of a question that was given up */
-        if (m.message->type == WIRE_TYPE_REPLY && c->open_picture &&
-            (int64_t)m.message->reply.id == c->open_picture) {
-            c->open_picture = 0;
-            commgram_replied(&model->commgram, (int)m.message->reply.code, m.message->reply.text);
-            model->version++;
-        }
+        if (is_late(c, &m))
+            continue;
+        if (m.message->type == WIRE_TYPE_REPLY)
+            take_reply(c, model, &m.message->reply);
         /* what could not be entered is counted in the model and shown in the status bar */
         model_apply(model, m.message, m.snapshot);
         applied++;
@@ -188,9 +218,32 @@ int connection_picture(struct connection *c, struct model *model,
     return 1;
 }
 
+int connection_suggest(struct connection *c, struct model *model, enum suggestion_kind kind,
+                       const char *objective, const char *argument)
+{
+    static const char *const ops[SUGGESTIONS] = {"remap", "reroute"};
+    int64_t id = client_state(c->client) == CLIENT_CONNECTED
+                     ? client_ask(c->client, ops[kind], model->job, NULL, argument)
+                     : -HOLTER_EUNREACHABLE;
+    network_asked(&model->network, kind, objective);
+    model->version++;
+    c->open_suggestion[kind] = id > 0 ? id : 0;
+    if (id > 0)
+        return 0;
+    int error = id < 0 ? (int)id : -HOLTER_EINTERNAL;
+    network_replied(&model->network, kind, error, NULL);
+    return error;
+}
+
+void connection_give_up(struct connection *c, enum suggestion_kind kind)
+{
+    c->open_suggestion[kind] = 0;
+}
+
 int connection_follow(struct connection *c, const char *job)
 {
     c->open_picture = 0;
+    memset(c->open_suggestion, 0, sizeof c->open_suggestion);
     c->chosen = 1;
     return client_follow(c->client, job, NULL);
 }

@@ -35,6 +35,16 @@ int connection_pump(struct connection *connection, struct model *model, uint64_t
 int connection_picture(struct connection *connection, struct model *model,
                        const struct commgram_request *wish, uint64_t now_ms);
 
+/** Ask for a better mapping or better routes; the answers go into the model (network.h). One question of a
+ * kind at a time: what is asked while one is open takes its place.
+ *  @param objective  of the mapping, for people; "" for routes
+ *  @return 0, or a negative error, which is told there too */
+int connection_suggest(struct connection *connection, struct model *model,
+                       enum suggestion_kind kind, const char *objective, const char *argument);
+
+/** Give up a question; its answers are passed over. */
+void connection_give_up(struct connection *connection, enum suggestion_kind kind);
+
 /** Follow another job from now on. @return 0 or a negative error */
 int connection_follow(struct connection *connection, const char *job);
 
