@@ -36,6 +36,8 @@ void flows_finish(struct flows *f)
 {
     if (f->work) {
         plan_finish(f->work);
+        link_loads_destroy(f->work->sums);
+        free(f->work->through);
         free(f->work->walk);
         free(f->work->link_ok);
         free(f->work->vertex_ok);
@@ -258,61 +260,6 @@ static void add_pairs(struct flows *f, const struct range *r)
     }
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static void load_route(struct flows *f, const struct model *m, uint32_t number)
-{
-    const struct flow *r = &f->routes[number];
-    struct flow_vertex *from = &f->vertices[r->source], *to = &f->vertices[r->destination];
-    uint32_t *links = f->work->walk;
-    from->out += r->messages;
-    from->out_bytes += r->bytes;
-    to->in += r->messages;
-    to->in_bytes += r->bytes;
-    f->most[METRIC_BYTES] = larger(f->most[METRIC_BYTES], (double)r->bytes);
-    uint32_t length = flows_walk(f, m, number, links, f->work->walk_room);
-    if (length == TOPOLOGY_NONE) {
-        f->unplaced_bytes += r->bytes;
-        return;
-    }
-    f->bytes += r->bytes;
-    f->total_messages += r->messages;
-    f->longest = length > f->longest ? length : f->longest;
-    f->hop_bytes += (double)r->bytes * length;
-    f->most[METRIC_HOP_BYTES] = larger(f->most[METRIC_HOP_BYTES], (double)r->bytes * length);
-    for (uint32_t k = 0; k < length && k < f->work->walk_room; k++) {
-        uint32_t a, b;
-        f->loads[links[k]] += r->bytes;
-        f->messages[links[k]] += r->messages;
-        if (k + 1 < length && topology_link(m->network.topology, links[k], &a, &b))
-            f->vertices[b].transit += r->bytes;
-    }
-}
-
-static void find_most(struct flows *f)
-{
-    double sum = 0;
-    for (uint32_t l = 0; l < f->link_count; l++) {
-        sum += (double)f->loads[l];
-        f->links_used += f->loads[l] > 0;
-        if (f->loads[l] > f->largest) {
-            f->largest = f->loads[l];
-            f->largest_link = l;
-        }
-    }
-    f->mean = f->links_used ? sum / f->links_used : 0;
-    for (uint32_t v = 0; v < f->vertex_count; v++) {
-        f->most[METRIC_IN] = larger(f->most[METRIC_IN], (double)f->vertices[v].in);
-        f->most[METRIC_OUT] = larger(f->most[METRIC_OUT], (double)f->vertices[v].out);
-        f->most[METRIC_TRANSIT] = larger(f->most[METRIC_TRANSIT], (double)f->vertices[v].transit);
-    }
-    f->most[METRIC_LENGTH] = f->longest;
-    f->most[METRIC_LOAD] = (double)f->largest;
-}
-
 /* Room for the links of the longest route. */
 static int make_walk(struct flow_work *w, const struct model *m)
 {
@@ -336,6 +283,8 @@ static int compute(struct flows *f, const struct model *m, const struct range *r
         if (make_plan(w, m, pairs, applied) < 0 || list_ranks(f, m, applied) < 0 ||
             make_walk(w, m) < 0)
             return -ENOMEM;
+        if (replan && flow_loads_create(w, t) < 0)
+            return -ENOMEM;
     }
     if (renew(&f->routes, w->all_count, sizeof *f->routes) < 0 ||
         renew(&f->route_marks, w->all_count, 1) < 0 ||
@@ -350,10 +299,7 @@ static int compute(struct flows *f, const struct model *m, const struct range *r
     f->vertex_count = topology_vertices(t);
     f->rank_count = m->rank_count;
     add_pairs(f, r);
-    for (uint32_t i = 0; i < f->route_count; i++)
-        load_route(f, m, i);
-    find_most(f);
-    return 0;
+    return flow_loads_compute(f, m);
 }
 
 int flows_update(struct flows *f, const struct model *m, const struct range *r, unsigned applied)

@@ -200,8 +200,11 @@ void ui_brush_metric(struct ui *ui, const struct scene_hit *hit)
     int along = fabs(ui->mouse_x - ui->press_x) >= fabs(ui->mouse_y - ui->press_y);
     double a, b;
     if (along) {
-        a = scene_hit_x(hit, ui->press_x);
-        b = scene_hit_x(hit, ui->mouse_x);
+        double pixel = (hit->x1 - hit->x0) / fmax(hit->box.w, 1);
+        a = scene_hit_x(hit, fmin(ui->press_x, ui->mouse_x));
+        b = scene_hit_x(hit, fmax(ui->press_x, ui->mouse_x));
+        a = a < hit->x0 + 1.5 * pixel ? hit->x0 : a;
+        b = b > hit->x1 - 1.5 * pixel ? hit->x1 : b; /* the largest lie upon the edge */
     } else {
         uint32_t from = ranked_at(ui, scene_hit_y(hit, ui->press_y));
         uint32_t to = ranked_at(ui, scene_hit_y(hit, ui->mouse_y));

@@ -51,7 +51,7 @@ static void gain_line(const struct stage *s, struct box box, const struct networ
     scene_text(s->brush.scene, box.x + box.w * 0.42, box.y, box.w * 0.40, TEXT_SMALL,
                TEXT_RIGHT | TEXT_FIGURES, t->text, text);
     if (fabs(share) >= 0.0005)
-        snprintf(change, sizeof change, "%+.1f %%", share * 100);
+        snprintf(change, sizeof change, "%+.1f\xc2\xa0%%", share * 100);
     scene_text(s->brush.scene, box.x + box.w * 0.82, box.y, box.w * 0.18, TEXT_SMALL,
                TEXT_RIGHT | TEXT_FIGURES,
                share < 0   ? t->good

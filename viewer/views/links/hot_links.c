@@ -71,27 +71,51 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
 /* ---- order -------------------------------------------------------------------------------------
  */
 
-struct sorting {
-    const struct stage *stage;
-    int live, column, descending;
+struct sorted {
+    double figure;
+    uint32_t link;
 };
 
-static double figure_of(const struct sorting *o, uint32_t link)
+static int falling(const void *left, const void *right)
 {
-    struct link_figures f;
-    link_figures(o->stage, o->live, link, &f);
-    double value = o->column == LATENCY ? f.latency : o->column == RATIO ? f.ratio : f.load;
-    return isnan(value) ? -1 : value;
+    const struct sorted *a = left, *b = right;
+    if (a->figure != b->figure)
+        return a->figure > b->figure ? -1 : 1;
+    return a->link < b->link ? -1 : a->link > b->link;
 }
 
-static int in_order(const void *left, const void *right, void *user)
+static int rising(const void *left, const void *right)
 {
-    const struct sorting *o = user;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    double x = figure_of(o, a), y = figure_of(o, b);
-    if (x != y)
-        return (x > y ? -1 : 1) * (o->descending ? 1 : -1);
-    return a < b ? -1 : a > b;
+    const struct sorted *a = left, *b = right;
+    if (a->figure != b->figure)
+        return a->figure < b->figure ? -1 : 1;
+    return a->link < b->link ? -1 : a->link > b->link;
+}
+
+/* Each figure is looked up once, not for each comparison. */
+static int sort_links(const struct stage *s, struct links_drawing *d)
+{
+    int column = s->ui->sort[LIST_LINKS];
+    const struct flows *flows = &s->range->flows;
+    struct sorted *items = malloc(((size_t)d->count + 1) * sizeof *items);
+    if (!items)
+        return -1;
+    for (uint32_t i = 0; i < d->count; i++) {
+        struct link_figures f = {.load = 0};
+        uint32_t link = d->order[i];
+        if (!d->live && column != LATENCY && column != RATIO)
+            f.load = (double)flows->loads[link];
+        else
+            link_figures(s, d->live, link, &f);
+        double figure = column == LATENCY ? f.latency : column == RATIO ? f.ratio : f.load;
+        items[i] = (struct sorted){isnan(figure) ? -1 : figure, link};
+    }
+    qsort(items, d->count, sizeof *items,
+          column < 0 || s->ui->descending[LIST_LINKS] ? falling : rising);
+    for (uint32_t i = 0; i < d->count; i++)
+        d->order[i] = items[i].link;
+    free(items);
+    return 0;
 }
 
 static int passes(const struct stage *s, uint32_t link)
@@ -163,11 +187,11 @@ const struct links_drawing *links_order(struct stage *s)
         d->count = 0;
         return NULL;
     }
-    struct sorting o = {s, d->live, s->ui->sort[LIST_LINKS], s->ui->descending[LIST_LINKS]};
-    if (o.column < 0)
-        o.descending = 1;
-    if (o.column >= 0 || !d->live) /* the daemon's order is the largest load first */
-        qsort_r(d->order, d->count, sizeof *d->order, in_order, &o);
+    /* the daemon's order is the largest load first */
+    if ((s->ui->sort[LIST_LINKS] >= 0 || !d->live) && sort_links(s, d) < 0) {
+        d->count = 0;
+        return NULL;
+    }
     d->key = key;
     return d;
 }
