@@ -128,6 +128,33 @@ void synthetic_network_read(struct synthetic_network *n, const char *text, doubl
     n->hot_pairs = 0;
 }
 
+static uint64_t draw(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 33;
+}
+
+void synthetic_network_scatter(struct synthetic_network *n, uint32_t pairs, uint64_t seed)
+{
+    uint32_t ranks = n->job.ranks, each = pairs / ranks, count = 0;
+    struct wire_pair_row *rows = calloc(pairs + 1u, sizeof *rows);
+    assert(rows && ranks > 2 * each);
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        uint32_t own = each + (rank < pairs % ranks);
+        uint32_t to = rank;
+        for (uint32_t k = 0; k < own; k++) { /* rising, so that no pair comes twice */
+            to += 1 + (uint32_t)(draw(&seed) % (k % 4 == 3 ? ranks / own : 4));
+            rows[count++] = (struct wire_pair_row){.source = rank,
+                                                   .destination = to % ranks,
+                                                   .size_class = 1,
+                                                   .bytes = 512 + draw(&seed) % 65536};
+        }
+    }
+    replace_pairs(n, rows, count);
+    n->hot = TOPOLOGY_NONE;
+    n->hot_pairs = 0;
+}
+
 void synthetic_network_finish(struct synthetic_network *n)
 {
     synthetic_finish(&n->job);

@@ -30,6 +30,9 @@ void synthetic_network_init(struct synthetic_network *net, const char *form, uin
 /** In place of the halo exchange, pairs of a hopbyte file: "source destination bytes hops" a line.
  *  @param share  what one message has of a pair's bytes; windows have 120 or so */
 void synthetic_network_read(struct synthetic_network *net, const char *hopbytes, double share);
+
+/** In place of the halo exchange, so many pairs of ranks: near ones, and every fourth anywhere. */
+void synthetic_network_scatter(struct synthetic_network *net, uint32_t pairs, uint64_t seed);
 void synthetic_network_finish(struct synthetic_network *net);
 
 /** Job, places, status and topology. */

@@ -1,0 +1,507 @@
+/* View "links" as text, and what the mouse and the keys do there. */
+#include "viewer/ui/input.h"
+
+#include "tests/viewer/desk.h"
+#include "tests/viewer/synthetic_network.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct bed {
+    struct synthetic_network net;
+    struct model *model;
+    struct desk desk;
+};
+
+static void into(void *user, const struct wire_message *message, int snapshot)
+{
+    assert_int_equal(model_apply(user, message, snapshot), 0);
+}
+
+static void open_job(struct bed *b, const char *form, uint32_t per_node, int windows)
+{
+    assert_int_equal(model_create(&b->model, 64u << 20), 0);
+    synthetic_network_init(&b->net, form, per_node);
+    b->net.measured = 1;
+    synthetic_network_begin(&b->net, into, b->model);
+    for (int i = 0; i < windows; i++)
+        synthetic_network_window(&b->net, into, b->model);
+}
+
+static int setup(void **state)
+{
+    struct bed *b = calloc(1, sizeof *b);
+    open_job(b, "torus:8,4,4/capacity=2e8", 2, 30);
+    desk_open(&b->desk, 1600, 900, 1, THEME_DARK, VIEW_LINKS);
+    desk_layout(&b->desk, b->model);
+    *state = b;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bed *b = *state;
+    desk_close(&b->desk);
+    synthetic_network_finish(&b->net);
+    model_destroy(b->model);
+    free(b);
+    return 0;
+}
+
+static void lay_out(struct bed *b)
+{
+    desk_layout(&b->desk, b->model);
+}
+
+static int input(struct bed *b, struct input in)
+{
+    int effects = ui_input(&b->desk.ui, b->model, &b->desk.scene, &in);
+    lay_out(b);
+    if (ui_settle(&b->desk.ui, b->model, &b->desk.scene))
+        lay_out(b);
+    return effects;
+}
+
+static int press_key(struct bed *b, int key)
+{
+    return input(b, (struct input){.kind = INPUT_KEY, .key = key});
+}
+
+static int letter(struct bed *b, const char *text)
+{
+    struct input in = {.kind = INPUT_TEXT};
+    snprintf(in.text, sizeof in.text, "%s", text);
+    return input(b, in);
+}
+
+static int drag(struct bed *b, double x0, double y0, double x1, double y1)
+{
+    input(b, (struct input){.kind = INPUT_PRESS, .x = x0, .y = y0, .clicks = 1});
+    if (hypot(x1 - x0, y1 - y0) > 0)
+        input(b, (struct input){.kind = INPUT_MOVE, .x = x1, .y = y1});
+    return input(b, (struct input){.kind = INPUT_RELEASE, .x = x1, .y = y1, .clicks = 1});
+}
+
+static const struct scene_hit *hit_of(const struct scene *s, enum hit_kind kind, uint64_t a)
+{
+    for (size_t i = 0; i < s->hit_count; i++)
+        if (s->hits[i].kind == kind && s->hits[i].a == a)
+            return &s->hits[i];
+    fail_msg("no hit of kind %d for %llu", (int)kind, (unsigned long long)a);
+    return NULL;
+}
+
+static int click(struct bed *b, enum hit_kind kind, uint64_t a)
+{
+    struct box box = hit_of(&b->desk.scene, kind, a)->box;
+    double x = box.x + box.w / 2, y = box.y + box.h / 2;
+    return drag(b, x, y, x, y);
+}
+
+static int button(struct bed *b, enum ui_command command, uint64_t argument)
+{
+    const struct scene *s = &b->desk.scene;
+    for (size_t i = 0; i < s->hit_count; i++) {
+        const struct scene_hit *h = &s->hits[i];
+        double x = h->box.x + h->box.w / 2, y = h->box.y + h->box.h / 2;
+        if (h->kind == HIT_BUTTON && h->a == command && h->b == argument)
+            return drag(b, x, y, x, y);
+    }
+    fail_msg("no button for command %d", (int)command);
+    return 0;
+}
+
+#define SEEN(text) assert_non_null(find_text(&b->desk.scene, text))
+#define NOT_SEEN(text) assert_null(find_text(&b->desk.scene, text))
+
+/* ---- ranking -----------------------------------------------------------------------------------
+ */
+
+static void hot_links_are_told_in_words(void **state)
+{
+    struct bed *b = *state;
+    SEEN("Hot links");
+    SEEN("(0,0,0) \xe2\x86\x92 (1,0,0)");
+    SEEN("congested for 29");
+    SEEN("of capacity");
+    SEEN("2.4x"); /* latency */
+    SEEN("1.4x"); /* measured by modelled */
+    SEEN("busy in the newest window");
+    assert_int_equal(b->desk.pictures.links != NULL, 1);
+    const struct scene_hit *first = hit_of(&b->desk.scene, HIT_LINK, b->net.links[0].link);
+    assert_int_equal(first->row, 0);
+    assert_int_equal(hit_of(&b->desk.scene, HIT_LINK, b->net.links[5].link)->row, 5);
+}
+
+static void the_ranking_follows_the_newest_window(void **state)
+{
+    struct bed *b = *state;
+    struct wire_link_row row = b->net.links[7];
+    row.bytes *= 50;
+    row.state = LINK_HOT;
+    struct wire_message m = {.type = WIRE_TYPE_LINKS};
+    m.links = (struct wire_links){.job = "48213.0",
+                                  .window = b->net.job.window,
+                                  .links = &row,
+                                  .links_count = 1,
+                                  .left_out = 12345,
+                                  .hot = 1};
+    into(b->model, &m, 0);
+    lay_out(b);
+    assert_int_equal(hit_of(&b->desk.scene, HIT_LINK, row.link)->row, 0);
+    SEEN("and 12,345 links with less load");
+    SEEN("0 congested, 1 hot");
+}
+
+static void held_time_has_its_own_ranking(void **state)
+{
+    struct bed *b = *state;
+    letter(b, " ");
+    assert_false(b->desk.ui.follow);
+    SEEN("loaded, ");
+    NOT_SEEN("newest window");
+    const struct scene_hit *first =
+        hit_of(&b->desk.scene, HIT_LINK, b->desk.range.flows.largest_link);
+    assert_int_equal(first->row, 0);
+}
+
+static void a_click_selects_the_link_with_its_ranks_everywhere(void **state)
+{
+    struct bed *b = *state;
+    uint64_t link = b->net.links[0].link;
+    uint32_t count;
+    click(b, HIT_LINK, link);
+    assert_int_equal(b->desk.ui.selection.kind, SELECT_LINK);
+    assert_int_equal(b->desk.ui.selection.a, link);
+    const struct network_route *r = network_routes_of(&b->model->network, (uint32_t)link, &count);
+    assert_true(count > 0);
+    for (uint32_t i = 0; i < count; i++)
+        assert_true(ui_marks_rank(&b->desk.ui, b->model, r[i].source) &&
+                    ui_marks_rank(&b->desk.ui, b->model, r[i].destination));
+    SEEN("most of it, in the newest window");
+    SEEN("let go");
+    click(b, HIT_PAIR, r[0].source); /* the first of them, in the card */
+    assert_int_equal(b->desk.ui.selection.kind, SELECT_PAIR);
+    press_key(b, KEY_BACKSPACE);
+    assert_int_equal(b->desk.ui.selection.kind, SELECT_LINK);
+    press_key(b, KEY_ESCAPE);
+    assert_int_equal(b->desk.ui.selection.kind, SELECT_NONE);
+}
+
+static void keys_walk_the_list(void **state)
+{
+    struct bed *b = *state;
+    press_key(b, KEY_DOWN);
+    assert_int_equal(b->desk.ui.selection.a, b->net.links[0].link);
+    press_key(b, KEY_DOWN);
+    press_key(b, KEY_DOWN);
+    assert_int_equal(b->desk.ui.selection.kind, SELECT_LINK);
+    assert_int_equal(b->desk.ui.selection.a, b->net.links[2].link);
+}
+
+static void columns_sort_it(void **state)
+{
+    struct bed *b = *state;
+    const struct scene *s = &b->desk.scene;
+    const struct scene_hit *sort = NULL;
+    for (size_t i = 0; i < s->hit_count; i++)
+        if (s->hits[i].kind == HIT_SORT && s->hits[i].a == LIST_LINKS)
+            sort = &s->hits[i]; /* the last: measured */
+    assert_non_null(sort);
+    double x = sort->box.x + sort->box.w / 2, y = sort->box.y + sort->box.h / 2;
+    drag(b, x, y, x, y);
+    assert_int_equal(hit_of(s, HIT_LINK, b->net.hot)->row, 0);
+    drag(b, x, y, x, y);
+    for (size_t i = 0; i < s->hit_count; i++)
+        if (s->hits[i].kind == HIT_LINK && s->hits[i].list == LIST_LINKS + 1 && !s->hits[i].row)
+            assert_int_not_equal(s->hits[i].a, b->net.hot);
+}
+
+/* ---- figures by rank ---------------------------------------------------------------------------
+ */
+
+static void a_brush_along_the_values_filters_all_views(void **state)
+{
+    struct bed *b = *state;
+    const struct flows *f = &b->desk.range.flows;
+    struct box plot = hit_of(&b->desk.scene, HIT_METRIC, METRIC_LOAD)->box;
+    double middle = plot.x + plot.w / 2;
+    drag(b, middle, plot.y + 20, plot.x + plot.w - 1, plot.y + 26);
+    assert_true(b->desk.ui.filter.ranged);
+    assert_float_equal(b->desk.ui.filter.low, f->most[METRIC_LOAD] / 2, f->most[METRIC_LOAD] / 50);
+    assert_in_range(f->shown_routes, 1, f->route_count - 1);
+    SEEN("only link load");
+    for (uint32_t i = 0; i < b->net.link_count; i++)
+        assert_true((f->link_marks[b->net.links[i].link] & FLOW_SHOWN) ||
+                    (double)f->loads[b->net.links[i].link] < b->desk.ui.filter.low);
+    press_key(b, KEY_ESCAPE);
+    assert_false(flow_filter_active(&b->desk.ui.filter));
+    assert_int_equal(f->shown_routes, f->route_count);
+    NOT_SEEN("only link load");
+}
+
+static void a_brush_along_the_ranks_keeps_the_first_of_them(void **state)
+{
+    struct bed *b = *state;
+    const struct flows *f = &b->desk.range.flows;
+    button(b, COMMAND_METRIC, METRIC_HOP_BYTES);
+    const struct scene_hit *hit = hit_of(&b->desk.scene, HIT_METRIC, METRIC_HOP_BYTES);
+    struct box plot = hit->box;
+    assert_float_equal(hit->y1, f->ranked_count, 0.5);
+    drag(b, plot.x + 9, plot.y + 0.2, plot.x + 10, plot.y + plot.h / 4);
+    assert_int_equal(b->desk.ui.filter.metric, METRIC_HOP_BYTES);
+    uint32_t kept = flows_above(f, b->desk.ui.filter.low);
+    assert_true(kept >= f->ranked_count / 4 && kept < f->ranked_count);
+    assert_int_equal(f->shown_routes, kept);
+    button(b, COMMAND_FILTER_CLEAR, 0);
+    assert_int_equal(f->shown_routes, f->route_count);
+}
+
+static void a_click_selects_what_has_that_rank(void **state)
+{
+    struct bed *b = *state;
+    const struct flows *f = &b->desk.range.flows;
+    for (int metric = 0; metric < METRICS; metric++) {
+        button(b, COMMAND_METRIC, (uint64_t)metric);
+        struct box plot = hit_of(&b->desk.scene, HIT_METRIC, (uint64_t)metric)->box;
+        drag(b, plot.x + 3, plot.y + 0.3, plot.x + 3, plot.y + 0.3);
+        enum flow_kind kind = flows_kind((enum flow_metric)metric);
+        const struct selection *sel = &b->desk.ui.selection;
+        if (kind == FLOW_ROUTES) {
+            assert_int_equal(sel->kind, SELECT_ROUTE);
+            assert_int_equal(sel->a, f->routes[f->ranked[0]].source);
+            assert_int_equal(f->selected_routes, 1);
+        } else {
+            assert_int_equal(sel->kind, kind == FLOW_LINKS ? SELECT_LINK : SELECT_VERTEX);
+            assert_int_equal(sel->a, f->ranked[0]);
+        }
+    }
+}
+
+static void keys_choose_figure_scale_and_range(void **state)
+{
+    struct bed *b = *state;
+    const struct flows *f = &b->desk.range.flows;
+    assert_int_equal(b->desk.ui.metric, METRIC_LOAD);
+    letter(b, "[");
+    uint32_t half = flows_above(f, b->desk.ui.filter.low);
+    assert_in_range(half, f->ranked_count / 2, f->ranked_count - 1);
+    letter(b, "[");
+    assert_true(flows_above(f, b->desk.ui.filter.low) <= half);
+    for (int i = 0; i < 12; i++)
+        letter(b, "]");
+    assert_false(b->desk.ui.filter.ranged);
+    letter(b, "n");
+    assert_int_equal(b->desk.ui.metric, METRIC_IN);
+    letter(b, "o");
+    assert_int_equal(b->desk.ui.rank_log, 1);
+    const struct scene_hit *hit = hit_of(&b->desk.scene, HIT_METRIC, METRIC_IN);
+    assert_float_equal(hit->y1, log10(f->ranked_count + 1), 1e-9);
+    desk_check(&b->desk, "logarithm");
+}
+
+static void the_ends_of_the_colours_can_be_moved(void **state)
+{
+    struct bed *b = *state;
+    const struct scene *s = &b->desk.scene;
+    struct box low = {0};
+    for (size_t i = 0; i < s->hit_count; i++)
+        if (s->hits[i].kind == HIT_HANDLE && !s->hits[i].b)
+            low = s->hits[i].box;
+    drag(b, low.x + 6, low.y + 5, low.x + 6 + low.w / 2, low.y + 5);
+    assert_float_equal(b->desk.ui.colour_low[METRIC_LOAD], 0.25, 0.02);
+    assert_float_equal(b->desk.ui.colour_high[METRIC_LOAD], 1, 0);
+    assert_int_equal(b->desk.ui.filter.ranged, 0);
+    desk_check(&b->desk, "colours");
+}
+
+/* ---- suggestions -------------------------------------------------------------------------------
+ */
+
+static void a_mapping_is_asked_for_shown_and_undone(void **state)
+{
+    struct bed *b = *state;
+    char argument[4096];
+    struct network *n = &b->model->network;
+    button(b, COMMAND_OBJECTIVE, REMAP_MAX_LINK);
+    assert_true(button(b, COMMAND_REMAP, 0) & UI_REMAP);
+    assert_string_equal(ui_remap_argument(&b->desk.ui, b->model, argument, sizeof argument),
+                        "objective=max-link");
+    network_asked(n, SUGGEST_MAPPING, "max-link");
+    synthetic_network_mapping(&b->net, 0.4, into, b->model);
+    lay_out(b);
+    SEEN("searching, 40.0");
+    synthetic_network_mapping(&b->net, 1, into, b->model);
+    network_replied(n, SUGGEST_MAPPING, 0, NULL);
+    lay_out(b);
+    SEEN("-36.6");
+    SEEN("largest link load");
+    uint64_t before = b->desk.range.flows.version;
+    button(b, COMMAND_APPLY, SUGGEST_MAPPING);
+    SEEN("in all views now");
+    SEEN("as suggested");
+    assert_true(b->desk.range.flows.version > before);
+    assert_int_equal(b->desk.range.flows.applied, FLOWS_MAPPING);
+    button(b, COMMAND_APPLY, SUGGEST_MAPPING);
+    assert_int_equal(b->desk.range.flows.applied, 0);
+    assert_true(button(b, COMMAND_SAVE_MAPPING, 0) & UI_MAPPING);
+    assert_true(button(b, COMMAND_DISCARD, SUGGEST_MAPPING) & UI_DISCARD);
+    assert_int_equal(b->desk.ui.discarded, SUGGEST_MAPPING);
+}
+
+static void only_selected_ranks_move_when_that_is_wanted(void **state)
+{
+    struct bed *b = *state;
+    char argument[4096];
+    ui_select(&b->desk.ui, (struct selection){SELECT_NODE, 4, 0});
+    lay_out(b);
+    button(b, COMMAND_ONLY_SELECTED, 1);
+    assert_string_equal(ui_remap_argument(&b->desk.ui, b->model, argument, sizeof argument),
+                        "objective=hop-bytes ranks=8-9");
+    assert_null(ui_remap_argument(&b->desk.ui, b->model, argument, 20));
+}
+
+static void routes_are_asked_for_what_is_selected(void **state)
+{
+    struct bed *b = *state;
+    char argument[4096], expected[64];
+    const struct ui *ui = &b->desk.ui;
+    SEEN("For the 100 routes");
+    assert_true(button(b, COMMAND_REROUTE, 0) & UI_REROUTE);
+    assert_string_equal(ui_reroute_argument(ui, b->model, argument, sizeof argument), "top=100");
+    click(b, HIT_LINK, b->net.hot);
+    snprintf(expected, sizeof expected, "link=%u", b->net.hot);
+    assert_string_equal(ui_reroute_argument(ui, b->model, argument, sizeof argument), expected);
+    SEEN("For all routes over the selected link");
+    ui_select(&b->desk.ui, (struct selection){SELECT_PAIR, 0, 2});
+    lay_out(b);
+    assert_string_equal(ui_reroute_argument(ui, b->model, argument, sizeof argument), "routes=0-1");
+    ui_select(&b->desk.ui, (struct selection){SELECT_VERTEX, 0, 0});
+    lay_out(b);
+    assert_non_null(
+        ui_reroute_argument(ui, b->model, argument, 80)); /* as many as there is room for */
+    assert_true(strlen(argument) < 80 && argument[strlen(argument) - 1] != ',');
+    struct network *n = &b->model->network;
+    network_asked(n, SUGGEST_ROUTES, "");
+    uint32_t count = synthetic_network_routes(&b->net, into, b->model);
+    network_replied(n, SUGGEST_ROUTES, 0, NULL);
+    lay_out(b);
+    snprintf(expected, sizeof expected, "%u of %u routes better", count, count);
+    SEEN(expected);
+}
+
+static void what_went_wrong_is_said(void **state)
+{
+    struct bed *b = *state;
+    network_asked(&b->model->network, SUGGEST_MAPPING, "hop-bytes");
+    network_replied(&b->model->network, SUGGEST_MAPPING, -1, "the job has no messages yet");
+    lay_out(b);
+    SEEN("the job has no messages yet");
+}
+
+/* ---- layout ------------------------------------------------------------------------------------
+ */
+
+static void it_fits_windows_of_all_sizes(void **state)
+{
+    static const double sizes[][2] = {{1600, 900},  {1280, 720}, {1024, 640},
+                                      {2400, 1400}, {800, 500},  {640, 420}};
+    static const char *const forms[] = {"torus:4,4,4,4,2", "fattree:4,4,4/1,2,2",
+                                        "dragonfly:groups=9,routers=4,nodes=2,global=2"};
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct bed bed = {0};
+        open_job(&bed, forms[i], 2, 12);
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            for (int shown = 0; shown < METRICS; shown++) {
+                desk_open(&bed.desk, sizes[s][0], sizes[s][1], shown % 2 ? 2 : 1,
+                          shown % 2 ? THEME_LIGHT : THEME_DARK, VIEW_LINKS);
+                bed.desk.ui.metric = (enum flow_metric)shown;
+                bed.desk.ui.rank_log = shown % 3 == 1;
+                bed.desk.ui.selection =
+                    (struct selection){shown % 2 ? SELECT_LINK : SELECT_VERTEX, 3, 0};
+                if (shown > 2)
+                    flow_filter_range(&bed.desk.ui.filter, METRIC_LENGTH, 2, 5);
+                desk_layout(&bed.desk, bed.model);
+                desk_check(&bed.desk, forms[i]);
+                bed.desk.ui.drawer = 1;
+                bed.desk.ui.follow = 0;
+                bed.desk.ui.end_ns = (int64_t)model_now_ns(bed.model);
+                bed.desk.ui.selection = (struct selection){SELECT_ROUTE, 0, 1};
+                desk_layout(&bed.desk, bed.model);
+                desk_check(&bed.desk, forms[i]);
+                desk_close(&bed.desk);
+            }
+        }
+        synthetic_network_finish(&bed.net);
+        model_destroy(bed.model);
+    }
+}
+
+static void a_fault_of_the_description_is_shown_in_its_place(void **state)
+{
+    struct bed *b = *state;
+    struct wire_message m = {.type = WIRE_TYPE_TOPOLOGY};
+    m.topology = (struct wire_topology){.job = "48213.0",
+                                        .name = "Mira",
+                                        .source = "/etc/holter/mira.yaml",
+                                        .fault = "line 12: dimension C has no size"};
+    into(b->model, &m, 0);
+    lay_out(b);
+    SEEN("/etc/holter/mira.yaml");
+    SEEN("line 12: dimension C has no size");
+    desk_check(&b->desk, "fault");
+    ui_go(&b->desk.ui, VIEW_LIVE);
+    lay_out(b);
+    SEEN("Hot links"); /* in the context column: the daemon still tells them */
+    desk_check(&b->desk, "live");
+}
+
+static void the_context_column_leads_to_the_view(void **state)
+{
+    struct bed *b = *state;
+    ui_go(&b->desk.ui, VIEW_RANKS);
+    lay_out(b);
+    SEEN("load, share of capacity");
+    click(b, HIT_LINK, b->net.links[1].link);
+    assert_int_equal(b->desk.ui.selection.kind, SELECT_LINK);
+    desk_check(&b->desk, "ranks");
+    uint32_t marked = 0;
+    for (uint32_t r = 0; r < b->model->rank_count; r++)
+        marked += ui_marks_rank(&b->desk.ui, b->model, r) != 0;
+    assert_in_range(marked, 2, b->model->rank_count - 1);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(hot_links_are_told_in_words),
+        T(the_ranking_follows_the_newest_window),
+        T(held_time_has_its_own_ranking),
+        T(a_click_selects_the_link_with_its_ranks_everywhere),
+        T(keys_walk_the_list),
+        T(columns_sort_it),
+        T(a_brush_along_the_values_filters_all_views),
+        T(a_brush_along_the_ranks_keeps_the_first_of_them),
+        T(a_click_selects_what_has_that_rank),
+        T(keys_choose_figure_scale_and_range),
+        T(the_ends_of_the_colours_can_be_moved),
+        T(a_mapping_is_asked_for_shown_and_undone),
+        T(only_selected_ranks_move_when_that_is_wanted),
+        T(routes_are_asked_for_what_is_selected),
+        T(what_went_wrong_is_said),
+        cmocka_unit_test(it_fits_windows_of_all_sizes),
+        T(a_fault_of_the_description_is_shown_in_its_place),
+        T(the_context_column_leads_to_the_view),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
