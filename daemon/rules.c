@@ -1,6 +1,6 @@
 #include "daemon/rules.h"
 
-#include "daemon/rules_tree.h"
+#include "daemon/yaml_tree.h"
 #include "daemon/rules_value.h"
 #include "holter/error.h"
 #include "holter/wire.h"
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define MOST_FAULTS 100u
+#define MOST_VALUES 8192u
 #define SECOND UINT64_C(1000000000)
 #define HOUR_NS 3600e9
 #define MOST_KEYS 16u
@@ -514,7 +515,7 @@ int rules_parse(struct rules *out, const char *name, const char *text, size_t le
     struct rules rules = {.count = 0};
     char why[200] = "no memory";
     unsigned line = 1;
-    int code = tree_read(&tree, text, length, &line, why, sizeof(why));
+    int code = tree_read(&tree, text, length, MOST_VALUES, &line, why, sizeof(why));
     if (code != 0) {
         fault(&r, line, "", "%s", why);
         return code;

@@ -7,6 +7,7 @@
 #define HOLTER_IMPORT_TOPOLOGY_FILE_H
 
 #include "daemon/analysis/network/topology.h"
+#include "daemon/import/file_text.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,24 +31,19 @@ struct topology_file {
     enum topology_format format;
 };
 
-/** Told of each fault: "net.yaml:12: nodes: host n3 stands there twice". One line, no control
- *  characters. Text is valid for the call. */
-typedef void topology_fault(void *user, const char *text);
-
 /** Read a file. Blocks; memory is bounded by TOPOLOGY_FILE_BYTES and the limits of topology.h.
  *  @param out   set on success; finish it
- *  @param tell  called at least once on failure, at most about a hundred times
+ *  @param tell  called at least once on failure, at most about a hundred times, each time with a line of text:
+ *               "net.yaml:12: nodes: host n3 stands there twice"
  *  @return 0, -HOLTER_EUSAGE for what is wrong with the text, -ENOMEM, or what open(2) or read(2) say */
-int topology_file_read(struct topology_file *out, const char *path, topology_fault *tell,
-                       void *user);
+int topology_file_read(struct topology_file *out, const char *path, file_fault *tell, void *user);
 
 /** The same from memory. @param name  of the file, for faults. Any bytes will do: no file is opened. */
 int topology_file_parse(struct topology_file *out, const char *name, const char *text,
-                        size_t length, topology_fault *tell, void *user);
+                        size_t length, file_fault *tell, void *user);
 
 /** What people give to `--topology`: a short form, see topology_short(), else the path of a file. */
-int topology_file_given(struct topology_file *out, const char *given, topology_fault *tell,
-                        void *user);
+int topology_file_given(struct topology_file *out, const char *given, file_fault *tell, void *user);
 
 /** Vertex of a host: by its full name, then by what is before its first dot; then hosts whose full name
  *  begins with that. TOPOLOGY_NONE: the file does not have it. Thread-safe. */

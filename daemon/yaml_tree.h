@@ -1,12 +1,11 @@
-/* A YAML text as a tree of bounded size: what of YAML the rules need. One document; maps, lists and
+/* A YAML text as a tree of bounded size: what of YAML files for Holter need. One document; maps, lists and
  * texts; no anchors, aliases and tags. */
-#ifndef HOLTER_DAEMON_RULES_TREE_H
-#define HOLTER_DAEMON_RULES_TREE_H
+#ifndef HOLTER_DAEMON_YAML_TREE_H
+#define HOLTER_DAEMON_YAML_TREE_H
 
 #include <stddef.h>
 
-#define TREE_NODES 8192u /**< most values in a file */
-#define TREE_DEPTH 8u    /**< deepest nesting */
+#define TREE_DEPTH 8u /**< deepest nesting */
 
 enum tree_kind { TREE_TEXT, TREE_LIST, TREE_MAP };
 
@@ -23,10 +22,11 @@ struct tree {
     size_t count;
 };
 
-/** @param line  set on failure: where @param why  set on failure: a sentence
+/** @param most  values in the text at most
+ *  @param line  set on failure: where @param why  set on failure: a sentence
  *  @return 0, -HOLTER_EUSAGE for what is wrong with the text, or -ENOMEM */
-int tree_read(struct tree *out, const char *text, size_t length, unsigned *line, char *why,
-              size_t room);
+int tree_read(struct tree *out, const char *text, size_t length, size_t most, unsigned *line,
+              char *why, size_t room);
 
 /** Zero-initialised is fine. */
 void tree_finish(struct tree *tree);

@@ -1,4 +1,4 @@
-#include "daemon/rules_tree.h"
+#include "daemon/yaml_tree.h"
 
 #include "holter/error.h"
 
@@ -12,7 +12,7 @@ struct reading {
     struct tree tree;
     struct tree_node *open[TREE_DEPTH]; /* lists and maps that are not closed yet */
     struct tree_node *last[TREE_DEPTH]; /* newest child of each */
-    size_t depth;
+    size_t depth, most;
     unsigned line;
     char *why;
     size_t room;
@@ -27,7 +27,7 @@ static int wrong(struct reading *r, const yaml_event_t *event, const char *why)
 
 static int add(struct reading *r, const yaml_event_t *event, enum tree_kind kind, char *text)
 {
-    if (r->tree.count == TREE_NODES)
+    if (r->tree.count == r->most)
         return wrong(r, event, "too many values");
     struct tree_node *node = &r->tree.nodes[r->tree.count++];
     *node = (struct tree_node){
@@ -117,12 +117,14 @@ static int read_all(struct reading *r, yaml_parser_t *parser)
     return code == 1 ? 0 : code;
 }
 
-int tree_read(struct tree *out, const char *text, size_t length, unsigned *line, char *why,
-              size_t room)
+int tree_read(struct tree *out, const char *text, size_t length, size_t most, unsigned *line,
+              char *why, size_t room)
 {
     yaml_parser_t parser;
-    struct reading r = {.why = why, .room = room};
-    r.tree.nodes = calloc(TREE_NODES, sizeof(*r.tree.nodes));
+    /* Values take a byte each, but for empty ones, of which there is one to a colon or dash. */
+    size_t values = length < most / 2 ? 2 * length + 2 : most;
+    struct reading r = {.most = values, .why = why, .room = room};
+    r.tree.nodes = calloc(values, sizeof(*r.tree.nodes));
     if (r.tree.nodes == NULL || !yaml_parser_initialize(&parser)) {
         free(r.tree.nodes);
         return -ENOMEM;
