@@ -1,0 +1,74 @@
+/* Who sends how much to whom: from a recording of Holter, or from a file that others made.
+ *
+ *   hop-byte file   "SOURCE DESTINATION BYTES [HOPS]" a line (par-comm-data)
+ *   route file      "Hop 1: [12-0] 12 (0 1 1 0 0 0) -> 8 (0 1 0 0 0 0)" (par-comm-data): what the routes carry is
+ *                   not known, so each pair has one message of one byte
+ *
+ * Processes are numbered from 0 in the order of their ids. Where ids are ranks (most numbers up to the highest
+ * stand in the file) the ranks in between that send nothing are processes too; where they are numbers of nodes,
+ * only those that stand there are. */
+#ifndef HOLTER_IMPORT_PAIRS_H
+#define HOLTER_IMPORT_PAIRS_H
+
+#include "daemon/analysis/network/remap.h"
+#include "daemon/import/file_text.h"
+#include "daemon/import/topology_file.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PAIRS_FILE_BYTES ((size_t)1 << 30)
+
+enum pairs_source { PAIRS_HOP_BYTES, PAIRS_ROUTES, PAIRS_RECORDING };
+
+/** A host of a recording. */
+struct pair_host {
+    char name[65];
+    uint64_t cores; /**< of the host; 0: not known */
+};
+
+/** Where a process of a recording ran. */
+struct pair_place {
+    uint32_t host;       /**< position in hosts; UINT32_MAX: not known */
+    uint64_t core, numa; /**< 1 + number on the host; 0: not known */
+};
+
+/** Zero-initialised is empty. Arrays are owned. */
+struct pairs {
+    enum pairs_source source;
+    uint32_t processes;
+    uint64_t *ids;            /**< by process, ascending: rank, or number of a node */
+    struct remap_edge *edges; /**< each pair once, by (from, to); never from a process to itself */
+    size_t edge_count;
+
+    /* recordings only */
+    char job[65];
+    struct pair_host *hosts; /**< in the order of their lowest rank */
+    uint32_t host_count;
+    struct pair_place *places; /**< by process */
+    uint64_t left_out;         /**< messages whose pair was not told apart */
+    uint64_t refused;          /**< messages of the recording that cannot be read */
+};
+
+/** Read a file of any of the kinds; which, is seen from its beginning.
+ *  @return 0, -HOLTER_EUSAGE for what is wrong with the text, or another negative error; told */
+int pairs_read(struct pairs *out, const char *path, file_fault *tell, void *user);
+
+/** Hop-byte and route files from memory. */
+int pairs_parse(struct pairs *out, const char *name, const char *text, size_t length,
+                file_fault *tell, void *user);
+
+/** Zero-initialised is fine. */
+void pairs_finish(struct pairs *pairs);
+
+/** Seats of the processes in a network: a vertex each.
+ *    hop-byte and route files: node = id / per_node
+ *    recordings: by host name; if the network knows none of the hosts: hosts in the order of their lowest rank, on
+ *    nodes 0, 1, ...
+ *  @param per_node  ranks a node; 0: as many as are needed for the highest id to have a node
+ *  @param out       set to memory for free()
+ *  @param why       set on failure @return 0, -ENOMEM or -HOLTER_EUSAGE */
+int pairs_seats(uint32_t **out, const struct pairs *pairs, const struct topology_file *network,
+                uint64_t per_node, char *why, size_t room);
+
+#endif
