@@ -11,6 +11,7 @@
     X(replay, "serve a recording as if it were live")                                              \
     X(commgram, "print phases, communities and their messages")                                    \
     X(tap, "print the live stream as lines")                                                       \
+    X(topology, "check and print a network")                                                       \
     X(status, "tell how daemon, agents and jobs are")
 
 /** Run a command. argv[0] is its name.

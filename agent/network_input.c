@@ -1,0 +1,213 @@
+#include "agent/network_input.h"
+
+#include "agent/say.h"
+#include "daemon/analysis/network/mapping_text.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_MAPPING ((size_t)256 << 20)
+
+void network_input_tell(void *user, const char *text)
+{
+    (void)user;
+    say("%s", text);
+}
+
+int network_input_number(const char *text, uint64_t most, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value > most)
+        return -1;
+    *out = value;
+    return 0;
+}
+
+/* ---- network ------------------------------------------------------------- */
+
+static int read_network(struct network_input *in)
+{
+    if (in->topology)
+        return topology_file_given(&in->network, in->topology, network_input_tell, NULL) == 0 ? 0
+                                                                                              : 1;
+    if (in->pairs.source == PAIRS_ROUTES)
+        return topology_file_read(&in->network, in->path, network_input_tell, NULL) == 0 ? 0 : 1;
+    say("%s: --topology is wanted: a file, see holter-topology(5), or a short form such as "
+        "torus:4,4,8",
+        in->command);
+    return 2;
+}
+
+/* Host names of a recording, by vertex. */
+static int name_hosts(struct network_input *in)
+{
+    const struct pairs *p = &in->pairs;
+    in->hosts = calloc((size_t)topology_vertices(in->network.topology) + 1, sizeof *in->hosts);
+    if (!in->hosts)
+        return -ENOMEM;
+    if (p->source != PAIRS_RECORDING)
+        return 0;
+    for (uint32_t i = 0; i < p->processes; i++)
+        in->hosts[in->seats[i]] = p->hosts[p->places[i].host].name;
+    return 0;
+}
+
+/* ---- given mapping ------------------------------------------------------- */
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct mapping_seat *a = left, *b = right;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static int take_given(struct network_input *in, const struct mapping_seat *seats, size_t count)
+{
+    for (uint32_t i = 0; i < in->pairs.processes; i++) {
+        struct mapping_seat wanted = {in->pairs.ids[i], 0};
+        const struct mapping_seat *found = bsearch(&wanted, seats, count, sizeof *seats, by_rank);
+        if (!found) {
+            say("%s: rank %" PRIu64 " has no node", in->given, wanted.rank);
+            return 1;
+        }
+        in->seats[i] = found->vertex;
+    }
+    return 0;
+}
+
+static int read_given(struct network_input *in)
+{
+    struct faults faults = {in->given, network_input_tell, NULL, 0};
+    struct mapping_seat *seats = NULL;
+    char why[200] = "", *text;
+    size_t length, count;
+    unsigned line;
+    if (file_text(&text, &length, in->given, MOST_MAPPING, &faults) != 0)
+        return 1;
+    int code = mapping_read(&seats, &count, text, length, topology_vertices(in->network.topology),
+                            &line, why, sizeof why);
+    free(text);
+    if (code != 0) {
+        fault_at(&faults, line, "%s", why[0] ? why : holter_strerror(code));
+        return 1;
+    }
+    int status = take_given(in, seats, count);
+    free(seats);
+    return status;
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+static int seat(struct network_input *in)
+{
+    char why[300];
+    int code = pairs_seats(&in->seats, &in->pairs, &in->network, in->per_node, why, sizeof why);
+    if (code != 0) {
+        say("%s: %s: %s", in->command, in->path, why);
+        return 1;
+    }
+    return in->given ? read_given(in) : 0;
+}
+
+int network_input_read(struct network_input *in)
+{
+    if (pairs_read(&in->pairs, in->path, network_input_tell, NULL) != 0)
+        return 1;
+    int status = read_network(in);
+    status = status ? status : seat(in);
+    if (status == 0 && name_hosts(in) != 0) {
+        say("%s: no memory", in->command);
+        return 1;
+    }
+    if (status == 0 && in->pairs.left_out > 0)
+        say("%s: %s: left out are %" PRIu64 " messages whose destination is not told", in->command,
+            in->path, in->pairs.left_out);
+    return status;
+}
+
+void network_input_finish(struct network_input *in)
+{
+    pairs_finish(&in->pairs);
+    topology_file_finish(&in->network);
+    free(in->seats);
+    free(in->hosts);
+}
+
+/* ---- lists of ranks ------------------------------------------------------ */
+
+static int by_id(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* "8-11" or "8". @return 0, or 2 after saying why */
+static int read_range(const struct network_input *in, const char *word, uint64_t *first,
+                      uint64_t *last)
+{
+    char *dash = strchr(word, '-');
+    if (dash)
+        *dash = '\0';
+    if (network_input_number(word, UINT32_MAX, first) == 0 &&
+        network_input_number(dash ? dash + 1 : word, UINT32_MAX, last) == 0 && *first <= *last)
+        return 0;
+    if (dash)
+        *dash = '-';
+    say("%s: '%s' is no list of ranks such as 3,8-11", in->command, word);
+    return 2;
+}
+
+int network_input_ranks(const struct network_input *in, const char *list, uint32_t **out,
+                        uint32_t *count)
+{
+    uint8_t *chosen = calloc((size_t)in->pairs.processes + 1, 1);
+    char *copy = strdup(list), *rest = NULL;
+    int status = chosen && copy ? 0 : 1;
+    for (char *word = strtok_r(copy, ",", &rest); word && !status;
+         word = strtok_r(NULL, ",", &rest)) {
+        uint64_t first, last;
+        status = read_range(in, word, &first, &last);
+        for (uint64_t id = first; !status && id <= last; id++) {
+            const uint64_t *found =
+                bsearch(&id, in->pairs.ids, in->pairs.processes, sizeof id, by_id);
+            if (!found) {
+                say("%s: there is no rank %" PRIu64, in->command, id);
+                status = 1;
+            } else {
+                chosen[found - in->pairs.ids] = 1;
+            }
+        }
+    }
+    uint32_t *processes = calloc((size_t)in->pairs.processes + 1, sizeof *processes), used = 0;
+    for (uint32_t i = 0; processes && chosen && i < in->pairs.processes; i++)
+        if (chosen[i])
+            processes[used++] = i;
+    free(chosen);
+    free(copy);
+    if (status || !processes) {
+        free(processes);
+        return status ? status : 1;
+    }
+    *out = processes;
+    *count = used;
+    return 0;
+}
+
+/* ---- writing ------------------------------------------------------------- */
+
+int network_input_write(const char *command, const char *path, const char *text, size_t length)
+{
+    int to_stdout = strcmp(path, "-") == 0;
+    FILE *out = to_stdout ? stdout : fopen(path, "we");
+    int wrong = !out || fwrite(text, 1, length, out) != length || fflush(out) != 0;
+    if (out && !to_stdout)
+        wrong |= fclose(out) != 0;
+    if (wrong)
+        say("%s: %s: %s", command, path, strerror(errno));
+    return wrong;
+}

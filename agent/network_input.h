@@ -1,0 +1,43 @@
+/* What the commands about networks read: who sends to whom, the network, and where processes sit in it. */
+#ifndef HOLTER_AGENT_NETWORK_INPUT_H
+#define HOLTER_AGENT_NETWORK_INPUT_H
+
+#include "daemon/import/pairs.h"
+#include "daemon/import/topology_file.h"
+
+#include <stdint.h>
+
+/** Zero-initialise, set what was asked for, then read. */
+struct network_input {
+    const char *command; /**< "remap": put before what is said */
+    const char *path;    /**< recording, hop-byte or route file */
+    const char *
+        topology; /**< file or short form; NULL: of a recording what the agents saw, of routes what they tell */
+    const char *given; /**< file of a plain mapping; NULL: none */
+    uint64_t per_node; /**< ranks a node; 0: see pairs_seats() */
+
+    struct pairs pairs;           /**< set; owned */
+    struct topology_file network; /**< set; owned */
+    uint32_t *seats;              /**< set: of each process; owned */
+    const char **hosts; /**< set: by vertex, "" or NULL: not known; owned, names are borrowed */
+};
+
+/** @return 0, or the exit status, after saying why */
+int network_input_read(struct network_input *input);
+void network_input_finish(struct network_input *input);
+
+/** A file_fault that says a line. @param user  not used */
+void network_input_tell(void *user, const char *text);
+
+/** Processes of a list of ranks or ids, "3,8-11".
+ *  @param out  set to memory for free() @return 0, or the exit status, after saying why */
+int network_input_ranks(const struct network_input *input, const char *list, uint32_t **out,
+                        uint32_t *count);
+
+/** Read a whole number. @return 0, -1: it is none up to `most` */
+int network_input_number(const char *text, uint64_t most, uint64_t *out);
+
+/** Write a text to a file, "-": standard output. @return 0, or the exit status, after saying why */
+int network_input_write(const char *command, const char *path, const char *text, size_t length);
+
+#endif
