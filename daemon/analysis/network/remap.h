@@ -100,7 +100,7 @@ double remap_step(struct remap *remap);
 
 /** The best mapping so far: seats of all processes, until the next remap_step(). Measures are computed anew: O(edges),
  *  times the length of routes. */
-const uint32_t *remap_best(const struct remap *remap, struct remap_measures *measures);
+const uint32_t *remap_best(struct remap *remap, struct remap_measures *measures);
 
 /** Measures of the mapping that was given. */
 void remap_given(const struct remap *remap, struct remap_measures *measures);

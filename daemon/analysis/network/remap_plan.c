@@ -1,0 +1,352 @@
+/* Which starts are tried, and how the work is shared out among them. */
+#include "daemon/analysis/network/remap_inner.h"
+#include "daemon/analysis/network/remap_metis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_HOT 0.19 /* temperature to begin with, as a share of what a process exchanges */
+#define COLD 0.2       /* the last, as a share of that */
+#define TRIES 12000u   /* exchanges to weigh for each process in one annealing */
+#define WORK_TRY 75u   /* nanoseconds that one takes */
+#define MOST_STARTS 12u
+
+static bool all_move(const struct remap *r)
+{
+    return r->movable_count == r->graph.processes;
+}
+
+/* ---- the pool of starts --------------------------------------------------------- */
+
+/* What the search holds goes into the pool, instead of the worst if it is full. */
+static void pool_add(struct remap *r, bool tried)
+{
+    const double cost = r->search.cost;
+    const size_t size = r->graph.processes * sizeof(uint32_t);
+    uint32_t worst = 0;
+    if (r->objective != REMAP_MAX_LINK)
+        remap_offer(r, r->search.slot);
+    for (uint32_t i = 0; i < r->pool_count; i++) {
+        if (fabs(r->pool[i].cost - cost) <= 1e-12 * cost)
+            return; /* most likely the same */
+        worst = r->pool[i].cost > r->pool[worst].cost ? i : worst;
+    }
+    if (r->pool_count < REMAP_POOL) {
+        uint32_t *slots = malloc(size + 1);
+        if (slots == NULL)
+            return;
+        worst = r->pool_count++;
+        r->pool[worst].slots = slots;
+    } else if (r->pool[worst].cost <= cost) {
+        return;
+    }
+    r->pool[worst].cost = cost;
+    r->pool[worst].tried = tried;
+    memcpy(r->pool[worst].slots, r->search.slot, size);
+}
+
+static void begin_descent(struct remap *r, const uint32_t *slots)
+{
+    const uint64_t before = r->search.work;
+    remap_search_load(&r->search, slots);
+    r->work += r->search.work - before;
+    r->descending = true;
+    r->descent_end = r->work + r->limit / 16;
+}
+
+/* @return whether the descent goes on */
+static bool descend(struct remap *r)
+{
+    const uint64_t before = r->search.work;
+    const bool done = remap_search_descend(&r->search, REMAP_STEP) || r->work >= r->descent_end;
+    r->work += r->search.work - before;
+    if (done)
+        pool_add(r, false);
+    r->descending = !done;
+    return !done;
+}
+
+/* ---- stages --------------------------------------------------------------------- */
+
+static void enter(struct remap *r, enum remap_stage stage, double share)
+{
+    const uint64_t left = r->work < r->limit ? r->limit - r->work : 0;
+    r->stage = stage;
+    r->starts = 0;
+    r->stage_begin = r->work;
+    r->stage_end = r->work + (uint64_t)(share * (double)left);
+}
+
+static void step_exact(struct remap *r)
+{
+    const bool done = remap_exact_step(r->exact, REMAP_STEP, &r->work);
+    if (!done && r->work < r->stage_end)
+        return;
+    remap_offer(r, remap_exact_slots(r->exact));
+    remap_exact_destroy(r->exact);
+    r->exact = NULL;
+    r->proven |= done;
+    enter(r, STAGE_GRID, 0.12);
+    begin_descent(r, r->best);
+}
+
+static void next_grid(struct remap *r)
+{
+    const enum remap_axes axes = r->starts++;
+    remap_grid_destroy(r->grid);
+    r->grid = NULL;
+    if (!all_move(r) || r->objective == REMAP_INTER_NODE || axes >= AXES_KINDS) {
+        enter(r, STAGE_STARTS, r->objective == REMAP_MAX_LINK ? 0.1 : 0.15);
+        return;
+    }
+    r->stage_end = r->work + r->limit / (axes == 0 ? 12 : 32);
+    r->work += 20ull * r->graph.first[r->graph.processes] + 100ull * r->graph.processes;
+    remap_grid_create(&r->grid, &r->graph, &r->places, axes, r->seed);
+}
+
+static void step_grid(struct remap *r)
+{
+    if (r->grid == NULL) {
+        next_grid(r);
+        return;
+    }
+    if (remap_grid_step(r->grid, REMAP_STEP, &r->work)) {
+        remap_grid_slots(r->grid, r->scratch);
+        if (r->objective != REMAP_MAX_LINK)
+            remap_offer(r, r->scratch);
+    }
+    if (r->work < r->stage_end)
+        return;
+    remap_grid_slots(r->grid, r->scratch);
+    begin_descent(r, r->scratch);
+    remap_grid_destroy(r->grid);
+    r->grid = NULL;
+}
+
+/* Parts as large as the nodes have seats. */
+static int split(struct remap *r)
+{
+    const uint32_t n = r->graph.processes, parts = r->places.spots;
+    uint32_t *work = malloc((4 * (size_t)n + 1) * sizeof(*work));
+    int rc = -1;
+    if (work != NULL && parts > 1) {
+        uint32_t *members = work, *sizes = work + n, *part = work + 2 * n, *index = work + 3 * n;
+        for (uint32_t i = 0; i < n; i++) {
+            members[i] = i;
+            index[i] = TOPOLOGY_NONE;
+        }
+        for (uint32_t s = 0; s < parts; s++)
+            sizes[s] = r->places.first[s + 1] - r->places.first[s];
+        const struct remap_split s = {
+            &r->graph, members, n, sizes, parts, r->starts % 2 == 0, (uint32_t)r->seed + r->starts};
+        r->work += remap_split_work(&s) * (1 + (uint64_t)log2(parts)) / 2;
+        rc = remap_split(&s, part, index);
+        for (uint32_t k = 0; rc == 0 && k < parts; k++)
+            sizes[k] = r->places.first[k];
+        for (uint32_t i = 0; rc == 0 && i < n; i++)
+            r->scratch[i] = sizes[part[i]]++;
+    }
+    free(work);
+    return rc;
+}
+
+static void step_splits(struct remap *r)
+{
+    const bool enough = r->starts >= MOST_STARTS || (r->starts > 1 && r->work >= r->stage_end);
+    if (enough || !all_move(r)) {
+        enter(r, STAGE_ANNEAL, 1);
+        return;
+    }
+    if (split(r) == 0)
+        begin_descent(r, r->scratch);
+    r->starts++;
+}
+
+static void step_starts(struct remap *r)
+{
+    if (r->halves == NULL) {
+        const bool enough = r->starts >= MOST_STARTS || (r->starts > 0 && r->work >= r->stage_end);
+        const enum remap_cut cut = (r->starts + CUT_LONGEST_LAST) % CUT_KINDS;
+        if (enough || !all_move(r) ||
+            remap_halves_create(&r->halves, &r->graph, &r->places, cut,
+                                (uint32_t)r->seed + r->starts) != 0)
+            enter(r, STAGE_ANNEAL, r->objective == REMAP_MAX_LINK ? 0.4 : 1);
+        r->starts++;
+        return;
+    }
+    const int rc = remap_halves_step(r->halves, REMAP_STEP, &r->work);
+    if (rc == 0)
+        return;
+    if (rc > 0)
+        begin_descent(r, remap_halves_slots(r->halves));
+    remap_halves_destroy(r->halves);
+    r->halves = NULL;
+}
+
+/* ---- links ---------------------------------------------------------------------- */
+
+/* What is best for the sum of all loads may be good for the largest too. */
+static void offer_pool(struct remap *r)
+{
+    for (uint32_t i = 0; r->objective == REMAP_MAX_LINK && i < r->pool_count; i++)
+        remap_offer(r, r->pool[i].slots);
+}
+
+/* From the best for the largest load of all that there is. */
+static void begin_links(struct remap *r)
+{
+    r->stage = STAGE_DONE;
+    if (r->objective != REMAP_MAX_LINK || r->movable_count < 2)
+        return;
+    offer_pool(r);
+    const struct remap_links_problem problem = {&r->graph,  &r->places,       r->best,
+                                                r->movable, r->movable_count, r->seed};
+    if (r->proven || r->work >= r->limit || remap_links_create(&r->links, &problem) != 0)
+        return;
+    enter(r, STAGE_LINKS, 1);
+}
+
+static void step_links(struct remap *r)
+{
+    const uint64_t all = r->limit > r->stage_begin ? r->limit - r->stage_begin : 1;
+    const double done = (double)(r->work - r->stage_begin) / (double)all;
+    remap_links_step(r->links, done < 1 ? done : 1, REMAP_STEP, &r->work);
+    if (r->work < r->stage_end)
+        return;
+    remap_plan_stop(r);
+}
+
+/* ---- annealing ------------------------------------------------------------------ */
+
+/* The best start that was not tried yet, and the best of all in between. */
+static struct remap_start *choose(struct remap *r)
+{
+    struct remap_start *best = &r->pool[0], *fresh = NULL;
+    for (uint32_t i = 0; i < r->pool_count; i++) {
+        struct remap_start *s = &r->pool[i];
+        if (s->cost < best->cost)
+            best = s;
+        if (!s->tried && (fresh == NULL || s->cost < fresh->cost))
+            fresh = s;
+    }
+    return fresh != NULL && (r->runs < 2 || r->runs % 2 == 0) ? fresh : best;
+}
+
+static void begin_run(struct remap *r)
+{
+    struct remap_start *start = choose(r);
+    const double jitter[4] = {1, 0.9, 1.06, 0.8};
+    const uint64_t left = r->stage_end - r->work;
+    uint64_t length = (uint64_t)r->movable_count * TRIES * WORK_TRY;
+    if (length < r->limit / 64)
+        length = r->limit / 64;
+    if (2 * length > left)
+        length = left - left / 16; /* the rest for the descent */
+    const uint64_t before = r->search.work;
+    remap_search_load(&r->search, start->slots);
+    r->work += r->search.work - before;
+    r->run = (struct remap_run){start->cost, r->hot * jitter[r->runs % 4], length, 0, false};
+    start->tried = true;
+    r->runs++;
+}
+
+static void end_run(struct remap *r)
+{
+    if (r->search.cost > 1.01 * r->run.cost)
+        r->hot *= 0.88; /* what was good in the start melted */
+    else if (r->search.cost < r->run.cost)
+        r->hot = 0.5 * (r->hot + r->run.hot * 1.04);
+    pool_add(r, true);
+    r->run = (struct remap_run){0};
+}
+
+static void step_anneal(struct remap *r)
+{
+    struct remap_run *run = &r->run;
+    if (run->length == 0) {
+        if (r->work >= r->stage_end || r->movable_count < 2 || r->pool_count == 0)
+            begin_links(r);
+        else
+            begin_run(r);
+        return;
+    }
+    const double scale = remap_search_scale(&r->search);
+    const uint64_t before = r->search.work, end = before + REMAP_STEP;
+    const uint64_t piece = run->length / 100 + 1;
+    while (r->search.work < end && !run->cold) {
+        const double done = (double)run->used / (double)run->length;
+        const uint64_t begin = r->search.work;
+        remap_search_run(&r->search, scale * run->hot * pow(COLD, done), piece);
+        run->used += r->search.work - begin;
+        run->cold = run->used >= run->length;
+    }
+    if (run->cold && remap_search_descend(&r->search, REMAP_STEP)) {
+        r->work += r->search.work - before;
+        end_run(r);
+        return;
+    }
+    r->work += r->search.work - before;
+}
+
+/* ---- the whole ------------------------------------------------------------------ */
+
+void remap_plan_begin(struct remap *r)
+{
+    const struct remap_exact_problem problem = {
+        &r->graph, &r->places, r->given, r->movable, r->movable_count, r->objective, r->messages};
+    r->hot = FIRST_HOT;
+    if (r->limit == 0 || r->movable_count < 2 || r->proven) {
+        r->stage = STAGE_DONE;
+        return;
+    }
+    enter(r, STAGE_GRID, 0.12);
+    if (r->movable_count <= REMAP_MOST_EXACT && remap_exact_create(&r->exact, &problem) == 0)
+        enter(r, STAGE_EXACT, 0.6);
+    else
+        begin_descent(r, r->given);
+}
+
+void remap_plan_stop(struct remap *r)
+{
+    if (r->stage != STAGE_DONE && !r->proven) {
+        if (r->exact != NULL)
+            remap_offer(r, remap_exact_slots(r->exact));
+        if (r->descending || r->run.length > 0)
+            pool_add(r, true);
+        offer_pool(r);
+        if (r->links != NULL)
+            remap_offer(r, remap_links_slots(r->links));
+    }
+    r->stage = STAGE_DONE;
+}
+
+void remap_plan_step(struct remap *r)
+{
+    if (r->proven || r->work >= r->limit)
+        remap_plan_stop(r);
+    else if (r->descending)
+        descend(r);
+    else if (r->stage == STAGE_EXACT)
+        step_exact(r);
+    else if (r->stage == STAGE_GRID)
+        step_grid(r);
+    else if (r->stage == STAGE_STARTS && r->objective == REMAP_INTER_NODE)
+        step_splits(r);
+    else if (r->stage == STAGE_STARTS)
+        step_starts(r);
+    else if (r->stage == STAGE_ANNEAL)
+        step_anneal(r);
+    else if (r->stage == STAGE_LINKS)
+        step_links(r);
+}
+
+void remap_plan_finish(struct remap *r)
+{
+    for (uint32_t i = 0; i < r->pool_count; i++)
+        free(r->pool[i].slots);
+    remap_grid_destroy(r->grid);
+    remap_halves_destroy(r->halves);
+    remap_exact_destroy(r->exact);
+    remap_links_destroy(r->links);
+}
