@@ -162,8 +162,19 @@ static void print_text(const struct shown *s)
                                  d == 0 ? '(' : ',', at[d], d + 1 == count ? ")" : "");
         printf("%-12s%s node %" PRIu32 " %s\n", "", name_of(s, node, name), node, coordinates);
     }
+    if (s->file.routes + s->file.gaps > 0)
+        printf("%-12s%" PRIu32 " complete, %" PRIu32 " with a gap\n", "routes", s->file.routes,
+               s->file.gaps);
     if (s->route)
         print_route(s);
+}
+
+/* Routes with a gap: what they would tell is not guessed. */
+static void say_remarks(const struct shown *s)
+{
+    char *rest = s->file.remarks, *line;
+    while (rest && (line = strsep(&rest, "\n")) && line[0])
+        say("%s:%s", s->asked->given, line);
 }
 
 /* ---- JSON ---------------------------------------------------------------- */
@@ -203,6 +214,7 @@ static void print_json(const struct shown *s)
            ",\"diameter\":%" PRIu32 ",\"capacity\":%.17g,\"named\":%" PRIu32,
            ties[spec->tie], topology_nodes(t), topology_vertices(t) - topology_nodes(t), s->links,
            topology_diameter(t), spec->capacity, s->file.host_count);
+    printf(",\"routes\":%" PRIu32 ",\"gaps\":%" PRIu32, s->file.routes, s->file.gaps);
     if (s->asked->hosts) {
         fputs(",\"hosts\":{", stdout);
         for (uint32_t h = 0; h < s->file.host_count; h++) {
@@ -241,6 +253,7 @@ static int show(const struct asked *asked)
         print_json(&s);
     else if (status == 0)
         print_text(&s);
+    say_remarks(&s);
     free(s.route);
     topology_file_finish(&s.file);
     return status;

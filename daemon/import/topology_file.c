@@ -13,6 +13,7 @@ void topology_file_finish(struct topology_file *file)
 {
     topology_destroy(file->topology);
     free(file->hosts);
+    free(file->remarks);
     *file = (struct topology_file){.topology = NULL};
 }
 

@@ -29,6 +29,13 @@ struct topology_file {
     uint32_t *hosts;           /**< owned: nodes that the file names, by name */
     uint32_t host_count;
     enum topology_format format;
+
+    /* of recorded routes and hops */
+    uint32_t per_node;     /**< ids a node */
+    uint32_t routes, gaps; /**< complete routes, and those that lack hops, which tell nothing */
+    char *
+        remarks; /**< owned: "12: route 4-0: hops before this one are missing\n" ..., the first hundred;
+                        NULL: none */
 };
 
 /** Read a file. Blocks; memory is bounded by TOPOLOGY_FILE_BYTES and the limits of topology.h.
