@@ -281,7 +281,8 @@ static int run(struct remapping *m)
     progress_end(&progress);
     int to_stdout = m->output && strcmp(m->output, "-") == 0;
     print_table(to_stdout ? stderr : stdout, m);
-    return m->output ? write_mapping(m, remap_best(m->remap, NULL), m->output) : 0;
+    struct remap_measures after;
+    return m->output ? write_mapping(m, remap_best(m->remap, &after), m->output) : 0;
 }
 
 int cmd_remap(int argc, char **argv)
