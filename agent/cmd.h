@@ -13,6 +13,7 @@
     X(tap, "print the live stream as lines")                                                       \
     X(topology, "check and print a network")                                                       \
     X(remap, "find a better mapping of ranks to nodes")                                            \
+    X(reroute, "find better routes")                                                               \
     X(status, "tell how daemon, agents and jobs are")
 
 /** Run a command. argv[0] is its name.
