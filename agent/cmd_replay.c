@@ -23,17 +23,20 @@ static const char help[] =
     "                          the user's run directory\n"
     "      --keys DIR          CURVE keys, for endpoints that other hosts can reach\n"
     "      --rules FILE        alert rules to judge it by, instead of the usual ones\n"
+    "      --topology NETWORK  network under the job, a file or short form, instead of the "
+    "recorded one\n"
     "\n"
     "Status: that of holterd(1); 2 for wrong usage.\n";
 
 #define MOST_ARGUMENTS 32
 
-enum { OPT_KEYS = 256, OPT_RULES };
+enum { OPT_KEYS = 256, OPT_RULES, OPT_TOPOLOGY };
 
 static const struct option long_options[] = {
     {"connect", required_argument, NULL, 'c'},
     {"keys", required_argument, NULL, OPT_KEYS},
     {"rules", required_argument, NULL, OPT_RULES},
+    {"topology", required_argument, NULL, OPT_TOPOLOGY},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -41,7 +44,7 @@ static const struct option long_options[] = {
 int cmd_replay(int argc, char **argv)
 {
     static char replay[] = "--replay", listen[] = "--listen", keys[] = "--keys",
-                rules[] = "--rules";
+                rules[] = "--rules", topology[] = "--topology";
     char program[PATH_MAX];
     char *arguments[MOST_ARGUMENTS] = {program, replay, NULL};
     int count = 3, option;
@@ -57,7 +60,10 @@ int cmd_replay(int argc, char **argv)
             say("replay: too many options");
             return 2;
         }
-        arguments[count++] = option == 'c' ? listen : option == OPT_KEYS ? keys : rules;
+        arguments[count++] = option == 'c'         ? listen
+                             : option == OPT_KEYS  ? keys
+                             : option == OPT_RULES ? rules
+                                                   : topology;
         arguments[count++] = optarg;
     }
     if (optind + 1 != argc) {

@@ -26,6 +26,9 @@ static const char usage[] =
     "      --record DIR    record into DIR/holter-<job id>.hrec (the current directory)\n"
     "      --no-record     do not record\n"
     "      --window TIME   length of a window, 100ms to 60s (1s)\n"
+    "      --topology NET  the network under the job: a file, see holter-topology(5), or a short "
+    "form\n"
+    "                      such as torus:8,8,8 (HOLTER_TOPOLOGY, else hosts below one switch)\n"
     "      --view          open the window, too\n"
     "      --listen ENDP   where the daemon listens for other hosts, tcp://HOST:PORT\n"
     "                      (found by itself when COMMAND uses other hosts)\n"
@@ -44,6 +47,7 @@ enum {
     OPTION_RECORD = 256,
     OPTION_NO_RECORD,
     OPTION_WINDOW,
+    OPTION_TOPOLOGY,
     OPTION_VIEW,
     OPTION_LISTEN,
     OPTION_DAEMON,
@@ -61,6 +65,7 @@ static const struct option options[] = {
     {"record", required_argument, NULL, OPTION_RECORD},
     {"no-record", no_argument, NULL, OPTION_NO_RECORD},
     {"window", required_argument, NULL, OPTION_WINDOW},
+    {"topology", required_argument, NULL, OPTION_TOPOLOGY},
     {"view", no_argument, NULL, OPTION_VIEW},
     {"listen", required_argument, NULL, OPTION_LISTEN},
     {"daemon", required_argument, NULL, OPTION_DAEMON},
@@ -124,6 +129,9 @@ static int take_option(struct run_options *o, int c)
     case OPTION_WINDOW:
         o->window = optarg;
         return 1;
+    case OPTION_TOPOLOGY:
+        o->topology = optarg;
+        return 1;
     case OPTION_VIEW:
         o->view = 1;
         return 1;
@@ -168,6 +176,8 @@ static int read_options(int argc, char **argv, struct run_options *o)
     const char *words[RUN_ALERT_WORDS];
     if (o->daemon != NULL && run_alert_words(words, o) > 0)
         return wrong_usage("--daemon names a daemon that has its alert rules already");
+    if (o->daemon != NULL && o->topology != NULL)
+        return wrong_usage("--daemon names a daemon that has its network already");
     if (o->daemon != NULL && (o->listen != NULL || o->output != NULL || o->record != NULL ||
                               o->window != NULL || o->no_record))
         return wrong_usage(
@@ -274,6 +284,8 @@ int cmd_run(int argc, char **argv)
     const char *unused[RUN_ALERT_WORDS];
     if (planned && !session.daemon_wanted && run_alert_words(unused, &o) > 0)
         say("%s: this daemon has its own alert rules; %s is not used", session.local, unused[0]);
+    if (planned && !session.daemon_wanted && o.topology != NULL)
+        say("%s: this daemon has its own network; --topology is not used", session.local);
     if (o.dry_run) {
         if (planned)
             run_print(&session, &o, &command);

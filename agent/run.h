@@ -17,13 +17,14 @@ struct run_options {
     int dry_run;
     int no_record;
     int view;
-    const char *output; /**< file to record into */
-    const char *record; /**< directory to record into */
-    const char *window; /**< length of a window, as holterd takes it */
-    const char *listen; /**< endpoint for the daemon */
-    const char *daemon; /**< endpoint of a daemon that is already there */
-    const char *keys;   /**< directory of CURVE keys */
-    const char *rules;  /**< file of alert rules, as the next ones for the daemon */
+    const char *output;   /**< file to record into */
+    const char *record;   /**< directory to record into */
+    const char *window;   /**< length of a window, as holterd takes it */
+    const char *listen;   /**< endpoint for the daemon */
+    const char *daemon;   /**< endpoint of a daemon that is already there */
+    const char *keys;     /**< directory of CURVE keys */
+    const char *topology; /**< network under the job, for the daemon */
+    const char *rules;    /**< file of alert rules, as the next ones for the daemon */
     const char *alert_log, *on_alert, *alertmanager;
     int syslog;
     int argc;    /**< words of the command */

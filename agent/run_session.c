@@ -227,7 +227,7 @@ const char *run_agent_endpoint(const struct run_session *session)
 const char **run_daemon_command(const struct run_session *session,
                                 const struct run_options *options, const char *program)
 {
-    const char **words = calloc(20 + RUN_ALERT_WORDS, sizeof *words);
+    const char **words = calloc(22 + RUN_ALERT_WORDS, sizeof *words);
     int n = 0;
     if (words == NULL)
         return NULL;
@@ -253,6 +253,10 @@ const char **run_daemon_command(const struct run_session *session,
     if (options->window != NULL) {
         words[n++] = "--window";
         words[n++] = options->window;
+    }
+    if (options->topology != NULL) {
+        words[n++] = "--topology";
+        words[n++] = options->topology;
     }
     run_alert_words(words + n, options);
     return words;

@@ -42,6 +42,10 @@ void status_text_daemon(FILE *out, const char *endpoint, const struct wire_statu
         print_plain(out, "  alerts     rules of ", s->rules);
     if (s->sink_error[0])
         print_plain(out, "  alerts     a sink fails: ", s->sink_error);
+    if (s->topology_fault[0])
+        print_plain(out, "  network    not used: ", s->topology_fault);
+    else if (s->topology[0])
+        print_plain(out, "  network    ", s->topology);
     fprintf(out, "  cost       %s of a core, %s of memory\n",
             quantity_share(&a, (double)s->cpu_ns, up_ns), quantity_bytes(&b, (double)s->rss_bytes));
 }

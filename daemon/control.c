@@ -32,9 +32,10 @@ struct control {
 
 /* Topics in the order in which a snapshot tells them: what the later ones refer to comes first. */
 static const enum wire_type topics[] = {
-    WIRE_TYPE_JOB,         WIRE_TYPE_PLACES,      WIRE_TYPE_TOTALS, WIRE_TYPE_RANK_WINDOW,
-    WIRE_TYPE_PAIR_WINDOW, WIRE_TYPE_CALL_WINDOW, WIRE_TYPE_NODES,  WIRE_TYPE_REGIONS,
-    WIRE_TYPE_LATENCIES,   WIRE_TYPE_PHASES,      WIRE_TYPE_CURVE,  WIRE_TYPE_ALERT,
+    WIRE_TYPE_JOB,         WIRE_TYPE_PLACES,      WIRE_TYPE_TOPOLOGY,    WIRE_TYPE_TOTALS,
+    WIRE_TYPE_RANK_WINDOW, WIRE_TYPE_PAIR_WINDOW, WIRE_TYPE_CALL_WINDOW, WIRE_TYPE_NODES,
+    WIRE_TYPE_REGIONS,     WIRE_TYPE_LATENCIES,   WIRE_TYPE_PHASES,      WIRE_TYPE_CURVE,
+    WIRE_TYPE_ALERT,
 };
 #define TOPICS (sizeof(topics) / sizeof(topics[0]))
 
@@ -132,6 +133,8 @@ static void answer_status(struct control *c, struct front *front, struct peer *p
         .jobs_count = count,
         .rules = c->options.options->rules,
         .sink_error = sink_error,
+        .topology = c->options.network->source,
+        .topology_fault = c->options.network->fault,
     };
     front_send(front, peer, WIRE_TYPE_STATUS, &status);
     free(rows);

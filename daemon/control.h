@@ -7,6 +7,7 @@
 
 #include "daemon/front.h"
 #include "daemon/jobs.h"
+#include "daemon/network.h"
 
 struct control;
 
@@ -16,6 +17,7 @@ struct control_options {
     struct jobs *jobs;
     struct publisher *publisher;
     struct sinks *sinks;
+    const struct network *network;
     void *user;
     void (*stop)(void *user);           /**< an operator ends the daemon */
     void (*stop_when_idle)(void *user); /**< as --quit-when-idle, from now on */

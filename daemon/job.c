@@ -55,6 +55,8 @@ int job_create(struct job **out, const char *id, const struct job_options *optio
     code = code != 0 ? code : job_latency_create(&job->latency, options->window_ns);
     if (code == 0)
         code = job_phases_create(&job->phases, options->window_ns, options->modelled);
+    const struct job_network_options network = {job->id, options->network, options->window_ns};
+    code = code != 0 ? code : job_network_create(&job->network, &network);
     if (code == 0 && options->rules != NULL) {
         struct job_watch_options watch = {options->rules, options->window_ns, job, job_tell};
         code = job_watch_create(&job->watch, &watch);
@@ -75,6 +77,7 @@ void job_destroy(struct job *job)
     run_sum_destroy(job->run);
     job_latency_destroy(job->latency);
     job_phases_destroy(job->phases);
+    job_network_destroy(job->network);
     job_watch_destroy(job->watch);
     for (uint32_t i = 0; i < job->node_count; i++)
         free(job->nodes[i]);
@@ -242,6 +245,9 @@ static int set_place(struct job *job, uint32_t node, const struct wire_member_ro
     struct job_place *place = &job->places[at];
     if (at == known)
         *place = (struct job_place){.rank = (uint32_t)member->rank, .node = KEY_NONE};
+    if (job_network_place(job->network, place->rank, node, job->nodes[node]->host, member->core,
+                          member->numa) != 0)
+        return -ENOMEM;
     const char *placement = member->placement == NULL ? "" : member->placement;
     if (place->node == node && place->pid == member->pid && place->placement != NULL &&
         strcmp(place->placement, placement) == 0)
@@ -621,8 +627,10 @@ static void publish_changes(struct job *job, uint64_t now_ns)
         return;
     if (job->job_changed)
         job_publish_job(job, &job->output);
-    if (job->places_changed)
+    if (job->places_changed) {
         job_publish_places(job, &job->output);
+        job_tell_topology(job);
+    }
     job->job_changed = job->places_changed = 0;
     /* Agents of a large job come one by one, and places are told in full: not for each of them. */
     job->changes_due_ns = now_ns + CHANGES_NS + CHANGES_PLACE_NS * job->place_keys.count;
@@ -665,8 +673,10 @@ void job_finish(struct job *job, uint64_t now_ns)
 void job_replaying(struct job *job, int on)
 {
     job->replaying = on;
-    if (!on)
+    if (!on) {
         job_phases_again(job->phases);
+        job_network_told(job->network, 0);
+    }
     /* Agents that were silent when the daemon before this one ended are so until they are heard. */
     for (uint32_t i = 0; !on && i < job->node_count; i++) {
         struct job_node *n = job->nodes[i];
@@ -696,6 +706,11 @@ const char *job_id(const struct job *job)
 struct job_phases *job_phases(struct job *job)
 {
     return job->phases;
+}
+
+struct job_network *job_network(struct job *job)
+{
+    return job->network;
 }
 
 enum job_state job_state(const struct job *job)

@@ -23,7 +23,9 @@
 #define JOB_MOST_NODES (1u << 20) /**< nodes of one job */
 
 struct job;
+struct job_network;
 struct job_phases;
+struct network;
 struct rules;
 
 /** What a job tells the outside. */
@@ -39,11 +41,12 @@ struct job_output {
 };
 
 struct job_options {
-    uint64_t window_ns;        /**< length of windows */
-    uint64_t grace_ns;         /**< how long after a window's end reports are waited for */
-    uint64_t lost_ns;          /**< how long a job may be silent before it counts as lost */
-    size_t most_pairs;         /**< rows of pairs published for one window; the rest is folded */
-    int modelled;              /**< whether collectives take part in phases and pictures */
+    uint64_t window_ns; /**< length of windows */
+    uint64_t grace_ns;  /**< how long after a window's end reports are waited for */
+    uint64_t lost_ns;   /**< how long a job may be silent before it counts as lost */
+    size_t most_pairs;  /**< rows of pairs published for one window; the rest is folded */
+    int modelled;       /**< whether collectives take part in phases and pictures */
+    const struct network *network; /**< under the job, borrowed; NULL: none was given */
     const struct rules *rules; /**< alert rules, borrowed; NULL: latency and hangs raise none, all
                                     else does */
 };
@@ -103,7 +106,7 @@ void job_set_recording(struct job *job, const char *path);
 void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns);
 
 /** Current state in messages of one topic: WIRE_TYPE_JOB, PLACES, TOTALS (recent windows, oldest
- *  first), ALERT, NODES, LATENCIES, REGIONS, PHASES, CURVE, and for RANK_WINDOW, PAIR_WINDOW and CALL_WINDOW the sums since the start.
+ *  first), ALERT, NODES, LATENCIES, REGIONS, PHASES, CURVE, TOPOLOGY, and for RANK_WINDOW, PAIR_WINDOW and CALL_WINDOW the sums since the start.
  *  Windows not published yet are not in it. */
 void job_snapshot(struct job *job, enum wire_type type, const struct job_output *output);
 
@@ -122,6 +125,9 @@ void job_matches(const struct job *job, struct job_matches *out);
 
 /** Its phases, for pictures; borrowed. */
 struct job_phases *job_phases(struct job *job);
+
+/** The network under it; borrowed. */
+struct job_network *job_network(struct job *job);
 
 /** Row of the list of jobs; texts are borrowed from the job. */
 void job_row(const struct job *job, struct wire_job_row *out);

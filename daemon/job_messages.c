@@ -270,6 +270,34 @@ int job_wanted(const struct job *job, enum wire_type type)
     return !job->replaying && job->output.wanted(job->output.user, job->id, type);
 }
 
+/* ---- network ------------------------------------------------------------- */
+
+struct network_reader {
+    const struct job *job;
+    const struct job_output *output;
+};
+
+static void tell_network(void *user, const struct wire_topology *message)
+{
+    const struct network_reader *reader = user;
+    tell(reader->job, reader->output, WIRE_TYPE_TOPOLOGY, message);
+}
+
+void job_publish_topology(struct job *job, const struct job_output *output)
+{
+    struct network_reader reader = {job, output};
+    job_network_tell(job->network, job->id, tell_network, &reader);
+}
+
+void job_tell_topology(struct job *job)
+{
+    if (job->replaying || !job_network_changed(job->network))
+        return;
+    if (job_wanted(job, WIRE_TYPE_TOPOLOGY))
+        job_publish_topology(job, &job->output);
+    job_network_told(job->network, 1);
+}
+
 /* ---- latency ------------------------------------------------------------- */
 
 void job_publish_latencies(const struct job *job, const struct job_output *output,
@@ -402,6 +430,8 @@ void job_snapshot(struct job *job, enum wire_type type, const struct job_output 
         job_publish_job(job, output);
     else if (type == WIRE_TYPE_PLACES)
         job_publish_places(job, output);
+    else if (type == WIRE_TYPE_TOPOLOGY)
+        job_publish_topology(job, output);
     else if (type == WIRE_TYPE_NODES)
         job_publish_nodes(job, output, newest);
     else if (type == WIRE_TYPE_TOTALS)

@@ -8,6 +8,7 @@
 #include "daemon/analysis/window_sum.h"
 #include "daemon/job.h"
 #include "daemon/job_latency.h"
+#include "daemon/job_network.h"
 #include "daemon/job_phases.h"
 #include "daemon/job_watch.h"
 
@@ -107,6 +108,7 @@ struct job {
     struct run_sum *run;
     struct job_latency *latency;
     struct job_phases *phases;
+    struct job_network *network;
     struct job_watch *watch; /**< NULL: there are no rules */
     size_t deaths_watched;   /**< deaths that the watch knows */
     uint64_t windows_summed;
@@ -169,6 +171,9 @@ void job_publish_curve(const struct job *job, const struct job_output *output,
 /** Phases that are new, and open ones, if that has changed. */
 void job_tell_phases(struct job *job);
 void job_publish_places(struct job *job, const struct job_output *output);
+void job_publish_topology(struct job *job, const struct job_output *output);
+/** The network and the seats of ranks, if they have changed. */
+void job_tell_topology(struct job *job);
 void job_publish_nodes(struct job *job, const struct job_output *output, uint64_t window);
 /** What is in job->result. @param windows  how many are summed up in it */
 void job_publish_sum(const struct job *job, const struct job_output *output, enum sum_part part,

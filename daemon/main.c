@@ -2,6 +2,7 @@
 #include "daemon/control.h"
 #include "daemon/front.h"
 #include "daemon/jobs.h"
+#include "daemon/network.h"
 #include "daemon/options.h"
 #include "daemon/publish.h"
 #include "daemon/replay.h"
@@ -40,6 +41,7 @@ struct daemon {
     uv_timer_t tick;
     struct listen_locks locks;
     struct rules rules;
+    struct network network;
     struct sinks *sinks;
     struct zap *zap;
     struct publisher *publisher;
@@ -215,6 +217,7 @@ static int start_modules(struct daemon *d, char *why, size_t room)
                 .lost_ns = LOST_NS,
                 .most_pairs = MOST_PAIRS,
                 .modelled = !o->no_collectives,
+                .network = &d->network,
                 .rules = &d->rules},
         .record = o->record,
         .publisher = d->publisher,
@@ -224,8 +227,9 @@ static int start_modules(struct daemon *d, char *why, size_t room)
         .tell_agents = on_tell_agents,
     };
     code = jobs_create(&d->jobs, &d->loop, &jobs, why, room);
-    struct control_options control = {o, &d->timeline, d->jobs,          d->publisher, d->sinks,
-                                      d, on_stop,      on_stop_when_idle};
+    struct control_options control = {
+        o, &d->timeline, d->jobs,          d->publisher, d->sinks, &d->network,
+        d, on_stop,      on_stop_when_idle};
     code = code != 0 ? code : control_create(&d->control, &d->loop, &control);
     if (code == 0 && d->recording != NULL) {
         struct recording_cursor *recording = d->recording;
@@ -254,6 +258,7 @@ static void finish(struct daemon *d)
     listen_finish(&d->locks);
     sinks_destroy(d->sinks); /* may wait for those that are slow: last */
     rules_finish(&d->rules);
+    network_finish(&d->network);
 }
 
 static int serve(struct daemon *d)
@@ -261,6 +266,8 @@ static int serve(struct daemon *d)
     char why[512] = "no memory";
     int code = start_loop(d);
     code = code != 0 ? code : open_recording(d, why, sizeof(why));
+    if (code == 0)
+        network_read(&d->network, d->options.topology);
     code = code != 0 ? code : start_modules(d, why, sizeof(why));
     if (code != 0) {
         log_error("%s", why);

@@ -33,6 +33,10 @@ static const char usage[] =
     "                      window, at most 250ms\n"
     "  --collectives HOW   modelled (default) or off: whether collectives take part in phases and\n"
     "                      pictures, as the messages of their algorithms\n"
+    "  --topology NETWORK  the network under the jobs: a file, see holter-topology(5), or a short "
+    "form "
+    "such as\n"
+    "                      torus:8,8,8; default: HOLTER_TOPOLOGY, else hosts below one switch\n"
     "  --session KEY       serve only agents of this session\n"
     "  --replay FILE       replay a recording instead: nothing is recorded, agents are not served\n"
     "  --quit-when-idle    leave when all jobs have ended and all agents have gone\n"
@@ -185,6 +189,7 @@ enum {
     OPT_GRACE,
     OPT_COLLECTIVES,
     OPT_SESSION,
+    OPT_TOPOLOGY,
     OPT_REPLAY,
     OPT_QUIT,
     OPT_RULES,
@@ -207,6 +212,7 @@ static const struct option long_options[] = {
     {"grace", required_argument, NULL, OPT_GRACE},
     {"collectives", required_argument, NULL, OPT_COLLECTIVES},
     {"session", required_argument, NULL, OPT_SESSION},
+    {"topology", required_argument, NULL, OPT_TOPOLOGY},
     {"replay", required_argument, NULL, OPT_REPLAY},
     {"quit-when-idle", no_argument, NULL, OPT_QUIT},
     {"rules", required_argument, NULL, OPT_RULES},
@@ -282,6 +288,9 @@ static int take(struct options *o, int option, int *record, char *why, size_t ro
     case OPT_RULES:
         o->rules = optarg;
         return 0;
+    case OPT_TOPOLOGY:
+        o->topology = optarg;
+        return 0;
     case OPT_REPLAY:
         o->replay = optarg;
         return 0;
@@ -313,6 +322,7 @@ enum options_verdict options_parse(struct options *out, int argc, char **argv, c
     int record = 1, only_check = 0, option;
     out->keys = getenv("HOLTER_KEYS");
     out->rules = getenv("HOLTER_RULES");
+    out->topology = getenv("HOLTER_TOPOLOGY");
     optind = 0; /* GNU: begin anew, tests parse more than once */
     opterr = 0;
     while ((option = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
@@ -341,6 +351,8 @@ enum options_verdict options_parse(struct options *out, int argc, char **argv, c
         out->session = NULL;
     if (out->rules != NULL && out->rules[0] == '\0')
         out->rules = NULL;
+    if (out->topology != NULL && out->topology[0] == '\0')
+        out->topology = NULL;
     if (only_check)
         return OPTIONS_CHECK;
     if (out->replay != NULL && out->record != NULL) {

@@ -21,8 +21,9 @@ struct options {
     const char *replay; /**< recording to be replayed; NULL: none */
     int grace_given;
     int quit_when_idle;
-    int no_collectives; /**< --collectives=off */
-    const char *rules;  /**< file; NULL: the defaults */
+    int no_collectives;   /**< --collectives=off */
+    const char *rules;    /**< file; NULL: the defaults */
+    const char *topology; /**< file or short form of the network; NULL: none */
     /** Sinks besides those of the rules; targets are borrowed, NULL for syslog. */
     struct {
         enum sink_kind kind;

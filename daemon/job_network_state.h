@@ -1,0 +1,113 @@
+/* The inside of a job's network, shared by job_network.c (where ranks sit), job_network_window.c (what a
+ * window puts on the links) and job_network_rows.c (what is told of it). */
+#ifndef HOLTER_DAEMON_JOB_NETWORK_STATE_H
+#define HOLTER_DAEMON_JOB_NETWORK_STATE_H
+
+#include "daemon/analysis/network/congestion.h"
+#include "daemon/job_network.h"
+
+#define NETWORK_NO_NODE UINT32_MAX
+
+/** A node of the job. */
+struct network_node {
+    char host[65]; /**< "": none of its ranks is known */
+    uint32_t lowest;
+    uint32_t vertex; /**< TOPOLOGY_NONE: not in the network */
+    uint32_t uplink; /**< in the tree of what agents tell: its link to the switch */
+    double speed;    /**< bytes a second of its interfaces of the fastest medium; 0: not known */
+    int missed;      /**< it was told that the network does not have it */
+};
+
+struct network_rank {
+    uint32_t node; /**< NETWORK_NO_NODE: not known */
+    uint32_t core, numa;
+};
+
+/** A network that is given back when nobody uses it any more. */
+struct network_graph {
+    const struct topology *topology;
+    struct topology *own; /**< NULL: it is the daemon's */
+    unsigned users;
+    uint64_t links; /**< numbers that stand for a link */
+};
+
+/** Figures of a pair of vertices in the window. */
+struct network_pair {
+    uint32_t destination;
+    uint64_t bytes, messages;
+};
+
+struct job_network {
+    struct job_network_options options;
+    struct network_node *nodes; /**< owned, all arrays */
+    uint32_t node_count, node_room;
+    struct network_rank *ranks;
+    uint32_t rank_count, rank_room;
+    uint32_t *seats;   /**< by rank */
+    uint32_t *by_seat; /**< ranks with a seat, by that, then by rank */
+    uint32_t seated, seat_room;
+    uint64_t placed; /**< ranks that have a node */
+
+    struct network_graph *graph; /**< NULL: none */
+    struct congestion *congestion;
+    int places_changed; /**< since the network was made */
+    int changed;        /**< since it was told */
+    int closed;         /**< a window was */
+    size_t missed_told;
+
+    /* the window that was closed last */
+    uint64_t window;
+    struct counter_rows counters;
+    struct congestion_pair *pairs; /**< of vertices, ascending */
+    size_t pair_count, pair_room;
+    uint64_t bytes, unplaced;
+    double hop_bytes;
+    struct congestion_link *links; /**< congestion_links() */
+    size_t link_count, link_room;
+    struct wire_link_row *link_rows; /**< largest first */
+    size_t link_rows_count, link_rows_room;
+    struct wire_link_route_row *route_rows;
+    size_t route_rows_count, route_rows_room;
+    struct wire_interface_row *interface_rows;
+    size_t interface_rows_count, interface_rows_room;
+    uint64_t states[4]; /**< links in each */
+    uint64_t left_out;
+
+    /* room that is used again */
+    size_t *first;   /**< by rank: position of its first pair; rank_count + 1 of them */
+    uint32_t *slots; /**< by vertex: 1 + position in `group` */
+    size_t first_room, slot_room;
+    struct network_pair *group; /**< of one sending vertex */
+    size_t group_count, group_room;
+    struct network_measured *measured;
+    size_t measured_room;
+};
+
+/** What the counters of an end of a link tell of it. */
+struct network_measured {
+    uint32_t link;
+    int receiver; /**< 1: told by the end that it enters */
+    int packets;
+    uint64_t amount;
+};
+
+/** Make network and seats anew, if places have changed. @return 0 or -ENOMEM */
+int job_network_make(struct job_network *n);
+
+/** Is it the tree of what agents tell? */
+int job_network_is_tree(const struct job_network *n);
+
+/** Loads of the window by pairs of vertices. @return 0 or -ENOMEM */
+int job_network_add_pairs(struct job_network *n, const struct job_network_window *window);
+
+/** Tell the congestion what counters say. @return 0 or -ENOMEM */
+int job_network_measure(struct job_network *n);
+
+/** Rows of links, routes and interfaces. @return 0 or -ENOMEM */
+int job_network_rows(struct job_network *n, const struct job_network_window *window);
+
+/** Links of an interface. */
+void job_network_interface(const struct job_network *n, const struct counter *counter,
+                           uint32_t *link_out, uint32_t *link_in);
+
+#endif

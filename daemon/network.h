@@ -1,0 +1,35 @@
+/* The network that the daemon was given with --topology, or that a recording has: what all jobs share. */
+#ifndef HOLTER_DAEMON_NETWORK_H
+#define HOLTER_DAEMON_NETWORK_H
+
+#include "daemon/import/topology_file.h"
+
+#define NETWORK_TEXT 513u
+
+/** Zero-initialised: none was given. */
+struct network {
+    struct topology_file file; /**< its topology is NULL when there is none that can be used */
+    char source[NETWORK_TEXT]; /**< what was given: a file or a short form; "": nothing */
+    char fault[NETWORK_TEXT];  /**< why it cannot be used; "": it can, or nothing was given */
+};
+
+/** Read a file or short form. Each fault is logged, and the first is kept; the daemon goes on without.
+ *  @param given  NULL or "": nothing is read */
+void network_read(struct network *out, const char *given);
+
+/** A network whose description is known, as of a recording.
+ *  @param spec   copied; NULL: there is none
+ *  @param source, fault  copied */
+void network_make(struct network *out, const struct topology_spec *spec, const char *source,
+                  const char *fault);
+
+/** Are nodes told by name? Otherwise the hosts of a job sit in it in their order. */
+int network_names_hosts(const struct network *network);
+
+/** Zero-initialised is fine. */
+void network_finish(struct network *network);
+
+/** Compare host names as people sort them: n2 before n10. */
+int network_compare_hosts(const char *a, const char *b);
+
+#endif

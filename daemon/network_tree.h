@@ -1,0 +1,33 @@
+/* The network where none is described: the tree of what agents can see. One switch, below it the hosts
+ * of the job, in them NUMA nodes and cores with ranks on them.
+ *
+ * A rank sits on its core where that is known, else on its NUMA node, else on its host. When there were
+ * more than NETWORK_TREE_MOST vertices, cores are left out, then NUMA nodes: ranks sit a level higher.
+ *
+ * The result does not depend on the order of hosts and ranks, but for hosts of one name and lowest rank. */
+#ifndef HOLTER_DAEMON_NETWORK_TREE_H
+#define HOLTER_DAEMON_NETWORK_TREE_H
+
+#include "daemon/analysis/network/topology.h"
+
+#define NETWORK_TREE_MOST 65536u
+
+struct tree_host {
+    const char *name;
+    uint32_t lowest; /**< of its ranks; TOPOLOGY_NONE: it has none */
+    double capacity; /**< bytes a second of its link to the switch; 0: not known */
+    uint32_t vertex; /**< set */
+};
+
+struct tree_rank {
+    uint32_t host;       /**< position among the hosts */
+    uint32_t core, numa; /**< 1 + number on the host; 0: not known */
+    uint32_t vertex;     /**< set: its seat */
+};
+
+/** @param out  set on success; topology_spec_finish() it
+ *  @return 0, -ENOMEM, or -HOLTER_ELIMIT: more hosts than topologies have vertices */
+int network_tree(struct topology_spec *out, struct tree_host *hosts, uint32_t host_count,
+                 struct tree_rank *ranks, size_t rank_count);
+
+#endif
