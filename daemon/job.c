@@ -560,6 +560,8 @@ int job_window(struct job *job, uint64_t instance, const struct wire_window *mes
         return refuse(fault, code == -EOVERFLOW ? -HOLTER_ELIMIT : code,
                       "window of %" PRIu64 " bursts: %s", message->bursts_count,
                       holter_strerror(code));
+    if (counter_rows_prepare(&window->counters, message) != 0)
+        return refuse(fault, -ENOMEM, "no memory for the counters of a window");
     struct job_instance *agent = instance_of(job, instance);
     code = job_latency_take(job->latency, &window->latency, message, agent->node, number,
                             fault->text, sizeof(fault->text));
@@ -573,6 +575,7 @@ int job_window(struct job *job, uint64_t instance, const struct wire_window *mes
                       "window of %" PRIu64 " pairs: %s", message->pairs_count,
                       holter_strerror(code));
     job_phases_take(job->phases, &window->bursts, message);
+    counter_rows_take(&window->counters, message, agent->node);
     window->flags |= message->flags;
     job->late += (uint64_t)window->late;
     node_heard(job, node, now_ns);

@@ -106,7 +106,7 @@ void job_set_recording(struct job *job, const char *path);
 void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns);
 
 /** Current state in messages of one topic: WIRE_TYPE_JOB, PLACES, TOTALS (recent windows, oldest
- *  first), ALERT, NODES, LATENCIES, REGIONS, PHASES, CURVE, TOPOLOGY, and for RANK_WINDOW, PAIR_WINDOW and CALL_WINDOW the sums since the start.
+ *  first), ALERT, NODES, LATENCIES, REGIONS, PHASES, CURVE, TOPOLOGY, LINKS, and for RANK_WINDOW, PAIR_WINDOW and CALL_WINDOW the sums since the start.
  *  Windows not published yet are not in it. */
 void job_snapshot(struct job *job, enum wire_type type, const struct job_output *output);
 

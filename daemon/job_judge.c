@@ -59,6 +59,24 @@ void job_tell_phases(struct job *job)
         job_publish_curve(job, &job->output, &curve);
 }
 
+/* Without memory the links lack what was in the window. */
+static void judge_links(struct job *job, struct open_window *window)
+{
+    const struct job_network_window closed = {
+        .number = window->number,
+        .pairs = job->judged_pairs.pairs,
+        .pair_count = job->judged_pairs.pair_count,
+        .transfers = window->latency.transfers,
+        .transfer_count = window->latency.transfer_count,
+        .scale = job_latency_scale(job->latency),
+    };
+    struct wire_links links;
+    job_network_close(job->network, &closed, &window->counters);
+    job_tell_topology(job);
+    if (job_wanted(job, WIRE_TYPE_LINKS) && job_network_links(job->network, &links))
+        job_publish_links(job, &job->output, &links);
+}
+
 static void tell_agents(struct job *job)
 {
     struct wire_criteria criteria;
@@ -174,6 +192,7 @@ void job_judge(struct job *job, struct open_window *window)
     job_latency_close(job->latency, window->number, job->world, &window->latency, pairs->pairs,
                       pairs->pair_count);
     publish_latency(job);
+    judge_links(job, window);
     job_tell_phases(job);
     if (job->watch != NULL)
         watch(job, window);

@@ -298,6 +298,33 @@ void job_tell_topology(struct job *job)
     job_network_told(job->network, 1);
 }
 
+/* Three lists, one behind the other. */
+void job_publish_links(const struct job *job, const struct job_output *output, struct wire_links *m)
+{
+    const struct wire_link_row *links = m->links;
+    const struct wire_link_route_row *routes = m->routes;
+    const struct wire_interface_row *interfaces = m->interfaces;
+    size_t counts[3] = {m->links_count, m->routes_count, m->interfaces_count}, done[3] = {0};
+    m->job = job->id;
+    do {
+        size_t room = WIRE_PART_ROWS, part[3];
+        for (int i = 0; i < 3; i++) {
+            part[i] = counts[i] - done[i] < room ? counts[i] - done[i] : room;
+            room -= part[i];
+        }
+        m->links = links + done[0];
+        m->links_count = part[0];
+        m->routes = routes + done[1];
+        m->routes_count = part[1];
+        m->interfaces = interfaces + done[2];
+        m->interfaces_count = part[2];
+        for (int i = 0; i < 3; i++)
+            done[i] += part[i];
+        m->more = done[0] < counts[0] || done[1] < counts[1] || done[2] < counts[2];
+        tell(job, output, WIRE_TYPE_LINKS, m);
+    } while (m->more);
+}
+
 /* ---- latency ------------------------------------------------------------- */
 
 void job_publish_latencies(const struct job *job, const struct job_output *output,
@@ -413,6 +440,13 @@ static void snapshot_phases(struct job *job, enum wire_type type, const struct j
         job_publish_curve(job, output, &curve);
 }
 
+static void snapshot_links(struct job *job, const struct job_output *output)
+{
+    struct wire_links message;
+    if (job_network_links(job->network, &message))
+        job_publish_links(job, output, &message);
+}
+
 static int sum_part_of(enum wire_type type, enum sum_part *part)
 {
     *part = type == WIRE_TYPE_RANK_WINDOW   ? SUM_RANKS
@@ -442,6 +476,8 @@ void job_snapshot(struct job *job, enum wire_type type, const struct job_output 
         snapshot_latency(job, output);
     else if (type == WIRE_TYPE_REGIONS)
         job_publish_regions(job, output);
+    else if (type == WIRE_TYPE_LINKS)
+        snapshot_links(job, output);
     else if (type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE)
         snapshot_phases(job, type, output);
     else if (sum_part_of(type, &part) &&

@@ -65,6 +65,7 @@ struct open_window {
     struct window_sum *sum;
     struct latency_rows latency;
     struct burst_rows bursts;
+    struct counter_rows counters;
     struct hang_calls *calls; /**< owned: those that hang_counts() */
     size_t call_count, call_room;
     struct hang_pending *pending; /**< owned */
@@ -172,6 +173,9 @@ void job_publish_curve(const struct job *job, const struct job_output *output,
 void job_tell_phases(struct job *job);
 void job_publish_places(struct job *job, const struct job_output *output);
 void job_publish_topology(struct job *job, const struct job_output *output);
+/** @param message  its job is not set yet */
+void job_publish_links(const struct job *job, const struct job_output *output,
+                       struct wire_links *message);
 /** The network and the seats of ranks, if they have changed. */
 void job_tell_topology(struct job *job);
 void job_publish_nodes(struct job *job, const struct job_output *output, uint64_t window);

@@ -10,6 +10,7 @@ static void open_window_finish(struct open_window *window)
     window_sum_destroy(window->sum);
     latency_rows_finish(&window->latency);
     burst_rows_finish(&window->bursts);
+    counter_rows_finish(&window->counters);
     free(window->calls);
     free(window->pending);
     free(window->reported);

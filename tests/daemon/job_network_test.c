@@ -3,6 +3,7 @@
 #include "daemon/network.h"
 #include "daemon/network_tree.h"
 #include "holter/size_class.h"
+#include "holter/time_class.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -34,6 +35,14 @@ struct told {
     uint64_t seats[MOST];
     size_t seat_count;
     unsigned topologies;
+    struct wire_link_row links[MOST];
+    size_t link_count;
+    struct wire_link_route_row routes[MOST];
+    size_t route_count;
+    struct wire_interface_row interfaces[MOST];
+    size_t interface_count;
+    struct wire_links last; /* rows are not kept */
+    unsigned windows;
     uint64_t stream; /* hash of all messages */
     int more;
 };
@@ -72,6 +81,23 @@ static void take_topology(struct told *t, const struct wire_topology *m)
     }
 }
 
+static void take_links(struct told *t, const struct wire_links *m)
+{
+    t->last = *m;
+    t->windows++;
+    assert_int_equal(m->more, 0);
+    assert_true(m->links_count <= MOST && m->routes_count <= MOST && m->interfaces_count <= MOST);
+    t->link_count = m->links_count;
+    t->route_count = m->routes_count;
+    t->interface_count = m->interfaces_count;
+    for (uint64_t i = 0; i < m->links_count; i++)
+        t->links[i] = m->links[i];
+    for (uint64_t i = 0; i < m->routes_count; i++)
+        t->routes[i] = m->routes[i];
+    for (uint64_t i = 0; i < m->interfaces_count; i++)
+        t->interfaces[i] = m->interfaces[i];
+}
+
 static void publish(void *user, const char *job, enum wire_type type, const void *message)
 {
     struct told *t = user;
@@ -85,6 +111,8 @@ static void publish(void *user, const char *job, enum wire_type type, const void
     wire_buffer_finish(&buffer);
     if (type == WIRE_TYPE_TOPOLOGY)
         take_topology(t, message);
+    else
+        take_links(t, message);
 }
 
 /* ---- a job ------------------------------------------------------------------------- */
@@ -131,6 +159,75 @@ static void appear(struct job *job, unsigned node, const char *host, uint64_t fi
                                .members = members,
                                .members_count = 2};
     assert_int_equal(job_ranks(job, node + 1, &ranks, FIRST * S, &fault), 0);
+}
+
+/* What a host reports of a window. */
+struct report {
+    struct wire_rank_row ranks[2];
+    struct wire_pair_row pairs[16];
+    struct wire_counter_row counters[4];
+    struct wire_transfer_row transfers[4];
+    struct wire_latency_row latencies[4];
+    struct wire_window window;
+};
+
+static void begin(struct report *r, unsigned node, uint64_t first, uint64_t number)
+{
+    memset(r, 0, sizeof(*r));
+    for (unsigned i = 0; i < 2; i++)
+        r->ranks[i] = (struct wire_rank_row){.rank = first + i, .in_call_peer = -1};
+    r->window = (struct wire_window){.seq = ++seq[node],
+                                     .job = "test.0",
+                                     .host = "",
+                                     .window = number,
+                                     .length_ns = S,
+                                     .ranks = r->ranks,
+                                     .ranks_count = 2,
+                                     .pairs = r->pairs,
+                                     .counters = r->counters,
+                                     .transfers = r->transfers,
+                                     .latencies = r->latencies};
+}
+
+static void sends(struct report *r, uint64_t source, int64_t destination, uint64_t bytes)
+{
+    r->pairs[r->window.pairs_count++] =
+        (struct wire_pair_row){.source = source,
+                               .destination = destination,
+                               .size_class = size_class_of(bytes / 10),
+                               .messages = 10,
+                               .bytes = bytes};
+}
+
+static void counts(struct report *r, const char *name, uint64_t sent, uint64_t received)
+{
+    r->counters[r->window.counters_count++] =
+        (struct wire_counter_row){.name = name, .sent = sent, .received = received, .length_ns = S};
+}
+
+static void report(struct job *job, unsigned node, const struct report *r)
+{
+    struct job_fault fault = {""};
+    uint64_t end = (r->window.window + 1) * S;
+    if (job_window(job, node + 1, &r->window, end, &fault) != 0)
+        fail_msg("%s", fault.text);
+    job_advance(job, end, end);
+}
+
+/* NULL: it is not told */
+static const struct wire_link_row *link_of(uint64_t from, uint64_t to)
+{
+    for (size_t i = 0; i < told.link_count; i++) {
+        if (told.links[i].from == from && told.links[i].to == to)
+            return &told.links[i];
+    }
+    return NULL;
+}
+
+static uint64_t bytes_on(uint64_t from, uint64_t to)
+{
+    const struct wire_link_row *link = link_of(from, to);
+    return link == NULL ? 0 : link->bytes;
 }
 
 static int vertex(const char *name)
@@ -328,6 +425,305 @@ static void a_network_with_a_fault_is_told_and_not_used(void **state)
     end_job(job);
 }
 
+/* ---- windows ------------------------------------------------------------------------------- */
+
+/* Four hosts in a line, two ranks each: 0 and 1 on the first. */
+static struct job *make_line(const char *network)
+{
+    struct job *job = make_job(network);
+    for (unsigned node = 0; node < 4; node++) {
+        char host[8];
+        snprintf(host, sizeof(host), "n%u", node);
+        appear(job, node, host, 2 * node, 0, 0);
+    }
+    return job;
+}
+
+/* All ranks send to the next one; 0 also sends `more` to 6, across the whole line. */
+static void send_window(struct job *job, uint64_t number, uint64_t more, unsigned turn)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        struct report r;
+        unsigned node = (turn + i) % 4;
+        begin(&r, node, 2 * node, number);
+        sends(&r, 2 * node, 2 * node + 1, 1000); /* stays on the host */
+        if (node < 3)
+            sends(&r, 2 * node + 1, 2 * node + 2, 100);
+        if (node == 0 && more > 0)
+            sends(&r, 0, 6, more);
+        report(job, node, &r);
+    }
+}
+
+static void loads_are_the_bytes_of_all_routes_over_a_link(void **state)
+{
+    (void)state;
+    struct job *job = make_line("mesh:4");
+    send_window(job, FIRST, 5000, 0);
+    assert_int_equal(told.windows, 1);
+    assert_int_equal(told.link_count, 3);
+    for (uint64_t i = 0; i < 3; i++) {
+        assert_int_equal(bytes_on(i, i + 1), 5100);
+        assert_int_equal(link_of(i, i + 1)->messages, 20);
+        assert_int_equal(link_of(i, i + 1)->state, LINK_BUSY);
+        assert_true(link_of(i, i + 1)->measured == UINT64_MAX);
+        assert_true(isnan(link_of(i, i + 1)->share));
+    }
+    assert_int_equal(told.last.busy, 3);
+    assert_int_equal(told.last.idle, 3);
+    assert_int_equal(told.last.bytes, 5300);
+    assert_true(fabs(told.last.hop_bytes - 15300) < 1e-6);
+    assert_int_equal(told.last.unplaced, 0);
+    assert_int_equal(told.route_count, 0);
+    send_window(job, FIRST + 1, 0, 0);
+    assert_int_equal(bytes_on(0, 1), 100);
+    assert_int_equal(link_of(0, 1)->peak, 5100);
+    end_job(job);
+}
+
+static void without_a_network_messages_load_the_links_of_hosts_and_cores(void **state)
+{
+    (void)state;
+    struct job *job = make_job(NULL);
+    appear(job, 0, "a", 0, 1, 0);
+    appear(job, 1, "b", 2, 1, 0);
+    appear(job, 2, "c", 4, 0, 0);
+    appear(job, 3, "d", 6, 0, 0);
+    struct report r;
+    begin(&r, 0, 0, FIRST);
+    sends(&r, 0, 1, 1000);
+    sends(&r, 0, 2, 500);
+    sends(&r, 1, 4, 70);
+    report(job, 0, &r);
+    for (unsigned node = 1; node < 4; node++) {
+        begin(&r, node, 2 * node, FIRST);
+        report(job, node, &r);
+    }
+    assert_int_equal(bytes_on((uint64_t)vertex("a/core0"), (uint64_t)vertex("a")), 1500);
+    assert_int_equal(bytes_on((uint64_t)vertex("a"), (uint64_t)vertex("a/core1")), 1000);
+    assert_int_equal(bytes_on((uint64_t)vertex("a"), (uint64_t)vertex("network")), 570);
+    assert_int_equal(bytes_on((uint64_t)vertex("network"), (uint64_t)vertex("c")), 70);
+    assert_int_equal(bytes_on((uint64_t)vertex("b"), (uint64_t)vertex("b/core0")), 500);
+    end_job(job);
+}
+
+static void what_has_no_place_is_counted(void **state)
+{
+    (void)state;
+    struct job *job = make_line("mesh:3"); /* n3 is not in it */
+    struct report r;
+    begin(&r, 0, 0, FIRST);
+    sends(&r, 0, 6, 1000);
+    sends(&r, 1, -1, 200);
+    sends(&r, 1, 2, 30);
+    report(job, 0, &r);
+    for (unsigned node = 1; node < 4; node++) {
+        begin(&r, node, 2 * node, FIRST);
+        if (node == 3)
+            sends(&r, 6, 0, 4);
+        report(job, node, &r);
+    }
+    assert_int_equal(told.last.unplaced, 1204);
+    assert_int_equal(told.last.bytes, 30);
+    end_job(job);
+}
+
+static void a_hot_link_names_the_ranks_that_load_it(void **state)
+{
+    (void)state;
+    struct job *job = make_line("mesh:4/capacity=10000");
+    for (uint64_t i = 0; i < 10; i++)
+        send_window(job, FIRST + i, 9000, 0);
+    assert_int_equal(told.last.hot, 3);
+    assert_int_equal(link_of(1, 2)->state, LINK_HOT);
+    assert_true(fabs(link_of(1, 2)->share - 0.91) < 1e-9);
+    assert_true(link_of(1, 2)->since > FIRST && link_of(1, 2)->since < FIRST + 10);
+    assert_int_equal(told.route_count, 6);
+    for (size_t i = 0; i < told.route_count; i += 2) {
+        assert_int_equal(told.routes[i].link, told.links[i / 2].link);
+        assert_int_equal(told.routes[i].source, 0);
+        assert_int_equal(told.routes[i].destination, 6);
+        assert_int_equal(told.routes[i].bytes, 9000);
+        assert_int_equal(told.routes[i].messages, 10);
+        assert_int_equal(told.routes[i].length, 3);
+        assert_int_equal(told.routes[i + 1].bytes, 100);
+    }
+    for (uint64_t i = 10; i < 30; i++)
+        send_window(job, FIRST + i, 0, 0);
+    assert_int_equal(told.last.hot, 0);
+    assert_int_equal(told.route_count, 0);
+    end_job(job);
+}
+
+static void slow_messages_make_a_hot_link_congested(void **state)
+{
+    (void)state;
+    struct job *job = make_line("mesh:4/capacity=10000");
+    for (uint64_t i = 0; i < 60; i++) {
+        uint64_t slow = i < 40 ? 1 : 8;
+        for (unsigned node = 0; node < 4; node++) {
+            struct report r;
+            begin(&r, node, 2 * node, FIRST + i);
+            if (node == 0) {
+                /* told as messages within a node: what is matched between nodes comes in halves */
+                uint64_t ns = slow * 1000000;
+                unsigned class = size_class_of(900);
+                sends(&r, 0, 6, 9000);
+                r.transfers[r.window.transfers_count++] = (struct wire_transfer_row){
+                    .source = 0,
+                    .destination = 6,
+                    .size_class = class,
+                    .messages = 100,
+                    .transfer_ns = 100 * ns,
+                    .network_ns = 100 * ns,
+                    .log2_sum = (uint64_t)(100 * 65536 * log2((double)ns))};
+                r.latencies[r.window.latencies_count++] = (struct wire_latency_row){
+                    .size_class = class, .bucket = time_class_of(ns), .messages = 100};
+            }
+            report(job, node, &r);
+        }
+        if (i == 39)
+            assert_int_equal(link_of(1, 2)->state, LINK_HOT);
+    }
+    assert_int_equal(link_of(1, 2)->state, LINK_CONGESTED);
+    assert_true(link_of(1, 2)->latency > 4);
+    assert_int_equal(told.last.congested, 3);
+    end_job(job);
+}
+
+static void traffic_of_others_shows_as_measured_above_modelled(void **state)
+{
+    (void)state;
+    struct job *job = make_line("mesh:4");
+    for (uint64_t i = 0; i < 20; i++) {
+        for (unsigned node = 0; node < 4; node++) {
+            struct report r;
+            begin(&r, node, 2 * node, FIRST + i);
+            if (node == 0) {
+                sends(&r, 0, 2, 1000);
+                counts(&r, "eth0", 3000, 11);
+            } else if (node == 3) {
+                counts(&r, "eth0", 7, 500);
+            } else {
+                counts(&r, "left", 1,
+                       2); /* which link that is, a mesh by dimensions does not know */
+            }
+            report(job, node, &r);
+        }
+    }
+    assert_int_equal(link_of(0, 1)->measured, 3000);
+    assert_int_equal(link_of(0, 1)->unit, 0);
+    assert_true(fabs(link_of(0, 1)->ratio - 3) < 1e-6);
+    assert_int_equal(link_of(1, 0)->measured, 11);
+    assert_true(isnan(link_of(1, 0)->ratio));
+    assert_int_equal(link_of(2, 3)->measured, 500); /* told by the receiver */
+    assert_null(link_of(1, 2));
+    assert_int_equal(told.interface_count, 4);
+    assert_int_equal(told.interfaces[0].node, 0);
+    assert_string_equal(told.interfaces[0].name, "eth0");
+    assert_int_equal(told.interfaces[0].link_out, link_of(0, 1)->link);
+    assert_int_equal(told.interfaces[0].link_in, link_of(1, 0)->link);
+    assert_true(told.interfaces[1].link_out == UINT64_MAX);
+    end_job(job);
+}
+
+static void counters_of_a_gap_are_spread_over_it(void **state)
+{
+    (void)state;
+    struct job *job = make_line("mesh:4");
+    for (unsigned node = 0; node < 4; node++) {
+        struct report r;
+        begin(&r, node, 2 * node, FIRST);
+        counts(&r, "eth0", 4000, 400);
+        r.counters[0].length_ns = 4 * S;
+        report(job, node, &r);
+    }
+    assert_int_equal(link_of(0, 1)->measured, 1000);
+    end_job(job);
+}
+
+static void in_the_tree_a_host_has_its_fastest_interfaces_together(void **state)
+{
+    (void)state;
+    struct job *job = make_line(NULL);
+    for (uint64_t i = 0; i < 3; i++) {
+        for (unsigned node = 0; node < 4; node++) {
+            struct report r;
+            begin(&r, node, 2 * node, FIRST + i);
+            counts(&r, "eth0", 4000, 400);
+            counts(&r, "mlx5_0/1", 10, 1);
+            counts(&r, "mlx5_1/1", 20, 2);
+            for (int c = 1; c < 3 && i > 0; c++)
+                r.counters[c].speed = 1000;
+            r.counters[1].medium = r.counters[2].medium = COUNTER_INFINIBAND;
+            sends(&r, 2 * node, (int64_t)(2 * node + 2) % 8, 60);
+            report(job, node, &r);
+        }
+    }
+    const struct wire_link_row *up = link_of(0, 4), *down = link_of(4, 0);
+    assert_int_equal(up->measured, 30);
+    assert_int_equal(down->measured, 3);
+    assert_true(fabs(up->share - 0.03) < 1e-9); /* of two times 1000 */
+    assert_true(told.interfaces[0].link_out == UINT64_MAX);
+    assert_int_equal(told.interfaces[2].link_out, up->link);
+    end_job(job);
+}
+
+static void the_order_of_messages_does_not_show(void **state)
+{
+    (void)state;
+    uint64_t stream = 0;
+    for (unsigned turn = 0; turn < 4; turn++) {
+        struct job *job = make_line("mesh:4/capacity=10000");
+        for (uint64_t i = 0; i < 10; i++)
+            send_window(job, FIRST + i, 9000 + i, turn);
+        assert_int_equal(told.windows, 10);
+        assert_true(turn == 0 || told.stream == stream);
+        stream = told.stream;
+        end_job(job);
+    }
+}
+
+static void a_rank_that_is_bound_anew_moves(void **state)
+{
+    (void)state;
+    struct job *job = make_job(NULL);
+    appear(job, 0, "a", 0, 0, 0);
+    appear(job, 1, "b", 2, 0, 0);
+    appear(job, 2, "c", 4, 0, 0);
+    appear(job, 3, "d", 6, 0, 0);
+    send_window(job, FIRST, 100, 0);
+    assert_int_equal(told.topologies, 1);
+    assert_string_equal(seat(0), "a");
+    appear(job, 0, "a", 0, 3, 1);
+    send_window(job, FIRST + 1, 100, 0);
+    assert_int_equal(told.topologies, 2);
+    assert_string_equal(seat(0), "a/core2");
+    assert_int_equal(bytes_on((uint64_t)vertex("a/core2"), (uint64_t)vertex("a/numa0")), 1100);
+    end_job(job);
+}
+
+static void who_comes_late_is_told_the_last_window(void **state)
+{
+    (void)state;
+    struct job *job = make_line("mesh:4/capacity=10000");
+    for (uint64_t i = 0; i < 10; i++)
+        send_window(job, FIRST + i, 9000, 0);
+    struct told live = told;
+    memset(&told, 0, sizeof(told));
+    struct job_output output = {&told, wanted, publish, NULL};
+    job_snapshot(job, WIRE_TYPE_TOPOLOGY, &output);
+    job_snapshot(job, WIRE_TYPE_LINKS, &output);
+    assert_int_equal(told.seat_count, live.seat_count);
+    assert_memory_equal(told.seats, live.seats, sizeof(told.seats));
+    assert_int_equal(told.link_count, live.link_count);
+    assert_int_equal(told.route_count, live.route_count);
+    for (size_t i = 0; i < told.link_count; i++)
+        assert_int_equal(told.links[i].since, live.links[i].since);
+    assert_int_equal(told.last.hot, 3);
+    end_job(job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +736,17 @@ int main(void)
         cmocka_unit_test(hosts_sit_on_a_short_form_in_the_order_of_their_names),
         cmocka_unit_test(hosts_beyond_the_network_have_no_place),
         cmocka_unit_test(a_network_with_a_fault_is_told_and_not_used),
+        cmocka_unit_test(loads_are_the_bytes_of_all_routes_over_a_link),
+        cmocka_unit_test(without_a_network_messages_load_the_links_of_hosts_and_cores),
+        cmocka_unit_test(what_has_no_place_is_counted),
+        cmocka_unit_test(a_hot_link_names_the_ranks_that_load_it),
+        cmocka_unit_test(slow_messages_make_a_hot_link_congested),
+        cmocka_unit_test(traffic_of_others_shows_as_measured_above_modelled),
+        cmocka_unit_test(counters_of_a_gap_are_spread_over_it),
+        cmocka_unit_test(in_the_tree_a_host_has_its_fastest_interfaces_together),
+        cmocka_unit_test(the_order_of_messages_does_not_show),
+        cmocka_unit_test(a_rank_that_is_bound_anew_moves),
+        cmocka_unit_test(who_comes_late_is_told_the_last_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,332 @@
+/* What a window puts on the links of a job's network: what its ranks sent each other, by pairs of
+ * vertices, and what the interfaces of its nodes have counted. */
+#include "daemon/job_network_state.h"
+
+#include "daemon/analysis/array.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG2_PART 65536.0 /* see WIRE_TRANSFER_ROW.log2_sum */
+#define GAP_PARTS 4u      /* counters of a quarter more than a window are of a longer time */
+
+/* ---- pairs of vertices ------------------------------------------------------------------- */
+
+/* Where the pairs of each rank begin, which are in order of their sources. Those of ranks that nobody has
+ * placed are behind all of them. */
+static int find_first(struct job_network *n, const struct job_network_window *w)
+{
+    if (array_fit(&n->first, sizeof(*n->first), &n->first_room, (size_t)n->rank_count + 1) != 0)
+        return -ENOMEM;
+    size_t at = 0;
+    for (uint32_t rank = 0; rank <= n->rank_count; rank++) {
+        while (at < w->pair_count && w->pairs[at].source < rank)
+            at++;
+        n->first[rank] = at;
+    }
+    return 0;
+}
+
+static int make_slots(struct job_network *n)
+{
+    uint32_t vertices = topology_vertices(n->graph->topology);
+    if (array_fit(&n->slots, sizeof(*n->slots), &n->slot_room, vertices) != 0)
+        return -ENOMEM;
+    memset(n->slots, 0, vertices * sizeof(*n->slots));
+    return 0;
+}
+
+/* Messages of one rank, to those of its vertex. What stays on the vertex loads nothing. */
+static int add_rank(struct job_network *n, const struct job_network_window *w, uint32_t rank)
+{
+    for (size_t i = n->first[rank]; i < n->first[rank + 1]; i++) {
+        const struct pair_row *p = &w->pairs[i];
+        uint32_t to =
+            p->destination < 0 ? TOPOLOGY_NONE : job_network_seat(n, (uint32_t)p->destination);
+        if (to == TOPOLOGY_NONE) {
+            n->unplaced += p->bytes;
+            continue;
+        }
+        if (to == n->seats[rank])
+            continue;
+        if (n->slots[to] == 0) {
+            if (array_fit(&n->group, sizeof(*n->group), &n->group_room, n->group_count + 1) != 0)
+                return -ENOMEM;
+            n->group[n->group_count++] = (struct network_pair){.destination = to};
+            n->slots[to] = (uint32_t)n->group_count;
+        }
+        struct network_pair *pair = &n->group[n->slots[to] - 1];
+        pair->bytes += p->bytes;
+        pair->messages += p->messages;
+    }
+    return 0;
+}
+
+static int compare_destinations(const void *a, const void *b)
+{
+    const struct network_pair *x = a, *y = b;
+    return x->destination < y->destination ? -1 : x->destination > y->destination;
+}
+
+/* What the ranks of one vertex have sent becomes pairs, in order. */
+static int end_group(struct job_network *n, uint32_t source)
+{
+    if (array_fit(&n->pairs, sizeof(*n->pairs), &n->pair_room, n->pair_count + n->group_count) != 0)
+        return -ENOMEM;
+    if (n->group_count > 1)
+        qsort(n->group, n->group_count, sizeof(*n->group), compare_destinations);
+    for (size_t i = 0; i < n->group_count; i++) {
+        const struct network_pair *pair = &n->group[i];
+        n->slots[pair->destination] = 0;
+        n->pairs[n->pair_count++] = (struct congestion_pair){.source = source,
+                                                             .destination = pair->destination,
+                                                             .bytes = pair->bytes,
+                                                             .messages = pair->messages};
+        n->bytes += pair->bytes;
+    }
+    n->group_count = 0;
+    return 0;
+}
+
+static int add_messages(struct job_network *n, const struct job_network_window *w)
+{
+    int code = 0;
+    for (uint32_t i = 0; code == 0 && i < n->seated; i++) {
+        uint32_t rank = n->by_seat[i], seat = n->seats[rank];
+        code = add_rank(n, w, rank);
+        if (code == 0 && (i + 1 == n->seated || n->seats[n->by_seat[i + 1]] != seat))
+            code = end_group(n, seat);
+    }
+    n->group_count = 0;
+    return code;
+}
+
+static void count_unplaced(struct job_network *n, const struct job_network_window *w)
+{
+    for (uint32_t rank = 0; rank < n->rank_count; rank++) {
+        for (size_t i = n->first[rank]; n->seats[rank] == TOPOLOGY_NONE && i < n->first[rank + 1];
+             i++)
+            n->unplaced += w->pairs[i].bytes;
+    }
+    for (size_t i = n->first[n->rank_count]; i < w->pair_count; i++)
+        n->unplaced += w->pairs[i].bytes;
+}
+
+/* ---- latencies --------------------------------------------------------------------------- */
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const struct congestion_pair *x = a, *y = b;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    return x->destination < y->destination ? -1 : x->destination > y->destination;
+}
+
+/* A matched message may have been sent in a window before: then its pair has sent nothing in this one. */
+static int add_late(struct job_network *n, const struct congestion_pair *pair)
+{
+    if (array_fit(&n->pairs, sizeof(*n->pairs), &n->pair_room, n->pair_count + 1) != 0)
+        return -ENOMEM;
+    n->pairs[n->pair_count++] = *pair;
+    return 0;
+}
+
+/* Sums of logarithms are whole numbers here, in the parts of log2_sum, so that the order of rows does not show. */
+static int add_transfer(struct job_network *n, const struct transfer *t,
+                        const struct latency_scale *scale, size_t known)
+{
+    double reference = scale->reference[t->locality][t->size_class];
+    struct congestion_pair key = {.source = job_network_seat(n, t->source),
+                                  .destination = t->destination == UINT32_MAX
+                                                     ? TOPOLOGY_NONE
+                                                     : job_network_seat(n, t->destination)};
+    if (key.source == TOPOLOGY_NONE || key.destination == TOPOLOGY_NONE ||
+        key.source == key.destination || t->messages == 0 || !(reference > 0))
+        return 0;
+    key.matched = t->messages;
+    key.log_latency =
+        (double)t->log2_sum - round(LOG2_PART * log2(reference)) * (double)t->messages;
+    struct congestion_pair *found =
+        known == 0 ? NULL : bsearch(&key, n->pairs, known, sizeof(key), compare_pairs);
+    if (found == NULL)
+        return add_late(n, &key);
+    found->matched += key.matched;
+    found->log_latency += key.log_latency;
+    return 0;
+}
+
+static int add_latencies(struct job_network *n, const struct job_network_window *w)
+{
+    size_t known = n->pair_count;
+    int code = 0;
+    for (size_t i = 0; code == 0 && w->scale != NULL && i < w->transfer_count; i++)
+        code = add_transfer(n, &w->transfers[i], w->scale, known);
+    for (size_t i = 0; i < n->pair_count; i++)
+        n->pairs[i].log_latency *= M_LN2 / LOG2_PART;
+    return code;
+}
+
+int job_network_add_pairs(struct job_network *n, const struct job_network_window *w)
+{
+    n->pair_count = 0;
+    n->bytes = n->unplaced = 0;
+    int code = find_first(n, w);
+    code = code != 0 ? code : make_slots(n);
+    code = code != 0 ? code : add_messages(n, w);
+    if (code != 0)
+        return code;
+    count_unplaced(n, w);
+    return add_latencies(n, w);
+}
+
+/* ---- counters ---------------------------------------------------------------------------- */
+
+/* Of the media in a node the one that a job's messages most probably take. */
+static unsigned speed_of(uint64_t medium)
+{
+    return medium == COUNTER_LINK         ? 3
+           : medium == COUNTER_SLINGSHOT  ? 2
+           : medium == COUNTER_INFINIBAND ? 1
+                                          : 0;
+}
+
+/* Interfaces of one node follow each other. @return position behind the last one's */
+static size_t end_of_node(const struct counter_rows *rows, size_t from)
+{
+    size_t to = from;
+    while (to < rows->count && rows->list[to].node == rows->list[from].node)
+        to++;
+    return to;
+}
+
+static int is_fastest(const struct counter_rows *rows, const struct counter *counter)
+{
+    size_t at = (size_t)(counter - rows->list);
+    while (at > 0 && rows->list[at - 1].node == counter->node)
+        at--;
+    for (size_t end = end_of_node(rows, at); at < end; at++) {
+        if (speed_of(rows->list[at].medium) > speed_of(counter->medium))
+            return 0;
+    }
+    return 1;
+}
+
+void job_network_interface(const struct job_network *n, const struct counter *c, uint32_t *link_out,
+                           uint32_t *link_in)
+{
+    const struct network_node *node = c->node < n->node_count ? &n->nodes[c->node] : NULL;
+    *link_out = *link_in = TOPOLOGY_NONE;
+    if (node == NULL || n->graph == NULL || node->vertex == TOPOLOGY_NONE)
+        return;
+    if (!job_network_is_tree(n)) {
+        topology_interface(n->graph->topology, node->vertex, c->name, link_out, link_in);
+    } else if (is_fastest(&n->counters, c)) {
+        *link_out = node->uplink;
+        *link_in = topology_reverse(n->graph->topology, node->uplink);
+    }
+}
+
+/* Counts of a longer time than a window's, since reports were lost, are taken as even over it. */
+static uint64_t in_a_window(const struct job_network *n, const struct counter *c, uint64_t count)
+{
+    uint64_t window = n->options.window_ns;
+    if (c->length_ns <= window + window / GAP_PARTS)
+        return count;
+    return (uint64_t)((double)count * ((double)window / (double)c->length_ns));
+}
+
+static int compare_measured(const void *a, const void *b)
+{
+    const struct network_measured *x = a, *y = b;
+    if (x->link != y->link)
+        return x->link < y->link ? -1 : 1;
+    if (x->receiver != y->receiver)
+        return x->receiver < y->receiver ? -1 : 1;
+    return x->packets < y->packets ? -1 : x->packets > y->packets;
+}
+
+/* What the sender tells goes before what the receiver does, bytes before packets. Several interfaces at one end
+ * of a link are lanes of it. */
+static void tell_measured(struct job_network *n, size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        const struct network_measured *m = &n->measured[i];
+        uint64_t amount = 0;
+        size_t next = i;
+        for (; next < count && compare_measured(m, &n->measured[next]) == 0; next++) {
+            if (__builtin_add_overflow(amount, n->measured[next].amount, &amount))
+                amount = UINT64_MAX;
+        }
+        amount = amount < CONGESTION_UNKNOWN ? amount : CONGESTION_UNKNOWN - 1;
+        congestion_measured(n->congestion, m->link, amount, m->packets);
+        for (i = next; i < count && n->measured[i].link == m->link;)
+            i++;
+    }
+}
+
+int job_network_measure(struct job_network *n)
+{
+    size_t count = 0;
+    if (array_fit(&n->measured, sizeof(*n->measured), &n->measured_room, 2 * n->counters.count) !=
+        0)
+        return -ENOMEM;
+    for (size_t i = 0; i < n->counters.count; i++) {
+        const struct counter *c = &n->counters.list[i];
+        uint32_t out, in;
+        job_network_interface(n, c, &out, &in);
+        if (out != TOPOLOGY_NONE)
+            n->measured[count++] =
+                (struct network_measured){out, 0, c->unit != 0, in_a_window(n, c, c->sent)};
+        if (in != TOPOLOGY_NONE)
+            n->measured[count++] =
+                (struct network_measured){in, 1, c->unit != 0, in_a_window(n, c, c->received)};
+    }
+    if (count > 1)
+        qsort(n->measured, count, sizeof(*n->measured), compare_measured);
+    tell_measured(n, count);
+    return 0;
+}
+
+/* How fast the interfaces of a host are together says what its link carries in the tree. */
+static void note_speeds(struct job_network *n)
+{
+    for (size_t i = 0; i < n->counters.count;) {
+        uint32_t node = n->counters.list[i].node;
+        double speed = 0;
+        for (size_t end = end_of_node(&n->counters, i); i < end; i++) {
+            const struct counter *c = &n->counters.list[i];
+            if (is_fastest(&n->counters, c) && c->speed < UINT64_C(1) << 50)
+                speed += (double)c->speed;
+        }
+        if (node >= n->node_count || speed <= n->nodes[node].speed)
+            continue; /* what was told once holds: an interface may be missing from a report */
+        n->nodes[node].speed = speed;
+        n->places_changed = 1;
+    }
+}
+
+/* ---- closing ------------------------------------------------------------------------------- */
+
+int job_network_close(struct job_network *n, const struct job_network_window *w,
+                      struct counter_rows *counters)
+{
+    counter_rows_finish(&n->counters);
+    n->counters = *counters;
+    *counters = (struct counter_rows){0};
+    counter_rows_sort(&n->counters);
+    if (job_network_is_tree(n))
+        note_speeds(n);
+    int code = job_network_make(n);
+    n->closed = 1;
+    if (code != 0 || n->graph == NULL)
+        return code;
+    code = job_network_add_pairs(n, w);
+    code = code != 0 ? code : job_network_measure(n);
+    if (code == 0)
+        code = congestion_update(n->congestion, w->number, (double)n->options.window_ns * 1e-9,
+                                 n->pairs, n->pair_count);
+    n->window = w->number;
+    return code != 0 ? code : job_network_rows(n, w);
+}
