@@ -1,6 +1,7 @@
 #include "daemon/jobs.h"
 
 #include "daemon/analysis/key_table.h"
+#include "daemon/recording_network.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -83,7 +84,8 @@ static int is_recorded(enum wire_type type)
 {
     return type == WIRE_TYPE_JOB || type == WIRE_TYPE_PLACES || type == WIRE_TYPE_TOTALS ||
            type == WIRE_TYPE_ALERT || type == WIRE_TYPE_LATENCIES || type == WIRE_TYPE_REGIONS ||
-           type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE;
+           type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE || type == WIRE_TYPE_TOPOLOGY ||
+           type == WIRE_TYPE_LINKS;
 }
 
 static int wanted(void *user, const char *job, enum wire_type type)
@@ -93,13 +95,25 @@ static int wanted(void *user, const char *job, enum wire_type type)
     return kept || publisher_wanted(jobs->options.publisher, job, type);
 }
 
+/* Of links the recorder is given only what it keeps: most are of no interest to it. */
+static void record_links(struct jobs *jobs, const char *job, const struct wire_links *message)
+{
+    struct wire_links kept;
+    struct wire_link_row *rows;
+    if (network_tables_wants(message, &kept, &rows) == 0)
+        recorder_table(jobs->recorder, job, WIRE_TYPE_LINKS, &kept);
+    free(rows);
+}
+
 static void publish(void *user, const char *job, enum wire_type type, const void *message)
 {
     struct jobs *jobs = user;
     publisher_publish(jobs->options.publisher, job, type, message);
     if (jobs->options.sinks != NULL && type == WIRE_TYPE_ALERT)
         sinks_take(jobs->options.sinks, message);
-    if (jobs->recorder != NULL && is_recorded(type))
+    if (jobs->recorder != NULL && type == WIRE_TYPE_LINKS)
+        record_links(jobs, job, message);
+    else if (jobs->recorder != NULL && is_recorded(type))
         recorder_table(jobs->recorder, job, type, message);
 }
 

@@ -186,6 +186,22 @@ static int open_recording(struct daemon *d, char *why, size_t room)
     return 0;
 }
 
+/* A replay has the network that was recorded, unless it is given another one. */
+static void read_network(struct daemon *d)
+{
+    struct network_parts parts = {.more = 0};
+    network_read(&d->network, d->options.topology);
+    if (d->recording == NULL || d->options.topology != NULL)
+        return;
+    int code = recording_cursor_network(d->recording, &parts);
+    if (code != 0)
+        log_warn("the network in %s cannot be read: %s", d->options.replay, holter_strerror(code));
+    else if (parts.source[0] != '\0' || parts.fault[0] != '\0')
+        network_make(&d->network, parts.source[0] == '\0' ? NULL : &parts.spec, parts.source,
+                     parts.fault);
+    network_parts_finish(&parts);
+}
+
 static int start_modules(struct daemon *d, char *why, size_t room)
 {
     struct options *o = &d->options;
@@ -267,7 +283,7 @@ static int serve(struct daemon *d)
     int code = start_loop(d);
     code = code != 0 ? code : open_recording(d, why, sizeof(why));
     if (code == 0)
-        network_read(&d->network, d->options.topology);
+        read_network(d);
     code = code != 0 ? code : start_modules(d, why, sizeof(why));
     if (code != 0) {
         log_error("%s", why);

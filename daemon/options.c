@@ -322,7 +322,6 @@ enum options_verdict options_parse(struct options *out, int argc, char **argv, c
     int record = 1, only_check = 0, option;
     out->keys = getenv("HOLTER_KEYS");
     out->rules = getenv("HOLTER_RULES");
-    out->topology = getenv("HOLTER_TOPOLOGY");
     optind = 0; /* GNU: begin anew, tests parse more than once */
     opterr = 0;
     while ((option = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
@@ -351,6 +350,8 @@ enum options_verdict options_parse(struct options *out, int argc, char **argv, c
         out->session = NULL;
     if (out->rules != NULL && out->rules[0] == '\0')
         out->rules = NULL;
+    if (out->topology == NULL && out->replay == NULL) /* of a replay the recorded one goes first */
+        out->topology = getenv("HOLTER_TOPOLOGY");
     if (out->topology != NULL && out->topology[0] == '\0')
         out->topology = NULL;
     if (only_check)

@@ -1,6 +1,7 @@
 #include "daemon/recording.h"
 
 #include "daemon/lock_file.h"
+#include "daemon/recording_network.h"
 #include "daemon/recording_tables.h"
 #include "holter/error.h"
 
@@ -491,6 +492,11 @@ const char *recording_cursor_job(const struct recording_cursor *c)
 uint64_t recording_cursor_window_ns(const struct recording_cursor *c)
 {
     return c->window_ns;
+}
+
+int recording_cursor_network(struct recording_cursor *c, struct network_parts *out)
+{
+    return network_tables_read(c->db, out);
 }
 
 int recording_cursor_next(struct recording_cursor *c, struct recorded *head, const void **bytes,

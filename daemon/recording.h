@@ -6,16 +6,18 @@
 #ifndef HOLTER_DAEMON_RECORDING_H
 #define HOLTER_DAEMON_RECORDING_H
 
+#include "daemon/network_parts.h"
 #include "holter/wire.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 #define RECORDING_APPLICATION 0x48524543 /**< "HREC": PRAGMA application_id */
-/** PRAGMA user_version; raised when tables change their meaning. 3: phase, curve; 2: alert with
+/** PRAGMA user_version; raised when tables change their meaning. 4: topology, link and what belongs to
+ *  them; 3: phase, curve; 2: alert with
  *  evidence, latency, criterion, region; 1: alerts without. Files of older versions are read, and become
  *  of this version when they are continued. */
-#define RECORDING_SCHEMA 3
+#define RECORDING_SCHEMA 4
 
 struct recording;
 
@@ -96,6 +98,10 @@ void recording_cursor_close(struct recording_cursor *cursor);
 /** Job it is of, and the length of its windows, nanoseconds. */
 const char *recording_cursor_job(const struct recording_cursor *cursor);
 uint64_t recording_cursor_window_ns(const struct recording_cursor *cursor);
+
+/** The network as it was told last. @param out  finish it; empty when there is none
+ *  @return 0, -ENOMEM, -EIO or -HOLTER_ECORRUPT */
+int recording_cursor_network(struct recording_cursor *cursor, struct network_parts *out);
 
 /** Next message, in the order of arrival.
  *  @param bytes  valid until the next call

@@ -1,5 +1,6 @@
 #include "daemon/recording_tables.h"
 
+#include "daemon/recording_network.h"
 #include "holter/error.h"
 #include "proto/json.h"
 #include "proto/wire_table.h"
@@ -77,6 +78,7 @@ struct recording_tables {
         sqlite3_stmt *put;
     } plain[PLAIN_TABLES];
     sqlite3_stmt *fixed[FIXED_TABLES];
+    struct network_tables *network;
 };
 
 /* ---- columns ------------------------------------------------------------- */
@@ -220,7 +222,7 @@ static int make_all(struct recording_tables *t, int64_t version)
                                NULL) != SQLITE_OK)
             code = -EIO;
     }
-    return code;
+    return code != 0 ? code : network_tables_create(&t->network, t->db);
 }
 
 int tables_create(struct recording_tables **out, sqlite3 *db, int64_t version)
@@ -246,6 +248,7 @@ void tables_destroy(struct recording_tables *t)
         sqlite3_finalize(t->plain[i].put);
     for (int i = 0; i < FIXED_TABLES; i++)
         sqlite3_finalize(t->fixed[i]);
+    network_tables_destroy(t->network);
     free(t);
 }
 
@@ -424,7 +427,8 @@ int tables_hold(enum wire_type type)
 {
     return type == WIRE_TYPE_JOB || type == WIRE_TYPE_PLACES || type == WIRE_TYPE_TOTALS ||
            type == WIRE_TYPE_ALERT || type == WIRE_TYPE_LATENCIES || type == WIRE_TYPE_REGIONS ||
-           type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE;
+           type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE || type == WIRE_TYPE_TOPOLOGY ||
+           type == WIRE_TYPE_LINKS;
 }
 
 int tables_put(struct recording_tables *t, enum wire_type type, const void *message)
@@ -446,6 +450,10 @@ int tables_put(struct recording_tables *t, enum wire_type type, const void *mess
         return put_phases(t, message);
     case WIRE_TYPE_CURVE:
         return put_curve(t, message);
+    case WIRE_TYPE_TOPOLOGY:
+        return network_tables_topology(t->network, message);
+    case WIRE_TYPE_LINKS:
+        return network_tables_links(t->network, message);
     default:
         return 0;
     }

@@ -238,6 +238,123 @@ static int no_message(void *user, const struct recorded *head, const void *bytes
     return 0;
 }
 
+/* A window of the job, without which a recording is none. */
+static void keep_window(struct recording *r)
+{
+    struct wire_buffer buffer = {0};
+    struct wire_window w = {.seq = 1, .job = "job.0", .host = "a", .window = 1, .length_ns = 1000};
+    struct recorded head = head_of(1);
+    assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, &w), 0);
+    assert_int_equal(recording_message(r, &head, buffer.bytes, buffer.length), 0);
+    wire_buffer_finish(&buffer);
+}
+
+static void hot_links_have_rows_until_they_have_cooled(void **state)
+{
+    struct recording *r = open_it();
+    struct wire_dimension_row line = {"x", 4, 1, 0, 0};
+    struct wire_seat_row seats[] = {{0, 0}, {1, 3}, {2, UINT64_MAX}};
+    struct wire_topology network = {.job = "job.0",
+                                    .name = "line",
+                                    .source = "line.yaml",
+                                    .fault = "",
+                                    .dimensions = &line,
+                                    .dimensions_count = 1,
+                                    .seats = seats,
+                                    .seats_count = 2,
+                                    .more = 1};
+    struct wire_link_row rows[] = {
+        {.link = 0,
+         .from = 0,
+         .to = 1,
+         .state = LINK_HOT,
+         .bytes = 900,
+         .share = NAN,
+         .latency = 2.5,
+         .measured = UINT64_MAX,
+         .ratio = NAN},
+        {.link = 2, .from = 1, .to = 2, .state = LINK_CONGESTED, .measured = 5, .ratio = 2},
+        {.link = 4, .from = 2, .to = 3, .state = LINK_BUSY, .since = 7}};
+    struct wire_link_route_row route = {0, 0, 1, 10, 900, 3};
+    struct wire_links m = {.job = "job.0",
+                           .window = 7,
+                           .links = rows,
+                           .links_count = 3,
+                           .routes = &route,
+                           .routes_count = 1};
+    (void)state;
+    assert_int_equal(recording_table(r, WIRE_TYPE_TOPOLOGY, &network), 0);
+    network.seats += 2, network.seats_count = 1, network.more = 0, network.dimensions_count = 0;
+    assert_int_equal(recording_table(r, WIRE_TYPE_TOPOLOGY, &network), 0);
+    assert_int_equal(recording_table(r, WIRE_TYPE_LINKS, &m), 0);
+    m.window = 8, m.links_count = 1, m.routes_count = 0, m.more = 1;
+    rows[0].state = LINK_BUSY;
+    assert_int_equal(recording_table(r, WIRE_TYPE_LINKS, &m), 0);
+    m.links_count = 0, m.more = 0;
+    assert_int_equal(recording_table(r, WIRE_TYPE_LINKS, &m), 0);
+    m.window = 9;
+    assert_int_equal(recording_table(r, WIRE_TYPE_LINKS, &m), 0);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(ask("SELECT count(*) FROM seat WHERE vertex IS NULL AND rank = 2"), 1);
+    assert_int_equal(ask("SELECT count(*) FROM seat WHERE name = '(3)' AND rank = 1"), 1);
+    assert_int_equal(ask("SELECT count(*) FROM topology WHERE text LIKE '%4 nodes%6 links'"), 1);
+    assert_int_equal(ask("SELECT count(*) FROM link"), 4);
+    assert_int_equal(ask("SELECT count(*) FROM link WHERE window = 7 AND state = 'hot' AND "
+                         "source = '(0)' AND destination = '(1)' AND share IS NULL AND "
+                         "measured IS NULL AND latency = 2.5"),
+                     1);
+    assert_int_equal(ask("SELECT count(*) FROM link WHERE window = 7 AND state = 'congested' AND "
+                         "measured = 5 AND unit = 'bytes'"),
+                     1);
+    assert_int_equal(ask("SELECT count(*) FROM link WHERE window = 8 AND state = 'busy'"), 1);
+    assert_int_equal(ask("SELECT count(*) FROM link WHERE window = 8 AND state = 'idle' AND "
+                         "link = 2"),
+                     1);
+    assert_int_equal(ask("SELECT bytes FROM link_route WHERE source = 0 AND destination = 1"), 900);
+}
+
+static void a_network_comes_back_as_it_was_told(void **state)
+{
+    struct recording *r = open_it();
+    struct wire_vertex_row vertices[] = {{"a", 0}, {"b", 0}, {"s", 1}};
+    struct wire_edge_row edges[] = {{0, 2, 5, "eth0"}, {2, 0, 5, ""}, {1, 2, 0, ""}, {2, 1, 0, ""}};
+    struct wire_hop_row hops[] = {{0, 1, 2}, {0, 1, 1}, {0, 1, 2}, {0, 1, 1}, {1, 0, 2}, {1, 0, 0}};
+    struct wire_topology m = {.job = "job.0",
+                              .name = "n",
+                              .kind = TOPOLOGY_GRAPH,
+                              .source = "n.yaml",
+                              .capacity = 9,
+                              .vertices = vertices,
+                              .vertices_count = 3,
+                              .more = 1};
+    (void)state;
+    assert_int_equal(recording_table(r, WIRE_TYPE_TOPOLOGY, &m), 0);
+    m.vertices_count = 0, m.edges = edges, m.edges_count = 4, m.hops = hops, m.hops_count = 3;
+    assert_int_equal(recording_table(r, WIRE_TYPE_TOPOLOGY, &m), 0);
+    m.edges_count = 0, m.hops = hops + 3, m.hops_count = 3, m.more = 0;
+    assert_int_equal(recording_table(r, WIRE_TYPE_TOPOLOGY, &m), 0);
+    keep_window(r);
+    assert_int_equal(recording_close(r), 0);
+    char why[200];
+    struct recording_cursor *cursor;
+    struct network_parts parts;
+    assert_int_equal(recording_cursor_open(&cursor, path, why, sizeof(why)), 0);
+    assert_int_equal(recording_cursor_network(cursor, &parts), 0);
+    recording_cursor_close(cursor);
+    assert_string_equal(parts.source, "n.yaml");
+    assert_int_equal(parts.spec.kind, TOPOLOGY_GRAPH);
+    assert_int_equal(parts.spec.vertex_count, 3);
+    assert_string_equal(parts.spec.vertices[2].name, "s");
+    assert_int_equal(parts.spec.edge_count, 4);
+    assert_string_equal(parts.spec.edges[0].interface, "eth0");
+    assert_true(parts.spec.edges[0].capacity > 4 && parts.spec.capacity > 8);
+    assert_int_equal(parts.spec.route_count, 3);
+    assert_int_equal(parts.spec.routes[2].count, 3);
+    assert_int_equal(parts.spec.path[parts.spec.routes[2].first], 1);
+    network_parts_finish(&parts);
+    assert_false(network_parts_has(&parts));
+}
+
 static void an_episode_is_one_row_with_its_evidence_and_comes_back_whole(void **state)
 {
     struct recording *r = open_it();
@@ -422,9 +539,9 @@ static void a_file_that_cannot_be_brought_up_to_date_stays_as_it_was(void **stat
     assert_non_null(strstr(why, "no such column"));
     assert_int_equal(ask("PRAGMA user_version"), 1);
     assert_int_equal(ask("SELECT count(*) FROM sqlite_master WHERE name='latency'"), 0);
-    run_sql("PRAGMA user_version=4"); /* made by a later Holter */
+    run_sql("PRAGMA user_version=5"); /* made by a later Holter */
     assert_int_equal(recording_open(&r, path, why, sizeof(why)), -HOLTER_EVERSION);
-    assert_non_null(strstr(why, "schema 4"));
+    assert_non_null(strstr(why, "schema 5"));
 }
 
 /* What version 3 added is made; what was there stays. */
@@ -614,6 +731,8 @@ int main(void)
         WITH_DIRECTORY(messages_come_back_byte_for_byte_in_order),
         WITH_DIRECTORY(tables_hold_what_was_published_last),
         WITH_DIRECTORY(an_episode_is_one_row_with_its_evidence_and_comes_back_whole),
+        WITH_DIRECTORY(hot_links_have_rows_until_they_have_cooled),
+        WITH_DIRECTORY(a_network_comes_back_as_it_was_told),
         WITH_DIRECTORY(latencies_are_a_row_a_window_and_series_and_criteria_the_latest),
         WITH_DIRECTORY(members_of_regions_are_kept_with_the_window_of_each_change),
         WITH_DIRECTORY(closed_phases_and_their_points_are_rows_and_open_ones_are_not),

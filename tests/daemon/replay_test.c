@@ -32,6 +32,8 @@ __extension__ typedef unsigned __int128 wide;
 
 static const char *holterd;
 static char directory[DIRECTORY_ROOM], endpoint[96], records[96], recording[160];
+static const char *replay_option[2]; /* NULL: none */
+static const char *network;          /* NULL: none is given */
 static void *context;
 
 static int set_up(void **state)
@@ -60,9 +62,16 @@ static pid_t start(const char *option, const char *value)
     if (pid == 0) {
         unsetenv("HOLTER_KEYS");
         unsetenv("HOLTER_SESSION");
+        unsetenv("HOLTER_TOPOLOGY");
+        if (network != NULL)
+            setenv("HOLTER_TOPOLOGY", network, 1);
         if (getenv("REPLAY_TEST_LOG") == NULL)
             dup2(open("/dev/null", O_WRONLY), 2);
-        execl(holterd, holterd, "--listen", endpoint, "--window", "100ms", option, value, NULL);
+        const char *words[] = {holterd, "--listen", endpoint,         "--window",       "100ms",
+                               option,  value,      replay_option[0], replay_option[1], NULL};
+        const char *plain[] = {holterd, "--listen",       endpoint,         "--window", "100ms",
+                               option,  replay_option[0], replay_option[1], NULL};
+        execv(holterd, (char *const *)(void *)(value == NULL ? plain : words));
         _exit(127);
     }
     return pid;
@@ -154,7 +163,8 @@ static void send_ranks(struct peer *p)
 {
     struct wire_member_row members[RANKS];
     for (unsigned i = 0; i < RANKS; i++)
-        members[i] = (struct wire_member_row){.rank = i, .pid = 100 + i, .placement = "0"};
+        members[i] = (struct wire_member_row){
+            .rank = i, .pid = 100 + i, .placement = "0", .core = 1 + i, .numa = 1 + i / 4};
     struct wire_ranks ranks = {.seq = 1,
                                .job = "job.0",
                                .world = RANKS,
@@ -172,10 +182,16 @@ static void send_window(struct peer *p, uint64_t seq, uint64_t window, unsigned 
 {
     struct wire_rank_row rows[RANKS];
     struct wire_burst_pair_row pairs[RANKS];
+    struct wire_pair_row sums[RANKS];
     uint64_t at = window * 100 * MS + 50 * MS;
     wide sum = (wide)at * RANKS;
     for (unsigned i = 0; i < RANKS; i++) {
         rows[i] = (struct wire_rank_row){.rank = i, .calls = 3, .sent = 1, .in_call_peer = -1};
+        sums[i] = (struct wire_pair_row){.source = i,
+                                         .destination = i ^ distance,
+                                         .size_class = size_class_of(BYTES),
+                                         .messages = 1,
+                                         .bytes = BYTES};
         pairs[i] = (struct wire_burst_pair_row){i, i ^ distance, size_class_of(BYTES), 1, BYTES};
     }
     struct wire_burst_row burst = {.first_ns = at,
@@ -193,6 +209,8 @@ static void send_window(struct peer *p, uint64_t seq, uint64_t window, unsigned 
                             .flags = flags,
                             .ranks = rows,
                             .ranks_count = RANKS,
+                            .pairs = sums,
+                            .pairs_count = distance > 0 ? RANKS : 0,
                             .bursts = &burst,
                             .bursts_count = distance > 0,
                             .burst_pairs = pairs,
@@ -258,8 +276,20 @@ static uint64_t look(void)
     ask(&p, 5, "commgram", "", "phases=10 communities=4");
     await_reply(&p);
     uint64_t picture = p.hash;
+    p.hash = 0;
+    ask(&p, 6, "snapshot", "topology", "");
+    receive(&p);
+    uint64_t topology = p.hash;
+    assert_int_equal(p.message.type, WIRE_TYPE_TOPOLOGY);
+    assert_int_equal(p.message.topology.seats_count, RANKS);
+    await_reply(&p);
+    p.hash = 0;
+    ask(&p, 7, "snapshot", "links", "");
+    receive(&p);
+    assert_int_equal(p.message.type, WIRE_TYPE_LINKS);
+    uint64_t links = p.hash;
     hang_up(&p);
-    return curve * 31 + rows * 7 + picture;
+    return curve * 31 + rows * 7 + picture + topology * 13 + links * 17;
 }
 
 static int64_t number_in_recording(const char *sql)
@@ -326,6 +356,62 @@ static void a_replay_is_what_was_live_byte_for_byte(void **state)
         stop(pid);
     }
     assert_int_equal(number_in_recording("SELECT count(*) FROM messages"), 41);
+}
+
+static void the_network_of_a_replay(const char *given, int64_t vertex_of_7, const char *source)
+{
+    char sql[200];
+    network = given;
+    pid_t pid = start("--record", records);
+    run_job();
+    uint64_t live = look();
+    stop(pid);
+    network = "mesh:100"; /* of the environment: does not count */
+    pid = start("--replay", recording);
+    assert_true(look() == live);
+    stop(pid);
+    assert_int_equal(number_in_recording("SELECT vertex FROM seat WHERE rank = 7"), vertex_of_7);
+    snprintf(sql, sizeof(sql),
+             "SELECT count(*) FROM topology WHERE source = '%s' AND text LIKE '%%node%%'", source);
+    assert_int_equal(number_in_recording(sql), 1);
+    network = NULL;
+}
+
+static void a_replay_has_the_network_that_was_recorded(void **state)
+{
+    (void)state;
+    the_network_of_a_replay("torus:4,4", 0, "torus:4,4");
+}
+
+static void a_replay_of_a_faulty_network_says_so_again(void **state)
+{
+    (void)state;
+    the_network_of_a_replay("torus:4,4,", 1 + 2 + 7, "");
+    assert_int_equal(number_in_recording("SELECT count(*) FROM topology WHERE fault <> ''"), 1);
+}
+
+static void a_replay_can_be_given_another_network(void **state)
+{
+    (void)state;
+    struct peer p;
+    pid_t pid = start("--record", records);
+    run_job();
+    stop(pid);
+    replay_option[0] = "--topology";
+    replay_option[1] = "mesh:3,2";
+    pid = start("--replay", recording);
+    look();
+    come(&p, "viewer", 0);
+    ask(&p, 1, "snapshot", "topology", "");
+    receive(&p);
+    assert_string_equal(p.message.topology.source, "mesh:3,2");
+    assert_int_equal(p.message.topology.dimensions_count, 2);
+    await_reply(&p);
+    ask(&p, 2, "status", "", "");
+    assert_string_equal(receive(&p)->status.topology, "mesh:3,2");
+    hang_up(&p);
+    stop(pid);
+    replay_option[0] = replay_option[1] = NULL;
 }
 
 static void who_names_no_job_follows_that_of_the_replay(void **state)
@@ -495,6 +581,9 @@ int main(int argc, char **argv)
     holterd = argv[1];
     const struct CMUnitTest tests[] = {
         WITH_DIRECTORY(a_replay_is_what_was_live_byte_for_byte),
+        WITH_DIRECTORY(a_replay_has_the_network_that_was_recorded),
+        WITH_DIRECTORY(a_replay_of_a_faulty_network_says_so_again),
+        WITH_DIRECTORY(a_replay_can_be_given_another_network),
         WITH_DIRECTORY(who_names_no_job_follows_that_of_the_replay),
         WITH_DIRECTORY(agents_are_not_served_by_a_replay),
         WITH_DIRECTORY(other_files_are_not_replayed),
