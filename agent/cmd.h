@@ -14,6 +14,7 @@
     X(topology, "check and print a network")                                                       \
     X(remap, "find a better mapping of ranks to nodes")                                            \
     X(reroute, "find better routes")                                                               \
+    X(import, "make a recording of what others recorded")                                          \
     X(status, "tell how daemon, agents and jobs are")
 
 /** Run a command. argv[0] is its name.

@@ -1,0 +1,283 @@
+#include "daemon/import/counter_table.h"
+
+#include "daemon/yaml_tree.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_VALUES 4096u
+
+static int is_line(const char *begin, const char *end, const char *text)
+{
+    size_t length = strlen(text);
+    while (end > begin && (end[-1] == ' ' || end[-1] == '\r'))
+        end--;
+    return (size_t)(end - begin) == length && memcmp(begin, text, length) == 0;
+}
+
+/* ---- tables ---------------------------------------------------------------- */
+
+/* "- [linkid, int32]" */
+static int add_column(struct counter_table *table, const char *begin, const char *end)
+{
+    char line[200], name[65];
+    size_t length =
+        (size_t)(end - begin) < sizeof(line) - 1 ? (size_t)(end - begin) : sizeof(line) - 1;
+    memcpy(line, begin, length);
+    line[length] = '\0';
+    if (table->column_count == COUNTER_COLUMNS || sscanf(line, "- [%64[^], ]", name) != 1)
+        return 0;
+    memcpy(table->columns[table->column_count++], name, sizeof(name));
+    return 1;
+}
+
+/* Columns, up to the line "...". */
+static int read_head(struct counter_table *table, struct lines *lines, struct faults *faults)
+{
+    const char *begin, *end;
+    while (lines_next(lines, &begin, &end)) {
+        if (is_line(begin, end, "..."))
+            break;
+        if (begin < end && *begin == '-' && !is_line(begin, end, "---") &&
+            !add_column(table, begin, end))
+            fault_at(faults, lines->number, "a column such as `- [linkid, int32]` is wanted");
+    }
+    if (faults->count == 0 && table->column_count == 0)
+        fault_at(faults, lines->number, "no columns are told: this is no table of counters");
+    return faults->count > 0 ? -HOLTER_EUSAGE : 0;
+}
+
+static int whole(const char **at, const char *end, int64_t *out)
+{
+    const char *word, *digits;
+    size_t length;
+    uint64_t value;
+    if (!word_next(at, end, &word, &length))
+        return 0;
+    digits = *word == '-' ? word + 1 : word;
+    if (!word_whole(&digits, word + length, &value))
+        return 0;
+    *out = *word == '-' ? -(int64_t)value : (int64_t)value;
+    return 1;
+}
+
+static void read_row(struct counter_table *table, const char *at, const char *end, unsigned line,
+                     struct faults *faults)
+{
+    int64_t *row = table->values + table->rows * table->column_count, extra;
+    const char *begin = at, *word;
+    size_t length;
+    if (!word_next(&begin, end, &word, &length))
+        return;
+    for (uint32_t c = 0; c < table->column_count; c++) {
+        if (!whole(&at, end, &row[c])) {
+            fault_at(faults, line, "column %s: a whole number is wanted", table->columns[c]);
+            return;
+        }
+    }
+    if (whole(&at, end, &extra) || word_next(&at, end, &word, &length))
+        fault_at(faults, line, "more numbers than the %u columns", table->column_count);
+    else
+        table->lines[table->rows++] = line;
+}
+
+int counter_table_parse(struct counter_table *out, const char *text, size_t length,
+                        struct faults *faults)
+{
+    struct counter_table table = {.column_count = 0};
+    struct lines lines = lines_of(text, length);
+    const char *begin, *end;
+    size_t most = 1;
+    int code = read_head(&table, &lines, faults);
+    for (const char *c = lines.at; c < lines.end; c++)
+        most += *c == '\n';
+    if (code == 0 && most > COUNTER_VALUES / table.column_count) {
+        fault_at(faults, 0, "too many numbers");
+        code = -HOLTER_EUSAGE;
+    }
+    if (code != 0)
+        return code;
+    table.values = calloc(most * table.column_count, sizeof(*table.values));
+    table.lines = calloc(most, sizeof(*table.lines));
+    if (table.values == NULL || table.lines == NULL)
+        code = -ENOMEM;
+    while (code == 0 && faults->count <= FILE_FAULTS && lines_next(&lines, &begin, &end))
+        read_row(&table, begin, end, lines.number, faults);
+    if (code == 0 && faults->count > 0)
+        code = -HOLTER_EUSAGE;
+    if (code != 0) {
+        counter_table_finish(&table);
+        return code;
+    }
+    *out = table;
+    return 0;
+}
+
+void counter_table_finish(struct counter_table *table)
+{
+    free(table->values);
+    free(table->lines);
+    *table = (struct counter_table){.column_count = 0};
+}
+
+int counter_table_column(const struct counter_table *table, const char *name, struct faults *faults)
+{
+    for (uint32_t c = 0; c < table->column_count; c++) {
+        if (strcmp(table->columns[c], name) == 0)
+            return (int)c;
+    }
+    fault_at(faults, 0, "there is no column %s", name);
+    return -1;
+}
+
+/* ---- the first file --------------------------------------------------------- */
+
+static const struct tree_node *value_of(const struct tree_node *map, const char *key)
+{
+    for (const struct tree_node *k = map == NULL || map->kind != TREE_MAP ? NULL : map->child;
+         k != NULL; k = k->next->next) {
+        if (k->kind == TREE_TEXT && strcmp(k->text, key) == 0)
+            return k->next;
+    }
+    return NULL;
+}
+
+static const char *text_of(const struct tree_node *map, const char *key)
+{
+    const struct tree_node *value = value_of(map, key);
+    return value == NULL || value->kind != TREE_TEXT ? "" : value->text;
+}
+
+struct meta_reader {
+    struct counter_meta *meta;
+    struct faults *faults;
+    unsigned line; /* before the first of the document */
+};
+
+static void copy_name(struct meta_reader *r, const struct tree_node *map, const char *key,
+                      char *out, size_t room)
+{
+    const char *text = text_of(map, key);
+    if (text[0] == '\0' || strlen(text) >= room || strchr(text, '/') != NULL)
+        fault_at(r->faults, map == NULL ? 0 : r->line + map->line,
+                 "%s: is missing, too long, or leads to another folder", key);
+    else
+        snprintf(out, room, "%s", text);
+}
+
+static void read_dimension(struct meta_reader *r, const struct tree_node *hardware,
+                           const struct tree_node *name)
+{
+    struct topology_spec *spec = &r->meta->spec;
+    struct topology_dimension *d = &spec->dimensions[spec->dimension_count];
+    const struct tree_node *sizes = value_of(hardware, "dim");
+    if (name->kind != TREE_TEXT || strlen(name->text) >= sizeof(d->name) ||
+        spec->dimension_count == TOPOLOGY_DIMENSIONS) {
+        fault_at(r->faults, r->line + name->line,
+                 "coords: names of at most %u dimensions are wanted", TOPOLOGY_DIMENSIONS);
+        return;
+    }
+    snprintf(d->name, sizeof(d->name), "%s", name->text);
+    uint64_t size = 0;
+    const char *text = text_of(sizes, name->text), *at = text;
+    if (!word_whole(&at, text + strlen(text), &size) || size == 0 || size > TOPOLOGY_MOST_VERTICES)
+        fault_at(r->faults, r->line + name->line, "dim: no size of dimension %s", name->text);
+    d->size = (uint32_t)size;
+    copy_name(r, value_of(hardware, "source_coords"), name->text,
+              r->meta->source[spec->dimension_count], 65);
+    copy_name(r, value_of(hardware, "destination_coords"), name->text,
+              r->meta->destination[spec->dimension_count], 65);
+    spec->dimension_count++;
+}
+
+static void read_hardware(struct meta_reader *r, const struct tree_node *hardware)
+{
+    const struct tree_node *coords = value_of(hardware, "coords");
+    if (r->meta->spec.dimension_count > 0) {
+        fault_at(r->faults, r->line + hardware->line, "hardware: stands there twice");
+        return;
+    }
+    if (strcmp(text_of(hardware, "network"), "torus") != 0)
+        fault_at(r->faults, r->line + hardware->line, "network: only a torus is known");
+    if (coords == NULL || coords->kind != TREE_LIST || coords->child == NULL) {
+        fault_at(r->faults, r->line + hardware->line, "coords: is missing");
+        return;
+    }
+    copy_name(r, hardware, "coords_table", r->meta->nodes, sizeof(r->meta->nodes));
+    copy_name(r, hardware, "link_coords_table", r->meta->links, sizeof(r->meta->links));
+    for (const struct tree_node *name = coords->child; name != NULL && r->faults->count == 0;
+         name = name->next)
+        read_dimension(r, hardware, name);
+    topology_spec_order(&r->meta->spec);
+    snprintf(r->meta->spec.name, sizeof(r->meta->spec.name), "torus");
+}
+
+/* A projection from a file that joins nodes and ranks. */
+static void read_projection(struct meta_reader *r, const struct tree_node *root)
+{
+    const struct tree_node *domains = value_of(root, "subdomain");
+    int node = 0, rank = 0;
+    if (strcmp(text_of(root, "type"), "file") != 0 || domains == NULL || domains->kind != TREE_LIST)
+        return;
+    for (const struct tree_node *d = domains->child; d != NULL; d = d->next) {
+        node |= strcmp(text_of(d, "type"), "NODE") == 0;
+        rank |= strcmp(text_of(d, "type"), "RANK") == 0;
+    }
+    if (node && rank)
+        copy_name(r, root, "filename", r->meta->ranks, sizeof(r->meta->ranks));
+}
+
+static int read_document(struct meta_reader *r, const char *text, size_t length)
+{
+    struct tree tree = {0};
+    char why[200] = "no memory";
+    unsigned line = 1;
+    int code = tree_read(&tree, text, length, MOST_VALUES, &line, why, sizeof(why));
+    if (code != 0) {
+        fault_at(r->faults, r->line + line, "%s", why);
+        return code;
+    }
+    const struct tree_node *root = &tree.nodes[0], *hardware = value_of(root, "hardware");
+    if (hardware != NULL)
+        read_hardware(r, hardware);
+    else if (strcmp(text_of(root, "filetype"), "projection") == 0)
+        read_projection(r, root);
+    tree_finish(&tree);
+    return 0;
+}
+
+static int is_blank(const char *at, const char *end)
+{
+    const char *word;
+    size_t length;
+    return !word_next(&at, end, &word, &length);
+}
+
+int counter_meta_parse(struct counter_meta *out, const char *text, size_t length,
+                       struct faults *faults)
+{
+    struct meta_reader r = {out, faults, 0};
+    struct lines lines = lines_of(text, length);
+    const char *begin, *end, *document = text;
+    int code = 0, says = 0, more = 1;
+    memset(out, 0, sizeof(*out));
+    while (code == 0 && more) {
+        more = lines_next(&lines, &begin, &end);
+        int ends = !more || is_line(begin, end, "---") || is_line(begin, end, "...");
+        if (!ends) {
+            says |= !is_blank(begin, end);
+            continue;
+        }
+        if (says)
+            code = read_document(&r, document, (size_t)((more ? begin : lines.end) - document));
+        document = lines.at;
+        r.line = lines.number;
+        says = 0;
+    }
+    if (code == 0 && faults->count == 0 && out->spec.dimension_count == 0)
+        fault_at(faults, 0, "`hardware` is missing: this does not tell of counters");
+    return code != 0 ? code : faults->count > 0 ? -HOLTER_EUSAGE : 0;
+}

@@ -1,0 +1,491 @@
+/* Packets of torus links by code region, as a recording with a window for each time that a region comes. */
+#include "daemon/import/counter_table.h"
+#include "daemon/import/import.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW_NS UINT64_C(1000000000)
+#define MOST_WINDOWS 4096u
+
+/* A window: a code region, and how many times it came before. */
+struct visit {
+    int64_t region;
+    uint32_t before;
+};
+
+/* A row of the table of links. */
+struct sample {
+    uint32_t source, destination, window;
+    uint32_t port; /* 2 d: up along dimension d, 2 d + 1: down */
+    uint64_t packets;
+};
+
+struct counters {
+    struct faults *faults; /* of the file that is being read */
+    const char *meta_path;
+    file_fault *tell;
+    void *user;
+    struct counter_meta meta;
+    struct counter_table nodes, links, ranks;
+    struct topology *topology;
+    char (*hosts)[65];
+    uint32_t *host_of, rank_count, node_count;
+    struct visit *visits;
+    uint32_t visit_count;
+    struct sample *samples;
+    char ports[2 * TOPOLOGY_DIMENSIONS][20]; /* names */
+};
+
+/* ---- tables beside the first file ------------------------------------------- */
+
+static int read_table(struct counters *c, const char *name, struct counter_table *out)
+{
+    char path[4400], *text;
+    const char *slash = strrchr(c->meta_path, '/');
+    size_t length;
+    snprintf(path, sizeof(path), "%.*s%s", (int)(slash == NULL ? 0 : slash + 1 - c->meta_path),
+             c->meta_path, name);
+    struct faults faults = {path, c->tell, c->user, 0};
+    int code = file_text(&text, &length, path, (size_t)1 << 30, &faults);
+    if (code != 0)
+        return code;
+    code = counter_table_parse(out, text, length, &faults);
+    free(text);
+    return code;
+}
+
+/* ---- nodes and ranks ---------------------------------------------------------- */
+
+/* Columns of coordinates. @return 0 or -HOLTER_EUSAGE */
+static int columns(struct counters *c, const struct counter_table *table, const char (*names)[65],
+                   int out[TOPOLOGY_DIMENSIONS])
+{
+    for (uint32_t d = 0; d < c->meta.spec.dimension_count; d++) {
+        out[d] = counter_table_column(
+            table, names == NULL ? c->meta.spec.dimensions[d].name : names[d], c->faults);
+        if (out[d] < 0)
+            return -HOLTER_EUSAGE;
+    }
+    return 0;
+}
+
+/* Node at the coordinates of a row. @return TOPOLOGY_NONE after telling */
+static uint32_t node_at(struct counters *c, const struct counter_table *table, size_t row,
+                        const int column[TOPOLOGY_DIMENSIONS])
+{
+    uint32_t at[TOPOLOGY_DIMENSIONS];
+    for (uint32_t d = 0; d < c->meta.spec.dimension_count; d++) {
+        int64_t value = table->values[row * table->column_count + (size_t)column[d]];
+        if (value < 0 || value >= (int64_t)c->meta.spec.dimensions[d].size) {
+            fault_at(c->faults, table->lines[row],
+                     "%s: coordinate %" PRId64 " of dimension %s, whose size is %u",
+                     table->columns[column[d]], value, c->meta.spec.dimensions[d].name,
+                     c->meta.spec.dimensions[d].size);
+            return TOPOLOGY_NONE;
+        }
+        at[d] = (uint32_t)value;
+    }
+    return topology_at(c->topology, at);
+}
+
+struct numbered {
+    int64_t id;
+    uint32_t node;
+};
+
+static int by_id(const void *left, const void *right)
+{
+    const struct numbered *a = left, *b = right;
+    if (a->id != b->id)
+        return a->id < b->id ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+/* Number and node of each node, each once. */
+static int list_nodes(struct counters *c, struct numbered **out, uint32_t *count)
+{
+    int column[TOPOLOGY_DIMENSIONS], id = counter_table_column(&c->nodes, "nodeid", c->faults);
+    int code = id < 0 ? -HOLTER_EUSAGE : columns(c, &c->nodes, NULL, column);
+    struct numbered *list = calloc(c->nodes.rows + 1, sizeof(*list));
+    uint32_t kept = 0;
+    code = list == NULL ? -ENOMEM : code;
+    for (size_t i = 0; code == 0 && i < c->nodes.rows; i++)
+        list[i] = (struct numbered){c->nodes.values[i * c->nodes.column_count + (size_t)id],
+                                    node_at(c, &c->nodes, i, column)};
+    if (code == 0 && c->faults->count == 0)
+        qsort(list, c->nodes.rows, sizeof(*list), by_id);
+    for (size_t i = 0; code == 0 && c->faults->count == 0 && i < c->nodes.rows; i++) {
+        if (kept > 0 && list[kept - 1].id == list[i].id && list[kept - 1].node != list[i].node)
+            fault_at(c->faults, 0, "node %" PRId64 " stands there with two places", list[i].id);
+        if (kept == 0 || list[kept - 1].id != list[i].id)
+            list[kept++] = list[i];
+    }
+    if (code != 0 || c->faults->count > 0) {
+        free(list);
+        return code != 0 ? code : -HOLTER_EUSAGE;
+    }
+    *out = list;
+    *count = kept;
+    return 0;
+}
+
+/* Without a table of ranks there is one on each node that is told. */
+static int rank_a_node(struct counters *c, const struct numbered *list, uint32_t count)
+{
+    c->host_of = calloc((size_t)count + 1, sizeof(*c->host_of));
+    for (uint32_t i = 0; c->host_of != NULL && i < count; i++)
+        c->host_of[i] = list[i].node;
+    c->rank_count = count;
+    return c->host_of == NULL ? -ENOMEM : 0;
+}
+
+static int ranks_of_table(struct counters *c, const struct numbered *list, uint32_t count)
+{
+    int rank = counter_table_column(&c->ranks, "mpirank", c->faults),
+        node = counter_table_column(&c->ranks, "nodeid", c->faults);
+    size_t rows = c->ranks.rows;
+    if (rank < 0 || node < 0)
+        return -HOLTER_EUSAGE;
+    if (rows > REMAP_MOST_PROCESSES) {
+        fault_at(c->faults, 0, "more than %u ranks", REMAP_MOST_PROCESSES);
+        return -HOLTER_EUSAGE;
+    }
+    c->host_of = calloc(rows + 1, sizeof(*c->host_of));
+    if (c->host_of == NULL)
+        return -ENOMEM;
+    memset(c->host_of, 0xff, rows * sizeof(*c->host_of));
+    for (size_t i = 0; i < rows; i++) {
+        const int64_t *row = c->ranks.values + i * c->ranks.column_count;
+        struct numbered wanted = {row[node], 0};
+        const struct numbered *found = NULL;
+        for (uint32_t low = 0, high = count; low < high && found == NULL;) {
+            uint32_t middle = low + (high - low) / 2;
+            found = list[middle].id == wanted.id ? &list[middle] : NULL;
+            low = list[middle].id < wanted.id ? middle + 1 : low;
+            high = list[middle].id > wanted.id ? middle : high;
+        }
+        if (row[rank] < 0 || row[rank] >= (int64_t)rows)
+            fault_at(c->faults, c->ranks.lines[i], "rank %" PRId64 " of %zu ranks", row[rank],
+                     rows);
+        else if (c->host_of[row[rank]] != UINT32_MAX)
+            fault_at(c->faults, c->ranks.lines[i], "rank %" PRId64 " stands there twice",
+                     row[rank]);
+        else if (found == NULL)
+            fault_at(c->faults, c->ranks.lines[i],
+                     "rank %" PRId64 " is on node %" PRId64 ", which is not told", row[rank],
+                     row[node]);
+        else
+            c->host_of[row[rank]] = found->node;
+    }
+    c->rank_count = (uint32_t)rows;
+    return c->faults->count > 0 ? -HOLTER_EUSAGE : 0;
+}
+
+static int read_nodes(struct counters *c)
+{
+    struct faults of_nodes = {c->meta.nodes, c->tell, c->user, 0},
+                  of_ranks = {c->meta.ranks, c->tell, c->user, 0};
+    struct numbered *list = NULL;
+    uint32_t count = 0;
+    c->faults = &of_nodes;
+    int code = list_nodes(c, &list, &count);
+    c->faults = &of_ranks;
+    if (code == 0)
+        code =
+            c->meta.ranks[0] == '\0' ? rank_a_node(c, list, count) : ranks_of_table(c, list, count);
+    free(list);
+    if (code != 0)
+        return code;
+    c->node_count = topology_nodes(c->topology);
+    c->hosts = calloc((size_t)c->node_count + 1, sizeof(*c->hosts));
+    for (uint32_t n = 0; c->hosts != NULL && n < c->node_count; n++)
+        topology_vertex_name(c->topology, n, c->hosts[n], sizeof(c->hosts[n]));
+    return c->hosts == NULL ? -ENOMEM : 0;
+}
+
+/* ---- links --------------------------------------------------------------------- */
+
+/* Which dimension and direction leads from one node to its neighbour. @return UINT32_MAX: none */
+static uint32_t port_of(const struct counters *c, uint32_t source, uint32_t destination)
+{
+    uint32_t a[TOPOLOGY_DIMENSIONS], b[TOPOLOGY_DIMENSIONS], port = UINT32_MAX;
+    topology_coordinates(c->topology, source, a);
+    topology_coordinates(c->topology, destination, b);
+    for (uint32_t d = 0; d < c->meta.spec.dimension_count; d++) {
+        uint32_t size = c->meta.spec.dimensions[d].size;
+        if (a[d] == b[d])
+            continue;
+        if (port != UINT32_MAX)
+            return UINT32_MAX;
+        if ((a[d] + 1) % size == b[d])
+            port = 2 * d;
+        else if ((b[d] + 1) % size == a[d])
+            port = 2 * d + 1;
+        else
+            return UINT32_MAX;
+    }
+    return port;
+}
+
+/* Window of a region that has come so often before for a link. */
+static uint32_t window_of(struct counters *c, int64_t region, uint32_t before)
+{
+    for (uint32_t v = 0; v < c->visit_count; v++) {
+        if (c->visits[v].region == region && c->visits[v].before == before)
+            return v;
+    }
+    if (c->visit_count == MOST_WINDOWS)
+        return UINT32_MAX;
+    c->visits[c->visit_count] = (struct visit){region, before};
+    return c->visit_count++;
+}
+
+struct link_row {
+    uint32_t source, destination;
+    size_t row;
+    int64_t region;
+};
+
+static int by_region(const void *left, const void *right)
+{
+    const struct link_row *a = left, *b = right;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    if (a->destination != b->destination)
+        return a->destination < b->destination ? -1 : 1;
+    if (a->region != b->region)
+        return a->region < b->region ? -1 : 1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+static int list_links(struct counters *c, struct link_row *list)
+{
+    int from[TOPOLOGY_DIMENSIONS], to[TOPOLOGY_DIMENSIONS];
+    int region = counter_table_column(&c->links, "code_region", c->faults);
+    int code = region < 0 ? -HOLTER_EUSAGE
+                          : columns(c, &c->links, (const char(*)[65])c->meta.source, from);
+    code = code != 0 ? code : columns(c, &c->links, (const char(*)[65])c->meta.destination, to);
+    for (size_t i = 0; code == 0 && i < c->links.rows; i++) {
+        list[i] = (struct link_row){node_at(c, &c->links, i, from), node_at(c, &c->links, i, to), i,
+                                    c->links.values[i * c->links.column_count + (size_t)region]};
+        if (c->faults->count > 0)
+            continue;
+        c->samples[i].source = list[i].source;
+        c->samples[i].destination = list[i].destination;
+        c->samples[i].port = port_of(c, list[i].source, list[i].destination);
+        if (c->samples[i].port == UINT32_MAX)
+            fault_at(c->faults, c->links.lines[i], "no link leads from %s to %s",
+                     c->hosts[list[i].source], c->hosts[list[i].destination]);
+    }
+    return code != 0 ? code : c->faults->count > 0 ? -HOLTER_EUSAGE : 0;
+}
+
+/* The windows are in the order in which regions come first in the file. */
+static int number_windows(struct counters *c, struct link_row *list)
+{
+    uint32_t *before = calloc(c->links.rows + 1, sizeof(*before));
+    if (before == NULL)
+        return -ENOMEM;
+    qsort(list, c->links.rows, sizeof(*list), by_region);
+    for (size_t i = 0; i < c->links.rows; i++) {
+        int same = i > 0 && list[i].source == list[i - 1].source &&
+                   list[i].destination == list[i - 1].destination &&
+                   list[i].region == list[i - 1].region;
+        before[list[i].row] = same ? before[list[i - 1].row] + 1 : 0;
+    }
+    int region = counter_table_column(&c->links, "code_region", c->faults);
+    for (size_t i = 0; i < c->links.rows && c->faults->count == 0; i++) {
+        c->samples[i].window =
+            window_of(c, c->links.values[i * c->links.column_count + (size_t)region], before[i]);
+        if (c->samples[i].window == UINT32_MAX)
+            fault_at(c->faults, c->links.lines[i], "more than %u times that a code region comes",
+                     MOST_WINDOWS);
+    }
+    free(before);
+    return c->faults->count > 0 ? -HOLTER_EUSAGE : 0;
+}
+
+static int read_links(struct counters *c)
+{
+    struct faults of_links = {c->meta.links, c->tell, c->user, 0};
+    struct link_row *list = calloc(c->links.rows + 1, sizeof(*list));
+    c->samples = calloc(c->links.rows + 1, sizeof(*c->samples));
+    c->visits = calloc(MOST_WINDOWS, sizeof(*c->visits));
+    c->faults = &of_links;
+    int packets = counter_table_column(&c->links, "packets", c->faults);
+    int code = list == NULL || c->samples == NULL || c->visits == NULL ? -ENOMEM
+               : packets < 0                                           ? -HOLTER_EUSAGE
+                                                                       : list_links(c, list);
+    code = code != 0 ? code : number_windows(c, list);
+    for (size_t i = 0; code == 0 && i < c->links.rows; i++) {
+        int64_t value = c->links.values[i * c->links.column_count + (size_t)packets];
+        if (value < 0)
+            fault_at(c->faults, c->links.lines[i], "packets: %" PRId64 " of them", value);
+        c->samples[i].packets = (uint64_t)value;
+    }
+    free(list);
+    return code != 0 ? code : of_links.count > 0 ? -HOLTER_EUSAGE : 0;
+}
+
+/* ---- windows --------------------------------------------------------------------- */
+
+/* Of rings of two nodes both directions are the same link, which is called "+". */
+static uint32_t port_there(const struct counters *c, uint32_t port)
+{
+    return c->meta.spec.dimensions[port / 2].size == 2 ? port : port ^ 1;
+}
+
+static int write_window(struct counters *c, struct import *import, uint32_t window,
+                        struct import_counter *rows)
+{
+    uint32_t ports = 2 * c->meta.spec.dimension_count;
+    size_t all = (size_t)c->node_count * ports, used = 0;
+    memset(rows, 0, all * sizeof(*rows));
+    for (size_t i = 0; i < c->links.rows; i++) {
+        const struct sample *s = &c->samples[i];
+        if (s->window != window)
+            continue;
+        struct import_counter *from = &rows[(size_t)s->source * ports + s->port];
+        struct import_counter *to = &rows[(size_t)s->destination * ports + port_there(c, s->port)];
+        from->row.sent += s->packets;
+        from->row.length_ns = to->row.length_ns = WINDOW_NS;
+        to->row.received += s->packets;
+    }
+    for (size_t i = 0; i < all; i++) {
+        if (rows[i].row.length_ns == 0)
+            continue;
+        rows[used] = rows[i];
+        rows[used].row.name = c->ports[i % ports];
+        rows[used].row.medium = COUNTER_LINK;
+        rows[used].row.unit = 1; /* packets */
+        rows[used++].host = (uint32_t)(i / ports);
+    }
+    return used == 0 ? 0
+                     : import_window(import,
+                                     &(struct import_window){.counters = rows,
+                                                             .counter_count = used,
+                                                             .last = window + 1 == c->visit_count});
+}
+
+/* "x+", "x-", "y+" ...: as topology_interface() takes them. */
+static void name_ports(struct counters *c)
+{
+    for (uint32_t p = 0; p < 2 * c->meta.spec.dimension_count; p++) {
+        const char *name = c->meta.spec.dimensions[p / 2].name;
+        size_t length = strlen(name);
+        memcpy(c->ports[p], name, length);
+        c->ports[p][length] = p % 2 == 0 ? '+' : '-';
+    }
+}
+
+static int write_windows(struct counters *c, struct import *import)
+{
+    size_t all = (size_t)c->node_count * 2 * c->meta.spec.dimension_count;
+    struct import_counter *rows = calloc(all + 1, sizeof(*rows));
+    int code = rows == NULL ? -ENOMEM : 0;
+    name_ports(c);
+    for (uint32_t w = 0; code == 0 && w < c->visit_count; w++)
+        code = write_window(c, import, w, rows);
+    free(rows);
+    return code;
+}
+
+/* Which region each window is of: "regions -2 1 2 3 ...". */
+static void tell_regions(const struct counters *c, char *out, size_t room)
+{
+    size_t used = strlen(out);
+    for (uint32_t v = 0; v < c->visit_count && used + 24 < room; v++)
+        used += (size_t)snprintf(out + used, room - used, " %" PRId64, c->visits[v].region);
+}
+
+static int write_recording(struct counters *c, const char *path, const char *source)
+{
+    struct faults faults = {path, c->tell, c->user, 0};
+    struct import *import;
+    char why[300], command[1000], name[65];
+    const char *base = strrchr(source, '/');
+    base = base == NULL ? source : base + 1;
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(base, "."), base);
+    snprintf(command, sizeof(command), "imported from %.300s; windows are code regions", base);
+    tell_regions(c, command, sizeof(command));
+    struct import_job job = {.name = name,
+                             .app = name,
+                             .command = command,
+                             .mpi = "none: counters of links",
+                             .ranks = c->rank_count,
+                             .host_of = c->host_of,
+                             .hosts = (const char(*)[65])c->hosts,
+                             .host_count = c->node_count,
+                             .window_ns = WINDOW_NS,
+                             .network = c->topology,
+                             .network_source = source};
+    int code = import_create(&import, path, &job, why, sizeof(why));
+    if (code != 0) {
+        fault_at(&faults, 0, "%s", why);
+        return code;
+    }
+    code = write_windows(c, import);
+    if (code != 0)
+        fault_at(&faults, 0, "%s", import_error(import));
+    int closed = import_close(import);
+    return code != 0 ? code : closed;
+}
+
+/* ---- all -------------------------------------------------------------------------- */
+
+static int read_meta(struct counters *c)
+{
+    struct faults faults = {c->meta_path, c->tell, c->user, 0};
+    char *text, why[300];
+    size_t length;
+    int code = file_text(&text, &length, c->meta_path, (size_t)1 << 20, &faults);
+    if (code != 0)
+        return code;
+    code = counter_meta_parse(&c->meta, text, length, &faults);
+    free(text);
+    if (code == 0 && (code = topology_create(&c->topology, &c->meta.spec, why, sizeof(why))) != 0)
+        fault_at(&faults, 0, "%s", why);
+    return code;
+}
+
+static int read_all(struct counters *c)
+{
+    int code = read_meta(c);
+    code = code != 0 ? code : read_table(c, c->meta.nodes, &c->nodes);
+    code = code != 0 ? code : read_table(c, c->meta.links, &c->links);
+    if (code == 0 && c->meta.ranks[0] != '\0')
+        code = read_table(c, c->meta.ranks, &c->ranks);
+    code = code != 0 ? code : read_nodes(c);
+    return code != 0 ? code : read_links(c);
+}
+
+int import_counters(const char *path, const char *source, struct import_counts *out,
+                    file_fault *tell, void *user)
+{
+    struct counters c = {.meta_path = source, .tell = tell, .user = user};
+    int code = read_all(&c);
+    code = code != 0 ? code : write_recording(&c, path, source);
+    if (code == 0) {
+        *out = (struct import_counts){
+            .nodes = c.node_count, .ranks = c.rank_count, .windows = c.visit_count};
+        out->rows = c.links.rows;
+        for (size_t i = 0; i < c.links.rows; i++)
+            out->packets += c.samples[i].packets;
+    } else if (code == -ENOMEM) {
+        tell(user, "no memory");
+    }
+    topology_destroy(c.topology);
+    counter_table_finish(&c.nodes);
+    counter_table_finish(&c.links);
+    counter_table_finish(&c.ranks);
+    free(c.hosts);
+    free(c.host_of);
+    free(c.visits);
+    free(c.samples);
+    return code;
+}
