@@ -2,6 +2,7 @@
 
 #include "agent/say.h"
 #include "daemon/analysis/network/mapping_text.h"
+#include "daemon/analysis/network/measures.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -31,11 +32,23 @@ int network_input_number(const char *text, uint64_t most, uint64_t *out)
 
 /* ---- network ------------------------------------------------------------- */
 
+/* Without another: the recording's own network. */
+static int own_network(struct network_input *in)
+{
+    char why[300] = "";
+    int code = pairs_network(&in->network, &in->seats, &in->pairs, in->path, why, sizeof why);
+    if (code != 0)
+        say("%s: %s: %s", in->command, in->path, why[0] ? why : holter_strerror(code));
+    return code != 0;
+}
+
 static int read_network(struct network_input *in)
 {
     if (in->topology)
         return topology_file_given(&in->network, in->topology, network_input_tell, NULL) == 0 ? 0
                                                                                               : 1;
+    if (in->pairs.source == PAIRS_RECORDING)
+        return own_network(in);
     if (in->pairs.source == PAIRS_ROUTES)
         return topology_file_read(&in->network, in->path, network_input_tell, NULL) == 0 ? 0 : 1;
     say("%s: --topology is wanted: a file, see holter-topology(5), or a short form such as "
@@ -51,11 +64,14 @@ static int name_hosts(struct network_input *in)
     in->hosts = calloc((size_t)topology_vertices(in->network.topology) + 1, sizeof *in->hosts);
     if (!in->hosts)
         return -ENOMEM;
-    if (p->source != PAIRS_RECORDING)
+    if (p->source != PAIRS_RECORDING || in->given)
         return 0;
-    for (uint32_t i = 0; i < p->processes; i++)
-        in->hosts[in->seats[i]] = p->hosts[p->places[i].host].name;
-    return 0;
+    uint32_t *nodes = calloc((size_t)topology_vertices(in->network.topology) + 1, sizeof *nodes);
+    int code = nodes ? measures_nodes(in->network.topology, nodes) : -ENOMEM;
+    for (uint32_t i = 0; !code && i < p->processes; i++)
+        in->hosts[nodes[in->seats[i]]] = p->hosts[p->places[i].host].name;
+    free(nodes);
+    return code;
 }
 
 /* ---- given mapping ------------------------------------------------------- */
@@ -106,7 +122,10 @@ static int read_given(struct network_input *in)
 static int seat(struct network_input *in)
 {
     char why[300];
-    int code = pairs_seats(&in->seats, &in->pairs, &in->network, in->per_node, why, sizeof why);
+    if (in->seats)
+        return in->given ? read_given(in) : 0;
+    uint64_t per_node = in->per_node == 0 ? in->network.per_node : in->per_node;
+    int code = pairs_seats(&in->seats, &in->pairs, &in->network, per_node, why, sizeof why);
     if (code != 0) {
         say("%s: %s: %s", in->command, in->path, why);
         return 1;

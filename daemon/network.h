@@ -29,7 +29,4 @@ int network_names_hosts(const struct network *network);
 /** Zero-initialised is fine. */
 void network_finish(struct network *network);
 
-/** Compare host names as people sort them: n2 before n10. */
-int network_compare_hosts(const char *a, const char *b);
-
 #endif

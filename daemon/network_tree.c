@@ -1,12 +1,42 @@
 #include "daemon/network_tree.h"
 
-#include "daemon/network.h"
 #include "holter/error.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Two runs of digits as numbers, of any length. */
+static int compare_numbers(const char **a, const char **b)
+{
+    const char *x = *a + strspn(*a, "0"), *y = *b + strspn(*b, "0");
+    size_t m = strspn(x, "0123456789"), n = strspn(y, "0123456789");
+    int order = m != n ? (m < n ? -1 : 1) : strncmp(x, y, m);
+    *a = x + m;
+    *b = y + n;
+    return order;
+}
+
+int network_compare_hosts(const char *a, const char *b)
+{
+    const char *x = a, *y = b;
+    while (*x != '\0' && *y != '\0') {
+        int order = is_digit(*x) && is_digit(*y) ? compare_numbers(&x, &y)
+                    : *x != *y                   ? ((unsigned char)*x < (unsigned char)*y ? -1 : 1)
+                                                 : (x++, y++, 0);
+        if (order != 0)
+            return order;
+    }
+    if (*x != *y)
+        return *x == '\0' ? -1 : 1;
+    return strcmp(a, b); /* n01 and n1 are two */
+}
 
 #define LONG_NAME 48u /* of a host: no room for what is in it behind */
 

@@ -30,4 +30,7 @@ struct tree_rank {
 int network_tree(struct topology_spec *out, struct tree_host *hosts, uint32_t host_count,
                  struct tree_rank *ranks, size_t rank_count);
 
+/** Compare host names as people sort them: n2 before n10. */
+int network_compare_hosts(const char *a, const char *b);
+
 #endif

@@ -1,6 +1,7 @@
 #include "daemon/import/pairs.h"
 
 #include "daemon/import/pair_sums.h"
+#include "daemon/network_tree.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -178,6 +179,29 @@ static int seats_of_ids(uint32_t *seats, const struct pairs *pairs, uint32_t nod
     return 0;
 }
 
+static int by_host_name(const void *left, const void *right, void *user)
+{
+    const struct pair_host *hosts = user;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    int order = network_compare_hosts(hosts[a].name, hosts[b].name);
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+/* One behind the other. */
+static int seats_in_order(uint32_t *vertices, const struct pairs *pairs)
+{
+    uint32_t *order = calloc((size_t)pairs->host_count + 1, sizeof(*order));
+    if (order == NULL)
+        return -ENOMEM;
+    for (uint32_t h = 0; h < pairs->host_count; h++)
+        order[h] = h;
+    qsort_r(order, pairs->host_count, sizeof(*order), by_host_name, pairs->hosts);
+    for (uint32_t i = 0; i < pairs->host_count; i++)
+        vertices[order[i]] = i;
+    free(order);
+    return 0;
+}
+
 /* Vertices of the hosts of a recording. */
 static int seats_of_hosts(uint32_t *vertices, const struct pairs *pairs,
                           const struct topology_file *network, char *why, size_t room)
@@ -200,9 +224,7 @@ static int seats_of_hosts(uint32_t *vertices, const struct pairs *pairs,
                  pairs->host_count, nodes);
         return -HOLTER_EUSAGE;
     }
-    for (uint32_t h = 0; h < pairs->host_count; h++)
-        vertices[h] = h;
-    return 0;
+    return seats_in_order(vertices, pairs);
 }
 
 static int seats_of_places(uint32_t *seats, const struct pairs *pairs,

@@ -63,12 +63,18 @@ void pairs_finish(struct pairs *pairs);
 
 /** Seats of the processes in a network: a vertex each.
  *    hop-byte and route files: node = id / per_node
- *    recordings: by host name; if the network knows none of the hosts: hosts in the order of their lowest rank, on
- *    nodes 0, 1, ...
+ *    recordings: by host name; if the network names no hosts: hosts in the order of their names, n2 before n10, on
+ *    nodes 0, 1, ..., as the daemon has it
  *  @param per_node  ranks a node; 0: as many as are needed for the highest id to have a node
  *  @param out       set to memory for free()
  *  @param why       set on failure @return 0, -ENOMEM or -HOLTER_EUSAGE */
 int pairs_seats(uint32_t **out, const struct pairs *pairs, const struct topology_file *network,
                 uint64_t per_node, char *why, size_t room);
+
+/** The network that a recording keeps, else the tree of hosts, NUMA nodes and cores that agents saw; and the
+ *  processes' seats in it.
+ *  @param why  set on failure @return 0, -ENOMEM or another negative error */
+int pairs_network(struct topology_file *out, uint32_t **seats, const struct pairs *pairs,
+                  const char *path, char *why, size_t room);
 
 #endif

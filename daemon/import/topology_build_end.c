@@ -290,7 +290,7 @@ static int name_order(const void *left, const void *right, void *user)
     return strcmp(names[*(const uint32_t *)left].name, names[*(const uint32_t *)right].name);
 }
 
-static int index_hosts(struct topology_file *file)
+int topology_file_index(struct topology_file *file)
 {
     const struct topology_spec *spec = topology_spec(file->topology);
     uint32_t nodes = topology_nodes(file->topology);
@@ -330,7 +330,7 @@ static int make(struct build *b, struct topology_file *out)
         out->topology = NULL;
         code = create(b, &out->topology);
     }
-    return code != 0 ? code : index_hosts(out);
+    return code != 0 ? code : topology_file_index(out);
 }
 
 int build_end(struct build *b, struct topology_file *out)

@@ -56,6 +56,9 @@ int topology_file_given(struct topology_file *out, const char *given, file_fault
  *  begins with that. TOPOLOGY_NONE: the file does not have it. Thread-safe. */
 uint32_t topology_file_host(const struct topology_file *file, const char *host);
 
+/** Find the hosts of a file whose topology was set otherwise. @return 0 or -ENOMEM */
+int topology_file_index(struct topology_file *file);
+
 /** "YAML", "Slurm topology.conf": static text. */
 const char *topology_format_name(enum topology_format format);
 
