@@ -27,6 +27,7 @@ struct dimension {
 struct remap_grid {
     const struct remap_graph *graph;
     const struct remap_places *places;
+    const uint32_t *number; /* of each process; NULL: its own */
     struct axis axes[REMAP_MOST_AXES];
     uint32_t axis_count;
     struct dimension dimensions[MOST_DIGITS];
@@ -46,10 +47,11 @@ struct remap_grid {
 
 static uint32_t slot_of(const struct remap_grid *g, const uint32_t *order, uint32_t process)
 {
+    const uint32_t number = g->number != NULL ? g->number[process] : process;
     uint32_t value[MOST_DIGITS] = {0}, slot = 0;
     for (uint32_t a = 0; a < g->axis_count; a++) {
         const struct axis *axis = &g->axes[a];
-        uint32_t x = process / axis->stride % axis->size, below = axis->size;
+        uint32_t x = number / axis->stride % axis->size, below = axis->size;
         for (uint32_t i = axis->begin; i < axis->end; i++) {
             below /= g->radix[order[i]];
             const uint32_t digit = x / below;
@@ -121,6 +123,15 @@ static void make_axes(struct remap_grid *g, uint32_t *strides, uint32_t count)
         if (size > 1)
             g->axes[g->axis_count++] = (struct axis){.stride = strides[i], .size = size};
     }
+}
+
+static void take_axes(struct remap_grid *g, const struct remap_numbering *given)
+{
+    uint32_t stride = 1;
+    g->number = given->number;
+    for (uint32_t i = given->count; i-- > 0; stride *= given->sizes[i])
+        if (given->sizes[i] > 1)
+            g->axes[g->axis_count++] = (struct axis){.stride = stride, .size = given->sizes[i]};
 }
 
 /* Of the differences that carry most, those that can be strides of one grid. */
@@ -287,7 +298,8 @@ static void take_samples(struct remap_grid *g)
 }
 
 int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
-                      const struct remap_places *places, enum remap_axes axes, uint64_t seed)
+                      const struct remap_places *places, enum remap_axes axes,
+                      const struct remap_numbering *given, uint64_t seed)
 {
     struct remap_grid *g = calloc(1, sizeof(*g));
     if (g == NULL)
@@ -297,7 +309,11 @@ int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
     g->random = seed;
     g->best_score = -1;
     remap_random(&g->random);
-    int rc = find_axes(g, axes);
+    int rc = 0;
+    if (axes == AXES_GIVEN)
+        take_axes(g, given);
+    else
+        rc = find_axes(g, axes);
     if (rc == 0) {
         find_digits(g);
         take_samples(g);

@@ -20,13 +20,25 @@ enum remap_axes {
     AXES_STRIDES, /**< by the differences of partners' numbers that carry most, each a multiple of the one before */
     AXES_LINE, /**< one axis */
     AXES_KINDS,
+    AXES_GIVEN = AXES_KINDS,
+};
+
+/** A numbering that is given. */
+struct remap_numbering {
+    const uint32_t
+        *sizes; /**< of the axes, the first the slowest; their product is the number of processes */
+    uint32_t count;
+    const uint32_t *number; /**< of each process, row-major; borrowed */
 };
 
 struct remap_grid;
 
-/** @param graph,places  borrowed @return 0, -ENOMEM, or -HOLTER_EEMPTY: there is no grid of that kind */
+/** @param graph,places  borrowed
+ *  @param given  for AXES_GIVEN, else NULL
+ *  @return 0, -ENOMEM, or -HOLTER_EEMPTY: there is no grid of that kind */
 int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
-                      const struct remap_places *places, enum remap_axes axes, uint64_t seed);
+                      const struct remap_places *places, enum remap_axes axes,
+                      const struct remap_numbering *given, uint64_t seed);
 void remap_grid_destroy(struct remap_grid *grid);
 
 /** Look for a better order of digits.

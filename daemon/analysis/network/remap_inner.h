@@ -7,6 +7,7 @@
 #include "daemon/analysis/network/remap_halves.h"
 #include "daemon/analysis/network/remap_links.h"
 #include "daemon/analysis/network/remap_search.h"
+#include "daemon/analysis/network/remap_unfold.h"
 
 #define REMAP_STEP 12000000u /**< nanoseconds of work in a step */
 #define REMAP_POOL 6u
@@ -14,6 +15,7 @@
 enum remap_stage {
     STAGE_EXACT,
     STAGE_GRID,
+    STAGE_UNFOLD,
     STAGE_STARTS,
     STAGE_ANNEAL,
     STAGE_LINKS,
@@ -74,6 +76,7 @@ struct remap {
     struct remap_run run;
     struct remap_grid *grid;
     uint32_t *scratch; /* slots */
+    struct remap_unfold *unfold;
     struct remap_halves *halves;
     struct remap_exact *exact;
     struct remap_links *links;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_HOT 0.19 /* temperature to begin with, as a share of what a process exchanges */
+#define FIRST_HOT 0.17 /* temperature to begin with, as a share of what a process exchanges */
 #define COLD 0.2       /* the last, as a share of that */
 #define TRIES 12000u   /* exchanges to weigh for each process in one annealing */
 #define WORK_TRY 75u   /* nanoseconds that one takes */
@@ -91,18 +91,44 @@ static void step_exact(struct remap *r)
     begin_descent(r, r->best);
 }
 
+/* Processes of which nobody knows that they form a grid: make one. */
+static void begin_unfold(struct remap *r)
+{
+    const double share = r->objective == REMAP_MAX_LINK ? 0.25 : 0.5;
+    enter(r, STAGE_UNFOLD, share);
+    if (all_move(r) && r->objective != REMAP_INTER_NODE && r->stage_end > r->work &&
+        remap_unfold_create(&r->unfold, &r->graph, &r->places, r->seed, r->stage_end - r->work) ==
+            0)
+        return;
+    enter(r, STAGE_STARTS, 0.1);
+}
+
+static void step_unfold(struct remap *r)
+{
+    const int rc = remap_unfold_step(r->unfold, REMAP_STEP, &r->work);
+    if (rc == 0)
+        return;
+    if (rc > 0) {
+        remap_unfold_slots(r->unfold, r->scratch);
+        begin_descent(r, r->scratch);
+    }
+    remap_unfold_destroy(r->unfold);
+    r->unfold = NULL;
+    enter(r, STAGE_STARTS, 0.1);
+}
+
 static void next_grid(struct remap *r)
 {
     const enum remap_axes axes = r->starts++;
     remap_grid_destroy(r->grid);
     r->grid = NULL;
     if (!all_move(r) || r->objective == REMAP_INTER_NODE || axes >= AXES_KINDS) {
-        enter(r, STAGE_STARTS, r->objective == REMAP_MAX_LINK ? 0.1 : 0.15);
+        begin_unfold(r);
         return;
     }
     r->stage_end = r->work + r->limit / (axes == 0 ? 12 : 32);
     r->work += 20ull * r->graph.first[r->graph.processes] + 100ull * r->graph.processes;
-    remap_grid_create(&r->grid, &r->graph, &r->places, axes, r->seed);
+    remap_grid_create(&r->grid, &r->graph, &r->places, axes, NULL, r->seed);
 }
 
 static void step_grid(struct remap *r)
@@ -331,6 +357,8 @@ void remap_plan_step(struct remap *r)
         step_exact(r);
     else if (r->stage == STAGE_GRID)
         step_grid(r);
+    else if (r->stage == STAGE_UNFOLD)
+        step_unfold(r);
     else if (r->stage == STAGE_STARTS && r->objective == REMAP_INTER_NODE)
         step_splits(r);
     else if (r->stage == STAGE_STARTS)
@@ -347,6 +375,7 @@ void remap_plan_finish(struct remap *r)
         free(r->pool[i].slots);
     remap_grid_destroy(r->grid);
     remap_halves_destroy(r->halves);
+    remap_unfold_destroy(r->unfold);
     remap_exact_destroy(r->exact);
     remap_links_destroy(r->links);
 }
