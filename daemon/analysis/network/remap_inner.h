@@ -34,7 +34,8 @@ struct remap_run {
     double cost; /**< where it begins */
     double hot;  /**< temperatures, as shares of remap_search_scale() */
     uint64_t length, used;
-    bool cold; /**< annealed: going down what is left */
+    bool cold;  /**< annealed: going down what is left */
+    bool fresh; /**< from a start that was not annealed before */
 };
 
 struct remap {
@@ -71,8 +72,12 @@ struct remap {
     struct remap_start pool[REMAP_POOL];
     uint32_t pool_count;
     uint32_t starts; /* tried so far, of a stage */
-    uint32_t runs;   /* annealed */
-    double hot;      /* temperature to begin with that did well */
+    uint32_t made;   /* starts by METIS */
+    bool more;       /* make one more */
+    uint64_t anneal_end;
+    uint32_t runs;  /* annealed */
+    uint32_t stale; /* of these, since the best was found */
+    double hot;     /* temperature to begin with that did well */
     struct remap_run run;
     struct remap_grid *grid;
     uint32_t *scratch; /* slots */

@@ -8,7 +8,7 @@
 
 #define FIRST_HOT 0.17 /* temperature to begin with, as a share of what a process exchanges */
 #define COLD 0.2       /* the last, as a share of that */
-#define TRIES 12000u   /* exchanges to weigh for each process in one annealing */
+#define TRIES 6000u    /* exchanges to weigh for each process in one annealing */
 #define WORK_TRY 75u   /* nanoseconds that one takes */
 #define MOST_STARTS 12u
 
@@ -76,6 +76,15 @@ static void enter(struct remap *r, enum remap_stage stage, double share)
     r->starts = 0;
     r->stage_begin = r->work;
     r->stage_end = r->work + (uint64_t)(share * (double)left);
+}
+
+/* Once, or again after another start. */
+static void enter_annealing(struct remap *r, double share)
+{
+    enter(r, STAGE_ANNEAL, share);
+    if (r->anneal_end == 0)
+        r->anneal_end = r->stage_end;
+    r->stage_end = r->anneal_end;
 }
 
 static void step_exact(struct remap *r)
@@ -165,7 +174,7 @@ static int split(struct remap *r)
         for (uint32_t s = 0; s < parts; s++)
             sizes[s] = r->places.first[s + 1] - r->places.first[s];
         const struct remap_split s = {
-            &r->graph, members, n, sizes, parts, r->starts % 2 == 0, (uint32_t)r->seed + r->starts};
+            &r->graph, members, n, sizes, parts, r->made % 2 == 0, (uint32_t)r->seed + r->made};
         r->work += remap_split_work(&s) * (1 + (uint64_t)log2(parts)) / 2;
         rc = remap_split(&s, part, index);
         for (uint32_t k = 0; rc == 0 && k < parts; k++)
@@ -179,26 +188,30 @@ static int split(struct remap *r)
 
 static void step_splits(struct remap *r)
 {
-    const bool enough = r->starts >= MOST_STARTS || (r->starts > 1 && r->work >= r->stage_end);
+    const bool enough =
+        !r->more && (r->made >= MOST_STARTS || (r->made > 1 && r->work >= r->stage_end));
     if (enough || !all_move(r)) {
-        enter(r, STAGE_ANNEAL, 1);
+        enter_annealing(r, 1);
         return;
     }
     if (split(r) == 0)
         begin_descent(r, r->scratch);
-    r->starts++;
+    r->made++;
+    r->more = false;
 }
 
 static void step_starts(struct remap *r)
 {
     if (r->halves == NULL) {
-        const bool enough = r->starts >= MOST_STARTS || (r->starts > 0 && r->work >= r->stage_end);
-        const enum remap_cut cut = (r->starts + CUT_LONGEST_LAST) % CUT_KINDS;
+        const bool enough =
+            !r->more && (r->made >= MOST_STARTS || (r->made > 0 && r->work >= r->stage_end));
+        const enum remap_cut cut = (r->made + CUT_LONGEST_LAST) % CUT_KINDS;
         if (enough || !all_move(r) ||
             remap_halves_create(&r->halves, &r->graph, &r->places, cut,
-                                (uint32_t)r->seed + r->starts) != 0)
-            enter(r, STAGE_ANNEAL, r->objective == REMAP_MAX_LINK ? 0.4 : 1);
-        r->starts++;
+                                (uint32_t)r->seed + r->made) != 0)
+            enter_annealing(r, r->objective == REMAP_MAX_LINK ? 0.4 : 1);
+        r->made++;
+        r->more = false;
         return;
     }
     const int rc = remap_halves_step(r->halves, REMAP_STEP, &r->work);
@@ -256,33 +269,42 @@ static struct remap_start *choose(struct remap *r)
         if (!s->tried && (fresh == NULL || s->cost < fresh->cost))
             fresh = s;
     }
-    return fresh != NULL && (r->runs < 2 || r->runs % 2 == 0) ? fresh : best;
+    /* annealing takes an eighth off a start, or less */
+    if (fresh != NULL && (fresh->cost < 1.25 * best->cost || r->stale > 1))
+        return fresh;
+    return best;
 }
 
 static void begin_run(struct remap *r)
 {
     struct remap_start *start = choose(r);
-    const double jitter[4] = {1, 0.9, 1.06, 0.8};
+    const double fresh[3] = {0.2, 0.24, 0.22}; /* what melts depends on the graph */
     const uint64_t left = r->stage_end - r->work;
     uint64_t length = (uint64_t)r->movable_count * TRIES * WORK_TRY;
-    if (length < r->limit / 64)
-        length = r->limit / 64;
+    const uint64_t least = r->limit / (start->tried ? 60 : 30);
+    if (length < least)
+        length = least;
     if (2 * length > left)
         length = left - left / 16; /* the rest for the descent */
     const uint64_t before = r->search.work;
     remap_search_load(&r->search, start->slots);
     r->work += r->search.work - before;
-    r->run = (struct remap_run){start->cost, r->hot * jitter[r->runs % 4], length, 0, false};
+    r->run = (struct remap_run){start->cost, start->tried ? r->hot : fresh[r->runs / 3 % 3],
+                                length,      0,
+                                false,       !start->tried};
     start->tried = true;
     r->runs++;
 }
 
 static void end_run(struct remap *r)
 {
-    if (r->search.cost > 1.01 * r->run.cost)
-        r->hot *= 0.88; /* what was good in the start melted */
-    else if (r->search.cost < r->run.cost)
-        r->hot = 0.5 * (r->hot + r->run.hot * 1.04);
+    r->stale = r->search.cost < (1 - 1e-9) * r->best_cost ? 0 : r->stale + 1;
+    if (r->run.fresh)
+        r->hot = r->stale == 0 ? FIRST_HOT : r->hot;
+    else if (r->search.cost > 1.01 * r->run.cost)
+        r->hot *= 0.85; /* what was good in the start melted */
+    else if (r->search.cost > (1 - 1e-9) * r->run.cost)
+        r->hot *= 1.1; /* it came back to where it was */
     pool_add(r, true);
     r->run = (struct remap_run){0};
 }
@@ -293,7 +315,11 @@ static void step_anneal(struct remap *r)
     if (run->length == 0) {
         if (r->work >= r->stage_end || r->movable_count < 2 || r->pool_count == 0)
             begin_links(r);
-        else
+        else if (r->stale > 1 && all_move(r) && r->runs % 4 != 0) {
+            r->stage = STAGE_STARTS;
+            r->more = true;
+            r->runs++;
+        } else
             begin_run(r);
         return;
     }

@@ -48,6 +48,7 @@ struct remap_unfold {
     uint32_t first_layouts;   /* to begin; then as many as are kept are pursued */
     struct layout kept[KEPT]; /* best first */
     uint32_t kept_count;
+    uint64_t embed_end;
     uint64_t length, begun; /* of the present annealing */
 };
 
@@ -105,6 +106,8 @@ static void plan(struct remap_unfold *u)
         u->first_layouts--;
     /* those that are pursued take twice as long; a tenth is for embedding */
     u->length = (u->budget - u->budget / 8) / (u->first_layouts + 2 * KEPT);
+    if (u->length > 2 * one)
+        u->length = 2 * one;
 }
 
 int remap_unfold_create(struct remap_unfold **out, const struct remap_graph *graph,
@@ -226,13 +229,14 @@ static int next_layout(struct remap_unfold *u)
         return -ENOMEM;
     const struct remap_numbering numbering = {u->sizes, AXES, u->kept[0].slots};
     u->phase = EMBEDDING;
+    u->embed_end = u->used + u->budget / 16;
     return remap_grid_create(&u->grid, u->graph, u->places, AXES_GIVEN, &numbering, u->seed);
 }
 
 static int step_embedding(struct remap_unfold *u, uint64_t limit)
 {
     remap_grid_step(u->grid, limit, &u->used);
-    if (u->used >= u->budget)
+    if (u->used >= u->embed_end)
         u->phase = DONE;
     return 0;
 }
