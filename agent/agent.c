@@ -1,6 +1,8 @@
 #include "agent/agent.h"
 
+#include "agent/counters.h"
 #include "agent/node.h"
+#include "agent/places.h"
 #include "agent/uplink.h"
 #include "agent/windows.h"
 #include "holter/clock.h"
@@ -17,6 +19,7 @@
 #define LOG_TOPIC "agent"
 
 #define LOOK_EVERY_NS UINT64_C(1000000000)
+#define SYSFS "/sys"
 #define LAST_TRIES_NS UINT64_C(5000000000) /* to hand over what is left, after the last rank went */
 #define STOP_WITHIN_NS UINT64_C(1000000000)
 #define LEAVE_AGAIN_NS UINT64_C(50000000)
@@ -30,6 +33,8 @@ struct agent {
     struct journal *journal;
     struct census census;
     struct windows windows;
+    struct counters *counters;
+    struct places *places;
     struct node *node;
     struct uplink *uplink;
     uint64_t turned_ns;      /* last turn */
@@ -294,6 +299,19 @@ static void start_loop(struct agent *agent)
     uv_run(&agent->loop, UV_RUN_DEFAULT);
 }
 
+/* The job is watched without them, too. */
+static void find_surroundings(struct agent *agent)
+{
+    int rc = places_create(&agent->places, NULL);
+    if (rc != 0)
+        log_warn("cores and NUMA nodes are not known: %s", holter_strerror(rc));
+    rc = counters_create(&agent->counters, SYSFS, 1);
+    if (rc != 0)
+        log_warn("network interfaces are not watched: %s", holter_strerror(rc));
+    agent->census.places = agent->places;
+    agent->windows.counters = agent->counters;
+}
+
 int agent_run(const struct agent_options *options, struct journal *journal)
 {
     struct agent agent = {.options = *options, .journal = journal};
@@ -315,11 +333,15 @@ int agent_run(const struct agent_options *options, struct journal *journal)
     if (rc == 0 && options->budget != 0)
         agent.windows.budget = options->budget;
     if (rc == 0)
+        find_surroundings(&agent);
+    if (rc == 0)
         rc = start_parts(&agent);
     if (rc == 0)
         start_loop(&agent);
     uv_run(&agent.loop, UV_RUN_DEFAULT); /* what is closing, after a failed start too */
     uv_loop_close(&agent.loop);
     windows_finish(&agent.windows);
+    counters_destroy(agent.counters);
+    places_destroy(agent.places);
     return rc;
 }

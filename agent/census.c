@@ -159,7 +159,7 @@ static void join_job(struct census *census, struct resident *resident, uint64_t 
         job->next = census->jobs;
         census->jobs = job;
     }
-    int rc = job_add(job, resident->rank, now_ns);
+    int rc = job_add(job, resident->rank, census->places, now_ns);
     if (rc != 0) {
         log_error("rank %d of job %s cannot be taken in: %s", (int)resident->rank->world_rank,
                   job->id, holter_strerror(rc));

@@ -18,6 +18,7 @@ struct census {
     const char *session;           /**< borrowed */
     int32_t reader;                /**< pid put into segments as that of their agent */
     const struct journal *journal; /**< borrowed */
+    const struct places *places;   /**< borrowed; NULL: cores are not known */
     void (*wake)(void *user);      /**< a process ended: look soon */
     void *user;
 

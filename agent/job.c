@@ -90,7 +90,21 @@ static int reserve_member(struct job *job)
     return 0;
 }
 
-int job_add(struct job *job, struct rank *rank, uint64_t now_ns)
+/* The probe leaves out what does not fit: then it is not known where the rest is. */
+static int may_be_cut(const char *cpu_list)
+{
+    const size_t longest = sizeof ",1023-1023" - 1;
+    return strlen(cpu_list) + longest >= sizeof((struct segment *)0)->placement;
+}
+
+static void find_place(struct wire_member_row *member, const struct places *places,
+                       const char *cpu_list)
+{
+    if (!may_be_cut(cpu_list))
+        places_find(places, cpu_list, &member->core, &member->numa);
+}
+
+int job_add(struct job *job, struct rank *rank, const struct places *places, uint64_t now_ns)
 {
     int rc = reserve_member(job);
     if (rc == 0)
@@ -104,6 +118,7 @@ int job_add(struct job *job, struct rank *rank, uint64_t now_ns)
               sizeof segment->placement);
     job->members[number] =
         (struct wire_member_row){.rank = (uint64_t)rank->world_rank, .pid = (uint64_t)rank->pid};
+    find_place(&job->members[number], places, job->placements[number]);
     if (job->unannounced_since_ns == 0)
         job->unannounced_since_ns = now_ns;
     if ((uint64_t)rank->world_rank < job->command_rank) {
@@ -195,9 +210,11 @@ static uint64_t burst_rows_of(const struct job *job)
 }
 
 int job_close_window(struct job *job, struct wire_window *window,
-                     const struct transfer_clock *clock, const struct window_limits *limits,
-                     uint64_t *next_seq, window_emit *emit, void *user)
+                     const struct transfer_clock *clock, const struct counters *counters,
+                     const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
+                     void *user)
 {
+    struct wire_counter_row counter_rows[INTERFACES_MOST];
     struct window_rows rows;
     struct transfer_rows transfers;
     struct window_bursts bursts = {
@@ -212,10 +229,16 @@ int job_close_window(struct job *job, struct wire_window *window,
     window->deaths = job->deaths;
     window->deaths_count = job->death_count;
     window->flags |= job->flags;
+    window->counters = counter_rows;
+    window->counters_count =
+        counters == NULL ? 0 : counters_since(counters, &job->told, counter_rows);
     if (rc == 0)
         rc =
             window_message_encode(window, &rows, &transfers, &bursts, limits, next_seq, emit, user);
+    window->counters = NULL; /* the rows end here */
     if (rc >= 0) {
+        if (counters != NULL)
+            counters_mark(counters, &job->told);
         job->flags = 0;
         job->death_count = 0;
         window_sum_clear(job->sum);

@@ -2,6 +2,8 @@
 #ifndef HOLTER_AGENT_JOB_H
 #define HOLTER_AGENT_JOB_H
 
+#include "agent/counters.h"
+#include "agent/places.h"
 #include "agent/rank.h"
 #include "agent/uncovered.h"
 #include "agent/window_message.h"
@@ -34,14 +36,18 @@ struct job {
     int registered;      /**< a live registration names the job */
     uint64_t flags;      /**< WINDOW_* to go with the next window */
     uint64_t burst_rows; /**< of bursts and their pairs in a window at most; 0: not told */
+
+    struct counters_mark told; /**< how far the counts of interfaces have been told */
 };
 
 /** @param first  a rank of it, known already. @return 0 or -ENOMEM */
 int job_create(struct job **out, struct rank *first);
 void job_destroy(struct job *job);
 
-/** A rank appeared. @param now_ns  CLOCK_MONOTONIC. @return 0, -HOLTER_ERANGE or -ENOMEM */
-int job_add(struct job *job, struct rank *rank, uint64_t now_ns);
+/** A rank appeared.
+ *  @param places  NULL: cores are not known
+ *  @param now_ns  CLOCK_MONOTONIC. @return 0, -HOLTER_ERANGE or -ENOMEM */
+int job_add(struct job *job, struct rank *rank, const struct places *places, uint64_t now_ns);
 
 /** The search for calls that the probe does not cover has ended, with or without success.
  *  @param found  owned by the job from now on */
@@ -65,10 +71,12 @@ struct match_counts job_match_counts(struct job *job);
  *  @param window  number, length and flags, clock_error_ns, host and node set by the caller; the
  *                 rest is set here
  *  @param clock   daemon time, for the ends of messages between nodes
+ *  @param counters  of interfaces; NULL: none are told
  *  @return number of messages, or a negative error: then the rows are lost and have to be counted
  * so */
 int job_close_window(struct job *job, struct wire_window *window,
-                     const struct transfer_clock *clock, const struct window_limits *limits,
-                     uint64_t *next_seq, window_emit *emit, void *user);
+                     const struct transfer_clock *clock, const struct counters *counters,
+                     const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
+                     void *user);
 
 #endif

@@ -294,8 +294,10 @@ static int surely_fits(const struct wire_window *window, size_t budget)
                   MOST_BYTES(calls) + MOST_BYTES(deaths) + MOST_BYTES(node) +
                   MOST_BYTES(transfers) + MOST_BYTES(latencies) + MOST_BYTES(halves) +
                   MOST_BYTES(pending) + MOST_BYTES(bursts) + MOST_BYTES(burst_pairs) +
-                  MOST_BYTES(collectives) + MOST_BYTES(comm_members);
-    most += (window->comms_count + window->regions_count + window->node_count) * MOST_TEXT;
+                  MOST_BYTES(collectives) + MOST_BYTES(comm_members) + MOST_BYTES(counters);
+    most += (window->comms_count + window->regions_count + window->node_count +
+             window->counters_count) *
+            MOST_TEXT;
     return most + MOST_ELSE <= budget;
 }
 
@@ -371,7 +373,7 @@ static int emit_halves(struct emission *to, const struct wire_window *whole, uin
     struct wire_window first = *whole, second = *whole;
     cut_rows(&first, &second);
     cut_bursts(&first, &second);
-    second.comm_members_count = 0;
+    second.comm_members_count = second.counters_count = 0;
     second.deaths_count = second.node_count = second.pending_count = 0;
     int rc = emit_parts(to, first, 0);
     return rc < 0 ? rc : emit_parts(to, second, flags_at_end);

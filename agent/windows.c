@@ -280,9 +280,25 @@ static void count_matches(struct windows *windows, struct job *job)
     windows->passed_over += transfer_sum_passed_over(job->transfers);
 }
 
+static void read_counters(struct windows *windows, uint64_t now_ns)
+{
+    if (windows->counters != NULL)
+        counters_read(windows->counters, now_ns);
+}
+
+/* Counts of interfaces are told from when a job was first seen. */
+static void begin_counters(struct windows *windows, uint64_t now_ns)
+{
+    for (struct job *job = windows->census->jobs; job != NULL; job = job->next)
+        if (windows->counters != NULL && job->told.at_ns == 0) {
+            counters_read(windows->counters, now_ns);
+            counters_mark(windows->counters, &job->told);
+        }
+}
+
 /* Encode what the job's sums hold as the window of that number. */
 static void close_job(struct windows *windows, struct job *job, uint64_t number, uint64_t flags,
-                      uint64_t now_ns)
+                      const struct counters *counters, uint64_t now_ns)
 {
     if (job->unannounced_since_ns != 0)
         announce(windows, job, 0);
@@ -311,7 +327,8 @@ static void close_job(struct windows *windows, struct job *job, uint64_t number,
         .longest = JOURNAL_BYTES / 2,
     };
     uint64_t seq = journal_next_seq(windows->journal);
-    int rc = job_close_window(job, &window, &clock, &limits, &seq, append_window, windows);
+    int rc =
+        job_close_window(job, &window, &clock, counters, &limits, &seq, append_window, windows);
     windows->sampled -= ends - window.halves_count;
     windows->passed_over += ends - window.halves_count;
     if (rc < 0) {
@@ -357,9 +374,10 @@ static void close_all(struct windows *windows, uint64_t end_ns, uint64_t now_ns)
 {
     struct drain_clocks clocks = clocks_until(windows, end_ns, now_ns);
     census_drain(windows->census, &clocks, windows->batch);
+    read_counters(windows, now_ns);
     for (struct job *job = windows->census->jobs; job != NULL; job = job->next) {
         census_end_window(windows->census, job, windows->length_ns, &clocks);
-        close_job(windows, job, windows->window, 0, now_ns);
+        close_job(windows, job, windows->window, 0, windows->counters, now_ns);
         census_save(windows->census, job);
     }
     next_window(windows, (windows->window + 1) * windows->length_ns, now_ns);
@@ -375,7 +393,8 @@ static int close_final(struct windows *windows, uint64_t now_ns)
         next = job->next;
         if (job->living > 0 || job->registered || job->uncovered_search == SEARCH_RUNS)
             continue;
-        close_job(windows, job, windows->window, WINDOW_FINAL, now_ns);
+        read_counters(windows, now_ns);
+        close_job(windows, job, windows->window, WINDOW_FINAL, windows->counters, now_ns);
         census_save(windows->census, job);
         commit(windows);
         census_committed(windows->census, job, now_ns);
@@ -424,7 +443,7 @@ static int close_backlog(struct windows *windows, struct job *job, uint64_t now_
             uint64_t end_ns = daemon_clock_mono(&windows->clock, (number + 1) * windows->length_ns);
             struct drain_clocks clocks = clocks_until(windows, end_ns, now_ns);
             census_drain_newcomers(windows->census, job, &clocks, windows->batch);
-            close_job(windows, job, number, 0, now_ns);
+            close_job(windows, job, number, 0, NULL, now_ns);
         }
         job->sum = of_open_window;
     }
@@ -442,6 +461,7 @@ static int take_in(struct windows *windows, uint64_t now_ns)
     census_settle(windows->census, now_ns);
     if (windows->census->newcomers == 0)
         return 0;
+    begin_counters(windows, now_ns);
     for (struct job *job = windows->census->jobs; job != NULL; job = job->next)
         closed |= close_backlog(windows, job, now_ns);
     windows->census->newcomers = 0;

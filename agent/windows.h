@@ -13,9 +13,10 @@
 #define WINDOWS_BUDGET UINT64_C(1000000)       /**< bytes a second, by default */
 
 struct windows {
-    struct census *census;   /**< borrowed */
-    struct journal *journal; /**< borrowed */
-    const char *host;        /**< borrowed */
+    struct census *census;     /**< borrowed */
+    struct journal *journal;   /**< borrowed */
+    const char *host;          /**< borrowed */
+    struct counters *counters; /**< of interfaces; borrowed; NULL: none are told */
     struct tick_clock tsc, plain;
     struct daemon_clock clock;
     uint64_t window; /**< number of the open one */
