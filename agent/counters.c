@@ -53,16 +53,17 @@ static void look(struct counters *counters)
 }
 
 /* What came on top of the last count. A 32-bit count that was in its last quarter and is in its first
- * has gone round. */
-static uint64_t growth(uint64_t last, uint64_t now)
+ * has gone round, but of InfiniBand, where those stand still at their most. */
+static uint64_t growth(const struct interface *interface, uint64_t last, uint64_t now)
 {
     const uint64_t quarter = UINT64_C(1) << 30, whole = UINT64_C(1) << 32;
     if (now >= last)
         return now - last;
+    if (interface->medium == COUNTER_INFINIBAND)
+        return 0;
     return last < whole && last >= whole - quarter && now < quarter ? now + whole - last : 0;
 }
 
-/* Of InfiniBand, classic counts of ports do not go round. */
 static int is_stuck(const struct interface *interface, const struct interface_file *file)
 {
     return interface->medium == COUNTER_INFINIBAND && file->quantity != INTERFACE_DROPPED &&
@@ -89,7 +90,8 @@ static int read_interface(struct interface *interface, uint64_t now_ns)
             continue;
         }
         if (file->known)
-            interface->sums[file->quantity] += growth(file->last, count) * interface->factor;
+            interface->sums[file->quantity] +=
+                growth(interface, file->last, count) * interface->factor;
         file->known = 1;
         file->last = count;
         interface->stuck |= is_stuck(interface, file);

@@ -80,13 +80,15 @@ int interface_count(int fd, uint64_t *out)
     return 0;
 }
 
+/* @param missing  what is returned when the line is no number */
 static uint64_t read_number(int directory, const char *path, uint64_t missing)
 {
     char text[TEXT_ROOM];
     const char *end;
     uint64_t value;
-    return read_line(directory, path, text) > 0 && parse_count(text, &end, &value) == 0 ? value
-                                                                                        : missing;
+    if (read_line(directory, path, text) == 0 || parse_count(text, &end, &value) != 0)
+        return missing;
+    return *end == '\0' ? value : missing;
 }
 
 static int exists(int directory, const char *path)

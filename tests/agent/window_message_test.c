@@ -26,6 +26,7 @@ struct bed {
     struct wire_call_row calls[CALLS];
     struct wire_death_row death;
     struct wire_node_row node;
+    struct wire_counter_row counters[2];
     struct wire_transfer_row transfer_rows[TRANSFERS];
     struct wire_half_row halves[HALVES];
     struct window_rows rows;
@@ -74,7 +75,11 @@ static void make(struct bed *bed)
                                        .deaths = &bed->death,
                                        .deaths_count = 1,
                                        .node = &bed->node,
-                                       .node_count = 1};
+                                       .node_count = 1,
+                                       .counters = bed->counters,
+                                       .counters_count = 2};
+    bed->counters[0] = (struct wire_counter_row){.name = "eth0", .sent = UINT64_MAX};
+    bed->counters[1] = (struct wire_counter_row){.name = "mlx5_0/1", .sent = 5};
 }
 
 /* Messages within the node and ends of others, too. Two ends have each key: they are to stay or go
@@ -98,7 +103,7 @@ static void add_messages(struct bed *bed)
 
 /* What the receiver adds up. */
 struct sums {
-    uint64_t messages[RANKS], bytes[RANKS], calls, events, deaths, nodes, rows;
+    uint64_t messages[RANKS], bytes[RANKS], calls, events, deaths, nodes, rows, counters;
     uint64_t transferred, transfer_ns, transfers, halves, largest_key, keys_below;
     uint64_t expected_seq, finals, degraded;
     unsigned parts;
@@ -141,6 +146,7 @@ static int add_up(void *user, uint64_t seq, const void *bytes, size_t length)
     sums->rows += window->pairs_count;
     sums->deaths += window->deaths_count;
     sums->nodes += window->node_count;
+    sums->counters += window->counters_count;
     sums->final_was_last = (window->flags & WINDOW_FINAL) != 0;
     sums->finals += (uint64_t)sums->final_was_last;
     sums->degraded |= window->degraded;
@@ -182,6 +188,7 @@ static void check_totals(const struct sums *sums)
     assert_int_equal(sums->events, events);
     assert_int_equal(sums->deaths, 1);
     assert_int_equal(sums->nodes, 1);
+    assert_int_equal(sums->counters, 2); /* told once, whatever the parts */
     assert_int_equal(sums->finals, 1);
     assert_true(sums->final_was_last);
     free(whole);

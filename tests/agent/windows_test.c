@@ -3,13 +3,16 @@
 
 #include "fake_rank.h"
 #include "holter/size_class.h"
+#include "tests/directory.h"
 
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -183,6 +186,82 @@ static void agent_that_slept_closes_each_window_by_itself(void **state)
     assert_int_equal(seen.windows, 5);
     assert_int_equal(seen.calls, 50);
     assert_int_equal(seen.most_time, SECOND / 2);
+}
+
+/* ---- counts of interfaces ------------------------------------------------ */
+
+static void put_file(const char *root, const char *path, unsigned value)
+{
+    char whole[256];
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    for (char *at = strchr(whole + 1, '/'); at != NULL; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        mkdir(whole, 0700);
+        *at = '/';
+    }
+    FILE *file = fopen(whole, "w");
+    assert_non_null(file);
+    fprintf(file, "%u\n", value);
+    fclose(file);
+}
+
+static void put_bytes(const char *root, unsigned sent, unsigned received)
+{
+    put_file(root, "class/net/eth0/statistics/tx_bytes", sent);
+    put_file(root, "class/net/eth0/statistics/rx_bytes", received);
+}
+
+/* Bytes and nanoseconds of interfaces in all windows that were committed since the last look. */
+static struct wire_counter_row counted(struct bed *bed, unsigned *rows)
+{
+    struct wire_counter_row sum = {0};
+    struct wire_arena arena = {0};
+    struct journal_message kept;
+    for (*rows = 0; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+        struct wire_message message;
+        assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
+        for (uint64_t i = 0; message.type == WIRE_TYPE_WINDOW && i < message.window.counters_count;
+             i++) {
+            const struct wire_counter_row *row = &message.window.counters[i];
+            assert_string_equal(row->name, "eth0");
+            sum.sent += row->sent;
+            sum.received += row->received;
+            sum.length_ns += row->length_ns;
+            ++*rows;
+        }
+    }
+    wire_arena_finish(&arena);
+    return sum;
+}
+
+static void windows_tell_what_interfaces_counted_since_the_job_was_met(void **state)
+{
+    struct bed *bed = *state;
+    char root[DIRECTORY_ROOM];
+    unsigned rows;
+    assert_int_equal(directory_make(root), 0);
+    put_bytes(root, 1000, 100);
+    assert_int_equal(counters_create(&bed->windows.counters, root, 0), 0);
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+    counted(bed, &rows);
+    assert_int_equal(rows, 0);
+    put_bytes(root, 1500, 101);
+    windows_turn(&bed->windows, BEGIN + SECOND + 5);
+    struct wire_counter_row sum = counted(bed, &rows);
+    assert_int_equal(rows, 1);
+    assert_int_equal(sum.sent, 500);
+    assert_int_equal(sum.received, 1);
+    assert_int_equal(sum.length_ns, SECOND + 5 - 1000);
+    put_bytes(root, 1900, 101);
+    windows_turn(&bed->windows, BEGIN + 4 * SECOND + 5); /* three windows end together */
+    sum = counted(bed, &rows);
+    assert_int_equal(rows, 1);
+    assert_int_equal(sum.sent, 400);
+    assert_int_equal(sum.length_ns, 3 * SECOND);
+    counters_destroy(bed->windows.counters);
+    directory_remove(root);
 }
 
 static void worker_that_takes_over_goes_on_where_the_killed_one_was(void **state)
@@ -675,6 +754,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(agent_that_slept_closes_each_window_by_itself, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(windows_tell_what_interfaces_counted_since_the_job_was_met,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(worker_that_takes_over_goes_on_where_the_killed_one_was,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(rank_that_has_ended_is_read_to_its_last_record, set_up,
