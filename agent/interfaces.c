@@ -231,7 +231,7 @@ static uint64_t bytes_a_second(double gigabits)
 
 /* ---- Ethernet -------------------------------------------------------------------------------- */
 
-enum net_rank { NET_CARD, NET_FAR_END, NET_OTHER, NET_SKIPPED };
+enum net_rank { NET_CARD, NET_VIRTUAL, NET_OTHER, NET_SKIPPED };
 
 static int is_down(int net)
 {
@@ -281,16 +281,14 @@ static int is_own(const struct look *look, int net, const char *name)
 
 static enum net_rank rank_net(const struct look *look, int net, const char *name)
 {
-    if (read_number(net, "type", 0) == ARPHRD_LOOPBACK || is_down(net) || !is_own(look, net, name))
+    uint64_t type = read_number(net, "type", ARPHRD_NONE);
+    if (type == ARPHRD_LOOPBACK || is_down(net) || !is_own(look, net, name))
         return NET_SKIPPED;
     if (exists(net, "device"))
         return NET_CARD;
-    if (has_lower(net))
+    if (has_lower(net) || exists(net, "master"))
         return NET_SKIPPED;
-    uint64_t number = read_number(net, "ifindex", 0), link = read_number(net, "iflink", number);
-    if (exists(net, "master"))
-        return NET_SKIPPED;
-    return link != number ? NET_FAR_END : NET_OTHER;
+    return type == ARPHRD_ETHER && !exists(net, "tun_flags") ? NET_VIRTUAL : NET_OTHER;
 }
 
 /* Virtual interfaces say 10 Gb/s, or nothing: there is no such bound. */
@@ -331,11 +329,11 @@ static void look_at_nets(struct look *look, int root)
     for (uint32_t i = 0; i < count; i++) {
         int net = open_directory(class, names[i]);
         ranks[i] = net < 0 ? NET_SKIPPED : (uint8_t)rank_net(look, net, names[i]);
-        better |= ranks[i] <= NET_FAR_END;
+        better |= ranks[i] <= NET_VIRTUAL;
         if (net >= 0)
             close(net);
     }
-    for (uint8_t rank = NET_CARD; rank <= (better ? NET_FAR_END : NET_OTHER); rank++)
+    for (uint8_t rank = NET_CARD; rank <= (better ? NET_VIRTUAL : NET_OTHER); rank++)
         for (uint32_t i = 0; i < count; i++) {
             int net = ranks[i] == rank ? open_directory(class, names[i]) : -1;
             if (net >= 0)

@@ -16,9 +16,8 @@
  *
  * Of class/net are watched:
  *   first  those with a device (a card, real or a virtual machine's);
- *   then   virtual ones whose other end is in another network namespace or behind one of their own
- *          (veth, macvlan in a container), unless they are ports of a bridge here;
- *   if there is none of either, whatever else there is (tun, tap, dummy).
+ *   then   virtual Ethernet (veth, macvlan in a container), unless it is a port of a bridge here;
+ *   if there is none of either, whatever else there is (tun, tap).
  * Never: loopback, what is down, and what only carries again the bytes of others (bridges, bonds,
  * VLANs: they have lower ones). Of InfiniBand: ports that are ACTIVE.
  *

@@ -87,19 +87,12 @@ static void put_net_counts(const struct bed *bed, const char *name, uint64_t sen
     }
 }
 
-/* An interface of class/net. @param number  its ifindex @param link  its iflink */
-static void put_net(const struct bed *bed, const char *name, unsigned number, unsigned link,
-                    int is_card)
+static void put_net(const struct bed *bed, const char *name, int is_card)
 {
-    char text[32];
     put(bed, "1\n", "class/net/%s/type", name);
     put(bed, "0x1003\n", "class/net/%s/flags", name);
     put(bed, "up\n", "class/net/%s/operstate", name);
     put(bed, "10000\n", "class/net/%s/speed", name);
-    snprintf(text, sizeof text, "%u\n", number);
-    put(bed, text, "class/net/%s/ifindex", name);
-    snprintf(text, sizeof text, "%u\n", link);
-    put(bed, text, "class/net/%s/iflink", name);
     if (is_card)
         put(bed, "", "class/net/%s/device/driver", name);
     put_net_counts(bed, name, 1000, 2000, 0);
@@ -191,7 +184,7 @@ static void assert_row(const struct bed *bed, const char *name, uint64_t sent, u
 static void bytes_of_ethernet_are_told_from_reading_to_reading(void **state)
 {
     struct bed *bed = *state;
-    put_net(bed, "eth0", 2, 2, 1);
+    put_net(bed, "eth0", 1);
     next(bed);
     assert_int_equal(bed->count, 0); /* nothing to compare with yet */
     put_net_counts(bed, "eth0", 5000, 2500, 3);
@@ -278,23 +271,26 @@ static void slingshot_without_octets_is_told_in_packets(void **state)
 static void only_interfaces_that_carry_bytes_of_their_own_are_watched(void **state)
 {
     struct bed *bed = *state;
-    put_net(bed, "lo", 1, 1, 0);
+    put_net(bed, "lo", 0);
     put(bed, "772\n", "class/net/lo/type");
-    put_net(bed, "eth0", 2, 2, 1);
-    put_net(bed, "eth1", 3, 3, 1);
+    put_net(bed, "eth0", 1);
+    put_net(bed, "eth1", 1);
     put(bed, "down\n", "class/net/eth1/operstate");
-    put_net(bed, "eth2", 4, 4, 1);
+    put_net(bed, "eth2", 1);
     put(bed, "0x1002\n", "class/net/eth2/flags");
-    put_net(bed, "veth7", 5, 2, 0);
-    put_net(bed, "veth8", 6, 2, 0); /* of a container here */
+    put_net(bed, "veth7", 0);
+    put_net(bed, "veth8", 0); /* of a container here */
     put(bed, "", "class/net/veth8/master/name");
-    put_net(bed, "br0", 7, 7, 0);
+    put_net(bed, "br0", 0);
     put(bed, "", "class/net/br0/bridge/name");
-    put_net(bed, "bond0", 8, 8, 0);
+    put_net(bed, "bond0", 0);
     put(bed, "", "class/net/bond0/lower_eth0/name");
-    put_net(bed, "eth0.5", 9, 2, 0);
+    put_net(bed, "eth0.5", 0);
     put(bed, "", "class/net/eth0.5/lower_eth0/name");
-    put_net(bed, "tun0", 10, 10, 0);
+    put_net(bed, "tap0", 0);
+    put(bed, "0x1002\n", "class/net/tap0/tun_flags");
+    put_net(bed, "wg0", 0);
+    put(bed, "65534\n", "class/net/wg0/type");
     next(bed);
     next(bed);
     assert_int_equal(bed->count, 2);
@@ -306,7 +302,8 @@ static void only_interfaces_that_carry_bytes_of_their_own_are_watched(void **sta
 static void where_nothing_else_is_other_interfaces_are_watched(void **state)
 {
     struct bed *bed = *state;
-    put_net(bed, "tap0", 2, 2, 0);
+    put_net(bed, "tap0", 0);
+    put(bed, "0x1002\n", "class/net/tap0/tun_flags");
     put(bed, "unknown\n", "class/net/tap0/operstate");
     next(bed);
     next(bed);
@@ -320,9 +317,9 @@ static void no_more_interfaces_are_watched_than_there_is_room_for(void **state)
     char name[16];
     for (unsigned i = 0; i < 100; i++) {
         snprintf(name, sizeof name, "veth%02u", i);
-        put_net(bed, name, 10 + i, 1, 0);
+        put_net(bed, name, 0);
     }
-    put_net(bed, "zcard", 5, 5, 1);
+    put_net(bed, "zcard", 1);
     put_port(bed, "mlx5_0/ports/1");
     next(bed);
     next(bed);
@@ -353,7 +350,7 @@ static void a_node_without_any_is_told_nothing_of(void **state)
 static void counts_that_go_round_go_on(void **state)
 {
     struct bed *bed = *state;
-    put_net(bed, "eth0", 2, 2, 1);
+    put_net(bed, "eth0", 1);
     put_net_counts(bed, "eth0", UINT32_MAX - 99, UINT64_C(1) << 40, 0);
     next(bed);
     put_net_counts(bed, "eth0", 100, (UINT64_C(1) << 40) + 5, 0);
@@ -364,7 +361,7 @@ static void counts_that_go_round_go_on(void **state)
 static void counts_that_are_set_back_begin_anew(void **state)
 {
     struct bed *bed = *state;
-    put_net(bed, "eth0", 2, 2, 1);
+    put_net(bed, "eth0", 1);
     put_net_counts(bed, "eth0", 5000, UINT64_C(1) << 40, 50);
     next(bed);
     put_net_counts(bed, "eth0", 10, 20, 5);
@@ -397,8 +394,8 @@ static void a_count_that_stands_at_its_most_tells_nothing(void **state)
 static void an_interface_that_comes_back_is_a_new_one(void **state)
 {
     struct bed *bed = *state;
-    put_net(bed, "eth0", 2, 2, 1);
-    put_net(bed, "eth1", 3, 3, 1);
+    put_net(bed, "eth0", 1);
+    put_net(bed, "eth1", 1);
     next(bed);
     next(bed);
     assert_int_equal(bed->count, 2);
@@ -408,7 +405,7 @@ static void an_interface_that_comes_back_is_a_new_one(void **state)
     next_look(bed);
     assert_int_equal(bed->count, 1);
     assert_non_null(row_of(bed, "eth1"));
-    put_net(bed, "eth0", 4, 4, 1);
+    put_net(bed, "eth0", 1);
     put_net_counts(bed, "eth0", 900000, 900000, 0);
     next_look(bed);
     put_net_counts(bed, "eth0", 900001, 900002, 0);
@@ -420,7 +417,7 @@ static void an_interface_that_comes_back_is_a_new_one(void **state)
 static void an_interface_that_cannot_be_read_is_looked_for_at_once(void **state)
 {
     struct bed *bed = *state;
-    put_net(bed, "eth0", 2, 2, 1);
+    put_net(bed, "eth0", 1);
     next(bed);
     next(bed);
     put(bed, "?\n", "class/net/eth0/statistics/rx_bytes");
@@ -437,7 +434,7 @@ static void interfaces_that_come_are_found(void **state)
 {
     struct bed *bed = *state;
     next(bed);
-    put_net(bed, "eth0", 2, 2, 1);
+    put_net(bed, "eth0", 1);
     next_look(bed);
     put_net_counts(bed, "eth0", 1007, 2000, 0);
     next(bed);
@@ -448,7 +445,7 @@ static void interfaces_that_come_are_found(void **state)
 static void an_interface_whose_drops_cannot_be_read_is_counted_all_the_same(void **state)
 {
     struct bed *bed = *state;
-    put_net(bed, "eth0", 2, 2, 1);
+    put_net(bed, "eth0", 1);
     next(bed);
     put(bed, "?", "class/net/eth0/statistics/tx_errors");
     put(bed, "9", "class/net/eth0/statistics/tx_dropped");
@@ -461,7 +458,7 @@ static void each_job_is_told_what_was_counted_since_its_own_report(void **state)
 {
     struct bed *bed = *state;
     struct counters_mark other;
-    put_net(bed, "eth0", 2, 2, 1);
+    put_net(bed, "eth0", 1);
     next(bed);
     counters_mark(bed->counters, &other);
     for (uint64_t i = 1; i <= 3; i++) {
@@ -495,7 +492,7 @@ static void what_is_no_count_is_no_interface(void **state)
     };
     struct bed *bed = *state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        put_net(bed, "eth0", 2, 2, 1);
+        put_net(bed, "eth0", 1);
         put(bed, texts[i], "class/net/eth0/statistics/tx_bytes");
         next(bed);
         next(bed);
@@ -507,15 +504,15 @@ static void files_that_are_none_are_not_waited_for(void **state)
 {
     struct bed *bed = *state;
     char path[512];
-    put_net(bed, "eth0", 2, 2, 1);
+    put_net(bed, "eth0", 1);
     take_away(bed, "class/net/eth0/statistics/tx_bytes");
     snprintf(path, sizeof path, "%s/class/net/eth0/statistics/tx_bytes", bed->root);
     assert_int_equal(mkfifo(path, 0600), 0);
-    put_net(bed, "eth1", 3, 3, 1);
+    put_net(bed, "eth1", 1);
     take_away(bed, "class/net/eth1/statistics/tx_bytes");
     put(bed, "", "class/net/eth1/statistics/tx_bytes/deep");
     put(bed, "", "class/net/eth2"); /* no directory, as bonding_masters is none */
-    put_net(bed, "eth3", 4, 4, 1);
+    put_net(bed, "eth3", 1);
     next(bed);
     next(bed);
     assert_int_equal(bed->count, 1);
@@ -525,9 +522,9 @@ static void files_that_are_none_are_not_waited_for(void **state)
 static void names_that_would_steer_a_terminal_are_left_out(void **state)
 {
     struct bed *bed = *state;
-    put_net(bed, "eth\033[0m", 2, 2, 1);
-    put_net(bed, "eth\xff", 3, 3, 1);
-    put_net(bed, "a-name-of-more-than-sixty-four-bytes-that-no-interface-can-really-have", 4, 4, 1);
+    put_net(bed, "eth\033[0m", 1);
+    put_net(bed, "eth\xff", 1);
+    put_net(bed, "a-name-of-more-than-sixty-four-bytes-that-no-interface-can-really-have", 1);
     put_port(bed, "a-device-with-a-name-so-long-that-with-its-port-it-exceeds-it/ports/11111");
     put_port(bed, "mlx5_0/ports/1");
     next(bed);
@@ -541,7 +538,7 @@ static void speeds_that_make_no_sense_are_not_known(void **state)
     static const char *const texts[] = {"",    "-1\n",  "nan Gb/sec\n", "1e300 Gb/sec\n",
                                         "G\n", "inf\n", "4294967295\n"};
     struct bed *bed = *state;
-    put_net(bed, "eth0", 2, 2, 1);
+    put_net(bed, "eth0", 1);
     put_port(bed, "mlx5_0/ports/1");
     put(bed, "1", "class/cxi/cxi0/device/telemetry/hni_sts_tx_ok_octets");
     put(bed, "1", "class/cxi/cxi0/device/telemetry/hni_sts_rx_ok_octets");

@@ -9,22 +9,25 @@ import unittest
 import lab
 
 NETWORK = '10.77.0'
+LINE = '10.78.0'  # addresses of hosts on a line, which are on none of their interfaces
 
 
 class Bed:
     """Use with `with`. Hosts are called node1, node2, ...; the test itself is the head, at .254.
 
     delayed: hosts whose link runs through delay_link, so that delay() can slow it.
+    line: adjacent hosts are also joined by a link of their own, from `right` of the one to `left` of the next.
+    Messages of MPI take these, through the hosts between; the launcher and Holter keep to the bridge.
     clocks: {host: seconds that its CLOCK_MONOTONIC is ahead of the head's}; negative ones only as far as the
     machine has been up."""
 
-    def __init__(self, place, hosts, delayed=(), clocks=None):
+    def __init__(self, place, hosts, delayed=(), clocks=None, line=False):
         if os.environ.get('HOLTER_LAB_ISOLATED') != 'network':
             raise unittest.SkipTest('network namespaces are not permitted here')
         self.place, self.count = place, hosts
         self.dir = os.path.join(place.dir, 'bed')
         self.names = [f'node{i}' for i in range(1, hosts + 1)]
-        self.delayed, self.clocks = delayed, clocks or {}
+        self.delayed, self.clocks, self.line = delayed, clocks or {}, line
         self.inits, self.links = [], {}
 
     def __enter__(self):
@@ -61,6 +64,8 @@ class Bed:
         subprocess.run(['hostname', 'head'], check=True)
         for i, name in enumerate(self.names, 1):
             self._host(i, name)
+        if self.line:
+            self._join_line()
         self._remote_shell()
 
     @staticmethod
@@ -69,7 +74,9 @@ class Bed:
 
     def _host(self, i, name):
         # the shell stays as the host's process 1 and collects orphans
-        script = f'hostname {name} && mount -t tmpfs -o mode=1777 tmpfs /dev/shm && echo ready; sleep infinity & wait'
+        # /sys shows the interfaces of the network in which it was mounted
+        script = (f'hostname {name} && mount -t tmpfs -o mode=1777 tmpfs /dev/shm && '
+                  '{ mount -t sysfs sysfs /sys || :; } && echo ready; sleep infinity & wait')
         clock = ['--time', '--monotonic', str(self.clocks[name])] if name in self.clocks else []
         init = subprocess.Popen(['unshare', '--net', '--uts', '--mount', '--ipc', '--pid', *clock, '--fork',
                                  '--kill-child', '--mount-proc', 'sh', '-c', script], stdin=subprocess.DEVNULL,
@@ -89,6 +96,36 @@ class Bed:
         for words in (['link', 'set', 'lo', 'up'], ['link', 'set', 'eth0', 'up'],
                       ['addr', 'add', f'{NETWORK}.{i}/24', 'dev', 'eth0']):
             subprocess.run(['nsenter', '-t', pid, '-n', 'ip', *words], check=True)
+
+    def _join_line(self):
+        """Links of two addresses each, and a way to every host. Forwarding goes through the kernel of each host."""
+        for i, name in enumerate(self.names, 1):
+            self.inside(name, 'ip', 'link', 'add', 'own', 'type', 'bridge')
+            self.inside(name, 'ip', 'link', 'set', 'own', 'up')
+            self.inside(name, 'ip', 'addr', 'add', f'{LINE}.{i}/32', 'dev', 'own')
+            self.inside(name, 'sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward')
+        for i, (name, following) in enumerate(zip(self.names, self.names[1:]), 1):
+            self._ip('link', 'add', 'right', 'netns', self.pid(name), 'type', 'veth', 'peer', 'name', 'left', 'netns',
+                     self.pid(following))
+            for host, device, end in ((name, 'right', 1), (following, 'left', 2)):
+                self.inside(host, 'ip', 'addr', 'add', f'10.79.{i}.{end}/30', 'dev', device)
+                self.inside(host, 'ip', 'link', 'set', device, 'up')
+        for i, name in enumerate(self.names, 1):
+            for other in range(1, self.count + 1):
+                gate = (f'10.79.{i}.2', 'right') if other > i else (f'10.79.{i - 1}.1', 'left')
+                if other != i:
+                    self.inside(name, 'ip', 'route', 'add', f'{LINE}.{other}/32', 'via', gate[0], 'dev', gate[1],
+                                'src', f'{LINE}.{i}')
+
+    def pid(self, name):
+        """Process 1 of a host."""
+        with open(os.path.join(self.dir, name), encoding='utf-8') as f:
+            return f.read()
+
+    def inside(self, name, *command):
+        """Do something in the network of a host, now. @return what it printed"""
+        return subprocess.run(['nsenter', '-t', self.pid(name), *self._spaces(), *command], check=True,
+                              stdout=subprocess.PIPE, text=True).stdout
 
     def _delay_link(self, i, name, pid):
         if not os.access('/dev/net/tun', os.R_OK | os.W_OK):
@@ -111,8 +148,7 @@ class Bed:
     def bandwidth(self, name, megabits):
         """From now on a host sends and is sent at most so much a second; None: as at first."""
         i = self.names.index(name) + 1
-        with open(os.path.join(self.dir, name), encoding='utf-8') as f:
-            inside = ['nsenter', '-t', f.read(), '-n']
+        inside = ['nsenter', '-t', self.pid(name), '-n']
         for prefix, device in (([], f'bed{i}'), (inside, 'eth0')):
             words = ['tbf', 'rate', f'{megabits}mbit', 'burst', '32kb', 'limit', '1mb'] if megabits else []
             subprocess.run([*prefix, 'tc', 'qdisc', 'replace' if megabits else 'del', 'dev', device, 'root', *words],
@@ -138,9 +174,7 @@ exec nsenter -t "$(cat {self.dir}/"$host")" {' '.join(self._spaces())} -w"$PWD" 
 
     def on(self, name, *command, **more):
         """Start a command on a host."""
-        with open(os.path.join(self.dir, name), encoding='utf-8') as f:
-            pid = f.read()
-        return self.place.start('nsenter', '-t', pid, *self._spaces(), '--', *command, **more)
+        return self.place.start('nsenter', '-t', self.pid(name), *self._spaces(), '--', *command, **more)
 
     def _spaces(self):
         """Namespaces of a host, words of nsenter."""
@@ -153,11 +187,12 @@ exec nsenter -t "$(cat {self.dir}/"$host")" {' '.join(self._spaces())} -w"$PWD" 
 
     def openmpi(self, slots=8):
         """Words of mpirun for these hosts."""
+        network = LINE if self.line else NETWORK
         hostfile = os.path.join(self.dir, 'hostfile')
         with open(hostfile, 'w', encoding='utf-8') as f:
             f.writelines(f'{name} slots={slots}\n' for name in self.names)
         return [lab.installed('mpirun.openmpi'), '--mca', 'plm_rsh_agent', self.remote_shell, '--mca', 'pml', 'ob1',
-                '--mca', 'btl', 'tcp,self', '--mca', 'btl_tcp_if_include', f'{NETWORK}.0/24', '--mca',
+                '--mca', 'btl', 'tcp,self', '--mca', 'btl_tcp_if_include', f'{network}.0/24', '--mca',
                 'oob_tcp_if_include', f'{NETWORK}.0/24', '--mca', 'mpi_yield_when_idle', '1', '--hostfile', hostfile,
                 '--map-by', 'node']
 
