@@ -25,7 +25,9 @@ static const char help[] =
     "\n"
     "  -t, --topic TOPICS    only these, separated by commas: job, places, totals, ranks, pairs, "
     "calls,\n"
-    "                        nodes, alerts, latency, regions, phases, curve; all when not given\n"
+    "                        nodes, alerts, latency, regions, phases, curve, topology, links; all "
+    "when not\n"
+    "                        given\n"
     "  -f, --format FORMAT   text (default) or json, one object to a line\n"
     "  -j, --job ID          this job; otherwise the newest running one, or the next to come\n"
     "      --for SECONDS     end after this time\n"
@@ -61,6 +63,7 @@ struct tap {
     const char *followed; /* topics, and those needed to see the end */
     /* progress */
     uint64_t printed;
+    struct network_names names;
     int ended; /* the job has */
     int cut;   /* standard output takes no more */
 };
@@ -142,12 +145,13 @@ static void take(struct tap *tap, const struct client_message *got)
         return;
     if (got->message->type == WIRE_TYPE_JOB)
         tap->ended = strcmp(got->message->job.state, "running") != 0;
+    network_names_take(&tap->names, got->message);
     if (!is_asked_for(tap, topic) || (got->snapshot && !tap->snapshot))
         return;
     if (tap->json)
         print_json(got);
     else
-        tap_text(stdout, got->message, got->snapshot);
+        tap_text(stdout, got->message, got->snapshot, &tap->names);
     tap->printed++;
     /* Readers of the lines want each when it comes. */
     if (fflush(stdout) || ferror(stdout))
@@ -207,8 +211,10 @@ static int run(struct tap *tap)
 {
     char topics[256];
     tap->followed = tap->topics;
-    if (tap->topics && tap->until_end) {
-        snprintf(topics, sizeof topics, "%s,job", tap->topics);
+    if (tap->topics) {
+        int names = !tap->json && is_asked_for(tap, "links"); /* links are told by their ends */
+        snprintf(topics, sizeof topics, "%s%s%s", tap->topics, tap->until_end ? ",job" : "",
+                 names ? ",topology,places" : "");
         tap->followed = topics;
     }
     if (client_follow(tap->client, tap->job, tap->followed)) {
@@ -253,6 +259,7 @@ int cmd_tap(int argc, char **argv)
     if (status == 0)
         status = run(&tap);
     client_destroy(tap.client);
+    network_names_finish(&tap.names);
     if (tap.signals >= 0)
         close(tap.signals);
     return status;

@@ -1,7 +1,6 @@
 #include "agent/tap_text.h"
 
 #include "agent/quantity.h"
-#include "agent/tap_network.h"
 #include "agent/tap_phases.h"
 #include "holter/call.h"
 #include "holter/event.h"
@@ -500,7 +499,8 @@ static void print_regions(FILE *out, const struct wire_regions *regions)
     }
 }
 
-void tap_text(FILE *out, const struct wire_message *message, int snapshot)
+void tap_text(FILE *out, const struct wire_message *message, int snapshot,
+              const struct network_names *names)
 {
     switch (message->type) {
     case WIRE_TYPE_JOB:
@@ -546,7 +546,7 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot)
         tap_topology(out, &message->topology);
         break;
     case WIRE_TYPE_LINKS:
-        tap_links(out, &message->links);
+        tap_links(out, &message->links, names);
         break;
     default:
         break;

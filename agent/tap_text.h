@@ -2,13 +2,16 @@
 #ifndef HOLTER_AGENT_TAP_TEXT_H
 #define HOLTER_AGENT_TAP_TEXT_H
 
+#include "agent/tap_network.h"
 #include "holter/wire.h"
 
 #include <stdio.h>
 
 /** Print a message of a topic: a line, and a table below it for those that have rows.
- *  @param snapshot  1: it is part of a current state: sums are since the start */
-void tap_text(FILE *out, const struct wire_message *message, int snapshot);
+ *  @param snapshot  1: it is part of a current state: sums are since the start
+ *  @param names     of vertices and nodes, for topic "links" */
+void tap_text(FILE *out, const struct wire_message *message, int snapshot,
+              const struct network_names *names);
 
 /** A cell of a table: at least width characters (not bytes) wide, to the right when width is
  *  negative. Control characters, which could steer the terminal, become '?'. */

@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+static const struct network_names no_names;
+
 struct out {
     FILE *file;
     char *text;
@@ -47,7 +49,7 @@ static void whatever_is_published_prints_without_steering_the_terminal(void **st
             memcpy(&message.hello, fields, table->size);
             struct out out;
             open_out(&out);
-            tap_text(out.file, &message, round & 1);
+            tap_text(out.file, &message, round & 1, &no_names);
             if (table->type == WIRE_TYPE_STATUS)
                 status_text_daemon(out.file, "ipc:///x", &message.status);
             if (table->type == WIRE_TYPE_JOB)
@@ -85,7 +87,7 @@ static void size_classes_of_a_pair_are_one_line(void **state)
                                                    .pairs_count = 3}};
     struct out out;
     open_out(&out);
-    tap_text(out.file, &message, 0);
+    tap_text(out.file, &message, 0, &no_names);
     fclose(out.file);
     assert_non_null(strstr(out.text, " window 9\n"));
     assert_non_null(strstr(
@@ -122,7 +124,7 @@ static void an_alert_shows_its_evidence(void **state)
                                              .nodes = "node2,node3"}};
     struct out out;
     open_out(&out);
-    tap_text(out.file, &message, 0);
+    tap_text(out.file, &message, 0, &no_names);
     fclose(out.file);
     assert_non_null(strstr(out.text, "#7 since - latency: slow\n"
                                      "  latency   2.43 times the reference, +20 % a minute, "
@@ -168,7 +170,7 @@ static void latency_of_each_scope_is_a_line(void **state)
                                                  .unmatched = 2}};
     struct out out;
     open_out(&out);
-    tap_text(out.file, &message, 0);
+    tap_text(out.file, &message, 0, &no_names);
     fclose(out.file);
     assert_non_null(strstr(out.text, "window 44, 1010 messages matched, 2 unmatched\n"));
     assert_non_null(strstr(
@@ -196,7 +198,7 @@ static void regions_list_their_ranks(void **state)
                                                .members_count = 6}};
     struct out out;
     open_out(&out);
-    tap_text(out.file, &message, 0);
+    tap_text(out.file, &message, 0, &no_names);
     fclose(out.file);
     assert_non_null(strstr(out.text, "2 from window 9 on\n"
                                      "  region 1 since window 3, 4 ranks: 0-1,3-4\n"
@@ -229,11 +231,11 @@ static void phases_and_points_of_the_curve_are_lines(void **state)
                                               .modelled = 1}};
     struct out out;
     open_out(&out);
-    tap_text(out.file, &message, 0);
+    tap_text(out.file, &message, 0, &no_names);
     message.type = WIRE_TYPE_CURVE;
     message.curve =
         (struct wire_curve){.job = "j", .window = 9, .points = points, .points_count = 2};
-    tap_text(out.file, &message, 0);
+    tap_text(out.file, &message, 0, &no_names);
     fclose(out.file);
     assert_non_null(strstr(out.text, "window 9, ended by pauses of 1.00 s, with collectives\n"));
     assert_non_null(strstr(out.text, "2.50 s    1.00 k   2.00 KiB         0        12       8"
