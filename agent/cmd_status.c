@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,8 @@ static const char *job_of(const struct kept *kept)
         return kept->message.totals.job;
     case WIRE_TYPE_NODES:
         return kept->message.nodes.job;
+    case WIRE_TYPE_LINKS:
+        return kept->message.links.job;
     default:
         return "";
     }
@@ -96,9 +99,11 @@ static struct kept *find(const struct status *status, enum wire_type type, const
 /* Copy a message by way of the wire. Of a job's windows only the newest is kept. */
 static int keep(struct status *status, const struct wire_message *message)
 {
-    struct kept *place = message->type == WIRE_TYPE_TOTALS
-                             ? find(status, WIRE_TYPE_TOTALS, message->totals.job)
-                             : NULL;
+    struct kept *place = NULL;
+    if (message->type == WIRE_TYPE_TOTALS)
+        place = find(status, WIRE_TYPE_TOTALS, message->totals.job);
+    else if (message->type == WIRE_TYPE_LINKS)
+        place = find(status, WIRE_TYPE_LINKS, message->links.job);
     if (!place) {
         struct kept *more = reallocarray(status->kept, status->count + 1, sizeof *more);
         if (!more)
@@ -172,7 +177,7 @@ static int ask_all(struct status *status)
         if (!is_detailed(status, daemon, i))
             continue;
         found = 1;
-        error = ask(status, "snapshot", daemon->jobs[i].job, "job,totals,nodes");
+        error = ask(status, "snapshot", daemon->jobs[i].job, "job,totals,nodes,links");
         if (error == -HOLTER_ENOJOB)
             error = 0; /* it was forgotten meanwhile */
     }
@@ -192,7 +197,8 @@ static void print_text(const struct status *status)
     for (uint64_t i = 0; i < daemon->jobs_count; i++) {
         const char *job = daemon->jobs[i].job;
         const struct kept *about = find(status, WIRE_TYPE_JOB, job),
-                          *latest = find(status, WIRE_TYPE_TOTALS, job);
+                          *latest = find(status, WIRE_TYPE_TOTALS, job),
+                          *links = find(status, WIRE_TYPE_LINKS, job);
         if (!about) {
             if (!status->job)
                 status_text_brief(stdout, &daemon->jobs[i]);
@@ -201,6 +207,8 @@ static void print_text(const struct status *status)
         fputc('\n', stdout);
         status_text_job(stdout, &about->message.job, latest ? &latest->message.totals : NULL,
                         status->verbose);
+        if (links)
+            status_text_links(stdout, &links->message.links);
         for (size_t k = 0; k < status->count; k++) {
             if (status->kept[k].message.type == WIRE_TYPE_NODES &&
                 strcmp(status->kept[k].message.nodes.job, job) == 0)
@@ -218,6 +226,19 @@ static void print_object(const struct kept *kept)
     fputc('}', stdout);
 }
 
+/* How many there are in each state: which ones is told by topic links. */
+static void print_json_links(const struct kept *kept)
+{
+    const struct wire_links *links = kept ? &kept->message.links : NULL;
+    if (!links) {
+        fputs(",\"links\":null", stdout);
+        return;
+    }
+    printf(",\"links\":{\"window\":%" PRIu64 ",\"idle\":%" PRIu64 ",\"busy\":%" PRIu64
+           ",\"hot\":%" PRIu64 ",\"congested\":%" PRIu64 "}",
+           links->window, links->idle, links->busy, links->hot, links->congested);
+}
+
 static void print_json_job(const struct status *status, const struct kept *about)
 {
     const char *job = about->message.job.job;
@@ -230,6 +251,7 @@ static void print_json_job(const struct status *status, const struct kept *about
         print_object(latest);
     else
         fputs("null", stdout);
+    print_json_links(find(status, WIRE_TYPE_LINKS, job));
     fputs(",\"agents\":[", stdout);
     for (size_t i = 0; i < status->count; i++) {
         if (status->kept[i].message.type != WIRE_TYPE_NODES ||
@@ -242,7 +264,7 @@ static void print_json_job(const struct status *status, const struct kept *about
 }
 
 /* {"endpoint": ..., "daemon": {status},
- *  "jobs": [{job, "latest": totals, "agents": [nodes, ...]}, ...]} */
+ *  "jobs": [{job, "latest": totals, "links": numbers of them, "agents": [nodes, ...]}, ...]} */
 static void print_json(const struct status *status)
 {
     int jobs = 0;

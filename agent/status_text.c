@@ -129,6 +129,14 @@ void status_text_job(FILE *out, const struct wire_job *job, const struct wire_to
     print_uncovered(out, job, verbose);
 }
 
+void status_text_links(FILE *out, const struct wire_links *links)
+{
+    fprintf(out,
+            "  links      %" PRIu64 " congested, %" PRIu64 " hot, %" PRIu64 " busy, %" PRIu64
+            " idle\n",
+            links->congested, links->hot, links->busy, links->idle);
+}
+
 static void degraded_cell(FILE *out, uint64_t degraded)
 {
     static const struct {

@@ -17,6 +17,9 @@ void status_text_brief(FILE *out, const struct wire_job_row *row);
 void status_text_job(FILE *out, const struct wire_job *job, const struct wire_totals *latest,
                      int verbose);
 
+/** How many links of the network under a job are in each state. */
+void status_text_links(FILE *out, const struct wire_links *links);
+
 /** The agents of a job. */
 void status_text_nodes(FILE *out, const struct wire_nodes *nodes);
 

@@ -54,6 +54,8 @@ static void whatever_is_published_prints_without_steering_the_terminal(void **st
                 status_text_daemon(out.file, "ipc:///x", &message.status);
             if (table->type == WIRE_TYPE_JOB)
                 status_text_job(out.file, &message.job, NULL, round & 1);
+            if (table->type == WIRE_TYPE_LINKS)
+                status_text_links(out.file, &message.links);
             if (table->type == WIRE_TYPE_NODES)
                 status_text_nodes(out.file, &message.nodes);
             fclose(out.file);
