@@ -11,7 +11,8 @@
 struct counters {
     const char *root;
     int own;
-    uint64_t now_ns;      /* of the last reading */
+    uint64_t first_ns;    /* reading; 0: none yet */
+    uint64_t now_ns;      /* the last one */
     uint32_t until_look;  /* readings */
     uint32_t last_serial; /* given */
     uint32_t count;
@@ -43,6 +44,8 @@ static void look(struct counters *counters)
     uint32_t before = counters->count;
     counters->count = interfaces_look(counters->root, counters->own, counters->table, before);
     counters->until_look = COUNTERS_LOOK_EVERY;
+    if (counters->count == 0 && (before > 0 || counters->now_ns == counters->first_ns))
+        log_info("no network interface of this node is found in %s", counters->root);
     for (uint32_t i = 0; i < counters->count; i++) {
         struct interface *interface = &counters->table[i];
         if (interface->serial != 0)
@@ -106,6 +109,7 @@ void counters_read(struct counters *counters, uint64_t now_ns)
     if (now_ns == counters->now_ns)
         return;
     counters->now_ns = now_ns;
+    counters->first_ns = counters->first_ns == 0 ? now_ns : counters->first_ns;
     if (counters->until_look == 0)
         look(counters);
     counters->until_look--;
