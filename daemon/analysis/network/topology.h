@@ -241,7 +241,8 @@ enum topology_vertex topology_vertex_kind(const struct topology *topology, uint3
 
 /** Link that leaves a node by an interface, and the one that enters by it. Of Cartesian networks interfaces
  *  are named by dimension and direction, "A+", "A-" (mind: what enters by "A-" came up along A).
- *  TOPOLOGY_NONE: not known. A node with one link each way has it whatever the interface. */
+ *  TOPOLOGY_NONE: not known. A node with one link each way has it whatever the interface, unless the network
+ *  names another for it. */
 void topology_interface(const struct topology *topology, uint32_t node, const char *interface,
                         uint32_t *link_out, uint32_t *link_in);
 

@@ -215,6 +215,19 @@ static uint32_t named_interface(const struct topology *topology, uint32_t node,
     return found;
 }
 
+/* Is it told by which interface a link leaves its node? */
+static int interface_is_named(const struct topology *topology, uint32_t link)
+{
+    const struct topology_edge *edges = topology->spec.edges;
+    enum topology_kind kind = topology->spec.kind;
+    if (kind != TOPOLOGY_TREE && kind != TOPOLOGY_GRAPH)
+        return 0;
+    uint32_t back = topology_reverse(topology, link);
+    return edges[link].interface[0] != '\0' ||
+           (back != TOPOLOGY_NONE && edges[back].interface[0] != '\0' &&
+            topology_vertex_kind(topology, edges[back].from) == VERTEX_SWITCH);
+}
+
 void topology_interface(const struct topology *topology, uint32_t node, const char *interface,
                         uint32_t *link_out, uint32_t *link_in)
 {
@@ -226,7 +239,8 @@ void topology_interface(const struct topology *topology, uint32_t node, const ch
         else if (kind == TOPOLOGY_TREE || kind == TOPOLOGY_GRAPH)
             out = named_interface(topology, node, interface);
     }
-    if (out == TOPOLOGY_NONE && topology_out(topology, node, &only, 1) == 1)
+    if (out == TOPOLOGY_NONE && topology_out(topology, node, &only, 1) == 1 &&
+        !interface_is_named(topology, only))
         out = only;
     *link_out = out;
     *link_in = out == TOPOLOGY_NONE ? TOPOLOGY_NONE : topology_reverse(topology, out);

@@ -355,6 +355,32 @@ static void interfaces_name_links_of_a_graph(void **state)
     topology_destroy(topology);
 }
 
+/* Two nodes and a switch: other interfaces of node 0 and node 1 carry what is none of their link's. */
+static void interfaces_that_are_not_those_of_the_only_link_have_none(void **state)
+{
+    (void)state;
+    struct topology_spec spec;
+    char why[200];
+    network_graph(&spec, TOPOLOGY_GRAPH, 2, 3, 4);
+    for (uint32_t node = 0; node < 2; node++) {
+        network_edge(&spec, node, 2);
+        network_edge(&spec, 2, node);
+    }
+    strcpy(spec.edges[0].interface, "ib0");
+    strcpy(spec.edges[3].interface, "ib0"); /* told at the link to it */
+    struct topology *topology;
+    assert_int_equal(topology_create(&topology, &spec, why, sizeof why), 0);
+    topology_spec_finish(&spec);
+    for (uint32_t node = 0; node < 2; node++) {
+        uint32_t out, in;
+        topology_interface(topology, node, "ib0", &out, &in);
+        assert_true(out == 2 * node && in == 2 * node + 1);
+        topology_interface(topology, node, "eth0", &out, &in);
+        assert_true(out == TOPOLOGY_NONE && in == TOPOLOGY_NONE);
+    }
+    topology_destroy(topology);
+}
+
 static void names_that_were_given_come_first(void **state)
 {
     (void)state;
@@ -393,6 +419,7 @@ int main(void)
         cmocka_unit_test(a_dragonfly_goes_local_global_local),
         cmocka_unit_test(interfaces_name_links_of_a_torus),
         cmocka_unit_test(interfaces_name_links_of_a_graph),
+        cmocka_unit_test(interfaces_that_are_not_those_of_the_only_link_have_none),
         cmocka_unit_test(names_that_were_given_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
