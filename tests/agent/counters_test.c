@@ -122,8 +122,6 @@ static void put_port(const struct bed *bed, const char *port)
     put_port_counts(bed, port, 1000, 2000, 0);
 }
 
-/* ---- the bed --------------------------------------------------------------------------------- */
-
 static int set_up(void **state)
 {
     struct bed *bed = calloc(1, sizeof *bed);
@@ -265,8 +263,6 @@ static void slingshot_without_octets_is_told_in_packets(void **state)
     assert_int_equal(bed->rows[0].unit, 1);
     assert_int_equal(bed->rows[0].speed, 0);
 }
-
-/* ---- which interfaces ------------------------------------------------------------------------ */
 
 static void only_interfaces_that_carry_bytes_of_their_own_are_watched(void **state)
 {
@@ -473,8 +469,6 @@ static void each_job_is_told_what_was_counted_since_its_own_report(void **state)
     assert_int_equal(bed->count, 0); /* no time has passed */
 }
 
-/* ---- hostile trees --------------------------------------------------------------------------- */
-
 static void what_is_no_count_is_no_interface(void **state)
 {
     static const char *const texts[] = {
@@ -553,8 +547,6 @@ static void speeds_that_make_no_sense_are_not_known(void **state)
             assert_int_equal(bed->rows[k].speed, 0);
     }
 }
-
-/* ---- the real one ---------------------------------------------------------------------------- */
 
 static void interfaces_of_this_machine_are_counted(void **state)
 {
