@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #define VERTICES 64u
-#define DEEPEST 9u
+#define DEEPEST 8u
 
 static struct reroute *create(const struct topology *topology)
 {
@@ -143,15 +143,35 @@ static void assert_leads(const struct topology *topology, const struct reroute_r
     assert_int_equal(at, route->destination);
 }
 
-static void try_route(const struct topology *topology, struct reroute *reroute, uint64_t *loads,
-                      const struct reroute_params *params, struct reroute_route *route)
+/* A route as somebody may have chosen it, over vertices at random, none twice. It ends where it got. */
+static uint32_t wander(const struct topology *topology, struct noise *noise, uint32_t source,
+                       uint32_t *links, uint32_t *destination)
 {
-    uint32_t links[VERTICES], links_count = topology_links(topology);
-    uint32_t length = topology_route(topology, route->source, route->destination, links, VERTICES);
+    bool on[VERTICES] = {false};
+    uint32_t out[VERTICES], length = 0, most = (uint32_t)(1 + noise_uint(noise) % 5);
+    *destination = source;
+    for (unsigned tries = 0; tries < 20 && length < most; tries++) {
+        uint32_t from, to, count = topology_out(topology, *destination, out, VERTICES);
+        on[*destination] = true;
+        if (count == 0)
+            break;
+        uint32_t link = out[noise_uint(noise) % (count < VERTICES ? count : VERTICES)];
+        assert_true(topology_link(topology, link, &from, &to));
+        if (on[to])
+            continue;
+        links[length++] = link;
+        *destination = to;
+    }
+    return length;
+}
+
+static void try_route(const struct topology *topology, struct reroute *reroute, uint64_t *loads,
+                      const struct reroute_params *params, const struct reroute_route *route,
+                      const uint32_t *links, uint32_t length)
+{
+    uint32_t links_count = topology_links(topology);
     struct reroute_result result;
     struct figures old;
-    if (length == TOPOLOGY_NONE || length + params->delta > DEEPEST)
-        return;
     for (uint32_t i = 0; i < length; i++)
         loads[links[i]] += route->bytes;
     struct figures best = best_of_all(topology, loads, params, route, links, length, &old);
@@ -171,28 +191,41 @@ static void try_route(const struct topology *topology, struct reroute *reroute, 
         loads[links[i]] -= route->bytes;
 }
 
+/* The topology's route to a node at random, or another one. */
+static void try_some(const struct topology *topology, struct reroute *reroute, uint64_t *loads,
+                     unsigned number, struct noise *noise)
+{
+    static const uint64_t mosts[] = {4, 20, 1000};
+    uint64_t most = mosts[number % 3];
+    uint32_t nodes = topology_nodes(topology), links[VERTICES], length;
+    for (uint32_t link = 0; link < topology_links(topology); link++)
+        loads[link] = noise_uint(noise) % most;
+    struct reroute_params params = {number / 4 % 2 ? REROUTE_LENGTH : REROUTE_LOAD, number % 4};
+    struct reroute_route route = {.source = (uint32_t)(noise_uint(noise) % nodes),
+                                  .bytes = noise_uint(noise) % most};
+    if (number / 8 % 2) {
+        length = wander(topology, noise, route.source, links, &route.destination);
+        route.links = links;
+        route.length = length;
+    } else {
+        route.destination = (uint32_t)(noise_uint(noise) % nodes);
+        length = topology_route(topology, route.source, route.destination, links, VERTICES);
+    }
+    if (length != 0 && length != TOPOLOGY_NONE && length + params.delta <= DEEPEST)
+        try_route(topology, reroute, loads, &params, &route, links, length);
+}
+
 static void no_route_is_better_than_the_one_found(void **state)
 {
     (void)state;
     struct noise noise = {.state = 11};
-    for (unsigned round = 0; round < 250; round++) {
+    for (unsigned round = 0; round < 60; round++) {
         struct topology *topology = network_random(round % 5, &noise);
         struct reroute *reroute = create(topology);
-        uint32_t links = topology_links(topology), nodes = topology_nodes(topology);
-        uint64_t *loads = calloc(links + 1u, sizeof(*loads));
+        uint64_t *loads = calloc(topology_links(topology) + 1u, sizeof(*loads));
         assert_non_null(loads);
-        for (unsigned i = 0; i < 12 && nodes > 1; i++) {
-            uint64_t most = i % 3 == 0 ? 4 : i % 3 == 1 ? 20 : 1000;
-            for (uint32_t link = 0; link < links; link++)
-                loads[link] = noise_uint(&noise) % most;
-            struct reroute_route route = {.source = (uint32_t)(noise_uint(&noise) % nodes),
-                                          .bytes = noise_uint(&noise) % most};
-            route.destination =
-                (uint32_t)((route.source + 1 + noise_uint(&noise) % (nodes - 1)) % nodes);
-            struct reroute_params params = {i % 2 ? REROUTE_LOAD : REROUTE_LENGTH, i % 4};
-            params.first = i / 4 % 2 ? params.first : REROUTE_LOAD;
-            try_route(topology, reroute, loads, &params, &route);
-        }
+        for (unsigned i = 0; i < 16; i++)
+            try_some(topology, reroute, loads, i, &noise);
         free(loads);
         reroute_destroy(reroute);
         topology_destroy(topology);
