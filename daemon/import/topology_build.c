@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define MOST_LINKS (1u << 20) /* in a file */
+
 void build_begin(struct build *b, struct faults *faults)
 {
     *b = (struct build){.faults = faults};
@@ -76,6 +78,10 @@ static int grow_buckets(struct build *b)
 uint32_t build_name(struct build *b, const char *name, unsigned line)
 {
     size_t length = strlen(name);
+    if (b->faults->count > FILE_FAULTS) {
+        b->code = -HOLTER_EUSAGE; /* no more are told: no need to look for more */
+        return TOPOLOGY_NONE;
+    }
     if (length == 0 || length > TOPOLOGY_NAME) {
         fault_at(b->faults, line, "'%.70s': names have 1 to %u bytes", name, TOPOLOGY_NAME);
         return TOPOLOGY_NONE;
@@ -165,8 +171,8 @@ void build_place(struct build *b, const char *host, uint32_t node, unsigned line
 
 void build_link(struct build *b, const struct build_link *link)
 {
-    if (b->link_count == TOPOLOGY_MOST_LINKS / 2) {
-        fault_at(b->faults, link->line, "more than %u links", TOPOLOGY_MOST_LINKS / 2);
+    if (b->link_count == MOST_LINKS) {
+        fault_at(b->faults, link->line, "more than %u links", MOST_LINKS);
         b->code = -HOLTER_EUSAGE;
         return;
     }
