@@ -1,0 +1,203 @@
+"""The commands about networks on recordings of others: topology, remap, reroute and import."""
+import json
+import os
+import re
+import subprocess
+import unittest
+
+import commgram
+import lab
+
+DATA = os.path.join(lab.SOURCE, 'tests', 'data')
+
+# Topology, hop-byte file, reduction of hop-bytes that a strong optimiser reaches in a second, and whether that is
+# the bound.
+REDUCTIONS = [
+    ('torus:4,4,4,16,2', 'MiniMD_Mira_n2048_c1_s1', 72.28, True),
+    ('torus:4,4,4,8m,2', 'MiniMD_Mira_n1024_c1_w', 44.06, True),
+    ('torus:4,4,4,4,2', 'MiniMD_Vesta_n512_c1_w', 36.88, True),
+    ('torus:4,2,4,4,2', 'MiniMD_Vesta_n256_c1_w', 25.73, True),
+    ('torus:4,4,4,4,2', 'MiniAMR_Vesta_n512_c1_s2', 33.4, False),
+    ('torus:4,2,4,4,2', 'MiniAMR_Vesta_n256_c1_s2', 37.7, False),
+]
+ROW = re.compile(r'^(\S+)\s+(\d+)\s+(\d+)\s+(\S+)(?: %)?\s+(\S+)( +optimal)?$', re.MULTILINE)
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.place = lab.Lab()
+        self.place.__enter__()
+        self.addCleanup(self.place.close)
+
+    def path(self, name):
+        return os.path.join(self.place.dir, name)
+
+    def unpack(self, name):
+        path = self.path(os.path.basename(name))
+        with open(path, 'wb') as out:
+            subprocess.run(['zstd', '-dqc', os.path.join(DATA, name + '.zst')], stdout=out, check=True)
+        return path
+
+    def hop_bytes(self, name):
+        return self.unpack(f'par-comm-data/hopbyte/{name}_hopbyte.txt')
+
+    def routes(self, name):
+        return self.unpack(f'par-comm-data/route/{name}_route.txt')
+
+    def write(self, name, text):
+        with open(self.path(name), 'w', encoding='utf-8') as out:
+            out.write(text)
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name), encoding='utf-8') as file:
+            return file.read()
+
+    def holter(self, *arguments, status=0):
+        finished = self.place.holter(*map(str, arguments)).finish()
+        self.assertEqual(status, finished.status, str(finished))
+        return finished
+
+    def table(self, *arguments):
+        """Rows of the table of `holter remap`: before, after, bound or None, whether proven optimal."""
+        out = self.holter('remap', *arguments).out
+        return {name: (int(before), int(after), None if bound == '-' else int(bound), bool(optimal))
+                for name, before, after, _, bound, optimal in ROW.findall(out)}
+
+    # ---- remap
+
+    def test_known_reductions_are_reached(self):
+        for topology, name, reduction, optimal in REDUCTIONS:
+            with self.subTest(name):
+                before, after, bound, proven = self.table(self.hop_bytes(name), '--topology', topology)['hop-bytes']
+                self.assertGreaterEqual(round(100 * (before - after) / before, 2), reduction)
+                self.assertEqual(optimal, proven)
+                self.assertGreaterEqual(after, bound)
+
+    def test_same_seed_same_mapping(self):
+        source = self.hop_bytes('MiniAMR_Vesta_n64_c1_s2')
+        texts = []
+        for seed in (1, 1, 2):
+            self.table(source, '--topology', 'torus:2,2,4,2,2', '--seed', seed, '--time', 0.5, '-o', self.path('m'))
+            texts.append(self.read('m'))
+        self.assertEqual(texts[0], texts[1])
+        rows = [line.split() for line in texts[2].splitlines()]
+        self.assertEqual([str(rank) for rank in range(64)], [rank for rank, _ in rows])
+        self.assertEqual(list(range(64)), sorted(int(node) for _, node in rows))
+
+    def test_mapping_is_never_worse_and_can_be_given(self):
+        source = self.hop_bytes('MiniAMR_Vesta_n64_c1_s2')
+        network = ('--topology', 'torus:2,2,4,2,2')
+        first = self.table(source, *network, '--time', 0.5, '-o', self.path('m'))
+        for objective, measure in (('hop-bytes', 'hop-bytes'), ('max-link', 'max-link'),
+                                   ('inter-node', 'inter-node-bytes')):
+            again = self.table(source, *network, '--time', 0.2, '--given', self.path('m'), '--objective', objective)
+            self.assertEqual(first['hop-bytes'][1], again['hop-bytes'][0])
+            self.assertLessEqual(again[measure][1], again[measure][0])
+
+    def test_only_selected_ranks_move(self):
+        self.table(self.hop_bytes('MiniAMR_Vesta_n64_c1_s2'), '--topology', 'torus:2,2,4,2,2', '--ranks', '3,8-10',
+                   '-o', self.path('m'))
+        moved = {int(rank) for rank, node in map(str.split, self.read('m').splitlines()) if rank != node}
+        self.assertLessEqual(moved, {3, 8, 9, 10})
+
+    def test_nodes_of_a_dragonfly_keep_their_numbers(self):
+        self.table(self.hop_bytes('MiniMD_Theta_n32_c1_w'), '--topology', 'dragonfly:2,12,3,16,4', '-o', self.path('m'))
+        ranks, nodes = zip(*(map(int, line.split()) for line in self.read('m').splitlines()))
+        self.assertEqual(32, len(ranks))
+        self.assertEqual(sorted(ranks), sorted(nodes))
+
+    def test_formats_of_launchers(self):
+        source = self.hop_bytes('MiniMD_Vesta_n128_c16_w')
+        lines = {}
+        for name in ('plain', 'openmpi', 'mpich', 'bgq'):
+            self.holter('remap', source, '--topology', 'torus:2,2,4,4,2', '--time', 0, '--format', name, '-o',
+                        self.path('m'))
+            lines[name] = self.read('m').splitlines()
+        self.assertEqual('17 1', lines['plain'][17])
+        self.assertEqual('rank 17=+n1 slot=1', lines['openmpi'][17])
+        self.assertEqual(','.join(map(str, range(16, 32))) + ',', lines['mpich'][1])
+        self.assertEqual('0 0 0 0 1 1', lines['bgq'][17])
+        finished = self.holter('remap', source, '--topology', 'torus:2,2,4,4,2', '--format', 'slurm', status=1)
+        self.assertIn('host name of node 0 is not known', finished.err)
+
+    def test_wrong_usage_and_wrong_input(self):
+        source = self.write('pairs', '0 1 5\n1 0 x\n')
+        for status, arguments in ((2, ()), (2, (source,)), (2, (source, '--objective', 'length')),
+                                  (2, (source, '--time', '-1')), (1, (source, '--topology', 'mesh:2')),
+                                  (1, (self.path('none'), '--topology', 'mesh:2'))):
+            with self.subTest(arguments):
+                self.write('pairs', '0 1 5\n1 0 5\n' if status == 2 else '0 1 5\n1 0 x\n')
+                self.holter('remap', *arguments, status=status)
+        self.write('pairs', '0 1 5\n1 0 x\n')
+        self.assertIn('pairs:2: the third word', self.holter('remap', source, '--topology', 'mesh:2', status=1).err)
+
+    # ---- reroute
+
+    def test_optimised_input_and_output_loads_links_less(self):
+        """000, section 7.3."""
+        figures = {}
+        for name in ('IoDefault', 'IoOpt'):
+            out = self.holter('reroute', self.routes(f'{name}_Mira_n512_c16'), '--top', 1000, '-f', 'json').out
+            figures[name] = json.loads(out.splitlines()[-1])
+        self.assertLess(figures['IoOpt']['max_link'], figures['IoDefault']['max_link'])
+        self.assertLess(figures['IoOpt']['length'], figures['IoDefault']['length'])
+        for figure in figures.values():
+            self.assertLessEqual(figure['max_link_after'], figure['max_link'])
+            self.assertEqual(figure['length'], figure['length_after'])
+
+    def test_better_routes_can_be_used_again(self):
+        source = self.hop_bytes('MiniMD_Mira_n2048_c1_s1')
+        self.holter('reroute', source, '--topology', 'torus:4,4,4,16,2', '--top', 73, '-o', self.path('routes'))
+        better = self.write('net.yaml', 'network: torus:4,4,4,16,2\n' + self.read('routes'))
+        first = self.read('routes').splitlines()[1].strip('- []').replace("'", '').split(', ')
+        out = json.loads(self.holter('topology', better, '--route', first[0], first[-1], '-f', 'json').out)
+        self.assertEqual(first, out['route'])
+
+    def test_routes_are_chosen_by_rank_or_link(self):
+        source = self.write('pairs', '0 2 9\n0 1 5\n3 2 7\n')
+        network = ('--topology', 'torus:2,2/order=A,B', '-f', 'json')
+        by_rank = self.holter('reroute', source, *network, '--routes', '0-2').out.splitlines()
+        self.assertEqual((9, ['(0,0)', '(1,0)']), (json.loads(by_rank[0])['bytes'], json.loads(by_rank[0])['path']))
+        by_link = self.holter('reroute', source, *network, '--link', '(0,0)-(0,1)').out.splitlines()
+        self.assertEqual([5], [json.loads(line)['bytes'] for line in by_link[:-1]])
+        self.holter('reroute', source, *network, '--link', '(0,0)-(1,1)', status=1)
+        self.holter('reroute', source, *network, '--routes', '1-3', status=1)
+        self.holter('reroute', source, *network, '--routes', '0-2', '--top', 3, status=2)
+
+    # ---- topology
+
+    def test_topology_tells_faults_with_their_line(self):
+        good = self.write('good', 'kind: torus\ndimensions: {x: 2, y: 2}\nnodes: n[1-4]\n')
+        self.assertIn('4 named', self.holter('topology', good).out)
+        bad = self.write('bad', 'kind: torus\ndimensions: {x: 2, y: 2}\nnodes:\n- {hosts: a, at: [0, 0, 0]}\n')
+        self.assertIn('bad:4: at: 3 coordinates', self.holter('topology', bad, status=1).err)
+        self.holter('topology', status=2)
+
+    # ---- import
+
+    def test_counters_replay_as_measured_loads(self):
+        for name in ('meta', 'links', 'nodes', 'map'):
+            self.unpack(f'bgp-counters/bgpc_{name}.yaml')
+        recording = self.path('bgpc.hrec')
+        out = self.holter('import', '--format', 'counters', self.path('bgpc_meta.yaml'), '-o', recording).out
+        self.assertIn('512 ranks, 32321586 packets in 17 windows', out)
+        with commgram.Replay(self.place, recording) as replay:
+            messages = list(lab.stream_messages(replay.topics('topology,links')))
+        topology = next(m for m in messages if m['topic'] == 'topology')
+        self.assertEqual(['x', 'y', 'z'], [d['name'] for d in topology['dimensions']])
+        links = next(m for m in messages if m['topic'] == 'links')
+        self.assertEqual(8 * 8 * 8 * 6, len(links['links']))
+
+    def test_imported_pairs_are_remapped_like_the_file(self):
+        source = self.hop_bytes('MiniMD_Vesta_n64_c1_w')
+        network = 'torus:2,2,4,2,2'
+        recording = self.path('a.hrec')
+        self.holter('import', '--format', 'hopbyte', source, '--topology', network, '-o', recording)
+        self.assertEqual(self.table(source, '--topology', network), self.table(recording))
+        self.holter('import', '--format', 'hopbyte', source, '-o', recording, status=1)
+        self.holter('import', '--format', 'route', source, '-o', self.path('b.hrec'), status=1)
+
+
+if __name__ == '__main__':
+    lab.main()
