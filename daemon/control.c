@@ -3,6 +3,7 @@
 #include "daemon/analysis/commgram_cache.h"
 #include "daemon/answers.h"
 #include "daemon/picture.h"
+#include "daemon/searches.h"
 #include "daemon/snapshot.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -25,6 +26,7 @@ struct control {
     struct control_options options;
     struct snapshots snapshots;
     struct answers *answers;
+    struct searches *searches;
     struct commgram_cache *cache;
     uint64_t started_ns;
     char host[HOST_NAME_ROOM];
@@ -42,6 +44,12 @@ static const enum wire_type topics[] = {
 static void answer(void *user, struct front *front, struct peer *peer,
                    const struct wire_request *request);
 
+static void on_searched(void *user, const uint8_t *peer, size_t length)
+{
+    const struct control *c = user;
+    answers_release(c->answers, peer, length);
+}
+
 int control_create(struct control **out, uv_loop_t *loop, const struct control_options *options)
 {
     struct control *c = calloc(1, sizeof(*c));
@@ -53,6 +61,8 @@ int control_create(struct control **out, uv_loop_t *loop, const struct control_o
     int code = commgram_cache_create(&c->cache, CACHE_BYTES, CACHE_PHASES);
     if (code == 0)
         code = answers_create(&c->answers, loop, options->jobs, c, answer);
+    if (code == 0)
+        code = searches_create(&c->searches, loop, c, on_searched);
     if (code != 0) {
         control_destroy(c);
         return code;
@@ -65,6 +75,7 @@ void control_destroy(struct control *c)
 {
     if (c == NULL)
         return;
+    searches_destroy(c->searches);
     answers_destroy(c->answers);
     commgram_cache_destroy(c->cache);
     snapshots_finish(&c->snapshots);
@@ -216,6 +227,31 @@ static void answer_commgram(struct control *c, struct front *front, struct peer 
         reply(front, peer, request->id, code, why, 0);
 }
 
+/* ---- searches ------------------------------------------------------------- */
+
+static void answer_search(struct control *c, struct front *front, struct peer *peer,
+                          const struct wire_request *request, int reroute)
+{
+    char why[256] = "no memory";
+    struct network_ask ask;
+    struct job *job = jobs_find(c->options.jobs, request->job);
+    int code = network_ask_parse(&ask, reroute, request->argument, why, sizeof(why));
+    if (code == 0 && job == NULL) {
+        network_ask_finish(&ask);
+        snprintf(why, sizeof(why), "no such job");
+        code = -HOLTER_ENOJOB;
+    } else if (code == 0) {
+        code = searches_begin(c->searches, front, peer, request->id, job, &ask);
+        if (code == 0)
+            answers_hold(c->answers, front, peer); /* without memory answers may come earlier */
+        snprintf(why, sizeof(why), "%s",
+                 code == -HOLTER_EFULL ? "4 searches are under way: ask again when one is done"
+                                       : holter_strerror(code));
+    }
+    if (code != 0)
+        reply(front, peer, request->id, code, why, 0);
+}
+
 /* ---- stop ---------------------------------------------------------------- */
 
 static void answer_stop(struct control *c, struct front *front, struct peer *peer,
@@ -243,7 +279,7 @@ void control_request(struct control *c, struct front *front, struct peer *peer,
     if (code == 1)
         answer(c, front, peer, request);
     else if (code != 0)
-        reply(front, peer, request->id, code, "too many questions wait behind a picture", 0);
+        reply(front, peer, request->id, code, "too many questions wait behind another", 0);
 }
 
 static void answer(void *user, struct front *front, struct peer *peer,
@@ -262,10 +298,14 @@ static void answer(void *user, struct front *front, struct peer *peer,
         reply(front, peer, request->id, 0, "", 0);
     } else if (strcmp(request->op, "commgram") == 0) {
         answer_commgram(c, front, peer, request);
+    } else if (strcmp(request->op, "remap") == 0 || strcmp(request->op, "reroute") == 0) {
+        answer_search(c, front, peer, request, request->op[2] == 'r');
     } else {
-        char text[96];
-        snprintf(text, sizeof(text),
-                 "unknown operation '%.32s': jobs, status, snapshot, commgram, stop", request->op);
+        char text[128];
+        snprintf(
+            text, sizeof(text),
+            "unknown operation '%.32s': jobs, status, snapshot, commgram, remap, reroute, stop",
+            request->op);
         reply(front, peer, request->id, -HOLTER_EUSAGE, text, 0);
     }
 }

@@ -711,6 +711,19 @@ struct job_phases *job_phases(struct job *job)
     return job->phases;
 }
 
+int job_pairs(struct job *job, size_t most, const struct pair_row **rows, size_t *count)
+{
+    int code = run_sum_result(job->run, SUM_PAIRS, most, &job->result);
+    *rows = job->result.pairs;
+    *count = code == 0 ? job->result.pair_count : 0;
+    return code;
+}
+
+uint64_t job_window_ns(const struct job *job)
+{
+    return job->options.window_ns;
+}
+
 struct job_network *job_network(struct job *job)
 {
     return job->network;

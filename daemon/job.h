@@ -26,6 +26,7 @@ struct job;
 struct job_network;
 struct job_phases;
 struct network;
+struct pair_row;
 struct rules;
 
 /** What a job tells the outside. */
@@ -125,6 +126,14 @@ void job_matches(const struct job *job, struct job_matches *out);
 
 /** Its phases, for pictures; borrowed. */
 struct job_phases *job_phases(struct job *job);
+
+/** Messages between its ranks since the start, in canonical order.
+ *  @param most  of more rows the largest, see window_sum.h
+ *  @param rows  borrowed until the job is told anything @return 0 or -ENOMEM */
+int job_pairs(struct job *job, size_t most, const struct pair_row **rows, size_t *count);
+
+/** Length of its windows. */
+uint64_t job_window_ns(const struct job *job);
 
 /** The network under it; borrowed. */
 struct job_network *job_network(struct job *job);

@@ -25,9 +25,9 @@ int job_network_create(struct job_network **out, const struct job_network_option
     return 0;
 }
 
-void network_graph_give(struct network_graph *graph)
+static void destroy_graph(struct network_graph *graph)
 {
-    if (graph == NULL || --graph->users > 0)
+    if (graph == NULL)
         return;
     topology_destroy(graph->own);
     free(graph);
@@ -38,7 +38,7 @@ void job_network_destroy(struct job_network *n)
     if (n == NULL)
         return;
     congestion_destroy(n->congestion);
-    network_graph_give(n->graph);
+    destroy_graph(n->graph);
     counter_rows_finish(&n->counters);
     free(n->nodes);
     free(n->ranks);
@@ -173,7 +173,7 @@ static int make_given(struct job_network *n)
         n->graph = calloc(1, sizeof(*n->graph));
         if (n->graph == NULL)
             return -ENOMEM;
-        *n->graph = (struct network_graph){.topology = given->file.topology, .users = 1};
+        *n->graph = (struct network_graph){.topology = given->file.topology};
         n->changed = 1;
     }
     if (seat_by_name(n, given) == 0 && !network_names_hosts(given) &&
@@ -286,10 +286,9 @@ static int use_tree(struct job_network *n, struct topology_spec *spec)
         return code;
     }
     graph->topology = graph->own;
-    graph->users = 1;
     congestion_destroy(n->congestion);
     n->congestion = NULL;
-    network_graph_give(n->graph);
+    destroy_graph(n->graph);
     n->graph = graph;
     n->changed = 1;
     return 0;
@@ -420,17 +419,10 @@ void job_network_tell(struct job_network *n, const char *job, network_tell *tell
     free(seats);
 }
 
-struct network_graph *job_network_borrow(struct job_network *n)
+const struct topology *job_network_topology(struct job_network *n)
 {
     job_network_changed(n);
-    if (n->graph != NULL)
-        n->graph->users++;
-    return n->graph;
-}
-
-const struct topology *network_graph_topology(const struct network_graph *graph)
-{
-    return graph->topology;
+    return n->graph == NULL ? NULL : n->graph->topology;
 }
 
 uint32_t job_network_seat(const struct job_network *n, uint32_t rank)

@@ -88,11 +88,8 @@ int job_network_links(const struct job_network *network, struct wire_links *out)
 void job_network_hot(const struct job_network *network, const uint32_t *ranks, size_t count,
                      char *out, size_t room);
 
-/** The network, for work that outlasts changes; NULL: there is none. Give it back on the same thread. */
-struct network_graph;
-struct network_graph *job_network_borrow(struct job_network *network);
-void network_graph_give(struct network_graph *graph);
-const struct topology *network_graph_topology(const struct network_graph *graph);
+/** The network as of now; NULL: there is none yet. Borrowed until the next call that is not const. */
+const struct topology *job_network_topology(struct job_network *network);
 
 /** Seat of a rank; TOPOLOGY_NONE: not known. */
 uint32_t job_network_seat(const struct job_network *network, uint32_t rank);

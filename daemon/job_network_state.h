@@ -23,12 +23,11 @@ struct network_rank {
     uint32_t core, numa;
 };
 
-/** A network that is given back when nobody uses it any more. */
+/** The network in use. */
 struct network_graph {
     const struct topology *topology;
     struct topology *own; /**< NULL: it is the daemon's */
-    unsigned users;
-    uint64_t links; /**< numbers that stand for a link */
+    uint64_t links;       /**< numbers that stand for a link */
 };
 
 /** Figures of a pair of vertices in the window. */

@@ -641,7 +641,9 @@ enum wire_degraded {
  *                mapping of ranks to the places that they have now, for the messages since the
  *                start. argument: objective=hop-bytes|max-link|inter-node (default hop-bytes),
  *                time=SECONDS (of work on one core, 0.1 to 600, default 2), seed=N (default 1),
- *                ranks=LIST (only these move; default: all), from=WINDOW to=WINDOW
+ *                ranks=LIST (only these move; default: all), from=WINDOW to=WINDOW, messages=1
+ *                (inter-node: count messages instead of bytes). What the client asks meanwhile waits:
+ *                ask on a connection of its own
  *    "reroute"   routes messages: better routes. argument: routes=SRC-DST,... (vertices) or link=N
  *                (all that cross it) or top=K (the K whose heaviest link is most loaded, default
  *                100); first=length|load (Eq. 1 or 2 of 000, default load), delta=HOPS (default 0)
