@@ -392,6 +392,7 @@ static void print_alert(FILE *out, const struct wire_alert *alert)
     fact(out, "region", alert->region ? region.text : "");
     fact(out, "ranks", alert->ranks);
     fact(out, "nodes", alert->nodes[0] ? alert->nodes : alert->host);
+    fact(out, "hot links", alert->links == NULL ? "" : alert->links);
     fact(out, "messages", alert->locality);
     fact(out, "sizes", alert->sizes);
     print_causes(out, alert);

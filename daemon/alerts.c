@@ -207,6 +207,7 @@ static void evidence_of(struct alert_evidence *out, const struct wire_alert *m)
     copy(out->sizes, sizeof(out->sizes), m->sizes);
     copy(out->advice, sizeof(out->advice), m->advice);
     copy(out->nodes, sizeof(out->nodes), m->nodes);
+    copy(out->links, sizeof(out->links), m->links);
     out->region = m->region;
     out->ratio = m->ratio;
     out->slope = m->slope;
@@ -281,5 +282,6 @@ struct wire_alert alert_message(const struct alert *alert, const char *job)
     message.error_ns = e->error_ns;
     message.comm = e->comm;
     message.nodes = e->nodes;
+    message.links = e->links;
     return message;
 }

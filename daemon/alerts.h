@@ -32,6 +32,7 @@ struct alert_evidence {
     char advice[513];
     uint64_t error_ns, comm;
     char nodes[257];
+    char links[513];
 };
 
 struct alert {

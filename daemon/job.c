@@ -58,7 +58,8 @@ int job_create(struct job **out, const char *id, const struct job_options *optio
     const struct job_network_options network = {job->id, options->network, options->window_ns};
     code = code != 0 ? code : job_network_create(&job->network, &network);
     if (code == 0 && options->rules != NULL) {
-        struct job_watch_options watch = {options->rules, options->window_ns, job, job_tell};
+        struct job_watch_options watch = {options->rules, job->network, options->window_ns, job,
+                                          job_tell};
         code = job_watch_create(&job->watch, &watch);
     }
     if (code != 0) {

@@ -324,6 +324,8 @@ static void write_text(const struct job_watch *w, struct episode *e, const struc
         add(&text, " of %s", e->evidence.sizes);
     if (found->regions > 1)
         add(&text, "; %zu regions", found->regions);
+    if (e->evidence.links[0] != '\0')
+        add(&text, "; hot: %s", e->evidence.links);
     for (uint32_t i = 0; i < w->result.cause_count; i++)
         add(&text, "; %s %.0f %%: %s", attribution_cause_name(w->result.causes[i].kind),
             100 * w->result.causes[i].share, w->result.causes[i].text);
@@ -358,6 +360,11 @@ static void fill_evidence(struct job_watch *w, struct episode *e, const struct r
         snprintf(v->ranks, sizeof(v->ranks), "%s", region_ranks);
     if (first != NULL)
         name_nodes(w, first, v->nodes, sizeof(v->nodes));
+    if (w->options.network != NULL && first != NULL && first->rank_count > 0)
+        job_network_hot(w->options.network, first->ranks, first->rank_count, v->links,
+                        sizeof(v->links));
+    else if (w->options.network != NULL)
+        job_network_hot(w->options.network, w->members, members, v->links, sizeof(v->links));
     name_sizes(figures, v->sizes, sizeof(v->sizes));
     fill_causes(w, v);
     write_title(w, e, s, region_ranks);

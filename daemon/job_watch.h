@@ -10,12 +10,14 @@
 #include "daemon/analysis/attribution.h"
 #include "daemon/analysis/hang.h"
 #include "daemon/job_latency.h"
+#include "daemon/job_network.h"
 #include "daemon/rules.h"
 
 struct job_watch;
 
 struct job_watch_options {
-    const struct rules *rules; /**< borrowed */
+    const struct rules *rules;         /**< borrowed */
+    const struct job_network *network; /**< borrowed; NULL: no links are named */
     uint64_t window_ns;
     void *user;
     void (*tell)(void *user, const struct alert_report *report);

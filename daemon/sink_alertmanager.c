@@ -90,6 +90,7 @@ static void put_annotations(FILE *out, const struct wire_alert *a)
     put_causes(out, &count, a);
     put_member(out, &count, "ranks", a->ranks);
     put_member(out, &count, "nodes", a->nodes);
+    put_member(out, &count, "links", a->links);
     put_member(out, &count, "locality", a->locality);
     put_member(out, &count, "sizes", a->sizes);
     if (a->rank >= 0)

@@ -133,7 +133,10 @@ void attribution_advise(const struct attribution *a, const struct attribution_fi
                    sizeof(nodes));
     switch (f->kind) {
     case CAUSE_MAPPING:
-        snprintf(text, room, "Place ranks that exchange many messages on one node.");
+        snprintf(
+            text, room,
+            "Place ranks that exchange many messages on one node, or on near ones: `holter remap` "
+            "says where.");
         break;
     case CAUSE_PATTERN:
         snprintf(text, room,

@@ -2,6 +2,7 @@
 #include "daemon/job.h"
 #include "daemon/network.h"
 #include "daemon/network_tree.h"
+#include "daemon/rules.h"
 #include "holter/size_class.h"
 #include "holter/time_class.h"
 
@@ -43,7 +44,8 @@ struct told {
     size_t interface_count;
     struct wire_links last; /* rows are not kept */
     unsigned windows;
-    uint64_t stream; /* hash of all messages */
+    char alert_links[513], alert_text[1025]; /* of the newest that fires */
+    uint64_t stream;                         /* hash of all messages */
     int more;
 };
 
@@ -53,7 +55,7 @@ static int wanted(void *user, const char *job, enum wire_type type)
 {
     (void)user;
     (void)job;
-    return type == WIRE_TYPE_TOPOLOGY || type == WIRE_TYPE_LINKS;
+    return type == WIRE_TYPE_TOPOLOGY || type == WIRE_TYPE_LINKS || type == WIRE_TYPE_ALERT;
 }
 
 static void take_topology(struct told *t, const struct wire_topology *m)
@@ -109,15 +111,20 @@ static void publish(void *user, const char *job, enum wire_type type, const void
     for (size_t i = 0; i < buffer.length; i++)
         t->stream = (t->stream ^ buffer.bytes[i]) * UINT64_C(0x100000001b3);
     wire_buffer_finish(&buffer);
-    if (type == WIRE_TYPE_TOPOLOGY)
+    const struct wire_alert *alert = message;
+    if (type == WIRE_TYPE_ALERT && strcmp(alert->state, "firing") == 0) {
+        snprintf(t->alert_links, sizeof(t->alert_links), "%s", alert->links);
+        snprintf(t->alert_text, sizeof(t->alert_text), "%s", alert->text);
+    } else if (type == WIRE_TYPE_TOPOLOGY)
         take_topology(t, message);
-    else
+    else if (type == WIRE_TYPE_LINKS)
         take_links(t, message);
 }
 
 /* ---- a job ------------------------------------------------------------------------- */
 
 static struct network given;
+static struct rules rules; /* the built-in ones */
 static uint64_t seq[MOST];
 
 static struct job *make_job(const char *network)
@@ -130,6 +137,7 @@ static struct job *make_job(const char *network)
                                   .grace_ns = 250 * MS,
                                   .lost_ns = 30 * S,
                                   .most_pairs = 1000,
+                                  .rules = &rules,
                                   .network = &given};
     struct job_output output = {&told, wanted, publish, NULL};
     assert_int_equal(job_create(&job, "test.0", &options, &output), 0);
@@ -588,6 +596,8 @@ static void slow_messages_make_a_hot_link_congested(void **state)
     assert_int_equal(link_of(1, 2)->state, LINK_CONGESTED);
     assert_true(link_of(1, 2)->latency > 4);
     assert_int_equal(told.last.congested, 3);
+    assert_non_null(strstr(told.alert_links, "(1) to (2) (congested, latency 8.0x)"));
+    assert_non_null(strstr(told.alert_text, told.alert_links));
     end_job(job);
 }
 
@@ -726,6 +736,8 @@ static void who_comes_late_is_told_the_last_window(void **state)
 
 int main(void)
 {
+    if (rules_default(&rules) != 0)
+        return 2;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_network_ranks_sit_on_cores_below_their_hosts),
         cmocka_unit_test(the_order_in_which_agents_come_does_not_show),
@@ -748,5 +760,7 @@ int main(void)
         cmocka_unit_test(a_rank_that_is_bound_anew_moves),
         cmocka_unit_test(who_comes_late_is_told_the_last_window),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rules_finish(&rules);
+    return failed;
 }
