@@ -6,6 +6,7 @@
 #include "viewer/draw/window.h"
 #include "viewer/link/connection.h"
 #include "viewer/link/waker.h"
+#include "viewer/save_mapping.h"
 #include "viewer/ui/input.h"
 #include "viewer/views/view.h"
 
@@ -224,26 +225,11 @@ static void ask_suggestion(struct app *a, enum suggestion_kind kind)
     connection_suggest(a->connection, a->model, kind, objective, asked);
 }
 
-/* The suggested mapping: "rank node" a line, nodes as the network numbers them. */
-static int write_mapping(const struct suggestion *s, const char *path)
+static void keep_mapping(struct app *a)
 {
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return -errno;
-    for (uint32_t rank = 0; rank < s->seat_count; rank++)
-        if (s->seats[rank] != TOPOLOGY_NONE)
-            fprintf(file, "%u %u\n", rank, s->seats[rank]);
-    int failed = ferror(file);
-    return fclose(file) == 0 && !failed ? 0 : -EIO;
-}
-
-static void save_mapping(struct app *a)
-{
-    char path[120];
-    snprintf(path, sizeof path, "holter-%s.mapping", a->model->job);
-    int error = write_mapping(&a->model->network.suggestions[SUGGEST_MAPPING], path);
-    if (error)
-        snprintf(a->ui.notice, sizeof a->ui.notice, "no file: %.100s", holter_strerror(error));
+    char path[300], why[200] = "";
+    if (save_mapping(a->model, ".", path, sizeof path, why, sizeof why) < 0)
+        snprintf(a->ui.notice, sizeof a->ui.notice, "no file: %.140s", why);
     else
         snprintf(a->ui.notice, sizeof a->ui.notice, "mapping saved as %.120s", path);
     a->ui.notice_until_ms = now_ms() + 5000;
@@ -260,7 +246,7 @@ static void do_suggestions(struct app *a, int effects)
         suggestion_clear(&a->model->network.suggestions[a->ui.discarded]);
     }
     if (effects & UI_MAPPING)
-        save_mapping(a);
+        keep_mapping(a);
 }
 
 /* ---- the window --------------------------------------------------------------------------------

@@ -1,0 +1,86 @@
+#include "viewer/save_mapping.h"
+
+#include "daemon/analysis/network/mapping_text.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum mapping_format format_for(const char *mpi)
+{
+    return strstr(mpi, "Open MPI")                           ? MAPPING_OPENMPI
+           : strstr(mpi, "MPICH") || strstr(mpi, "Intel(R)") ? MAPPING_MPICH
+                                                             : MAPPING_PLAIN;
+}
+
+/* Host by vertex, as the job's ranks sit now; NULL where none does. @return NULL: no memory */
+static const char **hosts_of(const struct model *m)
+{
+    const struct network *n = &m->network;
+    const char **hosts = calloc((size_t)topology_vertices(n->topology) + 1, sizeof *hosts);
+    for (uint32_t r = 0; hosts && r < m->rank_count; r++) {
+        uint32_t seat = network_seat(n, r);
+        if (seat != TOPOLOGY_NONE && m->ranks[r].node < m->host_count)
+            hosts[seat] = m->hosts[m->ranks[r].node].name;
+    }
+    return hosts;
+}
+
+static size_t seats_of(const struct suggestion *s, struct mapping_seat *out)
+{
+    size_t count = 0;
+    for (uint32_t r = 0; r < s->seat_count; r++)
+        if (s->seats[r] != TOPOLOGY_NONE)
+            out[count++] = (struct mapping_seat){r, s->seats[r]};
+    return count;
+}
+
+static int write_file(const char *path, const char *text, size_t length, char *why, size_t room)
+{
+    FILE *file = fopen(path, "we");
+    int error = file ? 0 : -errno;
+    if (file && fwrite(text, 1, length, file) != length)
+        error = -EIO;
+    if (file && fclose(file) != 0 && !error)
+        error = -errno;
+    if (error)
+        snprintf(why, room, "%s: %s", path, holter_strerror(error));
+    return error;
+}
+
+int save_mapping(const struct model *m, const char *directory, char *path, size_t path_room,
+                 char *why, size_t room)
+{
+    const struct suggestion *s = &m->network.suggestions[SUGGEST_MAPPING];
+    enum mapping_format format = format_for(m->mpi);
+    char *text = NULL;
+    size_t length = 0;
+    if (!s->ready || !m->network.topology) {
+        snprintf(why, room, "there is no mapping");
+        return -HOLTER_EEMPTY;
+    }
+    struct mapping_seat *seats = malloc(((size_t)s->seat_count + 1) * sizeof *seats);
+    const char **hosts = hosts_of(m);
+    int error = seats && hosts ? 0 : -ENOMEM;
+    size_t count = error ? 0 : seats_of(s, seats);
+    if (!error)
+        error = mapping_text(&text, &length, format, seats, count, m->network.topology, hosts, why,
+                             room);
+    if (error == -HOLTER_EUSAGE && format != MAPPING_PLAIN) { /* plain says any mapping */
+        format = MAPPING_PLAIN;
+        error = mapping_text(&text, &length, format, seats, count, m->network.topology, hosts, why,
+                             room);
+    }
+    snprintf(path, path_room, "%s/holter-%s.%s", directory, m->job, mapping_format_name(format));
+    if (error == -ENOMEM)
+        snprintf(why, room, "%s", holter_strerror(error));
+    if (!error)
+        error = write_file(path, text, length, why, room);
+    free(text);
+    free(seats);
+    free(hosts);
+    return error;
+}
