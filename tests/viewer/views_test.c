@@ -349,6 +349,7 @@ static void an_alert_shows_its_evidence_and_leads_to_its_onset(void **state)
     assert_non_null(find_text(&d.scene, "late sender"));
     assert_non_null(find_text(&d.scene, "71\xc2\xa0%"));
     assert_non_null(find_text(&d.scene, "Wait or move"));
+    assert_non_null(find_text(&d.scene, "hot links on their routes: (3,1,0)"));
     const struct scene_hit *card = find_hit(&d.scene, HIT_ALERT, 7);
     assert_non_null(card);
     click_at(&d, m, card->box.x + 20, card->box.y + 8);

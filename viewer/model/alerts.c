@@ -76,6 +76,7 @@ static void fill(struct alert *a, const struct wire_alert *m)
     copy_text(a->sizes, sizeof a->sizes, m->sizes);
     copy_text(a->advice, sizeof a->advice, m->advice);
     copy_text(a->nodes, sizeof a->nodes, m->nodes);
+    copy_text(a->links, sizeof a->links, m->links);
     read_spans(a);
     read_causes(a, m);
 }

@@ -32,6 +32,7 @@ struct alert {
     uint64_t error_ns, updates;
     char kind[33], title[129], text[1025], host[65], rule[65], severity[17];
     char ranks[257], locality[17], sizes[129], advice[513], nodes[257];
+    char links[513];                      /**< hot links on the routes of its ranks, for people */
     struct alert_span spans[ALERT_SPANS]; /**< what ranks says */
     uint32_t span_count;
     struct alert_cause causes[ALERT_CAUSES];

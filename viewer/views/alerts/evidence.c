@@ -214,6 +214,10 @@ static void body(struct pen *p, const struct alert *a, enum evidence_detail deta
                   a->text);
     circumstances(a, text, sizeof text);
     paragraph(p, TEXT_AXIS, t->second, 2, text);
+    if (a->links[0]) {
+        snprintf(text, sizeof text, "hot links on their routes: %s", a->links);
+        paragraph(p, TEXT_SMALL, t->warn, full ? 4 : 2, text);
+    }
     p->y += 2;
     causes(p, a, detail);
     paragraph(p, TEXT_SMALL, a->state == ALERT_RESOLVED ? t->second : t->accent, full ? 6 : 3,
