@@ -49,9 +49,13 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
     const struct network_link *row = network_row(n, link);
+    const enum link_state would = LINK_BUSY;
     double mean = live ? live_mean(n) : f->mean;
-    *out = (struct link_figures){piece_link_state(s, link), 0, 0, NAN, NAN, NAN, NAN};
-    if (live) {
+    *out = (struct link_figures){
+        s->ui->applied ? would : piece_link_state(s, link), 0, 0, NAN, NAN, NAN, NAN};
+    if (s->ui->applied) { /* nothing but the load can be foretold */
+        out->load = link < f->link_count ? (double)f->loads[link] : 0;
+    } else if (live) {
         out->load = row ? (double)row->bytes : 0;
         out->share = row ? row->share : NAN;
         out->latency = row ? row->latency : NAN;
@@ -237,6 +241,10 @@ static void under_text(const struct stage *s, const struct link_figures *f, uint
     const struct window_totals *w = series_newest(&s->model->series);
     char time[FORMAT_ROOM];
     uint32_t count = 0;
+    if (s->ui->applied) { /* what is known of it is of the network as it is */
+        snprintf(out, room, "as suggested");
+        return;
+    }
     size_t used = (size_t)snprintf(out, room, "%s", network_state_name(f->state));
     if (live && w && f->since && f->since <= n->window && f->state >= LINK_HOT)
         used += (size_t)snprintf(
@@ -305,7 +313,7 @@ static void link_row(struct stage *s, struct box row, const struct links_drawing
     scene_text(s->brush.scene, box.x + 26, row.y + 20, box.w - 26, TEXT_AXIS, 0,
                f.state >= LINK_HOT ? piece_state_color(t, f.state) : t->second, text);
     box = column_box(columns, COLUMNS, SPARK, row.x, row.w);
-    if (box.w > 0)
+    if (box.w > 0 && !s->ui->applied)
         link_sparkline(s, (struct box){box.x + 4, row.y + 8, box.w - 8, row.h - 17}, link,
                        piece_state_color(t, f.state));
     figures_cells(s, row, &f);
@@ -319,12 +327,12 @@ static void link_row(struct stage *s, struct box row, const struct links_drawing
 static void what_text(const struct stage *s, const struct links_drawing *d, char *out, size_t room)
 {
     const struct network_counts *c = &s->model->network.counts;
-    char a[FORMAT_ROOM], range[80];
+    char a[FORMAT_ROOM], b[FORMAT_ROOM], e[FORMAT_ROOM], range[80];
     if (d->live) {
-        format_count(a, sizeof a, c->states[LINK_BUSY]);
-        snprintf(out, room, "%llu congested, %llu hot, %s busy in the newest window",
-                 (unsigned long long)c->states[LINK_CONGESTED],
-                 (unsigned long long)c->states[LINK_HOT], a);
+        snprintf(out, room, "%s congested, %s hot, %s busy in the newest window",
+                 format_count(a, sizeof a, c->states[LINK_CONGESTED]),
+                 format_count(b, sizeof b, c->states[LINK_HOT]),
+                 format_count(e, sizeof e, c->states[LINK_BUSY]));
         return;
     }
     piece_range_text(s, range, sizeof range);
