@@ -225,6 +225,42 @@ static void columns_sort_it(void **state)
             assert_int_not_equal(s->hits[i].a, b->net.hot);
 }
 
+/* As counters of others are imported: no messages at all. */
+static void without_messages_counters_are_ranked(void **state)
+{
+    struct bed bed = {0}, *b = &bed;
+    (void)state;
+    open_job(b, "torus:4,4,2", 1, 0);
+    synthetic_network_read(&b->net, "", 1);
+    for (uint64_t w = 0; w < 10; w++) {
+        struct wire_link_row rows[40] = {0};
+        for (uint64_t i = 0; i < 40; i++)
+            rows[i] = (struct wire_link_row){.link = i,
+                                             .share = NAN,
+                                             .latency = NAN,
+                                             .ratio = NAN,
+                                             .unit = 1,
+                                             .measured = w == 9 ? 0 : i * 1000};
+        uint64_t window = b->net.job.window;
+        synthetic_window(&b->net.job, into, b->model);
+        struct wire_message m = {.type = WIRE_TYPE_LINKS};
+        m.links = (struct wire_links){
+            .job = "48213.0", .window = window, .links = rows, .links_count = 40};
+        into(b->model, &m, 0);
+    }
+    desk_open(&b->desk, 1600, 900, 1, THEME_DARK, VIEW_LINKS);
+    lay_out(b);
+    SEEN("as interfaces counted");
+    SEEN("351"); /* packets of link 39 in nine windows */
+    SEEN("packets counted");
+    assert_int_equal(hit_of(&b->desk.scene, HIT_LINK, 39)->row, 0);
+    assert_int_equal(hit_of(&b->desk.scene, HIT_LINK, 36)->row, 3);
+    desk_check(&b->desk, "counters");
+    desk_close(&b->desk);
+    synthetic_network_finish(&b->net);
+    model_destroy(b->model);
+}
+
 /* ---- figures by rank ---------------------------------------------------------------------------
  */
 
@@ -490,6 +526,7 @@ int main(void)
         T(a_click_selects_the_link_with_its_ranks_everywhere),
         T(keys_walk_the_list),
         T(columns_sort_it),
+        cmocka_unit_test(without_messages_counters_are_ranked),
         T(a_brush_along_the_values_filters_all_views),
         T(a_brush_along_the_ranks_keeps_the_first_of_them),
         T(a_click_selects_what_has_that_rank),

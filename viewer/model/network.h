@@ -3,7 +3,7 @@
  * asked for.
  *
  * Memory: the topology, 8 bytes a rank, a row for each link of the newest window, and rings of
- * NETWORK_WINDOWS samples (16 bytes each) for at most NETWORK_TRACES links, 4 MiB. */
+ * NETWORK_WINDOWS samples (16 bytes each) for at most NETWORK_TRACES links, 16 MiB. */
 #ifndef HOLTER_VIEWER_MODEL_NETWORK_H
 #define HOLTER_VIEWER_MODEL_NETWORK_H
 
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define NETWORK_WINDOWS 256u /**< windows that a ring holds */
-#define NETWORK_TRACES 1024u /**< links with a ring; of more, those heard of last */
+#define NETWORK_TRACES 4096u /**< links with a ring; of more, those heard of last */
 #define NETWORK_UNKNOWN UINT64_MAX
 
 /** A directed link in the newest window. */

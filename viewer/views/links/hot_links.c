@@ -44,6 +44,40 @@ static double live_mean(const struct network *n)
     return loaded ? c->hop_bytes / (double)loaded : 0;
 }
 
+int links_measured_only(const struct stage *s)
+{
+    const struct network *n = &s->model->network;
+    if (s->range->flows.links_used || s->ui->applied)
+        return 0;
+    for (uint32_t i = 0; i < n->link_count; i++)
+        if (n->links[i].measured != NETWORK_UNKNOWN)
+            return n->counts.hop_bytes <= 0;
+    return 0;
+}
+
+/* Most recent windows of the visible time that samples may be kept of. */
+static uint64_t sampled(const struct stage *s, uint64_t *first)
+{
+    uint64_t last = visible(s, first);
+    if (last - *first >= NETWORK_WINDOWS)
+        *first = last - NETWORK_WINDOWS + 1;
+    return last;
+}
+
+static void counted(const struct stage *s, uint32_t link, struct link_figures *out)
+{
+    const struct links_drawing *d = s->pictures->links;
+    uint64_t first, last = sampled(s, &first);
+    for (uint64_t w = first; w <= last; w++) {
+        const struct network_sample *sample = network_sample(&s->model->network, link, w);
+        if (!sample || isnan(sample->measured))
+            continue;
+        out->load += (double)sample->measured;
+        out->packets |= sample->unit;
+    }
+    out->multiple = d && d->mean > 0 ? out->load / d->mean : NAN;
+}
+
 void link_figures(const struct stage *s, int live, uint32_t link, struct link_figures *out)
 {
     const struct network *n = &s->model->network;
@@ -51,8 +85,15 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
     const struct network_link *row = network_row(n, link);
     const enum link_state would = LINK_BUSY;
     double mean = live ? live_mean(n) : f->mean;
-    *out = (struct link_figures){
-        s->ui->applied ? would : piece_link_state(s, link), 0, 0, NAN, NAN, NAN, NAN};
+    *out = (struct link_figures){.state = s->ui->applied ? would : piece_link_state(s, link),
+                                 .multiple = NAN,
+                                 .share = NAN,
+                                 .latency = NAN,
+                                 .ratio = NAN};
+    if (links_measured_only(s)) {
+        counted(s, link, out);
+        return;
+    }
     if (s->ui->applied) { /* nothing but the load can be foretold */
         out->load = link < f->link_count ? (double)f->loads[link] : 0;
     } else if (live) {
@@ -107,7 +148,7 @@ static int sort_links(const struct stage *s, struct links_drawing *d)
     for (uint32_t i = 0; i < d->count; i++) {
         struct link_figures f = {.load = 0};
         uint32_t link = d->order[i];
-        if (!d->live && column != LATENCY && column != RATIO)
+        if (!d->live && !d->measured && column != LATENCY && column != RATIO)
             f.load = (double)flows->loads[link];
         else
             link_figures(s, d->live, link, &f);
@@ -116,8 +157,14 @@ static int sort_links(const struct stage *s, struct links_drawing *d)
     }
     qsort(items, d->count, sizeof *items,
           column < 0 || s->ui->descending[LIST_LINKS] ? falling : rising);
-    for (uint32_t i = 0; i < d->count; i++)
+    double sum = 0;
+    uint32_t some = 0;
+    for (uint32_t i = 0; i < d->count; i++) {
         d->order[i] = items[i].link;
+        sum += fmax(items[i].figure, 0);
+        some += items[i].figure > 0;
+    }
+    d->mean = some ? sum / some : 0;
     free(items);
     return 0;
 }
@@ -132,8 +179,8 @@ static int passes(const struct stage *s, uint32_t link)
 
 static int is_live(const struct stage *s)
 {
-    return s->ui->follow && s->ui->range == RANGE_SPAN && !s->ui->applied &&
-           s->model->network.link_count;
+    return s->ui->follow && !links_measured_only(s) && s->ui->range == RANGE_SPAN &&
+           !s->ui->applied && s->model->network.link_count;
 }
 
 static uint64_t mixed(uint64_t key, uint64_t value)
@@ -159,7 +206,7 @@ static int fill_order(const struct stage *s, struct links_drawing *d)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
-    uint32_t all = d->live ? n->link_count : f->links_used;
+    uint32_t all = d->measured ? n->trace_count : d->live ? n->link_count : f->links_used;
     if (all > d->room) {
         uint32_t *order = realloc(d->order, all * sizeof *order);
         if (!order)
@@ -171,7 +218,9 @@ static int fill_order(const struct stage *s, struct links_drawing *d)
     for (uint32_t i = 0; d->live && i < n->link_count; i++)
         if (passes(s, n->links[i].link))
             d->order[d->count++] = n->links[i].link;
-    for (uint32_t l = 0; !d->live && l < f->link_count; l++)
+    for (uint32_t i = 0; d->measured && i < n->trace_count; i++)
+        d->order[d->count++] = n->traces[i].link;
+    for (uint32_t l = 0; !d->live && !d->measured && l < f->link_count; l++)
         if (f->loads[l] && passes(s, l))
             d->order[d->count++] = l;
     return 0;
@@ -186,6 +235,8 @@ const struct links_drawing *links_order(struct stage *s)
     if (d->key == key)
         return d;
     d->live = is_live(s);
+    d->measured = links_measured_only(s);
+    d->mean = 0;
     d->key = 0;
     if (fill_order(s, d) < 0) {
         d->count = 0;
@@ -203,22 +254,29 @@ const struct links_drawing *links_order(struct stage *s)
 /* ---- rows --------------------------------------------------------------------------------------
  */
 
+static double height_of(const struct network_sample *sample, int measured)
+{
+    double value = (double)(measured ? sample->measured : sample->load);
+    return isnan(value) ? 0 : value;
+}
+
 void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_t color)
 {
     const struct network *n = &s->model->network;
-    uint64_t first, last = visible(s, &first);
+    int measured = links_measured_only(s);
+    uint64_t first, last = sampled(s, &first);
     double most = 0;
-    if (last - first >= NETWORK_WINDOWS)
-        first = last - NETWORK_WINDOWS + 1;
     for (uint64_t w = first; w <= last; w++) {
         const struct network_sample *sample = network_sample(n, link, w);
-        most = sample ? fmax(most, (double)sample->load) : most;
+        most = sample ? fmax(most, height_of(sample, measured)) : most;
     }
     scene_line(s->brush.scene, box.x, box.y + box.h, box.x + box.w, box.y + box.h, 1,
                s->brush.theme->line);
     if (most <= 0)
         return;
     double step = box.w / (double)(last > first ? last - first : 1);
+    if (first == last) /* a single window is no line */
+        scene_disc(s->brush.scene, box.x + box.w / 2, box.y, 2, color);
     scene_points(s->brush.scene);
     for (uint64_t w = first; w <= last; w++) {
         const struct network_sample *sample = network_sample(n, link, w);
@@ -228,7 +286,7 @@ void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_
             continue;
         }
         scene_point(s->brush.scene, box.x + step * (double)(w - first),
-                    box.y + box.h - box.h * (double)sample->load / most);
+                    box.y + box.h - box.h * height_of(sample, measured) / most);
     }
     scene_curve(s->brush.scene, 1.4, color);
 }
@@ -241,6 +299,10 @@ static void under_text(const struct stage *s, const struct link_figures *f, uint
     const struct window_totals *w = series_newest(&s->model->series);
     char time[FORMAT_ROOM];
     uint32_t count = 0;
+    if (links_measured_only(s)) {
+        snprintf(out, room, f->packets ? "packets counted" : "bytes counted");
+        return;
+    }
     if (s->ui->applied) { /* what is known of it is of the network as it is */
         snprintf(out, room, "as suggested");
         return;
@@ -271,7 +333,7 @@ static void figures_cells(const struct stage *s, struct box row, const struct li
 {
     const struct theme *t = s->brush.theme;
     char text[FORMAT_ROOM];
-    cell(s, row, LOAD, t->text, format_si(text, sizeof text, f->load, "B"));
+    cell(s, row, LOAD, t->text, format_si(text, sizeof text, f->load, f->packets ? "" : "B"));
     if (!isnan(f->share))
         cell(s, row, MULTIPLE, t->text, format_share(text, sizeof text, f->share));
     else
@@ -336,6 +398,10 @@ static void what_text(const struct stage *s, const struct links_drawing *d, char
         return;
     }
     piece_range_text(s, range, sizeof range);
+    if (d->measured) {
+        snprintf(out, room, "no messages known: as interfaces counted, %s", range);
+        return;
+    }
     snprintf(out, room, "%s loaded, %s%s", format_count(a, sizeof a, s->range->flows.links_used),
              range, s->ui->applied ? ", as suggested" : "");
 }

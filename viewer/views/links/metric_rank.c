@@ -250,7 +250,8 @@ void metric_rank_layout(struct stage *s, struct box panel)
         .places = place_of(s, f->ranked_count)};
     if (!f->ranked_count || f->ranked_metric != s->ui->metric || axis.plot.h < 40) {
         if (axis.plot.h >= 40)
-            piece_empty(s, axis.plot, "Nothing to rank", NULL);
+            piece_empty(s, axis.plot, "Nothing to rank",
+                        links_measured_only(s) ? "No messages are known, only counters." : NULL);
         return;
     }
     ticks(s, &axis);

@@ -9,18 +9,24 @@ struct links_drawing {
     uint64_t key;
     uint32_t *order; /**< owned; numbers of links */
     uint32_t count, room;
-    int live; /**< as the daemon ranked the newest window; 0: by loads of the visible time */
+    int measured; /**< no message is known: by what interfaces counted in the visible time */
+    double mean;  /**< load of those with any, when measured */
+    int live;     /**< as the daemon ranked the newest window; 0: by loads of the visible time */
 };
 
 /** What a link did, in the window or the visible time that the list is of. */
 struct link_figures {
     enum link_state state;
     uint64_t since; /**< window in which the state began; 0: not known */
+    int packets;    /**< load is of packets, not bytes */
     double load, multiple, share, latency, ratio; /**< multiple of the mean; NaN: not known */
 };
 
 /** Order of the list, brought up to date. NULL: no memory */
 const struct links_drawing *links_order(struct stage *stage);
+
+/** Did interfaces count, and no message cross a link? Then loads are what they counted. */
+int links_measured_only(const struct stage *stage);
 
 void link_figures(const struct stage *stage, int live, uint32_t link, struct link_figures *out);
 
