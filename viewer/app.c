@@ -216,6 +216,8 @@ static void ask_suggestion(struct app *a, enum suggestion_kind kind)
     char *asked = kind == SUGGEST_MAPPING
                       ? ui_remap_argument(&a->ui, a->model, argument, sizeof argument)
                       : ui_reroute_argument(&a->ui, a->model, argument, sizeof argument);
+    if (a->model->network.suggestions[kind].waiting)
+        return; /* one search at a time; it can be given up */
     if (!asked) {
         snprintf(a->ui.notice, sizeof a->ui.notice, "the selected ranks are too many to be named");
         a->ui.notice_until_ms = now_ms() + 5000;

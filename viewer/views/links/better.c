@@ -101,9 +101,10 @@ static void outcome(const struct stage *s, struct box box, enum suggestion_kind 
     const struct suggestion *g = &s->model->network.suggestions[kind];
     char text[FORMAT_ROOM];
     if (g->waiting && !g->ready) {
-        scene_textf(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, 0, t->second, "searching, %s",
-                    format_share(text, sizeof text, g->progress));
-        widget_bar(&s->brush, (struct box){box.x, box.y + 20, box.w, 6}, g->progress, t->accent);
+        double w = button(s, box.x, box.y - 2, "Give up", COMMAND_DISCARD, kind);
+        scene_textf(s->brush.scene, box.x + w + 4, box.y + 2, box.w - w - 4, TEXT_SMALL, 0,
+                    t->second, "searching, %s", format_share(text, sizeof text, g->progress));
+        widget_bar(&s->brush, (struct box){box.x, box.y + 30, box.w, 6}, g->progress, t->accent);
     } else if (g->error) {
         scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, t->bad, 3, g->error_text);
     } else if (g->ready) {
