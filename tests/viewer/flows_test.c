@@ -206,6 +206,32 @@ static void without_topology_nothing_is_carried(void **state)
     close_bed(&b);
 }
 
+static void views_of_other_things_need_no_sums(void **state)
+{
+    struct bed b;
+    (void)state;
+    open_bed(&b, "torus:4,4", 2, 3);
+    uint64_t bytes = b.range.flows.bytes;
+    assert_true(bytes > 0);
+    b.ui.view = VIEW_LIVE;
+    update(&b);
+    assert_int_equal(b.range.flows.link_count, 0);
+    assert_int_equal(b.range.flows.route_count, 0);
+    assert_int_equal(update(&b), 0);
+    ui_select(&b.ui, (struct selection){SELECT_LINK, b.net.hot, 0});
+    assert_int_equal(update(&b), 1);
+    assert_int_equal(b.range.flows.bytes, bytes);
+    assert_as_plain(&b, b.model->network.seats);
+    assert_true(b.range.flows.selected_routes > 0);
+    ui_select(&b.ui, (struct selection){0});
+    update(&b);
+    assert_int_equal(b.range.flows.bytes, 0);
+    b.ui.view = VIEW_LINKS;
+    update(&b);
+    assert_int_equal(b.range.flows.bytes, bytes);
+    close_bed(&b);
+}
+
 /* ---- suggestions -------------------------------------------------------------------------------
  */
 
@@ -443,6 +469,7 @@ int main(void)
         cmocka_unit_test(a_part_of_the_time_has_its_own_loads),
         cmocka_unit_test(ranks_that_move_take_their_messages_along),
         cmocka_unit_test(without_topology_nothing_is_carried),
+        cmocka_unit_test(views_of_other_things_need_no_sums),
         cmocka_unit_test(a_suggested_mapping_is_applied_and_undone),
         cmocka_unit_test(suggested_routes_unload_the_hot_link),
         cmocka_unit_test(a_link_selects_its_routes_and_their_ranks),

@@ -319,8 +319,9 @@ int flows_update(struct flows *f, const struct model *m, const struct range *r, 
     int same_ways = was->known && was->network == now.network && was->applied == now.applied &&
                     !memcmp(was->suggestions, now.suggestions, sizeof now.suggestions) &&
                     !strcmp(w->job, m->job);
-    if (same_ways && was->sums == now.sums && was->ranks == now.ranks)
+    if (same_ways && was->sums == now.sums && was->ranks == now.ranks && !w->resting)
         return 0;
+    w->resting = 0;
     int error = 0;
     f->applied = applied;
     if (n->topology && r->valid)
@@ -336,6 +337,16 @@ int flows_update(struct flows *f, const struct model *m, const struct range *r, 
     w->marked.known = 0;
     f->version++;
     return error ? error : 1;
+}
+
+void flows_rest(struct flows *f)
+{
+    if (!f->work || f->work->resting)
+        return;
+    figures_clear(f);
+    f->work->resting = 1;
+    f->work->marked.known = 0;
+    f->version++;
 }
 
 /* ---- asking ------------------------------------------------------------------------------------

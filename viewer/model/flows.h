@@ -124,6 +124,9 @@ struct range;
 int flows_update(struct flows *flows, const struct model *model, const struct range *range,
                  unsigned applied);
 
+/** Nobody looks: forget the figures, but not the ways of the pairs, until the next update. */
+void flows_rest(struct flows *flows);
+
 void flows_finish(struct flows *flows);
 
 /** What is selected, for the marks. */

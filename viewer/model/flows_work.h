@@ -30,6 +30,7 @@ struct flow_work {
     struct flow_origin origin;
     struct flow_marked marked;
     char job[65];
+    int resting; /**< the figures were forgotten */
 
     uint64_t ranked_version; /**< of the flows that were ranked */
     int ranked;

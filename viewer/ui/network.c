@@ -64,6 +64,14 @@ static int pick(struct ui *ui, const struct model *m, struct flow_pick *out)
     return 0;
 }
 
+/* With very many pairs they cost some milliseconds a frame, which other views need not spend. */
+static int needs_flows(const struct ui *ui)
+{
+    enum select_kind kind = ui->selection.kind;
+    return ui->view >= VIEW_LINKS || kind == SELECT_LINK || kind == SELECT_ROUTE ||
+           kind == SELECT_VERTEX;
+}
+
 int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
 {
     struct flow_pick picked;
@@ -71,6 +79,10 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
         if (!m->network.suggestions[k].ready)
             ui->applied &= ~(1u << k);
     ui->flows = &range->flows;
+    if (!needs_flows(ui)) {
+        flows_rest(&range->flows);
+        return 0;
+    }
     int changed = flows_update(&range->flows, m, range, ui->applied);
     if (changed < 0 || pick(ui, m, &picked) < 0)
         return -ENOMEM;

@@ -22,7 +22,7 @@ enum view_id {
     VIEW_CALLS,
     VIEW_NODES,
     VIEW_JOBS,
-    VIEW_LINKS,
+    VIEW_LINKS, /**< it and those behind it are of the network */
     VIEWS
 };
 
@@ -235,7 +235,8 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
 /** Free what it owns. */
 void ui_finish(struct ui *ui);
 
-/** Compute what the network carries in the visible time (range.flows), and mark there what filter and
+/** Compute what the network carries in the visible time (range.flows), where the view or the selection is of
+ * the network, and mark there what filter and
  * selection mean. After range_update(), before a layout. @return 1 when something changed, 0, -ENOMEM */
 int ui_update_flows(struct ui *ui, const struct model *model, struct range *range);
 
