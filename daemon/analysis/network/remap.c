@@ -15,7 +15,9 @@
  * the margin for a machine that is less at rest. */
 #define WORK_A_SECOND 1.9e9
 
-#define EVEN (1 + 1e-12) /* rounding must not hide that the bound is reached */
+/* Rounding must not hide that the bound is reached, nor look like a gain. */
+#define EVEN (1 + 1e-12)
+#define LESS (1 - 1e-12)
 
 /* ---- measures ------------------------------------------------------------------- */
 
@@ -85,7 +87,7 @@ void remap_offer(struct remap *r, const uint32_t *slots)
         cost = remap_search_cost(&r->search, slots);
         r->work += 20ull * r->graph.first[r->graph.processes];
     }
-    if (cost < r->best_cost || (cost == r->best_cost && hop_bytes < r->best_hop_bytes))
+    if (cost < r->best_cost * LESS || (cost == r->best_cost && hop_bytes < r->best_hop_bytes))
         keep(r, slots, cost, hop_bytes);
 }
 
