@@ -125,12 +125,13 @@ static struct outcome run(const struct remap_problem *problem)
     check_seats(problem, seats);
     const struct measures plain = plain_measures(problem, seats);
     assert_true(nearly(best.hop_bytes, plain.hop_bytes));
-    assert_true(nearly(best.max_link, plain.max_link));
+    if (best.max_link < 0x1p60) /* where the others' integers end */
+        assert_true(nearly(best.max_link, plain.max_link));
     out.given = remap_objective(remap, &given);
     out.reached = remap_objective(remap, &best);
     out.bound = remap_bound(remap, &out.optimal);
     assert_true(isfinite(out.reached) && isfinite(out.bound));
-    if (problem->nodes == NULL && problem->objective != REMAP_INTER_NODE)
+    if (problem->objective == REMAP_HOP_BYTES)
         assert_true(nearly(out.reached, plain_objective(problem, &plain)));
     assert_true(out.reached <= out.given);
     assert_true(out.bound <= out.reached * (1 + 1e-9));
