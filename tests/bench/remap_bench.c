@@ -1,0 +1,439 @@
+/* Better mappings: what is gained, how long that takes, and what Scotch's static mapping gains.
+ *
+ *   remap_bench [--time SECONDS] [--seed N] [NAME ...]
+ *
+ * NAME is a recorded job (tests/data/par-comm-data/hopbyte); default: those that there is a figure to reach for,
+ * and others of the same kind. Printed for each, in percent less hop-bytes than the mapping that was recorded: ours, the
+ * lower bound, the figure to reach, and Scotch's; "ratio" is our hop-bytes over Scotch's, below 1: ours are fewer. CPU
+ * time, in seconds. Then a stencil on 8,192 nodes, in 5 seconds; bytes between nodes against METIS k-way; and the most
+ * loaded link.
+ *
+ * Scotch gets the same graph (bytes of both directions, scaled to 31 bits), a torus, or a mesh, of the same shape
+ * (dragonfly tiers and shapes with both: its decomposition of the network's graph, archBuild2), strategy "quality"
+ * and no imbalance allowed. It may still leave more processes on a node than there are seats: those that are too many, in
+ * the order of their number, go one by one to the nearest node that has a seat left, which costs it little. Its time is
+ * that of SCOTCH_graphMap alone. */
+#include "tests/daemon/analysis/network/recorded_jobs.h"
+
+#include "tests/daemon/analysis/network/networks.h"
+
+#include <metis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef HAVE_SCOTCH
+#include <scotch/scotch.h>
+#endif
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct outcome {
+    double given, reached, bound, seconds, longest;
+    bool optimal;
+};
+
+static struct outcome run(const struct remap_problem *problem)
+{
+    struct outcome out = {0};
+    struct remap_measures given, best;
+    struct remap *remap;
+    char why[128];
+    const double begin = seconds();
+    if (remap_create(&remap, problem, why, sizeof(why)) != 0) {
+        fprintf(stderr, "remap_bench: %s\n", why);
+        exit(1);
+    }
+    for (double last = seconds(), now; remap_step(remap) < 1; last = now) {
+        now = seconds();
+        out.longest = now - last > out.longest ? now - last : out.longest;
+    }
+    out.seconds = seconds() - begin;
+    remap_given(remap, &given);
+    remap_best(remap, &best);
+    out.bound = remap_bound(remap, &out.optimal);
+    out.given = remap_objective(remap, &given);
+    out.reached = remap_objective(remap, &best);
+    remap_destroy(remap);
+    return out;
+}
+
+/* ---- the graph, for others ------------------------------------------------------ */
+
+struct graph {
+    int32_t vertices, *first, *partner, *weight;
+};
+
+struct end {
+    uint32_t from, to;
+    double bytes;
+};
+
+static int compare_ends(const void *a, const void *b)
+{
+    const struct end *one = a, *other = b;
+    if (one->from != other->from)
+        return one->from < other->from ? -1 : 1;
+    return one->to < other->to ? -1 : one->to > other->to;
+}
+
+static struct graph make_graph(const struct remap_problem *problem)
+{
+    const size_t room = 2 * problem->edge_count + 1;
+    struct graph g = {(int32_t)problem->processes, calloc(problem->processes + 1u, 4),
+                      calloc(room, 4), calloc(room, 4)};
+    struct end *ends = calloc(room, sizeof(*ends));
+    size_t count = 0, kept = 0;
+    double sum = 0;
+    for (size_t i = 0; i < problem->edge_count; i++) {
+        const struct remap_edge *e = &problem->edges[i];
+        if (e->from == e->to)
+            continue;
+        ends[count++] = (struct end){e->from, e->to, (double)e->bytes};
+        ends[count++] = (struct end){e->to, e->from, (double)e->bytes};
+        sum += 2 * (double)e->bytes;
+    }
+    qsort(ends, count, sizeof(*ends), compare_ends);
+    for (size_t i = 0; i < count; i++)
+        if (kept > 0 && compare_ends(&ends[kept - 1], &ends[i]) == 0)
+            ends[kept - 1].bytes += ends[i].bytes;
+        else
+            ends[kept++] = ends[i];
+    for (size_t i = 0; i < kept; i++) {
+        g.first[ends[i].from + 1]++;
+        g.partner[i] = (int32_t)ends[i].to;
+        g.weight[i] = 1 + (int32_t)(ends[i].bytes / sum * 5e8);
+    }
+    for (uint32_t p = 0; p < problem->processes; p++)
+        g.first[p + 1] += g.first[p];
+    free(ends);
+    return g;
+}
+
+static void graph_finish(struct graph *g)
+{
+    free(g->first);
+    free(g->partner);
+    free(g->weight);
+}
+
+static double hop_bytes(const struct remap_problem *problem, const uint32_t *seats)
+{
+    double sum = 0;
+    for (size_t i = 0; i < problem->edge_count; i++)
+        sum += (double)problem->edges[i].bytes * topology_distance(problem->topology,
+                                                                   seats[problem->edges[i].from],
+                                                                   seats[problem->edges[i].to]);
+    return sum;
+}
+
+/* ---- Scotch --------------------------------------------------------------------- */
+
+/* Whoever has no seat on its node goes to the nearest that has one left. */
+static void seat(const struct remap_problem *problem, uint32_t *seats)
+{
+    const uint32_t vertices = topology_vertices(problem->topology);
+    uint32_t *room = calloc(vertices, sizeof(*room));
+    bool *late = calloc(problem->processes, sizeof(*late));
+    for (uint32_t p = 0; p < problem->processes; p++)
+        room[problem->seats[p]]++;
+    for (uint32_t p = 0; p < problem->processes; p++) {
+        late[p] = room[seats[p]] == 0;
+        room[seats[p]] -= !late[p];
+    }
+    for (uint32_t p = 0; p < problem->processes; p++) {
+        uint32_t best = UINT32_MAX, nearest = 0;
+        for (uint32_t v = 0; late[p] && v < vertices; v++) {
+            const uint32_t d =
+                room[v] ? topology_distance(problem->topology, seats[p], v) : UINT32_MAX;
+            nearest = d < best ? v : nearest;
+            best = d < best ? d : best;
+        }
+        if (late[p]) {
+            seats[p] = nearest;
+            room[nearest]--;
+        }
+    }
+    free(room);
+    free(late);
+}
+
+#ifdef HAVE_SCOTCH
+/* Any network: nodes linked where their distance is least, and only those that are in use. */
+static int arch_of_graph(SCOTCH_Arch *arch, SCOTCH_Graph *nodes,
+                         const struct remap_problem *problem, uint32_t *vertex, int32_t *count)
+{
+    const uint32_t vertices = topology_nodes(problem->topology);
+    uint32_t *room = calloc(vertices, sizeof(*room));
+    for (uint32_t p = 0; p < problem->processes; p++)
+        room[problem->seats[p]]++;
+    *count = 0;
+    for (uint32_t v = 0; v < vertices; v++)
+        if (room[v])
+            vertex[(*count)++] = v;
+    const int32_t m = *count;
+    SCOTCH_Num *first = malloc(((size_t)m + 1) * sizeof(*first));
+    SCOTCH_Num *ends = malloc((size_t)m * (size_t)m * sizeof(*ends)), end = 0;
+    SCOTCH_Num *apart = malloc((size_t)m * (size_t)m * sizeof(*apart));
+    /* complete, with distances as lengths, if it is small: else a job's nodes might not be connected */
+    for (int32_t a = 0; a < m; a++) {
+        first[a] = end;
+        for (int32_t b = 0; b < m; b++) {
+            const uint32_t d = topology_distance(problem->topology, vertex[a], vertex[b]);
+            if (a == b || (m > 256 && d > 1 && (uint32_t)abs(a - b) > 1))
+                continue;
+            apart[end] = (SCOTCH_Num)d;
+            ends[end++] = b;
+        }
+    }
+    first[m] = end;
+    free(room);
+    SCOTCH_graphInit(nodes);
+    return SCOTCH_graphBuild(nodes, 0, m, first, NULL, NULL, NULL, end, ends, apart) != 0 ||
+           SCOTCH_archBuild2(arch, nodes, m, NULL) != 0;
+}
+
+static bool same_connection(const struct topology_spec *spec, enum topology_connection connection)
+{
+    for (uint32_t d = 0; d < spec->dimension_count; d++)
+        if (spec->dimensions[d].connection != connection && spec->dimensions[d].size > 2)
+            return false;
+    return spec->kind == TOPOLOGY_CARTESIAN;
+}
+
+/* Sizes are turned round: Scotch's first dimension varies fastest. @return 0: done */
+static int make_arch(SCOTCH_Arch *arch, SCOTCH_Graph *nodes, const struct remap_problem *problem,
+                     uint32_t *vertex, int32_t *count)
+{
+    const struct topology_spec *spec = topology_spec(problem->topology);
+    SCOTCH_Num sizes[TOPOLOGY_DIMENSIONS];
+    for (uint32_t d = 0; d < spec->dimension_count; d++)
+        sizes[d] = (SCOTCH_Num)spec->dimensions[spec->dimension_count - 1 - d].size;
+    *count = (int32_t)topology_nodes(problem->topology);
+    for (int32_t v = 0; v < *count; v++)
+        vertex[v] = (uint32_t)v;
+    if (same_connection(spec, TOPOLOGY_TORUS) && spec->dimension_count <= 5)
+        return SCOTCH_archTorusX(arch, (SCOTCH_Num)spec->dimension_count, sizes);
+    if (same_connection(spec, TOPOLOGY_MESH) && spec->dimension_count <= 5)
+        return SCOTCH_archMeshX(arch, (SCOTCH_Num)spec->dimension_count, sizes);
+    return arch_of_graph(arch, nodes, problem, vertex, count);
+}
+
+/* @return hop-bytes, below 0: Scotch could not */
+static double scotch(const struct remap_problem *problem, double *time)
+{
+    struct graph g = make_graph(problem);
+    SCOTCH_Graph graph, nodes;
+    SCOTCH_Arch arch;
+    SCOTCH_Strat strategy;
+    uint32_t *vertex = calloc(topology_nodes(problem->topology), sizeof(*vertex));
+    uint32_t *seats = calloc(problem->processes, sizeof(*seats));
+    SCOTCH_Num *part = calloc(problem->processes, sizeof(*part));
+    int32_t count;
+    double reached = -1;
+    SCOTCH_graphInit(&graph);
+    SCOTCH_archInit(&arch);
+    SCOTCH_stratInit(&strategy);
+    SCOTCH_randomSeed(1);
+    if (make_arch(&arch, &nodes, problem, vertex, &count) == 0 &&
+        SCOTCH_graphBuild(&graph, 0, g.vertices, g.first, NULL, NULL, NULL, g.first[g.vertices],
+                          g.partner, g.weight) == 0 &&
+        SCOTCH_stratGraphMapBuild(&strategy, SCOTCH_STRATQUALITY, count, 0.0) == 0) {
+        const double begin = seconds();
+        if (SCOTCH_graphMap(&graph, &arch, &strategy, part) == 0) {
+            *time = seconds() - begin;
+            for (uint32_t p = 0; p < problem->processes; p++)
+                seats[p] = vertex[part[p]];
+            seat(problem, seats);
+            reached = hop_bytes(problem, seats);
+        }
+    }
+    SCOTCH_stratExit(&strategy);
+    SCOTCH_archExit(&arch);
+    SCOTCH_graphExit(&graph);
+    free(vertex);
+    free(seats);
+    free(part);
+    graph_finish(&g);
+    return reached;
+}
+#else
+static double scotch(const struct remap_problem *problem, double *time)
+{
+    (void)problem;
+    *time = 0;
+    return -1;
+}
+#endif
+
+/* ---- what is printed ------------------------------------------------------------ */
+
+struct target {
+    const char *name;
+    double percent; /* 0: none */
+};
+
+static void print_job(const char *name, const struct remap_problem *problem, double percent)
+{
+    double time = 0;
+    const struct outcome out = run(problem);
+    const double theirs = scotch(problem, &time);
+    printf("%-26s %7.2f %7.2f%s", name, 100 * (1 - out.reached / out.given),
+           100 * (1 - out.bound / out.given), out.optimal ? "*" : " ");
+    if (percent > 0)
+        printf(" %7.2f", percent);
+    else
+        printf("       -");
+    if (theirs >= 0)
+        printf(" %7.2f %6.3f", 100 * (1 - theirs / out.given), out.reached / theirs);
+    else
+        printf("       -      -");
+    printf(" %6.2f %6.2f %5.0f\n", out.seconds, time, 1e3 * out.longest);
+    fflush(stdout);
+}
+
+static void print_recorded(const struct target *target, double effort, uint64_t seed)
+{
+    struct recorded_job job;
+    recorded_job(&job, target->name);
+    job.problem.effort = effort;
+    job.problem.seed = seed;
+    print_job(target->name, &job.problem, target->percent);
+    recorded_job_finish(&job);
+}
+
+/* 32 x 16 x 16 processes, not periodic, numbered at random, on 8 x 4 x 8 x 16 x 2. */
+static void print_stencil(uint64_t seed)
+{
+    const uint32_t n = 8192, size[3] = {32, 16, 16}, stride[3] = {256, 16, 1};
+    struct remap_edge *edges = calloc(6 * n, sizeof(*edges));
+    uint32_t *seats = calloc(n, sizeof(*seats));
+    struct topology *topology = network_short("torus:8,4,8,16,2");
+    size_t count = 0;
+    uint64_t random = 1;
+    for (uint32_t p = 0; p < n; p++)
+        seats[p] = p;
+    for (uint32_t p = n; p > 1; p--) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const uint32_t k = (uint32_t)((random >> 32) * p >> 32), swap = seats[p - 1];
+        seats[p - 1] = seats[k];
+        seats[k] = swap;
+    }
+    for (uint32_t p = 0; p < n; p++)
+        for (uint32_t a = 0; a < 3; a++)
+            if (p / stride[a] % size[a] + 1 < size[a]) {
+                edges[count++] = (struct remap_edge){p, p + stride[a], 1000 << a, 1};
+                edges[count++] = (struct remap_edge){p + stride[a], p, 1000 << a, 1};
+            }
+    struct remap_problem problem = {.topology = topology,
+                                    .processes = n,
+                                    .seats = seats,
+                                    .edges = edges,
+                                    .edge_count = count,
+                                    .effort = 5,
+                                    .seed = seed};
+    print_job("stencil of 8192, 5 s", &problem, 0);
+    for (size_t i = 0; i < count; i++) { /* the same, without an order that could be found out */
+        edges[i].from = seats[edges[i].from];
+        edges[i].to = seats[edges[i].to];
+    }
+    print_job("renumbered, 5 s", &problem, 0);
+    free(edges);
+    free(seats);
+    topology_destroy(topology);
+}
+
+/* Cut of METIS k-way, at the balance that it comes to, and ours at exact balance. */
+static void print_inter_node(const char *name, double effort)
+{
+    struct recorded_job job;
+    recorded_job(&job, name);
+    job.problem.objective = REMAP_INTER_NODE;
+    job.problem.effort = effort;
+    const struct outcome out = run(&job.problem);
+    struct graph g = make_graph(&job.problem);
+    idx_t one = 1, parts = (idx_t)topology_nodes(job.topology), cut = 0;
+    idx_t *part = calloc(job.problem.processes, sizeof(*part));
+    idx_t options[METIS_NOPTIONS];
+    double bytes = 0;
+    METIS_SetDefaultOptions(options);
+    options[METIS_OPTION_UFACTOR] = 1;
+    METIS_PartGraphKway(&g.vertices, &one, g.first, g.partner, NULL, NULL, g.weight, &parts, NULL,
+                        NULL, options, &cut, part);
+    for (size_t i = 0; i < job.problem.edge_count; i++) {
+        const struct remap_edge *e = &job.problem.edges[i];
+        bytes += part[e->from] != part[e->to] ? (double)e->bytes : 0;
+    }
+    printf("%-26s %7.2f %7.2f%s %15.2f %6.3f %6.2f\n", name, 100 * (1 - out.reached / out.given),
+           100 * (1 - out.bound / out.given), out.optimal ? "*" : " ",
+           100 * (1 - bytes / out.given), out.reached / bytes, out.seconds);
+    free(part);
+    graph_finish(&g);
+    recorded_job_finish(&job);
+}
+
+static void print_max_link(const char *name, double effort)
+{
+    struct recorded_job job;
+    recorded_job(&job, name);
+    job.problem.objective = REMAP_MAX_LINK;
+    job.problem.effort = effort;
+    const struct outcome out = run(&job.problem);
+    printf("%-26s %7.2f %7.2f%s %6.2f\n", name, 100 * (1 - out.reached / out.given),
+           100 * (1 - out.bound / out.given), out.optimal ? "*" : " ", out.seconds);
+    recorded_job_finish(&job);
+}
+
+static void print_all(double effort, uint64_t seed)
+{
+    const struct target targets[] = {
+        {"MiniMD_Mira_n2048_c1_s1", 72.28}, {"MiniMD_Mira_n1024_c1_w", 44.06},
+        {"MiniMD_Vesta_n512_c1_w", 36.88},  {"MiniMD_Vesta_n256_c1_w", 25.73},
+        {"MiniAMR_Vesta_n512_c1_s2", 33.4}, {"MiniAMR_Vesta_n256_c1_s2", 37.7},
+        {"MiniAMR_Vesta_n128_c1_s2", 0},    {"MiniAMR_Vesta_n64_c1_s2", 0},
+        {"MiniAMR_Vesta_n32_c1_s2", 0},     {"MiniMD_Vesta_n128_c16_w", 0},
+        {"MiniMD_Vesta_n128_c1_w", 0},      {"MiniMD_Vesta_n64_c1_w", 0},
+        {"IMB-MPI1_Vesta_n32_c16", 0},      {"IMB-MPI1_Vesta_n32_c1", 0},
+        {"MiniAMR_Theta_n512_c1_s2", 0},    {"MiniAMR_Theta_n256_c1_s2", 0},
+        {"MiniAMR_Theta_n128_c1_s2", 0},    {"MiniMD_Theta_n256_c1_w", 0},
+        {"MiniMD_Theta_n128_c1_w", 0},      {"MiniMD_Theta_n64_c1_w", 0},
+    };
+    printf("percent less hop-bytes         ours   bound  target  Scotch  ratio    CPU  their "
+           "longest step, ms\n");
+    for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++)
+        print_recorded(&targets[i], effort, seed);
+    print_stencil(seed);
+    printf("\nbytes between nodes            ours   bound     METIS k-way  ratio    CPU\n");
+    print_inter_node("MiniMD_Vesta_n128_c16_w", effort);
+    print_inter_node("IMB-MPI1_Vesta_n32_c16", effort);
+    printf("\nthe most loaded link           ours   bound    CPU\n");
+    print_max_link("MiniMD_Vesta_n256_c1_w", effort);
+    print_max_link("MiniAMR_Vesta_n512_c1_s2", effort);
+    print_max_link("MiniMD_Mira_n2048_c1_s1", effort);
+}
+
+int main(int argc, char **argv)
+{
+    double effort = 2;
+    uint64_t seed = 1;
+    int i = 1;
+    for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+        if (strcmp(argv[i], "--time") == 0)
+            effort = atof(argv[i + 1]);
+        else
+            seed = strtoull(argv[i + 1], NULL, 10);
+    }
+    if (i == argc)
+        print_all(effort, seed);
+    for (; i < argc; i++) {
+        const struct target target = {argv[i], 0};
+        print_recorded(&target, effort, seed);
+    }
+    return 0;
+}
