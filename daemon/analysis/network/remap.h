@@ -6,18 +6,20 @@
  *   max-link    bytes over the most loaded directed link; of equal ones the mapping with fewer hop-bytes
  *   inter-node  bytes, or messages, between processes on different nodes: graph partitioning
  *
- * A portfolio of starts (the given mapping; halving the network against METIS' bisection of the processes;
- * processes that form a grid, digit by digit along the dimensions; 000, Algorithm 1) is improved by exchanges of
- * two processes, first downhill, then by annealing at low temperature, from the best start. Where there are few
- * selected processes, all their permutations are tried instead. What comes out is never worse than what was given.
+ * A portfolio of starts (the given mapping; processes that form a grid, embedded digit by digit along the dimensions;
+ * others, laid out on a mesh first; halving the network against METIS' bisection of the processes; for inter-node METIS'
+ * k-way and recursive parts) is improved by exchanges of two processes, first downhill, then by annealing at low
+ * temperature, from the best start and from others. Where few processes are selected, all their permutations are tried
+ * instead. What comes out is never worse than what was given.
  *
  * Work is counted, not timed: the same problem, seed and effort give the same mapping, on every machine that has the
  * same METIS. It ends early when the lower bound is reached.
  *
  * Bytes and messages are added up in double: sums that go beyond 2^53 lose their last digits, and never overflow.
  *
- * Memory: 200 bytes a process, 60 bytes an edge, 16 bytes a link of the network for max-link (which also keeps all
- * routes of the present mapping: 4 bytes a hop), and 4 bytes a pair of seats up to REMAP_MOST_TABLE vertices in use.
+ * Memory: about 350 bytes a process and 100 an edge while it works; up to 256 MB of tables of costs, 8 bytes for each
+ * process and coordinate; 8 bytes a link of the network; and where distance is no sum over dimensions 2 bytes for each
+ * pair of up to REMAP_MOST_TABLE vertices in use (beyond that it is asked for, and slow).
  *
  * METIS seeds and draws from rand(), and while it works catches SIGTERM and SIGABRT for the whole process by
  * handlers of its own, that only bear a signal on the thread that METIS runs on. So remap_step() of two searches must
@@ -93,8 +95,8 @@ int remap_create(struct remap **out, const struct remap_problem *problem, char *
 /** NULL is fine. */
 void remap_destroy(struct remap *remap);
 
-/** A bounded piece of the work, at most about 20 ms on one core (longer with more than about 10^5 edges: one
- *  bisection by METIS is one piece). Starts for which there is no memory are left out.
+/** A bounded piece of the work, about 10 ms on one core (longer with more than about 10^5 edges: one bisection by METIS
+ *  is one piece, and all its parts at once are for inter-node). Starts for which there is no memory are left out.
  *  @return progress, 0 to 1; 1: there is nothing more to do */
 double remap_step(struct remap *remap);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define FIRST_HOT 0.17 /* temperature to begin with, as a share of what a process exchanges */
+#define FRESH_HOT 0.2  /* likewise, of starts that were not annealed yet */
 #define COLD 0.2       /* the last, as a share of that */
 #define TRIES 6000u    /* exchanges to weigh for each process in one annealing */
 #define WORK_TRY 75u   /* nanoseconds that one takes */
@@ -278,10 +279,9 @@ static struct remap_start *choose(struct remap *r)
 static void begin_run(struct remap *r)
 {
     struct remap_start *start = choose(r);
-    const double fresh[3] = {0.2, 0.24, 0.22}; /* what melts depends on the graph */
     const uint64_t left = r->stage_end - r->work;
     uint64_t length = (uint64_t)r->movable_count * TRIES * WORK_TRY;
-    const uint64_t least = r->limit / (start->tried ? 60 : 30);
+    const uint64_t least = r->limit / (start->tried || r->runs == 0 ? 24 : 5);
     if (length < least)
         length = least;
     if (2 * length > left)
@@ -289,9 +289,8 @@ static void begin_run(struct remap *r)
     const uint64_t before = r->search.work;
     remap_search_load(&r->search, start->slots);
     r->work += r->search.work - before;
-    r->run = (struct remap_run){start->cost, start->tried ? r->hot : fresh[r->runs / 3 % 3],
-                                length,      0,
-                                false,       !start->tried};
+    r->run = (struct remap_run){start->cost,  start->tried ? r->hot : FRESH_HOT, length, 0, false,
+                                !start->tried};
     start->tried = true;
     r->runs++;
 }
