@@ -176,7 +176,7 @@ static int split(struct remap *r)
             sizes[s] = r->places.first[s + 1] - r->places.first[s];
         const struct remap_split s = {
             &r->graph, members, n, sizes, parts, r->made % 2 == 0, (uint32_t)r->seed + r->made};
-        r->work += remap_split_work(&s) * (1 + (uint64_t)log2(parts)) / 2;
+        r->work += remap_split_work(&s) * (1 + (uint64_t)log2(parts)) * 5 / 2;
         rc = remap_split(&s, part, index);
         for (uint32_t k = 0; rc == 0 && k < parts; k++)
             sizes[k] = r->places.first[k];

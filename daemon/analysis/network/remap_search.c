@@ -7,6 +7,7 @@
 
 /* Work: relative to each other as measured by remap_bench. */
 #define WORK_TRY 50u      /* choosing an exchange */
+#define WORK_FAR 110u     /* and more when tables do not fit the cache */
 #define WORK_DIMENSION 4u /* weighing it, each dimension */
 #define WORK_PARTNER 12u  /* or each partner */
 #define WORK_UPDATE 7u    /* a partner's table after an exchange, each dimension that changes */
@@ -150,9 +151,25 @@ static uint64_t weighing(const struct remap_search *search, uint32_t p, uint32_t
 {
     const uint32_t *first = search->graph->first;
     const uint32_t ends = first[p + 1] - first[p] + first[q + 1] - first[q];
+    const bool large =
+        (size_t)search->places->width * search->graph->processes > (1u << 17); /* 1 MB */
     if (search->table != NULL)
-        return WORK_TRY + WORK_DIMENSION * search->places->dimension_count;
+        return WORK_TRY + (large ? WORK_FAR : 0) + WORK_DIMENSION * search->places->dimension_count;
     return WORK_TRY + 2 * (uint64_t)WORK_PARTNER * ends * (search->places->dimension_count + 1);
+}
+
+/* Along a dimension that is all to all only what it left and where it came to are worth another amount. */
+static void update_two(struct remap_search *search, uint32_t process,
+                       const struct remap_dimension *dimension, uint32_t from, uint32_t to)
+{
+    const struct remap_graph *graph = search->graph;
+    for (uint32_t i = graph->first[process]; i < graph->first[process + 1]; i++) {
+        double *table = table_of(search, graph->partners[i].process) + dimension->offset;
+        const double weight = graph->partners[i].weight * dimension->scale;
+        table[from] += weight;
+        table[to] -= weight;
+    }
+    search->work += (uint64_t)(graph->first[process + 1] - graph->first[process]) * 2 * WORK_UPDATE;
 }
 
 /* A partner moved from one spot to another. */
@@ -165,6 +182,10 @@ static void update_tables(struct remap_search *search, uint32_t process, uint32_
         const struct remap_dimension *dimension = &places->dimensions[d];
         if (from[d] == to[d])
             continue;
+        if (dimension->connection == TOPOLOGY_ALL) {
+            update_two(search, process, dimension, from[d], to[d]);
+            continue;
+        }
         const double *before = dimension->step + (size_t)from[d] * dimension->size;
         const double *after = dimension->step + (size_t)to[d] * dimension->size;
         double change[REMAP_MOST_SIZE];
