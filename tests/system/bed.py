@@ -154,6 +154,13 @@ class Bed:
             subprocess.run([*prefix, 'tc', 'qdisc', 'replace' if megabits else 'del', 'dev', device, 'root', *words],
                            check=True)
 
+    def line_bandwidth(self, megabits):
+        """From now on each link of the line carries at most so much a second, each way."""
+        for i, name in enumerate(self.names):
+            for device in ['left'] * (i > 0) + ['right'] * (i + 1 < self.count):
+                self.inside(name, 'tc', 'qdisc', 'replace', 'dev', device, 'root', 'tbf', 'rate', f'{megabits}mbit',
+                            'burst', '128kb', 'limit', '2mb')
+
     def _remote_shell(self):
         """A program that launchers use in place of ssh: <it> [options] host command..."""
         self.remote_shell = os.path.join(self.dir, 'rsh')
@@ -185,8 +192,10 @@ exec nsenter -t "$(cat {self.dir}/"$host")" {' '.join(self._spaces())} -w"$PWD" 
         return {name: found for name in self.names
                 if (found := self.on(name, 'sh', '-c', 'ls /dev/shm | grep ^holter').finish().out)}
 
-    def openmpi(self, slots=8):
-        """Words of mpirun for these hosts."""
+    def openmpi(self, slots=8, placing=('--map-by', 'node')):
+        """Words of mpirun for these hosts.
+
+        placing: those that say which rank goes where."""
         network = LINE if self.line else NETWORK
         hostfile = os.path.join(self.dir, 'hostfile')
         with open(hostfile, 'w', encoding='utf-8') as f:
@@ -194,7 +203,7 @@ exec nsenter -t "$(cat {self.dir}/"$host")" {' '.join(self._spaces())} -w"$PWD" 
         return [lab.installed('mpirun.openmpi'), '--mca', 'plm_rsh_agent', self.remote_shell, '--mca', 'pml', 'ob1',
                 '--mca', 'btl', 'tcp,self', '--mca', 'btl_tcp_if_include', f'{network}.0/24', '--mca',
                 'oob_tcp_if_include', f'{NETWORK}.0/24', '--mca', 'mpi_yield_when_idle', '1', '--hostfile', hostfile,
-                '--map-by', 'node']
+                *placing]
 
     def mpich(self, per_host=1):
         hostfile = os.path.join(self.dir, 'hosts.mpich')

@@ -20,6 +20,7 @@ BYTES, PAUSE = 512 << 10, 20000  # of a message; microseconds between steps: som
 WINDOW = '500ms'
 WINDOWS = 16   # compared
 UNKNOWN = (1 << 64) - 1
+STATES = ['idle', 'busy', 'hot', 'congested']
 NEAR = (0.95, 1.10)  # measured by modelled
 
 SINK = '''
@@ -49,6 +50,7 @@ class Links:
         self.tap = place.tap('--until-end', '--topic', 'topology,links')
         self.at, self.rest = 0, b''
         self.names, self.windows, self.seats, self.interfaces = [], {}, {}, set()
+        self.routes = []  # of the newest window
 
     def read(self):
         while data := os.pread(self.tap.out_file.fileno(), 1 << 20, self.at):
@@ -65,6 +67,7 @@ class Links:
         else:
             self.windows[message['window']] = {(self.names[r['from']], self.names[r['to']]): r
                                                for r in message['links']}
+            self.routes = message['routes']
             self.interfaces |= {i['name'] for i in message['interfaces']}
 
     def wait(self, condition, what):
