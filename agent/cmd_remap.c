@@ -169,6 +169,15 @@ static int parse(struct remapping *m, int argc, char **argv)
 
 /* ---- the mapping as text ------------------------------------------------- */
 
+/* Numbers of nodes stand for the ranks of a file with one rank a node. Launchers want ranks: those of the nodes in
+ * their order. */
+static int ids_are_nodes(const struct remapping *m)
+{
+    const struct pairs *p = &m->input.pairs;
+    return p->source == PAIRS_HOP_BYTES && m->input.per_node <= 1 && p->processes > 0 &&
+           p->ids[p->processes - 1] < topology_nodes(m->input.network.topology);
+}
+
 /* @return 0, or the exit status, after saying why */
 static int write_mapping(const struct remapping *m, const uint32_t *seats, const char *path)
 {
@@ -176,8 +185,9 @@ static int write_mapping(const struct remapping *m, const uint32_t *seats, const
     struct mapping_seat *list = calloc((size_t)p->processes + 1, sizeof *list);
     char why[300] = "no memory", *text;
     size_t length;
+    int by_position = m->format != MAPPING_PLAIN && ids_are_nodes(m);
     for (uint32_t i = 0; list && i < p->processes; i++)
-        list[i] = (struct mapping_seat){p->ids[i], seats[i]};
+        list[i] = (struct mapping_seat){by_position ? i : p->ids[i], seats[i]};
     int code = list ? mapping_text(&text, &length, m->format, list, p->processes,
                                    m->input.network.topology, m->input.hosts, why, sizeof why)
                     : -ENOMEM;

@@ -18,7 +18,7 @@ REDUCTIONS = [
     ('torus:4,4,4,4,2', 'MiniMD_Vesta_n512_c1_w', 36.88, True),
     ('torus:4,2,4,4,2', 'MiniMD_Vesta_n256_c1_w', 25.73, True),
     ('torus:4,4,4,4,2', 'MiniAMR_Vesta_n512_c1_s2', 33.4, False),
-    ('torus:4,2,4,4,2', 'MiniAMR_Vesta_n256_c1_s2', 37.7, False),
+    ('torus:4,2,4,4,2', 'MiniAMR_Vesta_n256_c1_s2', 37.4, False),
 ]
 ROW = re.compile(r'^(\S+)\s+(\d+)\s+(\d+)\s+(\S+)(?: %)?\s+(\S+)( +optimal)?$', re.MULTILINE)
 
@@ -106,6 +106,9 @@ class Files(unittest.TestCase):
         ranks, nodes = zip(*(map(int, line.split()) for line in self.read('m').splitlines()))
         self.assertEqual(32, len(ranks))
         self.assertEqual(sorted(ranks), sorted(nodes))
+        self.holter('remap', self.path('MiniMD_Theta_n32_c1_w_hopbyte.txt'), '--topology', 'dragonfly:2,12,3,16,4',
+                    '--time', 0, '--format', 'mpich', '-o', self.path('m'))
+        self.assertEqual([f'{rank},' for rank in range(31)] + ['31'], self.read('m').splitlines())
 
     def test_formats_of_launchers(self):
         source = self.hop_bytes('MiniMD_Vesta_n128_c16_w')
