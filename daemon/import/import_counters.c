@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define WINDOW_NS UINT64_C(1000000000)
 #define MOST_WINDOWS 4096u
@@ -433,7 +434,12 @@ static int write_recording(struct counters *c, const char *path, const char *sou
     if (code != 0)
         fault_at(&faults, 0, "%s", import_error(import));
     int closed = import_close(import);
-    return code != 0 ? code : closed;
+    if (code == 0 && closed != 0)
+        fault_at(&faults, 0, "%s", holter_strerror(closed));
+    code = code != 0 ? code : closed;
+    if (code != 0)
+        unlink(path); /* half a job */
+    return code;
 }
 
 /* ---- all -------------------------------------------------------------------------- */

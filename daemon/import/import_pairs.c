@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define WINDOW_NS UINT64_C(1000000000)
 
@@ -98,7 +99,10 @@ static int write_job(const char *path, const struct import_job *job, const struc
     int closed = import_close(import);
     if (code == 0 && closed != 0)
         fault_at(faults, 0, "%s", holter_strerror(closed));
-    return code != 0 ? code : closed;
+    code = code != 0 ? code : closed;
+    if (code != 0)
+        unlink(path); /* half a job */
+    return code;
 }
 
 int import_pairs(const char *path, const char *source, const struct pairs *pairs,
