@@ -1,0 +1,37 @@
+/* The same places and wires as a regular grid in space (002, section 4.3), seen from where the user turned
+ * it. Wires that wrap around are open ends at both borders.
+ *
+ * The grid fits in a ball of radius 1 around the middle of what is in sight; x to the right, y down, z away
+ * from the eye. Pure geometry. */
+#ifndef HOLTER_VIEWER_LAYOUT_LATTICE_H
+#define HOLTER_VIEWER_LAYOUT_LATTICE_H
+
+#include "viewer/layout/projection.h"
+
+struct lattice {
+    const struct projection
+        *projection;   /**< borrowed; its axes are x, y and z as lattice_axes has them */
+    double turn[3][3]; /**< rows: right, down, away */
+    double step;       /**< distance between neighbours */
+};
+
+/** A line in space and how far away its middle is. */
+struct lattice_line {
+    struct projection_line line;
+    double away; /**< -1, near, to 1 */
+};
+
+/** Look at a grid.
+ *  @param projection  the one along the third dimension: across is x, upright is y, depth is z
+ *  @param yaw, pitch  radians; both 0: along z, from the side of the highest coordinate */
+void lattice_look(struct lattice *out, const struct projection *projection, double yaw,
+                  double pitch);
+
+/** Where a place is seen; away as above. */
+void lattice_point(const struct lattice *lattice, uint32_t place, double *x, double *y,
+                   double *away);
+
+/** Both halves of a wire, each from its place. */
+void lattice_lines(const struct lattice *lattice, uint32_t wire, struct lattice_line out[2]);
+
+#endif

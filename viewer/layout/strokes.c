@@ -1,0 +1,201 @@
+#include "viewer/layout/strokes.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void strokes_finish(struct strokes *s)
+{
+    free(s->all);
+    free(s->image.pixels);
+    memset(s, 0, sizeof *s);
+}
+
+void strokes_clear(struct strokes *s)
+{
+    s->count = 0;
+}
+
+void strokes_add(struct strokes *s, const struct stroke *stroke)
+{
+    if (s->count == s->room) {
+        uint32_t room = s->room ? s->room * 2 : 1024;
+        struct stroke *all = realloc(s->all, room * sizeof *all);
+        if (!all)
+            return;
+        s->all = all;
+        s->room = room;
+    }
+    s->all[s->count++] = *stroke;
+}
+
+static int farther(const void *a, const void *b)
+{
+    const struct stroke *p = a, *q = b;
+    return (p->away < q->away) - (p->away > q->away);
+}
+
+void strokes_sort(struct strokes *s)
+{
+    if (s->count)
+        qsort(s->all, s->count, sizeof *s->all, farther);
+}
+
+/* ---- picture -----------------------------------------------------------------------------------
+ */
+
+struct canvas_area {
+    uint32_t *pixels;
+    int w, h;
+};
+
+static void blend(uint32_t *pixel, color_t color, float share)
+{
+    uint32_t a = (uint32_t)(share * (float)((color & 0xff) + 1));
+    uint32_t rgb = color >> 8, d = *pixel, n = 256 - a;
+    uint32_t rb = ((rgb & 0xff00ffu) * a + (d & 0xff00ffu) * n) >> 8 & 0xff00ffu;
+    uint32_t g = ((rgb & 0x00ff00u) * a + (d & 0x00ff00u) * n) >> 8 & 0x00ff00u;
+    *pixel = 0xff000000u | rb | g;
+}
+
+static void put(const struct canvas_area *c, int x, int y, color_t color, float share)
+{
+    if (share > 0 && x >= 0 && y >= 0 && x < c->w && y < c->h)
+        blend(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color, share < 1 ? share : 1);
+}
+
+static void disc(const struct canvas_area *c, float cx, float cy, float radius, color_t color)
+{
+    int x0 = (int)floorf(fmaxf(cx - radius - 1, 0)), x1 = (int)fminf(cx + radius + 2, (float)c->w);
+    int y0 = (int)floorf(fmaxf(cy - radius - 1, 0)), y1 = (int)fminf(cy + radius + 2, (float)c->h);
+    for (int y = y0; y < y1; y++)
+        for (int x = x0; x < x1; x++) {
+            float dx = (float)x + 0.5f - cx, dy = (float)y + 0.5f - cy;
+            put(c, x, y, color, radius + 0.5f - sqrtf(dx * dx + dy * dy));
+        }
+}
+
+/* A line as a row of short cuts across it: where it is rather flat one a column, else one a row. */
+static void line(const struct canvas_area *c, float x0, float y0, float x1, float y1, float width,
+                 color_t color)
+{
+    int steep = fabsf(y1 - y0) > fabsf(x1 - x0);
+    if (steep) {
+        float swap = x0;
+        x0 = y0;
+        y0 = swap;
+        swap = x1;
+        x1 = y1;
+        y1 = swap;
+    }
+    if (x1 < x0) {
+        float swap = x0;
+        x0 = x1;
+        x1 = swap;
+        swap = y0;
+        y0 = y1;
+        y1 = swap;
+    }
+    float length = x1 - x0, slope = length > 0 ? (y1 - y0) / length : 0;
+    float half = width / 2 * sqrtf(1 + slope * slope), most = (float)(steep ? c->h : c->w);
+    int first = (int)floorf(fmaxf(x0, 0)), last = (int)ceilf(fminf(x1, most));
+    for (int at = first; at < last; at++) {
+        float whole = fminf((float)at + 1, x1) - fmaxf((float)at, x0);
+        float middle = y0 + slope * ((float)at + 0.5f - x0), low = middle - half,
+              high = middle + half;
+        if (whole <= 0 || high < 0 || low > (float)(steep ? c->w : c->h))
+            continue;
+        for (int k = (int)floorf(fmaxf(low, 0)); (float)k < high; k++) {
+            if (k >= (steep ? c->w : c->h))
+                break;
+            float share = (fminf(high, (float)k + 1) - fmaxf(low, (float)k)) * whole;
+            put(c, steep ? k : at, steep ? at : k, color, share);
+        }
+    }
+}
+
+static int resize(struct strokes *s, int w, int h)
+{
+    size_t need = (size_t)w * (size_t)h;
+    if (need > s->pixels) {
+        uint32_t *pixels = realloc(s->image.pixels, need * sizeof *pixels);
+        if (!pixels)
+            return -ENOMEM;
+        s->image.pixels = pixels;
+        s->pixels = need;
+    }
+    s->image.w = w;
+    s->image.h = h;
+    return 0;
+}
+
+static uint64_t key_of(const struct strokes *s, struct box box, double scale, color_t ground)
+{
+    const double parts[] = {box.x, box.y, box.w, box.h, scale, ground};
+    uint64_t key = s->count + 1;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        uint64_t bits;
+        memcpy(&bits, &parts[i], sizeof bits);
+        key = (key ^ bits) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
+    }
+    const unsigned char *bytes = (const unsigned char *)s->all;
+    for (size_t i = 0; i + 4 <= s->count * sizeof *s->all; i += 4) {
+        uint32_t word;
+        memcpy(&word, bytes + i, sizeof word);
+        key = (key ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        key ^= key >> 29;
+    }
+    return key ? key : 1;
+}
+
+static void paint(struct strokes *s, struct box box, double scale, color_t ground)
+{
+    struct canvas_area c = {s->image.pixels, s->image.w, s->image.h};
+    size_t count = (size_t)c.w * (size_t)c.h;
+    float k = (float)scale, left = (float)box.x, top = (float)box.y;
+    for (size_t i = 0; i < count; i++)
+        c.pixels[i] = 0xff000000u | ground >> 8;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct stroke *t = &s->all[i];
+        float x0 = (t->x0 - left) * k, y0 = (t->y0 - top) * k, x1 = (t->x1 - left) * k,
+              y1 = (t->y1 - top) * k;
+        if (t->x0 == t->x1 && t->y0 == t->y1)
+            disc(&c, x0, y0, t->width / 2 * k, t->color);
+        else
+            line(&c, x0, y0, x1, y1, t->width * k, t->color);
+    }
+    s->image.version++;
+}
+
+static void draw_items(const struct strokes *s, struct scene *scene)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct stroke *t = &s->all[i];
+        if (t->x0 == t->x1 && t->y0 == t->y1)
+            scene_disc(scene, (double)t->x0, (double)t->y0, (double)t->width / 2, t->color);
+        else
+            scene_line(scene, (double)t->x0, (double)t->y0, (double)t->x1, (double)t->y1,
+                       (double)t->width, t->color);
+    }
+}
+
+void strokes_draw(struct strokes *s, struct scene *scene, struct box box, color_t ground)
+{
+    if (s->count <= STROKES_ITEMS) {
+        draw_items(s, scene);
+        return;
+    }
+    int w = (int)lround(box.w * scene->scale), h = (int)lround(box.h * scene->scale);
+    uint64_t key = key_of(s, box, scene->scale, ground);
+    if (w <= 0 || h <= 0)
+        return;
+    if (key != s->key) {
+        s->key = 0;
+        if (resize(s, w, h) < 0)
+            return;
+        paint(s, box, scene->scale, ground);
+        s->key = key;
+    }
+    scene_image(scene, box, &s->image);
+}
