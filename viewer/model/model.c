@@ -28,6 +28,7 @@ int model_create(struct model **out, size_t budget)
     m->calls.columns = CALLS_COLUMNS;
     history_init(&m->calls.history, CALLS_COLUMNS, 1u << CALLS_LONGEST_NS | 1u << CALLS_RANKS,
                  budget / 8);
+    measured_init(&m->measured);
     *out = m;
     return 0;
 }
@@ -63,6 +64,8 @@ void model_forget_job(struct model *m)
     latency_clear(&m->latency);
     commgram_clear(&m->commgram);
     network_clear(&m->network);
+    measured_clear(&m->measured);
+    contexts_finish(&m->contexts);
     m->hosts = NULL;
     m->comms = NULL;
     m->regions = NULL;
@@ -267,6 +270,12 @@ static const char *job_of(const struct wire_message *message)
     }
 }
 
+static int apply_links(struct model *m, const struct wire_links *w)
+{
+    int error = network_apply_links(&m->network, w), sums = measured_apply(&m->measured, w);
+    return error ? error : sums;
+}
+
 static int apply_any(struct model *m, const struct wire_message *message, int snapshot)
 {
     switch (message->type) {
@@ -308,7 +317,7 @@ static int apply_any(struct model *m, const struct wire_message *message, int sn
     case WIRE_TYPE_TOPOLOGY:
         return network_apply_topology(&m->network, &message->topology);
     case WIRE_TYPE_LINKS:
-        return network_apply_links(&m->network, &message->links);
+        return apply_links(m, &message->links);
     case WIRE_TYPE_MAPPING: /* answers too */
         return strcmp(message->mapping.job, m->job) != 0
                    ? 0

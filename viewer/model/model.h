@@ -9,9 +9,11 @@
 
 #include "viewer/model/alerts.h"
 #include "viewer/model/commgram.h"
+#include "viewer/model/contexts.h"
 #include "viewer/model/history.h"
 #include "viewer/model/keymap.h"
 #include "viewer/model/latency.h"
+#include "viewer/model/measured.h"
 #include "viewer/model/network.h"
 #include "viewer/model/series.h"
 
@@ -148,6 +150,8 @@ struct model {
     struct latency latency;
     struct commgram commgram;
     struct network network;
+    struct measured measured;
+    struct contexts contexts;
     struct model_job_row *jobs; /**< owned */
     uint32_t job_count;
     uint8_t jobs_known;

@@ -190,39 +190,6 @@ static void table_restart(struct model_table *t)
         memset(t->sums, 0, (size_t)t->room * t->columns * sizeof *t->sums);
 }
 
-int tables_apply_pairs(struct model *m, const struct wire_pair_window *w, int snapshot)
-{
-    struct model_table *t = &m->pairs;
-    if (snapshot && !m->pairs_more)
-        table_restart(t);
-    m->pairs_more = snapshot && w->more;
-    m->folded = w->folded;
-    for (uint64_t i = 0; i < w->pairs_count; i++) {
-        const struct wire_pair_row *row = &w->pairs[i];
-        uint64_t destination = row->destination == -1 ? PAIR_OTHERS : (uint64_t)row->destination;
-        if (row->source >= MODEL_RANKS ||
-            (destination >= MODEL_RANKS && destination != PAIR_OTHERS) ||
-            t->keys.count >= MODEL_PAIRS) {
-            m->ignored++;
-            continue;
-        }
-        uint32_t n = table_number(m, t, (struct keymap_key){row->source, destination, 0});
-        if (n == KEYMAP_NONE)
-            return -ENOMEM;
-        uint64_t *sum = t->sums + (size_t)n * PAIR_COLUMNS;
-        sum[PAIR_MESSAGES] += row->messages;
-        sum[PAIR_BYTES] += row->bytes;
-        if (!snapshot) {
-            uint64_t *now = m->scratch->values + (size_t)n * PAIR_COLUMNS;
-            now[PAIR_MESSAGES] += row->messages;
-            now[PAIR_BYTES] += row->bytes;
-            m->scratch->touched[n] = 1;
-        }
-    }
-    m->details_version++;
-    return snapshot || !t->keys.count ? 0 : flush(m, &t->history, w->window, t->keys.count);
-}
-
 static uint32_t comm_number(struct model *m, const struct wire_comm_row *row)
 {
     for (uint32_t i = 0; i < m->comm_count; i++) {
@@ -255,6 +222,95 @@ static uint32_t region_number(struct model *m, const char *name)
     return m->region_count++;
 }
 
+/* The model's numbers of the communicators and regions that a message names by position: first of the
+ * communicators, then of the regions. Out of range stands for "none", number 0. */
+struct named_rows {
+    const struct wire_comm_row *comms;
+    const struct wire_region_row *regions;
+    uint64_t comm_count, region_count;
+    uint32_t *number; /* owned */
+};
+
+static int number_rows(struct model *m, struct named_rows *n)
+{
+    static const struct wire_comm_row no_comm = {.name = ""};
+    n->number = calloc(n->comm_count + n->region_count + 1, sizeof *n->number);
+    if (!n->number)
+        return -ENOMEM;
+    comm_number(m, &no_comm);
+    region_number(m, "");
+    for (uint64_t i = 0; i < n->comm_count; i++)
+        n->number[i] = comm_number(m, &n->comms[i]);
+    for (uint64_t i = 0; i < n->region_count; i++)
+        n->number[n->comm_count + i] = region_number(m, n->regions[i].name);
+    return 0;
+}
+
+static uint32_t comm_of(const struct named_rows *n, uint64_t position)
+{
+    return position < n->comm_count ? n->number[position] : 0;
+}
+
+static uint32_t region_of(const struct named_rows *n, uint64_t position)
+{
+    return position < n->region_count ? n->number[n->comm_count + position] : 0;
+}
+
+/* Sums by communicator and region, since the start. */
+static int add_contexts(struct model *m, const struct wire_pair_window *w)
+{
+    struct named_rows named = {w->comms, w->regions, w->comms_count, w->regions_count, NULL};
+    int error = number_rows(m, &named);
+    for (uint64_t i = 0; i < w->pairs_count && !error; i++) {
+        const struct wire_pair_row *row = &w->pairs[i];
+        if (row->source >= MODEL_RANKS || row->destination < 0 ||
+            row->destination >= (int64_t)MODEL_RANKS)
+            continue;
+        const struct context at = {(uint32_t)row->source, (uint32_t)row->destination,
+                                   comm_of(&named, row->comm), region_of(&named, row->region)};
+        error = contexts_add(&m->contexts, &at, row->messages, row->bytes);
+    }
+    free(named.number);
+    return error;
+}
+
+int tables_apply_pairs(struct model *m, const struct wire_pair_window *w, int snapshot)
+{
+    struct model_table *t = &m->pairs;
+    if (snapshot && !m->pairs_more) {
+        table_restart(t);
+        contexts_restart(&m->contexts);
+    }
+    m->pairs_more = snapshot && w->more;
+    m->folded = w->folded;
+    for (uint64_t i = 0; i < w->pairs_count; i++) {
+        const struct wire_pair_row *row = &w->pairs[i];
+        uint64_t destination = row->destination == -1 ? PAIR_OTHERS : (uint64_t)row->destination;
+        if (row->source >= MODEL_RANKS ||
+            (destination >= MODEL_RANKS && destination != PAIR_OTHERS) ||
+            t->keys.count >= MODEL_PAIRS) {
+            m->ignored++;
+            continue;
+        }
+        uint32_t n = table_number(m, t, (struct keymap_key){row->source, destination, 0});
+        if (n == KEYMAP_NONE)
+            return -ENOMEM;
+        uint64_t *sum = t->sums + (size_t)n * PAIR_COLUMNS;
+        sum[PAIR_MESSAGES] += row->messages;
+        sum[PAIR_BYTES] += row->bytes;
+        if (!snapshot) {
+            uint64_t *now = m->scratch->values + (size_t)n * PAIR_COLUMNS;
+            now[PAIR_MESSAGES] += row->messages;
+            now[PAIR_BYTES] += row->bytes;
+            m->scratch->touched[n] = 1;
+        }
+    }
+    m->details_version++;
+    int error = add_contexts(m, w);
+    int put = snapshot || !t->keys.count ? 0 : flush(m, &t->history, w->window, t->keys.count);
+    return put ? put : error;
+}
+
 static void call_figures(uint64_t *to, const struct wire_call_row *row)
 {
     to[CALLS_COUNT] += row->calls;
@@ -267,28 +323,11 @@ static void call_figures(uint64_t *to, const struct wire_call_row *row)
         to[CALLS_RANKS] = row->rank;
 }
 
-/* The model's numbers of the communicators and regions that a message names by position. The
- * positions of rows are looked up in the result; out of range stands for "none". */
-static uint32_t *positions(struct model *m, const struct wire_call_window *w)
-{
-    static const struct wire_comm_row no_comm = {.name = ""};
-    uint32_t *number = calloc(w->comms_count + w->regions_count + 1, sizeof *number);
-    if (!number)
-        return NULL;
-    comm_number(m, &no_comm);
-    region_number(m, "");
-    for (uint64_t i = 0; i < w->comms_count; i++)
-        number[i] = comm_number(m, &w->comms[i]);
-    for (uint64_t i = 0; i < w->regions_count; i++)
-        number[w->comms_count + i] = region_number(m, w->regions[i].name);
-    return number;
-}
-
 int tables_apply_calls(struct model *m, const struct wire_call_window *w, int snapshot)
 {
     struct model_table *t = &m->calls;
-    uint32_t *number = positions(m, w);
-    if (!number)
+    struct named_rows named = {w->comms, w->regions, w->comms_count, w->regions_count, NULL};
+    if (number_rows(m, &named) < 0)
         return -ENOMEM;
     if (snapshot && !m->calls_more)
         table_restart(t);
@@ -296,8 +335,7 @@ int tables_apply_calls(struct model *m, const struct wire_call_window *w, int sn
     int error = 0;
     for (uint64_t i = 0; i < w->calls_count && !error; i++) {
         const struct wire_call_row *row = &w->calls[i];
-        uint32_t comm = row->comm < w->comms_count ? number[row->comm] : 0;
-        uint32_t region = row->region < w->regions_count ? number[w->comms_count + row->region] : 0;
+        uint32_t comm = comm_of(&named, row->comm), region = region_of(&named, row->region);
         uint32_t n = table_number(m, t, (struct keymap_key){row->call, comm, region});
         if (n == KEYMAP_NONE) {
             error = -ENOMEM;
@@ -309,7 +347,7 @@ int tables_apply_calls(struct model *m, const struct wire_call_window *w, int sn
             m->scratch->touched[n] = 1;
         }
     }
-    free(number);
+    free(named.number);
     m->details_version++;
     if (!snapshot && t->keys.count) {
         int put = flush(m, &t->history, w->window, t->keys.count);

@@ -1,0 +1,35 @@
+/* What ranks sent to each other within one communicator and code region, since the start: for pictures that
+ * are restricted to them. In bounded memory: beyond CONTEXTS_MOST rows new ones are counted, not kept. */
+#ifndef HOLTER_VIEWER_MODEL_CONTEXTS_H
+#define HOLTER_VIEWER_MODEL_CONTEXTS_H
+
+#include "viewer/model/keymap.h"
+
+#define CONTEXTS_MOST (1u << 20) /**< rows, of about 56 bytes */
+
+/** Of a row: ranks, and the communicator and region by their numbers in the model. */
+struct context {
+    uint32_t source, destination, comm, region;
+};
+
+/** Zero-initialised is empty. */
+struct contexts {
+    struct keymap keys; /**< a: source << 32 | destination, b: communicator, c: region */
+    uint64_t *sums;     /**< owned; messages and bytes of each */
+    uint32_t room;
+    uint64_t left_out; /**< messages in rows that were not kept */
+    uint64_t version;  /**< raised when a sum changed */
+};
+
+void contexts_finish(struct contexts *contexts);
+
+/** Back to nothing, as when a new current state begins; rows keep their numbers. */
+void contexts_restart(struct contexts *contexts);
+
+/** @return 0 or -ENOMEM */
+int contexts_add(struct contexts *contexts, const struct context *row, uint64_t messages,
+                 uint64_t bytes);
+
+struct context contexts_at(const struct contexts *contexts, uint32_t number);
+
+#endif
