@@ -32,8 +32,9 @@ enum {
     FRAME_MS = 16,
     PUMP_MS = 12, /* longest stretch of taking messages in before inputs are looked at again */
     IDLE_MS = 500,
-    PICTURE_MS = 100,  /* to look again whether a picture may be asked for */
-    ANSWER_MS = 30000, /* longest wait of a snapshot for its picture */
+    PICTURE_MS = 100,         /* to look again whether a picture may be asked for */
+    MAPPING_BYTES = 64 << 20, /* longest file of a mapping */
+    ANSWER_MS = 30000,        /* longest wait of a snapshot for its picture */
 };
 
 struct app {
@@ -58,6 +59,55 @@ static uint64_t now_ms(void)
     return clock_mono_ns() / 1000000;
 }
 
+/* A whole file as text, of at most MAPPING_BYTES. */
+static int read_text(const char *path, char **out)
+{
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return -errno;
+    size_t used = 0, got, room = 1 << 16;
+    char *text = malloc(room + 1);
+    while (text && used < MAPPING_BYTES && (got = fread(text + used, 1, room - used, file)) > 0) {
+        used += got;
+        char *more = used == room ? realloc(text, (room *= 2) + 1) : text;
+        if (!more)
+            free(text);
+        text = more;
+    }
+    int error = !text ? -ENOMEM : ferror(file) ? -EIO : used >= MAPPING_BYTES ? -HOLTER_ELIMIT : 0;
+    fclose(file);
+    if (error) {
+        free(text);
+        return error;
+    }
+    text[used] = 0;
+    *out = text;
+    return 0;
+}
+
+/* The mappings of the command line, each a panel of view torus. */
+static int read_mappings(struct app *a)
+{
+    const struct options *o = a->options;
+    int error = 0;
+    for (int i = 0; i < o->mapping_count && !error; i++) {
+        const char *path = o->mappings[i], *slash = strrchr(path, '/');
+        char why[200] = "", *text = NULL;
+        uint32_t *seats, count;
+        error = read_text(path, &text);
+        if (error)
+            snprintf(why, sizeof why, "%s", holter_strerror(error));
+        else
+            error = torus_read_mapping(text, &seats, &count, why, sizeof why);
+        if (!error)
+            error = torus_add_mapping(&a->ui.torus, slash ? slash + 1 : path, seats, count);
+        free(text);
+        if (error)
+            log_error("%s: %s", path, why[0] ? why : holter_strerror(error));
+    }
+    return error;
+}
+
 static int start(struct app *a, const struct options *o, double scale)
 {
     char why[700] = "";
@@ -75,6 +125,9 @@ static int start(struct app *a, const struct options *o, double scale)
     a->ui.unmodelled = o->no_collectives;
     memcpy(a->ui.opened, o->ranks, sizeof a->ui.opened);
     theme_init(&a->theme, o->theme);
+    error = read_mappings(a);
+    if (error)
+        return error;
     error = type_create(&a->type, scale, why, sizeof why);
     if (!error) {
         const struct connection_options c = {o->endpoint, o->ssh_host, o->key_dir, o->job};
@@ -157,6 +210,7 @@ static void compose(struct app *a)
 {
     sum_up(a);
     ui_update_flows(&a->ui, a->model, &a->range);
+    torus_update(&a->ui, a->model, &a->range);
     theme_init(&a->theme, a->ui.theme);
     type_rescale(a->type, a->ui.scale);
     frame_scene(&a->scene, a->model, &a->range, &a->ui, &a->theme, &a->pictures,
@@ -292,9 +346,11 @@ static int turn(struct app *a, struct window *window, int *offered)
     }
     set_span(a);
     ui_follow_data(&a->ui, a->model, now_ms());
+    int played = torus_play(&a->ui, a->model, now_ms());
     want_picture(a);
     a->ui.scale = window_scale(window);
-    return facts != a->model->version || memcmp(&before, &a->ui.connection, sizeof before) != 0;
+    return played || facts != a->model->version ||
+           memcmp(&before, &a->ui.connection, sizeof before) != 0;
 }
 
 static int show(struct app *a, struct window *window)
@@ -315,7 +371,9 @@ static int loop(struct app *a, struct window *window, struct waker *waker,
         int had_notice = a->ui.notice[0] != 0;
         uint64_t now = now_ms(), due = shown + FRAME_MS;
         int busy = changed || a->ui.moving || a->sums_old || a->pictures.busy;
-        int wait = !busy ? a->picture_due ? PICTURE_MS : IDLE_MS : now < due ? (int)(due - now) : 0;
+        int wait = !busy       ? a->picture_due || a->ui.torus.playing ? PICTURE_MS : IDLE_MS
+                   : now < due ? (int)(due - now)
+                               : 0;
         int effects = take_inputs(a, window, wait);
         if (effects & UI_QUIT)
             return 0;

@@ -24,9 +24,10 @@ const char options_help[] =
     "      --keys DIR          CURVE keys of the session (default: HOLTER_KEYS, else those beside "
     "its socket)\n"
     "  -j, --job ID            job to follow (default: the newest that runs, else that ended)\n"
-    "      --view VIEW         live, commgram, regions, alerts, matrix, pairs, ranks, calls, nodes, "
-    "jobs or\n"
-    "                          links\n"
+    "      --view VIEW         live, commgram, regions, alerts, matrix, pairs, ranks, calls, "
+    "nodes, "
+    "jobs,\n"
+    "                          links or torus\n"
     "      --phases K          CommGram: at most so many columns, 1 to 256 (default: 24)\n"
     "      --communities C     CommGram: at most so many bars in one (default: 16)\n"
     "      --from T, --to T    span of time: seconds since the job's start (12.5), or before its "
@@ -35,6 +36,10 @@ const char options_help[] =
     "or "
     "to its end)\n"
     "      --ranks LIST        CommGram: only messages from or to these ranks, as 3,8-11\n"
+    "      --mapping FILE      torus: a panel with the loads of the same messages under this "
+    "mapping "
+    "of\n"
+    "                          lines \"rank node\", nodes numbered row-major; may be repeated\n"
     "      --no-collectives    CommGram: without the messages that stand for collectives\n"
     "      --size WxH          size of the window or picture in pixels (default: 1600x900)\n"
     "      --scale N           size of letters and lines, 0.5 to 4 (default: 1)\n"
@@ -60,6 +65,7 @@ enum {
     OPTION_START,
     OPTION_SNAPSHOT,
     OPTION_AFTER,
+    OPTION_MAPPING,
     OPTION_PHASES,
     OPTION_COMMUNITIES,
     OPTION_FROM,
@@ -85,6 +91,7 @@ static const struct option names[] = {
     {"from", required_argument, NULL, OPTION_FROM},
     {"to", required_argument, NULL, OPTION_TO},
     {"ranks", required_argument, NULL, OPTION_RANKS},
+    {"mapping", required_argument, NULL, OPTION_MAPPING},
     {"no-collectives", no_argument, NULL, OPTION_NO_COLLECTIVES},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -193,6 +200,11 @@ static int take(struct options *o, int option, const char *value)
     case OPTION_THEME:
         o->theme = strcmp(value, "light") ? THEME_DARK : THEME_LIGHT;
         return strcmp(value, "light") && strcmp(value, "dark") ? -HOLTER_EUSAGE : 0;
+    case OPTION_MAPPING:
+        if (o->mapping_count == OPTIONS_MAPPINGS)
+            return -HOLTER_EUSAGE;
+        o->mappings[o->mapping_count++] = value;
+        return 0;
     case OPTION_START:
         o->since_start = 1;
         return 0;

@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#define OPTIONS_MAPPINGS 12 /**< most that can be given */
+
 struct options {
     const char *endpoint, *ssh_host, *key_dir, *job;
     const char *snapshot; /**< NULL: a window */
@@ -20,6 +22,8 @@ struct options {
     double from, to; /**< seconds since the job's start, or before its newest data when negative */
     char ranks[COMMGRAM_LIST]; /**< "3,8-11"; "": all */
     int no_collectives;
+    const char *mappings[OPTIONS_MAPPINGS]; /**< files of lines "rank node" */
+    int mapping_count;
     int since_start; /**< sums since the start in place of the visible time */
     int show_help, show_version;
 };

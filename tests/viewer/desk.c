@@ -42,6 +42,7 @@ void desk_layout(struct desk *d, const struct model *m)
     ui_windows(&d->ui, m, &first, &last);
     assert_true(range_update(&d->range, m, d->ui.range, first, last) >= 0);
     assert_true(ui_update_flows(&d->ui, m, &d->range) >= 0);
+    assert_true(torus_update(&d->ui, m, &d->range) >= 0);
     do
         frame_scene(&d->scene, m, &d->range, &d->ui, &d->theme, &d->pictures, d->measure);
     while (d->pictures.busy);

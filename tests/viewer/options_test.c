@@ -66,6 +66,27 @@ static void the_commgram_has_options(void **state)
     assert_true(o.no_collectives);
 }
 
+static void mappings_are_kept_in_their_order(void **state)
+{
+    (void)state;
+    struct options o;
+    static char flag[] = "--mapping", file[] = "m", name[] = "holter-view";
+    char *argv[2 * OPTIONS_MAPPINGS + 4] = {name};
+    assert_int_equal(parse(&o, "--view torus --mapping a.map --mapping b.map"), 0);
+    assert_int_equal(o.view, VIEW_TORUS);
+    assert_int_equal(o.mapping_count, 2);
+    assert_string_equal(o.mappings[0], "a.map");
+    assert_string_equal(o.mappings[1], "b.map");
+    for (int i = 0; i <= OPTIONS_MAPPINGS; i++) {
+        argv[1 + 2 * i] = flag;
+        argv[2 + 2 * i] = file;
+    }
+    assert_int_equal(options_parse(&o, 2 * OPTIONS_MAPPINGS + 1, argv, why, sizeof why), 0);
+    assert_int_equal(options_parse(&o, 2 * OPTIONS_MAPPINGS + 3, argv, why, sizeof why),
+                     -HOLTER_EUSAGE);
+    assert_non_null(strstr(why, "mapping"));
+}
+
 static void what_is_wrong_is_named(void **state)
 {
     static const char *const lines[][2] = {
@@ -109,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_are_read),
         cmocka_unit_test(the_commgram_has_options),
+        cmocka_unit_test(mappings_are_kept_in_their_order),
         cmocka_unit_test(what_is_wrong_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

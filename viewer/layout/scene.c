@@ -464,7 +464,8 @@ void scene_dump(const struct scene *s, FILE *out)
         [HIT_SERIES] = "series", [HIT_GRAPH] = "graph",   [HIT_COMMGRAM] = "commgram",
         [HIT_COLUMN] = "column", [HIT_BAR] = "bar",       [HIT_SIZES] = "sizes",
         [HIT_LINK] = "link",     [HIT_ROUTE] = "route",   [HIT_VERTEX] = "vertex",
-        [HIT_METRIC] = "metric", [HIT_HANDLE] = "handle", [HIT_LIST] = "list",
+        [HIT_METRIC] = "metric", [HIT_HANDLE] = "handle", [HIT_TORUS] = "torus",
+        [HIT_PLANE] = "plane",   [HIT_SCALE] = "scale",   [HIT_LIST] = "list",
         [HIT_SORT] = "sort",     [HIT_COVER] = "cover"};
     _Static_assert(sizeof(hits) / sizeof(hits[0]) == HIT_COVER + 1, "each kind has a name");
     fprintf(out, "scene %.0fx%.0f\n", s->w, s->h);

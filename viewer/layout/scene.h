@@ -124,6 +124,9 @@ enum hit_kind {
     HIT_VERTEX,   /**< a: vertex of the network */
     HIT_METRIC,   /**< a: enum flow_metric; x is its value, y the rank, from 0 */
     HIT_HANDLE,   /**< likewise; b: end of the range that a drag moves, 0 low, 1 high */
+    HIT_TORUS,    /**< a: 0 projection, 1 grid in space; x and y are places in it */
+    HIT_PLANE,    /**< a: dimension of the network, b: coordinate */
+    HIT_SCALE,    /**< x is a part of the largest load, by colour */
     HIT_LIST,     /**< a: enum ui_list; y is rows; can be scrolled */
     HIT_SORT,     /**< a: enum ui_list, b: column */
     HIT_COVER,    /**< swallows what lies under it */

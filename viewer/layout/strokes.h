@@ -21,6 +21,7 @@ struct stroke {
 struct strokes {
     struct stroke *all; /**< owned */
     uint32_t count, room;
+    uint64_t version;   /**< raised when they are cleared: until then they only grow */
     struct image image; /**< pixels are owned */
     size_t pixels;      /**< allocated */
     uint64_t key;       /**< of the strokes that the picture shows; 0: none */

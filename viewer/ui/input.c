@@ -27,6 +27,8 @@ static struct selection selection_of(const struct scene_hit *hit)
         return (struct selection){SELECT_ROUTE, hit->a, hit->b};
     case HIT_VERTEX:
         return (struct selection){SELECT_VERTEX, hit->a, 0};
+    case HIT_PLANE:
+        return (struct selection){SELECT_PLANE, hit->a, hit->b};
     default:
         return (struct selection){0};
     }
@@ -38,25 +40,6 @@ static void choose(struct ui *ui, const struct model *m, const struct scene_hit 
         ui_pick_alert(ui, m, hit->a);
     else
         ui_select(ui, selection_of(hit));
-}
-
-static int choose_job(struct ui *ui, const struct model *m, uint64_t row)
-{
-    if (row >= m->job_count)
-        return 0;
-    snprintf(ui->wanted_job, sizeof ui->wanted_job, "%s", m->jobs[row].job);
-    ui->jobs_first = 0;
-    if (ui->view == VIEW_JOBS)
-        ui->view = VIEW_LIVE;
-    ui->selection = (struct selection){0};
-    ui->place_count = 0;
-    ui->graph_open = 0;
-    ui->level = 0;
-    ui->opened[0] = 0;
-    ui->alert_picked = 0;
-    ui->follow = 1;
-    ui->moved_to_ns = 0;
-    return UI_CHANGED | UI_JOB;
 }
 
 /* A click on a cell of the matrix: zoom in while a cell is several ranks, else take the pair. */
@@ -91,6 +74,7 @@ static int click(struct ui *ui, const struct model *m, const struct scene_hit *h
     case HIT_NODE:
     case HIT_CALL:
     case HIT_REGION:
+    case HIT_PLANE:
     case HIT_ALERT:
     case HIT_LINK:
     case HIT_ROUTE:
@@ -103,7 +87,7 @@ static int click(struct ui *ui, const struct model *m, const struct scene_hit *h
             return ui_command(ui, m, COMMAND_GRAPH_OPEN, hit->a);
         break;
     case HIT_JOB:
-        return choose_job(ui, m, hit->a);
+        return ui_choose_job(ui, m, hit->a);
     case HIT_MATRIX:
         click_matrix(ui, m, hit, clicks);
         break;
@@ -125,8 +109,13 @@ static int click(struct ui *ui, const struct model *m, const struct scene_hit *h
     case HIT_SORT:
         sort_by(ui, hit->a, hit->b);
         break;
+    case HIT_SCALE:
+        if (clicks > 1)
+            return ui_command(ui, m, COMMAND_TORUS_COLOURS_ALL, 0);
+        torus_take_colour(&ui->torus, hit, ui->mouse_x);
+        break;
     case HIT_COVER:
-        ui->help = ui->searching = ui->drawer = 0;
+        ui->torus.menu = ui->help = ui->searching = ui->drawer = 0;
         break;
     case HIT_BAND: {
         int64_t begin, end;
@@ -150,7 +139,7 @@ static int drag(struct ui *ui, const struct model *m, double dx, double dy)
     double x_unit = (h->x1 - h->x0) / fmax(h->box.w, 1),
            y_unit = (h->y1 - h->y0) / fmax(h->box.h, 1);
     int timed = h->kind == HIT_TIME || h->kind == HIT_SERIES || h->kind == HIT_REGION;
-    if (ui->boxing)
+    if (ui->boxing || torus_move(ui, dx, dy))
         return UI_CHANGED;
     if (h->kind == HIT_SIZES)
         ui_move_size(ui, h);
@@ -202,6 +191,7 @@ static int press(struct ui *ui, const struct scene *scene, const struct input *i
     const struct scene_hit *ground = scene_hit_under(scene, in->x, in->y, HIT_GRAPH);
     ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_COMMGRAM);
     ui->ground = ground ? *ground : (struct scene_hit){0};
+    torus_press(ui, scene, in->shift, in->ctrl);
     ui->boxing = in->shift && ui->view == VIEW_COMMGRAM &&
                  (ui->ground.kind == HIT_COMMGRAM || ui->pressed.kind == HIT_TIME);
     if (ui->pressed.kind == HIT_SIZES) {
@@ -218,6 +208,8 @@ static int release(struct ui *ui, const struct model *m, const struct scene *sce
 {
     struct scene_hit pressed = ui->pressed;
     int dragged = ui->dragging, boxed = ui->boxing;
+    if (dragged)
+        torus_release(ui, m, scene);
     ui->boxing = 0;
     ui->pressed.kind = HIT_NONE;
     ui->dragging = 0;
@@ -255,6 +247,8 @@ static int wheel(struct ui *ui, const struct model *m, const struct scene *scene
                    in->wheel > 0);
         return UI_CHANGED;
     }
+    if (torus_wheel(ui, scene, in->x, in->y, factor))
+        return UI_CHANGED;
     if ((hit = scene_hit_under(scene, in->x, in->y, HIT_MATRIX))) {
         ui_zoom_matrix(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
         return UI_CHANGED;
@@ -358,6 +352,10 @@ static int arrows(struct ui *ui, const struct model *m, const struct scene *scen
         ui_pan_matrix(ui, m, horizontal * step, vertical * step);
         return UI_CHANGED;
     }
+    if (ui->view == VIEW_TORUS && !ui->searching && !ui->jobs_first) {
+        torus_pan(ui, horizontal * (shift ? 4.0 : 1.0), vertical * (shift ? 4.0 : 1.0));
+        return UI_CHANGED;
+    }
     if (ui->view == VIEW_REGIONS && !ui->searching && !ui->jobs_first) {
         double step = (shift ? 1.0 : 0.25) / ui->graph_zoom;
         ui_pan_graph(ui, horizontal * step, vertical * step);
@@ -418,6 +416,10 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
         ui_zoom_graph(ui, factor, ui->graph_x, ui->graph_y);
         return UI_CHANGED;
     }
+    if (ui->view == VIEW_TORUS) {
+        torus_zoom(ui, factor);
+        return UI_CHANGED;
+    }
     return ui_command(ui, m, factor < 1 ? COMMAND_TIME_IN : COMMAND_TIME_OUT, 0);
 }
 
@@ -432,7 +434,7 @@ static int enter(struct ui *ui, const struct model *m)
         return UI_CHANGED;
     }
     if (ui->view == VIEW_JOBS || ui->jobs_first)
-        return choose_job(ui, m, ui->cursor[LIST_JOBS]);
+        return ui_choose_job(ui, m, ui->cursor[LIST_JOBS]);
     return 0;
 }
 
@@ -440,6 +442,8 @@ static int letter(struct ui *ui, const struct model *m, int key)
 {
     if (key >= '1' && key <= '9' && key < '1' + VIEWS)
         return ui_command(ui, m, COMMAND_VIEW, (uint64_t)(key - '1'));
+    if (torus_key(ui, m, key))
+        return UI_CHANGED;
     switch (key) {
     case ' ':
         return ui_command(ui, m, COMMAND_PAUSE, 0);

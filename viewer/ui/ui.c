@@ -28,6 +28,7 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
     };
     for (int i = 0; i < METRICS; i++)
         ui->colour_high[i] = 1;
+    torus_init(&ui->torus);
     for (int i = 0; i < UI_LISTS; i++)
         ui->sort[i] = -1;
 }
@@ -35,6 +36,7 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
 void ui_finish(struct ui *ui)
 {
     flow_filter_finish(&ui->filter);
+    torus_finish(&ui->torus);
     free(ui->picked_ranks);
     ui->picked_ranks = NULL;
     ui->picked_count = 0;
@@ -63,8 +65,9 @@ static int64_t shown_span(const struct ui *ui, const struct model *m)
     ui_whole_time(m, &begin, &end);
     const struct window_totals *newest = series_newest(&m->series);
     /* a window may hold all phases of a short job */
-    int64_t least =
-        newest ? (int64_t)newest->length_ns * (ui->view == VIEW_COMMGRAM ? 1 : 12) : second;
+    int64_t least = newest ? (int64_t)newest->length_ns *
+                                 (ui->view == VIEW_COMMGRAM || ui->view == VIEW_TORUS ? 1 : 12)
+                           : second;
     int64_t age = end - begin > least ? end - begin : least;
     return ui->follow && age < ui->span_ns ? age : ui->span_ns;
 }
@@ -154,7 +157,9 @@ void ui_zoom_time(struct ui *ui, const struct model *m, double factor, int64_t a
     if (!w || end <= begin)
         return;
     /* phases may be much shorter than windows */
-    double least = ui->view == VIEW_COMMGRAM ? 1e6 : (double)shortest_span(m);
+    double least = ui->view == VIEW_COMMGRAM ? 1e6
+                   : ui->view == VIEW_TORUS  ? (double)w->length_ns
+                                             : (double)shortest_span(m);
     double most = fmax((double)(newest - oldest) * 1.05, least);
     double span = fmin(fmax((double)(end - begin) * factor, least), most);
     double share = (double)(around_ns - begin) / (double)(end - begin);
@@ -256,6 +261,27 @@ void ui_go(struct ui *ui, enum view_id view)
     ui->jobs_first = 0;
 }
 
+int ui_choose_job(struct ui *ui, const struct model *m, uint64_t row)
+{
+    if (row >= m->job_count)
+        return 0;
+    snprintf(ui->wanted_job, sizeof ui->wanted_job, "%s", m->jobs[row].job);
+    ui->jobs_first = 0;
+    if (ui->view == VIEW_JOBS)
+        ui->view = VIEW_LIVE;
+    ui->selection = (struct selection){0};
+    ui->place_count = 0;
+    ui->graph_open = 0;
+    ui->level = 0;
+    ui->opened[0] = 0;
+    ui->alert_picked = 0;
+    ui->torus.comm = ui->torus.region = 0;
+    ui->torus.playing = TORUS_STILL;
+    ui->follow = 1;
+    ui->moved_to_ns = 0;
+    return UI_CHANGED | UI_JOB;
+}
+
 int ui_rank_selected(const struct ui *ui, uint64_t rank)
 {
     const struct selection *s = &ui->selection;
@@ -283,6 +309,17 @@ static int in_community(const struct model *m, const struct selection *s, uint32
     return 0;
 }
 
+/* Does a rank sit in a plane of the network? */
+static int in_plane(const struct model *m, const struct selection *s, uint32_t rank)
+{
+    uint32_t at[TOPOLOGY_DIMENSIONS];
+    if (!m->network.topology || rank >= m->network.seat_count ||
+        m->network.seats[rank] >= topology_nodes(m->network.topology))
+        return 0;
+    uint32_t count = topology_coordinates(m->network.topology, m->network.seats[rank], at);
+    return s->a < count && at[s->a] == s->b;
+}
+
 int ui_marks_rank(const struct ui *ui, const struct model *m, uint32_t rank)
 {
     const struct selection *s = &ui->selection;
@@ -300,6 +337,8 @@ int ui_marks_rank(const struct ui *ui, const struct model *m, uint32_t rank)
     case SELECT_ALERT:
         alert = alerts_find(&m->alerts, s->a);
         return alert && alert_has_rank(alert, rank);
+    case SELECT_PLANE:
+        return in_plane(m, s, rank);
     case SELECT_LINK:
     case SELECT_ROUTE:
     case SELECT_VERTEX:
@@ -386,7 +425,7 @@ int ui_command(struct ui *ui, const struct model *m, enum ui_command command, ui
     switch (command) {
     case COMMAND_VIEW:
         ui_go(ui, (enum view_id)argument);
-        if (ui->view != VIEW_COMMGRAM && end - begin < shortest_span(m))
+        if (ui->view != VIEW_COMMGRAM && ui->view != VIEW_TORUS && end - begin < shortest_span(m))
             ui_zoom_time(ui, m, 1, begin + (end - begin) / 2);
         break;
     case COMMAND_PAUSE:
@@ -462,6 +501,8 @@ int ui_command(struct ui *ui, const struct model *m, enum ui_command command, ui
     case COMMAND_SAVE_MAPPING:
         return ui_network_command(ui, m, command, argument);
     default:
+        if (command >= COMMAND_TORUS_VIEW && command <= COMMAND_TORUS_LAST)
+            torus_command(ui, m, (int)command, argument);
         ui_commgram_command(ui, m, command, argument);
         break;
     }

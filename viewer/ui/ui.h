@@ -10,6 +10,7 @@
 #include "viewer/layout/theme.h"
 #include "viewer/model/model.h"
 #include "viewer/model/range.h"
+#include "viewer/ui/torus.h"
 
 enum view_id {
     VIEW_LIVE,
@@ -23,6 +24,7 @@ enum view_id {
     VIEW_NODES,
     VIEW_JOBS,
     VIEW_LINKS, /**< it and those behind it are of the network */
+    VIEW_TORUS,
     VIEWS
 };
 
@@ -78,6 +80,25 @@ enum ui_command {
     COMMAND_DISCARD, /**< argument: enum suggestion_kind: forget it */
     COMMAND_ONLY_SELECTED, /**< argument: 1: only ranks of the selection may move */
     COMMAND_SAVE_MAPPING,  /**< write the suggested mapping to a file */
+
+    /* the torus */
+    COMMAND_TORUS_VIEW,   /**< argument: which of the dimensions that are seen is looked along */
+    COMMAND_TORUS_LINKS,  /**< argument: dimension whose links are drawn or not */
+    COMMAND_TORUS_FIGURE, /**< argument: enum torus_figure */
+    COMMAND_TORUS_PAINT,  /**< argument: enum torus_paint */
+    COMMAND_TORUS_COLOURS_ALL, /**< colours from nothing to the largest load */
+    COMMAND_TORUS_PIN,         /**< keep the present picture */
+    COMMAND_TORUS_UNPIN,       /**< argument: panel */
+    COMMAND_TORUS_PANEL,       /**< argument: panel to be seen large */
+    COMMAND_TORUS_GRID,        /**< all panels side by side, or one large */
+    COMMAND_TORUS_PLAY,        /**< argument: enum torus_playing; or stop */
+    COMMAND_TORUS_MENU,        /**< open or close the choice of communicator and region */
+    COMMAND_TORUS_COMM,        /**< argument: number of a communicator + 1, 0: all */
+    COMMAND_TORUS_REGION,      /**< argument: number of a code region + 1, 0: all */
+    COMMAND_TORUS_DIMENSION,   /**< argument: dimension that is to be seen */
+    COMMAND_TORUS_SLICE, /**< argument: dimension whose next coordinate is seen, after the last all */
+    COMMAND_TORUS_HOME, /**< all of it in sight, as at first */
+    COMMAND_TORUS_LAST = COMMAND_TORUS_HOME,
 };
 
 /** What a mapping is to make small, as request "remap" has it. */
@@ -101,12 +122,13 @@ enum select_kind {
     SELECT_LINK,   /**< of the network, with its routes and ranks */
     SELECT_ROUTE,  /**< from one vertex to another */
     SELECT_VERTEX, /**< node or switch of the network */
+    SELECT_PLANE,  /**< of a Cartesian network: nodes with the same coordinate */
 };
 
 struct selection {
     enum select_kind kind;
     uint64_t a, b; /**< rank; source and destination; index of host; number of call; id; identity of
-                      a community and a column that shows it; link; two vertices; vertex */
+                      a community and a column that shows it; link; two vertices; vertex; dimension and coordinate */
 };
 
 /** Where Backspace leads back to. */
@@ -194,6 +216,8 @@ struct ui {
     uint8_t *picked_ranks;     /**< owned; 1 for each rank of the selection, picked_count of them */
     uint32_t picked_count;
     uint64_t picked_version; /**< raised when one of them changed */
+
+    struct torus_choice torus;
 
     double scroll[UI_LISTS]; /**< first visible row */
     int sort[UI_LISTS];      /**< column, or -1 */
@@ -291,6 +315,9 @@ void ui_remember(struct ui *ui);
 
 /** Go to a view, remembering where we were. */
 void ui_go(struct ui *ui, enum view_id view);
+
+/** Follow the job of a row of the list; what belonged to the one before is let go. @return enum ui_effect */
+int ui_choose_job(struct ui *ui, const struct model *model, uint64_t row);
 
 /** Choose an alert: what it is about is selected, and the visible time holds its onset. */
 void ui_pick_alert(struct ui *ui, const struct model *model, uint64_t id);

@@ -4,6 +4,7 @@
 #include "viewer/views/commgram/commgram.h"
 #include "viewer/views/links/links.h"
 #include "viewer/views/regions/regions.h"
+#include "viewer/views/torus/torus.h"
 
 #include "holter/call.h"
 #include "holter/event.h"
@@ -24,6 +25,7 @@ void pictures_finish(struct pictures *p)
     regions_picture_destroy(p->regions);
     commgram_drawing_destroy(p->commgram);
     links_drawing_destroy(p->links);
+    torus_drawing_destroy(p->torus);
     memset(p, 0, sizeof *p);
 }
 

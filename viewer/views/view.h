@@ -43,6 +43,7 @@ struct pictures {
     struct regions_picture *regions;   /**< owned; NULL: never looked at */
     struct commgram_drawing *commgram; /**< likewise */
     struct links_drawing *links;       /**< likewise */
+    struct torus_drawing *torus;       /**< likewise */
     double *cells;                     /**< owned; working memory */
     size_t cells_room;
     uint32_t *order; /**< owned; ranks or pairs in the order of the list in sight */

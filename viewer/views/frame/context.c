@@ -234,6 +234,7 @@ static double selection_height(const struct stage *s)
     case SELECT_LINK:
     case SELECT_ROUTE:
     case SELECT_VERTEX:
+    case SELECT_PLANE:
         return context_network_height(s);
     default:
         return 0;

@@ -18,7 +18,8 @@ static const char arrow[] = "\xe2\x86\x92";
 
 int context_is_network(enum select_kind kind)
 {
-    return kind == SELECT_LINK || kind == SELECT_ROUTE || kind == SELECT_VERTEX;
+    return kind == SELECT_LINK || kind == SELECT_ROUTE || kind == SELECT_VERTEX ||
+           kind == SELECT_PLANE;
 }
 
 static uint32_t listed_routes(const struct stage *s, const struct network_route **first)
@@ -39,7 +40,9 @@ static const struct network_link *measured_row(const struct stage *s)
 double context_network_height(const struct stage *s)
 {
     const struct network_route *first;
-    uint32_t lines = s->ui->selection.kind == SELECT_VERTEX ? 4 : 5;
+    uint32_t lines = s->ui->selection.kind == SELECT_VERTEX  ? 4
+                     : s->ui->selection.kind == SELECT_PLANE ? 3
+                                                             : 5;
     if (s->ui->selection.kind == SELECT_LINK) {
         uint32_t routes = listed_routes(s, &first);
         lines = 5u + (measured_row(s) ? 1u : 0u) + (routes ? routes + 1 : 0);
@@ -58,6 +61,11 @@ void context_network_name(const struct stage *s, char *out, size_t room)
         network_vertex_name(n, (uint32_t)sel->a, from, sizeof from);
         network_vertex_name(n, (uint32_t)sel->b, to, sizeof to);
         snprintf(out, room, "%s %s %s", from, arrow, to);
+    } else if (sel->kind == SELECT_PLANE) {
+        const struct topology_spec *spec = n->topology ? topology_spec(n->topology) : NULL;
+        snprintf(out, room, "plane %s = %u",
+                 spec && sel->a < spec->dimension_count ? spec->dimensions[sel->a].name : "?",
+                 (unsigned)sel->b);
     } else {
         network_vertex_name(n, (uint32_t)sel->a, from, sizeof from);
         snprintf(out, room, "%s %s",
@@ -74,6 +82,32 @@ static uint32_t marked_ranks(const struct flows *f)
     for (uint32_t r = 0; r < f->rank_count; r++)
         n += (f->rank_marks[r] & FLOW_SELECTED) != 0;
     return n;
+}
+
+/* Nodes with the same coordinate, and what crosses the border of their plane or stays in it. */
+static void plane_facts(const struct stage *s, struct box box, double *y)
+{
+    const struct topology *t = s->model->network.topology;
+    const struct selection *sel = &s->ui->selection;
+    const struct flows *f = &s->range->flows;
+    char a[FORMAT_ROOM];
+    uint32_t nodes = 0, from, to, at[TOPOLOGY_DIMENSIONS], end[TOPOLOGY_DIMENSIONS];
+    double inside = 0, leaves = 0;
+    for (uint32_t node = 0; t && node < topology_nodes(t); node++)
+        nodes += sel->a < topology_coordinates(t, node, at) && at[sel->a] == sel->b;
+    for (uint32_t link = 0; t && link < f->link_count; link++) {
+        if (!f->loads[link] || !topology_link(t, link, &from, &to) ||
+            sel->a >= topology_coordinates(t, from, at) ||
+            sel->a >= topology_coordinates(t, to, end) || at[sel->a] != sel->b)
+            continue;
+        if (end[sel->a] == sel->b)
+            inside += (double)f->loads[link];
+        else
+            leaves += (double)f->loads[link];
+    }
+    context_fact(s, box, y, "nodes", format_count(a, sizeof a, nodes));
+    context_fact(s, box, y, "over links inside", format_si(a, sizeof a, inside, "B"));
+    context_fact(s, box, y, "over links out of it", format_si(a, sizeof a, leaves, "B"));
 }
 
 static void link_facts(const struct stage *s, struct box box, double *y, uint32_t link)
@@ -169,6 +203,8 @@ void context_network_facts(const struct stage *s, struct box box, double *y)
         link_facts(s, box, y, (uint32_t)sel->a);
     else if (sel->kind == SELECT_ROUTE)
         route_facts(s, box, y, (uint32_t)sel->a, (uint32_t)sel->b);
+    else if (sel->kind == SELECT_PLANE)
+        plane_facts(s, box, y);
     else
         vertex_facts(s, box, y, (uint32_t)sel->a);
 }

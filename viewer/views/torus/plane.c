@@ -1,0 +1,353 @@
+#include "viewer/views/torus/drawing.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { MARGIN_LEFT = 30, MARGIN_BELOW = 22, MARGIN = 8 };
+
+/* From lengths of the projection to logical pixels. */
+struct scale {
+    struct box plot;
+    double unit, x, y;
+};
+
+static double to_x(const struct scale *k, double x)
+{
+    return k->plot.x + k->plot.w / 2 + (x - k->x) * k->unit;
+}
+
+static double to_y(const struct scale *k, double y)
+{
+    return k->plot.y + k->plot.h / 2 + (y - k->y) * k->unit;
+}
+
+static struct scale scale_for(const struct stage *s, const struct projection *p, struct box plot,
+                              int large)
+{
+    double w, h;
+    projection_extent(p, &w, &h);
+    struct scale k = {.plot = plot, .unit = fmin(plot.w / (2 * w), plot.h / (2 * h))};
+    k.unit *= large ? s->ui->torus.zoom : 1;
+    k.x = large ? s->ui->torus.x : 0;
+    k.y = large ? s->ui->torus.y : 0;
+    return k;
+}
+
+/* Distance on the screen between nodes of a stack, across the diagonal. */
+static double pitch_of(const struct projection *p, const struct scale *k)
+{
+    return PROJECTION_SPREAD / fmax(p->axes[PROJECTION_DEPTH].size, 2) * k->unit;
+}
+
+static int in_sight(const struct scale *k, double x, double y, double reach)
+{
+    return x > k->plot.x - reach && x < k->plot.x + k->plot.w + reach && y > k->plot.y - reach &&
+           y < k->plot.y + k->plot.h + reach;
+}
+
+static int crosses(const struct scale *k, const struct projection_line *l)
+{
+    double x0 = to_x(k, fmin(l->x0, l->x1)), x1 = to_x(k, fmax(l->x0, l->x1));
+    double y0 = to_y(k, fmin(l->y0, l->y1)), y1 = to_y(k, fmax(l->y0, l->y1));
+    return x1 >= k->plot.x - 4 && x0 <= k->plot.x + k->plot.w + 4 && y1 >= k->plot.y - 4 &&
+           y0 <= k->plot.y + k->plot.h + 4;
+}
+
+/* ---- links -------------------------------------------------------------------------------------
+ */
+
+static void add_half(struct stage *s, struct torus_drawing *d, const struct scale *k,
+                     struct strokes *strokes, int panel, uint32_t half,
+                     const struct projection_line *l)
+{
+    int view = s->ui->torus.view;
+    const struct torus_side *side = &d->sides[view];
+    double value = d->values[panel].halves[view] ? d->values[panel].halves[view][half] : 0;
+    color_t color = torus_color(s, d, value);
+    double pitch = pitch_of(&side->projection, k), width = fmin(fmax(pitch * 0.62, 0.7), 5);
+    if (!(color & 0xff) || !crosses(k, l))
+        return;
+    int lit = !d->some || side->lit[half];
+    float rank = value > 0 && d->top > 0 ? (float)(value / d->top) : -1;
+    if (!lit)
+        color = color_mix(color, s->brush.theme->panel, 0.80);
+    if (side->lit[half] == 2)
+        width += 2;
+    /* what is selected lies above the rest, and large loads above small ones */
+    strokes_add(strokes, &(struct stroke){(float)to_x(k, l->x0), (float)to_y(k, l->y0),
+                                          (float)to_x(k, l->x1), (float)to_y(k, l->y1),
+                                          (float)width, -rank - (lit && d->some ? 4 : 0), color});
+}
+
+static void add_links(struct stage *s, struct torus_drawing *d, const struct scale *k,
+                      struct strokes *strokes, int panel)
+{
+    const struct torus_side *side = &d->sides[s->ui->torus.view];
+    const struct projection *p = &side->projection;
+    for (uint32_t wire = 0; wire < p->places * PROJECTION_AXES; wire++) {
+        struct projection_line l[2];
+        if (!projection_shows(p, side->axes, wire))
+            continue;
+        projection_lines(p, wire, l);
+        for (uint32_t half = 0; half < 2; half++)
+            if (side->link_of[wire * 2 + half] != TOPOLOGY_NONE)
+                add_half(s, d, k, strokes, panel, wire * 2 + half, &l[half]);
+    }
+}
+
+static double distance(double x, double y, const struct projection_line *l)
+{
+    double dx = l->x1 - l->x0, dy = l->y1 - l->y0, square = dx * dx + dy * dy;
+    double t = square > 0 ? ((x - l->x0) * dx + (y - l->y0) * dy) / square : 0;
+    t = fmin(fmax(t, 0), 1);
+    return hypot(x - l->x0 - t * dx, y - l->y0 - t * dy);
+}
+
+/* The half under the mouse; PROJECTION_NONE: none. */
+static uint32_t half_under(const struct stage *s, const struct torus_drawing *d,
+                           const struct scale *k, int panel)
+{
+    int view = s->ui->torus.view;
+    const struct torus_side *side = &d->sides[view];
+    const struct projection *p = &side->projection;
+    double x = (s->brush.mouse_x - k->plot.x - k->plot.w / 2) / k->unit + k->x;
+    double y = (s->brush.mouse_y - k->plot.y - k->plot.h / 2) / k->unit + k->y;
+    double nearest = fmin(fmax(pitch_of(p, k) / 2, 2), 5) / k->unit;
+    uint32_t best = PROJECTION_NONE;
+    if (!box_has(k->plot, s->brush.mouse_x, s->brush.mouse_y) || s->ui->dragging)
+        return best;
+    for (uint32_t wire = 0; wire < p->places * PROJECTION_AXES; wire++) {
+        struct projection_line l[2];
+        if (!projection_shows(p, side->axes, wire))
+            continue;
+        projection_lines(p, wire, l);
+        for (uint32_t half = 0; half < 2; half++) {
+            double away = distance(x, y, &l[half]);
+            if (away < nearest && side->link_of[wire * 2 + half] != TOPOLOGY_NONE &&
+                torus_color(s, d, d->values[panel].halves[view][wire * 2 + half])) {
+                nearest = away;
+                best = wire * 2 + half;
+            }
+        }
+    }
+    return best;
+}
+
+/* ---- nodes -------------------------------------------------------------------------------------
+ */
+
+static double radius_of(double pitch)
+{
+    return fmin(fmax(pitch * 0.42, 0), 7);
+}
+
+static void add_nodes(struct stage *s, struct torus_drawing *d, const struct scale *k,
+                      struct strokes *strokes)
+{
+    int view = s->ui->torus.view;
+    const struct projection *p = &d->sides[view].projection;
+    double radius = radius_of(pitch_of(p, k));
+    if (radius < 0.7) /* a stack has less than two pixels a node: links tell more */
+        return;
+    for (uint32_t place = 0; place < p->places; place++) {
+        uint32_t own = torus_place(d, view, TORUS_SPACE, place);
+        double x, y;
+        projection_point(p, place, &x, &y);
+        x = to_x(k, x);
+        y = to_y(k, y);
+        if (!in_sight(k, x, y, 8))
+            continue;
+        int lit = !d->some || d->lit[own];
+        color_t color = d->colors[own];
+        if (!lit)
+            color = color_mix(color, s->brush.theme->panel, 0.80);
+        strokes_add(strokes, &(struct stroke){(float)x, (float)y, (float)x, (float)y,
+                                              (float)(2 * (radius + (d->some && lit ? 0.8 : 0))),
+                                              lit && d->some ? -8 : -2, color});
+    }
+}
+
+static void node_hits(const struct stage *s, const struct torus_drawing *d, const struct scale *k)
+{
+    int view = s->ui->torus.view;
+    const struct projection *p = &d->sides[view].projection;
+    double reach = fmax(radius_of(pitch_of(p, k)), 1);
+    for (uint32_t place = 0; place < p->places; place++) {
+        uint32_t own = torus_place(d, view, TORUS_SPACE, place);
+        double x, y;
+        projection_point(p, place, &x, &y);
+        x = to_x(k, x);
+        y = to_y(k, y);
+        if (in_sight(k, x, y, 0) && d->node_of[own] != TOPOLOGY_NONE)
+            scene_hit(s->brush.scene, (struct box){x - reach, y - reach, 2 * reach, 2 * reach},
+                      HIT_VERTEX, d->node_of[own], own + 1);
+    }
+}
+
+/* ---- planes ------------------------------------------------------------------------------------
+ */
+
+static int plane_chosen(const struct stage *s, uint32_t dimension, uint32_t at)
+{
+    const struct selection *sel = &s->ui->selection;
+    return sel->kind == SELECT_PLANE && sel->a == dimension && sel->b == at;
+}
+
+/* Numbers beside the bands that planes are seen as; a click selects one. */
+static void bands(const struct stage *s, const struct projection *p, const struct scale *k,
+                  struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    for (int axis = PROJECTION_ACROSS; axis <= PROJECTION_UPRIGHT; axis++) {
+        int across = axis == PROJECTION_ACROSS;
+        uint32_t size = p->axes[axis].size, step = 1;
+        if (p->axes[axis].dimension == PROJECTION_NONE)
+            continue;
+        while (step * k->unit < 16)
+            step *= 2;
+        for (uint32_t i = 0; i < size; i += step) {
+            double at = i - (size - 1) / 2.0, x = to_x(k, at), y = to_y(k, -at);
+            struct box band = across ? (struct box){x - k->unit / 2, box.y + box.h - MARGIN_BELOW,
+                                                    k->unit, MARGIN_BELOW}
+                                     : (struct box){box.x, y - k->unit / 2, MARGIN_LEFT, k->unit};
+            double middle = across ? x : y, from = across ? k->plot.x : k->plot.y,
+                   until = from + (across ? k->plot.w : k->plot.h);
+            if (middle < from + 7 || middle > until - 7)
+                continue;
+            int on = plane_chosen(s, p->axes[axis].dimension, i);
+            int hover = box_has(band, s->brush.mouse_x, s->brush.mouse_y);
+            scene_textf(s->brush.scene, across ? x - 14 : box.x + 2,
+                        across ? box.y + box.h - 18 : y - 7, across ? 28 : MARGIN_LEFT - 8,
+                        on ? TEXT_AXIS_STRONG : TEXT_AXIS,
+                        (across ? TEXT_CENTRE : TEXT_RIGHT) | TEXT_FIGURES,
+                        on      ? t->accent
+                        : hover ? t->text
+                                : t->second,
+                        "%u", i);
+            scene_hit(s->brush.scene, band, HIT_PLANE, p->axes[axis].dimension, i);
+        }
+        scene_text(s->brush.scene, across ? box.x + box.w - 20 : box.x + 2,
+                   across ? box.y + box.h - 18 : box.y + 2, across ? 18 : MARGIN_LEFT - 8,
+                   TEXT_AXIS_STRONG, across ? TEXT_CENTRE : TEXT_RIGHT, t->second,
+                   torus_dimension(s, p->axes[axis].dimension));
+    }
+}
+
+static void band_of_plane(const struct stage *s, const struct projection *p, const struct scale *k)
+{
+    for (int axis = PROJECTION_ACROSS; axis <= PROJECTION_UPRIGHT; axis++) {
+        uint32_t size = p->axes[axis].size;
+        double at = (double)s->ui->selection.b - (size - 1) / 2.0;
+        if (!plane_chosen(s, p->axes[axis].dimension, (uint32_t)s->ui->selection.b))
+            continue;
+        color_t color = color_fade(s->brush.theme->accent, 0.10);
+        if (axis == PROJECTION_ACROSS)
+            scene_rect(s->brush.scene,
+                       (struct box){to_x(k, at - 0.5), k->plot.y, k->unit, k->plot.h}, 0, color);
+        else
+            scene_rect(s->brush.scene,
+                       (struct box){k->plot.x, to_y(k, -at - 0.5), k->plot.w, k->unit}, 0, color);
+    }
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+static void marked_box(const struct stage *s)
+{
+    const struct ui *ui = s->ui;
+    if (!ui->dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX))
+        return;
+    struct box box = {fmin(ui->press_x, ui->mouse_x), fmin(ui->press_y, ui->mouse_y),
+                      fabs(ui->mouse_x - ui->press_x), fabs(ui->mouse_y - ui->press_y)};
+    scene_rect(s->brush.scene, box, 0, color_fade(s->brush.theme->accent, 0.12));
+    scene_outline(s->brush.scene, box, 0, 1, s->brush.theme->accent);
+}
+
+static void point_at(struct stage *s, const struct torus_drawing *d, const struct scale *k,
+                     int panel)
+{
+    struct scene *scene = s->brush.scene;
+    double mx = s->brush.mouse_x, my = s->brush.mouse_y;
+    uint32_t half = half_under(s, d, k, panel);
+    if (half != PROJECTION_NONE)
+        scene_hit(scene, (struct box){mx - 3, my - 3, 6, 6}, HIT_LINK,
+                  d->sides[s->ui->torus.view].link_of[half], 0);
+    node_hits(s, d, k);
+    const struct scene_hit *hit = scene_hit_at(scene, mx, my);
+    if (!box_has(k->plot, mx, my) || s->ui->dragging || !hit)
+        return;
+    if (hit->kind == HIT_VERTEX && hit->b)
+        torus_vertex_tip(s, d, (uint32_t)hit->b - 1);
+    else if (hit->kind == HIT_LINK && half != PROJECTION_NONE)
+        torus_link_tip(s, d, s->ui->torus.view, half);
+    else
+        return;
+    scene_outline(scene,
+                  (struct box){hit->box.x - 2, hit->box.y - 2, hit->box.w + 4, hit->box.h + 4}, 3,
+                  1, s->brush.theme->text);
+}
+
+void torus_plane(struct stage *s, struct torus_drawing *d, struct box box, int panel, int large)
+{
+    const struct torus_side *side = &d->sides[s->ui->torus.view];
+    struct box plot = {box.x + MARGIN_LEFT, box.y + MARGIN, box.w - MARGIN_LEFT - MARGIN,
+                       box.h - MARGIN - MARGIN_BELOW};
+    plot = (struct box){floor(plot.x), floor(plot.y), floor(plot.w), floor(plot.h)};
+    if (plot.w < 24 || plot.h < 24 || !torus_belongs(s, panel))
+        return;
+    struct scale k = scale_for(s, &side->projection, plot, 1);
+    struct strokes *strokes = &d->flat[panel];
+    uint64_t key = torus_strokes_key(
+        s, d, panel, &(const double[TORUS_KEY]){plot.x, plot.y, plot.w, plot.h, k.unit, k.x, k.y},
+        s->ui->torus.view);
+    if (d->flat_keys[panel] != key) {
+        strokes_clear(strokes);
+        add_links(s, d, &k, strokes, panel);
+        if (panel == s->ui->torus.panel)
+            add_nodes(s, d, &k, strokes);
+        strokes_sort(strokes);
+        d->flat_keys[panel] = key;
+    }
+    if (large)
+        bands(s, &side->projection, &k, box);
+    scene_panel(s->brush.scene, plot, 0, "torus.rings%d.plot", panel);
+    scene_overlay(s->brush.scene);
+    strokes_draw(strokes, s->brush.scene, plot, s->brush.theme->panel);
+    struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TORUS, 0, 0);
+    hit->x0 = k.x - plot.w / 2 / k.unit;
+    hit->x1 = k.x + plot.w / 2 / k.unit;
+    hit->y0 = k.y - plot.h / 2 / k.unit;
+    hit->y1 = k.y + plot.h / 2 / k.unit;
+    if (!large)
+        return;
+    band_of_plane(s, &side->projection, &k);
+    point_at(s, d, &k, panel);
+    marked_box(s);
+}
+
+/* ---- minimaps ----------------------------------------------------------------------------------
+ */
+
+void torus_minimap(struct stage *s, const struct torus_drawing *d, struct box box, int panel,
+                   int side)
+{
+    const struct torus_side *from = &d->sides[side];
+    const struct projection *p = &from->projection;
+    const struct torus_values *v = &d->values[panel];
+    struct scale k = scale_for(s, p, box_inset(box, 4, 4), 0);
+    double width = fmin(fmax(k.unit * 0.16, 0.8), 3);
+    if (!torus_belongs(s, panel) || !v->bundles[side])
+        return;
+    for (uint32_t bundle = 0; bundle < projection_bundles(p); bundle++) {
+        uint32_t wire = projection_bundle_wire(p, bundle);
+        struct projection_line l[2];
+        if (wire == PROJECTION_NONE || !projection_shows(p, from->axes, wire))
+            continue;
+        color_t color = torus_color(s, d, v->bundles[side][bundle]);
+        int lines = color & 0xff ? projection_bundle_lines(p, bundle, l) : 0;
+        for (int i = 0; i < lines; i++)
+            scene_line(s->brush.scene, to_x(&k, l[i].x0), to_y(&k, l[i].y0), to_x(&k, l[i].x1),
+                       to_y(&k, l[i].y1), width, color);
+    }
+}

@@ -1,0 +1,249 @@
+#include "viewer/views/torus/drawing.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Middle and radius of the grid on the screen. */
+struct eye {
+    struct lattice lattice;
+    struct box plot;
+    double radius, x, y;
+};
+
+static float to_x(const struct eye *e, double x)
+{
+    return (float)(e->plot.x + e->plot.w / 2 + (x - e->x) * e->radius);
+}
+
+static float to_y(const struct eye *e, double y)
+{
+    return (float)(e->plot.y + e->plot.h / 2 + (y - e->y) * e->radius);
+}
+
+static struct eye eye_for(const struct stage *s, const struct torus_drawing *d, struct box plot)
+{
+    const struct torus_choice *t = &s->ui->torus;
+    struct eye e = {.plot = plot, .x = t->space_x, .y = t->space_y};
+    lattice_look(&e.lattice, &d->sides[TORUS_SPACE].projection, t->yaw, t->pitch);
+    e.radius = fmin(plot.w, plot.h) / 2 * 1.22 * t->space_zoom;
+    return e;
+}
+
+/* What is farther away is fainter. */
+static color_t dimmed(const struct stage *s, color_t color, double away, int lit)
+{
+    double share = 0.10 + 0.40 * (away + 1) / 2;
+    return color_mix(color, s->brush.theme->panel, lit ? share * 0.8 : 0.86);
+}
+
+/* What is selected lies above the rest. */
+static double above(const struct torus_drawing *d, int lit)
+{
+    return d->some && lit ? 3 : 0;
+}
+
+static int outside(const struct eye *e, const struct stroke *k)
+{
+    return fmaxf(k->x0, k->x1) < (float)e->plot.x - 4 ||
+           fminf(k->x0, k->x1) > (float)(e->plot.x + e->plot.w + 4) ||
+           fmaxf(k->y0, k->y1) < (float)e->plot.y - 4 ||
+           fminf(k->y0, k->y1) > (float)(e->plot.y + e->plot.h + 4);
+}
+
+static void add_links(const struct stage *s, struct torus_drawing *d, const struct eye *e)
+{
+    const struct torus_side *side = &d->sides[TORUS_SPACE];
+    const double *values = d->values[s->ui->torus.panel].halves[TORUS_SPACE];
+    double spacing = e->lattice.step * e->radius, width = fmin(fmax(spacing * 0.07, 0.8), 3);
+    for (uint32_t wire = 0; values && wire < d->places * PROJECTION_AXES; wire++) {
+        struct lattice_line l[2];
+        if (!(side->axes >> wire % PROJECTION_AXES & 1))
+            continue;
+        if (side->link_of[wire * 2] == TOPOLOGY_NONE &&
+            side->link_of[wire * 2 + 1] == TOPOLOGY_NONE)
+            continue;
+        lattice_lines(&e->lattice, wire, l);
+        for (uint32_t half = 0; half < 2; half++) {
+            uint32_t at = wire * 2 + half;
+            int lit = !d->some || side->lit[at];
+            color_t color = torus_color(s, d, values[at]);
+            if (!(color & 0xff) || (!lit && values[at] <= 0))
+                continue;
+            const struct projection_line *line = &l[half].line;
+            struct stroke k = {to_x(e, line->x0),
+                               to_y(e, line->y0),
+                               to_x(e, line->x1),
+                               to_y(e, line->y1),
+                               (float)(width * (side->lit[at] == 2 ? 3
+                                                : lit && d->some   ? 1.5
+                                                                   : 1)),
+                               (float)(l[half].away - above(d, lit)),
+                               dimmed(s, color, l[half].away, lit)};
+            if (!outside(e, &k))
+                strokes_add(&d->space, &k);
+        }
+    }
+}
+
+static void add_nodes(const struct stage *s, struct torus_drawing *d, const struct eye *e)
+{
+    double spacing = e->lattice.step * e->radius;
+    for (uint32_t place = 0; place < d->places; place++) {
+        double x, y, away;
+        int lit = !d->some || d->lit[place];
+        lattice_point(&e->lattice, place, &x, &y, &away);
+        double radius = fmin(fmax(spacing * (lit && d->some ? 0.20 : 0.13), 0.8), 9);
+        if (!lit)
+            radius = fmax(radius * 0.6, 0.6);
+        struct stroke k = {to_x(e, x),
+                           to_y(e, y),
+                           to_x(e, x),
+                           to_y(e, y),
+                           (float)(2 * radius),
+                           (float)(away - e->lattice.step * 0.4 - above(d, lit)), /* above links */
+                           dimmed(s, d->colors[place], away, lit)};
+        if (!outside(e, &k))
+            strokes_add(&d->space, &k);
+    }
+}
+
+static void node_hits(const struct stage *s, const struct torus_drawing *d, const struct eye *e)
+{
+    double reach = fmin(fmax(e->lattice.step * e->radius * 0.2, 1), 9);
+    for (int lit = 0; lit < 2; lit++) /* those that are selected lie above the others */
+        for (uint32_t place = 0; place < d->places; place++) {
+            double x, y, away;
+            if (d->node_of[place] == TOPOLOGY_NONE || (d->some && d->lit[place]) != lit)
+                continue;
+            lattice_point(&e->lattice, place, &x, &y, &away);
+            double px = (double)to_x(e, x), py = (double)to_y(e, y);
+            if (box_has(e->plot, px, py))
+                scene_hit(s->brush.scene,
+                          (struct box){px - reach, py - reach, 2 * reach, 2 * reach}, HIT_VERTEX,
+                          d->node_of[place], place + 1);
+        }
+}
+
+static double distance(double x, double y, double x0, double y0, double x1, double y1)
+{
+    double dx = x1 - x0, dy = y1 - y0, square = dx * dx + dy * dy;
+    double t = square > 0 ? fmin(fmax(((x - x0) * dx + (y - y0) * dy) / square, 0), 1) : 0;
+    return hypot(x - x0 - t * dx, y - y0 - t * dy);
+}
+
+/* The half under the mouse, of several the nearest to the eye. */
+static uint32_t half_under(const struct stage *s, const struct torus_drawing *d,
+                           const struct eye *e)
+{
+    const struct torus_side *side = &d->sides[TORUS_SPACE];
+    const double *values = d->values[s->ui->torus.panel].halves[TORUS_SPACE];
+    uint32_t best = PROJECTION_NONE;
+    double least = INFINITY;
+    if (!values || !box_has(e->plot, s->brush.mouse_x, s->brush.mouse_y) || s->ui->dragging)
+        return best;
+    for (uint32_t wire = 0; wire < d->places * PROJECTION_AXES; wire++) {
+        struct lattice_line l[2];
+        if (!(side->axes >> wire % PROJECTION_AXES & 1))
+            continue;
+        lattice_lines(&e->lattice, wire, l);
+        for (uint32_t half = 0; half < 2; half++) {
+            uint32_t at = wire * 2 + half;
+            const struct projection_line *k = &l[half].line;
+            if (side->link_of[at] == TOPOLOGY_NONE || (d->some && !side->lit[at]) ||
+                !torus_color(s, d, values[at]) || l[half].away >= least)
+                continue;
+            if (distance(s->brush.mouse_x, s->brush.mouse_y, (double)to_x(e, k->x0),
+                         (double)to_y(e, k->y0), (double)to_x(e, k->x1),
+                         (double)to_y(e, k->y1)) < 3) {
+                least = l[half].away;
+                best = at;
+            }
+        }
+    }
+    return best;
+}
+
+static void point_at(struct stage *s, const struct torus_drawing *d, const struct eye *e)
+{
+    struct scene *scene = s->brush.scene;
+    double mx = s->brush.mouse_x, my = s->brush.mouse_y;
+    uint32_t half = half_under(s, d, e);
+    if (half != PROJECTION_NONE)
+        scene_hit(scene, (struct box){mx - 3, my - 3, 6, 6}, HIT_LINK,
+                  d->sides[TORUS_SPACE].link_of[half], 0);
+    node_hits(s, d, e);
+    const struct scene_hit *hit = scene_hit_at(scene, mx, my);
+    if (!box_has(e->plot, mx, my) || s->ui->dragging || !hit)
+        return;
+    if (hit->kind == HIT_VERTEX && hit->b)
+        torus_vertex_tip(s, d, (uint32_t)hit->b - 1);
+    else if (hit->kind == HIT_LINK && half != PROJECTION_NONE)
+        torus_link_tip(s, d, TORUS_SPACE, half);
+}
+
+/* Names of the dimensions where their edges of the grid end. */
+static void edges(const struct stage *s, const struct torus_drawing *d, const struct eye *e)
+{
+    const struct projection *p = &d->sides[TORUS_SPACE].projection;
+    for (int axis = 0; axis < PROJECTION_AXES; axis++) {
+        uint32_t at[PROJECTION_AXES] = {0};
+        double x0, y0, x, y, away;
+        if (p->axes[axis].dimension == PROJECTION_NONE || p->axes[axis].size < 2)
+            continue;
+        lattice_point(&e->lattice, projection_place_at(p, at), &x0, &y0, &away);
+        at[axis] = p->axes[axis].size - 1;
+        lattice_point(&e->lattice, projection_place_at(p, at), &x, &y, &away);
+        double dx = x - x0, dy = y - y0, length = hypot(dx, dy);
+        if (length * e->radius < 24)
+            continue;
+        double px = (double)to_x(e, x + dx / length * 0.12),
+               py = (double)to_y(e, y + dy / length * 0.12);
+        if (box_has(box_inset(e->plot, 14, 10), px, py))
+            scene_text(s->brush.scene, px - 12, py - 7, 24, TEXT_AXIS_STRONG, TEXT_CENTRE,
+                       s->brush.theme->text, torus_dimension(s, p->axes[axis].dimension));
+    }
+}
+
+static void marked_box(const struct stage *s, const struct eye *e)
+{
+    const struct ui *ui = s->ui;
+    if (!ui->dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX) ||
+        !box_has(e->plot, ui->press_x, ui->press_y))
+        return;
+    struct box box = {fmin(ui->press_x, ui->mouse_x), fmin(ui->press_y, ui->mouse_y),
+                      fabs(ui->mouse_x - ui->press_x), fabs(ui->mouse_y - ui->press_y)};
+    scene_rect(s->brush.scene, box, 0, color_fade(s->brush.theme->accent, 0.12));
+    scene_outline(s->brush.scene, box, 0, 1, s->brush.theme->accent);
+}
+
+void torus_space(struct stage *s, struct torus_drawing *d, struct box box)
+{
+    struct box plot = {floor(box.x + 4), floor(box.y + 4), floor(box.w - 8), floor(box.h - 8)};
+    if (plot.w < 40 || plot.h < 40)
+        return;
+    struct eye e = eye_for(s, d, plot);
+    const struct torus_choice *c = &s->ui->torus;
+    uint64_t key =
+        torus_strokes_key(s, d, c->panel,
+                          &(const double[TORUS_KEY]){plot.x, plot.y, plot.w, plot.h, e.radius, e.x,
+                                                     e.y, c->yaw, c->pitch},
+                          3);
+    if (key != d->space_key) {
+        strokes_clear(&d->space);
+        add_links(s, d, &e);
+        add_nodes(s, d, &e);
+        strokes_sort(&d->space);
+        d->space_key = key;
+    }
+    scene_panel(s->brush.scene, plot, 0, "torus.space.plot");
+    scene_overlay(s->brush.scene);
+    strokes_draw(&d->space, s->brush.scene, plot, s->brush.theme->panel);
+    edges(s, d, &e);
+    struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TORUS, 1, 0);
+    hit->x0 = e.x - plot.w / 2 / e.radius;
+    hit->x1 = e.x + plot.w / 2 / e.radius;
+    hit->y0 = e.y - plot.h / 2 / e.radius;
+    hit->y1 = e.y + plot.h / 2 / e.radius;
+    point_at(s, d, &e);
+    marked_box(s, &e);
+}
