@@ -79,6 +79,7 @@ void job_destroy(struct job *job)
     job_latency_destroy(job->latency);
     job_phases_destroy(job->phases);
     job_network_destroy(job->network);
+    job_measured_finish(&job->measured);
     job_watch_destroy(job->watch);
     for (uint32_t i = 0; i < job->node_count; i++)
         free(job->nodes[i]);

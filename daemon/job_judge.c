@@ -59,7 +59,7 @@ void job_tell_phases(struct job *job)
         job_publish_curve(job, &job->output, &curve);
 }
 
-/* Without memory the links lack what was in the window. */
+/* Without memory the links lack what was in the window, and who comes late what was measured in it. */
 static void judge_links(struct job *job, struct open_window *window)
 {
     const struct job_network_window closed = {
@@ -73,7 +73,10 @@ static void judge_links(struct job *job, struct open_window *window)
     struct wire_links links;
     job_network_close(job->network, &closed, &window->counters);
     job_tell_topology(job);
-    if (job_wanted(job, WIRE_TYPE_LINKS) && job_network_links(job->network, &links))
+    if (!job_network_links(job->network, &links))
+        return;
+    job_measured_keep(&job->measured, &links);
+    if (job_wanted(job, WIRE_TYPE_LINKS))
         job_publish_links(job, &job->output, &links);
 }
 

@@ -442,7 +442,12 @@ static void snapshot_phases(struct job *job, enum wire_type type, const struct j
 
 static void snapshot_links(struct job *job, const struct job_output *output)
 {
-    struct wire_links message;
+    struct wire_links message, older;
+    if (!job_network_links(job->network, &message))
+        return;
+    for (size_t i = 0; job_measured_message(&job->measured, i, &older); i++)
+        if (older.window < message.window)
+            job_publish_links(job, output, &older);
     if (job_network_links(job->network, &message))
         job_publish_links(job, output, &message);
 }

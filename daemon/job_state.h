@@ -8,6 +8,7 @@
 #include "daemon/analysis/window_sum.h"
 #include "daemon/job.h"
 #include "daemon/job_latency.h"
+#include "daemon/job_measured.h"
 #include "daemon/job_network.h"
 #include "daemon/job_phases.h"
 #include "daemon/job_watch.h"
@@ -110,6 +111,7 @@ struct job {
     struct job_latency *latency;
     struct job_phases *phases;
     struct job_network *network;
+    struct job_measured measured;
     struct job_watch *watch; /**< NULL: there are no rules */
     size_t deaths_watched;   /**< deaths that the watch knows */
     uint64_t windows_summed;

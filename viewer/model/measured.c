@@ -15,6 +15,7 @@ void measured_clear(struct measured *m)
 {
     history_clear(&m->history);
     m->unit = 0;
+    m->more = 0;
     m->newest = m->version = 0;
 }
 
@@ -31,8 +32,10 @@ static int by_link(const void *a, const void *b)
 
 int measured_apply(struct measured *m, const struct wire_links *w)
 {
-    if (m->version && w->window <= m->newest)
+    int part = m->more && w->window == m->newest;
+    if (m->version && w->window <= m->newest && !part)
         return 0;
+    m->more = w->more != 0;
     struct reading *rows = malloc(w->links_count * sizeof *rows + 1);
     uint32_t *items = malloc(w->links_count * sizeof *items + 1), n = 0, kept = 0;
     uint64_t *values = malloc(w->links_count * sizeof *values + 1);
@@ -52,6 +55,7 @@ int measured_apply(struct measured *m, const struct wire_links *w)
         items[kept] = rows[i].link;
         values[kept++] = rows[i].value;
     }
+    m->newest = m->version && w->window > m->newest ? w->window : m->newest;
     if (kept) {
         error = history_put(&m->history, w->window, items, values, kept);
         m->version += !error;

@@ -13,6 +13,7 @@ struct measured {
     struct history history; /**< items: links; one figure each */
     uint8_t unit;           /**< 0 bytes, 1 packets */
     uint64_t newest;  /**< window; what is told of it or of an older one again does not count */
+    int more;         /**< further rows of that window follow */
     uint64_t version; /**< raised when something was added; 0: nothing was ever measured */
 };
 
