@@ -1,11 +1,12 @@
 /* Frames a second of the views of the network with 63,406 routes on 2,048 nodes (5D torus), drawn into memory
- * as the window does; and how long it takes from a click to the new picture. Usage: network_views [VIEW]
+ * as the window does; and how long it takes from a click to the new picture. Usage: network_views [VIEW [NETWORK]]
  *
  *   scrolling     every frame another span of time: sums, routes and loads are computed anew
  *   data          ten windows a second stream in
  *   hover         only the mouse moves
  *   filter        every frame another range of link loads is let through
  *   select        every frame another link is selected, with its routes and ranks
+ *   turn          torus: every frame the grid in space is turned and the rings are moved
  */
 #include "tests/viewer/synthetic_network.h"
 
@@ -59,6 +60,7 @@ static int frame(struct desk *d)
     ui_windows(&d->ui, d->model, &first, &last);
     range_update(&d->range, d->model, d->ui.range, first, last);
     ui_update_flows(&d->ui, d->model, &d->range);
+    torus_update(&d->ui, d->model, &d->range);
     theme_init(&d->theme, d->ui.theme);
     frame_scene(&d->scene, d->model, &d->range, &d->ui, &d->theme, &d->pictures,
                 type_measure(d->type));
@@ -94,6 +96,12 @@ static void choose(struct desk *d, int i)
     const struct network *n = &d->model->network;
     d->ui.selection =
         (struct selection){SELECT_LINK, n->links[i * 11 % (int)n->link_count].link, 0};
+}
+
+static void turn(struct desk *d, int i)
+{
+    d->ui.torus.yaw += 0.03;
+    d->ui.torus.x = 0.01 * i;
 }
 
 struct rate {
@@ -143,6 +151,8 @@ static int view(struct desk *d, enum view_id id)
     flow_filter_clear(&d->ui.filter);
     struct rate chosen = measure(d, "select", choose);
     d->ui.selection = (struct selection){0};
+    if (id == VIEW_TORUS)
+        moving.frames = fmin(moving.frames, measure(d, "turn", turn).frames);
     int met =
         fmin(moving.frames, fmin(live.frames, filtered.frames)) >= 30 && chosen.longest_ms < 100;
     printf("  budget of 30 frames/s, and 100 ms from selection to redraw: %s\n",
@@ -169,18 +179,18 @@ static void compute(struct desk *d)
 
 int main(int argc, char **argv)
 {
-    static const enum view_id network_views[] = {VIEW_LINKS};
+    static const enum view_id network_views[] = {VIEW_LINKS, VIEW_TORUS};
     struct desk d = {0};
     char why[256];
     int wanted = argc > 1 ? view_by_name(argv[1]) : -1, met = 1;
     if ((argc > 1 && wanted < 0) || type_create(&d.type, 1, why, sizeof why) < 0 ||
         model_create(&d.model, 512u << 20) < 0) {
-        fprintf(stderr, "usage: network_views [VIEW], and fonts are needed\n");
+        fprintf(stderr, "usage: network_views [VIEW [NETWORK]], and fonts are needed\n");
         return 2;
     }
     ui_init(&d.ui, 1600, 900, 1, THEME_DARK);
     d.ui.connection.state = CLIENT_CONNECTED;
-    synthetic_network_init(&d.net, "torus:4,4,4,16,2", 1);
+    synthetic_network_init(&d.net, argc > 2 ? argv[2] : "torus:4,4,4,16,2", 1);
     synthetic_network_scatter(&d.net, ROUTES, 1);
     d.net.most_rows = 4096;
     synthetic_network_begin(&d.net, into, &d);
