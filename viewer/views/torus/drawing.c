@@ -76,6 +76,8 @@ static int make_side(const struct stage *s, struct torus_side *side, int view)
     int error = torus_projection(&s->ui->torus, t, view, &side->projection);
     if (error)
         return error;
+    if (side->projection.places > TORUS_PLACES)
+        return -HOLTER_ELIMIT;
     uint32_t links = topology_links(t), halves = projection_halves(&side->projection);
     side->half_of = malloc((links + 1u) * sizeof *side->half_of);
     side->link_of = malloc((halves + 1u) * sizeof *side->link_of);

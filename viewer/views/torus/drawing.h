@@ -14,6 +14,10 @@ enum {
     TORUS_SPACE = 2
 }; /* the side whose places are those of the grid in space */
 
+/** Most places that are drawn: beyond, a picture says nothing and takes seconds. About 700 bytes each, and
+ * 150 for each panel. */
+#define TORUS_PLACES (1u << 17)
+
 /** A projection along one of the dimensions that are seen, and what lies under its halves. */
 struct torus_side {
     struct projection projection;
@@ -53,7 +57,8 @@ struct torus_drawing {
     uint64_t flat_keys[TORUS_PANELS], space_key; /**< what the strokes were made from */
 };
 
-/** Bring it up to what is chosen. @return 0; -HOLTER_EUSAGE: there is no Cartesian network; -ENOMEM */
+/** Bring it up to what is chosen. @return 0; -HOLTER_EUSAGE: there is no Cartesian network; -HOLTER_ELIMIT: it is too
+ * large; -ENOMEM */
 int torus_prepare(struct stage *stage, struct torus_drawing **out);
 
 /** The same place among those of another side. */

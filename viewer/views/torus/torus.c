@@ -5,6 +5,8 @@
 #include "viewer/views/pieces.h"
 #include "viewer/views/torus/drawing.h"
 
+#include "holter/error.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -206,6 +208,9 @@ static void torus_layout(struct stage *s, struct box box)
         scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
         if (!s->model->network.topology)
             piece_empty(s, box, "No network", "The daemon has told of none yet.");
+        else if (error == -HOLTER_ELIMIT)
+            piece_empty(s, box, "Too large to be drawn node by node",
+                        "View links ranks its links.");
         else
             piece_empty(s, box, "Not a torus",
                         "This view shows tori, meshes and hypercubes; see view links for others.");
