@@ -189,6 +189,7 @@ int main(int argc, char **argv)
         return 2;
     }
     ui_init(&d.ui, 1600, 900, 1, THEME_DARK);
+    d.ui.view = VIEW_LINKS;
     d.ui.connection.state = CLIENT_CONNECTED;
     synthetic_network_init(&d.net, argc > 2 ? argv[2] : "torus:4,4,4,16,2", 1);
     synthetic_network_scatter(&d.net, ROUTES, 1);
