@@ -80,7 +80,8 @@ struct projection;
 int torus_projection(const struct torus_choice *torus, const struct topology *topology, int view,
                      struct projection *out);
 
-/** Bring the panels up to what is sent and measured in the visible time. After ui_update_flows().
+/** Bring the panels up to what is sent and measured in the visible time, when view torus is in sight. After
+ * ui_update_flows().
  *  @return 1 when a load changed, 0, or -ENOMEM */
 int torus_update(struct ui *ui, const struct model *model, const struct range *range);
 

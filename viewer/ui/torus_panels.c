@@ -206,7 +206,7 @@ int torus_update(struct ui *ui, const struct model *m, const struct range *r)
     struct torus_choice *t = &ui->torus;
     uint32_t shown[3];
     int changed = 0;
-    if (!torus_shown(t, m->network.topology, shown))
+    if (ui->view != VIEW_TORUS || !torus_shown(t, m->network.topology, shown))
         return 0;
     for (int i = 0; i < t->panel_count; i++) {
         if (i > 0 && !t->panels[i].mapping)
