@@ -75,6 +75,7 @@ static void judge_links(struct job *job, struct open_window *window)
     job_tell_topology(job);
     if (!job_network_links(job->network, &links))
         return;
+    job_measured_network(&job->measured, job_network_made(job->network));
     job_measured_keep(&job->measured, &links);
     if (job_wanted(job, WIRE_TYPE_LINKS))
         job_publish_links(job, &job->output, &links);

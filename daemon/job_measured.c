@@ -47,19 +47,11 @@ static int merge_oldest(struct job_measured *m)
     return 0;
 }
 
-/* Has a link other ends than in the newest window? Then the network is another. */
-static int other_network(const struct job_measured *m, const struct measured_window *fresh)
+void job_measured_network(struct job_measured *m, uint64_t network)
 {
-    const struct measured_window *last = &m->windows[m->count - 1];
-    size_t i = 0, k = 0;
-    while (i < last->count && k < fresh->count) {
-        const struct measured_row *a = &last->rows[i], *b = &fresh->rows[k];
-        if (a->link == b->link && (a->from != b->from || a->to != b->to))
-            return 1;
-        i += (size_t)(a->link <= b->link);
-        k += (size_t)(b->link <= a->link);
-    }
-    return 0;
+    if (m->network != network)
+        job_measured_finish(m);
+    m->network = network;
 }
 
 int job_measured_keep(struct job_measured *m, const struct wire_links *links)
@@ -86,10 +78,6 @@ int job_measured_keep(struct job_measured *m, const struct wire_links *links)
                                       (uint8_t)row->unit, row->measured};
     }
     qsort(fresh.rows, n, sizeof(*fresh.rows), by_link);
-    while (m->count > 0 && other_network(m, &fresh)) {
-        m->rows -= m->windows[--m->count].count;
-        free(m->windows[m->count].rows);
-    }
     m->windows[m->count++] = fresh;
     m->rows += n;
     while (m->rows > JOB_MEASURED_ROWS && m->count > 1)

@@ -3,7 +3,7 @@
  *
  * Kept are the newest windows with JOB_MEASURED_ROWS rows together (24 bytes each). Beyond that the two oldest
  * become one, which has their sums and the later one's number: sums since the start stay exact. When the
- * network becomes another, so that a link has other ends, what was before is dropped. */
+ * network becomes another, what was before is dropped. */
 #ifndef HOLTER_DAEMON_JOB_MEASURED_H
 #define HOLTER_DAEMON_JOB_MEASURED_H
 
@@ -30,11 +30,15 @@ struct measured_window {
 struct job_measured {
     struct measured_window *windows; /**< owned; from old to new */
     size_t count, room, rows;
+    uint64_t network;           /**< that the links are of: job_network_made() */
     struct wire_link_row *told; /**< owned; the message that was asked for last */
     size_t told_room;
 };
 
 void job_measured_finish(struct job_measured *measured);
+
+/** The network is this one: what was measured in another is dropped. */
+void job_measured_network(struct job_measured *measured, uint64_t network);
 
 /** Keep what a window's links say. What was not measured takes no room. @return 0 or -ENOMEM */
 int job_measured_keep(struct job_measured *measured, const struct wire_links *links);

@@ -445,6 +445,7 @@ static void snapshot_links(struct job *job, const struct job_output *output)
     struct wire_links message, older;
     if (!job_network_links(job->network, &message))
         return;
+    job_measured_network(&job->measured, job_network_made(job->network));
     for (size_t i = 0; job_measured_message(&job->measured, i, &older); i++)
         if (older.window < message.window)
             job_publish_links(job, output, &older);

@@ -262,6 +262,11 @@ static int same_tree(const struct topology_spec *a, const struct topology_spec *
     return 1;
 }
 
+uint64_t job_network_made(const struct job_network *n)
+{
+    return n->made;
+}
+
 /* Names of hosts may be so odd that they contradict each other: then the tree goes without. */
 static int create_tree(struct topology **out, struct topology_spec *spec)
 {
@@ -290,6 +295,7 @@ static int use_tree(struct job_network *n, struct topology_spec *spec)
     n->congestion = NULL;
     destroy_graph(n->graph);
     n->graph = graph;
+    n->made++;
     n->changed = 1;
     return 0;
 }

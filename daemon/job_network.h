@@ -68,6 +68,9 @@ struct job_network_window {
 int job_network_close(struct job_network *network, const struct job_network_window *window,
                       struct counter_rows *counters);
 
+/** How many networks there were so far: numbers of links and vertices hold for one. */
+uint64_t job_network_made(const struct job_network *network);
+
 /** Have network or seats changed since they were told last? Before the first window is closed this looks at
  *  the places as they are now. */
 int job_network_changed(struct job_network *network);

@@ -48,6 +48,7 @@ struct job_network {
     uint64_t placed; /**< ranks that have a node */
 
     struct network_graph *graph; /**< NULL: none */
+    uint64_t made;               /**< graphs so far */
     struct congestion *congestion;
     int places_changed; /**< since the network was made */
     int changed;        /**< since it was told */

@@ -73,11 +73,15 @@ static void another_network_begins_anew(void **state)
 {
     (void)state;
     struct job_measured m = {0};
-    struct wire_link_row row = {.link = 2, .from = 8, .to = 9, .measured = 4};
-    struct wire_links message = {.window = 7, .links = &row, .links_count = 1};
+    struct wire_links out;
+    job_measured_network(&m, 1);
     assert_int_equal(keep(&m, 5, 4, 1), 0);
+    job_measured_network(&m, 1);
     assert_int_equal(keep(&m, 6, 4, 1), 0);
-    assert_int_equal(job_measured_keep(&m, &message), 0);
+    assert_int_equal(m.count, 2);
+    job_measured_network(&m, 2);
+    assert_int_equal(job_measured_message(&m, 0, &out), 0);
+    assert_int_equal(keep(&m, 7, 1, 1), 0);
     assert_true(m.count == 1 && m.rows == 1);
     job_measured_finish(&m);
 }

@@ -360,7 +360,9 @@ static int decide_order(const struct topology_infer *infer, struct topology_spec
 /* Pairs whose order is told, directly or by others in between (Warshall). */
 static void count_order(const struct topology_infer *infer, struct topology_findings *found)
 {
-    uint32_t count = infer->dimensions, after[TOPOLOGY_DIMENSIONS] = {0};
+    uint32_t after[TOPOLOGY_DIMENSIONS] = {0};
+    uint32_t count =
+        infer->dimensions < TOPOLOGY_DIMENSIONS ? infer->dimensions : TOPOLOGY_DIMENSIONS;
     for (uint32_t a = 0; a < count; a++)
         for (uint32_t b = 0; b < count; b++)
             after[a] |= (uint32_t)(infer->before[a][b] > 0) << b;
