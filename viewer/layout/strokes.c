@@ -9,6 +9,7 @@ void strokes_finish(struct strokes *s)
 {
     free(s->all);
     free(s->image.pixels);
+    free(s->back);
     memset(s, 0, sizeof *s);
 }
 
@@ -210,4 +211,71 @@ void strokes_draw(struct strokes *s, struct scene *scene, struct box box, color_
         s->key = key;
     }
     scene_image(scene, box, &s->image);
+}
+
+/* ---- in shares ---------------------------------------------------------------------------------
+ */
+
+int strokes_begin(struct strokes *s, int w, int h, color_t ground)
+{
+    size_t count = (size_t)w * (size_t)h;
+    s->busy = 0;
+    if (!s->back || w != s->back_w || h != s->back_h) {
+        free(s->back);
+        s->back = malloc((count + 1) * sizeof *s->back);
+        if (!s->back)
+            return -ENOMEM;
+    }
+    s->back_w = w;
+    s->back_h = h;
+    for (size_t i = 0; i < count; i++)
+        s->back[i] = 0xff000000u | ground >> 8;
+    s->next = 0;
+    s->busy = 1;
+    return 0;
+}
+
+/* About how many pixels a stroke covers within the picture. */
+static uint64_t cost_of(const struct strokes *s, const struct stroke *t)
+{
+    float w = (float)s->back_w, h = (float)s->back_h, wide = t->width + 2;
+    float x = fminf(fmaxf(t->x1, 0), w) - fminf(fmaxf(t->x0, 0), w),
+          y = fminf(fmaxf(t->y1, 0), h) - fminf(fmaxf(t->y0, 0), h);
+    return (uint64_t)((fmaxf(fabsf(x), fabsf(y)) + (x == 0 && y == 0 ? wide : 1)) * wide) + 4;
+}
+
+static int outside(const struct strokes *s, const struct stroke *t)
+{
+    float r = t->width / 2 + 1;
+    return fmaxf(t->x0, t->x1) < -r || fmaxf(t->y0, t->y1) < -r ||
+           fminf(t->x0, t->x1) > (float)s->back_w + r || fminf(t->y0, t->y1) > (float)s->back_h + r;
+}
+
+int strokes_work(struct strokes *s, uint64_t units)
+{
+    struct canvas_area c = {s->back, s->back_w, s->back_h};
+    uint64_t done = 0;
+    for (; s->busy && s->next < s->count && done < units; s->next++) {
+        const struct stroke *t = &s->all[s->next];
+        done += 1;
+        if (outside(s, t))
+            continue;
+        done += cost_of(s, t);
+        if (t->x0 == t->x1 && t->y0 == t->y1)
+            disc(&c, t->x0, t->y0, t->width / 2, t->color);
+        else
+            line(&c, t->x0, t->y0, t->x1, t->y1, t->width, t->color);
+    }
+    if (!s->busy || s->next < s->count)
+        return s->busy;
+    uint32_t *old = s->image.pixels;
+    size_t count = (size_t)s->back_w * (size_t)s->back_h;
+    int same = s->image.w == s->back_w && s->image.h == s->back_h && s->pixels == count;
+    s->image = (struct image){s->back, s->back_w, s->back_h, s->image.version + 1};
+    s->pixels = count;
+    s->back = same ? old : NULL;
+    if (!same)
+        free(old);
+    s->busy = 0;
+    return 0;
 }

@@ -25,6 +25,10 @@ struct strokes {
     struct image image; /**< pixels are owned */
     size_t pixels;      /**< allocated */
     uint64_t key;       /**< of the strokes that the picture shows; 0: none */
+
+    uint32_t *back; /**< owned; pixels of a picture in progress */
+    int back_w, back_h, busy;
+    uint32_t next; /**< stroke to be painted next */
 };
 
 void strokes_finish(struct strokes *strokes);
@@ -39,5 +43,13 @@ void strokes_sort(struct strokes *strokes);
 /** Put them into the scene's panel, which box fills.
  *  @param ground  what lies under them */
 void strokes_draw(struct strokes *strokes, struct scene *scene, struct box box, color_t ground);
+
+/** Or in shares: begin a picture of w x h pixels, whatever the number of strokes. They lie in its pixels
+ * already, and must stay until it is done; image is the picture before until then.
+ *  @return 0 or -ENOMEM */
+int strokes_begin(struct strokes *strokes, int w, int h, color_t ground);
+
+/** @param units  about how many pixels may be painted  @return 1 while more is to be done */
+int strokes_work(struct strokes *strokes, uint64_t units);
 
 #endif
