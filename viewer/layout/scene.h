@@ -127,6 +127,9 @@ enum hit_kind {
     HIT_TORUS,    /**< a: 0 projection, 1 grid in space; x and y are places in it */
     HIT_PLANE,    /**< a: dimension of the network, b: coordinate */
     HIT_SCALE,    /**< x is a part of the largest load, by colour */
+    HIT_NETWORK,  /**< x and y are places in the graph of the network */
+    HIT_UNIT,     /**< a: group of vertices in it */
+    HIT_PLACE,    /**< not to be pointed at: x0, y0 is where a vertex (b 0) or group a lies */
     HIT_LIST,     /**< a: enum ui_list; y is rows; can be scrolled */
     HIT_SORT,     /**< a: enum ui_list, b: column */
     HIT_COVER,    /**< swallows what lies under it */

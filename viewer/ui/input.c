@@ -1,5 +1,7 @@
 #include "viewer/ui/input.h"
 
+#include "viewer/ui/lists.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,15 +57,6 @@ static void click_matrix(struct ui *ui, const struct model *m, const struct scen
         ui_select(ui, (struct selection){SELECT_PAIR, (uint64_t)row, (uint64_t)column});
 }
 
-static void sort_by(struct ui *ui, uint64_t list, uint64_t column)
-{
-    if (list >= UI_LISTS)
-        return;
-    ui->descending[list] = ui->sort[list] == (int)column ? !ui->descending[list] : 1;
-    ui->sort[list] = (int)column;
-    ui->scroll[list] = 0;
-}
-
 static int click(struct ui *ui, const struct model *m, const struct scene_hit *hit, int clicks)
 {
     switch (hit->kind) {
@@ -106,8 +99,10 @@ static int click(struct ui *ui, const struct model *m, const struct scene_hit *h
     case HIT_METRIC:
         ui_click_metric(ui, hit);
         break;
+    case HIT_UNIT:
+        return ui_command(ui, m, COMMAND_NET_OPEN, hit->a);
     case HIT_SORT:
-        sort_by(ui, hit->a, hit->b);
+        ui_sort_list(ui, hit->a, hit->b);
         break;
     case HIT_SCALE:
         if (clicks > 1)
@@ -139,7 +134,7 @@ static int drag(struct ui *ui, const struct model *m, double dx, double dy)
     double x_unit = (h->x1 - h->x0) / fmax(h->box.w, 1),
            y_unit = (h->y1 - h->y0) / fmax(h->box.h, 1);
     int timed = h->kind == HIT_TIME || h->kind == HIT_SERIES || h->kind == HIT_REGION;
-    if (ui->boxing || torus_move(ui, dx, dy))
+    if (ui->boxing || torus_move(ui, dx, dy) || network_graph_drag(ui, dx, dy))
         return UI_CHANGED;
     if (h->kind == HIT_SIZES)
         ui_move_size(ui, h);
@@ -192,6 +187,7 @@ static int press(struct ui *ui, const struct scene *scene, const struct input *i
     ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_COMMGRAM);
     ui->ground = ground ? *ground : (struct scene_hit){0};
     torus_press(ui, scene, in->shift, in->ctrl);
+    network_graph_press(ui, scene, in->shift, in->ctrl);
     ui->boxing = in->shift && ui->view == VIEW_COMMGRAM &&
                  (ui->ground.kind == HIT_COMMGRAM || ui->pressed.kind == HIT_TIME);
     if (ui->pressed.kind == HIT_SIZES) {
@@ -215,18 +211,12 @@ static int release(struct ui *ui, const struct model *m, const struct scene *sce
     ui->dragging = 0;
     ui->mouse_x = in->x;
     ui->mouse_y = in->y;
+    network_graph_release(ui, m, scene, dragged);
     if (dragged && boxed)
         ui_open_marked(ui, m, scene, &pressed);
     if (dragged || pressed.kind == HIT_NONE)
         return UI_CHANGED;
     return click(ui, m, &pressed, in->clicks);
-}
-
-static void scroll_list(struct ui *ui, const struct scene_hit *hit, double rows)
-{
-    double shown = hit->y1 - hit->y0, all = hit->x1;
-    double last = fmax(all - floor(shown), 0);
-    ui->scroll[hit->a] = fmin(fmax(ui->scroll[hit->a] + rows, 0), last);
 }
 
 static int wheel(struct ui *ui, const struct model *m, const struct scene *scene,
@@ -257,8 +247,10 @@ static int wheel(struct ui *ui, const struct model *m, const struct scene *scene
         ui_zoom_graph(ui, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
         return UI_CHANGED;
     }
+    if (network_graph_wheel(ui, scene, in->x, in->y, factor))
+        return UI_CHANGED;
     if ((hit = scene_hit_under(scene, in->x, in->y, HIT_LIST))) {
-        scroll_list(ui, hit, -in->wheel * 3);
+        ui_scroll_list(ui, hit, -in->wheel * 3);
         return UI_CHANGED;
     }
     return 0;
@@ -266,61 +258,6 @@ static int wheel(struct ui *ui, const struct model *m, const struct scene *scene
 
 /* ---- keys --------------------------------------------------------------------------------------
  */
-
-static const struct scene_hit *list_of(const struct scene *scene, enum ui_list list)
-{
-    for (size_t i = scene->hit_count; i-- > 0;)
-        if (scene->hits[i].kind == HIT_LIST && scene->hits[i].a == list)
-            return &scene->hits[i];
-    return NULL;
-}
-
-static int view_list(const struct ui *ui)
-{
-    if (ui->searching)
-        return LIST_FOUND;
-    switch (ui->view) {
-    case VIEW_LIVE:
-        return LIST_SERIES;
-    case VIEW_ALERTS:
-        return LIST_ALERTS;
-    case VIEW_PAIRS:
-        return LIST_PAIRS;
-    case VIEW_RANKS:
-        return LIST_RANKS;
-    case VIEW_CALLS:
-        return LIST_CALLS;
-    case VIEW_NODES:
-        return LIST_NODES;
-    case VIEW_JOBS:
-        return LIST_JOBS;
-    case VIEW_LINKS:
-        return LIST_LINKS;
-    default:
-        return -1;
-    }
-}
-
-/* Move the cursor of the view's list by rows and keep it in sight. */
-static int step_list(struct ui *ui, const struct scene *scene, double rows)
-{
-    int list = ui->jobs_first ? LIST_JOBS : view_list(ui);
-    const struct scene_hit *area = list < 0 ? NULL : list_of(scene, (enum ui_list)list);
-    if (!area || area->x1 < 1)
-        return 0;
-    double shown = fmax(floor(area->y1 - area->y0), 1);
-    double at = fmin(fmax(ui->cursor[list] + rows, 0), area->x1 - 1);
-    if (!ui->cursor_moved && ui->selection.kind == SELECT_NONE && list != LIST_JOBS &&
-        list != LIST_FOUND)
-        at = fmin(fmax(ui->scroll[list], 0), area->x1 - 1); /* first key: the first row in sight */
-    ui->cursor[list] = (uint32_t)at;
-    if (at < ui->scroll[list])
-        ui->scroll[list] = at;
-    if (at > ui->scroll[list] + shown - 1)
-        ui->scroll[list] = at - shown + 1;
-    ui->cursor_moved = list + 1;
-    return UI_CHANGED;
-}
 
 int ui_settle(struct ui *ui, const struct model *m, const struct scene *scene)
 {
@@ -361,11 +298,15 @@ static int arrows(struct ui *ui, const struct model *m, const struct scene *scen
         ui_pan_graph(ui, horizontal * step, vertical * step);
         return UI_CHANGED;
     }
+    if (ui->view == VIEW_NETWORK && !ui->searching && !ui->jobs_first) {
+        network_graph_arrow(ui, horizontal, vertical, shift);
+        return UI_CHANGED;
+    }
     if (horizontal) {
         ui_pan_time(ui, m, horizontal * (end - begin) / (shift ? 1 : 8));
         return UI_CHANGED;
     }
-    return step_list(ui, scene, vertical);
+    return ui_step_list(ui, scene, vertical);
 }
 
 static int back(struct ui *ui)
@@ -399,6 +340,8 @@ static int escape(struct ui *ui, const struct model *m)
         return ui_command(ui, m, COMMAND_GRAPH_OPEN, 0);
     else if (ui->view == VIEW_REGIONS)
         return ui_command(ui, m, COMMAND_GRAPH_ALL, 0);
+    else if (ui->view == VIEW_NETWORK)
+        network_graph_escape(ui);
     else if (ui->matrix_extent > 0)
         ui->matrix_row = ui->matrix_column = ui->matrix_extent = 0;
     return UI_CHANGED;
@@ -418,6 +361,10 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
     }
     if (ui->view == VIEW_TORUS) {
         torus_zoom(ui, factor);
+        return UI_CHANGED;
+    }
+    if (ui->view == VIEW_NETWORK) {
+        network_graph_zoom(ui, factor, ui->graph.x, ui->graph.y);
         return UI_CHANGED;
     }
     return ui_command(ui, m, factor < 1 ? COMMAND_TIME_IN : COMMAND_TIME_OUT, 0);
@@ -440,6 +387,8 @@ static int enter(struct ui *ui, const struct model *m)
 
 static int letter(struct ui *ui, const struct model *m, int key)
 {
+    if (ui->view == VIEW_NETWORK && network_graph_letter(ui, key))
+        return UI_CHANGED;
     if (key >= '1' && key <= '9' && key < '1' + VIEWS)
         return ui_command(ui, m, COMMAND_VIEW, (uint64_t)(key - '1'));
     if (torus_key(ui, m, key))
@@ -532,9 +481,9 @@ static int key(struct ui *ui, const struct model *m, const struct scene *scene,
     case KEY_DOWN:
         return arrows(ui, m, scene, in->key, in->shift);
     case KEY_PAGE_UP:
-        return step_list(ui, scene, -20);
+        return ui_step_list(ui, scene, -20);
     case KEY_PAGE_DOWN:
-        return step_list(ui, scene, 20);
+        return ui_step_list(ui, scene, 20);
     case KEY_HOME:
     case KEY_END:
         return ends_of_time(ui, m, in->key);

@@ -89,7 +89,10 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
     if (ui->view == VIEW_LINKS && flows_rank(&range->flows, ui->metric) < 0)
         return -ENOMEM;
     int marked = flows_mark(&range->flows, m, &ui->filter, &picked);
-    return marked < 0 ? marked : changed || marked;
+    int grouped = ui->view == VIEW_NETWORK ? network_graph_update(&ui->graph, m, &range->flows) : 0;
+    if (marked < 0 || grouped < 0)
+        return -ENOMEM;
+    return changed || marked || grouped;
 }
 
 /* ---- asking for better ones --------------------------------------------------------------------

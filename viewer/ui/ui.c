@@ -26,6 +26,7 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         .size_high = UI_SIZE_MOST,
         .metric = METRIC_LOAD,
     };
+    network_graph_init(&ui->graph);
     for (int i = 0; i < METRICS; i++)
         ui->colour_high[i] = 1;
     torus_init(&ui->torus);
@@ -37,6 +38,7 @@ void ui_finish(struct ui *ui)
 {
     flow_filter_finish(&ui->filter);
     torus_finish(&ui->torus);
+    network_graph_finish(&ui->graph);
     free(ui->picked_ranks);
     ui->picked_ranks = NULL;
     ui->picked_count = 0;
@@ -503,6 +505,8 @@ int ui_command(struct ui *ui, const struct model *m, enum ui_command command, ui
     default:
         if (command >= COMMAND_TORUS_VIEW && command <= COMMAND_TORUS_LAST)
             torus_command(ui, m, (int)command, argument);
+        if (command >= COMMAND_NET_TOOL && command <= COMMAND_NET_LAST)
+            network_graph_command(ui, (int)command, argument);
         ui_commgram_command(ui, m, command, argument);
         break;
     }

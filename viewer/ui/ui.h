@@ -10,6 +10,7 @@
 #include "viewer/layout/theme.h"
 #include "viewer/model/model.h"
 #include "viewer/model/range.h"
+#include "viewer/ui/network_graph.h"
 #include "viewer/ui/torus.h"
 
 enum view_id {
@@ -24,6 +25,7 @@ enum view_id {
     VIEW_NODES,
     VIEW_JOBS,
     VIEW_LINKS, /**< it and those behind it are of the network */
+    VIEW_NETWORK,
     VIEW_TORUS,
     VIEWS
 };
@@ -99,6 +101,16 @@ enum ui_command {
     COMMAND_TORUS_SLICE, /**< argument: dimension whose next coordinate is seen, after the last all */
     COMMAND_TORUS_HOME, /**< all of it in sight, as at first */
     COMMAND_TORUS_LAST = COMMAND_TORUS_HOME,
+
+    /* the graph of the network */
+    COMMAND_NET_TOOL,      /**< argument: enum network_tool */
+    COMMAND_NET_SIZE,      /**< argument: enum network_size */
+    COMMAND_NET_DIMENSION, /**< argument: dimension that tells groups apart, or not */
+    COMMAND_NET_LEVEL,     /**< argument: switches above nodes that stand for a group; 0: none */
+    COMMAND_NET_OPEN,      /**< argument: group whose vertices are to be seen one by one */
+    COMMAND_NET_CLOSE,     /**< all groups again */
+    COMMAND_NET_ALL,       /**< the whole graph in sight */
+    COMMAND_NET_LAST = COMMAND_NET_ALL,
 };
 
 /** What a mapping is to make small, as request "remap" has it. */
@@ -218,6 +230,7 @@ struct ui {
     uint64_t picked_version; /**< raised when one of them changed */
 
     struct torus_choice torus;
+    struct network_graph graph; /**< as view "network" draws it */
 
     double scroll[UI_LISTS]; /**< first visible row */
     int sort[UI_LISTS];      /**< column, or -1 */

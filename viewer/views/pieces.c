@@ -3,6 +3,7 @@
 #include "viewer/layout/format.h"
 #include "viewer/views/commgram/commgram.h"
 #include "viewer/views/links/links.h"
+#include "viewer/views/network/network.h"
 #include "viewer/views/regions/regions.h"
 #include "viewer/views/torus/torus.h"
 
@@ -26,6 +27,7 @@ void pictures_finish(struct pictures *p)
     commgram_drawing_destroy(p->commgram);
     links_drawing_destroy(p->links);
     torus_drawing_destroy(p->torus);
+    network_drawing_destroy(p->network);
     memset(p, 0, sizeof *p);
 }
 

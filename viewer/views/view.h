@@ -44,6 +44,7 @@ struct pictures {
     struct commgram_drawing *commgram; /**< likewise */
     struct links_drawing *links;       /**< likewise */
     struct torus_drawing *torus;       /**< likewise */
+    struct network_drawing *network;   /**< likewise */
     double *cells;                     /**< owned; working memory */
     size_t cells_room;
     uint32_t *order; /**< owned; ranks or pairs in the order of the list in sight */

@@ -7,6 +7,7 @@
 #include "viewer/views/links/links.h"
 #include "viewer/views/live/live.h"
 #include "viewer/views/matrix/matrix.h"
+#include "viewer/views/network/network.h"
 #include "viewer/views/nodes/nodes.h"
 #include "viewer/views/pairs/pairs.h"
 #include "viewer/views/ranks/ranks.h"
@@ -19,7 +20,8 @@ const struct view *const views[VIEWS] = {
     [VIEW_LIVE] = &live_view,     [VIEW_COMMGRAM] = &commgram_view, [VIEW_REGIONS] = &regions_view,
     [VIEW_ALERTS] = &alerts_view, [VIEW_MATRIX] = &matrix_view,     [VIEW_PAIRS] = &pairs_view,
     [VIEW_RANKS] = &ranks_view,   [VIEW_CALLS] = &calls_view,       [VIEW_NODES] = &nodes_view,
-    [VIEW_JOBS] = &jobs_view,     [VIEW_LINKS] = &links_view,       [VIEW_TORUS] = &torus_view,
+    [VIEW_JOBS] = &jobs_view,     [VIEW_LINKS] = &links_view,       [VIEW_NETWORK] = &network_view,
+    [VIEW_TORUS] = &torus_view,
 };
 
 int view_by_name(const char *name)

@@ -1,0 +1,272 @@
+#include "viewer/views/network/network.h"
+#include "viewer/views/network/parts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Shares of work that one frame does: a few milliseconds each. */
+enum {
+    ROUTES_SHARE = 8000,
+    SPRING_SHARE = 400000,
+    RESTARTS = 3, /* then the whole is built in one frame */
+    GLIDE = 800,  /* more units than these jump to their places */
+};
+
+static const double drift = 0.3;  /* share of the weights that may change before places do */
+static const double glide = 0.35; /* share of the way that is gone in a frame */
+
+static void arrangement_finish(struct arrangement *a)
+{
+    wiring_finish(&a->wiring);
+    spring_finish(&a->spring);
+    free(a->at);
+    free(a->weights);
+    *a = (struct arrangement){0};
+}
+
+void network_drawing_destroy(struct network_drawing *d)
+{
+    if (!d)
+        return;
+    arrangement_finish(&d->now);
+    arrangement_finish(&d->next);
+    strokes_finish(&d->strokes);
+    free(d->colors);
+    free(d);
+}
+
+/* ---- places ------------------------------------------------------------------------------------
+ */
+
+/* How much an edge pulls: its load as a part of what its ends exchange at all, so that nodes and groups of
+ * nodes are measured alike, and softened so that a heavy one does not tear the picture apart.
+ *  @param weights  set, by edge; both directions of a link the same  @return 0 or -ENOMEM */
+static int weigh(const struct wiring *w, double *weights)
+{
+    double *all = calloc(w->unit_count + 1u, sizeof *all);
+    uint32_t links = 0;
+    if (!all)
+        return -ENOMEM;
+    for (uint32_t e = 0; e < w->edge_count; e++) {
+        all[w->edges[e].from] += (double)w->edges[e].bytes;
+        all[w->edges[e].to] += (double)w->edges[e].bytes;
+        links += w->edges[e].back == WIRING_NONE || w->edges[e].back > e;
+    }
+    double usual = 2.0 * links / fmax(w->unit_count, 1); /* neighbours of a unit */
+    for (uint32_t e = 0; e < w->edge_count; e++) {
+        const struct wiring_edge *edge = &w->edges[e];
+        double bytes = (double)edge->bytes;
+        if (edge->back != WIRING_NONE)
+            bytes += (double)w->edges[edge->back].bytes;
+        double part = bytes / fmax(sqrt(all[edge->from] * all[edge->to]), 1);
+        weights[e] = fmin(fmax(sqrt(part * usual), 0.1), 3);
+    }
+    free(all);
+    return 0;
+}
+
+/* Where the units of one wiring lie in another: the middle of their vertices there; several that were one
+ * unit begin around its place. */
+static void take_places(const struct arrangement *to, const struct arrangement *from,
+                        struct spring_vertex *vertices, uint32_t *order)
+{
+    const struct wiring *w = &to->wiring, *was = &from->wiring;
+    if (!from->at)
+        return;
+    for (uint32_t v = 0; v < w->vertex_count && v < was->vertex_count; v++) {
+        uint32_t u = w->unit_of[v], k = was->unit_of[v];
+        if (u == WIRING_NONE || k == WIRING_NONE)
+            continue;
+        struct spring_vertex *s = &vertices[u];
+        struct point at = from->at[k];
+        if (was->units[k].vertices > 1 && w->units[u].vertices < was->units[k].vertices) {
+            double j = order[k]++, r = 0.5 * sqrt(j) * from->spring.unit *
+                                       sqrt((double)was->unit_count / w->unit_count);
+            at.x += r * cos(2.4 * j);
+            at.y += r * sin(2.4 * j);
+        }
+        s->known++;
+        s->at.x += (at.x - s->at.x) / s->known;
+        s->at.y += (at.y - s->at.y) / s->known;
+    }
+}
+
+static int begin_places(struct arrangement *a, const struct arrangement *from)
+{
+    const struct wiring *w = &a->wiring;
+    struct spring_vertex *vertices = calloc(w->unit_count + 1u, sizeof *vertices);
+    struct spring_edge *edges = calloc(w->edge_count + 1u, sizeof *edges);
+    double *weights = calloc(w->edge_count + 1u, sizeof *weights);
+    uint32_t *order = calloc(from->wiring.unit_count + 1u, sizeof *order), count = 0;
+    int error = vertices && edges && weights && order ? weigh(w, weights) : -ENOMEM;
+    for (uint32_t i = 0; i < w->unit_count && !error; i++) {
+        const struct wiring_unit *u = &w->units[i];
+        int group = u->group != NETWORK_ALONE;
+        vertices[i].key = group ? UINT64_C(1) << 32 | u->group : u->vertex;
+        vertices[i].mass = group ? sqrt(u->vertices) : 1;
+    }
+    for (uint32_t e = 0; e < w->edge_count && !error; e++) {
+        if (w->edges[e].back == WIRING_NONE || w->edges[e].back > e)
+            edges[count++] = (struct spring_edge){w->edges[e].from, w->edges[e].to, weights[e]};
+    }
+    if (!error) {
+        double grown =
+            from->wiring.unit_count ? sqrt((double)w->unit_count / from->wiring.unit_count) : 1;
+        take_places(a, from, vertices, order);
+        error = spring_set(&a->spring, vertices, w->unit_count, edges, count,
+                           from->spring.unit / fmax(grown, 1), grown > 0.9 && grown < 1.1);
+    }
+    free(vertices);
+    free(edges);
+    free(order);
+    free(error ? weights : a->weights);
+    a->weights = error ? a->weights : weights;
+    return error;
+}
+
+/* Did the loads change so much that places should, too? */
+static int drifted(const struct arrangement *a)
+{
+    const struct wiring *w = &a->wiring;
+    double changed = 0, sum = 0, *weights = malloc((w->edge_count + 1u) * sizeof *weights);
+    if (!weights || weigh(w, weights) < 0) {
+        free(weights);
+        return 0;
+    }
+    for (uint32_t e = 0; e < w->edge_count; e++) {
+        changed += fabs(weights[e] - a->weights[e]);
+        sum += a->weights[e];
+    }
+    free(weights);
+    return changed > drift * sum;
+}
+
+/* Towards the places of the spring. @return 1 while something moves */
+static int move(struct arrangement *a)
+{
+    const struct spring *s = &a->spring;
+    double most = 0;
+    if (!s->count || s->count != a->wiring.unit_count || a->at_spring == s->version)
+        return 0;
+    int jump = !a->at || s->count > GLIDE;
+    if (!a->at)
+        a->at = calloc(s->count + 1u, sizeof *a->at);
+    if (!a->at)
+        return 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        most = fmax(most, hypot(s->places[i].x - a->at[i].x, s->places[i].y - a->at[i].y));
+    jump |= most < 0.004;
+    for (uint32_t i = 0; i < s->count; i++) {
+        a->at[i].x += (s->places[i].x - a->at[i].x) * (jump ? 1 : glide);
+        a->at[i].y += (s->places[i].y - a->at[i].y) * (jump ? 1 : glide);
+    }
+    a->version++;
+    if (jump)
+        a->at_spring = s->version;
+    return !jump;
+}
+
+/* Begin where the units before were, and go from there. */
+static void hold_places(struct arrangement *a, const struct arrangement *from)
+{
+    struct spring_vertex *v = calloc(a->wiring.unit_count + 1u, sizeof *v);
+    uint32_t *order = calloc(from->wiring.unit_count + 1u, sizeof *order);
+    free(a->at);
+    a->at = NULL;
+    a->version = from->version + 1;
+    if (v && order && from->at)
+        a->at = calloc(a->wiring.unit_count + 1u, sizeof *a->at);
+    if (a->at) {
+        take_places(a, from, v, order);
+        for (uint32_t i = 0; i < a->wiring.unit_count; i++)
+            a->at[i] = v[i].known || !a->spring.count ? v[i].at : a->spring.places[i];
+    }
+    free(v);
+    free(order);
+}
+
+/* ---- building ----------------------------------------------------------------------------------
+ */
+
+static uint64_t current_key(struct network_drawing *d, const struct stage *s)
+{
+    const struct flows *f = &s->range->flows;
+    if (d->key && d->flows_version == f->version && d->graph_version == s->ui->graph.version)
+        return d->key;
+    d->key = wiring_key(s->ui, s->model, f);
+    d->flows_version = f->version;
+    d->graph_version = s->ui->graph.version;
+    return d->key;
+}
+
+static int build_next(struct network_drawing *d, const struct stage *s, uint64_t key)
+{
+    const struct flows *f = &s->range->flows;
+    struct arrangement *a = &d->next;
+    if (a->wiring.key && a->wiring.key != key) {
+        arrangement_finish(a);
+        d->restarts++;
+    }
+    if (!a->wiring.key && wiring_begin(&a->wiring, s->ui, s->model, f, key) < 0)
+        return -ENOMEM;
+    if (a->wiring.cursor < a->wiring.flow_count || !a->weights) {
+        int more = wiring_work(&a->wiring, s->model, f,
+                               d->restarts > RESTARTS ? UINT32_MAX : ROUTES_SHARE);
+        if (more)
+            return more;
+        if (wiring_pair(&a->wiring) < 0 || wiring_figures(&a->wiring, f) < 0 ||
+            begin_places(a, &d->now) < 0)
+            return -ENOMEM;
+    }
+    spring_work(&a->spring, SPRING_SHARE);
+    if (!a->spring.count && a->wiring.unit_count)
+        return 1;
+    hold_places(a, &d->now);
+    arrangement_finish(&d->now);
+    d->now = *a;
+    d->next = (struct arrangement){0};
+    d->restarts = 0;
+    return 0;
+}
+
+/* New figures of what is shown. */
+static int renew(struct network_drawing *d, const struct stage *s)
+{
+    struct arrangement *a = &d->now;
+    const struct flows *f = &s->range->flows;
+    int changed = wiring_figures(&a->wiring, f);
+    if (changed < 0)
+        return -ENOMEM;
+    wiring_marks(&a->wiring, f);
+    if (changed && !a->spring.layout && drifted(a))
+        return begin_places(a, a);
+    return 0;
+}
+
+struct network_drawing *network_arrange(struct stage *s)
+{
+    struct pictures *pictures = s->pictures;
+    if (!pictures->network && !(pictures->network = calloc(1, sizeof *pictures->network)))
+        return NULL;
+    struct network_drawing *d = pictures->network;
+    uint64_t key = current_key(d, s);
+    int error = 0;
+    if (key != d->now.wiring.key)
+        error = build_next(d, s, key);
+    if (error < 0)
+        arrangement_finish(&d->next);
+    if (key == d->now.wiring.key && error >= 0)
+        error = renew(d, s);
+    int moving = 0;
+    if (d->now.wiring.key) {
+        if (d->now.spring.layout && !d->next.wiring.key)
+            spring_work(&d->now.spring, SPRING_SHARE);
+        moving = move(&d->now);
+    }
+    if (error >= 0 && wiring_order(&d->now.wiring, network_metric(s->ui)) < 0)
+        return NULL;
+    pictures->busy |= moving || d->now.spring.layout || (d->next.wiring.key && error >= 0);
+    return d->now.at ? d : NULL;
+}

@@ -1,0 +1,144 @@
+#include "viewer/layout/format.h"
+#include "viewer/views/network/parts.h"
+#include "viewer/views/network_pieces.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- buttons -----------------------------------------------------------------------------------
+ */
+
+/* Choices from left to right, in as many rows as they need. */
+struct shelf {
+    const struct stage *s;
+    struct box box;
+    double x, y;
+};
+
+static void wrap(struct shelf *h, double w)
+{
+    if (h->x + w <= h->box.x + h->box.w || h->x <= h->box.x)
+        return;
+    h->x = h->box.x;
+    h->y += 29;
+}
+
+static double choice_width(const struct stage *s, const char *const *labels, int count)
+{
+    double w = 4;
+    for (int i = 0; i < count; i++)
+        w += scene_width(s->brush.scene, TEXT_SMALL, 0, labels[i]) + 18;
+    return w;
+}
+
+static void caption(struct shelf *h, const char *text, double w)
+{
+    double own = scene_width(h->s->brush.scene, TEXT_SMALL, 0, text) + 6;
+    wrap(h, own + w);
+    scene_text(h->s->brush.scene, h->x, h->y + 4, own, TEXT_SMALL, 0, h->s->brush.theme->faint,
+               text);
+    h->x += own;
+}
+
+static void choice(struct shelf *h, const char *title, const char *const *labels, int count,
+                   int active, enum ui_command command)
+{
+    double w = choice_width(h->s, labels, count);
+    caption(h, title, w);
+    widget_choice(&h->s->brush, h->x + w, h->y, labels, count, active, command);
+    h->x += w + 14;
+}
+
+/* Which coordinates tell nodes apart: each a button of its own. */
+static void dimensions(struct shelf *h, const struct topology_spec *spec)
+{
+    const struct network_graph *g = &h->s->ui->graph;
+    const struct theme *t = h->s->brush.theme;
+    double w = 0;
+    for (uint32_t d = 0; d < spec->dimension_count; d++)
+        w += scene_width(h->s->brush.scene, TEXT_SMALL, 0, spec->dimensions[d].name) + 22;
+    caption(h, "together by", w);
+    for (uint32_t d = 0; d < spec->dimension_count; d++) {
+        int on = (g->applied & 1u << d) != 0;
+        double own = scene_width(h->s->brush.scene, TEXT_SMALL, 0, spec->dimensions[d].name) + 20;
+        scene_outline(h->s->brush.scene, (struct box){h->x, h->y, own, 24}, 5, 1,
+                      on ? t->accent : t->line);
+        h->x += widget_button(&h->s->brush, h->x, h->y, spec->dimensions[d].name, on,
+                              COMMAND_NET_DIMENSION, d) +
+                2;
+    }
+    h->x += 12;
+}
+
+static void levels(struct shelf *h)
+{
+    static const char *const names[] = {"none", "1 up", "2 up", "3 up", "4 up"};
+    const struct network_graph *g = &h->s->ui->graph;
+    int count = (int)(g->levels < 4 ? g->levels : 4) + 1;
+    if (count > 1)
+        choice(h, "together by switch", names, count, (int)g->applied_level, COMMAND_NET_LEVEL);
+}
+
+double network_choices(struct stage *s, struct box box)
+{
+    static const char *const tools[] = {"move", "lasso within", "lasso crossing"};
+    static const char *const sizes[] = {"messages", "partners"};
+    static const char *const metrics[] = {"message size", "length", "hop-bytes", "link load"};
+    const struct topology *t = s->model->network.topology;
+    struct shelf h = {s, box, box.x, box.y};
+    choice(&h, "drag", tools, 3, (int)s->ui->graph.tool, COMMAND_NET_TOOL);
+    choice(&h, "lines", metrics, 4, (int)network_metric(s->ui), COMMAND_METRIC);
+    choice(&h, "circles", sizes, 2, (int)s->ui->graph.size, COMMAND_NET_SIZE);
+    if (!t)
+        return h.y + 30;
+    const struct topology_spec *spec = topology_spec(t);
+    if (spec->kind == TOPOLOGY_CARTESIAN || spec->kind == TOPOLOGY_DRAGONFLY)
+        dimensions(&h, spec);
+    else
+        levels(&h);
+    return h.y + 30;
+}
+
+/* ---- what colours mean -------------------------------------------------------------------------
+ */
+
+static void in_degree(struct stage *s, struct network_drawing *d, double right, double y)
+{
+    const struct theme *t = s->brush.theme;
+    const double bar = 96;
+    uint64_t version = (uint64_t)s->ui->theme + 1;
+    if (d->legend_image.version != version) {
+        for (int i = 0; i < 256; i++)
+            d->legend[i] = 0xff000000u | network_in_color(t, i / 255.0) >> 8;
+        d->legend_image = (struct image){d->legend, 256, 1, version};
+    }
+    double w = scene_width(s->brush.scene, TEXT_AXIS, 0, "only receives");
+    scene_text(s->brush.scene, right - w, y, w + 1, TEXT_AXIS, 0, t->second, "only receives");
+    right -= w + 8 + bar;
+    scene_image(s->brush.scene, (struct box){right, y + 3, bar, 8}, &d->legend_image);
+    w = scene_width(s->brush.scene, TEXT_AXIS, 0, "only sends");
+    scene_text(s->brush.scene, right - 8 - w, y, w + 1, TEXT_AXIS, 0, t->second, "only sends");
+}
+
+void network_legend(struct stage *s, struct network_drawing *d, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    const struct wiring *w = &d->now.wiring;
+    enum flow_metric metric = network_metric(s->ui);
+    char low[FORMAT_ROOM], high[FORMAT_ROOM], text[200], a[FORMAT_ROOM];
+    piece_metric_text(low, sizeof low, metric, s->ui->colour_low[metric] * w->most[metric]);
+    piece_metric_text(high, sizeof high, metric, s->ui->colour_high[metric] * w->most[metric]);
+    double right = box.x + box.w;
+    right -= widget_map_legend(&s->brush, right, box.y, low, high) + 22;
+    if (right - box.x > 280) {
+        in_degree(s, d, right, box.y);
+        right -= 270;
+    }
+    snprintf(text, sizeof text, "widest line %s%s",
+             format_si(a, sizeof a, (double)w->heaviest, "B"),
+             w->grouped ? "; ring: messages within; click opens a group" : "");
+    if (right - box.x > 60)
+        scene_text(s->brush.scene, box.x, box.y, right - box.x - 12, TEXT_AXIS, 0, t->second, text);
+}

@@ -1,0 +1,250 @@
+#include "viewer/layout/format.h"
+#include "viewer/views/network/parts.h"
+#include "viewer/views/network_pieces.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAMED = 72 }; /* most units in sight that have their name beside them */
+
+color_t network_in_color(const struct theme *t, double share)
+{
+    double side = fmin(fmax(fabs(share - 0.5) * 2, 0), 1);
+    color_t calm = t->text >> 24 > 128 ? color_mix(t->second, t->text, 0.3) : t->faint;
+    return color_mix(calm, t->diverging[share < 0.5 ? 0 : 255], sqrt(side));
+}
+
+static int is_switch(const struct wiring_unit *u)
+{
+    return u->group == NETWORK_ALONE && (u->kind == VERTEX_SWITCH || u->kind == VERTEX_NUMA) &&
+           !u->in && !u->out;
+}
+
+double network_radius(const struct stage *s, const struct wiring *w, const struct plot *plot,
+                      uint32_t i)
+{
+    const struct wiring_unit *u = &w->units[i];
+    double share = s->ui->graph.size == NETWORK_PARTNERS
+                       ? (double)u->partners / fmax(w->most_partners, 1)
+                       : ((double)u->in + (double)u->out) / fmax(w->most_degree, 1);
+    if (is_switch(u))
+        return fmax(plot->radius * 0.36, 1.6);
+    return fmax(plot->radius * sqrt(share), fmax(plot->radius * 0.36, 1.3));
+}
+
+static color_t unit_color(const struct stage *s, const struct wiring_unit *u)
+{
+    double all = (double)u->in + (double)u->out;
+    return all > 0 ? network_in_color(s->brush.theme, (double)u->in / all) : s->brush.theme->faint;
+}
+
+int network_faded(const struct stage *s, const struct wiring *w, int some, uint32_t i)
+{
+    uint8_t marks = w->units[i].marks;
+    return (flow_filter_active(&s->ui->filter) && !(marks & FLOW_SHOWN)) ||
+           (some && !(marks & FLOW_SELECTED));
+}
+
+static int visible(const struct plot *p, double x, double y, double r)
+{
+    return x + r > p->box.x && x - r < p->box.x + p->box.w && y + r > p->box.y &&
+           y - r < p->box.y + p->box.h;
+}
+
+/* ---- circles -----------------------------------------------------------------------------------
+ */
+
+/* A disc, or a square, of a unit; the larger one lies below. */
+struct layer {
+    double radius;
+    color_t color;
+};
+
+/* Messages within a group are a ring around it, in the colour of their bytes. @return how many */
+static int layers_of(const struct stage *s, const struct wiring *w, const struct plot *plot,
+                     uint32_t i, int faded, int marked, struct layer out[4])
+{
+    const struct theme *t = s->brush.theme;
+    const struct wiring_unit *u = &w->units[i];
+    double r = network_radius(s, w, plot, i);
+    int n = 0;
+    color_t color = is_switch(u) ? t->second : unit_color(s, u);
+    if (u->inside && u->group != NETWORK_ALONE) {
+        color_t ring = theme_map(t, (double)u->inside / fmax((double)w->most_inside, 1));
+        out[n++] =
+            (struct layer){r + (r > 8 ? 5 : 4), faded ? color_mix(ring, t->panel, 0.75) : ring};
+        out[n++] = (struct layer){r + 2, t->panel};
+    }
+    if (marked)
+        out[n++] = (struct layer){r + 2.5, t->text};
+    else if (r > 2.4 && !faded)
+        out[n++] = (struct layer){r + 0.9, t->panel};
+    out[n++] = (struct layer){r, faded ? color_mix(t->second, t->panel, 0.7) : color};
+    return n;
+}
+
+static void draw_unit(const struct stage *s, const struct wiring_unit *u, double x, double y,
+                      const struct layer *layers, int count)
+{
+    for (int i = 0; i < count; i++) {
+        double r = layers[i].radius;
+        if (is_switch(u))
+            scene_rect(s->brush.scene, (struct box){x - r, y - r, 2 * r, 2 * r}, r > 3 ? 1 : 0,
+                       layers[i].color);
+        else
+            scene_disc(s->brush.scene, x, y, r, layers[i].color);
+    }
+}
+
+void network_add_units(const struct stage *s, struct network_drawing *d, const struct plot *plot,
+                       double k)
+{
+    const struct wiring *w = &d->now.wiring;
+    int some = network_selects(s, w);
+    double left = k > 0 ? plot->box.x : 0, top = k > 0 ? plot->box.y : 0, scale = k > 0 ? k : 1;
+    for (uint32_t i = 0; i < w->unit_count; i++) {
+        struct layer layers[4];
+        int faded = network_faded(s, w, some, i);
+        int count = faded || k > 0 ? layers_of(s, w, plot, i, faded, 0, layers) : 0;
+        double x = (plot_x(plot, d->now.at[i].x) - left) * scale,
+               y = (plot_y(plot, d->now.at[i].y) - top) * scale;
+        for (int n = 0; n < count; n++) {
+            double r = layers[n].radius * scale, side = is_switch(&w->units[i]) ? r : 0;
+            strokes_add(&d->strokes,
+                        &(struct stroke){(float)(x - side), (float)y, (float)(x + side), (float)y,
+                                         (float)(2 * r), faded ? 2.5f : -1, layers[n].color});
+        }
+    }
+}
+
+/* For a lasso, wherever it lies. */
+static void place_hit(const struct stage *s, const struct wiring_unit *u, double x, double y)
+{
+    int group = u->group != NETWORK_ALONE;
+    struct scene_hit *hit = scene_hit(s->brush.scene, (struct box){0, 0, 0, 0}, HIT_PLACE,
+                                      group ? u->group : u->vertex, (uint64_t)group);
+    hit->x0 = x;
+    hit->y0 = y;
+}
+
+static void hits(const struct stage *s, const struct wiring_unit *u, double x, double y, double r)
+{
+    struct box box = {x - fmax(r, 3), y - fmax(r, 3), 2 * fmax(r, 3), 2 * fmax(r, 3)};
+    int group = u->group != NETWORK_ALONE;
+    scene_hit(s->brush.scene, box, group ? HIT_UNIT : HIT_VERTEX, group ? u->group : u->vertex, 0);
+}
+
+static int is_chosen(const struct stage *s, const struct wiring_unit *u)
+{
+    const struct selection *sel = &s->ui->selection;
+    return sel->kind == SELECT_VERTEX && u->group == NETWORK_ALONE && sel->a == u->vertex;
+}
+
+static uint32_t unit_under(const struct stage *s, const struct network_drawing *d,
+                           const struct plot *plot)
+{
+    uint32_t best = WIRING_NONE;
+    double nearest = INFINITY;
+    if (!box_has(plot->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->dragging)
+        return best;
+    for (uint32_t i = 0; i < d->now.wiring.unit_count; i++) {
+        double x = plot_x(plot, d->now.at[i].x), y = plot_y(plot, d->now.at[i].y);
+        double away = hypot(s->brush.mouse_x - x, s->brush.mouse_y - y);
+        if (away < nearest && away <= network_radius(s, &d->now.wiring, plot, i) + 2) {
+            nearest = away;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* ---- names -------------------------------------------------------------------------------------
+ */
+
+static int overlaps(struct box a, struct box b)
+{
+    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
+static int is_free(const struct box *taken, uint32_t count, struct box box, const struct plot *p)
+{
+    if (box.x < p->box.x + 2 || box.y < p->box.y + 2 || box.x + box.w > p->box.x + p->box.w - 2 ||
+        box.y + box.h > p->box.y + p->box.h - 2)
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (overlaps(taken[i], box))
+            return 0;
+    return 1;
+}
+
+static void place_name(const struct stage *s, const struct network_drawing *d,
+                       const struct plot *plot, uint32_t i, struct box *taken, uint32_t *count)
+{
+    char name[80];
+    const struct wiring_unit *u = &d->now.wiring.units[i];
+    double x = plot_x(plot, d->now.at[i].x), y = plot_y(plot, d->now.at[i].y);
+    double r = network_radius(s, &d->now.wiring, plot, i) + (u->inside ? 7 : 3);
+    network_unit_name(s, u, name, sizeof name);
+    char *more = strchr(name, ':');
+    if (more && u->group != NETWORK_ALONE)
+        *more = 0;
+    double w = ceil(scene_width(s->brush.scene, TEXT_AXIS, 0, name)) + 4;
+    const struct box places[] = {{floor(x - w / 2), floor(y - r - 15), w, 14},
+                                 {floor(x - w / 2), floor(y + r + 1), w, 14},
+                                 {floor(x + r + 2), floor(y - 7), w, 14},
+                                 {floor(x - r - w - 2), floor(y - 7), w, 14}};
+    for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+        if (!is_free(taken, *count, places[k], plot))
+            continue;
+        scene_rect(s->brush.scene, places[k], 3, color_fade(s->brush.theme->panel, 0.7));
+        scene_text(s->brush.scene, places[k].x + 2, places[k].y, w - 2, TEXT_AXIS, 0,
+                   u->marks & FLOW_SHOWN ? s->brush.theme->text : s->brush.theme->faint, name);
+        taken[(*count)++] = places[k];
+        return;
+    }
+}
+
+/* Beside each, where nothing is covered, as long as they are few. */
+static void names(const struct stage *s, const struct network_drawing *d, const struct plot *plot)
+{
+    struct box taken[2 * NAMED];
+    uint32_t seen[NAMED], count = 0;
+    const struct wiring *w = &d->now.wiring;
+    for (uint32_t i = 0; i < w->unit_count; i++) {
+        double x = plot_x(plot, d->now.at[i].x), y = plot_y(plot, d->now.at[i].y);
+        double r = network_radius(s, w, plot, i);
+        if (!visible(plot, x, y, r))
+            continue;
+        if (count == NAMED)
+            return;
+        taken[count] = (struct box){x - r, y - r, 2 * r, 2 * r};
+        seen[count++] = i;
+    }
+    for (uint32_t i = 0, all = count; i < all; i++)
+        place_name(s, d, plot, seen[i], taken, &count);
+}
+
+uint32_t network_draw_units(struct stage *s, const struct network_drawing *d,
+                            const struct plot *plot)
+{
+    const struct wiring *w = &d->now.wiring;
+    uint32_t under = unit_under(s, d, plot);
+    int some = network_selects(s, w), few = network_few(w);
+    for (uint32_t i = 0; i < w->unit_count; i++) {
+        const struct wiring_unit *u = &w->units[i];
+        struct layer layers[4];
+        double x = plot_x(plot, d->now.at[i].x), y = plot_y(plot, d->now.at[i].y);
+        double r = network_radius(s, w, plot, i);
+        place_hit(s, u, x, y);
+        if (!visible(plot, x, y, r + 4))
+            continue;
+        hits(s, u, x, y, r);
+        int marked = i == under || is_chosen(s, u);
+        if (marked || (few && !network_faded(s, w, some, i)))
+            draw_unit(s, u, x, y, layers, layers_of(s, w, plot, i, 0, marked, layers));
+    }
+    names(s, d, plot);
+    return under;
+}

@@ -1,0 +1,430 @@
+#include "viewer/views/network/wiring.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void wiring_finish(struct wiring *w)
+{
+    free(w->units);
+    free(w->unit_of);
+    free(w->edges);
+    free(w->routes);
+    free(w->route_of);
+    free(w->steps);
+    free(w->stack);
+    free(w->order);
+    free(w->by_figure);
+    free(w->walk);
+    keymap_finish(&w->edge_keys);
+    keymap_finish(&w->route_keys);
+    *w = (struct wiring){0};
+}
+
+static uint64_t mix(uint64_t key, uint64_t part)
+{
+    key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+    return key ^ key >> 29;
+}
+
+uint64_t wiring_key(const struct ui *ui, const struct model *m, const struct flows *f)
+{
+    uint64_t key = mix(mix(7, m->network.version), ui->graph.version);
+    key = mix(mix(key, f->applied), f->vertex_count);
+    for (int k = 0; k < SUGGESTIONS; k++)
+        key = mix(key, f->applied & 1u << k ? m->network.suggestions[k].version : 0);
+    for (uint32_t i = 0; i < f->route_count; i++) {
+        const struct flow *r = &f->routes[i];
+        key = mix(key, (uint64_t)r->source << 32 | r->destination);
+        key = (key ^ r->given) * UINT64_C(0x100000001b3);
+    }
+    return key | 1;
+}
+
+/* ---- units -------------------------------------------------------------------------------------
+ */
+
+static int used(const struct flow_vertex *v)
+{
+    return v->in || v->out || v->transit;
+}
+
+static int make_units(struct wiring *w, const struct ui *ui, const struct model *m,
+                      const struct flows *f)
+{
+    const struct network_graph *g = &ui->graph;
+    uint32_t n = f->vertex_count, groups = g->groups;
+    uint32_t *unit_of_group = malloc((groups + 1u) * sizeof *unit_of_group);
+    w->units = calloc(n + 1u, sizeof *w->units);
+    w->unit_of = malloc((n + 1u) * sizeof *w->unit_of);
+    w->vertex_count = n;
+    if (!unit_of_group || !w->units || !w->unit_of) {
+        free(unit_of_group);
+        return -ENOMEM;
+    }
+    memset(unit_of_group, 0xff, (groups + 1u) * sizeof *unit_of_group);
+    for (uint32_t v = 0; v < n; v++) {
+        uint32_t group = v < g->vertex_count ? g->group_of[v] : NETWORK_ALONE;
+        group = group < groups ? group : NETWORK_ALONE;
+        w->unit_of[v] = WIRING_NONE;
+        if (!used(&f->vertices[v]))
+            continue;
+        uint32_t at = group == NETWORK_ALONE ? WIRING_NONE : unit_of_group[group];
+        if (at == WIRING_NONE) {
+            at = w->unit_count++;
+            w->units[at] = (struct wiring_unit){
+                .vertex = v, .group = group, .kind = topology_vertex_kind(m->network.topology, v)};
+            if (group != NETWORK_ALONE)
+                unit_of_group[group] = at;
+        }
+        w->units[at].vertices++;
+        w->units[at].ranks += f->first_rank[v + 1] - f->first_rank[v];
+        w->grouped |= group != NETWORK_ALONE;
+        w->unit_of[v] = at;
+    }
+    free(unit_of_group);
+    return 0;
+}
+
+int wiring_begin(struct wiring *w, const struct ui *ui, const struct model *m,
+                 const struct flows *f, uint64_t key)
+{
+    if (!m->network.topology || f->vertex_count != topology_vertices(m->network.topology))
+        return -ENOMEM;
+    w->key = key;
+    w->flow_count = f->route_count;
+    w->route_of = malloc((f->route_count + 1u) * sizeof *w->route_of);
+    w->routes = calloc(f->route_count + 1u, sizeof *w->routes);
+    w->walk_room = f->vertex_count + 1;
+    w->walk = malloc(2 * w->walk_room * sizeof *w->walk);
+    if (w->route_of && w->routes && w->walk && make_units(w, ui, m, f) == 0)
+        return 0;
+    wiring_finish(w);
+    return -ENOMEM;
+}
+
+/* ---- ways --------------------------------------------------------------------------------------
+ */
+
+static uint32_t edge_between(struct wiring *w, uint32_t from, uint32_t to)
+{
+    uint32_t e = keymap_add(&w->edge_keys, (struct keymap_key){from, to, 0});
+    if (e == KEYMAP_NONE || e < w->edge_count)
+        return e;
+    if (w->edge_count == w->edge_room) {
+        uint32_t room = w->edge_room ? w->edge_room * 2 : 256;
+        struct wiring_edge *edges = realloc(w->edges, room * sizeof *edges);
+        if (!edges)
+            return KEYMAP_NONE;
+        w->edges = edges;
+        w->edge_room = room;
+    }
+    w->edges[w->edge_count++] = (struct wiring_edge){.from = from, .to = to, .back = WIRING_NONE};
+    return e;
+}
+
+/* Edges that a route goes over, at the end of steps. @return how many, or -ENOMEM */
+static int walk_units(struct wiring *w, const struct model *m, const struct flows *f,
+                      uint32_t route)
+{
+    uint32_t length = flows_walk(f, m, route, w->walk, w->walk_room), from, to, count = 0;
+    if (length == TOPOLOGY_NONE || length > w->walk_room)
+        return 0;
+    uint32_t at = w->unit_of[f->routes[route].source];
+    if (w->step_count + length > w->step_room) {
+        uint32_t room = (w->step_count + length) * 2 + 1024, *steps;
+        if (!(steps = realloc(w->steps, room * sizeof *steps)))
+            return -ENOMEM;
+        w->steps = steps;
+        w->step_room = room;
+    }
+    for (uint32_t k = 0; k < length; k++) {
+        if (!topology_link(m->network.topology, w->walk[k], &from, &to) ||
+            w->unit_of[to] == WIRING_NONE || w->unit_of[to] == at)
+            continue;
+        uint32_t e = edge_between(w, at, w->unit_of[to]);
+        if (e == KEYMAP_NONE)
+            return -ENOMEM;
+        w->steps[w->step_count + count++] = e;
+        at = w->unit_of[to];
+    }
+    return (int)count;
+}
+
+/* Of the same way over units. Of units that are no groups each route is one of its own. */
+static uint32_t route_for(struct wiring *w, uint32_t flow, const struct flow *f, uint32_t count)
+{
+    uint32_t a = w->unit_of[f->source], b = w->unit_of[f->destination], r = w->route_count;
+    if (w->grouped) {
+        uint64_t way = 1;
+        for (uint32_t k = 0; k < count; k++)
+            way = mix(way, w->steps[w->step_count + k]);
+        r = keymap_add(&w->route_keys, (struct keymap_key){a, b, way});
+    }
+    if (r == w->route_count) {
+        w->routes[w->route_count++] = (struct wiring_route){
+            .source = a, .destination = b, .first = w->step_count, .count = count, .flow = flow};
+        w->step_count += count;
+    }
+    return r;
+}
+
+int wiring_work(struct wiring *w, const struct model *m, const struct flows *f, uint32_t routes)
+{
+    for (; w->cursor < w->flow_count && w->cursor < f->route_count && routes; routes--) {
+        uint32_t i = w->cursor++;
+        const struct flow *flow = &f->routes[i];
+        w->route_of[i] = WIRING_NONE;
+        if (flow->length == TOPOLOGY_NONE || w->unit_of[flow->source] == WIRING_NONE ||
+            w->unit_of[flow->destination] == WIRING_NONE ||
+            w->unit_of[flow->source] == w->unit_of[flow->destination])
+            continue;
+        int count = walk_units(w, m, f, i);
+        uint32_t r = count > 0 ? route_for(w, i, flow, (uint32_t)count) : WIRING_NONE;
+        if (count < 0 || (count > 0 && r == KEYMAP_NONE))
+            return -ENOMEM;
+        w->route_of[i] = r;
+        if (r != WIRING_NONE)
+            w->routes[r].flows++;
+    }
+    return w->cursor < w->flow_count;
+}
+
+/* Pairs of units that exchange something, each counted once at both ends. */
+static int count_partners(struct wiring *w)
+{
+    struct keymap pairs = {0};
+    for (uint32_t i = 0; i < w->route_count; i++) {
+        uint32_t a = w->routes[i].source, b = w->routes[i].destination, seen = pairs.count;
+        uint32_t k = keymap_add(&pairs, (struct keymap_key){a < b ? a : b, a < b ? b : a, 0});
+        if (k == KEYMAP_NONE) {
+            keymap_finish(&pairs);
+            return -ENOMEM;
+        }
+        if (k < seen)
+            continue;
+        w->units[a].partners++;
+        w->units[b].partners++;
+    }
+    keymap_finish(&pairs);
+    return 0;
+}
+
+int wiring_pair(struct wiring *w)
+{
+    for (uint32_t e = 0; e < w->edge_count; e++)
+        w->edges[e].back =
+            keymap_find(&w->edge_keys, (struct keymap_key){w->edges[e].to, w->edges[e].from, 0});
+    return count_partners(w);
+}
+
+/* ---- figures -----------------------------------------------------------------------------------
+ */
+
+static void clear_figures(struct wiring *w)
+{
+    for (uint32_t i = 0; i < w->unit_count; i++) {
+        struct wiring_unit *u = &w->units[i];
+        u->in = u->out = u->in_bytes = u->out_bytes = u->transit = u->inside = 0;
+    }
+    for (uint32_t i = 0; i < w->edge_count; i++)
+        w->edges[i].bytes = 0;
+    for (uint32_t i = 0; i < w->route_count; i++) {
+        struct wiring_route *r = &w->routes[i];
+        r->bytes = r->messages = 0;
+        r->given = 0;
+        memset(r->values, 0, sizeof r->values);
+    }
+    memset(w->most, 0, sizeof w->most);
+    w->heaviest = w->most_inside = 0;
+    w->most_degree = 0;
+    w->most_partners = 0;
+}
+
+static void add_flows(struct wiring *w, const struct flows *f)
+{
+    for (uint32_t i = 0; i < w->flow_count; i++) {
+        const struct flow *flow = &f->routes[i];
+        uint32_t at = w->route_of[i], a = w->unit_of[flow->source];
+        if (at == WIRING_NONE) {
+            if (a != WIRING_NONE && a == w->unit_of[flow->destination])
+                w->units[a].inside += flow->bytes;
+            continue;
+        }
+        struct wiring_route *r = &w->routes[at];
+        r->bytes += flow->bytes;
+        r->messages += flow->messages;
+        r->values[METRIC_HOP_BYTES] += (double)flow->bytes * flow->length;
+        r->given |= flow->given != FLOWS_NONE;
+    }
+}
+
+static void add_routes(struct wiring *w)
+{
+    for (uint32_t i = 0; i < w->route_count; i++) {
+        const struct wiring_route *r = &w->routes[i];
+        struct wiring_unit *a = &w->units[r->source], *b = &w->units[r->destination];
+        a->out += r->messages;
+        a->out_bytes += r->bytes;
+        b->in += r->messages;
+        b->in_bytes += r->bytes;
+        for (uint32_t k = 0; k < r->count; k++) {
+            struct wiring_edge *e = &w->edges[w->steps[r->first + k]];
+            e->bytes += r->bytes;
+            w->units[e->to].transit += k + 1 < r->count ? r->bytes : 0;
+        }
+    }
+}
+
+static void find_most(struct wiring *w)
+{
+    for (uint32_t i = 0; i < w->edge_count; i++)
+        w->heaviest = w->edges[i].bytes > w->heaviest ? w->edges[i].bytes : w->heaviest;
+    for (uint32_t i = 0; i < w->route_count; i++) {
+        struct wiring_route *r = &w->routes[i];
+        r->values[METRIC_BYTES] = (double)r->bytes;
+        r->values[METRIC_LENGTH] =
+            r->bytes ? round(r->values[METRIC_HOP_BYTES] / (double)r->bytes) : r->count;
+        r->length = (uint32_t)r->values[METRIC_LENGTH];
+        for (uint32_t k = 0; k < r->count; k++)
+            r->values[METRIC_LOAD] =
+                fmax(r->values[METRIC_LOAD], (double)w->edges[w->steps[r->first + k]].bytes);
+        for (int metric = 0; metric < WIRING_METRICS; metric++)
+            w->most[metric] = fmax(w->most[metric], r->values[metric]);
+    }
+    for (uint32_t i = 0; i < w->unit_count; i++) {
+        const struct wiring_unit *u = &w->units[i];
+        w->most_degree = fmax(w->most_degree, (double)u->in + (double)u->out);
+        w->most_inside = u->inside > w->most_inside ? u->inside : w->most_inside;
+        w->most_partners = u->partners > w->most_partners ? u->partners : w->most_partners;
+    }
+}
+
+int wiring_figures(struct wiring *w, const struct flows *f)
+{
+    uint64_t key = mix(mix(3, f->version), w->key) | 1;
+    if (key == w->figures_key || f->route_count != w->flow_count)
+        return 0;
+    clear_figures(w);
+    add_flows(w, f);
+    add_routes(w);
+    find_most(w);
+    w->figures_key = key;
+    return 1;
+}
+
+int wiring_marks(struct wiring *w, const struct flows *f)
+{
+    uint64_t key = mix(mix(mix(9, f->marks_version), f->version), w->key) | 1;
+    if (key == w->marks_key || f->route_count != w->flow_count)
+        return 0;
+    for (uint32_t i = 0; i < w->route_count; i++)
+        w->routes[i].marks = 0;
+    for (uint32_t i = 0; i < w->unit_count; i++)
+        w->units[i].marks = 0;
+    for (uint32_t i = 0; i < w->flow_count; i++)
+        if (w->route_of[i] != WIRING_NONE)
+            w->routes[w->route_of[i]].marks |= f->route_marks[i];
+    for (uint32_t v = 0; v < w->vertex_count && v < f->vertex_count; v++)
+        if (w->unit_of[v] != WIRING_NONE)
+            w->units[w->unit_of[v]].marks |= f->vertex_marks[v];
+    w->marks_key = key;
+    return 1;
+}
+
+/* ---- stacks ------------------------------------------------------------------------------------
+ */
+
+/* By figure, the largest first; of equal ones the lower number. The bits of figures that are not negative
+ * rise with them: turned over and sorted by parts, lowest first. */
+static int sort_routes(struct wiring *w, int metric)
+{
+    enum { DIGITS = 1 << 16 };
+    uint32_t n = w->route_count, *from = malloc((n + 1u) * sizeof *from),
+             *to = malloc((n + 1u) * sizeof *to), *counts = malloc(DIGITS * sizeof *counts);
+    uint64_t *keys = malloc((n + 1u) * sizeof *keys);
+    int error = from && to && counts && keys ? 0 : -ENOMEM;
+    for (uint32_t i = 0; i < n && !error; i++) {
+        memcpy(&keys[i], &w->routes[i].values[metric], sizeof *keys);
+        keys[i] = ~keys[i];
+        from[i] = i;
+    }
+    for (int shift = 0; shift < 64 && !error; shift += 16) {
+        uint32_t at = 0, *swap = from;
+        memset(counts, 0, DIGITS * sizeof *counts);
+        for (uint32_t i = 0; i < n; i++)
+            counts[keys[i] >> shift & (DIGITS - 1)]++;
+        for (uint32_t k = 0; k < DIGITS; k++) {
+            uint32_t count = counts[k];
+            counts[k] = at;
+            at += count;
+        }
+        for (uint32_t i = 0; i < n; i++)
+            to[counts[keys[from[i]] >> shift & (DIGITS - 1)]++] = from[i];
+        from = to;
+        to = swap;
+    }
+    if (!error)
+        memcpy(w->by_figure, from, n * sizeof *from);
+    free(from);
+    free(to);
+    free(counts);
+    free(keys);
+    return error;
+}
+
+/* First what is shown and selected, then what is shown, then the rest; within, by figure. */
+static void divide(struct wiring *w)
+{
+    static const uint8_t first[] = {FLOW_SHOWN | FLOW_SELECTED, FLOW_SHOWN, FLOW_SELECTED, 0};
+    uint32_t at = 0;
+    for (size_t k = 0; k < sizeof first / sizeof *first; k++)
+        for (uint32_t i = 0; i < w->route_count; i++)
+            if ((w->routes[w->by_figure[i]].marks & (FLOW_SHOWN | FLOW_SELECTED)) == first[k])
+                w->order[at++] = w->by_figure[i];
+}
+
+static int make_room(struct wiring *w)
+{
+    if (!w->order)
+        w->order = malloc((w->route_count + 1u) * sizeof *w->order);
+    if (!w->by_figure)
+        w->by_figure = malloc((w->route_count + 1u) * sizeof *w->by_figure);
+    if (!w->stack)
+        w->stack = malloc((w->step_count + 1u) * sizeof *w->stack);
+    return w->order && w->by_figure && w->stack ? 0 : -ENOMEM;
+}
+
+int wiring_order(struct wiring *w, enum flow_metric metric)
+{
+    uint64_t key = mix(mix(mix(13, w->figures_key), w->marks_key), (uint64_t)metric) | 1;
+    if (key == w->order_key)
+        return 0;
+    if (make_room(w) < 0)
+        return -ENOMEM;
+    int figure = (int)metric < WIRING_METRICS ? (int)metric : METRIC_BYTES;
+    uint64_t sorted = mix(w->figures_key, (uint64_t)figure) | 1;
+    if (sorted != w->sorted_key && sort_routes(w, figure) < 0)
+        return -ENOMEM;
+    w->sorted_key = sorted;
+    divide(w);
+    for (uint32_t i = 0; i < w->edge_count; i++)
+        w->edges[i].first = w->edges[i].count = 0;
+    for (uint32_t i = 0; i < w->step_count; i++)
+        w->edges[w->steps[i]].count++;
+    for (uint32_t i = 0, at = 0; i < w->edge_count; i++) {
+        w->edges[i].first = at;
+        at += w->edges[i].count;
+        w->edges[i].count = 0;
+    }
+    for (uint32_t i = 0; i < w->route_count; i++) {
+        const struct wiring_route *r = &w->routes[w->order[i]];
+        for (uint32_t k = 0; k < r->count; k++) {
+            struct wiring_edge *e = &w->edges[w->steps[r->first + k]];
+            w->stack[e->first + e->count++] = w->order[i];
+        }
+    }
+    w->order_key = key;
+    return 1;
+}
