@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum job { JOB_STENCIL, JOB_MINIAMR, JOB_MINIMD, JOBS };
+enum job { JOB_STENCIL, JOB_IMB, JOB_HOST, JOB_MINIAMR, JOB_MINIMD, JOBS };
 
 struct shot {
     const char *name;
@@ -27,6 +27,8 @@ struct shot {
     double keep; /* share of the largest figure that is kept; 0: all */
     unsigned applied;
     int paused, log, suggested, drawer;
+    uint32_t opened; /* groups */
+    int single;      /* no groups */
     double mouse_x, mouse_y;
 };
 
@@ -41,6 +43,8 @@ static const struct {
     double share;
 } jobs[JOBS] = {
     {"torus:8,4,4/capacity=2e8", NULL, 4, 0},
+    {"torus:2,2,2,2,2", "par-comm-data/hopbyte/IMB-MPI1_Vesta_n32_c16_hopbyte.txt", 16, 1e-3},
+    {"fattree:4,1/1,1", NULL, 1, 0},
     {"torus:4,4,4,4,2", "par-comm-data/hopbyte/MiniAMR_Vesta_n512_c1_s2_hopbyte.txt", 1, 1e-3},
     {"torus:4,4,4,16,2", "par-comm-data/hopbyte/MiniMD_Mira_n2048_c1_s1_hopbyte.txt", 1, 1e-3},
 };
@@ -119,6 +123,10 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     if (shot->keep > 0)
         flow_filter_range(&ui.filter, ui.metric, range.flows.most[ui.metric] * shot->keep,
                           range.flows.most[ui.metric]);
+    ui.graph.chosen = shot->single;
+    ui_update_flows(&ui, model, &range);
+    for (int i = 0; (uint32_t)i < shot->opened; i++)
+        ui_command(&ui, model, COMMAND_NET_OPEN, (uint64_t)i);
     ui_update_flows(&ui, model, &range);
     for (int i = 0; i < 2 || pictures.busy; i++)
         frame_scene(&scene, model, &range, &ui, &theme, &pictures, type_measure(type));
@@ -194,6 +202,46 @@ static const struct shot shots[] = {
      .metric = METRIC_TRANSIT,
      .selection = {SELECT_RANK, 7, 0}},
     {.name = "network-live", .view = VIEW_LIVE, LARGE},
+    {.name = "graph", .view = VIEW_NETWORK, LARGE, .metric = METRIC_BYTES},
+    {.name = "graph-selected",
+     .view = VIEW_NETWORK,
+     LARGE,
+     .metric = METRIC_LOAD,
+     .theme = THEME_LIGHT,
+     .selection = {SELECT_LINK, 0, 0},
+     .mouse_x = 700,
+     .mouse_y = 400},
+    {.name = "graph-small", .view = VIEW_NETWORK, SMALL, .metric = METRIC_BYTES},
+    {.name = "graph-imb", .view = VIEW_NETWORK, .job = JOB_IMB, LARGE, .metric = METRIC_BYTES},
+    {.name = "graph-host", .view = VIEW_NETWORK, .job = JOB_HOST, LARGE, .metric = METRIC_BYTES},
+    {.name = "graph-miniamr",
+     .view = VIEW_NETWORK,
+     .job = JOB_MINIAMR,
+     LARGE,
+     .metric = METRIC_BYTES},
+    {.name = "graph-miniamr-filter",
+     .view = VIEW_NETWORK,
+     .job = JOB_MINIAMR,
+     LARGE,
+     .metric = METRIC_HOP_BYTES,
+     .keep = 0.6},
+    {.name = "graph-minimd",
+     .view = VIEW_NETWORK,
+     .job = JOB_MINIMD,
+     LARGE,
+     .metric = METRIC_BYTES},
+    {.name = "graph-minimd-open",
+     .view = VIEW_NETWORK,
+     .job = JOB_MINIMD,
+     LARGE,
+     .metric = METRIC_BYTES,
+     .opened = 4},
+    {.name = "graph-minimd-all",
+     .view = VIEW_NETWORK,
+     .job = JOB_MINIMD,
+     LARGE,
+     .metric = METRIC_BYTES,
+     .single = 1},
 };
 
 int main(int argc, char **argv)

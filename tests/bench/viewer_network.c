@@ -1,0 +1,223 @@
+/* Frames a second of view "network" with 2,048 nodes of a five-dimensional torus and 63,406 routes, drawn
+ * into memory as the window does. Usage: viewer_network [DIRECTORY, for pictures]
+ *
+ *   first picture     from nothing until there are nodes and routes to be seen, and until all is at rest
+ *   nothing           the same again and again
+ *   panning, zooming  every frame another part in sight (lines are drawn anew in shares)
+ *   hover             only the mouse moves
+ *   data              ten windows a second at thirty frames
+ *   selection         another link each time, until the frame that shows it
+ * both with each node alone and with those of the same A, B, C together. */
+#include "tests/viewer/synthetic_network.h"
+
+#include "viewer/draw/painter.h"
+#include "viewer/draw/png_file.h"
+#include "viewer/draw/type.h"
+#include "viewer/ui/input.h"
+#include "viewer/views/view.h"
+
+#include "holter/clock.h"
+#include "proto/client.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { FRAMES = 60, NODES = 2048, ROUTES = 63406, WINDOWS = 20 };
+
+struct desk {
+    struct model *model;
+    struct synthetic_network net;
+    struct ui ui;
+    struct theme theme;
+    struct range range;
+    struct pictures pictures;
+    struct scene scene;
+    struct painter painter;
+    struct type *type;
+    uint64_t apply_ns;
+};
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void into(void *user, const struct wire_message *message, int snapshot)
+{
+    struct desk *d = user;
+    uint64_t start = cpu_ns();
+    model_apply(d->model, message, snapshot);
+    d->apply_ns += cpu_ns() - start;
+}
+
+static void frame(struct desk *d)
+{
+    uint64_t first = 0, last = 0;
+    ui_windows(&d->ui, d->model, &first, &last);
+    range_update(&d->range, d->model, d->ui.range, first, last);
+    ui_update_flows(&d->ui, d->model, &d->range);
+    frame_scene(&d->scene, d->model, &d->range, &d->ui, &d->theme, &d->pictures,
+                type_measure(d->type));
+    if (painter_paint(&d->painter, &d->scene, d->type) < 0)
+        exit(1);
+}
+
+/* Partners as refined meshes have them: most in the next layers, some far away (xorshift64). */
+static void make_pairs(struct synthetic_network *net)
+{
+    struct wire_pair_row *rows = calloc(ROUTES, sizeof *rows);
+    uint64_t seed = 88172645463325252u;
+    if (!rows)
+        exit(1);
+    for (uint32_t i = 0; i < ROUTES; i++) {
+        uint32_t source = (uint32_t)((uint64_t)i * NODES / ROUTES), k = i % 31;
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        uint32_t to = k < 20   ? (source + (k < 10 ? k + 1 : NODES - k + 9)) % NODES
+                      : k < 26 ? (source + 32 * (k - 19)) % NODES
+                               : (uint32_t)(seed % NODES);
+        rows[i] = (struct wire_pair_row){.source = source,
+                                         .destination = to == source ? (to + 77) % NODES : to,
+                                         .size_class = 1,
+                                         .bytes = 1000 + seed % 60000 / (k + 1)};
+    }
+    free(net->job.pair_rows);
+    net->job.pair_rows = rows;
+    net->job.pair_count = ROUTES;
+}
+
+static double measure(struct desk *d, const char *name, void (*step)(struct desk *, int))
+{
+    uint64_t all = 0, longest = 0;
+    for (int i = 0; i < FRAMES; i++) {
+        d->apply_ns = 0;
+        step(d, i); /* the making of messages is not the viewer's */
+        uint64_t before = cpu_ns();
+        frame(d);
+        uint64_t took = cpu_ns() - before + d->apply_ns;
+        all += took;
+        longest = took > longest ? took : longest;
+    }
+    double ms = (double)all / FRAMES / 1e6;
+    printf("  %-12s %7.0f frames/s   %6.2f ms mean, %6.2f ms longest\n", name, 1e3 / ms, ms,
+           (double)longest / 1e6);
+    return 1e3 / ms;
+}
+
+static void nothing(struct desk *d, int i)
+{
+    (void)d;
+    (void)i;
+}
+
+static void pan(struct desk *d, int i)
+{
+    network_graph_pan(&d->ui, i % 60 < 30 ? 0.006 : -0.006, 0.001);
+}
+
+static void zoom(struct desk *d, int i)
+{
+    network_graph_zoom(&d->ui, i % 40 < 20 ? 0.95 : 1 / 0.95, 0.1, 0.1);
+}
+
+static void hover(struct desk *d, int i)
+{
+    d->ui.mouse_x = 300 + i * 6;
+    d->ui.mouse_y = 250 + i * 4;
+}
+
+static void data(struct desk *d, int i)
+{
+    if (i % 3 == 0)
+        synthetic_network_window(&d->net, into, d);
+}
+
+/* Until it is all at rest. @return CPU milliseconds; first: until something is to be seen */
+static double settle(struct desk *d, double *first, double *longest)
+{
+    uint64_t start = cpu_ns();
+    *first = *longest = 0;
+    do {
+        uint64_t before = cpu_ns();
+        frame(d);
+        *longest = fmax(*longest, (double)(cpu_ns() - before) / 1e6);
+        for (size_t i = 0; !(*first > 0) && i < d->scene.hit_count; i++)
+            if (d->scene.hits[i].kind == HIT_PLACE)
+                *first = (double)(cpu_ns() - start) / 1e6;
+    } while (d->pictures.busy);
+    return (double)(cpu_ns() - start) / 1e6;
+}
+
+static double select_links(struct desk *d)
+{
+    double longest = 0;
+    for (int i = 0; i < 6; i++) {
+        double first, share;
+        ui_select(&d->ui, (struct selection){SELECT_LINK, (uint64_t)(101 * i + 7), 0});
+        longest = fmax(longest, settle(d, &first, &share));
+    }
+    ui_select(&d->ui, (struct selection){0});
+    printf("  selection    %7.1f ms at most until it is drawn\n", longest);
+    return longest;
+}
+
+static int run(struct desk *d, const char *what, const char *directory)
+{
+    double first, longest, all = settle(d, &first, &longest);
+    printf("%s: %u routes; first picture %.0f ms, at rest %.0f ms, in shares of at most %.1f ms\n",
+           what, d->range.flows.route_count, first, all, longest);
+    if (directory) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/bench-%s.png", directory, d->ui.graph.chosen ? "a" : "b");
+        png_write(&d->painter.canvas, path);
+    }
+    double least = measure(d, "nothing", nothing);
+    least = fmin(least, measure(d, "panning", pan));
+    least = fmin(least, measure(d, "zooming", zoom));
+    ui_command(&d->ui, d->model, COMMAND_NET_ALL, 0);
+    least = fmin(least, measure(d, "hover", hover));
+    least = fmin(least, measure(d, "data", data));
+    d->ui.mouse_x = d->ui.mouse_y = -1;
+    return (least >= 30) & (select_links(d) < 100) & (first < 1000);
+}
+
+int main(int argc, char **argv)
+{
+    struct desk d = {0};
+    char why[256];
+    if (type_create(&d.type, 1, why, sizeof why) < 0 || model_create(&d.model, 512u << 20) < 0) {
+        fprintf(stderr, "fonts are needed\n");
+        return 2;
+    }
+    synthetic_network_init(&d.net, "torus:4,4,4,16,2", 1);
+    make_pairs(&d.net);
+    synthetic_network_begin(&d.net, into, &d);
+    ui_init(&d.ui, 1600, 900, 1, THEME_DARK);
+    theme_init(&d.theme, THEME_DARK);
+    d.ui.connection.state = CLIENT_CONNECTED;
+    for (int i = 0; i < WINDOWS; i++)
+        synthetic_network_window(&d.net, into, &d);
+    frame(&d);
+    d.ui.view = VIEW_NETWORK;
+    d.ui.graph.chosen = 1;
+    int met = run(&d, "2,048 nodes alone", argc > 1 ? argv[1] : NULL);
+    d.ui.graph.chosen = 0;
+    met &= run(&d, "64 groups", argc > 1 ? argv[1] : NULL);
+    printf("30 frames/s, selection within 100 ms, first picture within 1 s: %s\n",
+           met ? "met" : "MISSED");
+    painter_finish(&d.painter);
+    scene_finish(&d.scene);
+    pictures_finish(&d.pictures);
+    range_finish(&d.range);
+    ui_finish(&d.ui);
+    type_destroy(d.type);
+    synthetic_network_finish(&d.net);
+    model_destroy(d.model);
+    return !met;
+}

@@ -1,0 +1,442 @@
+/* View "network": what its scene says, and what keys and mouse do there. */
+#include "tests/viewer/desk.h"
+#include "tests/viewer/synthetic_network.h"
+
+#include "viewer/ui/input.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct fixture {
+    struct model *model;
+    struct synthetic_network net;
+    struct desk desk;
+};
+
+static void into(void *user, const struct wire_message *message, int snapshot)
+{
+    model_apply(user, message, snapshot);
+}
+
+static struct fixture *begin(const char *form, uint32_t per_node)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    assert_int_equal(model_create(&f->model, 64 << 20), 0);
+    synthetic_network_init(&f->net, form, per_node);
+    synthetic_network_begin(&f->net, into, f->model);
+    for (int i = 0; i < 20; i++)
+        synthetic_network_window(&f->net, into, f->model);
+    desk_open(&f->desk, 1600, 900, 1, THEME_DARK, VIEW_NETWORK);
+    f->desk.ui.metric = METRIC_BYTES;
+    return f;
+}
+
+static int setup(void **state)
+{
+    *state = begin("torus:4,4,2", 2);
+    return 0;
+}
+
+static void end(struct fixture *f)
+{
+    desk_close(&f->desk);
+    synthetic_network_finish(&f->net);
+    model_destroy(f->model);
+    free(f);
+}
+
+static int teardown(void **state)
+{
+    end(*state);
+    return 0;
+}
+
+static void show(struct fixture *f)
+{
+    desk_layout(&f->desk, f->model);
+}
+
+static int says(const struct fixture *f, const char *part)
+{
+    return find_text(&f->desk.scene, part) != NULL;
+}
+
+static uint32_t count_hits(const struct fixture *f, enum hit_kind kind)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < f->desk.scene.hit_count; i++)
+        count += f->desk.scene.hits[i].kind == kind;
+    return count;
+}
+
+/* Where a vertex (group 0) or group lies. */
+static struct point place(const struct fixture *f, uint64_t number, uint64_t group)
+{
+    for (size_t i = 0; i < f->desk.scene.hit_count; i++) {
+        const struct scene_hit *hit = &f->desk.scene.hits[i];
+        if (hit->kind == HIT_PLACE && hit->a == number && hit->b == group)
+            return (struct point){hit->x0, hit->y0};
+    }
+    fail_msg("%llu has no place", (unsigned long long)number);
+    return (struct point){0, 0};
+}
+
+static void send(struct fixture *f, enum input_kind kind, struct point at, int shift, int ctrl)
+{
+    struct input in = {
+        .kind = kind, .x = at.x, .y = at.y, .shift = shift, .ctrl = ctrl, .clicks = 1};
+    ui_input(&f->desk.ui, f->model, &f->desk.scene, &in);
+}
+
+static void move_to(struct fixture *f, struct point at)
+{
+    send(f, INPUT_MOVE, at, 0, 0);
+    show(f);
+}
+
+static void click(struct fixture *f, struct point at)
+{
+    move_to(f, at);
+    send(f, INPUT_PRESS, at, 0, 0);
+    send(f, INPUT_RELEASE, at, 0, 0);
+    show(f);
+}
+
+static void press_key(struct fixture *f, int key)
+{
+    struct input in = {.kind = INPUT_KEY, .key = key};
+    ui_input(&f->desk.ui, f->model, &f->desk.scene, &in);
+    show(f);
+}
+
+static struct box plot_of_scene(const struct fixture *f)
+{
+    for (size_t i = 0; i < f->desk.scene.panel_count; i++)
+        if (!strcmp(f->desk.scene.panels[i].name, "network.plot"))
+            return f->desk.scene.panels[i].box;
+    fail_msg("there is no plot");
+    return (struct box){0};
+}
+
+/* A box drawn around. */
+static void lasso(struct fixture *f, struct box b, int shift, int ctrl)
+{
+    const struct point corners[] = {
+        {b.x, b.y}, {b.x + b.w, b.y}, {b.x + b.w, b.y + b.h}, {b.x, b.y + b.h}};
+    send(f, INPUT_MOVE, corners[0], 0, 0);
+    send(f, INPUT_PRESS, corners[0], shift, ctrl);
+    for (int i = 1; i <= 3; i++)
+        send(f, INPUT_MOVE, corners[i], shift, ctrl);
+    show(f); /* it is drawn meanwhile */
+    send(f, INPUT_RELEASE, corners[3], shift, ctrl);
+    send(f, INPUT_LEAVE, corners[3], 0, 0);
+    show(f);
+}
+
+static int is_picked(const struct fixture *f, uint32_t route)
+{
+    return f->desk.range.flows.route_marks[route] & FLOW_SHOWN;
+}
+
+/* ---- what is to be seen ------------------------------------------------------------------------
+ */
+
+static void test_nodes_routes_and_legend(void **state)
+{
+    struct fixture *f = *state;
+    show(f);
+    assert_true(says(f, "32 nodes"));
+    assert_true(says(f, "only sends") && says(f, "only receives"));
+    assert_true(says(f, "widest line"));
+    assert_int_equal(count_hits(f, HIT_PLACE), 32);
+    assert_int_equal(count_hits(f, HIT_VERTEX), 32);
+    assert_int_equal(count_hits(f, HIT_NETWORK), 1);
+    assert_true(says(f, "(3,3,1)"));
+}
+
+static void test_fits_every_window(void **state)
+{
+    struct fixture *f = *state;
+    const double sizes[][2] = {{1600, 900}, {1024, 640}, {2560, 1440}, {640, 480}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        f->desk.ui.w = sizes[i][0];
+        f->desk.ui.h = sizes[i][1];
+        f->desk.ui.mouse_x = sizes[i][0] / 2;
+        f->desk.ui.mouse_y = sizes[i][1] / 2;
+        show(f);
+        desk_check(&f->desk, "network");
+    }
+}
+
+static void test_same_scene_again(void **state)
+{
+    struct fixture *f = *state, *other = begin("torus:4,4,2", 2);
+    char *a = NULL, *b = NULL;
+    size_t na = 0, nb = 0;
+    show(f);
+    show(other);
+    FILE *fa = open_memstream(&a, &na), *fb = open_memstream(&b, &nb);
+    scene_dump(&f->desk.scene, fa);
+    scene_dump(&other->desk.scene, fb);
+    fclose(fa);
+    fclose(fb);
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+    end(other);
+}
+
+static void test_places_stay_when_windows_come(void **state)
+{
+    struct fixture *f = *state;
+    struct point before[32];
+    show(f);
+    for (uint32_t v = 0; v < 32; v++)
+        before[v] = place(f, v, 0);
+    for (int i = 0; i < 10; i++) {
+        synthetic_network_window(&f->net, into, f->model);
+        show(f);
+    }
+    for (uint32_t v = 0; v < 32; v++) {
+        struct point now = place(f, v, 0);
+        assert_true(hypot(now.x - before[v].x, now.y - before[v].y) < 30);
+    }
+}
+
+static void test_ranks_of_one_host(void **state)
+{
+    (void)state;
+    struct fixture *f = begin("fattree:4,1/1,1", 1);
+    show(f);
+    assert_true(says(f, "switch 0") && says(f, "node 3"));
+    desk_check(&f->desk, "a tree");
+    end(f);
+}
+
+static void test_no_network(void **state)
+{
+    (void)state;
+    struct fixture *f = begin("torus:4,4", 1);
+    network_clear(&f->model->network);
+    show(f);
+    assert_int_equal(count_hits(f, HIT_NETWORK), 0);
+    end(f);
+}
+
+/* ---- selection ---------------------------------------------------------------------------------
+ */
+
+static void test_click_selects_a_node(void **state)
+{
+    struct fixture *f = *state;
+    show(f);
+    move_to(f, place(f, 5, 0));
+    assert_true(says(f, "ranks 10, 11") || says(f, "ranks 10-11"));
+    assert_true(says(f, "receives"));
+    click(f, place(f, 5, 0));
+    assert_int_equal(f->desk.ui.selection.kind, SELECT_VERTEX);
+    assert_int_equal(f->desk.ui.selection.a, 5);
+    press_key(f, KEY_ESCAPE);
+    assert_int_equal(f->desk.ui.selection.kind, SELECT_NONE);
+}
+
+static void test_click_selects_a_route(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t from, to;
+    show(f);
+    assert_true(topology_link(f->net.topology, f->net.hot, &from, &to));
+    struct point a = place(f, from, 0), b = place(f, to, 0);
+    double length = hypot(b.x - a.x, b.y - a.y);
+    struct point at = {(a.x + b.x) / 2 - (b.y - a.y) / length * 2,
+                       (a.y + b.y) / 2 + (b.x - a.x) / length * 2};
+    click(f, at); /* on its right-hand side */
+    assert_int_equal(f->desk.ui.selection.kind, SELECT_ROUTE);
+    const struct flows *flows = &f->desk.range.flows;
+    uint32_t route =
+        flows_find(flows, (uint32_t)f->desk.ui.selection.a, (uint32_t)f->desk.ui.selection.b);
+    assert_int_not_equal(route, FLOWS_NONE);
+    assert_true(flows_crosses(flows, f->model, route, f->net.hot));
+}
+
+static void test_suggested_routes_are_blue(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t blue = 0;
+    network_asked(&f->model->network, SUGGEST_ROUTES, "");
+    synthetic_network_routes(&f->net, into, f->model);
+    network_replied(&f->model->network, SUGGEST_ROUTES, 0, NULL);
+    f->desk.ui.applied = FLOWS_ROUTES;
+    show(f);
+    for (size_t i = 0; i < f->desk.scene.item_count; i++)
+        blue += f->desk.scene.items[i].kind == SCENE_LINE &&
+                f->desk.scene.items[i].color == f->desk.theme.info;
+    assert_true(blue > 0);
+}
+
+/* ---- lassos ------------------------------------------------------------------------------------
+ */
+
+static void test_lasso_within(void **state)
+{
+    struct fixture *f = *state;
+    show(f);
+    struct box all = plot_of_scene(f);
+    lasso(f, (struct box){all.x + 2, all.y + 2, all.w - 4, all.h - 4}, 1, 0);
+    assert_true(f->desk.ui.filter.picked);
+    assert_int_equal(f->desk.ui.filter.set.count, f->desk.range.flows.route_count);
+    press_key(f, KEY_ESCAPE);
+    assert_false(flow_filter_active(&f->desk.ui.filter));
+    struct point at = place(f, 3, 0); /* no route stays within one node */
+    lasso(f, (struct box){at.x - 14, at.y - 14, 28, 28}, 1, 0);
+    assert_false(flow_filter_active(&f->desk.ui.filter));
+}
+
+/* Whatever begins, ends or passes there; of others those whose line does, by chance. */
+static void test_lasso_crossing(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t picked = 0;
+    show(f);
+    struct point at = place(f, 3, 0);
+    press_key(f, 'e');
+    press_key(f, 'e'); /* dragging draws a lasso without a modifier */
+    assert_int_equal(f->desk.ui.graph.tool, NETWORK_CROSSING);
+    lasso(f, (struct box){at.x - 8, at.y - 8, 16, 16}, 0, 0);
+    assert_true(f->desk.ui.filter.picked);
+    const struct flows *flows = &f->desk.range.flows;
+    for (uint32_t i = 0; i < flows->route_count; i++) {
+        picked += is_picked(f, i) != 0;
+        if (flows->routes[i].source == 3 || flows->routes[i].destination == 3)
+            assert_true(is_picked(f, i));
+    }
+    assert_true(picked < flows->route_count);
+    assert_true(says(f, "only"));
+}
+
+static void test_drag_moves_and_wheel_zooms(void **state)
+{
+    struct fixture *f = *state;
+    show(f);
+    struct box all = plot_of_scene(f);
+    struct point from = {all.x + 20, all.y + 20}, to = {all.x + 80, all.y + 50};
+    struct point before = place(f, 0, 0);
+    send(f, INPUT_MOVE, from, 0, 0);
+    send(f, INPUT_PRESS, from, 0, 0);
+    send(f, INPUT_MOVE, to, 0, 0);
+    send(f, INPUT_RELEASE, to, 0, 0);
+    show(f);
+    struct point after = place(f, 0, 0);
+    assert_true(fabs(after.x - before.x - 60) < 1 && fabs(after.y - before.y - 30) < 1);
+    press_key(f, '+');
+    assert_true(f->desk.ui.graph.zoom > 1.5);
+    assert_true(says(f, "whole graph"));
+    press_key(f, '0');
+    assert_true(f->desk.ui.graph.zoom == 1);
+}
+
+/* ---- groups ------------------------------------------------------------------------------------
+ */
+
+static void test_groups_by_dimension(void **state)
+{
+    struct fixture *f = *state;
+    show(f);
+    ui_command(&f->desk.ui, f->model, COMMAND_NET_DIMENSION, 0);
+    show(f);
+    assert_int_equal(count_hits(f, HIT_UNIT), 4);
+    assert_int_equal(count_hits(f, HIT_VERTEX), 0);
+    assert_true(says(f, "4 groups") && says(f, "A 3"));
+    move_to(f, place(f, 2, 1));
+    assert_true(says(f, "A 2: 8 nodes"));
+    assert_true(says(f, "stay within"));
+    desk_check(&f->desk, "groups");
+    ui_command(&f->desk.ui, f->model, COMMAND_NET_DIMENSION, 0);
+    show(f);
+    assert_int_equal(count_hits(f, HIT_VERTEX), 32);
+}
+
+static void test_click_opens_a_group_and_keeps_others(void **state)
+{
+    struct fixture *f = *state;
+    show(f);
+    ui_command(&f->desk.ui, f->model, COMMAND_NET_DIMENSION, 0);
+    show(f);
+    click(f, place(f, 1, 1));
+    send(f, INPUT_LEAVE, (struct point){0, 0}, 0, 0);
+    show(f);
+    assert_int_equal(count_hits(f, HIT_UNIT), 3);
+    assert_int_equal(count_hits(f, HIT_VERTEX), 8);
+    assert_true(says(f, "11 groups and nodes"));
+    press_key(f, KEY_ESCAPE);
+    assert_int_equal(count_hits(f, HIT_UNIT), 4);
+}
+
+static void test_lasso_opens_groups(void **state)
+{
+    struct fixture *f = *state;
+    show(f);
+    ui_command(&f->desk.ui, f->model, COMMAND_NET_DIMENSION, 0);
+    show(f);
+    struct box all = plot_of_scene(f);
+    lasso(f, (struct box){all.x + 2, all.y + 2, all.w - 4, all.h - 4}, 1, 0);
+    assert_int_equal(count_hits(f, HIT_UNIT), 0);
+    assert_int_equal(count_hits(f, HIT_VERTEX), 32);
+}
+
+static void test_many_nodes_come_together(void **state)
+{
+    (void)state;
+    struct fixture *f = begin("torus:4,4,4,16,2", 1);
+    show(f);
+    assert_int_equal(count_hits(f, HIT_UNIT), 64);
+    assert_int_equal(f->desk.ui.graph.applied, 7); /* A, B, C as in 000, Fig. 7 */
+    desk_check(&f->desk, "many");
+    end(f);
+}
+
+static void test_groups_by_switch(void **state)
+{
+    (void)state;
+    struct fixture *f = begin("fattree:4,4/1,1", 1);
+    ui_command(&f->desk.ui, f->model, COMMAND_NET_LEVEL, 1);
+    show(f);
+    assert_int_equal(count_hits(f, HIT_UNIT), 4);
+    desk_check(&f->desk, "switches");
+    end(f);
+}
+
+#define FIXTURE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE(test_nodes_routes_and_legend),
+        FIXTURE(test_fits_every_window),
+        FIXTURE(test_same_scene_again),
+        FIXTURE(test_places_stay_when_windows_come),
+        cmocka_unit_test(test_ranks_of_one_host),
+        cmocka_unit_test(test_no_network),
+        FIXTURE(test_click_selects_a_node),
+        FIXTURE(test_click_selects_a_route),
+        FIXTURE(test_suggested_routes_are_blue),
+        FIXTURE(test_lasso_within),
+        FIXTURE(test_lasso_crossing),
+        FIXTURE(test_drag_moves_and_wheel_zooms),
+        FIXTURE(test_groups_by_dimension),
+        FIXTURE(test_click_opens_a_group_and_keeps_others),
+        FIXTURE(test_lasso_opens_groups),
+        cmocka_unit_test(test_many_nodes_come_together),
+        cmocka_unit_test(test_groups_by_switch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
