@@ -179,7 +179,7 @@ static void compute(struct desk *d)
 
 int main(int argc, char **argv)
 {
-    static const enum view_id network_views[] = {VIEW_LINKS, VIEW_TORUS};
+    static const enum view_id network_views[] = {VIEW_LINKS, VIEW_NETWORK, VIEW_TORUS};
     struct desk d = {0};
     char why[256];
     int wanted = argc > 1 ? view_by_name(argv[1]) : -1, met = 1;
