@@ -238,8 +238,8 @@ static int list_tree(const struct job_network *n, struct tree_input *in)
         if (r->node == NETWORK_NO_NODE)
             continue;
         in->rank_of[in->rank_count] = rank;
-        in->ranks[in->rank_count++] =
-            (struct tree_rank){.host = in->host_of[r->node], .core = r->core, .numa = r->numa};
+        in->ranks[in->rank_count++] = (struct tree_rank){
+            .rank = rank, .host = in->host_of[r->node], .core = r->core, .numa = r->numa};
     }
     return 0;
 }

@@ -38,7 +38,8 @@ int network_compare_hosts(const char *a, const char *b)
     return strcmp(a, b); /* n01 and n1 are two */
 }
 
-#define LONG_NAME 48u /* of a host: no room for what is in it behind */
+#define LOOSE 0x80000000u /* numbers of cores from here up stand for ranks that have none */
+#define LONG_NAME 48u     /* of a host: no room for what is in it behind */
 
 /* Something within a host, and where a rank sits by what its agent says. */
 struct part {
@@ -112,16 +113,18 @@ static int find_parts(struct tree *t, const struct tree_rank *ranks)
     t->numas = malloc(room * sizeof(*t->numas));
     if (t->parts == NULL || t->cores == NULL || t->numas == NULL)
         return -ENOMEM;
-    for (size_t i = 0; i < t->rank_count; i++)
+    for (size_t i = 0; i < t->rank_count; i++) {
+        int known = ranks[i].core != 0 && ranks[i].core < LOOSE;
         t->parts[i] =
-            (struct part){t->hosts[ranks[i].host].vertex, ranks[i].core, ranks[i].numa, i};
+            (struct part){t->hosts[ranks[i].host].vertex,
+                          known ? ranks[i].core : LOOSE | ranks[i].rank, ranks[i].numa, i};
+    }
     qsort(t->parts, t->rank_count, sizeof(*t->parts), compare_parts);
     size_t numas = 0;
     for (size_t i = 0; i < t->rank_count; i++) {
         struct part *p = &t->parts[i], *last = &t->cores[t->core_count - 1];
-        if (p->core == 0 || t->core_count == 0 || last->host != p->host || last->core != p->core) {
-            if (p->core != 0)
-                t->cores[t->core_count++] = *p;
+        if (t->core_count == 0 || last->host != p->host || last->core != p->core) {
+            t->cores[t->core_count++] = *p;
         } else if (last->numa == 0) {
             last->numa = p->numa;
         }
@@ -158,9 +161,9 @@ static void name_part(const struct tree *t, struct topology_named *v, uint32_t h
 {
     const char *name = t->spec.vertices[host].name;
     if (strlen(name) > LONG_NAME)
-        snprintf(v->name, sizeof(v->name), "host %u/%s%u", host, what, number - 1);
+        snprintf(v->name, sizeof(v->name), "host %u/%s%u", host, what, number);
     else
-        snprintf(v->name, sizeof(v->name), "%.48s/%s%u", name, what, number - 1);
+        snprintf(v->name, sizeof(v->name), "%.48s/%s%u", name, what, number);
 }
 
 static void add_link(struct tree *t, uint32_t below, uint32_t above, double capacity)
@@ -197,12 +200,15 @@ static int make_vertices(struct tree *t)
         add_link(t, i, (uint32_t)count - 1, t->hosts[t->order[i]].capacity);
     for (size_t i = 0; i < t->numa_count; i++, numa++) {
         t->spec.vertices[numa].kind = VERTEX_NUMA;
-        name_part(t, &t->spec.vertices[numa], t->numas[i].host, "numa", t->numas[i].numa);
+        name_part(t, &t->spec.vertices[numa], t->numas[i].host, "numa", t->numas[i].numa - 1);
         add_link(t, numa, t->numas[i].host, 0);
     }
     for (size_t i = 0; i < t->core_count; i++, core++) {
-        t->spec.vertices[core].kind = VERTEX_CORE;
-        name_part(t, &t->spec.vertices[core], t->cores[i].host, "core", t->cores[i].core);
+        uint32_t number = t->cores[i].core;
+        int loose = number >= LOOSE;
+        t->spec.vertices[core].kind = loose ? VERTEX_PROCESS : VERTEX_CORE;
+        name_part(t, &t->spec.vertices[core], t->cores[i].host, loose ? "rank" : "core",
+                  loose ? number - LOOSE : number - 1);
         add_link(t, core, numa_vertex(t, t->cores[i].host, t->cores[i].numa), 0);
     }
     t->spec.vertices[count - 1].kind = VERTEX_SWITCH;
@@ -220,7 +226,7 @@ static void seat_ranks(const struct tree *t, struct tree_rank *ranks)
                (t->cores[core].host < p->host ||
                 (t->cores[core].host == p->host && t->cores[core].core < p->core)))
             core++;
-        int on_core = p->core != 0 && core < t->core_count && t->cores[core].host == p->host &&
+        int on_core = core < t->core_count && t->cores[core].host == p->host &&
                       t->cores[core].core == p->core;
         ranks[p->rank].vertex = on_core ? t->host_count + (uint32_t)(t->numa_count + core)
                                         : numa_vertex(t, p->host, p->numa);

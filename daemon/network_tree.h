@@ -1,8 +1,9 @@
 /* The network where none is described: the tree of what agents can see. One switch, below it the hosts
  * of the job, in them NUMA nodes and cores with ranks on them.
  *
- * A rank sits on its core where that is known, else on its NUMA node, else on its host. When there were
- * more than NETWORK_TREE_MOST vertices, cores are left out, then NUMA nodes: ranks sit a level higher.
+ * A rank sits on its core where that is known, else on a vertex of its own in its NUMA node or host: a
+ * rank that may run on several cores shares none. When there were more than NETWORK_TREE_MOST vertices,
+ * cores and vertices of ranks are left out, then NUMA nodes: ranks sit a level higher.
  *
  * The result does not depend on the order of hosts and ranks, but for hosts of one name and lowest rank. */
 #ifndef HOLTER_DAEMON_NETWORK_TREE_H
@@ -20,6 +21,7 @@ struct tree_host {
 };
 
 struct tree_rank {
+    uint32_t rank;       /**< in MPI_COMM_WORLD, below 2^31 */
     uint32_t host;       /**< position among the hosts */
     uint32_t core, numa; /**< 1 + number on the host; 0: not known */
     uint32_t vertex;     /**< set: its seat */

@@ -50,8 +50,10 @@ static int make_tree(struct topology_file *out, uint32_t *seats, const struct pa
             return -HOLTER_EUSAGE;
         }
         hosts[place->host].lowest = i;
-        ranks[i] = (struct tree_rank){
-            .host = place->host, .core = small(place->core), .numa = small(place->numa)};
+        ranks[i] = (struct tree_rank){.rank = (uint32_t)pairs->ids[i] & INT32_MAX,
+                                      .host = place->host,
+                                      .core = small(place->core),
+                                      .numa = small(place->numa)};
     }
     int code = network_tree(&spec, hosts, pairs->host_count, ranks, pairs->processes);
     code = code != 0 ? code : topology_create(&out->topology, &spec, why, room);

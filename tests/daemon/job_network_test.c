@@ -284,13 +284,16 @@ static void without_a_network_ranks_sit_on_cores_below_their_hosts(void **state)
     assert_string_equal(seat(0), "n10/core0");
     assert_string_equal(seat(1), "n10/core1");
     assert_string_equal(seat(2), "n2/core4");
-    assert_string_equal(seat(4), "n1/numa1");
-    assert_string_equal(seat(6), "n3");
+    assert_string_equal(seat(4), "n1/rank4");
+    assert_string_equal(seat(6), "n3/rank6");
+    assert_string_equal(seat(7), "n3/rank7"); /* not that of rank 6 */
     assert_true(linked("n10/core0", "n10/numa0") && linked("n10/numa0", "n10"));
+    assert_true(linked("n1/rank4", "n1/numa1") && linked("n3/rank6", "n3"));
     assert_true(linked("n2/core4", "n2") && linked("n2", "network") && linked("n10", "network"));
     assert_int_equal(told.vertices[vertex("network")].kind, VERTEX_SWITCH);
     assert_int_equal(told.vertices[vertex("n2/core4")].kind, VERTEX_CORE);
     assert_int_equal(told.vertices[vertex("n1/numa1")].kind, VERTEX_NUMA);
+    assert_int_equal(told.vertices[vertex("n3/rank6")].kind, VERTEX_PROCESS);
     end_job(job);
 }
 
@@ -333,9 +336,10 @@ static void names_that_contradict_each_other_are_left_out(void **state)
     appear(job, 0, "network", 0, 1, 0);
     appear(job, 1, "network/core0", 2, 0, 0);
     job_advance(job, FIRST * S, FIRST * S);
-    assert_int_equal(told.vertex_count, 5);
+    assert_int_equal(told.vertex_count, 7);
     assert_string_equal(told.vertices[0].name, "");
     assert_int_equal(told.seats[0], 2);
+    assert_int_equal(told.seats[2], 4);
     end_job(job);
 }
 
@@ -350,7 +354,7 @@ static void too_many_cores_leave_ranks_on_their_hosts(void **state)
     for (uint32_t i = 0; i < hosts; i++) {
         snprintf(names[i], sizeof(names[i]), "h%u", i);
         host[i] = (struct tree_host){.name = names[i], .lowest = i};
-        rank[i] = (struct tree_rank){.host = i, .core = 1, .numa = i < 10000};
+        rank[i] = (struct tree_rank){.rank = i, .host = i, .core = 1, .numa = i < 10000};
     }
     assert_int_equal(network_tree(&spec, host, hosts, rank, hosts), 0);
     assert_int_equal(spec.vertex_count, hosts + 10000 + 1); /* NUMA nodes fit */
@@ -429,7 +433,7 @@ static void a_network_with_a_fault_is_told_and_not_used(void **state)
     assert_true(told.fault[0] != '\0');
     assert_string_equal(told.source, "");
     assert_int_equal(told.kind, TOPOLOGY_TREE);
-    assert_string_equal(seat(0), "a");
+    assert_string_equal(seat(0), "a/rank0");
     end_job(job);
 }
 
@@ -670,7 +674,8 @@ static void in_the_tree_a_host_has_its_fastest_interfaces_together(void **state)
             report(job, node, &r);
         }
     }
-    const struct wire_link_row *up = link_of(0, 4), *down = link_of(4, 0);
+    const struct wire_link_row *up = link_of(0, (uint64_t)vertex("network")),
+                               *down = link_of((uint64_t)vertex("network"), 0);
     assert_int_equal(up->measured, 30);
     assert_int_equal(down->measured, 3);
     assert_true(fabs(up->share - 0.03) < 1e-9); /* of two times 1000 */
@@ -704,7 +709,7 @@ static void a_rank_that_is_bound_anew_moves(void **state)
     appear(job, 3, "d", 6, 0, 0);
     send_window(job, FIRST, 100, 0);
     assert_int_equal(told.topologies, 1);
-    assert_string_equal(seat(0), "a");
+    assert_string_equal(seat(0), "a/rank0");
     appear(job, 0, "a", 0, 3, 1);
     send_window(job, FIRST + 1, 100, 0);
     assert_int_equal(told.topologies, 2);

@@ -9,7 +9,7 @@
 static bool is_inner(const struct topology *topology, uint32_t vertex)
 {
     enum topology_vertex kind = topology_vertex_kind(topology, vertex);
-    return kind == VERTEX_CORE || kind == VERTEX_NUMA;
+    return kind == VERTEX_CORE || kind == VERTEX_NUMA || kind == VERTEX_PROCESS;
 }
 
 /* Nodes take what is linked to them and not taken yet, and those take on. */

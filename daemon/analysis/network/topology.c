@@ -57,7 +57,7 @@ static int check_lists(const struct topology_spec *spec, const struct topology_w
         const struct topology_named *vertex = &spec->vertices[v];
         if (!ends_within(vertex->name, sizeof vertex->name))
             return topology_refuse(why, "the name of vertex %u does not end", v);
-        if ((uint32_t)vertex->kind > VERTEX_NUMA)
+        if ((uint32_t)vertex->kind > VERTEX_PROCESS)
             return topology_refuse(why, "vertex %u is of no known kind", v);
     }
     for (uint32_t e = 0; e < spec->edge_count; e++) {

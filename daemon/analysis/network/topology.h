@@ -62,6 +62,7 @@ enum topology_vertex {
     VERTEX_SWITCH,
     VERTEX_CORE, /**< within a node, where no network is known */
     VERTEX_NUMA,
+    VERTEX_PROCESS, /**< of a rank that may run on several cores */
 };
 
 struct topology_dimension {

@@ -86,7 +86,8 @@ enum topology_vertex topology_vertex_kind(const struct topology *topology, uint3
 static const char *const kind_words[] = {[VERTEX_NODE] = "node",
                                          [VERTEX_SWITCH] = "switch",
                                          [VERTEX_CORE] = "core",
-                                         [VERTEX_NUMA] = "numa"};
+                                         [VERTEX_NUMA] = "numa",
+                                         [VERTEX_PROCESS] = "rank"};
 
 int topology_vertex_name(const struct topology *topology, uint32_t vertex, char *text, size_t room)
 {
