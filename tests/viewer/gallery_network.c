@@ -14,7 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum job { JOB_STENCIL, JOB_IMB, JOB_HOST, JOB_MINIAMR, JOB_MINIMD, JOBS };
+enum job {
+    JOB_STENCIL,
+    JOB_IMB,
+    JOB_HOST,
+    JOB_MINIAMR,
+    JOB_MINIMD,
+    JOB_SMALL,
+    JOB_THETA128,
+    JOB_THETA256,
+    JOB_THETA512,
+    JOB_IO_DEFAULT,
+    JOB_IO_OPTIMISED,
+    JOBS
+};
 
 struct shot {
     const char *name;
@@ -27,8 +40,10 @@ struct shot {
     double keep; /* share of the largest figure that is kept; 0: all */
     unsigned applied;
     int paused, log, suggested, drawer;
-    uint32_t opened; /* groups */
-    int single;      /* no groups */
+    uint32_t opened;                   /* groups */
+    int single;                        /* no groups */
+    int fold, lens, loads, all_routes; /* of the route matrix */
+    double routes_extent;
     double mouse_x, mouse_y;
 };
 
@@ -47,6 +62,13 @@ static const struct {
     {"fattree:4,1/1,1", NULL, 1, 0},
     {"torus:4,4,4,4,2", "par-comm-data/hopbyte/MiniAMR_Vesta_n512_c1_s2_hopbyte.txt", 1, 1e-3},
     {"torus:4,4,4,16,2", "par-comm-data/hopbyte/MiniMD_Mira_n2048_c1_s1_hopbyte.txt", 1, 1e-3},
+    {"torus:2,2,4,2,2", NULL, 1, 0},
+    {"dragonfly:2,12,3,16,4", "par-comm-data/hopbyte/MiniMD_Theta_n128_c1_w_hopbyte.txt", 1, 1e-3},
+    {"dragonfly:2,12,3,16,4", "par-comm-data/hopbyte/MiniMD_Theta_n256_c1_w_hopbyte.txt", 1, 1e-3},
+    {"dragonfly:2,12,3,16,4", "par-comm-data/hopbyte/MiniAMR_Theta_n512_c1_s2_hopbyte.txt", 1,
+     1e-3},
+    {"torus:4,4,4,4,2", "par-comm-data/route/IoDefault_Mira_n512_c16_route.txt", 16, 0},
+    {"torus:4,4,4,4,2", "par-comm-data/route/IoOpt_Mira_n512_c16_route.txt", 16, 0},
 };
 
 static struct model *tell(enum job job, struct synthetic_network *net)
@@ -58,7 +80,10 @@ static struct model *tell(enum job job, struct synthetic_network *net)
     synthetic_network_init(net, jobs[job].form, jobs[job].per_node);
     if (jobs[job].file) {
         char *text = data_file(jobs[job].file, &length);
-        synthetic_network_read(net, text, jobs[job].share);
+        if (jobs[job].share > 0)
+            synthetic_network_read(net, text, jobs[job].share);
+        else
+            synthetic_network_read_routes(net, text);
         free(text);
     }
     net->measured = job == JOB_STENCIL;
@@ -113,6 +138,12 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     ui.drawer = shot->drawer;
     ui.mouse_x = shot->mouse_x ? shot->mouse_x : -1;
     ui.mouse_y = shot->mouse_y ? shot->mouse_y : -1;
+    ui.routes_fold = shot->fold;
+    ui.lens = shot->lens;
+    ui.route_loads = shot->loads;
+    ui.routes_most = shot->all_routes ? UINT32_MAX : ui.routes_most;
+    ui.routes_x = ui.routes_y = 0.5 - shot->routes_extent / 2;
+    ui.routes_extent = shot->routes_extent;
     if (shot->paused)
         ui_pan_time(&ui, model, -15ll * 1000000000);
     ui_windows(&ui, model, &first, &last);
@@ -242,6 +273,77 @@ static const struct shot shots[] = {
      LARGE,
      .metric = METRIC_BYTES,
      .single = 1},
+    {.name = "routes", .view = VIEW_ROUTES, LARGE, .selection = {SELECT_LINK, 0, 0}, .loads = 1},
+    {.name = "routes-suggested",
+     .view = VIEW_ROUTES,
+     LARGE,
+     .selection = {SELECT_LINK, 0, 0},
+     .suggested = 2,
+     .fold = 2},
+    {.name = "routes-applied",
+     .view = VIEW_ROUTES,
+     .theme = THEME_LIGHT,
+     LARGE,
+     .selection = {SELECT_LINK, 0, 0},
+     .suggested = 2,
+     .applied = FLOWS_ROUTES},
+    {.name = "routes-small", .view = VIEW_ROUTES, SMALL, .loads = 1},
+    /* 000, Fig. 6 */
+    {.name = "routes-one",
+     .view = VIEW_ROUTES,
+     .job = JOB_SMALL,
+     LARGE,
+     .selection = {SELECT_ROUTE, 42, 24},
+     .loads = 1},
+    {.name = "routes-minimd", .view = VIEW_ROUTES, .job = JOB_MINIMD, LARGE, .all_routes = 1},
+    {.name = "routes-minimd-lens",
+     .view = VIEW_ROUTES,
+     .job = JOB_MINIMD,
+     LARGE,
+     .metric = METRIC_LOAD,
+     .keep = 0.6,
+     .lens = 1,
+     .mouse_x = 420,
+     .mouse_y = 460},
+    {.name = "routes-minimd-folded",
+     .view = VIEW_ROUTES,
+     .job = JOB_MINIMD,
+     LARGE,
+     .metric = METRIC_LOAD,
+     .keep = 0.6,
+     .fold = 4,
+     .loads = 1},
+    /* 000, Fig. 12 */
+    {.name = "routes-io-default",
+     .view = VIEW_ROUTES,
+     .job = JOB_IO_DEFAULT,
+     LARGE,
+     .all_routes = 1,
+     .loads = 1},
+    {.name = "routes-io-optimised",
+     .view = VIEW_ROUTES,
+     .job = JOB_IO_OPTIMISED,
+     LARGE,
+     .all_routes = 1,
+     .loads = 1},
+    {.name = "routes-theta-128",
+     .view = VIEW_ROUTES,
+     .job = JOB_THETA128,
+     LARGE,
+     .all_routes = 1,
+     .fold = 2},
+    {.name = "routes-theta-256",
+     .view = VIEW_ROUTES,
+     .job = JOB_THETA256,
+     LARGE,
+     .all_routes = 1,
+     .fold = 2},
+    {.name = "routes-theta-512",
+     .view = VIEW_ROUTES,
+     .job = JOB_THETA512,
+     LARGE,
+     .all_routes = 1,
+     .fold = 2},
 };
 
 int main(int argc, char **argv)

@@ -115,7 +115,7 @@ void synthetic_network_read(struct synthetic_network *n, const char *text, doubl
     double bytes;
     assert(rows);
     for (const char *c = text; *c; c = strchr(c, '\n') ? strchr(c, '\n') + 1 : "") {
-        if (sscanf(c, "%u %u %lf %u", &source, &destination, &bytes, &hops) != 4 ||
+        if (sscanf(c, "%u %u %lf %u", &source, &destination, &bytes, &hops) < 3 ||
             source >= n->job.ranks || destination >= n->job.ranks)
             continue;
         rows[count++] = (struct wire_pair_row){.source = source,
@@ -123,6 +123,25 @@ void synthetic_network_read(struct synthetic_network *n, const char *text, doubl
                                                .size_class = 1,
                                                .bytes = (uint64_t)ceil(bytes * share)};
     }
+    replace_pairs(n, rows, count);
+    n->hot = TOPOLOGY_NONE;
+    n->hot_pairs = 0;
+}
+
+void synthetic_network_read_routes(struct synthetic_network *n, const char *text)
+{
+    size_t lines = 0;
+    for (const char *c = text; *c; c++)
+        lines += *c == '\n';
+    struct wire_pair_row *rows = calloc(lines + 1, sizeof *rows);
+    uint32_t count = 0;
+    unsigned source, destination;
+    assert(rows);
+    for (const char *c = text; *c; c = strchr(c, '\n') ? strchr(c, '\n') + 1 : "")
+        if (sscanf(c, "Hop 1: [%u-%u]", &source, &destination) == 2 && source < n->job.ranks &&
+            destination < n->job.ranks)
+            rows[count++] = (struct wire_pair_row){
+                .source = source, .destination = destination, .size_class = 1, .bytes = 65536};
     replace_pairs(n, rows, count);
     n->hot = TOPOLOGY_NONE;
     n->hot_pairs = 0;

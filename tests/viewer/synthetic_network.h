@@ -31,6 +31,10 @@ void synthetic_network_init(struct synthetic_network *net, const char *form, uin
  *  @param share  what one message has of a pair's bytes; windows have 120 or so */
 void synthetic_network_read(struct synthetic_network *net, const char *hopbytes, double share);
 
+/** In place of the halo exchange, the ends of recorded routes: "Hop 1: [source-destination] ..." for the first
+ * hop of each. The files have no sizes: each carries 64 KiB. */
+void synthetic_network_read_routes(struct synthetic_network *net, const char *text);
+
 /** In place of the halo exchange, so many pairs of ranks: near ones, and every fourth anywhere. */
 void synthetic_network_scatter(struct synthetic_network *net, uint32_t pairs, uint64_t seed);
 void synthetic_network_finish(struct synthetic_network *net);

@@ -466,7 +466,8 @@ void scene_dump(const struct scene *s, FILE *out)
         [HIT_LINK] = "link",     [HIT_ROUTE] = "route",   [HIT_VERTEX] = "vertex",
         [HIT_METRIC] = "metric", [HIT_HANDLE] = "handle", [HIT_TORUS] = "torus",
         [HIT_PLANE] = "plane",   [HIT_SCALE] = "scale",   [HIT_LIST] = "list",
-        [HIT_SORT] = "sort",     [HIT_COVER] = "cover"};
+        [HIT_SORT] = "sort",     [HIT_COVER] = "cover",   [HIT_ROUTES] = "routes",
+        [HIT_NETWORK] = "network", [HIT_UNIT] = "unit",   [HIT_PLACE] = "place"};
     _Static_assert(sizeof(hits) / sizeof(hits[0]) == HIT_COVER + 1, "each kind has a name");
     fprintf(out, "scene %.0fx%.0f\n", s->w, s->h);
     for (size_t p = 0; p < s->panel_count; p++) {

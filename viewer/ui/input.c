@@ -101,6 +101,11 @@ static int click(struct ui *ui, const struct model *m, const struct scene_hit *h
         break;
     case HIT_UNIT:
         return ui_command(ui, m, COMMAND_NET_OPEN, hit->a);
+    case HIT_ROUTES: /* what lies in an aggregated cell is to be seen */
+        if (hit->a > 1)
+            ui_zoom_routes(ui, m, clicks > 1 ? 0.25 : 0.5, scene_hit_x(hit, ui->mouse_x),
+                           scene_hit_y(hit, ui->mouse_y));
+        break;
     case HIT_SORT:
         ui_sort_list(ui, hit->a, hit->b);
         break;
@@ -151,6 +156,9 @@ static int drag(struct ui *ui, const struct model *m, double dx, double dy)
         ui_pan_time(ui, m, (int64_t)(dx * x_unit));
     else if (h->kind == HIT_MATRIX)
         ui_pan_matrix(ui, m, -dx * x_unit, -dy * y_unit);
+    else if (ui->ground.kind == HIT_ROUTES)
+        ui_pan_routes(ui, -dx * (ui->ground.x1 - ui->ground.x0) / fmax(ui->ground.box.w, 1),
+                      -dy * (ui->ground.y1 - ui->ground.y0) / fmax(ui->ground.box.h, 1));
     else if (ui->ground.kind == HIT_GRAPH)
         ui_pan_graph(ui, -dx * (ui->ground.x1 - ui->ground.x0) / fmax(ui->ground.box.w, 1),
                      -dy * (ui->ground.y1 - ui->ground.y0) / fmax(ui->ground.box.h, 1));
@@ -185,6 +193,7 @@ static int press(struct ui *ui, const struct scene *scene, const struct input *i
     ui->pressed = hit ? *hit : (struct scene_hit){0};
     const struct scene_hit *ground = scene_hit_under(scene, in->x, in->y, HIT_GRAPH);
     ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_COMMGRAM);
+    ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_ROUTES);
     ui->ground = ground ? *ground : (struct scene_hit){0};
     torus_press(ui, scene, in->shift, in->ctrl);
     network_graph_press(ui, scene, in->shift, in->ctrl);
@@ -243,6 +252,13 @@ static int wheel(struct ui *ui, const struct model *m, const struct scene *scene
         ui_zoom_matrix(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
         return UI_CHANGED;
     }
+    if ((hit = scene_hit_under(scene, in->x, in->y, HIT_ROUTES))) {
+        if (ui->lens && (in->shift || in->ctrl))
+            ui_zoom_lens(ui, 1 / factor);
+        else
+            ui_zoom_routes(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
+        return UI_CHANGED;
+    }
     if ((hit = scene_hit_under(scene, in->x, in->y, HIT_GRAPH))) {
         ui_zoom_graph(ui, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
         return UI_CHANGED;
@@ -291,6 +307,10 @@ static int arrows(struct ui *ui, const struct model *m, const struct scene *scen
     }
     if (ui->view == VIEW_TORUS && !ui->searching && !ui->jobs_first) {
         torus_pan(ui, horizontal * (shift ? 4.0 : 1.0), vertical * (shift ? 4.0 : 1.0));
+        return UI_CHANGED;
+    }
+    if (ui->view == VIEW_ROUTES && !ui->searching && !ui->jobs_first) {
+        ui_move_routes(ui, horizontal, vertical, shift);
         return UI_CHANGED;
     }
     if (ui->view == VIEW_REGIONS && !ui->searching && !ui->jobs_first) {
@@ -389,6 +409,9 @@ static int letter(struct ui *ui, const struct model *m, int key)
 {
     if (ui->view == VIEW_NETWORK && network_graph_letter(ui, key))
         return UI_CHANGED;
+    int own = ui->view == VIEW_ROUTES ? ui_routes_key(ui, m, key) : 0;
+    if (own)
+        return own;
     if (key >= '1' && key <= '9' && key < '1' + VIEWS)
         return ui_command(ui, m, COMMAND_VIEW, (uint64_t)(key - '1'));
     if (torus_key(ui, m, key))

@@ -25,6 +25,8 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         .communities = 16,
         .size_high = UI_SIZE_MOST,
         .metric = METRIC_LOAD,
+        .routes_most = 64,
+        .lens_zoom = 8,
     };
     network_graph_init(&ui->graph);
     for (int i = 0; i < METRICS; i++)
@@ -502,6 +504,13 @@ int ui_command(struct ui *ui, const struct model *m, enum ui_command command, ui
     case COMMAND_DISCARD:
     case COMMAND_SAVE_MAPPING:
         return ui_network_command(ui, m, command, argument);
+    case COMMAND_ROUTES_ALL:
+    case COMMAND_FOLD:
+    case COMMAND_LENS:
+    case COMMAND_ROUTE_LOADS:
+    case COMMAND_ROUTE_ORDER:
+    case COMMAND_ROUTES_MOST:
+        return ui_routes_command(ui, m, command, argument);
     default:
         if (command >= COMMAND_TORUS_VIEW && command <= COMMAND_TORUS_LAST)
             torus_command(ui, m, (int)command, argument);

@@ -27,6 +27,7 @@ enum view_id {
     VIEW_LINKS, /**< it and those behind it are of the network */
     VIEW_NETWORK,
     VIEW_TORUS,
+    VIEW_ROUTES,
     VIEWS
 };
 
@@ -111,6 +112,16 @@ enum ui_command {
     COMMAND_NET_CLOSE,     /**< all groups again */
     COMMAND_NET_ALL,       /**< the whole graph in sight */
     COMMAND_NET_LAST = COMMAND_NET_ALL,
+
+    /* the route matrix */
+    COMMAND_ROUTES_ALL, /**< the whole matrix in sight */
+    COMMAND_FOLD, /**< argument: 0 nothing; else a level and 1: fold its blocks without routes; the
+                            same again unfolds */
+    COMMAND_LENS, /**< the magnifying lens, or none */
+    COMMAND_ROUTE_LOADS, /**< links outlined by their load, or not */
+    COMMAND_ROUTE_ORDER, /**< argument: place in the order whose dimension becomes slower by one, 0: the
+                            fastest; behind the last: as numbered */
+    COMMAND_ROUTES_MOST, /**< argument: 0 fewer of the heaviest routes, 1 more */
 };
 
 /** What a mapping is to make small, as request "remap" has it. */
@@ -232,6 +243,16 @@ struct ui {
     struct torus_choice torus;
     struct network_graph graph; /**< as view "network" draws it */
 
+    /* the route matrix */
+    uint8_t route_order[TOPOLOGY_DIMENSIONS]; /**< dimensions, the slowest first */
+    uint32_t route_dimensions;                /**< of them; 0: as nodes are numbered */
+    double routes_x, routes_y, routes_extent; /**< what is in sight, shares of the matrix; 0: all */
+    int routes_fold; /**< level and 1 whose blocks without routes are folded; 0: none */
+    int lens;        /**< 1: it follows the mouse */
+    double lens_zoom;
+    int route_loads;      /**< 1: links outlined by their load */
+    uint32_t routes_most; /**< of the heaviest, when neither selection nor filter say which */
+
     double scroll[UI_LISTS]; /**< first visible row */
     int sort[UI_LISTS];      /**< column, or -1 */
     int descending[UI_LISTS];
@@ -293,6 +314,17 @@ void ui_move_colour(struct ui *ui, const struct scene_hit *hit);
 
 /** Keep half as many of the largest figures, or twice as many. */
 void ui_narrow_metric(struct ui *ui, int narrower);
+
+/** Visible part of the route matrix, shares of its sides; zoom around a place and move it; keys of its own
+ * (0: the key is none of them) and commands. @return enum ui_effect */
+void ui_routes(const struct ui *ui, double *x, double *y, double *extent);
+void ui_zoom_routes(struct ui *ui, const struct model *model, double factor, double x, double y);
+void ui_pan_routes(struct ui *ui, double dx, double dy);
+void ui_move_routes(struct ui *ui, int horizontal, int vertical, int far);
+void ui_zoom_lens(struct ui *ui, double factor);
+int ui_routes_key(struct ui *ui, const struct model *model, int key);
+int ui_routes_command(struct ui *ui, const struct model *model, enum ui_command command,
+                      uint64_t argument);
 
 /** Rank, from 0, that a place of the rank axis stands for. */
 double ui_rank_at(const struct ui *ui, double place);

@@ -6,6 +6,7 @@
 #include "viewer/views/network/network.h"
 #include "viewer/views/regions/regions.h"
 #include "viewer/views/torus/torus.h"
+#include "viewer/views/routes/routes.h"
 
 #include "holter/call.h"
 #include "holter/event.h"
@@ -28,6 +29,7 @@ void pictures_finish(struct pictures *p)
     links_drawing_destroy(p->links);
     torus_drawing_destroy(p->torus);
     network_drawing_destroy(p->network);
+    routes_drawing_destroy(p->routes);
     memset(p, 0, sizeof *p);
 }
 

@@ -45,6 +45,7 @@ struct pictures {
     struct links_drawing *links;       /**< likewise */
     struct torus_drawing *torus;       /**< likewise */
     struct network_drawing *network;   /**< likewise */
+    struct routes_drawing *routes;     /**< likewise */
     double *cells;                     /**< owned; working memory */
     size_t cells_room;
     uint32_t *order; /**< owned; ranks or pairs in the order of the list in sight */

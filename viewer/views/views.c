@@ -12,6 +12,7 @@
 #include "viewer/views/pairs/pairs.h"
 #include "viewer/views/ranks/ranks.h"
 #include "viewer/views/regions/regions.h"
+#include "viewer/views/routes/routes.h"
 #include "viewer/views/torus/torus.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ const struct view *const views[VIEWS] = {
     [VIEW_ALERTS] = &alerts_view, [VIEW_MATRIX] = &matrix_view,     [VIEW_PAIRS] = &pairs_view,
     [VIEW_RANKS] = &ranks_view,   [VIEW_CALLS] = &calls_view,       [VIEW_NODES] = &nodes_view,
     [VIEW_JOBS] = &jobs_view,     [VIEW_LINKS] = &links_view,       [VIEW_NETWORK] = &network_view,
-    [VIEW_TORUS] = &torus_view,
+    [VIEW_TORUS] = &torus_view,   [VIEW_ROUTES] = &routes_view,
 };
 
 int view_by_name(const char *name)

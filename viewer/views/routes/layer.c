@@ -1,0 +1,123 @@
+#include "viewer/views/routes/parts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_cells(const void *left, const void *right)
+{
+    const struct route_hop *a = left, *b = right;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return a->to < b->to ? -1 : a->to > b->to;
+}
+
+/* Sort, and put together what steps between the same cells. @return how many are left */
+static uint32_t gather(struct route_hop *hops, uint32_t count)
+{
+    uint32_t kept = 0;
+    qsort(hops, count, sizeof *hops, by_cells);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!kept || by_cells(&hops[kept - 1], &hops[i])) {
+            hops[kept++] = hops[i];
+            continue;
+        }
+        hops[kept - 1].mark |= hops[i].mark;
+        hops[kept - 1].load = fmax(hops[kept - 1].load, hops[i].load);
+    }
+    return kept;
+}
+
+static int room_for(struct route_hop **hops, uint32_t *room, uint32_t count)
+{
+    if (count <= *room)
+        return 0;
+    struct route_hop *fresh = realloc(*hops, (size_t)count * sizeof *fresh);
+    if (!fresh)
+        return -ENOMEM;
+    *hops = fresh;
+    *room = count;
+    return 0;
+}
+
+static int find_pairs(const struct stage *s, const struct routes_drawing *d, struct route_layer *l)
+{
+    const struct topology *t = s->model->network.topology;
+    uint32_t links = topology_links(t), from, to, count = 0;
+    if (room_for(&l->pairs, &l->pair_room, links + 1u) < 0)
+        return -ENOMEM;
+    for (uint32_t k = 0; k < links; k++) {
+        if (!topology_link(t, k, &from, &to))
+            continue;
+        l->pairs[count++] = (struct route_hop){l->cells.cell[d->order.row[from]],
+                                               l->cells.cell[d->order.row[to]], ROUTE_ADJACENT, 0};
+    }
+    l->pair_count = gather(l->pairs, count);
+    return 0;
+}
+
+static int find_hops(const struct routes_drawing *d, struct route_layer *l)
+{
+    const struct route_set *set = &d->set;
+    uint32_t count = 0;
+    if (room_for(&l->hops, &l->hop_room, set->count + 1u) < 0)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < set->count; i++) {
+        struct route_hop hop = set->hops[i];
+        hop.from = l->cells.cell[d->order.row[hop.from]];
+        hop.to = l->cells.cell[d->order.row[hop.to]];
+        if (hop.from != hop.to)
+            l->hops[count++] = hop;
+    }
+    l->hop_count = gather(l->hops, count);
+    if (l->cells.count > l->mark_room) {
+        uint8_t *marks = realloc(l->marks, l->cells.count);
+        if (!marks)
+            return -ENOMEM;
+        l->marks = marks;
+        l->mark_room = l->cells.count;
+    }
+    memset(l->marks, 0, l->cells.count);
+    for (uint32_t v = 0; v < set->vertex_count && v < d->order.count; v++)
+        l->marks[l->cells.cell[d->order.row[v]]] |= set->marks[v];
+    return 0;
+}
+
+int route_layer_update(struct stage *s, struct routes_drawing *d, struct route_layer *l,
+                       const struct route_window *w)
+{
+    /* a cell has a pixel of the screen at least */
+    double least = w->extent / fmax(w->box.w * s->brush.scene->scale, 1);
+    uint64_t axis = d->axis_version * 2 + 1;
+    if (adjacency_reduce(&l->cells, &d->axis, d->order.starts, d->order.levels, least) < 0)
+        return -ENOMEM;
+    uint64_t resolution = (uint64_t)l->cells.level << 32 | l->cells.group;
+    uint64_t pairs = axis * UINT64_C(0x9e3779b97f4a7c15) ^ resolution;
+    if (l->pair_key != pairs) {
+        l->pair_key = 0;
+        l->key = 0;
+        if (find_pairs(s, d, l) < 0)
+            return -ENOMEM;
+        l->pair_key = pairs;
+    }
+    uint64_t key = (pairs ^ d->set.version) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    if (l->key != key) {
+        l->key = 0;
+        l->version++;
+        if (find_hops(d, l) < 0)
+            return -ENOMEM;
+        l->key = key;
+    }
+    return 0;
+}
+
+void route_layer_finish(struct route_layer *l)
+{
+    adjacency_cells_finish(&l->cells);
+    free(l->pairs);
+    free(l->hops);
+    free(l->marks);
+    free(l->picture.image.pixels);
+    *l = (struct route_layer){0};
+}

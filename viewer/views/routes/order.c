@@ -1,0 +1,259 @@
+#include "viewer/views/routes/parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NEIGHBOURS = 4096 };
+
+/* ---- Cartesian: digits by the order of dimensions ---------------------------------------------- */
+
+/* What people call what the five tiers number. */
+static const char *const cray_words[] = {"row", "cabinet", "chassis", "blade", "node"};
+
+static int is_cray(const struct topology_spec *spec)
+{
+    static const char *const tiers[] = {"row", "column", "cage", "slot", "cpu"};
+    if (spec->dimension_count != 5)
+        return 0;
+    for (int d = 0; d < 5; d++)
+        if (strcmp(spec->dimensions[d].name, tiers[d]) ||
+            spec->dimensions[d].connection != TOPOLOGY_ALL)
+            return 0;
+    return 1;
+}
+
+static void by_dimensions(struct route_order *o, const struct topology *t, const struct ui *ui)
+{
+    const struct topology_spec *spec = topology_spec(t);
+    const struct topology_grid *g = topology_grid(t);
+    int chosen = ui->route_dimensions == g->dimensions;
+    uint32_t digit[TOPOLOGY_DIMENSIONS] = {0}, vertex = 0;
+    o->levels = g->dimensions;
+    int cray = is_cray(spec);
+    o->tiers = cray && !chosen;
+    for (uint32_t l = 0; l < o->levels; l++) {
+        uint32_t d = o->dimension[l] = chosen ? ui->route_order[l] : l;
+        snprintf(o->names[l], sizeof o->names[l], "%s",
+                 cray ? cray_words[d] : spec->dimensions[d].name);
+    }
+    for (uint32_t row = 0, changed = 0; row < o->count; row++) {
+        o->vertex[row] = vertex;
+        o->starts[row] = (uint8_t)changed;
+        for (uint32_t l = o->levels; l-- > 0;) {
+            uint32_t d = o->dimension[l];
+            changed = l;
+            vertex += g->stride[d];
+            if (++digit[l] < g->size[d])
+                break;
+            vertex -= digit[l] * g->stride[d];
+            digit[l] = 0;
+        }
+    }
+}
+
+/* ---- dragonflies and fat trees ----------------------------------------------------------------- */
+
+static void names(struct route_order *o, uint32_t levels, const char *const *words)
+{
+    o->levels = levels;
+    for (uint32_t l = 0; l < levels; l++)
+        snprintf(o->names[l], sizeof o->names[l], "%s", words[l]);
+}
+
+static void by_group(struct route_order *o, const struct topology *t)
+{
+    static const char *const words[] = {"group", "router", "node"};
+    const struct topology_dimension *d = topology_spec(t)->dimensions;
+    uint32_t row = 0, nodes = topology_nodes(t);
+    names(o, 3, words);
+    for (uint32_t router = 0; router < d[0].size * d[1].size; router++) {
+        o->starts[row] = router % d[1].size != 0;
+        o->vertex[row++] = nodes + router;
+        for (uint32_t k = 0; k < d[2].size; k++) {
+            o->starts[row] = 2;
+            o->vertex[row++] = router * d[2].size + k;
+        }
+    }
+}
+
+/* Nodes by their digits, then the switches, which several nodes share. */
+static void by_leaves(struct route_order *o, const struct topology *t)
+{
+    const struct topology_spec *spec = topology_spec(t);
+    uint32_t nodes = topology_nodes(t), height = spec->dimension_count;
+    o->levels = height;
+    for (uint32_t l = 0; l < height; l++)
+        snprintf(o->names[l], sizeof o->names[l], l + 1 < height ? "below %u" : "node",
+                 height - 1 - l);
+    for (uint32_t v = 0; v < o->count; v++) {
+        uint32_t level = height - 1, below = 1;
+        for (uint32_t l = 0;
+             v < nodes && l + 1 < height && v % (below * spec->dimensions[l].size) == 0; l++) {
+            below *= spec->dimensions[l].size;
+            level = height - 2 - l;
+        }
+        o->vertex[v] = v;
+        o->starts[v] = (uint8_t)(v == 0 || v == nodes ? 0 : level);
+    }
+}
+
+/* ---- trees: depth first from the last vertex, which is a switch if there is one ------------------ */
+
+struct walk {
+    uint32_t *parent, *next, *child, *depth; /* first child and next sibling; TOPOLOGY_NONE: none */
+};
+
+static void adopt(struct walk *w, const struct topology *t, uint32_t count, uint32_t *order)
+{
+    uint32_t links[NEIGHBOURS], seen = 1, from, to;
+    for (uint32_t v = 0; v < count; v++)
+        w->parent[v] = w->next[v] = w->child[v] = TOPOLOGY_NONE;
+    order[0] = count - 1;
+    w->parent[count - 1] = count - 1;
+    w->depth[count - 1] = 0;
+    for (uint32_t i = 0; i < seen; i++) {
+        uint32_t n = topology_out(t, order[i], links, NEIGHBOURS);
+        for (uint32_t k = n < NEIGHBOURS ? n : NEIGHBOURS; k-- > 0;) {
+            if (!topology_link(t, links[k], &from, &to) || w->parent[to] != TOPOLOGY_NONE)
+                continue;
+            w->parent[to] = from;
+            w->depth[to] = w->depth[from] + 1;
+            w->next[to] = w->child[from];
+            w->child[from] = to;
+            order[seen++] = to;
+        }
+    }
+}
+
+static int by_depth(struct route_order *o, const struct topology *t)
+{
+    static const char *const words[] = {"root",    "below 1", "below 2", "below 3",
+                                        "below 4", "below 5", "below 6", "below 7"};
+    uint32_t n = o->count, row = 0, deepest = 0, *memory = malloc((size_t)n * 4 * sizeof *memory);
+    if (!memory)
+        return -ENOMEM;
+    struct walk w = {memory, memory + n, memory + 2 * (size_t)n, memory + 3 * (size_t)n};
+    adopt(&w, t, n, o->vertex);
+    for (uint32_t v = n - 1;;) {
+        uint32_t depth = w.depth[v] < 7 ? w.depth[v] : 7;
+        o->starts[row] = (uint8_t)depth;
+        o->vertex[row++] = v;
+        deepest = depth > deepest ? depth : deepest;
+        uint32_t at = v;
+        v = w.child[v];
+        while (v == TOPOLOGY_NONE && at != n - 1) {
+            v = w.next[at];
+            at = w.parent[at];
+        }
+        if (v == TOPOLOGY_NONE || row == n)
+            break;
+    }
+    for (uint32_t v = 0; v < n && row < n; v++) /* behind a switch with very many links */
+        if (w.parent[v] == TOPOLOGY_NONE) {
+            o->starts[row] = 0;
+            o->vertex[row++] = v;
+        }
+    names(o, deepest + 1, words);
+    free(memory);
+    return 0;
+}
+
+static void by_number(struct route_order *o)
+{
+    static const char *const words[] = {"vertex"};
+    names(o, 1, words);
+    for (uint32_t v = 0; v < o->count; v++) {
+        o->vertex[v] = v;
+        o->starts[v] = 0;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ */
+
+static uint64_t key_of(const struct model *m, const struct ui *ui)
+{
+    uint64_t key = m->network.version * 31 + ui->route_dimensions;
+    for (uint32_t d = 0; d < ui->route_dimensions; d++)
+        key = key * 13 + ui->route_order[d];
+    return key | UINT64_C(1) << 63;
+}
+
+static int room_for(struct route_order *o, uint32_t count)
+{
+    uint32_t *vertex = realloc(o->vertex, ((size_t)count + 1) * sizeof *vertex);
+    if (vertex)
+        o->vertex = vertex;
+    uint32_t *row = realloc(o->row, ((size_t)count + 1) * sizeof *row);
+    if (row)
+        o->row = row;
+    uint8_t *starts = realloc(o->starts, (size_t)count + 1);
+    if (starts)
+        o->starts = starts;
+    return vertex && row && starts ? 0 : -ENOMEM;
+}
+
+int route_order_update(struct route_order *o, const struct model *m, const struct ui *ui)
+{
+    const struct topology *t = m->network.topology;
+    uint64_t key = key_of(m, ui);
+    int error = 0;
+    if (o->key == key)
+        return 0;
+    o->key = 0;
+    if (room_for(o, topology_vertices(t)) < 0)
+        return -ENOMEM;
+    o->count = topology_vertices(t);
+    o->tiers = 0;
+    switch (topology_spec(t)->kind) {
+    case TOPOLOGY_CARTESIAN:
+        by_dimensions(o, t, ui);
+        break;
+    case TOPOLOGY_DRAGONFLY:
+        by_group(o, t);
+        break;
+    case TOPOLOGY_FAT_TREE:
+        by_leaves(o, t);
+        break;
+    case TOPOLOGY_TREE:
+        error = by_depth(o, t);
+        break;
+    default:
+        by_number(o);
+        break;
+    }
+    if (error < 0)
+        return error;
+    for (uint32_t r = 0; r < o->count; r++)
+        o->row[o->vertex[r]] = r;
+    o->key = key;
+    return 0;
+}
+
+void route_order_finish(struct route_order *o)
+{
+    free(o->vertex);
+    free(o->row);
+    free(o->starts);
+    *o = (struct route_order){0};
+}
+
+char *route_order_label(const struct route_order *o, const struct topology *t, int level,
+                        uint32_t row, char *out, size_t room)
+{
+    const struct topology_grid *g = topology_grid(t);
+    uint32_t v = o->vertex[row], d = o->dimension[level], at[TOPOLOGY_DIMENSIONS];
+    if (g)
+        snprintf(out, room, "%u", v / g->stride[d] % g->size[d]);
+    else if (topology_spec(t)->kind == TOPOLOGY_DRAGONFLY && v < topology_nodes(t) &&
+             topology_coordinates(t, v, at) > (uint32_t)level)
+        snprintf(out, room, "%u", at[level]);
+    else if (topology_spec(t)->kind == TOPOLOGY_DRAGONFLY && level < 2)
+        snprintf(out, room, "%u",
+                 level ? (v - topology_nodes(t)) % topology_spec(t)->dimensions[1].size
+                       : (v - topology_nodes(t)) / topology_spec(t)->dimensions[1].size);
+    else
+        topology_vertex_name(t, v, out, room);
+    return out;
+}

@@ -1,0 +1,229 @@
+#include "viewer/views/routes/parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST = 4096 };
+
+/* While a set is made. */
+struct making {
+    const struct stage *stage;
+    struct route_set *set;
+    uint32_t *hop_of; /* by link: its hop and 1 */
+    int failed;
+};
+
+static uint64_t mixed(uint64_t key, uint64_t value)
+{
+    return (key ^ value) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
+}
+
+static uint64_t key_of(const struct stage *s)
+{
+    const struct flows *f = &s->range->flows;
+    uint64_t key = mixed(7, f->version);
+    key = mixed(key, f->marks_version);
+    key = mixed(key, s->model->network.version);
+    key = mixed(key, s->model->network.suggestions[SUGGEST_ROUTES].version);
+    key = mixed(key, (uint64_t)s->model->network.suggestions[SUGGEST_ROUTES].ready);
+    key = mixed(key, s->ui->filter.version);
+    key = mixed(key, s->ui->selection.kind);
+    if (s->ui->selection.kind == SELECT_ROUTE)
+        key = mixed(mixed(key, s->ui->selection.a), s->ui->selection.b);
+    key = mixed(key, s->ui->routes_most);
+    return key | 1;
+}
+
+static void step(struct making *k, uint32_t link, uint32_t mark)
+{
+    const struct stage *s = k->stage;
+    struct route_set *set = k->set;
+    uint32_t from, to, at = k->hop_of[link];
+    if (at) {
+        set->hops[at - 1].mark |= mark;
+        return;
+    }
+    if (!topology_link(s->model->network.topology, link, &from, &to))
+        return;
+    if (set->count == set->room) {
+        uint32_t room = set->room ? set->room * 2 : 1024;
+        struct route_hop *hops = realloc(set->hops, room * sizeof *hops);
+        if (!hops) {
+            k->failed = 1;
+            return;
+        }
+        set->hops = hops;
+        set->room = room;
+    }
+    const struct flows *f = &s->range->flows;
+    set->hops[set->count++] =
+        (struct route_hop){from, to, mark, link < f->link_count ? (double)f->loads[link] : 0};
+    k->hop_of[link] = set->count;
+    set->marks[from] |= (uint8_t)mark;
+    set->marks[to] |= (uint8_t)mark;
+}
+
+/* The other way that is suggested for a route and not taken yet. @return 0: there is none */
+static int other_way(struct making *k, uint32_t source, uint32_t destination)
+{
+    const struct suggestion *g = &k->stage->model->network.suggestions[SUGGEST_ROUTES];
+    const struct topology *t = k->stage->model->network.topology;
+    uint32_t low = 0, high = g->ready ? g->route_count : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct network_reroute *r = &g->routes[middle];
+        if (r->source < source || (r->source == source && r->destination < destination))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!g->ready || low == g->route_count || g->routes[low].source != source ||
+        g->routes[low].destination != destination || g->routes[low].count < 2)
+        return 0;
+    const uint32_t *path = g->path + g->routes[low].first;
+    for (uint32_t i = 0; i + 1 < g->routes[low].count; i++) {
+        uint32_t link = topology_link_between(t, path[i], path[i + 1]);
+        if (link != TOPOLOGY_NONE)
+            step(k, link, ROUTE_SUGGESTED);
+    }
+    return 1;
+}
+
+/* The way that messages would take between two vertices that have none. */
+static void add_idle(struct making *k, uint64_t source, uint64_t destination)
+{
+    const struct topology *t = k->stage->model->network.topology;
+    uint32_t links[LONGEST], vertices = topology_vertices(t), length;
+    if (source >= vertices || destination >= vertices || source == destination)
+        return;
+    length = topology_route(t, (uint32_t)source, (uint32_t)destination, links, LONGEST);
+    for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < LONGEST; i++)
+        step(k, links[i], ROUTE_HOP);
+    k->set->marks[source] |= ROUTE_SOURCE;
+    k->set->marks[destination] |= ROUTE_DESTINATION;
+    k->set->routes = 1;
+}
+
+static void add(struct making *k, uint32_t number)
+{
+    const struct flows *f = &k->stage->range->flows;
+    const struct flow *r = &f->routes[number];
+    uint32_t links[LONGEST];
+    uint32_t length = flows_walk(f, k->stage->model, number, links, LONGEST);
+    int given = r->given != FLOWS_NONE;
+    k->set->routes++;
+    k->set->bytes += (double)r->bytes;
+    if (length == TOPOLOGY_NONE)
+        return;
+    for (uint32_t i = 0; i < length && i < LONGEST; i++)
+        step(k, links[i], given ? ROUTE_SUGGESTED : ROUTE_HOP);
+    k->set->marks[r->source] |= ROUTE_SOURCE;
+    k->set->marks[r->destination] |= ROUTE_DESTINATION;
+    k->set->suggested += given || other_way(k, r->source, r->destination);
+}
+
+struct heavy {
+    uint64_t bytes;
+    uint32_t number;
+};
+
+static int heavier(const void *left, const void *right)
+{
+    const struct heavy *a = left, *b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Buckets that rise with the bytes, eight for each power of two. */
+enum { BUCKETS = 64 * 8 };
+
+static uint32_t bucket_of(uint64_t bytes)
+{
+    uint32_t power = bytes > 15 ? 60 - (uint32_t)__builtin_clzll(bytes) : 0;
+    return power * 8 + (uint32_t)(bytes >> power); /* of which 8 to 15 is left, or 0 to 15 */
+}
+
+/* Only those that may be among the first are sorted. */
+static uint32_t candidates(const struct flows *f, uint32_t most, struct heavy *out)
+{
+    uint32_t sizes[BUCKETS] = {0}, found = 0, lowest = BUCKETS, count = 0;
+    for (uint32_t i = 0; i < f->route_count; i++)
+        sizes[bucket_of(f->routes[i].bytes)]++;
+    while (lowest > 0 && found < most)
+        found += sizes[--lowest];
+    for (uint32_t i = 0; i < f->route_count; i++)
+        if (bucket_of(f->routes[i].bytes) >= lowest)
+            out[count++] = (struct heavy){f->routes[i].bytes, i};
+    return count;
+}
+
+static void add_heaviest(struct making *k, uint32_t most)
+{
+    const struct flows *f = &k->stage->range->flows;
+    struct heavy *all = malloc(((size_t)f->route_count + 1) * sizeof *all);
+    if (!all) {
+        k->failed = 1;
+        return;
+    }
+    uint32_t count = candidates(f, most, all);
+    if (most < count)
+        qsort(all, count, sizeof *all, heavier);
+    k->set->heaviest = most < count ? most : count;
+    for (uint32_t i = 0; i < k->set->heaviest; i++)
+        add(k, all[i].number);
+    free(all);
+}
+
+static int prepare(struct making *k, const struct topology *t)
+{
+    uint32_t vertices = topology_vertices(t);
+    uint8_t *marks = realloc(k->set->marks, (size_t)vertices + 1);
+    if (!marks)
+        return -ENOMEM;
+    memset(marks, 0, (size_t)vertices + 1);
+    k->set->marks = marks;
+    k->set->vertex_count = vertices;
+    k->set->count = k->set->routes = k->set->suggested = k->set->heaviest = 0;
+    k->set->bytes = 0;
+    k->hop_of = calloc((size_t)topology_links(t) + 1, sizeof *k->hop_of);
+    return k->hop_of ? 0 : -ENOMEM;
+}
+
+int route_set_update(struct route_set *set, const struct stage *s)
+{
+    const struct flows *f = &s->range->flows;
+    struct making k = {.stage = s, .set = set};
+    uint64_t key = key_of(s);
+    if (set->key == key)
+        return 0;
+    set->key = 0;
+    set->version++;
+    set->all = f->route_count;
+    if (prepare(&k, s->model->network.topology) < 0)
+        return -ENOMEM;
+    int picked = s->ui->selection.kind != SELECT_NONE && f->selected_routes > 0;
+    uint8_t wanted = FLOW_SHOWN | (picked ? FLOW_SELECTED : 0);
+    const struct selection *one = &s->ui->selection;
+    if (!picked && one->kind == SELECT_ROUTE)
+        add_idle(&k, one->a, one->b);
+    else if (!picked && !flow_filter_active(&s->ui->filter))
+        add_heaviest(&k, s->ui->routes_most);
+    else
+        for (uint32_t i = 0; i < f->route_count; i++)
+            if ((f->route_marks[i] & wanted) == wanted)
+                add(&k, i);
+    free(k.hop_of);
+    if (k.failed)
+        return -ENOMEM;
+    set->key = key;
+    return 0;
+}
+
+void route_set_finish(struct route_set *set)
+{
+    free(set->hops);
+    free(set->marks);
+    *set = (struct route_set){0};
+}
