@@ -34,8 +34,10 @@ struct remap_run {
     double cost; /**< where it begins */
     double hot;  /**< temperatures, as shares of remap_search_scale() */
     uint64_t length, used;
-    bool cold;  /**< annealed: going down what is left */
-    bool fresh; /**< from a start that was not annealed before */
+    bool cold;       /**< annealed: going down what is left */
+    bool part;       /**< hot, with steps barred, to get out of a good mapping */
+    uint32_t barred; /**< steps that are not made at first, as in struct remap_search */
+    bool fresh;      /**< from a start that was not annealed before */
 };
 
 struct remap {

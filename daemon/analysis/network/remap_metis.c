@@ -47,7 +47,7 @@ static double scale_of(const struct remap_split *split, size_t ends)
     }
     const double room = 5e8 - (double)ends;
     const double scale = sum > 0 && room > 0 ? room / sum : 0;
-    return largest * scale > 1e6 ? 1e6 / largest : scale;
+    return largest * scale > 1e7 ? 1e7 / largest : scale;
 }
 
 static int make(struct sub_graph *g, const struct remap_split *split, uint32_t *index)
@@ -69,11 +69,19 @@ static int make(struct sub_graph *g, const struct remap_split *split, uint32_t *
     for (uint32_t i = 0; i < split->count; i++) {
         const uint32_t p = split->members[i];
         g->first[i] = end;
+        for (uint32_t k = graph->first[p]; k < graph->first[p + 1]; k++)
+            end += index[graph->partners[k].process] != TOPOLOGY_NONE;
+        g->part[i] = g->first[i];
+    }
+    /* each at its partners: thus all rows are in order, as METIS' results depend on that */
+    for (uint32_t i = 0; i < split->count; i++) {
+        const uint32_t p = split->members[i];
         for (uint32_t k = graph->first[p]; k < graph->first[p + 1]; k++) {
-            if (index[graph->partners[k].process] == TOPOLOGY_NONE)
+            const uint32_t j = index[graph->partners[k].process];
+            if (j == TOPOLOGY_NONE)
                 continue;
-            g->partner[end] = (idx_t)index[graph->partners[k].process];
-            g->weight[end++] = 1 + (idx_t)(graph->partners[k].weight * scale);
+            g->partner[g->part[j]] = (idx_t)i;
+            g->weight[g->part[j]++] = 1 + (idx_t)(graph->partners[k].weight * scale);
         }
     }
     g->first[split->count] = end;
@@ -87,12 +95,15 @@ static int make(struct sub_graph *g, const struct remap_split *split, uint32_t *
 static int divide(struct sub_graph *g, const struct remap_split *split)
 {
     idx_t options[METIS_NOPTIONS], one = 1, parts = (idx_t)split->parts, cut;
+    bool even = true;
+    for (uint32_t k = 1; k < split->parts; k++)
+        even = even && split->sizes[k] == split->sizes[0];
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = (idx_t)(split->seed & 0x7fffffff);
-    options[METIS_OPTION_UFACTOR] = split->k_way ? 3 : 1;
+    options[METIS_OPTION_UFACTOR] = split->k_way && split->seed % 2 == 0 ? 3 : 1;
     const int rc = (split->k_way ? METIS_PartGraphKway : METIS_PartGraphRecursive)(
-        &g->vertices, &one, g->first, g->partner, NULL, NULL, g->weight, &parts, g->share, NULL,
-        options, &cut, g->part);
+        &g->vertices, &one, g->first, g->partner, NULL, NULL, g->weight, &parts,
+        even ? NULL : g->share, NULL, options, &cut, g->part);
     return rc == METIS_OK ? 0 : rc == METIS_ERROR_MEMORY ? -ENOMEM : -HOLTER_EINTERNAL;
 }
 

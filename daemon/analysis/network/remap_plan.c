@@ -6,11 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_HOT 0.17 /* temperature to begin with, as a share of what a process exchanges */
-#define FRESH_HOT 0.2  /* likewise, of starts that were not annealed yet */
+#define FIRST_HOT 0.17    /* temperature to begin with, as a share of what a process exchanges */
+#define FRESH_HOT 0.2     /* likewise, of starts that were not annealed yet */
+#define PART_HOT 0.237    /* likewise, where some steps are barred: the least, */
+#define PART_BARRED 0.024 /* what is added as half of them are, */
+#define PART_MORE 0.015   /* and what chance may add */
+#define PART_COLD 0.12    /* the last with them barred */
+#define PART_LAST 0.14    /* the first without, */
+#define PART_END 0.75     /* after this share of the work */
+#define PART_TRIES 15000u
+#define PARTS_HOT 0.05 /* likewise, of parts */
 #define COLD 0.2       /* the last, as a share of that */
 #define TRIES 6000u    /* exchanges to weigh for each process in one annealing */
 #define WORK_TRY 75u   /* nanoseconds that one takes */
+#define FRESH_EACH 12u /* runs, of which one is from a start that was not annealed yet */
 #define MOST_STARTS 12u
 
 static bool all_move(const struct remap *r)
@@ -110,7 +119,7 @@ static void begin_unfold(struct remap *r)
         remap_unfold_create(&r->unfold, &r->graph, &r->places, r->seed, r->stage_end - r->work) ==
             0)
         return;
-    enter(r, STAGE_STARTS, 0.1);
+    enter(r, STAGE_STARTS, r->objective == REMAP_INTER_NODE ? 0.6 : 0.1);
 }
 
 static void step_unfold(struct remap *r)
@@ -175,7 +184,7 @@ static int split(struct remap *r)
         for (uint32_t s = 0; s < parts; s++)
             sizes[s] = r->places.first[s + 1] - r->places.first[s];
         const struct remap_split s = {
-            &r->graph, members, n, sizes, parts, r->made % 2 == 0, (uint32_t)r->seed + r->made};
+            &r->graph, members, n, sizes, parts, r->made % 4 != 3, (uint32_t)r->seed + r->made};
         r->work += remap_split_work(&s) * (1 + (uint64_t)log2(parts)) * 5 / 2;
         rc = remap_split(&s, part, index);
         for (uint32_t k = 0; rc == 0 && k < parts; k++)
@@ -259,6 +268,11 @@ static void step_links(struct remap *r)
 
 /* ---- annealing ------------------------------------------------------------------ */
 
+static bool can_bar(const struct remap *r)
+{
+    return r->search.crossings > 3;
+}
+
 /* The best start that was not tried yet, and the best of all in between. */
 static struct remap_start *choose(struct remap *r)
 {
@@ -271,16 +285,34 @@ static struct remap_start *choose(struct remap *r)
             fresh = s;
     }
     /* annealing takes an eighth off a start, or less */
-    if (fresh != NULL && (fresh->cost < 1.25 * best->cost || r->stale > 1))
+    if (fresh != NULL && (fresh->cost < 1.25 * best->cost || r->stale > 1) &&
+        (!best->tried || !can_bar(r) || r->runs % FRESH_EACH == 0))
         return fresh;
     return best;
+}
+
+/* From a good mapping: so hot that it half melts, with some ways of stepping barred, which keeps what is good along
+ * those. This leads out of mappings that annealing of all comes back to. */
+static void bar_some(struct remap *r, struct remap_run *run)
+{
+    const uint32_t ways = r->search.crossings, most = ways / 2;
+    uint32_t bar = remap_below(&r->search.random, most + 1);
+    run->part = true;
+    run->hot = PART_HOT + PART_BARRED * bar / most +
+               PART_MORE * (double)remap_below(&r->search.random, 1024) / 1024;
+    while (bar > 0) {
+        const uint32_t way = 1u << remap_below(&r->search.random, ways);
+        bar -= (run->barred & way) == 0;
+        run->barred |= way;
+    }
 }
 
 static void begin_run(struct remap *r)
 {
     struct remap_start *start = choose(r);
     const uint64_t left = r->stage_end - r->work;
-    uint64_t length = (uint64_t)r->movable_count * TRIES * WORK_TRY;
+    const bool part = start->tried && can_bar(r) && r->runs % 6 != 5;
+    uint64_t length = (uint64_t)r->movable_count * (part ? PART_TRIES : TRIES) * WORK_TRY;
     const uint64_t least = r->limit / (start->tried || r->runs == 0 ? 24 : 5);
     if (length < least)
         length = least;
@@ -289,8 +321,14 @@ static void begin_run(struct remap *r)
     const uint64_t before = r->search.work;
     remap_search_load(&r->search, start->slots);
     r->work += r->search.work - before;
-    r->run = (struct remap_run){start->cost,  start->tried ? r->hot : FRESH_HOT, length, 0, false,
-                                !start->tried};
+    r->run = (struct remap_run){.cost = start->cost,
+                                .hot = start->tried                       ? r->hot
+                                       : r->objective == REMAP_INTER_NODE ? PARTS_HOT
+                                                                          : FRESH_HOT,
+                                .length = length,
+                                .fresh = !start->tried};
+    if (part)
+        bar_some(r, &r->run);
     start->tried = true;
     r->runs++;
 }
@@ -299,7 +337,9 @@ static void end_run(struct remap *r)
 {
     r->stale = r->search.cost < (1 - 1e-9) * r->best_cost ? 0 : r->stale + 1;
     if (r->run.fresh)
-        r->hot = r->stale == 0 ? FIRST_HOT : r->hot;
+        r->hot = r->stale == 0 && r->objective != REMAP_INTER_NODE ? FIRST_HOT : r->hot;
+    else if (r->run.part)
+        ; /* says nothing about the other temperature */
     else if (r->search.cost > 1.01 * r->run.cost)
         r->hot *= 0.85; /* what was good in the start melted */
     else if (r->search.cost > (1 - 1e-9) * r->run.cost)
@@ -308,13 +348,23 @@ static void end_run(struct remap *r)
     r->run = (struct remap_run){0};
 }
 
+static double temperature(const struct remap_run *run, double done)
+{
+    if (!run->part)
+        return run->hot * pow(COLD, done);
+    if (done < PART_END)
+        return run->hot * pow(PART_COLD / run->hot, done / PART_END);
+    return PART_LAST * pow(0.4, (done - PART_END) / (1 - PART_END));
+}
+
 static void step_anneal(struct remap *r)
 {
     struct remap_run *run = &r->run;
     if (run->length == 0) {
         if (r->work >= r->stage_end || r->movable_count < 2 || r->pool_count == 0)
             begin_links(r);
-        else if (r->stale > 1 && all_move(r) && r->runs % 4 != 0) {
+        else if (r->stale > 1 && all_move(r) &&
+                 (can_bar(r) ? r->runs % FRESH_EACH == FRESH_EACH - 1 : r->runs % 4 != 0)) {
             r->stage = STAGE_STARTS;
             r->more = true;
             r->runs++;
@@ -328,7 +378,8 @@ static void step_anneal(struct remap *r)
     while (r->search.work < end && !run->cold) {
         const double done = (double)run->used / (double)run->length;
         const uint64_t begin = r->search.work;
-        remap_search_run(&r->search, scale * run->hot * pow(COLD, done), piece);
+        r->search.barred = done < PART_END ? run->barred : 0;
+        remap_search_run(&r->search, scale * temperature(run, done), piece);
         run->used += r->search.work - begin;
         run->cold = run->used >= run->length;
     }
@@ -346,7 +397,7 @@ void remap_plan_begin(struct remap *r)
 {
     const struct remap_exact_problem problem = {
         &r->graph, &r->places, r->given, r->movable, r->movable_count, r->objective, r->messages};
-    r->hot = FIRST_HOT;
+    r->hot = r->objective == REMAP_INTER_NODE ? PARTS_HOT : FIRST_HOT;
     if (r->limit == 0 || r->movable_count < 2 || r->proven) {
         r->stage = STAGE_DONE;
         return;

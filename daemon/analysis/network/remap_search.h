@@ -19,12 +19,17 @@ struct remap_search {
     const struct remap_places *places; /**< borrowed */
     const uint32_t *movable;           /**< borrowed; processes that may move */
     uint32_t movable_count;
-    bool *moves;    /**< may this process move? */
-    uint32_t *slot; /**< of each process */
-    uint32_t *at;   /**< process in each slot */
-    double *table;  /**< processes x width: cost at each coordinate; NULL: added up each time */
-    double *chance; /**< -ln of evenly spread chances */
-    double cost;    /**< sum over pairs of weight x distance */
+    bool *moves;       /**< may this process move? */
+    uint32_t *slot;    /**< of each process */
+    uint32_t *at;      /**< process in each slot */
+    double *table;     /**< processes x width: cost at each coordinate; NULL: added up each time */
+    double *chance;    /**< -ln of evenly spread chances */
+    double cost;       /**< sum over pairs of weight x distance */
+    uint8_t *crossing; /**< of each of places->near: which of the ways of stepping leads there */
+    uint32_t
+        crossings; /**< how many ways there are: along each dimension, round a ring of 4 two; 0: not
+                            told apart, as in networks with dimensions that are all to all */
+    uint32_t barred; /**< a bit for each way that is not gone when annealing */
     uint64_t random;
     uint32_t cursor, idle; /**< of the descent: whose turn it is, how many did not move since */
     uint64_t work;         /**< nanoseconds that it should have taken so far */
