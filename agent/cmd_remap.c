@@ -276,7 +276,8 @@ static int prepare(struct remapping *m)
 
 static int run(struct remapping *m)
 {
-    int status = network_input_read(&m->input);
+    int status = m->output ? network_input_output(&m->input, m->output) : 0;
+    status = status ? status : network_input_read(&m->input);
     /* What the format cannot say is told before the work, not behind it. */
     status = status ? status : write_mapping(m, m->input.seats, NULL);
     status = status ? status : prepare(m);

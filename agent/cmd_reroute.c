@@ -504,7 +504,8 @@ static int write_routes(const struct rerouting *r)
 
 static int run(struct rerouting *r)
 {
-    int status = network_input_read(&r->input);
+    int status = r->output ? network_input_output(&r->input, r->output) : 0;
+    status = status ? status : network_input_read(&r->input);
     status = status ? status : failed(load_links(r));
     if (status)
         return status;

@@ -7,9 +7,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define MOST_MAPPING ((size_t)256 << 20)
 
@@ -218,6 +221,36 @@ int network_input_ranks(const struct network_input *in, const char *list, uint32
 }
 
 /* ---- writing ------------------------------------------------------------- */
+
+static int no_output(const char *command, const char *path, const char *why)
+{
+    say("%s: %s: %s", command, path, why);
+    return 1;
+}
+
+int network_input_output(const struct network_input *in, const char *path)
+{
+    const char *const inputs[] = {in->path, in->topology}; /* a mapping may be refined in place */
+    struct stat output, input;
+    if (strcmp(path, "-") == 0)
+        return 0;
+    if (stat(path, &output) != 0) {
+        char *copy = strdup(path);
+        int wrong = !copy || *path == '\0' || access(dirname(copy), W_OK) != 0;
+        const char *why = *path ? strerror(errno) : "no name";
+        free(copy);
+        return wrong ? no_output(in->command, path, why) : 0;
+    }
+    if (S_ISDIR(output.st_mode))
+        return no_output(in->command, path, strerror(EISDIR));
+    if (access(path, W_OK) != 0)
+        return no_output(in->command, path, strerror(errno));
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (inputs[i] && stat(inputs[i], &input) == 0 && S_ISREG(input.st_mode) &&
+            input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+            return no_output(in->command, path, "is read, and would be overwritten");
+    return 0;
+}
 
 int network_input_write(const char *command, const char *path, const char *text, size_t length)
 {

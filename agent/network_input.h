@@ -37,6 +37,10 @@ int network_input_ranks(const struct network_input *input, const char *list, uin
 /** Read a whole number. @return 0, -1: it is none up to `most` */
 int network_input_number(const char *text, uint64_t most, uint64_t *out);
 
+/** Can the output be written, and is it neither what is mapped nor the network? Asked before long work. @param path  "-": standard
+ *  output @return 0, or the exit status, after saying why */
+int network_input_output(const struct network_input *input, const char *path);
+
 /** Write a text to a file, "-": standard output. @return 0, or the exit status, after saying why */
 int network_input_write(const char *command, const char *path, const char *text, size_t length);
 

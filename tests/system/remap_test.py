@@ -135,6 +135,18 @@ class Files(unittest.TestCase):
         self.write('pairs', '0 1 5\n1 0 x\n')
         self.assertIn('pairs:2: the third word', self.holter('remap', source, '--topology', 'mesh:2', status=1).err)
 
+    def test_output_is_checked_before_the_work(self):
+        source = self.write('pairs', '0 1 5\n1 0 5\n')
+        network = self.write('network', 'network: mesh:2\n')
+        for command in ('remap', 'reroute'):
+            for output, why in ((source, 'would be overwritten'), (network, 'would be overwritten'),
+                                (self.place.dir, 'Is a directory'), (self.path('none/m'), 'No such file')):
+                with self.subTest(command=command, output=output):
+                    finished = self.holter(command, source, '--topology', network, '-o', output, status=1)
+                    self.assertIn(why, finished.err)
+                    self.assertEqual('', finished.out)
+        self.assertEqual('0 1 5\n1 0 5\n', self.read('pairs'))
+
     # ---- reroute
 
     def test_optimised_input_and_output_loads_links_less(self):
