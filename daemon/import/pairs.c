@@ -45,7 +45,7 @@ static const char *hop_byte_line(const char *at, const char *end, struct pair_su
 /* ---- route files --------------------------------------------------------- */
 
 /* "Hop 1: [12-0] ...": only the first hop counts. @return NULL, or what is wrong */
-static const char *route_line(const char *at, const char *end, struct pair_sum *out, int *counts)
+static const char *route_line(const char *at, const char *end, struct pair_sum *out)
 {
     char text[160];
     uint64_t hop;
@@ -57,9 +57,18 @@ static const char *route_line(const char *at, const char *end, struct pair_sum *
         return "the line does not begin with \"Hop N: [SOURCE-DESTINATION]\"";
     if (out->from >= MOST_ID || out->to >= MOST_ID)
         return "a rank or node beyond 32 bits";
-    out->bytes = 1;
-    *counts = hop == 1;
+    out->bytes = hop == 1;
     return NULL;
+}
+
+/* A route whose first hop is missing counts as well. */
+static void count_routes(struct pair_sums *sums)
+{
+    for (size_t i = 0; i < sums->room; i++) {
+        struct pair_sum *slot = &sums->slots[i];
+        if (slot->messages != 0)
+            slot->bytes = slot->messages = slot->bytes == 0 ? 1 : slot->bytes;
+    }
 }
 
 static int is_routes(const char *text, size_t length)
@@ -80,16 +89,17 @@ static int add_lines(struct pair_sums *sums, const char *text, size_t length, in
     int code = 0;
     while (code == 0 && lines_next(&lines, &begin, &end)) {
         struct pair_sum pair = {.messages = 1};
-        int counts = 1;
         if (is_empty(begin, end))
             continue;
         const char *wrong =
-            routes ? route_line(begin, end, &pair, &counts) : hop_byte_line(begin, end, &pair);
+            routes ? route_line(begin, end, &pair) : hop_byte_line(begin, end, &pair);
         if (wrong != NULL)
             fault_at(faults, lines.number, "%s", wrong);
-        else if (counts)
+        else
             code = pair_sums_add(sums, &pair);
     }
+    if (routes)
+        count_routes(sums);
     return code;
 }
 

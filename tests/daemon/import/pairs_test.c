@@ -97,9 +97,14 @@ static void routes_count_as_a_byte_each(void **state)
     (void)state;
     struct pairs pairs = read_text("Hop 2: [3-0] 1 (0 1) -> 0 (0 0)\n"
                                    "Hop 1: [3-0] 3 (1 1) -> 1 (0 1)\n"
-                                   "Hop 1: [1-0] 1 (0 1) -> 0 (0 0)\n");
+                                   "Hop 1: [1-0] 1 (0 1) -> 0 (0 0)\n"
+                                   "Hop 2: [3-1] 2 (1 0) -> 0 (0 0)\n"
+                                   "Hop 3: [3-1] 0 (0 0) -> 1 (0 1)\n");
     assert_int_equal(pairs.source, PAIRS_ROUTES);
-    assert_int_equal(pairs.edge_count, 2);
+    assert_int_equal(pairs.edge_count, 3);
+    assert_int_equal(pairs.edges[2].to, 1);
+    assert_int_equal(pairs.edges[2].bytes, 1);
+    assert_int_equal(pairs.edges[2].messages, 1);
     assert_int_equal(pairs.edges[1].from, 3);
     assert_int_equal(pairs.edges[1].bytes, 1);
     pairs_finish(&pairs);
