@@ -236,8 +236,11 @@ static void print_table(FILE *out, const struct remapping *m)
         {"inter-node-messages", before.inter_node_messages, after.inter_node_messages,
          objective == REMAP_INTER_NODE && m->problem.messages},
     };
+    const char *name = topology_spec(m->input.network.topology)->name;
+    if (!name[0])
+        name = m->input.topology ? m->input.topology : m->input.path;
     fprintf(out, "%" PRIu32 " ranks on %s, objective %s, seed %" PRIu64 "\n", m->problem.processes,
-            topology_spec(m->input.network.topology)->name, objectives[objective], m->problem.seed);
+            name, objectives[objective], m->problem.seed);
     fprintf(out, "%-20s %20s %20s %9s %20s\n", "measure", "before", "after", "gain", "bound");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         print_row(out, rows[i].name, rows[i].before, rows[i].after,

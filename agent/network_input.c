@@ -136,6 +136,42 @@ static int seat(struct network_input *in)
     return in->given ? read_given(in) : 0;
 }
 
+/* The network of the file may be another one than that given: gains would be those of no machine. */
+static void compare_hops(const struct network_input *in)
+{
+    const struct pair_hops *first = NULL;
+    const struct topology *topology = in->network.topology;
+    size_t differ = pairs_compare_hops(&in->pairs, topology, in->seats, &first);
+    if (differ > 0)
+        say("%s: %s:%u: %" PRIu32 " hops from %" PRIu32 " to %" PRIu32
+            " are not those of the network given; %zu of %zu lines differ",
+            in->command, in->path, first->line, first->hops, first->from, first->to, differ,
+            in->pairs.hop_count);
+}
+
+static void forget(void *user, const char *text)
+{
+    (void)user;
+    (void)text;
+}
+
+/* Messages of routes that lack hops load the network's own routes instead. */
+static void tell_gaps(const struct network_input *in)
+{
+    struct topology_file file = {.topology = NULL};
+    const struct topology_file *told = &in->network;
+    if (in->topology) {
+        if (topology_file_read(&file, in->path, forget, NULL) != 0)
+            return;
+        told = &file;
+    }
+    if (told->gaps > 0)
+        say("%s: %s: %" PRIu32 " of %" PRIu32 " routes have a gap, see holter topology; those of "
+            "the network stand for them",
+            in->command, in->path, told->gaps, told->gaps + told->routes);
+    topology_file_finish(&file);
+}
+
 int network_input_read(struct network_input *in)
 {
     if (pairs_read(&in->pairs, in->path, network_input_tell, NULL) != 0)
@@ -149,6 +185,10 @@ int network_input_read(struct network_input *in)
     if (status == 0 && in->pairs.left_out > 0)
         say("%s: %s: left out are %" PRIu64 " messages whose destination is not told", in->command,
             in->path, in->pairs.left_out);
+    if (status == 0 && in->pairs.source == PAIRS_HOP_BYTES && !in->given)
+        compare_hops(in);
+    if (status == 0 && in->pairs.source == PAIRS_ROUTES)
+        tell_gaps(in);
     return status;
 }
 

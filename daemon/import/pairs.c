@@ -23,10 +23,10 @@ static int is_empty(const char *at, const char *end)
     return !word_next(&at, end, &word, &length) || *word == '#';
 }
 
-/* @return NULL, or what is wrong */
-static const char *hop_byte_line(const char *at, const char *end, struct pair_sum *out)
+/* @param hops  UINT64_MAX: not told @return NULL, or what is wrong */
+static const char *hop_byte_line(const char *at, const char *end, struct pair_sum *out,
+                                 uint64_t *hops)
 {
-    uint64_t hops;
     const char *word;
     size_t length;
     if (!word_whole(&at, end, &out->from) || !word_whole(&at, end, &out->to))
@@ -35,7 +35,8 @@ static const char *hop_byte_line(const char *at, const char *end, struct pair_su
         return "a rank or node beyond 32 bits";
     if (!word_amount(&at, end, &out->bytes))
         return "the third word is no number of bytes";
-    if (!is_empty(at, end) && !word_whole(&at, end, &hops))
+    *hops = UINT64_MAX;
+    if (!is_empty(at, end) && !word_whole(&at, end, hops))
         return "the fourth word is no number of hops";
     if (word_next(&at, end, &word, &length))
         return "more than four words";
@@ -81,22 +82,43 @@ static int is_routes(const char *text, size_t length)
 
 /* ---- texts --------------------------------------------------------------- */
 
-static int add_lines(struct pair_sums *sums, const char *text, size_t length, int routes,
-                     struct faults *faults)
+static int add_hops(struct pairs *out, size_t *room, const struct pair_sum *pair, uint64_t hops,
+                    unsigned line)
 {
+    if (hops == UINT64_MAX)
+        return 0;
+    if (out->hop_count == *room) {
+        size_t wanted = *room * 2 + 1024;
+        struct pair_hops *list = realloc(out->hops, wanted * sizeof(*list));
+        if (list == NULL)
+            return -ENOMEM;
+        out->hops = list;
+        *room = wanted;
+    }
+    out->hops[out->hop_count++] =
+        (struct pair_hops){(uint32_t)pair->from, (uint32_t)pair->to,
+                           hops < UINT32_MAX ? (uint32_t)hops : UINT32_MAX, line};
+    return 0;
+}
+
+static int add_lines(struct pairs *out, struct pair_sums *sums, const char *text, size_t length,
+                     int routes, struct faults *faults)
+{
+    size_t room = 0;
     struct lines lines = lines_of(text, length);
     const char *begin, *end;
     int code = 0;
     while (code == 0 && lines_next(&lines, &begin, &end)) {
         struct pair_sum pair = {.messages = 1};
+        uint64_t hops = UINT64_MAX;
         if (is_empty(begin, end))
             continue;
         const char *wrong =
-            routes ? route_line(begin, end, &pair) : hop_byte_line(begin, end, &pair);
+            routes ? route_line(begin, end, &pair) : hop_byte_line(begin, end, &pair, &hops);
         if (wrong != NULL)
             fault_at(faults, lines.number, "%s", wrong);
-        else
-            code = pair_sums_add(sums, &pair);
+        else if ((code = pair_sums_add(sums, &pair)) == 0)
+            code = add_hops(out, &room, &pair, hops, lines.number);
     }
     if (routes)
         count_routes(sums);
@@ -107,7 +129,7 @@ static int parse(struct pairs *out, const char *text, size_t length, struct faul
 {
     struct pair_sums sums = {0};
     int routes = is_routes(text, length);
-    int code = add_lines(&sums, text, length, routes, faults);
+    int code = add_lines(out, &sums, text, length, routes, faults);
     if (code == 0 && faults->count == 0 && sums.count == 0)
         fault_at(faults, 0, "no pair stands in it");
     if (code == 0 && faults->count == 0) {
@@ -120,7 +142,10 @@ static int parse(struct pairs *out, const char *text, size_t length, struct faul
     pair_sums_finish(&sums);
     if (code == -ENOMEM)
         fault_at(faults, 0, "no memory");
-    return code != 0 ? code : faults->count > 0 ? -HOLTER_EUSAGE : 0;
+    code = code != 0 ? code : faults->count > 0 ? -HOLTER_EUSAGE : 0;
+    if (code != 0)
+        pairs_finish(out);
+    return code;
 }
 
 int pairs_parse(struct pairs *out, const char *name, const char *text, size_t length,
@@ -164,6 +189,7 @@ void pairs_finish(struct pairs *pairs)
 {
     free(pairs->ids);
     free(pairs->edges);
+    free(pairs->hops);
     free(pairs->hosts);
     free(pairs->places);
     *pairs = (struct pairs){0};
@@ -275,4 +301,35 @@ int pairs_seats(uint32_t **out, const struct pairs *pairs, const struct topology
     }
     *out = seats;
     return 0;
+}
+
+/* ---- hop counts ---------------------------------------------------------- */
+
+static int compare_ids(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static uint32_t seat_of(const struct pairs *pairs, const uint32_t *seats, uint64_t id)
+{
+    const uint64_t *found =
+        bsearch(&id, pairs->ids, pairs->processes, sizeof(*pairs->ids), compare_ids);
+    return found == NULL ? TOPOLOGY_NONE : seats[found - pairs->ids];
+}
+
+size_t pairs_compare_hops(const struct pairs *pairs, const struct topology *topology,
+                          const uint32_t *seats, const struct pair_hops **first)
+{
+    size_t differ = 0;
+    for (size_t i = 0; i < pairs->hop_count; i++) {
+        const struct pair_hops *told = &pairs->hops[i];
+        uint32_t from = seat_of(pairs, seats, told->from), to = seat_of(pairs, seats, told->to);
+        if (from == TOPOLOGY_NONE || to == TOPOLOGY_NONE ||
+            topology_distance(topology, from, to) == told->hops)
+            continue;
+        if (differ++ == 0)
+            *first = told;
+    }
+    return differ;
 }

@@ -33,6 +33,12 @@ struct pair_place {
     uint64_t core, numa; /**< 1 + number on the host; 0: not known */
 };
 
+/** A line of a hop-byte file that tells how long the route is. */
+struct pair_hops {
+    uint32_t from, to, hops; /**< from, to: ids */
+    unsigned line;
+};
+
 /** Zero-initialised is empty. Arrays are owned. */
 struct pairs {
     enum pairs_source source;
@@ -40,6 +46,9 @@ struct pairs {
     uint64_t *ids;            /**< by process, ascending: rank, or number of a node */
     struct remap_edge *edges; /**< each pair once, by (from, to); never from a process to itself */
     size_t edge_count;
+
+    struct pair_hops *hops; /**< hop-byte files only; in the order of lines */
+    size_t hop_count;
 
     /* recordings only */
     char job[65];
@@ -70,6 +79,12 @@ void pairs_finish(struct pairs *pairs);
  *  @param why       set on failure @return 0, -ENOMEM or -HOLTER_EUSAGE */
 int pairs_seats(uint32_t **out, const struct pairs *pairs, const struct topology_file *network,
                 uint64_t per_node, char *why, size_t room);
+
+/** Are the hop counts of a hop-byte file those of a network?
+ *  @param seats  of pairs_seats()
+ *  @param first  set to the first line that differs @return how many lines differ */
+size_t pairs_compare_hops(const struct pairs *pairs, const struct topology *topology,
+                          const uint32_t *seats, const struct pair_hops **first);
 
 /** The network that a recording keeps, else the tree of hosts, NUMA nodes and cores that agents saw; and the
  *  processes' seats in it.

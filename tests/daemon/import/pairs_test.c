@@ -110,6 +110,24 @@ static void routes_count_as_a_byte_each(void **state)
     pairs_finish(&pairs);
 }
 
+static void hop_counts_of_another_network_are_told(void **state)
+{
+    (void)state;
+    struct pairs pairs = read_text("0 1 10 1\n\n0 2 10 2\n0 3 10\n0 3 1 1\n1 3 1 7");
+    uint32_t seats[] = {0, 1, 2, 3};
+    const struct pair_hops *first = NULL;
+    struct topology_file line = network("mesh:4"), ring = network("torus:4");
+    assert_int_equal(pairs.hop_count, 4);
+    assert_int_equal(pairs_compare_hops(&pairs, line.topology, seats, &first), 2);
+    assert_int_equal(first->line, 5);
+    assert_int_equal(pairs_compare_hops(&pairs, ring.topology, seats, &first), 1);
+    assert_int_equal(first->line, 6);
+    assert_int_equal(first->hops, 7);
+    topology_file_finish(&line);
+    topology_file_finish(&ring);
+    pairs_finish(&pairs);
+}
+
 static void faults_are_told_with_their_line(void **state)
 {
     (void)state;
@@ -308,6 +326,7 @@ int main(void)
         cmocka_unit_test(ranks_without_messages_are_processes_too),
         cmocka_unit_test(numbers_of_nodes_stand_for_themselves),
         cmocka_unit_test(routes_count_as_a_byte_each),
+        cmocka_unit_test(hop_counts_of_another_network_are_told),
         cmocka_unit_test(faults_are_told_with_their_line),
         cmocka_unit_test(seats_follow_from_ranks_a_node),
         cmocka_unit_test(network_of_recorded_routes_is_inferred),
