@@ -325,22 +325,34 @@ static int try_counts(struct topology_file *out, const struct counts *counts,
     return code == 0 ? 1 : code == -ENOMEM ? code : 0;
 }
 
+/* @param last  the highest number that stands in the file is the last of the network, as nearly always: else only
+ *              no larger one */
+static int try_partitions(struct topology_file *out, const struct counts *counts, int last,
+                          struct faults *faults)
+{
+    struct topology_spec spec;
+    int code = 0, guessed;
+    for (uint32_t per_node = 1; code == 0 && per_node <= 64; per_node *= 2) {
+        for (size_t p = 0; code == 0 && p < PARTITIONS; p++) {
+            uint64_t ids = (uint64_t)partitions[p] * per_node, used = (uint64_t)counts->highest + 1;
+            if ((last ? ids == used : ids > used && ids / 2 < used) &&
+                topology_partition(&spec, partitions[p], &guessed) == 0)
+                code = try_counts(out, counts, &spec, per_node, faults);
+        }
+    }
+    return code;
+}
+
 static int infer_counts(struct topology_file *out, const struct counts *counts,
                         struct faults *faults)
 {
     struct topology_spec spec;
     char why[200];
-    int code = 0, guessed;
-    for (uint32_t per_node = 1; code == 0 && per_node <= 64; per_node *= 2) {
-        for (size_t p = 0; code == 0 && p < PARTITIONS; p++) {
-            if ((uint64_t)partitions[p] * per_node == (uint64_t)counts->highest + 1 &&
-                topology_partition(&spec, partitions[p], &guessed) == 0)
-                code = try_counts(out, counts, &spec, per_node, faults);
-        }
-    }
+    int code = try_partitions(out, counts, 1, faults);
     if (code == 0 && counts->highest < 2 * 12 * 3 * 16 * 4 &&
         topology_short(&spec, TIERS, why, sizeof(why)) == 0)
         code = try_counts(out, counts, &spec, 1, faults);
+    code = code != 0 ? code : try_partitions(out, counts, 0, faults);
     if (code == 0)
         fault_at(faults, 0, "the hops are not those of a network that is known");
     return code == 1 ? 0 : code == 0 ? -HOLTER_EUSAGE : code;

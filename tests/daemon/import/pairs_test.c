@@ -208,6 +208,30 @@ static void network_of_recorded_routes_is_inferred(void **state)
     }
 }
 
+static void hop_counts_need_not_reach_the_last_rank(void **state)
+{
+    (void)state;
+    char text[4000] = "";
+    size_t used = 0;
+    struct told told = {""};
+    struct topology_file file = {.topology = NULL};
+    uint32_t at[TOPOLOGY_DIMENSIONS];
+    const uint32_t size[] = {2, 2, 4, 2, 2};
+    for (uint32_t node = 1; node < 40; node++) {
+        uint32_t hops = 0;
+        for (uint32_t d = 5, rest = node; d-- > 0; rest /= size[d]) {
+            at[d] = rest % size[d];
+            hops += at[d] < size[d] - at[d] ? at[d] : size[d] - at[d];
+        }
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "0 %u 5 %u\n", 2 * node, hops);
+    }
+    if (topology_file_parse(&file, "f", text, used, tell, &told) != 0)
+        fail_msg("%s", told.text);
+    assert_int_equal(topology_nodes(file.topology), 64);
+    assert_int_equal(file.per_node, 2);
+    topology_file_finish(&file);
+}
+
 static void routes_that_lack_hops_are_told_with_their_line(void **state)
 {
     (void)state;
@@ -330,6 +354,7 @@ int main(void)
         cmocka_unit_test(faults_are_told_with_their_line),
         cmocka_unit_test(seats_follow_from_ranks_a_node),
         cmocka_unit_test(network_of_recorded_routes_is_inferred),
+        cmocka_unit_test(hop_counts_need_not_reach_the_last_rank),
         cmocka_unit_test(routes_that_lack_hops_are_told_with_their_line),
         cmocka_unit_test(malformed_hops_are_told_with_their_line),
         cmocka_unit_test(imported_pairs_come_back_from_the_recording),
