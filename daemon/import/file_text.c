@@ -63,6 +63,15 @@ static int read_all(int fd, char **out, size_t *length, size_t most)
     return used > most ? -HOLTER_ELIMIT : -ENOMEM;
 }
 
+/* Editors of other systems put a byte order mark before a text. */
+static void drop_mark(char *text, size_t *length)
+{
+    if (*length < 3 || memcmp(text, "\xef\xbb\xbf", 3) != 0)
+        return;
+    *length -= 3;
+    memmove(text, text + 3, *length + 1);
+}
+
 int file_text(char **out, size_t *length, const char *path, size_t most, struct faults *faults)
 {
     struct stat status;
@@ -77,6 +86,8 @@ int file_text(char **out, size_t *length, const char *path, size_t most, struct 
     code = code != 0 ? code : read_all(fd, out, length, most);
     if (fd >= 0)
         close(fd);
+    if (code == 0)
+        drop_mark(*out, length);
     if (code == -HOLTER_ELIMIT)
         fault_at(faults, 0, "longer than %zu MiB", most >> 20);
     else if (code != 0)

@@ -191,6 +191,12 @@ class Files(unittest.TestCase):
 
     # ---- import
 
+    def test_text_of_other_systems_is_read(self):
+        network = self.write('network', '\ufeffkind: torus\r\ndimensions: [4, 2]\r\n')
+        self.assertIn('A 4, torus', self.holter('topology', network).out)
+        source = self.write('pairs', '\ufeff0 1 5 1\r\n1 2 5 2')
+        self.assertIn('hop-bytes', self.table(source, '--topology', network))
+
     def test_counters_replay_as_measured_loads(self):
         for name in ('meta', 'links', 'nodes', 'map'):
             self.unpack(f'bgp-counters/bgpc_{name}.yaml')
