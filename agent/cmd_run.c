@@ -1,4 +1,5 @@
 #include "agent/cmd.h"
+#include "agent/network_input.h"
 #include "agent/paths.h"
 #include "agent/run.h"
 #include "agent/say.h"
@@ -228,6 +229,18 @@ static void announce(const struct run_session *s, const struct run_options *o,
                              : s->record);
 }
 
+/* The daemon writes what is wrong with it into a log that goes with the session. */
+static void check_network(const struct run_options *o)
+{
+    struct topology_file file = {.topology = NULL};
+    const char *given = o->topology != NULL ? o->topology : getenv("HOLTER_TOPOLOGY");
+    if (given == NULL || given[0] == '\0' || (o->verbose && !o->dry_run))
+        return;
+    if (topology_file_given(&file, given, network_input_tell, NULL) != 0)
+        say("going on without the network of %s", given);
+    topology_file_finish(&file);
+}
+
 static int run_unwatched(const struct run_options *o, const struct run_target *t,
                          const sigset_t *before)
 {
@@ -286,6 +299,8 @@ int cmd_run(int argc, char **argv)
         say("%s: this daemon has its own alert rules; %s is not used", session.local, unused[0]);
     if (planned && !session.daemon_wanted && o.topology != NULL)
         say("%s: this daemon has its own network; --topology is not used", session.local);
+    if (planned && session.daemon_wanted)
+        check_network(&o);
     if (o.dry_run) {
         if (planned)
             run_print(&session, &o, &command);

@@ -135,6 +135,18 @@ class Launch(unittest.TestCase):
         self.assertEqual([], os.listdir(self.place.run_dir))
         self.clean()
 
+    def test_faults_of_the_network_are_told_and_the_job_is_watched(self):
+        network = os.path.join(self.place.dir, 'network')
+        with open(network, 'w', encoding='utf-8') as out:
+            out.write('kind: torus\ndimensions: [4, 0]\n')
+        finished = self.place.holter('run', '--topology', network, '--',
+                                     *lab.mpirun('openmpi', 2, *self.pingpong('openmpi').split())).finish()
+        self.assertEqual(0, finished.status, finished)
+        self.assertIn(f'holter: {network}:2: size: ', finished.err)
+        self.assertIn(f'holter: going on without the network of {network}', finished.err)
+        self.assertEqual([(2, 2 * ROUNDS)], self.sent(), finished)
+        self.clean()
+
     def test_wrong_usage(self):
         for words in (['run'], ['run', '--no-such-option', 'true'], ['exec'], ['nonsense'], []):
             with self.subTest(words=words):
