@@ -75,8 +75,10 @@ struct job_network {
 
     /* room that is used again */
     size_t *first;   /**< by rank: position of its first pair; rank_count + 1 of them */
-    uint32_t *slots; /**< by vertex: 1 + position in `group` */
-    size_t first_room, slot_room;
+    uint32_t *slots; /**< by vertex that is marked: position in `group` */
+    uint64_t
+        *marks; /**< bits of the vertices in `group`; behind them, of the words that are not 0 */
+    size_t first_room, slot_room, mark_room, mark_words;
     struct network_pair *group; /**< of one sending vertex */
     size_t group_count, group_room;
     struct network_measured *measured;

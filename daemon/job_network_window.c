@@ -32,59 +32,81 @@ static int find_first(struct job_network *n, const struct job_network_window *w)
 static int make_slots(struct job_network *n)
 {
     uint32_t vertices = topology_vertices(n->graph->topology);
-    if (array_fit(&n->slots, sizeof(*n->slots), &n->slot_room, vertices) != 0)
+    size_t words = vertices / 64 + 1, blocks = words / 64 + 1;
+    if (array_fit(&n->slots, sizeof(*n->slots), &n->slot_room, vertices) != 0 ||
+        array_fit(&n->marks, sizeof(*n->marks), &n->mark_room, words + blocks) != 0)
         return -ENOMEM;
-    memset(n->slots, 0, vertices * sizeof(*n->slots));
+    n->mark_words = words;
+    memset(n->marks, 0, (words + blocks) * sizeof(*n->marks));
     return 0;
+}
+
+static int is_marked(const struct job_network *n, uint32_t vertex)
+{
+    return (int)(n->marks[vertex / 64] >> (vertex % 64) & 1);
+}
+
+/* A further vertex that this one sends to. */
+static void begin_pair(struct job_network *n, uint32_t to)
+{
+    uint64_t *blocks = n->marks + n->mark_words;
+    n->marks[to / 64] |= UINT64_C(1) << (to % 64);
+    blocks[to / 4096] |= UINT64_C(1) << (to / 64 % 64);
+    n->slots[to] = (uint32_t)n->group_count;
+    n->group[n->group_count++] = (struct network_pair){.destination = to};
 }
 
 /* Messages of one rank, to those of its vertex. What stays on the vertex loads nothing. */
 static int add_rank(struct job_network *n, const struct job_network_window *w, uint32_t rank)
 {
-    for (size_t i = n->first[rank]; i < n->first[rank + 1]; i++) {
-        const struct pair_row *p = &w->pairs[i];
-        uint32_t to =
-            p->destination < 0 ? TOPOLOGY_NONE : job_network_seat(n, (uint32_t)p->destination);
+    const uint32_t *seats = n->seats, rank_count = n->rank_count, own = seats[rank];
+    const struct pair_row *end = w->pairs + n->first[rank + 1];
+    size_t most = n->group_count + (n->first[rank + 1] - n->first[rank]);
+    if (array_fit(&n->group, sizeof(*n->group), &n->group_room, most) != 0)
+        return -ENOMEM;
+    for (const struct pair_row *p = w->pairs + n->first[rank]; p < end; p++) {
+        /* -1, all others together, is no rank as an unsigned number either. */
+        uint32_t other = (uint32_t)p->destination,
+                 to = other < rank_count ? seats[other] : TOPOLOGY_NONE;
+        if (to == own)
+            continue;
         if (to == TOPOLOGY_NONE) {
             n->unplaced += p->bytes;
             continue;
         }
-        if (to == n->seats[rank])
-            continue;
-        if (n->slots[to] == 0) {
-            if (array_fit(&n->group, sizeof(*n->group), &n->group_room, n->group_count + 1) != 0)
-                return -ENOMEM;
-            n->group[n->group_count++] = (struct network_pair){.destination = to};
-            n->slots[to] = (uint32_t)n->group_count;
-        }
-        struct network_pair *pair = &n->group[n->slots[to] - 1];
+        if (!is_marked(n, to))
+            begin_pair(n, to);
+        struct network_pair *pair = &n->group[n->slots[to]];
         pair->bytes += p->bytes;
         pair->messages += p->messages;
     }
     return 0;
 }
 
-static int compare_destinations(const void *a, const void *b)
+static void end_pair(struct job_network *n, uint32_t source, uint32_t destination)
 {
-    const struct network_pair *x = a, *y = b;
-    return x->destination < y->destination ? -1 : x->destination > y->destination;
+    const struct network_pair *pair = &n->group[n->slots[destination]];
+    n->pairs[n->pair_count++] = (struct congestion_pair){.source = source,
+                                                         .destination = destination,
+                                                         .bytes = pair->bytes,
+                                                         .messages = pair->messages};
+    n->bytes += pair->bytes;
 }
 
-/* What the ranks of one vertex have sent becomes pairs, in order. */
+/* What the ranks of one vertex have sent becomes pairs. Marks put them in order: they are many short lists, so
+ * that sorting them takes longer than all else. */
 static int end_group(struct job_network *n, uint32_t source)
 {
     if (array_fit(&n->pairs, sizeof(*n->pairs), &n->pair_room, n->pair_count + n->group_count) != 0)
         return -ENOMEM;
-    if (n->group_count > 1)
-        qsort(n->group, n->group_count, sizeof(*n->group), compare_destinations);
-    for (size_t i = 0; i < n->group_count; i++) {
-        const struct network_pair *pair = &n->group[i];
-        n->slots[pair->destination] = 0;
-        n->pairs[n->pair_count++] = (struct congestion_pair){.source = source,
-                                                             .destination = pair->destination,
-                                                             .bytes = pair->bytes,
-                                                             .messages = pair->messages};
-        n->bytes += pair->bytes;
+    uint64_t *blocks = n->marks + n->mark_words;
+    for (size_t b = 0; n->group_count > 0 && b <= n->mark_words / 64; b++) {
+        for (; blocks[b] != 0; blocks[b] &= blocks[b] - 1) {
+            size_t word = 64 * b + (size_t)__builtin_ctzll(blocks[b]);
+            for (; n->marks[word] != 0; n->marks[word] &= n->marks[word] - 1)
+                end_pair(n, source,
+                         (uint32_t)(64 * word + (size_t)__builtin_ctzll(n->marks[word])));
+        }
     }
     n->group_count = 0;
     return 0;
