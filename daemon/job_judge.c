@@ -73,11 +73,10 @@ static void judge_links(struct job *job, struct open_window *window)
     struct wire_links links;
     job_network_close(job->network, &closed, &window->counters);
     job_tell_topology(job);
-    if (!job_network_links(job->network, &links))
-        return;
     job_measured_network(&job->measured, job_network_made(job->network));
-    job_measured_keep(&job->measured, &links);
-    if (job_wanted(job, WIRE_TYPE_LINKS))
+    if (job_network_measured(job->network, &links))
+        job_measured_keep(&job->measured, &links);
+    if (job_wanted(job, WIRE_TYPE_LINKS) && job_network_links(job->network, &links))
         job_publish_links(job, &job->output, &links);
 }
 

@@ -77,7 +77,11 @@ int job_measured_keep(struct job_measured *m, const struct wire_links *links)
                 (struct measured_row){(uint32_t)row->link, (uint32_t)row->from, (uint32_t)row->to,
                                       (uint8_t)row->unit, row->measured};
     }
-    qsort(fresh.rows, n, sizeof(*fresh.rows), by_link);
+    int sorted = 1;
+    for (size_t i = 1; sorted && i < n; i++)
+        sorted = fresh.rows[i - 1].link <= fresh.rows[i].link;
+    if (!sorted)
+        qsort(fresh.rows, n, sizeof(*fresh.rows), by_link);
     m->windows[m->count++] = fresh;
     m->rows += n;
     while (m->rows > JOB_MEASURED_ROWS && m->count > 1)

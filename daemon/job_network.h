@@ -27,7 +27,7 @@
 #include "daemon/network_message.h"
 #include "holter/wire.h"
 
-#define JOB_NETWORK_LINKS 65536u   /**< told of one window */
+#define JOB_NETWORK_LINKS 16384u   /**< told of one window: 1.7 MB for each who reads them */
 #define JOB_NETWORK_HOT 64u        /**< links whose ranks are told */
 #define JOB_NETWORK_ROUTES 8u      /**< pairs of ranks that are told of one */
 #define JOB_NETWORK_HOSTS_NAMED 8u /**< in the log, of those that the network does not have */
@@ -82,9 +82,16 @@ void job_network_told(struct job_network *network, int told);
  *  @param job  set in the messages */
 void job_network_tell(struct job_network *network, const char *job, network_tell *tell, void *user);
 
-/** The last closed window as a message, but for the job; not cut into parts. Memory belongs to the network and
- *  holds until the next window is closed. @return nonzero when there is one */
-int job_network_links(const struct job_network *network, struct wire_links *out);
+/** The last closed window as a message, but for the job; not cut into parts. Of more than JOB_NETWORK_LINKS
+ *  links hot ones are told first, then those with most bytes. Made when it is asked for the first time. Memory
+ *  belongs to the network and holds until the next window is closed, or job_network_measured().
+ *  @return nonzero when there is one, and memory for it */
+int job_network_links(struct job_network *network, struct wire_links *out);
+
+/** Of the last closed window all links that are measured, by number; no more than window and links are set.
+ *  Memory is that of job_network_links(), which is made anew after this.
+ *  @return nonzero when there are some */
+int job_network_measured(struct job_network *network, struct wire_links *out);
 
 /** Hot and congested links that messages of these ranks load most, in words, separated by "; ".
  *  @param count  0: of all ranks @param out  set to "" where there are none */

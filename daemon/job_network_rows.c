@@ -21,9 +21,22 @@ static int is_told(const struct congestion_link *l)
     return l->state != CONGESTION_IDLE || l->measured != CONGESTION_UNKNOWN;
 }
 
+/* By what links are put in order: smaller than the links. */
+struct order {
+    uint64_t bytes;
+    uint32_t link, at; /* position in n->links */
+    uint8_t state;
+};
+
+static struct order order_of(const struct job_network *n, size_t at)
+{
+    const struct congestion_link *l = &n->links[at];
+    return (struct order){l->bytes, l->link, (uint32_t)at, (uint8_t)l->state};
+}
+
 static int compare_links(const void *a, const void *b)
 {
-    const struct congestion_link *x = a, *y = b;
+    const struct order *x = a, *y = b;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
     if (x->state != y->state)
@@ -31,7 +44,7 @@ static int compare_links(const void *a, const void *b)
     return x->link < y->link ? -1 : x->link > y->link;
 }
 
-/* All that are told, largest first; the states of all are counted. */
+/* All that are told, by their numbers; the states of all are counted. */
 static int list_links(struct job_network *n)
 {
     size_t count = congestion_links(n->congestion, n->links, n->link_room);
@@ -49,41 +62,61 @@ static int list_links(struct job_network *n)
     }
     n->states[CONGESTION_IDLE] = n->graph->links - n->states[CONGESTION_BUSY] -
                                  n->states[CONGESTION_HOT] - n->states[CONGESTION_CONGESTED];
-    if (n->link_count > 1)
-        qsort(n->links, n->link_count, sizeof(*n->links), compare_links);
     return 0;
+}
+
+static struct wire_link_row link_row(const struct congestion_link *l)
+{
+    return (struct wire_link_row){
+        .link = l->link,
+        .from = l->from,
+        .to = l->to,
+        .state = l->state,
+        .since = l->since,
+        .messages = l->messages,
+        .bytes = l->bytes,
+        .average = l->average,
+        .peak = l->peak,
+        .share = l->share,
+        .latency = l->latency,
+        .measured = l->measured,
+        .unit = l->packets != 0,
+        .ratio = l->ratio,
+    };
+}
+
+/* Where there are too many, those that are hot go before those with more bytes. */
+static void fill_link_rows(struct job_network *n, const struct order *order)
+{
+    size_t hot = n->states[CONGESTION_HOT] + n->states[CONGESTION_CONGESTED],
+           calm = hot < JOB_NETWORK_LINKS ? JOB_NETWORK_LINKS - hot : 0;
+    n->link_rows_count = n->left_out = 0;
+    for (size_t i = 0; i < n->link_count; i++) {
+        int is_hot = order[i].state >= CONGESTION_HOT;
+        if (is_hot ? n->link_rows_count == JOB_NETWORK_LINKS : calm == 0) {
+            n->left_out += order[i].state != CONGESTION_IDLE;
+            continue;
+        }
+        calm -= (size_t)!is_hot;
+        n->link_rows[n->link_rows_count++] = link_row(&n->links[order[i].at]);
+    }
 }
 
 static int make_link_rows(struct job_network *n)
 {
-    size_t count = n->link_count < JOB_NETWORK_LINKS ? n->link_count : JOB_NETWORK_LINKS;
-    if (array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_room, count) != 0)
+    size_t room = n->link_count < JOB_NETWORK_LINKS ? n->link_count : JOB_NETWORK_LINKS;
+    struct order *order = malloc((n->link_count + 1) * sizeof(*order));
+    if (order == NULL ||
+        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_room, room) != 0) {
+        free(order);
         return -ENOMEM;
-    n->left_out = 0;
-    for (size_t i = 0; i < n->link_count; i++) {
-        const struct congestion_link *l = &n->links[i];
-        if (i >= count) {
-            n->left_out += l->state != CONGESTION_IDLE;
-            continue;
-        }
-        n->link_rows[i] = (struct wire_link_row){
-            .link = l->link,
-            .from = l->from,
-            .to = l->to,
-            .state = l->state,
-            .since = l->since,
-            .messages = l->messages,
-            .bytes = l->bytes,
-            .average = l->average,
-            .peak = l->peak,
-            .share = l->share,
-            .latency = l->latency,
-            .measured = l->measured,
-            .unit = l->packets != 0,
-            .ratio = l->ratio,
-        };
     }
-    n->link_rows_count = count;
+    for (size_t i = 0; i < n->link_count; i++)
+        order[i] = order_of(n, i);
+    if (n->link_count > 1)
+        qsort(order, n->link_count, sizeof(*order), compare_links);
+    fill_link_rows(n, order);
+    free(order);
     return 0;
 }
 
@@ -173,24 +206,36 @@ static void add_route(const struct job_network *n, const struct job_network_wind
         add_pairs_of(n, w, n->by_seat[i], pair->destination, row, out);
 }
 
-static size_t list_hot(const struct job_network *n, uint32_t out[JOB_NETWORK_HOT])
+/* The first of those that are hot. */
+static void list_hot(struct job_network *n)
 {
+    struct order first[JOB_NETWORK_HOT + 1];
     size_t count = 0;
-    for (size_t i = 0; i < n->link_count && count < JOB_NETWORK_HOT; i++) {
-        if (n->links[i].state >= CONGESTION_HOT)
-            out[count++] = n->links[i].link;
+    for (size_t i = 0; i < n->link_count; i++) {
+        if (n->links[i].state < CONGESTION_HOT)
+            continue;
+        struct order one = order_of(n, i);
+        size_t at = count;
+        for (; at > 0 && compare_links(&one, &first[at - 1]) < 0; at--)
+            first[at] = first[at - 1];
+        first[at] = one;
+        count += count < JOB_NETWORK_HOT;
     }
-    return count;
+    for (size_t i = 0; i < count; i++)
+        n->hot[i] = first[i].at;
+    n->hot_count = count;
 }
 
 /* The largest pairs of ranks among the pairs of vertices with most bytes. */
 static int make_route_rows(struct job_network *n, const struct job_network_window *w)
 {
     uint32_t hot[JOB_NETWORK_HOT];
-    size_t links = list_hot(n, hot), pair_count, found = 0, at = 0;
+    size_t links = n->hot_count, pair_count, found = 0, at = 0;
     n->route_rows_count = 0;
     if (links == 0)
         return 0;
+    for (size_t i = 0; i < links; i++)
+        hot[i] = n->links[n->hot[i]].link;
     struct congestion_route *routes = malloc(links * VERTEX_PAIRS * sizeof(*routes));
     const struct congestion_pair *pairs = congestion_pairs(n->congestion, &pair_count);
     int code = routes == NULL ? -ENOMEM
@@ -242,18 +287,39 @@ static int make_interface_rows(struct job_network *n)
 
 int job_network_rows(struct job_network *n, const struct job_network_window *w)
 {
+    n->rows_made = 0;
+    n->hot_count = 0;
     int code = list_links(n);
-    code = code != 0 ? code : make_link_rows(n);
-    code = code != 0 ? code : make_route_rows(n, w);
-    code = code != 0 ? code : make_interface_rows(n);
+    if (code == 0) {
+        list_hot(n);
+        code = make_route_rows(n, w);
+    }
     n->hop_bytes = sum_hop_bytes(n);
     return code;
 }
 
-int job_network_links(const struct job_network *n, struct wire_links *out)
+int job_network_measured(struct job_network *n, struct wire_links *out)
+{
+    n->rows_made = 0; /* their room is used */
+    if (!n->closed || n->congestion == NULL ||
+        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_room, n->link_count) != 0)
+        return 0;
+    size_t count = 0;
+    for (size_t i = 0; i < n->link_count; i++) {
+        if (n->links[i].measured != CONGESTION_UNKNOWN)
+            n->link_rows[count++] = link_row(&n->links[i]);
+    }
+    *out = (struct wire_links){.window = n->window, .links = n->link_rows, .links_count = count};
+    return count > 0;
+}
+
+int job_network_links(struct job_network *n, struct wire_links *out)
 {
     if (!n->closed || n->congestion == NULL)
         return 0;
+    if (!n->rows_made && (make_link_rows(n) != 0 || make_interface_rows(n) != 0))
+        return 0;
+    n->rows_made = 1;
     *out = (struct wire_links){
         .window = n->window,
         .links = n->link_rows,
@@ -286,7 +352,7 @@ static int is_one_of(const uint32_t *ranks, size_t count, uint64_t rank)
 }
 
 /* Is the link loaded by one of them? */
-static int loads(const struct job_network *n, uint64_t link, const uint32_t *ranks, size_t count)
+static int loads(const struct job_network *n, uint32_t link, const uint32_t *ranks, size_t count)
 {
     for (size_t i = 0; i < n->route_rows_count; i++) {
         const struct wire_link_route_row *r = &n->route_rows[i];
@@ -297,17 +363,17 @@ static int loads(const struct job_network *n, uint64_t link, const uint32_t *ran
     return 0;
 }
 
-static size_t name_link(const struct job_network *n, const struct wire_link_row *l, char *out,
+static size_t name_link(const struct job_network *n, const struct congestion_link *l, char *out,
                         size_t room)
 {
     const struct topology *t = n->graph->topology;
     char from[TOPOLOGY_NAME + 1], to[TOPOLOGY_NAME + 1], latency[32] = "";
-    topology_vertex_name(t, (uint32_t)l->from, from, sizeof(from));
-    topology_vertex_name(t, (uint32_t)l->to, to, sizeof(to));
+    topology_vertex_name(t, l->from, from, sizeof(from));
+    topology_vertex_name(t, l->to, to, sizeof(to));
     if (isfinite(l->latency) && l->latency < 1e6)
         snprintf(latency, sizeof(latency), ", latency %.1fx", l->latency);
     int length = snprintf(out, room, "%s to %s (%s%s)", from, to,
-                          l->state == LINK_CONGESTED ? "congested" : "hot", latency);
+                          l->state == CONGESTION_CONGESTED ? "congested" : "hot", latency);
     return length > 0 ? (size_t)length : 0;
 }
 
@@ -316,10 +382,10 @@ void job_network_hot(const struct job_network *n, const uint32_t *ranks, size_t 
 {
     size_t length = 0, named = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < n->link_rows_count && named < HOT_NAMED; i++) {
-        const struct wire_link_row *l = &n->link_rows[i];
+    for (size_t i = 0; i < n->hot_count && named < HOT_NAMED; i++) {
+        const struct congestion_link *l = &n->links[n->hot[i]];
         char name[256];
-        if (l->state < LINK_HOT || !loads(n, l->link, ranks, count))
+        if (!loads(n, l->link, ranks, count))
             continue;
         size_t more = name_link(n, l, name, sizeof(name));
         if (length + more + 3 > room)

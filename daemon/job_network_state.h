@@ -62,8 +62,11 @@ struct job_network {
     size_t pair_count, pair_room;
     uint64_t bytes, unplaced;
     double hop_bytes;
-    struct congestion_link *links; /**< congestion_links() */
+    struct congestion_link *links; /**< those that are told, by number */
     size_t link_count, link_room;
+    uint32_t hot[JOB_NETWORK_HOT]; /**< positions in `links`, largest first */
+    size_t hot_count;
+    int rows_made;                   /**< of links and interfaces: made when they are asked for */
     struct wire_link_row *link_rows; /**< largest first */
     size_t link_rows_count, link_rows_room;
     struct wire_link_route_row *route_rows;
@@ -105,7 +108,8 @@ int job_network_add_pairs(struct job_network *n, const struct job_network_window
 /** Tell the congestion what counters say. @return 0 or -ENOMEM */
 int job_network_measure(struct job_network *n);
 
-/** Rows of links, routes and interfaces. @return 0 or -ENOMEM */
+/** What is told of the window: rows of links and interfaces are made when they are asked for, since often nobody
+ *  does. @return 0 or -ENOMEM */
 int job_network_rows(struct job_network *n, const struct job_network_window *window);
 
 /** Links of an interface. */

@@ -334,6 +334,7 @@ static void note_speeds(struct job_network *n)
 int job_network_close(struct job_network *n, const struct job_network_window *w,
                       struct counter_rows *counters)
 {
+    n->rows_made = 0; /* they name interfaces of the window before */
     counter_rows_finish(&n->counters);
     n->counters = *counters;
     *counters = (struct counter_rows){0};
