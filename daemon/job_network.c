@@ -64,8 +64,10 @@ static int add_node(struct job_network *n, uint32_t node, const char *host)
     if (array_fit_zero(&n->nodes, sizeof(*n->nodes), &n->node_room, (uint64_t)node + 1) != 0)
         return -ENOMEM;
     for (; n->node_count <= node; n->node_count++)
-        n->nodes[n->node_count] = (struct network_node){
-            .lowest = TOPOLOGY_NONE, .vertex = TOPOLOGY_NONE, .uplink = TOPOLOGY_NONE};
+        n->nodes[n->node_count] = (struct network_node){.lowest = TOPOLOGY_NONE,
+                                                        .vertex = TOPOLOGY_NONE,
+                                                        .uplink = TOPOLOGY_NONE,
+                                                        .downlink = TOPOLOGY_NONE};
     if (n->nodes[node].host[0] == '\0')
         snprintf(n->nodes[node].host, sizeof(n->nodes[node].host), "%s",
                  host[0] == '\0' ? "?" : host);
@@ -307,9 +309,10 @@ static void take_seats(struct job_network *n, const struct tree_input *in)
     uint32_t top = topology_vertices(t) - 1; /* the switch */
     for (uint32_t i = 0; i < n->node_count; i++) {
         struct network_node *node = &n->nodes[i];
-        node->vertex = node->host[0] == '\0' ? TOPOLOGY_NONE : in->hosts[in->host_of[i]].vertex;
-        node->uplink =
-            node->host[0] == '\0' ? TOPOLOGY_NONE : topology_link_between(t, node->vertex, top);
+        int is_known = node->host[0] != '\0';
+        node->vertex = is_known ? in->hosts[in->host_of[i]].vertex : TOPOLOGY_NONE;
+        node->uplink = is_known ? topology_link_between(t, node->vertex, top) : TOPOLOGY_NONE;
+        node->downlink = is_known ? topology_link_between(t, top, node->vertex) : TOPOLOGY_NONE;
     }
     for (uint32_t i = 0; i < in->rank_count; i++) {
         uint32_t rank = in->rank_of[i];

@@ -13,9 +13,10 @@ struct network_node {
     char host[65]; /**< "": none of its ranks is known */
     uint32_t lowest;
     uint32_t vertex; /**< TOPOLOGY_NONE: not in the network */
-    uint32_t uplink; /**< in the tree of what agents tell: its link to the switch */
-    double speed;    /**< bytes a second of its interfaces of the fastest medium; 0: not known */
-    int missed;      /**< it was told that the network does not have it */
+    uint32_t uplink,
+        downlink; /**< in the tree of what agents tell: its links to and from the switch */
+    double speed; /**< bytes a second of its interfaces of the fastest medium; 0: not known */
+    int missed;   /**< it was told that the network does not have it */
 };
 
 struct network_rank {

@@ -246,7 +246,7 @@ void job_network_interface(const struct job_network *n, const struct counter *c,
         topology_interface(n->graph->topology, node->vertex, c->name, link_out, link_in);
     } else if (is_fastest(&n->counters, c)) {
         *link_out = node->uplink;
-        *link_in = topology_reverse(n->graph->topology, node->uplink);
+        *link_in = node->downlink;
     }
 }
 
