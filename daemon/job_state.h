@@ -1,5 +1,5 @@
-/* The inside of a job, shared by job.c (what is known), job_windows.c (windows) and job_messages.c
- * (messages for the outside). */
+/* The inside of a job, shared by job.c (what is known), job_reports.c (what agents report of
+ * windows), job_windows.c (windows) and job_messages.c (messages for the outside). */
 #ifndef HOLTER_DAEMON_JOB_STATE_H
 #define HOLTER_DAEMON_JOB_STATE_H
 
@@ -134,6 +134,17 @@ struct job {
     size_t maps_room;
     struct sum_result result, judged_ranks, judged_pairs, judged_calls;
 };
+
+/** Say why a message is not taken. @return code */
+int job_refuse(struct job_fault *fault, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/** An agent, which may be new. @return NULL without memory */
+struct job_instance *job_instance_of(struct job *job, uint64_t instance);
+/** The node of an agent. An agent that reports a rank of a node known already, on the same host, has
+ *  taken over from the agent that reported it before. Two nodes of one name (containers) stay two.
+ *  @param place  of one of its ranks; KEY_NONE: none is known @return NULL without memory */
+struct job_node *job_node_of(struct job *job, uint64_t instance, const char *host, uint32_t place);
+void job_node_heard(struct job *job, struct job_node *node, uint64_t now_ns);
 
 void job_windows_finish(struct job *job);
 /** Keep what hangs are told by. @return 0 or -ENOMEM */

@@ -1,0 +1,228 @@
+/* Windows as agents report them: checked, and taken in. */
+#include "daemon/job_state.h"
+
+#include "daemon/analysis/array.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- checking ------------------------------------------------------------ */
+
+static int check_window(const struct job *job, const struct wire_window *m, struct job_fault *fault)
+{
+    uint64_t world = job->world != 0 ? job->world : JOB_MOST_RANKS, end;
+    if (m->length_ns == 0 || __builtin_mul_overflow(m->window + 1, m->length_ns, &end) ||
+        m->window + 1 == 0 || end > INT64_MAX)
+        return job_refuse(fault, -HOLTER_ERANGE,
+                          "window %" PRIu64 " of %" PRIu64 " ns ends outside of time", m->window,
+                          m->length_ns);
+    uint64_t comms = m->comms_count == 0 ? 1 : m->comms_count;
+    uint64_t regions = m->regions_count == 0 ? 1 : m->regions_count;
+    for (uint64_t i = 0; i < m->ranks_count; i++) {
+        if (m->ranks[i].rank >= world)
+            return job_refuse(fault, -HOLTER_ERANGE,
+                              "window.ranks[%" PRIu64 "].rank is %" PRIu64 " of %" PRIu64, i,
+                              m->ranks[i].rank, world);
+    }
+    for (uint64_t i = 0; i < m->pairs_count; i++) {
+        const struct wire_pair_row *p = &m->pairs[i];
+        if (p->source >= world || p->destination < -1 || p->destination >= (int64_t)world ||
+            p->comm >= comms || p->region >= regions || p->size_class > 1023)
+            return job_refuse(fault, -HOLTER_ERANGE,
+                              "window.pairs[%" PRIu64 "] names rank %" PRIu64 " or %" PRId64
+                              ", communicator %" PRIu64 " or region %" PRIu64 " that is not there",
+                              i, p->source, p->destination, p->comm, p->region);
+    }
+    for (uint64_t i = 0; i < m->calls_count; i++) {
+        const struct wire_call_row *c = &m->calls[i];
+        if (c->rank >= world || c->comm >= comms || c->region >= regions || c->call > UINT16_MAX)
+            return job_refuse(fault, -HOLTER_ERANGE,
+                              "window.calls[%" PRIu64 "] names rank %" PRIu64
+                              ", communicator %" PRIu64 " or region %" PRIu64 " that is not there",
+                              i, c->rank, c->comm, c->region);
+    }
+    if (latency_rows_check(m, world, fault->text, sizeof(fault->text)) != 0 ||
+        burst_rows_check(m, world, fault->text, sizeof(fault->text)) != 0)
+        return -HOLTER_ERANGE;
+    if (job->node_count >= JOB_MOST_NODES)
+        return job_refuse(fault, -HOLTER_ELIMIT, "the job has %u nodes already", job->node_count);
+    return 0;
+}
+
+/* ---- taking in ------------------------------------------------------------ */
+
+/* Numbers that the run gave to the communicators and regions that a message names by position. */
+static int map_names(struct job *job, const struct wire_window *m, uint32_t **comm,
+                     uint32_t **region)
+{
+    size_t comms = m->comms_count == 0 ? 1 : m->comms_count;
+    size_t regions = m->regions_count == 0 ? 1 : m->regions_count;
+    if (array_fit(&job->maps, sizeof(*job->maps), &job->maps_room, comms + regions) != 0)
+        return -ENOMEM;
+    *comm = job->maps;
+    *region = job->maps + comms;
+    **comm = **region = 0;
+    for (size_t i = 0; i < m->comms_count; i++) {
+        const struct wire_comm_row *c = &m->comms[i];
+        struct comm_row row = {
+            .id = c->id, .parent = c->parent, .size = c->size, .remote_size = c->remote_size};
+        if (c->name != NULL)
+            memcpy(row.name, c->name, strnlen(c->name, sizeof(row.name) - 1));
+        int64_t number = run_sum_comm(job->run, &row);
+        if (number < 0)
+            return -ENOMEM;
+        (*comm)[i] = (uint32_t)number;
+    }
+    for (size_t i = 0; i < m->regions_count; i++) {
+        const char *name = i == 0 || m->regions[i].name == NULL ? "" : m->regions[i].name;
+        int64_t number = run_sum_region(job->run, name);
+        if (number < 0)
+            return -ENOMEM;
+        (*region)[i] = (uint32_t)number;
+    }
+    return 0;
+}
+
+static int make_rows(struct job *job, const struct wire_window *m, struct window_rows *rows)
+{
+    uint32_t *comm, *region;
+    if (map_names(job, m, &comm, &region) != 0 ||
+        array_fit(&job->rank_rows, sizeof(*job->rank_rows), &job->rank_rows_room, m->ranks_count) !=
+            0 ||
+        array_fit(&job->pair_rows, sizeof(*job->pair_rows), &job->pair_rows_room, m->pairs_count) !=
+            0 ||
+        array_fit(&job->call_rows, sizeof(*job->call_rows), &job->call_rows_room, m->calls_count) !=
+            0)
+        return -ENOMEM;
+    for (size_t i = 0; i < m->ranks_count; i++) {
+        const struct wire_rank_row *r = &m->ranks[i];
+        job->rank_rows[i] = (struct rank_row){
+#define X(name) .name = r->name,
+            RANK_SUMS(X)
+#undef X
+                .rank = (uint32_t)r->rank,
+            .in_call = (uint32_t)r->in_call,
+            .in_call_ns = r->in_call_ns,
+            .in_call_comm = r->in_call_comm,
+            .in_call_peer = r->in_call_peer,
+            .threads = r->threads,
+            .process_state = (uint32_t)r->process_state,
+        };
+    }
+    for (size_t i = 0; i < m->pairs_count; i++) {
+        const struct wire_pair_row *p = &m->pairs[i];
+        job->pair_rows[i] = (struct pair_row){
+            (uint32_t)p->source,
+            (int32_t)p->destination,
+            comm[p->comm],
+            region[p->region],
+            (uint32_t)p->size_class,
+            p->messages,
+            p->bytes,
+        };
+    }
+    for (size_t i = 0; i < m->calls_count; i++) {
+        const struct wire_call_row *c = &m->calls[i];
+        job->call_rows[i] = (struct call_row){
+            (uint32_t)c->rank, (uint32_t)c->call, comm[c->comm], region[c->region], c->calls,
+            c->bytes,          c->bytes_in,       c->time_ns,    c->longest_ns,
+        };
+    }
+    *rows = (struct window_rows){job->rank_rows, m->ranks_count, job->pair_rows,
+                                 m->pairs_count, job->call_rows, m->calls_count};
+    return 0;
+}
+
+static void note_node_row(struct job *job, struct job_node *node, const struct wire_window *m)
+{
+    if (m->node_count == 0)
+        return;
+    const struct wire_node_row *row = &m->node[0];
+    /* Counts begin anew with an agent that was started again: only what rises is a loss. */
+    job->lost += row->lost > node->row.lost ? row->lost - node->row.lost : 0;
+    job->windows_dropped += row->windows_dropped > node->row.windows_dropped
+                                ? row->windows_dropped - node->row.windows_dropped
+                                : 0;
+    node->row = *row;
+    node->row.host = node->host;
+}
+
+static void note_window(struct job *job, struct job_node *node, const struct wire_window *m,
+                        uint64_t number)
+{
+    uint64_t start = number * job->options.window_ns;
+    if (start < job->start_ns) {
+        job->start_ns = start;
+        job->job_changed = 1;
+    }
+    if (start + job->options.window_ns > job->end_ns)
+        job->end_ns = start + job->options.window_ns;
+    if (node->first_window > number)
+        node->first_window = number;
+    if (node->last_window < number)
+        node->last_window = number;
+    if ((m->flags & WINDOW_FINAL) != 0 && !node->final) {
+        node->final = 1;
+        job->active -= !node->lost_contact;
+    } else if ((m->flags & WINDOW_FINAL) == 0 && node->final && number == node->last_window) {
+        node->final = 0;
+        job->active += !node->lost_contact;
+    }
+    if (job->state == JOB_LOST) {
+        job->state = JOB_RUNNING;
+        job->job_changed = 1;
+    }
+}
+
+int job_window(struct job *job, uint64_t instance, const struct wire_window *message,
+               uint64_t now_ns, struct job_fault *fault)
+{
+    int code = check_window(job, message, fault);
+    if (code != 0)
+        return code;
+    uint32_t place =
+        message->ranks_count == 0
+            ? KEY_NONE
+            : key_table_find(&job->place_keys, (struct key){.hi = message->ranks[0].rank});
+    struct job_node *node = job_node_of(job, instance, message->host, place);
+    struct window_rows rows;
+    /* Agents keep windows through a restart of the daemon, which may have another window length
+     * since. */
+    uint64_t number = message->length_ns == job->options.window_ns
+                          ? message->window
+                          : message->window * message->length_ns / job->options.window_ns;
+    struct open_window *window = node == NULL ? NULL : job_window_for(job, number, now_ns);
+    if (window == NULL || make_rows(job, message, &rows) != 0)
+        return job_refuse(fault, -ENOMEM, "no memory for a window");
+    code = job_phases_prepare(job->phases, &window->bursts, message, job->node_count, job->world);
+    if (code != 0)
+        return job_refuse(fault, code == -EOVERFLOW ? -HOLTER_ELIMIT : code,
+                          "window of %" PRIu64 " bursts: %s", message->bursts_count,
+                          holter_strerror(code));
+    if (counter_rows_prepare(&window->counters, message) != 0)
+        return job_refuse(fault, -ENOMEM, "no memory for the counters of a window");
+    struct job_instance *agent = job_instance_of(job, instance);
+    code = job_latency_take(job->latency, &window->latency, message, agent->node, number,
+                            fault->text, sizeof(fault->text));
+    if (code != 0)
+        return code;
+    code = open_window_watch(window, message);
+    code = code != 0 ? code : open_window_report(window, agent->node);
+    code = code != 0 ? code : window_sum_update(window->sum, &rows, &node->hints);
+    if (code != 0)
+        return job_refuse(fault, code == -ERANGE ? -HOLTER_ELIMIT : code,
+                          "window of %" PRIu64 " pairs: %s", message->pairs_count,
+                          holter_strerror(code));
+    job_phases_take(job->phases, &window->bursts, message);
+    counter_rows_take(&window->counters, message, agent->node);
+    window->flags |= message->flags;
+    job->late += (uint64_t)window->late;
+    job_node_heard(job, node, now_ns);
+    note_window(job, node, message, number);
+    note_node_row(job, node, message);
+    job_note_deaths(job, message, agent->node, now_ns);
+    agent->last_seq = message->seq > agent->last_seq ? message->seq : agent->last_seq;
+    return 0;
+}
