@@ -20,7 +20,6 @@ struct work {
     size_t peer_length;
     struct front *front;
     struct picture *picture; /* owned; NULL: done, the queue is being answered */
-    int held;                /* something else is being made */
     uint64_t id;             /* of its request */
     char job[65];
     struct job *of; /* only compared: it may be gone */
@@ -88,23 +87,19 @@ void answers_destroy(struct answers *a)
     uv_close((uv_handle_t *)&a->idle, on_closed);
 }
 
-static struct work *work_by_id(const struct answers *a, const uint8_t *id, size_t length)
-{
-    struct work *w = a->list;
-    while (w != NULL && (w->peer_length != length || memcmp(w->peer, id, length) != 0))
-        w = w->next;
-    return w;
-}
-
 static struct work *work_of(const struct answers *a, const struct peer *peer)
 {
-    return work_by_id(a, peer->id, peer->id_length);
+    struct work *w = a->list;
+    while (w != NULL &&
+           (w->peer_length != peer->id_length || memcmp(w->peer, peer->id, peer->id_length) != 0))
+        w = w->next;
+    return w;
 }
 
 int answers_wait(const struct answers *a, const struct peer *peer)
 {
     const struct work *w = work_of(a, peer);
-    return w != NULL && (w->picture != NULL || w->held);
+    return w != NULL && w->picture != NULL;
 }
 
 static struct work *add_work(struct answers *a, struct front *front, const struct peer *peer)
@@ -175,25 +170,6 @@ int answers_queue(struct answers *a, const struct peer *peer, const struct wire_
     return 0;
 }
 
-int answers_hold(struct answers *a, struct front *front, const struct peer *peer)
-{
-    struct work *w = work_of(a, peer);
-    w = w != NULL ? w : add_work(a, front, peer);
-    if (w == NULL)
-        return -ENOMEM;
-    w->held = 1;
-    return 0;
-}
-
-void answers_release(struct answers *a, const uint8_t *peer, size_t length)
-{
-    struct work *w = work_by_id(a, peer, length);
-    if (w == NULL)
-        return;
-    w->held = 0; /* its queue is answered in a turn of its own */
-    uv_idle_start(&a->idle, on_idle);
-}
-
 /* ---- turns ----------------------------------------------------------------------- */
 
 struct telling {
@@ -228,7 +204,7 @@ static int step(struct answers *a, struct work *w, struct peer *peer)
 /* What was asked meanwhile, up to the next picture. */
 static void answer_queued(struct answers *a, struct work *w, struct peer *peer)
 {
-    while (w->picture == NULL && !w->held && w->queue != NULL) {
+    while (w->picture == NULL && w->queue != NULL) {
         struct asked *asked = w->queue;
         w->queue = asked->next;
         w->end = w->queue == NULL ? &w->queue : w->end;
@@ -238,43 +214,25 @@ static void answer_queued(struct answers *a, struct work *w, struct peer *peer)
     }
 }
 
-/* Put the first one behind the others. */
-static void turn(struct answers *a)
-{
-    struct work *w = a->list, **end = &a->list;
-    a->list = w->next;
-    w->next = NULL;
-    while (*end != NULL)
-        end = &(*end)->next;
-    *end = w;
-}
-
-/* @return nonzero when one of them has something to do */
-static int bring_forward(struct answers *a)
-{
-    size_t count = 0;
-    for (const struct work *w = a->list; w != NULL; w = w->next)
-        count++;
-    while (count > 0 && a->list->held && count-- > 0)
-        turn(a);
-    return count > 0;
-}
-
 static void on_idle(uv_idle_t *idle)
 {
     struct answers *a = idle->data;
-    if (!bring_forward(a)) {
-        uv_idle_stop(&a->idle);
-        return;
-    }
     struct work *w = a->list;
-    struct peer *peer = front_peer(w->front, w->peer, w->peer_length);
-    if (peer != NULL && (w->picture == NULL || !step(a, w, peer)))
+    struct peer *peer = w == NULL ? NULL : front_peer(w->front, w->peer, w->peer_length);
+    if (peer != NULL && !step(a, w, peer))
         answer_queued(a, w, peer);
-    if (peer == NULL || (w->picture == NULL && !w->held)) {
+    if (w != NULL) {
         a->list = w->next;
-        work_destroy(w);
-    } else { /* the others' turn */
-        turn(a);
+        w->next = NULL;
     }
+    if (w != NULL && (peer == NULL || w->picture == NULL)) {
+        work_destroy(w);
+    } else if (w != NULL) { /* the others' turn */
+        struct work **end = &a->list;
+        while (*end != NULL)
+            end = &(*end)->next;
+        *end = w;
+    }
+    if (a->list == NULL)
+        uv_idle_stop(&a->idle);
 }

@@ -1,8 +1,6 @@
 /* Answers that take long: pictures, made in steps by an idle handle of the loop, one step a turn, for one
  * client after the other; and behind each what its client has asked meanwhile, in order.
  *
- * A client can also be held while something else is being made for it (searches.h).
- *
  * A client that leaves drops its work. At most ANSWERS_QUEUED requests of a client wait. */
 #ifndef HOLTER_DAEMON_ANSWERS_H
 #define HOLTER_DAEMON_ANSWERS_H
@@ -31,13 +29,7 @@ void answers_destroy(struct answers *answers);
 int answers_make(struct answers *answers, struct front *front, const struct peer *peer, uint64_t id,
                  struct job *job, struct picture *picture);
 
-/** Let what this peer asks wait until it is released; it has nothing under way. @return 0 or -ENOMEM */
-int answers_hold(struct answers *answers, struct front *front, const struct peer *peer);
-
-/** Answer what has waited. The peer may have left. */
-void answers_release(struct answers *answers, const uint8_t *peer, size_t length);
-
-/** Is a picture for this peer under way, or is it held? */
+/** Is a picture for this peer under way? */
 int answers_wait(const struct answers *answers, const struct peer *peer);
 
 /** Put a request behind it. @param request  copied @return 0, -HOLTER_EFULL or -ENOMEM */

@@ -44,12 +44,6 @@ static const enum wire_type topics[] = {
 static void answer(void *user, struct front *front, struct peer *peer,
                    const struct wire_request *request);
 
-static void on_searched(void *user, const uint8_t *peer, size_t length)
-{
-    const struct control *c = user;
-    answers_release(c->answers, peer, length);
-}
-
 int control_create(struct control **out, uv_loop_t *loop, const struct control_options *options)
 {
     struct control *c = calloc(1, sizeof(*c));
@@ -62,7 +56,7 @@ int control_create(struct control **out, uv_loop_t *loop, const struct control_o
     if (code == 0)
         code = answers_create(&c->answers, loop, options->jobs, c, answer);
     if (code == 0)
-        code = searches_create(&c->searches, loop, c, on_searched);
+        code = searches_create(&c->searches, loop);
     if (code != 0) {
         control_destroy(c);
         return code;
@@ -242,14 +236,25 @@ static void answer_search(struct control *c, struct front *front, struct peer *p
         code = -HOLTER_ENOJOB;
     } else if (code == 0) {
         code = searches_begin(c->searches, front, peer, request->id, job, &ask);
-        if (code == 0)
-            answers_hold(c->answers, front, peer); /* without memory answers may come earlier */
         snprintf(why, sizeof(why), "%s",
                  code == -HOLTER_EFULL ? "4 searches are under way: ask again when one is done"
                                        : holter_strerror(code));
     }
     if (code != 0)
         reply(front, peer, request->id, code, why, 0);
+}
+
+static void answer_cancel(struct control *c, struct front *front, struct peer *peer,
+                          const struct wire_request *request)
+{
+    const char *which = request->argument != NULL ? request->argument : "";
+    int reroute = strcmp(which, "reroute") == 0;
+    if (!reroute && strcmp(which, "remap") != 0) {
+        reply(front, peer, request->id, -HOLTER_EUSAGE, "remap or reroute is wanted", 0);
+        return;
+    }
+    searches_end(c->searches, peer, reroute, "given up"); /* it may just have been answered */
+    reply(front, peer, request->id, 0, "", 0);
 }
 
 /* ---- stop ---------------------------------------------------------------- */
@@ -300,11 +305,14 @@ static void answer(void *user, struct front *front, struct peer *peer,
         answer_commgram(c, front, peer, request);
     } else if (strcmp(request->op, "remap") == 0 || strcmp(request->op, "reroute") == 0) {
         answer_search(c, front, peer, request, request->op[2] == 'r');
+    } else if (strcmp(request->op, "cancel") == 0) {
+        answer_cancel(c, front, peer, request);
     } else {
-        char text[128];
+        char text[160];
         snprintf(
             text, sizeof(text),
-            "unknown operation '%.32s': jobs, status, snapshot, commgram, remap, reroute, stop",
+            "unknown operation '%.32s': jobs, status, snapshot, commgram, remap, reroute, cancel, "
+            "stop",
             request->op);
         reply(front, peer, request->id, -HOLTER_EUSAGE, text, 0);
     }

@@ -1,8 +1,8 @@
-/* Answers to clients: jobs, status, snapshot, commgram, remap, reroute, stop.
+/* Answers to clients: jobs, status, snapshot, commgram, remap, reroute, cancel, stop.
  *
  * A picture of the CommGram takes long: it is made in steps, one a turn of the loop, and what its client
- * asks meanwhile waits behind it, so that answers come in the order of requests. So it does behind a search for a
- * better mapping or better routes, which is made in a process of its own. */
+ * asks meanwhile waits behind it, so that answers come in the order of requests. Searches for better mappings and
+ * better routes are made in processes of their own, and answered out of that order. */
 #ifndef HOLTER_DAEMON_CONTROL_H
 #define HOLTER_DAEMON_CONTROL_H
 

@@ -28,6 +28,7 @@ struct one {
     uint8_t peer[PEER_ID_BYTES];
     size_t peer_length;
     uint64_t id;
+    int reroute;
     uint8_t *bytes; /* owned: what came of messages that are not whole yet */
     size_t length, room;
     int answered;
@@ -37,14 +38,11 @@ struct one {
 struct searches {
     uv_timer_t look;
     uv_loop_t *loop;
-    void *user;
-    void (*done)(void *user, const uint8_t *peer, size_t length);
     struct one *list;
     unsigned count;
 };
 
-int searches_create(struct searches **out, uv_loop_t *loop, void *user,
-                    void (*done)(void *user, const uint8_t *peer, size_t length))
+int searches_create(struct searches **out, uv_loop_t *loop)
 {
     struct searches *s = calloc(1, sizeof(*s));
     int code = s == NULL ? -ENOMEM : uv_timer_init(loop, &s->look);
@@ -54,8 +52,6 @@ int searches_create(struct searches **out, uv_loop_t *loop, void *user,
     }
     s->look.data = s;
     s->loop = loop;
-    s->user = user;
-    s->done = done;
     *out = s;
     return 0;
 }
@@ -90,22 +86,23 @@ static void end(struct one *one)
     uv_close((uv_handle_t *)&one->pipe, on_one_closed);
 }
 
-static void finish(struct one *one)
+/* @param why  told when it was not answered */
+static void finish(struct one *one, int code, const char *why)
 {
-    struct searches *s = one->all;
     struct peer *peer = front_peer(one->front, one->peer, one->peer_length);
-    uint8_t id[PEER_ID_BYTES];
-    size_t length = one->peer_length;
     if (!one->answered && peer != NULL) {
-        log_warn("a search ended before it was answered");
-        const struct wire_reply reply = {.id = one->id,
-                                         .code = -HOLTER_EINTERNAL,
-                                         .text = "the search ended before it was done"};
+        const struct wire_reply reply = {.id = one->id, .code = code, .text = why};
         front_send(one->front, peer, WIRE_TYPE_REPLY, &reply);
     }
-    memcpy(id, one->peer, length);
     end(one);
-    s->done(s->user, id, length);
+}
+
+/* Its process has ended, or its client has left. */
+static void finish_ended(struct one *one)
+{
+    if (!one->answered && front_peer(one->front, one->peer, one->peer_length) != NULL)
+        log_warn("a search ended before it was answered");
+    finish(one, -HOLTER_EINTERNAL, "the search ended before it was done");
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -128,7 +125,7 @@ static void on_look(uv_timer_t *timer)
     for (struct one *one = s->list, *next; one != NULL; one = next) {
         next = one->next;
         if (front_peer(one->front, one->peer, one->peer_length) == NULL)
-            finish(one);
+            finish_ended(one);
     }
 }
 
@@ -194,7 +191,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     if (count > 0)
         one->length += (size_t)count;
     if (count < 0 || take(one))
-        finish(one);
+        finish_ended(one);
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
@@ -247,9 +244,22 @@ static int start(struct one *one, struct job *job, const struct network_ask *ask
     return code;
 }
 
+int searches_end(struct searches *s, const struct peer *peer, int reroute, const char *why)
+{
+    for (struct one *one = s->list; one != NULL; one = one->next) {
+        if (one->reroute != reroute || one->peer_length != peer->id_length ||
+            memcmp(one->peer, peer->id, peer->id_length) != 0)
+            continue;
+        finish(one, -ECANCELED, why);
+        return 0;
+    }
+    return -HOLTER_EEMPTY;
+}
+
 int searches_begin(struct searches *s, struct front *front, const struct peer *peer, uint64_t id,
                    struct job *job, struct network_ask *ask)
 {
+    searches_end(s, peer, ask->reroute, "another was asked for");
     struct one *one = s->count >= SEARCHES_MOST ? NULL : calloc(1, sizeof(*one));
     int code = s->count >= SEARCHES_MOST ? -HOLTER_EFULL : one == NULL ? -ENOMEM : 0;
     if (code == 0) {
@@ -265,6 +275,7 @@ int searches_begin(struct searches *s, struct front *front, const struct peer *p
     memcpy(one->peer, peer->id, peer->id_length);
     one->peer_length = peer->id_length;
     one->id = id;
+    one->reroute = ask->reroute;
     code = start(one, job, ask);
     network_ask_finish(ask);
     if (code != 0) {

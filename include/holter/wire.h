@@ -629,7 +629,8 @@ enum wire_degraded {
 /* ---- clients and daemon -------------------------------------------------- */
 
 /** A client asks. Answers to one request come together, in the order of the requests, ended by a
- *  reply. op:
+ *  reply; but for "remap" and "reroute": what is asked behind them is answered at once, between
+ *  their answers and before, and each has a type of answer of its own. op:
  *    "status"    one status message
  *    "jobs"      the job message of every job known, the newest last
  *    "snapshot"  messages of the topics asked for with the current state of one job
@@ -642,11 +643,14 @@ enum wire_degraded {
  *                start. argument: objective=hop-bytes|max-link|inter-node (default hop-bytes),
  *                time=SECONDS (of work on one core, 0.1 to 600, default 2), seed=N (default 1),
  *                ranks=LIST (only these move; default: all), from=WINDOW to=WINDOW, messages=1
- *                (inter-node: count messages instead of bytes). What the client asks meanwhile waits:
- *                ask on a connection of its own
+ *                (inter-node: count messages instead of bytes). A client has one at a time: another
+ *                ends it, with the reply -ECANCELED before the first answer of the other
  *    "reroute"   routes messages: better routes. argument: routes=SRC-DST,... (vertices) or link=N
  *                (all that cross it) or top=K (the K whose heaviest link is most loaded, default
- *                100); first=length|load (Eq. 1 or 2 of 000, default load), delta=HOPS (default 0)
+ *                100); first=length|load (Eq. 1 or 2 of 000, default load), delta=HOPS (default 0).
+ *                One at a time, as remap
+ *    "cancel"    only a reply; ends the client's own search (argument: remap or reroute), which is
+ *                replied to with -ECANCELED unless it has been answered
  *    "stop"      operators: the daemon ends; only a reply */
 #define WIRE_REQUEST(FIELD)                                                                        \
     FIELD(1, U64, id, WIRE_ANY, REQUIRED, "number that the answers repeat")                        \

@@ -288,7 +288,7 @@ static void ranks_that_are_not_asked_for_stay(void **state)
     stop(pid);
 }
 
-static void what_is_asked_meanwhile_is_answered_behind_it(void **state)
+static void what_is_asked_meanwhile_is_answered_at_once(void **state)
 {
     (void)state;
     struct peer p, other;
@@ -297,22 +297,58 @@ static void what_is_asked_meanwhile_is_answered_behind_it(void **state)
     per_host = 1;
     come(&p, "viewer", 0);
     come(&other, "viewer", 0);
-    ask(&p, 1, "remap", "time=1.5 objective=max-link");
+    ask(&p, 1, "remap", "time=600 objective=max-link");
     ask(&p, 2, "status", "");
-    ask(&p, 3, "remap", "time=0.1");
-    ask(&p, 4, "status", "");
-    ask(&other, 7, "status", ""); /* is not held up */
+    ask(&p, 3, "commgram", "");
+    ask(&p, 4, "reroute", "top=5");
+    ask(&p, 5, "snapshot", "");
+    ask(&other, 7, "status", "");
     assert_int_equal(await_reply(&other)->id, 7);
-    await_mapping(&p);
+    unsigned answered = 0;
+    while (answered != (1u << 2 | 1u << 3 | 1u << 4 | 1u << 5)) {
+        const struct wire_reply *reply = await_reply(&p);
+        assert_int_equal(reply->code, 0);
+        assert_in_range(reply->id, 2, 5);
+        answered |= 1u << reply->id;
+    }
+    ask(&p, 6, "cancel", "reroute"); /* is over: nothing happens */
+    assert_int_equal(await_reply(&p)->id, 6);
+    assert_int_equal(p.message.reply.code, 0);
+    ask(&p, 7, "cancel", "remap");
     assert_int_equal(await_reply(&p)->id, 1);
-    assert_int_equal(receive(&p)->type, WIRE_TYPE_STATUS);
-    assert_int_equal(await_reply(&p)->id, 2);
-    await_mapping(&p);
-    assert_int_equal(await_reply(&p)->id, 3);
-    assert_int_equal(receive(&p)->type, WIRE_TYPE_STATUS);
-    assert_int_equal(await_reply(&p)->id, 4);
+    assert_int_equal(p.message.reply.code, -ECANCELED);
+    assert_int_equal(await_reply(&p)->id, 7);
+    assert_int_equal(p.message.reply.code, 0);
     hang_up(&p);
     hang_up(&other);
+    stop(pid);
+}
+
+static void another_ends_the_one_before(void **state)
+{
+    (void)state;
+    struct peer p;
+    per_host = MOST;
+    pid_t pid = run_job("torus:8,8");
+    per_host = 1;
+    come(&p, "viewer", 0);
+    for (unsigned i = 1; i < 7; i++) { /* more than may be under way */
+        ask(&p, i, "remap", "time=600 objective=max-link");
+        if (i > 1) {
+            assert_int_equal(await_reply(&p)->id, i - 1);
+            assert_int_equal(p.message.reply.code, -ECANCELED);
+        }
+        assert_int_equal(receive(&p)->type, WIRE_TYPE_MAPPING);
+        assert_true(p.message.mapping.progress < 1);
+    }
+    ask(&p, 7, "remap", "objective=wrong"); /* is none, and ends none */
+    assert_int_equal(await_reply(&p)->id, 7);
+    ask(&p, 8, "remap", "time=0.1");
+    assert_int_equal(await_reply(&p)->id, 6);
+    await_mapping(&p);
+    assert_int_equal(await_reply(&p)->id, 8);
+    assert_int_equal(p.message.reply.code, 0);
+    hang_up(&p);
     stop(pid);
 }
 
@@ -422,7 +458,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         WITH_DIRECTORY(a_mapping_that_is_better_comes_with_its_gain),
         WITH_DIRECTORY(ranks_that_are_not_asked_for_stay),
-        WITH_DIRECTORY(what_is_asked_meanwhile_is_answered_behind_it),
+        WITH_DIRECTORY(what_is_asked_meanwhile_is_answered_at_once),
+        WITH_DIRECTORY(another_ends_the_one_before),
         WITH_DIRECTORY(more_than_four_are_told_to_wait_and_who_leaves_makes_room),
         WITH_DIRECTORY(better_routes_come_with_their_vertices),
         WITH_DIRECTORY(wrong_words_are_named),

@@ -32,6 +32,7 @@ struct bed {
     zmq_msg_t asker;    /* of the search that goes on */
     uint64_t search;    /* its id; 0: none does */
     unsigned statuses;
+    unsigned cancels;
 };
 
 static void answer(struct bed *bed, zmq_msg_t *identity, const struct wire_request *request)
@@ -60,6 +61,11 @@ static void answer(struct bed *bed, zmq_msg_t *identity, const struct wire_reque
         zmq_msg_copy(&bed->asker, identity);
         bed->search = request->id;
         return;
+    } else if (!strcmp(request->op, "cancel")) {
+        const struct wire_reply ended = {.id = bed->search, .code = -ECANCELED, .text = "given up"};
+        bed->cancels++;
+        assert_string_equal(request->argument, "remap");
+        fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_REPLY, &ended);
     } else if (!strcmp(request->op, "reroute")) {
         reply.code = -HOLTER_EUSAGE;
         reply.text = "no such link";
@@ -276,13 +282,18 @@ static void a_search_that_was_given_up_leaves_nothing(void **state)
     begin_search(bed);
     connection_give_up(bed->connection, SUGGEST_MAPPING);
     suggestion_clear(s);
-    end_search(bed, 0);
+    end_search(bed, 0); /* it crosses what ends it */
     unsigned statuses = bed->statuses;
     for (uint64_t ms = 10000; bed->statuses < statuses + 3; ms += 5000) {
         fake_daemon_serve(&bed->daemon, take_front, bed);
         connection_pump(bed->connection, bed->model, ms, 10);
     }
     assert_true(!s->ready && !s->waiting && !s->error);
+    assert_int_equal(bed->cancels, 1);
+    begin_search(bed);
+    end_search(bed, 0);
+    UNTIL(bed, !s->waiting);
+    assert_true(s->ready);
 }
 
 static void where_no_job_runs_the_last_is_shown(void **state)

@@ -19,6 +19,9 @@ enum {
     REFRESH_MS = 5000,   /* at most so often the whole state again, after frames were missed */
 };
 
+/* What asks for them. */
+static const char *const operations[SUGGESTIONS] = {"remap", "reroute"};
+
 struct connection {
     struct client *client;
     struct ssh_tunnel *tunnel;
@@ -221,9 +224,8 @@ int connection_picture(struct connection *c, struct model *model,
 int connection_suggest(struct connection *c, struct model *model, enum suggestion_kind kind,
                        const char *objective, const char *argument)
 {
-    static const char *const ops[SUGGESTIONS] = {"remap", "reroute"};
     int64_t id = client_state(c->client) == CLIENT_CONNECTED
-                     ? client_ask(c->client, ops[kind], model->job, NULL, argument)
+                     ? client_ask(c->client, operations[kind], model->job, NULL, argument)
                      : -HOLTER_EUNREACHABLE;
     network_asked(&model->network, kind, objective);
     model->version++;
@@ -237,13 +239,16 @@ int connection_suggest(struct connection *c, struct model *model, enum suggestio
 
 void connection_give_up(struct connection *c, enum suggestion_kind kind)
 {
+    if (c->open_suggestion[kind] && client_state(c->client) == CLIENT_CONNECTED)
+        client_ask(c->client, "cancel", NULL, NULL, operations[kind]);
     c->open_suggestion[kind] = 0;
 }
 
 int connection_follow(struct connection *c, const char *job)
 {
     c->open_picture = 0;
-    memset(c->open_suggestion, 0, sizeof c->open_suggestion);
+    for (int k = 0; k < SUGGESTIONS; k++)
+        connection_give_up(c, (enum suggestion_kind)k);
     c->chosen = 1;
     return client_follow(c->client, job, NULL);
 }

@@ -42,7 +42,7 @@ int connection_picture(struct connection *connection, struct model *model,
 int connection_suggest(struct connection *connection, struct model *model,
                        enum suggestion_kind kind, const char *objective, const char *argument);
 
-/** Give up a question; its answers are passed over. */
+/** Give up a question: the daemon is told, and answers that come yet are passed over. */
 void connection_give_up(struct connection *connection, enum suggestion_kind kind);
 
 /** Follow another job from now on. @return 0 or a negative error */
