@@ -34,6 +34,7 @@ enum {
     IDLE_MS = 500,
     PICTURE_MS = 100,         /* to look again whether a picture may be asked for */
     MAPPING_BYTES = 64 << 20, /* longest file of a mapping */
+    SEARCH_MS = 60000,        /* likewise for what is suggested to it */
     ANSWER_MS = 30000,        /* longest wait of a snapshot for its picture */
 };
 
@@ -50,6 +51,9 @@ struct app {
     struct connection *connection;
     uint64_t sums_ms, sums_cost_ms; /* when the sums were last computed, and how long it took */
     int sums_old;                   /* they lag behind the visible time */
+    int selected;                   /* what was to be selected is */
+    int suggested;                  /* bits 1 << enum suggestion_kind: it was asked for */
+    int applied;                    /* likewise: it was shown */
     int span_set;                   /* the span that was asked for is in sight */
     int picture_due;                /* a picture of the CommGram is asked for, or will be */
 };
@@ -122,6 +126,7 @@ static int start(struct app *a, const struct options *o, double scale)
     a->ui.range = o->since_start ? RANGE_START : RANGE_SPAN;
     a->ui.phases = o->phases ? o->phases : a->ui.phases;
     a->ui.communities = o->communities ? o->communities : a->ui.communities;
+    a->ui.objective = (enum remap_objective)o->objective;
     a->ui.unmodelled = o->no_collectives;
     memcpy(a->ui.opened, o->ranks, sizeof a->ui.opened);
     theme_init(&a->theme, o->theme);
@@ -281,6 +286,41 @@ static void ask_suggestion(struct app *a, enum suggestion_kind kind)
     connection_suggest(a->connection, a->model, kind, objective, asked);
 }
 
+/* What the command line selects, once it is there. @return 0, or why it is not */
+static int select_given(struct app *a)
+{
+    struct selection found;
+    int error = a->selected || !a->options->select
+                    ? 0
+                    : ui_select_find(a->model, a->options->select, &found);
+    if (!error && !a->selected && a->options->select)
+        ui_select(&a->ui, found);
+    a->selected = !error;
+    return error;
+}
+
+/* Ask for what the command line wants to be suggested, once it can be; and show it when it has come. */
+static void suggest_given(struct app *a)
+{
+    const struct network *n = &a->model->network;
+    int wanted = a->options->suggest & ~a->suggested;
+    if (wanted && a->selected && n->topology && n->rows_known &&
+        connection_is_current(a->connection)) {
+        compose(a); /* routes of the selection are asked for by name */
+        for (int k = 0; k < SUGGESTIONS; k++)
+            if (wanted & 1 << k)
+                ask_suggestion(a, (enum suggestion_kind)k);
+        a->suggested |= wanted;
+    }
+    for (int k = 0; k < SUGGESTIONS; k++) {
+        if (!a->options->apply || !(a->suggested & ~a->applied & 1 << k) ||
+            !n->suggestions[k].ready)
+            continue;
+        a->applied |= 1 << k; /* once: it is the user's then */
+        a->ui.applied |= 1u << k;
+    }
+}
+
 static void keep_mapping(struct app *a)
 {
     char path[300], why[200] = "";
@@ -345,7 +385,9 @@ static int turn(struct app *a, struct window *window, int *offered)
             offer_jobs(a);
     }
     set_span(a);
+    select_given(a);
     ui_follow_data(&a->ui, a->model, now_ms());
+    suggest_given(a);
     int played = torus_play(&a->ui, a->model, now_ms());
     want_picture(a);
     a->ui.scale = window_scale(window);
@@ -474,6 +516,43 @@ static int await_picture(struct app *a, const volatile sig_atomic_t *stop)
     return due;
 }
 
+/* What is to be selected, and the suggestions of the command line. */
+static int await_suggestions(struct app *a, const volatile sig_atomic_t *stop)
+{
+    uint64_t start_ms = now_ms();
+    int error = select_given(a);
+    if (error) {
+        log_error("--select %s: there is none such", a->options->select);
+        return error;
+    }
+    for (int waiting = a->options->suggest != 0; waiting;) {
+        struct pollfd fd = {.fd = connection_fd(a->connection), .events = POLLIN};
+        ui_follow_data(&a->ui, a->model, now_ms());
+        suggest_given(a);
+        waiting = a->suggested != a->options->suggest;
+        for (int k = 0; k < SUGGESTIONS; k++) {
+            const struct suggestion *s = &a->model->network.suggestions[k];
+            waiting |= s->waiting;
+            if (s->error)
+                log_error("no suggestion: %s", s->error_text);
+            error = s->error ? s->error : error;
+        }
+        error = *stop ? -EINTR : error;
+        if (!error && waiting && now_ms() - start_ms > SEARCH_MS) {
+            error = -HOLTER_ETIMEOUT;
+            log_error("no suggestion: %s",
+                      a->model->network.topology ? holter_strerror(error) : "no network is known");
+        }
+        if (error)
+            return error;
+        if (waiting)
+            poll(&fd, 1, 50);
+        connection_pump(a->connection, a->model, now_ms(), PUMP_MS);
+        note_connection(a);
+    }
+    return 0;
+}
+
 int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
 {
     struct app a;
@@ -499,7 +578,8 @@ int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
     }
     if (!error) {
         set_span(&a);
-        error = await_picture(&a, stop);
+        error = await_suggestions(&a, stop);
+        error = error ? error : await_picture(&a, stop);
     }
     if (!error) {
         ui_follow_data(&a.ui, a.model, now_ms());

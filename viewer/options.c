@@ -40,6 +40,15 @@ const char options_help[] =
     "mapping "
     "of\n"
     "                          lines \"rank node\", nodes numbered row-major; may be repeated\n"
+    "      --select WHAT       rank:N, pair:A-B, or, by names of vertices, link:(0,0)-(0,1), "
+    "route:A-B,\n"
+    "                          vertex:A\n"
+    "      --suggest WHAT      ask for a better mapping, mapping:OBJECTIVE (hop-bytes, max-link or "
+    "inter-node),\n"
+    "                          or routes of what is selected; may be repeated; a snapshot waits "
+    "for "
+    "the result\n"
+    "      --apply             show the network as suggested\n"
     "      --no-collectives    CommGram: without the messages that stand for collectives\n"
     "      --size WxH          size of the window or picture in pixels (default: 1600x900)\n"
     "      --scale N           size of letters and lines, 0.5 to 4 (default: 1)\n"
@@ -66,6 +75,9 @@ enum {
     OPTION_SNAPSHOT,
     OPTION_AFTER,
     OPTION_MAPPING,
+    OPTION_SELECT,
+    OPTION_SUGGEST,
+    OPTION_APPLY,
     OPTION_PHASES,
     OPTION_COMMUNITIES,
     OPTION_FROM,
@@ -92,6 +104,9 @@ static const struct option names[] = {
     {"to", required_argument, NULL, OPTION_TO},
     {"ranks", required_argument, NULL, OPTION_RANKS},
     {"mapping", required_argument, NULL, OPTION_MAPPING},
+    {"select", required_argument, NULL, OPTION_SELECT},
+    {"suggest", required_argument, NULL, OPTION_SUGGEST},
+    {"apply", no_argument, NULL, OPTION_APPLY},
     {"no-collectives", no_argument, NULL, OPTION_NO_COLLECTIVES},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -173,10 +188,52 @@ static int take_commgram(struct options *o, int option, const char *value)
     }
 }
 
+/* "mapping", "mapping:max-link" or "routes". */
+static int suggestion(const char *text, struct options *o)
+{
+    static const char mapping[] = "mapping:";
+    if (!strcmp(text, "routes")) {
+        o->suggest |= 1 << SUGGEST_ROUTES;
+        return 0;
+    }
+    int given = !strncmp(text, mapping, strlen(mapping));
+    if (!given && strcmp(text, "mapping"))
+        return -HOLTER_EUSAGE;
+    o->suggest |= 1 << SUGGEST_MAPPING;
+    o->objective = REMAP_HOP_BYTES;
+    if (!given)
+        return 0;
+    while (o->objective < REMAP_OBJECTIVES &&
+           strcmp(text + strlen(mapping), ui_objective_name((enum remap_objective)o->objective)))
+        o->objective++;
+    return o->objective < REMAP_OBJECTIVES ? 0 : -HOLTER_EUSAGE;
+}
+
+static int take_network(struct options *o, int option, const char *value)
+{
+    switch (option) {
+    case OPTION_MAPPING:
+        if (o->mapping_count == OPTIONS_MAPPINGS)
+            return -HOLTER_EUSAGE;
+        o->mappings[o->mapping_count++] = value;
+        return 0;
+    case OPTION_SELECT:
+        o->select = value;
+        return ui_select_kind(value) == SELECT_NONE ? -HOLTER_EUSAGE : 0;
+    case OPTION_SUGGEST:
+        return suggestion(value, o);
+    default:
+        o->apply = 1;
+        return 0;
+    }
+}
+
 static int take(struct options *o, int option, const char *value)
 {
     if (option >= OPTION_PHASES)
         return take_commgram(o, option, value);
+    if (option >= OPTION_MAPPING)
+        return take_network(o, option, value);
     switch (option) {
     case 'c':
         o->endpoint = value;
@@ -200,11 +257,6 @@ static int take(struct options *o, int option, const char *value)
     case OPTION_THEME:
         o->theme = strcmp(value, "light") ? THEME_DARK : THEME_LIGHT;
         return strcmp(value, "light") && strcmp(value, "dark") ? -HOLTER_EUSAGE : 0;
-    case OPTION_MAPPING:
-        if (o->mapping_count == OPTIONS_MAPPINGS)
-            return -HOLTER_EUSAGE;
-        o->mappings[o->mapping_count++] = value;
-        return 0;
     case OPTION_START:
         o->since_start = 1;
         return 0;

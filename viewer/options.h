@@ -22,6 +22,10 @@ struct options {
     double from, to; /**< seconds since the job's start, or before its newest data when negative */
     char ranks[COMMGRAM_LIST]; /**< "3,8-11"; "": all */
     int no_collectives;
+    const char *select; /**< "link:(0,0)-(0,1)"; NULL: nothing */
+    int suggest;        /**< bits 1 << enum suggestion_kind: what the daemon is asked for */
+    int objective;      /**< enum remap_objective, of a mapping */
+    int apply;          /**< the network is shown as suggested */
     const char *mappings[OPTIONS_MAPPINGS]; /**< files of lines "rank node" */
     int mapping_count;
     int since_start; /**< sums since the start in place of the visible time */

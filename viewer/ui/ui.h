@@ -355,6 +355,14 @@ int ui_command(struct ui *ui, const struct model *model, enum ui_command command
 /** Select, remembering where we were. */
 void ui_select(struct ui *ui, struct selection selection);
 
+/** What such a text selects, "rank:3": a rank, pair, link, route or vertex. SELECT_NONE: it is none. */
+enum select_kind ui_select_kind(const char *text);
+
+/** Find what the text names: "rank:3", "pair:3-4", and by names of vertices "link:(0,0)-(0,1)", "route:a-b",
+ *  "vertex:a".
+ *  @return 0, -HOLTER_EUSAGE, or -HOLTER_EMISSING: there is none such, or none such yet */
+int ui_select_find(const struct model *model, const char *text, struct selection *out);
+
 /** Remember where we are, for Backspace. */
 void ui_remember(struct ui *ui);
 
