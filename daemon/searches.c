@@ -190,8 +190,10 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
         return;
     if (count > 0)
         one->length += (size_t)count;
-    if (count < 0 || take(one))
+    if (count < 0)
         finish_ended(one);
+    else if (take(one)) /* it is answered, or its client takes nothing any more */
+        finish(one, -HOLTER_EINTERNAL, "the search's answer could not be passed on");
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */

@@ -213,6 +213,7 @@ static int apply_status(struct model *m, const struct wire_status *s)
     copy_text(d->version, sizeof d->version, s->version);
     copy_text(d->host, sizeof d->host, s->host);
     copy_text(d->recorder_error, sizeof d->recorder_error, s->recorder_error);
+    copy_text(d->topology_fault, sizeof d->topology_fault, s->topology_fault);
     struct model_job_row *jobs = calloc(s->jobs_count + 1, sizeof *jobs);
     if (!jobs)
         return -ENOMEM;

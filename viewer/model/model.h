@@ -107,6 +107,7 @@ struct model_job_row {
 struct model_daemon {
     uint8_t known;
     char version[65], host[65], recorder_error[257];
+    char topology_fault[513]; /**< why the file that was given is not used; "": it is */
     uint64_t cpu_ns, cpu_before_ns, now_ns, before_ns; /**< two reports, for its share of a core */
     uint64_t rss_bytes, recorded_bytes, clients, agents, rejected, late, window_ns;
 };

@@ -1,6 +1,7 @@
 #include "viewer/views/network_pieces.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/links/parts.h"
 #include "viewer/views/pieces.h"
 
 #include <math.h>
@@ -25,7 +26,10 @@ int piece_no_network(const struct stage *s, struct box box)
         piece_empty(s, box, title, n->fault);
         return 1;
     }
-    if (!n->topology)
+    if (!n->topology && s->model->daemon.topology_fault[0])
+        piece_empty(s, box, "The network's description cannot be used",
+                    s->model->daemon.topology_fault);
+    else if (!n->topology)
         piece_empty(
             s, box, "No network known yet",
             "It comes with the first figures, from a topology file or what the agents see.");
@@ -241,8 +245,11 @@ void piece_link_tip(struct stage *s, uint32_t link)
     char name[200], a[FORMAT_ROOM], b[FORMAT_ROOM];
     enum link_state state = piece_link_state(s, link);
     tooltip_add(&s->tip, 0, "%s", network_link_name(n, link, name, sizeof name));
-    tooltip_add(&s->tip, piece_state_color(s->brush.theme, state), "%s", network_state_name(state));
-    if (link < f->link_count) {
+    int counted = links_measured_only(s);
+    if (!counted)
+        tooltip_add(&s->tip, piece_state_color(s->brush.theme, state), "%s",
+                    network_state_name(state));
+    if (link < f->link_count && !counted) {
         format_si(a, sizeof a, (double)f->loads[link], "B");
         tooltip_add(&s->tip, s->brush.theme->text, "%s in sight, %sx the mean of loaded links", a,
                     f->mean > 0 ? format_si(b, sizeof b, (double)f->loads[link] / f->mean, "")
@@ -250,6 +257,10 @@ void piece_link_tip(struct stage *s, uint32_t link)
     }
     if (!row)
         return;
+    if (counted) {
+        measured_tip(s, row);
+        return;
+    }
     format_si(a, sizeof a, (double)row->bytes, "B");
     format_si(b, sizeof b, (double)row->peak, "B");
     tooltip_add(&s->tip, 0, "newest window %s, at most %s", a, b);

@@ -212,36 +212,39 @@ void context_network_facts(const struct stage *s, struct box box, double *y)
 /* ---- hot links ---------------------------------------------------------------------------------
  */
 
-static void hot_link(struct stage *s, struct box row, const struct network_link *l)
+static void hot_link(struct stage *s, struct box row, uint32_t link)
 {
     const struct theme *t = s->brush.theme;
     const struct selection *sel = &s->ui->selection;
     char name[200], text[FORMAT_ROOM];
     struct link_figures f;
     uint32_t routes;
-    link_figures(s, 1, l->link, &f);
-    network_routes_of(&s->model->network, l->link, &routes);
+    link_figures(s, 1, link, &f);
+    network_routes_of(&s->model->network, link, &routes);
     scene_rect(s->brush.scene, row, 4, t->panel);
-    piece_row(s, row, HIT_LINK, l->link, 0, sel->kind == SELECT_LINK && sel->a == l->link, UI_LISTS,
-              0);
-    piece_state_sign(&s->brush, row.x + 16, row.y + row.h / 2, 4.5, l->state);
+    piece_row(s, row, HIT_LINK, link, 0, sel->kind == SELECT_LINK && sel->a == link, UI_LISTS, 0);
+    piece_state_sign(&s->brush, row.x + 16, row.y + row.h / 2, 4.5, f.state);
     double room = row.w - 30 - 142;
     scene_text(s->brush.scene, row.x + 30, row.y + 2, room, TEXT_SMALL_STRONG, 0, t->text,
-               network_link_name(&s->model->network, l->link, name, sizeof name));
-    if (routes)
+               network_link_name(&s->model->network, link, name, sizeof name));
+    if (links_measured_only(s))
+        scene_textf(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second, "%s%s",
+                    format_si(text, sizeof text, f.load, f.packets ? "" : "B"),
+                    f.packets ? " packets" : "");
+    else if (routes)
         scene_textf(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second,
-                    "%s, %u route%s", network_state_name(l->state), routes, routes == 1 ? "" : "s");
+                    "%s, %u route%s", network_state_name(f.state), routes, routes == 1 ? "" : "s");
     else
         scene_text(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second,
-                   network_state_name(l->state));
-    link_sparkline(s, (struct box){row.x + row.w - 134, row.y + 8, 70, row.h - 16}, l->link,
-                   piece_state_color(t, l->state));
+                   network_state_name(f.state));
+    link_sparkline(s, (struct box){row.x + row.w - 134, row.y + 8, 70, row.h - 16}, link,
+                   piece_state_color(t, f.state));
     scene_text(s->brush.scene, row.x + row.w - 60, row.y + 8, 50, TEXT_BODY,
                TEXT_RIGHT | TEXT_FIGURES, t->text,
                isnan(f.share) ? format_ratio(text, sizeof text, f.multiple)
                               : format_share(text, sizeof text, f.share));
     if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
-        piece_link_tip(s, l->link);
+        piece_link_tip(s, link);
 }
 
 double context_hot_links(struct stage *s, struct box box)
@@ -250,14 +253,20 @@ double context_hot_links(struct stage *s, struct box box)
     const struct theme *t = s->brush.theme;
     if (!n->rows_known || !n->link_count || s->ui->view == VIEW_LINKS)
         return 0;
+    const struct links_drawing *counted = links_measured_only(s) ? links_order(s) : NULL;
+    uint32_t count = counted ? counted->count : n->link_count;
     int shares = !isnan(n->links[0].share);
     scene_text(s->brush.scene, box.x + 2, box.y, box.w * 0.4, TEXT_TITLE, 0, t->text, "Hot links");
     scene_text(s->brush.scene, box.x + box.w * 0.4, box.y + 2, box.w * 0.6 - 2, TEXT_SMALL,
-               TEXT_RIGHT, t->second, shares ? "load, share of capacity" : "load, of the mean");
+               TEXT_RIGHT, t->second,
+               counted  ? "counted, of the mean"
+               : shares ? "load, share of capacity"
+                        : "load, of the mean");
     scene_hit(s->brush.scene, (struct box){box.x, box.y - 2, box.w, 24}, HIT_BUTTON, COMMAND_VIEW,
               VIEW_LINKS);
     double used = 26;
-    for (uint32_t i = 0; i < n->link_count && used + 38 <= box.h; i++, used += 38)
-        hot_link(s, (struct box){box.x, box.y + used, box.w, 34}, &n->links[i]);
+    for (uint32_t i = 0; i < count && used + 38 <= box.h; i++, used += 38)
+        hot_link(s, (struct box){box.x, box.y + used, box.w, 34},
+                 counted ? counted->order[i] : n->links[i].link);
     return used + 10;
 }

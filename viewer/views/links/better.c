@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE = 17 };
+enum { LINE = 17, FIGURES = 128, CHANGE = 58 };
 
 static double button(const struct stage *s, double x, double y, const char *label,
                      enum ui_command command, uint64_t argument)
@@ -44,15 +44,16 @@ static void gain_line(const struct stage *s, struct box box, const struct networ
     char a[FORMAT_ROOM], b[FORMAT_ROOM], text[2 * FORMAT_ROOM + 8], change[32] = "";
     const char *unit = in_bytes(g->name) ? "B" : "";
     double share = g->before > 0 ? (g->after - g->before) / g->before : 0;
-    scene_text(s->brush.scene, box.x, box.y, box.w * 0.42, TEXT_SMALL, 0, t->second,
+    double label = fmax(box.w - CHANGE - FIGURES, 0);
+    scene_text(s->brush.scene, box.x, box.y, label, TEXT_SMALL, 0, t->second,
                measure_name(g->name));
     snprintf(text, sizeof text, "%s \xe2\x86\x92 %s", format_si(a, sizeof a, g->before, unit),
              format_si(b, sizeof b, g->after, unit));
-    scene_text(s->brush.scene, box.x + box.w * 0.42, box.y, box.w * 0.40, TEXT_SMALL,
-               TEXT_RIGHT | TEXT_FIGURES, t->text, text);
+    scene_text(s->brush.scene, box.x + label, box.y, FIGURES, TEXT_SMALL, TEXT_RIGHT | TEXT_FIGURES,
+               t->text, text);
     if (fabs(share) >= 0.0005)
         snprintf(change, sizeof change, "%+.1f\xc2\xa0%%", share * 100);
-    scene_text(s->brush.scene, box.x + box.w * 0.82, box.y, box.w * 0.18, TEXT_SMALL,
+    scene_text(s->brush.scene, box.x + label + FIGURES, box.y, CHANGE, TEXT_SMALL,
                TEXT_RIGHT | TEXT_FIGURES,
                share < 0   ? t->good
                : share > 0 ? t->warn

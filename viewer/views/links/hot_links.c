@@ -75,6 +75,7 @@ static void counted(const struct stage *s, uint32_t link, struct link_figures *o
         out->load += (double)sample->measured;
         out->packets |= sample->unit;
     }
+    out->state = out->load > 0 ? LINK_BUSY : LINK_IDLE; /* more the counts do not tell */
     out->multiple = d && d->mean > 0 ? out->load / d->mean : NAN;
 }
 

@@ -206,7 +206,10 @@ static void torus_layout(struct stage *s, struct box box)
     if (error || !torus_belongs(s, 0)) {
         scene_panel(s->brush.scene, box, 0, "torus");
         scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
-        if (!s->model->network.topology)
+        if (s->model->daemon.topology_fault[0])
+            piece_empty(s, box, "The network's description cannot be used",
+                        s->model->daemon.topology_fault);
+        else if (!s->model->network.topology)
             piece_empty(s, box, "No network", "The daemon has told of none yet.");
         else if (error == -HOLTER_ELIMIT)
             piece_empty(s, box, "Too large to be drawn node by node",
