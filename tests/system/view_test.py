@@ -1,6 +1,8 @@
 """Pictures of a running job, without a display."""
 import os
+import re
 import struct
+import subprocess
 import unittest
 
 import lab
@@ -55,6 +57,56 @@ class Pictures(unittest.TestCase):
             pass
         self.assertEqual(0, job.finish().status, job)
         self.place.check_clean()
+
+    def replay(self, source, *arguments):
+        """Serve what an import of a file of the test data gives."""
+        text, recording = (os.path.join(self.place.dir, name) for name in ('source.txt', 'source.hrec'))
+        with open(text, 'wb') as out:
+            subprocess.run(['zstd', '-dqc', os.path.join(lab.SOURCE, 'tests', 'data', source + '.zst')], stdout=out,
+                           check=True)
+        imported = self.place.holter('import', *arguments, '-o', recording, text).finish()
+        self.assertEqual(0, imported.status, imported)
+        self.place.env['HOLTER_DAEMON'] = f'ipc://{self.place.dir}/replay.sock'
+        replay = self.place.holter('replay', recording)
+        lab.wait_for(lambda: self.place.status() or not replay.alive(), 'the replay')
+        self.assertTrue(replay.alive(), replay)
+
+    def texts(self, name, *arguments):
+        """What the scene says, in the order in which it is drawn."""
+        with open(self.snapshot(name + '.txt', *arguments), encoding='utf-8') as f:
+            return re.findall(r'^  text \S+ \S+ #[0-9a-f]+ (.*)$', f.read(), re.MULTILINE)
+
+    def test_hot_links_with_a_better_mapping_and_better_routes(self):
+        self.replay('par-comm-data/hopbyte/MiniAMR_Vesta_n64_c1_s2_hopbyte.txt', '--format', 'hopbyte', '--topology',
+                    'torus:2,2,4,2,2')
+        links = ('--view', 'links')
+        plain = self.texts('plain', *links)
+        hottest = next(text for text in plain if re.fullmatch(r'\(\S+\) \u2192 \(\S+\)', text))
+        self.assertNotIn('Undo', plain)
+        suggested = self.texts('suggested', *links, '--suggest', 'mapping:max-link', '--suggest', 'routes', '--select',
+                               'link:' + hottest.replace(' \u2192 ', '-'))
+        self.assertIn('let go', suggested)
+        self.assertEqual(2, suggested.count('Show it'))
+        # the gain of the mapping by its objective comes first
+        before, after = next(filter(lambda text: re.fullmatch(r'[\d.]+\s.?B \u2192 [\d.]+\s.?B', text),
+                                    suggested)).split(' \u2192 ')
+        self.assertLess(float(after.split()[0]), float(before.split()[0]))
+        applied = self.texts('applied', *links, '--suggest', 'mapping:max-link', '--apply')
+        self.assertIn('Undo', applied)
+        self.assertIn('in all views now', applied)
+        self.assertIn(before, plain)  # the largest load of the list
+        self.assertIn(after, applied)
+        self.assertEqual((1600, 900), png_size(self.snapshot('links.png', *links, '--suggest', 'routes')))
+
+    def test_what_cannot_be_selected_is_told(self):
+        self.replay('par-comm-data/hopbyte/MiniAMR_Vesta_n64_c1_s2_hopbyte.txt', '--format', 'hopbyte', '--topology',
+                    'torus:2,2,4,2,2')
+        for what in ('rank:64', 'link:(0,0,0,0,0)-(1,1,0,0,0)', 'vertex:nowhere'):
+            path = os.path.join(self.place.dir, 'none.png')
+            finished = self.place.holter('view', '--snapshot', path, '--after', '1', '--select', what).finish()
+            self.assertEqual(1, finished.status, finished)
+            self.assertIn(what, finished.err)
+            self.assertFalse(os.path.exists(path))
 
 
 if __name__ == '__main__':

@@ -50,6 +50,33 @@ static void options_are_read(void **state)
     assert_int_equal(o.theme, THEME_LIGHT);
 }
 
+static void the_network_has_options(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"--suggest maps",
+                                        "--suggest mapping:",
+                                        "--suggest mapping:speed",
+                                        "--suggest routes:hop-bytes",
+                                        "--select",
+                                        "--select rank",
+                                        "--select cell:3",
+                                        "--apply --suggest"};
+    struct options o;
+    assert_int_equal(parse(&o, ""), 0);
+    assert_true(!o.suggest && !o.apply && !o.select);
+    assert_int_equal(parse(&o, "--suggest mapping:max-link --suggest routes --apply --select "
+                               "link:(0,0)-(0,1)"),
+                     0);
+    assert_int_equal(o.suggest, 1 << SUGGEST_MAPPING | 1 << SUGGEST_ROUTES);
+    assert_int_equal(o.objective, REMAP_MAX_LINK);
+    assert_true(o.apply);
+    assert_string_equal(o.select, "link:(0,0)-(0,1)");
+    assert_int_equal(parse(&o, "--suggest mapping"), 0);
+    assert_int_equal(o.objective, REMAP_HOP_BYTES);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(parse(&o, wrong[i]), -HOLTER_EUSAGE);
+}
+
 static void the_commgram_has_options(void **state)
 {
     (void)state;
@@ -130,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_are_read),
         cmocka_unit_test(the_commgram_has_options),
+        cmocka_unit_test(the_network_has_options),
         cmocka_unit_test(mappings_are_kept_in_their_order),
         cmocka_unit_test(what_is_wrong_is_named),
     };

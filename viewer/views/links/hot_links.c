@@ -425,6 +425,18 @@ static double left_out(const struct stage *s, struct box panel, const struct lin
     return 22;
 }
 
+static void empty_list(const struct stage *s, struct box box)
+{
+    const char *fault = s->model->daemon.topology_fault;
+    if (flow_filter_active(&s->ui->filter))
+        piece_empty(s, box, "No link passes", "The filter lets no loaded link pass.");
+    else if (fault[0])
+        piece_empty(s, box, "No link is loaded; the network's description cannot be used", fault);
+    else
+        piece_empty(s, box, "No link is loaded",
+                    s->range->flows.local_bytes ? "All messages stayed within nodes." : NULL);
+}
+
 void hot_links_layout(struct stage *s, struct box panel)
 {
     const struct theme *t = s->brush.theme;
@@ -450,7 +462,7 @@ void hot_links_layout(struct stage *s, struct box panel)
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
     list.h -= left_out(s, panel, d);
     if (!d->count) {
-        piece_empty(s, list, "No link passes", "The filter lets no loaded link pass.");
+        empty_list(s, list);
         return;
     }
     uint32_t last, first = piece_list(s, list, LIST_LINKS, d->count, ROW, &last);
