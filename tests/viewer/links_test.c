@@ -1,6 +1,7 @@
 /* View "links" as text, and what the mouse and the keys do there. */
 #include "viewer/ui/input.h"
 
+#include "holter/error.h"
 #include "tests/viewer/desk.h"
 #include "tests/viewer/synthetic_network.h"
 
@@ -516,10 +517,36 @@ static void the_context_column_leads_to_the_view(void **state)
     assert_in_range(marked, 2, b->model->rank_count - 1);
 }
 
+/* By name and by number; torus:8,4,4 with 256 ranks. */
+static void selections_are_found_by_name(void **state)
+{
+    const struct bed *b = *state;
+    static const char *const none[] = {
+        "rank:256",   "rank:-1",        "rank:",      "rank:99999999999999999999", "pair:1",
+        "pair:1-256", "vertex:(8,0,0)", "vertex:128", "link:(0,0,0)-(2,0,0)",      "link:(0,0,0)",
+        "route:-"};
+    struct selection s;
+    assert_int_equal(ui_select_find(b->model, "rank:255", &s), 0);
+    assert_true(s.kind == SELECT_RANK && s.a == 255);
+    assert_int_equal(ui_select_find(b->model, "pair:3-4", &s), 0);
+    assert_true(s.kind == SELECT_PAIR && s.a == 3 && s.b == 4);
+    assert_int_equal(ui_select_find(b->model, "vertex:(0,1,0)", &s), 0);
+    assert_true(s.kind == SELECT_VERTEX && s.a == 4);
+    assert_int_equal(ui_select_find(b->model, "route:127-(0,1,0)", &s), 0);
+    assert_true(s.kind == SELECT_ROUTE && s.a == 127 && s.b == 4);
+    assert_int_equal(ui_select_find(b->model, "link:(0,0,0)-(0,0,1)", &s), 0);
+    assert_int_equal(s.kind, SELECT_LINK);
+    assert_int_equal(s.a, topology_link_between(b->model->network.topology, 0, 1));
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal(ui_select_find(b->model, none[i], &s), -HOLTER_EMISSING);
+    assert_int_equal(ui_select_find(b->model, "cell:3", &s), -HOLTER_EUSAGE);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(selections_are_found_by_name, setup, teardown),
         T(hot_links_are_told_in_words),
         T(the_ranking_follows_the_newest_window),
         T(held_time_has_its_own_ranking),

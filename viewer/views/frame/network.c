@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { TOP_ROUTES = 4 };
+enum { TOP_ROUTES = 4, NAMED = 32 }; /* letters of a list of ranks, at most */
 
 static const char arrow[] = "\xe2\x86\x92";
 
@@ -84,6 +84,27 @@ static uint32_t marked_ranks(const struct flows *f)
     return n;
 }
 
+/* "8: 0, 2, 5-7" where they can be named in a line, else how many they are. */
+static char *marked_text(const struct flows *f, char *out, size_t room)
+{
+    char a[FORMAT_ROOM];
+    size_t used = (size_t)snprintf(out, room, "%s", format_count(a, sizeof a, marked_ranks(f)));
+    size_t count = used;
+    for (uint32_t r = 0; r < f->rank_count && used < NAMED; r++) {
+        uint32_t last = r;
+        if (!(f->rank_marks[r] & FLOW_SELECTED))
+            continue;
+        while (last + 1 < f->rank_count && (f->rank_marks[last + 1] & FLOW_SELECTED))
+            last++;
+        used += (size_t)snprintf(out + used, room - used, last > r ? "%s%u-%u" : "%s%u",
+                                 used > count ? ", " : ": ", r, last);
+        r = last;
+    }
+    if (used > NAMED)
+        out[count] = 0;
+    return out;
+}
+
 /* Nodes with the same coordinate, and what crosses the border of their plane or stays in it. */
 static void plane_facts(const struct stage *s, struct box box, double *y)
 {
@@ -129,7 +150,7 @@ static void link_facts(const struct stage *s, struct box box, double *y, uint32_
              format_ratio(a, sizeof a, figures.latency));
     context_fact(s, box, y, "latency over it", text);
     context_fact(s, box, y, "routes", format_count(a, sizeof a, f->selected_routes));
-    context_fact(s, box, y, "ranks", format_count(a, sizeof a, marked_ranks(f)));
+    context_fact(s, box, y, "ranks", marked_text(f, text, sizeof text));
     if (row) {
         snprintf(text, sizeof text, "%s, %s the model",
                  format_si(a, sizeof a, (double)row->measured, row->unit ? "packets" : "B"),
