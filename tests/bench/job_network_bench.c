@@ -21,8 +21,8 @@
 #define PARTNERS 26u
 #define WINDOW_NS UINT64_C(1000000000)
 
-enum shape { HOSTS, CORES, TORUS, SHAPES };
-static const char *const shapes[SHAPES] = {"tree of hosts", "tree of cores", "torus"};
+enum shape { UNBOUND, CORES, TORUS, SHAPES };
+static const char *const shapes[SHAPES] = {"tree of ranks", "tree of cores", "torus"};
 
 struct work {
     unsigned hosts, windows, ranks, box[3];

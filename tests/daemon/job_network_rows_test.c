@@ -10,8 +10,9 @@
 
 #include <cmocka.h>
 
-#define HOSTS 9000u /* with two links each */
-#define SLOW 5u     /* the host whose interface carries 5 bytes a second */
+#define HOSTS 9000u
+#define LINKS (4 * HOSTS) /* of each host two, and of its rank in it */
+#define SLOW 5u           /* the host whose interface carries 5 bytes a second */
 #define WINDOWS 30u
 #define WINDOW_NS UINT64_C(1000000000)
 
@@ -70,9 +71,9 @@ static void hot_links_are_told_before_those_with_more_bytes(void **state)
     struct wire_links m;
     assert_true(job_network_links(n, &m));
     assert_true(m.hot >= 1);
-    assert_int_equal(m.busy + m.hot + m.congested, 2 * HOSTS);
+    assert_int_equal(m.busy + m.hot + m.congested, LINKS);
     assert_int_equal(m.links_count, JOB_NETWORK_LINKS);
-    assert_int_equal(m.left_out, 2 * HOSTS - JOB_NETWORK_LINKS);
+    assert_int_equal(m.left_out, LINKS - JOB_NETWORK_LINKS);
     for (uint64_t i = 1; i < m.links_count; i++)
         assert_true(m.links[i - 1].bytes >= m.links[i].bytes);
     assert_true(tells(&m, SLOW)); /* it carries fewest */
