@@ -11,7 +11,7 @@
 
 #include "daemon/analysis/network/topology.h"
 
-#define NETWORK_TREE_MOST 65536u
+#define NETWORK_TREE_MOST 16384u /**< more take longer each window than the figures are worth */
 
 struct tree_host {
     const char *name;
