@@ -1,10 +1,12 @@
-"""Makes the pictures of docs/commgram.md, which correspond to figures of the CommGram paper.
+"""Makes the pictures of docs/commgram.md and docs/network.md, which correspond to figures of the papers.
 
     HOLTER_BUILD=build tests/system/figures.py [NAME...]
 
-They come from generated recordings, so that what they must show is known."""
+Those of the CommGram come from generated recordings, so that what they must show is known; those of networks from
+what others recorded, in tests/data."""
 import os
 import shutil
+import subprocess
 import sys
 
 import commgram
@@ -41,6 +43,20 @@ FIGURES = {
         ('simulation-rank', '10 (d)', 'small', [*ONE, '--phases=1', '--communities=4320', '--ranks=2160']),
     ],
 }
+# Format, file and network of an import: [(name, figure of Fujiwara et al., options)]
+NETWORKS = {
+    ('hopbyte', 'MiniMD_Mira_n2048_c1_s1', 'torus:4,4,4,16,2'): [
+        ('network-minimd', '7 (a)', ['--view', 'network']),
+        ('links-minimd', '2 (b)', ['--view', 'links', '--suggest', 'mapping']),
+    ],
+    ('hopbyte', 'IMB-MPI1_Vesta_n32_c16', 'torus:2,2,2,2,2'): [('network-imb', '2 (a)', ['--view', 'network'])],
+    ('hopbyte', 'MiniMD_Vesta_n64_c1_w', 'torus:2,2,4,2,2/order=C,D,E,B,A'): [
+        ('routes-one', '6', ['--view', 'routes', '--select', 'route:(1,0,2,1,0)-(0,1,2,0,0)']),
+    ],
+    ('hopbyte', 'MiniMD_Theta_n256_c1_w', 'dragonfly:2,12,3,16,4'): [
+        ('routes-theta-256', '13 (b)', ['--view', 'routes']),
+    ],
+}
 SIZES = {'small': '1024x640', 'large': '1600x900'}
 
 
@@ -48,15 +64,9 @@ def rank_list(ranks):
     return ','.join(map(str, ranks))
 
 
-def draw(place, replay, name, size, options):
-    if '--ranks=COMMUNITY' in options:  # that of rank 2160
-        shown = [o for o in options if not o.startswith('--ranks')]
-        groups = replay.picture(*shown).groups(0)
-        mine = next(g for g in groups if 2160 in g)
-        options = [*shown, f'--ranks={rank_list(mine)}']
+def shoot(place, replay, name, size, *options):
     path = os.path.join(place.dir, name + '.png')
-    finished = place.holter('view', '--job', replay.job, '--snapshot', path, '--view', 'commgram', '--size',
-                            SIZES[size], *options).finish(60)
+    finished = place.holter('view', '--job', replay.job, '--snapshot', path, '--size', SIZES[size], *options).finish(90)
     if finished.status != 0:
         raise AssertionError(str(finished))
     small_png.shrink(path)
@@ -67,9 +77,32 @@ def draw(place, replay, name, size, options):
     return bytes_
 
 
+def draw(place, replay, name, size, options):
+    if '--ranks=COMMUNITY' in options:  # that of rank 2160
+        shown = [o for o in options if not o.startswith('--ranks')]
+        groups = replay.picture(*shown).groups(0)
+        mine = next(g for g in groups if 2160 in g)
+        options = [*shown, f'--ranks={rank_list(mine)}']
+    return shoot(place, replay, name, size, '--view', 'commgram', *options)
+
+
+def imported(place, kind, name, network):
+    """@return path of a recording of what others recorded"""
+    source = os.path.join(place.dir, f'{name}_{kind}.txt')
+    with open(source, 'wb') as out:
+        packed = os.path.join(lab.SOURCE, 'tests', 'data', 'par-comm-data', kind, f'{name}_{kind}.txt.zst')
+        subprocess.run(['zstd', '-dqc', packed], stdout=out, check=True)
+    path = os.path.join(place.dir, name + '.hrec')
+    finished = place.holter('import', '--format', kind, *(['--topology', network] if network else []), '-o', path,
+                            source).finish(60)
+    if finished.status != 0:
+        raise AssertionError(str(finished))
+    return path
+
+
 def main(names):
     os.makedirs(FOLDER, exist_ok=True)
-    known = {f[0] for figures in FIGURES.values() for f in figures}
+    known = {f[0] for figures in [*FIGURES.values(), *NETWORKS.values()] for f in figures}
     for name in set(names) - known:
         sys.exit(f'{name}: there are {", ".join(sorted(known))}')
     with lab.Lab() as place:
@@ -81,6 +114,13 @@ def main(names):
             with commgram.Replay(place, commgram.make(path, *pattern)) as replay:
                 for name, figure, size, options in wanted:
                     print(f'{name}.png: figure {figure}, {draw(place, replay, name, size, options)} bytes')
+        for source, figures in NETWORKS.items():
+            wanted = [f for f in figures if not names or f[0] in names]
+            if not wanted:
+                continue
+            with commgram.Replay(place, imported(place, *source)) as replay:
+                for name, figure, options in wanted:
+                    print(f'{name}.png: figure {figure}, {shoot(place, replay, name, "large", *options)} bytes')
 
 
 if __name__ == '__main__':
