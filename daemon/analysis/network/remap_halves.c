@@ -222,8 +222,8 @@ static int halve(struct remap_halves *h, const struct range *range, uint64_t *wo
         return 0; /* one spot: whoever is here is well placed */
     h->next[h->next_count++] = middle;
     const uint32_t sizes[2] = {middle - range->begin, range->end - middle};
-    const struct remap_split split = {h->graph, h->processes + range->begin, count, sizes, 2, false,
-                                      h->seed};
+    const struct remap_split split = {
+        h->graph, h->processes + range->begin, count, sizes, 2, false, false, h->seed};
     const int rc = remap_split(&split, h->part, h->index);
     if (rc != 0)
         return rc;

@@ -45,6 +45,8 @@ static double scale_of(const struct remap_split *split, size_t ends)
             largest = weight > largest ? weight : largest;
         }
     }
+    if (split->plain)
+        return sum > 0 ? 5e8 / sum : 0;
     const double room = 5e8 - (double)ends;
     const double scale = sum > 0 && room > 0 ? room / sum : 0;
     return largest * scale > 1e7 ? 1e7 / largest : scale;
@@ -92,6 +94,14 @@ static int make(struct sub_graph *g, const struct remap_split *split, uint32_t *
     return 0;
 }
 
+/* How much larger than it should be a part may get, in thousandths: k-way needs some room to move. */
+static idx_t ufactor(const struct remap_split *split)
+{
+    if (split->plain)
+        return 1;
+    return split->k_way && split->seed % 2 == 0 ? 3 : 1;
+}
+
 static int divide(struct sub_graph *g, const struct remap_split *split)
 {
     idx_t options[METIS_NOPTIONS], one = 1, parts = (idx_t)split->parts, cut;
@@ -100,7 +110,7 @@ static int divide(struct sub_graph *g, const struct remap_split *split)
         even = even && split->sizes[k] == split->sizes[0];
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = (idx_t)(split->seed & 0x7fffffff);
-    options[METIS_OPTION_UFACTOR] = split->k_way && split->seed % 2 == 0 ? 3 : 1;
+    options[METIS_OPTION_UFACTOR] = ufactor(split);
     const int rc = (split->k_way ? METIS_PartGraphKway : METIS_PartGraphRecursive)(
         &g->vertices, &one, g->first, g->partner, NULL, NULL, g->weight, &parts,
         even ? NULL : g->share, NULL, options, &cut, g->part);

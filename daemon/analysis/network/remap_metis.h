@@ -15,6 +15,7 @@ struct remap_split {
     const uint32_t *sizes; /**< of each part, sum = count */
     uint32_t parts;        /**< at least 2, at most count */
     bool k_way;            /**< METIS' k-way method, else recursive bisection */
+    bool plain;            /**< weights and options as one would give them to METIS itself */
     uint32_t seed;
 };
 

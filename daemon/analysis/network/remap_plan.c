@@ -21,6 +21,7 @@
 #define WORK_TRY 75u   /* nanoseconds that one takes */
 #define FRESH_EACH 12u /* runs, of which one is from a start that was not annealed yet */
 #define MOST_STARTS 12u
+#define PLAIN_SPLITS 6u /* METIS k-way with seeds 1 to 5, and its recursive bisection */
 
 static bool all_move(const struct remap *r)
 {
@@ -169,6 +170,22 @@ static void step_grid(struct remap *r)
     r->grid = NULL;
 }
 
+/* First what METIS itself finds with the seeds that one would give it: the result is never behind that. */
+static struct remap_split next_split(const struct remap *r, const uint32_t *members,
+                                     const uint32_t *sizes)
+{
+    const bool plain = r->made < PLAIN_SPLITS;
+    return (struct remap_split){.graph = &r->graph,
+                                .members = members,
+                                .count = r->graph.processes,
+                                .sizes = sizes,
+                                .parts = r->places.spots,
+                                .k_way = plain ? r->made + 1 < PLAIN_SPLITS : r->made % 4 != 3,
+                                .plain = plain,
+                                .seed = plain ? r->made % (PLAIN_SPLITS - 1) + 1
+                                              : (uint32_t)r->seed + r->made - PLAIN_SPLITS};
+}
+
 /* Parts as large as the nodes have seats. */
 static int split(struct remap *r)
 {
@@ -183,8 +200,7 @@ static int split(struct remap *r)
         }
         for (uint32_t s = 0; s < parts; s++)
             sizes[s] = r->places.first[s + 1] - r->places.first[s];
-        const struct remap_split s = {
-            &r->graph, members, n, sizes, parts, r->made % 4 != 3, (uint32_t)r->seed + r->made};
+        const struct remap_split s = next_split(r, members, sizes);
         r->work += remap_split_work(&s) * (1 + (uint64_t)log2(parts)) * 5 / 2;
         rc = remap_split(&s, part, index);
         for (uint32_t k = 0; rc == 0 && k < parts; k++)
@@ -198,8 +214,8 @@ static int split(struct remap *r)
 
 static void step_splits(struct remap *r)
 {
-    const bool enough =
-        !r->more && (r->made >= MOST_STARTS || (r->made > 1 && r->work >= r->stage_end));
+    const bool enough = !r->more && (r->made >= MOST_STARTS ||
+                                     (r->made >= PLAIN_SPLITS && r->work >= r->stage_end));
     if (enough || !all_move(r)) {
         enter_annealing(r, 1);
         return;
