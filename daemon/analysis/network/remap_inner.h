@@ -2,6 +2,7 @@
 #ifndef HOLTER_ANALYSIS_NETWORK_REMAP_INNER_H
 #define HOLTER_ANALYSIS_NETWORK_REMAP_INNER_H
 
+#include "daemon/analysis/network/remap_bits.h"
 #include "daemon/analysis/network/remap_exact.h"
 #include "daemon/analysis/network/remap_grid.h"
 #include "daemon/analysis/network/remap_halves.h"
@@ -36,7 +37,8 @@ struct remap_run {
     uint64_t length, used;
     bool cold;       /**< annealed: going down what is left */
     bool part;       /**< hot, with steps barred, to get out of a good mapping */
-    uint32_t barred; /**< steps that are not made at first, as in struct remap_search */
+    bool bits;       /**< likewise, by remap_bits instead of remap_search */
+    uint64_t barred; /**< steps that are not made at first: bits, or as in struct remap_search */
     bool fresh;      /**< from a start that was not annealed before */
 };
 
@@ -87,6 +89,7 @@ struct remap {
     struct remap_halves *halves;
     struct remap_exact *exact;
     struct remap_links *links;
+    struct remap_bits *bits; /* NULL: distances are no sums of bits */
 };
 
 /** Measures of slots. */

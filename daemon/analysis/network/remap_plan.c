@@ -15,11 +15,19 @@
 #define PART_LAST 0.14    /* the first without, */
 #define PART_END 0.75     /* after this share of the work */
 #define PART_TRIES 15000u
-#define PARTS_HOT 0.05 /* likewise, of parts */
-#define COLD 0.2       /* the last, as a share of that */
-#define TRIES 6000u    /* exchanges to weigh for each process in one annealing */
-#define WORK_TRY 75u   /* nanoseconds that one takes */
-#define FRESH_EACH 12u /* runs, of which one is from a start that was not annealed yet */
+#define BITS_HOT 0.25    /* likewise, where steps are bits: the least, */
+#define BITS_MORE 0.02   /* and what chance may add */
+#define BITS_BARRED 3    /* of 8 bits, or one more */
+#define BITS_EARLY 0.83  /* share of a run that is left when it may be given up, */
+#define BITS_MELTED 0.4  /* for having lost so much; */
+#define BITS_SURE 0.73   /* share of a run that is left when it may be given up, */
+#define BITS_LOSS 0.2    /* for having lost so much, times the cube of what is left */
+#define BITS_UNFOLD 0.25 /* share of the work for making grids */
+#define PARTS_HOT 0.05   /* likewise, of parts */
+#define COLD 0.2         /* the last, as a share of that */
+#define TRIES 6000u      /* exchanges to weigh for each process in one annealing */
+#define WORK_TRY 75u     /* nanoseconds that one takes */
+#define FRESH_EACH 12u   /* runs, of which one is from a start that was not annealed yet */
 #define MOST_STARTS 12u
 #define PLAIN_SPLITS 6u /* METIS k-way with seeds 1 to 5, and its recursive bisection */
 
@@ -114,7 +122,9 @@ static void step_exact(struct remap *r)
 /* Processes of which nobody knows that they form a grid: make one. */
 static void begin_unfold(struct remap *r)
 {
-    const double share = r->objective == REMAP_MAX_LINK ? 0.25 : 0.5;
+    const double share = r->objective == REMAP_MAX_LINK ? 0.25
+                         : r->bits != NULL              ? BITS_UNFOLD
+                                                        : 0.5;
     enter(r, STAGE_UNFOLD, share);
     if (all_move(r) && r->objective != REMAP_INTER_NODE && r->stage_end > r->work &&
         remap_unfold_create(&r->unfold, &r->graph, &r->places, r->seed, r->stage_end - r->work) ==
@@ -286,7 +296,13 @@ static void step_links(struct remap *r)
 
 static bool can_bar(const struct remap *r)
 {
-    return r->search.crossings > 3;
+    return r->search.crossings > 3 || (r->bits != NULL && remap_bits_count(r->bits) > 3);
+}
+
+/* Runs on codes' bits are shorter, and most are cut short. */
+static uint32_t fresh_each(const struct remap *r)
+{
+    return r->bits != NULL ? 4 * FRESH_EACH : FRESH_EACH;
 }
 
 /* The best start that was not tried yet, and the best of all in between. */
@@ -302,7 +318,7 @@ static struct remap_start *choose(struct remap *r)
     }
     /* annealing takes an eighth off a start, or less */
     if (fresh != NULL && (fresh->cost < 1.25 * best->cost || r->stale > 1) &&
-        (!best->tried || !can_bar(r) || r->runs % FRESH_EACH == 0))
+        (!best->tried || !can_bar(r) || r->runs % fresh_each(r) == 0))
         return fresh;
     return best;
 }
@@ -317,9 +333,24 @@ static void bar_some(struct remap *r, struct remap_run *run)
     run->hot = PART_HOT + PART_BARRED * bar / most +
                PART_MORE * (double)remap_below(&r->search.random, 1024) / 1024;
     while (bar > 0) {
-        const uint32_t way = 1u << remap_below(&r->search.random, ways);
+        const uint64_t way = 1ull << remap_below(&r->search.random, ways);
         bar -= (run->barred & way) == 0;
         run->barred |= way;
+    }
+}
+
+/* Likewise, where steps are bits. */
+static void bar_bits(struct remap *r, struct remap_run *run)
+{
+    const uint32_t count = remap_bits_count(r->bits);
+    const uint32_t least = BITS_BARRED * count / 8, more = count / 8;
+    uint32_t bar = least + remap_below(&r->search.random, more + 1);
+    run->part = run->bits = true;
+    run->hot = BITS_HOT + BITS_MORE * (double)remap_below(&r->search.random, 1024) / 1024;
+    while (bar > 0) {
+        const uint64_t bit = 1ull << remap_below(&r->search.random, count);
+        bar -= (run->barred & bit) == 0;
+        run->barred |= bit;
     }
 }
 
@@ -327,15 +358,18 @@ static void begin_run(struct remap *r)
 {
     struct remap_start *start = choose(r);
     const uint64_t left = r->stage_end - r->work;
-    const bool part = start->tried && can_bar(r) && r->runs % 6 != 5;
+    const bool part = start->tried && can_bar(r) && r->runs % (r->bits != NULL ? 24 : 6) != 5;
     uint64_t length = (uint64_t)r->movable_count * (part ? PART_TRIES : TRIES) * WORK_TRY;
     const uint64_t least = r->limit / (start->tried || r->runs == 0 ? 24 : 5);
-    if (length < least)
+    if (length < least && !(part && r->bits != NULL))
         length = least;
     if (2 * length > left)
         length = left - left / 16; /* the rest for the descent */
     const uint64_t before = r->search.work;
-    remap_search_load(&r->search, start->slots);
+    if (part && r->bits != NULL)
+        r->work += remap_bits_load(r->bits, start->slots);
+    else
+        remap_search_load(&r->search, start->slots);
     r->work += r->search.work - before;
     r->run = (struct remap_run){.cost = start->cost,
                                 .hot = start->tried                       ? r->hot
@@ -343,7 +377,9 @@ static void begin_run(struct remap *r)
                                                                           : FRESH_HOT,
                                 .length = length,
                                 .fresh = !start->tried};
-    if (part)
+    if (part && r->bits != NULL)
+        bar_bits(r, &r->run);
+    else if (part)
         bar_some(r, &r->run);
     start->tried = true;
     r->runs++;
@@ -373,6 +409,41 @@ static double temperature(const struct remap_run *run, double done)
     return PART_LAST * pow(0.4, (done - PART_END) / (1 - PART_END));
 }
 
+/* It has cooled down so far that it will not come back to where it began: the work is better spent on others. */
+static bool hopeless(const struct remap *r, const struct remap_run *run)
+{
+    const double left = 1 - (double)run->used / (double)run->length;
+    const double lost = -remap_bits_gained(r->bits) / run->cost;
+    return (left < BITS_EARLY && lost > BITS_MELTED) ||
+           (left < BITS_SURE && lost > BITS_LOSS * left * left * left);
+}
+
+/* @return whether that is all that is to be done now */
+static bool run_bits(struct remap *r, struct remap_run *run)
+{
+    const double scale = remap_search_scale(&r->search);
+    const uint64_t piece = run->length / 100 + 1, before = run->used;
+    while (run->used - before < REMAP_STEP && run->used < run->length) {
+        const double done = (double)run->used / (double)run->length;
+        run->used += remap_bits_run(r->bits, scale * temperature(run, done),
+                                    done < PART_END ? run->barred : 0, piece);
+    }
+    r->work += run->used - before;
+    if (run->used < run->length && !hopeless(r, run))
+        return true;
+    if (run->used < run->length) {
+        r->stale++;
+        r->run = (struct remap_run){0};
+        return true;
+    }
+    const uint64_t loading = r->search.work;
+    remap_search_load(&r->search, remap_bits_slots(r->bits));
+    r->work += r->search.work - loading;
+    run->bits = false;
+    run->cold = true;
+    return false;
+}
+
 static void step_anneal(struct remap *r)
 {
     struct remap_run *run = &r->run;
@@ -380,7 +451,7 @@ static void step_anneal(struct remap *r)
         if (r->work >= r->stage_end || r->movable_count < 2 || r->pool_count == 0)
             begin_links(r);
         else if (r->stale > 1 && all_move(r) &&
-                 (can_bar(r) ? r->runs % FRESH_EACH == FRESH_EACH - 1 : r->runs % 4 != 0)) {
+                 (can_bar(r) ? r->runs % fresh_each(r) == fresh_each(r) - 1 : r->runs % 4 != 0)) {
             r->stage = STAGE_STARTS;
             r->more = true;
             r->runs++;
@@ -388,13 +459,15 @@ static void step_anneal(struct remap *r)
             begin_run(r);
         return;
     }
+    if (run->bits && run_bits(r, run))
+        return;
     const double scale = remap_search_scale(&r->search);
     const uint64_t before = r->search.work, end = before + REMAP_STEP;
     const uint64_t piece = run->length / 100 + 1;
     while (r->search.work < end && !run->cold) {
         const double done = (double)run->used / (double)run->length;
         const uint64_t begin = r->search.work;
-        r->search.barred = done < PART_END ? run->barred : 0;
+        r->search.barred = done < PART_END ? (uint32_t)run->barred : 0;
         remap_search_run(&r->search, scale * temperature(run, done), piece);
         run->used += r->search.work - begin;
         run->cold = run->used >= run->length;
@@ -418,6 +491,8 @@ void remap_plan_begin(struct remap *r)
         r->stage = STAGE_DONE;
         return;
     }
+    if (!r->places.inter_node)
+        remap_bits_create(&r->bits, &r->graph, &r->places, r->movable, r->movable_count, r->seed);
     enter(r, STAGE_GRID, 0.12);
     if (r->movable_count <= REMAP_MOST_EXACT && remap_exact_create(&r->exact, &problem) == 0)
         enter(r, STAGE_EXACT, 0.6);
@@ -430,6 +505,8 @@ void remap_plan_stop(struct remap *r)
     if (r->stage != STAGE_DONE && !r->proven) {
         if (r->exact != NULL)
             remap_offer(r, remap_exact_slots(r->exact));
+        if (r->run.bits)
+            remap_search_load(&r->search, remap_bits_slots(r->bits));
         if (r->descending || r->run.length > 0)
             pool_add(r, true);
         offer_pool(r);
@@ -470,4 +547,5 @@ void remap_plan_finish(struct remap *r)
     remap_unfold_destroy(r->unfold);
     remap_exact_destroy(r->exact);
     remap_links_destroy(r->links);
+    remap_bits_destroy(r->bits);
 }
