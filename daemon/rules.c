@@ -1,7 +1,7 @@
 #include "daemon/rules.h"
 
-#include "daemon/yaml_tree.h"
 #include "daemon/rules_value.h"
+#include "daemon/yaml_tree.h"
 #include "holter/error.h"
 #include "holter/wire.h"
 

@@ -5,8 +5,8 @@
 #include "viewer/views/links/links.h"
 #include "viewer/views/network/network.h"
 #include "viewer/views/regions/regions.h"
-#include "viewer/views/torus/torus.h"
 #include "viewer/views/routes/routes.h"
+#include "viewer/views/torus/torus.h"
 
 #include "holter/call.h"
 #include "holter/event.h"

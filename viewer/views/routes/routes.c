@@ -363,8 +363,7 @@ static void plot(struct stage *s, struct routes_drawing *d, const struct route_w
     route_bands(s, d, w, route_bands_room(d));
     route_paint(s, d, &d->whole, w);
     route_blocks(s, d, w);
-    struct scene_hit *hit =
-        scene_hit(s->brush.scene, w->box, HIT_ROUTES, d->whole.cells.most, 0);
+    struct scene_hit *hit = scene_hit(s->brush.scene, w->box, HIT_ROUTES, d->whole.cells.most, 0);
     hit->x0 = w->x;
     hit->x1 = w->x + w->extent;
     hit->y0 = w->y;
