@@ -2,6 +2,8 @@
  *
  * Pairs are drawn at random; `near` ones lie within two links of each other, as in a halo exchange that
  * is mapped well, `far` ones anywhere. */
+#include "tests/bench/network_bench.h"
+
 #include "daemon/analysis/network/congestion.h"
 #include "daemon/analysis/network/link_loads.h"
 
@@ -12,39 +14,6 @@
 #include <time.h>
 
 #define ROUNDS 9u
-
-/* Of the processor: other programs may be running. */
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void check(bool fine, const char *what)
-{
-    if (!fine) {
-        fprintf(stderr, "%s\n", what);
-        exit(1);
-    }
-}
-
-static uint32_t random_next(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*state >> 33);
-}
-
-static struct topology *network(const char *text)
-{
-    char why[256] = "";
-    struct topology_spec spec = {0};
-    struct topology *topology = NULL;
-    check(topology_short(&spec, text, why, sizeof(why)) == 0, why);
-    check(topology_create(&topology, &spec, why, sizeof(why)) == 0, why);
-    topology_spec_finish(&spec);
-    return topology;
-}
 
 static uint32_t partner(const struct topology *topology, uint32_t source, bool near,
                         uint64_t *state)

@@ -4,6 +4,8 @@
  *
  * `busy`: 63,406 random pairs load the links. `hot`: besides, one link of the route carries more than any
  * other of the network, so that no other link can be ruled out at once. */
+#include "tests/bench/network_bench.h"
+
 #include "daemon/analysis/network/link_loads.h"
 #include "daemon/analysis/network/reroute.h"
 #include "tests/daemon/analysis/network/recorded_routes.h"
@@ -16,39 +18,6 @@
 
 #define ROUTES 2000u
 #define LENGTH 64u
-
-/* Of the processor: other programs may be running. */
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void check(bool fine, const char *what)
-{
-    if (!fine) {
-        fprintf(stderr, "%s\n", what);
-        exit(1);
-    }
-}
-
-static uint32_t random_next(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*state >> 33);
-}
-
-static struct topology *network(const char *text)
-{
-    char why[256] = "";
-    struct topology_spec spec = {0};
-    struct topology *topology = NULL;
-    check(topology_short(&spec, text, why, sizeof(why)) == 0, why);
-    check(topology_create(&topology, &spec, why, sizeof(why)) == 0, why);
-    topology_spec_finish(&spec);
-    return topology;
-}
 
 static void put(uint64_t *loads, const struct topology *topology, const struct reroute_route *route)
 {

@@ -407,11 +407,6 @@ uint32_t flows_find(const struct flows *f, uint32_t source, uint32_t destination
                : FLOWS_NONE;
 }
 
-uint32_t flows_first(const struct flows *f, uint32_t source)
-{
-    return lower_bound(f, (uint64_t)source << 32);
-}
-
 enum flow_kind flows_kind(enum flow_metric metric)
 {
     return metric <= METRIC_HOP_BYTES ? FLOW_ROUTES

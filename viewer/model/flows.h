@@ -154,9 +154,6 @@ int flows_crosses(const struct flows *flows, const struct model *model, uint32_t
 /** Number of a route, FLOWS_NONE: nothing went that way. */
 uint32_t flows_find(const struct flows *flows, uint32_t source, uint32_t destination);
 
-/** First route that leaves a vertex; those of the next vertex begin where its end: pass vertex + 1. */
-uint32_t flows_first(const struct flows *flows, uint32_t source);
-
 /** What a metric is a figure of, how many there are of it, and the figure of one. */
 enum flow_kind flows_kind(enum flow_metric metric);
 uint32_t flows_count(const struct flows *flows, enum flow_metric metric);
