@@ -5,8 +5,8 @@
 #include "agent/counters.h"
 #include "agent/places.h"
 #include "agent/rank.h"
+#include "agent/sums/window_message.h"
 #include "agent/uncovered.h"
-#include "agent/window_message.h"
 
 #define JOB_MOST_PAIRS (1u << 17) /* rows of pairs in one window: 8 MiB of sums */
 

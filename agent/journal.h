@@ -14,8 +14,8 @@
 #define HOLTER_AGENT_JOURNAL_H
 
 #include "agent/daemon_clock.h"
-#include "agent/match.h"
-#include "agent/window_sum.h"
+#include "agent/sums/match.h"
+#include "agent/sums/window_sum.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
 
 #include "agent/drain.h"
 #include "agent/journal.h"
-#include "agent/transfer_sum.h"
-#include "agent/window_sum.h"
+#include "agent/sums/transfer_sum.h"
+#include "agent/sums/window_sum.h"
 #include "holter/segment.h"
 
 #define RANK_BATCH 512u /* records copied out of a ring at a time: 32 KiB */

@@ -1,7 +1,7 @@
 #include "agent/self.h"
 
 #include "agent/process_file.h"
-#include "agent/tick_clock.h"
+#include "agent/sums/tick_clock.h"
 #include "holter/call.h"
 #include "holter/clock.h"
 #include "holter/segment.h"

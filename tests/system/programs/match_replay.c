@@ -9,8 +9,8 @@
  *   counts MATCHED UNMATCHED REJECTED               one line a node
  *
  * Status 3: the records are not whole, a larger HOLTER_RING is needed. */
-#include "agent/match.h"
-#include "agent/tick_clock.h"
+#include "agent/sums/match.h"
+#include "agent/sums/tick_clock.h"
 #include "holter/segment.h"
 
 #include <dirent.h>

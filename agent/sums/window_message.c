@@ -1,4 +1,4 @@
-#include "agent/window_message.h"
+#include "agent/sums/window_message.h"
 
 #include "holter/error.h"
 

@@ -1,6 +1,6 @@
-#include "agent/transfer_sum.h"
+#include "agent/sums/transfer_sum.h"
 
-#include "agent/key_index.h"
+#include "agent/sums/key_index.h"
 #include "holter/size_class.h"
 #include "holter/time_class.h"
 

@@ -11,14 +11,14 @@
  * exception: one that is in progress may yet turn out to have found nothing, and is then in the
  * poll counters with its whole time; so its time counts when it ends. Every record is in `events`
  * and in the sums, or in `lost`.
- *   Messages and calls of collectives are also gathered in bursts, see agent/burst_gather.h: in the
+ *   Messages and calls of collectives are also gathered in bursts, see agent/sums/burst_gather.h: in the
  * window in which they count, whenever they were.
  */
 #ifndef HOLTER_AGENT_WINDOW_SUM_H
 #define HOLTER_AGENT_WINDOW_SUM_H
 
-#include "agent/burst_gather.h"
-#include "agent/tick_clock.h"
+#include "agent/sums/burst_gather.h"
+#include "agent/sums/tick_clock.h"
 #include "holter/call.h"
 #include "holter/ring.h"
 #include "holter/wire.h"

@@ -1,5 +1,5 @@
 /* Bursts of a window, from messages and calls to rows, and that a daemon would take them. */
-#include "agent/burst_gather.h"
+#include "agent/sums/burst_gather.h"
 
 #include "holter/call.h"
 #include "holter/event.h"

@@ -1,4 +1,4 @@
-#include "agent/key_index.h"
+#include "agent/sums/key_index.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-#include "agent/burst_gather.h"
+#include "agent/sums/burst_gather.h"
 
-#include "agent/key_index.h"
+#include "agent/sums/key_index.h"
 #include "holter/call.h"
 #include "holter/size_class.h"
 

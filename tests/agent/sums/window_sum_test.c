@@ -1,6 +1,6 @@
 /* The summariser against a batch reference that looks at each window by itself, on random streams.
  */
-#include "agent/window_sum.h"
+#include "agent/sums/window_sum.h"
 
 #include "holter/error.h"
 #include "holter/size_class.h"

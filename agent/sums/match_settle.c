@@ -1,5 +1,5 @@
 /* From ends to messages. */
-#include "agent/match_state.h"
+#include "agent/sums/match_state.h"
 
 #include <string.h>
 

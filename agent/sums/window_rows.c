@@ -1,5 +1,5 @@
 /* Rows of the window message from what the summariser counted. */
-#include "agent/window_sum_state.h"
+#include "agent/sums/window_sum_state.h"
 
 #include <errno.h>
 #include <stdlib.h>

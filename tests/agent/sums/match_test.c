@@ -1,5 +1,5 @@
 /* The matcher against a model of MPI that knows the truth, and case by case. */
-#include "agent/match.h"
+#include "agent/sums/match.h"
 
 #include "holter/call.h"
 #include "mpi_model.h"

@@ -1,4 +1,4 @@
-#include "agent/window_sum_state.h"
+#include "agent/sums/window_sum_state.h"
 
 #include "holter/error.h"
 #include "holter/size_class.h"

@@ -1,7 +1,7 @@
 /* From records to ends of messages. */
-#include "agent/match.h"
+#include "agent/sums/match.h"
 
-#include "agent/match_state.h"
+#include "agent/sums/match_state.h"
 #include "holter/call.h"
 #include "holter/segment.h"
 

@@ -36,7 +36,7 @@
 #ifndef HOLTER_AGENT_MATCH_H
 #define HOLTER_AGENT_MATCH_H
 
-#include "agent/tick_clock.h"
+#include "agent/sums/tick_clock.h"
 #include "holter/event.h"
 
 #include <stddef.h>

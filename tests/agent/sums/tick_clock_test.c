@@ -1,4 +1,4 @@
-#include "agent/tick_clock.h"
+#include "agent/sums/tick_clock.h"
 
 #include "holter/error.h"
 

@@ -16,8 +16,8 @@
 #ifndef HOLTER_AGENT_WINDOW_MESSAGE_H
 #define HOLTER_AGENT_WINDOW_MESSAGE_H
 
-#include "agent/transfer_sum.h"
-#include "agent/window_sum.h"
+#include "agent/sums/transfer_sum.h"
+#include "agent/sums/window_sum.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* Bursts of a job on this node: runs of its messages, and of its calls of collectives, in a window
  * (001, section III-F; daemon/analysis/bursts.h).
  *
- * Messages are those that the pair sums of agent/window_sum.h count, each of them, whether it is
+ * Messages are those that the pair sums of agent/sums/window_sum.h count, each of them, whether it is
  * taken back later (SEND|CANCELLED) or not: so messages of bursts, with a row or without, are always
  * those of the window's pairs. A message to a rank that is not known has no row.
  *
@@ -18,7 +18,7 @@
 #ifndef HOLTER_AGENT_BURST_GATHER_H
 #define HOLTER_AGENT_BURST_GATHER_H
 
-#include "agent/burst_log.h"
+#include "agent/sums/burst_log.h"
 #include "holter/wire.h"
 
 #define BURST_GATHER_BURSTS 32u /**< of messages, and of calls, in one window */

@@ -1,5 +1,5 @@
 /* Sums of transfer times, and which ends of messages between nodes are picked. */
-#include "agent/transfer_sum.h"
+#include "agent/sums/transfer_sum.h"
 
 #include "holter/size_class.h"
 #include "holter/time_class.h"

@@ -1,6 +1,6 @@
-#include "agent/burst_log.h"
+#include "agent/sums/burst_log.h"
 
-#include "agent/key_index.h"
+#include "agent/sums/key_index.h"
 #include "holter/size_class.h"
 
 #include <errno.h>

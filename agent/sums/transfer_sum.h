@@ -1,14 +1,14 @@
 /* What became of messages in one window: transfer times of those within the node, ends of those
  * between nodes, receives that are waited for.
  *
- * Pure, like agent/window_sum.h. Ends between nodes are picked by their keys: the smallest ones, so
+ * Pure, like agent/sums/window_sum.h. Ends between nodes are picked by their keys: the smallest ones, so
  * that every node picks the same messages as far as both have room (bottom-k sampling with
  * coordinated hashes; E. Cohen and H. Kaplan, PODC 2007).
  */
 #ifndef HOLTER_AGENT_TRANSFER_SUM_H
 #define HOLTER_AGENT_TRANSFER_SUM_H
 
-#include "agent/match.h"
+#include "agent/sums/match.h"
 #include "holter/wire.h"
 
 #define TRANSFER_MOST_HALVES 8192u /**< of one window, whatever the budget */

@@ -2,8 +2,8 @@
 #ifndef HOLTER_AGENT_WINDOW_SUM_STATE_H
 #define HOLTER_AGENT_WINDOW_SUM_STATE_H
 
-#include "agent/key_index.h"
-#include "agent/window_sum.h"
+#include "agent/sums/key_index.h"
+#include "agent/sums/window_sum.h"
 
 #define NAME_BYTES 64u
 #define OTHERS (-1)

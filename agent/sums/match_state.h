@@ -3,7 +3,7 @@
 #ifndef HOLTER_AGENT_MATCH_STATE_H
 #define HOLTER_AGENT_MATCH_STATE_H
 
-#include "agent/match.h"
+#include "agent/sums/match.h"
 
 #define NONE UINT32_MAX
 

@@ -1,7 +1,7 @@
 /* What the matcher holds: pools of nodes, ranks, channels and the ends in them. */
-#include "agent/match_state.h"
+#include "agent/sums/match_state.h"
 
-#include "agent/key_index.h"
+#include "agent/sums/key_index.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,0 +1,97 @@
+/* A trace of others as a recording: the records of its ranks, summed window by window as the agents of
+ * its nodes would have summed them (agent/sums), so that all that Holter knows of a live job (pairs,
+ * calls, bursts, matched messages, latency, waiting) it knows of the trace.
+ *
+ * A reader of a format turns what it reads into the records that a probe would have written (struct event,
+ * see holter/event.h: which record counts as a message, parts, requests, posts), with ticks that are
+ * nanoseconds since the trace's own zero. It is asked for them, stream by stream: no trace is ever in
+ * memory as a whole.
+ *
+ * Words
+ *   stream  records of one thread of one rank, in the order in which the calls ended; a call's parts
+ *           follow it. A rank has at least one.
+ */
+#ifndef HOLTER_IMPORT_TRACE_H
+#define HOLTER_IMPORT_TRACE_H
+
+#include "daemon/analysis/network/topology.h"
+#include "daemon/import/file_text.h"
+#include "holter/event.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRACE_BATCH 512u /**< records asked for at a time */
+
+/** What a slot of a stream's rank stands for, in event.comm. Slots are the reader's own numbers, below
+ *  65,000; one keeps its meaning. */
+struct trace_comm {
+    uint64_t id;                /**< the same on every member; 1 MPI_COMM_WORLD, 2 MPI_COMM_SELF */
+    uint64_t parent;            /**< id of the one it was made from; 0: none, or not known */
+    uint32_t size, remote_size; /**< as struct comm_slot has them */
+    int32_t my_rank;            /**< in it; -1: not known */
+    char name[64];
+};
+
+/** Reader of a format. Called from several threads, but for one stream from one at a time. */
+struct trace_reader {
+    void *user;
+    /** Next records of a stream. @param out  room for TRACE_BATCH
+     *  @return how many; 0 at the end; a negative error after it has been told, with file and offset: the
+     *          stream ends with what was given before */
+    int (*next)(void *user, uint32_t stream, struct event *out);
+    /** @return 0, or 1: not known */
+    int (*comm)(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out);
+    /** Name of a code region. Slots count from 1. @return NULL: not known */
+    const char *(*region)(void *user, uint32_t rank, uint32_t slot);
+    /** Bytes read of those that there are, for the progress; may be NULL. */
+    void (*progress)(void *user, uint64_t *read, uint64_t *all);
+};
+
+/** What is known before the records are read. Borrowed. */
+struct trace_job {
+    const char *name;    /**< job id */
+    const char *app;     /**< what ran; "": not known */
+    const char *command; /**< how the recording came about, for people */
+    const char *mpi;     /**< what was imported from what */
+    uint32_t ranks;
+    uint32_t stream_count;
+    const uint32_t *rank_of; /**< by stream */
+    const uint32_t *host_of; /**< by rank: position in hosts */
+    const char (*hosts)[65];
+    uint32_t host_count;
+    uint64_t begin_ns;              /**< when the trace's zero was, since 1970; 0: not known */
+    uint64_t window_ns;             /**< 0: chosen by the length of the trace */
+    uint64_t length_ns;             /**< of the trace, as far as it is known before; 0: not known */
+    const struct topology *network; /**< NULL: none */
+    const char *network_source;     /**< where it was read from */
+};
+
+/** What was imported, summed over ranks as the recording has it. */
+struct trace_counts {
+    uint64_t windows;
+    uint64_t records;
+    uint64_t sent, sent_bytes, received, received_bytes; /**< point to point */
+    uint64_t collectives;                                /**< calls of ranks */
+    uint64_t matched, unmatched, rejected;
+    uint64_t failed_streams; /**< that ended with an error */
+};
+
+/** Told from time to time, in the caller's thread. */
+typedef void trace_told(void *user, uint64_t read, uint64_t all, uint64_t until_ns);
+
+struct trace_options {
+    unsigned threads;  /**< that read streams; 0: as many as there are processors */
+    trace_told *told;  /**< may be NULL */
+    file_fault *fault; /**< told of what goes wrong with the recording */
+    void *user;
+};
+
+/** Read all streams to their ends into a new file. What is whole is imported whatever goes wrong in single
+ *  streams. Memory: bounded by ranks, pairs of one window and TRACE_BATCH records a stream. The same trace
+ *  gives the same recording, whatever the number of threads.
+ *  @return 0, -EEXIST, -ENOMEM, -EIO or another negative error, after telling */
+int trace_import(const char *path, const struct trace_job *job, const struct trace_reader *reader,
+                 const struct trace_options *options, struct trace_counts *out);
+
+#endif
