@@ -121,6 +121,11 @@ struct match_member *match_add(struct match *match, uint64_t rank)
     return member;
 }
 
+void match_all_added(struct match *match)
+{
+    match->all_added = 1;
+}
+
 static int is_strict(const struct match_member *member)
 {
     return member->wildcard_count > member->wildcard_first || member->known_ns != UINT64_MAX;

@@ -92,6 +92,9 @@ void match_destroy(struct match *match);
  * rank outside the world */
 struct match_member *match_add(struct match *match, uint64_t rank);
 
+/** No further member will come: what is exchanged with other ranks is between nodes from the start. */
+void match_all_added(struct match *match);
+
 /** The member's process is gone and all its records were taken: what its channels still hold is
  *  given up. The member is freed. NULL is fine. */
 void match_remove(struct match *match, struct match_member *member);

@@ -100,7 +100,9 @@ struct peer *match_peer(struct match *match, uint32_t rank)
     uint32_t *slot = &match->peer_slots[peer_slot(match, rank)];
     if (*slot == 0) {
         match->peers[match->peer_count++] =
-            (struct peer){.rank = rank, .place = PLACE_WAITS, .since_ns = match->now_ns};
+            (struct peer){.rank = rank,
+                          .place = match->all_added ? PLACE_ELSEWHERE : PLACE_WAITS,
+                          .since_ns = match->now_ns};
         *slot = match->peer_count;
     }
     return &match->peers[*slot - 1];

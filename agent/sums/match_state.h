@@ -170,6 +170,7 @@ struct match {
     uint32_t *waiting; /**< owned; channels with a peer whose place is not known */
     uint32_t waiting_count, waiting_room;
     uint32_t order;  /**< of the next receive */
+    int all_added;   /**< a rank that is not a member lives on another node */
     uint64_t now_ns; /**< of the last match_settle() */
     uint64_t
         settled_ns;    /**< of the one before: all records of calls that ended by then were taken */
