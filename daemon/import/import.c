@@ -1,7 +1,5 @@
 #include "daemon/import/import.h"
 
-#include "daemon/network_message.h"
-#include "daemon/recording.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
 
@@ -9,82 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#define BEGIN_NS UINT64_C(1700000000000000000)
-#define ARRIVAL_NS UINT64_C(5000000) /* of a window's messages, behind its end */
 
 struct import {
     const struct import_job *job;
-    struct recording *recording;
-    struct wire_buffer buffer;
-    uint64_t *seq;              /* by host */
-    uint32_t *ranks, *first;    /* ranks by host: ranks[first[h]] .. ranks[first[h + 1] - 1] */
+    struct import_file *file;
     struct wire_rank_row *sums; /* by rank */
-    uint64_t begin_ns, window;  /* of the job; windows so far */
+    uint64_t window;            /* windows so far */
     const char *error;
 };
-
-/* ---- ranks by host --------------------------------------------------------- */
-
-static int group_ranks(struct import *m)
-{
-    const struct import_job *job = m->job;
-    m->seq = calloc((size_t)job->host_count + 1, sizeof(*m->seq));
-    m->first = calloc((size_t)job->host_count + 2, sizeof(*m->first));
-    m->ranks = calloc((size_t)job->ranks + 1, sizeof(*m->ranks));
-    m->sums = calloc((size_t)job->ranks + 1, sizeof(*m->sums));
-    if (m->seq == NULL || m->first == NULL || m->ranks == NULL || m->sums == NULL)
-        return -ENOMEM;
-    for (uint32_t r = 0; r < job->ranks; r++)
-        m->first[job->host_of[r] + 2]++;
-    for (uint32_t h = 0; h < job->host_count; h++)
-        m->first[h + 2] += m->first[h + 1];
-    for (uint32_t r = 0; r < job->ranks; r++)
-        m->ranks[m->first[job->host_of[r] + 1]++] = r;
-    return 0;
-}
-
-/* ---- messages -------------------------------------------------------------- */
-
-static int keep(struct import *m, uint32_t host, enum wire_type type, const void *message,
-                uint64_t window, uint64_t received_ns)
-{
-    struct recorded head = {.type = type,
-                            .instance = (uint64_t)host + 1,
-                            .seq = m->seq[host],
-                            .window = window,
-                            .time_ns = window > 0 ? window * m->job->window_ns : received_ns,
-                            .received_ns = received_ns};
-    int code = wire_encode(&m->buffer, type, message);
-    if (code == 0)
-        code = recording_message(m->recording, &head, m->buffer.bytes, m->buffer.length);
-    if (code != 0)
-        m->error = code == -EIO ? recording_error(m->recording) : holter_strerror(code);
-    return code;
-}
-
-static int tell_ranks(struct import *m, uint32_t host)
-{
-    uint32_t first = m->first[host], count = m->first[host + 1] - first;
-    struct wire_member_row *members = calloc((size_t)count + 1, sizeof(*members));
-    if (members == NULL)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++)
-        members[i].rank = m->ranks[first + i];
-    struct wire_ranks ranks = {.seq = ++m->seq[host],
-                               .job = m->job->name,
-                               .world = m->job->ranks,
-                               .app = m->job->app,
-                               .mpi = m->job->mpi,
-                               .command = m->job->command,
-                               .host = m->job->hosts[host],
-                               .members = members,
-                               .members_count = count};
-    int code = keep(m, host, WIRE_TYPE_RANKS, &ranks, 0, m->begin_ns);
-    free(members);
-    return code;
-}
 
 /* Messages of a window in the rows of the ranks at both ends. */
 static void sum_ranks(struct import *m, const struct import_window *window)
@@ -141,19 +71,17 @@ static void add_pairs(struct rows *rows, const struct import_window *window, uin
 }
 
 static int send_window(struct import *m, uint32_t host, const struct import_window *window,
-                       const struct rows *rows)
+                       const struct rows *rows, uint32_t count)
 {
     struct wire_comm_row comm = {.id = 1, .size = m->job->ranks, .name = "MPI_COMM_WORLD"};
     struct wire_region_row region = {""};
-    uint32_t count = m->first[host + 1] - m->first[host];
-    uint64_t number = m->begin_ns / m->job->window_ns + m->window;
+    uint64_t number = import_file_first_window(m->file) + m->window;
     struct wire_node_row node = {.host = m->job->hosts[host],
                                  .agent_pid = 1,
                                  .connected = 1,
                                  .ranks = count,
                                  .up_ns = (m->window + 1) * m->job->window_ns};
-    struct wire_window message = {.seq = ++m->seq[host],
-                                  .job = m->job->name,
+    struct wire_window message = {.job = m->job->name,
                                   .host = m->job->hosts[host],
                                   .window = number,
                                   .length_ns = m->job->window_ns,
@@ -170,23 +98,27 @@ static int send_window(struct import *m, uint32_t host, const struct import_wind
                                   .counters_count = rows->counter_count,
                                   .node = &node,
                                   .node_count = 1};
-    return keep(m, host, WIRE_TYPE_WINDOW, &message, number,
-                (number + 1) * m->job->window_ns + ARRIVAL_NS);
+    int code = import_file_window(m->file, host, &message);
+    if (code != 0)
+        m->error = import_file_error(m->file);
+    return code;
 }
 
 static int tell_window(struct import *m, uint32_t host, const struct import_window *window,
                        struct rows *rows, size_t *counter)
 {
+    const uint32_t *ranks;
+    uint32_t count = import_file_ranks(m->file, host, &ranks);
     rows->pair_count = rows->counter_count = 0;
-    for (uint32_t i = m->first[host]; i < m->first[host + 1]; i++) {
-        rows->ranks[i - m->first[host]] = m->sums[m->ranks[i]];
-        add_pairs(rows, window, m->ranks[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        rows->ranks[i] = m->sums[ranks[i]];
+        add_pairs(rows, window, ranks[i]);
     }
     while (*counter < window->counter_count && window->counters[*counter].host < host)
         ++*counter;
     while (*counter < window->counter_count && window->counters[*counter].host == host)
         rows->counters[rows->counter_count++] = window->counters[(*counter)++].row;
-    return m->first[host + 1] > m->first[host] ? send_window(m, host, window, rows) : 0;
+    return count > 0 ? send_window(m, host, window, rows, count) : 0;
 }
 
 int import_window(struct import *m, const struct import_window *window)
@@ -210,73 +142,17 @@ int import_window(struct import *m, const struct import_window *window)
 
 /* ---- begin and end --------------------------------------------------------- */
 
-struct keeping {
-    struct import *import;
-    int code;
-};
-
-static void keep_network(void *user, const struct wire_topology *message)
-{
-    struct keeping *k = user;
-    if (k->code == 0)
-        k->code = recording_table(k->import->recording, WIRE_TYPE_TOPOLOGY, message);
-}
-
-static int tell_network(struct import *m)
-{
-    struct keeping keeping = {m, 0};
-    struct wire_seat_row none = {0};
-    if (m->job->network == NULL)
-        return 0;
-    struct network_telling telling = {.job = m->job->name,
-                                      .source = m->job->network_source,
-                                      .fault = "",
-                                      .spec = topology_spec(m->job->network),
-                                      .seats = &none};
-    network_message(&telling, keep_network, &keeping);
-    return keeping.code;
-}
-
-static int tell_job(struct import *m, const char *state)
-{
-    const struct import_job *job = m->job;
-    struct wire_job row = {.job = job->name,
-                           .state = state,
-                           .app = job->app,
-                           .command = job->command,
-                           .mpi = job->mpi,
-                           .world = job->ranks,
-                           .seen = job->ranks,
-                           .start_ns = m->begin_ns,
-                           .end_ns = m->begin_ns + m->window * job->window_ns,
-                           .window_ns = job->window_ns};
-    return recording_table(m->recording, WIRE_TYPE_JOB, &row);
-}
-
 int import_create(struct import **out, const char *path, const struct import_job *job, char *why,
                   size_t room)
 {
-    struct stat status;
     struct import *m = calloc(1, sizeof(*m));
     snprintf(why, room, "no memory");
     if (m == NULL)
         return -ENOMEM;
     m->job = job;
-    m->begin_ns = BEGIN_NS / job->window_ns * job->window_ns;
     m->error = "";
-    int code = group_ranks(m);
-    if (code == 0 && stat(path, &status) == 0 && status.st_size > 0) {
-        snprintf(why, room, "%s", holter_strerror(-EEXIST));
-        code = -EEXIST;
-    }
-    code = code != 0 ? code : recording_open(&m->recording, path, why, room);
-    if (code == 0) {
-        code = tell_network(m);
-        for (uint32_t h = 0; code == 0 && h < job->host_count; h++)
-            code = m->first[h + 1] > m->first[h] ? tell_ranks(m, h) : 0;
-        if (code != 0)
-            snprintf(why, room, "%s", m->error[0] != '\0' ? m->error : holter_strerror(code));
-    }
+    m->sums = calloc((size_t)job->ranks + 1, sizeof(*m->sums));
+    int code = m->sums == NULL ? -ENOMEM : import_file_create(&m->file, path, job, why, room);
     if (code != 0) {
         import_close(m);
         return code;
@@ -287,18 +163,9 @@ int import_create(struct import **out, const char *path, const struct import_job
 
 int import_close(struct import *m)
 {
-    int code = 0;
     if (m == NULL)
         return 0;
-    if (m->recording != NULL) {
-        code = tell_job(m, "ended");
-        int closed = recording_close(m->recording);
-        code = code != 0 ? code : closed;
-    }
-    wire_buffer_finish(&m->buffer);
-    free(m->seq);
-    free(m->first);
-    free(m->ranks);
+    int code = import_file_close(m->file, m->window);
     free(m->sums);
     free(m);
     return code;

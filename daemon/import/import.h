@@ -6,27 +6,13 @@
 #ifndef HOLTER_IMPORT_IMPORT_H
 #define HOLTER_IMPORT_IMPORT_H
 
+#include "daemon/import/import_file.h"
 #include "daemon/import/pairs.h"
 #include "daemon/import/topology_file.h"
 #include "holter/wire.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-/** Of a job that is imported. Borrowed for the life of the import. */
-struct import_job {
-    const char *name;    /**< job id */
-    const char *app;     /**< what ran */
-    const char *command; /**< how the recording came about, for people */
-    const char *mpi;     /**< what was imported from what */
-    uint32_t ranks;
-    const uint32_t *host_of; /**< by rank: position in hosts */
-    const char (*hosts)[65];
-    uint32_t host_count;
-    uint64_t window_ns;
-    const struct topology *network; /**< NULL: none */
-    const char *network_source;     /**< where it was read from */
-};
 
 /** A network interface, or link, of a host in a window. */
 struct import_counter {

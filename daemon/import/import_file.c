@@ -1,0 +1,244 @@
+#include "daemon/import/import_file.h"
+
+#include "daemon/network_message.h"
+#include "daemon/recording.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define BEGIN_NS UINT64_C(1700000000000000000)
+#define ARRIVAL_NS UINT64_C(5000000) /* of a window's messages, behind its end, at most */
+#define ARRIVAL_PART 8u              /* of a window: sooner than a daemon gives up waiting */
+
+struct import_file {
+    const struct import_job *job;
+    struct recording *recording;
+    struct wire_buffer buffer;
+    uint64_t *seq;           /* by host */
+    uint32_t *ranks, *first; /* ranks by host: ranks[first[h]] .. ranks[first[h + 1] - 1] */
+    uint64_t begin_ns;
+    const char *error;
+};
+
+static int group_ranks(struct import_file *f)
+{
+    const struct import_job *job = f->job;
+    f->seq = calloc((size_t)job->host_count + 1, sizeof(*f->seq));
+    f->first = calloc((size_t)job->host_count + 2, sizeof(*f->first));
+    f->ranks = calloc((size_t)job->ranks + 1, sizeof(*f->ranks));
+    if (f->seq == NULL || f->first == NULL || f->ranks == NULL)
+        return -ENOMEM;
+    for (uint32_t r = 0; r < job->ranks; r++)
+        f->first[job->host_of[r] + 2]++;
+    for (uint32_t h = 0; h < job->host_count; h++)
+        f->first[h + 2] += f->first[h + 1];
+    for (uint32_t r = 0; r < job->ranks; r++)
+        f->ranks[f->first[job->host_of[r] + 1]++] = r;
+    return 0;
+}
+
+uint32_t import_file_ranks(const struct import_file *f, uint32_t host, const uint32_t **out)
+{
+    *out = f->ranks + f->first[host];
+    return f->first[host + 1] - f->first[host];
+}
+
+uint64_t import_file_first_window(const struct import_file *f)
+{
+    return f->begin_ns / f->job->window_ns;
+}
+
+uint64_t *import_file_seq(struct import_file *f, uint32_t host)
+{
+    return &f->seq[host];
+}
+
+/* ---- messages -------------------------------------------------------------- */
+
+static int keep(struct import_file *f, const struct recorded *head, const void *bytes,
+                size_t length)
+{
+    int code = recording_message(f->recording, head, bytes, length);
+    if (code != 0)
+        f->error = code == -EIO ? recording_error(f->recording) : holter_strerror(code);
+    return code;
+}
+
+int import_file_encoded(struct import_file *f, uint32_t host, uint64_t seq, uint64_t window,
+                        const void *bytes, size_t length)
+{
+    uint64_t window_ns = f->job->window_ns, delay = window_ns / ARRIVAL_PART;
+    struct recorded head = {.type = WIRE_TYPE_WINDOW,
+                            .instance = (uint64_t)host + 1,
+                            .seq = seq,
+                            .window = window,
+                            .time_ns = window * window_ns,
+                            .received_ns = (window + 1) * window_ns +
+                                           (delay < ARRIVAL_NS ? delay : ARRIVAL_NS)};
+    return keep(f, &head, bytes, length);
+}
+
+int import_file_window(struct import_file *f, uint32_t host, struct wire_window *message)
+{
+    message->seq = ++f->seq[host];
+    int code = wire_encode(&f->buffer, WIRE_TYPE_WINDOW, message);
+    if (code != 0) {
+        f->error = holter_strerror(code);
+        return code;
+    }
+    return import_file_encoded(f, host, message->seq, message->window, f->buffer.bytes,
+                               f->buffer.length);
+}
+
+static int tell_ranks(struct import_file *f, uint32_t host)
+{
+    const uint32_t *ranks;
+    uint32_t count = import_file_ranks(f, host, &ranks);
+    if (count == 0)
+        return 0;
+    struct wire_member_row *members = calloc(count, sizeof(*members));
+    if (members == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        members[i].rank = ranks[i];
+    struct wire_ranks message = {.seq = ++f->seq[host],
+                                 .job = f->job->name,
+                                 .world = f->job->ranks,
+                                 .app = f->job->app,
+                                 .mpi = f->job->mpi,
+                                 .command = f->job->command,
+                                 .host = f->job->hosts[host],
+                                 .members = members,
+                                 .members_count = count};
+    struct recorded head = {.type = WIRE_TYPE_RANKS,
+                            .instance = (uint64_t)host + 1,
+                            .seq = message.seq,
+                            .time_ns = f->begin_ns,
+                            .received_ns = f->begin_ns};
+    int code = wire_encode(&f->buffer, WIRE_TYPE_RANKS, &message);
+    if (code != 0)
+        f->error = holter_strerror(code);
+    else
+        code = keep(f, &head, f->buffer.bytes, f->buffer.length);
+    free(members);
+    return code;
+}
+
+/* ---- tables ---------------------------------------------------------------- */
+
+struct keeping {
+    struct import_file *file;
+    int code;
+};
+
+static void keep_network(void *user, const struct wire_topology *message)
+{
+    struct keeping *k = user;
+    if (k->code == 0)
+        k->code = recording_table(k->file->recording, WIRE_TYPE_TOPOLOGY, message);
+}
+
+static int tell_network(struct import_file *f)
+{
+    struct keeping keeping = {f, 0};
+    struct wire_seat_row none = {0};
+    if (f->job->network == NULL)
+        return 0;
+    struct network_telling telling = {.job = f->job->name,
+                                      .source = f->job->network_source,
+                                      .fault = "",
+                                      .spec = topology_spec(f->job->network),
+                                      .seats = &none};
+    network_message(&telling, keep_network, &keeping);
+    return keeping.code;
+}
+
+static int tell_job(struct import_file *f, uint64_t windows)
+{
+    const struct import_job *job = f->job;
+    struct wire_job row = {.job = job->name,
+                           .state = "ended",
+                           .app = job->app,
+                           .command = job->command,
+                           .mpi = job->mpi,
+                           .world = job->ranks,
+                           .seen = job->ranks,
+                           .start_ns = f->begin_ns,
+                           .end_ns = f->begin_ns + windows * job->window_ns,
+                           .window_ns = job->window_ns};
+    return recording_table(f->recording, WIRE_TYPE_JOB, &row);
+}
+
+/* ---- begin and end --------------------------------------------------------- */
+
+static int begin(struct import_file *f, const char *path, char *why, size_t room)
+{
+    struct stat status;
+    int code = group_ranks(f);
+    if (code != 0)
+        return code;
+    if (stat(path, &status) == 0 && status.st_size > 0) {
+        snprintf(why, room, "%s", holter_strerror(-EEXIST));
+        return -EEXIST;
+    }
+    code = recording_open(&f->recording, path, why, room);
+    if (code != 0)
+        return code;
+    code = tell_network(f);
+    for (uint32_t h = 0; code == 0 && h < f->job->host_count; h++)
+        code = tell_ranks(f, h);
+    if (code != 0)
+        snprintf(why, room, "%s", f->error[0] != '\0' ? f->error : holter_strerror(code));
+    return code;
+}
+
+static void finish(struct import_file *f)
+{
+    wire_buffer_finish(&f->buffer);
+    free(f->seq);
+    free(f->first);
+    free(f->ranks);
+    free(f);
+}
+
+int import_file_create(struct import_file **out, const char *path, const struct import_job *job,
+                       char *why, size_t room)
+{
+    struct import_file *f = calloc(1, sizeof(*f));
+    snprintf(why, room, "no memory");
+    if (f == NULL)
+        return -ENOMEM;
+    uint64_t begin_ns = job->begin_ns != 0 ? job->begin_ns : BEGIN_NS;
+    f->job = job;
+    f->begin_ns = begin_ns / job->window_ns * job->window_ns;
+    f->error = "";
+    int code = begin(f, path, why, room);
+    if (code != 0) {
+        import_file_close(f, 0);
+        return code;
+    }
+    *out = f;
+    return 0;
+}
+
+int import_file_close(struct import_file *f, uint64_t windows)
+{
+    int code = 0;
+    if (f == NULL)
+        return 0;
+    if (f->recording != NULL) {
+        code = tell_job(f, windows);
+        int closed = recording_close(f->recording);
+        code = code != 0 ? code : closed;
+    }
+    finish(f);
+    return code;
+}
+
+const char *import_file_error(const struct import_file *f)
+{
+    return f->error;
+}
