@@ -10,9 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define JOB_BURST_ROWS (1u << 19) /* of all nodes in a window, as daemons want it */
-#define JOB_LEAST_BURST_ROWS 64u
-
 static void read_user(char *out, size_t room)
 {
     struct passwd *entry = getpwuid(getuid());
@@ -196,17 +193,13 @@ struct match_counts job_match_counts(struct job *job)
                                  now.rejected - before.rejected};
 }
 
-/* Until the daemon says how many: of a large job all nodes would send their most in the first windows.
- * Nodes are taken to have as many ranks as this one. */
+/* Until the daemon says how many. Nodes are taken to have as many ranks as this one. */
 static uint64_t burst_rows_of(const struct job *job)
 {
     if (job->burst_rows != 0)
         return job->burst_rows;
     uint64_t members = job->member_count == 0 ? 1 : job->member_count;
-    uint64_t nodes = job->world / members, rows = nodes == 0 ? 0 : JOB_BURST_ROWS / nodes;
-    if (nodes == 0 || rows > BURST_GATHER_ROWS)
-        return BURST_GATHER_ROWS;
-    return rows < JOB_LEAST_BURST_ROWS ? JOB_LEAST_BURST_ROWS : rows;
+    return burst_gather_share(job->world / members);
 }
 
 int job_close_window(struct job *job, struct wire_window *window,

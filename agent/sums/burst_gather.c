@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ALL_ROWS (1u << 19) /* of all nodes in a window, as daemons want it */
+#define LEAST_ROWS 64u
 #define MOST_MESSAGES (1u << 16) /* that wait in the log */
 #define MOST_CALLS (1u << 13)
 #define MOST_PAIRS 4096u /* rows of one burst of messages */
@@ -116,6 +118,12 @@ void burst_gather_clear(struct burst_gather *gather)
 static size_t index_heap(const struct key_index *index)
 {
     return index->room * (2 * sizeof *index->slots + sizeof *index->slot_of + sizeof *index->keys);
+}
+
+uint64_t burst_gather_share(uint64_t nodes)
+{
+    uint64_t rows = nodes == 0 ? BURST_GATHER_ROWS : ALL_ROWS / nodes;
+    return rows > BURST_GATHER_ROWS ? BURST_GATHER_ROWS : rows < LEAST_ROWS ? LEAST_ROWS : rows;
 }
 
 size_t burst_gather_heap(const struct burst_gather *gather)

@@ -97,6 +97,10 @@ struct burst_rows {
 int burst_gather_rows(struct burst_gather *gather, const struct burst_names *names,
                       const struct burst_clock *clock, uint64_t most_rows, struct burst_rows *out);
 
+/** How many rows a node of so many tells where nobody has said it: of a large job all nodes would send
+ *  their most. */
+uint64_t burst_gather_share(uint64_t nodes);
+
 /** Begin the next window. */
 void burst_gather_clear(struct burst_gather *gather);
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define BEGIN_NS UINT64_C(1700000000000000000)
 #define ARRIVAL_NS UINT64_C(5000000) /* of a window's messages, behind its end, at most */
 #define ARRIVAL_PART 8u              /* of a window: sooner than a daemon gives up waiting */
 
@@ -211,7 +210,7 @@ int import_file_create(struct import_file **out, const char *path, const struct 
     snprintf(why, room, "no memory");
     if (f == NULL)
         return -ENOMEM;
-    uint64_t begin_ns = job->begin_ns != 0 ? job->begin_ns : BEGIN_NS;
+    uint64_t begin_ns = job->begin_ns != 0 ? job->begin_ns : IMPORT_BEGIN_NS;
     f->job = job;
     f->begin_ns = begin_ns / job->window_ns * job->window_ns;
     f->error = "";

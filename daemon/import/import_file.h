@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define IMPORT_BEGIN_NS UINT64_C(1700000000000000000) /**< a fixed date, daemon time */
+
 /** Of a job that is imported. Borrowed for the life of the import. */
 struct import_job {
     const char *name;    /**< job id */
@@ -20,7 +22,7 @@ struct import_job {
     const char (*hosts)[65];
     uint32_t host_count;
     uint64_t window_ns;
-    uint64_t begin_ns; /**< of the first window, daemon time; 0: made up, a fixed date */
+    uint64_t begin_ns;              /**< of the first window, daemon time; 0: IMPORT_BEGIN_NS */
     const struct topology *network; /**< NULL: none */
     const char *network_source;     /**< where it was read from */
 };

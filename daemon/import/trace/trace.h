@@ -33,7 +33,8 @@ struct trace_comm {
     char name[64];
 };
 
-/** Reader of a format. Called from several threads, but for one stream from one at a time. */
+/** Reader of a format. Called from several threads: `next` for one stream from one at a time, `comm` and
+ *  `region` while no stream is read. */
 struct trace_reader {
     void *user;
     /** Next records of a stream. @param out  room for TRACE_BATCH
@@ -73,11 +74,21 @@ struct trace_counts {
     uint64_t records;
     uint64_t sent, sent_bytes, received, received_bytes; /**< point to point */
     uint64_t collectives;                                /**< calls of ranks */
-    uint64_t matched, unmatched, rejected;
+    uint64_t matched;                                    /**< messages within hosts, by both ends */
+    uint64_t unmatched; /**< ends of such messages whose other end is not there */
+    uint64_t
+        rejected; /**< such messages that were received before they were sent, or with another size */
+    uint64_t
+        halves; /**< ends of messages between hosts that the recording has, for the daemon to join */
+    uint64_t lost;           /**< records that are none, or far beyond the length of the trace */
     uint64_t failed_streams; /**< that ended with an error */
 };
 
-/** Told from time to time, in the caller's thread. */
+/** Window length that is chosen for a trace of this length: 1, 2 or 5 times a power of ten, so that there
+ *  are some hundred of them; at least 1 us, at most 1 s. @param length_ns  0: not known */
+uint64_t trace_window_ns(uint64_t length_ns);
+
+/** Told from time to time, in the caller's thread. @param until_ns  of the trace, imported so far */
 typedef void trace_told(void *user, uint64_t read, uint64_t all, uint64_t until_ns);
 
 struct trace_options {
@@ -90,7 +101,8 @@ struct trace_options {
 /** Read all streams to their ends into a new file. What is whole is imported whatever goes wrong in single
  *  streams. Memory: bounded by ranks, pairs of one window and TRACE_BATCH records a stream. The same trace
  *  gives the same recording, whatever the number of threads.
- *  @return 0, -EEXIST, -ENOMEM, -EIO or another negative error, after telling */
+ *  @return 0, -HOLTER_ERANGE when the trace has too many windows of that length, -EEXIST, -ENOMEM, -EIO or
+ *          another negative error, after telling */
 int trace_import(const char *path, const struct trace_job *job, const struct trace_reader *reader,
                  const struct trace_options *options, struct trace_counts *out);
 

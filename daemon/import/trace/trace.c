@@ -1,0 +1,384 @@
+#include "daemon/import/trace/trace.h"
+
+#include "daemon/import/import_file.h"
+#include "daemon/import/trace/trace_host.h"
+#include "daemon/import/trace/trace_pool.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOWS_WANTED 250u      /* of a trace, about */
+#define WINDOWS_MOST (1u << 20)  /* of all hosts together */
+#define WINDOWS_LEAST_MOST 4096u /* of one host, however many there are */
+#define UNKNOWN_WINDOW_NS UINT64_C(10000000)
+#define BEYOND 4u /* times the length of the trace: what is later than that is no record of it */
+
+struct import {
+    const struct trace_job *job;
+    const struct trace_reader *reader;
+    const struct trace_options *options;
+    const char *path;
+    struct import_job file_job;
+    struct import_file *file;
+    struct trace_pool *pool;
+    struct trace_stream *streams;
+    uint32_t *of_rank; /* streams by rank */
+    struct trace_rank *ranks;
+    struct trace_host *hosts;
+    struct trace_desk *desks;
+    uint32_t desk_count;
+    uint32_t *dry; /* streams to be read on */
+    uint32_t dry_count;
+    /* What the pool works on: hosts [first, first + count), one at each desk. */
+    uint32_t first, count;
+    uint8_t *wants; /* by desk */
+    uint64_t zero_ns, window_ns, window, limit_ns;
+};
+
+uint64_t trace_window_ns(uint64_t length_ns)
+{
+    static const uint64_t steps[] = {1, 2, 5};
+    if (length_ns == 0)
+        return UNKNOWN_WINDOW_NS;
+    for (uint64_t power = 1000; power < UINT64_C(1000000000); power *= 10)
+        for (int i = 0; i < 3; i++)
+            if (length_ns / (steps[i] * power) <= WINDOWS_WANTED)
+                return steps[i] * power;
+    return UINT64_C(1000000000);
+}
+
+static int tell(const struct import *m, int code, const char *what)
+{
+    struct faults faults = {m->path, m->options->fault, m->options->user, 0};
+    fault_at(&faults, 0, "%s", what);
+    return code;
+}
+
+/* ---- setting up ------------------------------------------------------------ */
+
+/* Streams by rank, each rank's in the order of their numbers. */
+static void group_streams(struct import *m)
+{
+    const struct trace_job *job = m->job;
+    uint32_t at = 0;
+    for (uint32_t s = 0; s < job->stream_count; s++) {
+        m->streams[s] = (struct trace_stream){.number = s, .rank = job->rank_of[s]};
+        m->ranks[job->rank_of[s]].stream_count++;
+    }
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        m->ranks[r].rank = r;
+        m->ranks[r].streams = m->of_rank + at;
+        at += m->ranks[r].stream_count;
+        m->ranks[r].stream_count = 0;
+    }
+    for (uint32_t s = 0; s < job->stream_count; s++) {
+        struct trace_rank *rank = &m->ranks[job->rank_of[s]];
+        rank->streams[rank->stream_count++] = s;
+    }
+}
+
+static int make_tables(struct import *m)
+{
+    const struct trace_job *job = m->job;
+    unsigned threads = trace_pool_threads(m->pool);
+    uint32_t desks = threads < job->host_count ? threads : job->host_count;
+    m->streams = calloc((size_t)job->stream_count + 1, sizeof(*m->streams));
+    m->of_rank = calloc((size_t)job->stream_count + 1, sizeof(*m->of_rank));
+    m->dry = calloc((size_t)job->stream_count + 1, sizeof(*m->dry));
+    m->ranks = calloc((size_t)job->ranks + 1, sizeof(*m->ranks));
+    m->hosts = calloc((size_t)job->host_count + 1, sizeof(*m->hosts));
+    m->desks = calloc((size_t)desks + 1, sizeof(*m->desks));
+    m->wants = calloc((size_t)desks + 1, sizeof(*m->wants));
+    if (m->streams == NULL || m->of_rank == NULL || m->dry == NULL || m->ranks == NULL ||
+        m->hosts == NULL || m->desks == NULL || m->wants == NULL)
+        return -ENOMEM;
+    group_streams(m);
+    int code = 0;
+    for (; code == 0 && m->desk_count < desks; m->desk_count++)
+        code = trace_desk_init(&m->desks[m->desk_count]);
+    return code;
+}
+
+static void read_on(void *user, uint32_t piece)
+{
+    struct import *m = user;
+    trace_stream_refill(&m->streams[m->dry[piece]], m->reader);
+}
+
+static void note_dry(struct import *m, const struct trace_host *host)
+{
+    for (uint32_t i = 0; i < host->rank_count; i++) {
+        const struct trace_rank *rank = &m->ranks[host->ranks[i]];
+        for (uint32_t k = 0; k < rank->stream_count; k++)
+            if (trace_stream_is_dry(&m->streams[rank->streams[k]]))
+                m->dry[m->dry_count++] = rank->streams[k];
+    }
+}
+
+/* The first records of all streams tell when the first window begins. */
+static uint64_t first_entry(struct import *m)
+{
+    uint64_t first = UINT64_MAX;
+    for (uint32_t s = 0; s < m->job->stream_count; s++)
+        m->dry[m->dry_count++] = s;
+    trace_pool_run(m->pool, read_on, m, m->dry_count);
+    m->dry_count = 0;
+    for (uint32_t s = 0; s < m->job->stream_count; s++) {
+        const struct trace_stream *stream = &m->streams[s];
+        if (stream->count > 0 && stream->batch[0].t_enter < first)
+            first = stream->batch[0].t_enter;
+    }
+    return first == UINT64_MAX ? 0 : first;
+}
+
+/* How many windows there may be of each host, and whether that is enough. */
+static int set_windows(struct import *m, uint64_t first_ns)
+{
+    uint64_t most = WINDOWS_MOST / m->job->host_count, length = m->job->length_ns;
+    most = most < WINDOWS_LEAST_MOST ? WINDOWS_LEAST_MOST : most;
+    m->window_ns = m->job->window_ns != 0 ? m->job->window_ns : trace_window_ns(length);
+    if (length / m->window_ns >= most) {
+        char text[128];
+        snprintf(text, sizeof(text),
+                 "the trace has %" PRIu64 " windows of %" PRIu64 " ns; at most %" PRIu64
+                 " can be made",
+                 length / m->window_ns, m->window_ns, most);
+        return tell(m, -HOLTER_ERANGE, text);
+    }
+    m->zero_ns = m->job->begin_ns != 0 ? m->job->begin_ns : IMPORT_BEGIN_NS;
+    uint64_t span = most > INT64_MAX / m->window_ns ? INT64_MAX : most * m->window_ns;
+    uint64_t latest = INT64_MAX - span;
+    if (m->zero_ns > latest || first_ns > latest - m->zero_ns)
+        return tell(m, -HOLTER_ERANGE, "the trace begins after the end of time");
+    if (length > 0 && most > BEYOND * (length / m->window_ns) + WINDOWS_LEAST_MOST)
+        most = BEYOND * (length / m->window_ns) + WINDOWS_LEAST_MOST;
+    m->window = (m->zero_ns + first_ns) / m->window_ns;
+    m->limit_ns = (m->window + most) * m->window_ns;
+    return 0;
+}
+
+static int begin_file(struct import *m, uint64_t first_ns)
+{
+    char why[512];
+    const struct trace_job *job = m->job;
+    m->file_job = (struct import_job){.name = job->name,
+                                      .app = job->app,
+                                      .command = job->command,
+                                      .mpi = job->mpi,
+                                      .ranks = job->ranks,
+                                      .host_of = job->host_of,
+                                      .hosts = job->hosts,
+                                      .host_count = job->host_count,
+                                      .window_ns = m->window_ns,
+                                      .begin_ns = m->zero_ns + first_ns,
+                                      .network = job->network,
+                                      .network_source = job->network_source};
+    int code = import_file_create(&m->file, m->path, &m->file_job, why, sizeof(why));
+    return code != 0 ? tell(m, code, why) : 0;
+}
+
+static int begin_hosts(struct import *m)
+{
+    int code = 0;
+    for (uint32_t h = 0; code == 0 && h < m->job->host_count; h++) {
+        struct trace_host *host = &m->hosts[h];
+        *host = (struct trace_host){.job = m->job,
+                                    .number = h,
+                                    .all = m->ranks,
+                                    .all_streams = m->streams,
+                                    .reader = m->reader,
+                                    .begin_ns = m->window * m->window_ns,
+                                    .settled_ns = m->window * m->window_ns,
+                                    .limit_ns = m->limit_ns};
+        tick_clock_init_ns(&host->clock);
+        host->clock.base_ns = m->zero_ns;
+        host->rank_count = import_file_ranks(m->file, h, &host->ranks);
+        host->ended = host->rank_count == 0;
+        code = trace_host_init(host);
+    }
+    return code;
+}
+
+/* ---- one window ------------------------------------------------------------ */
+
+static void drain(void *user, uint32_t piece)
+{
+    struct import *m = user;
+    struct trace_host *host = &m->hosts[m->first + piece];
+    if (!m->wants[piece])
+        return;
+    if (host->desk == NULL)
+        host->code = trace_host_open(host, &m->desks[piece]);
+    m->wants[piece] =
+        host->code == 0 && trace_host_drain(host, (m->window + 1) * m->window_ns) != 0;
+}
+
+static void close_one(void *user, uint32_t piece)
+{
+    struct import *m = user;
+    struct trace_host *host = &m->hosts[m->first + piece];
+    if (!host->ended && host->code == 0)
+        host->code =
+            trace_host_close(host, m->window, m->window_ns, import_file_seq(m->file, host->number));
+    else
+        m->desks[piece].part_count = 0;
+}
+
+/* Read streams and drain hosts, in turns, until the window is full. */
+static void fill(struct import *m)
+{
+    int wanted = 1;
+    for (uint32_t i = 0; i < m->count; i++)
+        m->wants[i] = (uint8_t)!m->hosts[m->first + i].ended;
+    while (wanted) {
+        m->dry_count = 0;
+        wanted = 0;
+        for (uint32_t i = 0; i < m->count; i++)
+            if (m->wants[i])
+                note_dry(m, &m->hosts[m->first + i]);
+        trace_pool_run(m->pool, read_on, m, m->dry_count);
+        trace_pool_run(m->pool, drain, m, m->count);
+        for (uint32_t i = 0; i < m->count; i++)
+            wanted |= m->wants[i];
+    }
+}
+
+static int write_out(struct import *m, uint32_t desk)
+{
+    const struct trace_desk *d = &m->desks[desk];
+    const uint8_t *at = d->messages.bytes;
+    int code = m->hosts[m->first + desk].code;
+    if (code != 0)
+        return tell(m, code, holter_strerror(code));
+    for (uint32_t i = 0; code == 0 && i < d->part_count; i++) {
+        code = import_file_encoded(m->file, m->first + desk, d->parts[i].seq, m->window, at,
+                                   d->parts[i].length);
+        at += d->parts[i].length;
+    }
+    return code != 0 ? tell(m, code, import_file_error(m->file)) : 0;
+}
+
+static int one_window(struct import *m)
+{
+    int code = 0;
+    for (m->first = 0; code == 0 && m->first < m->job->host_count; m->first += m->desk_count) {
+        uint32_t rest = m->job->host_count - m->first;
+        m->count = rest < m->desk_count ? rest : m->desk_count;
+        fill(m);
+        trace_pool_run(m->pool, close_one, m, m->count);
+        for (uint32_t i = 0; code == 0 && i < m->count; i++)
+            code = write_out(m, i);
+    }
+    return code;
+}
+
+static int goes_on(const struct import *m)
+{
+    for (uint32_t h = 0; h < m->job->host_count; h++)
+        if (!m->hosts[h].ended)
+            return 1;
+    return 0;
+}
+
+static void tell_progress(const struct import *m)
+{
+    uint64_t read = 0, all = 0;
+    if (m->options->told == NULL)
+        return;
+    if (m->reader->progress != NULL)
+        m->reader->progress(m->reader->user, &read, &all);
+    m->options->told(m->options->user, read, all, m->window * m->window_ns - m->zero_ns);
+}
+
+static void sum_counts(const struct import *m, struct trace_counts *out)
+{
+    *out = (struct trace_counts){0};
+    for (uint32_t h = 0; h < m->job->host_count; h++) {
+        const struct trace_counts *c = &m->hosts[h].counts;
+        out->windows = c->windows > out->windows ? c->windows : out->windows;
+        out->records += c->records;
+        out->sent += c->sent;
+        out->sent_bytes += c->sent_bytes;
+        out->received += c->received;
+        out->received_bytes += c->received_bytes;
+        out->collectives += c->collectives;
+        out->matched += c->matched;
+        out->unmatched += c->unmatched;
+        out->rejected += c->rejected;
+        out->halves += c->halves;
+        out->lost += c->lost;
+    }
+    for (uint32_t s = 0; s < m->job->stream_count; s++)
+        out->failed_streams += (uint64_t)m->streams[s].failed;
+}
+
+/* ---- all of it ------------------------------------------------------------- */
+
+static int run(struct import *m)
+{
+    int code = trace_pool_create(&m->pool, m->options->threads);
+    code = code != 0 ? code : make_tables(m);
+    if (code != 0)
+        return tell(m, code, holter_strerror(code));
+    uint64_t first_ns = first_entry(m);
+    code = set_windows(m, first_ns);
+    code = code != 0 ? code : begin_file(m, first_ns);
+    if (code == 0 && (code = begin_hosts(m)) != 0)
+        return tell(m, code, holter_strerror(code));
+    for (; code == 0 && goes_on(m); m->window++) {
+        code = one_window(m);
+        tell_progress(m);
+    }
+    return code;
+}
+
+static void finish(struct import *m)
+{
+    for (uint32_t h = 0; m->hosts != NULL && h < m->job->host_count; h++)
+        trace_host_finish(&m->hosts[h]);
+    for (uint32_t d = 0; d < m->desk_count; d++)
+        trace_desk_finish(&m->desks[d]);
+    for (uint32_t s = 0; m->streams != NULL && s < m->job->stream_count; s++)
+        free(m->streams[s].batch);
+    trace_pool_destroy(m->pool);
+    free(m->streams);
+    free(m->of_rank);
+    free(m->dry);
+    free(m->ranks);
+    free(m->hosts);
+    free(m->desks);
+    free(m->wants);
+}
+
+static int is_sound(const struct trace_job *job)
+{
+    int sound =
+        job->ranks > 0 && job->ranks <= INT32_MAX && job->host_count > 0 && job->stream_count > 0;
+    for (uint32_t r = 0; sound && r < job->ranks; r++)
+        sound = job->host_of[r] < job->host_count;
+    for (uint32_t s = 0; sound && s < job->stream_count; s++)
+        sound = job->rank_of[s] < job->ranks;
+    return sound;
+}
+
+int trace_import(const char *path, const struct trace_job *job, const struct trace_reader *reader,
+                 const struct trace_options *options, struct trace_counts *out)
+{
+    struct import m = {.job = job, .reader = reader, .options = options, .path = path};
+    if (!is_sound(job))
+        return tell(&m, -HOLTER_ERANGE, "there are no ranks in the trace");
+    int code = run(&m);
+    uint64_t windows = 0;
+    if (m.hosts != NULL) {
+        sum_counts(&m, out);
+        windows = out->windows;
+    }
+    finish(&m);
+    if (m.file != NULL && import_file_close(m.file, windows) != 0 && code == 0)
+        code = tell(&m, -EIO, "cannot be closed");
+    return code;
+}

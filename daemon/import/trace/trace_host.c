@@ -1,0 +1,443 @@
+#include "daemon/import/trace/trace_host.h"
+
+#include "holter/error.h"
+#include "holter/segment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PAIRS (1u << 17) /* rows of pairs in one window, as agents have it */
+#define CALL_NUMBERS_MOST 65536u
+
+/* ---- desks ----------------------------------------------------------------- */
+
+int trace_desk_init(struct trace_desk *desk)
+{
+    *desk = (struct trace_desk){0};
+    if (window_sum_create(&desk->sum, MOST_PAIRS) == 0 &&
+        transfer_sum_create(&desk->transfers, MOST_PAIRS) == 0)
+        return 0;
+    trace_desk_finish(desk);
+    return -ENOMEM;
+}
+
+void trace_desk_finish(struct trace_desk *desk)
+{
+    window_sum_destroy(desk->sum);
+    transfer_sum_destroy(desk->transfers);
+    wire_buffer_finish(&desk->messages);
+    free(desk->parts);
+    *desk = (struct trace_desk){0};
+}
+
+static int keep_message(void *user, uint64_t seq, const void *bytes, size_t length)
+{
+    struct trace_desk *desk = user;
+    struct wire_buffer *all = &desk->messages;
+    if (desk->part_count == desk->part_room) {
+        uint32_t room = desk->part_room == 0 ? 4 : 2 * desk->part_room;
+        struct trace_message *parts = realloc(desk->parts, room * sizeof(*parts));
+        if (parts == NULL)
+            return -ENOMEM;
+        desk->parts = parts;
+        desk->part_room = room;
+    }
+    if (all->room - all->length < length) {
+        size_t room = 2 * (all->length + length);
+        uint8_t *grown = realloc(all->bytes, room);
+        if (grown == NULL)
+            return -ENOMEM;
+        all->bytes = grown;
+        all->room = room;
+    }
+    memcpy(all->bytes + all->length, bytes, length);
+    all->length += length;
+    desk->parts[desk->part_count++] = (struct trace_message){seq, length};
+    return 0;
+}
+
+/* ---- hosts ----------------------------------------------------------------- */
+
+static void on_message(void *user, const struct match_message *message)
+{
+    struct trace_host *host = user;
+    transfer_sum_message(host->desk->transfers, message);
+}
+
+static void on_half(void *user, const struct match_half *half)
+{
+    struct trace_host *host = user;
+    transfer_sum_half(host->desk->transfers, half);
+}
+
+static uint32_t find_comm(void *user, uint32_t slot);
+static uint32_t find_region(void *user, uint32_t slot);
+
+int trace_host_init(struct trace_host *host)
+{
+    struct match_sink sink = {on_message, on_half, host};
+    if (match_create(&host->match, host->job->ranks, &sink) != 0)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < host->rank_count; i++) {
+        struct trace_rank *rank = &host->all[host->ranks[i]];
+        rank->reader = host->reader;
+        rank->member = match_add(host->match, rank->rank);
+        rank->tables.find_comm = find_comm;
+        rank->tables.find_region = find_region;
+        rank->tables.user = rank;
+        if (rank->member == NULL)
+            return -ENOMEM;
+    }
+    match_all_added(host->match);
+    return 0;
+}
+
+void trace_host_finish(struct trace_host *host)
+{
+    match_destroy(host->match);
+    for (uint32_t i = 0; host->all != NULL && i < host->rank_count; i++) {
+        struct trace_rank *rank = &host->all[host->ranks[i]];
+        free(rank->tables.comms);
+        free(rank->tables.regions);
+        free(rank->comm_ids);
+    }
+}
+
+/* ---- communicators and regions --------------------------------------------- */
+
+/* See is_told_of() in agent/rank.c: what has positions that are not known anyway. */
+static int is_told_of(const struct trace_comm *comm)
+{
+    return comm->id > 2 && comm->remote_size == 0 && comm->my_rank >= 0 &&
+           (uint32_t)comm->my_rank < comm->size;
+}
+
+static uint32_t find_comm(void *user, uint32_t slot)
+{
+    struct trace_rank *rank = user;
+    struct trace_comm comm = {0};
+    char name[sizeof(comm.name) + 1];
+    if (rank->reader->comm(rank->reader->user, rank->rank, slot, &comm) != 0)
+        return 0;
+    memcpy(name, comm.name, sizeof(comm.name));
+    name[sizeof(comm.name)] = '\0';
+    struct wire_comm_row row = {.id = comm.id,
+                                .parent = comm.parent,
+                                .size = comm.size,
+                                .remote_size = comm.remote_size,
+                                .name = name};
+    uint32_t position = window_sum_comm(rank->sum, &row);
+    if (position != 0 && is_told_of(&comm))
+        window_sum_member(rank->sum, rank->index, position, (uint32_t)comm.my_rank);
+    return position;
+}
+
+static uint32_t find_region(void *user, uint32_t slot)
+{
+    struct trace_rank *rank = user;
+    const char *name = rank->reader->region(rank->reader->user, rank->rank, slot);
+    return name == NULL ? 0 : window_sum_region(rank->sum, name);
+}
+
+static uint64_t match_comm(void *user, uint32_t slot, int *fresh)
+{
+    struct trace_rank *rank = user;
+    *fresh = 0;
+    if (slot >= rank->tables.comm_count)
+        return 0;
+    if (rank->comm_ids[slot] == 0) {
+        struct trace_comm comm = {0};
+        int code = rank->reader->comm(rank->reader->user, rank->rank, slot, &comm);
+        rank->comm_ids[slot] = (code == 0 && comm.id != UINT64_MAX ? comm.id : 0) + 1;
+    }
+    return rank->comm_ids[slot] - 1;
+}
+
+/* @return the array with room for slot, cleared behind what it had; NULL: no memory */
+static void *grow(void *array, uint32_t count, uint32_t room, size_t each)
+{
+    char *grown = realloc(array, room * each);
+    if (grown != NULL)
+        memset(grown + count * each, 0, (room - count) * each);
+    return grown;
+}
+
+static int reserve_comms(struct trace_rank *rank, uint32_t slot)
+{
+    struct sum_tables *tables = &rank->tables;
+    uint32_t count = tables->comm_count, room = slot < 8 ? 8 : 2 * slot;
+    if (slot < count || slot >= COMM_SLOT_OTHER)
+        return 0;
+    void *comms = grow(tables->comms, count, room, sizeof(*tables->comms));
+    if (comms != NULL)
+        tables->comms = comms;
+    void *ids = grow(rank->comm_ids, count, room, sizeof(*rank->comm_ids));
+    if (ids != NULL)
+        rank->comm_ids = ids;
+    if (comms == NULL || ids == NULL)
+        return -ENOMEM;
+    tables->comm_count = room;
+    return 0;
+}
+
+static int reserve_regions(struct trace_rank *rank, uint32_t slot)
+{
+    struct sum_tables *tables = &rank->tables;
+    uint32_t room = slot < 8 ? 8 : 2 * slot;
+    if (slot == 0 || slot < tables->region_count)
+        return 0;
+    void *regions = grow(tables->regions, tables->region_count, room, sizeof(*tables->regions));
+    if (regions == NULL)
+        return -ENOMEM;
+    tables->regions = regions;
+    tables->region_count = room;
+    return 0;
+}
+
+/* Tables grow to the slots that records name. */
+static int reserve_tables(struct trace_rank *rank, const struct event *events, size_t count)
+{
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        code = reserve_comms(rank, events[i].comm);
+        code = code != 0 ? code : reserve_regions(rank, events[i].region);
+    }
+    return code;
+}
+
+/* ---- streams --------------------------------------------------------------- */
+
+void trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader)
+{
+    stream->at = stream->count = 0;
+    if (stream->batch == NULL)
+        stream->batch = malloc(TRACE_BATCH * sizeof(*stream->batch));
+    int got =
+        stream->batch == NULL ? -ENOMEM : reader->next(reader->user, stream->number, stream->batch);
+    if (got > 0) {
+        stream->count = (uint32_t)got < TRACE_BATCH ? (uint32_t)got : TRACE_BATCH;
+        return;
+    }
+    stream->ended = 1;
+    stream->failed = got < 0;
+    free(stream->batch);
+    stream->batch = NULL;
+}
+
+static struct sum_source source_of(const struct trace_host *host, struct trace_rank *rank,
+                                   struct trace_stream *stream, uint64_t end_ns)
+{
+    return (struct sum_source){.ring = &stream->sum,
+                               .tables = &rank->tables,
+                               .clock = &host->clock,
+                               .end_ns = end_ns,
+                               .now_ns = host->limit_ns};
+}
+
+static int drain_stream(struct trace_host *host, struct trace_rank *rank, uint32_t ring,
+                        uint64_t end_ns)
+{
+    struct trace_stream *stream = &host->all_streams[rank->streams[ring]];
+    struct sum_source source = source_of(host, rank, stream, end_ns);
+    struct match_source matching = {&host->clock, ring, match_comm, rank};
+    const struct event *events = stream->batch + stream->at;
+    size_t count = stream->count - stream->at;
+    if (stream->batch == NULL || count == 0)
+        return 0;
+    if (stream->at == 0 && reserve_tables(rank, events, count) != 0)
+        return -ENOMEM;
+    size_t taken = window_sum_events(rank->sum, rank->index, &source, events, count);
+    match_events(host->match, rank->member, &matching, events, taken);
+    stream->at += (uint32_t)taken;
+    return 0;
+}
+
+/* Threads of a rank are merged by the entries of their calls: up to where all of them are known. */
+static void tell_known(struct trace_host *host, struct trace_rank *rank, uint64_t end_ns)
+{
+    uint64_t known = end_ns;
+    if (rank->stream_count < 2)
+        return;
+    for (uint32_t i = 0; i < rank->stream_count; i++) {
+        const struct trace_stream *stream = &host->all_streams[rank->streams[i]];
+        struct match_source source = {&host->clock, i, match_comm, rank};
+        const struct event *next = stream->at < stream->count ? &stream->batch[stream->at] : NULL;
+        uint64_t until = match_underway(host->match, rank->member, &source, next);
+        uint64_t exit_ns = next == NULL ? UINT64_MAX : tick_clock_ns(&host->clock, next->t_exit);
+        until = exit_ns < until ? exit_ns : until;
+        known = until < known ? until : known;
+    }
+    match_known_until(host->match, rank->member, known);
+}
+
+int trace_host_drain(struct trace_host *host, uint64_t end_ns)
+{
+    int dry = 0;
+    for (uint32_t i = 0; host->code == 0 && i < host->rank_count; i++) {
+        struct trace_rank *rank = &host->all[host->ranks[i]];
+        for (uint32_t k = 0; host->code == 0 && k < rank->stream_count; k++) {
+            host->code = drain_stream(host, rank, k, end_ns);
+            dry |= trace_stream_is_dry(&host->all_streams[rank->streams[k]]);
+        }
+    }
+    if (dry && host->code == 0) {
+        window_sum_settle(host->desk->sum);
+        match_settle(host->match, host->settled_ns);
+    }
+    return dry && host->code == 0;
+}
+
+/* ---- windows --------------------------------------------------------------- */
+
+int trace_host_open(struct trace_host *host, struct trace_desk *desk)
+{
+    host->desk = desk;
+    desk->messages.length = 0;
+    desk->part_count = 0;
+    for (uint32_t i = 0; i < host->rank_count; i++) {
+        struct trace_rank *rank = &host->all[host->ranks[i]];
+        rank->index = window_sum_add_rank(desk->sum, rank->rank, host->job->ranks);
+        if (rank->index < 0)
+            return rank->index;
+        rank->sum = desk->sum;
+        rank->tables.comm_epoch = rank->tables.region_epoch = window_sum_epoch(desk->sum);
+    }
+    return 0;
+}
+
+static int end_streams(struct trace_host *host, uint64_t end_ns)
+{
+    int going_on = 0;
+    for (uint32_t i = 0; i < host->rank_count; i++) {
+        struct trace_rank *rank = &host->all[host->ranks[i]];
+        tell_known(host, rank, end_ns);
+        for (uint32_t k = 0; k < rank->stream_count; k++) {
+            struct trace_stream *stream = &host->all_streams[rank->streams[k]];
+            struct sum_source source = source_of(host, rank, stream, end_ns);
+            going_on |= !stream->ended;
+            if (stream->at < stream->count)
+                window_sum_in_progress(rank->sum, rank->index, &source, &stream->batch[stream->at]);
+        }
+        window_sum_losses(rank->sum, rank->index, 0, 0, rank->stream_count);
+    }
+    window_sum_settle(host->desk->sum);
+    match_settle(host->match, end_ns);
+    return going_on;
+}
+
+/* What is left over when all records were taken has no other end. */
+static void end_members(struct trace_host *host)
+{
+    for (uint32_t i = 0; i < host->rank_count; i++) {
+        struct trace_rank *rank = &host->all[host->ranks[i]];
+        match_remove(host->match, rank->member);
+        rank->member = NULL;
+    }
+    match_settle(host->match, host->settled_ns);
+}
+
+static void count_matches(struct trace_host *host)
+{
+    struct match_counts now = match_counts(host->match);
+    host->counts.matched += now.matched - host->told.matched;
+    host->counts.unmatched += now.unmatched - host->told.unmatched;
+    host->counts.rejected += now.rejected - host->told.rejected;
+    host->told = now;
+}
+
+static void count_rows(struct trace_counts *counts, const struct window_rows *rows)
+{
+    for (uint64_t i = 0; i < rows->ranks_count; i++) {
+        const struct wire_rank_row *row = &rows->ranks[i];
+        counts->records += row->events;
+        counts->lost += row->lost;
+        counts->sent += row->sent;
+        counts->sent_bytes += row->sent_bytes;
+        counts->received += row->received;
+        counts->received_bytes += row->received_bytes;
+    }
+    for (uint64_t i = 0; i < rows->calls_count; i++) {
+        const struct wire_call_row *row = &rows->calls[i];
+        if (row->call < CALL_NUMBERS_MOST && call_class_of((uint16_t)row->call) == CALL_COLLECTIVE)
+            counts->collectives += row->calls;
+    }
+}
+
+static uint64_t same_time(const void *user, uint64_t ns)
+{
+    (void)user;
+    return ns;
+}
+
+static int encode(struct trace_host *host, struct wire_window *window, struct window_rows *rows,
+                  uint64_t *seq)
+{
+    struct trace_desk *desk = host->desk;
+    uint64_t begin_ns = window->window * window->length_ns;
+    struct transfer_clock clock = {same_time, NULL, begin_ns};
+    struct window_bursts bursts = {
+        .sum = desk->sum,
+        .clock = {same_time, NULL, begin_ns, begin_ns + window->length_ns},
+        .most_rows = burst_gather_share(host->job->host_count),
+    };
+    struct window_limits limits = {WIRE_MESSAGE_BYTES, WIRE_MESSAGE_BYTES};
+    struct transfer_rows transfers;
+    int code = transfer_sum_rows(desk->transfers, &clock, &transfers);
+    if (code == 0)
+        code = window_message_encode(window, rows, &transfers, &bursts, &limits, seq, keep_message,
+                                     desk);
+    return code < 0 ? code : 0;
+}
+
+static int tell_window(struct trace_host *host, uint64_t number, uint64_t window_ns, uint64_t *seq)
+{
+    struct window_rows rows;
+    int code = window_sum_rows(host->desk->sum, &rows);
+    if (code != 0)
+        return code;
+    count_rows(&host->counts, &rows);
+    count_matches(host);
+    uint64_t ends = transfer_sum_sampled(host->desk->transfers);
+    uint64_t passed_over = transfer_sum_passed_over(host->desk->transfers);
+    host->counts.halves += ends;
+    struct wire_node_row node = {.host = host->job->hosts[host->number],
+                                 .agent_pid = 1,
+                                 .connected = 1,
+                                 .ranks = host->rank_count,
+                                 .events = host->counts.records,
+                                 .lost = host->counts.lost,
+                                 .up_ns = (number + 1) * window_ns - host->begin_ns,
+                                 .matched = host->counts.matched,
+                                 .unmatched = host->counts.unmatched,
+                                 .rejected = host->counts.rejected,
+                                 .sampled = host->sampled += ends,
+                                 .passed_over = host->passed_over += passed_over};
+    struct wire_window window = {.job = host->job->name,
+                                 .host = host->job->hosts[host->number],
+                                 .window = number,
+                                 .length_ns = window_ns,
+                                 .flags = host->ended ? WINDOW_FINAL : 0,
+                                 .node = &node,
+                                 .node_count = 1};
+    return encode(host, &window, &rows, seq);
+}
+
+int trace_host_close(struct trace_host *host, uint64_t window, uint64_t window_ns, uint64_t *seq)
+{
+    uint64_t end_ns = (window + 1) * window_ns;
+    int going_on = end_streams(host, end_ns);
+    host->settled_ns = end_ns;
+    if (!going_on) {
+        end_members(host);
+        host->ended = 1;
+    }
+    int code = tell_window(host, window, window_ns, seq);
+    window_sum_clear(host->desk->sum);
+    transfer_sum_clear(host->desk->transfers);
+    for (uint32_t i = host->rank_count; i-- > 0;)
+        window_sum_remove_rank(host->desk->sum, (int)i);
+    host->counts.windows++;
+    host->desk = NULL;
+    return code;
+}

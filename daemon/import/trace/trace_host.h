@@ -1,0 +1,89 @@
+/* A virtual agent: the ranks of one host of a trace, summed and matched as the agent of a node does it
+ * (agent/rank.c, agent/windows.c) with what rings hold. Internal to the import of traces. */
+#ifndef HOLTER_IMPORT_TRACE_HOST_H
+#define HOLTER_IMPORT_TRACE_HOST_H
+
+#include "agent/sums/window_message.h"
+#include "daemon/import/trace/trace.h"
+
+/** Records of a stream on their way. */
+struct trace_stream {
+    uint32_t number, rank;
+    struct event *batch; /**< owned; NULL: none were read yet, or it has ended */
+    uint32_t at, count;  /**< of the batch, what is not summed: [at, count) */
+    struct ring_sum sum;
+    int ended, failed;
+};
+
+struct trace_rank {
+    const struct trace_reader *reader;
+    uint32_t rank;
+    uint32_t *streams; /**< borrowed: positions in the import's streams */
+    uint32_t stream_count;
+    struct match_member *member; /**< borrowed; NULL: no memory for the rank */
+    struct sum_tables tables;
+    uint64_t *comm_ids; /**< owned; by slot: id + 1, 0: not asked yet */
+    struct window_sum *sum;
+    int index; /**< in sum */
+};
+
+/** What is needed while a host's window is open: sums and messages. */
+struct trace_desk {
+    struct window_sum *sum;         /**< owned */
+    struct transfer_sum *transfers; /**< owned */
+    struct wire_buffer messages;    /**< of the windows that were closed, behind each other */
+    struct trace_message {
+        uint64_t seq;
+        size_t length;
+    } * parts; /**< owned */
+    uint32_t part_count, part_room;
+};
+
+struct trace_host {
+    const struct trace_job *job;
+    uint32_t number;
+    const uint32_t *ranks; /**< borrowed */
+    uint32_t rank_count;
+    struct trace_rank *all;           /**< borrowed; by rank */
+    struct trace_stream *all_streams; /**< borrowed */
+    const struct trace_reader *reader;
+    struct tick_clock clock; /**< from ticks to daemon time */
+    struct match *match;     /**< owned */
+    struct trace_desk *desk; /**< borrowed; while a window is open */
+    uint64_t begin_ns;       /**< of the first window, daemon time */
+    uint64_t settled_ns;     /**< end of the last window */
+    uint64_t limit_ns;       /**< records that end later are none */
+    int ended;               /**< its last window is closed */
+    int code;                /**< 0, or what went wrong */
+    struct match_counts told;
+    uint64_t events, lost, sampled, passed_over;
+    struct trace_counts counts;
+};
+
+int trace_desk_init(struct trace_desk *desk);
+void trace_desk_finish(struct trace_desk *desk);
+
+/** All else in `host` is set. @return 0 or -ENOMEM */
+int trace_host_init(struct trace_host *host);
+void trace_host_finish(struct trace_host *host);
+
+/** Read on, when nothing is left. */
+void trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader);
+
+static inline int trace_stream_is_dry(const struct trace_stream *stream)
+{
+    return !stream->ended && stream->at == stream->count;
+}
+
+/** Begin a window at a desk. @return 0 or -ENOMEM */
+int trace_host_open(struct trace_host *host, struct trace_desk *desk);
+
+/** Sum what its streams have of the window. @param end_ns  daemon time
+ *  @return are there streams that are to be read on first? */
+int trace_host_drain(struct trace_host *host, uint64_t end_ns);
+
+/** Close the window: its messages are with the desk. @param seq  of the next message, counted up
+ *  @return 0 or a negative error */
+int trace_host_close(struct trace_host *host, uint64_t window, uint64_t window_ns, uint64_t *seq);
+
+#endif

@@ -1,0 +1,25 @@
+/* A few threads that work on pieces of one task together. */
+#ifndef HOLTER_IMPORT_TRACE_POOL_H
+#define HOLTER_IMPORT_TRACE_POOL_H
+
+#include <stdint.h>
+
+struct trace_pool;
+
+/** @param threads  that work, the caller's among them; 0: as many as there are processors
+ *  @return 0 or -ENOMEM; where threads cannot be made there are fewer */
+int trace_pool_create(struct trace_pool **out, unsigned threads);
+
+/** NULL is fine. */
+void trace_pool_destroy(struct trace_pool *pool);
+
+/** How many work. */
+unsigned trace_pool_threads(const struct trace_pool *pool);
+
+/** One piece. */
+typedef void trace_pool_work(void *user, uint32_t piece);
+
+/** Work on all pieces, in any order and on any thread; returns when all are done. */
+void trace_pool_run(struct trace_pool *pool, trace_pool_work *work, void *user, uint32_t pieces);
+
+#endif

@@ -1,0 +1,29 @@
+/* What a recording of a trace holds, added up. */
+#ifndef HOLTER_TESTS_RECORDED_SUMS_H
+#define HOLTER_TESTS_RECORDED_SUMS_H
+
+#include <stdint.h>
+
+#define RECORDED_RANKS 64u
+
+struct recorded_sums {
+    uint64_t messages, windows, first_window, last_window, window_ns, finals, announced;
+    uint64_t events, calls, sent, sent_bytes, received, received_bytes, lost;
+    uint64_t pair_messages, pair_bytes;
+    uint64_t pairs[RECORDED_RANKS][RECORDED_RANKS];     /**< messages */
+    uint64_t pair_size[RECORDED_RANKS][RECORDED_RANKS]; /**< bytes */
+    uint64_t call[256], call_ns[256], call_bytes[256];  /**< by number of the call */
+    uint64_t rank_events[RECORDED_RANKS], threads[RECORDED_RANKS];
+    uint64_t transfers, transfer_ns, late_sender_ns, late_receiver_ns, halves, bursts;
+    uint64_t matched, unmatched, rejected;
+    uint64_t region_sent; /**< messages in pairs of code regions */
+    char region[64];      /**< the last region that is not "" */
+    char comm[64];        /**< the last communicator above 2 */
+    uint64_t comm_size, comm_members;
+    uint64_t digest; /**< of all messages, with what is kept about them */
+};
+
+/** Read it; fails the test when a message is broken. */
+void recorded_sums_read(struct recorded_sums *out, const char *path);
+
+#endif
