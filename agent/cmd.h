@@ -11,10 +11,12 @@
     X(replay, "serve a recording as if it were live")                                              \
     X(commgram, "print phases, communities and their messages")                                    \
     X(tap, "print the live stream as lines")                                                       \
+    X(report, "write a recording as one HTML file")                                                \
     X(topology, "check and print a network")                                                       \
     X(remap, "find a better mapping of ranks to nodes")                                            \
     X(reroute, "find better routes")                                                               \
     X(import, "make a recording of what others recorded")                                          \
+    X(export, "write a recording as csv, json, perfetto, otf2 or dot")                             \
     X(status, "tell how daemon, agents and jobs are")
 
 /** Run a command. argv[0] is its name.

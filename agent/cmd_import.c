@@ -1,7 +1,7 @@
 /* holter import: what others recorded as a recording of Holter. */
 #include "agent/cmd.h"
 #include "agent/network_input.h"
-#include "agent/quantity.h"
+#include "proto/quantity.h"
 #include "agent/say.h"
 #include "daemon/import/import.h"
 #include "holter/error.h"

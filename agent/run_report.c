@@ -1,6 +1,6 @@
 #include "agent/run.h"
 
-#include "agent/quantity.h"
+#include "proto/quantity.h"
 #include "agent/say.h"
 #include "holter/clock.h"
 #include "holter/error.h"

@@ -1,6 +1,6 @@
 #include "agent/tap_network.h"
 
-#include "agent/quantity.h"
+#include "proto/quantity.h"
 #include "agent/tap_text.h"
 
 #include <inttypes.h>

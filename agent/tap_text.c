@@ -1,6 +1,6 @@
 #include "agent/tap_text.h"
 
-#include "agent/quantity.h"
+#include "proto/quantity.h"
 #include "agent/tap_phases.h"
 #include "holter/call.h"
 #include "holter/event.h"

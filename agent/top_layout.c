@@ -1,6 +1,6 @@
 #include "agent/top_layout.h"
 
-#include "agent/quantity.h"
+#include "proto/quantity.h"
 #include "agent/top_pen.h"
 #include "holter/call.h"
 

@@ -1,6 +1,6 @@
 #include "agent/tap_text.h"
 
-#include "agent/quantity.h"
+#include "proto/quantity.h"
 #include "agent/status_text.h"
 #include "proto/utf8.h"
 #include "tests/proto/wire_random.h"

@@ -1,7 +1,7 @@
 /* Quantities for people: "1.23 M", "4.56 MiB", "7.8 ms". Each function writes into room given by
  * the caller and returns it, so that several fit one printf. */
-#ifndef HOLTER_AGENT_QUANTITY_H
-#define HOLTER_AGENT_QUANTITY_H
+#ifndef HOLTER_PROTO_QUANTITY_H
+#define HOLTER_PROTO_QUANTITY_H
 
 #include <stdint.h>
 

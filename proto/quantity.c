@@ -1,4 +1,4 @@
-#include "agent/quantity.h"
+#include "proto/quantity.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,0 +1,217 @@
+/* holter report: a recording as one HTML file. */
+#include "agent/cmd.h"
+#include "agent/report_extras.h"
+#include "agent/say.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: holter report [OPTION]... RECORDING\n"
+    "\n"
+    "Writes one HTML file that needs nothing else: alerts with their causes, CommGram, latency, "
+    "time "
+    "in MPI,\n"
+    "hot links, a better mapping, who sends to whom, calls, ranks, and pictures of the viewer.\n"
+    "\n"
+    "  -o, --output FILE   default: report.html; -: standard output\n"
+    "      --topology T    network under the job, a file or short form, instead of the recorded "
+    "one\n"
+    "      --no-pictures   without pictures of the viewer\n"
+    "      --no-advice     without looking for a better mapping\n"
+    "  -h, --help          this text\n"
+    "\n"
+    "Results that the recording does not have, as it was imported or the network is another one, "
+    "are made "
+    "by\n"
+    "a replay. Status: 0, 1 when something failed, 2 for wrong usage.\n";
+
+enum { OPT_TOPOLOGY = 256, OPT_NO_PICTURES, OPT_NO_ADVICE };
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"topology", required_argument, NULL, OPT_TOPOLOGY},
+    {"no-pictures", no_argument, NULL, OPT_NO_PICTURES},
+    {"no-advice", no_argument, NULL, OPT_NO_ADVICE},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct reporting {
+    const char *recording, *output, *topology;
+    int no_pictures, no_advice;
+    char analysed[400]; /* recording with the results of a replay; "": the recording has them */
+    struct report_replay replay;
+    struct report_picture pictures[REPORT_PICTURES];
+    size_t picture_count;
+    struct report_advice advice;
+    struct export_source source;
+    struct content content;
+};
+
+/* ---- what goes into it -------------------------------------------------------------- */
+
+static int open_source(struct reporting *r)
+{
+    char why[600];
+    int code = tables_open(&r->source.tables, r->recording, why, sizeof(why));
+    if (code != 0) {
+        say("report: %s: %s", r->recording, why);
+        return 1;
+    }
+    code = content_read(&r->content, r->recording, NULL, NULL, why, sizeof(why));
+    if (code != 0) {
+        say("report: %s", why);
+        return 1;
+    }
+    r->source.path = r->recording;
+    r->source.content = &r->content;
+    return 0;
+}
+
+/* Results of this network, or any at all, are not in the recording? */
+static int lacks_results(const struct reporting *r)
+{
+    return r->topology != NULL ||
+           tables_number(r->source.tables, "SELECT count(*) FROM totals", 0) <= 0;
+}
+
+static int replay(struct reporting *r)
+{
+    int lacking = lacks_results(r);
+    char why[600];
+    if (!lacking && r->no_pictures)
+        return 0;
+    int status =
+        report_replay_start(&r->replay, r->recording, r->topology, lacking ? r->analysed : NULL);
+    if (status != 0)
+        return lacking ? status : 0; /* the report goes without pictures */
+    if (!r->no_pictures)
+        r->picture_count = report_pictures(&r->replay, r->pictures);
+    if (!lacking)
+        return 0;
+    tables_close(r->source.tables);
+    r->source.tables = NULL;
+    int code = tables_open(&r->source.tables, r->analysed, why, sizeof(why));
+    if (code == 0)
+        return 0;
+    say("report: the results of the replay: %s", why);
+    return 1;
+}
+
+static int write_report(struct reporting *r, FILE *out, const char *name)
+{
+    struct report_extras extras = {
+        .pictures = r->pictures,
+        .picture_count = r->picture_count,
+        .measures = r->advice.measures,
+        .measure_count = r->advice.count,
+        .mapping_network = r->advice.network,
+        .mapping_command = r->advice.command,
+        .mapping_none = r->advice.none[0] != '\0' ? r->advice.none : NULL,
+    };
+    errno = 0;
+    int code = report_write(out, &r->source, &extras);
+    if (code != 0)
+        say("report: %s: %s", code == -EIO ? name : r->recording,
+            code == -EIO && errno != 0 ? strerror(errno) : holter_strerror(code));
+    return code != 0;
+}
+
+static int write_file(struct reporting *r)
+{
+    char part[4200];
+    if (strcmp(r->output, "-") == 0)
+        return write_report(r, stdout, "standard output");
+    snprintf(part, sizeof(part), "%.4000s.part", r->output);
+    FILE *out = fopen(part, "we");
+    if (out == NULL) {
+        say("report: %s: %s", r->output, strerror(errno));
+        return 1;
+    }
+    int status = write_report(r, out, r->output);
+    if (fclose(out) != 0 && status == 0) {
+        say("report: %s: %s", r->output, strerror(errno));
+        status = 1;
+    }
+    if (status == 0 && rename(part, r->output) != 0) {
+        say("report: %s: %s", r->output, strerror(errno));
+        status = 1;
+    }
+    if (status != 0)
+        unlink(part);
+    return status;
+}
+
+static int run(struct reporting *r)
+{
+    int status = open_source(r);
+    status = status != 0 ? status : replay(r);
+    if (status == 0 && !r->no_advice)
+        report_advise(&r->advice, r->analysed[0] != '\0' ? r->analysed : r->recording, r->topology);
+    return status != 0 ? status : write_file(r);
+}
+
+/* ---- command line --------------------------------------------------------------------- */
+
+/* @return -1 to go on, or the exit status */
+static int parse(struct reporting *r, int argc, char **argv)
+{
+    int option;
+    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
+    while ((option = getopt_long(argc, argv, "o:h", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'o':
+            r->output = optarg;
+            break;
+        case OPT_TOPOLOGY:
+            r->topology = optarg;
+            break;
+        case OPT_NO_PICTURES:
+            r->no_pictures = 1;
+            break;
+        case OPT_NO_ADVICE:
+            r->no_advice = 1;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return 0;
+        default:
+            return 2;
+        }
+    }
+    struct stat given, output;
+    if (optind + 1 != argc) {
+        say("report: one recording is wanted; `holter report --help` tells more");
+        return 2;
+    }
+    r->recording = argv[optind];
+    if (stat(r->recording, &given) == 0 && stat(r->output, &output) == 0 &&
+        given.st_dev == output.st_dev && given.st_ino == output.st_ino) {
+        say("report: %s is the recording itself", r->output);
+        return 2;
+    }
+    return -1;
+}
+
+int cmd_report(int argc, char **argv)
+{
+    struct reporting r = {.output = "report.html"};
+    int status = parse(&r, argc, argv);
+    if (status >= 0)
+        return status;
+    status = run(&r);
+    for (size_t i = 0; i < r.picture_count; i++)
+        free((void *)r.pictures[i].png);
+    content_finish(&r.content);
+    tables_close(r.source.tables);
+    report_replay_stop(&r.replay);
+    return status;
+}

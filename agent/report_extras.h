@@ -1,0 +1,43 @@
+/* What goes into a report beside the recording's own tables: pictures of the viewer, a better mapping, and
+ * the results of a recording that has none. */
+#ifndef HOLTER_AGENT_REPORT_EXTRAS_H
+#define HOLTER_AGENT_REPORT_EXTRAS_H
+
+#include "daemon/export/report.h"
+
+#include <sys/types.h>
+
+#define REPORT_PICTURES 8u
+#define REPORT_MEASURES 4u
+
+/** A daemon that has replayed the recording, for as long as it is asked. Zero-initialised is none. */
+struct report_replay {
+    char directory[64]; /**< its own, temporary */
+    char endpoint[96];
+    pid_t daemon;
+};
+
+/** Replay to the end.
+ *  @param analysed  not NULL: the results are recorded anew, into a file whose path is set; room for 400
+ *  @return 0, or 1 after saying why */
+int report_replay_start(struct report_replay *replay, const char *recording, const char *topology,
+                        char *analysed);
+
+/** End the daemon and remove all that is its own. */
+void report_replay_stop(struct report_replay *replay);
+
+/** @param out  room for REPORT_PICTURES; free the png of each
+ *  @return how many: those that could not be made are said and left out */
+size_t report_pictures(const struct report_replay *replay, struct report_picture *out);
+
+/** What a suggested mapping would bring. Zero-initialise. */
+struct report_advice {
+    struct report_measure measures[REPORT_MEASURES];
+    size_t count; /**< 0: `none` says why */
+    char network[200], command[600], none[400];
+};
+
+/** @param topology  file or short form; NULL: what the recording has */
+void report_advise(struct report_advice *out, const char *recording, const char *topology);
+
+#endif

@@ -1,0 +1,291 @@
+#include "daemon/export/content.h"
+
+#include "daemon/analysis/array.h"
+#include "daemon/analysis/key_table.h"
+#include "daemon/recording.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_RANKS (UINT64_C(1) << 24)
+#define MOST_HOSTS (1u << 20)
+
+struct reading {
+    struct content *content;
+    struct key_table pairs, calls, hosts; /* numbers are positions in the arrays of content */
+    size_t pair_room, call_room, rank_room, host_room;
+    content_window *window;
+    void *user;
+};
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* Number of a key; *fresh is set for a new one. @return -ENOMEM, or another negative error */
+static int64_t number_of(struct key_table *table, struct key key, int *fresh)
+{
+    int code = key_table_reserve(table, 1);
+    if (code != 0)
+        return code;
+    uint32_t known = table->count, number = key_table_add_hashed(table, key);
+    *fresh = number == known;
+    return number;
+}
+
+/* ---- ranks and hosts ------------------------------------------------------------ */
+
+static int fit_ranks(struct reading *r, uint64_t count)
+{
+    struct content *c = r->content;
+    if (count > MOST_RANKS)
+        return -HOLTER_ELIMIT;
+    if (count <= c->rank_count)
+        return 0;
+    int code = array_fit(&c->ranks, sizeof(*c->ranks), &r->rank_room, count);
+    if (code != 0)
+        return code;
+    for (; c->rank_count < count; c->rank_count++)
+        c->ranks[c->rank_count] =
+            (struct content_rank){.host = UINT32_MAX, .sums = {.rank = c->rank_count}};
+    return 0;
+}
+
+static uint64_t hash_of(const char *text, uint64_t seed)
+{
+    for (; *text != '\0'; text++)
+        seed = (seed ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return seed;
+}
+
+/* 128 bits of a hash stand for the name. */
+static int64_t host_of(struct reading *r, const char *name)
+{
+    struct content *c = r->content;
+    int fresh = 0;
+    struct key key = {hash_of(name, UINT64_C(0xcbf29ce484222325)),
+                      hash_of(name, 88172645463325252)};
+    if (c->host_count >= MOST_HOSTS)
+        return -HOLTER_ELIMIT;
+    int64_t number = number_of(&r->hosts, key, &fresh);
+    if (number < 0 || !fresh)
+        return number;
+    int code = array_fit(&c->hosts, sizeof(*c->hosts), &r->host_room, (size_t)number + 1);
+    if (code != 0)
+        return code;
+    snprintf(c->hosts[number], sizeof(*c->hosts), "%s", name);
+    c->host_count = (uint32_t)number + 1;
+    return number;
+}
+
+static int take_ranks(struct reading *r, const struct wire_ranks *ranks)
+{
+    int64_t host = host_of(r, ranks->host);
+    int code = host < 0 ? (int)host : fit_ranks(r, ranks->world);
+    for (uint64_t i = 0; code == 0 && i < ranks->members_count; i++) {
+        code = fit_ranks(r, add(ranks->members[i].rank, 1));
+        if (code == 0)
+            r->content->ranks[ranks->members[i].rank].host = (uint32_t)host;
+    }
+    return code;
+}
+
+static int take_rank_row(struct reading *r, const struct wire_rank_row *row)
+{
+    int code = fit_ranks(r, add(row->rank, 1));
+    if (code != 0)
+        return code;
+    struct wire_rank_row *s = &r->content->ranks[row->rank].sums;
+    const struct {
+        uint64_t *sum, value;
+    } sums[] = {
+        {&s->events, row->events},
+        {&s->lost, row->lost},
+        {&s->calls, row->calls},
+        {&s->polls, row->polls},
+        {&s->sent, row->sent},
+        {&s->sent_bytes, row->sent_bytes},
+        {&s->received, row->received},
+        {&s->received_bytes, row->received_bytes},
+        {&s->send_ns, row->send_ns},
+        {&s->recv_ns, row->recv_ns},
+        {&s->wait_ns, row->wait_ns},
+        {&s->poll_ns, row->poll_ns},
+        {&s->collective_ns, row->collective_ns},
+        {&s->one_sided_ns, row->one_sided_ns},
+        {&s->io_ns, row->io_ns},
+        {&s->other_ns, row->other_ns},
+        {&s->untracked, row->untracked},
+    };
+    for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
+        *sums[i].sum = add(*sums[i].sum, sums[i].value);
+    s->threads = row->threads > s->threads ? row->threads : s->threads;
+    return 0;
+}
+
+/* ---- pairs and calls ------------------------------------------------------------- */
+
+static struct content_pair *pair_of(struct reading *r, uint64_t source, int64_t destination,
+                                    int *code)
+{
+    struct content *c = r->content;
+    int fresh = 0;
+    int64_t number = number_of(&r->pairs, (struct key){source, (uint64_t)destination}, &fresh);
+    *code = number < 0 ? (int)number
+                       : array_fit(&c->pairs, sizeof(*c->pairs), &r->pair_room, (size_t)number + 1);
+    if (*code != 0)
+        return NULL;
+    if (fresh) {
+        c->pairs[number] = (struct content_pair){.source = source, .destination = destination};
+        c->pair_count = (size_t)number + 1;
+    }
+    return &c->pairs[number];
+}
+
+static int take_pair(struct reading *r, const struct wire_pair_row *row)
+{
+    int code;
+    struct content_pair *pair = pair_of(r, row->source, row->destination, &code);
+    if (pair == NULL)
+        return code;
+    pair->messages = add(pair->messages, row->messages);
+    pair->bytes = add(pair->bytes, row->bytes);
+    return 0;
+}
+
+static int take_transfer(struct reading *r, const struct wire_transfer_row *row)
+{
+    int code;
+    int64_t destination = row->destination > INT64_MAX ? -1 : (int64_t)row->destination;
+    struct content_pair *pair = pair_of(r, row->source, destination, &code);
+    if (pair == NULL)
+        return code;
+    pair->matched = add(pair->matched, row->messages);
+    pair->transfer_ns = add(pair->transfer_ns, row->transfer_ns);
+    return 0;
+}
+
+static int take_call(struct reading *r, const struct wire_call_row *row)
+{
+    struct content *c = r->content;
+    int fresh = 0;
+    int64_t number = number_of(&r->calls, (struct key){row->rank, row->call}, &fresh);
+    int code = number < 0
+                   ? (int)number
+                   : array_fit(&c->calls, sizeof(*c->calls), &r->call_room, (size_t)number + 1);
+    if (code != 0)
+        return code;
+    struct content_call *call = &c->calls[number];
+    if (fresh) {
+        *call = (struct content_call){.rank = row->rank, .call = (uint16_t)row->call};
+        c->call_count = (size_t)number + 1;
+    }
+    call->calls = add(call->calls, row->calls);
+    call->bytes = add(call->bytes, row->bytes);
+    call->bytes_in = add(call->bytes_in, row->bytes_in);
+    call->time_ns = add(call->time_ns, row->time_ns);
+    call->longest_ns = row->longest_ns > call->longest_ns ? row->longest_ns : call->longest_ns;
+    return 0;
+}
+
+static int take_window(struct reading *r, const struct wire_window *window)
+{
+    struct content *c = r->content;
+    int code = 0;
+    c->first_window = window->window < c->first_window ? window->window : c->first_window;
+    c->last_window = window->window > c->last_window ? window->window : c->last_window;
+    for (uint64_t i = 0; code == 0 && i < window->ranks_count; i++)
+        code = take_rank_row(r, &window->ranks[i]);
+    for (uint64_t i = 0; code == 0 && i < window->pairs_count; i++)
+        code = take_pair(r, &window->pairs[i]);
+    for (uint64_t i = 0; code == 0 && i < window->transfers_count; i++)
+        code = take_transfer(r, &window->transfers[i]);
+    for (uint64_t i = 0; code == 0 && i < window->calls_count; i++)
+        code = take_call(r, &window->calls[i]);
+    return code != 0 || r->window == NULL ? code : r->window(r->user, window);
+}
+
+/* ---- the whole ------------------------------------------------------------------- */
+
+static int read_messages(struct reading *r, struct recording_cursor *cursor)
+{
+    struct wire_arena arena = {0};
+    struct recorded head;
+    const void *bytes;
+    size_t length;
+    int code = 0, more;
+    while (code == 0 && (more = recording_cursor_next(cursor, &head, &bytes, &length)) != 0) {
+        struct wire_message message;
+        if (more < 0) {
+            code = more;
+            break;
+        }
+        r->content->messages++;
+        if (wire_decode(&message, &arena, bytes, length, NULL) != 0)
+            r->content->refused++;
+        else if (message.type == WIRE_TYPE_RANKS)
+            code = take_ranks(r, &message.ranks);
+        else if (message.type == WIRE_TYPE_WINDOW)
+            code = take_window(r, &message.window);
+    }
+    wire_arena_finish(&arena);
+    return code;
+}
+
+static int by_pair(const void *a, const void *b)
+{
+    const struct content_pair *x = a, *y = b;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    return (x->destination > y->destination) - (x->destination < y->destination);
+}
+
+static int by_call(const void *a, const void *b)
+{
+    const struct content_call *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->call > y->call) - (x->call < y->call);
+}
+
+int content_read(struct content *out, const char *path, content_window *window, void *user,
+                 char *why, size_t room)
+{
+    struct reading reading = {.content = out, .window = window, .user = user};
+    struct recording_cursor *cursor;
+    *out = (struct content){.first_window = UINT64_MAX};
+    int code = recording_cursor_open(&cursor, path, why, room);
+    if (code != 0)
+        return code;
+    snprintf(out->job, sizeof(out->job), "%s", recording_cursor_job(cursor));
+    out->window_ns = recording_cursor_window_ns(cursor);
+    key_table_init(&reading.pairs);
+    key_table_init(&reading.calls);
+    key_table_init(&reading.hosts);
+    code = read_messages(&reading, cursor);
+    recording_cursor_close(cursor);
+    key_table_finish(&reading.pairs);
+    key_table_finish(&reading.calls);
+    key_table_finish(&reading.hosts);
+    if (code < 0)
+        snprintf(why, room, "message %llu: %s", (unsigned long long)out->messages,
+                 holter_strerror(code));
+    if (out->pair_count > 0)
+        qsort(out->pairs, out->pair_count, sizeof(*out->pairs), by_pair);
+    if (out->call_count > 0)
+        qsort(out->calls, out->call_count, sizeof(*out->calls), by_call);
+    return code;
+}
+
+void content_finish(struct content *c)
+{
+    free(c->pairs);
+    free(c->calls);
+    free(c->ranks);
+    free(c->hosts);
+    *c = (struct content){0};
+}

@@ -1,0 +1,184 @@
+/* Who sends to whom, for Graphviz. */
+#include "daemon/analysis/key_table.h"
+#include "daemon/export/export.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDEST 8.0 /* points, of the edge of most bytes */
+
+struct edge {
+    uint64_t from, to, messages, bytes;
+};
+
+struct graph {
+    const struct export_source *source;
+    enum export_graph kind;
+    uint64_t *group_of; /* owned: by rank: host, or region; UINT64_MAX: none */
+    struct edge *edges; /* owned; by bytes, falling */
+    size_t count;
+};
+
+static void put_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\')
+            fputc('\\', out);
+        if ((unsigned char)*text >= 0x20)
+            fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+/* ---- groups ------------------------------------------------------------------------ */
+
+static int take_member(void *user, const struct cell *row, size_t columns)
+{
+    struct graph *g = user;
+    if (columns == 2 && row[0].integer >= 0 &&
+        (uint64_t)row[0].integer < g->source->content->rank_count)
+        g->group_of[row[0].integer] = row[1].integer > 0 ? (uint64_t)row[1].integer : UINT64_MAX;
+    return 0;
+}
+
+static int find_groups(struct graph *g)
+{
+    const struct content *c = g->source->content;
+    g->group_of = malloc((c->rank_count + 1) * sizeof(*g->group_of));
+    if (g->group_of == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < c->rank_count; i++)
+        g->group_of[i] = g->kind == EXPORT_RANKS          ? i
+                         : g->kind == EXPORT_REGIONS      ? UINT64_MAX
+                         : c->ranks[i].host == UINT32_MAX ? UINT64_MAX
+                                                          : c->ranks[i].host;
+    /* A rank's newest row is the last. */
+    return g->kind == EXPORT_REGIONS
+               ? tables_query(g->source->tables,
+                              "SELECT rank, region FROM region_member ORDER BY rank, since",
+                              take_member, g)
+               : 0;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct edge *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return (x->to > y->to) - (x->to < y->to);
+}
+
+static int add_up(struct graph *g)
+{
+    const struct content *c = g->source->content;
+    struct key_table keys;
+    int code = 0;
+    g->edges = calloc(c->pair_count + 1, sizeof(*g->edges));
+    if (g->edges == NULL)
+        return -ENOMEM;
+    key_table_init(&keys);
+    for (size_t i = 0; code == 0 && i < c->pair_count; i++) {
+        const struct content_pair *p = &c->pairs[i];
+        if (p->destination < 0 || p->source >= c->rank_count ||
+            (uint64_t)p->destination >= c->rank_count || p->messages == 0)
+            continue;
+        uint64_t from = g->group_of[p->source], to = g->group_of[p->destination];
+        if (from == UINT64_MAX || to == UINT64_MAX)
+            continue;
+        if ((code = key_table_reserve(&keys, 1)) != 0)
+            break;
+        struct edge *e = &g->edges[key_table_add_hashed(&keys, (struct key){from, to})];
+        *e = (struct edge){from, to, add(e->messages, p->messages), add(e->bytes, p->bytes)};
+    }
+    g->count = keys.count;
+    key_table_finish(&keys);
+    if (code == 0 && g->count > 0)
+        qsort(g->edges, g->count, sizeof(*g->edges), by_bytes);
+    return code;
+}
+
+/* ---- writing ----------------------------------------------------------------------- */
+
+static void put_name(FILE *out, const struct graph *g, uint64_t group)
+{
+    static const char letters[] = {
+        [EXPORT_RANKS] = 'r', [EXPORT_HOSTS] = 'h', [EXPORT_REGIONS] = 'g'};
+    fprintf(out, "%c%" PRIu64, letters[g->kind], group);
+}
+
+static void put_vertices(FILE *out, const struct graph *g)
+{
+    const struct content *c = g->source->content;
+    if (g->kind == EXPORT_HOSTS) {
+        for (uint32_t h = 0; h < c->host_count; h++) {
+            fprintf(out, "  h%" PRIu32 " [label=", h);
+            put_text(out, c->hosts[h]);
+            fputs("];\n", out);
+        }
+        return;
+    }
+    if (g->kind == EXPORT_REGIONS)
+        return;
+    for (uint32_t h = 0; h < c->host_count; h++) {
+        fprintf(out, "  subgraph cluster_h%" PRIu32 " {\n    label=", h);
+        put_text(out, c->hosts[h]);
+        fputs(";\n", out);
+        for (size_t i = 0; i < c->rank_count; i++) {
+            if (c->ranks[i].host == h)
+                fprintf(out, "    r%zu [label=\"%zu\"];\n", i, i);
+        }
+        fputs("  }\n", out);
+    }
+}
+
+static void put_edges(FILE *out, const struct graph *g, size_t most)
+{
+    double widest = g->count > 0 ? sqrt((double)g->edges[0].bytes) : 0;
+    for (size_t i = 0; i < g->count && i < most; i++) {
+        const struct edge *e = &g->edges[i];
+        double width = widest > 0 ? sqrt((double)e->bytes) / widest * WIDEST : 0;
+        fputs("  ", out);
+        put_name(out, g, e->from);
+        fputs(" -> ", out);
+        put_name(out, g, e->to);
+        fprintf(out,
+                " [penwidth=%.2f, messages=%" PRIu64 ", bytes=%" PRIu64 ", tooltip=\"%" PRIu64
+                " messages, %" PRIu64 " bytes\"];\n",
+                width > 0.3 ? width : 0.3, e->messages, e->bytes, e->messages, e->bytes);
+    }
+    if (g->count > most)
+        fprintf(out, "  // %zu further edges of less bytes are left out\n", g->count - most);
+}
+
+int export_dot(FILE *out, const struct export_source *source, enum export_graph kind, size_t most)
+{
+    struct graph g = {.source = source, .kind = kind};
+    int code = find_groups(&g);
+    code = code != 0 ? code : add_up(&g);
+    if (code == 0) {
+        fputs("digraph ", out);
+        put_text(out, source->content->job);
+        fputs(" {\n  node [shape=circle, fontname=\"Inter,DejaVu Sans\"];\n"
+              "  edge [color=\"#4aa8ff\", arrowsize=0.6];\n",
+              out);
+        put_vertices(out, &g);
+        put_edges(out, &g, most);
+        fputs("}\n", out);
+        code = fflush(out) != 0 || ferror(out) ? -EIO : 0;
+    }
+    free(g.group_of);
+    free(g.edges);
+    return code;
+}

@@ -1,0 +1,334 @@
+/* Summaries as OTF2 archives: what ranks did, window by window, as metrics. */
+#include "daemon/export/export.h"
+#include "holter/error.h"
+#include "version.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <otf2/otf2.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define AT_A_TIME 512u /* event writers that are open: each has a buffer of OTF2_CHUNK_SIZE_MIN */
+#define MOST_PHASES 65536u
+
+static const struct member {
+    const char *name, *unit, *text;
+    size_t offset; /* in struct wire_rank_row */
+} members[] = {
+#define MEMBER(field, unit, text)                                                                  \
+    {                                                                                              \
+#field, unit, text, offsetof(struct wire_rank_row, field)                                  \
+    }
+    MEMBER(calls, "#", "MPI calls of the window"),
+    MEMBER(sent, "#", "messages sent"),
+    MEMBER(sent_bytes, "Bytes", "bytes sent"),
+    MEMBER(received, "#", "messages received"),
+    MEMBER(received_bytes, "Bytes", "bytes received"),
+    MEMBER(send_ns, "ns", "time in sends"),
+    MEMBER(recv_ns, "ns", "time in receives"),
+    MEMBER(wait_ns, "ns", "time in the Wait family"),
+    MEMBER(poll_ns, "ns", "time in the Test family and probes"),
+    MEMBER(collective_ns, "ns", "time in collectives"),
+    MEMBER(one_sided_ns, "ns", "time in one-sided calls"),
+    MEMBER(io_ns, "ns", "time in MPI-IO"),
+    MEMBER(other_ns, "ns", "time in all other calls"),
+    MEMBER(lost, "#", "records lost"),
+#undef MEMBER
+};
+
+#define MEMBERS (sizeof(members) / sizeof(*members))
+
+struct phase {
+    uint64_t begin_ns, end_ns, pattern; /* pattern: the phase it is like, or itself */
+};
+
+struct archive {
+    const struct export_source *source;
+    OTF2_Archive *otf2;
+    OTF2_GlobalDefWriter *definitions;
+    uint32_t strings;
+    OTF2_ErrorCode error; /* first one */
+    /* Ranks whose events are being written, and the newest time of each. */
+    size_t first, count;
+    OTF2_EvtWriter *writers[AT_A_TIME];
+    uint64_t newest[AT_A_TIME];
+    uint64_t *events; /* owned: by location */
+    struct phase *phases;
+    size_t phase_count, phase_room;
+};
+
+static void note(struct archive *a, OTF2_ErrorCode code)
+{
+    if (a->error == OTF2_SUCCESS)
+        a->error = code;
+}
+
+/* What libotf2 has to say is told by us, once. */
+static OTF2_ErrorCode silent(void *user, const char *file, uint64_t line, const char *function,
+                             OTF2_ErrorCode code, const char *format, va_list arguments)
+{
+    (void)user, (void)file, (void)line, (void)function, (void)format, (void)arguments;
+    return code;
+}
+
+static OTF2_FlushType on_full(void *user, OTF2_FileType type, OTF2_LocationRef location,
+                              void *caller, bool final)
+{
+    (void)user, (void)type, (void)location, (void)caller, (void) final;
+    return OTF2_FLUSH;
+}
+
+/* ---- definitions -------------------------------------------------------------------- */
+
+static OTF2_StringRef string(struct archive *a, const char *text)
+{
+    note(a, OTF2_GlobalDefWriter_WriteString(a->definitions, a->strings, text));
+    return a->strings++;
+}
+
+static void define_metrics(struct archive *a)
+{
+    OTF2_MetricMemberRef list[MEMBERS];
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        OTF2_StringRef name = string(a, members[i].name), text = string(a, members[i].text),
+                       unit = string(a, members[i].unit);
+        list[i] = i;
+        note(a, OTF2_GlobalDefWriter_WriteMetricMember(
+                    a->definitions, i, name, text, OTF2_METRIC_TYPE_USER, OTF2_METRIC_ABSOLUTE_LAST,
+                    OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, unit));
+    }
+    note(a, OTF2_GlobalDefWriter_WriteMetricClass(a->definitions, 0, (uint8_t)MEMBERS, list,
+                                                  OTF2_METRIC_ASYNCHRONOUS,
+                                                  OTF2_RECORDER_KIND_ABSTRACT));
+}
+
+static void define_places(struct archive *a, OTF2_StringRef nothing)
+{
+    const struct content *c = a->source->content;
+    OTF2_StringRef node = string(a, "node"), machine = string(a, "machine");
+    note(a, OTF2_GlobalDefWriter_WriteSystemTreeNode(a->definitions, 0, string(a, c->job), machine,
+                                                     OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+    for (uint32_t h = 0; h < c->host_count; h++)
+        note(a, OTF2_GlobalDefWriter_WriteSystemTreeNode(a->definitions, h + 1,
+                                                         string(a, c->hosts[h]), node, 0));
+    for (size_t i = 0; i <= c->rank_count; i++) {
+        char text[40] = "phases of the job";
+        uint32_t host = i < c->rank_count ? c->ranks[i].host : UINT32_MAX;
+        if (i < c->rank_count)
+            snprintf(text, sizeof(text), "rank %zu", i);
+        OTF2_StringRef name = string(a, text);
+        note(a, OTF2_GlobalDefWriter_WriteLocationGroup(
+                    a->definitions, (uint32_t)i, name, OTF2_LOCATION_GROUP_TYPE_PROCESS,
+                    host < c->host_count ? host + 1 : 0, OTF2_UNDEFINED_LOCATION_GROUP));
+        note(a, OTF2_GlobalDefWriter_WriteLocation(a->definitions, i, name,
+                                                   OTF2_LOCATION_TYPE_CPU_THREAD, a->events[i],
+                                                   (uint32_t)i));
+    }
+    for (size_t i = 0; i < a->phase_count; i++) {
+        char text[40];
+        if (a->phases[i].pattern != i)
+            continue;
+        snprintf(text, sizeof(text), "phase %zu", i + 1);
+        OTF2_StringRef name = string(a, text);
+        note(a, OTF2_GlobalDefWriter_WriteRegion(a->definitions, (uint32_t)i, name, name, nothing,
+                                                 OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER,
+                                                 OTF2_REGION_FLAG_PHASE, nothing, 0, 0));
+    }
+}
+
+static void define(struct archive *a)
+{
+    const struct content *c = a->source->content;
+    uint64_t begin = c->first_window * c->window_ns;
+    uint64_t end = (c->last_window + 1) * c->window_ns;
+    for (size_t i = 0; i < a->phase_count; i++) {
+        begin = a->phases[i].begin_ns < begin ? a->phases[i].begin_ns : begin;
+        end = a->phases[i].end_ns > end ? a->phases[i].end_ns : end;
+    }
+    a->definitions = OTF2_Archive_GetGlobalDefWriter(a->otf2);
+    if (a->definitions == NULL) {
+        note(a, OTF2_ERROR_MEM_FAULT);
+        return;
+    }
+    note(a, OTF2_GlobalDefWriter_WriteClockProperties(a->definitions, UINT64_C(1000000000), begin,
+                                                      end - begin, begin));
+    OTF2_StringRef nothing = string(a, "");
+    define_metrics(a);
+    define_places(a, nothing);
+}
+
+/* ---- events ------------------------------------------------------------------------- */
+
+static int put_window(void *user, const struct wire_window *window)
+{
+    struct archive *a = user;
+    const struct content *c = a->source->content;
+    OTF2_Type types[MEMBERS];
+    OTF2_MetricValue values[MEMBERS];
+    for (size_t k = 0; k < MEMBERS; k++)
+        types[k] = OTF2_TYPE_UINT64;
+    for (uint64_t i = 0; i < window->ranks_count; i++) {
+        const struct wire_rank_row *row = &window->ranks[i];
+        uint64_t end = (window->window + 1) * c->window_ns;
+        if (row->rank < a->first || row->rank - a->first >= a->count)
+            continue;
+        size_t at = (size_t)row->rank - a->first;
+        end = end > a->newest[at] ? end : a->newest[at]; /* told late: times of events never fall */
+        a->newest[at] = end;
+        for (size_t k = 0; k < MEMBERS; k++)
+            memcpy(&values[k].unsigned_int, (const char *)row + members[k].offset,
+                   sizeof(values[k].unsigned_int));
+        note(a,
+             OTF2_EvtWriter_Metric(a->writers[at], NULL, end, 0, (uint8_t)MEMBERS, types, values));
+        a->events[row->rank]++;
+    }
+    return a->error == OTF2_SUCCESS ? 0 : -EIO;
+}
+
+static int put_ranks(struct archive *a, char *why, size_t room)
+{
+    const struct content *c = a->source->content;
+    int code = 0;
+    for (a->first = 0; code == 0 && a->first < c->rank_count; a->first += a->count) {
+        struct content again = {0};
+        a->count = c->rank_count - a->first < AT_A_TIME ? c->rank_count - a->first : AT_A_TIME;
+        memset(a->newest, 0, sizeof(a->newest));
+        for (size_t i = 0; i < a->count; i++) {
+            a->writers[i] = OTF2_Archive_GetEvtWriter(a->otf2, a->first + i);
+            if (a->writers[i] == NULL)
+                note(a, OTF2_ERROR_MEM_FAULT);
+        }
+        if (a->error == OTF2_SUCCESS)
+            code = content_read(&again, a->source->path, put_window, a, why, room);
+        content_finish(&again);
+        for (size_t i = 0; i < a->count; i++) {
+            if (a->writers[i] != NULL)
+                note(a, OTF2_Archive_CloseEvtWriter(a->otf2, a->writers[i]));
+        }
+        code = code == 0 && a->error != OTF2_SUCCESS ? -EIO : code;
+    }
+    return code;
+}
+
+static void put_phases(struct archive *a)
+{
+    size_t location = a->source->content->rank_count;
+    OTF2_EvtWriter *writer = OTF2_Archive_GetEvtWriter(a->otf2, location);
+    uint64_t newest = 0;
+    if (writer == NULL) {
+        note(a, OTF2_ERROR_MEM_FAULT);
+        return;
+    }
+    for (size_t i = 0; i < a->phase_count; i++) {
+        const struct phase *p = &a->phases[i];
+        uint64_t begin = p->begin_ns > newest ? p->begin_ns : newest;
+        newest = p->end_ns > begin ? p->end_ns : begin;
+        note(a, OTF2_EvtWriter_Enter(writer, NULL, begin, (uint32_t)p->pattern));
+        note(a, OTF2_EvtWriter_Leave(writer, NULL, newest, (uint32_t)p->pattern));
+        a->events[location] += 2;
+    }
+    note(a, OTF2_Archive_CloseEvtWriter(a->otf2, writer));
+}
+
+/* Readers look for the definitions of each location, which are none. */
+static void put_local_definitions(struct archive *a)
+{
+    note(a, OTF2_Archive_OpenDefFiles(a->otf2));
+    for (size_t i = 0; i <= a->source->content->rank_count; i++) {
+        OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(a->otf2, i);
+        note(a,
+             writer == NULL ? OTF2_ERROR_MEM_FAULT : OTF2_Archive_CloseDefWriter(a->otf2, writer));
+    }
+    note(a, OTF2_Archive_CloseDefFiles(a->otf2));
+}
+
+/* ---- the whole ----------------------------------------------------------------------- */
+
+static int take_phase(void *user, const struct cell *row, size_t columns)
+{
+    struct archive *a = user;
+    (void)columns;
+    if (a->phase_count == MOST_PHASES)
+        return 1;
+    if (a->phase_count == a->phase_room) {
+        size_t room = 2 * a->phase_room + 64;
+        struct phase *phases = realloc(a->phases, room * sizeof(*phases));
+        if (phases == NULL)
+            return -ENOMEM;
+        a->phases = phases;
+        a->phase_room = room;
+    }
+    size_t pattern = a->phase_count;
+    /* Phases are numbered from 1 without a gap; anything else is of no pattern. */
+    if (row[2].integer != 0 && row[3].integer > 0 && (uint64_t)row[3].integer <= a->phase_count)
+        pattern = a->phases[row[3].integer - 1].pattern;
+    uint64_t begin = row[0].integer > 0 ? (uint64_t)row[0].integer : 0;
+    uint64_t end = row[1].integer > 0 ? (uint64_t)row[1].integer : 0;
+    a->phases[a->phase_count++] = (struct phase){begin, end > begin ? end : begin, pattern};
+    return 0;
+}
+
+static int write_all(struct archive *a, char *why, size_t room)
+{
+    static OTF2_FlushCallbacks callbacks = {.otf2_pre_flush = on_full};
+    note(a, OTF2_Archive_SetSerialCollectiveCallbacks(a->otf2));
+    note(a, OTF2_Archive_SetFlushCallbacks(a->otf2, &callbacks, NULL));
+    note(a, OTF2_Archive_SetCreator(a->otf2, "Holter " HOLTER_VERSION));
+    note(a, OTF2_Archive_SetDescription(a->otf2, a->source->content->job));
+    note(a, OTF2_Archive_OpenEvtFiles(a->otf2));
+    int code = a->error == OTF2_SUCCESS ? put_ranks(a, why, room) : -EIO;
+    if (code == 0)
+        put_phases(a);
+    note(a, OTF2_Archive_CloseEvtFiles(a->otf2));
+    if (code == 0) {
+        put_local_definitions(a);
+        define(a);
+    }
+    return code;
+}
+
+int export_otf2(const char *directory, const struct export_source *source, char *why, size_t room)
+{
+    struct archive a = {.source = source, .error = OTF2_SUCCESS};
+    const struct content *c = source->content;
+    struct stat status;
+    if (stat(directory, &status) == 0) {
+        snprintf(why, room, "%s", holter_strerror(-EEXIST));
+        return -EEXIST;
+    }
+    if (c->first_window > c->last_window || c->window_ns == 0 ||
+        c->last_window >= UINT64_MAX / c->window_ns - 1) {
+        snprintf(why, room, "there is no window that could be told");
+        return -HOLTER_EEMPTY;
+    }
+    a.events = calloc(c->rank_count + 1, sizeof(*a.events));
+    int code = a.events == NULL ? -ENOMEM
+                                : tables_query(source->tables,
+                                               "SELECT phase.begin_ns, phase.end_ns, returned,"
+                                               " resembles FROM phase LEFT JOIN curve ON"
+                                               " curve.phase = phase.id ORDER BY phase.id",
+                                               take_phase, &a);
+    snprintf(why, room, "%s", code < 0 ? holter_strerror(code) : "");
+    if (code >= 0) {
+        OTF2_Error_RegisterCallback(silent, NULL);
+        a.otf2 = OTF2_Archive_Open(directory, "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_MIN,
+                                   OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX,
+                                   OTF2_COMPRESSION_NONE);
+        code = a.otf2 == NULL ? -EIO : write_all(&a, why, room);
+        if (a.otf2 != NULL)
+            note(&a, OTF2_Archive_Close(a.otf2));
+        if (a.error != OTF2_SUCCESS) {
+            code = -EIO;
+            snprintf(why, room, "%s", OTF2_Error_GetDescription(a.error));
+        } else if (code == -EIO && why[0] == '\0') {
+            snprintf(why, room, "the archive cannot be made");
+        }
+    }
+    free(a.events);
+    free(a.phases);
+    return code;
+}

@@ -1,0 +1,287 @@
+/* Traces for ui.perfetto.dev: Trace Event Format, JSON. Times there are microseconds. */
+#include "daemon/export/export.h"
+#include "holter/error.h"
+#include "proto/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* Processes and threads of the trace are nothing but headings. */
+enum { JOB = 1, RANKS = 2 };
+enum { PHASES = 1, ALERTS = 2, LINKS = 16 };
+
+#define MOST_LINKS 64u /* tracks of hot links; windows of the others are left out */
+
+struct trace {
+    FILE *out;
+    uint64_t base_ns;
+    uint64_t events;
+    char link[MOST_LINKS][160]; /* that have a track */
+    unsigned links;
+};
+
+/* ---- events ------------------------------------------------------------------------- */
+
+static void begin(struct trace *t, char phase, int process, int thread)
+{
+    fprintf(t->out, "%s{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d", t->events++ == 0 ? "\n" : ",\n",
+            phase, process, thread);
+}
+
+/* Never before the begin: what is told to be, is at it. */
+static void at(struct trace *t, int64_t time_ns)
+{
+    uint64_t since =
+        time_ns > 0 && (uint64_t)time_ns > t->base_ns ? (uint64_t)time_ns - t->base_ns : 0;
+    fprintf(t->out, ",\"ts\":%" PRIu64 ".%03" PRIu64, since / 1000, since % 1000);
+}
+
+static void lasting(struct trace *t, int64_t from_ns, int64_t to_ns)
+{
+    uint64_t base = t->base_ns;
+    uint64_t from = from_ns > 0 && (uint64_t)from_ns > base ? (uint64_t)from_ns : base;
+    uint64_t to = to_ns > 0 && (uint64_t)to_ns > from ? (uint64_t)to_ns : from;
+    at(t, (int64_t)from);
+    fprintf(t->out, ",\"dur\":%" PRIu64 ".%03" PRIu64, (to - from) / 1000, (to - from) % 1000);
+}
+
+static void name(struct trace *t, const char *text)
+{
+    fputs(",\"name\":", t->out);
+    json_text(t->out, text);
+}
+
+static void heading(struct trace *t, const char *kind, int process, int thread, const char *text)
+{
+    begin(t, 'M', process, thread);
+    name(t, kind);
+    fputs(",\"args\":{\"name\":", t->out);
+    json_text(t->out, text);
+    fputs("}}", t->out);
+}
+
+/* A counter of several values: columns of a row by their names. */
+static void counter(struct trace *t, const char *title, int64_t time_ns, const struct cell *cells,
+                    size_t count, double factor)
+{
+    int first = 1;
+    begin(t, 'C', JOB, 0);
+    name(t, title);
+    at(t, time_ns);
+    fputs(",\"args\":{", t->out);
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(cells[i].real))
+            continue;
+        fputs(first ? "" : ",", t->out);
+        first = 0;
+        json_text(t->out, cells[i].name);
+        fputc(':', t->out);
+        json_number(t->out, cells[i].real * factor);
+    }
+    fputs("}}", t->out);
+}
+
+/* ---- the job ------------------------------------------------------------------------- */
+
+static const char totals_query[] =
+    "SELECT start_ns, 1e9 / length_ns AS rate, 100.0 / (1.0 * ranks * length_ns) AS share,"
+    " sent AS \"messages/s\", sent_bytes AS \"bytes/s\", send_ns AS send, recv_ns AS recv,"
+    " wait_ns AS wait, poll_ns AS poll, collective_ns AS collective, one_sided_ns AS \"one-sided\","
+    " io_ns AS io, other_ns AS other FROM totals WHERE length_ns > 0 AND ranks > 0 ORDER BY window";
+
+static int put_totals(void *user, const struct cell *row, size_t columns)
+{
+    struct trace *t = user;
+    counter(t, "messages sent", row[0].integer, &row[3], 1, row[1].real);
+    counter(t, "bytes sent", row[0].integer, &row[4], 1, row[1].real);
+    counter(t, "% of the time in MPI", row[0].integer, &row[5], columns - 5, row[2].real);
+    return ferror(t->out) ? -EIO : 0;
+}
+
+static const char latency_query[] =
+    "SELECT start_ns, scope, reference AS \"by reference\", recent AS \"by recent\", typical"
+    " FROM latency WHERE scope <> 'region' ORDER BY window, scope";
+
+static int put_latency(void *user, const struct cell *row, size_t columns)
+{
+    struct trace *t = user;
+    char title[80];
+    snprintf(title, sizeof(title), "latency, %s", row[1].text);
+    counter(t, title, row[0].integer, &row[2], columns - 2, 1);
+    return ferror(t->out) ? -EIO : 0;
+}
+
+static const char phase_query[] =
+    "SELECT phase.id, phase.begin_ns, phase.end_ns, messages, bytes, phase.communities, height,"
+    " returned, resembles FROM phase LEFT JOIN curve ON curve.phase = phase.id ORDER BY phase.id";
+
+static void put_arguments(struct trace *t, const struct cell *cells, size_t count)
+{
+    fputs(",\"args\":{", t->out);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i > 0 ? "," : "", t->out);
+        json_text(t->out, cells[i].name);
+        fputc(':', t->out);
+        if (cells[i].kind == CELL_TEXT)
+            json_text(t->out, cells[i].text);
+        else if (cells[i].kind == CELL_INTEGER)
+            fprintf(t->out, "%" PRId64, cells[i].integer);
+        else
+            json_number(t->out, cells[i].real);
+    }
+    fputs("}}", t->out);
+}
+
+static int put_phase(void *user, const struct cell *row, size_t columns)
+{
+    struct trace *t = user;
+    char title[80];
+    if (row[7].integer != 0)
+        snprintf(title, sizeof(title), "phase %" PRId64 ", like %" PRId64, row[0].integer,
+                 row[8].integer);
+    else
+        snprintf(title, sizeof(title), "phase %" PRId64, row[0].integer);
+    begin(t, 'X', JOB, PHASES);
+    name(t, title);
+    lasting(t, row[1].integer, row[2].integer);
+    put_arguments(t, &row[3], columns - 3);
+    if (isfinite(row[6].real))
+        counter(t, "curve", row[1].integer, &row[6], 1, 1);
+    return ferror(t->out) ? -EIO : 0;
+}
+
+static const char alert_query[] = "SELECT title, onset_ns, since_ns, updated_ns, state, kind, "
+                                  "severity, rule, ranks, nodes, ratio,"
+                                  " causes, advice, text FROM alert ORDER BY id";
+
+static int put_alert(void *user, const struct cell *row, size_t columns)
+{
+    struct trace *t = user;
+    begin(t, 'X', JOB, ALERTS);
+    name(t, row[0].text);
+    lasting(t, row[1].integer > 0 ? row[1].integer : row[2].integer, row[3].integer);
+    put_arguments(t, &row[4], columns - 4);
+    return ferror(t->out) ? -EIO : 0;
+}
+
+static const char link_query[] =
+    "SELECT source || ' to ' || destination, state, totals.start_ns, totals.start_ns +"
+    " totals.length_ns, link.messages, bytes, average, share, latency, ratio FROM link JOIN totals"
+    " ON totals.window = link.window WHERE state IN ('hot', 'congested') ORDER BY link, "
+    "link.window";
+
+static int track_of(struct trace *t, const char *link)
+{
+    unsigned i = 0;
+    while (i < t->links && strcmp(t->link[i], link) != 0)
+        i++;
+    if (i == MOST_LINKS)
+        return 0;
+    if (i == t->links) {
+        char title[180];
+        snprintf(t->link[t->links++], sizeof(t->link[0]), "%.150s", link);
+        snprintf(title, sizeof(title), "link %.150s", link);
+        heading(t, "thread_name", JOB, LINKS + (int)i, title);
+    }
+    return LINKS + (int)i;
+}
+
+static int put_link(void *user, const struct cell *row, size_t columns)
+{
+    struct trace *t = user;
+    int track = strlen(row[0].text) > 150 ? 0 : track_of(t, row[0].text);
+    if (track == 0)
+        return 0;
+    begin(t, 'X', JOB, track);
+    name(t, row[1].text);
+    lasting(t, row[2].integer, row[3].integer);
+    put_arguments(t, &row[4], columns - 4);
+    return ferror(t->out) ? -EIO : 0;
+}
+
+static int put_job(struct trace *t, const struct export_source *source)
+{
+    static const struct {
+        const char *query;
+        table_row *row;
+    } parts[] = {{totals_query, put_totals},
+                 {latency_query, put_latency},
+                 {phase_query, put_phase},
+                 {alert_query, put_alert},
+                 {link_query, put_link}};
+    char app[260], title[360];
+    int code = 0;
+    tables_text(source->tables, "SELECT app FROM job", app, sizeof(app));
+    snprintf(title, sizeof(title), "%s %s", source->content->job, app);
+    heading(t, "process_name", JOB, 0, title);
+    heading(t, "thread_name", JOB, PHASES, "phases");
+    heading(t, "thread_name", JOB, ALERTS, "alerts");
+    for (size_t i = 0; code == 0 && i < sizeof(parts) / sizeof(*parts); i++)
+        code = tables_query(source->tables, parts[i].query, parts[i].row, t);
+    return code;
+}
+
+/* ---- ranks ---------------------------------------------------------------------------- */
+
+static int put_ranks(void *user, const struct wire_window *window)
+{
+    struct trace *t = user;
+    double percent = window->length_ns > 0 ? 100.0 / (double)window->length_ns : 0;
+    uint64_t start = window->length_ns > 0 && window->window < UINT64_MAX / window->length_ns
+                         ? window->window * window->length_ns
+                         : 0;
+    for (uint64_t i = 0; i < window->ranks_count; i++) {
+        const struct wire_rank_row *r = &window->ranks[i];
+        const struct {
+            const char *name;
+            uint64_t ns;
+        } classes[] = {{"send", r->send_ns},
+                       {"recv", r->recv_ns},
+                       {"wait", r->wait_ns},
+                       {"poll", r->poll_ns},
+                       {"collective", r->collective_ns},
+                       {"one-sided", r->one_sided_ns},
+                       {"io", r->io_ns},
+                       {"other", r->other_ns}};
+        begin(t, 'C', RANKS, 0);
+        fprintf(t->out, ",\"name\":\"rank %" PRIu64 ", %% in MPI\"", r->rank);
+        at(t, start > INT64_MAX ? INT64_MAX : (int64_t)start);
+        fputs(",\"args\":{", t->out);
+        for (size_t k = 0; k < sizeof(classes) / sizeof(*classes); k++)
+            fprintf(t->out, "%s\"%s\":%.4g", k > 0 ? "," : "", classes[k].name,
+                    (double)classes[k].ns * percent);
+        fputs("}}", t->out);
+    }
+    return ferror(t->out) ? -EIO : 0;
+}
+
+int export_perfetto(FILE *out, const struct export_source *source, int ranks, int *left_out,
+                    char *why, size_t room)
+{
+    const struct content *c = source->content;
+    struct trace t = {.out = out};
+    uint64_t windows = c->first_window <= c->last_window ? c->last_window - c->first_window + 1 : 0;
+    if (windows > 0 && c->window_ns > 0 && c->first_window < UINT64_MAX / c->window_ns)
+        t.base_ns = c->first_window * c->window_ns;
+    *left_out = ranks && c->rank_count > 0 && windows > EXPORT_PERFETTO_ROWS / c->rank_count;
+    snprintf(why, room, "cannot be written");
+    fprintf(out,
+            "{\"otherData\":{\"begin_ns\":\"%" PRIu64 "\"},\"displayTimeUnit\":\"ms\","
+            "\"traceEvents\":[",
+            t.base_ns);
+    int code = put_job(&t, source);
+    if (code == 0 && ranks && !*left_out) {
+        struct content again;
+        heading(&t, "process_name", RANKS, 0, "ranks");
+        code = content_read(&again, source->path, put_ranks, &t, why, room);
+        content_finish(&again);
+    } else if (code != 0) {
+        snprintf(why, room, "%s", holter_strerror(code));
+    }
+    fputs("\n]}\n", out);
+    if (code == 0 && (fflush(out) != 0 || ferror(out)))
+        code = -EIO;
+    return code;
+}

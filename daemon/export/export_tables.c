@@ -1,0 +1,250 @@
+/* Tables as CSV and JSON. */
+#include "daemon/export/export.h"
+#include "holter/call.h"
+#include "holter/error.h"
+#include "proto/json.h"
+#include "version.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define MOST_QUERY 128u
+
+const char *const export_sums[] = {"ranks", "pairs", "calls", NULL};
+
+/* A row of either kind of table goes through here. */
+struct sheet {
+    FILE *out;
+    int json;
+    uint64_t rows;
+};
+
+static void put_csv_text(FILE *out, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void put_value(const struct sheet *s, const struct cell *cell)
+{
+    switch (cell->kind) {
+    case CELL_INTEGER:
+        fprintf(s->out, "%" PRId64, cell->integer);
+        return;
+    case CELL_REAL:
+        if (s->json)
+            json_number(s->out, cell->real);
+        else if (isfinite(cell->real))
+            fprintf(s->out, "%.17g", cell->real);
+        return;
+    case CELL_TEXT:
+        if (s->json)
+            json_text(s->out, cell->text);
+        else
+            put_csv_text(s->out, cell->text);
+        return;
+    default: /* NULL; bytes are of no table that is told */
+        if (s->json)
+            fputs("null", s->out);
+    }
+}
+
+static int put_row(void *user, const struct cell *row, size_t columns)
+{
+    struct sheet *s = user;
+    for (size_t i = 0; !s->json && s->rows == 0 && i < columns; i++) {
+        put_csv_text(s->out, row[i].name);
+        fputs(i + 1 < columns ? "," : "\r\n", s->out);
+    }
+    if (s->json)
+        fputs(s->rows == 0 ? "\n{" : ",\n{", s->out);
+    for (size_t i = 0; i < columns; i++) {
+        if (s->json) {
+            json_text(s->out, row[i].name);
+            fputc(':', s->out);
+        }
+        put_value(s, &row[i]);
+        if (i + 1 < columns)
+            fputc(',', s->out);
+    }
+    fputs(s->json ? "}" : "\r\n", s->out);
+    s->rows++;
+    return ferror(s->out) ? -EIO : 0;
+}
+
+/* ---- sums of messages ----------------------------------------------------------- */
+
+static struct cell number(const char *name, uint64_t value)
+{
+    /* SQLite's integers end at 2^63, and so do those of all other tables. */
+    int64_t integer = value > INT64_MAX ? INT64_MAX : (int64_t)value;
+    return (struct cell){name, CELL_INTEGER, integer, (double)value, ""};
+}
+
+static struct cell text(const char *name, const char *value)
+{
+    return (struct cell){name, CELL_TEXT, 0, NAN, value};
+}
+
+static int put_ranks(struct sheet *s, const struct content *c)
+{
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < c->rank_count; i++) {
+        const struct wire_rank_row *r = &c->ranks[i].sums;
+        uint32_t host = c->ranks[i].host;
+        const struct cell row[] = {
+            number("rank", r->rank),
+            text("host", host < c->host_count ? c->hosts[host] : ""),
+            number("events", r->events),
+            number("lost", r->lost),
+            number("calls", r->calls),
+            number("polls", r->polls),
+            number("sent", r->sent),
+            number("sent_bytes", r->sent_bytes),
+            number("received", r->received),
+            number("received_bytes", r->received_bytes),
+            number("send_ns", r->send_ns),
+            number("recv_ns", r->recv_ns),
+            number("wait_ns", r->wait_ns),
+            number("poll_ns", r->poll_ns),
+            number("collective_ns", r->collective_ns),
+            number("one_sided_ns", r->one_sided_ns),
+            number("io_ns", r->io_ns),
+            number("other_ns", r->other_ns),
+            number("untracked", r->untracked),
+            number("threads", r->threads),
+        };
+        code = put_row(s, row, sizeof(row) / sizeof(*row));
+    }
+    return code;
+}
+
+static int put_pairs(struct sheet *s, const struct content *c)
+{
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < c->pair_count; i++) {
+        const struct content_pair *p = &c->pairs[i];
+        struct cell row[] = {
+            number("source", p->source),     number("destination", 0),
+            number("messages", p->messages), number("bytes", p->bytes),
+            number("matched", p->matched),   number("transfer_ns", p->transfer_ns),
+        };
+        row[1].integer = p->destination;
+        code = put_row(s, row, sizeof(row) / sizeof(*row));
+    }
+    return code;
+}
+
+static int put_calls(struct sheet *s, const struct content *c)
+{
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < c->call_count; i++) {
+        const struct content_call *k = &c->calls[i];
+        const struct cell row[] = {
+            number("rank", k->rank),
+            text("call", call_name(k->call)),
+            number("calls", k->calls),
+            number("bytes", k->bytes),
+            number("bytes_in", k->bytes_in),
+            number("time_ns", k->time_ns),
+            number("longest_ns", k->longest_ns),
+        };
+        code = put_row(s, row, sizeof(row) / sizeof(*row));
+    }
+    return code;
+}
+
+static int put_sum(struct sheet *s, const struct content *content, const char *table)
+{
+    if (strcmp(table, "ranks") == 0)
+        return put_ranks(s, content);
+    return strcmp(table, "pairs") == 0 ? put_pairs(s, content) : put_calls(s, content);
+}
+
+/* ---- tables ---------------------------------------------------------------------- */
+
+static int is_in(const char *const *names, const char *name)
+{
+    while (*names != NULL && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+static int put_table(struct sheet *s, const struct export_source *source, const char *table)
+{
+    char query[MOST_QUERY];
+    if (source->content != NULL && is_in(export_sums, table))
+        return put_sum(s, source->content, table);
+    if (!is_in(tables_names, table))
+        return -HOLTER_EUSAGE;
+    snprintf(query, sizeof(query), "SELECT * FROM %s ORDER BY %s", table, tables_order(table));
+    return tables_query(source->tables, query, put_row, s);
+}
+
+static int flushed(FILE *out, int code)
+{
+    if (fflush(out) != 0 || ferror(out))
+        return code != 0 ? code : -EIO;
+    return code;
+}
+
+static int put_name(void *user, const struct cell *row, size_t columns)
+{
+    struct sheet *s = user;
+    fputs(s->rows++ > 0 ? "," : "", s->out);
+    put_csv_text(s->out, columns > 0 ? row[0].text : "");
+    return 0;
+}
+
+/* A table without rows has columns all the same. */
+static int put_names(struct sheet *s, struct tables *tables, const char *table)
+{
+    char query[MOST_QUERY];
+    snprintf(query, sizeof(query), "SELECT name FROM pragma_table_info('%s')", table);
+    int code = tables_query(tables, query, put_name, s);
+    if (s->rows > 0)
+        fputs("\r\n", s->out);
+    return code;
+}
+
+int export_csv(FILE *out, const struct export_source *source, const char *table)
+{
+    struct sheet sheet = {.out = out};
+    int code = put_table(&sheet, source, table);
+    if (code == 0 && sheet.rows == 0 && is_in(tables_names, table))
+        code = put_names(&sheet, source->tables, table);
+    return flushed(out, code);
+}
+
+int export_json(FILE *out, const struct export_source *source)
+{
+    const char *const *lists[] = {tables_names, export_sums};
+    int code = 0, first = 1;
+    fputs("{\"holter\":", out);
+    json_text(out, HOLTER_VERSION);
+    fputs(",\"tables\":{", out);
+    for (size_t l = 0; l < 2; l++) {
+        for (size_t i = 0; code == 0 && lists[l][i] != NULL; i++) {
+            struct sheet sheet = {.out = out, .json = 1};
+            fputs(first ? "\n" : ",\n", out);
+            json_text(out, lists[l][i]);
+            fputs(":[", out);
+            code = put_table(&sheet, source, lists[l][i]);
+            fputc(']', out);
+            first = 0;
+        }
+    }
+    fputs("}}\n", out);
+    return flushed(out, code);
+}

@@ -1,0 +1,315 @@
+/* The page: what it says, in the order in which one asks. Is it healthy, where and since when, why, what to
+ * do. */
+#include "daemon/export/report.h"
+
+#include "daemon/export/report_chart.h"
+#include "daemon/export/report_data.h"
+#include "daemon/export/report_parts.h"
+#include "daemon/export/report_style.h"
+#include "holter/error.h"
+#include "proto/quantity.h"
+#include "version.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void put_date(FILE *out, int64_t time_ns)
+{
+    time_t seconds = (time_t)(time_ns / INT64_C(1000000000));
+    struct tm parts;
+    char text[40];
+    if (gmtime_r(&seconds, &parts) != NULL &&
+        strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) > 0)
+        fputs(text, out);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+/* ---- head ------------------------------------------------------------------------- */
+
+static void put_head(const struct page *p)
+{
+    const struct report_data *d = p->data;
+    const struct content *c = p->source->content;
+    struct quantity a, b, e;
+    const char *app = d->app[0] != '\0' ? base_name(d->app) : c->job;
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>",
+          p->out);
+    html_text(p->out, app);
+    fprintf(
+        p->out,
+        " &middot; Holter</title><style>\n%s</style></head><body><main>\n<h1><span>holter</span> ",
+        report_style);
+    html_text(p->out, app);
+    fputs("</h1>\n<p class=\"second\">job ", p->out);
+    html_text(p->out, c->job);
+    fprintf(p->out, ": %s on %s, %s, %s", quantity_things(&a, c->rank_count, "rank"),
+            quantity_things(&b, c->host_count, "node"),
+            quantity_duration(&e, (double)(d->end_ns - d->begin_ns)), d->state);
+    if (d->begin_ns > 0) {
+        fputs("; began ", p->out);
+        put_date(p->out, d->begin_ns);
+    }
+    if (d->mpi[0] != '\0') {
+        fputs("; ", p->out);
+        html_text(p->out, d->mpi);
+    }
+    fputs("</p>\n", p->out);
+    if (d->command[0] != '\0') {
+        fputs("<p><code>", p->out);
+        html_text(p->out, d->command);
+        fputs("</code></p>\n", p->out);
+    }
+}
+
+static void put_card(FILE *out, const char *figure, const char *text)
+{
+    fprintf(out, "<div class=\"card\"><b>%s</b><span class=\"second\">", figure);
+    html_text(out, text);
+    fputs("</span></div>\n", out);
+}
+
+static void put_cards(const struct page *p)
+{
+    const struct report_data *d = p->data;
+    struct quantity q;
+    double sent = 0, bytes = 0, mpi = 0, time = 0, lost = 0, missing = 0;
+    char text[80];
+    for (size_t i = 0; i < d->window_count; i++) {
+        const struct report_window *w = &d->windows[i];
+        sent += w->sent;
+        bytes += w->bytes;
+        lost += w->lost;
+        missing += w->missing;
+        time += w->ranks * (double)w->length_ns;
+        for (unsigned k = 0; k < REPORT_CLASSES; k++)
+            mpi += w->class_ns[k];
+    }
+    fputs("<div class=\"cards\">\n", p->out);
+    snprintf(text, sizeof(text), "%zu", d->alerts_all);
+    put_card(p->out, text, d->alerts_all == 1 ? "alert" : "alerts");
+    put_card(p->out, quantity_count(&q, sent), "messages between ranks");
+    put_card(p->out, quantity_bytes(&q, bytes), "sent in them");
+    put_card(p->out, quantity_share(&q, mpi, time), "of the ranks' time in MPI");
+    snprintf(text, sizeof(text), "%zu", d->phase_count);
+    put_card(p->out, text, "phases of communication");
+    if (lost == 0 && missing == 0)
+        put_card(p->out, "nothing", "lost");
+    else
+        put_card(p->out, quantity_count(&q, lost),
+                 missing > 0 ? "records lost; reports of nodes are missing" : "records lost");
+    fputs("</div>\n", p->out);
+}
+
+/* ---- alerts ------------------------------------------------------------------------- */
+
+static void put_since(const struct page *p, int64_t time_ns)
+{
+    struct quantity q;
+    int64_t begin = p->data->begin_ns;
+    fprintf(p->out, "%s after the begin",
+            quantity_duration(&q, time_ns > begin ? (double)time_ns - (double)begin : 0));
+}
+
+static void put_paragraph(FILE *out, const char *class_, const char *text)
+{
+    if (text[0] == '\0')
+        return;
+    fprintf(out, "<p class=\"%s\">", class_);
+    html_text(out, text);
+    fputs("</p>\n", out);
+}
+
+static void put_alert(const struct page *p, const struct report_alert *a)
+{
+    struct quantity q;
+    const char *class_ = strcmp(a->severity, "warning") == 0 ? " warning"
+                         : strcmp(a->severity, "info") == 0  ? " info"
+                                                             : "";
+    fprintf(p->out, "<div class=\"alert%s\"><h3>", class_);
+    html_text(p->out, a->title);
+    fputs("</h3>\n<p class=\"second\">", p->out);
+    html_text(p->out, a->severity);
+    fputs(", ", p->out);
+    put_since(p, a->since_ns);
+    fprintf(p->out, ", for %s, ",
+            quantity_duration(
+                &q, a->until_ns > a->since_ns ? (double)a->until_ns - (double)a->since_ns : 0));
+    html_text(p->out,
+              strcmp(a->state, "firing") == 0 ? "not over when the recording ends" : a->state);
+    if (isfinite(a->ratio) && a->ratio > 0)
+        fprintf(p->out, "; %.2fx what it was in calm", a->ratio);
+    if (a->ranks[0] != '\0') {
+        fputs("; ranks ", p->out);
+        html_text(p->out, a->ranks);
+    }
+    if (a->nodes[0] != '\0') {
+        fputs(" on ", p->out);
+        html_text(p->out, a->nodes);
+    }
+    fputs("</p>\n", p->out);
+    put_paragraph(p->out, "", a->text);
+    if (a->cause_count > 0)
+        fputs("<table>\n", p->out);
+    for (unsigned i = 0; i < a->cause_count; i++) {
+        const struct report_cause *c = &a->causes[i];
+        fputs("<tr><td>", p->out);
+        html_text(p->out, c->name);
+        fprintf(p->out,
+                "</td><td class=\"n\">%.0f %%</td><td><div class=\"track\"><div class=\"bar bad\" "
+                "style=\"width:%.1f%%\"></div></div></td><td>",
+                100 * c->share, 100 * c->share);
+        html_text(p->out, c->text);
+        fputs("</td></tr>\n", p->out);
+    }
+    if (a->cause_count > 0)
+        fputs("</table>\n", p->out);
+    put_paragraph(p->out, "better", a->advice);
+    fputs("</div>\n", p->out);
+}
+
+static void put_alerts(const struct page *p)
+{
+    const struct report_data *d = p->data;
+    fputs("<section><h2>Alerts</h2>\n", p->out);
+    if (d->alert_count == 0)
+        fputs("<p>None: nothing grew, hung or died as far as the rules tell.</p>\n", p->out);
+    for (size_t i = 0; i < d->alert_count; i++)
+        put_alert(p, &d->alerts[i]);
+    if (d->alerts_all > d->alert_count)
+        fprintf(p->out, "<p class=\"second\">%zu further ones are in the recording.</p>\n",
+                d->alerts_all - d->alert_count);
+    fputs("</section>\n", p->out);
+}
+
+/* ---- advice and pictures ------------------------------------------------------------ */
+
+static void put_measure(FILE *out, const struct report_measure *m)
+{
+    double gain =
+        m->before > 0 ? 100 * ((double)m->before - (double)m->after) / (double)m->before : 0;
+    fputs("<tr><td>", out);
+    html_text(out, m->name);
+    fprintf(out,
+            "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64
+            "</td><td class=\"n %s\">%.2f %%</td><td>%s</td></tr>\n",
+            m->before, m->after,
+            gain > 0   ? "better"
+            : gain < 0 ? "worse"
+                       : "",
+            gain, m->bound > 0 && m->bound == m->after ? "optimal" : "");
+}
+
+static void put_advice(const struct page *p)
+{
+    const struct report_extras *x = p->extras;
+    if (x->measure_count == 0 && x->mapping_none == NULL)
+        return;
+    fputs("<section><h2>A better mapping</h2>\n", p->out);
+    if (x->measure_count == 0) {
+        put_paragraph(p->out, "second", x->mapping_none);
+        fputs("</section>\n", p->out);
+        return;
+    }
+    fputs("<p>The same ranks on the same nodes of ", p->out);
+    html_text(p->out, x->mapping_network);
+    fputs(", placed otherwise:</p>\n<table><tr><th>measure</th><th class=\"n\">as it ran</th>"
+          "<th class=\"n\">suggested</th><th class=\"n\">gain</th><th></th></tr>\n",
+          p->out);
+    for (size_t i = 0; i < x->measure_count; i++)
+        put_measure(p->out, &x->measures[i]);
+    fputs("</table>\n<p>The file for the launcher is made by <code>", p->out);
+    html_text(p->out, x->mapping_command);
+    fputs("</code></p></section>\n", p->out);
+}
+
+static void put_base64(FILE *out, const unsigned char *bytes, size_t length)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < length; i += 3) {
+        uint32_t word = (uint32_t)bytes[i] << 16 |
+                        (i + 1 < length ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                        (i + 2 < length ? bytes[i + 2] : 0);
+        fputc(letters[word >> 18], out);
+        fputc(letters[word >> 12 & 63], out);
+        fputc(i + 1 < length ? letters[word >> 6 & 63] : '=', out);
+        fputc(i + 2 < length ? letters[word & 63] : '=', out);
+    }
+}
+
+static void put_pictures(const struct page *p)
+{
+    const struct report_extras *x = p->extras;
+    if (x->picture_count == 0)
+        return;
+    fputs("<section><h2>As the viewer shows it</h2>\n", p->out);
+    for (size_t i = 0; i < x->picture_count; i++) {
+        const struct report_picture *picture = &x->pictures[i];
+        fputs("<figure><img alt=\"", p->out);
+        html_text(p->out, picture->title);
+        fputs("\" src=\"data:image/png;base64,", p->out);
+        put_base64(p->out, picture->png, picture->length);
+        fputs("\"><figcaption>", p->out);
+        html_text(p->out, picture->text);
+        fputs("</figcaption></figure>\n", p->out);
+    }
+    fputs("</section>\n", p->out);
+}
+
+static void put_foot(const struct page *p)
+{
+    const char *file = base_name(p->source->path);
+    fputs("<footer><p>Made from <code>", p->out);
+    html_text(p->out, file);
+    fputs("</code> by Holter " HOLTER_VERSION
+          ". The whole recording replays, window by window, with "
+          "<code>holter replay ",
+          p->out);
+    html_text(p->out, file);
+    fputs("</code> and <code>holter view</code>.</p>\n", p->out);
+    if (p->data->left_out)
+        fprintf(p->out, "<p>Charts show the first %u windows or phases.</p>\n", REPORT_WINDOWS);
+    if (p->source->content->refused > 0)
+        fprintf(p->out, "<p>%" PRIu64 " of %" PRIu64 " messages in it cannot be read.</p>\n",
+                p->source->content->refused, p->source->content->messages);
+    fputs("</footer>\n</main></body></html>\n", p->out);
+}
+
+int report_write(FILE *out, const struct export_source *source, const struct report_extras *extras)
+{
+    struct report_data data;
+    struct page page = {out, source, extras, &data, calloc(CHART_BINS * PAGE_ROWS, sizeof(double))};
+    int code = report_data_read(&data, source->tables);
+    if (code == 0 && page.bins == NULL)
+        code = -ENOMEM;
+    if (code == 0) {
+        put_head(&page);
+        put_cards(&page);
+        put_alerts(&page);
+        page_curve(&page);
+        page_latency(&page);
+        page_time(&page);
+        page_traffic(&page);
+        page_links(&page);
+        put_advice(&page);
+        page_matrix(&page);
+        page_calls(&page);
+        page_ranks(&page);
+        put_pictures(&page);
+        put_foot(&page);
+        code = fflush(out) != 0 || ferror(out) ? -EIO : 0;
+    }
+    free(page.bins);
+    report_data_finish(&data);
+    return code;
+}

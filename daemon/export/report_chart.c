@@ -1,0 +1,246 @@
+#include "daemon/export/report_chart.h"
+
+#include "proto/quantity.h"
+#include "proto/utf8.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TOP 10.0
+#define BOTTOM 26.0
+#define VALUE_LINES 4
+#define TIME_TICKS 9
+
+void html_text(FILE *out, const char *text)
+{
+    size_t left = strlen(text);
+    while (left > 0) {
+        size_t valid = utf8_prefix(text, left);
+        if (valid == 0) {
+            fputs("\xef\xbf\xbd", out);
+            text++;
+            left--;
+            continue;
+        }
+        for (size_t i = 0; i < valid; i++) {
+            switch (text[i]) {
+            case '<':
+                fputs("&lt;", out);
+                break;
+            case '>':
+                fputs("&gt;", out);
+                break;
+            case '&':
+                fputs("&amp;", out);
+                break;
+            case '"':
+                fputs("&quot;", out);
+                break;
+            case '\'':
+                fputs("&#39;", out);
+                break;
+            default: /* control characters are none of XML */
+                fputc((unsigned char)text[i] < 0x20 && text[i] != '\n' ? ' ' : text[i], out);
+            }
+        }
+        text += valid;
+        left -= valid;
+    }
+}
+
+/* ---- the plane --------------------------------------------------------------------- */
+
+/* The next of 1, 2, 2.5, 5, 10 ... */
+static double round_up(double value)
+{
+    static const double steps[] = {1, 2, 2.5, 4, 5, 8, 10};
+    if (!(value > 0) || !isfinite(value))
+        return 1;
+    double power = pow(10, floor(log10(value)));
+    for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+        if (steps[i] * power >= value * (1 - 1e-9))
+            return steps[i] * power;
+    }
+    return 10 * power;
+}
+
+double chart_x(const struct chart *c, int64_t time_ns)
+{
+    double whole = (double)(c->end_ns - c->begin_ns),
+           width = CHART_WIDTH - CHART_LEFT - CHART_RIGHT;
+    double share = whole > 0 ? ((double)time_ns - (double)c->begin_ns) / whole : 0;
+    return CHART_LEFT + width * (share < 0 ? 0 : share > 1 ? 1 : share);
+}
+
+double chart_y(const struct chart *c, double value)
+{
+    double share = value / c->most;
+    return TOP + (c->height - TOP - BOTTOM) * (1 - (share < 0 ? 0 : share > 1 ? 1 : share));
+}
+
+void chart_begin(struct chart *c, FILE *out, double height, int64_t begin_ns, int64_t end_ns,
+                 double most, enum chart_kind kind, const char *label)
+{
+    double unit = 1;
+    while (kind == CHART_BYTES && most >= 1024 * unit)
+        unit *= 1024;
+    *c = (struct chart){out, height, begin_ns, end_ns, unit * round_up(most / unit), kind};
+    fprintf(out, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"",
+            CHART_WIDTH, height);
+    html_text(out, label);
+    fputs("\">\n", out);
+}
+
+void chart_end(const struct chart *c)
+{
+    fputs("</svg>\n", c->out);
+}
+
+/* ---- axes ---------------------------------------------------------------------------- */
+
+static void value_text(char *out, size_t room, double value, enum chart_kind kind)
+{
+    struct quantity q;
+    if (kind == CHART_PERCENT)
+        snprintf(out, room, "%.3g %%", value);
+    else if (kind == CHART_TIMES || kind == CHART_PLAIN)
+        snprintf(out, room, "%.3g%s", value, kind == CHART_TIMES ? "x" : "");
+    else
+        snprintf(out, room, "%s",
+                 kind == CHART_BYTES ? quantity_bytes(&q, value) : quantity_count(&q, value));
+}
+
+void chart_values(const struct chart *c)
+{
+    for (int i = 0; i <= VALUE_LINES; i++) {
+        char text[40];
+        double value = c->most * i / VALUE_LINES, y = chart_y(c, value);
+        value_text(text, sizeof(text), value, (enum chart_kind)c->kind);
+        fprintf(c->out,
+                "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>"
+                "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+                CHART_LEFT, CHART_WIDTH - CHART_RIGHT, y, y, CHART_LEFT - 8, y + 4, text);
+    }
+}
+
+/* A span between ticks that people count in. */
+static int64_t tick_of(int64_t whole_ns)
+{
+    static const int64_t seconds[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,
+                                      600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
+    int64_t least = whole_ns / TIME_TICKS, step = 1;
+    for (; step < INT64_C(1000000000); step *= 10) {
+        if (step > least)
+            return step;
+        if (2 * step > least)
+            return 2 * step;
+        if (5 * step > least)
+            return 5 * step;
+    }
+    for (size_t i = 0; i < sizeof(seconds) / sizeof(*seconds); i++) {
+        if (seconds[i] * INT64_C(1000000000) > least)
+            return seconds[i] * INT64_C(1000000000);
+    }
+    while (step <= least)
+        step *= 2;
+    return step;
+}
+
+static void time_text(char *out, size_t room, int64_t since_ns, int64_t tick_ns)
+{
+    struct quantity q;
+    int64_t s = since_ns / INT64_C(1000000000);
+    if (tick_ns < INT64_C(1000000000))
+        snprintf(out, room, "%s", since_ns == 0 ? "0" : quantity_duration(&q, (double)since_ns));
+    else if (s >= 3600)
+        snprintf(out, room, "%d:%02d:%02d", (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
+    else
+        snprintf(out, room, "%d:%02d", (int)(s / 60), (int)(s % 60));
+}
+
+void chart_times(const struct chart *c)
+{
+    int64_t whole = c->end_ns - c->begin_ns, tick = tick_of(whole > 0 ? whole : 1);
+    for (int i = 0; i <= TIME_TICKS + 1 && (whole <= 0 ? i == 0 : i <= whole / tick); i++) {
+        char text[40];
+        double x = chart_x(c, c->begin_ns + i * tick);
+        time_text(text, sizeof(text), i * tick, tick);
+        fprintf(c->out,
+                "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x,
+                c->height - 8, text);
+    }
+}
+
+/* ---- marks --------------------------------------------------------------------------- */
+
+int chart_bins(const struct chart *c, int64_t begin_ns, int64_t end_ns, unsigned *first,
+               unsigned *last)
+{
+    double whole = (double)c->end_ns - (double)c->begin_ns;
+    if (whole <= 0 || end_ns <= c->begin_ns || begin_ns >= c->end_ns || end_ns <= begin_ns)
+        return 0;
+    double from = ((double)begin_ns - (double)c->begin_ns) / whole * CHART_BINS;
+    double to = ((double)end_ns - (double)c->begin_ns) / whole * CHART_BINS;
+    *first = from <= 0 ? 0 : (unsigned)(from + 1e-6);
+    *last = to >= CHART_BINS ? CHART_BINS - 1 : (unsigned)ceil(to - 1e-6) - 1;
+    *first = *first > CHART_BINS - 1 ? CHART_BINS - 1 : *first;
+    *last = *last < *first ? *first : *last;
+    return 1;
+}
+
+static double bin_x(unsigned bin)
+{
+    return CHART_LEFT + (CHART_WIDTH - CHART_LEFT - CHART_RIGHT) * bin / CHART_BINS;
+}
+
+void chart_line(const struct chart *c, const double *bins, const char *class_)
+{
+    int drawing = 0;
+    fprintf(c->out, "<path class=\"line %s\" d=\"", class_);
+    for (unsigned i = 0; i < CHART_BINS; i++) {
+        if (!isfinite(bins[i])) {
+            drawing = 0;
+            continue;
+        }
+        unsigned to = i; /* a step: as far as the value stays */
+        while (to + 1 < CHART_BINS && bins[to + 1] == bins[i])
+            to++;
+        fprintf(c->out, "%c%.1f %.1fH%.1f", drawing ? 'L' : 'M', bin_x(i), chart_y(c, bins[i]),
+                bin_x(to + 1));
+        drawing = 1;
+        i = to;
+    }
+    fputs("\"/>\n", c->out);
+}
+
+void chart_area(const struct chart *c, const double *low, const double *high, const char *class_,
+                const char *title)
+{
+    fprintf(c->out, "<path class=\"area %s\" d=\"M%.1f %.1f", class_, bin_x(0), chart_y(c, low[0]));
+    for (unsigned i = 0; i < CHART_BINS; i++) {
+        if (i == 0 || high[i] != high[i - 1])
+            fprintf(c->out, "L%.1f %.1f", bin_x(i), chart_y(c, high[i]));
+        if (i + 1 == CHART_BINS || high[i + 1] != high[i])
+            fprintf(c->out, "H%.1f", bin_x(i + 1));
+    }
+    for (unsigned i = CHART_BINS; i-- > 0;) {
+        if (i + 1 == CHART_BINS || low[i] != low[i + 1])
+            fprintf(c->out, "L%.1f %.1f", bin_x(i + 1), chart_y(c, low[i]));
+        if (i == 0 || low[i - 1] != low[i])
+            fprintf(c->out, "H%.1f", bin_x(i));
+    }
+    fputs("Z\"><title>", c->out);
+    html_text(c->out, title);
+    fputs("</title></path>\n", c->out);
+}
+
+void chart_span(const struct chart *c, int64_t begin_ns, int64_t end_ns, const char *class_,
+                const char *title)
+{
+    double x = chart_x(c, begin_ns), width = chart_x(c, end_ns) - x;
+    fprintf(c->out,
+            "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>",
+            class_, x, TOP, width > 1.5 ? width : 1.5, c->height - TOP - BOTTOM);
+    html_text(c->out, title);
+    fputs("</title></rect>\n", c->out);
+}

@@ -1,0 +1,306 @@
+/* Charts of a report: what the job did over time. */
+#include "daemon/export/report_chart.h"
+#include "daemon/export/report_parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static double *row_of(const struct page *p, unsigned row)
+{
+    return p->bins + (size_t)row * CHART_BINS;
+}
+
+static void fill(double *bins, double value)
+{
+    for (unsigned i = 0; i < CHART_BINS; i++)
+        bins[i] = value;
+}
+
+/* @param shown  by name; NULL: all are */
+static void put_legend(FILE *out, const char *const *names, const int *shown, unsigned count,
+                       char letter)
+{
+    fputs("<p class=\"legend second\">", out);
+    for (unsigned i = 0; i < count; i++)
+        if (shown == NULL || shown[i])
+            fprintf(out, "<span><i class=\"%c%u\"></i>%s</span>", letter, i, names[i]);
+    fputs("</p>\n", out);
+}
+
+/* Alerts as spans behind a chart. */
+static void put_flags(const struct page *p, const struct chart *chart)
+{
+    for (size_t i = 0; i < p->data->alert_count; i++) {
+        const struct report_alert *a = &p->data->alerts[i];
+        chart_span(chart, a->since_ns, a->until_ns > a->since_ns ? a->until_ns : a->since_ns,
+                   "flag", a->title);
+    }
+}
+
+/* Draw gaps as the value before: a path that stands still. @return 0: nothing was set */
+static int bridge(double *bins)
+{
+    double before = NAN;
+    for (unsigned i = 0; i < CHART_BINS; i++) {
+        if (isfinite(bins[i]))
+            before = bins[i];
+        else
+            bins[i] = before;
+    }
+    return isfinite(before);
+}
+
+/* ---- CommGram ------------------------------------------------------------------------ */
+
+/* Patterns take turns in the eight colours. */
+static unsigned pattern_of(const struct report_phase *phase)
+{
+    int64_t id = phase->returned && phase->resembles > 0 ? phase->resembles : phase->id;
+    return (unsigned)(id & INT64_MAX) % 8;
+}
+
+static void put_phases(const struct page *p)
+{
+    const struct report_data *d = p->data;
+    struct chart chart;
+    chart_begin(&chart, p->out, 66, d->begin_ns, d->end_ns, 1, CHART_PLAIN, "Phases");
+    double last = -1;
+    for (size_t i = 0; i < d->phase_count; i++) {
+        const struct report_phase *f = &d->phases[i];
+        char class_[8], title[200];
+        double end = chart_x(&chart, f->end_ns);
+        if (end - last < 0.5) /* below half a pixel: covered by the one before */
+            continue;
+        last = end;
+        snprintf(class_, sizeof(class_), "k%u", pattern_of(f));
+        if (f->returned)
+            snprintf(title, sizeof(title),
+                     "phase %" PRId64 ": %.0f messages, %" PRId64
+                     " communities, like phase %" PRId64,
+                     f->id, f->messages, f->communities, f->resembles);
+        else
+            snprintf(title, sizeof(title),
+                     "phase %" PRId64 ": %.0f messages, %" PRId64 " communities, a new pattern",
+                     f->id, f->messages, f->communities);
+        chart_span(&chart, f->begin_ns, f->end_ns, class_, title);
+    }
+    chart_times(&chart);
+    chart_end(&chart);
+}
+
+void page_curve(const struct page *p)
+{
+    const struct report_data *d = p->data;
+    double *bins = row_of(p, 0), most = 0;
+    struct chart chart;
+    if (d->phase_count == 0 || d->end_ns <= d->begin_ns)
+        return;
+    fill(bins, NAN);
+    for (size_t i = 0; i < d->phase_count; i++)
+        most = d->phases[i].height > most ? d->phases[i].height : most;
+    fputs(
+        "<section><h2>CommGram</h2>\n<p class=\"second\">Flat while ranks keep talking to the same "
+        "partners; a step where they change; back at its height where a pattern returns. Below it "
+        "the "
+        "phases, coloured by pattern.</p>\n",
+        p->out);
+    chart_begin(&chart, p->out, 190, d->begin_ns, d->end_ns, most, CHART_PLAIN, "CommGram curve");
+    chart_values(&chart);
+    put_flags(p, &chart);
+    for (size_t i = 0; i < d->phase_count; i++) {
+        unsigned first, last;
+        if (!chart_bins(&chart, d->phases[i].begin_ns, d->phases[i].end_ns + 1, &first, &last))
+            continue;
+        for (unsigned b = first; b <= last; b++)
+            bins[b] = d->phases[i].height;
+    }
+    if (bridge(bins))
+        chart_line(&chart, bins, "curve");
+    chart_end(&chart);
+    put_phases(p);
+    fputs("</section>\n", p->out);
+}
+
+/* ---- latency ------------------------------------------------------------------------- */
+
+static void put_trends(const struct page *p, const struct chart *chart)
+{
+    static const char *const classes[] = {"", "growth", "steady"};
+    static const char *const titles[] = {"", "latency grows", "latency stays high"};
+    const struct report_data *d = p->data;
+    for (size_t i = 0, j; i < d->latency_count; i = j) {
+        const struct report_latency *first = &d->latencies[i], *last = first;
+        for (j = i + 1; j < d->latency_count && d->latencies[j].high == first->high; j++)
+            last = &d->latencies[j];
+        if (first->high != 0)
+            chart_span(chart, first->start_ns, last->start_ns + last->length_ns,
+                       classes[first->high], titles[first->high]);
+    }
+}
+
+void page_latency(const struct page *p)
+{
+    static const char *const names[REPORT_SCOPES] = {"all messages", "within nodes",
+                                                     "between nodes"};
+    static const char *const lines[REPORT_SCOPES] = {"s0", "s1", "s2"};
+    const struct report_data *d = p->data;
+    struct chart chart;
+    double most = 1, one;
+    int any[REPORT_SCOPES] = {0};
+    if (d->end_ns <= d->begin_ns)
+        return;
+    for (size_t i = 0; i < d->latency_count; i++) {
+        for (unsigned s = 0; s < REPORT_SCOPES; s++) {
+            double value = d->latencies[i].reference[s];
+            any[s] |= isfinite(value);
+            most = isfinite(value) && value > most ? value : most;
+        }
+    }
+    if (!any[SCOPE_JOB] && !any[SCOPE_INTRA] && !any[SCOPE_INTER])
+        return;
+    if (!any[SCOPE_INTRA] || !any[SCOPE_INTER])
+        any[SCOPE_JOB] = 0; /* the same as the one that there is */
+    fputs("<section><h2>Latency</h2>\n<p class=\"second\">Transfer times of messages by what "
+          "messages of "
+          "their size took at best in this job: 1x is as good as it was.</p>\n",
+          p->out);
+    put_legend(p->out, names, any, REPORT_SCOPES, 'l');
+    chart_begin(&chart, p->out, 210, d->begin_ns, d->end_ns, most, CHART_TIMES,
+                "Latency by reference");
+    chart_values(&chart);
+    put_trends(p, &chart);
+    put_flags(p, &chart);
+    for (unsigned s = 0; s < REPORT_SCOPES; s++) {
+        double *bins = row_of(p, s);
+        if (!any[s])
+            continue;
+        fill(bins, NAN);
+        for (size_t i = 0; i < d->latency_count; i++) {
+            const struct report_latency *l = &d->latencies[i];
+            unsigned first, last;
+            if (!isfinite(l->reference[s]) ||
+                !chart_bins(&chart, l->start_ns, l->start_ns + l->length_ns, &first, &last))
+                continue;
+            for (unsigned b = first; b <= last; b++) /* the worst of what lies in one bin */
+                bins[b] =
+                    isfinite(bins[b]) && bins[b] > l->reference[s] ? bins[b] : l->reference[s];
+        }
+        chart_line(&chart, bins, lines[s]);
+    }
+    one = chart_y(&chart, 1);
+    fprintf(p->out, "<line class=\"one\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n",
+            CHART_LEFT, CHART_WIDTH - CHART_RIGHT, one, one);
+    chart_times(&chart);
+    chart_end(&chart);
+    fputs("</section>\n", p->out);
+}
+
+/* ---- time in MPI and traffic ---------------------------------------------------------- */
+
+/* Sums of a figure of windows in bins, and of what they are shared by. */
+static void gather(const struct page *p, const struct chart *chart, double *sums, double *whole,
+                   double (*figure)(const struct report_window *, unsigned), unsigned which,
+                   double (*by)(const struct report_window *))
+{
+    const struct report_data *d = p->data;
+    fill(sums, 0);
+    fill(whole, 0);
+    for (size_t i = 0; i < d->window_count; i++) {
+        const struct report_window *w = &d->windows[i];
+        unsigned first, last;
+        if (!chart_bins(chart, w->start_ns, w->start_ns + w->length_ns, &first, &last))
+            continue;
+        for (unsigned b = first; b <= last; b++) {
+            sums[b] += figure(w, which);
+            whole[b] += by(w);
+        }
+    }
+}
+
+static double class_time(const struct report_window *w, unsigned which)
+{
+    return 100 * w->class_ns[which];
+}
+
+static double rank_time(const struct report_window *w)
+{
+    return w->ranks * (double)w->length_ns;
+}
+
+static double sent(const struct report_window *w, unsigned which)
+{
+    return 1e9 * (which == 0 ? w->sent : w->bytes);
+}
+
+static double length(const struct report_window *w)
+{
+    return (double)w->length_ns;
+}
+
+void page_time(const struct page *p)
+{
+    static const char *const names[REPORT_CLASSES] = {"send",       "receive",   "wait", "poll",
+                                                      "collective", "one-sided", "I/O",  "other"};
+    const struct report_data *d = p->data;
+    struct chart chart;
+    if (d->window_count == 0 || d->end_ns <= d->begin_ns)
+        return;
+    double *low = row_of(p, 0), *high = row_of(p, 1), *part = row_of(p, 2), *whole = row_of(p, 3);
+    fputs("<section><h2>Time in MPI</h2>\n<p class=\"second\">Share of the ranks' time in MPI, by "
+          "what "
+          "they were doing there.</p>\n",
+          p->out);
+    put_legend(p->out, names, NULL, REPORT_CLASSES, 'k');
+    chart_begin(&chart, p->out, 210, d->begin_ns, d->end_ns, 100, CHART_PERCENT,
+                "Share of time in MPI by class");
+    chart_values(&chart);
+    fill(low, 0);
+    for (unsigned k = 0; k < REPORT_CLASSES; k++) {
+        char class_[8];
+        int any = 0;
+        gather(p, &chart, part, whole, class_time, k, rank_time);
+        for (unsigned b = 0; b < CHART_BINS; b++) {
+            high[b] = low[b] + (whole[b] > 0 ? part[b] / whole[b] : 0);
+            any |= high[b] > low[b];
+        }
+        snprintf(class_, sizeof(class_), "k%u", k);
+        if (any)
+            chart_area(&chart, low, high, class_, names[k]);
+        memcpy(low, high, CHART_BINS * sizeof(*low));
+    }
+    chart_times(&chart);
+    chart_end(&chart);
+    fputs("</section>\n", p->out);
+}
+
+static void put_rate(const struct page *p, unsigned which, const char *label, const char *line)
+{
+    const struct report_data *d = p->data;
+    double *sums = row_of(p, 0), *whole = row_of(p, 1), most = 0;
+    struct chart chart = {.begin_ns = d->begin_ns, .end_ns = d->end_ns, .most = 1};
+    gather(p, &chart, sums, whole, sent, which, length);
+    for (unsigned b = 0; b < CHART_BINS; b++) {
+        sums[b] = whole[b] > 0 ? sums[b] / whole[b] : NAN;
+        most = isfinite(sums[b]) && sums[b] > most ? sums[b] : most;
+    }
+    fprintf(p->out, "<h3>%s</h3>\n", label);
+    chart_begin(&chart, p->out, 150, d->begin_ns, d->end_ns, most,
+                which == 0 ? CHART_COUNT : CHART_BYTES, label);
+    chart_values(&chart);
+    put_flags(p, &chart);
+    chart_line(&chart, sums, line);
+    chart_times(&chart);
+    chart_end(&chart);
+}
+
+void page_traffic(const struct page *p)
+{
+    if (p->data->window_count == 0 || p->data->end_ns <= p->data->begin_ns)
+        return;
+    fputs("<section><h2>Messages</h2>\n", p->out);
+    put_rate(p, 0, "Messages a second", "s1");
+    put_rate(p, 1, "Bytes a second", "s2");
+    fputs("</section>\n", p->out);
+}

@@ -1,0 +1,241 @@
+#include "daemon/export/report_data.h"
+
+#include "daemon/analysis/array.h"
+#include "daemon/export/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void copy(char *out, size_t room, const struct cell *cell)
+{
+    snprintf(out, room, "%s", cell->text);
+}
+
+/* A figure of which less than nothing cannot be. */
+static double amount(const struct cell *cell)
+{
+    return cell->real > 0 ? cell->real : 0;
+}
+
+/* ---- windows ------------------------------------------------------------------- */
+
+static int take_window(void *user, const struct cell *row, size_t columns)
+{
+    struct report_data *d = user;
+    if (d->window_count == REPORT_WINDOWS) {
+        d->left_out = 1;
+        return 1;
+    }
+    int code = array_fit(&d->windows, sizeof(*d->windows), &d->window_room, d->window_count + 1);
+    if (code != 0)
+        return code;
+    struct report_window *w = &d->windows[d->window_count++];
+    *w = (struct report_window){row[0].integer,  row[1].integer,  amount(&row[2]), amount(&row[3]),
+                                amount(&row[4]), amount(&row[5]), amount(&row[6]), {0}};
+    for (size_t i = 0; i < REPORT_CLASSES && 7 + i < columns; i++)
+        w->class_ns[i] = amount(&row[7 + i]);
+    return 0;
+}
+
+static int take_latency(void *user, const struct cell *row, size_t columns)
+{
+    struct report_data *d = user;
+    static const char *const scopes[REPORT_SCOPES] = {"job", "intra-node", "inter-node"};
+    size_t n = d->latency_count;
+    (void)columns;
+    if (n == REPORT_WINDOWS) {
+        d->left_out = 1;
+        return 1;
+    }
+    if (n == 0 || d->latencies[n - 1].start_ns != row[0].integer) {
+        int code = array_fit(&d->latencies, sizeof(*d->latencies), &d->latency_room, n + 1);
+        if (code != 0)
+            return code;
+        d->latencies[n] =
+            (struct report_latency){row[0].integer, row[1].integer, {NAN, NAN, NAN}, 0};
+        n = ++d->latency_count;
+    }
+    for (int s = 0; s < REPORT_SCOPES; s++) {
+        if (strcmp(row[2].text, scopes[s]) == 0 && row[3].real > 0)
+            d->latencies[n - 1].reference[s] = row[3].real;
+    }
+    if (strcmp(row[2].text, "job") == 0)
+        d->latencies[n - 1].high = strcmp(row[4].text, "growth") == 0   ? 1
+                                   : strcmp(row[4].text, "steady") == 0 ? 2
+                                                                        : 0;
+    return 0;
+}
+
+static int take_phase(void *user, const struct cell *row, size_t columns)
+{
+    struct report_data *d = user;
+    (void)columns;
+    if (d->phase_count == REPORT_WINDOWS) {
+        d->left_out = 1;
+        return 1;
+    }
+    int code = array_fit(&d->phases, sizeof(*d->phases), &d->phase_room, d->phase_count + 1);
+    if (code != 0)
+        return code;
+    d->phases[d->phase_count++] = (struct report_phase){
+        .id = row[0].integer,
+        .begin_ns = row[1].integer,
+        .end_ns = row[2].integer,
+        .communities = row[3].integer,
+        .resembles = row[4].integer,
+        .height = isfinite(row[5].real) ? row[5].real : 0,
+        .messages = amount(&row[6]),
+        .bytes = amount(&row[7]),
+        .returned = row[8].integer != 0,
+    };
+    return 0;
+}
+
+/* ---- alerts and links ------------------------------------------------------------ */
+
+static int take_alert(void *user, const struct cell *row, size_t columns)
+{
+    struct report_data *d = user;
+    (void)columns;
+    d->alerts_all++;
+    if (d->alert_count == REPORT_ALERTS)
+        return 0;
+    struct report_alert *a = &d->alerts[d->alert_count++];
+    *a = (struct report_alert){.since_ns = row[0].integer > 0 ? row[0].integer : row[1].integer,
+                               .until_ns = row[2].integer,
+                               .ratio = row[3].real};
+    copy(a->kind, sizeof(a->kind), &row[4]);
+    copy(a->state, sizeof(a->state), &row[5]);
+    copy(a->severity, sizeof(a->severity), &row[6]);
+    copy(a->title, sizeof(a->title), &row[7]);
+    copy(a->text, sizeof(a->text), &row[8]);
+    copy(a->ranks, sizeof(a->ranks), &row[9]);
+    copy(a->nodes, sizeof(a->nodes), &row[10]);
+    copy(a->advice, sizeof(a->advice), &row[11]);
+    copy(a->locality, sizeof(a->locality), &row[12]);
+    return 0;
+}
+
+static int take_cause(void *user, const struct cell *row, size_t columns)
+{
+    struct report_data *d = user;
+    (void)columns;
+    int64_t at = row[0].integer; /* position of the alert, from 1 */
+    if (at < 1 || (uint64_t)at > d->alert_count)
+        return 0;
+    struct report_alert *a = &d->alerts[at - 1];
+    if (a->cause_count == REPORT_CAUSES || !isfinite(row[2].real))
+        return 0;
+    struct report_cause *c = &a->causes[a->cause_count++];
+    copy(c->name, sizeof(c->name), &row[1]);
+    c->share = row[2].real < 0 ? 0 : row[2].real > 1 ? 1 : row[2].real;
+    copy(c->text, sizeof(c->text), &row[3]);
+    return 0;
+}
+
+static int take_link(void *user, const struct cell *row, size_t columns)
+{
+    struct report_data *d = user;
+    (void)columns;
+    if (d->link_count == REPORT_LINKS)
+        return 1;
+    struct report_link *l = &d->links[d->link_count++];
+    *l = (struct report_link){.hot = amount(&row[1]),
+                              .congested = amount(&row[2]),
+                              .most_bytes = amount(&row[3]),
+                              .share = row[4].real,
+                              .ratio = row[5].real,
+                              .latency = row[6].real};
+    copy(l->name, sizeof(l->name), &row[0]);
+    copy(l->ranks, sizeof(l->ranks), &row[7]);
+    return 0;
+}
+
+/* ---- the whole ------------------------------------------------------------------- */
+
+/* Times that can be added up; what has others is of no job. */
+#define TOLD                                                                                       \
+    "start_ns BETWEEN 0 AND 4000000000000000000 AND length_ns BETWEEN 1 AND 4000000000000000000"
+#define ALERTS_FROM " FROM alert WHERE state <> 'pending' ORDER BY id"
+
+static const struct {
+    const char *text;
+    table_row *row;
+} queries[] = {
+    {"SELECT start_ns, length_ns, ranks, sent, sent_bytes, lost, agents_missing, send_ns, recv_ns,"
+     " wait_ns, poll_ns, collective_ns, one_sided_ns, io_ns, other_ns FROM totals WHERE " TOLD
+     " ORDER BY window",
+     take_window},
+    {"SELECT start_ns, length_ns, scope, reference, trend FROM latency WHERE scope <> 'region'"
+     " AND " TOLD " ORDER BY window, scope",
+     take_latency},
+    {"SELECT phase.id, phase.begin_ns, phase.end_ns, phase.communities, resembles, height, "
+     "messages,"
+     " bytes, returned FROM phase LEFT JOIN curve ON curve.phase = phase.id WHERE phase.begin_ns "
+     "BETWEEN 0 AND"
+     " phase.end_ns AND phase.end_ns < 4000000000000000000 ORDER BY phase.id",
+     take_phase},
+    {"SELECT onset_ns, since_ns, updated_ns, ratio, kind, state, severity, title, text, ranks, "
+     "nodes,"
+     " advice, locality" ALERTS_FROM,
+     take_alert},
+    /* What is no JSON has no causes. */
+    {"SELECT a.place, value ->> 'name', value ->> 'share', value ->> 'text'"
+     " FROM (SELECT row_number() OVER () AS place, causes FROM (SELECT causes" ALERTS_FROM
+     ")) AS a,"
+     " json_each(iif(json_valid(a.causes), a.causes, '[]')) ORDER BY a.place, 3 DESC",
+     take_cause},
+    {"SELECT l.source || ' to ' || l.destination, sum(l.state = 'hot'), sum(l.state = 'congested') "
+     "AS"
+     " congested, max(l.bytes) AS most, max(l.share), avg(l.ratio), max(l.latency),"
+     " (SELECT r.source || ' to ' || r.destination FROM link_route r WHERE r.link = l.link"
+     "  GROUP BY r.source, r.destination ORDER BY sum(r.bytes) DESC LIMIT 1)"
+     " FROM link l WHERE l.state IN ('hot', 'congested') GROUP BY l.link"
+     " ORDER BY congested DESC, most DESC",
+     take_link},
+};
+
+static void read_texts(struct report_data *d, struct tables *t)
+{
+    tables_text(t, "SELECT app FROM job", d->app, sizeof(d->app));
+    tables_text(t, "SELECT command FROM job", d->command, sizeof(d->command));
+    tables_text(t, "SELECT mpi FROM job", d->mpi, sizeof(d->mpi));
+    tables_text(t, "SELECT user FROM job", d->user, sizeof(d->user));
+    tables_text(t, "SELECT state FROM job", d->state, sizeof(d->state));
+    tables_text(t, "SELECT holter FROM job", d->holter, sizeof(d->holter));
+    tables_text(t, "SELECT text FROM topology", d->network, sizeof(d->network));
+    tables_text(t, "SELECT fault FROM topology", d->network_fault, sizeof(d->network_fault));
+}
+
+int report_data_read(struct report_data *out, struct tables *tables)
+{
+    *out = (struct report_data){.alerts = calloc(REPORT_ALERTS, sizeof(*out->alerts)),
+                                .links = calloc(REPORT_LINKS, sizeof(*out->links))};
+    if (out->alerts == NULL || out->links == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < sizeof(queries) / sizeof(*queries); i++) {
+        int code = tables_query(tables, queries[i].text, queries[i].row, out);
+        if (code < 0)
+            return code;
+    }
+    read_texts(out, tables);
+    for (size_t i = 0; i < out->window_count; i++) {
+        const struct report_window *w = &out->windows[i];
+        int64_t end_ns = w->start_ns + w->length_ns;
+        out->begin_ns = i == 0 || w->start_ns < out->begin_ns ? w->start_ns : out->begin_ns;
+        out->end_ns = i == 0 || end_ns > out->end_ns ? end_ns : out->end_ns;
+    }
+    return 0;
+}
+
+void report_data_finish(struct report_data *d)
+{
+    free(d->windows);
+    free(d->latencies);
+    free(d->phases);
+    free(d->alerts);
+    free(d->links);
+    *d = (struct report_data){0};
+}

@@ -1,0 +1,72 @@
+/* What a report draws: rows of a recording's tables, as arrays. Inside of daemon/export only. */
+#ifndef HOLTER_EXPORT_REPORT_DATA_H
+#define HOLTER_EXPORT_REPORT_DATA_H
+
+#include "daemon/export/export.h"
+
+#define REPORT_CLASSES 8u /* send, recv, wait, poll, collective, one-sided, io, other */
+#define REPORT_ALERTS 200u
+#define REPORT_LINKS 40u
+#define REPORT_CAUSES 8u
+
+struct report_window {
+    int64_t start_ns, length_ns;
+    double ranks, sent, bytes, lost, missing;
+    double class_ns[REPORT_CLASSES];
+};
+
+enum report_scope { SCOPE_JOB, SCOPE_INTRA, SCOPE_INTER, REPORT_SCOPES };
+
+struct report_latency {
+    int64_t start_ns, length_ns;
+    double reference[REPORT_SCOPES]; /* NaN: no messages */
+    int high;                        /* of the job: 0 calm, 1 growth, 2 steady */
+};
+
+struct report_phase {
+    int64_t id, begin_ns, end_ns, communities, resembles;
+    double height, messages, bytes;
+    int returned;
+};
+
+struct report_cause {
+    char name[40], text[300];
+    double share;
+};
+
+struct report_alert {
+    int64_t since_ns, until_ns;
+    char kind[40], state[24], severity[24], title[300], text[1200], ranks[300], nodes[300],
+        advice[1200], locality[40];
+    double ratio;
+    struct report_cause causes[REPORT_CAUSES];
+    unsigned cause_count;
+};
+
+struct report_link {
+    char name[200], ranks[60];
+    double hot, congested, most_bytes, share, ratio, latency;
+};
+
+struct report_data {
+    struct report_window *windows;
+    size_t window_count, window_room;
+    struct report_latency *latencies;
+    size_t latency_count, latency_room;
+    struct report_phase *phases;
+    size_t phase_count, phase_room;
+    struct report_alert *alerts; /* REPORT_ALERTS */
+    size_t alert_count, alerts_all;
+    struct report_link *links; /* REPORT_LINKS */
+    size_t link_count;
+    char app[400], command[1200], mpi[200], user[100], state[24], holter[60];
+    char network[300], network_fault[300];
+    int64_t begin_ns, end_ns; /* of all windows */
+    int left_out;             /* rows beyond REPORT_WINDOWS */
+};
+
+/** @param out  finish it @return 0, -ENOMEM or -HOLTER_ECORRUPT */
+int report_data_read(struct report_data *out, struct tables *tables);
+void report_data_finish(struct report_data *data);
+
+#endif

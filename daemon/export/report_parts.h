@@ -1,0 +1,30 @@
+/* Parts of a report's page: charts and tables. Inside of daemon/export only. */
+#ifndef HOLTER_EXPORT_REPORT_PARTS_H
+#define HOLTER_EXPORT_REPORT_PARTS_H
+
+#include "daemon/export/report.h"
+#include "daemon/export/report_data.h"
+
+#define PAGE_ROWS 12u /* of bins that a chart needs at most */
+
+struct page {
+    FILE *out;
+    const struct export_source *source;
+    const struct report_extras *extras;
+    const struct report_data *data;
+    double *bins; /* PAGE_ROWS rows of CHART_BINS, for one chart at a time */
+};
+
+/* Charts by time: report_charts.c. What there is nothing of has no section. */
+void page_curve(const struct page *page);   /* CommGram and phases */
+void page_latency(const struct page *page); /* by reference */
+void page_time(const struct page *page);    /* share of time in MPI by class */
+void page_traffic(const struct page *page); /* messages and bytes a second */
+
+/* Tables: report_tables.c */
+void page_links(const struct page *page);
+void page_matrix(const struct page *page);
+void page_calls(const struct page *page);
+void page_ranks(const struct page *page);
+
+#endif

@@ -1,0 +1,304 @@
+/* Tables of a report: links, pairs, calls, ranks. */
+#include "daemon/export/report_chart.h"
+#include "daemon/export/report_parts.h"
+#include "holter/call.h"
+#include "proto/quantity.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN 20u        /* rows of a table */
+#define MATRIX_CELLS 64u /* on a side; more ranks are put together */
+#define MATRIX_SIDE 512.0
+
+static void put_text_cell(FILE *out, const char *text)
+{
+    fputs("<td>", out);
+    html_text(out, text);
+    fputs("</td>", out);
+}
+
+static void put_number_cell(FILE *out, const char *text)
+{
+    fprintf(out, "<td class=\"n\">%s</td>", text);
+}
+
+/* ---- links --------------------------------------------------------------------------- */
+
+static void put_link(FILE *out, const struct report_link *l)
+{
+    struct quantity q;
+    char text[60];
+    fputs("<tr>", out);
+    put_text_cell(out, l->name);
+    snprintf(text, sizeof(text), "%.0f", l->hot);
+    put_number_cell(out, text);
+    snprintf(text, sizeof(text), "%.0f", l->congested);
+    put_number_cell(out, text);
+    put_number_cell(out, quantity_bytes(&q, l->most_bytes));
+    snprintf(text, sizeof(text), "%.0f %%", 100 * l->share);
+    put_number_cell(out, isfinite(l->share) ? text : "");
+    snprintf(text, sizeof(text), "%.2fx", l->ratio);
+    put_number_cell(out, isfinite(l->ratio) ? text : "");
+    snprintf(text, sizeof(text), "%.1fx", l->latency);
+    put_number_cell(out, isfinite(l->latency) ? text : "");
+    put_text_cell(out, l->ranks);
+    fputs("</tr>\n", out);
+}
+
+void page_links(const struct page *p)
+{
+    const struct report_data *d = p->data;
+    if (d->network[0] == '\0' && d->network_fault[0] == '\0')
+        return;
+    fputs("<section><h2>Hot links</h2>\n<p class=\"second\">Network: ", p->out);
+    html_text(p->out, d->network);
+    fputs("</p>\n", p->out);
+    if (d->network_fault[0] != '\0') {
+        fputs("<p class=\"worse\">", p->out);
+        html_text(p->out, d->network_fault);
+        fputs("</p>\n", p->out);
+    }
+    if (d->link_count == 0) {
+        fputs("<p>No link was hot in any window.</p></section>\n", p->out);
+        return;
+    }
+    fputs("<div class=\"scroll\"><table><tr><th>link</th><th class=\"n\">windows hot</th>"
+          "<th class=\"n\">congested</th><th class=\"n\">most in a window</th>"
+          "<th class=\"n\">of capacity</th><th class=\"n\">measured by modelled</th>"
+          "<th class=\"n\">slowest messages</th><th>loaded most by ranks</th></tr>\n",
+          p->out);
+    for (size_t i = 0; i < d->link_count; i++)
+        put_link(p->out, &d->links[i]);
+    fputs("</table></div></section>\n", p->out);
+}
+
+/* ---- who sends to whom ----------------------------------------------------------------- */
+
+static void put_cells(FILE *out, const double *cells, unsigned side, uint64_t group)
+{
+    double most = 0, size = MATRIX_SIDE / side;
+    for (unsigned i = 0; i < side * side; i++)
+        most = cells[i] > most ? cells[i] : most;
+    for (unsigned i = 0; i < side * side; i++) {
+        if (!(cells[i] > 0))
+            continue;
+        /* By the logarithm: four decades below the largest are seen. */
+        double depth = most > 1 ? 1 + log10(cells[i] / most) / 4 : 1;
+        struct quantity q;
+        fprintf(out,
+                "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"var(--info)\" "
+                "opacity=\"%.2f\"><title>rank %" PRIu64 "%s to %" PRIu64 "%s: %s</title></rect>\n",
+                i % side * size, i / side * size, size > 2 ? size - 0.5 : size,
+                size > 2 ? size - 0.5 : size, depth < 0.12 ? 0.12 : depth, i / side * group,
+                group > 1 ? " and following" : "", i % side * group,
+                group > 1 ? " and following" : "", quantity_bytes(&q, cells[i]));
+    }
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct content_pair *x = *(const struct content_pair *const *)a,
+                              *y = *(const struct content_pair *const *)b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static void put_pairs(const struct page *p)
+{
+    const struct content *c = p->source->content;
+    const struct content_pair **order = malloc((c->pair_count + 1) * sizeof(*order));
+    if (order == NULL)
+        return; /* the matrix says the same */
+    for (size_t i = 0; i < c->pair_count; i++)
+        order[i] = &c->pairs[i];
+    qsort(order, c->pair_count, sizeof(*order), by_bytes);
+    fputs(
+        "<table><tr><th>from</th><th>to</th><th class=\"n\">messages</th><th class=\"n\">bytes</th>"
+        "<th class=\"n\">mean transfer time</th></tr>\n",
+        p->out);
+    for (size_t i = 0; i < c->pair_count && i < SHOWN; i++) {
+        struct quantity a, b, t;
+        const struct content_pair *pair = order[i];
+        fprintf(p->out, "<tr><td>rank %" PRIu64 "</td>", pair->source);
+        if (pair->destination < 0)
+            fputs("<td>several</td>", p->out);
+        else
+            fprintf(p->out, "<td>rank %" PRId64 "</td>", pair->destination);
+        put_number_cell(p->out, quantity_count(&a, (double)pair->messages));
+        put_number_cell(p->out, quantity_bytes(&b, (double)pair->bytes));
+        put_number_cell(
+            p->out, pair->matched == 0
+                        ? ""
+                        : quantity_duration(&t, (double)pair->transfer_ns / (double)pair->matched));
+        fputs("</tr>\n", p->out);
+    }
+    fputs("</table>\n", p->out);
+    free(order);
+}
+
+void page_matrix(const struct page *p)
+{
+    const struct content *c = p->source->content;
+    static const unsigned most = MATRIX_CELLS;
+    uint64_t group = (c->rank_count + most - 1) / most;
+    double *cells = calloc((size_t)most * most, sizeof(*cells));
+    if (c->pair_count == 0 || c->rank_count == 0 || cells == NULL) {
+        free(cells);
+        return;
+    }
+    unsigned side = (unsigned)((c->rank_count + group - 1) / group);
+    for (size_t i = 0; i < c->pair_count; i++) {
+        const struct content_pair *pair = &c->pairs[i];
+        if (pair->destination < 0 || pair->source >= c->rank_count ||
+            (uint64_t)pair->destination >= c->rank_count)
+            continue;
+        cells[pair->source / group * side + (uint64_t)pair->destination / group] +=
+            (double)pair->bytes;
+    }
+    fputs("<section><h2>Who sends to whom</h2>\n", p->out);
+    fprintf(p->out,
+            "<p class=\"second\">Rows send, columns receive; the stronger the colour, the more "
+            "bytes%s.</p>\n<div class=\"sides\"><svg class=\"matrix\" viewBox=\"-1 -1 %.0f %.0f\" "
+            "role=\"img\" "
+            "aria-label=\"Matrix of bytes between ranks\">\n<rect x=\"-0.5\" y=\"-0.5\" "
+            "width=\"%.1f\" height=\"%.1f\" fill=\"none\" stroke=\"var(--line)\"/>\n",
+            group > 1 ? "; neighbouring ranks are put together" : "", MATRIX_SIDE + 2,
+            MATRIX_SIDE + 2, MATRIX_SIDE + 1, MATRIX_SIDE + 1);
+    put_cells(p->out, cells, side, group);
+    fputs("</svg>\n", p->out);
+    put_pairs(p);
+    fputs("</div></section>\n", p->out);
+    free(cells);
+}
+
+/* ---- calls ----------------------------------------------------------------------------- */
+
+struct call_sum {
+    uint16_t call;
+    double calls, bytes, time_ns, longest_ns;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct call_sum *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns > y->time_ns ? -1 : 1;
+    return (x->call > y->call) - (x->call < y->call);
+}
+
+void page_calls(const struct page *p)
+{
+    const struct content *c = p->source->content;
+    struct call_sum *sums = calloc((size_t)UINT16_MAX + 1, sizeof(*sums));
+    double whole = 0;
+    if (sums == NULL || c->call_count == 0) {
+        free(sums);
+        return;
+    }
+    for (size_t i = 0; i < c->call_count; i++) {
+        const struct content_call *k = &c->calls[i];
+        struct call_sum *s = &sums[k->call];
+        s->call = k->call;
+        s->calls += (double)k->calls;
+        s->bytes += (double)k->bytes;
+        s->time_ns += (double)k->time_ns;
+        s->longest_ns =
+            (double)k->longest_ns > s->longest_ns ? (double)k->longest_ns : s->longest_ns;
+        whole += (double)k->time_ns;
+    }
+    qsort(sums, (size_t)UINT16_MAX + 1, sizeof(*sums), by_time);
+    fputs("<section><h2>MPI calls</h2>\n<div class=\"scroll\"><table><tr><th>call</th>"
+          "<th class=\"n\">calls</th><th class=\"n\">bytes given</th><th class=\"n\">time, all "
+          "ranks</th>"
+          "<th class=\"n\">of MPI</th><th class=\"n\">mean</th><th class=\"n\">longest</th></tr>\n",
+          p->out);
+    for (size_t i = 0; i <= UINT16_MAX && (sums[i].calls > 0 || sums[i].time_ns > 0); i++) {
+        struct quantity q[6];
+        const struct call_sum *s = &sums[i];
+        fputs("<tr>", p->out);
+        put_text_cell(p->out, call_name(s->call));
+        put_number_cell(p->out, quantity_count(&q[0], s->calls));
+        put_number_cell(p->out, s->bytes > 0 ? quantity_bytes(&q[1], s->bytes) : "");
+        put_number_cell(p->out, quantity_duration(&q[2], s->time_ns));
+        put_number_cell(p->out, quantity_share(&q[3], s->time_ns, whole));
+        put_number_cell(p->out,
+                        s->calls > 0 ? quantity_duration(&q[4], s->time_ns / s->calls) : "");
+        put_number_cell(p->out, quantity_duration(&q[5], s->longest_ns));
+        fputs("</tr>\n", p->out);
+    }
+    fputs("</table></div></section>\n", p->out);
+    free(sums);
+}
+
+/* ---- ranks ----------------------------------------------------------------------------- */
+
+static double in_mpi(const struct wire_rank_row *r)
+{
+    return (double)r->send_ns + (double)r->recv_ns + (double)r->wait_ns + (double)r->poll_ns +
+           (double)r->collective_ns + (double)r->one_sided_ns + (double)r->io_ns +
+           (double)r->other_ns;
+}
+
+static int by_mpi(const void *a, const void *b)
+{
+    const struct content_rank *x = *(const struct content_rank *const *)a,
+                              *y = *(const struct content_rank *const *)b;
+    double left = in_mpi(&x->sums), right = in_mpi(&y->sums);
+    if (left < right || left > right)
+        return left > right ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static void put_rank(const struct page *p, const struct content_rank *rank, double whole)
+{
+    const struct content *c = p->source->content;
+    struct quantity a, b, e;
+    double share = whole > 0 ? 100 * in_mpi(&rank->sums) / whole : 0;
+    share = share > 100 ? 100 : share;
+    fprintf(p->out, "<tr><td>rank %" PRIu64 "</td>", rank->sums.rank);
+    put_text_cell(p->out, rank->host < c->host_count ? c->hosts[rank->host] : "");
+    put_number_cell(p->out, quantity_share(&a, share, 100));
+    fprintf(p->out,
+            "<td><div class=\"track\"><div class=\"bar\" style=\"width:%.1f%%\"></div></div></td>",
+            share);
+    put_number_cell(p->out, quantity_count(&b, (double)rank->sums.sent));
+    put_number_cell(p->out, quantity_bytes(&e, (double)rank->sums.sent_bytes));
+    fputs("</tr>\n", p->out);
+}
+
+void page_ranks(const struct page *p)
+{
+    const struct content *c = p->source->content;
+    const struct content_rank **order = malloc((c->rank_count + 1) * sizeof(*order));
+    double whole = (double)p->data->end_ns - (double)p->data->begin_ns;
+    if (c->rank_count == 0 || order == NULL) {
+        free(order);
+        return;
+    }
+    for (size_t i = 0; i < c->rank_count; i++)
+        order[i] = &c->ranks[i];
+    qsort(order, c->rank_count, sizeof(*order), by_mpi);
+    fputs("<section><h2>Ranks</h2>\n<p class=\"second\">By the time they spend in MPI: those at "
+          "the top wait "
+          "for others, those at the bottom are often waited for.</p>\n<div "
+          "class=\"scroll\"><table><tr>"
+          "<th>rank</th><th>node</th><th class=\"n\">in MPI</th><th></th><th class=\"n\">messages "
+          "sent</th>"
+          "<th class=\"n\">bytes sent</th></tr>\n",
+          p->out);
+    size_t both = c->rank_count > 2 * (size_t)SHOWN ? SHOWN : c->rank_count;
+    for (size_t i = 0; i < both; i++)
+        put_rank(p, order[i], whole);
+    if (both < c->rank_count) {
+        fprintf(p->out, "<tr><td class=\"second\" colspan=\"6\">%zu ranks in between</td></tr>\n",
+                c->rank_count - 2 * both);
+        for (size_t i = c->rank_count - both; i < c->rank_count; i++)
+            put_rank(p, order[i], whole);
+    }
+    fputs("</table></div></section>\n", p->out);
+    free(order);
+}

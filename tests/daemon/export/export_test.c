@@ -1,0 +1,426 @@
+/* Recordings as csv, json, dot, traces, archives and reports. */
+#include "daemon/export/export.h"
+#include "daemon/export/report.h"
+#include "holter/error.h"
+#include "tests/daemon/export/recorded.h"
+#include "tests/directory.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char directory[DIRECTORY_ROOM], path[200];
+static struct export_source source;
+static struct content content;
+static char *text; /* of the last export */
+static size_t length;
+
+static void open_source(void)
+{
+    char why[300] = "";
+    assert_int_equal(tables_open(&source.tables, path, why, sizeof(why)), 0);
+    assert_int_equal(content_read(&content, path, NULL, NULL, why, sizeof(why)), 0);
+    source.path = path;
+    source.content = &content;
+}
+
+static void close_source(void)
+{
+    tables_close(source.tables);
+    source.tables = NULL;
+    content_finish(&content);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(path, sizeof(path), "%s/job.hrec", directory);
+    recorded_make(path);
+    open_source();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    close_source();
+    free(text);
+    text = NULL;
+    return directory_remove(directory);
+}
+
+static FILE *begin(void)
+{
+    free(text);
+    text = NULL;
+    return open_memstream(&text, &length);
+}
+
+static unsigned count_of(const char *what)
+{
+    unsigned count = 0;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at += strlen(what))
+        count++;
+    return count;
+}
+
+/* What SQLite takes for JSON, and what it finds at a path in it. */
+static void assert_json(const char *at, const char *expected)
+{
+    sqlite3 *db;
+    sqlite3_stmt *s;
+    assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT json_valid(?1), ?1 ->> ?2", -1, &s, NULL),
+                     SQLITE_OK);
+    sqlite3_bind_text(s, 1, text, (int)length, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, at, -1, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    assert_int_equal(sqlite3_column_int(s, 0), 1);
+    assert_string_equal((const char *)sqlite3_column_text(s, 1), expected);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+}
+
+static void change(const char *statements)
+{
+    sqlite3 *db;
+    close_source();
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, statements, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+    open_source();
+}
+
+/* ---- content and tables -------------------------------------------------------- */
+
+static void content_is_summed_over_hosts_and_windows(void **state)
+{
+    (void)state;
+    assert_string_equal(content.job, "job.0");
+    assert_int_equal(content.rank_count, 4);
+    assert_int_equal(content.host_count, 2);
+    assert_string_equal(content.hosts[content.ranks[3].host], "beta");
+    assert_int_equal(content.last_window - content.first_window, 2);
+    assert_int_equal(content.pair_count, 4);
+    for (uint64_t r = 0; r < 4; r++) {
+        assert_int_equal(content.pairs[r].source, r);
+        assert_int_equal(content.pairs[r].destination, (r + 1) % 4);
+        assert_int_equal(content.pairs[r].messages, 30 * (r + 1));
+        assert_int_equal(content.pairs[r].bytes, 3000 * (r + 1));
+        assert_int_equal(content.pairs[r].matched, 15 * (r + 1));
+        assert_int_equal(content.pairs[r].transfer_ns, 30000 * (r + 1));
+        assert_int_equal(content.calls[r].rank, r);
+        assert_int_equal(content.calls[r].calls, 30 * (r + 1));
+        assert_int_equal(content.calls[r].time_ns, 300000000 * (r + 1));
+        assert_int_equal(content.calls[r].longest_ns, 5002);
+        assert_int_equal(content.ranks[r].sums.sent, 30 * (r + 1));
+        assert_int_equal(content.ranks[r].sums.received, 30 * ((r + 3) % 4 + 1));
+    }
+}
+
+static void csv_has_names_and_quotes_what_would_break_a_line(void **state)
+{
+    (void)state;
+    FILE *out = begin();
+    assert_int_equal(export_csv(out, &source, "alert"), 0);
+    fclose(out);
+    assert_int_equal(strncmp(text, "id,kind,state,", 14), 0);
+    assert_non_null(
+        strstr(text, ",\"latency of \"\"0, 1\"\"\n<script>alert(1)</script> & more\","));
+    out = begin();
+    assert_int_equal(export_csv(out, &source, "pairs"), 0);
+    fclose(out);
+    assert_string_equal(text, "source,destination,messages,bytes,matched,transfer_ns\r\n"
+                              "0,1,30,3000,15,30000\r\n"
+                              "1,2,60,6000,30,60000\r\n"
+                              "2,3,90,9000,45,90000\r\n"
+                              "3,0,120,12000,60,120000\r\n");
+}
+
+static void csv_of_a_table_without_rows_has_its_columns(void **state)
+{
+    (void)state;
+    FILE *out = begin();
+    assert_int_equal(export_csv(out, &source, "link_route"), 0);
+    fclose(out);
+    assert_string_equal(text, "window,link,source,destination,messages,bytes,length\r\n");
+}
+
+static void a_table_that_there_is_not_is_refused(void **state)
+{
+    (void)state;
+    FILE *out = begin();
+    assert_int_equal(export_csv(out, &source, "sqlite_master"), -HOLTER_EUSAGE);
+    assert_int_equal(export_csv(out, &source, "job; DROP TABLE job"), -HOLTER_EUSAGE);
+    fclose(out);
+}
+
+static void json_holds_every_table(void **state)
+{
+    (void)state;
+    FILE *out = begin();
+    assert_int_equal(export_json(out, &source), 0);
+    fclose(out);
+    assert_json("$.tables.job[0].app", "/opt/sim");
+    assert_json("$.tables.alert[0].title", RECORDED_TITLE);
+    assert_json("$.tables.totals[2].sent", "100");
+    assert_json("$.tables.calls[3].call", "MPI_Send");
+    assert_json("$.tables.ranks[3].host", "beta");
+    for (size_t i = 0; tables_names[i] != NULL; i++) {
+        char at[80];
+        snprintf(at, sizeof(at), "\"%s\":[", tables_names[i]);
+        assert_int_equal(count_of(at), 1);
+    }
+}
+
+/* ---- dot, traces, archives -------------------------------------------------------- */
+
+static void dot_has_the_edges_of_most_bytes(void **state)
+{
+    (void)state;
+    FILE *out = begin();
+    assert_int_equal(export_dot(out, &source, EXPORT_RANKS, 3), 0);
+    fclose(out);
+    assert_int_equal(count_of(" -> "), 3);
+    assert_non_null(strstr(text, "r3 -> r0 [penwidth=8.00, messages=120, bytes=12000"));
+    assert_null(strstr(text, "r0 -> r1"));
+    assert_non_null(strstr(text, "// 1 further edges"));
+    out = begin();
+    assert_int_equal(export_dot(out, &source, EXPORT_HOSTS, 100), 0);
+    fclose(out);
+    assert_non_null(strstr(text, "h0 [label=\"alpha\"]"));
+    assert_non_null(strstr(text, "h0 -> h0 [penwidth="));
+    assert_non_null(strstr(text, "messages=60, bytes=6000")); /* rank 1 to 2: alpha to beta */
+    assert_int_equal(count_of(" -> "), 4);
+}
+
+static void dot_of_regions_has_ranks_where_they_were_last(void **state)
+{
+    (void)state;
+    change("INSERT INTO region_member(rank, since, region) VALUES "
+           "(0,1,7),(1,1,7),(2,1,9),(3,1,7),(3,2,9)");
+    FILE *out = begin();
+    assert_int_equal(export_dot(out, &source, EXPORT_REGIONS, 100), 0);
+    fclose(out);
+    assert_non_null(strstr(text, "g7 -> g9 [penwidth=5.66, messages=60, bytes=6000"));
+    assert_non_null(strstr(text, "g9 -> g7 [penwidth="));
+    assert_non_null(strstr(text, "messages=120, bytes=12000")); /* rank 3 to 0 */
+}
+
+static void a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window(void **state)
+{
+    (void)state;
+    char why[200];
+    int left_out = 1;
+    FILE *out = begin();
+    assert_int_equal(export_perfetto(out, &source, 1, &left_out, why, sizeof(why)), 0);
+    fclose(out);
+    assert_int_equal(left_out, 0);
+    assert_json("$.otherData.begin_ns", "1700000000000000000");
+    assert_int_equal(count_of("\"ph\":\"X\""), 3);
+    assert_int_equal(count_of("\"name\":\"rank 2, % in MPI\""), 3);
+    assert_non_null(
+        strstr(text, "\"name\":\"phase 2, like 1\",\"ts\":1000001.000,\"dur\":999999.000"));
+    assert_non_null(
+        strstr(text, "\"ts\":1000000.000,\"dur\":1000000.000,\"args\":{\"state\":\"resolved\""));
+    out = begin();
+    assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
+    fclose(out);
+    assert_json("$.traceEvents[0].name", "process_name");
+    assert_int_equal(count_of("rank 2"), 0);
+}
+
+static void an_archive_is_made_once(void **state)
+{
+    (void)state;
+    char archive[220], file[260], why[200] = "";
+    struct stat status;
+    snprintf(archive, sizeof(archive), "%s/otf2", directory);
+    assert_int_equal(export_otf2(archive, &source, why, sizeof(why)), 0);
+    for (int i = 0; i <= 4; i++) { /* four ranks, and the phases */
+        snprintf(file, sizeof(file), "%s/traces/%d.evt", archive, i);
+        assert_int_equal(stat(file, &status), 0);
+    }
+    assert_int_equal(export_otf2(archive, &source, why, sizeof(why)), -EEXIST);
+    assert_true(why[0] != '\0');
+    for (int i = 0; i <= 4; i++) {
+        snprintf(file, sizeof(file), "%s/traces/%d.evt", archive, i);
+        unlink(file);
+        snprintf(file, sizeof(file), "%s/traces/%d.def", archive, i);
+        unlink(file);
+    }
+    snprintf(file, sizeof(file), "%s/traces", archive);
+    rmdir(file);
+    snprintf(file, sizeof(file), "%s/traces.otf2", archive);
+    unlink(file);
+    snprintf(file, sizeof(file), "%s/traces.def", archive);
+    unlink(file);
+    rmdir(archive);
+}
+
+/* ---- reports ------------------------------------------------------------------------ */
+
+/* Are all elements closed, in order? */
+static void assert_balanced(const char *at)
+{
+    char open[64][16];
+    unsigned depth = 0;
+    while ((at = strchr(at, '<')) != NULL) {
+        char name[16] = "";
+        int closing = at[1] == '/';
+        if (at[1] == '!') {
+            at++;
+            continue;
+        }
+        assert_int_equal(sscanf(at + 1 + closing, "%15[a-z0-9]", name), 1);
+        const char *end = strchr(at, '>');
+        assert_non_null(end);
+        if (closing) {
+            assert_true(depth > 0);
+            assert_string_equal(open[--depth], name);
+        } else if (end[-1] != '/' && strcmp(name, "meta") != 0 && strcmp(name, "img") != 0) {
+            assert_true(depth < 64);
+            memcpy(open[depth++], name, sizeof(name));
+        }
+        at = end;
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void write_report(const struct report_extras *extras)
+{
+    FILE *out = begin();
+    assert_int_equal(report_write(out, &source, extras), 0);
+    fclose(out);
+    assert_balanced(text);
+    assert_null(strstr(text, "<script"));
+    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, "inf,"));
+}
+
+static void a_report_says_what_was_wrong_and_what_to_do(void **state)
+{
+    (void)state;
+    static const unsigned char png[] = {0x89, 'P', 'N', 'G'};
+    struct report_picture picture = {"Live", "as it was", png, sizeof(png)};
+    struct report_measure measures[] = {{"max-link", 200, 100, 100}, {"hop-bytes", 100, 120, 0}};
+    struct report_extras extras = {&picture, 1, measures, 2, "torus", "holter remap x", NULL};
+    write_report(&extras);
+    assert_non_null(strstr(text, "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more"));
+    assert_non_null(strstr(text, "2.50x what it was in calm; ranks 0-1"));
+    assert_non_null(strstr(text, "<td>network</td><td class=\"n\">75 %</td>"));
+    assert_non_null(strstr(text, "it is &lt;slow&gt;"));
+    assert_non_null(strstr(text, "look at the link"));
+    assert_non_null(strstr(text, "<td>max-link</td><td class=\"n\">200</td><td class=\"n\">100</td>"
+                                 "<td class=\"n better\">50.00 %</td><td>optimal</td>"));
+    assert_non_null(strstr(text, "<td class=\"n worse\">-20.00 %</td>"));
+    assert_non_null(strstr(text, "data:image/png;base64,iVBORw==\""));
+    assert_non_null(strstr(text, "phase 2: 100 messages, 2 communities, like phase 1"));
+    assert_non_null(strstr(text, "<td>MPI_Send</td><td class=\"n\">300</td>"));
+}
+
+static void a_report_of_nothing_but_messages_is_a_page(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("DELETE FROM totals; DELETE FROM phase; DELETE FROM curve; DELETE FROM alert; DELETE "
+           "FROM job");
+    write_report(&extras);
+    assert_non_null(strstr(text, "MPI_Send"));
+    assert_null(strstr(text, "CommGram"));
+}
+
+/* ---- files that hold something else ---------------------------------------------------- */
+
+static void other_types_and_times_out_of_range_are_survived(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = NULL};
+    char why[200];
+    int left_out;
+    change(
+        "UPDATE totals SET sent = 'many', ranks = -4, length_ns = 9223372036854775807;"
+        "INSERT INTO totals(window, start_ns, length_ns, ranks) VALUES(1, -9223372036854775807, 5, "
+        "2),"
+        "(2, 4000000000000000000, 4000000000000000000, 1e308), (3, 'x', 'y', 'z');"
+        "UPDATE phase SET begin_ns = -1, end_ns = 9223372036854775807, messages = 1e999;"
+        "UPDATE alert SET causes = '[{\"name\":', ratio = 'x', since_ns = -5, updated_ns = 1e300;"
+        "UPDATE curve SET height = 1e999, resembles = -9223372036854775807;"
+        "INSERT INTO region_member VALUES(-1, 1, 1), (9223372036854775807, 2, 3)");
+    write_report(&extras);
+    FILE *out = begin();
+    assert_int_equal(export_json(out, &source), 0);
+    fclose(out);
+    assert_json("$.tables.job[0].job", "job.0");
+    out = begin();
+    assert_int_equal(export_perfetto(out, &source, 1, &left_out, why, sizeof(why)), 0);
+    fclose(out);
+    assert_json("$.displayTimeUnit", "ms");
+    out = begin();
+    assert_int_equal(export_dot(out, &source, EXPORT_REGIONS, 10), 0);
+    fclose(out);
+}
+
+static void tables_that_are_missing_are_empty(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = NULL};
+    change("DROP TABLE totals; DROP TABLE alert; DROP TABLE phase; DROP TABLE latency;"
+           "CREATE VIEW totals AS SELECT load_extension('x') AS start_ns");
+    write_report(&extras);
+    FILE *out = begin();
+    assert_int_equal(export_csv(out, &source, "alert"), 0);
+    fclose(out);
+    assert_int_equal(length, 0);
+}
+
+static void what_is_no_recording_is_told(void **state)
+{
+    (void)state;
+    struct tables *tables;
+    char other[220], why[200] = "";
+    snprintf(other, sizeof(other), "%s/other", directory);
+    FILE *file = fopen(other, "w");
+    fputs("not a database, but longer than the head of one would have to be: "
+          "0123456789012345678901234567890123456789",
+          file);
+    fclose(file);
+    assert_int_equal(tables_open(&tables, other, why, sizeof(why)), -HOLTER_ECORRUPT);
+    assert_true(why[0] != '\0');
+    unlink(other);
+    assert_int_equal(tables_open(&tables, other, why, sizeof(why)), -EIO);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(content_is_summed_over_hosts_and_windows),
+        TEST(csv_has_names_and_quotes_what_would_break_a_line),
+        TEST(csv_of_a_table_without_rows_has_its_columns),
+        TEST(a_table_that_there_is_not_is_refused),
+        TEST(json_holds_every_table),
+        TEST(dot_has_the_edges_of_most_bytes),
+        TEST(dot_of_regions_has_ranks_where_they_were_last),
+        TEST(a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window),
+        TEST(an_archive_is_made_once),
+        TEST(a_report_says_what_was_wrong_and_what_to_do),
+        TEST(a_report_of_nothing_but_messages_is_a_page),
+        TEST(other_types_and_times_out_of_range_are_survived),
+        TEST(tables_that_are_missing_are_empty),
+        TEST(what_is_no_recording_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

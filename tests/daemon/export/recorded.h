@@ -1,0 +1,15 @@
+/* A small recording to be exported: two hosts, four ranks, three windows of a second. */
+#ifndef HOLTER_TEST_RECORDED_H
+#define HOLTER_TEST_RECORDED_H
+
+#include <stdint.h>
+
+#define RECORDED_BEGIN_NS UINT64_C(1700000000000000000)
+#define RECORDED_TITLE "latency of \"0, 1\"\n<script>alert(1)</script> & more"
+
+/** Make it in a new file. Each rank r sends 10 (r + 1) messages of 100 bytes to rank (r + 1) % 4 in
+ *  each window, by MPI_Send, which takes it (r + 1) * 100 ms. There is one alert with two causes, one
+ *  phase that returns, one hot link. */
+void recorded_make(const char *path);
+
+#endif

@@ -1,0 +1,160 @@
+"""What `holter export` and `holter report` write of a real job: the same figures as its recording, in forms that other
+readers take."""
+import collections
+import csv
+import html.parser
+import io
+import json
+import os
+import re
+import unittest
+
+import lab
+
+MELT = '/usr/share/lammps/examples/melt/in.melt'
+METRIC = re.compile(r'METRIC +(\d+) .*?Values: (.*)')
+VALUE = re.compile(r'\("(\w+)" <\d+>; UINT64; (\d+)\)')
+
+
+class Page(html.parser.HTMLParser):
+    """Elements of a page, and whether each that opens is closed in its turn."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.count, self.headings, self.images = [], collections.Counter(), [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.count[tag] += 1
+        for name, value in attributes:
+            if name in ('src', 'href') and not value.startswith('data:'):
+                raise AssertionError(f'the page fetches {value}')
+        if tag == 'img':
+            self.images.append(dict(attributes)['src'])
+        elif tag not in ('meta',):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.count[tag] += 1
+
+    def handle_endtag(self, tag):
+        if self.open.pop() != tag:
+            raise AssertionError(f'</{tag}> closes another element')
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == 'h2':
+            self.headings.append(data)
+
+
+class Exports(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not os.path.exists(MELT):
+            raise unittest.SkipTest('lammps-examples is not installed')
+        cls.place = lab.Lab()
+        cls.place.__enter__()
+        cls.addClassCleanup(cls.place.close)
+        finished = cls.place.holter('run', '--window', '200ms', '--', *lab.mpirun(
+            'openmpi', 4, lab.installed('lmp'), '-in', MELT, '-log', 'none')).finish()
+        if finished.status != 0:
+            raise AssertionError(finished)
+        cls.recording = cls.place.recording()
+        cls.sums = cls.recording.sums()
+
+    def export(self, form, *options, output='-'):
+        finished = self.place.holter('export', '--format', form, '-o', output, *options, self.recording.path).finish()
+        self.assertEqual(0, finished.status, finished)
+        return finished.out
+
+    def table(self, name):
+        return list(csv.DictReader(io.StringIO(self.export('csv', '--table', name), newline='')))
+
+    def test_csv_has_the_sums_of_all_messages(self):
+        pairs = {(int(r['source']), int(r['destination'])): int(r['messages']) for r in self.table('pairs')}
+        self.assertEqual(dict(self.sums.sent), pairs)
+        calls = {(int(r['rank']), r['call']): int(r['calls']) for r in self.table('calls')}
+        self.assertEqual(dict(self.sums.calls), calls)
+        for row in self.table('ranks'):
+            figures = self.sums.ranks[int(row['rank'])]
+            for figure in ('sent', 'sent_bytes', 'received', 'received_bytes', 'send_ns', 'wait_ns', 'calls'):
+                self.assertEqual(figures[figure], int(row[figure]), figure)
+        totals = self.table('totals')
+        self.assertEqual(self.recording.totals()['sent'], sum(int(row['sent']) for row in totals))
+
+    def test_csv_of_all_tables_is_a_directory(self):
+        where = os.path.join(self.place.dir, 'tables')
+        self.export('csv', output=where)
+        self.assertIn('latency.csv', os.listdir(where))
+        again = self.place.holter('export', '-f', 'csv', '-o', where, self.recording.path).finish()
+        self.assertEqual(2, again.status, again)
+
+    def test_json_is_what_the_tables_say(self):
+        tables = json.loads(self.export('json'))['tables']
+        self.assertEqual(len(self.recording.phases()), len(tables['phase']))
+        self.assertEqual(self.recording.phases(), tables['phase'])
+        self.assertEqual(sum(self.sums.sent.values()), sum(row['messages'] for row in tables['pairs']))
+
+    def test_a_trace_has_every_phase_and_every_window_of_every_rank(self):
+        events = json.loads(self.export('perfetto'))['traceEvents']
+        phases = [e for e in events if e['ph'] == 'X' and e['name'].startswith('phase ')]
+        self.assertEqual(len(self.recording.phases()), len(phases))
+        windows = sum(len(w['ranks']) for w in self.recording.windows())
+        self.assertEqual(windows, sum(e['ph'] == 'C' and e['name'].endswith('% in MPI') and e['name'].startswith('rank')
+                                      for e in events))
+        self.assertTrue(all(e['ts'] >= 0 for e in events if 'ts' in e))
+
+    def test_otf2_print_reads_the_figures_of_each_rank(self):
+        tool = lab.installed('otf2-print')
+        where = os.path.join(self.place.dir, 'archive')
+        self.export('otf2-summary', output=where)
+        finished = self.place.run(tool, os.path.join(where, 'traces.otf2'))
+        self.assertEqual(0, finished.status, finished)
+        sums = collections.defaultdict(collections.Counter)
+        for line in finished.out.splitlines():
+            found = METRIC.match(line)
+            if found:
+                sums[int(found[1])].update({name: int(value) for name, value in VALUE.findall(found[2])})
+        self.assertEqual(set(self.sums.ranks), set(sums))
+        for rank, figures in self.sums.ranks.items():
+            for figure in ('sent', 'sent_bytes', 'received_bytes', 'wait_ns', 'collective_ns'):
+                self.assertEqual(figures[figure], sums[rank][figure], (rank, figure))
+        self.assertEqual(len(self.recording.phases()), finished.out.count('ENTER'))
+
+    def test_dot_has_an_edge_for_each_pair(self):
+        edges = re.findall(r'r(\d+) -> r(\d+) \[.*messages=(\d+)', self.export('dot'))
+        self.assertEqual({pair: n for pair, n in self.sums.sent.items() if n},
+                         {(int(a), int(b)): int(n) for a, b, n in edges})
+
+    def test_a_report_is_one_whole_page_with_its_pictures(self):
+        path = os.path.join(self.place.dir, 'report.html')
+        finished = self.place.holter('report', '-o', path, self.recording.path).finish()
+        self.assertEqual((0, ''), (finished.status, finished.err), finished)
+        with open(path, encoding='utf-8') as f:
+            page = Page(f.read())
+        self.assertEqual([], page.open)
+        self.assertEqual(0, page.count['script'])
+        for heading in ('Alerts', 'CommGram', 'Latency', 'Time in MPI', 'Messages', 'Who sends to whom', 'MPI calls',
+                        'Ranks'):
+            self.assertIn(heading, page.headings)
+        self.assertEqual(4, len(page.images))
+        self.assertTrue(all(len(image) > 10000 for image in page.images))
+        self.place.check_clean()
+
+    def test_wrong_usage_says_so_and_writes_nothing(self):
+        path = os.path.join(self.place.dir, 'nothing')
+        for options in (['-f', 'xml'], ['-f', 'csv', '-o', '-'], ['-f', 'json', '--table', 'job'],
+                        ['-f', 'csv', '--table', 'sqlite_master'], ['-f', 'dot', '--edges', '0'],
+                        ['-f', 'json', '-o', self.recording.path], []):
+            finished = self.place.holter('export', *options, self.recording.path).finish()
+            self.assertEqual((2, ''), (finished.status, finished.out), options)
+            self.assertIn('export:', finished.err)
+        for missing in (path, self.place.dir):
+            finished = self.place.holter('export', '-f', 'json', missing).finish()
+            self.assertEqual(1, finished.status, finished)
+            self.assertIn(missing, finished.err)
+        self.recording.check()
+
+
+if __name__ == '__main__':
+    lab.main()
