@@ -25,7 +25,8 @@ static uint32_t ring_capacity(const struct segment_shape *shape, uint32_t index)
 static size_t records_offset(const struct segment_shape *shape)
 {
     return SEGMENT_HEADER_BYTES + shape->rings * sizeof(struct ring_control) +
-           shape->comms * sizeof(struct comm_slot) + shape->regions * sizeof(struct region_slot);
+           shape->comms * sizeof(struct comm_slot) + shape->regions * sizeof(struct region_slot) +
+           shape->carts * sizeof(struct cart_slot);
 }
 
 size_t segment_bytes(const struct segment_shape *shape)
@@ -97,7 +98,7 @@ int segment_name_parse(const char *name, uint32_t *uid, char session[32], int32_
 static int shape_valid(const struct segment_shape *shape)
 {
     if (shape->rings == 0 || shape->rings > RINGS_MAX || shape->comms > TABLE_MAX ||
-        shape->regions > TABLE_MAX)
+        shape->regions > TABLE_MAX || shape->carts > TABLE_MAX)
         return 0;
     for (uint32_t i = 0; i < shape->rings; i++) {
         uint32_t capacity = ring_capacity(shape, i);
@@ -115,9 +116,11 @@ static void lay_out(struct segment *segment, const struct segment_shape *shape)
     segment->rings = shape->rings;
     segment->comms = shape->comms;
     segment->regions = shape->regions;
+    segment->carts = shape->carts;
     segment->rings_offset = SEGMENT_HEADER_BYTES;
     segment->comms_offset = segment->rings_offset + shape->rings * sizeof(struct ring_control);
     segment->regions_offset = segment->comms_offset + shape->comms * sizeof(struct comm_slot);
+    segment->carts_offset = segment->regions_offset + shape->regions * sizeof(struct region_slot);
     atomic_store_explicit(&segment->rank, -1, memory_order_relaxed);
     uint64_t offset = records_offset(shape);
     for (uint32_t i = 0; i < shape->rings; i++) {
@@ -189,10 +192,11 @@ static int check_header(const struct segment *segment, uint64_t bytes)
     if (segment->version != SEGMENT_VERSION)
         return -HOLTER_EVERSION;
     if (segment->bytes != bytes || segment->rings == 0 || segment->rings > RINGS_MAX ||
-        segment->comms > TABLE_MAX || segment->regions > TABLE_MAX ||
+        segment->comms > TABLE_MAX || segment->regions > TABLE_MAX || segment->carts > TABLE_MAX ||
         !table_fits(bytes, segment->rings_offset, segment->rings, sizeof(struct ring_control)) ||
         !table_fits(bytes, segment->comms_offset, segment->comms, sizeof(struct comm_slot)) ||
-        !table_fits(bytes, segment->regions_offset, segment->regions, sizeof(struct region_slot)))
+        !table_fits(bytes, segment->regions_offset, segment->regions, sizeof(struct region_slot)) ||
+        !table_fits(bytes, segment->carts_offset, segment->carts, sizeof(struct cart_slot)))
         return -HOLTER_ECORRUPT;
     return check_rings(segment, bytes);
 }
@@ -249,6 +253,11 @@ struct comm_slot *segment_comm(const struct segment *segment, uint32_t index)
 struct region_slot *segment_region(const struct segment *segment, uint32_t index)
 {
     return (struct region_slot *)((uintptr_t)segment + segment->regions_offset) + index;
+}
+
+struct cart_slot *segment_cart(const struct segment *segment, uint32_t index)
+{
+    return (struct cart_slot *)((uintptr_t)segment + segment->carts_offset) + index;
 }
 
 int segment_owner_alive(const struct segment *segment)

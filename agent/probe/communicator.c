@@ -310,12 +310,15 @@ static uint64_t next_child(const struct comm *parent)
 void comm_made(struct thread *t, uint16_t call, MPI_Comm parent, MPI_Comm child)
 {
     const struct comm *from = comm_find(t, parent);
+    uint32_t before = from->slot < COMM_SLOT_OTHER ? comms[from->slot].ordinal : 0;
     uint64_t id = next_child(from);
     if (child == MPI_COMM_NULL)
         return;
     struct comm made;
     describe(&made, child, NULL);
     id = mix(id, first_member(child, made.flags & EVENT_INTER ? 1 : 0));
+    if (call == CALL_Cart_create || call == CALL_Cart_sub)
+        cartesian_made(child, made.rank, made.size, id, before);
     pthread_mutex_lock(&lock);
     add_locked(&made, HANDLE(child), id, id_of(from), call_text(call));
     pthread_mutex_unlock(&lock);

@@ -261,6 +261,13 @@ const struct comm *comm_of_slot(uint16_t slot);
 /** Fill comm->sources, comm->sinks and comm->absent. */
 COLD const struct comm *comm_neighbours(const struct comm *comm, MPI_Comm handle);
 
+/* ---- cartesian.c --------------------------------------------------------- */
+
+/** A Cartesian communicator was made: note its shape, if there is room for it.
+ *  @param rank, size  this rank's rank in it, and how many it has
+ *  @param id          of comm_made() @param made  communicators made of the same parent before */
+COLD void cartesian_made(MPI_Comm comm, int rank, int size, uint64_t id, uint32_t made);
+
 /* ---- persistent.c -------------------------------------------------------- */
 
 /** A persistent collective was made: keep what each start gets. */

@@ -336,6 +336,7 @@ static int try_shapes(void)
     struct segment_shape shape = {.rings = SEGMENT_RINGS,
                                   .comms = SEGMENT_COMMS,
                                   .regions = SEGMENT_REGIONS,
+                                  .carts = SEGMENT_CARTS,
                                   .first_capacity = wanted_capacity(),
                                   .early_capacity = SEGMENT_EARLY_CAPACITY,
                                   .late_capacity = SEGMENT_LATE_CAPACITY};

@@ -6,6 +6,7 @@
  *         struct ring_control[rings]
  *         struct comm_slot[comms]
  *         struct region_slot[regions]
+ *         struct cart_slot[carts]
  *         the rings' records
  * Every offset and count is in the header; a reader checks them against the length of its mapping
  * before it uses them, and never reads them twice. All memory is reserved when the segment is made
@@ -17,13 +18,14 @@
 #include "holter/ring.h"
 
 #define SEGMENT_MAGIC UINT64_C(0x31305245544c4f48) /* "HOLTER01" */
-#define SEGMENT_VERSION 1u
+#define SEGMENT_VERSION 2u
 #define SEGMENT_HEADER_BYTES 4096u
 
 /* Default sizes: together below 4 MiB per rank. */
 #define SEGMENT_RINGS 16u             /**< threads of a rank that may call MPI at one time */
 #define SEGMENT_COMMS 1024u           /**< communicators of a rank that live at one time */
 #define SEGMENT_REGIONS 256u          /**< code regions of a rank */
+#define SEGMENT_CARTS 64u             /**< Cartesian communicators of a rank, the first ones */
 #define SEGMENT_FIRST_CAPACITY 32768u /**< records of the first thread's ring */
 #define SEGMENT_EARLY_CAPACITY 4096u  /**< records of the rings 1 to 3 */
 #define SEGMENT_LATE_CAPACITY 1024u   /**< records of all further rings */
@@ -72,6 +74,23 @@ struct region_slot {
 };
 _Static_assert(sizeof(struct region_slot) == 64, "region slots are part of the contract");
 
+#define CART_DIMENSIONS 8u /**< of a Cartesian communicator; those of more are not noted */
+
+/** One Cartesian communicator of two ranks or more (MPI_Cart_create, MPI_Cart_sub), as it was made. Never freed and
+ *  never changed: what it tells holds when the communicator is gone, and many live for a moment only.
+ *  Its ranks are numbered row-major (MPI 4.0, section 8.5), so that coordinates need not be told. */
+struct cart_slot {
+    _Atomic uint32_t ready; /**< 1 once the rest is complete */
+    uint32_t dimensions;    /**< 1 to CART_DIMENSIONS */
+    uint32_t periods;       /**< bit d: dimension d wraps */
+    uint32_t position;      /**< this rank's rank in it */
+    uint64_t id;            /**< as in comm_slot */
+    uint32_t made; /**< communicators made of the same parent before; same on all members */
+    uint32_t reserved;
+    uint32_t sizes[CART_DIMENSIONS]; /**< ranks along each dimension */
+};
+_Static_assert(sizeof(struct cart_slot) == 64, "Cartesian slots are part of the contract");
+
 struct segment {
     uint64_t magic;
     uint32_t version;
@@ -90,11 +109,13 @@ struct segment {
     uint64_t mono_start_ns; /**< CLOCK_MONOTONIC */
     uint64_t real_start_ns; /**< CLOCK_REALTIME */
     double tick_hz;         /**< first estimate of ticks per second; the agent measures better */
-    uint32_t rings, comms, regions, reserved0;           /**< lengths of the tables */
-    uint64_t rings_offset, comms_offset, regions_offset; /**< bytes from the start */
+    uint32_t rings, comms, regions, carts; /**< lengths of the tables */
+    /** Bytes from the start. */
+    uint64_t rings_offset, comms_offset, regions_offset, carts_offset;
 
     _Atomic uint64_t dropped;        /**< events that had no ring: too many threads at one time */
     _Atomic uint64_t comms_overflow; /**< communicators that had no slot */
+    _Atomic uint32_t carts_made;     /**< Cartesian communicators: more than `carts` have no slot */
     _Atomic int32_t abort_code;      /**< argument of MPI_Abort */
     /** Agent that reads this segment; 0: none yet. Only the agent writes it. */
     _Atomic int32_t agent_pid;
@@ -116,6 +137,7 @@ struct segment_shape {
     uint32_t rings;
     uint32_t comms;
     uint32_t regions;
+    uint32_t carts;
     uint32_t first_capacity; /**< a power of two */
     uint32_t early_capacity; /**< a power of two */
     uint32_t late_capacity;  /**< a power of two */
@@ -151,6 +173,7 @@ void segment_unmap(struct segment *segment, size_t bytes);
 struct ring_control *segment_ring(const struct segment *segment, uint32_t index);
 struct comm_slot *segment_comm(const struct segment *segment, uint32_t index);
 struct region_slot *segment_region(const struct segment *segment, uint32_t index);
+struct cart_slot *segment_cart(const struct segment *segment, uint32_t index);
 
 /** Does the process that made the segment still live? Compares pid and start time, so that a reused
  *  pid is not taken for it. */

@@ -36,6 +36,7 @@ int fake_rank_create(struct fake_rank *fake, const char *session, int32_t pid, c
         .rings = 4,
         .comms = SEGMENT_COMMS,
         .regions = SEGMENT_REGIONS,
+        .carts = SEGMENT_CARTS,
         .first_capacity = first_capacity,
         .early_capacity = 64,
         .late_capacity = 64,

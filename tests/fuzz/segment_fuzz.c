@@ -16,6 +16,7 @@
 static const struct segment_shape shape = {.rings = 2,
                                            .comms = 4,
                                            .regions = 4,
+                                           .carts = 4,
                                            .first_capacity = 16,
                                            .early_capacity = 8,
                                            .late_capacity = 8};
@@ -42,6 +43,8 @@ static void read_segment(const struct segment *segment, size_t bytes)
         sum += segment_comm(segment, i)->id;
     for (uint32_t i = 0; i < segment->regions && i < 4096; i++)
         sum += (uint8_t)segment_region(segment, i)->name[59];
+    for (uint32_t i = 0; i < segment->carts && i < 4096; i++)
+        sum += segment_cart(segment, i)->sizes[7];
     FUZZ_HOLDS(sum + 1 != 0 || sum == UINT64_MAX);
     (void)segment_owner_alive(segment);
 }

@@ -23,6 +23,7 @@ static const struct segment_shape default_shape = {
     .rings = SEGMENT_RINGS,
     .comms = SEGMENT_COMMS,
     .regions = SEGMENT_REGIONS,
+    .carts = SEGMENT_CARTS,
     .first_capacity = SEGMENT_FIRST_CAPACITY,
     .early_capacity = SEGMENT_EARLY_CAPACITY,
     .late_capacity = SEGMENT_LATE_CAPACITY,
@@ -30,6 +31,7 @@ static const struct segment_shape default_shape = {
 static const struct segment_shape small_shape = {.rings = 2,
                                                  .comms = 4,
                                                  .regions = 4,
+                                                 .carts = 4,
                                                  .first_capacity = 16,
                                                  .early_capacity = 8,
                                                  .late_capacity = 4};
@@ -88,6 +90,8 @@ static void a_reader_waits_for_the_header_and_then_sees_the_tables(void **state)
     assert_int_equal(segment_region(seen, 3)->name[0], 'x');
     segment_comm(segment, 3)->id = 99;
     assert_int_equal(segment_comm(seen, 3)->id, 99);
+    segment_cart(segment, 3)->sizes[7] = 98;
+    assert_int_equal(segment_cart(seen, 3)->sizes[7], 98);
     /* The last record is the last of the mapping. */
     assert_int_equal(segment_ring(seen, 1)->offset + 8 * sizeof(struct event), bytes);
     segment_unmap(seen, bytes);

@@ -234,6 +234,63 @@ static void slots_are_given_back(void)
     MPI_Comm_free(&child);
 }
 
+static uint32_t grids(void)
+{
+    return atomic_load(&witness_segment->carts_made);
+}
+
+/* The newest one has this shape, and says where this rank is in it, and which communicator it is. */
+static void expect_grid(MPI_Comm comm, uint32_t before, uint32_t dimensions, const int *sizes,
+                        uint32_t periods)
+{
+    int rank;
+    EXPECT(grids() == before + 1, "%u were made before, now %u", before, grids());
+    MPI_Comm_rank(comm, &rank);
+    const struct cart_slot *slot = segment_cart(witness_segment, before);
+    EXPECT(atomic_load(&slot->ready) == 1 && slot->id == id_of(comm), "id");
+    EXPECT(slot->dimensions == dimensions && slot->periods == periods, "%u dimensions, periods %x",
+           slot->dimensions, slot->periods);
+    EXPECT((int)slot->position == rank, "position %u of rank %d", slot->position, rank);
+    for (uint32_t i = 0; i < dimensions; i++)
+        EXPECT((int)slot->sizes[i] == sizes[i], "dimension %u: %u", i, slot->sizes[i]);
+}
+
+static void grids_are_noted(void)
+{
+    static const int sizes[] = {4, 2}, ones[9] = {8, 1, 1, 1, 1, 1, 1, 1, 1}, none[9],
+                     both[9] = {1};
+    MPI_Comm turned, grid, part;
+    uint32_t before = grids();
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -witness_rank, &turned);
+    MPI_Cart_create(turned, 2, sizes, both, 1, &grid);
+    expect_grid(grid, before, 2, sizes, 1);
+    MPI_Cart_sub(grid, both, &part);
+    expect_grid(part, before + 1, 1, sizes, 1);
+    MPI_Comm_free(&part);
+    MPI_Cart_sub(grid, none, &part); /* no dimensions, one rank */
+    if (part != MPI_COMM_NULL)
+        MPI_Comm_free(&part);
+    MPI_Comm_free(&grid);
+    EXPECT(segment_cart(witness_segment, before)->sizes[0] == 4, "it is kept when it is freed");
+    MPI_Cart_create(turned, 9, ones, none, 0, &grid);
+    MPI_Comm_free(&grid);
+    EXPECT(grids() == before + 2, "%u more", grids() - before);
+    MPI_Cart_create(turned, 8, ones, none, 0, &grid);
+    expect_grid(grid, before + 2, 8, ones, 0);
+    MPI_Comm_free(&grid);
+    int pair[] = {2}; /* on some only */
+    MPI_Cart_create(turned, 1, pair, none, 0, &grid);
+    EXPECT(grids() == before + 3 + (grid != MPI_COMM_NULL), "%u more", grids() - before);
+    if (grid != MPI_COMM_NULL)
+        MPI_Comm_free(&grid);
+    for (int i = 0; i < (int)SEGMENT_CARTS; i++) {
+        MPI_Cart_create(turned, 2, sizes, none, 0, &grid);
+        MPI_Comm_free(&grid);
+    }
+    EXPECT(grids() > SEGMENT_CARTS && witness_segment->carts == SEGMENT_CARTS, "%u", grids());
+    MPI_Comm_free(&turned);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm odd;
@@ -248,6 +305,7 @@ int main(int argc, char **argv)
     make_family(MPI_COMM_WORLD, 5000);
     make_by_group();
     make_intercommunicators();
+    grids_are_noted();
     slots_are_given_back();
     compare_all();
     return witness_close();

@@ -94,6 +94,16 @@ static void print_segment(const struct kept *kept)
                    rank, i, c->id, c->parent, c->my_rank, c->size, c->remote_size,
                    atomic_load(&c->generation) % 2 ? "live" : "freed", c->name);
     }
+    for (uint32_t i = 0; i < s->carts; i++) {
+        const struct cart_slot *c = segment_cart(s, i);
+        if (!atomic_load(&c->ready))
+            continue;
+        printf("cart rank=%d id=%" PRIx64 " position=%u periods=%x sizes=", rank, c->id,
+               c->position, c->periods);
+        for (uint32_t d = 0; d < c->dimensions; d++)
+            printf("%s%u", d == 0 ? "" : "x", c->sizes[d]);
+        putchar('\n');
+    }
     for (uint32_t i = 1; i < s->regions; i++) {
         if (atomic_load(&segment_region(s, i)->ready))
             printf("region rank=%d index=%u '%.59s'\n", rank, i, segment_region(s, i)->name);

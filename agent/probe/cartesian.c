@@ -1,0 +1,46 @@
+/* Cartesian communicators: the shape of each, noted once when it is made. What it tells stays when the
+ * communicator is freed: many programs ask where they are in their grid, free it, and send in
+ * MPI_COMM_WORLD. */
+#include "record.h"
+
+#include PROBE_WRAPPERS_H
+
+#define DIMENSIONS ((int)CART_DIMENSIONS)
+
+/* What MPI says of it. @return 1 when it is a grid of all its ranks */
+static int shape_of(MPI_Comm comm, int size, struct cart_slot *out)
+{
+    int dimensions = 0, sizes[DIMENSIONS], wraps[DIMENSIONS], mine[DIMENSIONS];
+    int64_t ranks = 1;
+    if (size < 2 || real_PMPI_Cartdim_get(comm, &dimensions) != MPI_SUCCESS || dimensions < 1 ||
+        dimensions > DIMENSIONS ||
+        real_PMPI_Cart_get(comm, dimensions, sizes, wraps, mine) != MPI_SUCCESS)
+        return 0;
+    out->dimensions = (uint32_t)dimensions;
+    for (int i = 0; i < dimensions; i++) {
+        if (sizes[i] < 1 || (ranks *= sizes[i]) > size)
+            return 0;
+        out->sizes[i] = (uint32_t)sizes[i];
+        out->periods |= (uint32_t)(wraps[i] != 0) << i;
+    }
+    return ranks == size;
+}
+
+void cartesian_made(MPI_Comm comm, int rank, int size, uint64_t id, uint32_t made)
+{
+    struct cart_slot cart = {.position = (uint32_t)rank, .id = id, .made = made};
+    if (!shape_of(comm, size, &cart))
+        return;
+    /* Threads may make them at one time: each has a slot of its own. */
+    uint32_t index = atomic_fetch_add_explicit(&probe.segment->carts_made, 1, memory_order_relaxed);
+    if (index >= SEGMENT_CARTS || index >= probe.segment->carts)
+        return;
+    struct cart_slot *slot = segment_cart(probe.segment, index);
+    slot->dimensions = cart.dimensions;
+    slot->periods = cart.periods;
+    slot->position = cart.position;
+    slot->id = cart.id;
+    slot->made = cart.made;
+    memcpy(slot->sizes, cart.sizes, sizeof(slot->sizes));
+    atomic_store_explicit(&slot->ready, 1, memory_order_release);
+}
