@@ -279,6 +279,20 @@
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
     COLUMN(U64, position, WIRE_ANY, "its rank in the communicator")
 
+/** A dimension of a Cartesian communicator. The dimensions of one stand together, in their order; the sizes make its
+ *  number of ranks. */
+#define WIRE_CART_ROW(COLUMN)                                                                      \
+    COLUMN(U64, id, WIRE_ANY, "job-wide id of the communicator")                                   \
+    COLUMN(U64, made, WIRE_ANY, "communicators made of the same parent before it")                 \
+    COLUMN(U64, size, WIRE_ANY, "ranks along the dimension")                                       \
+    COLUMN(U64, wraps, 1, "1: periodic")
+
+/** Where a rank stands in a Cartesian communicator; its coordinates are those of that place in row-major order. */
+#define WIRE_CART_MEMBER_ROW(COLUMN)                                                               \
+    COLUMN(U64, id, WIRE_ANY, "communicator")                                                      \
+    COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
+    COLUMN(U64, position, WIRE_ANY, "its rank in the communicator")
+
 /** A phase of the job: a run of bursts between gaps (001, section F). Closed phases keep their
  *  numbers and bounds. */
 #define WIRE_PHASE_ROW(COLUMN)                                                                     \
@@ -552,7 +566,11 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
           "functions of this MPI library that Holter does not cover")                              \
     FIELD(10, STR, user, 64, OPTIONAL, "user who runs the job")                                    \
     FIELD(11, STR, command, 1024, OPTIONAL, "command line of the lowest rank seen")                \
-    FIELD(12, STR, probe, 32, OPTIONAL, "Holter's version in the probe")
+    FIELD(12, STR, probe, 32, OPTIONAL, "Holter's version in the probe")                           \
+    FIELD(13, ROWS(cart), carts, WIRE_MAX_ROWS, OPTIONAL,                                          \
+          "Cartesian communicators of two ranks or more that ranks on this node have made")        \
+    FIELD(14, ROWS(cart_member), cart_members, WIRE_MAX_ROWS, OPTIONAL,                            \
+          "ranks on this node in them; a communicator stands in carts of the same message")
 
 /** One window of one job on one node. Merging two of the same window adds their rows. */
 #define WIRE_WINDOW(FIELD)                                                                         \
@@ -1002,6 +1020,8 @@ enum wire_degraded {
     X(burst_pair, WIRE_BURST_PAIR_ROW, 5)                                                          \
     X(collective, WIRE_COLLECTIVE_ROW, 3)                                                          \
     X(comm_member, WIRE_COMM_MEMBER_ROW, 3)                                                        \
+    X(cart, WIRE_CART_ROW, 4)                                                                      \
+    X(cart_member, WIRE_CART_MEMBER_ROW, 3)                                                        \
     X(phase, WIRE_PHASE_ROW, 14)                                                                   \
     X(curve_point, WIRE_CURVE_POINT_ROW, 10)                                                       \
     X(column, WIRE_COLUMN_ROW, 15)                                                                 \
