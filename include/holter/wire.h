@@ -289,7 +289,7 @@
 
 /** Where a rank stands in a Cartesian communicator; its coordinates are those of that place in row-major order. */
 #define WIRE_CART_MEMBER_ROW(COLUMN)                                                               \
-    COLUMN(U64, id, WIRE_ANY, "communicator")                                                      \
+    COLUMN(U64, cart, WIRE_MAX_ROWS, "position in the message's carts of its first dimension")     \
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
     COLUMN(U64, position, WIRE_ANY, "its rank in the communicator")
 
@@ -570,7 +570,7 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     FIELD(13, ROWS(cart), carts, WIRE_MAX_ROWS, OPTIONAL,                                          \
           "Cartesian communicators of two ranks or more that ranks on this node have made")        \
     FIELD(14, ROWS(cart_member), cart_members, WIRE_MAX_ROWS, OPTIONAL,                            \
-          "ranks on this node in them; a communicator stands in carts of the same message")
+          "ranks on this node in them")
 
 /** One window of one job on one node. Merging two of the same window adds their rows. */
 #define WIRE_WINDOW(FIELD)                                                                         \
