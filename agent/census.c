@@ -277,6 +277,7 @@ uint32_t census_tell_ended(struct census *census, const struct drain_clocks *clo
         end.end_ns = clocks->now_ns < clocks->end_ns ? clocks->now_ns : clocks->end_ns;
         struct wire_death_row death;
         rank_end_window(resident->rank, &end);
+        job_take_carts(resident->job, resident->rank, clocks->now_ns);
         if (rank_death(resident->rank, clocks, clock, &death))
             job_add_death(resident->job, &death);
         rank_unmatch(resident->rank);
@@ -288,7 +289,7 @@ uint32_t census_tell_ended(struct census *census, const struct drain_clocks *clo
     return told;
 }
 
-void census_end_window(struct census *census, const struct job *job, uint64_t window_ns,
+void census_end_window(struct census *census, struct job *job, uint64_t window_ns,
                        const struct drain_clocks *clocks)
 {
     for (uint32_t i = 0; i < census->count; i++) {
@@ -298,6 +299,7 @@ void census_end_window(struct census *census, const struct job *job, uint64_t wi
         rank_end_window(rank, clocks);
         rank_tell_pending(rank, clocks, job->transfers);
         rank_tell_state(rank, window_ns);
+        job_take_carts(job, rank, clocks->now_ns);
     }
 }
 

@@ -64,7 +64,7 @@ uint32_t census_tell_ended(struct census *census, const struct drain_clocks *clo
 /** The window ends for all joined ranks of a job: count what is in progress, and tell of ranks that
  *  wait for long or do not call.
  *  @param window_ns  its length */
-void census_end_window(struct census *census, const struct job *job, uint64_t window_ns,
+void census_end_window(struct census *census, struct job *job, uint64_t window_ns,
                        const struct drain_clocks *clocks);
 
 /** The window of a job is closed: note how far its rings are summed. */

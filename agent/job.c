@@ -64,6 +64,7 @@ void job_destroy(struct job *job)
     match_destroy(job->match);
     transfer_sum_destroy(job->transfers);
     uncovered_finish(&job->uncovered);
+    carts_finish(&job->carts);
     free(job->members);
     free(job->placements);
     free(job->deaths);
@@ -126,6 +127,12 @@ int job_add(struct job *job, struct rank *rank, const struct places *places, uin
     return 0;
 }
 
+void job_take_carts(struct job *job, struct rank *rank, uint64_t now_ns)
+{
+    if (rank_carts(rank, &job->carts) > 0 && job->unannounced_since_ns == 0)
+        job->unannounced_since_ns = now_ns;
+}
+
 void job_uncovered(struct job *job, const struct uncovered *found, uint64_t now_ns)
 {
     uncovered_finish(&job->uncovered);
@@ -176,9 +183,12 @@ int job_announce(struct job *job, const char *host, uint64_t seq, int all,
         .command = job->command,
         .probe = job->probe,
     };
-    int rc = wire_encode(buffer, WIRE_TYPE_RANKS, &message);
+    int rc = carts_rows(&job->carts, all, &message);
+    if (rc == 0)
+        rc = wire_encode(buffer, WIRE_TYPE_RANKS, &message);
     if (rc != 0)
         return rc;
+    carts_told(&job->carts);
     job->announced = job->member_count;
     job->unannounced_since_ns = 0;
     job->uncovered_told |= with_uncovered;

@@ -26,6 +26,7 @@ struct job {
     uint32_t member_count, member_room;
     uint32_t announced;            /**< members that a message has told of */
     uint64_t unannounced_since_ns; /**< CLOCK_MONOTONIC; 0: all are announced */
+    struct carts carts;
     struct uncovered uncovered;
     enum { SEARCH_NOT_BEGUN, SEARCH_RUNS, SEARCH_DONE } uncovered_search;
     int uncovered_told;
@@ -49,6 +50,9 @@ void job_destroy(struct job *job);
  *  @param now_ns  CLOCK_MONOTONIC. @return 0, -HOLTER_ERANGE or -ENOMEM */
 int job_add(struct job *job, struct rank *rank, const struct places *places, uint64_t now_ns);
 
+/** Look what Cartesian communicators a rank of it has made. */
+void job_take_carts(struct job *job, struct rank *rank, uint64_t now_ns);
+
 /** The search for calls that the probe does not cover has ended, with or without success.
  *  @param found  owned by the job from now on */
 void job_uncovered(struct job *job, const struct uncovered *found, uint64_t now_ns);
@@ -59,7 +63,7 @@ void job_add_death(struct job *job, const struct wire_death_row *death);
 /** Records of a dropped message are lost: they count with the rank that made them. */
 void job_count_lost(struct job *job, uint64_t rank, uint64_t records);
 
-/** Tell of the members that were not announced, or of all.
+/** Tell of the members, and places in Cartesian communicators, that were not announced, or of all.
  *  @param buffer  filled with the message. @return 0 or an error of wire_encode() */
 int job_announce(struct job *job, const char *host, uint64_t seq, int all,
                  struct wire_buffer *buffer);

@@ -111,11 +111,13 @@ static int make_tables(struct rank *rank)
                            &rank->tables.comm_count);
     rank->regions = table_at(rank, &segment->regions_offset, &segment->regions,
                              sizeof(struct region_slot), &rank->tables.region_count);
+    rank->carts = table_at(rank, &segment->carts_offset, &segment->carts, sizeof(struct cart_slot),
+                           &rank->cart_count);
     uint32_t rings = 0;
     rank->controls = table_at(rank, &segment->rings_offset, &segment->rings,
                               sizeof(struct ring_control), &rings);
-    if (rank->comms == NULL || rank->regions == NULL || rank->controls == NULL || rings == 0 ||
-        rings > RINGS_MOST)
+    if (rank->comms == NULL || rank->regions == NULL || rank->carts == NULL ||
+        rank->controls == NULL || rings == 0 || rings > RINGS_MOST)
         return -HOLTER_ECORRUPT;
     rank->ring_limit = rings;
     rank->tables.comms = calloc(rank->tables.comm_count + 1, sizeof *rank->tables.comms);
@@ -569,6 +571,27 @@ void rank_end_window(struct rank *rank, const struct drain_clocks *clocks)
     }
     uint64_t dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
     window_sum_losses(rank->sum, rank->index, grown(dropped, &rank->dropped), 0, rank->open);
+}
+
+uint32_t rank_carts(struct rank *rank, struct carts *carts)
+{
+    uint32_t added = 0;
+    for (; rank->carts_taken < rank->cart_count && rank->carts_taken < SEGMENT_CARTS;
+         rank->carts_taken++) {
+        const struct cart_slot *slot = &rank->carts[rank->carts_taken];
+        if (atomic_load_explicit(&slot->ready, memory_order_acquire) != 1)
+            break; /* a thread is filling it: next time */
+        struct cart_slot copy = {.dimensions = *(const volatile uint32_t *)&slot->dimensions,
+                                 .periods = *(const volatile uint32_t *)&slot->periods,
+                                 .position = *(const volatile uint32_t *)&slot->position,
+                                 .id = *(const volatile uint64_t *)&slot->id,
+                                 .made = *(const volatile uint32_t *)&slot->made};
+        for (uint32_t i = 0; i < CART_DIMENSIONS; i++)
+            copy.sizes[i] = *(const volatile uint32_t *)&slot->sizes[i];
+        added += (uint32_t)carts_add(carts, &copy, (uint64_t)rank->world_rank,
+                                     (uint64_t)rank->world_size);
+    }
+    return added;
 }
 
 static uint64_t comm_id(const struct rank *rank, uint32_t slot)

@@ -6,6 +6,7 @@
 #ifndef HOLTER_AGENT_RANK_H
 #define HOLTER_AGENT_RANK_H
 
+#include "agent/carts.h"
 #include "agent/drain.h"
 #include "agent/journal.h"
 #include "agent/sums/transfer_sum.h"
@@ -50,6 +51,8 @@ struct rank {
     struct ring_control *controls; /**< in the mapping; only the agent's own words are written */
     const struct comm_slot *comms; /**< in the mapping */
     const struct region_slot *regions; /**< in the mapping */
+    const struct cart_slot *carts;     /**< in the mapping */
+    uint32_t cart_count, carts_taken;  /**< slots, and how many of them rank_carts() has told */
     struct sum_tables tables;
     struct comm_seen {
         uint32_t generation, epoch; /**< of the slot, of the window */
@@ -145,6 +148,10 @@ uint32_t rank_saved(const struct rank *rank, struct journal_ring *out, uint32_t 
 
 /** The committed state holds: tell the segment, for an agent that comes after this one. */
 void rank_committed(struct rank *rank, uint64_t now_ns);
+
+/** Cartesian communicators that it has made since it was last asked.
+ *  @return how many were added */
+uint32_t rank_carts(struct rank *rank, struct carts *carts);
 
 /** After the process is gone and its rings are drained: did it die?
  *  @param clock  daemon time, for the row
