@@ -1,5 +1,6 @@
 #include "daemon/job_state.h"
 
+#include "daemon/network_grid.h"
 #include "holter/error.h"
 
 #include <ctype.h>
@@ -306,6 +307,9 @@ static int check_ranks(const struct job *job, const struct wire_ranks *m, struct
                               "ranks.members[%" PRIu64 "].rank is %" PRIu64 " of %" PRIu64, i,
                               m->members[i].rank, m->world);
     }
+    char why[128];
+    if (network_grid_check(m, why, sizeof(why)) != 0)
+        return job_refuse(fault, -HOLTER_ERANGE, "ranks.%s", why);
     if (job->node_count >= JOB_MOST_NODES)
         return job_refuse(fault, -HOLTER_ELIMIT, "the job has %u nodes already", job->node_count);
     return 0;
@@ -349,6 +353,8 @@ int job_ranks(struct job *job, uint64_t instance, const struct wire_ranks *messa
         if (set_place(job, agent->node, &message->members[i]) != 0)
             return job_refuse(fault, -ENOMEM, "no memory for the places of ranks");
     }
+    if (job_network_carts(job->network, message) != 0)
+        return job_refuse(fault, -ENOMEM, "no memory for the process grid");
     job->job_changed |= job->place_keys.count != seen;
     if (node->final && message->members_count > 0 && job->place_keys.count != seen) {
         node->final = 0; /* a further rank has appeared on a node that was done */

@@ -40,6 +40,7 @@ void job_network_destroy(struct job_network *n)
     congestion_destroy(n->congestion);
     destroy_graph(n->graph);
     counter_rows_finish(&n->counters);
+    network_grid_finish(&n->grid);
     free(n->nodes);
     free(n->ranks);
     free(n->seats);
@@ -109,6 +110,16 @@ int job_network_place(struct job_network *n, uint32_t rank, uint32_t node, const
     return 0;
 }
 
+int job_network_carts(struct job_network *n, const struct wire_ranks *m)
+{
+    if (n->options.given == NULL || !n->options.given->is_grid)
+        return 0;
+    int changed = network_grid_take(&n->grid, m);
+    n->places_changed |= changed != 0;
+    n->grid_changed |= changed != 0 && changed != 1;
+    return changed < 0 ? changed : 0;
+}
+
 /* ---- the network that was given -------------------------------------------------------- */
 
 static int is_given(const struct job_network *n)
@@ -118,7 +129,7 @@ static int is_given(const struct job_network *n)
 
 int job_network_is_tree(const struct job_network *n)
 {
-    return !is_given(n);
+    return !is_given(n) && n->grid.ranks == 0;
 }
 
 static void tell_missed(struct job_network *n, struct network_node *node)
@@ -283,16 +294,9 @@ static int create_tree(struct topology **out, struct topology_spec *spec)
     return topology_create(out, spec, why, sizeof(why));
 }
 
-static int use_tree(struct job_network *n, struct topology_spec *spec)
+/* @param graph  on the heap; owned from now on */
+static void use_graph(struct job_network *n, struct network_graph *graph)
 {
-    if (n->graph != NULL && same_tree(topology_spec(n->graph->topology), spec))
-        return 0;
-    struct network_graph *graph = calloc(1, sizeof(*graph));
-    int code = graph == NULL ? -ENOMEM : create_tree(&graph->own, spec);
-    if (code != 0) {
-        free(graph);
-        return code;
-    }
     graph->topology = graph->own;
     congestion_destroy(n->congestion);
     n->congestion = NULL;
@@ -300,7 +304,19 @@ static int use_tree(struct job_network *n, struct topology_spec *spec)
     n->graph = graph;
     n->made++;
     n->changed = 1;
-    return 0;
+}
+
+static int use_tree(struct job_network *n, struct topology_spec *spec)
+{
+    if (n->graph != NULL && same_tree(topology_spec(n->graph->topology), spec))
+        return 0;
+    struct network_graph *graph = calloc(1, sizeof(*graph));
+    int code = graph == NULL ? -ENOMEM : create_tree(&graph->own, spec);
+    if (code != 0)
+        free(graph);
+    else
+        use_graph(n, graph);
+    return code;
 }
 
 static void take_seats(struct job_network *n, const struct tree_input *in)
@@ -334,6 +350,44 @@ static int make_tree(struct job_network *n)
             take_seats(n, &in);
     }
     tree_input_finish(&in);
+    return code;
+}
+
+/* ---- the grid of processes --------------------------------------------------------------- */
+
+static int use_grid(struct job_network *n)
+{
+    char why[160] = "";
+    struct topology_spec spec;
+    struct network_graph *graph = calloc(1, sizeof(*graph));
+    if (graph == NULL)
+        return -ENOMEM;
+    network_grid_spec(&n->grid, &spec);
+    graph->is_grid = 1;
+    int code = topology_create(&graph->own, &spec, why, sizeof(why));
+    topology_spec_finish(&spec);
+    if (code != 0) {
+        log_warn("job %s: its process grid: %s", n->options.job, why);
+        free(graph);
+        return code;
+    }
+    log_info("job %s: its grid of %u processes is the network", n->options.job, n->grid.ranks);
+    use_graph(n, graph);
+    n->grid_changed = 0;
+    return 0;
+}
+
+/* What interfaces count belongs to no link of a grid. */
+static int make_grid(struct job_network *n)
+{
+    int code = n->graph != NULL && n->graph->is_grid && !n->grid_changed ? 0 : use_grid(n);
+    for (uint32_t i = 0; code == 0 && i < n->node_count; i++)
+        n->nodes[i].vertex = n->nodes[i].uplink = n->nodes[i].downlink = TOPOLOGY_NONE;
+    for (uint32_t rank = 0; code == 0 && rank < n->rank_count; rank++) {
+        uint32_t seat = network_grid_node(&n->grid, rank);
+        n->changed |= n->seats[rank] != seat;
+        n->seats[rank] = seat;
+    }
     return code;
 }
 
@@ -375,7 +429,7 @@ int job_network_make(struct job_network *n)
 {
     if (!n->places_changed)
         return 0;
-    int code = is_given(n) ? make_given(n) : make_tree(n);
+    int code = is_given(n) ? make_given(n) : job_network_is_tree(n) ? make_tree(n) : make_grid(n);
     if (code == 0 && is_given(n))
         code = seat_on_hosts(n);
     code = code != 0 ? code : sort_seats(n);
@@ -402,10 +456,20 @@ void job_network_told(struct job_network *n, int told)
     n->changed = !told;
 }
 
+static const char *fault_of(const struct job_network *n)
+{
+    if (n->options.given == NULL)
+        return "";
+    if (n->options.given->is_grid && n->grid.ranks == 0)
+        return "the job has made no Cartesian communicator (MPI_Cart_create) of two ranks or more: "
+               "its hosts and cores stand for its process grid";
+    return n->options.given->fault;
+}
+
 void job_network_tell(struct job_network *n, const char *job, network_tell *tell, void *user)
 {
     job_network_changed(n);
-    const char *fault = n->options.given == NULL ? "" : n->options.given->fault;
+    const char *fault = fault_of(n);
     if (n->graph == NULL && fault[0] == '\0')
         return;
     struct wire_seat_row *seats = malloc(((size_t)n->rank_count + 1) * sizeof(*seats));
@@ -419,7 +483,7 @@ void job_network_tell(struct job_network *n, const char *job, network_tell *tell
     }
     struct network_telling telling = {
         .job = job,
-        .source = is_given(n) ? n->options.given->source : "",
+        .source = is_given(n) || !job_network_is_tree(n) ? n->options.given->source : "",
         .fault = fault,
         .spec = n->graph == NULL ? NULL : topology_spec(n->graph->topology),
         .seats = seats,
@@ -455,5 +519,6 @@ size_t job_network_bytes(const struct job_network *n)
            n->route_rows_room * sizeof(*n->route_rows) +
            n->interface_rows_room * sizeof(*n->interface_rows) + n->first_room * sizeof(*n->first) +
            n->slot_room * sizeof(*n->slots) + n->mark_room * sizeof(*n->marks) +
-           n->group_room * sizeof(*n->group) + n->measured_room * sizeof(*n->measured);
+           n->grid.room * sizeof(*n->grid.place_of) + n->group_room * sizeof(*n->group) +
+           n->measured_room * sizeof(*n->measured);
 }

@@ -4,7 +4,8 @@
  * The network is the one that the daemon was given, where ranks sit on the vertices of their hosts. Where
  * that names no hosts, the hosts of the job sit on its nodes in the order of their names (n2 before n10),
  * one a node. Without a network it is the tree of what agents tell (network_tree.h), and it grows with
- * what they tell: then loads and states begin anew.
+ * what they tell: then loads and states begin anew. Where the job's own process grid is asked for
+ * (network_grid.h), ranks sit on their coordinates in it; until there is one the tree stands for it.
  *
  * Of a window the messages between ranks of different vertices load the links of their routes; those of a
  * rank without a seat, and those that an agent folded together, count as unplaced. Only messages that ranks
@@ -52,6 +53,10 @@ void job_network_destroy(struct job_network *network);
  *  @return 0 or -ENOMEM; then nothing changed */
 int job_network_place(struct job_network *network, uint32_t rank, uint32_t node, const char *host,
                       uint64_t core, uint64_t numa);
+
+/** Take what a node tells of Cartesian communicators; network_grid_check() has found it right.
+ *  @return 0 or -ENOMEM */
+int job_network_carts(struct job_network *network, const struct wire_ranks *message);
 
 /** A window of the job that is closed. Rows are borrowed. */
 struct job_network_window {

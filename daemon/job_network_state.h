@@ -5,6 +5,7 @@
 
 #include "daemon/analysis/network/congestion.h"
 #include "daemon/job_network.h"
+#include "daemon/network_grid.h"
 
 #define NETWORK_NO_NODE UINT32_MAX
 
@@ -29,6 +30,7 @@ struct network_graph {
     const struct topology *topology;
     struct topology *own; /**< NULL: it is the daemon's */
     uint64_t links;       /**< numbers that stand for a link */
+    int is_grid;          /**< of the job's processes */
 };
 
 /** Figures of a pair of vertices in the window. */
@@ -48,6 +50,8 @@ struct job_network {
     uint32_t seated, seat_room;
     uint64_t placed; /**< ranks that have a node */
 
+    struct network_grid grid;    /**< kept where it is asked for */
+    int grid_changed;            /**< it is another one than `graph` */
     struct network_graph *graph; /**< NULL: none */
     uint64_t made;               /**< graphs so far */
     struct congestion *congestion;
@@ -100,7 +104,7 @@ struct network_measured {
 /** Make network and seats anew, if places have changed. @return 0 or -ENOMEM */
 int job_network_make(struct job_network *n);
 
-/** Is it the tree of what agents tell? */
+/** Is it the tree of what agents tell, or would it be? */
 int job_network_is_tree(const struct job_network *n);
 
 /** Loads of the window by pairs of vertices. @return 0 or -ENOMEM */

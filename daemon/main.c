@@ -3,6 +3,7 @@
 #include "daemon/front.h"
 #include "daemon/jobs.h"
 #include "daemon/network.h"
+#include "daemon/network_grid.h"
 #include "daemon/options.h"
 #include "daemon/publish.h"
 #include "daemon/replay.h"
@@ -18,6 +19,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -196,6 +198,8 @@ static void read_network(struct daemon *d)
     int code = recording_cursor_network(d->recording, &parts);
     if (code != 0)
         log_warn("the network in %s cannot be read: %s", d->options.replay, holter_strerror(code));
+    else if (strcmp(parts.source, NETWORK_GRID) == 0)
+        network_read(&d->network, NETWORK_GRID); /* from what agents told, as it was made */
     else if (parts.source[0] != '\0' || parts.fault[0] != '\0')
         network_make(&d->network, parts.source[0] == '\0' ? NULL : &parts.spec, parts.source,
                      parts.fault);

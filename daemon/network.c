@@ -1,5 +1,7 @@
 #include "daemon/network.h"
 
+#include "daemon/network_grid.h"
+
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -29,6 +31,9 @@ void network_read(struct network *out, const char *given)
     if (given == NULL || given[0] == '\0')
         return;
     snprintf(out->source, sizeof(out->source), "%s", given);
+    out->is_grid = strcmp(given, NETWORK_GRID) == 0;
+    if (out->is_grid)
+        return;
     struct told_faults faults = {out, 0};
     int code = topology_file_given(&out->file, given, on_fault, &faults);
     if (code == 0) {

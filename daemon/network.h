@@ -11,9 +11,10 @@ struct network {
     struct topology_file file; /**< its topology is NULL when there is none that can be used */
     char source[NETWORK_TEXT]; /**< what was given: a file or a short form; "": nothing */
     char fault[NETWORK_TEXT];  /**< why it cannot be used; "": it can, or nothing was given */
+    int is_grid;               /**< each job has that of its processes, see network_grid.h */
 };
 
-/** Read a file or short form. Each fault is logged, and the first is kept; the daemon goes on without.
+/** Read a file or short form; NETWORK_GRID is neither. Each fault is logged, and the first is kept; the daemon goes on without.
  *  @param given  NULL or "": nothing is read */
 void network_read(struct network *out, const char *given);
 
