@@ -3,6 +3,7 @@
 #include "agent/paths.h"
 #include "agent/run.h"
 #include "agent/say.h"
+#include "daemon/network_grid.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 
@@ -234,7 +235,8 @@ static void check_network(const struct run_options *o)
 {
     struct topology_file file = {.topology = NULL};
     const char *given = o->topology != NULL ? o->topology : getenv("HOLTER_TOPOLOGY");
-    if (given == NULL || given[0] == '\0' || (o->verbose && !o->dry_run))
+    if (given == NULL || given[0] == '\0' || (o->verbose && !o->dry_run) ||
+        strcmp(given, NETWORK_GRID) == 0) /* nobody knows that one yet */
         return;
     if (topology_file_given(&file, given, network_input_tell, NULL) != 0)
         say("going on without the network of %s", given);

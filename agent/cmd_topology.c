@@ -2,7 +2,8 @@
 #include "agent/cmd.h"
 #include "agent/network_input.h"
 #include "agent/say.h"
-#include "daemon/import/topology_file.h"
+#include "daemon/import/pairs.h"
+#include "holter/error.h"
 #include "proto/json.h"
 
 #include <getopt.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: holter topology [OPTION]... FILE|SHORT\n"
+    "usage: holter topology [OPTION]... FILE|SHORT|cart\n"
     "\n"
     "Checks the description of a network and prints what it is. FILE: YAML, see "
     "holter-topology(5), "
@@ -21,6 +22,10 @@ static const char help[] =
     "hypercube:10,\n"
     "fattree:k=8, dragonfly:groups=9,routers=4,nodes=2,global=2 and the like.\n"
     "\n"
+    "\n"
+    "cart: the process grid of the job in --recording, its largest Cartesian communicator.\n"
+    "\n"
+    "      --recording FILE the recording that cart is of\n"
     "      --route A B      also print the route from A to B: hosts, switches, \"(0,0,1)\" or "
     "numbers\n"
     "      --hosts          also print which node each host is\n"
@@ -29,18 +34,20 @@ static const char help[] =
     "\n"
     "Status: 0 when it is right, 1 when it is not, 2 for wrong usage.\n";
 
-enum { OPT_ROUTE = 256, OPT_HOSTS };
+enum { OPT_ROUTE = 256, OPT_HOSTS, OPT_RECORDING };
 
 static const struct option long_options[] = {
     {"route", required_argument, NULL, OPT_ROUTE},
     {"hosts", no_argument, NULL, OPT_HOSTS},
+    {"recording", required_argument, NULL, OPT_RECORDING},
     {"format", required_argument, NULL, 'f'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
 struct asked {
-    const char *given, *ends[2]; /* NULL: no route */
+    const char *given, *recording; /* NULL: none */
+    const char *ends[2];           /* NULL: no route */
     int json, hosts;
 };
 
@@ -240,11 +247,30 @@ static void print_json(const struct shown *s)
 
 /* ---- all ----------------------------------------------------------------- */
 
+static int read_grid(struct topology_file *out, const char *recording)
+{
+    struct pairs pairs = {.processes = 0};
+    uint32_t *seats = NULL;
+    char why[300] = "";
+    if (pairs_read(&pairs, recording, network_input_tell, NULL) != 0)
+        return -1;
+    int code = pairs.source == PAIRS_RECORDING ? pairs_grid(out, &seats, &pairs, why, sizeof why)
+                                               : -HOLTER_EUSAGE;
+    if (code != 0)
+        say("topology: %s: %s", recording, why[0] ? why : "it is no recording");
+    free(seats);
+    pairs_finish(&pairs);
+    return code;
+}
+
 static int show(const struct asked *asked)
 {
     struct shown s = {.asked = asked};
     uint32_t from, to;
-    if (topology_file_given(&s.file, asked->given, network_input_tell, NULL) != 0)
+    int code = asked->recording
+                   ? read_grid(&s.file, asked->recording)
+                   : topology_file_given(&s.file, asked->given, network_input_tell, NULL);
+    if (code != 0)
         return 1;
     for (uint32_t l = 0; l < topology_links(s.file.topology); l++)
         s.links += topology_link(s.file.topology, l, &from, &to) != 0;
@@ -272,6 +298,8 @@ int cmd_topology(int argc, char **argv)
             return 2;
         if (option == OPT_HOSTS) {
             asked.hosts = 1;
+        } else if (option == OPT_RECORDING) {
+            asked.recording = optarg;
         } else if (option == 'f') {
             asked.json = strcmp(optarg, "json") == 0;
             if (!asked.json && strcmp(optarg, "text") != 0) {
@@ -292,5 +320,9 @@ int cmd_topology(int argc, char **argv)
         return 2;
     }
     asked.given = argv[optind];
+    if (asked.recording && strcmp(asked.given, NETWORK_GRID) != 0) {
+        say("topology: --recording goes with " NETWORK_GRID ", not with '%s'", asked.given);
+        return 2;
+    }
     return show(&asked);
 }

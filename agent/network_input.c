@@ -45,8 +45,26 @@ static int own_network(struct network_input *in)
     return code != 0;
 }
 
+/* The one that the job itself has made. */
+static int process_grid(struct network_input *in)
+{
+    char why[300] = "";
+    if (in->pairs.source != PAIRS_RECORDING) {
+        say("%s: --topology " NETWORK_GRID
+            " is the process grid of a job: %s is no recording of one",
+            in->command, in->path);
+        return 2;
+    }
+    if (pairs_grid(&in->network, &in->seats, &in->pairs, why, sizeof why) == 0)
+        return 0;
+    say("%s: %s: %s", in->command, in->path, why);
+    return 1;
+}
+
 static int read_network(struct network_input *in)
 {
+    if (in->topology && strcmp(in->topology, NETWORK_GRID) == 0)
+        return process_grid(in);
     if (in->topology)
         return topology_file_given(&in->network, in->topology, network_input_tell, NULL) == 0 ? 0
                                                                                               : 1;

@@ -12,7 +12,7 @@ struct network_input {
     const char *command; /**< "remap": put before what is said */
     const char *path;    /**< recording, hop-byte or route file */
     const char *
-        topology; /**< file or short form; NULL: of a recording what the agents saw, of routes what they tell */
+        topology; /**< file, short form or NETWORK_GRID; NULL: of a recording what the agents saw, of routes what they tell */
     const char *given; /**< file of a plain mapping; NULL: none */
     uint64_t per_node; /**< ranks a node; 0: see pairs_seats() */
 

@@ -21,6 +21,11 @@ static int wrong(char *why, size_t room, const char *format, ...)
     return -HOLTER_ERANGE;
 }
 
+static uint64_t world_of(const struct wire_ranks *m)
+{
+    return m->world < NETWORK_GRID_RANKS ? m->world : NETWORK_GRID_RANKS;
+}
+
 static uint64_t end_of_cart(const struct wire_ranks *m, uint64_t first)
 {
     uint64_t end = first + 1;
@@ -32,11 +37,11 @@ static uint64_t end_of_cart(const struct wire_ranks *m, uint64_t first)
 /* @return its ranks; 0: it is no grid of at most all ranks of the job */
 static uint64_t ranks_of(const struct wire_ranks *m, uint64_t first, uint64_t end)
 {
-    uint64_t ranks = 1;
+    uint64_t ranks = 1, most = world_of(m);
     if (end - first > NETWORK_GRID_DIMENSIONS)
         return 0;
     for (uint64_t i = first; i < end; i++) {
-        if (m->carts[i].size == 0 || m->carts[i].size > m->world / ranks)
+        if (m->carts[i].size == 0 || m->carts[i].size > most / ranks)
             return 0;
         ranks *= m->carts[i].size;
     }
@@ -46,9 +51,9 @@ static uint64_t ranks_of(const struct wire_ranks *m, uint64_t first, uint64_t en
 static int check_member(const struct wire_ranks *m, uint64_t at, char *why, size_t room)
 {
     const struct wire_cart_member_row *row = &m->cart_members[at];
-    if (row->rank >= m->world)
+    if (row->rank >= world_of(m))
         return wrong(why, room, "cart_members[%" PRIu64 "].rank is %" PRIu64 " of %" PRIu64, at,
-                     row->rank, m->world);
+                     row->rank, world_of(m));
     if (row->cart >= m->carts_count ||
         (row->cart > 0 && m->carts[row->cart - 1].id == m->carts[row->cart].id))
         return wrong(why, room, "cart_members[%" PRIu64 "].cart is no communicator's first row",
@@ -68,7 +73,7 @@ int network_grid_check(const struct wire_ranks *m, char *why, size_t room)
             return wrong(why, room,
                          "carts[%" PRIu64 "] and what follows is no grid of 2 to %" PRIu64
                          " ranks and 1 to %u dimensions",
-                         first, m->world, NETWORK_GRID_DIMENSIONS);
+                         first, world_of(m), NETWORK_GRID_DIMENSIONS);
     }
     for (uint64_t i = 0; i < m->cart_members_count; i++) {
         if (check_member(m, i, why, room) != 0)
@@ -173,6 +178,7 @@ void network_grid_spec(const struct network_grid *grid, struct topology_spec *ou
         .kind = TOPOLOGY_CARTESIAN, .name = "process grid", .dimension_count = grid->dimensions};
     for (uint32_t d = 0; d < grid->dimensions; d++)
         out->dimensions[d] = (struct topology_dimension){
+            .name = {(char)('A' + d)},
             .connection = grid->wraps >> d & 1 ? TOPOLOGY_TORUS : TOPOLOGY_MESH,
             .size = grid->sizes[d],
             .step = d};

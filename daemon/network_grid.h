@@ -19,6 +19,7 @@
 
 #define NETWORK_GRID "cart" /**< what people give to --topology for it */
 #define NETWORK_GRID_DIMENSIONS 8u
+#define NETWORK_GRID_RANKS (UINT32_C(1) << 24) /**< of a job; higher numbers are wrong */
 
 /** Zero-initialised: none is known. */
 struct network_grid {

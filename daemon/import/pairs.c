@@ -192,6 +192,7 @@ void pairs_finish(struct pairs *pairs)
     free(pairs->hops);
     free(pairs->hosts);
     free(pairs->places);
+    network_grid_finish(&pairs->grid);
     *pairs = (struct pairs){0};
 }
 

@@ -13,6 +13,7 @@
 #include "daemon/analysis/network/remap.h"
 #include "daemon/import/file_text.h"
 #include "daemon/import/topology_file.h"
+#include "daemon/network_grid.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -55,6 +56,7 @@ struct pairs {
     struct pair_host *hosts; /**< in the order of their lowest rank */
     uint32_t host_count;
     struct pair_place *places; /**< by process */
+    struct network_grid grid;  /**< of its processes, if it tells of one */
     uint64_t left_out;         /**< messages whose pair was not told apart */
     uint64_t refused;          /**< messages of the recording that cannot be read */
 };
@@ -85,6 +87,11 @@ int pairs_seats(uint32_t **out, const struct pairs *pairs, const struct topology
  *  @param first  set to the first line that differs @return how many lines differ */
 size_t pairs_compare_hops(const struct pairs *pairs, const struct topology *topology,
                           const uint32_t *seats, const struct pair_hops **first);
+
+/** The process grid of a recording as a network, and the processes' seats in it.
+ *  @param out, seats, why  as below @return 0, -ENOMEM, or -HOLTER_EUSAGE: there is none, or ranks are not in it */
+int pairs_grid(struct topology_file *out, uint32_t **seats, const struct pairs *pairs, char *why,
+               size_t room);
 
 /** The network that a recording keeps, else the tree of hosts, NUMA nodes and cores that agents saw; and the
  *  processes' seats in it.

@@ -1,4 +1,4 @@
-/* The network of a recording: the one it keeps, else the tree of what agents saw. */
+/* The network of a recording: the one it keeps, else the tree of what agents saw; or the grid of its processes. */
 #include "daemon/import/pairs.h"
 #include "daemon/network_tree.h"
 #include "daemon/recording.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* @return 1 and the network, 0: none was given when it was made, or a negative error */
+/* @return 2: it is the process grid; 1 and the network, 0: none was given when it was made, or a negative error */
 static int kept_network(struct topology_file *out, const char *path, char *why, size_t room)
 {
     struct recording_cursor *cursor;
@@ -22,7 +22,9 @@ static int kept_network(struct topology_file *out, const char *path, char *why, 
     recording_cursor_close(cursor);
     if (code != 0)
         snprintf(why, room, "the network in it cannot be read");
-    if (code == 0 && network_parts_has(&parts) && parts.source[0] != '\0') {
+    if (code == 0 && strcmp(parts.source, NETWORK_GRID) == 0) {
+        code = 2;
+    } else if (code == 0 && network_parts_has(&parts) && parts.source[0] != '\0') {
         code = topology_create(&out->topology, &parts.spec, why, room);
         code = code != 0 ? code : topology_file_index(out);
         code = code != 0 ? code : 1;
@@ -63,6 +65,54 @@ static int make_tree(struct topology_file *out, uint32_t *seats, const struct pa
     return code != 0 ? code : topology_file_index(out);
 }
 
+/* ---- the grid of processes ----------------------------------------------- */
+
+static int seats_in_grid(uint32_t *seats, const struct pairs *pairs, char *why, size_t room)
+{
+    for (uint32_t i = 0; i < pairs->processes; i++) {
+        seats[i] = network_grid_node(&pairs->grid, pairs->ids[i]);
+        if (seats[i] == TOPOLOGY_NONE) {
+            snprintf(why, room,
+                     "rank %" PRIu64 " is not in the process grid, which has %" PRIu32
+                     " of %" PRIu32 " ranks",
+                     pairs->ids[i], pairs->grid.ranks, pairs->processes);
+            return -HOLTER_EUSAGE;
+        }
+    }
+    return 0;
+}
+
+int pairs_grid(struct topology_file *out, uint32_t **seats, const struct pairs *pairs, char *why,
+               size_t room)
+{
+    struct topology_file file = {.format = TOPOLOGY_FORMAT_GRID};
+    struct topology_spec spec;
+    uint32_t *found = calloc((size_t)pairs->processes + 1, sizeof(*found));
+    snprintf(why, room, "no memory");
+    if (found == NULL)
+        return -ENOMEM;
+    if (pairs->grid.ranks == 0) {
+        snprintf(why, room, "it tells of no Cartesian communicator (MPI_Cart_create)");
+        free(found);
+        return -HOLTER_EUSAGE;
+    }
+    network_grid_spec(&pairs->grid, &spec);
+    int code = topology_create(&file.topology, &spec, why, room);
+    topology_spec_finish(&spec);
+    code = code != 0 ? code : topology_file_index(&file);
+    code = code != 0 ? code : seats_in_grid(found, pairs, why, room);
+    if (code != 0) {
+        free(found);
+        topology_file_finish(&file);
+        return code;
+    }
+    *out = file;
+    *seats = found;
+    return 0;
+}
+
+/* ---- what it is ---------------------------------------------------------- */
+
 int pairs_network(struct topology_file *out, uint32_t **seats, const struct pairs *pairs,
                   const char *path, char *why, size_t room)
 {
@@ -70,6 +120,8 @@ int pairs_network(struct topology_file *out, uint32_t **seats, const struct pair
     uint32_t *found = NULL;
     snprintf(why, room, "no memory");
     int code = kept_network(&file, path, why, room);
+    if (code == 2)
+        return pairs_grid(out, seats, pairs, why, room);
     if (code == 1) {
         code = pairs_seats(&found, pairs, &file, 0, why, room);
     } else if (code == 0) {

@@ -67,6 +67,10 @@ static int take_ranks(struct reading *r, const struct wire_ranks *ranks)
     int64_t host = host_of(r, ranks);
     if (host < 0)
         return (int)host;
+    char why[128];
+    if (network_grid_check(ranks, why, sizeof(why)) == 0 &&
+        network_grid_take(&r->pairs->grid, ranks) < 0)
+        return -ENOMEM;
     r->world = ranks->world > r->world ? ranks->world : r->world;
     for (uint64_t i = 0; i < ranks->members_count; i++) {
         const struct wire_member_row *member = &ranks->members[i];

@@ -1,6 +1,7 @@
 #include "daemon/import/topology_file.h"
 
 #include "daemon/import/topology_build.h"
+#include "daemon/network_grid.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -19,9 +20,9 @@ void topology_file_finish(struct topology_file *file)
 
 const char *topology_format_name(enum topology_format format)
 {
-    static const char *const names[] = {"short form",          "YAML",
-                                        "Slurm topology.conf", "Slurm topology.yaml",
-                                        "recorded routes",     "recorded hops"};
+    static const char *const names[] = {
+        "short form",      "YAML",          "Slurm topology.conf",   "Slurm topology.yaml",
+        "recorded routes", "recorded hops", "Cartesian communicator"};
     return names[format];
 }
 
@@ -138,6 +139,13 @@ static int short_form(struct topology_file *out, const char *given, struct fault
 int topology_file_given(struct topology_file *out, const char *given, file_fault *tell, void *user)
 {
     struct faults faults = {given, tell, user, 0};
+    if (strcmp(given, NETWORK_GRID) == 0) {
+        fault_at(&faults, 0,
+                 "the process grid of a job is known from the job alone: while it is watched "
+                 "(holter run, holterd), or from its recording (a file of this name is ./%s)",
+                 given);
+        return -HOLTER_EUSAGE;
+    }
     return is_short(given) ? short_form(out, given, &faults)
                            : topology_file_read(out, given, tell, user);
 }

@@ -21,6 +21,7 @@ enum topology_format {
     TOPOLOGY_FORMAT_SLURM_YAML,
     TOPOLOGY_FORMAT_ROUTES, /**< par-comm-data: "Hop 1: [12-0] 12 (0 1 1 0 0 0) -> ..." */
     TOPOLOGY_FORMAT_HOPS,   /**< par-comm-data: source, destination, bytes, hops */
+    TOPOLOGY_FORMAT_GRID,   /**< no file: the process grid of a job */
 };
 
 /** What was read. Zero-initialised is empty. */
@@ -49,7 +50,8 @@ int topology_file_read(struct topology_file *out, const char *path, file_fault *
 int topology_file_parse(struct topology_file *out, const char *name, const char *text,
                         size_t length, file_fault *tell, void *user);
 
-/** What people give to `--topology`: a short form, see topology_short(), else the path of a file. */
+/** What people give to `--topology`: a short form, see topology_short(), else the path of a file. "cart", the
+ *  process grid of a job (daemon/network_grid.h), is neither: a fault. */
 int topology_file_given(struct topology_file *out, const char *given, file_fault *tell, void *user);
 
 /** Vertex of a host: by its full name, then by what is before its first dot; then hosts whose full name
