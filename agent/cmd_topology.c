@@ -250,15 +250,13 @@ static void print_json(const struct shown *s)
 static int read_grid(struct topology_file *out, const char *recording)
 {
     struct pairs pairs = {.processes = 0};
-    uint32_t *seats = NULL;
     char why[300] = "";
     if (pairs_read(&pairs, recording, network_input_tell, NULL) != 0)
         return -1;
-    int code = pairs.source == PAIRS_RECORDING ? pairs_grid(out, &seats, &pairs, why, sizeof why)
+    int code = pairs.source == PAIRS_RECORDING ? pairs_grid(out, NULL, &pairs, why, sizeof why)
                                                : -HOLTER_EUSAGE;
     if (code != 0)
         say("topology: %s: %s", recording, why[0] ? why : "it is no recording");
-    free(seats);
     pairs_finish(&pairs);
     return code;
 }

@@ -89,7 +89,8 @@ size_t pairs_compare_hops(const struct pairs *pairs, const struct topology *topo
                           const uint32_t *seats, const struct pair_hops **first);
 
 /** The process grid of a recording as a network, and the processes' seats in it.
- *  @param out, seats, why  as below @return 0, -ENOMEM, or -HOLTER_EUSAGE: there is none, or ranks are not in it */
+ *  @param seats  NULL: not wanted @param out, why  as below
+ *  @return 0, -ENOMEM, or -HOLTER_EUSAGE: there is none, or ranks have no seat in it */
 int pairs_grid(struct topology_file *out, uint32_t **seats, const struct pairs *pairs, char *why,
                size_t room);
 

@@ -100,15 +100,18 @@ int pairs_grid(struct topology_file *out, uint32_t **seats, const struct pairs *
     int code = topology_create(&file.topology, &spec, why, room);
     topology_spec_finish(&spec);
     code = code != 0 ? code : topology_file_index(&file);
-    code = code != 0 ? code : seats_in_grid(found, pairs, why, room);
-    if (code != 0) {
-        free(found);
+    if (code == 0 && seats != NULL)
+        code = seats_in_grid(found, pairs, why, room);
+    if (code == 0) {
+        *out = file;
+        if (seats != NULL)
+            *seats = found;
+    } else {
         topology_file_finish(&file);
-        return code;
     }
-    *out = file;
-    *seats = found;
-    return 0;
+    if (code != 0 || seats == NULL)
+        free(found);
+    return code;
 }
 
 /* ---- what it is ---------------------------------------------------------- */

@@ -690,6 +690,42 @@ static void collectives_are_told_with_their_communicators(void **state)
     assert_int_equal(told.members, 0);
 }
 
+/* The announcement of the window's end holds it: what follows is placed by it. */
+static void a_cartesian_communicator_is_announced_before_the_window_it_was_made_in(void **state)
+{
+    struct bed *bed = *state;
+    begin_watching(bed);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    look(bed);
+    struct cart_slot *slot = segment_cart(bed->fake.segment, 0);
+    *slot = (struct cart_slot){
+        .dimensions = 1, .periods = 1, .position = 3, .id = 99, .made = 5, .sizes = {4}};
+    atomic_store(&slot->ready, 1);
+    write_message(bed, BEGIN + SECOND + 2000, BEGIN + SECOND + 3000);
+    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    struct wire_arena arena = {0};
+    struct wire_message message;
+    struct journal_message kept;
+    assert_true(journal_read(bed->journal, bed->position, &kept));
+    assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
+    assert_int_equal(message.type, WIRE_TYPE_RANKS);
+    assert_int_equal(message.ranks.members_count, 0); /* they were told before */
+    assert_int_equal(message.ranks.carts_count, 1);
+    assert_true(message.ranks.carts[0].id == 99 && message.ranks.carts[0].size == 4 &&
+                message.ranks.carts[0].wraps == 1 && message.ranks.carts[0].made == 5);
+    assert_int_equal(message.ranks.cart_members_count, 1);
+    assert_true(message.ranks.cart_members[0].cart == 0 &&
+                message.ranks.cart_members[0].rank == 2 &&
+                message.ranks.cart_members[0].position == 3);
+    wire_arena_finish(&arena);
+    struct seen seen = look(bed);
+    assert_true(seen.windows == 1 && seen.ranks_messages == 1);
+    windows_turn(&bed->windows, BEGIN + 3 * SECOND);
+    assert_int_equal(look(bed).ranks_messages, 0);
+    windows_announce_all(&bed->windows);
+    assert_int_equal(look(bed).ranks_messages, 1);
+}
+
 /* What was gathered and not committed is gathered once more, by the one who commits it. */
 static void bursts_of_a_killed_worker_do_not_count_twice(void **state)
 {
@@ -778,6 +814,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(bursts_are_told_in_daemon_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(collectives_are_told_with_their_communicators, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_cartesian_communicator_is_announced_before_the_window_it_was_made_in, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown(bursts_of_a_killed_worker_do_not_count_twice, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(bursts_of_a_guessed_time_move_with_their_window, set_up,
