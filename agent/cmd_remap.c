@@ -25,6 +25,7 @@ static const char help[] =
     "\n"
     "      --topology T            network: a file, see holter-topology(5), or a short form, "
     "torus:4,4,8;\n"
+    "                              cart: of a recording, the grid of its processes;\n"
     "                              default for a recording: the hosts, NUMA nodes and cores that "
     "agents saw\n"
     "      --objective OBJECTIVE   hop-bytes (default), max-link or inter-node\n"

@@ -23,8 +23,8 @@ static const char help[] =
     "                          the user's run directory\n"
     "      --keys DIR          CURVE keys, for endpoints that other hosts can reach\n"
     "      --rules FILE        alert rules to judge it by, instead of the usual ones\n"
-    "      --topology NETWORK  network under the job, a file or short form, instead of the "
-    "recorded one\n"
+    "      --topology NETWORK  network under the job, a file, short form or cart, instead of "
+    "the recorded one\n"
     "\n"
     "Status: that of holterd(1); 2 for wrong usage.\n";
 

@@ -23,6 +23,7 @@ static const char help[] =
     "\n"
     "      --topology T          network: a file, see holter-topology(5), or a short form, "
     "torus:4,4,8;\n"
+    "                            cart: of a recording, the grid of its processes;\n"
     "                            default for a route file: what it tells\n"
     "      --routes LIST         these, SOURCE-DESTINATION,... by rank\n"
     "      --link FROM-TO        those that cross a link, named by its nodes or switches\n"
