@@ -446,6 +446,16 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     COLUMN(U64, link_out, WIRE_ANY, "link that leaves by it; largest number: none known")          \
     COLUMN(U64, link_in, WIRE_ANY, "link that enters by it; largest number: none known")
 
+/** An alert of a replayed recording, for the line of time. */
+#define WIRE_MARK_ROW(COLUMN)                                                                      \
+    COLUMN(U64, id, WIRE_ANY, "number of the alert within the job")                                \
+    COLUMN(STR, kind, 32, "as in topic alerts")                                                    \
+    COLUMN(STR, severity, 16, "\"info\", \"warning\" or \"critical\"")                             \
+    COLUMN(U64, since_ns, WIRE_ANY, "begin, daemon time")                                          \
+    COLUMN(U64, fired_ns, WIRE_ANY, "when it began to fire; 0: it never did")                      \
+    COLUMN(U64, end_ns, WIRE_ANY, "when it was resolved; 0: it was not")                           \
+    COLUMN(STR, title, 128, "one line for people")
+
 /** A figure of a mapping or routing, before and after. */
 #define WIRE_GAIN_ROW(COLUMN)                                                                      \
     COLUMN(STR, name, 32,                                                                          \
@@ -669,6 +679,12 @@ enum wire_degraded {
  *                One at a time, as remap
  *    "cancel"    only a reply; ends the client's own search (argument: remap or reroute), which is
  *                replied to with -ECANCELED unless it has been answered
+ *    "replay"    a daemon that replays a recording: one replay message, the state that follows from the
+ *                argument: "" (nothing changes), "pause", "play" (at the end: from the begin), "step" and
+ *                "step back" (to the next or last state in which a window was published, then pause), "seek T",
+ *                "speed X" (times as fast as it was, 0.01 to 100000, or max), "loop on", "loop off". T is what
+ *                proto/moment.h says: nanoseconds since 1970, a time as in RFC 3339, +12.5s from the begin,
+ *                -10s before the end, or 40%. Who may look may do this: nothing but what is looked at changes
  *    "stop"      operators: the daemon ends; only a reply */
 #define WIRE_REQUEST(FIELD)                                                                        \
     FIELD(1, U64, id, WIRE_ANY, REQUIRED, "number that the answers repeat")                        \
@@ -970,6 +986,38 @@ enum wire_degraded {
     FIELD(13, U64, left_out, WIRE_ANY, OPTIONAL, "links that are not idle and have no row")        \
     FIELD(14, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
 
+/** Topic "replay": how far the replay of a recording is. Published when it is told otherwise, and ten times
+ *  a second while it goes on. Its frames have a count of their own, which the frames of other topics do not
+ *  know. Times are those at which messages were received: what had been received up to position_ns is what
+ *  is told. */
+#define WIRE_REPLAY(FIELD)                                                                         \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, STR, file, 512, REQUIRED, "the recording")                                            \
+    FIELD(3, STR, state, 16, REQUIRED, "\"playing\", \"paused\", \"seeking\" or \"ended\"")        \
+    FIELD(4, U64, begin_ns, WIRE_ANY, REQUIRED, "its first message, daemon time")                  \
+    FIELD(5, U64, end_ns, WIRE_ANY, REQUIRED, "its last message")                                  \
+    FIELD(6, U64, position_ns, WIRE_ANY, REQUIRED, "daemon time that is shown")                    \
+    FIELD(7, U64, change, WIRE_ANY, REQUIRED,                                                      \
+          "rises with each such message of a run: one that is not above the last is old")          \
+    FIELD(8, U64, run, WIRE_ANY, REQUIRED,                                                         \
+          "1, and one more with each seek: everything is told anew then, see the specification")   \
+    FIELD(9, F64, speed, 0, REQUIRED, "times as fast as it was; 0: as fast as it goes")            \
+    FIELD(10, U64, paused, 1, OPTIONAL, "1: it stands still, or will after the seek")              \
+    FIELD(11, U64, looping, 1, OPTIONAL, "1: behind its end it begins anew")                       \
+    FIELD(12, U64, window, WIRE_ANY, OPTIONAL, "newest window that was published; 0: none was")    \
+    FIELD(13, U64, window_ns, WIRE_ANY, OPTIONAL, "length of windows")                             \
+    FIELD(14, U64, indexed_ns, WIRE_ANY, OPTIONAL,                                                 \
+          "up to here seeks are fast; end_ns: everywhere")                                         \
+    FIELD(15, U64, target_ns, WIRE_ANY, OPTIONAL,                                                  \
+          "seeking: where to; 0: it is not, or one step back")                                     \
+    FIELD(16, U64, reached_ns, WIRE_ANY, OPTIONAL, "seeking: how far on the way")                  \
+    FIELD(17, STR, fault, 256, OPTIONAL, "what could not be read or taken; empty: all could")      \
+    FIELD(18, U64, marked, 1, OPTIONAL,                                                            \
+          "1: this tells all marks, 0: they are as told before; a snapshot tells them")            \
+    FIELD(19, ROWS(mark), marks, 1024, OPTIONAL,                                                   \
+          "alerts, by begin: those recorded until all is indexed, then those of this replay")      \
+    FIELD(20, U64, marks_left_out, WIRE_ANY, OPTIONAL, "further ones, for which there is no room")
+
 /** Answer to "remap": a mapping, or how far the work on it is. */
 #define WIRE_MAPPING(FIELD)                                                                        \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
@@ -1038,7 +1086,8 @@ enum wire_degraded {
     X(link_route, WIRE_LINK_ROUTE_ROW, 6)                                                          \
     X(interface, WIRE_INTERFACE_ROW, 10)                                                           \
     X(gain, WIRE_GAIN_ROW, 4)                                                                      \
-    X(reroute, WIRE_REROUTE_ROW, 7)
+    X(reroute, WIRE_REROUTE_ROW, 7)                                                                \
+    X(mark, WIRE_MARK_ROW, 7)
 
 /** X(type number, TYPE, struct name, fields, "who sends it to whom") */
 #define WIRE_MESSAGES(X)                                                                           \
@@ -1071,7 +1120,8 @@ enum wire_degraded {
     X(50, PHASES, phases, WIRE_PHASES, "topic phases")                                             \
     X(51, CURVE, curve, WIRE_CURVE, "topic curve")                                                 \
     X(52, TOPOLOGY, topology, WIRE_TOPOLOGY, "topic topology")                                     \
-    X(53, LINKS, links, WIRE_LINKS, "topic links")
+    X(53, LINKS, links, WIRE_LINKS, "topic links")                                                 \
+    X(54, REPLAY, replay, WIRE_REPLAY, "topic replay")
 
 /* ---- the structs --------------------------------------------------------- */
 
