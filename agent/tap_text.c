@@ -2,6 +2,7 @@
 
 #include "proto/quantity.h"
 #include "agent/tap_phases.h"
+#include "agent/tap_replay.h"
 #include "holter/call.h"
 #include "holter/event.h"
 #include "holter/size_class.h"
@@ -548,6 +549,9 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot,
         break;
     case WIRE_TYPE_LINKS:
         tap_links(out, &message->links, names);
+        break;
+    case WIRE_TYPE_REPLAY:
+        tap_replay(out, &message->replay);
         break;
     default:
         break;

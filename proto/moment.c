@@ -1,0 +1,236 @@
+#include "proto/moment.h"
+
+#include "holter/error.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SECOND UINT64_C(1000000000)
+
+__extension__ typedef unsigned __int128 wide;
+
+/* What was written, before it is known in which recording. */
+struct moment {
+    enum { ABSOLUTE, FROM_BEGIN, BEFORE_END, SHARE } kind;
+    uint64_t ns;        /* ABSOLUTE, FROM_BEGIN, BEFORE_END */
+    uint64_t billionth; /* SHARE: of the span, 0 to 10^9 */
+};
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Digits, and perhaps a fraction, of which nine digits count: value * 10^9.
+ * @return 0, or -HOLTER_EUSAGE: no number, or one too large */
+static int read_decimal(const char **at, uint64_t *whole, uint64_t *billionth)
+{
+    const char *c = *at;
+    *whole = *billionth = 0;
+    if (!is_digit(*c))
+        return -HOLTER_EUSAGE;
+    for (; is_digit(*c); c++) {
+        if (__builtin_mul_overflow(*whole, 10, whole) ||
+            __builtin_add_overflow(*whole, (uint64_t)(*c - '0'), whole))
+            return -HOLTER_EUSAGE;
+    }
+    if (*c == '.') {
+        uint64_t unit = SECOND;
+        c++;
+        if (!is_digit(*c))
+            return -HOLTER_EUSAGE;
+        for (; is_digit(*c); c++) {
+            unit /= 10;
+            *billionth += unit * (uint64_t)(*c - '0');
+        }
+    }
+    *at = c;
+    return 0;
+}
+
+/* A duration with its unit, to the end of the text. */
+static int read_duration(const char *at, uint64_t *out)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"", SECOND}, {"s", SECOND},      {"ms", 1000000},      {"us", 1000},
+                 {"ns", 1},    {"m", 60 * SECOND}, {"min", 60 * SECOND}, {"h", 3600 * SECOND}};
+    uint64_t whole, billionth, ns;
+    if (read_decimal(&at, &whole, &billionth) != 0)
+        return -HOLTER_EUSAGE;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(at, units[i].name) != 0)
+            continue;
+        wide part = (wide)billionth * units[i].ns / SECOND;
+        if (__builtin_mul_overflow(whole, units[i].ns, &ns) ||
+            __builtin_add_overflow(ns, (uint64_t)part, out))
+            return -HOLTER_EUSAGE;
+        return 0;
+    }
+    return -HOLTER_EUSAGE;
+}
+
+/* Exactly so many digits. */
+static int read_digits(const char **at, int digits, int least, int most, int *out)
+{
+    *out = 0;
+    for (int i = 0; i < digits; i++) {
+        if (!is_digit((*at)[i]))
+            return -HOLTER_EUSAGE;
+        *out = 10 * *out + ((*at)[i] - '0');
+    }
+    *at += digits;
+    return *out < least || *out > most ? -HOLTER_EUSAGE : 0;
+}
+
+static int read_mark(const char **at, const char *marks)
+{
+    if (**at == '\0' || strchr(marks, **at) == NULL)
+        return -HOLTER_EUSAGE;
+    (*at)++;
+    return 0;
+}
+
+/* Days from 1970 to a day of the Gregorian calendar, years from 1970 on. */
+static int64_t days_to(int year, int month, int day)
+{
+    static const int before[12] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+    int leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0, last = year - 1;
+    int64_t leaps = last / 4 - last / 100 + last / 400 - (1969 / 4 - 1969 / 100 + 1969 / 400);
+    return 365 * (int64_t)(year - 1970) + leaps + before[month - 1] + (leap && month > 2) + day - 1;
+}
+
+static int days_in(int year, int month)
+{
+    int leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return month == 2 ? 28 + leap : month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
+}
+
+/* "Z", or the offset of local time. @param seconds  to be taken off */
+static int read_offset(const char **at, int64_t *seconds)
+{
+    int hours, minutes, negative = **at == '-';
+    *seconds = 0;
+    if (**at == 'Z' || **at == 'z') {
+        (*at)++;
+        return 0;
+    }
+    if (read_mark(at, "+-") != 0 || read_digits(at, 2, 0, 23, &hours) != 0 ||
+        read_mark(at, ":") != 0 || read_digits(at, 2, 0, 59, &minutes) != 0)
+        return -HOLTER_EUSAGE;
+    *seconds = (negative ? -1 : 1) * (3600 * (int64_t)hours + 60 * (int64_t)minutes);
+    return 0;
+}
+
+/* RFC 3339, section 5.6; a leap second counts as the first of the next minute. */
+static int read_date(const char *at, uint64_t *out)
+{
+    int year, month, day, hour, minute, second;
+    uint64_t billionth = 0, zero;
+    int64_t offset;
+    if (read_digits(&at, 4, 1970, 2554, &year) != 0 || read_mark(&at, "-") != 0 ||
+        read_digits(&at, 2, 1, 12, &month) != 0 || read_mark(&at, "-") != 0 ||
+        read_digits(&at, 2, 1, days_in(year, month), &day) != 0 || read_mark(&at, "Tt ") != 0 ||
+        read_digits(&at, 2, 0, 23, &hour) != 0 || read_mark(&at, ":") != 0 ||
+        read_digits(&at, 2, 0, 59, &minute) != 0 || read_mark(&at, ":") != 0 ||
+        read_digits(&at, 2, 0, 60, &second) != 0)
+        return -HOLTER_EUSAGE;
+    if (*at == '.') {
+        char fraction[MOMENT_BYTES + 2] = "0";
+        size_t length = 1 + strspn(at + 1, "0123456789");
+        memcpy(fraction + 1, at, length);
+        const char *digits = fraction;
+        if (read_decimal(&digits, &zero, &billionth) != 0)
+            return -HOLTER_EUSAGE;
+        at += length;
+    }
+    if (read_offset(&at, &offset) != 0 || *at != '\0')
+        return -HOLTER_EUSAGE;
+    int64_t seconds =
+        86400 * days_to(year, month, day) + 3600 * hour + 60 * minute + second - offset;
+    if (seconds < 0 || (uint64_t)seconds > UINT64_MAX / SECOND - 1)
+        return -HOLTER_EUSAGE;
+    *out = (uint64_t)seconds * SECOND + billionth;
+    return 0;
+}
+
+static int read_share(const char *at, uint64_t *out)
+{
+    uint64_t whole, billionth;
+    if (read_decimal(&at, &whole, &billionth) != 0 || strcmp(at, "%") != 0 || whole > 100 ||
+        (whole == 100 && billionth > 0))
+        return -HOLTER_EUSAGE;
+    *out = whole * (SECOND / 100) + billionth / 100;
+    return 0;
+}
+
+static int read_moment(const char *text, struct moment *out)
+{
+    size_t length = strnlen(text, MOMENT_BYTES + 1), digits = strspn(text, "0123456789");
+    *out = (struct moment){.kind = ABSOLUTE};
+    if (length == 0 || length > MOMENT_BYTES)
+        return -HOLTER_EUSAGE;
+    if (text[0] == '+' || text[0] == '-') {
+        out->kind = text[0] == '+' ? FROM_BEGIN : BEFORE_END;
+        return read_duration(text + 1, &out->ns);
+    }
+    if (text[length - 1] == '%') {
+        out->kind = SHARE;
+        return read_share(text, &out->billionth);
+    }
+    if (digits < length)
+        return read_date(text, &out->ns);
+    uint64_t nothing;
+    return read_decimal(&text, &out->ns, &nothing);
+}
+
+static int complain(const char *text, char *why, size_t room)
+{
+    snprintf(why, room,
+             "'%.*s' is no point in time: nanoseconds since 1970, 2026-11-22T05:00:00Z, +12.5s "
+             "(from the "
+             "begin), -10s (before the end) or 40%% is wanted",
+             (int)MOMENT_BYTES, text);
+    return -HOLTER_EUSAGE;
+}
+
+int moment_check(const char *text, char *why, size_t room)
+{
+    struct moment moment;
+    return read_moment(text, &moment) == 0 ? 0 : complain(text, why, room);
+}
+
+int moment_parse(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t *out, char *why,
+                 size_t room)
+{
+    struct moment moment;
+    uint64_t span = end_ns - begin_ns, at = 0;
+    if (read_moment(text, &moment) != 0)
+        return complain(text, why, room);
+    int outside = 0;
+    switch (moment.kind) {
+    case ABSOLUTE:
+        at = moment.ns;
+        outside = at < begin_ns || at > end_ns;
+        break;
+    case FROM_BEGIN:
+    case BEFORE_END:
+        outside = moment.ns > span;
+        at = moment.kind == FROM_BEGIN ? begin_ns + moment.ns : end_ns - moment.ns;
+        break;
+    case SHARE:
+        at = begin_ns + (uint64_t)((wide)span * moment.billionth / SECOND);
+        break;
+    }
+    if (outside) {
+        snprintf(why, room,
+                 "%.*s is outside the recording, which is %.3f s long, from %" PRIu64 " to %" PRIu64
+                 " ns since 1970",
+                 (int)MOMENT_BYTES, text, (double)span * 1e-9, begin_ns, end_ns);
+        return -HOLTER_ERANGE;
+    }
+    *out = at;
+    return 0;
+}
