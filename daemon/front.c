@@ -1,10 +1,7 @@
 #include "daemon/front.h"
 
-#include "daemon/zap.h"
 #include "holter/error.h"
-#include "proto/curve.h"
 #include "proto/log.h"
-#include "proto/zloop.h"
 #include "version.h"
 
 #include <errno.h>
@@ -17,21 +14,17 @@
 #define LOG_TOPIC "front"
 #define TURN 512                   /* messages read in one turn of the loop */
 #define TURN_NS UINT64_C(10000000) /* and for how long at most */
-#define RECEIVE_QUEUE 64           /* messages that wait to be read, of one peer */
-#define SEND_QUEUE 8192 /* that wait to be sent to one peer: a snapshot has up to about 2,000 */
 #define CLIENT_SILENCE_NS                                                                          \
     UINT64_C(600000000000) /* clients say little while they watch the stream */
 #define AGENT_SILENCE_NS UINT64_C(120000000000)
 #define EXPIRE_NS UINT64_C(1000000000)
-#define BACKLOG 4096
 #define PACE_NS UINT64_C(100000000) /* the rate of messages is looked at so often */
 #define PACE_MESSAGES 100u          /* with more of them, they are gathered */
 #define GATHER_MS 2
 #define PATIENT_WINDOWS 10u /* windows stay open so long while the socket is never read dry */
 
 struct front {
-    void *socket;
-    struct zloop *zloop;
+    struct port *port;
     struct peers *peers;
     const struct options *options; /* borrowed */
     const struct timeline *timeline;
@@ -49,34 +42,18 @@ struct front {
 
 /* ---- sending ------------------------------------------------------------- */
 
-static int send_head(struct front *f, const struct peer *peer)
-{
-    if (zmq_send(f->socket, peer->id, peer->id_length, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
-        return -zmq_errno();
-    return 0;
-}
-
 int front_send(struct front *f, struct peer *peer, enum wire_type type, const void *message)
 {
     int code = wire_encode(&f->buffer, type, message);
-    code = code != 0 ? code : send_head(f, peer);
-    if (code == 0 && zmq_send(f->socket, f->buffer.bytes, f->buffer.length, ZMQ_DONTWAIT) < 0)
-        code = -zmq_errno();
-    zloop_sent(f->zloop);
-    return code;
+    const struct port_part parts[] = {{peer->id, peer->id_length},
+                                      {f->buffer.bytes, f->buffer.length}};
+    return code != 0 ? code : port_send(f->port, parts, 2);
 }
 
 int front_send_encoded(struct front *f, struct peer *peer, zmq_msg_t *encoded)
 {
-    zmq_msg_t copy;
-    zmq_msg_init(&copy);
-    zmq_msg_copy(&copy, encoded);
-    int code = send_head(f, peer);
-    if (code == 0 && zmq_msg_send(&copy, f->socket, ZMQ_DONTWAIT) < 0)
-        code = -zmq_errno();
-    zmq_msg_close(&copy);
-    zloop_sent(f->zloop);
-    return code;
+    const struct port_part id = {peer->id, peer->id_length};
+    return port_send_shared(f->port, &id, 1, encoded);
 }
 
 struct peer *front_peer(const struct front *f, const void *id, size_t length)
@@ -119,47 +96,45 @@ static void send_refused(struct front *f, struct peer *peer, int code, const cha
 /* ---- refusing ------------------------------------------------------------ */
 
 /* Where a message came from, for people. */
-static void describe(const struct peer *peer, zmq_msg_t *payload, char *out, size_t room)
+static void describe(const struct peer *peer, struct port_message *from, char *out, size_t room)
 {
-    const char *address = zmq_msg_gets(payload, "Peer-Address");
     if (peer != NULL && peer->host[0] != '\0')
         snprintf(out, room, "%s %s pid %" PRIu64, role_name(peer->role), peer->host, peer->pid);
     else
-        snprintf(out, room, "%.80s",
-                 address != NULL && address[0] != '\0' ? address : "a local peer");
+        snprintf(out, room, "%.80s", from->address[0] != '\0' ? from->address : "a local peer");
 }
 
-static void count_rejected(struct front *f, const struct peer *peer, zmq_msg_t *payload,
+static void count_rejected(struct front *f, const struct peer *peer, struct port_message *from,
                            const char *why)
 {
     char source[160];
-    describe(peer, payload, source, sizeof(source));
+    describe(peer, from, source, sizeof(source));
     f->rejected++;
     snprintf(f->rejected_last, sizeof(f->rejected_last), "%.90s: %.160s", source, why);
     log_warn("rejected a message from %s: %s", source, why);
 }
 
 /* Tell the peer, and read nothing more from it. */
-static void refuse(struct front *f, struct peer *peer, zmq_msg_t *payload, int code,
+static void refuse(struct front *f, struct peer *peer, struct port_message *from, int code,
                    const char *why)
 {
-    count_rejected(f, peer, payload, why);
+    count_rejected(f, peer, from, why);
     send_refused(f, peer, code, why);
     if (peer->role == ROLE_AGENT && peer->instance != 0)
         peers_set_instance(f->peers, peer, 0);
     peer->refused = 1;
 }
 
-static void refuse_newcomer(struct front *f, zmq_msg_t *id, zmq_msg_t *payload, int lasting,
-                            int code, const char *why)
+static void refuse_newcomer(struct front *f, struct port_message *from, int lasting, int code,
+                            const char *why)
 {
-    struct peer stranger = {.id_length = zmq_msg_size(id)};
+    struct peer stranger = {.id_length = zmq_msg_size(&from->parts[0])};
     if (stranger.id_length > PEER_ID_BYTES) {
-        count_rejected(f, NULL, payload, "its routing id is too long");
+        count_rejected(f, NULL, from, "its routing id is too long");
         return;
     }
-    memcpy(stranger.id, zmq_msg_data(id), stranger.id_length);
-    count_rejected(f, NULL, payload, why);
+    memcpy(stranger.id, zmq_msg_data(&from->parts[0]), stranger.id_length);
+    count_rejected(f, NULL, from, why);
     send_refused(f, &stranger, code, why);
     struct peer *kept =
         lasting ? peers_add(f->peers, stranger.id, stranger.id_length, f->dry_ns) : NULL;
@@ -183,7 +158,7 @@ static int key_allows(enum role key, enum role said)
 }
 
 static const char *check_hello(const struct front *f, const struct wire_hello *hello,
-                               zmq_msg_t *payload, int *code)
+                               struct port_message *from, int *code)
 {
     enum role said = role_by_name(hello->role);
     *code = -HOLTER_EPROTOCOL;
@@ -193,8 +168,7 @@ static const char *check_hello(const struct front *f, const struct wire_hello *h
     if (said != ROLE_AGENT && said != ROLE_VIEWER && said != ROLE_OPERATOR)
         return "hello names no role that exists";
     if (f->options->keys != NULL) {
-        const char *key = zmq_msg_gets(payload, "User-Id");
-        if (key == NULL || !key_allows(role_by_name(key), said))
+        if (from->user[0] == '\0' || !key_allows(role_by_name(from->user), said))
             return "the key does not give that role";
     }
     if (said != ROLE_AGENT)
@@ -206,23 +180,38 @@ static const char *check_hello(const struct front *f, const struct wire_hello *h
     return NULL;
 }
 
-static void take_hello(struct front *f, struct peer *peer, zmq_msg_t *id, zmq_msg_t *payload,
+static void send_welcome(struct front *f, struct peer *peer, uint64_t instance, uint64_t acked)
+{
+    struct wire_welcome welcome = {
+        .protocol = WIRE_PROTOCOL,
+        .version = HOLTER_VERSION,
+        .instance = instance,
+        .window_ns = f->options->window_ns,
+        .daemon_ns = timeline_now(f->timeline),
+        .acked = acked,
+        .replays = peer->role != ROLE_AGENT && f->options->replay != NULL,
+    };
+    front_send(f, peer, WIRE_TYPE_WELCOME, &welcome);
+}
+
+static void take_hello(struct front *f, struct peer *peer, struct port_message *from,
                        const struct wire_hello *hello, uint64_t now_ns)
 {
     int code;
-    const char *why = check_hello(f, hello, payload, &code);
+    const char *why = check_hello(f, hello, from, &code);
     if (why != NULL && peer == NULL) {
-        refuse_newcomer(f, id, payload, 1, code, why);
+        refuse_newcomer(f, from, 1, code, why);
         return;
     }
     if (why != NULL) {
-        refuse(f, peer, payload, code, why);
+        refuse(f, peer, from, code, why);
         return;
     }
     if (peer == NULL)
-        peer = peers_add(f->peers, zmq_msg_data(id), zmq_msg_size(id), now_ns);
+        peer = peers_add(f->peers, zmq_msg_data(&from->parts[0]), zmq_msg_size(&from->parts[0]),
+                         now_ns);
     if (peer == NULL) {
-        refuse_newcomer(f, id, payload, 0, -HOLTER_ELIMIT, "too many connections");
+        refuse_newcomer(f, from, 0, -HOLTER_ELIMIT, "too many connections");
         return;
     }
     peer->role = role_by_name(hello->role);
@@ -233,21 +222,32 @@ static void take_hello(struct front *f, struct peer *peer, zmq_msg_t *id, zmq_ms
         f->had_agents = 1;
         peers_set_instance(f->peers, peer, hello->instance);
     }
-    struct wire_welcome welcome = {
-        .protocol = WIRE_PROTOCOL,
-        .version = HOLTER_VERSION,
-        .instance = f->instance,
-        .window_ns = f->options->window_ns,
-        .daemon_ns = timeline_now(f->timeline),
-        .acked = peer->role == ROLE_AGENT ? f->verbs.kept(f->verbs.user, hello->instance) : 0,
-        .replays = peer->role != ROLE_AGENT && f->options->replay != NULL,
-    };
-    front_send(f, peer, WIRE_TYPE_WELCOME, &welcome);
+    send_welcome(f, peer, f->instance,
+                 peer->role == ROLE_AGENT ? f->verbs.kept(f->verbs.user, hello->instance) : 0);
+}
+
+struct restart {
+    struct front *front;
+    uint64_t instance;
+};
+
+static void tell_restart(void *user, struct peer *peer)
+{
+    const struct restart *restart = user;
+    struct front *f = restart->front;
+    if (peer->role != ROLE_AGENT && !peer->refused)
+        send_welcome(f, peer, restart->instance, 0);
+}
+
+void front_restart(struct front *f, uint64_t instance)
+{
+    struct restart restart = {f, instance};
+    peers_each(f->peers, tell_restart, &restart);
 }
 
 /* ---- messages ------------------------------------------------------------ */
 
-static void take_agent_message(struct front *f, struct peer *peer, zmq_msg_t *payload,
+static void take_agent_message(struct front *f, struct peer *peer, struct port_message *from,
                                const struct wire_message *message, uint64_t now_ns)
 {
     struct job_fault fault = {""};
@@ -261,7 +261,8 @@ static void take_agent_message(struct front *f, struct peer *peer, zmq_msg_t *pa
     }
     case WIRE_TYPE_RANKS:
     case WIRE_TYPE_WINDOW:
-        code = f->verbs.take(f->verbs.user, peer->instance, message, payload, now_ns, &fault);
+        code =
+            f->verbs.take(f->verbs.user, peer->instance, message, &from->parts[1], now_ns, &fault);
         break;
     case WIRE_TYPE_BYE:
         peer->said_bye = 1;
@@ -276,10 +277,10 @@ static void take_agent_message(struct front *f, struct peer *peer, zmq_msg_t *pa
         return;
     if (fault.text[0] == '\0')
         snprintf(fault.text, sizeof(fault.text), "%s", holter_strerror(code));
-    refuse(f, peer, payload, code, fault.text);
+    refuse(f, peer, from, code, fault.text);
 }
 
-static void take_client_message(struct front *f, struct peer *peer, zmq_msg_t *payload,
+static void take_client_message(struct front *f, struct peer *peer, struct port_message *from,
                                 const struct wire_message *message, uint64_t now_ns)
 {
     if (message->type == WIRE_TYPE_REQUEST) {
@@ -294,76 +295,69 @@ static void take_client_message(struct front *f, struct peer *peer, zmq_msg_t *p
         char why[96];
         snprintf(why, sizeof(why), "a %s may not send %s", role_name(peer->role),
                  wire_type_name(message->type));
-        refuse(f, peer, payload, -HOLTER_EDENIED, why);
+        refuse(f, peer, from, -HOLTER_EDENIED, why);
     }
 }
 
-static void take_message(struct front *f, zmq_msg_t *id, zmq_msg_t *payload, uint64_t now_ns)
+static void take_message(struct front *f, struct port_message *from, uint64_t now_ns)
 {
-    struct peer *peer = peers_find(f->peers, zmq_msg_data(id), zmq_msg_size(id));
+    struct peer *peer =
+        peers_find(f->peers, zmq_msg_data(&from->parts[0]), zmq_msg_size(&from->parts[0]));
     if (peer != NULL && peer->refused)
         return;
-    if (peer != NULL && !peer_may(peer, now_ns, zmq_msg_size(payload))) {
-        refuse(f, peer, payload, -HOLTER_ELIMIT, "it sends more than any agent needs to");
+    if (peer != NULL && !peer_may(peer, now_ns, zmq_msg_size(&from->parts[1]))) {
+        refuse(f, peer, from, -HOLTER_ELIMIT, "it sends more than any agent needs to");
         return;
     }
     struct wire_message message;
     struct wire_fault fault = {0};
-    int code =
-        wire_decode(&message, &f->arena, zmq_msg_data(payload), zmq_msg_size(payload), &fault);
+    int code = wire_decode(&message, &f->arena, zmq_msg_data(&from->parts[1]),
+                           zmq_msg_size(&from->parts[1]), &fault);
     if (code != 0) {
         char why[160];
         snprintf(why, sizeof(why), "%s at byte %zu (%s)", holter_strerror(code), fault.offset,
                  fault.where);
         if (peer == NULL)
-            refuse_newcomer(f, id, payload, 1, code, why);
+            refuse_newcomer(f, from, 1, code, why);
         else
-            refuse(f, peer, payload, code, why);
+            refuse(f, peer, from, code, why);
         return;
     }
     if (message.type == WIRE_TYPE_HELLO) {
-        take_hello(f, peer, id, payload, &message.hello, now_ns);
+        take_hello(f, peer, from, &message.hello, now_ns);
         return;
     }
     if (peer == NULL) {
         /* Usual after a restart of the daemon: the peer is told to begin anew, and may. */
-        refuse_newcomer(f, id, payload, 0, -HOLTER_EPROTOCOL, "say hello first");
+        refuse_newcomer(f, from, 0, -HOLTER_EPROTOCOL, "say hello first");
         return;
     }
     peer->heard_ns = now_ns;
     if (peer->role == ROLE_AGENT)
-        take_agent_message(f, peer, payload, &message, now_ns);
+        take_agent_message(f, peer, from, &message, now_ns);
     else
-        take_client_message(f, peer, payload, &message, now_ns);
+        take_client_message(f, peer, from, &message, now_ns);
 }
 
 /* ---- reading ------------------------------------------------------------- */
 
 /* Read one message of two parts. @return 1; 0: dry */
-static int receive(struct front *f, zmq_msg_t *id, zmq_msg_t *payload)
+static int receive(struct front *f)
 {
-    if (zmq_msg_recv(id, f->socket, ZMQ_DONTWAIT) < 0)
+    struct port_message from;
+    if (!port_receive(f->port, &from))
         return 0;
-    int parts = 1;
-    zmq_msg_t rest;
-    zmq_msg_init(&rest);
-    int more = zmq_msg_more(id);
-    while (more) {
-        zmq_msg_t *into = ++parts == 2 ? payload : &rest;
-        if (zmq_msg_recv(into, f->socket, ZMQ_DONTWAIT) < 0)
-            break;
-        more = zmq_msg_more(into);
-    }
-    zmq_msg_close(&rest);
-    if (parts == 2) {
-        take_message(f, id, payload, timeline_now(f->timeline));
+    if (from.count == 2) {
+        take_message(f, &from, timeline_now(f->timeline));
     } else {
-        struct peer *peer = peers_find(f->peers, zmq_msg_data(id), zmq_msg_size(id));
+        struct peer *peer =
+            peers_find(f->peers, zmq_msg_data(&from.parts[0]), zmq_msg_size(&from.parts[0]));
         if (peer == NULL)
-            refuse_newcomer(f, id, payload, 1, -HOLTER_EMALFORMED, "not a message of one part");
+            refuse_newcomer(f, &from, 1, -HOLTER_EMALFORMED, "not a message of one part");
         else if (!peer->refused)
-            refuse(f, peer, payload, -HOLTER_EMALFORMED, "not a message of one part");
+            refuse(f, peer, &from, -HOLTER_EMALFORMED, "not a message of one part");
     }
+    port_message_finish(&from);
     return 1;
 }
 
@@ -372,25 +366,19 @@ static void pace(struct front *f, uint64_t now_ns)
 {
     if (now_ns - f->paced_ns < PACE_NS)
         return;
-    zloop_gather(f->zloop, f->read - f->read_before > PACE_MESSAGES ? GATHER_MS : 0);
+    port_gather(f->port, f->read - f->read_before > PACE_MESSAGES ? GATHER_MS : 0);
     f->read_before = f->read;
     f->paced_ns = now_ns;
 }
 
-static int on_readable(void *user, void *socket)
+static int on_readable(void *user)
 {
     struct front *f = user;
-    (void)socket;
     uint64_t begun = timeline_now(f->timeline), now = begun;
     int dry = 0;
     for (int i = 0; i < TURN && now - begun < TURN_NS; i++) {
-        zmq_msg_t id, payload;
-        zmq_msg_init(&id);
-        zmq_msg_init(&payload);
         now = timeline_now(f->timeline);
-        dry = !receive(f, &id, &payload);
-        zmq_msg_close(&id);
-        zmq_msg_close(&payload);
+        dry = !receive(f);
         if (dry) {
             f->dry_ns = now;
             break;
@@ -421,12 +409,9 @@ static void on_expired(void *user, const struct peer *peer)
 void front_tick(struct front *f)
 {
     uint64_t now = timeline_now(f->timeline), agent = 10 * f->options->window_ns;
-    int events = 0;
-    size_t size = sizeof(events);
     /* The loop reads as soon as something is there; what is not there has been heard. */
-    if (zmq_getsockopt(f->socket, ZMQ_EVENTS, &events, &size) == 0 && (events & ZMQ_POLLIN) == 0)
+    if (port_is_dry(f->port))
         f->dry_ns = now;
-    zloop_sent(f->zloop);
     if (now < f->expire_ns)
         return;
     f->expire_ns = now + EXPIRE_NS;
@@ -441,76 +426,24 @@ void front_count(const struct front *f, struct front_counts *out)
     peers_count(f->peers, &out->agents, &out->clients);
 }
 
-static void set_options(void *socket)
-{
-    int receive_queue = RECEIVE_QUEUE, send_queue = SEND_QUEUE, linger = 500, backlog = BACKLOG,
-        on = 1;
-    int idle_s = 10, probe_s = 5, probes = 4;
-    int64_t most = WIRE_MESSAGE_BYTES;
-    zmq_setsockopt(socket, ZMQ_RCVHWM, &receive_queue, sizeof(receive_queue));
-    zmq_setsockopt(socket, ZMQ_SNDHWM, &send_queue, sizeof(send_queue));
-    zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
-    zmq_setsockopt(socket, ZMQ_BACKLOG, &backlog, sizeof(backlog));
-    zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof(most));
-    /* Sending to a peer that has gone is an error, not silence. */
-    zmq_setsockopt(socket, ZMQ_ROUTER_MANDATORY, &on, sizeof(on));
-    /* The kernel finds out that a host has gone, within 30 s. libzmq's own heartbeats cost more
-     * than all other work here: each takes a timer back, for which libzmq walks through all timers
-     * of all connections (poller_base_t::cancel_timer). */
-    zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE, &on, sizeof(on));
-    zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_IDLE, &idle_s, sizeof(idle_s));
-    zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_INTVL, &probe_s, sizeof(probe_s));
-    zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_CNT, &probes, sizeof(probes));
-}
-
-static int set_up(struct front *f, struct listen_locks *locks, char *why, size_t room)
-{
-    set_options(f->socket);
-    if (f->options->keys != NULL) {
-        struct curve_keys keys;
-        int code = curve_load(f->options->keys, ROLE_SERVER, &keys);
-        code = code != 0 ? code : curve_apply_server(f->socket, &keys);
-        curve_wipe(&keys);
-        if (code != 0) {
-            snprintf(why, room, "%s/server.key: %s", f->options->keys, holter_strerror(code));
-            return code;
-        }
-    }
-    zap_domain(f->socket, ZAP_FRONT);
-    for (size_t i = 0; i < f->options->listen_count; i++) {
-        int code = listen_bind(locks, f->socket, f->options->listen[i], why, room);
-        if (code != 0)
-            return code;
-    }
-    return 0;
-}
-
-int front_create(struct front **out, void *context, uv_loop_t *loop, const struct options *options,
+int front_create(struct front **out, struct port *port, const struct options *options,
                  const struct timeline *timeline, uint64_t instance,
-                 const struct front_verbs *verbs, struct listen_locks *locks, char *why,
-                 size_t room)
+                 const struct front_verbs *verbs)
 {
     struct front *f = calloc(1, sizeof(*f));
-    if (f == NULL)
-        return -ENOMEM;
+    int code = f == NULL ? -ENOMEM : peers_create(&f->peers);
+    if (code != 0) {
+        port_close(port, NULL, NULL);
+        free(f);
+        return code;
+    }
+    f->port = port;
     f->options = options;
     f->timeline = timeline;
     f->instance = instance;
     f->verbs = *verbs;
     f->dry_ns = timeline_now(timeline);
-    int code = peers_create(&f->peers);
-    if (code == 0) {
-        f->socket = zmq_socket(context, ZMQ_ROUTER);
-        code = f->socket == NULL ? -zmq_errno() : set_up(f, locks, why, room);
-    }
-    code = code != 0 ? code : zloop_open(&f->zloop, loop, f->socket, on_readable, f);
-    if (code != 0) {
-        if (f->socket != NULL)
-            zmq_close(f->socket);
-        peers_destroy(f->peers);
-        free(f);
-        return code;
-    }
+    port_start(port, on_readable, f);
     *out = f;
     return 0;
 }
@@ -518,7 +451,6 @@ int front_create(struct front **out, void *context, uv_loop_t *loop, const struc
 static void on_closed(void *user)
 {
     struct front *f = user;
-    zmq_close(f->socket);
     peers_destroy(f->peers);
     wire_arena_finish(&f->arena);
     wire_buffer_finish(&f->buffer);
@@ -528,5 +460,5 @@ static void on_closed(void *user)
 void front_destroy(struct front *f)
 {
     if (f != NULL)
-        zloop_close(f->zloop, on_closed);
+        port_close(f->port, on_closed, f);
 }

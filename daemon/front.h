@@ -1,4 +1,4 @@
-/* The front: the ROUTER socket that agents and clients talk to.
+/* The front: what agents and clients talk to.
  *
  * It unpacks and checks each message, knows who sent it and what that one may, and calls one verb.
  * A peer says hello first. Whoever sends what cannot be read or is not allowed is told why,
@@ -7,9 +7,9 @@
 #define HOLTER_DAEMON_FRONT_H
 
 #include "daemon/job.h"
-#include "daemon/listen.h"
 #include "daemon/options.h"
 #include "daemon/peers.h"
+#include "daemon/port.h"
 #include "daemon/timeline.h"
 #include "holter/wire.h"
 
@@ -42,16 +42,13 @@ struct front_counts {
     int had_agents;          /**< has any agent ever been here? */
 };
 
-/** Listen on all endpoints of the options.
+/** Serve those behind a port.
+ *  @param port      taken over, whatever is returned
  *  @param instance  number that names this run of the daemon
- *  @param locks     gets the locks of ipc endpoints; to be given up after the ZeroMQ context has
- *                   ended, because libzmq removes a socket's file some time after the socket was
- *                   closed
- *  @param why       set on failure @return 0, -ENOMEM, -EADDRINUSE or another -errno */
-int front_create(struct front **out, void *context, uv_loop_t *loop, const struct options *options,
+ *  @return 0 or -ENOMEM */
+int front_create(struct front **out, struct port *port, const struct options *options,
                  const struct timeline *timeline, uint64_t instance,
-                 const struct front_verbs *verbs, struct listen_locks *locks, char *why,
-                 size_t room);
+                 const struct front_verbs *verbs);
 
 /** Handles close in further turns of the loop. NULL is fine. */
 void front_destroy(struct front *front);
@@ -72,6 +69,9 @@ void front_ack(struct front *front, uint64_t instance, uint64_t seq);
 /** Send one message to several agents; those that are not connected, or do not read, miss it. */
 void front_tell_agents(struct front *front, const uint64_t *instances, size_t count,
                        enum wire_type type, const void *message);
+
+/** Tell all clients that another run of the daemon answers from now on: they start over. */
+void front_restart(struct front *front, uint64_t instance);
 
 /** To be called from time to time: forgets peers that are gone. */
 void front_tick(struct front *front);

@@ -9,6 +9,7 @@
 #include "daemon/replay.h"
 #include "daemon/rules.h"
 #include "daemon/sinks.h"
+#include "daemon/sockets.h"
 #include "daemon/timeline.h"
 #include "daemon/zap.h"
 #include "holter/error.h"
@@ -206,6 +207,22 @@ static void read_network(struct daemon *d)
     network_parts_finish(&parts);
 }
 
+static int open_sockets(struct daemon *d, const struct front_verbs *verbs, char *why, size_t room)
+{
+    void *socket;
+    struct port *port;
+    int code = sockets_front(&socket, d->context, &d->options, &d->locks, why, room);
+    code = code != 0 ? code : port_open_socket(&port, &d->loop, socket);
+    if (code == 0)
+        code = front_create(&d->front, port, &d->options, &d->timeline, d->instance, verbs);
+    code = code != 0 ? code : publisher_create(&d->publisher);
+    code = code != 0 ? code : sockets_stream(&socket, d->context, &d->options, why, room);
+    code = code != 0 ? code : port_open_socket(&port, &d->loop, socket);
+    if (code == 0)
+        publisher_open(d->publisher, port, 0);
+    return code;
+}
+
 static int start_modules(struct daemon *d, char *why, size_t room)
 {
     struct options *o = &d->options;
@@ -221,9 +238,7 @@ static int start_modules(struct daemon *d, char *why, size_t room)
         }
     }
     struct front_verbs verbs = {d, on_ask_kept, on_take, on_left, on_request, on_turn};
-    int code = front_create(&d->front, d->context, &d->loop, o, &d->timeline, d->instance, &verbs,
-                            &d->locks, why, room);
-    code = code != 0 ? code : publisher_create(&d->publisher, d->context, &d->loop, o, why, room);
+    int code = open_sockets(d, &verbs, why, room);
     if (code != 0)
         return code;
     code = sinks_create(&d->sinks, &d->rules, &(struct sinks_options){.terminal = STDOUT_FILENO});

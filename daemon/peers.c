@@ -184,6 +184,12 @@ void peers_remove(struct peers *peers, struct peer *peer)
     free(peer);
 }
 
+void peers_each(struct peers *peers, void (*one)(void *user, struct peer *peer), void *user)
+{
+    for (struct peer *peer = peers->first; peer != NULL; peer = peer->next)
+        one(user, peer);
+}
+
 void peers_expire(struct peers *peers, uint64_t now_ns, uint64_t agent_ns, uint64_t client_ns,
                   void (*left)(void *user, const struct peer *peer), void *user)
 {

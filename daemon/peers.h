@@ -44,6 +44,9 @@ void peers_set_instance(struct peers *peers, struct peer *peer, uint64_t instanc
 
 void peers_remove(struct peers *peers, struct peer *peer);
 
+/** Call for each. */
+void peers_each(struct peers *peers, void (*one)(void *user, struct peer *peer), void *user);
+
 /** Forget those that were not heard of for a while.
  *  @param left  called for each before it goes; may be NULL */
 void peers_expire(struct peers *peers, uint64_t now_ns, uint64_t agent_ns, uint64_t client_ns,

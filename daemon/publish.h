@@ -1,20 +1,20 @@
-/* The published stream: an XPUB socket. Frames are "<topic>/<job>", two numbers, one message; see
+/* The published stream. Frames are "<topic>/<job>", two numbers, one message; see
  * WIRE in holter/wire.h. A subscriber that does not keep up loses frames and delays nobody. */
 #ifndef HOLTER_DAEMON_PUBLISH_H
 #define HOLTER_DAEMON_PUBLISH_H
 
-#include "daemon/listen.h"
-#include "daemon/options.h"
+#include "daemon/port.h"
 #include "holter/wire.h"
-
-#include <uv.h>
 
 struct publisher;
 
-/** Listen on the streams of all endpoints of the options.
- *  @param why  set on failure @return 0, -ENOMEM, -EADDRINUSE or another -errno */
-int publisher_create(struct publisher **out, void *context, uv_loop_t *loop,
-                     const struct options *options, char *why, size_t room);
+/** Silent at first: nothing is wanted, published or counted. @return 0 or -ENOMEM */
+int publisher_create(struct publisher **out);
+
+/** Publish to those behind a port from now on.
+ *  @param port  taken over
+ *  @param run   of a replay, counted from 0: part of the numbers of frames */
+void publisher_open(struct publisher *publisher, struct port *port, uint64_t run);
 
 /** What was published still goes out; handles close in further turns of the loop. NULL is fine. */
 void publisher_destroy(struct publisher *publisher);
