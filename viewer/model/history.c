@@ -26,7 +26,10 @@ void history_clear(struct history *h)
     for (size_t i = 0; i < h->count; i++)
         slot_finish(&h->slots[i]);
     free(h->slots);
+    uint64_t puts = h->puts, cleared = h->cleared + 1;
     history_init(h, h->columns, h->max_columns, h->budget);
+    h->puts = puts;
+    h->cleared = cleared;
 }
 
 static int slot_alloc(const struct history *h, struct history_slot *slot, uint32_t count)
@@ -62,6 +65,14 @@ static void add_row(const struct history *h, uint64_t *to, const uint64_t *from)
     }
 }
 
+static void span_both(struct history_slot *out, const struct history_slot *a,
+                      const struct history_slot *b)
+{
+    out->first = a->first < b->first ? a->first : b->first;
+    out->last = a->last > b->last ? a->last : b->last;
+    out->put = a->put > b->put ? a->put : b->put;
+}
+
 /* Add b to a where both have the same items, as they do while the pattern stays. @return 1 when
  * done */
 static int add_alike(const struct history *h, struct history_slot *a, const struct history_slot *b)
@@ -70,8 +81,7 @@ static int add_alike(const struct history *h, struct history_slot *a, const stru
         return 0;
     for (uint32_t i = 0; i < a->count; i++)
         add_row(h, a->values + (size_t)i * h->columns, b->values + (size_t)i * h->columns);
-    a->first = a->first < b->first ? a->first : b->first;
-    a->last = a->last > b->last ? a->last : b->last;
+    span_both(a, a, b);
     return 1;
 }
 
@@ -97,8 +107,7 @@ static int unite(const struct history *h, struct history_slot *out, const struct
         j += (uint32_t)(!from_a || both);
     }
     slot_shrink(h, &r, n);
-    r.first = a->first < b->first ? a->first : b->first;
-    r.last = a->last > b->last ? a->last : b->last;
+    span_both(&r, a, b);
     *out = r;
     return 0;
 }
@@ -179,6 +188,7 @@ static int insert(struct history *h, size_t at, const struct history_slot *fresh
     memcpy(copy.values, fresh->values, fresh->count * h->columns * sizeof *fresh->values);
     copy.first = fresh->first;
     copy.last = fresh->last;
+    copy.put = fresh->put;
     memmove(&h->slots[at + 1], &h->slots[at], (h->count - at) * sizeof *h->slots);
     h->slots[at] = copy;
     h->count++;
@@ -193,7 +203,8 @@ int history_put(struct history *h, uint64_t window, const uint32_t *items, const
                                  .last = window,
                                  .items = (uint32_t *)(uintptr_t)items,
                                  .values = (uint64_t *)(uintptr_t)values,
-                                 .count = count};
+                                 .count = count,
+                                 .put = h->puts + 1};
     size_t at = position(h, window);
     int error;
     if (at < h->count && h->slots[at].first <= window) {
@@ -207,25 +218,120 @@ int history_put(struct history *h, uint64_t window, const uint32_t *items, const
     } else {
         error = insert(h, at, &fresh);
     }
-    if (!error)
-        keep_budget(h);
-    return error;
+    if (error)
+        return error;
+    h->puts++;
+    keep_budget(h);
+    return 0;
+}
+
+/* ---- sums --------------------------------------------------------------------------------------
+ */
+
+static void add_run(uint64_t *to, const uint64_t *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] += from[i];
+}
+
+static void take_run(uint64_t *to, const uint64_t *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] -= from[i];
+}
+
+/* Items stand mostly in long runs, which are added as one. */
+static void sum_slot(const struct history *h, const struct history_slot *slot, int away,
+                     uint64_t *sums, uint32_t items)
+{
+    for (uint32_t i = 0, end; i < slot->count && slot->items[i] < items; i = end) {
+        for (end = i + 1; end < slot->count && slot->items[end] == slot->items[end - 1] + 1 &&
+                          slot->items[end] < items;)
+            end++;
+        uint64_t *to = sums + (size_t)slot->items[i] * h->columns;
+        const uint64_t *from = slot->values + (size_t)i * h->columns;
+        if (h->max_columns) {
+            for (uint32_t k = 0; k < end - i; k++)
+                add_row(h, to + (size_t)k * h->columns, from + (size_t)k * h->columns);
+        } else if (away) {
+            take_run(to, from, (size_t)(end - i) * h->columns);
+        } else {
+            add_run(to, from, (size_t)(end - i) * h->columns);
+        }
+    }
+}
+
+static struct history_span span_of(const struct history *h, size_t from, size_t to)
+{
+    struct history_span span = {0};
+    for (size_t s = from; s < to; s++) {
+        uint64_t length = h->slots[s].last - h->slots[s].first + 1;
+        span.coarsest = length > span.coarsest ? length : span.coarsest;
+    }
+    if (from < to) {
+        span.first = h->slots[from].first;
+        span.last = h->slots[to - 1].last;
+        span.found = 1;
+    }
+    return span;
+}
+
+/* Position behind the last slot that begins at or before a window. */
+static size_t position_behind(const struct history *h, uint64_t window)
+{
+    size_t at = position(h, window);
+    return at < h->count && h->slots[at].first <= window ? at + 1 : at;
 }
 
 struct history_span history_sum(const struct history *h, uint64_t first, uint64_t last,
                                 uint64_t *sums, uint32_t items)
 {
-    struct history_span span = {0};
-    for (size_t s = position(h, first); s < h->count && h->slots[s].first <= last; s++) {
+    size_t from = position(h, first), to = position_behind(h, last);
+    for (size_t s = from; s < to; s++)
+        sum_slot(h, &h->slots[s], 0, sums, items);
+    return span_of(h, from, to);
+}
+
+/* Are the slots that a sum was made of still what they were, one by one or merged with each other?
+ *  @param from, to  set: where they are */
+static int still_there(const struct history *h, const struct history_kept *kept, size_t *from,
+                       size_t *to)
+{
+    if (kept->of != h || kept->cleared != h->cleared || !kept->span.found || h->max_columns)
+        return 0;
+    *from = position(h, kept->span.first);
+    *to = position_behind(h, kept->span.last);
+    if (*from >= *to || h->slots[*from].first != kept->span.first ||
+        h->slots[*to - 1].last != kept->span.last)
+        return 0;
+    for (size_t s = *from; s < *to; s++) {
         const struct history_slot *slot = &h->slots[s];
-        for (uint32_t i = 0; i < slot->count && slot->items[i] < items; i++)
-            add_row(h, sums + (size_t)slot->items[i] * h->columns,
-                    slot->values + (size_t)i * h->columns);
-        uint64_t length = slot->last - slot->first + 1;
-        span.first = span.found ? span.first : slot->first;
-        span.last = slot->last;
-        span.coarsest = length > span.coarsest ? length : span.coarsest;
-        span.found = 1;
+        if (slot->put > kept->puts || (slot->count && slot->items[slot->count - 1] >= kept->items))
+            return 0;
     }
-    return span;
+    return 1;
+}
+
+struct history_span history_follow(const struct history *h, struct history_kept *kept,
+                                   uint64_t first, uint64_t last, uint64_t *sums, uint32_t items)
+{
+    size_t from = position(h, first), to = position_behind(h, last), was_from, was_to;
+    int there = still_there(h, kept, &was_from, &was_to) && kept->items <= items;
+    size_t low = there && was_from > from ? was_from : from;
+    size_t high = there && was_to < to ? was_to : to;
+    if (!there || low >= high || was_to - was_from > 2 * (high - low)) {
+        memset(sums, 0, (size_t)items * h->columns * sizeof *sums);
+        was_from = was_to = low = high = to;
+    } else {
+        memset(sums + (size_t)kept->items * h->columns, 0,
+               (size_t)(items - kept->items) * h->columns * sizeof *sums);
+    }
+    for (size_t s = was_from; s < was_to; s++)
+        if (s < low || s >= high)
+            sum_slot(h, &h->slots[s], 1, sums, items);
+    for (size_t s = from; s < to; s++)
+        if (s < low || s >= high)
+            sum_slot(h, &h->slots[s], 0, sums, items);
+    *kept = (struct history_kept){h, span_of(h, from, to), h->puts, h->cleared, items};
+    return kept->span;
 }

@@ -139,42 +139,75 @@ static int order_pairs(struct range *r, enum pair_column column)
 /* ---- sums --------------------------------------------------------------------------------------
  */
 
-static int fresh_sums(uint64_t **out, uint32_t items, unsigned columns, const uint64_t *from)
+/* Room for the sums of so many items; those beyond the room before are zero. */
+static int need_sums(uint64_t **sums, uint32_t *room, uint32_t items, unsigned columns)
 {
-    uint64_t *sums = calloc((size_t)items * columns + 1, sizeof *sums);
-    if (!sums)
+    if (*sums && items <= *room)
+        return 0;
+    uint32_t more = items < 64 ? 64 : items;
+    uint64_t *fresh = realloc(*sums, (size_t)more * columns * sizeof *fresh);
+    if (!fresh)
         return -ENOMEM;
-    if (from)
-        memcpy(sums, from, (size_t)items * columns * sizeof *sums);
-    free(*out);
-    *out = sums;
+    memset(fresh + (size_t)*room * columns, 0, (size_t)(more - *room) * columns * sizeof *fresh);
+    *sums = fresh;
+    *room = more;
     return 0;
+}
+
+static int make_room(struct range *r, const struct model *m)
+{
+    return need_sums(&r->ranks, &r->rank_room, m->rank_count, RANK_COLUMNS) < 0 ||
+                   need_sums(&r->pairs, &r->pair_room, m->pairs.keys.count, PAIR_COLUMNS) < 0 ||
+                   need_sums(&r->latency, &r->latency_room, m->rank_count, LATENCY_COLUMNS) < 0 ||
+                   need_sums(&r->calls, &r->call_room, m->calls.keys.count, CALLS_COLUMNS) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+static void copy_sums(uint64_t *sums, const uint64_t *from, uint32_t items, unsigned columns,
+                      struct history_kept *kept)
+{
+    if (items && from)
+        memcpy(sums, from, (size_t)items * columns * sizeof *sums);
+    *kept = (struct history_kept){0};
+}
+
+static void sum_start(struct range *r, const struct model *m)
+{
+    struct history_kept calls;
+    copy_sums(r->ranks, m->rank_sums, r->rank_count, RANK_COLUMNS, &r->kept_ranks);
+    copy_sums(r->pairs, m->pairs.sums, r->pair_count, PAIR_COLUMNS, &r->kept_pairs);
+    copy_sums(r->calls, m->calls.sums, r->call_count, CALLS_COLUMNS, &calls);
+}
+
+static void sum_span(struct range *r, const struct model *m, uint64_t first, uint64_t last)
+{
+    struct history_kept calls = {0}; /* they are few, and have maxima */
+    struct history_span a =
+        history_follow(&m->rank_history, &r->kept_ranks, first, last, r->ranks, r->rank_count);
+    struct history_span b =
+        history_follow(&m->pairs.history, &r->kept_pairs, first, last, r->pairs, r->pair_count);
+    history_follow(&m->calls.history, &calls, first, last, r->calls, r->call_count);
+    r->first = a.found && (!b.found || a.first < b.first) ? a.first : b.first;
+    r->last = a.last > b.last ? a.last : b.last;
+    r->coarsest = a.coarsest > b.coarsest ? a.coarsest : b.coarsest;
 }
 
 static int sum_all(struct range *r, const struct model *m, uint64_t first, uint64_t last)
 {
     int start = r->kind == RANGE_START;
     r->rank_count = r->pair_count = r->call_count = 0;
-    if (fresh_sums(&r->ranks, m->rank_count, RANK_COLUMNS, start ? m->rank_sums : NULL) < 0 ||
-        fresh_sums(&r->pairs, m->pairs.keys.count, PAIR_COLUMNS, start ? m->pairs.sums : NULL) <
-            0 ||
-        fresh_sums(&r->latency, m->rank_count, LATENCY_COLUMNS, NULL) < 0 ||
-        fresh_sums(&r->calls, m->calls.keys.count, CALLS_COLUMNS, start ? m->calls.sums : NULL) < 0)
+    if (make_room(r, m) < 0)
         return -ENOMEM;
     r->rank_count = m->rank_count;
     r->pair_count = m->pairs.keys.count;
     r->call_count = m->calls.keys.count;
-    history_sum(&m->latency.ranks, start ? 0 : first, start ? UINT64_MAX : last, r->latency,
-                r->rank_count);
-    if (!start) {
-        struct history_span a = history_sum(&m->rank_history, first, last, r->ranks, r->rank_count);
-        struct history_span b =
-            history_sum(&m->pairs.history, first, last, r->pairs, r->pair_count);
-        history_sum(&m->calls.history, first, last, r->calls, r->call_count);
-        r->first = a.found && (!b.found || a.first < b.first) ? a.first : b.first;
-        r->last = a.last > b.last ? a.last : b.last;
-        r->coarsest = a.coarsest > b.coarsest ? a.coarsest : b.coarsest;
-    }
+    history_follow(&m->latency.ranks, &r->kept_latency, start ? 0 : first,
+                   start ? UINT64_MAX : last, r->latency, r->rank_count);
+    if (start)
+        sum_start(r, m);
+    else
+        sum_span(r, m, first, last);
     r->pairs_used = 0;
     r->total[PAIR_MESSAGES] = r->total[PAIR_BYTES] = 0;
     for (uint32_t i = 0; i < r->pair_count; i++) {

@@ -42,6 +42,9 @@ struct range {
 
     uint64_t version; /**< raised when anything above but the flows changed */
 
+    struct history_kept kept_ranks, kept_pairs, kept_latency; /**< what the sums were made of */
+    uint32_t rank_room, pair_room, latency_room, call_room;   /**< allocated */
+
     /* what it was computed for */
     uint64_t asked_first, asked_last, seen_version;
     enum range_kind asked;
