@@ -1,7 +1,5 @@
 #include "viewer/model/flows_work.h"
 
-#include "holter/error.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
@@ -19,23 +17,42 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Routes as the topology has them: summed up by segments, not by links. */
-static int add_routed(struct flows *f)
+/* Those whose way is not found after all are said to have none. */
+static void strike_out(struct flows *f, const struct topology *t, uint32_t first, uint32_t end)
 {
-    struct link_loads *sums = f->work->sums;
-    link_loads_clear(sums);
-    for (uint32_t i = 0; i < f->route_count; i++) {
+    for (uint32_t i = first; i < end; i++) {
         struct flow *r = &f->routes[i];
-        const struct load_change change = {r->source, r->destination, (int64_t)r->bytes,
-                                           (int64_t)r->messages, 1};
-        if (r->given != FLOWS_NONE || r->length == TOPOLOGY_NONE)
-            continue;
-        int error = link_loads_add(sums, &change);
-        if (error == -ENOMEM)
-            return error;
-        if (error)
+        if (r->given == FLOWS_NONE && r->length != TOPOLOGY_NONE &&
+            topology_route(t, r->source, r->destination, f->work->walk, f->work->walk_room) >
+                topology_diameter(t))
             r->length = TOPOLOGY_NONE;
     }
+}
+
+/* Routes as the topology has them: summed up by segments, not by links, and many at a time. */
+static void add_routed(struct flows *f, const struct topology *t)
+{
+    enum { MANY = 1024 };
+    struct link_loads *sums = f->work->sums;
+    struct load_change changes[MANY];
+    link_loads_clear(sums);
+    for (uint32_t i = 0, end; i < f->route_count; i = end) {
+        size_t count = 0;
+        for (end = i; end < f->route_count && count < MANY; end++) {
+            const struct flow *r = &f->routes[end];
+            if (r->given == FLOWS_NONE && r->length != TOPOLOGY_NONE)
+                changes[count++] = (struct load_change){r->source, r->destination,
+                                                        (int64_t)r->bytes, (int64_t)r->messages, 1};
+        }
+        if (link_loads_add_many(sums, changes, count))
+            strike_out(f, t, i, end);
+    }
+}
+
+/* Loads and figures as they were summed up. */
+static void take_over(struct flows *f)
+{
+    struct link_loads *sums = f->work->sums;
     const struct link_load *values = link_loads_settle(sums);
     const struct vertex_load *vertices = link_loads_vertices(sums);
     link_loads_transit(sums, f->work->through);
@@ -47,7 +64,6 @@ static int add_routed(struct flows *f)
         f->vertices[v] = (struct flow_vertex){vertices[v].messages_in, vertices[v].messages_out,
                                               vertices[v].bytes_in, vertices[v].bytes_out,
                                               f->work->through[v].bytes};
-    return 0;
 }
 
 /* A suggested route is walked. */
@@ -106,16 +122,14 @@ static void find_most(struct flows *f)
     f->most[METRIC_LOAD] = (double)f->largest;
 }
 
-int flow_loads_compute(struct flows *f, const struct model *m)
+void flow_loads_compute(struct flows *f, const struct model *m)
 {
-    int error = add_routed(f);
-    if (error)
-        return error;
+    add_routed(f, m->network.topology);
+    take_over(f);
     for (uint32_t i = 0; i < f->route_count; i++) {
         if (f->routes[i].given != FLOWS_NONE)
             add_given(f, m, i);
         add_route(f, &f->routes[i]);
     }
     find_most(f);
-    return 0;
 }

@@ -52,8 +52,8 @@ struct flow_work {
 /** Make what the loads of a topology are summed up with. @return 0 or -ENOMEM */
 int flow_loads_create(struct flow_work *work, const struct topology *topology);
 
-/** Loads of links, figures of vertices and all that follows, from the routes; everything else is 0.
- *  @return 0 or -ENOMEM */
-int flow_loads_compute(struct flows *flows, const struct model *model);
+/** Loads of links, figures of vertices and all that follows, from the routes;
+ *  everything else is 0. */
+void flow_loads_compute(struct flows *flows, const struct model *model);
 
 #endif

@@ -150,14 +150,24 @@ static int apply_places(struct model *m, const struct wire_places *p)
     return error;
 }
 
+/* Nodes come in the same order from window to window: looked for from where it stood the last time on. */
+static uint32_t node_number(const struct model *m, const char *host, uint64_t hint)
+{
+    for (uint32_t i = 0; i < m->node_count; i++) {
+        uint32_t k = (uint32_t)((hint + i) % m->node_count);
+        if (!strcmp(m->nodes[k].name, host))
+            return k;
+    }
+    return m->node_count;
+}
+
 static int apply_nodes(struct model *m, const struct wire_nodes *n)
 {
-    for (uint64_t i = 0; i < n->nodes_count; i++) {
+    for (uint64_t i = 0, hint = 0; i < n->nodes_count; i++, hint++) {
         const struct wire_node_row *row = &n->nodes[i];
         const char *host = row->host ? row->host : "?";
-        uint32_t k = 0;
-        while (k < m->node_count && strcmp(m->nodes[k].name, host) != 0)
-            k++;
+        uint32_t k = node_number(m, host, hint);
+        hint = k;
         if (k == m->node_count) {
             struct model_node *nodes = realloc(m->nodes, (k + 1) * sizeof *nodes);
             if (!nodes)
