@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
+
+_Static_assert(sizeof(wchar_t) == sizeof(uint32_t), "wmemset() sets pixels");
 
 int canvas_resize(struct canvas *c, int w, int h)
 {
@@ -66,15 +69,24 @@ static inline void cover(uint32_t *pixel, color_t color, double share)
         blend(pixel, color, (uint32_t)((share < 1 ? share : 1) * (color & 0xff) + 0.5));
 }
 
+/* Pixels x0 up to x1 of a row, all alike. */
+static void fill(uint32_t *row, int x0, int x1, color_t color)
+{
+    if (x0 >= x1)
+        return;
+    if ((color & 0xff) == 0xff) {
+        wmemset((wchar_t *)(row + x0), (wchar_t)(0xff000000u | color >> 8), (size_t)(x1 - x0));
+        return;
+    }
+    for (int x = x0; x < x1; x++)
+        blend(&row[x], color, color & 0xff);
+}
+
 void canvas_rect(struct canvas *c, struct clip box, color_t color)
 {
     struct clip r = clip_and(box, c->clip);
-    uint32_t opacity = color & 0xff;
-    for (int y = r.y0; y < r.y1; y++) {
-        uint32_t *row = c->pixels + (size_t)y * (size_t)c->w;
-        for (int x = r.x0; x < r.x1; x++)
-            blend(&row[x], color, opacity);
-    }
+    for (int y = r.y0; y < r.y1; y++)
+        fill(c->pixels + (size_t)y * (size_t)c->w, r.x0, r.x1, color);
 }
 
 /* Signed distance to a rounded box, negative inside. */
@@ -85,6 +97,12 @@ static double round_distance(double x, double y, struct box box, double radius)
     return hypot(fmax(qx, 0), fmax(qy, 0)) + fmin(fmax(qx, qy), 0) - radius;
 }
 
+/* First pixel of a clip at or behind a place. */
+static int between(double x, struct clip r)
+{
+    return (int)ceil(fmin(fmax(x, r.x0), r.x1));
+}
+
 void canvas_round(struct canvas *c, struct box box, double radius, color_t color)
 {
     radius = fmin(radius, fmin(box.w, box.h) / 2);
@@ -93,12 +111,13 @@ void canvas_round(struct canvas *c, struct box box, double radius, color_t color
     for (int y = r.y0; y < r.y1; y++) {
         uint32_t *row = c->pixels + (size_t)y * (size_t)c->w;
         int edge = y < box.y + reach || y >= box.y + box.h - reach;
-        for (int x = r.x0; x < r.x1; x++) {
-            if (edge && (x < box.x + reach || x >= box.x + box.w - reach))
-                cover(&row[x], color, 0.5 - round_distance(x + 0.5, y + 0.5, box, radius));
-            else
-                blend(&row[x], color, color & 0xff);
-        }
+        int left = edge ? between(box.x + reach, r) : r.x0;
+        int right = edge ? between(fmax(box.x + box.w - reach, left), r) : r.x1;
+        for (int x = r.x0; x < left; x++)
+            cover(&row[x], color, 0.5 - round_distance(x + 0.5, y + 0.5, box, radius));
+        fill(row, left, right, color);
+        for (int x = right; x < r.x1; x++)
+            cover(&row[x], color, 0.5 - round_distance(x + 0.5, y + 0.5, box, radius));
     }
 }
 

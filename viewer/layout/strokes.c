@@ -96,42 +96,57 @@ static void disc(const struct canvas_area *c, float cx, float cy, float radius, 
         }
 }
 
+/* As fminf(fmaxf(x, low), high), which are calls. */
+static inline float within(float x, float low, float high)
+{
+    x = x > low ? x : low;
+    return x < high ? x : high;
+}
+
+/* One cut: the pixels from low to high across the line. step: from one pixel to the next across */
+static inline void cut(uint32_t *pixel, size_t step, int across, float low, float high,
+                       color_t color, float whole)
+{
+    for (int k = (int)within(low, 0, (float)across); k < across && (float)k < high; k++) {
+        float end = (float)(k + 1), begin = (float)k;
+        float share = ((high < end ? high : end) - (low > begin ? low : begin)) * whole;
+        if (share > 0)
+            blend(pixel + (size_t)k * step, color, share < 1 ? share : 1);
+    }
+}
+
+static void swap_values(float *a, float *b)
+{
+    float value = *a;
+    *a = *b;
+    *b = value;
+}
+
 /* A line as a row of short cuts across it: where it is rather flat one a column, else one a row. */
 static void line(const struct canvas_area *c, float x0, float y0, float x1, float y1, float width,
                  color_t color)
 {
     int steep = fabsf(y1 - y0) > fabsf(x1 - x0);
     if (steep) {
-        float swap = x0;
-        x0 = y0;
-        y0 = swap;
-        swap = x1;
-        x1 = y1;
-        y1 = swap;
+        swap_values(&x0, &y0);
+        swap_values(&x1, &y1);
     }
     if (x1 < x0) {
-        float swap = x0;
-        x0 = x1;
-        x1 = swap;
-        swap = y0;
-        y0 = y1;
-        y1 = swap;
+        swap_values(&x0, &x1);
+        swap_values(&y0, &y1);
     }
     float length = x1 - x0, slope = length > 0 ? (y1 - y0) / length : 0;
-    float half = width / 2 * sqrtf(1 + slope * slope), most = (float)(steep ? c->h : c->w);
-    int first = (int)floorf(fmaxf(x0, 0)), last = (int)ceilf(fminf(x1, most));
+    float half = width / 2 * sqrtf(1 + slope * slope);
+    int along = steep ? c->h : c->w, across = steep ? c->w : c->h;
+    size_t row = (size_t)c->w, next = steep ? row : 1, step = steep ? 1 : row;
+    int first = (int)within(x0, 0, (float)along), last = (int)ceilf(within(x1, 0, (float)along));
     for (int at = first; at < last; at++) {
-        float whole = fminf((float)at + 1, x1) - fmaxf((float)at, x0);
-        float middle = y0 + slope * ((float)at + 0.5f - x0), low = middle - half,
-              high = middle + half;
-        if (whole <= 0 || high < 0 || low > (float)(steep ? c->w : c->h))
-            continue;
-        for (int k = (int)floorf(fmaxf(low, 0)); (float)k < high; k++) {
-            if (k >= (steep ? c->w : c->h))
-                break;
-            float share = (fminf(high, (float)k + 1) - fmaxf(low, (float)k)) * whole;
-            put(c, steep ? k : at, steep ? at : k, color, share);
-        }
+        float end = (float)at + 1, begin = (float)at;
+        float whole = (end < x1 ? end : x1) - (begin > x0 ? begin : x0);
+        float middle = y0 + slope * ((float)at + 0.5f - x0);
+        if (whole > 0)
+            cut(c->pixels + (size_t)at * next, step, across, middle - half, middle + half, color,
+                whole);
     }
 }
 
