@@ -483,6 +483,16 @@ enum client_state client_state(const struct client *c)
     return c->state;
 }
 
+uint64_t client_instance(const struct client *c)
+{
+    return c->instance;
+}
+
+int client_replays(const struct client *c)
+{
+    return c->replays;
+}
+
 uint64_t client_missed(const struct client *c)
 {
     return c->missed;

@@ -68,6 +68,13 @@ enum client_state client_state(const struct client *client);
 /** Has the whole current state of the followed job been handed out, so that what comes is news? */
 int client_is_current(const struct client *client);
 
+/** Number of the daemon's run, or of a run of what it replays (see the specification); 0: not connected. Another
+ *  one than before means that everything is told anew. */
+uint64_t client_instance(const struct client *client);
+
+/** Does the daemon replay a recording? As it said last. */
+int client_replays(const struct client *client);
+
 /** Frames of the stream that never came (slow reader), since the start. */
 uint64_t client_missed(const struct client *client);
 

@@ -298,7 +298,14 @@ static int read_frame(struct frame *frame, const struct client_part *topic,
     return 0;
 }
 
-/* Is the frame news of the followed job? Keeps count of what was missed. */
+/* Run of a replay that a frame belongs to; 0 where nothing is replayed, too. */
+static uint64_t run_of(uint64_t number)
+{
+    return number >> 48;
+}
+
+/* Is the frame news of the followed job? Keeps count of what was missed. Frames of another run than the current
+ * state's are not: a welcome to the new one is on its way. Those that tell where a replay is are counted apart. */
 static int is_news(struct client *c, const struct frame *frame)
 {
     struct follow *f = &c->follow;
@@ -307,6 +314,10 @@ static int is_news(struct client *c, const struct frame *frame)
         return 0; /* a prefix that was subscribed to fits longer job ids as well */
     int number = client_topic_number(frame->topic, (size_t)(job - frame->topic));
     if (number < 0 || !(f->topics >> number & 1))
+        return 0;
+    if (strncmp(frame->topic, "replay/", 7) == 0)
+        return 1;
+    if (f->frame && run_of(frame->number) != run_of(f->frame))
         return 0;
     uint64_t last = f->last[number];
     f->last[number] = frame->ordinal;

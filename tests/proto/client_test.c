@@ -39,6 +39,8 @@ struct bed {
     size_t count;
     int64_t reply_code;
     uint64_t reply_id;
+    uint64_t replay_position;
+    zmq_msg_t client_id; /* whom to tell of a new run */
 };
 
 /* ---- the daemon ---------------------------------------------------------- */
@@ -72,6 +74,15 @@ static void answer_request(struct bed *bed, zmq_msg_t *identity, const struct wi
     fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_REPLY, &reply);
 }
 
+static void welcome(struct bed *bed, zmq_msg_t *identity)
+{
+    struct wire_welcome welcome = {.protocol = WIRE_PROTOCOL,
+                                   .version = "test",
+                                   .instance = bed->instance,
+                                   .window_ns = 1000000000};
+    fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_WELCOME, &welcome);
+}
+
 static void take_front(void *user, zmq_msg_t *identity, const struct wire_message *message)
 {
     struct bed *bed = user;
@@ -80,13 +91,10 @@ static void take_front(void *user, zmq_msg_t *identity, const struct wire_messag
         answer_request(bed, identity, &message->request);
         return;
     }
-    struct wire_welcome welcome = {.protocol = WIRE_PROTOCOL,
-                                   .version = "test",
-                                   .instance = bed->instance,
-                                   .window_ns = 1000000000};
     assert_string_equal(message->hello.role, "viewer");
     bed->hellos++;
-    fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_WELCOME, &welcome);
+    zmq_msg_copy(&bed->client_id, identity);
+    welcome(bed, identity);
 }
 
 static void serve(struct bed *bed)
@@ -121,6 +129,8 @@ static void take_message(struct bed *bed, const struct client_message *message)
         bed->reply_code = message->message->reply.code;
         bed->reply_id = message->id;
     }
+    if (message->message->type == WIRE_TYPE_REPLAY)
+        bed->replay_position = message->message->replay.position_ns;
     if (message->message->type == WIRE_TYPE_TOTALS && bed->count < 64) {
         bed->windows[bed->count] = message->message->totals.window;
         bed->snapshots[bed->count++] = message->snapshot;
@@ -156,6 +166,7 @@ static int make_bed(void **state)
     snprintf(bed->daemon.endpoint, sizeof bed->daemon.endpoint, "ipc://%s/sock", bed->top);
     bed->confirms = 1;
     bed->job = "lmp.0";
+    zmq_msg_init(&bed->client_id);
     struct client_options options = {.endpoint = bed->daemon.endpoint, .role = ROLE_VIEWER};
     return client_create(&bed->client, &options);
 }
@@ -164,6 +175,7 @@ static int drop_bed(void **state)
 {
     struct bed *bed = *state;
     client_destroy(bed->client);
+    zmq_msg_close(&bed->client_id);
     fake_daemon_finish(&bed->daemon);
     int result = directory_remove(bed->top);
     free(bed);
@@ -323,6 +335,71 @@ static void a_restarted_daemon_is_found_and_followed_anew(void **state)
     assert_int_equal(client_missed(bed->client), 0);
 }
 
+static void publish_replay(struct bed *bed, uint64_t number)
+{
+    struct wire_replay replay = {
+        .job = "lmp.0", .file = "f", .state = "playing", .position_ns = number, .change = number};
+    fake_daemon_publish(&bed->daemon, "replay/lmp.0", number, number, WIRE_TYPE_REPLAY, &replay);
+}
+
+/* Its own count neither hides frames of other topics nor is hidden by them, and nothing of it is missed. */
+static void where_a_replay_is_is_told_apart_from_the_rest(void **state)
+{
+    struct bed *bed = *state;
+    bed->contained = bed->number = 100;
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals,replay"), 0);
+    UNTIL(bed, bed->count == 1);
+    publish_replay(bed, 7);
+    UNTIL(bed, bed->replay_position == 7);
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 2);
+    publish_replay(bed, 4000);
+    UNTIL(bed, bed->replay_position == 4000);
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 3);
+    assert_int_equal(client_missed(bed->client), 0);
+}
+
+static void frames_of_another_run_of_a_replay_are_dropped(void **state)
+{
+    struct bed *bed = *state;
+    const uint64_t run = UINT64_C(1) << 48;
+    bed->contained = bed->number = 100;
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    UNTIL(bed, bed->count == 1);
+    bed->number = run;
+    publish_totals(bed, "lmp.0");
+    bed->number = 100;
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 2);
+    assert_int_equal(bed->windows[1], 101);
+    assert_int_equal(client_missed(bed->client), 0);
+}
+
+/* A seek: the daemon goes on under another number, and says so unasked. */
+static void a_new_run_of_a_replay_is_taken_from_its_state_on(void **state)
+{
+    struct bed *bed = *state;
+    bed->contained = bed->number = 100;
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    UNTIL(bed, bed->count == 1);
+    uint64_t before = client_instance(bed->client);
+    bed->instance++;
+    bed->contained = bed->number = (UINT64_C(1) << 48) + 5;
+    bed->ordinal = 0;
+    welcome(bed, &bed->client_id);
+    UNTIL(bed, bed->count == 2);
+    assert_true(bed->snapshots[1]);
+    assert_int_not_equal(client_instance(bed->client), before);
+    UNTIL(bed, client_is_current(bed->client));
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 3);
+    assert_int_equal(bed->windows[2], bed->number);
+}
+
 static void a_vanished_daemon_is_noticed_and_open_questions_are_answered(void **state)
 {
     struct bed *bed = *state;
@@ -417,6 +494,9 @@ int main(void)
         T(missed_frames_are_counted_by_topic),
         T(who_missed_frames_can_take_the_state_anew),
         T(a_restarted_daemon_is_found_and_followed_anew),
+        T(where_a_replay_is_is_told_apart_from_the_rest),
+        T(frames_of_another_run_of_a_replay_are_dropped),
+        T(a_new_run_of_a_replay_is_taken_from_its_state_on),
         T(a_vanished_daemon_is_noticed_and_open_questions_are_answered),
         T(garbage_on_the_stream_is_passed_over),
         T(its_descriptor_tells_when_to_look),
