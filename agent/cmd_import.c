@@ -1,10 +1,10 @@
 /* holter import: what others recorded as a recording of Holter. */
 #include "agent/cmd.h"
 #include "agent/network_input.h"
-#include "proto/quantity.h"
 #include "agent/say.h"
 #include "daemon/import/import.h"
 #include "holter/error.h"
+#include "proto/quantity.h"
 
 #include <getopt.h>
 #include <inttypes.h>

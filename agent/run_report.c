@@ -1,12 +1,12 @@
 #include "agent/run.h"
 
-#include "proto/quantity.h"
 #include "agent/say.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "holter/session.h"
 #include "proto/client.h"
 #include "proto/host.h"
+#include "proto/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "agent/status_text.h"
 
-#include "proto/quantity.h"
 #include "agent/tap_text.h"
+#include "proto/quantity.h"
 
 #include <inttypes.h>
 #include <string.h>

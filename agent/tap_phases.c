@@ -1,8 +1,8 @@
 #include "agent/tap_phases.h"
 
-#include "proto/quantity.h"
 #include "agent/tap_text.h"
 #include "holter/size_class.h"
+#include "proto/quantity.h"
 
 #include <inttypes.h>
 #include <math.h>

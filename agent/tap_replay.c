@@ -1,7 +1,7 @@
 #include "agent/tap_replay.h"
 
-#include "agent/quantity.h"
 #include "agent/tap_text.h"
+#include "proto/quantity.h"
 
 #include <inttypes.h>
 #include <math.h>

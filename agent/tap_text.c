@@ -1,11 +1,11 @@
 #include "agent/tap_text.h"
 
-#include "proto/quantity.h"
 #include "agent/tap_phases.h"
 #include "agent/tap_replay.h"
 #include "holter/call.h"
 #include "holter/event.h"
 #include "holter/size_class.h"
+#include "proto/quantity.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 #include "agent/top_layout.h"
 
-#include "proto/quantity.h"
 #include "agent/top_pen.h"
 #include "holter/call.h"
+#include "proto/quantity.h"
 
 #include <inttypes.h>
 #include <math.h>

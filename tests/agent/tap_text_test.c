@@ -1,7 +1,7 @@
 #include "agent/tap_text.h"
 
-#include "proto/quantity.h"
 #include "agent/status_text.h"
+#include "proto/quantity.h"
 #include "proto/utf8.h"
 #include "tests/proto/wire_random.h"
 
