@@ -141,9 +141,8 @@ int report_replay_start(struct report_replay *r, const char *recording, const ch
     }
     snprintf(r->endpoint, sizeof(r->endpoint), "ipc://%s/d", r->directory);
     snprintf(records, sizeof(records), "%s/records", r->directory);
-    const char *words[14] = {program, "--replay", recording,  "--speed",
-                             "max",   "--listen", r->endpoint};
-    int count = 7;
+    const char *words[14] = {program, "--replay", recording, "--listen", r->endpoint};
+    int count = 5;
     if (topology != NULL) {
         words[count++] = "--topology";
         words[count++] = topology;
