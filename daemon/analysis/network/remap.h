@@ -9,7 +9,7 @@
  * A portfolio of starts (the given mapping; processes that form a grid, embedded digit by digit along the dimensions;
  * others, laid out on a mesh first; halving the network against METIS' bisection of the processes; for inter-node METIS'
  * k-way and recursive parts) is improved by exchanges of two processes, first downhill, then by annealing at low
- * temperature, from the best start and from others. Where few processes are selected, all their permutations are tried
+ * temperature, from the best start and from others, and of whole blocks where a torus is full. Where few processes are selected, all their permutations are tried
  * instead. What comes out is never worse than what was given.
  *
  * Work is counted, not timed: the same problem, seed and effort give the same mapping, on every machine that has the

@@ -3,6 +3,7 @@
 #define HOLTER_ANALYSIS_NETWORK_REMAP_INNER_H
 
 #include "daemon/analysis/network/remap_bits.h"
+#include "daemon/analysis/network/remap_blocks.h"
 #include "daemon/analysis/network/remap_exact.h"
 #include "daemon/analysis/network/remap_grid.h"
 #include "daemon/analysis/network/remap_halves.h"
@@ -78,18 +79,21 @@ struct remap {
     uint32_t starts; /* tried so far, of a stage */
     uint32_t made;   /* starts by METIS */
     bool more;       /* make one more */
-    uint64_t anneal_end;
+    uint64_t anneal_begin, anneal_end;
     uint32_t runs;  /* annealed */
     uint32_t stale; /* of these, since the best was found */
     double hot;     /* temperature to begin with that did well */
     struct remap_run run;
     struct remap_grid *grid;
-    uint32_t *scratch; /* slots */
+    uint64_t grid_found; /* work at which its best was found */
+    uint32_t *scratch;   /* slots */
     struct remap_unfold *unfold;
     struct remap_halves *halves;
     struct remap_exact *exact;
     struct remap_links *links;
-    struct remap_bits *bits; /* NULL: distances are no sums of bits */
+    struct remap_blocks *blocks; /* NULL: there are none */
+    uint64_t blocks_work;        /* done on them */
+    struct remap_bits *bits;     /* NULL: distances are no sums of bits */
 };
 
 /** Measures of slots. */

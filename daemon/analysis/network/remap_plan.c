@@ -15,19 +15,21 @@
 #define PART_LAST 0.14    /* the first without, */
 #define PART_END 0.75     /* after this share of the work */
 #define PART_TRIES 15000u
-#define BITS_HOT 0.25    /* likewise, where steps are bits: the least, */
-#define BITS_MORE 0.02   /* and what chance may add */
-#define BITS_BARRED 3    /* of 8 bits, or one more */
-#define BITS_EARLY 0.83  /* share of a run that is left when it may be given up, */
-#define BITS_MELTED 0.4  /* for having lost so much; */
-#define BITS_SURE 0.73   /* share of a run that is left when it may be given up, */
-#define BITS_LOSS 0.2    /* for having lost so much, times the cube of what is left */
-#define BITS_UNFOLD 0.25 /* share of the work for making grids */
-#define PARTS_HOT 0.05   /* likewise, of parts */
-#define COLD 0.2         /* the last, as a share of that */
-#define TRIES 6000u      /* exchanges to weigh for each process in one annealing */
-#define WORK_TRY 75u     /* nanoseconds that one takes */
-#define FRESH_EACH 12u   /* runs, of which one is from a start that was not annealed yet */
+#define BITS_HOT 0.25     /* likewise, where steps are bits: the least, */
+#define BITS_MORE 0.02    /* and what chance may add */
+#define BITS_BARRED 3     /* of 8 bits, or one more */
+#define BITS_EARLY 0.83   /* share of a run that is left when it may be given up, */
+#define BITS_MELTED 0.4   /* for having lost so much; */
+#define BITS_SURE 0.73    /* share of a run that is left when it may be given up, */
+#define BITS_LOSS 0.2     /* for having lost so much, times the cube of what is left */
+#define BITS_UNFOLD 0.3   /* share of the work for making grids */
+#define BLOCKS_SHARE 0.9  /* of the work of annealing, for exchanging blocks */
+#define GRID_PATIENCE 40u /* a grid is given up after this part of the work without a better one */
+#define PARTS_HOT 0.05    /* likewise, of parts */
+#define COLD 0.2          /* the last, as a share of that */
+#define TRIES 6000u       /* exchanges to weigh for each process in one annealing */
+#define WORK_TRY 75u      /* nanoseconds that one takes */
+#define FRESH_EACH 12u    /* runs, of which one is from a start that was not annealed yet */
 #define MOST_STARTS 12u
 #define PLAIN_SPLITS 6u /* METIS k-way with seeds 1 to 5, and its recursive bisection */
 
@@ -101,8 +103,10 @@ static void enter(struct remap *r, enum remap_stage stage, double share)
 static void enter_annealing(struct remap *r, double share)
 {
     enter(r, STAGE_ANNEAL, share);
-    if (r->anneal_end == 0)
+    if (r->anneal_end == 0) {
         r->anneal_end = r->stage_end;
+        r->anneal_begin = r->work;
+    }
     r->stage_end = r->anneal_end;
 }
 
@@ -130,7 +134,7 @@ static void begin_unfold(struct remap *r)
         remap_unfold_create(&r->unfold, &r->graph, &r->places, r->seed, r->stage_end - r->work) ==
             0)
         return;
-    enter(r, STAGE_STARTS, r->objective == REMAP_INTER_NODE ? 0.6 : 0.1);
+    enter(r, STAGE_STARTS, r->objective == REMAP_INTER_NODE ? 0.6 : r->blocks != NULL ? 0.05 : 0.1);
 }
 
 static void step_unfold(struct remap *r)
@@ -144,7 +148,7 @@ static void step_unfold(struct remap *r)
     }
     remap_unfold_destroy(r->unfold);
     r->unfold = NULL;
-    enter(r, STAGE_STARTS, 0.1);
+    enter(r, STAGE_STARTS, r->blocks != NULL ? 0.05 : 0.1);
 }
 
 static void next_grid(struct remap *r)
@@ -159,6 +163,7 @@ static void next_grid(struct remap *r)
     r->stage_end = r->work + r->limit / (axes == 0 ? 12 : 32);
     r->work += 20ull * r->graph.first[r->graph.processes] + 100ull * r->graph.processes;
     remap_grid_create(&r->grid, &r->graph, &r->places, axes, NULL, r->seed);
+    r->grid_found = r->work;
 }
 
 static void step_grid(struct remap *r)
@@ -169,10 +174,11 @@ static void step_grid(struct remap *r)
     }
     if (remap_grid_step(r->grid, REMAP_STEP, &r->work)) {
         remap_grid_slots(r->grid, r->scratch);
+        r->grid_found = r->work;
         if (r->objective != REMAP_MAX_LINK)
             remap_offer(r, r->scratch);
     }
-    if (r->work < r->stage_end)
+    if (r->work < r->stage_end && r->work - r->grid_found < r->limit / GRID_PATIENCE)
         return;
     remap_grid_slots(r->grid, r->scratch);
     begin_descent(r, r->scratch);
@@ -444,10 +450,38 @@ static bool run_bits(struct remap *r, struct remap_run *run)
     return false;
 }
 
+/* From the best of all, with a share of the work of annealing. */
+static bool step_blocks(struct remap *r)
+{
+    const struct remap_start *best = &r->pool[0];
+    if (r->blocks == NULL || r->pool_count == 0 || r->work >= r->stage_end ||
+        (double)r->blocks_work > BLOCKS_SHARE * (double)(r->work - r->anneal_begin))
+        return false;
+    for (uint32_t i = 1; i < r->pool_count; i++)
+        best = r->pool[i].cost < best->cost ? &r->pool[i] : best;
+    if (!best->tried)
+        return false;
+    if (r->blocks_work == 0 || best->cost < (1 - 1e-9) * remap_blocks_cost(r->blocks))
+        remap_blocks_load(r->blocks, best->slots, best->cost);
+    const uint64_t before = r->work;
+    const int rc = remap_blocks_step(r->blocks, &r->search, &r->work);
+    r->blocks_work += r->work - before;
+    if (rc > 0) {
+        pool_add(r, true);
+        r->stale = 0;
+    } else if (rc < 0) {
+        remap_blocks_destroy(r->blocks);
+        r->blocks = NULL;
+    }
+    return true;
+}
+
 static void step_anneal(struct remap *r)
 {
     struct remap_run *run = &r->run;
     if (run->length == 0) {
+        if (step_blocks(r))
+            return;
         if (r->work >= r->stage_end || r->movable_count < 2 || r->pool_count == 0)
             begin_links(r);
         else if (r->stale > 1 && all_move(r) &&
@@ -493,6 +527,8 @@ void remap_plan_begin(struct remap *r)
     }
     if (!r->places.inter_node)
         remap_bits_create(&r->bits, &r->graph, &r->places, r->movable, r->movable_count, r->seed);
+    if (r->bits != NULL && all_move(r))
+        remap_blocks_create(&r->blocks, &r->graph, &r->places, r->seed);
     enter(r, STAGE_GRID, 0.12);
     if (r->movable_count <= REMAP_MOST_EXACT && remap_exact_create(&r->exact, &problem) == 0)
         enter(r, STAGE_EXACT, 0.6);
@@ -548,4 +584,5 @@ void remap_plan_finish(struct remap *r)
     remap_exact_destroy(r->exact);
     remap_links_destroy(r->links);
     remap_bits_destroy(r->bits);
+    remap_blocks_destroy(r->blocks);
 }

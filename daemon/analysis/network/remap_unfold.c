@@ -106,8 +106,8 @@ static void plan(struct remap_unfold *u)
         u->first_layouts--;
     /* those that are pursued take twice as long; a tenth is for embedding */
     u->length = (u->budget - u->budget / 8) / (u->first_layouts + 2 * KEPT);
-    if (u->length > 2 * one)
-        u->length = 2 * one;
+    if (u->length > one * 3 / 2)
+        u->length = one * 3 / 2;
 }
 
 int remap_unfold_create(struct remap_unfold **out, const struct remap_graph *graph,
