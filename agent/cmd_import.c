@@ -71,6 +71,11 @@ static int set_option(struct importing *i, int option, const char *value)
                    ? wrong("ranks-per-node", value)
                    : 0;
     default:
+        if (strcmp(value, "-") == 0) {
+            say("import: --output: '-' is no file: a recording cannot be written to standard "
+                "output");
+            return 2;
+        }
         i->output = value;
         return 0;
     }

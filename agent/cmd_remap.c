@@ -128,7 +128,7 @@ static int set_option(struct remapping *m, int option, const char *value)
         return network_input_number(value, UINT64_MAX, &m->problem.seed) ? wrong("seed", value) : 0;
     case OPT_RANKS:
         m->ranks = value;
-        return 0;
+        return network_input_list("remap", "ranks", value);
     case OPT_GIVEN:
         m->input.given = value;
         return 0;

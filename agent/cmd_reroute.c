@@ -103,7 +103,7 @@ static int set_option(struct rerouting *r, int option, const char *value)
         return 0;
     case OPT_ROUTES:
         r->routes = value;
-        return 0;
+        return network_input_list("reroute", "routes", value);
     case OPT_LINK:
         r->link = value;
         return 0;

@@ -242,6 +242,21 @@ static int read_range(const struct network_input *in, const char *word, uint64_t
     return 2;
 }
 
+int network_input_list(const char *command, const char *option, const char *list)
+{
+    unsigned item = 1;
+    for (const char *at = list;; at++) {
+        const bool empty = at == list || at[-1] == ',';
+        if (empty && (*at == ',' || *at == '\0')) {
+            say("%s: --%s: item %u of '%s' is empty", command, option, item, list);
+            return 2;
+        }
+        if (*at == '\0')
+            return 0;
+        item += *at == ',';
+    }
+}
+
 int network_input_ranks(const struct network_input *in, const char *list, uint32_t **out,
                         uint32_t *count)
 {

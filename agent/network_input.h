@@ -29,6 +29,9 @@ void network_input_finish(struct network_input *input);
 /** A file_fault that says a line. @param user  not used */
 void network_input_tell(void *user, const char *text);
 
+/** Does every item of a list have text? @return 0, or 2 after saying which does not */
+int network_input_list(const char *command, const char *option, const char *list);
+
 /** Processes of a list of ranks or ids, "3,8-11".
  *  @param out  set to memory for free() @return 0, or the exit status, after saying why */
 int network_input_ranks(const struct network_input *input, const char *list, uint32_t **out,

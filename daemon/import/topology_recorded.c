@@ -203,7 +203,9 @@ static void take_route(struct topology_file *out, struct topology_infer *infer,
         uint32_t *path = path_of(shape, hops, count);
         if (path == NULL || topology_infer_route(infer, path, (uint32_t)count + 1) != 0) {
             at = &hops[0];
-            gap = "a hop leads to a node that is not linked";
+            gap = hops[0].source / shape->per_node == hops[0].destination / shape->per_node
+                      ? "the route's source is its destination"
+                      : "a hop leads to a node that is not linked";
         }
         free(path);
     }

@@ -135,6 +135,14 @@ class Files(unittest.TestCase):
         self.write('pairs', '0 1 5\n1 0 x\n')
         self.assertIn('pairs:2: the third word', self.holter('remap', source, '--topology', 'mesh:2', status=1).err)
 
+    def test_empty_items_of_lists_are_refused(self):
+        source = self.write('pairs', '0 1 5\n1 0 5\n')
+        for command, option, text, item in (('remap', 'ranks', '0,,1', 2), ('remap', 'ranks', '', 1),
+                                            ('remap', 'ranks', '0,', 2), ('reroute', 'routes', ',0-1', 1)):
+            with self.subTest(command=command, text=text):
+                finished = self.holter(command, source, '--topology', 'mesh:2', f'--{option}', text, status=2)
+                self.assertIn(f"--{option}: item {item} of '{text}' is empty", finished.err)
+
     def test_output_is_checked_before_the_work(self):
         source = self.write('pairs', '0 1 5\n1 0 5\n')
         network = self.write('network', 'network: mesh:2\n')
@@ -217,6 +225,8 @@ class Files(unittest.TestCase):
         self.holter('import', '--format', 'hopbyte', source, '--topology', network, '-o', recording)
         self.assertEqual(self.table(source, '--topology', network), self.table(recording))
         self.holter('import', '--format', 'hopbyte', source, '-o', recording, status=1)
+        finished = self.holter('import', '--format', 'hopbyte', source, '--topology', network, '-o', '-', status=2)
+        self.assertIn("'-' is no file", finished.err)
         self.holter('import', '--format', 'route', source, '-o', self.path('b.hrec'), status=1)
 
 

@@ -252,6 +252,20 @@ static void routes_that_lack_hops_are_told_with_their_line(void **state)
     topology_file_finish(&file);
 }
 
+static void a_route_to_its_own_source_is_told(void **state)
+{
+    (void)state;
+    static const char text[] = "Hop 1: [3-2] 3 (0 0 0 1 1 0) -> 2 (0 0 0 1 0 0)\n"
+                               "Hop 1: [1-1] 1 (0 0 0 0 1 0) -> 1 (0 0 0 0 1 0)\n";
+    struct topology_file file = {.topology = NULL};
+    struct told told = {""};
+    assert_int_equal(topology_file_parse(&file, "f", text, strlen(text), tell, &told), 0);
+    assert_int_equal(file.routes, 1);
+    assert_int_equal(file.gaps, 1);
+    assert_string_equal(file.remarks, "2: route 1-1: the route's source is its destination\n");
+    topology_file_finish(&file);
+}
+
 static void malformed_hops_are_told_with_their_line(void **state)
 {
     (void)state;
@@ -356,6 +370,7 @@ int main(void)
         cmocka_unit_test(network_of_recorded_routes_is_inferred),
         cmocka_unit_test(hop_counts_need_not_reach_the_last_rank),
         cmocka_unit_test(routes_that_lack_hops_are_told_with_their_line),
+        cmocka_unit_test(a_route_to_its_own_source_is_told),
         cmocka_unit_test(malformed_hops_are_told_with_their_line),
         cmocka_unit_test(imported_pairs_come_back_from_the_recording),
         cmocka_unit_test(without_a_network_a_recording_has_a_tree_of_hosts),
