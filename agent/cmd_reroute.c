@@ -173,11 +173,18 @@ static int sum_flows(struct rerouting *r)
     r->flows = calloc(p->edge_count + 1, sizeof *r->flows);
     if (!r->flows)
         return -ENOMEM;
+    uint64_t sum = 0;
     for (size_t i = 0; i < p->edge_count; i++) {
         const struct remap_edge *e = &p->edges[i];
         struct flow flow = {r->input.seats[e->from], r->input.seats[e->to], e->bytes, 0};
-        if (flow.source != flow.destination)
-            r->flows[used++] = flow;
+        if (flow.source == flow.destination)
+            continue;
+        if (__builtin_add_overflow(sum, flow.bytes, &sum) ||
+            sum > INT64_MAX) { /* no link carries more than all */
+            say("reroute: %s: all bytes together are 2^63 or more", r->input.path);
+            return -HOLTER_ELIMIT;
+        }
+        r->flows[used++] = flow;
     }
     qsort(r->flows, used, sizeof *r->flows, by_ends);
     for (size_t i = 0; i < used; i++) {

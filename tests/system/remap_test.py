@@ -188,6 +188,11 @@ class Files(unittest.TestCase):
         self.holter('reroute', source, *network, '--routes', '1-3', status=1)
         self.holter('reroute', source, *network, '--routes', '0-2', '--top', 3, status=2)
 
+    def test_bytes_beyond_what_can_be_added_up_are_refused(self):
+        source = self.write('pairs', ''.join(f'0 {to} {2**63 - 1024}\n' for to in (1, 2)))
+        finished = self.holter('reroute', source, '--topology', 'mesh:3', status=1)
+        self.assertIn('pairs: all bytes together are 2^63 or more', finished.err)
+
     # ---- topology
 
     def test_topology_tells_faults_with_their_line(self):
