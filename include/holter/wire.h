@@ -758,7 +758,9 @@ enum wire_degraded {
     FIELD(10, U64, end_ns, WIRE_ANY, REQUIRED, "last window's end, daemon time; 0: running")       \
     FIELD(11, U64, window_ns, WIRE_ANY, REQUIRED, "window length")                                 \
     FIELD(12, STR, recording, 512, OPTIONAL, "path of the recording on the daemon's host")         \
-    FIELD(13, ROWS(uncovered), uncovered, 4096, OPTIONAL, "functions Holter does not cover")
+    FIELD(13, ROWS(uncovered), uncovered, 4096, OPTIONAL, "functions Holter does not cover")       \
+    FIELD(14, STR, network_fault, 512, OPTIONAL,                                                   \
+          "what of the job is not in the network that was given; empty: nothing is known of")
 
 /** A rank and its node. */
 #define WIRE_PLACE_ROW(COLUMN)                                                                     \
@@ -962,7 +964,7 @@ enum wire_degraded {
     FIELD(9, ROWS(edge), edges, WIRE_MAX_ROWS, OPTIONAL, "graphs: directed links")                 \
     FIELD(10, ROWS(hop), hops, WIRE_MAX_ROWS, OPTIONAL, "routes that are given")                   \
     FIELD(11, ROWS(seat), seats, WIRE_MAX_ROWS, OPTIONAL, "ranks")                                 \
-    FIELD(12, STR, fault, 512, OPTIONAL, "why the file could not be used")                         \
+    FIELD(12, STR, fault, 512, OPTIONAL, "why what was given is not used, or what is not in it")   \
     FIELD(13, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
 
 /** Topic "links": congestion state of the network, every window. */
