@@ -137,6 +137,7 @@ struct run_job {
     char app[256];
     char state[16];
     char recording[512]; /**< path; "": none */
+    char network[513];   /**< what of it is not in the network; "": nothing */
     uint64_t ranks, nodes;
     uint64_t duration_ns;
     uint64_t messages, bytes; /**< sent */

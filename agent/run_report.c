@@ -120,6 +120,7 @@ static void take_job(void *user, const struct wire_message *message)
     copy_text(job->app, sizeof job->app, message->job.app);
     copy_text(job->state, sizeof job->state, message->job.state);
     copy_text(job->recording, sizeof job->recording, message->job.recording);
+    copy_text(job->network, sizeof job->network, message->job.network_fault);
     if (message->job.end_ns > message->job.start_ns)
         job->duration_ns = message->job.end_ns - message->job.start_ns;
 }
@@ -304,8 +305,11 @@ static void print_job(const struct run_job *job)
 
 void run_report_print(const struct run_report *report)
 {
-    for (unsigned i = 0; i < report->count; i++)
+    for (unsigned i = 0; i < report->count; i++) {
         print_job(&report->jobs[i]);
+        if (report->jobs[i].network[0] != '\0')
+            say("job %s: network: %s", report->jobs[i].id, report->jobs[i].network);
+    }
     if (report->count == 0)
         say("no MPI program was seen");
     if (!report->complete)

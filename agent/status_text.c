@@ -124,6 +124,8 @@ void status_text_job(FILE *out, const struct wire_job *job, const struct wire_to
     print_plain(out, "  MPI        ", job->mpi);
     if (job->recording[0])
         print_plain(out, "  recording  ", job->recording);
+    if (job->network_fault && job->network_fault[0])
+        print_plain(out, "  network    ", job->network_fault);
     if (latest)
         print_rates(out, latest);
     print_uncovered(out, job, verbose);

@@ -411,6 +411,8 @@ static void publish_changes(struct job *job, uint64_t now_ns)
 {
     if (job->replaying || (!job->job_changed && !job->places_changed))
         return;
+    /* The job tells who has no place in its network. */
+    job->job_changed |= job->places_changed && job_network_changed(job->network);
     if (job->job_changed)
         job_publish_job(job, &job->output);
     if (job->places_changed) {

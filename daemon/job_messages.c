@@ -24,6 +24,8 @@ void job_publish_job(struct job *job, const struct job_output *output)
         return;
     for (size_t i = 0; i < job->uncovered_count; i++)
         rows[i] = (struct wire_uncovered_row){job->uncovered[i].name, job->uncovered[i].used};
+    char fault[NETWORK_TEXT];
+    job_network_fault(job->network, fault, sizeof(fault));
     struct wire_job message = {
         .job = job->id,
         .state = job_state_name(job->state),
@@ -39,6 +41,7 @@ void job_publish_job(struct job *job, const struct job_output *output)
         .recording = job->recording,
         .uncovered = rows,
         .uncovered_count = job->uncovered_count,
+        .network_fault = fault,
     };
     tell(job, output, WIRE_TYPE_JOB, &message);
     free(rows);
@@ -295,6 +298,7 @@ void job_tell_topology(struct job *job)
         return;
     if (job_wanted(job, WIRE_TYPE_TOPOLOGY))
         job_publish_topology(job, &job->output);
+    job->job_changed = 1; /* it tells who has no place in it */
     job_network_told(job->network, 1);
 }
 

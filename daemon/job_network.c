@@ -456,20 +456,37 @@ void job_network_told(struct job_network *n, int told)
     n->changed = !told;
 }
 
-static const char *fault_of(const struct job_network *n)
+static void tell_missing(const struct job_network *n, char *out, size_t room)
 {
-    if (n->options.given == NULL)
-        return "";
-    if (n->options.given->is_grid && n->grid.ranks == 0)
-        return "the job has made no Cartesian communicator (MPI_Cart_create) of two ranks or more: "
-               "its hosts and cores stand for its process grid";
-    return n->options.given->fault;
+    uint32_t first = 0;
+    while (!n->nodes[first].missed)
+        first++;
+    char more[40] = " is";
+    if (n->missed_told > 1)
+        snprintf(more, sizeof(more), " and %zu more are", n->missed_told - 1);
+    snprintf(out, room, "host %s%s not in %.300s: %s ranks have no place in the network",
+             n->nodes[first].host, more, n->options.given->source,
+             n->missed_told > 1 ? "their" : "its");
+}
+
+void job_network_fault(const struct job_network *n, char *out, size_t room)
+{
+    out[0] = '\0';
+    if (n->options.given != NULL && n->options.given->is_grid && n->grid.ranks == 0)
+        snprintf(out, room,
+                 "the job has made no Cartesian communicator (MPI_Cart_create) of two ranks or "
+                 "more so far: hosts and cores stand for its process grid");
+    else if (is_given(n) && n->missed_told > 0)
+        tell_missing(n, out, room);
 }
 
 void job_network_tell(struct job_network *n, const char *job, network_tell *tell, void *user)
 {
     job_network_changed(n);
-    const char *fault = fault_of(n);
+    char fault[NETWORK_TEXT];
+    job_network_fault(n, fault, sizeof(fault));
+    if (fault[0] == '\0' && n->options.given != NULL)
+        snprintf(fault, sizeof(fault), "%s", n->options.given->fault);
     if (n->graph == NULL && fault[0] == '\0')
         return;
     struct wire_seat_row *seats = malloc(((size_t)n->rank_count + 1) * sizeof(*seats));

@@ -98,6 +98,10 @@ int job_network_links(struct job_network *network, struct wire_links *out);
  *  @return nonzero when there are some */
 int job_network_measured(struct job_network *network, struct wire_links *out);
 
+/** What of the job is not in the network that was asked for: its hosts, or the grid itself. In words.
+ *  @param out  set to "" where nothing is known to be amiss */
+void job_network_fault(const struct job_network *network, char *out, size_t room);
+
 /** Hot and congested links that messages of these ranks load most, in words, separated by "; ".
  *  @param count  0: of all ranks @param out  set to "" where there are none */
 void job_network_hot(const struct job_network *network, const uint32_t *ranks, size_t count,

@@ -203,7 +203,8 @@ static void read_network(struct daemon *d)
         network_read(&d->network, NETWORK_GRID); /* from what agents told, as it was made */
     else if (parts.source[0] != '\0' || parts.fault[0] != '\0')
         network_make(&d->network, parts.source[0] == '\0' ? NULL : &parts.spec, parts.source,
-                     parts.fault);
+                     parts.source[0] == '\0' ? parts.fault
+                                             : ""); /* who is not in it is seen anew */
     network_parts_finish(&parts);
 }
 

@@ -24,7 +24,7 @@
 /* ---- what the job tells --------------------------------------------------------- */
 
 struct told {
-    char name[65], source[513], fault[513];
+    char name[65], source[513], fault[513], job_fault[513];
     uint64_t kind, dimensions;
     struct {
         char name[65];
@@ -55,7 +55,8 @@ static int wanted(void *user, const char *job, enum wire_type type)
 {
     (void)user;
     (void)job;
-    return type == WIRE_TYPE_TOPOLOGY || type == WIRE_TYPE_LINKS || type == WIRE_TYPE_ALERT;
+    return type == WIRE_TYPE_TOPOLOGY || type == WIRE_TYPE_LINKS || type == WIRE_TYPE_ALERT ||
+           type == WIRE_TYPE_JOB;
 }
 
 static void take_topology(struct told *t, const struct wire_topology *m)
@@ -111,6 +112,9 @@ static void publish(void *user, const char *job, enum wire_type type, const void
     for (size_t i = 0; i < buffer.length; i++)
         t->stream = (t->stream ^ buffer.bytes[i]) * UINT64_C(0x100000001b3);
     wire_buffer_finish(&buffer);
+    const struct wire_job *job_message = message;
+    if (type == WIRE_TYPE_JOB)
+        snprintf(t->job_fault, sizeof(t->job_fault), "%s", job_message->network_fault);
     const struct wire_alert *alert = message;
     if (type == WIRE_TYPE_ALERT && strcmp(alert->state, "firing") == 0) {
         snprintf(t->alert_links, sizeof(t->alert_links), "%s", alert->links);
@@ -421,6 +425,15 @@ static void hosts_beyond_the_network_have_no_place(void **state)
     job_advance(job, FIRST * S, FIRST * S);
     assert_int_equal(told.seats[2], 1);
     assert_true(told.seats[4] == UINT64_MAX);
+    assert_string_equal(told.source, "mesh:2");
+    assert_string_equal(told.fault,
+                        "host c is not in mesh:2: its ranks have no place in the network");
+    assert_string_equal(told.job_fault, told.fault);
+    appear(job, 3, "d", 6, 0, 0);
+    job_advance(job, FIRST * S + S, FIRST * S + S);
+    assert_string_equal(
+        told.job_fault,
+        "host c and 1 more are not in mesh:2: their ranks have no place in the network");
     end_job(job);
 }
 

@@ -85,6 +85,7 @@ class Grids(unittest.TestCase):
             [(source, fault, kind)] = self.query(place, 'SELECT source, fault, kind FROM topology')
             self.assertEqual(('', 'tree'), (source, kind))
             self.assertIn('no Cartesian communicator', fault)
+            self.assertIn('network: the job has made no Cartesian communicator', finished.err)
             refused = self.remap(place, '--topology', 'cart')
             self.assertEqual(1, refused.status)
             self.assertIn('it tells of no Cartesian communicator', refused.err)

@@ -35,7 +35,9 @@ int piece_no_network(const struct stage *s, struct box box)
             "It comes with the first figures, from a topology file or what the agents see.");
     else
         piece_empty(s, box, "Nothing crossed a link in this span of time",
-                    f->local_bytes ? "All messages stayed within nodes." : NULL);
+                    n->fault[0]      ? n->fault
+                    : f->local_bytes ? "All messages stayed within nodes."
+                                     : NULL);
     return 1;
 }
 

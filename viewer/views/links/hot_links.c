@@ -411,8 +411,10 @@ static void what_text(const struct stage *s, const struct links_drawing *d, char
 static double left_out(const struct stage *s, struct box panel, const struct links_drawing *d)
 {
     const struct network_counts *c = &s->model->network.counts;
-    char a[FORMAT_ROOM], text[160];
-    if (d->live && c->left_out)
+    char a[FORMAT_ROOM], text[600];
+    if (s->model->network.topology && s->model->network.fault[0])
+        snprintf(text, sizeof text, "%s", s->model->network.fault);
+    else if (d->live && c->left_out)
         snprintf(text, sizeof text, "and %s links with less load",
                  format_count(a, sizeof a, c->left_out));
     else if (d->live && c->unplaced)
@@ -432,6 +434,8 @@ static void empty_list(const struct stage *s, struct box box)
         piece_empty(s, box, "No link passes", "The filter lets no loaded link pass.");
     else if (fault[0])
         piece_empty(s, box, "No link is loaded; the network's description cannot be used", fault);
+    else if (s->model->network.fault[0])
+        piece_empty(s, box, "No link is loaded", s->model->network.fault);
     else
         piece_empty(s, box, "No link is loaded",
                     s->range->flows.local_bytes ? "All messages stayed within nodes." : NULL);
