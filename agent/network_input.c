@@ -173,6 +173,51 @@ static void forget(void *user, const char *text)
     (void)text;
 }
 
+/* Do two networks of the same nodes lead a message the same way? links: room for each one's route */
+static int same_way(const struct topology *a, const struct topology *b, uint32_t from, uint32_t to,
+                    uint32_t *links[2])
+{
+    uint32_t length = topology_route(a, from, to, links[0], topology_diameter(a));
+    if (topology_route(b, from, to, links[1], topology_diameter(b)) != length)
+        return 0;
+    for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length; i++) {
+        uint32_t begin, ends[2] = {0, 1};
+        topology_link(a, links[0][i], &begin, &ends[0]);
+        topology_link(b, links[1][i], &begin, &ends[1]);
+        if (ends[0] != ends[1])
+            return 0;
+    }
+    return 1;
+}
+
+/* Of a route file beside a network that is given only the ends of routes are used: the ways between them are the
+ * network's. Where those are others than the file has, loads are those of no run. */
+static void compare_routes(const struct network_input *in, const struct topology_file *told)
+{
+    const struct topology *given = in->network.topology, *file = told->topology;
+    if (topology_nodes(file) != topology_nodes(given)) {
+        say("%s: %s: its routes are on %" PRIu32 " nodes, the network given has %" PRIu32
+            ": only their ends are used, the ways are those of the network",
+            in->command, in->path, topology_nodes(file), topology_nodes(given));
+        return;
+    }
+    uint32_t *links[2] = {calloc((size_t)topology_diameter(file) + 1, sizeof(uint32_t)),
+                          calloc((size_t)topology_diameter(given) + 1, sizeof(uint32_t))};
+    uint64_t per_node = told->per_node == 0 ? 1 : told->per_node;
+    size_t differ = 0;
+    for (size_t i = 0; links[0] && links[1] && i < in->pairs.edge_count; i++) {
+        uint64_t from = in->pairs.ids[in->pairs.edges[i].from] / per_node,
+                 to = in->pairs.ids[in->pairs.edges[i].to] / per_node;
+        if (from < topology_nodes(file) && to < topology_nodes(file))
+            differ += !same_way(file, given, (uint32_t)from, (uint32_t)to, links);
+    }
+    if (differ > 0)
+        say("%s: %s: %zu of %zu routes go another way in the network given, which is used",
+            in->command, in->path, differ, in->pairs.edge_count);
+    free(links[0]);
+    free(links[1]);
+}
+
 /* Messages of routes that lack hops load the network's own routes instead. */
 static void tell_gaps(const struct network_input *in)
 {
@@ -182,6 +227,7 @@ static void tell_gaps(const struct network_input *in)
         if (topology_file_read(&file, in->path, forget, NULL) != 0)
             return;
         told = &file;
+        compare_routes(in, told);
     }
     if (told->gaps > 0)
         say("%s: %s: %" PRIu32 " of %" PRIu32 " routes have a gap, see holter topology; those of "

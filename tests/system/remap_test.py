@@ -177,6 +177,14 @@ class Files(unittest.TestCase):
         out = json.loads(self.holter('topology', better, '--route', first[0], first[-1], '-f', 'json').out)
         self.assertEqual(first, out['route'])
 
+    def test_routes_of_a_file_that_the_network_does_not_have_are_told(self):
+        source, same = self.routes('IoDefault_Mira_n512_c16'), 'torus:4,4,4,4,2'
+        self.assertEqual('', self.holter('reroute', source, '--topology', same, '--top', 1).err)
+        other = self.holter('reroute', source, '--topology', same + '/order=E,D,C,B,A', '--top', 1).err
+        self.assertRegex(other, r'[1-9]\d* of \d+ routes go another way in the network given')
+        larger = self.holter('reroute', source, '--topology', 'torus:8,8,8,2', '--top', 1).err
+        self.assertIn('on 512 nodes, the network given has 1024: only their ends are used', larger)
+
     def test_routes_are_chosen_by_rank_or_link(self):
         source = self.write('pairs', '0 2 9\n0 1 5\n3 2 7\n')
         network = ('--topology', 'torus:2,2/order=A,B', '-f', 'json')

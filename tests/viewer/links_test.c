@@ -502,6 +502,17 @@ static void a_fault_of_the_description_is_shown_in_its_place(void **state)
     desk_check(&b->desk, "live");
 }
 
+static void what_is_not_in_the_network_is_said_below_its_links(void **state)
+{
+    struct bed *b = *state;
+    snprintf(b->model->network.fault, sizeof b->model->network.fault,
+             "host n9 is not in mira.yaml: its ranks have no place in the network");
+    lay_out(b);
+    SEEN("host n9 is not in mira.yaml");
+    assert_true(b->model->network.topology != NULL);
+    desk_check(&b->desk, "missing");
+}
+
 static void the_context_column_leads_to_the_view(void **state)
 {
     struct bed *b = *state;
@@ -565,6 +576,7 @@ int main(void)
         T(what_went_wrong_is_said),
         cmocka_unit_test(it_fits_windows_of_all_sizes),
         T(a_fault_of_the_description_is_shown_in_its_place),
+        T(what_is_not_in_the_network_is_said_below_its_links),
         T(the_context_column_leads_to_the_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
