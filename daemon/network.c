@@ -1,7 +1,6 @@
 #include "daemon/network.h"
 
 #include "daemon/network_grid.h"
-
 #include "holter/error.h"
 #include "proto/log.h"
 

@@ -111,6 +111,17 @@ static void say_ranks(struct job *job, struct source *s, uint64_t *seq)
     for (unsigned i = 0; i < count; i++)
         members[i] = (struct wire_member_row){
             .rank = number(s, WORLD), .pid = 1, .core = number(s, 4), .numa = number(s, 3)};
+    struct wire_cart_row carts[4];
+    struct wire_cart_member_row places[4];
+    unsigned cart_count = byte(s) % 5, place_count = byte(s) % 5;
+    for (unsigned i = 0; i < cart_count; i++)
+        carts[i] = (struct wire_cart_row){.id = number(s, 2),
+                                          .made = number(s, 2),
+                                          .size = 1 + number(s, 3),
+                                          .wraps = byte(s) % 2};
+    for (unsigned i = 0; i < place_count; i++)
+        places[i] = (struct wire_cart_member_row){
+            .cart = number(s, cart_count), .rank = number(s, WORLD), .position = number(s, 2)};
     struct wire_ranks m = {.seq = ++*seq,
                            .job = "job.0",
                            .world = WORLD,
@@ -118,7 +129,11 @@ static void say_ranks(struct job *job, struct source *s, uint64_t *seq)
                            .mpi = "",
                            .host = hosts[byte(s) % HOSTS],
                            .members = members,
-                           .members_count = count};
+                           .members_count = count,
+                           .carts = carts,
+                           .carts_count = cart_count,
+                           .cart_members = places,
+                           .cart_members_count = place_count};
     int code = job_ranks(job, node + 1, &m, FIRST * S, &fault);
     FUZZ_HOLDS(code == 0 || code == -HOLTER_ERANGE || code == -HOLTER_ELIMIT);
 }
@@ -188,7 +203,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                            "mesh:4",
                                            "fattree:k=4",
                                            "dragonfly:groups=3,routers=2,nodes=2,global=1",
-                                           "torus:x"};
+                                           "torus:x",
+                                           "cart"};
     char argument[512] = "";
     const uint8_t *zero = size == 0 ? NULL : memchr(data, 0, size);
     size_t length = zero == NULL ? size : (size_t)(zero - data);
@@ -200,7 +216,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct network given;
     struct told told = {.vertices = 0};
     struct job *job;
-    network_read(&given, networks[byte(&s) % 6]);
+    network_read(&given, networks[byte(&s) % 7]);
     struct job_options options = {
         .window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100, .network = &given};
     struct job_output output = {&told, wanted, publish, NULL};
