@@ -1,10 +1,12 @@
 /* holter import: what others recorded as a recording of Holter. */
 #include "agent/cmd.h"
+#include "agent/import_trace.h"
 #include "agent/network_input.h"
 #include "agent/say.h"
+#include "daemon/import/format.h"
 #include "daemon/import/import.h"
 #include "holter/error.h"
-#include "proto/quantity.h"
+#include "proto/duration.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -12,41 +14,53 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: holter import --format FORMAT [OPTION]... -o FILE.hrec SOURCE\n"
+    "usage: holter import [OPTION]... -o FILE.hrec SOURCE\n"
     "\n"
     "Makes a recording of what others recorded, for holter replay, holter view and holter remap.\n"
     "\n"
-    "      --format hopbyte      SOURCE DESTINATION BYTES [HOPS] a line: one window\n"
-    "      --format route        \"Hop 1: [12-0] 12 (0 1 1 0 0 0) -> 8 (0 1 0 0 0 0)\" a line: one "
+    "      --format FORMAT       of the source; default: what its beginning says\n"
+    "                otf2        an archive of Score-P or others: the file .otf2, or its folder\n"
+    "                hopbyte     SOURCE DESTINATION BYTES [HOPS] a line: one window\n"
+    "                route       \"Hop 1: [12-0] 12 (0 1 1 0 0 0) -> 8 (0 1 0 0 0 0)\" a line: one "
     "window\n"
-    "      --format counters     packets of torus links by code region: the YAML file that names "
+    "                counters    packets of torus links by code region: the YAML file that names "
     "the tables\n"
     "                            beside it; a window for each time that a region comes\n"
-    "      --topology T          hopbyte, route: network, a file, see holter-topology(5), or a "
+    "      --window L            traces: length of a window, 10us, 5ms, 1s; default: about 200 of "
+    "them,\n"
+    "                            each at most 1 s\n"
+    "      --topology T          all but counters: network, a file, see holter-topology(5), or a "
     "short form\n"
-    "      --ranks-per-node K    rank r is on node r / K; default: as few as fit\n"
+    "      --ranks-per-node K    hopbyte, route: rank r is on node r / K; default: as few as fit\n"
+    "      --threads N           traces: that read it; default: as many as there are processors\n"
     "  -o, --output FILE         the recording; there must be none of this name\n"
     "  -h, --help                this text\n"
     "\n"
-    "Status: 0, 1 when the input is wrong, 2 for wrong usage.\n";
+    "Status: 0, 1 when the input is wrong (what is whole of a trace is imported), 2 for wrong "
+    "usage.\n";
 
-enum { OPT_FORMAT = 256, OPT_TOPOLOGY, OPT_PER_NODE };
+#define WINDOW_LEAST_NS UINT64_C(1000)
+#define WINDOW_MOST_NS UINT64_C(60000000000)
+#define THREADS_MOST 64u
+
+enum { OPT_FORMAT = 256, OPT_TOPOLOGY, OPT_PER_NODE, OPT_WINDOW, OPT_THREADS };
 
 static const struct option long_options[] = {
     {"format", required_argument, NULL, OPT_FORMAT},
     {"topology", required_argument, NULL, OPT_TOPOLOGY},
     {"ranks-per-node", required_argument, NULL, OPT_PER_NODE},
+    {"window", required_argument, NULL, OPT_WINDOW},
+    {"threads", required_argument, NULL, OPT_THREADS},
     {"output", required_argument, NULL, 'o'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
-static const char *const formats[] = {"hopbyte", "route", "counters"};
-
 struct importing {
-    int format; /* -1: not given */
+    enum import_format format;
     const char *source, *output, *topology;
-    uint64_t per_node;
+    uint64_t per_node, window_ns, threads;
+    char file[4096]; /* the source, or what stands for it */
 };
 
 static int wrong(const char *option, const char *value)
@@ -59,16 +73,23 @@ static int set_option(struct importing *i, int option, const char *value)
 {
     switch (option) {
     case OPT_FORMAT:
-        for (int f = 0; f < 3; f++)
-            if (strcmp(value, formats[f]) == 0)
-                i->format = f;
-        return i->format < 0 ? wrong("format", value) : 0;
+        i->format = import_format_by_name(value);
+        return i->format == IMPORT_UNKNOWN ? wrong("format", value) : 0;
     case OPT_TOPOLOGY:
         i->topology = value;
         return 0;
     case OPT_PER_NODE:
         return network_input_number(value, UINT32_MAX, &i->per_node) || i->per_node == 0
                    ? wrong("ranks-per-node", value)
+                   : 0;
+    case OPT_WINDOW:
+        return duration_parse(value, &i->window_ns) != 0 || i->window_ns < WINDOW_LEAST_NS ||
+                       i->window_ns > WINDOW_MOST_NS
+                   ? wrong("window", value)
+                   : 0;
+    case OPT_THREADS:
+        return network_input_number(value, THREADS_MOST, &i->threads) || i->threads == 0
+                   ? wrong("threads", value)
                    : 0;
     default:
         if (strcmp(value, "-") == 0) {
@@ -79,6 +100,44 @@ static int set_option(struct importing *i, int option, const char *value)
         i->output = value;
         return 0;
     }
+}
+
+/* What is asked for must fit the format. @return 0 or the exit status */
+static int check(const struct importing *i)
+{
+    int trace = i->format == IMPORT_OTF2 || i->format == IMPORT_DUMPI;
+    const char *name = import_format_name(i->format);
+    const char *option = i->format == IMPORT_COUNTERS && i->topology              ? "topology"
+                         : (i->format == IMPORT_COUNTERS || trace) && i->per_node ? "ranks-per-node"
+                         : !trace && i->window_ns                                 ? "window"
+                         : !trace && i->threads                                   ? "threads"
+                                                                                  : NULL;
+    if (option == NULL)
+        return 0;
+    say("import: --%s is not for sources of format %s; `holter import --help` tells more", option,
+        name);
+    return 2;
+}
+
+/* @return -1 to go on, or the exit status */
+static int find_format(struct importing *i)
+{
+    char why[4400];
+    enum import_format found =
+        import_format_find(i->source, i->file, sizeof(i->file), why, sizeof(why));
+    if (found == IMPORT_RECORDING) {
+        say("import: %s is a recording of Holter already: `holter replay` and `holter view` take "
+            "it",
+            i->file);
+        return 1;
+    }
+    if (i->format == IMPORT_UNKNOWN && found == IMPORT_UNKNOWN) {
+        say("import: %s", why);
+        return 1;
+    }
+    i->format = i->format == IMPORT_UNKNOWN ? found : i->format;
+    int status = check(i);
+    return status ? status : -1;
 }
 
 /* @return -1 to go on, or the exit status */
@@ -94,16 +153,12 @@ static int parse(struct importing *i, int argc, char **argv)
         if (status)
             return status;
     }
-    if (optind + 1 != argc || i->format < 0 || !i->output) {
-        say("import: --format, -o and one source are wanted; `holter import --help` tells more");
-        return 2;
-    }
-    if (i->format == 2 && (i->topology || i->per_node)) {
-        say("import: counters tell their network themselves");
+    if (optind + 1 != argc || !i->output) {
+        say("import: -o and one source are wanted; `holter import --help` tells more");
         return 2;
     }
     i->source = argv[optind];
-    return -1;
+    return find_format(i);
 }
 
 static int run_counters(const struct importing *i)
@@ -136,24 +191,39 @@ static int write_pairs(const struct importing *i, const struct pairs *pairs)
 
 static int run_pairs(const struct importing *i)
 {
-    static const enum pairs_source wanted[] = {PAIRS_HOP_BYTES, PAIRS_ROUTES};
+    enum pairs_source wanted = i->format == IMPORT_ROUTE ? PAIRS_ROUTES : PAIRS_HOP_BYTES;
     struct pairs pairs;
     if (pairs_read(&pairs, i->source, network_input_tell, NULL) != 0)
         return 1;
     int status = 1;
-    if (pairs.source == wanted[i->format])
+    if (pairs.source == wanted)
         status = write_pairs(i, &pairs);
     else
-        say("import: %s is no file of format %s", i->source, formats[i->format]);
+        say("import: %s is no file of format %s", i->source, import_format_name(i->format));
     pairs_finish(&pairs);
     return status;
 }
 
+static int run_trace(const struct importing *i)
+{
+    struct import_wish wish = {.source = i->file,
+                               .output = i->output,
+                               .topology = i->topology,
+                               .window_ns = i->window_ns,
+                               .threads = i->threads};
+    if (i->format == IMPORT_OTF2)
+        return import_trace_otf2(&wish);
+    say("import: %s is a trace of DUMPI, which this version cannot read", i->file);
+    return 1;
+}
+
 int cmd_import(int argc, char **argv)
 {
-    struct importing i = {.format = -1};
+    struct importing i = {.format = IMPORT_UNKNOWN};
     int status = parse(&i, argc, argv);
     if (status >= 0)
         return status;
-    return i.format == 2 ? run_counters(&i) : run_pairs(&i);
+    if (i.format == IMPORT_OTF2 || i.format == IMPORT_DUMPI)
+        return run_trace(&i);
+    return i.format == IMPORT_COUNTERS ? run_counters(&i) : run_pairs(&i);
 }

@@ -1,0 +1,105 @@
+#include "agent/import_trace.h"
+
+#include "agent/network_input.h"
+#include "agent/progress.h"
+#include "agent/quantity.h"
+#include "agent/say.h"
+#include "daemon/import/trace/import_otf2.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct showing {
+    struct progress progress;
+};
+
+static void on_told(void *user, uint64_t read, uint64_t all, uint64_t until_ns)
+{
+    struct showing *s = user;
+    (void)until_ns;
+    progress_show(&s->progress, all == 0 ? 0 : (double)read / (double)all);
+}
+
+static void on_fault(void *user, const char *text)
+{
+    struct showing *s = user;
+    progress_end(&s->progress);
+    say("import: %s", text);
+}
+
+static void print_messages(const struct trace_counts *c)
+{
+    struct quantity sent, received;
+    printf("  sent         %" PRIu64 " messages, %" PRIu64 " bytes (%s)\n", c->sent, c->sent_bytes,
+           quantity_bytes(&sent, (double)c->sent_bytes));
+    printf("  received     %" PRIu64 " messages, %" PRIu64 " bytes (%s)\n", c->received,
+           c->received_bytes, quantity_bytes(&received, (double)c->received_bytes));
+    printf("  matched      %" PRIu64 " within hosts, %" PRIu64 " ends between hosts\n", c->matched,
+           c->halves);
+    if (c->unmatched > 0)
+        printf("  unmatched    %" PRIu64 " ends within hosts\n", c->unmatched);
+    if (c->rejected > 0)
+        printf("  rejected     %" PRIu64
+               " messages within hosts that were received before they were sent, or with another "
+               "size\n",
+               c->rejected);
+    if (c->lost > 0)
+        printf("  left out     %" PRIu64 " records that are none, or far beyond the end\n",
+               c->lost);
+    if (c->failed_streams > 0)
+        printf("  broken       %" PRIu64 " files; what is whole of them is imported\n",
+               c->failed_streams);
+}
+
+static void print_otf2(const struct import_wish *wish, const struct import_otf2_counts *c)
+{
+    struct quantity ranks, hosts, windows, window;
+    printf("%s: %s on %s, %s of %s\n", wish->output, quantity_things(&ranks, c->ranks, "rank"),
+           quantity_things(&hosts, c->hosts, "host"),
+           quantity_things(&windows, c->counts.windows, "window"),
+           quantity_duration(&window, (double)c->window_ns));
+    printf("  events       %" PRIu64 " in %" PRIu32 " locations\n", c->events, c->streams);
+    print_messages(&c->counts);
+    if (c->sends != c->counts.sent || c->receives != c->counts.received)
+        printf("  in the trace %" PRIu64 " sends, %" PRIu64 " receives\n", c->sends, c->receives);
+    printf("  collectives  %" PRIu64 " that the trace tells of, %" PRIu64 " calls\n",
+           c->collectives, c->counts.collectives);
+    for (uint32_t i = 0; i < c->other_count; i++)
+        printf("  unknown      %" PRIu64 " %s\n", c->others[i].count, c->others[i].name);
+    if (c->nameless > 0)
+        printf("  unknown      %" PRIu64 " calls of MPI\n", c->nameless);
+    if (c->undefined > 0)
+        printf("  undefined    %" PRIu64 " references\n", c->undefined);
+    if (c->unbalanced > 0)
+        printf("  unbalanced   %" PRIu64 " regions that were left but not entered\n",
+               c->unbalanced);
+    if (c->forced > 0)
+        printf("  open         %" PRIu64 " requests for so long that they count where they ended\n",
+               c->forced);
+    if (c->left_out > 0)
+        printf("  left out     %" PRIu64 " locations that belong to no rank\n", c->left_out);
+}
+
+int import_trace_otf2(const struct import_wish *wish)
+{
+    struct showing showing;
+    struct topology_file network = {.topology = NULL};
+    struct import_otf2_counts counts;
+    progress_begin(&showing.progress, "import");
+    if (wish->topology != NULL &&
+        topology_file_given(&network, wish->topology, network_input_tell, NULL) != 0)
+        return 1;
+    struct trace_wishes wishes = {.window_ns = wish->window_ns,
+                                  .threads = (unsigned)wish->threads,
+                                  .network = network.topology,
+                                  .network_source = wish->topology,
+                                  .told = on_told,
+                                  .fault = on_fault,
+                                  .user = &showing};
+    int code = import_otf2(wish->output, wish->source, &wishes, &counts);
+    progress_end(&showing.progress);
+    topology_file_finish(&network);
+    if (code == 0)
+        print_otf2(wish, &counts);
+    return code != 0 || counts.counts.failed_streams > 0;
+}

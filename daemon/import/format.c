@@ -1,0 +1,145 @@
+#include "daemon/import/format.h"
+
+#include "holter/error.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOOKED_AT 4096u
+
+static const char *const names[IMPORT_FORMATS] = {
+    [IMPORT_HOPBYTE] = "hopbyte", [IMPORT_ROUTE] = "route", [IMPORT_COUNTERS] = "counters",
+    [IMPORT_OTF2] = "otf2",       [IMPORT_DUMPI] = "dumpi",
+};
+
+const char *import_format_name(enum import_format format)
+{
+    return format < IMPORT_FORMATS ? names[format] : NULL;
+}
+
+enum import_format import_format_by_name(const char *name)
+{
+    for (unsigned f = 0; f < IMPORT_FORMATS; f++)
+        if (names[f] != NULL && strcmp(names[f], name) == 0)
+            return (enum import_format)f;
+    return IMPORT_UNKNOWN;
+}
+
+static int ends_in(const char *name, const char *end)
+{
+    size_t length = strlen(name), want = strlen(end);
+    return length > want && strcmp(name + length - want, end) == 0;
+}
+
+/* ---- folders --------------------------------------------------------------- */
+
+/* The only file in it of a kind that stands for a whole trace. */
+static int look_into(const char *path, char *source, size_t room, char *why, size_t why_room)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    unsigned found = 0;
+    if (folder == NULL) {
+        snprintf(why, why_room, "%s: %s", path, holter_strerror(-errno));
+        return -1;
+    }
+    while ((entry = readdir(folder)) != NULL)
+        if (ends_in(entry->d_name, ".otf2") || ends_in(entry->d_name, ".meta")) {
+            found++;
+            snprintf(source, room, "%s/%s", path, entry->d_name);
+        }
+    closedir(folder);
+    if (found != 1)
+        snprintf(why, why_room,
+                 found == 0 ? "%s: there is no trace in this folder: no file .otf2, none .meta"
+                            : "%s: there are several traces in this folder; name the file",
+                 path);
+    return found == 1 ? 0 : -1;
+}
+
+/* ---- files ----------------------------------------------------------------- */
+
+static int has_line(const char *text, const char *begin)
+{
+    size_t length = strlen(begin);
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, begin, length) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* First line that is neither empty nor a comment. */
+static const char *first_line(const char *text)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n"), blanks = strspn(text, " \t\r");
+        if (blanks < length && text[blanks] != '#')
+            return text + blanks;
+        text += length + (text[length] == '\n');
+    }
+    return text;
+}
+
+static enum import_format of_text(const char *text)
+{
+    const char *line = first_line(text);
+    if (has_line(text, "numprocs=") || has_line(text, "fileprefix="))
+        return IMPORT_DUMPI;
+    if (has_line(text, "hardware:"))
+        return IMPORT_COUNTERS;
+    if (strncmp(line, "Hop ", 4) == 0 || strstr(text, "Hop 1:") != NULL)
+        return IMPORT_ROUTE;
+    size_t plain = strspn(line, "0123456789 \t.eE+-");
+    if (isdigit((unsigned char)line[0]) && strchr("\r\n", line[plain]) != NULL)
+        return IMPORT_HOPBYTE;
+    return IMPORT_UNKNOWN;
+}
+
+static enum import_format of_bytes(char *bytes, size_t length)
+{
+    if (length >= 16 && memcmp(bytes, "SQLite format 3", 16) == 0)
+        return IMPORT_RECORDING;
+    if (length >= 6 && memcmp(bytes + 2, "OTF2", 4) == 0)
+        return IMPORT_OTF2;
+    bytes[length] = '\0';
+    return memchr(bytes, '\0', length) == NULL ? of_text(bytes) : IMPORT_UNKNOWN;
+}
+
+enum import_format import_format_find(const char *path, char *source, size_t source_room, char *why,
+                                      size_t room)
+{
+    char bytes[LOOKED_AT + 1];
+    struct stat status;
+    size_t length = 0;
+    snprintf(source, source_room, "%s", path);
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
+        look_into(path, source, source_room, why, room) != 0)
+        return IMPORT_UNKNOWN;
+    int fd = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = fd < 0 ? -1 : 1;
+    while (got > 0 && length < LOOKED_AT) {
+        got = read(fd, bytes + length, LOOKED_AT - length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    if (got < 0)
+        snprintf(why, room, "%s: %s", source, holter_strerror(-errno));
+    if (fd >= 0)
+        close(fd);
+    if (got < 0)
+        return IMPORT_UNKNOWN;
+    enum import_format format = of_bytes(bytes, length);
+    if (format == IMPORT_UNKNOWN && ends_in(source, ".otf2"))
+        format = IMPORT_OTF2; /* libotf2 says what is wrong with it */
+    if (format == IMPORT_UNKNOWN)
+        snprintf(why, room, "%s: what it is cannot be told from %s; say --format", source,
+                 length == 0 ? "an empty file" : "its beginning");
+    return format;
+}

@@ -1,0 +1,31 @@
+/* What kind of file it is that others recorded, by what is in it. */
+#ifndef HOLTER_IMPORT_FORMAT_H
+#define HOLTER_IMPORT_FORMAT_H
+
+#include <stddef.h>
+
+enum import_format {
+    IMPORT_UNKNOWN,
+    IMPORT_HOPBYTE,
+    IMPORT_ROUTE,
+    IMPORT_COUNTERS,
+    IMPORT_OTF2,
+    IMPORT_DUMPI,
+    IMPORT_RECORDING, /**< one of Holter, nothing to be imported */
+    IMPORT_FORMATS,
+};
+
+/** Word for --format; NULL: there is none. */
+const char *import_format_name(enum import_format format);
+
+/** @return IMPORT_UNKNOWN for a word that is none */
+enum import_format import_format_by_name(const char *name);
+
+/** Look into a file; in a folder, for the one file that says what the folder holds.
+ *  @param source  set to the file that is to be read
+ *  @param why     set where it cannot be said: a sentence for people, with the name of the file
+ *  @return IMPORT_UNKNOWN: it cannot be said */
+enum import_format import_format_find(const char *path, char *source, size_t source_room, char *why,
+                                      size_t room);
+
+#endif

@@ -1,0 +1,106 @@
+#include "daemon/import/trace/import_otf2.h"
+
+#include "daemon/import/trace/otf2_process.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static unsigned threads_of(const struct trace_wishes *wishes)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return wishes->threads != 0 ? wishes->threads : processors > 0 ? (unsigned)processors : 1;
+}
+
+/* The name of the job is that of the archive, or of its folder when it has none of its own. */
+static void name_job(char *out, size_t room, const char *anchor)
+{
+    const char *end = anchor + strlen(anchor), *slash = strrchr(anchor, '/');
+    const char *begin = slash == NULL ? anchor : slash + 1;
+    if (end - begin > 5 && strcmp(end - 5, ".otf2") == 0)
+        end -= 5;
+    if (slash != NULL && slash > anchor && end - begin == 6 && strncmp(begin, "traces", 6) == 0) {
+        end = slash; /* Score-P names all of them so, each in a folder of its own */
+        for (begin = slash; begin > anchor && begin[-1] != '/';)
+            begin--;
+    }
+    size_t used = 0;
+    for (; begin < end && used + 1 < room; begin++)
+        if ((*begin >= '0' && *begin <= '9') || (*begin >= 'a' && *begin <= 'z') ||
+            (*begin >= 'A' && *begin <= 'Z') || *begin == '-' || *begin == '_' || *begin == '.')
+            out[used++] = *begin;
+    out[used] = '\0';
+    if (used == 0 || strcmp(out, ".") == 0 || strcmp(out, "..") == 0)
+        snprintf(out, room, "otf2");
+}
+
+static void sum_reports(const struct otf2_process *process, struct import_otf2_counts *out)
+{
+    const struct otf2_job *job = otf2_process_job(process);
+    const struct otf2_report *reports = otf2_process_reports(process);
+    uint64_t others[OTF2_KINDS] = {0};
+    for (uint32_t i = 0; i < job->stream_count; i++) {
+        const struct otf2_totals *t = &reports[i].totals;
+        out->events += t->events;
+        out->sends += t->sends;
+        out->send_bytes += t->send_bytes;
+        out->receives += t->receives;
+        out->receive_bytes += t->receive_bytes;
+        out->collectives += t->collectives;
+        out->nameless += t->nameless;
+        out->unbalanced += t->unbalanced;
+        out->undefined += reports[i].undefined;
+        out->forced += reports[i].forced;
+        for (unsigned k = 0; k < OTF2_KINDS; k++)
+            others[k] += reports[i].other[k];
+    }
+    for (unsigned k = 0; k < OTF2_KINDS && out->other_count < OTF2_OTHERS_MOST; k++)
+        if (others[k] > 0) {
+            out->others[out->other_count].name = otf2_kind_name(k);
+            out->others[out->other_count++].count = others[k];
+        }
+}
+
+int import_otf2(const char *path, const char *anchor, const struct trace_wishes *wishes,
+                struct import_otf2_counts *out)
+{
+    struct otf2_process *process;
+    unsigned threads = threads_of(wishes);
+    *out = (struct import_otf2_counts){.ranks = 0};
+    int code = otf2_process_start(&process, anchor, threads, wishes->fault, wishes->user);
+    if (code != 0)
+        return code;
+    const struct otf2_job *job = otf2_process_job(process);
+    char name[64], command[1024], mpi[128];
+    name_job(name, sizeof(name), anchor);
+    snprintf(command, sizeof(command), "holter import --format otf2 %.900s", anchor);
+    snprintf(mpi, sizeof(mpi), "OTF2%s%.100s", job->creator[0] != '\0' ? ", " : "", job->creator);
+    struct trace_job told = {.name = name,
+                             .app = name,
+                             .command = command,
+                             .mpi = mpi,
+                             .ranks = job->ranks,
+                             .stream_count = job->stream_count,
+                             .rank_of = job->rank_of,
+                             .host_of = job->host_of,
+                             .hosts = job->hosts,
+                             .host_count = job->host_count,
+                             .begin_ns = job->begin_ns,
+                             .window_ns = wishes->window_ns,
+                             .length_ns = job->length_ns,
+                             .network = wishes->network,
+                             .network_source = wishes->network_source};
+    struct trace_reader reader = {process, otf2_process_next, otf2_process_comm,
+                                  otf2_process_region, otf2_process_progress};
+    struct trace_options options = {threads, wishes->told, wishes->fault, wishes->user};
+    out->ranks = job->ranks;
+    out->hosts = job->host_count;
+    out->streams = job->stream_count;
+    out->left_out = job->left_out;
+    out->window_ns = wishes->window_ns != 0 ? wishes->window_ns : trace_window_ns(job->length_ns);
+    code = trace_import(path, &told, &reader, &options, &out->counts);
+    sum_reports(process, out);
+    otf2_process_stop(process);
+    return code;
+}

@@ -1,0 +1,23 @@
+/* Event records of one location, from libotf2 to otf2_calls.h. Internal to otf2_source.c. */
+#ifndef HOLTER_IMPORT_OTF2_CALLBACKS_H
+#define HOLTER_IMPORT_OTF2_CALLBACKS_H
+
+#include "daemon/import/trace/otf2_source.h"
+
+struct otf2_stream {
+    const struct otf2_job *job;
+    const struct otf2_defs *defs;
+    struct otf2_report counted; /**< what is told next; without totals */
+    OTF2_EvtReader *events;
+    struct otf2_calls calls;
+    uint32_t rank, number;
+    uint64_t taken; /**< records given, and those left out after a restart */
+    int opened, ended, failed;
+    char fault[OTF2_FAULT_BYTES];
+};
+
+/** Have the stream told of all records. */
+OTF2_ErrorCode otf2_callbacks_register(OTF2_Reader *reader, OTF2_EvtReader *events,
+                                       struct otf2_stream *stream);
+
+#endif

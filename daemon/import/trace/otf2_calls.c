@@ -1,0 +1,460 @@
+#include "daemon/import/trace/otf2_calls.h"
+
+#include "holter/call.h"
+#include "holter/segment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEEPEST (1u << 16)
+#define NO_PART UINT32_MAX
+
+void otf2_calls_init(struct otf2_calls *c, uint32_t thread, uint32_t threads)
+{
+    *c = (struct otf2_calls){.error = 0};
+    call_queue_init(&c->queue, thread, threads);
+}
+
+void otf2_calls_finish(struct otf2_calls *c)
+{
+    call_queue_finish(&c->queue);
+    free(c->stack);
+    free(c->parts);
+    free(c->waits);
+    *c = (struct otf2_calls){0};
+}
+
+/* ---- the open call --------------------------------------------------------- */
+
+static void open_call(struct otf2_calls *c, uint64_t time, uint16_t call)
+{
+    c->in_call = 1;
+    c->nested = c->has_collective = 0;
+    c->call = call;
+    c->enter = time;
+    c->part_count = 0;
+}
+
+static int reserve_part(struct otf2_calls *c)
+{
+    if (c->part_count < c->part_room)
+        return 0;
+    uint32_t room = c->part_room == 0 ? 16 : 2 * c->part_room;
+    struct event *parts = realloc(c->parts, room * sizeof(*parts));
+    if (parts != NULL)
+        c->parts = parts;
+    uint64_t *waits = realloc(c->waits, room * sizeof(*waits));
+    if (waits != NULL)
+        c->waits = waits;
+    if (parts == NULL || waits == NULL)
+        return c->error = -ENOMEM;
+    c->part_room = room;
+    return 0;
+}
+
+/* @return a new part to be filled in; NULL: no memory */
+static struct event *add_part(struct otf2_calls *c, uint16_t flags)
+{
+    if (reserve_part(c) != 0)
+        return NULL;
+    c->waits[c->part_count] = 0;
+    struct event *part = &c->parts[c->part_count++];
+    *part = (struct event){.peer = PEER_NONE,
+                           .tag = TAG_NONE,
+                           .comm = COMM_SLOT_NONE,
+                           .flags = flags,
+                           .call = c->call};
+    return part;
+}
+
+/* Calls that take what MPI_Mprobe found are not told which message that is: what they receive is matched as
+ * if it were received by another. */
+static uint16_t call_of_part(uint16_t call)
+{
+    return call == CALL_Mrecv ? CALL_Recv : call == CALL_Imrecv ? CALL_Irecv : call;
+}
+
+static void put(struct otf2_calls *c, struct event *event, uint32_t part, uint64_t time)
+{
+    event->t_enter = c->enter;
+    event->t_exit = time;
+    event->region = c->region;
+    int waits = part != NO_PART && c->parts[part].seq != 0;
+    if (call_queue_put(&c->queue, event, waits ? &c->waits[part] : NULL) != 0)
+        c->error = -ENOMEM;
+}
+
+static void close_call(struct otf2_calls *c, uint64_t time)
+{
+    uint32_t first = 0;
+    time = time < c->enter ? c->enter : time;
+    struct event call = {
+        .peer = PEER_NONE, .tag = TAG_NONE, .comm = COMM_SLOT_NONE, .call = c->call};
+    uint32_t merged = NO_PART;
+    if (c->part_count > 0 && call_of_part(c->call) == c->call) {
+        call = c->parts[0];
+        merged = 0;
+        first = 1;
+    }
+    uint32_t rest = c->part_count - first;
+    call.kind = EVENT_CALL;
+    call.call = c->call;
+    call.parts = rest > UINT16_MAX ? UINT16_MAX : (uint16_t)rest;
+    put(c, &call, merged, time);
+    for (uint32_t i = first; i < c->part_count; i++) {
+        struct event part = c->parts[i];
+        part.kind = EVENT_PART;
+        part.call = call_of_part(c->call);
+        put(c, &part, i, time);
+    }
+    c->in_call = 0;
+    c->part_count = 0;
+}
+
+/* A record outside of any call of MPI is a call of its own. @return does it have to be closed? */
+static int ensure_call(struct otf2_calls *c, uint64_t time, uint16_t call)
+{
+    c->newest = time > c->newest ? time : c->newest;
+    if (c->in_call) {
+        if (c->call == 0)
+            c->call = call;
+        return 0;
+    }
+    open_call(c, time, call);
+    return 1;
+}
+
+static void close_own(struct otf2_calls *c, uint64_t time, int own)
+{
+    if (own)
+        close_call(c, time);
+}
+
+/* ---- regions --------------------------------------------------------------- */
+
+static void push_region(struct otf2_calls *c, uint16_t slot)
+{
+    if (c->too_deep > 0 || c->depth == DEEPEST) {
+        c->too_deep++;
+        return;
+    }
+    if (c->depth == c->stack_room) {
+        uint32_t room = c->stack_room == 0 ? 16 : 2 * c->stack_room;
+        uint32_t *stack = realloc(c->stack, room * sizeof(*stack));
+        if (stack == NULL) {
+            c->error = -ENOMEM;
+            return;
+        }
+        c->stack = stack;
+        c->stack_room = room;
+    }
+    c->stack[c->depth++] = c->region;
+    c->region = slot;
+}
+
+static void pop_region(struct otf2_calls *c)
+{
+    if (c->too_deep > 0)
+        c->too_deep--;
+    else if (c->depth > 0)
+        c->region = (uint16_t)c->stack[--c->depth];
+    else
+        c->totals.unbalanced++;
+}
+
+void otf2_calls_enter(struct otf2_calls *c, uint64_t time, uint32_t ref,
+                      const struct otf2_region *region)
+{
+    c->newest = time > c->newest ? time : c->newest;
+    if (region->kind == OTF2_REGION_CODE) {
+        push_region(c, region->slot);
+    } else if (region->kind == OTF2_REGION_CALL) {
+        if (c->in_call) {
+            c->nested += c->call_region == ref; /* MPI that calls MPI is one call */
+            return;
+        }
+        open_call(c, time, region->call);
+        c->call_region = ref;
+    }
+}
+
+void otf2_calls_leave(struct otf2_calls *c, uint64_t time, uint32_t ref,
+                      const struct otf2_region *region)
+{
+    c->newest = time > c->newest ? time : c->newest;
+    if (region->kind == OTF2_REGION_CODE) {
+        pop_region(c);
+        return;
+    }
+    if (region->kind != OTF2_REGION_CALL)
+        return;
+    if (!c->in_call) {
+        c->totals.unbalanced++;
+    } else if (c->call_region == ref && c->nested > 0) {
+        c->nested--;
+    } else if (c->call_region == ref) {
+        if (c->call == 0)
+            c->totals.nameless++;
+        close_call(c, time);
+    }
+}
+
+/* ---- messages -------------------------------------------------------------- */
+
+static void set_message(struct event *part, const struct otf2_message *message)
+{
+    part->peer = message->peer;
+    part->tag = message->tag;
+    part->bytes = message->bytes;
+    part->comm = message->comm;
+    part->flags |= message->flags;
+}
+
+static uint16_t persistent(const struct otf2_calls *c)
+{
+    return c->call == CALL_Start || c->call == CALL_Startall ? EVENT_PERSISTENT : 0;
+}
+
+void otf2_calls_send(struct otf2_calls *c, uint64_t time, const struct otf2_message *message)
+{
+    int own = ensure_call(c, time, CALL_Send);
+    struct event *part = add_part(c, EVENT_SEND | EVENT_POST | EVENT_DONE);
+    if (part != NULL)
+        set_message(part, message);
+    c->totals.sends++;
+    c->totals.send_bytes += message->bytes;
+    close_own(c, time, own);
+}
+
+void otf2_calls_isend(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
+                      uint64_t id)
+{
+    int own = ensure_call(c, time, CALL_Isend);
+    struct event *part = add_part(c, (uint16_t)(EVENT_SEND | EVENT_POST | persistent(c)));
+    struct open_request *request = call_queue_begin(&c->queue, id);
+    if (part != NULL)
+        set_message(part, message);
+    if (part != NULL && request != NULL) {
+        part->request = request->number;
+        request->t_post = c->enter;
+        request->bytes = message->bytes;
+        request->peer = message->peer;
+        request->tag = message->tag;
+        request->comm = message->comm;
+        request->flags = part->flags & (EVENT_SEND | EVENT_PERSISTENT | EVENT_INTER);
+    }
+    c->totals.sends++;
+    c->totals.send_bytes += message->bytes;
+    close_own(c, time, own);
+}
+
+/* What a request was for is told once more where it ends. */
+static void set_request(struct event *part, const struct open_request *request)
+{
+    part->request = request->number;
+    part->t_post = request->t_post;
+    part->flags |= request->flags;
+    part->peer = request->peer;
+    part->tag = request->tag;
+    part->comm = request->comm;
+    part->bytes = request->bytes;
+}
+
+void otf2_calls_isend_complete(struct otf2_calls *c, uint64_t time, uint64_t id)
+{
+    int own = ensure_call(c, time, CALL_Wait);
+    struct open_request *request = call_queue_find(&c->queue, id);
+    struct event *part = add_part(c, EVENT_SEND | EVENT_DONE);
+    if (part != NULL && request != NULL)
+        set_request(part, request);
+    else if (part != NULL)
+        part->peer = PEER_UNKNOWN;
+    if (request != NULL)
+        call_queue_end(&c->queue, request);
+    close_own(c, time, own);
+}
+
+void otf2_calls_irecv_request(struct otf2_calls *c, uint64_t time, uint64_t id)
+{
+    int own = ensure_call(c, time, CALL_Irecv);
+    struct event *part = add_part(c, (uint16_t)(EVENT_RECV | EVENT_POST | persistent(c)));
+    struct open_request *request = call_queue_begin(&c->queue, id);
+    if (part != NULL)
+        part->peer = PEER_UNKNOWN;
+    if (part != NULL && request != NULL) {
+        part->seq = 1;
+        part->request = request->number;
+        c->waits[c->part_count - 1] = id;
+        request->t_post = c->enter;
+        request->peer = PEER_UNKNOWN;
+        request->tag = TAG_NONE;
+        request->comm = COMM_SLOT_NONE;
+        request->flags = part->flags & (EVENT_RECV | EVENT_PERSISTENT);
+    }
+    close_own(c, time, own);
+}
+
+void otf2_calls_recv(struct otf2_calls *c, uint64_t time, const struct otf2_message *message)
+{
+    int own = ensure_call(c, time, CALL_Recv);
+    struct event *part = add_part(c, EVENT_RECV | EVENT_POST | EVENT_DONE);
+    if (part != NULL)
+        set_message(part, message);
+    c->totals.receives++;
+    c->totals.receive_bytes += message->bytes;
+    close_own(c, time, own);
+}
+
+/* The record that posted it is in the open call itself: MPI_Irecv that was complete at once. */
+static struct event *posted_here(struct otf2_calls *c, uint64_t id)
+{
+    for (uint32_t i = c->part_count; i-- > 0;)
+        if (c->parts[i].seq != 0 && c->waits[i] == id)
+            return &c->parts[i];
+    return NULL;
+}
+
+/* @return was it known where it was posted? */
+static int tell_post(struct otf2_calls *c, struct open_request *request, uint64_t id,
+                     const struct otf2_message *message)
+{
+    struct event *post = request == NULL ? NULL : call_queue_waiting(&c->queue, request);
+    if (post == NULL && request != NULL && (post = posted_here(c, id)) != NULL)
+        post->seq = 0;
+    if (post != NULL)
+        set_message(post, message);
+    return post != NULL;
+}
+
+void otf2_calls_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
+                      uint64_t id)
+{
+    int own = ensure_call(c, time, CALL_Wait);
+    struct open_request *request = call_queue_find(&c->queue, id);
+    int known = tell_post(c, request, id, message);
+    struct event *part = add_part(c, EVENT_RECV | EVENT_DONE);
+    if (part != NULL && request != NULL && known)
+        set_request(part, request);
+    else if (part != NULL)
+        part->flags |= EVENT_POST; /* as if it were posted by the call that completes it */
+    if (part != NULL)
+        set_message(part, message);
+    if (request != NULL)
+        call_queue_end(&c->queue, request);
+    c->totals.receives++;
+    c->totals.receive_bytes += message->bytes;
+    close_own(c, time, own);
+}
+
+void otf2_calls_cancelled(struct otf2_calls *c, uint64_t time, uint64_t id)
+{
+    int own = ensure_call(c, time, CALL_Wait);
+    struct open_request *request = call_queue_find(&c->queue, id);
+    const struct otf2_message nothing = {
+        .peer = PEER_UNKNOWN, .tag = TAG_NONE, .comm = COMM_SLOT_NONE};
+    struct event *part = request == NULL ? NULL : add_part(c, EVENT_CANCELLED);
+    if (request != NULL && request->flags & EVENT_RECV)
+        tell_post(c, request, id, &nothing);
+    if (part != NULL)
+        set_request(part, request);
+    if (request != NULL)
+        call_queue_end(&c->queue, request);
+    close_own(c, time, own);
+}
+
+/* ---- collectives ----------------------------------------------------------- */
+
+void otf2_calls_collective_begin(struct otf2_calls *c, uint64_t time)
+{
+    c->newest = time > c->newest ? time : c->newest;
+    c->collective_enter = time;
+}
+
+static void set_collective(struct event *part, const struct otf2_collective *collective)
+{
+    part->bytes = collective->sent;
+    part->bytes_in = collective->received;
+    part->peer = collective->root;
+    part->comm = collective->comm;
+    part->flags |= collective->flags;
+}
+
+/* A collective's record is the call's own: it goes before the messages of the call. */
+static struct event *first_part(struct otf2_calls *c, uint16_t flags)
+{
+    struct event *part = add_part(c, flags);
+    if (part == NULL || c->part_count == 1)
+        return part;
+    c->parts[c->part_count - 1] = c->parts[0];
+    c->waits[c->part_count - 1] = c->waits[0];
+    c->waits[0] = 0;
+    c->parts[0] = (struct event){.tag = TAG_NONE, .flags = flags, .call = c->call};
+    return &c->parts[0];
+}
+
+void otf2_calls_collective_end(struct otf2_calls *c, uint64_t time,
+                               const struct otf2_collective *collective)
+{
+    int own = ensure_call(c, time, collective->call);
+    if (own && c->collective_enter != 0 && c->collective_enter < c->enter)
+        c->enter = c->collective_enter;
+    c->collective_enter = 0;
+    struct event *part = c->has_collective ? add_part(c, 0) : first_part(c, 0);
+    if (part != NULL)
+        set_collective(part, collective);
+    c->has_collective = 1;
+    c->totals.collectives++;
+    close_own(c, time, own);
+}
+
+void otf2_calls_collective_request(struct otf2_calls *c, uint64_t time, uint64_t id)
+{
+    int own = ensure_call(c, time, 0);
+    struct event *part = c->has_collective ? add_part(c, EVENT_POST) : first_part(c, EVENT_POST);
+    uint32_t number = part == NULL ? 0 : (uint32_t)(part - c->parts);
+    struct open_request *request = call_queue_begin(&c->queue, id);
+    c->has_collective = 1;
+    if (part != NULL && request != NULL) {
+        part->seq = 1;
+        part->peer = PEER_NONE;
+        part->comm = COMM_SLOT_NONE;
+        part->request = request->number;
+        c->waits[number] = id;
+        request->t_post = c->enter;
+        request->peer = PEER_NONE;
+        request->tag = TAG_NONE;
+        request->comm = COMM_SLOT_NONE;
+    }
+    close_own(c, time, own);
+}
+
+void otf2_calls_collective_complete(struct otf2_calls *c, uint64_t time,
+                                    const struct otf2_collective *collective, uint64_t id)
+{
+    int own = ensure_call(c, time, CALL_Wait);
+    struct open_request *request = call_queue_find(&c->queue, id);
+    struct event *post = request == NULL ? NULL : call_queue_waiting(&c->queue, request);
+    if (post == NULL && request != NULL && (post = posted_here(c, id)) != NULL)
+        post->seq = 0;
+    if (post != NULL)
+        set_collective(post, collective);
+    struct event *part = add_part(c, EVENT_DONE);
+    if (part != NULL && request != NULL) {
+        set_request(part, request);
+        part->comm = collective->comm;
+        part->peer = collective->root;
+        part->bytes = collective->sent;
+    }
+    if (request != NULL)
+        call_queue_end(&c->queue, request);
+    c->totals.collectives++;
+    close_own(c, time, own);
+}
+
+void otf2_calls_close(struct otf2_calls *c)
+{
+    if (c->in_call)
+        close_call(c, c->newest);
+    call_queue_close(&c->queue);
+}

@@ -1,0 +1,341 @@
+/* Definitions as they come; what is made of them is in otf2_defs_job.c. */
+#include "daemon/import/trace/otf2_defs_rows.h"
+
+#include "holter/call.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ROWS (1u << 28)
+#define MOST_REGIONS (1u << 22)
+#define MOST_SLOTS 65000u
+
+/* ---- rows ------------------------------------------------------------------ */
+
+static int rows_init(struct otf2_rows *rows, size_t each)
+{
+    *rows = (struct otf2_rows){.each = each};
+    return key_index_init(&rows->index, MOST_ROWS);
+}
+
+static void rows_finish(struct otf2_rows *rows)
+{
+    key_index_finish(&rows->index);
+    free(rows->rows);
+}
+
+/* @return the row of a reference, new or not, cleared; NULL: no memory */
+static void *row_for(struct otf2_defs *defs, struct otf2_rows *rows, uint64_t ref)
+{
+    struct key key = {ref, 0};
+    uint32_t number = key_index_find(&rows->index, key);
+    if (number == KEY_INDEX_FULL && rows->index.count == rows->room) {
+        uint32_t room = rows->room == 0 ? 64 : 2 * rows->room;
+        void *grown = realloc(rows->rows, room * rows->each);
+        if (grown == NULL) {
+            defs->error = -ENOMEM;
+            return NULL;
+        }
+        rows->rows = grown;
+        rows->room = room;
+    }
+    if (number == KEY_INDEX_FULL)
+        number = key_index_add(&rows->index, key);
+    if (number == KEY_INDEX_FULL) {
+        defs->error = -ENOMEM;
+        return NULL;
+    }
+    void *row = (char *)rows->rows + number * rows->each;
+    memset(row, 0, rows->each);
+    return row;
+}
+
+const void *otf2_row(const struct otf2_rows *rows, uint64_t ref)
+{
+    uint32_t number = key_index_find(&rows->index, (struct key){ref, 0});
+    return number == KEY_INDEX_FULL ? NULL : (const char *)rows->rows + number * rows->each;
+}
+
+const char *otf2_text(const struct otf2_defs *defs, uint32_t ref)
+{
+    const uint64_t *at = otf2_row(&defs->strings, ref);
+    return at == NULL ? "" : defs->text + *at;
+}
+
+int otf2_defs_init(struct otf2_defs *defs)
+{
+    *defs = (struct otf2_defs){.resolution = UINT64_C(1000000000)};
+    if (rows_init(&defs->strings, sizeof(uint64_t)) == 0 &&
+        rows_init(&defs->locations, sizeof(struct location)) == 0 &&
+        rows_init(&defs->processes, sizeof(struct process)) == 0 &&
+        rows_init(&defs->nodes, sizeof(struct tree_node)) == 0 &&
+        rows_init(&defs->groups, sizeof(struct group)) == 0 &&
+        rows_init(&defs->comms, sizeof(struct comm)) == 0)
+        return 0;
+    otf2_defs_finish(defs);
+    return -ENOMEM;
+}
+
+void otf2_defs_finish(struct otf2_defs *defs)
+{
+    rows_finish(&defs->strings);
+    rows_finish(&defs->locations);
+    rows_finish(&defs->processes);
+    rows_finish(&defs->nodes);
+    rows_finish(&defs->groups);
+    rows_finish(&defs->comms);
+    free(defs->text);
+    free(defs->members);
+    free(defs->regions);
+    free(defs->region_names);
+    *defs = (struct otf2_defs){.error = 0};
+}
+
+/* ---- regions --------------------------------------------------------------- */
+
+/* "mpi_isend_", as Fortran and some tools have it, is MPI_Isend. */
+static void spell(char out[64], const char *name)
+{
+    size_t length = strlen(name);
+    out[0] = '\0';
+    if (length > 5 && strncasecmp(name, "pmpi_", 5) == 0)
+        name++, length--;
+    while (length > 0 && name[length - 1] == '_')
+        length--;
+    if (length < 5 || length > 63 || strncasecmp(name, "mpi_", 4) != 0)
+        return;
+    memcpy(out, "MPI_", 4);
+    out[4] = (char)toupper((unsigned char)name[4]);
+    for (size_t i = 5; i < length; i++)
+        out[i] = (char)tolower((unsigned char)name[i]);
+    out[length] = '\0';
+}
+
+static struct otf2_region region_of(const char *name, OTF2_Paradigm paradigm)
+{
+    char spelt[64];
+    spell(spelt, name);
+    uint16_t call = spelt[0] == '\0' ? 0 : call_by_name(spelt);
+    if (call != 0)
+        return (struct otf2_region){.kind = OTF2_REGION_CALL, .call = call};
+    if (spelt[0] != '\0' && call_is_local(spelt))
+        return (struct otf2_region){.kind = OTF2_REGION_LOCAL};
+    if (paradigm == OTF2_PARADIGM_MPI)
+        return (struct otf2_region){.kind = OTF2_REGION_CALL};
+    if (paradigm == OTF2_PARADIGM_MEASUREMENT_SYSTEM)
+        return (struct otf2_region){.kind = OTF2_REGION_NONE};
+    return (struct otf2_region){.kind = OTF2_REGION_CODE};
+}
+
+static int reserve(void **array, uint32_t *room, uint32_t need, size_t each)
+{
+    uint32_t more = *room < 64 ? 64 : *room;
+    while (more < need)
+        more *= 2;
+    if (need <= *room)
+        return 0;
+    char *grown = realloc(*array, more * each);
+    if (grown == NULL)
+        return -ENOMEM;
+    memset(grown + *room * each, 0, (more - *room) * each);
+    *array = grown;
+    *room = more;
+    return 0;
+}
+
+static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringRef name,
+                                   OTF2_StringRef canonical, OTF2_StringRef description,
+                                   OTF2_RegionRole role, OTF2_Paradigm paradigm,
+                                   OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t begin,
+                                   uint32_t end)
+{
+    struct otf2_defs *defs = user;
+    (void)canonical, (void)description, (void)role, (void)flags, (void)file, (void)begin, (void)end;
+    if (self >= MOST_REGIONS) {
+        defs->ignored++;
+        return OTF2_CALLBACK_SUCCESS;
+    }
+    struct otf2_region region = region_of(otf2_text(defs, name), paradigm);
+    if (region.kind == OTF2_REGION_CODE && defs->code_regions + 1 < MOST_SLOTS &&
+        reserve((void **)&defs->region_names, &defs->code_region_room, defs->code_regions + 2,
+                sizeof(*defs->region_names)) == 0) {
+        region.slot = (uint16_t)++defs->code_regions;
+        defs->region_names[region.slot] = name;
+    }
+    if (reserve((void **)&defs->regions, &defs->region_room, self + 1, sizeof(*defs->regions)) !=
+        0) {
+        defs->error = -ENOMEM;
+        return OTF2_CALLBACK_INTERRUPT;
+    }
+    defs->regions[self] = region;
+    defs->region_count = self + 1 > defs->region_count ? self + 1 : defs->region_count;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+/* ---- all else -------------------------------------------------------------- */
+
+static OTF2_CallbackCode outcome(const struct otf2_defs *defs)
+{
+    return defs->error == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
+}
+
+static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length,
+                                  uint64_t date)
+{
+    struct otf2_defs *defs = user;
+    defs->resolution = resolution;
+    defs->offset = offset;
+    defs->length = length;
+    defs->date = date == OTF2_UNDEFINED_TIMESTAMP ? 0 : date;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_string(void *user, OTF2_StringRef self, const char *string)
+{
+    struct otf2_defs *defs = user;
+    size_t length = strlen(string) + 1;
+    uint64_t *at = row_for(defs, &defs->strings, self);
+    if (at == NULL)
+        return OTF2_CALLBACK_INTERRUPT;
+    if (defs->text_room - defs->text_used < length) {
+        size_t room = 2 * (defs->text_used + length) + 4096;
+        char *text = realloc(defs->text, room);
+        if (text == NULL) {
+            defs->error = -ENOMEM;
+            return OTF2_CALLBACK_INTERRUPT;
+        }
+        defs->text = text;
+        defs->text_room = room;
+    }
+    *at = defs->text_used;
+    memcpy(defs->text + defs->text_used, string, length);
+    defs->text_used += length;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_node(void *user, OTF2_SystemTreeNodeRef self, OTF2_StringRef name,
+                                 OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent)
+{
+    struct otf2_defs *defs = user;
+    struct tree_node *node = row_for(defs, &defs->nodes, self);
+    if (node != NULL)
+        *node = (struct tree_node){.name = name, .class_name = class_name, .parent = parent};
+    return outcome(defs);
+}
+
+static OTF2_CallbackCode on_domain(void *user, OTF2_SystemTreeNodeRef self,
+                                   OTF2_SystemTreeDomain domain)
+{
+    struct otf2_defs *defs = user;
+    struct tree_node *node = (struct tree_node *)otf2_row(&defs->nodes, self);
+    if (node != NULL && domain == OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY)
+        node->shares_memory = 1;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_process(void *user, OTF2_LocationGroupRef self, OTF2_StringRef name,
+                                    OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef parent,
+                                    OTF2_LocationGroupRef creator)
+{
+    struct otf2_defs *defs = user;
+    struct process *process = row_for(defs, &defs->processes, self);
+    (void)name;
+    if (process != NULL)
+        *process = (struct process){.node = parent,
+                                    .creator = creator,
+                                    .rank = -1,
+                                    .is_process = type == OTF2_LOCATION_GROUP_TYPE_PROCESS};
+    return outcome(defs);
+}
+
+static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_StringRef name,
+                                     OTF2_LocationType type, uint64_t events,
+                                     OTF2_LocationGroupRef process)
+{
+    struct otf2_defs *defs = user;
+    struct location *location = row_for(defs, &defs->locations, self);
+    (void)name, (void)type;
+    if (location != NULL)
+        *location = (struct location){.process = process, .events = events, .rank = -1};
+    return outcome(defs);
+}
+
+static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef self, OTF2_StringRef name,
+                                  OTF2_GroupType type, OTF2_Paradigm paradigm, OTF2_GroupFlag flags,
+                                  uint32_t count, const uint64_t *members)
+{
+    struct otf2_defs *defs = user;
+    (void)name;
+    if (type != OTF2_GROUP_TYPE_COMM_LOCATIONS && type != OTF2_GROUP_TYPE_COMM_GROUP &&
+        type != OTF2_GROUP_TYPE_COMM_SELF && type != OTF2_GROUP_TYPE_LOCATIONS)
+        return OTF2_CALLBACK_SUCCESS;
+    struct group *group = row_for(defs, &defs->groups, self);
+    if (group == NULL)
+        return OTF2_CALLBACK_INTERRUPT;
+    if (defs->member_room - defs->member_used < count) {
+        size_t room = 2 * (defs->member_used + count) + 64;
+        uint64_t *grown = realloc(defs->members, room * sizeof(*grown));
+        if (grown == NULL) {
+            defs->error = -ENOMEM;
+            return OTF2_CALLBACK_INTERRUPT;
+        }
+        defs->members = grown;
+        defs->member_room = room;
+    }
+    *group = (struct group){.type = type,
+                            .paradigm = paradigm,
+                            .global = (flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0,
+                            .first = defs->member_used,
+                            .count = count};
+    if (count > 0)
+        memcpy(defs->members + defs->member_used, members, count * sizeof(*members));
+    defs->member_used += count;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_comm(void *user, OTF2_CommRef self, OTF2_StringRef name,
+                                 OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags)
+{
+    struct otf2_defs *defs = user;
+    struct comm *comm = row_for(defs, &defs->comms, self);
+    (void)flags;
+    if (comm != NULL)
+        *comm = (struct comm){
+            .name = name, .group = group, .remote = OTF2_UNDEFINED_GROUP, .parent = parent};
+    return outcome(defs);
+}
+
+static OTF2_CallbackCode on_inter_comm(void *user, OTF2_CommRef self, OTF2_StringRef name,
+                                       OTF2_GroupRef first, OTF2_GroupRef second,
+                                       OTF2_CommRef common, OTF2_CommFlag flags)
+{
+    struct otf2_defs *defs = user;
+    struct comm *comm = row_for(defs, &defs->comms, self);
+    (void)flags;
+    if (comm != NULL)
+        *comm = (struct comm){.name = name, .group = first, .remote = second, .parent = common};
+    return outcome(defs);
+}
+
+OTF2_ErrorCode otf2_defs_register(struct otf2_defs *defs, OTF2_Reader *reader,
+                                  OTF2_GlobalDefReader *definitions)
+{
+    OTF2_GlobalDefReaderCallbacks *c = OTF2_GlobalDefReaderCallbacks_New();
+    if (c == NULL)
+        return OTF2_ERROR_MEM_ALLOC_FAILED;
+    OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, on_clock);
+    OTF2_GlobalDefReaderCallbacks_SetStringCallback(c, on_string);
+    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, on_node);
+    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeDomainCallback(c, on_domain);
+    OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, on_process);
+    OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, on_location);
+    OTF2_GlobalDefReaderCallbacks_SetRegionCallback(c, on_region);
+    OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, on_group);
+    OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, on_comm);
+    OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, on_inter_comm);
+    OTF2_ErrorCode code = OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, c, defs);
+    OTF2_GlobalDefReaderCallbacks_Delete(c);
+    return code;
+}

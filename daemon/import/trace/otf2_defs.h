@@ -1,0 +1,66 @@
+/* Definitions of an OTF2 archive, as libotf2 gives them one by one, and the job that is made of them. */
+#ifndef HOLTER_IMPORT_OTF2_DEFS_H
+#define HOLTER_IMPORT_OTF2_DEFS_H
+
+#include "agent/sums/key_index.h"
+#include "daemon/import/trace/otf2_job.h"
+
+#include <otf2/otf2.h>
+#include <stddef.h>
+
+/** Memory that is only ever added to. */
+struct otf2_arena {
+    unsigned char *base;
+    size_t used, size;
+};
+
+/** @return cleared memory, or NULL: there is no more */
+void *otf2_arena_take(struct otf2_arena *arena, size_t count, size_t each);
+
+/** Rows of a kind, by number; the number belongs to a reference. */
+struct otf2_rows {
+    struct key_index index;
+    void *rows; /**< owned */
+    uint32_t room;
+    size_t each;
+};
+
+struct otf2_defs {
+    uint64_t resolution, offset, length, date;
+    char *text; /**< owned: strings behind each other */
+    size_t text_used, text_room;
+    struct otf2_rows strings, locations, processes, nodes, groups, comms;
+    uint64_t *members; /**< owned: of groups */
+    size_t member_used, member_room;
+    struct otf2_region *regions; /**< owned; by reference */
+    uint32_t *region_names;      /**< owned; by slot of code regions */
+    uint32_t region_count, region_room, code_regions, code_region_room;
+    uint64_t ignored; /**< definitions whose references cannot be held */
+    int error;        /**< -ENOMEM */
+};
+
+int otf2_defs_init(struct otf2_defs *defs);
+void otf2_defs_finish(struct otf2_defs *defs);
+
+/** Have them filled in. */
+OTF2_ErrorCode otf2_defs_register(struct otf2_defs *defs, OTF2_Reader *reader,
+                                  OTF2_GlobalDefReader *definitions);
+
+/** Make the job. @param out  in the arena
+ *  @return 0, -ENOMEM, or -HOLTER_EEMPTY: there are no ranks */
+int otf2_defs_job(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out);
+
+/** Slot of a communicator. @return UINT32_MAX: it is not defined */
+static inline uint32_t otf2_defs_comm(const struct otf2_defs *defs, uint32_t ref)
+{
+    return key_index_find(&defs->comms.index, (struct key){ref, 0});
+}
+
+/** @return a region that is none when it is not defined */
+static inline struct otf2_region otf2_defs_region(const struct otf2_defs *defs, uint32_t ref)
+{
+    static const struct otf2_region none;
+    return ref < defs->region_count ? defs->regions[ref] : none;
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* An OTF2 archive that is read by processes of their own, because libotf2 can crash on what is broken.
+ *
+ * The first child reads the definitions and then watches over a second one that reads events. When that
+ * one dies, the stream that it read ends there, and another takes its place for the others. Records come
+ * through memory that all of them share. */
+#ifndef HOLTER_IMPORT_OTF2_PROCESS_H
+#define HOLTER_IMPORT_OTF2_PROCESS_H
+
+#include "daemon/import/trace/otf2_source.h"
+
+struct otf2_process;
+
+/** Begin, and wait until the definitions are read. To be called before there are threads.
+ *  @param threads  that will ask for records at the same time
+ *  @param tell     told what is wrong, also from threads that ask, one at a time
+ *  @return 0, or a negative error after telling */
+int otf2_process_start(struct otf2_process **out, const char *anchor, unsigned threads,
+                       file_fault *tell, void *user);
+
+/** End them. NULL is fine. */
+void otf2_process_stop(struct otf2_process *process);
+
+const struct otf2_job *otf2_process_job(const struct otf2_process *process);
+
+/** By stream; they change while streams are read. */
+const struct otf2_report *otf2_process_reports(const struct otf2_process *process);
+
+/** Functions of a struct trace_reader whose user is the process. */
+int otf2_process_next(void *user, uint32_t stream, struct event *out);
+int otf2_process_comm(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out);
+const char *otf2_process_region(void *user, uint32_t rank, uint32_t slot);
+/** In event records. */
+void otf2_process_progress(void *user, uint64_t *read, uint64_t *all);
+
+#endif

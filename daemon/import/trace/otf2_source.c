@@ -1,0 +1,277 @@
+#include "daemon/import/trace/otf2_source.h"
+
+#include "daemon/import/trace/otf2_callbacks.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <otf2/OTF2_Pthread_Locks.h>
+
+#define CHUNK 1024u /* event records read at a time */
+
+struct otf2_source {
+    OTF2_Reader *reader;
+    char *folder; /* owned: where the files of the locations are, without a slash */
+    const struct otf2_job *job;
+    const struct otf2_defs *defs;
+    struct otf2_report *reports;
+    struct otf2_stream *streams; /* owned */
+    uint32_t stream_count;
+    int local_defs; /* there are files of local definitions */
+};
+
+/* ---- what libotf2 says ----------------------------------------------------- */
+
+/* libotf2 has one handler for all its threads, and does not say which reader an error is of. */
+static _Thread_local char *said;
+
+static OTF2_ErrorCode on_error(void *user, const char *file, uint64_t line, const char *function,
+                               OTF2_ErrorCode code, const char *format, va_list arguments)
+{
+    (void)user, (void)file, (void)line, (void)function;
+    if (said == NULL || said[0] != '\0') /* the first one is the cause */
+        return code;
+    int used = snprintf(said, OTF2_FAULT_BYTES, "%s", OTF2_Error_GetDescription(code));
+    if (used > 0 && (size_t)used + 3 < OTF2_FAULT_BYTES && format[0] != '\0') {
+        memcpy(said + used, ": ", 3);
+        vsnprintf(said + used + 2, OTF2_FAULT_BYTES - (size_t)used - 2, format, arguments);
+    }
+    return code;
+}
+
+static void listen_to(char fault[OTF2_FAULT_BYTES])
+{
+    said = fault;
+    fault[0] = '\0';
+}
+
+static int failed(char fault[OTF2_FAULT_BYTES], OTF2_ErrorCode code)
+{
+    said = NULL;
+    if (fault[0] == '\0')
+        snprintf(fault, OTF2_FAULT_BYTES, "%s", OTF2_Error_GetDescription(code));
+    return -HOLTER_ECORRUPT;
+}
+
+/* ---- opening --------------------------------------------------------------- */
+
+int otf2_source_open(struct otf2_source **out, const char *anchor, char fault[OTF2_FAULT_BYTES])
+{
+    struct otf2_source *s = calloc(1, sizeof(*s));
+    size_t length = strlen(anchor), end = sizeof(".otf2") - 1;
+    fault[0] = '\0';
+    if (s == NULL || (s->folder = strdup(anchor)) == NULL) {
+        free(s);
+        return -ENOMEM;
+    }
+    if (length > end && strcmp(anchor + length - end, ".otf2") == 0)
+        s->folder[length - end] = '\0';
+    OTF2_Error_RegisterCallback(on_error, NULL);
+    listen_to(fault);
+    s->reader = OTF2_Reader_Open(anchor);
+    if (s->reader == NULL || OTF2_Reader_SetSerialCollectiveCallbacks(s->reader) != OTF2_SUCCESS ||
+        OTF2_Pthread_Reader_SetLockingCallbacks(s->reader, NULL) != OTF2_SUCCESS) {
+        int code = failed(fault, OTF2_ERROR_FILE_CAN_NOT_OPEN);
+        otf2_source_close(s);
+        return code;
+    }
+    said = NULL;
+    *out = s;
+    return 0;
+}
+
+void otf2_source_close(struct otf2_source *s)
+{
+    if (s == NULL)
+        return;
+    for (uint32_t i = 0; s->streams != NULL && i < s->stream_count; i++)
+        otf2_calls_finish(&s->streams[i].calls);
+    if (s->reader != NULL)
+        OTF2_Reader_Close(s->reader);
+    free(s->streams);
+    free(s->folder);
+    free(s);
+}
+
+int otf2_source_definitions(struct otf2_source *s, struct otf2_defs *defs, struct otf2_job *job,
+                            char fault[OTF2_FAULT_BYTES])
+{
+    uint64_t read = 0;
+    char *creator = NULL;
+    listen_to(fault);
+    OTF2_GlobalDefReader *definitions = OTF2_Reader_GetGlobalDefReader(s->reader);
+    if (definitions == NULL)
+        return failed(fault, OTF2_ERROR_FILE_INTERACTION);
+    OTF2_ErrorCode code = otf2_defs_register(defs, s->reader, definitions);
+    if (code != OTF2_SUCCESS)
+        return failed(fault, code);
+    code = OTF2_Reader_ReadAllGlobalDefinitions(s->reader, definitions, &read);
+    if (defs->error != 0)
+        return defs->error;
+    if (code != OTF2_SUCCESS)
+        failed(fault, code);
+    else
+        fault[0] = '\0';
+    OTF2_Reader_CloseGlobalDefReader(s->reader, definitions);
+    char unheard[OTF2_FAULT_BYTES];
+    listen_to(unheard);
+    if (OTF2_Reader_GetCreator(s->reader, &creator) == OTF2_SUCCESS && creator != NULL)
+        snprintf(job->creator, sizeof(job->creator), "%s", creator);
+    said = NULL;
+    free(creator);
+    return 0;
+}
+
+int otf2_source_begin(struct otf2_source *s, const struct otf2_job *job,
+                      const struct otf2_defs *defs, struct otf2_report *reports,
+                      char fault[OTF2_FAULT_BYTES])
+{
+    char unheard[OTF2_FAULT_BYTES];
+    s->job = job;
+    s->defs = defs;
+    s->reports = reports;
+    s->streams = calloc((size_t)job->stream_count + 1, sizeof(*s->streams));
+    if (s->streams == NULL)
+        return -ENOMEM;
+    s->stream_count = job->stream_count;
+    for (uint32_t i = 0; i < job->stream_count; i++) {
+        struct otf2_stream *stream = &s->streams[i];
+        *stream =
+            (struct otf2_stream){.job = job, .defs = defs, .rank = job->rank_of[i], .number = i};
+        otf2_calls_init(&stream->calls, job->thread_of[i], job->threads_of[job->rank_of[i]]);
+        listen_to(unheard);
+        OTF2_Reader_SelectLocation(s->reader, job->locations[i]);
+    }
+    listen_to(unheard);
+    s->local_defs = OTF2_Reader_OpenDefFiles(s->reader) == OTF2_SUCCESS;
+    listen_to(fault);
+    OTF2_ErrorCode code = OTF2_Reader_OpenEvtFiles(s->reader);
+    said = NULL;
+    return code == OTF2_SUCCESS ? 0 : failed(fault, code);
+}
+
+/* ---- one stream ------------------------------------------------------------ */
+
+/* Offset in the file of the location of what libotf2 has read; it reads in chunks of its own.
+ * @return 0: not known */
+static uint64_t bytes_read(const struct otf2_source *s, uint32_t stream)
+{
+    char path[4096];
+    struct stat wanted, open_one;
+    snprintf(path, sizeof(path), "%s/%" PRIu64 ".evt", s->folder, s->job->locations[stream]);
+    if (stat(path, &wanted) != 0)
+        return 0;
+    for (int fd = 3; fd < 65536 && fd < sysconf(_SC_OPEN_MAX); fd++)
+        if (fstat(fd, &open_one) == 0 && open_one.st_ino == wanted.st_ino &&
+            open_one.st_dev == wanted.st_dev) {
+            off_t at = lseek(fd, 0, SEEK_CUR);
+            return at > 0 ? (uint64_t)at : 0;
+        }
+    return 0;
+}
+
+/* Put what is known of the place before what libotf2 said. */
+static int broken(const struct otf2_source *s, uint32_t stream, char fault[OTF2_FAULT_BYTES])
+{
+    char what[OTF2_FAULT_BYTES], before[48] = "";
+    const struct otf2_stream *st = &s->streams[stream];
+    uint64_t bytes = bytes_read(s, stream);
+    snprintf(what, sizeof(what), "%s", fault);
+    if (bytes > 0)
+        snprintf(before, sizeof(before), ", before byte %" PRIu64, bytes);
+    snprintf(fault, OTF2_FAULT_BYTES, "after event %" PRIu64 " at %.9f s%s: %.200s",
+             st->calls.totals.events, (double)st->calls.newest * 1e-9, before, what);
+    said = NULL;
+    return -HOLTER_ECORRUPT;
+}
+
+/* Mapping tables and clock offsets of a location apply to what its event reader gives. */
+static int open_stream(struct otf2_source *s, uint32_t stream, char fault[OTF2_FAULT_BYTES])
+{
+    struct otf2_stream *st = &s->streams[stream];
+    uint64_t location = s->job->locations[stream], read = 0;
+    st->opened = 1;
+    if (s->local_defs) {
+        listen_to(fault);
+        OTF2_DefReader *definitions = OTF2_Reader_GetDefReader(s->reader, location);
+        if (definitions != NULL) {
+            OTF2_Reader_ReadAllLocalDefinitions(s->reader, definitions, &read);
+            OTF2_Reader_CloseDefReader(s->reader, definitions);
+        }
+    }
+    listen_to(fault);
+    st->events = OTF2_Reader_GetEvtReader(s->reader, location);
+    OTF2_ErrorCode code = st->events == NULL ? OTF2_ERROR_FILE_CAN_NOT_OPEN
+                                             : otf2_callbacks_register(s->reader, st->events, st);
+    return code == OTF2_SUCCESS ? 0 : failed(fault, code);
+}
+
+static void close_stream(struct otf2_source *s, struct otf2_stream *st)
+{
+    char unheard[OTF2_FAULT_BYTES];
+    otf2_calls_close(&st->calls);
+    st->ended = 1;
+    if (st->events == NULL)
+        return;
+    listen_to(unheard);
+    OTF2_Reader_CloseEvtReader(s->reader, st->events);
+    said = NULL;
+    st->events = NULL;
+}
+
+static void tell_report(const struct otf2_stream *st, struct otf2_report *out)
+{
+    out->totals = st->calls.totals;
+    out->forced = st->calls.queue.forced;
+    out->undefined = st->counted.undefined;
+    memcpy(out->other, st->counted.other, sizeof(out->other));
+}
+
+static void read_on(struct otf2_source *s, struct otf2_stream *st)
+{
+    uint64_t read = 0;
+    uint32_t number = st->number;
+    if (!st->opened && open_stream(s, number, st->fault) != 0) {
+        st->failed = -HOLTER_ECORRUPT;
+    } else {
+        listen_to(st->fault);
+        OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(s->reader, st->events, CHUNK, &read);
+        said = NULL;
+        if (st->calls.error != 0)
+            st->failed = st->calls.error;
+        else if (code != OTF2_SUCCESS)
+            st->failed = failed(st->fault, code);
+        if (st->failed == -HOLTER_ECORRUPT)
+            broken(s, number, st->fault);
+    }
+    if (st->failed != 0 || read < CHUNK)
+        close_stream(s, st);
+    tell_report(st, &s->reports[number]);
+}
+
+int otf2_source_next(struct otf2_source *s, uint32_t stream, struct event *out,
+                     char fault[OTF2_FAULT_BYTES])
+{
+    struct otf2_stream *st = &s->streams[stream];
+    for (;;) {
+        while (!st->ended && !call_queue_is_full(&st->calls.queue))
+            read_on(s, st);
+        uint64_t skip = s->reports[stream].given - st->taken;
+        uint32_t most = skip > 0 && skip < TRACE_BATCH ? (uint32_t)skip : TRACE_BATCH;
+        uint32_t got = call_queue_take(&st->calls.queue, out, most);
+        st->taken += got;
+        if (got > 0 && skip == 0)
+            return (int)got;
+        if (got == 0 && st->ended) {
+            memcpy(fault, st->fault, OTF2_FAULT_BYTES);
+            return st->failed;
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/* Event records of an OTF2 archive, by libotf2, stream by stream. libotf2 can crash on what is broken:
+ * this runs in a process of its own, see otf2_process.h. */
+#ifndef HOLTER_IMPORT_OTF2_SOURCE_H
+#define HOLTER_IMPORT_OTF2_SOURCE_H
+
+#include "daemon/import/trace/otf2_defs.h"
+#include "daemon/import/trace/otf2_kinds.h"
+
+#include <stddef.h>
+
+#define OTF2_FAULT_BYTES 400u
+
+/** What was read of a stream so far. */
+struct otf2_report {
+    struct otf2_totals totals;
+    uint64_t forced;            /**< see struct call_queue */
+    uint64_t given;             /**< records handed on; the reader of the answers counts them */
+    uint64_t other[OTF2_KINDS]; /**< event records that mean nothing here */
+    uint64_t undefined;         /**< that name what no definition tells of */
+};
+
+struct otf2_source;
+
+/** Open the archive. @param fault  what libotf2 said @return 0 or a negative error */
+int otf2_source_open(struct otf2_source **out, const char *anchor, char fault[OTF2_FAULT_BYTES]);
+
+/** NULL is fine. */
+void otf2_source_close(struct otf2_source *source);
+
+/** Read the definitions. @param fault  set, and what was read stays, when they are not whole
+ *  @return 0, or a negative error */
+int otf2_source_definitions(struct otf2_source *source, struct otf2_defs *defs,
+                            struct otf2_job *job, char fault[OTF2_FAULT_BYTES]);
+
+/** Make ready to read events. @param reports  by stream; written to from now on
+ *  @return 0 or a negative error */
+int otf2_source_begin(struct otf2_source *source, const struct otf2_job *job,
+                      const struct otf2_defs *defs, struct otf2_report *reports,
+                      char fault[OTF2_FAULT_BYTES]);
+
+/** Next records, as trace_reader.next; after a restart those behind reports[stream].given. From several
+ *  threads, but for one stream from one at a time. @param fault  set with a negative error */
+int otf2_source_next(struct otf2_source *source, uint32_t stream, struct event *out,
+                     char fault[OTF2_FAULT_BYTES]);
+
+/** Name of a kind, for people. */
+const char *otf2_kind_name(unsigned kind);
+
+#endif
