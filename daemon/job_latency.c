@@ -103,7 +103,10 @@ static int make_parts(struct job_latency *l)
     /* A horizon is a minute, whatever the length of windows; short windows have few messages. */
     double horizon = 60 / seconds;
     criteria.horizon = horizon < 10 ? 10 : horizon > 600 ? 600 : (uint32_t)horizon;
-    criteria.half_life = criteria.half_life / seconds < 1 ? 1 : criteria.half_life / seconds;
+    double half_life = criteria.half_life / seconds;
+    criteria.half_life = half_life < 1                         ? 1
+                         : half_life > CRITERIA_MOST_HALF_LIFE ? CRITERIA_MOST_HALF_LIFE
+                                                               : half_life;
     int code = criteria_create(&l->criteria, &criteria);
     code = code != 0 ? code : join_create(&l->join, &join);
     code = code != 0 ? code : contact_create(&l->contact, &contact);

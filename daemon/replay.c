@@ -75,7 +75,7 @@ static void on_idle(uv_idle_t *idle)
 int replay_create(struct replay **out, uv_loop_t *loop, struct jobs *jobs,
                   struct recording_cursor *cursor, const char *path, char *why, size_t room)
 {
-    struct job_fault fault = {"no memory"};
+    struct job_fault fault = {""};
     struct replay *r = calloc(1, sizeof(*r));
     int code = r == NULL ? -ENOMEM : uv_idle_init(loop, &r->idle);
     if (code != 0) {
@@ -91,7 +91,8 @@ int replay_create(struct replay **out, uv_loop_t *loop, struct jobs *jobs,
     *out = r;
     code = jobs_replay_begin(jobs, recording_cursor_job(cursor), path, &fault);
     if (code != 0)
-        snprintf(why, room, "%s: %s", path, fault.text);
+        snprintf(why, room, "%s: %s", path,
+                 fault.text[0] != '\0' ? fault.text : holter_strerror(code));
     else
         uv_idle_start(&r->idle, on_idle);
     return code;

@@ -62,7 +62,7 @@ int criteria_create(struct criteria **out, const struct criteria_params *params)
 {
     if (params->horizon < 1 || params->horizon > 65536 || params->least < 1 ||
         !(params->reference_quantile > 0 && params->reference_quantile <= 0.5) ||
-        !(params->half_life >= 1 && params->half_life <= 1e7))
+        !(params->half_life >= 1 && params->half_life <= CRITERIA_MOST_HALF_LIFE))
         return -HOLTER_ERANGE;
     struct criteria *criteria = calloc(1, sizeof(*criteria));
     struct slot *ring = calloc(params->horizon, sizeof(*ring));

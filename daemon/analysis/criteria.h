@@ -41,10 +41,12 @@
 #define CRITERIA_LOCALITIES 2u /**< 0: both ends on one node, 1: on two */
 #define CRITERIA_ENTRIES (1u << 17)
 
+#define CRITERIA_MOST_HALF_LIFE 1e7 /**< windows */
+
 struct criteria_params {
     uint32_t horizon;          /**< windows of the recent criterion; 1 to 65536 */
     double reference_quantile; /**< of the medians of windows; above 0, at most 0.5 */
-    double half_life;          /**< of a median's weight in the reference, windows; 1 to 1e7 */
+    double half_life;          /**< of a median's weight in the reference, windows; from 1 up */
     uint32_t least;            /**< messages for a median to count; at least 1 */
 };
 

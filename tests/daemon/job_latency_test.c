@@ -552,6 +552,17 @@ static int finish_rules(void **state)
     return 0;
 }
 
+/* Imports of short traces have windows of microseconds. */
+static void windows_of_any_length_are_judged(void **state)
+{
+    (void)state;
+    for (uint64_t length = 1000; length <= 3600 * S; length *= 6) {
+        struct job_latency *latency;
+        assert_int_equal(job_latency_create(&latency, length), 0);
+        job_latency_destroy(latency);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -562,6 +573,7 @@ int main(void)
         cmocka_unit_test_teardown(one_bad_window_raises_nothing, forget),
         cmocka_unit_test_teardown(what_is_told_does_not_depend_on_the_order_of_nodes, forget),
         cmocka_unit_test_teardown(a_stopped_rank_is_named_as_the_one_behind, forget),
+        cmocka_unit_test(windows_of_any_length_are_judged),
         cmocka_unit_test(agents_of_large_jobs_are_told_to_send_fewer_rows_of_bursts),
         cmocka_unit_test_teardown(agents_are_told_criteria_when_they_change_and_not_otherwise,
                                   forget),
