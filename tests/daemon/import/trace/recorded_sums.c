@@ -36,6 +36,8 @@ static void add_ranks(struct recorded_sums *s, const struct wire_window *w)
         s->lost += row->lost;
         if (row->rank < RECORDED_RANKS) {
             s->rank_events[row->rank] += row->events;
+            s->rank_received[row->rank] += row->received;
+            s->rank_received_bytes[row->rank] += row->received_bytes;
             s->threads[row->rank] = row->threads;
         }
     }
@@ -63,6 +65,7 @@ static void add_rest(struct recorded_sums *s, const struct wire_window *w)
             s->call[w->calls[i].call] += w->calls[i].calls;
             s->call_ns[w->calls[i].call] += w->calls[i].time_ns;
             s->call_bytes[w->calls[i].call] += w->calls[i].bytes;
+            s->call_bytes_in[w->calls[i].call] += w->calls[i].bytes_in;
         }
     for (uint64_t i = 0; i < w->transfers_count; i++) {
         s->transfers += w->transfers[i].messages;

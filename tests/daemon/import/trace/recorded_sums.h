@@ -12,7 +12,9 @@ struct recorded_sums {
     uint64_t pair_messages, pair_bytes;
     uint64_t pairs[RECORDED_RANKS][RECORDED_RANKS];     /**< messages */
     uint64_t pair_size[RECORDED_RANKS][RECORDED_RANKS]; /**< bytes */
-    uint64_t call[256], call_ns[256], call_bytes[256];  /**< by number of the call */
+    uint64_t call[256], call_ns[256], call_bytes[256],
+        call_bytes_in[256]; /**< by number of the call */
+    uint64_t rank_received[RECORDED_RANKS], rank_received_bytes[RECORDED_RANKS];
     uint64_t rank_events[RECORDED_RANKS], threads[RECORDED_RANKS];
     uint64_t transfers, transfer_ns, late_sender_ns, late_receiver_ns, halves, bursts;
     uint64_t matched, unmatched, rejected;
