@@ -2,9 +2,9 @@
 
 #include "agent/network_input.h"
 #include "agent/progress.h"
-#include "agent/quantity.h"
 #include "agent/say.h"
 #include "daemon/import/trace/import_otf2.h"
+#include "proto/quantity.h"
 
 #include <inttypes.h>
 #include <stdio.h>
