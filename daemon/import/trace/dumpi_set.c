@@ -1,0 +1,410 @@
+#include "daemon/import/trace/dumpi_set.h"
+#include "daemon/import/trace/dumpi.h"
+
+#include "holter/error.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define META_MOST (1u << 16) /* bytes of a .meta file */
+#define LOOK_BYTES 65536u    /* read at a time */
+
+/* ---- the text beside the files ------------------------------------------------ */
+
+static int is_key(const char **begin, const char *end, const char *key)
+{
+    size_t length = strlen(key);
+    if ((size_t)(end - *begin) <= length || memcmp(*begin, key, length) != 0 ||
+        (*begin)[length] != '=')
+        return 0;
+    *begin += length + 1;
+    return 1;
+}
+
+static void copy_text(char *out, size_t room, const char *begin, const char *end)
+{
+    while (end > begin && (end[-1] == '\r' || end[-1] == ' '))
+        end--;
+    size_t length = (size_t)(end - begin) < room - 1 ? (size_t)(end - begin) : room - 1;
+    memcpy(out, begin, length);
+    out[length] = '\0';
+}
+
+static int take_number(const char *begin, const char *end, uint64_t *out)
+{
+    return word_whole(&begin, end, out);
+}
+
+void dumpi_meta_read(struct dumpi_meta *out, const char *text, size_t length)
+{
+    static const char *const parts[] = {"version", "subversion", "subsubversion"};
+    struct lines lines = lines_of(text, length);
+    const char *begin, *end;
+    uint64_t number;
+    *out = (struct dumpi_meta){.version = {{1, 0, 0}}};
+    while (lines_next(&lines, &begin, &end)) {
+        if (is_key(&begin, end, "hostname"))
+            copy_text(out->host, sizeof out->host, begin, end);
+        else if (is_key(&begin, end, "fileprefix"))
+            copy_text(out->prefix, sizeof out->prefix, begin, end);
+        else if (is_key(&begin, end, "numprocs"))
+            out->told += take_number(begin, end, &out->ranks);
+        else if (is_key(&begin, end, "startime"))
+            out->told += take_number(begin, end, &out->start_s);
+        for (unsigned i = 0; i < 3; i++)
+            if (is_key(&begin, end, parts[i]) && take_number(begin, end, &number) && number < 256)
+                out->version.part[i] = (uint8_t)number;
+    }
+    out->told += out->prefix[0] != '\0';
+}
+
+/* ---- finding -------------------------------------------------------------------- */
+
+/* Parts of a path: "DIRECTORY/PREFIX". */
+struct place {
+    char directory[3000], prefix[256];
+};
+
+static int set_place(struct place *out, const char *path, const char *suffix)
+{
+    const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
+    size_t length = strlen(base), cut = strlen(suffix);
+    int directory = slash == NULL   ? snprintf(out->directory, sizeof out->directory, ".")
+                    : slash == path ? snprintf(out->directory, sizeof out->directory, "/")
+                                    : snprintf(out->directory, sizeof out->directory, "%.*s",
+                                               (int)(slash - path), path);
+    if (length > cut && strcmp(base + length - cut, suffix) == 0)
+        length -= cut;
+    int prefix = snprintf(out->prefix, sizeof out->prefix, "%.*s", (int)length, base);
+    return directory < (int)sizeof out->directory && prefix < (int)sizeof out->prefix;
+}
+
+/* Without "-NNNN". */
+static void cut_number(char *prefix)
+{
+    size_t length = strlen(prefix);
+    while (length > 0 && prefix[length - 1] >= '0' && prefix[length - 1] <= '9')
+        length--;
+    if (length > 1 && prefix[length - 1] == '-')
+        prefix[length - 1] = '\0';
+}
+
+/* Number of the rank in a file's name. @return -1: it belongs to another trace */
+static int64_t rank_in(const char *name, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0 || name[length] != '-')
+        return -1;
+    const char *digits = name + length + 1;
+    size_t count = strspn(digits, "0123456789");
+    if (count == 0 || count > 9 || strcmp(digits + count, ".bin") != 0)
+        return -1;
+    return strtol(digits, NULL, 10);
+}
+
+static int reserve_ranks(struct dumpi_set *set, uint64_t ranks)
+{
+    if (ranks <= set->ranks)
+        return 0;
+    struct dumpi_part *parts = realloc(set->parts, ranks * sizeof *parts);
+    if (parts == NULL)
+        return -ENOMEM;
+    memset(parts + set->ranks, 0, (ranks - set->ranks) * sizeof *parts);
+    set->parts = parts;
+    set->ranks = (uint32_t)ranks;
+    return 0;
+}
+
+static int64_t count_parts(const char *directory, const char *prefix)
+{
+    int64_t count = 0;
+    DIR *list = opendir(directory);
+    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;)
+        count += rank_in(entry->d_name, prefix) >= 0;
+    if (list != NULL)
+        closedir(list);
+    return count;
+}
+
+/* Where no text tells how many ranks there were, a number far above that of the files is none of a rank.
+ * @return how many files were found, or -ENOMEM */
+static int64_t find_parts(struct dumpi_set *set, const char *directory, const char *prefix)
+{
+    int64_t found = 0, most = 2 * count_parts(directory, prefix) + 1024;
+    if (set->meta.ranks > 0)
+        most = set->meta.ranks < DUMPI_RANKS_MOST ? (int64_t)set->meta.ranks : DUMPI_RANKS_MOST;
+    most = most < DUMPI_RANKS_MOST ? most : DUMPI_RANKS_MOST;
+    DIR *list = opendir(directory);
+    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
+        int64_t rank = rank_in(entry->d_name, prefix);
+        char path[3400];
+        if (rank < 0 || rank >= most)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        if (reserve_ranks(set, (uint64_t)rank + 1) != 0) {
+            closedir(list);
+            return -ENOMEM;
+        }
+        /* Two names of one number: the same one on each run. */
+        struct dumpi_part *part = &set->parts[rank];
+        if (part->path != NULL && strcmp(part->path, path) <= 0)
+            continue;
+        found += part->path == NULL;
+        free(part->path);
+        part->path = strdup(path);
+    }
+    if (list != NULL)
+        closedir(list);
+    return found;
+}
+
+/* The only .meta file of a directory. @return 0: there is none, or several */
+static int find_meta(const char *directory, char *out, size_t room)
+{
+    int found = 0;
+    DIR *list = opendir(directory);
+    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
+        size_t length = strlen(entry->d_name);
+        if (length <= 5 || strcmp(entry->d_name + length - 5, ".meta") != 0)
+            continue;
+        found++;
+        if (snprintf(out, room, "%s/%s", directory, entry->d_name) >= (int)room)
+            found = 2;
+    }
+    if (list != NULL)
+        closedir(list);
+    return found == 1;
+}
+
+static int is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static size_t begin_of(const char *path, uint8_t *out, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = fd < 0 ? -1 : read(fd, out, room);
+    if (fd >= 0)
+        close(fd);
+    return got < 0 ? 0 : (size_t)got;
+}
+
+int dumpi_is_trace(const char *source)
+{
+    char meta[4096], begin[1025];
+    struct dumpi_meta told;
+    if (is_directory(source) && !find_meta(source, meta, sizeof meta))
+        return 0;
+    size_t length =
+        begin_of(is_directory(source) ? meta : source, (uint8_t *)begin, sizeof begin - 1);
+    begin[length] = '\0';
+    if (dumpi_is_file((const uint8_t *)begin, length))
+        return 1;
+    dumpi_meta_read(&told, begin, strnlen(begin, length));
+    return told.told >= 2 && told.ranks > 0;
+}
+
+static int read_meta(struct dumpi_set *set, const char *path, struct faults *faults)
+{
+    char *text;
+    size_t length;
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        dumpi_meta_read(&set->meta, "", 0);
+        return 0;
+    }
+    int code = file_text(&text, &length, path, META_MOST, faults);
+    if (code != 0)
+        return code;
+    dumpi_meta_read(&set->meta, text, length);
+    free(text);
+    return 0;
+}
+
+/* The files named by the text; where those have been renamed, those named as it is. */
+static int find_all(struct dumpi_set *set, const struct place *place, struct faults *faults)
+{
+    const char *slash = strrchr(set->meta.prefix, '/'),
+               *prefix = slash == NULL ? set->meta.prefix : slash + 1;
+    int64_t found = prefix[0] == '\0' ? 0 : find_parts(set, place->directory, prefix);
+    if (found == 0)
+        found = find_parts(set, place->directory, place->prefix);
+    if (found < 0)
+        return -ENOMEM;
+    if (found == 0) {
+        fault_at(faults, 0, "there is no file %s-0000.bin, or of another rank, beside it",
+                 prefix[0] == '\0' ? place->prefix : prefix);
+        return -ENOENT;
+    }
+    if (set->meta.ranks > DUMPI_RANKS_MOST) {
+        fault_at(faults, 0, "numprocs is %llu: that many ranks cannot be",
+                 (unsigned long long)set->meta.ranks);
+        return -HOLTER_ELIMIT;
+    }
+    return reserve_ranks(set, set->meta.ranks);
+}
+
+int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *faults)
+{
+    char meta[4096];
+    struct place place;
+    uint8_t begin[8];
+    *out = (struct dumpi_set){0};
+    if (is_directory(source)) {
+        if (!find_meta(source, meta, sizeof meta)) {
+            fault_at(faults, 0, "there is not one .meta file in this directory");
+            return -ENOENT;
+        }
+    } else if (snprintf(meta, sizeof meta, "%s", source) >= (int)sizeof meta) {
+        return -ENAMETOOLONG;
+    }
+    int part = dumpi_is_file(begin, begin_of(meta, begin, sizeof begin));
+    if (!set_place(&place, meta, part ? ".bin" : ".meta")) {
+        fault_at(faults, 0, "the name is too long");
+        return -ENAMETOOLONG;
+    }
+    if (part) {
+        cut_number(place.prefix);
+        if (snprintf(meta, sizeof meta, "%s/%s.meta", place.directory, place.prefix) >=
+            (int)sizeof meta)
+            return -ENAMETOOLONG;
+    } else if (access(meta, R_OK) != 0) {
+        int code = -errno;
+        fault_at(faults, 0, "%s", holter_strerror(code));
+        return code;
+    }
+    int code = read_meta(out, meta, faults);
+    if (code == 0 && part) /* what the user named counts */
+        snprintf(out->meta.prefix, sizeof out->meta.prefix, "%s", place.prefix);
+    return code == 0 ? find_all(out, &place, faults) : code;
+}
+
+void dumpi_set_finish(struct dumpi_set *set)
+{
+    for (uint32_t i = 0; i < set->ranks; i++) {
+        dumpi_file_finish(&set->parts[i].file);
+        free(set->parts[i].path);
+        free(set->parts[i].app);
+    }
+    free(set->parts);
+    *set = (struct dumpi_set){0};
+}
+
+/* ---- a first look --------------------------------------------------------------- */
+
+static void note_thread(struct dumpi_part *part, uint16_t thread)
+{
+    uint32_t count = part->thread_count;
+    if (count > DUMPI_THREADS_MOST || (count > 0 && part->threads[count - 1] == thread))
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        if (part->threads[i] == thread)
+            return;
+    if (count < DUMPI_THREADS_MOST)
+        part->threads[count] = thread;
+    part->thread_count++;
+}
+
+static void note_call(struct dumpi_part *part, const struct dumpi_stream *stream,
+                      struct dumpi_clock *clock)
+{
+    const struct dumpi_call *call = &stream->call;
+    int64_t enter_ns, exit_ns;
+    dumpi_clock_take(clock, call, &enter_ns, &exit_ns);
+    if (part->calls++ == 0) {
+        part->first_ns = part->init_ns = enter_ns;
+        part->last_ns = exit_ns;
+        part->wall = (call->mask & DUMPI_HAS_WALL_TIME) != 0;
+        part->timed = part->wall || (call->mask & DUMPI_HAS_CPU_TIME) != 0;
+    }
+    part->first_ns = enter_ns < part->first_ns ? enter_ns : part->first_ns;
+    part->last_ns = exit_ns > part->last_ns ? exit_ns : part->last_ns;
+    note_thread(part, call->thread);
+    if (call->function != DUMPI_Init && call->function != DUMPI_Init_thread)
+        return;
+    part->init_ns = exit_ns;
+    unsigned argv = call->function == DUMPI_Init ? 2 : 1;
+    if (part->app == NULL && dumpi_value(stream, argv) > 0)
+        part->app = strdup(dumpi_text(stream, argv));
+}
+
+static void look_through(struct dumpi_part *part, struct dumpi_stream *stream,
+                         struct dumpi_comms *comms, uint32_t rank)
+{
+    struct dumpi_clock clock = {0};
+    int got;
+    while ((got = dumpi_stream_next(stream)) == 1) {
+        note_call(part, stream, &clock);
+        if (dumpi_comms_note(comms, rank, stream) != 0) {
+            got = -ENOMEM;
+            break;
+        }
+    }
+    part->code = got;
+    part->ending = stream->ending;
+    part->ended_at = stream->ended_at;
+    part->unknown = stream->unknown;
+    part->unknown_bytes = stream->unknown_bytes;
+    part->unknown_at = stream->unknown_at;
+    part->unknown_first = stream->unknown_first;
+    part->read_error = stream->reader.error;
+}
+
+void dumpi_part_look(struct dumpi_set *set, uint32_t rank, struct dumpi_comms *comms)
+{
+    struct dumpi_part *part = &set->parts[rank];
+    if (part->path == NULL)
+        return;
+    part->code = dumpi_file_open(&part->file, part->path, DUMPI_HEADER_AND_TYPES, part->why,
+                                 sizeof part->why);
+    if (part->code != 0)
+        return;
+    if (!part->file.whole)
+        part->file.version = set->meta.version;
+    struct dumpi_stream stream;
+    part->code = dumpi_stream_init(&stream, &part->file, LOOK_BYTES);
+    if (part->code == 0)
+        look_through(part, &stream, comms, rank);
+    dumpi_stream_finish(&stream);
+}
+
+int dumpi_part_tell(const struct dumpi_part *part, struct faults *faults)
+{
+    unsigned long long at = part->ended_at;
+    if (part->path == NULL)
+        return 0;
+    faults->name = part->path;
+    if (part->code != 0) {
+        fault_at(faults, 0, "%s", part->why[0] != '\0' ? part->why : holter_strerror(part->code));
+        return 1;
+    }
+    if (part->why[0] != '\0')
+        fault_at(faults, 0, "%s", part->why);
+    if (part->unknown > 0)
+        fault_at(faults, 0,
+                 "%llu calls of functions that are not known are left out, %llu bytes; the first "
+                 "is number %u at "
+                 "offset %llu",
+                 (unsigned long long)part->unknown, (unsigned long long)part->unknown_bytes,
+                 part->unknown_first, (unsigned long long)part->unknown_at);
+    if (part->ending == DUMPI_ENDED_EARLY)
+        fault_at(faults, 0,
+                 "the file ends within the call at offset %llu; %llu calls before it are imported",
+                 at, (unsigned long long)part->calls);
+    else if (part->ending == DUMPI_ENDED_BROKEN)
+        fault_at(faults, 0,
+                 "what stands at offset %llu is no call; %llu calls before it are imported", at,
+                 (unsigned long long)part->calls);
+    else if (part->ending == DUMPI_ENDED_UNREADABLE)
+        fault_at(faults, 0, "cannot be read behind offset %llu: %s", at,
+                 holter_strerror(part->read_error));
+    return part->ending != DUMPI_ENDED;
+}
