@@ -432,7 +432,7 @@ static void settle_doubts(struct dumpi_comms *comms)
             continue;
         if (has_gaps(comm))
             comm->members = NULL;
-        if (comm->members == NULL && comm->copy)
+        if (comm->members == NULL && comm->copy && comms->comms[comm->made_from].doubtful)
             dumpi_copy_members(comm, &comms->comms[comm->made_from]);
     }
 }
