@@ -56,6 +56,7 @@ struct app {
     int applied;                    /* likewise: it was shown */
     int span_set;                   /* the span that was asked for is in sight */
     int picture_due;                /* a picture of the CommGram is asked for, or will be */
+    int replay_due;                 /* likewise something of a replay */
 };
 
 static uint64_t now_ms(void)
@@ -345,6 +346,26 @@ static void do_suggestions(struct app *a, int effects)
         keep_mapping(a);
 }
 
+/* Ask for what the user wants of a replay, one thing after the other. */
+static void control_replay(struct app *a)
+{
+    struct transport *t = &a->ui.transport;
+    struct playback *p = &a->model->playback;
+    char argument[64];
+    if (p->refused[0]) {
+        snprintf(a->ui.notice, sizeof a->ui.notice, "%.150s", p->refused);
+        a->ui.notice_until_ms = now_ms() + 5000;
+        p->refused[0] = 0;
+    }
+    if (connection_replay_ready(a->connection)) {
+        if (transport_next(t, p, now_ms(), argument, sizeof argument))
+            connection_replay(a->connection, a->model, argument);
+        else
+            transport_settle(t);
+    }
+    a->replay_due = t->wanted || transport_pending(t);
+}
+
 /* ---- the window --------------------------------------------------------------------------------
  */
 
@@ -390,8 +411,10 @@ static int turn(struct app *a, struct window *window, int *offered)
     suggest_given(a);
     int played = torus_play(&a->ui, a->model, now_ms());
     want_picture(a);
+    unsigned wanted = a->ui.transport.wanted;
+    control_replay(a);
     a->ui.scale = window_scale(window);
-    return played || facts != a->model->version ||
+    return played || wanted != a->ui.transport.wanted || facts != a->model->version ||
            memcmp(&before, &a->ui.connection, sizeof before) != 0;
 }
 
@@ -413,9 +436,8 @@ static int loop(struct app *a, struct window *window, struct waker *waker,
         int had_notice = a->ui.notice[0] != 0;
         uint64_t now = now_ms(), due = shown + FRAME_MS;
         int busy = changed || a->ui.moving || a->sums_old || a->pictures.busy;
-        int wait = !busy       ? a->picture_due || a->ui.torus.playing ? PICTURE_MS : IDLE_MS
-                   : now < due ? (int)(due - now)
-                               : 0;
+        int soon = a->picture_due || a->replay_due || a->ui.torus.playing;
+        int wait = !busy ? soon ? PICTURE_MS : IDLE_MS : now < due ? (int)(due - now) : 0;
         int effects = take_inputs(a, window, wait);
         if (effects & UI_QUIT)
             return 0;

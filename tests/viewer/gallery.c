@@ -35,6 +35,8 @@ struct shot {
     double size_low;
     uint64_t open, stages; /* phase that is opened, or one part in stages of it */
     int unmodelled;
+    const char *replay; /* state of a replay; NULL: live */
+    double place, knob; /* of it, share; and where the user holds the knob, 0: nowhere */
 };
 
 static void answer(const struct synthetic_commgram *gram, const struct ui *ui, struct model *model)
@@ -45,6 +47,28 @@ static void answer(const struct synthetic_commgram *gram, const struct ui *ui, s
     commgram_asked(&model->commgram, &request);
     synthetic_picture(gram, &request, into_model, model);
     commgram_replied(&model->commgram, 0, NULL);
+}
+
+/* Where a replay is; or nothing is replayed. */
+static void replay(const struct shot *shot, struct ui *ui, struct model *model)
+{
+    const struct synthetic_replay told = {.state = shot->replay,
+                                          .position = shot->place,
+                                          .indexed = 0.7,
+                                          .target = shot->knob,
+                                          .speed = shot->place > 0.3 ? 0 : 10,
+                                          .looping = shot->drawer,
+                                          .paused = shot->paused,
+                                          .marked = 1,
+                                          .run = 1};
+    playback_clear(&model->playback);
+    if (!shot->replay)
+        return;
+    synthetic_replay(&told, 1, into_model, model);
+    if (!shot->knob)
+        return;
+    ui->transport.wanted = WISH_PLACE;
+    ui->transport.place_ns = model->playback.begin_ns + (uint64_t)(shot->knob * SYNTHETIC_RECORDED);
 }
 
 static int take(const char *directory, const struct shot *shot, struct model *model,
@@ -80,7 +104,8 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     snprintf(ui.search, sizeof ui.search, "%s", shot->searching ? "1" : "");
     ui.mouse_x = shot->mouse_x ? shot->mouse_x : -1;
     ui.mouse_y = shot->mouse_y ? shot->mouse_y : -1;
-    if (shot->paused)
+    replay(shot, &ui, model);
+    if (shot->paused && !shot->replay)
         ui_pan_time(&ui, model, -15ll * 1000000000);
     ui.phases = shot->phases ? shot->phases : ui.phases;
     ui.communities = shot->communities ? shot->communities : ui.communities;
@@ -220,6 +245,54 @@ static int latency_shots(const char *directory)
         {.name = "alerts-light", .view = VIEW_ALERTS, LARGE, .theme = THEME_LIGHT, .picked = 3},
         {.name = "alerts-small", .view = VIEW_ALERTS, SMALL},
     };
+    static const struct shot replays[] = {
+        {.name = "replay",
+         .view = VIEW_LIVE,
+         LARGE,
+         .replay = "playing",
+         .place = 0.183,
+         .mouse_x = 972,
+         .mouse_y = 839},
+        {.name = "replay-alert",
+         .view = VIEW_MATRIX,
+         LARGE,
+         .replay = "paused",
+         .paused = 1,
+         .place = 0.183,
+         .mouse_x = 870,
+         .mouse_y = 842},
+        {.name = "replay-light",
+         .view = VIEW_REGIONS,
+         LARGE,
+         .theme = THEME_LIGHT,
+         .replay = "ended",
+         .place = 1},
+        {.name = "replay-seeking",
+         .view = VIEW_ALERTS,
+         SMALL,
+         .replay = "seeking",
+         .place = 0.31,
+         .knob = 0.8},
+        {.name = "replay-drawer",
+         .view = VIEW_LIVE,
+         SMALL,
+         .drawer = 1,
+         .replay = "playing",
+         .place = 0.183},
+        {.name = "replay-help",
+         .view = VIEW_LIVE,
+         SMALL,
+         .help = 1,
+         .replay = "playing",
+         .place = 0.183},
+        {.name = "replay-4k",
+         .view = VIEW_LIVE,
+         .w = 1024,
+         .h = 640,
+         .scale = 2,
+         .replay = "playing",
+         .place = 0.5},
+    };
     static const struct shot well[] = {
         {.name = "healthy-live", .view = VIEW_LIVE, LARGE},
         {.name = "healthy-regions", .view = VIEW_REGIONS, LARGE},
@@ -245,8 +318,8 @@ static int latency_shots(const char *directory)
         {.name = "huge-regions", .view = VIEW_REGIONS, LARGE},
         {.name = "huge-open", .view = VIEW_REGIONS, LARGE, .graph_open = 9},
     };
-    return SHOOT(growth, growing) | SHOOT(healthy, well) | SHOOT(hang, hanging) |
-           SHOOT(large, thousand) | SHOOT(huge, thousands);
+    return SHOOT(growth, growing) | SHOOT(growth, replays) | SHOOT(healthy, well) |
+           SHOOT(hang, hanging) | SHOOT(large, thousand) | SHOOT(huge, thousands);
 }
 
 static int commgram_shots(const char *directory)

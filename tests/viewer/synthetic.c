@@ -565,3 +565,46 @@ void synthetic_hang(const struct synthetic *j, uint64_t id, uint32_t rank, synth
                                   .nodes = j->names[rank / j->per_node]};
     sink(user, &m, 0);
 }
+
+/* ---- a replay ----------------------------------------------------------------------------------
+ */
+
+void synthetic_replay(const struct synthetic_replay *r, int snapshot, synthetic_sink *sink,
+                      void *user)
+{
+    const uint64_t begin = SYNTHETIC_FIRST * SYNTHETIC_SECOND, s = SYNTHETIC_SECOND;
+    const struct wire_mark_row marks[SYNTHETIC_MARKS] = {
+        {1, "latency", "warning", begin + 60 * s, begin + 75 * s, begin + 130 * s,
+         "latency grows between nodes 3 and 4"},
+        {2, "lost", "info", begin + 200 * s, begin + 200 * s, begin + 201 * s, "records were lost"},
+        {3, "link", "warning", begin + 300 * s, begin + 302 * s, begin + 340 * s,
+         "link (0,0)-(0,1) is congested"},
+        {4, "hang", "critical", begin + 303 * s, begin + 305 * s, begin + 320 * s,
+         "rank 5 has not arrived"},
+        {5, "latency", "warning", begin + 420 * s, 0, begin + 440 * s, "latency grows in region 2"},
+        {6, "died", "critical", begin + 540 * s, begin + 540 * s, 0, "rank 17 died"},
+    };
+    struct wire_message m = {.type = WIRE_TYPE_REPLAY};
+    m.replay = (struct wire_replay){
+        .job = "48213.0",
+        .file = "/home/ada/holter-48213.0.hrec",
+        .state = r->state,
+        .begin_ns = begin,
+        .end_ns = begin + SYNTHETIC_RECORDED,
+        .position_ns = begin + (uint64_t)(r->position * SYNTHETIC_RECORDED),
+        .indexed_ns = begin + (uint64_t)(r->indexed * SYNTHETIC_RECORDED),
+        .target_ns = r->target > 0 ? begin + (uint64_t)(r->target * SYNTHETIC_RECORDED) : 0,
+        .speed = r->speed,
+        .paused = r->paused != 0,
+        .looping = r->looping != 0,
+        .run = r->run,
+        .change = r->change,
+        .window_ns = s,
+        .window = SYNTHETIC_FIRST,
+        .fault = r->fault ? r->fault : "",
+        .marked = r->marked != 0,
+        .marks = marks,
+        .marks_count = r->marked ? SYNTHETIC_MARKS : 0,
+    };
+    sink(user, &m, snapshot);
+}

@@ -77,6 +77,24 @@ void synthetic_hang(const struct synthetic *job, uint64_t id, uint32_t rank, syn
 /** The alert that a rank died. */
 void synthetic_death(struct synthetic *job, uint32_t rank, synthetic_sink *sink, void *user);
 
+/** A recording of ten minutes from the first window on, with alerts of each severity, some of them close to each
+ * other, one that never fired and one that lasts to the end. */
+struct synthetic_replay {
+    const char *state;        /**< as in wire.h */
+    double position, indexed; /**< shares of it */
+    double target;            /**< seeking: likewise; 0: none is told */
+    double speed;
+    int paused, looping, marked;
+    uint64_t run, change;
+    const char *fault;
+};
+
+#define SYNTHETIC_RECORDED (600 * SYNTHETIC_SECOND)
+#define SYNTHETIC_MARKS 6u
+
+void synthetic_replay(const struct synthetic_replay *replay, int snapshot, synthetic_sink *sink,
+                      void *user);
+
 /** Messages of one pair and their bytes in one window, for checking. */
 uint64_t synthetic_messages(const struct synthetic *job, uint64_t window);
 

@@ -134,6 +134,17 @@ char *format_clock(char *out, size_t room, int64_t ns, int tenths)
     return out;
 }
 
+char *format_date(char *out, size_t room, int64_t ns)
+{
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm parts;
+    char date[32];
+    *out = 0;
+    if (localtime_r(&seconds, &parts) && strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &parts))
+        snprintf(out, room, "%s", date);
+    return out;
+}
+
 char *format_elapsed(char *out, size_t room, int64_t ns)
 {
     int64_t s = ns > 0 ? ns / 1000000000 : 0;

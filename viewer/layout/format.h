@@ -33,6 +33,9 @@ char *format_slope(char *out, size_t room, double slope);
  */
 char *format_clock(char *out, size_t room, int64_t ns, int tenths);
 
+/** Day and time of a daemon time, local time zone: "2026-11-22 14:03:07". */
+char *format_date(char *out, size_t room, int64_t ns);
+
 /** Time since the job's start: "00:12:31". */
 char *format_elapsed(char *out, size_t room, int64_t ns);
 

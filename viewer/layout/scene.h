@@ -131,6 +131,8 @@ enum hit_kind {
     HIT_UNIT,     /**< a: group of vertices in it */
     HIT_PLACE,    /**< not to be pointed at: x0, y0 is where a vertex (b 0) or group a lies */
     HIT_ROUTES,   /**< x, y: shares of the sides of the route matrix; a: most vertices in a cell */
+    HIT_PLAYBACK, /**< x is daemon time, of a whole recording */
+    HIT_MARK,     /**< a: alert of a recording, b: how many from it on */
     HIT_LIST,     /**< a: enum ui_list; y is rows; can be scrolled */
     HIT_SORT,     /**< a: enum ui_list, b: column */
     HIT_COVER,    /**< swallows what lies under it */

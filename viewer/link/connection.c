@@ -1,5 +1,6 @@
 #include "viewer/link/connection.h"
 
+#include "viewer/link/held_state.h"
 #include "viewer/link/ssh.h"
 
 #include "holter/clock.h"
@@ -17,6 +18,8 @@ enum {
     PICTURE_MS = 500,    /* from one question about the CommGram to the next */
     AGAIN_MS = 3000,     /* the same again after an error */
     REFRESH_MS = 5000,   /* at most so often the whole state again, after frames were missed */
+    HELD_MS = 10000,     /* longest wait for the rest of a state behind a seek */
+    TURN_MS = 1500,      /* longest break of the connection that a seek may take */
 };
 
 /* What asks for them. */
@@ -33,8 +36,17 @@ struct connection {
     int64_t open_picture;                 /* likewise of the question about the CommGram */
     uint64_t picture_ms;                  /* when that was asked */
     int64_t open_suggestion[SUGGESTIONS]; /* likewise of those about the network */
+    int64_t open_replay;                  /* likewise of what was asked of a replay */
     int chosen;                           /* the user named a job */
     int ended;                            /* an ended job is followed because none runs */
+
+    uint64_t instance; /* that the model is of, or will be once what is held back is released */
+    int replays;       /* it replays a recording */
+    int holding;       /* the state of another run of a replay is on its way */
+    uint64_t held_ms;  /* since when */
+    struct held_state held;
+    uint64_t broken_ms,
+        now_ms; /* since when there is no connection, 0: there is; newest time known */
 };
 
 int connection_open(struct connection **out, const struct connection_options *o, char *why,
@@ -91,6 +103,7 @@ void connection_close(struct connection *c)
         return;
     client_destroy(c->client);
     ssh_close(c->tunnel);
+    held_state_finish(&c->held);
     free(c);
 }
 
@@ -163,6 +176,13 @@ static void take_reply(struct connection *c, struct model *model, const struct w
         commgram_replied(&model->commgram, (int)reply->code, reply->text);
         model->version++;
     }
+    if (c->open_replay && id == c->open_replay) {
+        c->open_replay = 0;
+        /* a seek that is under way breaks the connection */
+        playback_replied(&model->playback,
+                         reply->code == -HOLTER_EUNREACHABLE ? 0 : (int)reply->code, reply->text);
+        model->version++;
+    }
     for (int k = 0; k < SUGGESTIONS; k++) {
         if (!c->open_suggestion[k] || id != c->open_suggestion[k])
             continue;
@@ -172,22 +192,72 @@ static void take_reply(struct connection *c, struct model *model, const struct w
     }
 }
 
+/* Another run of the daemon, or of what it replays: of a replay the state in sight stays until the new one is
+ * whole. */
+static void notice_run(struct connection *c, struct model *model)
+{
+    uint64_t instance = client_instance(c->client);
+    if (!instance || instance == c->instance)
+        return;
+    held_state_clear(&c->held);
+    c->replays = client_replays(c->client);
+    if (!c->replays && model->playback.known)
+        playback_clear(&model->playback);
+    c->holding = c->instance && model->playback.known && model->job[0];
+    c->held_ms = c->now_ms;
+    c->instance = instance;
+}
+
+static void release(struct connection *c, struct model *model)
+{
+    held_state_release(&c->held, model);
+    c->holding = 0;
+}
+
+/* Messages about the job wait while a state is held back; where the replay is, and what is no matter of a job, does
+ * not. What could not be entered is counted in the model and shown in the status bar. */
+static void take(struct connection *c, struct model *model, const struct client_message *m)
+{
+    enum wire_type type = m->message->type;
+    int answer = m->id != 0;
+    if (c->holding && wire_topic(type) && type != WIRE_TYPE_REPLAY && !answer) {
+        if (held_state_add(&c->held, m->message, m->snapshot) == 0)
+            return;
+        release(c, model);
+    }
+    model_apply(model, m->message, m->snapshot && !answer);
+}
+
+static void release_when_due(struct connection *c, struct model *model)
+{
+    if (c->holding &&
+        (client_is_current(c->client) || (c->held.length && c->now_ms > c->held_ms + HELD_MS)))
+        release(c, model);
+}
+
 int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, uint64_t budget_ms)
 {
     struct client_message m;
     int applied = 0;
     uint64_t end = clock_mono_ns() + budget_ms * 1000000;
+    c->now_ms = now_ms;
     while (client_next(c->client, 0, &m) == 1) {
+        notice_run(c, model);
         if (is_late(c, &m))
             continue;
         if (m.message->type == WIRE_TYPE_REPLY)
             take_reply(c, model, &m.message->reply);
-        /* what could not be entered is counted in the model and shown in the status bar */
-        model_apply(model, m.message, m.snapshot);
+        take(c, model, &m);
         applied++;
         if (clock_mono_ns() >= end)
             break;
     }
+    notice_run(c, model);
+    release_when_due(c, model);
+    if (client_state(c->client) != CLIENT_LOST)
+        c->broken_ms = 0;
+    else if (!c->broken_ms)
+        c->broken_ms = now_ms;
     follow_newest(c, model);
     make_up_for_missed(c, now_ms);
     ask_status(c, now_ms);
@@ -244,9 +314,27 @@ void connection_give_up(struct connection *c, enum suggestion_kind kind)
     c->open_suggestion[kind] = 0;
 }
 
+int connection_replay(struct connection *c, const struct model *model, const char *argument)
+{
+    if (c->open_replay || c->holding || client_state(c->client) != CLIENT_CONNECTED)
+        return 1;
+    int64_t id = client_ask(c->client, "replay", model->job, NULL, argument);
+    if (id <= 0)
+        return id < 0 ? (int)id : -HOLTER_EINTERNAL;
+    c->open_replay = id;
+    return 0;
+}
+
+int connection_replay_ready(const struct connection *c)
+{
+    return !c->open_replay && !c->holding && client_state(c->client) == CLIENT_CONNECTED;
+}
+
 int connection_follow(struct connection *c, const char *job)
 {
     c->open_picture = 0;
+    c->holding = 0;
+    held_state_clear(&c->held);
     for (int k = 0; k < SUGGESTIONS; k++)
         connection_give_up(c, (enum suggestion_kind)k);
     c->chosen = 1;
@@ -255,7 +343,7 @@ int connection_follow(struct connection *c, const char *job)
 
 int connection_is_current(const struct connection *c)
 {
-    return client_is_current(c->client);
+    return client_is_current(c->client) && !c->holding;
 }
 
 int connection_fd(const struct connection *c)
@@ -263,9 +351,19 @@ int connection_fd(const struct connection *c)
     return client_fd(c->client);
 }
 
+/* A seek is a new run of what is replayed, for which the client dials anew: that is no loss of the daemon, as long
+ * as it does not last. */
+static int turns(const struct connection *c)
+{
+    return c->replays && client_state(c->client) == CLIENT_LOST &&
+           (!c->broken_ms || c->now_ms < c->broken_ms + TURN_MS);
+}
+
 int connection_state(const struct connection *c)
 {
-    return c->tunnel_error[0] ? CLIENT_LOST : (int)client_state(c->client);
+    return c->tunnel_error[0] ? CLIENT_LOST
+           : turns(c)         ? CLIENT_CONNECTED
+                              : (int)client_state(c->client);
 }
 
 const char *connection_endpoint(const struct connection *c)

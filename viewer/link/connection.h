@@ -23,7 +23,8 @@ int connection_open(struct connection **out, const struct connection_options *op
 /** NULL is fine. */
 void connection_close(struct connection *connection);
 
-/** Take in what has come, for at most budget_ms, and ask for the daemon's state now and then.
+/** Take in what has come, for at most budget_ms, and ask for the daemon's state now and then. Behind a seek of a
+ *  replay the model stays as it is until the new state is whole.
  *  @return messages applied to the model; a full budget leaves the rest for the next call */
 int connection_pump(struct connection *connection, struct model *model, uint64_t now_ms,
                     uint64_t budget_ms);
@@ -44,6 +45,14 @@ int connection_suggest(struct connection *connection, struct model *model,
 
 /** Give up a question: the daemon is told, and answers that come yet are passed over. */
 void connection_give_up(struct connection *connection, enum suggestion_kind kind);
+
+/** Ask something of a replay, as request "replay" has it: one thing at a time.
+ *  @return 0; 1: not now, something else is under way; or a negative error */
+int connection_replay(struct connection *connection, const struct model *model,
+                      const char *argument);
+
+/** Would it be asked now? Not before the state behind the last seek is there as a whole. */
+int connection_replay_ready(const struct connection *connection);
 
 /** Follow another job from now on. @return 0 or a negative error */
 int connection_follow(struct connection *connection, const char *job);

@@ -82,6 +82,7 @@ void model_destroy(struct model *m)
         return;
     model_forget_job(m);
     tables_finish(m);
+    playback_clear(&m->playback);
     free(m->jobs);
     free(m);
 }
@@ -339,6 +340,8 @@ static int apply_any(struct model *m, const struct wire_message *message, int sn
                    : network_apply_routes(&m->network, &message->routes);
     case WIRE_TYPE_STATUS:
         return apply_status(m, &message->status);
+    case WIRE_TYPE_REPLAY:
+        return playback_apply(&m->playback, &message->replay, snapshot) < 0 ? -ENOMEM : 0;
     default:
         return 0;
     }

@@ -15,6 +15,7 @@
 #include "viewer/model/latency.h"
 #include "viewer/model/measured.h"
 #include "viewer/model/network.h"
+#include "viewer/model/playback.h"
 #include "viewer/model/series.h"
 
 #include "holter/wire.h"
@@ -157,6 +158,7 @@ struct model {
     uint32_t job_count;
     uint8_t jobs_known;
     struct model_daemon daemon;
+    struct playback playback; /**< of the daemon: stays when the job is forgotten */
 
     uint64_t version;         /**< raised by every message that changed something */
     uint64_t details_version; /**< raised when figures of ranks, pairs or calls changed */
@@ -182,7 +184,7 @@ void model_destroy(struct model *model);
  *  @return 0, or -ENOMEM: some rows were not entered (counted in out_of_memory) */
 int model_apply(struct model *model, const struct wire_message *message, int snapshot);
 
-/** Forget the job and follow another: everything but the list of jobs and the daemon is dropped. */
+/** Forget the job and follow another: everything but the list of jobs, the daemon and its replay is dropped. */
 void model_forget_job(struct model *model);
 
 /** Host name of a rank, "?" when it is not known. */

@@ -106,6 +106,9 @@ static int click(struct ui *ui, const struct model *m, const struct scene_hit *h
             ui_zoom_routes(ui, m, clicks > 1 ? 0.25 : 0.5, scene_hit_x(hit, ui->mouse_x),
                            scene_hit_y(hit, ui->mouse_y));
         break;
+    case HIT_MARK:
+        transport_click(ui, m, hit);
+        break;
     case HIT_SORT:
         ui_sort_list(ui, hit->a, hit->b);
         break;
@@ -139,7 +142,8 @@ static int drag(struct ui *ui, const struct model *m, double dx, double dy)
     double x_unit = (h->x1 - h->x0) / fmax(h->box.w, 1),
            y_unit = (h->y1 - h->y0) / fmax(h->box.h, 1);
     int timed = h->kind == HIT_TIME || h->kind == HIT_SERIES || h->kind == HIT_REGION;
-    if (ui->boxing || torus_move(ui, dx, dy) || network_graph_drag(ui, dx, dy))
+    if (transport_drag(ui, m, h) || ui->boxing || torus_move(ui, dx, dy) ||
+        network_graph_drag(ui, dx, dy))
         return UI_CHANGED;
     if (h->kind == HIT_SIZES)
         ui_move_size(ui, h);
@@ -184,7 +188,8 @@ static int move(struct ui *ui, const struct model *m, const struct input *in)
     return drag(ui, m, dx, dy) | UI_CHANGED;
 }
 
-static int press(struct ui *ui, const struct scene *scene, const struct input *in)
+static int press(struct ui *ui, const struct model *m, const struct scene *scene,
+                 const struct input *in)
 {
     const struct scene_hit *hit = scene_hit_at(scene, in->x, in->y);
     ui->mouse_x = ui->press_x = ui->last_x = in->x;
@@ -205,7 +210,7 @@ static int press(struct ui *ui, const struct scene *scene, const struct input *i
                high = fmin(ui->size_high, h->x1);
         ui->size_handle = fabs(at - high) < fabs(at - low) || (at > high && high <= low);
     }
-    return 0;
+    return transport_press(ui, m, &ui->pressed) ? UI_CHANGED : 0;
 }
 
 static int release(struct ui *ui, const struct model *m, const struct scene *scene,
@@ -215,6 +220,7 @@ static int release(struct ui *ui, const struct model *m, const struct scene *sce
     int dragged = ui->dragging, boxed = ui->boxing;
     if (dragged)
         torus_release(ui, m, scene);
+    transport_release(ui);
     ui->boxing = 0;
     ui->pressed.kind = HIT_NONE;
     ui->dragging = 0;
@@ -416,6 +422,9 @@ static int letter(struct ui *ui, const struct model *m, int key)
         return ui_command(ui, m, COMMAND_VIEW, (uint64_t)(key - '1'));
     if (torus_key(ui, m, key))
         return UI_CHANGED;
+    int replay = transport_key(ui, m, key);
+    if (replay)
+        return replay;
     switch (key) {
     case ' ':
         return ui_command(ui, m, COMMAND_PAUSE, 0);
@@ -554,7 +563,7 @@ int ui_input(struct ui *ui, const struct model *m, const struct scene *scene,
         ui->mouse_x = ui->mouse_y = -1;
         return UI_CHANGED;
     case INPUT_PRESS:
-        return press(ui, scene, in);
+        return press(ui, m, scene, in);
     case INPUT_RELEASE:
         return release(ui, m, scene, in);
     case INPUT_WHEEL:

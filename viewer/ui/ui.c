@@ -281,6 +281,7 @@ int ui_choose_job(struct ui *ui, const struct model *m, uint64_t row)
     ui->alert_picked = 0;
     ui->torus.comm = ui->torus.region = 0;
     ui->torus.playing = TORUS_STILL;
+    ui->transport = (struct transport){0};
     ui->follow = 1;
     ui->moved_to_ns = 0;
     return UI_CHANGED | UI_JOB;
@@ -511,6 +512,12 @@ int ui_command(struct ui *ui, const struct model *m, enum ui_command command, ui
     case COMMAND_ROUTE_ORDER:
     case COMMAND_ROUTES_MOST:
         return ui_routes_command(ui, m, command, argument);
+    case COMMAND_REPLAY_PLAY:
+    case COMMAND_REPLAY_STEP:
+    case COMMAND_REPLAY_SPEED:
+    case COMMAND_REPLAY_LOOP:
+    case COMMAND_REPLAY_MARK:
+        return transport_command(ui, m, (int)command, argument);
     default:
         if (command >= COMMAND_TORUS_VIEW && command <= COMMAND_TORUS_LAST)
             torus_command(ui, m, (int)command, argument);

@@ -12,6 +12,7 @@
 #include "viewer/model/range.h"
 #include "viewer/ui/network_graph.h"
 #include "viewer/ui/torus.h"
+#include "viewer/ui/transport.h"
 
 enum view_id {
     VIEW_LIVE,
@@ -122,6 +123,13 @@ enum ui_command {
     COMMAND_ROUTE_ORDER, /**< argument: place in the order whose dimension becomes slower by one, 0: the
                             fastest; behind the last: as numbered */
     COMMAND_ROUTES_MOST, /**< argument: 0 fewer of the heaviest routes, 1 more */
+
+    /* a replay */
+    COMMAND_REPLAY_PLAY,  /**< pause it, or go on */
+    COMMAND_REPLAY_STEP,  /**< by one window; argument: 0 back, 1 forward */
+    COMMAND_REPLAY_SPEED, /**< argument: 0 slower, 1 faster */
+    COMMAND_REPLAY_LOOP,  /**< begin anew behind the end, or not */
+    COMMAND_REPLAY_MARK,  /**< to an alert; argument: 0 the one before, 1 the next */
 };
 
 /** What a mapping is to make small, as request "remap" has it. */
@@ -240,6 +248,7 @@ struct ui {
     uint32_t picked_count;
     uint64_t picked_version; /**< raised when one of them changed */
 
+    struct transport transport; /**< what is wanted of a replay */
     struct torus_choice torus;
     struct network_graph graph; /**< as view "network" draws it */
 

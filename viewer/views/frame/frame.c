@@ -15,6 +15,7 @@ enum {
     RAIL = 68,
     RAIL_ICONS = 40,
     STATUS = 26,
+    TRANSPORT = 46,
     CONTEXT = 316,
     WIDE = 1180,
     FACTS_LEFT = 14
@@ -40,6 +41,22 @@ struct state_text {
     color_t color, ground;
 };
 
+/* Of a replay: what it does, or that the user looks at something else than where it is. */
+static struct state_text replay_state(const struct stage *s)
+{
+    const struct theme *t = s->brush.theme;
+    const struct playback *p = &s->model->playback;
+    if (!s->ui->follow)
+        return (struct state_text){"REPLAY, VIEW HELD", t->warn, t->warn_ground};
+    if (p->state == PLAYBACK_SEEKING || (s->ui->transport.wanted & WISH_PLACE))
+        return (struct state_text){"REPLAY, SEEKING", t->warn, t->warn_ground};
+    if (transport_plays(&s->ui->transport, p))
+        return (struct state_text){"REPLAY", t->good, t->good_ground};
+    if (p->state == PLAYBACK_ENDED)
+        return (struct state_text){"REPLAY ENDED", t->second, t->raised};
+    return (struct state_text){"REPLAY PAUSED", t->warn, t->warn_ground};
+}
+
 static struct state_text state_of(const struct stage *s)
 {
     const struct theme *t = s->brush.theme;
@@ -55,6 +72,8 @@ static struct state_text state_of(const struct stage *s)
     }
     if (!s->model->job[0])
         return (struct state_text){"NO JOB", t->second, t->raised};
+    if (s->model->playback.known)
+        return replay_state(s);
     if (!s->ui->follow)
         return (struct state_text){"PAUSED", t->warn, t->warn_ground};
     if (!strcmp(s->model->state, "died"))
@@ -75,7 +94,10 @@ static double state_pill(const struct stage *s, double right, double y)
     scene_disc(s->brush.scene, box.x + 14, y + 11, 3.5, state.color);
     scene_text(s->brush.scene, box.x + 24, y + 3, w - 30, TEXT_SMALL_STRONG, 0, state.color,
                state.text);
-    scene_hit(s->brush.scene, box, HIT_BUTTON, s->ui->follow ? COMMAND_PAUSE : COMMAND_FOLLOW, 0);
+    enum ui_command command = !s->ui->follow             ? COMMAND_FOLLOW
+                              : s->model->playback.known ? COMMAND_REPLAY_PLAY
+                                                         : COMMAND_PAUSE;
+    scene_hit(s->brush.scene, box, HIT_BUTTON, command, 0);
     return w;
 }
 
@@ -118,9 +140,12 @@ static void header(const struct stage *s, int folded)
     x += 66;
     double right = s->ui->w - 14;
     right -= widget_button(&s->brush, right - 58, 11, "? help", s->ui->help, COMMAND_HELP, 0) + 8;
-    const char *pause = s->ui->follow ? "pause  space" : "go on  space";
+    int replay = s->model->playback.known;
+    int goes = replay ? transport_plays(&s->ui->transport, &s->model->playback) : s->ui->follow;
+    const char *pause = goes ? "pause  space" : replay ? "play  space" : "go on  space";
     double pause_w = scene_width(scene, TEXT_SMALL, 0, pause) + 20;
-    widget_button(&s->brush, right - pause_w, 11, pause, 0, COMMAND_PAUSE, 0);
+    widget_button(&s->brush, right - pause_w, 11, pause, 0,
+                  replay ? COMMAND_REPLAY_PLAY : COMMAND_PAUSE, 0);
     right -= pause_w + 8;
     if (folded) {
         double w = scene_width(scene, TEXT_SMALL, 0, "context") + 20;
@@ -320,6 +345,8 @@ static void recording_text(const struct stage *s, char *out, size_t room, color_
     if (s->ui->notice[0]) {
         *color = t->text;
         snprintf(out, room, "%s", s->ui->notice);
+    } else if (m->playback.known) {
+        snprintf(out, room, "replaying %s", frame_app_name(m->playback.file));
     } else if (m->daemon.recorder_error[0]) {
         *color = t->bad;
         snprintf(out, room, "recording stopped: %s", m->daemon.recorder_error);
@@ -381,7 +408,8 @@ void frame_layout(struct stage *s)
     const struct theme *t = s->brush.theme;
     int folded = ui->w < WIDE;
     double context_w = folded ? 0 : CONTEXT;
-    struct box main_box = {RAIL, HEADER, ui->w - RAIL - context_w, ui->h - HEADER - STATUS};
+    double bar_h = s->model->playback.known ? TRANSPORT : 0;
+    struct box main_box = {RAIL, HEADER, ui->w - RAIL - context_w, ui->h - HEADER - STATUS - bar_h};
     scene_panel(s->brush.scene, (struct box){0, 0, ui->w, ui->h}, t->ground, "ground");
     header(s, folded);
     rail(s);
@@ -391,6 +419,8 @@ void frame_layout(struct stage *s)
     if (!folded)
         context_layout(s, (struct box){main_box.x + main_box.w, HEADER, context_w, main_box.h}, 0);
     views[view]->layout(s, main_box);
+    if (bar_h > 0)
+        transport_layout(s, (struct box){RAIL, main_box.y + main_box.h, ui->w - RAIL, bar_h});
     stale_note(s, main_box);
     if (folded && ui->drawer) {
         scene_hit(s->brush.scene, (struct box){0, HEADER, ui->w, main_box.h}, HIT_COVER, 0, 0);

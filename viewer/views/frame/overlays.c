@@ -8,7 +8,11 @@
 
 static const char *const keys[][2] = {
     {"1 \xe2\x80\xa6 9, j", "views, j the jobs; Tab the next one"},
-    {"space", "pause: hold this span of time"},
+    {"space", "pause: hold this span of time; a replay: pause, play"},
+    {",  .", "replay: a window back, a window on"},
+    {"<  >", "replay: slower, faster, up to as fast as it goes"},
+    {"(  )", "replay: to the alert before, to the next"},
+    {"L", "replay: in a loop, or not"},
     {"f, End", "follow the newest data"},
     {"Home", "begin of the job"},
     {"\xe2\x86\x90 \xe2\x86\x92", "move in time, in the matrix or the graph"},
@@ -40,6 +44,7 @@ static const char *const mouse[][2] = {
      "a region: its ranks one by one; CommGram: open a phase, or the ranks of a bar"},
     {"Shift drag",
      "CommGram: open a span of time; torus: pick nodes, with Ctrl links; network: lasso"},
+    {"replay", "click or drag on its line: go there; on an alert: to where it fired"},
     {"drag", "move in time, in the matrix or the graph; turn the torus, with Ctrl move it"},
     {"wheel", "zoom; in lists scroll; CommGram: phases, with Shift or Ctrl communities; Shift: "
               "move in time"},
