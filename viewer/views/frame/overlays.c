@@ -50,8 +50,9 @@ static const char *const mouse[][2] = {
               "move in time"},
 };
 
-static double rows(const struct stage *s, struct box box, const char *const (*table)[2],
-                   size_t count)
+/* @param step  from row to row */
+static void rows(const struct stage *s, struct box box, const char *const (*table)[2], size_t count,
+                 double step)
 {
     double y = box.y;
     for (size_t i = 0; i < count; i++) {
@@ -59,9 +60,8 @@ static double rows(const struct stage *s, struct box box, const char *const (*ta
                    table[i][0]);
         scene_text(s->brush.scene, box.x + 92, y, box.w - 92, TEXT_SMALL, 0, s->brush.theme->second,
                    table[i][1]);
-        y += 21;
+        y += step;
     }
-    return y - box.y;
 }
 
 /* A card in the middle of a dimmed window. */
@@ -85,18 +85,20 @@ static struct box card(const struct stage *s, double w, double h, double y, cons
 void help_layout(struct stage *s)
 {
     const struct theme *t = s->brush.theme;
-    size_t count = sizeof keys / sizeof *keys, half = (count + 1) / 2;
-    double h = 64 + (double)half * 21 + 36 + sizeof mouse / sizeof *mouse * 21.0 + 12;
+    size_t count = sizeof keys / sizeof *keys, half = (count + 1) / 2,
+           below = sizeof mouse / sizeof *mouse;
+    const double besides = 112, usual = 21; /* titles and margins; from row to row */
+    double h = besides + (double)(half + below) * usual;
     struct box box = card(s, 820, h, (s->ui->h - h) / 2, "help");
+    double step = fmin(floor((box.h - besides) / (double)(half + below)), usual);
     double column = (box.w - 60) / 2, y = box.y + 20;
     scene_text(s->brush.scene, box.x + 24, y, box.w - 48, TEXT_TITLE, 0, t->text, "Keys");
     y += 32;
-    rows(s, (struct box){box.x + 24, y, column, h}, keys, half);
-    y += rows(s, (struct box){box.x + 36 + column, y, column, h}, keys + half, count - half) > 0
-             ? (double)half * 21
-             : 0;
+    rows(s, (struct box){box.x + 24, y, column, h}, keys, half, step);
+    rows(s, (struct box){box.x + 36 + column, y, column, h}, keys + half, count - half, step);
+    y += (double)half * step;
     scene_text(s->brush.scene, box.x + 24, y + 12, box.w - 48, TEXT_TITLE, 0, t->text, "Mouse");
-    rows(s, (struct box){box.x + 24, y + 42, box.w - 48, h}, mouse, sizeof mouse / sizeof *mouse);
+    rows(s, (struct box){box.x + 24, y + 42, box.w - 48, h}, mouse, below, step);
 }
 
 void search_layout(struct stage *s)
