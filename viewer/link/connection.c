@@ -254,7 +254,7 @@ int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, 
     }
     notice_run(c, model);
     release_when_due(c, model);
-    if (client_state(c->client) != CLIENT_LOST)
+    if (client_state(c->client) == CLIENT_CONNECTED)
         c->broken_ms = 0;
     else if (!c->broken_ms)
         c->broken_ms = now_ms;
@@ -355,7 +355,8 @@ int connection_fd(const struct connection *c)
  * as it does not last. */
 static int turns(const struct connection *c)
 {
-    return c->replays && client_state(c->client) == CLIENT_LOST &&
+    enum client_state state = client_state(c->client);
+    return c->replays && c->instance && (state == CLIENT_LOST || state == CLIENT_DIALLING) &&
            (!c->broken_ms || c->now_ms < c->broken_ms + TURN_MS);
 }
 
