@@ -44,6 +44,8 @@ struct connection {
     int replays;       /* it replays a recording */
     int holding;       /* the state of another run of a replay is on its way */
     uint64_t held_ms;  /* since when */
+    uint64_t run_missed,
+        held_missed; /* frames missed when the run in sight began, and when the other did */
     struct held_state held;
     uint64_t broken_ms,
         now_ms; /* since when there is no connection, 0: there is; newest time known */
@@ -205,12 +207,15 @@ static void notice_run(struct connection *c, struct model *model)
         playback_clear(&model->playback);
     c->holding = c->instance && model->playback.known && model->job[0];
     c->held_ms = c->now_ms;
+    c->held_missed = client_missed(c->client);
+    c->run_missed = c->holding ? c->run_missed : c->held_missed;
     c->instance = instance;
 }
 
 static void release(struct connection *c, struct model *model)
 {
-    held_state_release(&c->held, model);
+    held_state_release(&c->held, model, c->run_missed != c->held_missed);
+    c->run_missed = c->held_missed;
     c->holding = 0;
 }
 

@@ -44,12 +44,12 @@ int held_state_add(struct held_state *h, const struct wire_message *message, int
     return 0;
 }
 
-void held_state_release(struct held_state *h, struct model *model)
+void held_state_release(struct held_state *h, struct model *model, int missed)
 {
     struct wire_arena arena = {0};
     struct wire_message message;
     struct head head;
-    model_forget_job(model);
+    model_rewind(model, missed);
     for (size_t at = 0; at < h->length; at += sizeof head + head.length) {
         memcpy(&head, h->bytes + at, sizeof head);
         if (wire_decode(&message, &arena, h->bytes + at + sizeof head, head.length, NULL) == 0)

@@ -17,8 +17,9 @@ struct held_state {
 /** Keep a message. @return 0, -HOLTER_EFULL over the bound, or -ENOMEM: it was not kept */
 int held_state_add(struct held_state *held, const struct wire_message *message, int snapshot);
 
-/** Forget the job in the model and apply what was kept, in its order; nothing is held then. */
-void held_state_release(struct held_state *held, struct model *model);
+/** Rewind the model and apply what was kept, in its order; nothing is held then.
+ *  @param missed  as model_rewind() has it */
+void held_state_release(struct held_state *held, struct model *model, int missed);
 
 /** Drop what is held. */
 void held_state_clear(struct held_state *held);

@@ -225,6 +225,22 @@ int history_put(struct history *h, uint64_t window, const uint32_t *items, const
     return 0;
 }
 
+int history_drop(struct history *h, uint64_t window)
+{
+    size_t at = position(h, window);
+    if (at == h->count || h->slots[at].first > window)
+        return 0;
+    struct history_slot *slot = &h->slots[at];
+    if (slot->first != slot->last)
+        return 1;
+    h->bytes -= slot_bytes(h, slot->count);
+    slot_finish(slot);
+    memmove(slot, slot + 1, (h->count - at - 1) * sizeof *slot);
+    h->count--;
+    h->cleared++;
+    return 0;
+}
+
 /* ---- sums --------------------------------------------------------------------------------------
  */
 

@@ -27,7 +27,7 @@ struct history {
     unsigned columns;     /**< figures for each item */
     uint32_t max_columns; /**< bit c: column c is merged as maximum, not as sum */
     uint64_t puts;        /**< how often something was entered; goes on over history_clear() */
-    uint64_t cleared;     /**< how often it was cleared */
+    uint64_t cleared;     /**< how often something was taken out */
 };
 
 /** @param budget  most bytes of all slots together; the newest slot is kept whatever it takes */
@@ -42,6 +42,9 @@ void history_clear(struct history *history);
  *  @return 0 or -ENOMEM (nothing changed) */
 int history_put(struct history *history, uint64_t window, const uint32_t *items,
                 const uint64_t *values, uint32_t count);
+
+/** Take out a window. @return 0; 1: it has become one with others, and stays */
+int history_drop(struct history *history, uint64_t window);
 
 /** What a sum really covers. */
 struct history_span {

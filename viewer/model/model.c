@@ -42,23 +42,14 @@ static void table_clear(struct model_table *t)
     history_clear(&t->history);
 }
 
-void model_forget_job(struct model *m)
+/* All but the figures of ranks, pairs and calls. */
+static void forget_facts(struct model *m)
 {
-    m->job[0] = m->state[0] = m->app[0] = m->command[0] = m->mpi[0] = m->user[0] = m->recording[0] =
-        0;
+    m->state[0] = m->app[0] = m->command[0] = m->mpi[0] = m->user[0] = m->recording[0] = 0;
     m->world = m->seen = m->start_ns = m->end_ns = m->window_ns = m->folded = 0;
     m->uncovered = m->uncovered_used = 0;
     series_finish(&m->series);
-    free(m->ranks);
-    free(m->rank_sums);
-    m->ranks = NULL;
-    m->rank_sums = NULL;
-    history_clear(&m->rank_history);
-    table_clear(&m->pairs);
-    table_clear(&m->calls);
     free(m->hosts);
-    free(m->comms);
-    free(m->regions);
     free(m->nodes);
     alerts_finish(&m->alerts);
     latency_clear(&m->latency);
@@ -67,13 +58,41 @@ void model_forget_job(struct model *m)
     measured_clear(&m->measured);
     contexts_finish(&m->contexts);
     m->hosts = NULL;
-    m->comms = NULL;
-    m->regions = NULL;
     m->nodes = NULL;
-    m->rank_count = m->host_count = m->comm_count = m->region_count = m->node_count = 0;
-    m->ranks_more = m->pairs_more = m->calls_more = 0;
+    m->host_count = m->node_count = 0;
     m->version++;
     m->details_version++;
+}
+
+void model_forget_job(struct model *m)
+{
+    forget_facts(m);
+    m->job[0] = 0;
+    free(m->ranks);
+    free(m->rank_sums);
+    m->ranks = NULL;
+    m->rank_sums = NULL;
+    history_clear(&m->rank_history);
+    table_clear(&m->pairs);
+    table_clear(&m->calls);
+    free(m->comms);
+    free(m->regions);
+    m->comms = NULL;
+    m->regions = NULL;
+    m->rank_count = m->comm_count = m->region_count = 0;
+    m->ranks_more = m->pairs_more = m->calls_more = 0;
+    m->rewind = (struct rewind_known){0};
+}
+
+void model_rewind(struct model *m, int missed)
+{
+    if (missed || !m->playback.known || rewind_close(m)) {
+        model_forget_job(m);
+        return;
+    }
+    forget_facts(m);
+    tables_keep_details(m);
+    rewind_state(m);
 }
 
 void model_destroy(struct model *m)
@@ -296,12 +315,15 @@ static int apply_any(struct model *m, const struct wire_message *message, int sn
             m->ranks_more = m->pairs_more = m->calls_more = m->latency.regions_more = 0;
             commgram_restart(&m->commgram);
             network_restart(&m->network);
+            rewind_state(m);
         }
         apply_job(m, &message->job);
         return 0;
     case WIRE_TYPE_PLACES:
         return apply_places(m, &message->places);
     case WIRE_TYPE_TOTALS:
+        if (snapshot)
+            rewind_state_window(m, message->totals.window);
         return series_put(&m->series, &message->totals);
     case WIRE_TYPE_RANK_WINDOW:
         return tables_apply_ranks(m, &message->rank_window, snapshot);

@@ -16,6 +16,7 @@
 #include "viewer/model/measured.h"
 #include "viewer/model/network.h"
 #include "viewer/model/playback.h"
+#include "viewer/model/rewind.h"
 #include "viewer/model/series.h"
 
 #include "holter/wire.h"
@@ -159,6 +160,7 @@ struct model {
     uint8_t jobs_known;
     struct model_daemon daemon;
     struct playback playback; /**< of the daemon: stays when the job is forgotten */
+    struct rewind_known rewind;
 
     uint64_t version;         /**< raised by every message that changed something */
     uint64_t details_version; /**< raised when figures of ranks, pairs or calls changed */
@@ -186,6 +188,10 @@ int model_apply(struct model *model, const struct wire_message *message, int sna
 
 /** Forget the job and follow another: everything but the list of jobs, the daemon and its replay is dropped. */
 void model_forget_job(struct model *model);
+
+/** The replay that is followed goes elsewhere: forget the job but for details of its windows, as far as they can be
+ *  told from those to come (see rewind.h). @param missed  1: some of its messages never came, so that nothing can */
+void model_rewind(struct model *model, int missed);
 
 /** Host name of a rank, "?" when it is not known. */
 const char *model_host_of(const struct model *model, uint32_t rank);

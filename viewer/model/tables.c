@@ -57,8 +57,8 @@ static int need_scratch(struct model *m, size_t items, unsigned columns)
     return grow((void **)&s->touched, &s->touched_room, items, sizeof *s->touched);
 }
 
-/* Move what was gathered into a history, in ascending order of items, and leave the scratch zeroed.
- */
+/* Move what was gathered into a history, in ascending order of items, unless it is there, and leave the scratch
+ * zeroed. */
 static int flush(struct model *m, struct history *history, uint64_t window, uint32_t items)
 {
     struct model_scratch *s = m->scratch;
@@ -68,6 +68,7 @@ static int flush(struct model *m, struct history *history, uint64_t window, uint
         n += s->touched[i];
     if (n == 0)
         return 0;
+    int enters = rewind_enters(m, window);
     int error = grow((void **)&s->items, &s->items_room, n, sizeof *s->items);
     if (!error)
         error = grow((void **)&s->packed, &s->packed_room, (size_t)n * columns, sizeof *s->packed);
@@ -84,7 +85,7 @@ static int flush(struct model *m, struct history *history, uint64_t window, uint
         memset(row, 0, columns * sizeof *row);
         s->touched[i] = 0;
     }
-    return error ? error : history_put(history, window, s->items, s->packed, n);
+    return error || !enters ? error : history_put(history, window, s->items, s->packed, n);
 }
 
 int tables_need_rank(struct model *m, uint32_t rank)
@@ -110,6 +111,23 @@ int tables_need_rank(struct model *m, uint32_t rank)
            (size_t)(count - m->rank_count) * RANK_COLUMNS * sizeof *sums);
     m->rank_count = count;
     return 0;
+}
+
+static void table_restart(struct model_table *t)
+{
+    if (t->sums)
+        memset(t->sums, 0, (size_t)t->room * t->columns * sizeof *t->sums);
+}
+
+void tables_keep_details(struct model *m)
+{
+    for (uint32_t i = 0; i < m->rank_count; i++)
+        m->ranks[i] = (struct model_rank){.node = UINT32_MAX, .in_call_peer = -1};
+    if (m->rank_sums)
+        memset(m->rank_sums, 0, (size_t)m->rank_count * RANK_COLUMNS * sizeof *m->rank_sums);
+    table_restart(&m->pairs);
+    table_restart(&m->calls);
+    m->ranks_more = m->pairs_more = m->calls_more = 0;
 }
 
 static void rank_figures(uint64_t *to, const struct wire_rank_row *row, uint64_t watched_ns)
@@ -182,12 +200,6 @@ static uint32_t table_number(struct model *m, struct model_table *t, struct keym
         t->room = (uint32_t)room;
     }
     return need_scratch(m, room, t->columns) < 0 ? KEYMAP_NONE : number;
-}
-
-static void table_restart(struct model_table *t)
-{
-    if (t->sums)
-        memset(t->sums, 0, (size_t)t->room * t->columns * sizeof *t->sums);
 }
 
 static uint32_t comm_number(struct model *m, const struct wire_comm_row *row)

@@ -125,16 +125,22 @@ static void heat_tip(struct stage *s, const struct raster *r, struct box plot)
                     rank / r->per_row * r->per_row + r->per_row - 1);
 }
 
-/* A viewer that came late got sums of single ranks only from then on: say so where the picture is
- * empty. */
+/* A viewer that came late, or went elsewhere in a replay, got sums of single ranks only from then on: say so where
+ * the picture is empty. */
 static void unknown_before(const struct stage *s, const struct timeline *line, struct box plot,
                            uint64_t length)
 {
-    double x = timeline_x(line, (int64_t)(s->model->rank_history.slots[0].first * length));
+    const struct history *h = &s->model->rank_history;
+    size_t k = 0;
+    while (k < h->count && (int64_t)((h->slots[k].last + 1) * length) <= line->begin)
+        k++;
+    double x = k < h->count ? timeline_x(line, (int64_t)(h->slots[k].first * length)) : INFINITY;
     double w = fmin(x, plot.x + plot.w) - plot.x;
     if (w > 220)
         scene_text(s->brush.scene, plot.x, plot.y + plot.h / 2 - 7, w, TEXT_AXIS, TEXT_CENTRE,
-                   s->brush.theme->second, "rank by rank only since this viewer connected");
+                   s->brush.theme->second,
+                   s->model->playback.known ? "rank by rank only where the replay has been"
+                                            : "rank by rank only since this viewer connected");
 }
 
 /* Frames of the selected ranks; neighbours share one. */

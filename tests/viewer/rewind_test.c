@@ -1,0 +1,262 @@
+/* Details through the seeks of a replay: what was taken in stays, and is taken in once. */
+#include "tests/viewer/synthetic.h"
+
+#include "viewer/model/model.h"
+#include "viewer/model/range.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { WINDOWS = 120, RANKS = 16, LATE = 3, LATE_EVERY = 9 };
+
+struct bed {
+    struct synthetic job;
+    struct model *model;
+    int known[WINDOWS];  /* stretches whose details are to be there */
+    int before[WINDOWS]; /* and those of the runs before */
+    int state, at;       /* window that the run's state ends with, and the newest; -1: none */
+    uint64_t run;
+};
+
+/* What of a window is taken. */
+struct filter {
+    struct model *model;
+    int snapshot, totals, details;
+};
+
+static void pass(void *user, const struct wire_message *m, int snapshot)
+{
+    const struct filter *f = user;
+    (void)snapshot;
+    int details = m->type == WIRE_TYPE_RANK_WINDOW || m->type == WIRE_TYPE_PAIR_WINDOW ||
+                  m->type == WIRE_TYPE_CALL_WINDOW;
+    if (details ? f->details : f->totals)
+        model_apply(f->model, m, f->snapshot);
+}
+
+static void window(struct bed *b, struct filter f, int w)
+{
+    b->job.window = SYNTHETIC_FIRST + (uint64_t)w;
+    synthetic_window(&b->job, pass, &f);
+}
+
+static int has_late(int stretch)
+{
+    return stretch >= LATE && stretch % LATE_EVERY == 0;
+}
+
+/* All that comes at a stretch: its window, and sometimes what is late of one before. */
+static void stretch(struct bed *b, struct model *m, int w, int totals)
+{
+    window(b, (struct filter){m, 0, totals, 1}, w);
+    if (has_late(w))
+        window(b, (struct filter){m, 0, 0, 1}, w - LATE);
+}
+
+static void state(struct bed *b, int at)
+{
+    struct filter f = {b->model, 1, 1, 1};
+    const struct synthetic_replay replay = {
+        .state = "playing", .speed = 1, .run = ++b->run, .change = 1};
+    synthetic_begin(&b->job, pass, &f);
+    for (int w = 0; w <= at; w++)
+        window(b, (struct filter){b->model, 1, 1, w == at}, w);
+    synthetic_replay(&replay, 1, pass, &f);
+    b->state = b->at = at;
+}
+
+static void play(struct bed *b, int until)
+{
+    for (int w = b->at + 1; w <= until; w++) {
+        stretch(b, b->model, w, 1);
+        b->known[w] = 1;
+    }
+    b->at = until;
+}
+
+static void seek(struct bed *b, int to, int missed)
+{
+    if (b->at > b->state && !b->before[b->at]) {
+        b->known[b->at] = 0;
+        missed |= has_late(b->at);
+    }
+    if (missed)
+        memset(b->known, 0, sizeof b->known);
+    memcpy(b->before, b->known, sizeof b->before);
+    model_rewind(b->model, missed);
+    state(b, to);
+    if (has_late(to)) /* the rest of the stretch that the state ends in */
+        window(b, (struct filter){b->model, 0, 0, 1}, to - LATE);
+}
+
+/* The same stretches, each taken in once and in order. */
+static void check(struct bed *b)
+{
+    struct model *plain;
+    struct history_span a, c;
+    assert_int_equal(model_create(&plain, 64 << 20), 0);
+    for (int w = 0; w < WINDOWS; w++)
+        if (b->known[w])
+            stretch(b, plain, w, 0);
+    const struct history *of[] = {&b->model->rank_history, &b->model->pairs.history},
+                         *should[] = {&plain->rank_history, &plain->pairs.history};
+    const unsigned columns[] = {RANK_COLUMNS, PAIR_COLUMNS};
+    for (int k = 0; k < 2; k++) {
+        uint32_t items = k ? b->model->pairs.keys.count : RANKS;
+        for (int w = 0; w < WINDOWS; w++) {
+            uint64_t at = SYNTHETIC_FIRST + (uint64_t)w, sums[2][RANK_COLUMNS] = {{0}};
+            uint64_t *one = calloc((size_t)items * columns[k] + 1, sizeof *one);
+            uint64_t *two = calloc((size_t)items * columns[k] + 1, sizeof *two);
+            a = history_sum(of[k], at, at, one, items);
+            c = history_sum(should[k], at, at, two, items);
+            assert_int_equal(a.found, c.found);
+            for (size_t i = 0; i < (size_t)items * columns[k]; i++) {
+                sums[0][i % columns[k]] += one[i];
+                sums[1][i % columns[k]] += two[i];
+            }
+            assert_memory_equal(sums[0], sums[1], sizeof sums[0]);
+            free(one);
+            free(two);
+        }
+    }
+    model_destroy(plain);
+}
+
+static int make_bed(void **state_of_test)
+{
+    struct bed *b = calloc(1, sizeof *b);
+    assert_int_equal(model_create(&b->model, 64 << 20), 0);
+    synthetic_init(&b->job, RANKS, 4, 6, 1);
+    state(b, 10);
+    *state_of_test = b;
+    return 0;
+}
+
+static int drop_bed(void **state_of_test)
+{
+    struct bed *b = *state_of_test;
+    synthetic_finish(&b->job);
+    model_destroy(b->model);
+    free(b);
+    return 0;
+}
+
+static void what_was_played_stays_known_behind_a_seek(void **s)
+{
+    struct bed *b = *s;
+    play(b, 50);
+    seek(b, 30, 0);
+    check(b);
+    assert_int_equal(b->model->rank_history.slots[0].first, SYNTHETIC_FIRST + 11);
+    assert_int_equal(b->model->series.first + b->model->series.count - 1, SYNTHETIC_FIRST + 30);
+}
+
+static void it_is_not_added_again(void **s)
+{
+    struct bed *b = *s;
+    play(b, 50);
+    seek(b, 20, 0);
+    play(b, 70);
+    check(b);
+    seek(b, 5, 0);
+    play(b, 90);
+    check(b);
+}
+
+static void without_all_messages_nothing_is_kept(void **s)
+{
+    struct bed *b = *s;
+    play(b, 50);
+    seek(b, 20, 1);
+    check(b);
+    assert_int_equal(b->model->rank_history.count, 0);
+    play(b, 60);
+    check(b);
+}
+
+static void what_came_late_at_the_end_of_a_run_is_not_doubled(void **s)
+{
+    struct bed *b = *s;
+    play(b, 5 * LATE_EVERY);
+    assert_true(has_late(b->at));
+    seek(b, 20, 0);
+    check(b);
+    play(b, 80);
+    check(b);
+}
+
+static void sums_since_the_start_are_those_of_the_state(void **s)
+{
+    struct bed *b = *s;
+    struct range r = {0};
+    play(b, 50);
+    seek(b, 20, 0);
+    range_update(&r, b->model, RANGE_START, 0, 0);
+    struct model *fresh;
+    struct range should = {0};
+    struct bed other = {.job = b->job};
+    assert_int_equal(model_create(&fresh, 1 << 20), 0);
+    other.model = fresh;
+    state(&other, 20);
+    range_update(&should, fresh, RANGE_START, 0, 0);
+    assert_int_equal(r.total[PAIR_BYTES], should.total[PAIR_BYTES]);
+    assert_int_equal(r.total[PAIR_MESSAGES], should.total[PAIR_MESSAGES]);
+    assert_int_equal(r.pairs_used, should.pairs_used);
+    assert_int_equal(b->model->host_count, fresh->host_count);
+    assert_int_equal(b->model->ranks[3].node, fresh->ranks[3].node);
+    range_finish(&r);
+    range_finish(&should);
+    b->job = other.job;
+    model_destroy(fresh);
+}
+
+static void a_live_job_is_as_ever(void **s)
+{
+    struct bed *b = *s;
+    playback_clear(&b->model->playback);
+    play(b, 40);
+    model_rewind(b->model, 0);
+    assert_int_equal(b->model->rank_history.count, 0);
+    assert_string_equal(b->model->job, "");
+}
+
+static uint64_t draw(uint64_t *seed)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *seed >> 33;
+}
+
+static void any_way_through_a_recording_gives_the_same(void **s)
+{
+    struct bed *b = *s;
+    uint64_t seed = 11;
+    for (int i = 0; i < 40; i++) {
+        int until = b->at + (int)(draw(&seed) % 30);
+        play(b, until < WINDOWS ? until : WINDOWS - 1);
+        check(b);
+        seek(b, (int)(draw(&seed) % WINDOWS), draw(&seed) % 12 == 0);
+        check(b);
+    }
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, make_bed, drop_bed)
+    const struct CMUnitTest tests[] = {
+        T(what_was_played_stays_known_behind_a_seek),
+        T(it_is_not_added_again),
+        T(without_all_messages_nothing_is_kept),
+        T(what_came_late_at_the_end_of_a_run_is_not_doubled),
+        T(sums_since_the_start_are_those_of_the_state),
+        T(a_live_job_is_as_ever),
+        T(any_way_through_a_recording_gives_the_same),
+    };
+#undef T
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
