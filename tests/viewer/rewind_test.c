@@ -82,11 +82,12 @@ static void play(struct bed *b, int until)
 
 static void seek(struct bed *b, int to, int missed)
 {
+    int lost = missed;
     if (b->at > b->state && !b->before[b->at]) {
         b->known[b->at] = 0;
-        missed |= has_late(b->at);
+        lost |= has_late(b->at);
     }
-    if (missed)
+    if (lost)
         memset(b->known, 0, sizeof b->known);
     memcpy(b->before, b->known, sizeof b->before);
     model_rewind(b->model, missed);
