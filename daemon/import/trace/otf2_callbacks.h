@@ -12,6 +12,7 @@ struct otf2_stream {
     struct otf2_calls calls;
     uint32_t rank, number;
     uint64_t taken; /**< records given, and those left out after a restart */
+    uint64_t most_events;
     int opened, ended, failed;
     char fault[OTF2_FAULT_BYTES];
 };

@@ -261,10 +261,18 @@ static void set_request(struct event *part, const struct open_request *request)
     part->bytes = request->bytes;
 }
 
+/* A request that began in this way: EVENT_SEND, EVENT_RECV, or 0 for a collective. */
+static struct open_request *find_request(struct otf2_calls *c, uint64_t id, uint16_t direction)
+{
+    struct open_request *request = call_queue_find(&c->queue, id);
+    return request != NULL && (request->flags & (EVENT_SEND | EVENT_RECV)) == direction ? request
+                                                                                        : NULL;
+}
+
 void otf2_calls_isend_complete(struct otf2_calls *c, uint64_t time, uint64_t id)
 {
     int own = ensure_call(c, time, CALL_Wait);
-    struct open_request *request = call_queue_find(&c->queue, id);
+    struct open_request *request = find_request(c, id, EVENT_SEND);
     struct event *part = add_part(c, EVENT_SEND | EVENT_DONE);
     if (part != NULL && request != NULL)
         set_request(part, request);
@@ -331,7 +339,7 @@ void otf2_calls_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_mes
                       uint64_t id)
 {
     int own = ensure_call(c, time, CALL_Wait);
-    struct open_request *request = call_queue_find(&c->queue, id);
+    struct open_request *request = find_request(c, id, EVENT_RECV);
     int known = tell_post(c, request, id, message);
     struct event *part = add_part(c, EVENT_RECV | EVENT_DONE);
     if (part != NULL && request != NULL && known)
@@ -433,7 +441,7 @@ void otf2_calls_collective_complete(struct otf2_calls *c, uint64_t time,
                                     const struct otf2_collective *collective, uint64_t id)
 {
     int own = ensure_call(c, time, CALL_Wait);
-    struct open_request *request = call_queue_find(&c->queue, id);
+    struct open_request *request = find_request(c, id, 0);
     struct event *post = request == NULL ? NULL : call_queue_waiting(&c->queue, request);
     if (post == NULL && request != NULL && (post = posted_here(c, id)) != NULL)
         post->seq = 0;

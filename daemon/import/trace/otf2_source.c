@@ -177,6 +177,16 @@ static uint64_t bytes_read(const struct otf2_source *s, uint32_t stream)
     return 0;
 }
 
+/* A record takes two bytes at least, its kind and its length: what is broken can have libotf2 go in circles.
+ * @return records that the file can hold; UINT64_MAX: not known */
+static uint64_t most_events(const struct otf2_source *s, uint32_t stream)
+{
+    char path[4096];
+    struct stat status;
+    snprintf(path, sizeof(path), "%s/%" PRIu64 ".evt", s->folder, s->job->locations[stream]);
+    return stat(path, &status) == 0 ? (uint64_t)status.st_size / 2 : UINT64_MAX;
+}
+
 /* Put what is known of the place before what libotf2 said. */
 static int broken(const struct otf2_source *s, uint32_t stream, char fault[OTF2_FAULT_BYTES])
 {
@@ -198,6 +208,7 @@ static int open_stream(struct otf2_source *s, uint32_t stream, char fault[OTF2_F
     struct otf2_stream *st = &s->streams[stream];
     uint64_t location = s->job->locations[stream], read = 0;
     st->opened = 1;
+    st->most_events = most_events(s, stream);
     if (s->local_defs) {
         listen_to(fault);
         OTF2_DefReader *definitions = OTF2_Reader_GetDefReader(s->reader, location);
@@ -239,6 +250,9 @@ static void read_on(struct otf2_source *s, struct otf2_stream *st)
     uint64_t read = 0;
     uint32_t number = st->number;
     if (!st->opened && open_stream(s, number, st->fault) != 0) {
+        st->failed = -HOLTER_ECORRUPT;
+    } else if (st->calls.totals.events > st->most_events) {
+        snprintf(st->fault, sizeof(st->fault), "more records than the file has room for");
         st->failed = -HOLTER_ECORRUPT;
     } else {
         listen_to(st->fault);

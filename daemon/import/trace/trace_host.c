@@ -195,22 +195,12 @@ static int reserve_regions(struct trace_rank *rank, uint32_t slot)
     return 0;
 }
 
-/* Tables grow to the slots that records name. */
-static int reserve_tables(struct trace_rank *rank, const struct event *events, size_t count)
-{
-    int code = 0;
-    for (size_t i = 0; code == 0 && i < count; i++) {
-        code = reserve_comms(rank, events[i].comm);
-        code = code != 0 ? code : reserve_regions(rank, events[i].region);
-    }
-    return code;
-}
-
 /* ---- streams --------------------------------------------------------------- */
 
 void trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader)
 {
     stream->at = stream->count = 0;
+    stream->sound = 0;
     if (stream->batch == NULL)
         stream->batch = malloc(TRACE_BATCH * sizeof(*stream->batch));
     int got =
@@ -223,6 +213,29 @@ void trace_stream_refill(struct trace_stream *stream, const struct trace_reader 
     stream->failed = got < 0;
     free(stream->batch);
     stream->batch = NULL;
+}
+
+/* Tables grow to the slots that records name. Calls of a thread follow each other: what goes back in time
+ * would have the matcher look for its place among all that is under way. */
+static int make_sound(const struct trace_host *host, struct trace_rank *rank,
+                      struct trace_stream *stream)
+{
+    int code = 0;
+    stream->sound = 1;
+    uint64_t limit = host->limit_ns - host->clock.base_ns;
+    for (uint32_t i = 0; code == 0 && i < stream->count; i++) {
+        struct event *event = &stream->batch[i];
+        if (event->t_exit > limit || event->t_enter > limit) {
+            event->kind = 0; /* counts as lost */
+            continue;
+        }
+        event->t_enter = event->t_enter < stream->entered ? stream->entered : event->t_enter;
+        event->t_exit = event->t_exit < event->t_enter ? event->t_enter : event->t_exit;
+        stream->entered = event->t_enter;
+        code = reserve_comms(rank, event->comm);
+        code = code != 0 ? code : reserve_regions(rank, event->region);
+    }
+    return code;
 }
 
 static struct sum_source source_of(const struct trace_host *host, struct trace_rank *rank,
@@ -245,7 +258,7 @@ static int drain_stream(struct trace_host *host, struct trace_rank *rank, uint32
     size_t count = stream->count - stream->at;
     if (stream->batch == NULL || count == 0)
         return 0;
-    if (stream->at == 0 && reserve_tables(rank, events, count) != 0)
+    if (!stream->sound && make_sound(host, rank, stream) != 0)
         return -ENOMEM;
     size_t taken = window_sum_events(rank->sum, rank->index, &source, events, count);
     match_events(host->match, rank->member, &matching, events, taken);

@@ -12,6 +12,8 @@ struct trace_stream {
     struct event *batch; /**< owned; NULL: none were read yet, or it has ended */
     uint32_t at, count;  /**< of the batch, what is not summed: [at, count) */
     struct ring_sum sum;
+    uint64_t entered; /**< entry of the newest call, ticks */
+    int sound; /**< the batch has been looked through */
     int ended, failed;
 };
 

@@ -1,0 +1,126 @@
+/* Any order of OTF2 event records, sensible or not, as calls of MPI: each message is handed on once, with its
+ * bytes, and in an order that holds parts together. */
+#include "daemon/import/trace/otf2_calls.h"
+#include "fuzz.h"
+#include "holter/call.h"
+
+#include <stdlib.h>
+
+struct given {
+    uint64_t sends, send_bytes, receives, receive_bytes;
+    uint32_t parts_left;
+};
+
+static void check(struct given *g, const struct event *event)
+{
+    FUZZ_HOLDS(event->kind == EVENT_CALL || event->kind == EVENT_PART);
+    FUZZ_HOLDS(event->t_enter <= event->t_exit);
+    FUZZ_HOLDS((event->kind == EVENT_PART) == (g->parts_left > 0));
+    g->parts_left = event->kind == EVENT_CALL ? event->parts : g->parts_left - 1;
+    if ((event->flags & (EVENT_SEND | EVENT_POST)) == (EVENT_SEND | EVENT_POST)) {
+        g->sends++;
+        g->send_bytes += event->bytes;
+    }
+    if ((event->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE)) {
+        g->receives++;
+        g->receive_bytes += event->bytes;
+    }
+}
+
+static void take(struct otf2_calls *calls, struct given *g)
+{
+    struct event events[64];
+    uint32_t count;
+    while ((count = call_queue_take(&calls->queue, events, 64)) > 0)
+        for (uint32_t i = 0; i < count; i++)
+            check(g, &events[i]);
+}
+
+static void record(struct otf2_calls *calls, const uint8_t *bytes, uint64_t *time)
+{
+    static const struct otf2_region regions[] = {{OTF2_REGION_CALL, CALL_Waitall, 0},
+                                                 {OTF2_REGION_CALL, CALL_Isend, 0},
+                                                 {OTF2_REGION_CALL, CALL_Mrecv, 0},
+                                                 {OTF2_REGION_CALL, 0, 0},
+                                                 {OTF2_REGION_CODE, 0, 1},
+                                                 {OTF2_REGION_LOCAL, 0, 0},
+                                                 {OTF2_REGION_NONE, 0, 0},
+                                                 {OTF2_REGION_CALL, CALL_Start, 0}};
+    uint64_t request = bytes[1] % 32;
+    *time += bytes[2] % 64 - (bytes[2] >= 250 ? 60u : 0u);
+    struct otf2_message message = {
+        .peer = bytes[1] % 8, .tag = bytes[2] % 4, .bytes = bytes[1], .comm = bytes[2] % 3};
+    struct otf2_collective collective = {.call = bytes[1] % 2 ? CALL_Bcast : 0, .sent = bytes[1]};
+    const struct otf2_region *region = &regions[bytes[1] % 8];
+    switch (bytes[0] % 14) {
+    case 0:
+    case 1:
+        otf2_calls_enter(calls, *time, bytes[1] % 8, region);
+        break;
+    case 2:
+    case 3:
+        otf2_calls_leave(calls, *time, bytes[1] % 8, region);
+        break;
+    case 4:
+        otf2_calls_send(calls, *time, &message);
+        break;
+    case 5:
+        otf2_calls_isend(calls, *time, &message, request);
+        break;
+    case 6:
+        otf2_calls_isend_complete(calls, *time, request);
+        break;
+    case 7:
+        otf2_calls_irecv_request(calls, *time, request);
+        break;
+    case 8:
+        otf2_calls_recv(calls, *time, &message);
+        break;
+    case 9:
+        otf2_calls_irecv(calls, *time, &message, request);
+        break;
+    case 10:
+        otf2_calls_cancelled(calls, *time, request);
+        break;
+    case 11:
+        otf2_calls_collective_end(calls, *time, &collective);
+        break;
+    case 12:
+        otf2_calls_collective_request(calls, *time, request);
+        break;
+    default:
+        otf2_calls_collective_complete(calls, *time, &collective, request);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct otf2_calls calls;
+    struct given given = {0};
+    uint64_t time = 1000;
+    otf2_calls_init(&calls, 0, 1);
+    for (size_t i = 0; i + 3 <= size; i += 3) {
+        record(&calls, data + i, &time);
+        if (data[i + 2] % 16 == 0)
+            take(&calls, &given);
+    }
+    otf2_calls_close(&calls);
+    take(&calls, &given);
+    FUZZ_HOLDS(calls.error == 0 && calls.queue.count == 0 && given.parts_left == 0);
+    FUZZ_HOLDS(given.sends == calls.totals.sends && given.send_bytes == calls.totals.send_bytes);
+    FUZZ_HOLDS(given.receives == calls.totals.receives);
+    FUZZ_HOLDS(given.receive_bytes == calls.totals.receive_bytes);
+    otf2_calls_finish(&calls);
+    return 0;
+}
+
+size_t fuzz_seed(unsigned number, uint8_t *out)
+{
+    uint64_t random = number * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    size_t size = 300 * (size_t)(number + 1);
+    for (size_t i = 0; i < size; i++) {
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+        out[i] = (uint8_t)(random >> 24);
+    }
+    return number < 8 ? size : SIZE_MAX;
+}
