@@ -596,6 +596,8 @@ static void complete_receive(const struct taken *t)
         number = take_wildcard(match, t->member, event->request);
         if (number != NONE && at == NONE) {
             pool_give(&match->receives, number);
+            if (event->peer == PEER_ANY || (event->peer >= 0 && event->tag == TAG_ANY))
+                match_lost(match, t->member); /* it took a message, but nobody knows which */
             return;
         }
         if (number != NONE) {

@@ -442,6 +442,20 @@ static void an_earlier_wildcard_holds_later_receives(void **state)
     assert_int_equal(bed->messages[1].transfer_ns, 1100);
 }
 
+/* What traces tell of receives whose statuses the program ignored. */
+static void a_wildcard_that_took_an_unknown_message_leaves_the_order_unknown(void **state)
+{
+    struct bed *bed = *state;
+    with_request(bed, 1, event_of(CALL_Irecv, POSTED | EVENT_WILDCARD, PEER_ANY, 5, 100, 110), 1);
+    send_at_ns(bed, 0, 1, 1000);
+    send_at_ns(bed, 0, 1, 2000);
+    with_request(bed, 1, event_of(CALL_Wait, COMPLETED | EVENT_WILDCARD, PEER_ANY, 5, 3000, 3100),
+                 1);
+    receive_between(bed, 1, 0, 4000, 4100); /* takes the second */
+    match_settle(bed->match, 2 * MS);
+    assert_int_equal(bed->message_count, 0);
+}
+
 static void a_wildcard_for_another_tag_holds_nothing(void **state)
 {
     struct bed *bed = *state;
@@ -643,6 +657,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(an_earlier_wildcard_holds_later_receives, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_wildcard_that_took_an_unknown_message_leaves_the_order_unknown, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_wildcard_for_another_tag_holds_nothing, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_cancelled_receive_takes_no_message, set_up, tear_down),
