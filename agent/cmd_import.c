@@ -20,6 +20,8 @@ static const char help[] =
     "\n"
     "      --format FORMAT       of the source; default: what its beginning says\n"
     "                otf2        an archive of Score-P or others: the file .otf2, or its folder\n"
+    "                dumpi       a trace of libdumpi: its .meta file, its folder, or a rank's "
+    "file\n"
     "                hopbyte     SOURCE DESTINATION BYTES [HOPS] a line: one window\n"
     "                route       \"Hop 1: [12-0] 12 (0 1 1 0 0 0) -> 8 (0 1 0 0 0 0)\" a line: one "
     "window\n"
@@ -211,10 +213,7 @@ static int run_trace(const struct importing *i)
                                .topology = i->topology,
                                .window_ns = i->window_ns,
                                .threads = i->threads};
-    if (i->format == IMPORT_OTF2)
-        return import_trace_otf2(&wish);
-    say("import: %s is a trace of DUMPI, which this version cannot read", i->file);
-    return 1;
+    return i->format == IMPORT_OTF2 ? import_trace_otf2(&wish) : import_trace_dumpi(&wish);
 }
 
 int cmd_import(int argc, char **argv)

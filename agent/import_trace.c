@@ -3,6 +3,7 @@
 #include "agent/network_input.h"
 #include "agent/progress.h"
 #include "agent/say.h"
+#include "daemon/import/trace/dumpi.h"
 #include "daemon/import/trace/import_otf2.h"
 #include "proto/quantity.h"
 
@@ -80,26 +81,71 @@ static void print_otf2(const struct import_wish *wish, const struct import_otf2_
         printf("  left out     %" PRIu64 " locations that belong to no rank\n", c->left_out);
 }
 
+static void print_dumpi(const struct import_wish *wish, const struct dumpi_counts *c)
+{
+    struct quantity ranks, hosts, windows, window;
+    const struct dumpi_facts *f = &c->facts;
+    printf("%s: %s on %s, %s of %s\n", wish->output, quantity_things(&ranks, f->ranks, "rank"),
+           quantity_things(&hosts, c->hosts, "host"),
+           quantity_things(&windows, c->counts.windows, "window"),
+           quantity_duration(&window, (double)c->window_ns));
+    printf("  calls        %" PRIu64 " in %" PRIu32 " files of version %d.%d.%d\n", f->calls,
+           f->files, f->version[0], f->version[1], f->version[2]);
+    print_messages(&c->counts);
+    printf("  collectives  %" PRIu64 " calls\n", c->counts.collectives);
+    if (f->unknown > 0)
+        printf("  unknown      %" PRIu64 " calls of functions\n", f->unknown);
+    if (f->unresolved > 0)
+        printf("  unknown      members of %" PRIu64 " communicators\n", f->unresolved);
+}
+
+/* What both kinds of traces are asked for alike. @return 0, or 1 after saying what is wrong */
+static int begin(struct trace_wishes *wishes, struct topology_file *network,
+                 struct showing *showing, const struct import_wish *wish)
+{
+    progress_begin(&showing->progress, "import");
+    *network = (struct topology_file){.topology = NULL};
+    if (wish->topology != NULL &&
+        topology_file_given(network, wish->topology, network_input_tell, NULL) != 0)
+        return 1;
+    *wishes = (struct trace_wishes){.window_ns = wish->window_ns,
+                                    .threads = (unsigned)wish->threads,
+                                    .network = network->topology,
+                                    .network_source = wish->topology,
+                                    .told = on_told,
+                                    .fault = on_fault,
+                                    .user = showing};
+    return 0;
+}
+
 int import_trace_otf2(const struct import_wish *wish)
 {
     struct showing showing;
-    struct topology_file network = {.topology = NULL};
+    struct topology_file network;
+    struct trace_wishes wishes;
     struct import_otf2_counts counts;
-    progress_begin(&showing.progress, "import");
-    if (wish->topology != NULL &&
-        topology_file_given(&network, wish->topology, network_input_tell, NULL) != 0)
+    if (begin(&wishes, &network, &showing, wish) != 0)
         return 1;
-    struct trace_wishes wishes = {.window_ns = wish->window_ns,
-                                  .threads = (unsigned)wish->threads,
-                                  .network = network.topology,
-                                  .network_source = wish->topology,
-                                  .told = on_told,
-                                  .fault = on_fault,
-                                  .user = &showing};
     int code = import_otf2(wish->output, wish->source, &wishes, &counts);
     progress_end(&showing.progress);
     topology_file_finish(&network);
     if (code == 0)
         print_otf2(wish, &counts);
     return code != 0 || counts.counts.failed_streams > 0;
+}
+
+int import_trace_dumpi(const struct import_wish *wish)
+{
+    struct showing showing;
+    struct topology_file network;
+    struct trace_wishes wishes;
+    struct dumpi_counts counts;
+    if (begin(&wishes, &network, &showing, wish) != 0)
+        return 1;
+    int code = dumpi_import(wish->output, wish->source, &wishes, &counts);
+    progress_end(&showing.progress);
+    topology_file_finish(&network);
+    if (code == 0)
+        print_dumpi(wish, &counts);
+    return code != 0 || counts.facts.broken > 0;
 }

@@ -15,4 +15,7 @@ struct import_wish {
 /** Import an OTF2 archive. @return exit status, after saying what was wrong */
 int import_trace_otf2(const struct import_wish *wish);
 
+/** Import a DUMPI trace. @return exit status, after saying what was wrong */
+int import_trace_dumpi(const struct import_wish *wish);
+
 #endif

@@ -109,6 +109,11 @@ static enum import_format of_bytes(char *bytes, size_t length)
         return IMPORT_RECORDING;
     if (length >= 6 && memcmp(bytes + 2, "OTF2", 4) == 0)
         return IMPORT_OTF2;
+    if (length >= 8 && memcmp(bytes,
+                              "\xff\xaa\xdd"
+                              "DUMPI",
+                              8) == 0)
+        return IMPORT_DUMPI;
     bytes[length] = '\0';
     return memchr(bytes, '\0', length) == NULL ? of_text(bytes) : IMPORT_UNKNOWN;
 }

@@ -2,6 +2,7 @@
 #ifndef HOLTER_IMPORT_DUMPI_H
 #define HOLTER_IMPORT_DUMPI_H
 
+#include "daemon/import/trace/import_otf2.h"
 #include "daemon/import/trace/trace.h"
 
 /** Is it one: a directory with a .meta file of one, such a file, or a file of a rank? By what is in it. */
@@ -36,13 +37,16 @@ struct dumpi_facts dumpi_trace_facts(const struct dumpi_trace *trace);
 struct trace_job *dumpi_trace_job(struct dumpi_trace *trace);
 const struct trace_reader *dumpi_trace_reader(const struct dumpi_trace *trace);
 
-/** A trace as a recording. @param path  see trace_import() @param window_ns  0: chosen
- *  @param network  may be NULL; source: where it was read from
- *  @param facts, counts  set as far as it came
- *  @return 0, or a negative error after telling */
-int dumpi_import(const char *path, const char *source, uint64_t window_ns,
-                 const struct topology *network, const char *network_source,
-                 const struct trace_options *options, struct dumpi_facts *facts,
-                 struct trace_counts *counts);
+struct dumpi_counts {
+    struct trace_counts counts;
+    struct dumpi_facts facts;
+    uint32_t hosts;
+    uint64_t window_ns;
+};
+
+/** A trace as a recording. @param path  see trace_import() @param source  see dumpi_is_trace()
+ *  @return 0, or a negative error after telling; what is whole is imported all the same */
+int dumpi_import(const char *path, const char *source, const struct trace_wishes *wishes,
+                 struct dumpi_counts *out);
 
 #endif

@@ -151,7 +151,11 @@ static int make_rows(const struct maker *m)
 {
     const struct comm *parent = &m->comms->comms[m->parent];
     const int32_t *remain = m->rank->numbers + m->step->list;
-    if (parent->dim_count == 0 || m->step->length < parent->dim_count || m->own < 0)
+    uint64_t all = 1;
+    for (uint32_t i = 0; i < parent->dim_count && all <= parent->size; i++)
+        all *= (uint64_t)parent->dims[i];
+    if (parent->dim_count == 0 || all != parent->size || m->step->length < parent->dim_count ||
+        m->own < 0 || (uint32_t)m->own >= parent->size)
         return dumpi_make_unknown(m, 6, 0);
     uint64_t size = 1, stride = 1, base = 0, own = 0, rest = (uint64_t)m->own;
     for (uint32_t i = parent->dim_count; i-- > 0;) {

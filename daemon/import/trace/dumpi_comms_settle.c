@@ -84,10 +84,10 @@ static struct place *place_of(struct dumpi_comms *comms, const struct arrival *a
 static struct bid *gather_bids(struct dumpi_comms *comms, const struct joint *joint,
                                uint32_t *count)
 {
-    struct bid *bids = malloc(((size_t)joint->arrived + 1) * sizeof *bids);
+    struct bid *bids = malloc(((size_t)joint->waiting + 1) * sizeof *bids);
     int split = 0, told = 1;
     *count = 0;
-    for (uint32_t i = 0; bids != NULL && i < joint->arrived; i++) {
+    for (uint32_t i = 0; bids != NULL && i < joint->waiting; i++) {
         const struct arrival *arrival = &joint->arrivals[i];
         const struct step *step = &comms->of[arrival->rank].steps[arrival->step];
         if (step->making.child == DUMPI_COMM_NULL)
@@ -105,26 +105,33 @@ static struct bid *gather_bids(struct dumpi_comms *comms, const struct joint *jo
     return bids;
 }
 
-/* One color: ranks by key, then as in the parent (MPI 3.1, section 6.4.2, MPI_COMM_SPLIT). */
+/* One color: ranks by key, then as in the parent (MPI 3.1, section 6.4.2, MPI_COMM_SPLIT). Where the members' calls do
+ * not belong together there is such a part already, or some are missing: then nobody knows who is in it. */
 static int make_part(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
-                     uint32_t ordinal, const struct bid *bids, uint32_t count)
+                     uint32_t ordinal, const struct bid *bids, uint32_t count, int whole)
 {
-    int fresh;
+    int fresh = 0;
     const struct arrival *one = &bids[0].from;
     struct rank_comms *rank = &comms->of[one->rank];
     const struct step *step = &rank->steps[one->step];
-    uint32_t at = dumpi_part_of(comms, joint, parent, ordinal, step->function, one->rank, &fresh);
+    uint32_t at = DUMPI_NOBODY;
+    if (whole)
+        at = dumpi_part_of(comms, joint, parent, ordinal, step->function, one->rank, &fresh);
+    uint64_t salt = dumpi_mix(7, (uint32_t)bids[0].color);
+    if (!fresh)
+        at = dumpi_add_comm(comms, parent, step->function,
+                            dumpi_mix(dumpi_mix(comms->comms[parent].id, ordinal), salt));
     if (at == DUMPI_NOBODY)
         return -ENOMEM;
-    int32_t *members = dumpi_add_members(comms, at, count);
+    int32_t *members = fresh ? dumpi_add_members(comms, at, count) : NULL;
     for (uint32_t i = 0; i < count; i++) {
         struct place *place = place_of(comms, &bids[i].from);
         if (members != NULL)
             members[i] = (int32_t)bids[i].from.rank;
         if (place != NULL)
-            *place = (struct place){at, (int32_t)i, 0};
+            *place = (struct place){at, fresh ? (int32_t)i : -1, 0};
     }
-    return dumpi_keep_dims(&comms->comms[at], rank, step);
+    return fresh ? dumpi_keep_dims(&comms->comms[at], rank, step) : 0;
 }
 
 static void wake(struct dumpi_comms *comms, uint32_t rank)
@@ -135,32 +142,20 @@ static void wake(struct dumpi_comms *comms, uint32_t rank)
     comms->queue[(comms->queue_first + comms->queue_count++) % comms->ranks] = rank;
 }
 
-/* @param whole  all members have told; else what is known is not enough */
+/* @param whole  all members have told */
 static int resolve(struct dumpi_comms *comms, uint32_t parent, uint32_t ordinal, int whole)
 {
     struct joint *joint = comms->comms[parent].joints[ordinal];
     uint32_t count;
     struct bid *bids = gather_bids(comms, joint, &count);
     int code = bids == NULL ? -ENOMEM : 0;
+    whole &= joint->waiting == joint->arrived;
     for (uint32_t first = 0, last; code == 0 && first < count; first = last) {
         for (last = first + 1; last < count && bids[last].color == bids[first].color; last++)
             ;
-        if (whole) {
-            code = make_part(comms, joint, parent, ordinal, bids + first, last - first);
-            continue;
-        }
-        const struct step *step = &comms->of[bids[first].from.rank].steps[bids[first].from.step];
-        uint64_t id = dumpi_mix(dumpi_mix(comms->comms[parent].id, ordinal),
-                                dumpi_mix(7, (uint32_t)bids[first].color));
-        uint32_t at = dumpi_add_comm(comms, parent, step->function, id);
-        for (uint32_t i = first; i < last && at != DUMPI_NOBODY; i++) {
-            struct place *place = place_of(comms, &bids[i].from);
-            if (place != NULL)
-                *place = (struct place){at, -1, 0};
-        }
-        code = at == DUMPI_NOBODY ? -ENOMEM : 0;
+        code = make_part(comms, joint, parent, ordinal, bids + first, last - first, whole);
     }
-    for (uint32_t i = 0; i < joint->arrived; i++)
+    for (uint32_t i = 0; i < joint->waiting; i++)
         wake(comms, joint->arrivals[i].rank);
     free(bids);
     return code;
@@ -169,7 +164,7 @@ static int resolve(struct dumpi_comms *comms, uint32_t parent, uint32_t ordinal,
 static int arrive(const struct maker *m)
 {
     struct joint *joint = m->joint;
-    if (joint->arrived == joint->room) {
+    if (joint->waiting == joint->room) {
         uint32_t room = joint->room == 0 ? 8 : 2 * joint->room;
         struct arrival *arrivals = realloc(joint->arrivals, room * sizeof *arrivals);
         if (arrivals == NULL)
@@ -177,7 +172,7 @@ static int arrive(const struct maker *m)
         joint->arrivals = arrivals;
         joint->room = room;
     }
-    joint->arrivals[joint->arrived++] =
+    joint->arrivals[joint->waiting++] =
         (struct arrival){m->number, (uint32_t)(m->step - m->rank->steps), m->own};
     return 0;
 }
@@ -198,11 +193,11 @@ static int make_together(struct maker *m, int mine)
         return -ENOMEM;
     int waits = needs_others(m->step);
     int code = waits ? arrive(m) : mine ? dumpi_make_at_once(m) : 0;
-    m->joint->arrived += waits ? 0u : 1u;
+    m->joint->arrived++;
     if (waits && m->place != NULL && mine)
         m->place->comm = DUMPI_LATER;
     int whole = m->joint->arrived == m->comms->comms[m->parent].size;
-    if (code == 0 && whole && waits)
+    if (code == 0 && whole && m->joint->waiting > 0)
         code = resolve(m->comms, m->parent, m->ordinal, 1);
     if (whole)
         forget_joint(m->comms, m->parent, m->ordinal);

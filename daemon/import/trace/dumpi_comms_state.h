@@ -71,8 +71,9 @@ struct arrival {
 
 /* All members of a communicator making others from it by one call. */
 struct joint {
-    struct arrival *arrivals;
-    uint32_t arrived, room;
+    uint32_t arrived;         /* all */
+    struct arrival *arrivals; /* those that wait for the others */
+    uint32_t waiting, room;
     uint32_t *by_first; /* communicators by the world rank of their first member, from 1 */
 };
 

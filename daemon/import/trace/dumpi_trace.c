@@ -489,20 +489,26 @@ const struct trace_reader *dumpi_trace_reader(const struct dumpi_trace *trace)
     return &trace->reader;
 }
 
-int dumpi_import(const char *path, const char *source, uint64_t window_ns,
-                 const struct topology *network, const char *network_source,
-                 const struct trace_options *options, struct dumpi_facts *facts,
-                 struct trace_counts *counts)
+int dumpi_import(const char *path, const char *source, const struct trace_wishes *wishes,
+                 struct dumpi_counts *out)
 {
     struct dumpi_trace *trace;
-    int code = dumpi_trace_open(&trace, source, options->threads, options->fault, options->user);
+    struct trace_options options = {.threads = wishes->threads,
+                                    .told = wishes->told,
+                                    .fault = wishes->fault,
+                                    .user = wishes->user};
+    *out = (struct dumpi_counts){0};
+    int code = dumpi_trace_open(&trace, source, wishes->threads, wishes->fault, wishes->user);
     if (code != 0)
         return code;
-    trace->job.window_ns = window_ns;
-    trace->job.network = network;
-    trace->job.network_source = network_source;
-    *facts = trace->facts;
-    code = trace_import(path, &trace->job, &trace->reader, options, counts);
+    struct trace_job *job = &trace->job;
+    job->window_ns = wishes->window_ns != 0 ? wishes->window_ns : trace_window_ns(job->length_ns);
+    job->network = wishes->network;
+    job->network_source = wishes->network_source;
+    out->facts = trace->facts;
+    out->hosts = job->host_count;
+    out->window_ns = job->window_ns;
+    code = trace_import(path, job, &trace->reader, &options, &out->counts);
     dumpi_trace_close(trace);
     return code;
 }
