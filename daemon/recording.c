@@ -1,7 +1,9 @@
 #include "daemon/recording.h"
 
+#include "daemon/analysis/key_table.h"
+#include "daemon/block.h"
 #include "daemon/lock_file.h"
-#include "daemon/recording_network.h"
+#include "daemon/recording_file.h"
 #include "daemon/recording_tables.h"
 #include "holter/error.h"
 
@@ -13,32 +15,41 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
 
-/* Windows are taken in at the rate of thousands a second: 11 us each, to 43 % of their size. Level 1
- * takes 20 us, to 36 %. */
-#define ZSTD_LEVEL (-2)
-#define BUSY_MS 2000 /* a reader's checkpoint may hold the file for a moment */
+/* The last blocks of a file are written at each commit, as small as they are; when they are enough
+ * they are written anew as one. The level of the final ones decides how large files are. */
+#define LEVEL_PART 1
+#define LEVEL_BLOCK 1
+#define MOST_PARTS 256u /* in the place of which one block is written at the latest */
+#define MOST_AGENTS (1u << 22)
 #define MOST_FILES 10000u
 
 struct recording {
-    sqlite3 *db;
-    sqlite3_stmt *put_message;
+    struct recording_file file;
+    sqlite3_stmt *put_block, *drop_parts, *put_agent;
     struct recording_tables *tables;
-    ZSTD_CCtx *zstd;
-    void *packed; /* owned */
-    size_t packed_room;
+    struct block_writer *block;
+    struct key_table agents; /* hi: instance; numbers as in the file */
+    uint64_t next;           /* number of the next message */
+    uint64_t begin_ns;       /* arrival of the first message in the block, and of the first since */
+    uint64_t begin_part_ns;  /* the last commit */
+    uint64_t end_ns;         /* arrival of the last */
+    unsigned parts;          /* written of this block */
     int lock;
     int open; /* a transaction is open */
     char path[520], lock_path[530];
 };
 
-static const char schema[] =
-    "CREATE TABLE IF NOT EXISTS messages(id INTEGER PRIMARY KEY, time_ns INTEGER, window INTEGER,"
-    " type INTEGER, instance INTEGER, seq INTEGER, received_ns INTEGER, length INTEGER, zstd BLOB);"
-    "CREATE INDEX IF NOT EXISTS messages_by_time ON messages(time_ns);";
+static const char schema[] = "CREATE TABLE IF NOT EXISTS block(first INTEGER PRIMARY KEY, messages "
+                             "INTEGER, begin_ns INTEGER,"
+                             " end_ns INTEGER, length INTEGER, data BLOB);"
+                             "CREATE INDEX IF NOT EXISTS block_by_time ON block(begin_ns);"
+                             "CREATE TABLE IF NOT EXISTS agent(agent INTEGER PRIMARY KEY, instance "
+                             "INTEGER, since_ns INTEGER);";
 
-static const char insert_message[] = "INSERT INTO messages VALUES(NULL,?,?,?,?,?,?,?,?)";
+static const char insert_block[] = "INSERT INTO block VALUES(?,?,?,?,?,?)";
+static const char delete_parts[] = "DELETE FROM block WHERE first >= ?";
+static const char insert_agent[] = "INSERT INTO agent VALUES(?,?,?)";
 
 /* ---- opening ------------------------------------------------------------- */
 
@@ -47,74 +58,89 @@ static int run(sqlite3 *db, const char *text)
     return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
-static int number_of(sqlite3 *db, const char *pragma, int64_t *out)
-{
-    sqlite3_stmt *statement;
-    if (sqlite3_prepare_v2(db, pragma, -1, &statement, NULL) != SQLITE_OK)
-        return -EIO;
-    int code = sqlite3_step(statement) == SQLITE_ROW ? 0 : -EIO;
-    *out = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return code;
-}
-
-/* Is it a recording that this version understands, or nothing yet? */
-static int check_kind(sqlite3 *db, int64_t *version, char *why, size_t room)
-{
-    int64_t application = 0, tables = 0;
-    if (number_of(db, "PRAGMA application_id", &application) != 0 ||
-        number_of(db, "PRAGMA user_version", version) != 0 ||
-        number_of(db, "SELECT count(*) FROM sqlite_master", &tables) != 0) {
-        snprintf(why, room, "%s", sqlite3_errmsg(db));
-        return sqlite3_errcode(db) == SQLITE_NOTADB || sqlite3_errcode(db) == SQLITE_CORRUPT
-                   ? -HOLTER_ECORRUPT
-                   : -EIO;
-    }
-    if (application == RECORDING_APPLICATION && *version <= RECORDING_SCHEMA)
-        return 0;
-    if (application == 0 && tables == 0)
-        return 0;
-    snprintf(why, room,
-             "not a recording of this version of Holter (application %" PRId64 ", schema %" PRId64
-             ")",
-             application, *version);
-    return -HOLTER_EVERSION;
-}
-
 /* Tables of an older version become those of this one, all or none. */
-static int make_tables(struct recording *r, int64_t version)
+static int make_tables(struct recording *r)
 {
+    sqlite3 *db = r->file.db;
     char mark[128];
     snprintf(mark, sizeof(mark), "PRAGMA application_id=%d; PRAGMA user_version=%d;",
              RECORDING_APPLICATION, RECORDING_SCHEMA);
-    if (run(r->db, "BEGIN IMMEDIATE") != 0)
+    if (run(db, "BEGIN IMMEDIATE") != 0)
         return -EIO;
-    int code = run(r->db, schema);
-    code = code != 0 ? code : tables_create(&r->tables, r->db, version);
-    if (code == 0 && version < RECORDING_SCHEMA)
-        code = run(r->db, mark);
-    return code != 0 ? code : run(r->db, "COMMIT");
+    int code = run(db, schema);
+    code = code != 0 ? code : tables_create(&r->tables, db, r->file.version);
+    if (code == 0 && r->file.version < RECORDING_SCHEMA)
+        code = run(db, mark);
+    return code != 0 ? code : run(db, "COMMIT");
+}
+
+static int prepare(struct recording *r)
+{
+    const struct {
+        sqlite3_stmt **out;
+        const char *text;
+    } all[] = {{&r->put_block, insert_block},
+               {&r->drop_parts, delete_parts},
+               {&r->put_agent, insert_agent}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        if (sqlite3_prepare_v3(r->file.db, all[i].text, -1, SQLITE_PREPARE_PERSISTENT, all[i].out,
+                               NULL) != SQLITE_OK)
+            return -EIO;
+    }
+    return 0;
+}
+
+/* Agents that a file to be continued knows. */
+static int load_agents(struct recording *r)
+{
+    sqlite3_stmt *s = NULL;
+    int code = recording_file_prepare(&r->file, &s, "SELECT agent, instance FROM agent ORDER BY 1");
+    int row = code;
+    while (code == 0 && (row = recording_file_step(&r->file, s)) == 1) {
+        struct key key = {.hi = (uint64_t)sqlite3_column_int64(s, 1)};
+        if (key_table_reserve(&r->agents, 1) != 0)
+            code = -ENOMEM;
+        else if (sqlite3_column_int64(s, 0) != (int64_t)r->agents.count ||
+                 r->agents.count >= MOST_AGENTS ||
+                 key_table_add_hashed(&r->agents, key) + 1 != r->agents.count)
+            code = -HOLTER_ECORRUPT;
+    }
+    sqlite3_finalize(s);
+    return code != 0 ? code : row;
+}
+
+/* Where a file to be continued ends. Files of versions before 5 have a row for each message. */
+static int find_end(struct recording *r)
+{
+    int64_t end = 1, old = 0;
+    int code = recording_file_number(
+        &r->file, "SELECT first + messages FROM block ORDER BY first DESC LIMIT 1", &end);
+    code = code == -HOLTER_EEMPTY ? 0 : code;
+    if (code == 0 && recording_file_has(&r->file, "messages"))
+        code = recording_file_number(&r->file, "SELECT ifnull(max(id), 0) FROM messages", &old);
+    if (code == 0 && (end < 1 || end > INT64_MAX / 2 || old < 0 || old > INT64_MAX / 2))
+        code = -HOLTER_ECORRUPT;
+    r->next = (uint64_t)(end > old ? end : old + 1);
+    return code;
 }
 
 static int set_up(struct recording *r, char *why, size_t room)
 {
-    int64_t version = 0;
-    sqlite3_busy_timeout(r->db, BUSY_MS);
-    int code = check_kind(r->db, &version, why, room);
-    if (code != 0)
-        return code;
-    /* A window's message takes a few KiB: several fit a page, without much of it left empty.
-     * With a write-ahead log a commit costs no fsync: it survives this process, and the machine's
+    sqlite3 *db = r->file.db;
+    /* With a write-ahead log a commit costs no fsync: it survives this process, and the machine's
      * crash up to the last checkpoint (sqlite.org/wal.html). */
-    if (run(r->db, "PRAGMA page_size=16384; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;") !=
-            0 ||
-        make_tables(r, version) != 0 ||
-        sqlite3_prepare_v3(r->db, insert_message, -1, SQLITE_PREPARE_PERSISTENT, &r->put_message,
-                           NULL) != SQLITE_OK) {
-        snprintf(why, room, "%s", sqlite3_errmsg(r->db));
-        return -EIO;
-    }
-    return 0;
+    int code =
+        run(db, "PRAGMA page_size=4096; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
+    code = code != 0 ? code : make_tables(r);
+    code = code != 0 ? code : prepare(r);
+    code = code != 0 ? code : load_agents(r);
+    code = code != 0 ? code : find_end(r);
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+    if (code != 0)
+        snprintf(why, room, "%s",
+                 code == -HOLTER_ECORRUPT || code == -ENOMEM ? holter_strerror(code)
+                                                             : sqlite3_errmsg(db));
+    return code;
 }
 
 int recording_open(struct recording **out, const char *path, char *why, size_t room)
@@ -136,17 +162,13 @@ int recording_open(struct recording **out, const char *path, char *why, size_t r
         free(r);
         return code;
     }
-    r->zstd = ZSTD_createCCtx();
-    int code = r->zstd == NULL ? -ENOMEM : 0;
-    if (code == 0 && sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                                     NULL) != SQLITE_OK) {
-        snprintf(why, room, "%s: %s", path, sqlite3_errmsg(r->db));
-        code = -EIO;
-    }
     char fault[256] = "no memory";
-    if (code == 0 && (code = set_up(r, fault, sizeof(fault))) != 0)
-        snprintf(why, room, "%s: %s", path, fault);
+    int code = block_writer_create(&r->block);
+    code = code != 0 ? code
+                     : recording_file_open(&r->file, path, RECORDING_WRITE, fault, sizeof(fault));
+    code = code != 0 ? code : set_up(r, fault, sizeof(fault));
     if (code != 0) {
+        snprintf(why, room, "%s: %s", path, fault);
         recording_abandon(r);
         return code;
     }
@@ -160,7 +182,7 @@ static int begin(struct recording *r)
 {
     if (r->open)
         return 0;
-    if (run(r->db, "BEGIN IMMEDIATE") != 0)
+    if (run(r->file.db, "BEGIN IMMEDIATE") != 0)
         return -EIO;
     r->open = 1;
     return 0;
@@ -179,33 +201,78 @@ static int put(sqlite3_stmt *statement)
     return code == SQLITE_DONE ? 0 : -EIO;
 }
 
-int recording_message(struct recording *r, const struct recorded *head, const void *bytes,
-                      size_t length)
+/* Write the block, or what was added to it since the last commit. */
+static int put_block(struct recording *r, int part)
 {
-    size_t bound = ZSTD_compressBound(length);
-    if (bound > r->packed_room) {
-        void *packed = realloc(r->packed, bound);
-        if (packed == NULL)
-            return -ENOMEM;
-        r->packed = packed;
-        r->packed_room = bound;
+    const void *packed;
+    size_t length, messages = part ? block_messages_marked(r->block) : block_messages(r->block);
+    int code = block_pack(r->block, part, part ? LEVEL_PART : LEVEL_BLOCK, &packed, &length);
+    if (code != 0)
+        return code;
+    if (begin(r) != 0)
+        return -EIO;
+    uint64_t first = r->next - messages;
+    if (!part && r->parts > 0) {
+        bind_number(r->drop_parts, 1, first);
+        if (put(r->drop_parts) != 0)
+            return -EIO;
     }
-    size_t packed =
-        ZSTD_compressCCtx(r->zstd, r->packed, r->packed_room, bytes, length, ZSTD_LEVEL);
-    if (ZSTD_isError(packed))
+    sqlite3_stmt *s = r->put_block;
+    bind_number(s, 1, first);
+    bind_number(s, 2, messages);
+    bind_number(s, 3, part ? r->begin_part_ns : r->begin_ns);
+    bind_number(s, 4, r->end_ns);
+    bind_number(s, 5, part ? block_bytes_marked(r->block) : block_bytes(r->block));
+    sqlite3_bind_blob64(s, 6, packed, length, SQLITE_STATIC);
+    if (put(s) != 0)
+        return -EIO;
+    r->parts += (unsigned)part;
+    if (part) {
+        block_mark(r->block);
+    } else {
+        block_clear(r->block);
+        r->parts = 0;
+    }
+    return 0;
+}
+
+/* @return number of an agent, or negative: -ENOMEM, -EIO */
+static int64_t number_of(struct recording *r, uint64_t instance, uint64_t now_ns)
+{
+    uint32_t known = key_table_find(&r->agents, (struct key){.hi = instance});
+    if (known != KEY_NONE)
+        return known;
+    if (key_table_reserve(&r->agents, 1) != 0 || r->agents.count >= MOST_AGENTS)
         return -ENOMEM;
     if (begin(r) != 0)
         return -EIO;
-    sqlite3_stmt *s = r->put_message;
-    bind_number(s, 1, head->time_ns);
-    bind_number(s, 2, head->window);
-    bind_number(s, 3, head->type);
-    bind_number(s, 4, head->instance);
-    bind_number(s, 5, head->seq);
-    bind_number(s, 6, head->received_ns);
-    bind_number(s, 7, length);
-    sqlite3_bind_blob64(s, 8, r->packed, packed, SQLITE_STATIC);
-    return put(s);
+    known = key_table_add_hashed(&r->agents, (struct key){.hi = instance});
+    bind_number(r->put_agent, 1, known);
+    bind_number(r->put_agent, 2, instance);
+    bind_number(r->put_agent, 3, now_ns);
+    return put(r->put_agent) != 0 ? -EIO : (int64_t)known;
+}
+
+int recording_message(struct recording *r, const struct recorded *head, const void *bytes,
+                      size_t length)
+{
+    struct recorded numbered = *head;
+    int64_t agent = number_of(r, head->instance, head->received_ns);
+    if (agent < 0)
+        return (int)agent;
+    numbered.instance = (uint64_t)agent;
+    int code = block_add(r->block, &numbered, bytes, length);
+    if (code != 0)
+        return code;
+    if (block_messages(r->block) == 1)
+        r->begin_ns = head->received_ns;
+    if (block_messages_marked(r->block) == 1)
+        r->begin_part_ns = head->received_ns;
+    r->end_ns = head->received_ns;
+    r->next++;
+    int full =
+        block_bytes(r->block) >= BLOCK_BYTES || block_messages(r->block) >= BLOCK_MOST_MESSAGES;
+    return full ? put_block(r, 0) : 0;
 }
 
 int recording_table(struct recording *r, enum wire_type type, const void *message)
@@ -215,9 +282,12 @@ int recording_table(struct recording *r, enum wire_type type, const void *messag
 
 int recording_commit(struct recording *r)
 {
-    if (!r->open)
-        return 0;
-    if (run(r->db, "COMMIT") != 0)
+    int code = 0;
+    if (block_messages_marked(r->block) > 0)
+        code = put_block(r, r->parts < MOST_PARTS);
+    if (code != 0 || !r->open)
+        return code;
+    if (run(r->file.db, "COMMIT") != 0)
         return -EIO;
     r->open = 0;
     return 0;
@@ -230,12 +300,14 @@ void recording_abandon(struct recording *r)
     if (r == NULL)
         return;
     if (r->open)
-        run(r->db, "ROLLBACK");
-    sqlite3_finalize(r->put_message);
+        run(r->file.db, "ROLLBACK");
+    sqlite3_finalize(r->put_block);
+    sqlite3_finalize(r->drop_parts);
+    sqlite3_finalize(r->put_agent);
     tables_destroy(r->tables);
-    sqlite3_close(r->db);
-    ZSTD_freeCCtx(r->zstd);
-    free(r->packed);
+    recording_file_close(&r->file);
+    block_writer_destroy(r->block);
+    key_table_finish(&r->agents);
     lock_file_give(r->lock, r->lock_path);
     free(r);
 }
@@ -244,24 +316,25 @@ int recording_close(struct recording *r)
 {
     if (r == NULL)
         return 0;
-    int code = recording_commit(r);
+    int code = block_messages(r->block) > 0 ? put_block(r, 0) : 0;
+    code = code != 0 ? code : recording_commit(r);
     /* One plain file is left, for whoever copies it. A reader may prevent that: then the log stays,
      * and is folded in by the next who opens the file. */
-    run(r->db, "PRAGMA journal_mode=DELETE");
+    run(r->file.db, "PRAGMA journal_mode=DELETE");
     recording_abandon(r);
     return code;
 }
 
 const char *recording_error(const struct recording *r)
 {
-    return sqlite3_errmsg(r->db);
+    return sqlite3_errmsg(r->file.db);
 }
 
 void recording_limit(struct recording *r, unsigned pages)
 {
     char text[64];
     snprintf(text, sizeof(text), "PRAGMA max_page_count=%u", pages);
-    run(r->db, text);
+    run(r->file.db, text);
 }
 
 static uint64_t file_bytes(const char *path)
@@ -277,40 +350,25 @@ uint64_t recording_bytes(const struct recording *r)
     return file_bytes(r->path) + file_bytes(log);
 }
 
-/* ---- finding and reading ------------------------------------------------- */
-
-/* @param version  set on success */
-static int open_to_read(const char *path, sqlite3 **out, int64_t *version)
-{
-    char why[256];
-    /* Writable: what a killed daemon left in the log has to be folded in. */
-    int code = sqlite3_open_v2(path, out, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK ? 0 : -EIO;
-    sqlite3_busy_timeout(*out, BUSY_MS);
-    code = code != 0 ? code : check_kind(*out, version, why, sizeof(why));
-    if (code == 0 && *version == 0)
-        code = -HOLTER_EVERSION;
-    if (code != 0) {
-        sqlite3_close(*out);
-        *out = NULL;
-    }
-    return code;
-}
+/* ---- finding ------------------------------------------------------------- */
 
 static int may_continue(const char *path, uint64_t instance)
 {
-    sqlite3 *db;
-    int64_t version;
-    if (open_to_read(path, &db, &version) != 0)
+    struct recording_file file = {0};
+    char text[256], why[256];
+    int64_t yes = 0, known = 0;
+    if (recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)) != 0)
         return 0;
-    char text[256];
-    snprintf(text, sizeof(text),
-             "SELECT EXISTS(SELECT 1 FROM messages WHERE instance=%" PRId64 ") OR "
-             "NOT EXISTS(SELECT 1 FROM job WHERE state IN ('ended', 'died'))",
-             (int64_t)instance);
-    int64_t yes = 0;
-    int code = number_of(db, text, &yes);
-    sqlite3_close(db);
-    return code == 0 && yes != 0;
+    snprintf(text, sizeof(text), "SELECT EXISTS(SELECT 1 FROM %s WHERE instance=%" PRId64 ")",
+             recording_file_has(&file, "agent") ? "agent" : "messages", (int64_t)instance);
+    int code = recording_file_number(&file, text, &known);
+    code = code != 0 ? code
+                     : recording_file_number(&file,
+                                             "SELECT NOT EXISTS(SELECT 1 FROM job WHERE state IN"
+                                             " ('ended', 'died'))",
+                                             &yes);
+    recording_file_close(&file);
+    return code == 0 && (yes != 0 || known != 0);
 }
 
 static int path_of(const char *directory, const char *job, unsigned number, char *out, size_t room)
@@ -342,170 +400,4 @@ int recording_choose(const char *directory, const char *job, uint64_t instance, 
         return path_of(directory, job, number - 1, out, room);
     }
     return 0;
-}
-
-static const char select_messages[] =
-    "SELECT time_ns, window, type, instance, seq, received_ns, zstd FROM messages ORDER BY id";
-
-/* @param plain   room for the longest message
- * @param length  of the message in it
- * @return 0 or -HOLTER_ECORRUPT */
-static int unpack(sqlite3_stmt *s, uint8_t *plain, struct recorded *head, size_t *length)
-{
-    *head = (struct recorded){
-        .time_ns = (uint64_t)sqlite3_column_int64(s, 0),
-        .window = (uint64_t)sqlite3_column_int64(s, 1),
-        .type = (uint64_t)sqlite3_column_int64(s, 2),
-        .instance = (uint64_t)sqlite3_column_int64(s, 3),
-        .seq = (uint64_t)sqlite3_column_int64(s, 4),
-        .received_ns = (uint64_t)sqlite3_column_int64(s, 5),
-    };
-    const void *packed = sqlite3_column_blob(s, 6);
-    int bytes = sqlite3_column_bytes(s, 6);
-    *length = ZSTD_decompress(plain, WIRE_MESSAGE_BYTES, packed, (size_t)bytes);
-    return packed == NULL || ZSTD_isError(*length) ? -HOLTER_ECORRUPT : 0;
-}
-
-static int read_messages(sqlite3 *db, const struct recording_reader *reader)
-{
-    sqlite3_stmt *s;
-    uint8_t *plain = malloc(WIRE_MESSAGE_BYTES);
-    if (plain == NULL)
-        return -ENOMEM;
-    if (sqlite3_prepare_v2(db, select_messages, -1, &s, NULL) != SQLITE_OK) {
-        free(plain);
-        return -HOLTER_ECORRUPT;
-    }
-    int code = 0, step = SQLITE_DONE;
-    while (code == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
-        struct recorded head;
-        size_t length;
-        code = unpack(s, plain, &head, &length);
-        code = code != 0 ? code : reader->message(reader->user, &head, plain, length);
-    }
-    sqlite3_finalize(s);
-    free(plain);
-    return code != 0 ? code : step == SQLITE_DONE ? 0 : -HOLTER_ECORRUPT;
-}
-
-int recording_read(const char *path, const struct recording_reader *reader)
-{
-    sqlite3 *db;
-    int64_t version;
-    int code = open_to_read(path, &db, &version);
-    if (code != 0)
-        return code;
-    code = tables_read_alerts(db, version, reader->alert, reader->user);
-    code = code != 0 ? code : read_messages(db, reader);
-    sqlite3_close(db);
-    return code;
-}
-
-/* ---- message by message ----------------------------------------------------- */
-
-struct recording_cursor {
-    sqlite3 *db;
-    sqlite3_stmt *messages;
-    uint8_t *plain; /* owned */
-    char job[65];
-    uint64_t window_ns;
-};
-
-void recording_cursor_close(struct recording_cursor *c)
-{
-    if (c == NULL)
-        return;
-    sqlite3_finalize(c->messages);
-    sqlite3_close(c->db);
-    free(c->plain);
-    free(c);
-}
-
-/* What the first window says, as the row of the job may be missing: the daemon was killed before it. */
-static int read_first(struct recording_cursor *c)
-{
-    sqlite3_stmt *s;
-    struct wire_arena arena = {0};
-    struct wire_message message;
-    struct recorded head;
-    size_t length;
-    if (sqlite3_prepare_v2(c->db,
-                           "SELECT time_ns, window, type, instance, seq, received_ns, zstd"
-                           " FROM messages WHERE type = 7 ORDER BY id LIMIT 1",
-                           -1, &s, NULL) != SQLITE_OK)
-        return -HOLTER_ECORRUPT;
-    int code = sqlite3_step(s) == SQLITE_ROW ? unpack(s, c->plain, &head, &length) : -HOLTER_EEMPTY;
-    code = code != 0 ? code : wire_decode(&message, &arena, c->plain, length, NULL);
-    if (code == 0 && message.type == WIRE_TYPE_WINDOW) {
-        snprintf(c->job, sizeof(c->job), "%s", message.window.job);
-        c->window_ns = message.window.length_ns;
-    }
-    sqlite3_finalize(s);
-    wire_arena_finish(&arena);
-    return code != 0 ? code : c->window_ns == 0 ? -HOLTER_ECORRUPT : 0;
-}
-
-static int read_heads(struct recording_cursor *c)
-{
-    int64_t window_ns = 0;
-    int code = read_first(c);
-    if (code == 0 && number_of(c->db, "SELECT window_ns FROM job", &window_ns) == 0 &&
-        window_ns > 0)
-        c->window_ns = (uint64_t)window_ns;
-    if (code == 0 &&
-        sqlite3_prepare_v2(c->db, select_messages, -1, &c->messages, NULL) != SQLITE_OK)
-        code = -HOLTER_ECORRUPT;
-    return code;
-}
-
-int recording_cursor_open(struct recording_cursor **out, const char *path, char *why, size_t room)
-{
-    int64_t version;
-    struct recording_cursor *c = calloc(1, sizeof(*c));
-    if (c != NULL)
-        c->plain = malloc(WIRE_MESSAGE_BYTES);
-    int code = c == NULL || c->plain == NULL ? -ENOMEM
-               : access(path, R_OK) != 0     ? -errno
-                                             : open_to_read(path, &c->db, &version);
-    struct stat kind;
-    int directory = code == -EIO && stat(path, &kind) == 0 && S_ISDIR(kind.st_mode);
-    const char *what = directory                  ? holter_strerror(-EISDIR)
-                       : code == -HOLTER_ECORRUPT ? "damaged, or no recording at all"
-                       : code == -HOLTER_EVERSION ? "not a recording of this version of Holter"
-                                                  : holter_strerror(code);
-    if (code == 0 && (code = read_heads(c)) != 0)
-        what = code == -HOLTER_EEMPTY ? "there is no window in it" : holter_strerror(code);
-    if (code != 0) {
-        snprintf(why, room, "%s: %s", path, what);
-        recording_cursor_close(c);
-        return code;
-    }
-    *out = c;
-    return 0;
-}
-
-const char *recording_cursor_job(const struct recording_cursor *c)
-{
-    return c->job;
-}
-
-uint64_t recording_cursor_window_ns(const struct recording_cursor *c)
-{
-    return c->window_ns;
-}
-
-int recording_cursor_network(struct recording_cursor *c, struct network_parts *out)
-{
-    return network_tables_read(c->db, out);
-}
-
-int recording_cursor_next(struct recording_cursor *c, struct recorded *head, const void **bytes,
-                          size_t *length)
-{
-    int step = sqlite3_step(c->messages);
-    if (step != SQLITE_ROW)
-        return step == SQLITE_DONE ? 0 : -HOLTER_ECORRUPT;
-    *bytes = c->plain;
-    int code = unpack(c->messages, c->plain, head, length);
-    return code != 0 ? code : 1;
 }

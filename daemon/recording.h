@@ -7,29 +7,20 @@
 #define HOLTER_DAEMON_RECORDING_H
 
 #include "daemon/network_parts.h"
+#include "daemon/recorded.h"
 #include "holter/wire.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 #define RECORDING_APPLICATION 0x48524543 /**< "HREC": PRAGMA application_id */
-/** PRAGMA user_version; raised when tables change their meaning. 4: topology, link and what belongs to
- *  them; 3: phase, curve; 2: alert with
- *  evidence, latency, criterion, region; 1: alerts without. Files of older versions are read, and become
- *  of this version when they are continued. */
-#define RECORDING_SCHEMA 4
+/** PRAGMA user_version; raised when tables change their meaning. 5: messages in blocks, agent; 4: topology,
+ *  link and what belongs to them; 3: phase, curve; 2: alert with evidence, latency, criterion, region; 1:
+ *  alerts without. Files of older versions are read, and become of this version when they are continued:
+ *  what they hold stays as it is. */
+#define RECORDING_SCHEMA 5
 
 struct recording;
-
-/** What is kept about a message besides its bytes. */
-struct recorded {
-    uint64_t type;        /**< enum wire_type */
-    uint64_t instance;    /**< agent that sent it */
-    uint64_t seq;         /**< its number */
-    uint64_t window;      /**< number of the window; 0 for other messages */
-    uint64_t time_ns;     /**< begin of the window, or arrival: daemon time */
-    uint64_t received_ns; /**< arrival, daemon time */
-};
 
 /** Open a file for writing: a new one, or one to be continued.
  *  @param why  set on failure: a sentence for people
@@ -58,7 +49,7 @@ void recording_abandon(struct recording *recording);
 /** What SQLite said last, for people. */
 const char *recording_error(const struct recording *recording);
 
-/** Let the file grow to so many pages of 16 KiB and no further: for tests of a full disk. */
+/** Let the file grow to so many pages of 4 KiB and no further: for tests of a full disk. */
 void recording_limit(struct recording *recording, unsigned pages);
 
 /** Bytes of the file and its log. */
@@ -84,12 +75,14 @@ struct recording_reader {
  *  @return 0, what the reader returned, -HOLTER_EVERSION, -HOLTER_ECORRUPT, -ENOMEM or -EIO */
 int recording_read(const char *path, const struct recording_reader *reader);
 
-/** Reading message by message, for a replay. */
+/** Reading message by message, for a replay. Messages have numbers, from 1 in the order of arrival. A
+ *  recording may grow while it is read, and be written on after the end was met. */
 struct recording_cursor;
 
-/** Open a recording to be read; it is not changed, but what a killed daemon left in its log is folded in.
+/** Open a recording to be read, before its first message.
  *  @param why  set on failure: a sentence for people
- *  @return 0, -HOLTER_EVERSION, -HOLTER_ECORRUPT, -ENOMEM or -EIO */
+ *  @return 0, -errno, -HOLTER_EVERSION, -HOLTER_ECORRUPT, -HOLTER_EEMPTY: it has no window, -ENOMEM or
+ *          -EIO */
 int recording_cursor_open(struct recording_cursor **out, const char *path, char *why, size_t room);
 
 /** NULL is fine. */
@@ -105,8 +98,27 @@ int recording_cursor_network(struct recording_cursor *cursor, struct network_par
 
 /** Next message, in the order of arrival.
  *  @param bytes  valid until the next call
- *  @return 1, 0 at the end, -HOLTER_ECORRUPT */
+ *  @return 1, 0 at the end, -HOLTER_ECORRUPT, -ENOMEM or -EIO */
 int recording_cursor_next(struct recording_cursor *cursor, struct recorded *head,
                           const void **bytes, size_t *length);
+
+/** After -HOLTER_ECORRUPT: leave out what cannot be read, at most to the end of the block it is in.
+ *  @param skipped  set to how many messages that are, as far as it is known
+ *  @return 1: recording_cursor_next() can go on, 0: nothing follows, or negative */
+int recording_cursor_skip(struct recording_cursor *cursor, uint64_t *skipped);
+
+/** Number of the message that was read last, 0: none. */
+uint64_t recording_cursor_number(const struct recording_cursor *cursor);
+
+/** Go on behind message `number`, 0: from the first one on. */
+void recording_cursor_seek(struct recording_cursor *cursor, uint64_t number);
+
+/** The last message that was received before a time, daemon time: what came at that time and later has
+ *  greater numbers. Seeks behind it.
+ *  @param number  set to its number, 0: there is none @return 0 or negative */
+int recording_cursor_find(struct recording_cursor *cursor, uint64_t time_ns, uint64_t *number);
+
+/** The database beneath, to ask for more, see recording_file.h. Borrowed. */
+struct recording_file *recording_cursor_file(struct recording_cursor *cursor);
 
 #endif

@@ -123,7 +123,7 @@ static void messages_come_back_byte_for_byte_in_order(void **state)
         keep(r, i, 1000);
     assert_int_equal(recording_close(r), 0);
     assert_int_equal(read_back(1000), 50);
-    assert_int_equal(ask("SELECT sum(length) FROM messages"), 50000);
+    assert_int_equal(ask("SELECT sum(length) FROM block"), 50000);
     assert_int_equal(ask("PRAGMA user_version"), RECORDING_SCHEMA);
     assert_int_equal(ask("PRAGMA application_id"), RECORDING_APPLICATION);
 }
@@ -539,9 +539,9 @@ static void a_file_that_cannot_be_brought_up_to_date_stays_as_it_was(void **stat
     assert_non_null(strstr(why, "no such column"));
     assert_int_equal(ask("PRAGMA user_version"), 1);
     assert_int_equal(ask("SELECT count(*) FROM sqlite_master WHERE name='latency'"), 0);
-    run_sql("PRAGMA user_version=5"); /* made by a later Holter */
+    run_sql("PRAGMA user_version=6"); /* made by a later Holter */
     assert_int_equal(recording_open(&r, path, why, sizeof(why)), -HOLTER_EVERSION);
-    assert_non_null(strstr(why, "schema 5"));
+    assert_non_null(strstr(why, "schema 6"));
 }
 
 /* What version 3 added is made; what was there stays. */
@@ -607,14 +607,14 @@ static void a_full_disk_leaves_a_valid_file_up_to_the_last_commit(void **state)
     uint64_t seq = 0, committed = 0;
     int code = 0;
     (void)state;
-    recording_limit(r, 100);
+    recording_limit(r, 400);
     while (code == 0) {
         struct recorded head = head_of(seq + 1);
         fill(bytes, sizeof(bytes), seq + 1);
         code = recording_message(r, &head, bytes, sizeof(bytes));
         if (code == 0 && ++seq % 10 == 0) {
-            assert_int_equal(recording_commit(r), 0);
-            committed = seq;
+            code = recording_commit(r);
+            committed = code == 0 ? seq : committed;
         }
         assert_true(seq < 1000);
     }

@@ -88,7 +88,10 @@ class _Unpacker:
 
 def decode(data):
     """A wire message as (name, {field: value}); rows are dictionaries."""
-    number, values = _Unpacker(data).value()
+    return _named(*_Unpacker(data).value())
+
+
+def _named(number, values):
     name, fields = MESSAGES[number]
     message = {}
     for key, (field, table) in fields.items():
@@ -112,6 +115,97 @@ def decompress(data):
     if zstd.ZSTD_decompress(out, ctypes.c_size_t(size), data, ctypes.c_size_t(len(data))) != size:
         raise ValueError('a damaged zstd frame')
     return out.raw
+
+
+class _Column:
+    """The values of one column of a block."""
+
+    def __init__(self, kind, coding, negative, data):
+        self.kind, self.coding, self.negative, self.data = kind, coding, negative, data
+        self.at, self.before = 0, 0
+
+    def varint(self):
+        number = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            number |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return number
+
+    def take(self, n):
+        self.at += n
+        if self.at > len(self.data):
+            raise ValueError('a column ends too soon')
+        return self.data[self.at - n:self.at]
+
+    def value(self, left=0):
+        if self.kind == 2:
+            return struct.unpack('<d', self.take(8))[0]
+        if self.kind == 3:
+            return self.take(self.varint())
+        number = self.varint()
+        if self.coding or self.negative:
+            number = (number >> 1) ^ -(number & 1)
+        number += {0: 0, 1: self.before, 2: left}[self.coding]
+        number &= (1 << 64) - 1
+        if self.negative and number >> 63:
+            number -= 1 << 64
+        self.before = number
+        return number
+
+
+def _layout(source):
+    """(type, [(key, kind, [kinds of the columns of rows])])"""
+    byte = lambda: source.take(1)[0]
+    kind_of = byte()
+    fields = []
+    for _ in range(byte()):
+        key, kind = byte(), byte()
+        fields.append((key, kind, [byte() for _ in range(byte())] if kind == 4 else []))
+    return kind_of, fields
+
+
+def unpack_block(data):
+    """[(agent, seq, name, {field: value})], see docs/recording.md"""
+    plain = _Column(1, 0, 0, decompress(data))
+    if plain.varint() != 1:
+        raise ValueError('a block of another form')
+    count = plain.varint()
+    layouts = [_layout(plain) for _ in range(plain.varint())]
+    heads = [[plain.varint() for _ in range(8)] for _ in range(plain.varint())]
+    columns = {}
+    for kind_of, key, place, kind, coding, negative, _, length in heads:
+        columns[kind_of, key, place, kind] = _Column(kind, coding, negative, plain.take(length))
+    if plain.at != len(plain.data):
+        raise ValueError('bytes behind the last column')
+    return [_unpack_message(columns, layouts) for _ in range(count)]
+
+
+def _unpack_message(columns, layouts):
+    layout, _, agent, seq, _, _, _ = [columns[0, key, 0, 1].value() for key in range(1, 8)]
+    if layout == 0:
+        return (agent, seq, *decode(columns[0, 8, 0, 3].value()))
+    kind_of, fields = layouts[layout - 1]
+    values = {}
+    for key, kind, kinds in fields:
+        if kind != 4:
+            values[key] = _text(columns[kind_of, key, 0, kind].value())
+            continue
+        values[key] = []
+        for _ in range(columns[kind_of, key, 0, 1].value()):
+            row, left = [], 0
+            for place, of in enumerate(kinds, 1):
+                value = columns[kind_of, key, place, of].value(left)
+                left = value if of == 1 else 0
+                row.append(_text(value))
+            values[key].append(row)
+    return (agent, seq, *_named(kind_of, values))
+
+
+def _text(value):
+    return value.decode() if isinstance(value, bytes) else value
 
 
 class Sums:
@@ -172,12 +266,20 @@ class Recording:
 
     def messages(self):
         """[(agent's instance, name, message)] in order of arrival."""
-        rows = self._query('SELECT instance, seq, zstd FROM messages ORDER BY id')
-        seen = collections.Counter((instance, seq) for instance, seq, _ in rows)
+        agents = dict(self._query('SELECT agent, instance FROM agent'))
+        found = []
+        for first, count, data in self._query('SELECT first, messages, data FROM block ORDER BY first'):
+            if first != len(found) + 1:
+                raise AssertionError(f'{self.path}: a block begins with message {first}, not {len(found) + 1}')
+            messages = unpack_block(data)
+            if len(messages) != count:
+                raise AssertionError(f'{self.path}: block {first} has {len(messages)} messages, not {count}')
+            found += [(agents[agent], seq, name, message) for agent, seq, name, message in messages]
+        seen = collections.Counter((instance, seq) for instance, seq, _, _ in found)
         twice = [key for key, n in seen.items() if n > 1]
         if twice:
             raise AssertionError(f'{self.path}: recorded twice: {twice}')
-        return [(instance, *decode(decompress(data))) for instance, _, data in rows]
+        return [(instance, name, message) for instance, _, name, message in found]
 
     def windows(self):
         return [message for _, name, message in self.messages() if name == 'window']

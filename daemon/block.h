@@ -1,0 +1,79 @@
+/* Blocks of a recording: some hundred messages packed together.
+ *
+ * Window messages are tables of numbers, row by row. A block holds them column by column: all numbers
+ * of one column of one field, of all its messages, one after the other, as themselves or as
+ * differences to their neighbours, and that compressed with zstd. This takes half of what the same
+ * messages take compressed as they are. What comes out is what went in, byte for byte: a message
+ * that is not MessagePack in its shortest form, or not shaped like a wire message, is kept as it is.
+ *
+ * docs/recording.md describes the bytes. Nothing in a block is trusted when it is read. */
+#ifndef HOLTER_DAEMON_BLOCK_H
+#define HOLTER_DAEMON_BLOCK_H
+
+#include "daemon/recorded.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOCK_BYTES ((size_t)1 << 20) /**< messages that make a block, bytes together */
+/** Bytes of messages in one block at most: the last one may be as long as a message can be. */
+#define BLOCK_MOST_BYTES (BLOCK_BYTES + ((size_t)16 << 20))
+#define BLOCK_MOST_MESSAGES (1u << 20)
+
+/* ---- writing ------------------------------------------------------------- */
+
+struct block_writer;
+
+/** @return 0 or -ENOMEM */
+int block_writer_create(struct block_writer **out);
+
+/** NULL is fine. */
+void block_writer_destroy(struct block_writer *writer);
+
+/** Add a message. @param head  instance: number of the agent in the file
+ *  @return 0; -ENOMEM: it was not added; -HOLTER_ELIMIT: there are too many, or it is too long */
+int block_add(struct block_writer *writer, const struct recorded *head, const void *bytes,
+              size_t length);
+
+/** Messages added since block_clear(), and their bytes; since block_mark(). */
+size_t block_messages(const struct block_writer *writer);
+size_t block_bytes(const struct block_writer *writer);
+size_t block_messages_marked(const struct block_writer *writer);
+size_t block_bytes_marked(const struct block_writer *writer);
+
+/** From here on. */
+void block_mark(struct block_writer *writer);
+
+/** Pack what was added since block_clear(), or since block_mark(); it stays in the writer.
+ *  @param level  of zstd
+ *  @param out    valid until the next call @return 0 or -ENOMEM */
+int block_pack(struct block_writer *writer, int marked, int level, const void **out,
+               size_t *length);
+
+/** Begin anew. */
+void block_clear(struct block_writer *writer);
+
+/* ---- reading ------------------------------------------------------------- */
+
+struct block_reader;
+
+/** @return 0 or -ENOMEM */
+int block_reader_create(struct block_reader **out);
+
+/** NULL is fine. */
+void block_reader_destroy(struct block_reader *reader);
+
+/** Open a packed block. @param packed  not needed any more afterwards
+ *  @return 0, -HOLTER_ECORRUPT or -ENOMEM: there is nothing to read */
+int block_open(struct block_reader *reader, const void *packed, size_t length);
+
+/** Messages that the block says it has. */
+size_t block_count(const struct block_reader *reader);
+
+/** Next message.
+ *  @param bytes  valid until the next call
+ *  @return 1, 0 at the end, -HOLTER_ECORRUPT or -ENOMEM: nothing more can be read of this block */
+int block_next(struct block_reader *reader, struct recorded *head, const void **bytes,
+               size_t *length);
+
+#endif

@@ -1,0 +1,74 @@
+/* Messages taken apart into columns, for blocks (block.h). */
+#ifndef HOLTER_DAEMON_BLOCK_PARSE_H
+#define HOLTER_DAEMON_BLOCK_PARSE_H
+
+#include "daemon/block_form.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct bytes {
+    uint8_t *at; /* owned */
+    size_t length, room;
+};
+
+/** All values of one column, in the order of their messages. */
+struct block_column {
+    unsigned type, key; /**< of the message and the field; type 0: see enum block_head_key */
+    unsigned place;     /**< 0: the field's own value, or how many rows; else column, from 1 */
+    enum block_kind kind;
+    uint64_t *values;  /**< owned; of texts none. Reals by their bits */
+    struct bytes text; /**< owned: length and bytes of each text */
+    size_t count, room;
+    int negative, big; /**< one value below 0, one of 2^63 or more: never both */
+    size_t marked, marked_texts;
+    enum block_coding coding;
+    unsigned chosen_for; /**< blocks for which the coding stands; 0: choose */
+    size_t packed;       /**< bytes in the block that is being made */
+    /* Before the message that is being added. */
+    uint64_t stamp;
+    size_t old_count, old_length;
+    int old_negative, old_big;
+};
+
+struct block_columns {
+    struct block_column **list; /**< owned, in order of their first values */
+    size_t count, room;
+    /** By type, key, and 4 * place + kind: owned, made when needed. */
+    struct block_column **by_key[BLOCK_TYPES][BLOCK_KEYS];
+    struct bytes layout_bytes; /**< layouts one behind the other */
+    size_t layout_at[BLOCK_LAYOUTS + 1];
+    unsigned layout_count, layout_last;
+    uint64_t stamp;
+    struct block_column **touched; /**< owned: by the message that is being added */
+    size_t touched_count, touched_room;
+};
+
+void block_columns_finish(struct block_columns *columns);
+
+/** A message begins; take it back. */
+void block_columns_begin(struct block_columns *columns);
+void block_columns_undo(struct block_columns *columns);
+
+/** @return NULL: there is none */
+struct block_column *block_columns_find(const struct block_columns *columns, unsigned type,
+                                        unsigned key, unsigned place, enum block_kind kind);
+
+/** One value of a column of place 0. @return 0 or -ENOMEM */
+int block_columns_integer(struct block_columns *columns, unsigned type, unsigned key,
+                          uint64_t value);
+int block_columns_text(struct block_columns *columns, unsigned type, unsigned key,
+                       const void *bytes, size_t length);
+
+/** Nothing is in it any more. @param keep  bytes of memory that it may keep */
+void block_column_clear(struct block_column *column, size_t keep);
+
+/** Room for so many bytes. @return 0 or -ENOMEM */
+int block_bytes_fit(struct bytes *bytes, size_t room);
+
+/** Take a message apart.
+ *  @param layout  set to the number of its layout, from 1
+ *  @return 0, -ENOMEM, or -HOLTER_EPROTOCOL: it could not be put together again byte for byte */
+int block_parse(struct block_columns *columns, const void *bytes, size_t length, unsigned *layout);
+
+#endif

@@ -1,0 +1,345 @@
+#include "daemon/block.h"
+#include "daemon/block_form.h"
+#include "daemon/block_parse.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#define SAMPLE 1024u    /* values that a coding is chosen by */
+#define RECHOOSE 32u    /* blocks for which the choice stands */
+#define OWN_BYTES 2048u /* a column of so many bytes is coded by its own statistics */
+#define KEEP_ROOM (8u << 20)
+
+struct block_writer {
+    struct block_columns columns;
+    ZSTD_CCtx *zstd;
+    struct bytes plain, packed;
+    size_t messages, bytes, marked_messages, marked_bytes;
+};
+
+int block_writer_create(struct block_writer **out)
+{
+    struct block_writer *w = calloc(1, sizeof(*w));
+    if (w == NULL || (w->zstd = ZSTD_createCCtx()) == NULL) {
+        free(w);
+        return -ENOMEM;
+    }
+    *out = w;
+    return 0;
+}
+
+void block_writer_destroy(struct block_writer *w)
+{
+    if (w == NULL)
+        return;
+    block_columns_finish(&w->columns);
+    ZSTD_freeCCtx(w->zstd);
+    free(w->plain.at);
+    free(w->packed.at);
+    free(w);
+}
+
+/* ---- adding -------------------------------------------------------------- */
+
+static int add_head(struct block_columns *c, const struct recorded *head, uint64_t layout)
+{
+    const uint64_t values[] = {
+        [BLOCK_HEAD_LAYOUT] = layout,
+        [BLOCK_HEAD_TYPE] = head->type,
+        [BLOCK_HEAD_AGENT] = head->instance,
+        [BLOCK_HEAD_SEQ] = head->seq,
+        [BLOCK_HEAD_WINDOW] = head->window,
+        [BLOCK_HEAD_TIME] = head->time_ns,
+        [BLOCK_HEAD_RECEIVED] = head->received_ns,
+    };
+    int code = 0;
+    for (unsigned key = BLOCK_HEAD_LAYOUT; code == 0 && key <= BLOCK_HEAD_RECEIVED; key++)
+        code = block_columns_integer(c, 0, key, values[key]);
+    return code;
+}
+
+int block_add(struct block_writer *w, const struct recorded *head, const void *bytes, size_t length)
+{
+    unsigned layout = 0;
+    if (w->messages >= BLOCK_MOST_MESSAGES || length > BLOCK_MOST_BYTES - BLOCK_BYTES ||
+        w->bytes > BLOCK_BYTES)
+        return -HOLTER_ELIMIT;
+    block_columns_begin(&w->columns);
+    int code = block_parse(&w->columns, bytes, length, &layout);
+    if (code == -HOLTER_EPROTOCOL) {
+        block_columns_undo(&w->columns);
+        layout = 0;
+        code = block_columns_text(&w->columns, 0, BLOCK_HEAD_BYTES, bytes, length);
+    }
+    code = code != 0 ? code : add_head(&w->columns, head, layout);
+    if (code != 0) {
+        block_columns_undo(&w->columns);
+        return code;
+    }
+    w->messages++;
+    w->bytes += length;
+    return 0;
+}
+
+size_t block_messages(const struct block_writer *w)
+{
+    return w->messages;
+}
+
+size_t block_bytes(const struct block_writer *w)
+{
+    return w->bytes;
+}
+
+size_t block_messages_marked(const struct block_writer *w)
+{
+    return w->messages - w->marked_messages;
+}
+
+size_t block_bytes_marked(const struct block_writer *w)
+{
+    return w->bytes - w->marked_bytes;
+}
+
+void block_mark(struct block_writer *w)
+{
+    for (size_t i = 0; i < w->columns.count; i++) {
+        struct block_column *c = w->columns.list[i];
+        c->marked = c->kind == BLOCK_TEXT ? c->text.length : c->count;
+        c->marked_texts = c->count;
+    }
+    w->marked_messages = w->messages;
+    w->marked_bytes = w->bytes;
+}
+
+void block_clear(struct block_writer *w)
+{
+    for (size_t i = 0; i < w->columns.count; i++)
+        block_column_clear(w->columns.list[i], KEEP_ROOM);
+    w->columns.layout_count = 0;
+    w->columns.layout_bytes.length = 0;
+    w->messages = w->bytes = 0;
+    block_mark(w);
+}
+
+/* ---- codings ------------------------------------------------------------- */
+
+/* @param left  the column before, NULL: none @return behind the last byte */
+static uint8_t *put_integers(uint8_t *at, const struct block_column *c,
+                             const struct block_column *left, size_t from, size_t end,
+                             enum block_coding coding)
+{
+    const uint64_t *v = c->values;
+    uint64_t before = 0;
+    switch (coding) {
+    case BLOCK_DELTA:
+        for (size_t i = from; i < end; i++) {
+            at = block_put(at, block_fold(v[i] - before));
+            before = v[i];
+        }
+        break;
+    case BLOCK_LEFT:
+        for (size_t i = from; i < end; i++)
+            at = block_put(at, block_fold(v[i] - left->values[i]));
+        break;
+    default:
+        for (size_t i = from; i < end; i++)
+            at = block_put(at, c->negative ? block_fold(v[i]) : v[i]);
+    }
+    return at;
+}
+
+/* The coding in which a sample of the values takes least, compressed: repetition counts, too. */
+static void choose(struct block_writer *w, struct block_column *c, const struct block_column *left,
+                   size_t from)
+{
+    uint8_t bytes[SAMPLE * 10], packed[SAMPLE * 10 + 1024];
+    size_t most = c->count - from, count = most < SAMPLE ? most : SAMPLE;
+    size_t begin = from + (most - count) / 2, least = SIZE_MAX;
+    for (int coding = 0; coding < BLOCK_CODINGS; coding++) {
+        if (coding == BLOCK_LEFT && left == NULL)
+            continue;
+        uint8_t *end =
+            put_integers(bytes, c, left, begin, begin + count, (enum block_coding)coding);
+        size_t size =
+            ZSTD_compressCCtx(w->zstd, packed, sizeof(packed), bytes, (size_t)(end - bytes), 1);
+        if (!ZSTD_isError(size) && size < least) {
+            least = size;
+            c->coding = (enum block_coding)coding;
+        }
+    }
+    c->chosen_for = count < SAMPLE / 4 ? 0 : RECHOOSE; /* few values: again next time */
+}
+
+/* A column of integers to the left of this one, of the same rows. */
+static const struct block_column *left_of(const struct block_columns *columns,
+                                          const struct block_column *c, size_t from)
+{
+    if (c->place < 2)
+        return NULL;
+    const struct block_column *left =
+        block_columns_find(columns, c->type, c->key, c->place - 1, BLOCK_INTEGER);
+    for (unsigned place = c->place - 1; place <= c->place; place++) {
+        for (int kind = BLOCK_REAL; kind <= BLOCK_TEXT; kind++) {
+            const struct block_column *other =
+                block_columns_find(columns, c->type, c->key, place, (enum block_kind)kind);
+            if (other != NULL && other->count > 0)
+                return NULL; /* rows of different kinds: values are not side by side */
+        }
+    }
+    return left != NULL && left->count == c->count && left->marked == c->marked && from <= c->count
+               ? left
+               : NULL;
+}
+
+/* ---- packing ------------------------------------------------------------- */
+
+static int reserve(struct bytes *b, size_t further)
+{
+    return block_bytes_fit(b, b->length + further);
+}
+
+static void put_number(struct bytes *b, uint64_t number)
+{
+    b->length = (size_t)(block_put(b->at + b->length, number) - b->at);
+}
+
+/* Values of a column in this block: from the mark or from the begin on. */
+static size_t first_of(const struct block_column *c, int marked)
+{
+    return marked ? c->marked : 0;
+}
+
+static size_t values_of(const struct block_column *c, int marked)
+{
+    return c->count - (marked ? c->marked_texts : 0);
+}
+
+/* The bytes of one column, appended to w->plain. @return 0 or -ENOMEM */
+static int put_column(struct block_writer *w, struct block_column *c, int marked)
+{
+    size_t from = first_of(c, marked), count = values_of(c, marked);
+    if (c->kind == BLOCK_TEXT) {
+        size_t length = c->text.length - from;
+        if (reserve(&w->plain, length) != 0)
+            return -ENOMEM;
+        memcpy(w->plain.at + w->plain.length, c->text.at + from, length);
+        w->plain.length += length;
+        return 0;
+    }
+    if (reserve(&w->plain, 10 * count) != 0)
+        return -ENOMEM;
+    if (c->kind == BLOCK_REAL) {
+        for (size_t i = from; i < c->count; i++, w->plain.length += 8)
+            for (unsigned b = 0; b < 8; b++)
+                w->plain.at[w->plain.length + b] = (uint8_t)(c->values[i] >> 8 * b);
+        return 0;
+    }
+    const struct block_column *left = left_of(&w->columns, c, from);
+    if (c->chosen_for == 0)
+        choose(w, c, left, from);
+    if (c->coding == BLOCK_LEFT && left == NULL)
+        c->coding = BLOCK_PLAIN;
+    uint8_t *end = put_integers(w->plain.at + w->plain.length, c, left, from, c->count, c->coding);
+    w->plain.length = (size_t)(end - w->plain.at);
+    return 0;
+}
+
+/* Behind the columns' bytes, as their lengths are known then; it goes first. */
+static int put_directory(struct block_writer *w, int marked)
+{
+    const struct block_columns *columns = &w->columns;
+    size_t used = 0;
+    for (size_t i = 0; i < columns->count; i++)
+        used += values_of(columns->list[i], marked) > 0;
+    if (reserve(&w->plain, 40 + columns->layout_bytes.length + used * 40) != 0)
+        return -ENOMEM;
+    put_number(&w->plain, BLOCK_FORM);
+    put_number(&w->plain, marked ? block_messages_marked(w) : w->messages);
+    put_number(&w->plain, columns->layout_count);
+    memcpy(w->plain.at + w->plain.length,
+           columns->layout_bytes.at == NULL ? (const uint8_t *)"" : columns->layout_bytes.at,
+           columns->layout_bytes.length);
+    w->plain.length += columns->layout_bytes.length;
+    put_number(&w->plain, used);
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct block_column *c = columns->list[i];
+        if (values_of(c, marked) == 0)
+            continue;
+        const uint64_t numbers[] = {c->type,
+                                    c->key,
+                                    c->place,
+                                    c->kind,
+                                    c->kind == BLOCK_INTEGER ? c->coding : 0u,
+                                    (uint64_t)c->negative,
+                                    values_of(c, marked),
+                                    c->packed};
+        for (size_t n = 0; n < sizeof(numbers) / sizeof(*numbers); n++)
+            put_number(&w->plain, numbers[n]);
+    }
+    return 0;
+}
+
+/* Feed zstd a part; a part of its own gets codes of its own. */
+static int feed(struct block_writer *w, const uint8_t *at, size_t length, ZSTD_EndDirective how)
+{
+    ZSTD_inBuffer in = {at, length, 0};
+    ZSTD_outBuffer out = {w->packed.at, w->packed.room, w->packed.length};
+    size_t left = ZSTD_compressStream2(w->zstd, &out, &in, how);
+    w->packed.length = out.pos;
+    return ZSTD_isError(left) || (how != ZSTD_e_continue && left != 0) || in.pos != length ? -ENOMEM
+                                                                                           : 0;
+}
+
+/* @param directory  where the directory begins in w->plain; columns stand before it */
+static int compress(struct block_writer *w, int level, size_t directory, int marked)
+{
+    size_t length = w->plain.length, pending, at = 0;
+    w->packed.length = 0;
+    if (block_bytes_fit(&w->packed, ZSTD_compressBound(length) + 64 * (w->columns.count + 1)) != 0)
+        return -ENOMEM;
+    ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_and_parameters);
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, level);
+    ZSTD_CCtx_setPledgedSrcSize(w->zstd, length);
+    int code = feed(w, w->plain.at + directory, length - directory, ZSTD_e_continue);
+    pending = length - directory;
+    for (size_t i = 0; code == 0 && i < w->columns.count; i++) {
+        const struct block_column *c = w->columns.list[i];
+        if (values_of(c, marked) == 0)
+            continue;
+        if (pending > 0 && (pending >= OWN_BYTES || c->packed >= OWN_BYTES)) {
+            code = feed(w, NULL, 0, ZSTD_e_flush);
+            pending = 0;
+        }
+        code = code != 0 ? code : feed(w, w->plain.at + at, c->packed, ZSTD_e_continue);
+        at += c->packed;
+        pending += c->packed;
+    }
+    return code != 0 ? code : feed(w, NULL, 0, ZSTD_e_end);
+}
+
+int block_pack(struct block_writer *w, int marked, int level, const void **out, size_t *length)
+{
+    int code = 0;
+    w->plain.length = 0;
+    for (size_t i = 0; code == 0 && i < w->columns.count; i++) {
+        struct block_column *c = w->columns.list[i];
+        size_t begin = w->plain.length;
+        if (values_of(c, marked) == 0)
+            continue;
+        code = put_column(w, c, marked);
+        c->packed = w->plain.length - begin;
+        c->chosen_for -= c->chosen_for > 0 && !marked;
+    }
+    size_t directory = w->plain.length;
+    code = code != 0 ? code : put_directory(w, marked);
+    code = code != 0 ? code : compress(w, level, directory, marked);
+    if (code != 0)
+        return code;
+    *out = w->packed.at;
+    *length = w->packed.length;
+    return 0;
+}

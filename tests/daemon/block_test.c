@@ -1,0 +1,344 @@
+#include "daemon/block.h"
+#include "holter/error.h"
+#include "holter/wire.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include <cmocka.h>
+
+#define MOST 2000u
+
+/* What was put in. */
+struct kept {
+    struct recorded head;
+    uint8_t *bytes;
+    size_t length;
+};
+
+struct bed {
+    struct block_writer *writer;
+    struct block_reader *reader;
+    struct kept kept[MOST];
+    size_t count;
+    uint64_t seed;
+    size_t raw;
+};
+
+static struct bed bed;
+
+static int set_up(void **state)
+{
+    (void)state;
+    bed = (struct bed){.seed = 88172645463325252u};
+    return block_writer_create(&bed.writer) != 0 || block_reader_create(&bed.reader) != 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    block_writer_destroy(bed.writer);
+    block_reader_destroy(bed.reader);
+    for (size_t i = 0; i < bed.count; i++)
+        free(bed.kept[i].bytes);
+    return 0;
+}
+
+static uint64_t random_next(void)
+{
+    bed.seed ^= bed.seed << 13;
+    bed.seed ^= bed.seed >> 7;
+    bed.seed ^= bed.seed << 17;
+    return bed.seed;
+}
+
+static void add(const void *bytes, size_t length)
+{
+    assert_true(bed.count < MOST);
+    struct kept *k = &bed.kept[bed.count++];
+    k->head = (struct recorded){.type = bed.count % 3 == 0 ? 6 : 7,
+                                .instance = random_next() % 50,
+                                .seq = random_next() >> (random_next() % 64),
+                                .window = 1000 + bed.count / 8,
+                                .time_ns = random_next(),
+                                .received_ns = 1000 * bed.count};
+    k->bytes = malloc(length + 1);
+    k->length = length;
+    memcpy(k->bytes, bytes, length);
+    assert_int_equal(block_add(bed.writer, &k->head, bytes, length), 0);
+    bed.raw += length;
+}
+
+/* What comes out is what went in, from message `from` on. */
+static size_t check(int marked, size_t from)
+{
+    const void *packed, *bytes;
+    size_t size, length;
+    struct recorded head;
+    assert_int_equal(block_pack(bed.writer, marked, 1, &packed, &size), 0);
+    assert_int_equal(block_open(bed.reader, packed, size), 0);
+    assert_int_equal(block_count(bed.reader), bed.count - from);
+    for (size_t i = from; i < bed.count; i++) {
+        assert_int_equal(block_next(bed.reader, &head, &bytes, &length), 1);
+        assert_memory_equal(&head, &bed.kept[i].head, sizeof(head));
+        assert_int_equal(length, bed.kept[i].length);
+        assert_memory_equal(bytes, bed.kept[i].bytes, length);
+    }
+    assert_int_equal(block_next(bed.reader, &head, &bytes, &length), 0);
+    return size;
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+static void add_window(uint64_t number)
+{
+    struct wire_buffer buffer = {0};
+    struct wire_pair_row pairs[200];
+    struct wire_rank_row ranks[8] = {{0}};
+    struct wire_node_row node = {.host = "n", .call_cost_ns = 1.5 + (double)number};
+    for (unsigned i = 0; i < 200; i++)
+        pairs[i] = (struct wire_pair_row){.source = i / 25,
+                                          .destination = i % 7 == 0 ? -1 : (int64_t)(i % 25),
+                                          .size_class = 100 + i % 3,
+                                          .messages = 10 + random_next() % 5,
+                                          .bytes = random_next() % 1000000};
+    for (unsigned i = 0; i < 8; i++)
+        ranks[i] = (struct wire_rank_row){
+            .rank = i, .in_call_peer = -2, .wait_ns = random_next() >> (i * 8)};
+    struct wire_window w = {.seq = number,
+                            .job = "job.0",
+                            .host = "node17",
+                            .window = number,
+                            .length_ns = 1000000000,
+                            .ranks = ranks,
+                            .ranks_count = 8,
+                            .pairs = pairs,
+                            .pairs_count = 200 - number % 3,
+                            .node = &node,
+                            .node_count = number % 2};
+    assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, &w), 0);
+    add(buffer.bytes, buffer.length);
+    wire_buffer_finish(&buffer);
+}
+
+static void messages_come_out_as_they_went_in(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 100; i++)
+        add_window(i);
+    size_t size = check(0, 0);
+    assert_true(size < bed.raw / 2);
+}
+
+static void nothing_is_a_block_too(void **state)
+{
+    (void)state;
+    check(0, 0);
+    add("", 0);
+    check(0, 0);
+}
+
+/* A few numbers of each length and sign, in places where the next message has others. */
+static void numbers_of_all_sizes_come_out(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 200; round++) {
+        uint8_t bytes[4096] = {0x92, 7, 0x82, 1, 0xdc, 0, 40};
+        size_t at = 7;
+        for (unsigned i = 0; i < 40; i++) {
+            uint64_t number = random_next() >> (random_next() % 64);
+            bytes[at++] = 0x92;
+            bytes[at++] = (uint8_t)(i & 0x7f);
+            unsigned log = number <= 255 ? 0 : number <= 65535 ? 1 : number <= UINT32_MAX ? 2 : 3;
+            if (number < 128) {
+                bytes[at++] = (uint8_t)number;
+                continue;
+            }
+            int negative = round % 2 && log == 3 && number >> 63;
+            bytes[at++] = (uint8_t)((negative ? 0xd0 : 0xcc) + log);
+            for (unsigned b = 1u << log; b-- > 0;)
+                bytes[at++] = (uint8_t)(number >> 8 * b);
+        }
+        bytes[at++] = 2;
+        bytes[at++] = round % 2 ? 0xf0 : 0x05;
+        add(bytes, at);
+    }
+    check(0, 0);
+}
+
+/* Whatever it is, also what is nearly a message: longer forms than needed, rows of different widths,
+ * what comes behind, what is missing. */
+static void other_bytes_come_out_as_they_went_in(void **state)
+{
+    static const char *const odd[] = {
+        "\x92\x07\x81\x01\xcc\x05",
+        "\x92\x07\x81\x01\x92\x92\x01\x02\x91\x01",
+        "\x92\x07\x81\x01\x05!",
+        "\x92\x07\x81\x01",
+        "\x92\x07\x81\x01\xc0",
+        "\x92\x07\x81\x01\x91\x90",
+        "\x92\x07\x81\x01\x91\x05",
+        "\x92\x07\x81\x01\xd9\x01x",
+        "\x92\x07\x81\x01\xda\x01",
+        "\x92\x07\x81\x01\xdd\xff\xff\xff\xff\x91\x01",
+        "\x92\x07\x81\x01\x91\x91\xa2"
+        "a",
+        "\x92\x07\x81\x01\xdf\x7f\xff\xff\xff",
+        "\x92\x07\x82\x01\x05\x02\xd0\xff",
+        "\x93\x07\x80\x01",
+        "\x92\x07\x82\x01\xe0\x01\xcf\xff\xff\xff\xff\xff\xff\xff\xff"};
+    uint8_t bytes[600];
+    (void)state;
+    for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
+        add(odd[i], strlen(odd[i]));
+        add_window(i);
+    }
+    for (unsigned i = 0; i < 500; i++) {
+        size_t length = random_next() % sizeof(bytes);
+        for (size_t b = 0; b < length; b++)
+            bytes[b] = (uint8_t)random_next();
+        add(bytes, length);
+    }
+    check(0, 0);
+}
+
+/* A message that was changed in one place. */
+static void changed_messages_come_out_as_they_went_in(void **state)
+{
+    (void)state;
+    add_window(1);
+    for (unsigned i = 0; i < 1500; i++) {
+        const struct kept *k = &bed.kept[0];
+        uint8_t *bytes = malloc(k->length);
+        memcpy(bytes, k->bytes, k->length);
+        bytes[random_next() % (i % 2 ? 40 : k->length)] = (uint8_t)random_next();
+        if (block_bytes(bed.writer) < BLOCK_BYTES)
+            add(bytes, k->length - random_next() % 2);
+        free(bytes);
+    }
+    check(0, 0);
+}
+
+static void what_came_since_the_mark_is_packed_alone(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 20; i++)
+        add_window(i);
+    block_mark(bed.writer);
+    assert_int_equal(block_messages_marked(bed.writer), 0);
+    add("other", 5);
+    for (uint64_t i = 0; i < 5; i++)
+        add_window(i);
+    assert_int_equal(block_messages_marked(bed.writer), 6);
+    check(1, 20);
+    check(0, 0);
+    block_mark(bed.writer);
+    add_window(3);
+    check(1, 26);
+    check(0, 0);
+}
+
+static void a_writer_begins_anew(void **state)
+{
+    (void)state;
+    add_window(1);
+    check(0, 0);
+    block_clear(bed.writer);
+    assert_int_equal(block_messages(bed.writer), 0);
+    size_t before = bed.count;
+    add("x", 1);
+    add_window(2);
+    check(0, before);
+}
+
+static void a_full_block_takes_no_more(void **state)
+{
+    struct recorded head = {.type = 7};
+    uint8_t *long_one = calloc(1, BLOCK_MOST_BYTES);
+    (void)state;
+    assert_int_equal(block_add(bed.writer, &head, long_one, BLOCK_MOST_BYTES), -HOLTER_ELIMIT);
+    assert_int_equal(block_add(bed.writer, &head, long_one, BLOCK_MOST_BYTES - BLOCK_BYTES), 0);
+    assert_int_equal(block_add(bed.writer, &head, "x", 1), -HOLTER_ELIMIT);
+    free(long_one);
+}
+
+/* ---- what is damaged or forged ------------------------------------------- */
+
+static int drain(size_t *messages)
+{
+    struct recorded head;
+    const void *bytes;
+    size_t length;
+    int code;
+    for (*messages = 0; (code = block_next(bed.reader, &head, &bytes, &length)) == 1; ++*messages)
+        assert_true(length <= BLOCK_MOST_BYTES);
+    return code;
+}
+
+static void no_bytes_make_a_reader_fail(void **state)
+{
+    uint8_t plain[20000], packed[30000];
+    const void *good;
+    size_t size, messages, opened = 0, damaged = 0;
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++)
+        add_window(i);
+    add("odd", 3);
+    assert_int_equal(block_pack(bed.writer, 0, 1, &good, &size), 0);
+    size_t length = ZSTD_decompress(plain, sizeof(plain), good, size);
+    assert_false(ZSTD_isError(length));
+    for (unsigned i = 0; i < 20000; i++) {
+        uint8_t changed[sizeof(plain)];
+        memcpy(changed, plain, length);
+        for (unsigned n = 0; n <= i % 4; n++)
+            changed[random_next() % (i % 3 == 0 ? length : 900)] = (uint8_t)random_next();
+        size_t cut = i % 10 == 0 ? random_next() % length : length;
+        size = ZSTD_compress(packed, sizeof(packed), changed, cut, -5);
+        int code = block_open(bed.reader, packed, size);
+        assert_true(code == 0 || code == -HOLTER_ECORRUPT);
+        opened += code == 0;
+        code = drain(&messages);
+        assert_true(code == 0 || code == -HOLTER_ECORRUPT);
+        damaged += code != 0;
+    }
+    assert_true(opened > 1000 && damaged > 1000);
+}
+
+static void a_frame_that_would_be_endless_is_refused(void **state)
+{
+    size_t room = ZSTD_compressBound(1 << 20), size, messages;
+    uint8_t *zeros = calloc(1, 300u << 20), *packed = malloc(room);
+    (void)state;
+    size = ZSTD_compress(packed, room, zeros, 300u << 20, -5);
+    assert_false(ZSTD_isError(size));
+    assert_int_equal(block_open(bed.reader, packed, size), -HOLTER_ECORRUPT);
+    assert_int_equal(drain(&messages), -HOLTER_ECORRUPT);
+    assert_int_equal(block_open(bed.reader, "no frame", 8), -HOLTER_ECORRUPT);
+    assert_int_equal(block_open(bed.reader, NULL, 0), -HOLTER_ECORRUPT);
+    free(zeros);
+    free(packed);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(messages_come_out_as_they_went_in),
+        TEST(nothing_is_a_block_too),
+        TEST(numbers_of_all_sizes_come_out),
+        TEST(other_bytes_come_out_as_they_went_in),
+        TEST(changed_messages_come_out_as_they_went_in),
+        TEST(what_came_since_the_mark_is_packed_alone),
+        TEST(a_writer_begins_anew),
+        TEST(a_full_block_takes_no_more),
+        TEST(no_bytes_make_a_reader_fail),
+        TEST(a_frame_that_would_be_endless_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
