@@ -2,6 +2,8 @@
 #ifndef HOLTER_DAEMON_BLOCK_FORM_H
 #define HOLTER_DAEMON_BLOCK_FORM_H
 
+#include "holter/size_class.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,14 +11,30 @@
 #define BLOCK_TYPES 64u /**< types of messages and keys of fields below this */
 #define BLOCK_KEYS 64u
 #define BLOCK_WIDTH 64u    /**< columns of rows at most */
+#define BLOCK_REACH 3u     /**< how many columns to the left codings look at most */
 #define BLOCK_LAYOUTS 255u /**< different layouts in a block at most */
 
 /** What a value is. ROWS: of fields only; then width, and one of the others for each column. */
 enum block_kind { BLOCK_INTEGER = 1, BLOCK_REAL, BLOCK_TEXT, BLOCK_ROWS };
 
-/** How integers of a column are told. LEFT: as the difference to the same row's value in the column
- *  before. */
-enum block_coding { BLOCK_PLAIN, BLOCK_DELTA, BLOCK_LEFT, BLOCK_CODINGS };
+/** How integers of a column are told, modulo 2^64: as themselves, or as differences to what they are likely
+ *  to be. That is made of the value before, or of values further left in the same row. */
+enum block_coding {
+    BLOCK_PLAIN,
+    BLOCK_DELTA, /**< the value before */
+    BLOCK_LEFT,  /**< the value to the left */
+    BLOCK_LEFT2, /**< the one to the left of that */
+    BLOCK_REST,  /**< the value three to the left, less the one to the left: parts of a sum */
+    BLOCK_SIZES, /**< not a difference: bytes of messages, see block_sizes() */
+    BLOCK_CODINGS
+};
+
+/** How many columns to the left a coding looks. */
+static inline unsigned block_reach(enum block_coding coding)
+{
+    static const unsigned reach[BLOCK_CODINGS] = {0, 0, 1, 2, 3, 2};
+    return reach[coding];
+}
 
 /** Columns of type 0, which no message has: one value a message. */
 enum block_head_key {
@@ -29,6 +47,34 @@ enum block_head_key {
     BLOCK_HEAD_RECEIVED,
     BLOCK_HEAD_BYTES, /**< a text: the message, of layout 0 only */
 };
+
+/** Bytes of so many messages of a class of sizes: they are `messages` times the smallest size of the class
+ *  and something, that is, in the middle, `more` a message, and `left` over; told as 1 + left * width
+ *  of the class + more. Where all have one size, that is the same number for any number of messages.
+ *  @return 0: these bytes are not of this class; they are told as themselves after this 0 */
+static inline uint64_t block_sizes(uint64_t bytes, uint64_t messages, uint64_t size_class)
+{
+    if (size_class >= SIZE_CLASSES || messages == 0 || messages > UINT32_MAX || bytes >> 48)
+        return 0;
+    uint64_t least = size_class_floor((uint16_t)size_class);
+    uint64_t width =
+        size_class + 1 < SIZE_CLASSES ? size_class_floor((uint16_t)(size_class + 1)) - least : 1;
+    uint64_t mean = bytes / messages;
+    if (mean < least || mean - least >= width || width >> 31)
+        return 0;
+    return 1 + bytes % messages * width + (mean - least);
+}
+
+/** The inverse, for a number above 0. */
+static inline uint64_t block_unsizes(uint64_t number, uint64_t messages, uint64_t size_class)
+{
+    if (size_class >= SIZE_CLASSES)
+        return 0;
+    uint64_t least = size_class_floor((uint16_t)size_class);
+    uint64_t width =
+        size_class + 1 < SIZE_CLASSES ? size_class_floor((uint16_t)(size_class + 1)) - least : 1;
+    return messages * (least + (number - 1) % width) + (number - 1) / width;
+}
 
 /** 0, -1, 1, -2 ... become 0, 1, 2, 3 ...: small differences take few bytes. */
 static inline uint64_t block_fold(uint64_t difference)

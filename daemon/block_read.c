@@ -306,21 +306,45 @@ size_t block_count(const struct block_reader *r)
 
 /* ---- putting together ---------------------------------------------------- */
 
-/* @param left  value of the same row in the column before */
-static inline int next_integer(struct column *c, uint64_t left, uint64_t *out)
+/* @param row  values of the same row to the left, those of BLOCK_REACH columns at least; row[-1] is the
+ * next one */
+static inline int next_integer(struct column *c, const uint64_t *row, uint64_t *out)
 {
     uint64_t number;
     if (c == NULL || c->left_over == 0 || !take_number(&c->at, c->end, &number))
         return 0;
     c->left_over--;
-    if (c->coding == BLOCK_DELTA)
+    switch (c->coding) {
+    case BLOCK_PLAIN:
+        number = c->negative ? block_unfold(number) : number;
+        break;
+    case BLOCK_DELTA:
         number = c->before + block_unfold(number);
-    else if (c->coding == BLOCK_LEFT)
-        number = left + block_unfold(number);
-    else if (c->negative)
-        number = block_unfold(number);
+        break;
+    case BLOCK_LEFT:
+        number = row[-1] + block_unfold(number);
+        break;
+    case BLOCK_LEFT2:
+        number = row[-2] + block_unfold(number);
+        break;
+    case BLOCK_REST:
+        number = row[-3] - row[-1] + block_unfold(number);
+        break;
+    default:
+        if (number != 0)
+            number = block_unsizes(number, row[-1], row[-2]);
+        else if (!take_number(&c->at, c->end, &number))
+            return 0;
+    }
     *out = c->before = number;
     return 1;
+}
+
+/* Of a value that stands alone. */
+static int next_alone(struct column *c, uint64_t *out)
+{
+    static const uint64_t none[BLOCK_REACH];
+    return next_integer(c, none + BLOCK_REACH, out);
 }
 
 static int room_for(struct block_reader *r, size_t bytes)
@@ -417,7 +441,7 @@ static int put_other(struct block_reader *r, struct column *c)
 
 static int put_row(struct block_reader *r, const struct field *f)
 {
-    uint64_t left = 0;
+    uint64_t values[BLOCK_REACH + BLOCK_WIDTH] = {0}, *row = values + BLOCK_REACH;
     int code = room_for(r, 5 + 9 * (size_t)f->width);
     if (code != 0)
         return code;
@@ -427,9 +451,9 @@ static int put_row(struct block_reader *r, const struct field *f)
         if (c == NULL)
             return -HOLTER_ECORRUPT;
         if (c->kind == BLOCK_INTEGER) {
-            if (!next_integer(c, left, &left))
+            if (!next_integer(c, row + i, row + i))
                 return -HOLTER_ECORRUPT;
-            at = put_integer(at, left, c->negative);
+            at = put_integer(at, row[i], c->negative);
             continue;
         }
         r->out_length = (size_t)(at - r->out);
@@ -438,7 +462,6 @@ static int put_row(struct block_reader *r, const struct field *f)
         if (code != 0)
             return code;
         at = r->out + r->out_length;
-        left = 0;
     }
     r->out_length = (size_t)(at - r->out);
     return 0;
@@ -454,7 +477,7 @@ static int put_field(struct block_reader *r, const struct field *f)
     r->out_length = (size_t)(at - r->out);
     if (f->kind == BLOCK_REAL || f->kind == BLOCK_TEXT)
         return put_other(r, f->value);
-    if (!next_integer(f->value, 0, &number))
+    if (!next_alone(f->value, &number))
         return -HOLTER_ECORRUPT;
     if (f->kind == BLOCK_INTEGER) {
         at = put_integer(at, number, f->value->negative);
@@ -495,13 +518,13 @@ static int take_message(struct block_reader *r, struct recorded *head, const voi
     uint64_t layout;
     struct column **h = r->head;
     const uint8_t *text;
-    if (!next_integer(h[BLOCK_HEAD_LAYOUT], 0, &layout) ||
-        !next_integer(h[BLOCK_HEAD_TYPE], 0, &head->type) ||
-        !next_integer(h[BLOCK_HEAD_AGENT], 0, &head->instance) ||
-        !next_integer(h[BLOCK_HEAD_SEQ], 0, &head->seq) ||
-        !next_integer(h[BLOCK_HEAD_WINDOW], 0, &head->window) ||
-        !next_integer(h[BLOCK_HEAD_TIME], 0, &head->time_ns) ||
-        !next_integer(h[BLOCK_HEAD_RECEIVED], 0, &head->received_ns))
+    if (!next_alone(h[BLOCK_HEAD_LAYOUT], &layout) ||
+        !next_alone(h[BLOCK_HEAD_TYPE], &head->type) ||
+        !next_alone(h[BLOCK_HEAD_AGENT], &head->instance) ||
+        !next_alone(h[BLOCK_HEAD_SEQ], &head->seq) ||
+        !next_alone(h[BLOCK_HEAD_WINDOW], &head->window) ||
+        !next_alone(h[BLOCK_HEAD_TIME], &head->time_ns) ||
+        !next_alone(h[BLOCK_HEAD_RECEIVED], &head->received_ns))
         return -HOLTER_ECORRUPT;
     if (layout != 0) {
         int code = put_message(r, layout);

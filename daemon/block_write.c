@@ -127,72 +127,101 @@ void block_clear(struct block_writer *w)
 
 /* ---- codings ------------------------------------------------------------- */
 
-/* @param left  the column before, NULL: none @return behind the last byte */
-static uint8_t *put_integers(uint8_t *at, const struct block_column *c,
-                             const struct block_column *left, size_t from, size_t end,
-                             enum block_coding coding)
+/* Columns of integers to the left of one, of the same rows: [0] is the next one. */
+struct lefts {
+    const uint64_t *values[BLOCK_REACH];
+    unsigned count;
+};
+
+static uint64_t likely(const struct lefts *lefts, enum block_coding coding, size_t i)
+{
+    return coding == BLOCK_LEFT    ? lefts->values[0][i]
+           : coding == BLOCK_LEFT2 ? lefts->values[1][i]
+                                   : lefts->values[2][i] - lefts->values[0][i];
+}
+
+/* @return behind the last byte; at most 11 for each */
+static uint8_t *put_integers(uint8_t *at, const struct block_column *c, const struct lefts *lefts,
+                             size_t from, size_t end, enum block_coding coding)
 {
     const uint64_t *v = c->values;
-    uint64_t before = 0;
-    switch (coding) {
-    case BLOCK_DELTA:
-        for (size_t i = from; i < end; i++) {
+    uint64_t before = 0, number;
+    for (size_t i = from; i < end; i++) {
+        switch (coding) {
+        case BLOCK_PLAIN:
+            at = block_put(at, c->negative ? block_fold(v[i]) : v[i]);
+            break;
+        case BLOCK_DELTA:
             at = block_put(at, block_fold(v[i] - before));
             before = v[i];
+            break;
+        case BLOCK_SIZES:
+            number = block_sizes(v[i], lefts->values[0][i], lefts->values[1][i]);
+            at = block_put(at, number);
+            at = number == 0 ? block_put(at, v[i]) : at;
+            break;
+        default:
+            at = block_put(at, block_fold(v[i] - likely(lefts, coding, i)));
         }
-        break;
-    case BLOCK_LEFT:
-        for (size_t i = from; i < end; i++)
-            at = block_put(at, block_fold(v[i] - left->values[i]));
-        break;
-    default:
-        for (size_t i = from; i < end; i++)
-            at = block_put(at, c->negative ? block_fold(v[i]) : v[i]);
     }
     return at;
 }
 
+static int may_code(const struct block_column *c, const struct lefts *lefts,
+                    enum block_coding coding)
+{
+    return block_reach(coding) <= lefts->count && !(coding == BLOCK_SIZES && c->negative);
+}
+
 /* The coding in which a sample of the values takes least, compressed: repetition counts, too. */
-static void choose(struct block_writer *w, struct block_column *c, const struct block_column *left,
+static void choose(struct block_writer *w, struct block_column *c, const struct lefts *lefts,
                    size_t from)
 {
-    uint8_t bytes[SAMPLE * 10], packed[SAMPLE * 10 + 1024];
+    uint8_t bytes[SAMPLE * 11], packed[SAMPLE * 11 + 1024];
     size_t most = c->count - from, count = most < SAMPLE ? most : SAMPLE;
     size_t begin = from + (most - count) / 2, least = SIZE_MAX;
-    for (int coding = 0; coding < BLOCK_CODINGS; coding++) {
-        if (coding == BLOCK_LEFT && left == NULL)
+    for (int i = 0; i < BLOCK_CODINGS; i++) {
+        enum block_coding coding = (enum block_coding)i;
+        if (!may_code(c, lefts, coding))
             continue;
-        uint8_t *end =
-            put_integers(bytes, c, left, begin, begin + count, (enum block_coding)coding);
+        uint8_t *end = put_integers(bytes, c, lefts, begin, begin + count, coding);
         size_t size =
             ZSTD_compressCCtx(w->zstd, packed, sizeof(packed), bytes, (size_t)(end - bytes), 1);
         if (!ZSTD_isError(size) && size < least) {
             least = size;
-            c->coding = (enum block_coding)coding;
+            c->coding = coding;
         }
     }
     c->chosen_for = count < SAMPLE / 4 ? 0 : RECHOOSE; /* few values: again next time */
 }
 
-/* A column of integers to the left of this one, of the same rows. */
-static const struct block_column *left_of(const struct block_columns *columns,
-                                          const struct block_column *c, size_t from)
+/* Does a place hold integers only, as many as another? Then those of one row stand side by side. */
+static const struct block_column *integers_at(const struct block_columns *columns,
+                                              const struct block_column *c, unsigned place)
 {
-    if (c->place < 2)
-        return NULL;
-    const struct block_column *left =
-        block_columns_find(columns, c->type, c->key, c->place - 1, BLOCK_INTEGER);
-    for (unsigned place = c->place - 1; place <= c->place; place++) {
-        for (int kind = BLOCK_REAL; kind <= BLOCK_TEXT; kind++) {
-            const struct block_column *other =
-                block_columns_find(columns, c->type, c->key, place, (enum block_kind)kind);
-            if (other != NULL && other->count > 0)
-                return NULL; /* rows of different kinds: values are not side by side */
-        }
+    for (int kind = BLOCK_REAL; kind <= BLOCK_TEXT; kind++) {
+        const struct block_column *other =
+            block_columns_find(columns, c->type, c->key, place, (enum block_kind)kind);
+        if (other != NULL && other->count > 0)
+            return NULL;
     }
-    return left != NULL && left->count == c->count && left->marked == c->marked && from <= c->count
-               ? left
-               : NULL;
+    const struct block_column *found =
+        block_columns_find(columns, c->type, c->key, place, BLOCK_INTEGER);
+    return found != NULL && found->count == c->count && found->marked == c->marked ? found : NULL;
+}
+
+static void find_lefts(const struct block_columns *columns, const struct block_column *c,
+                       struct lefts *out)
+{
+    out->count = 0;
+    if (c->place < 2 || integers_at(columns, c, c->place) != c)
+        return;
+    while (out->count < BLOCK_REACH && out->count + 1 < c->place) {
+        const struct block_column *left = integers_at(columns, c, c->place - out->count - 1);
+        if (left == NULL)
+            return;
+        out->values[out->count++] = left->values;
+    }
 }
 
 /* ---- packing ------------------------------------------------------------- */
@@ -230,7 +259,7 @@ static int put_column(struct block_writer *w, struct block_column *c, int marked
         w->plain.length += length;
         return 0;
     }
-    if (reserve(&w->plain, 10 * count) != 0)
+    if (reserve(&w->plain, 11 * count) != 0)
         return -ENOMEM;
     if (c->kind == BLOCK_REAL) {
         for (size_t i = from; i < c->count; i++, w->plain.length += 8)
@@ -238,12 +267,14 @@ static int put_column(struct block_writer *w, struct block_column *c, int marked
                 w->plain.at[w->plain.length + b] = (uint8_t)(c->values[i] >> 8 * b);
         return 0;
     }
-    const struct block_column *left = left_of(&w->columns, c, from);
+    struct lefts lefts;
+    find_lefts(&w->columns, c, &lefts);
     if (c->chosen_for == 0)
-        choose(w, c, left, from);
-    if (c->coding == BLOCK_LEFT && left == NULL)
+        choose(w, c, &lefts, from);
+    if (!may_code(c, &lefts, c->coding))
         c->coding = BLOCK_PLAIN;
-    uint8_t *end = put_integers(w->plain.at + w->plain.length, c, left, from, c->count, c->coding);
+    uint8_t *end =
+        put_integers(w->plain.at + w->plain.length, c, &lefts, from, c->count, c->coding);
     w->plain.length = (size_t)(end - w->plain.at);
     return 0;
 }

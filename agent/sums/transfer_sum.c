@@ -12,6 +12,8 @@
 #define MOST_OTHERS (1u << 20)  /* rows that take what has no row of its own */
 #define MOST_BUCKETS (1u << 18) /* classes of sizes by classes of times */
 #define BATCH 16u
+#define DIGIT_BITS 10u /* classes of sizes are below this, those of times twice as many bits */
+#define DIGIT_MASK ((1u << DIGIT_BITS) - 1)
 #define LOG_STEPS 1024u                   /* to an octave: at most 0.0007 from the logarithm */
 #define LONGEST_NS INT64_C(3600000000000) /* that a half row holds */
 
@@ -36,6 +38,8 @@ struct transfer_sum {
     uint32_t pending_count;
     uint64_t recent_ns[SIZE_CLASSES]; /* 0: no criterion yet */
     uint32_t logs[LOG_STEPS];         /* of 1 to 2, in 1/65536 */
+    uint32_t *order, *other_order;    /* of buckets: room as for them */
+    uint32_t order_room, other_room;
     struct {
         struct wire_transfer_row *transfers;
         struct wire_latency_row *latencies;
@@ -86,6 +90,8 @@ void transfer_sum_destroy(struct transfer_sum *sum)
     key_index_finish(&sum->bucket_index);
     free(sum->pairs);
     free(sum->buckets);
+    free(sum->order);
+    free(sum->other_order);
     free(sum->halves);
     free(sum->pending);
     free(sum->rows.transfers);
@@ -304,14 +310,47 @@ static int reserve_rows(struct transfer_sum *sum)
     void *latencies = reserve(sum->rows.latencies, &sum->rows.latency_room, sum->bucket_index.count,
                               sizeof *sum->rows.latencies);
     sum->rows.latencies = latencies != NULL ? latencies : sum->rows.latencies;
-    return sum->rows.transfer_room >= sum->pair_index.count &&
-                   sum->rows.latency_room >= sum->bucket_index.count
+    void *order = reserve(sum->order, &sum->order_room, sum->bucket_index.count, sizeof(uint32_t));
+    sum->order = order != NULL ? order : sum->order;
+    order = reserve(sum->other_order, &sum->other_room, sum->bucket_index.count, sizeof(uint32_t));
+    sum->other_order = order != NULL ? order : sum->other_order;
+    uint32_t buckets = sum->bucket_index.count;
+    return sum->rows.transfer_room >= sum->pair_index.count && sum->rows.latency_room >= buckets &&
+                   sum->order_room >= buckets && sum->other_room >= buckets
                ? 0
                : -ENOMEM;
 }
 
+/* One pass of a radix sort, least digits first (Knuth, The Art of Computer Programming 3, 5.2.5). */
+static void sort_digit(const struct transfer_sum *sum, const uint32_t *from, uint32_t *to,
+                       unsigned shift)
+{
+    uint32_t starts[1u << DIGIT_BITS] = {0}, count = sum->bucket_index.count, at = 0;
+    for (uint32_t i = 0; i < count; i++)
+        starts[sum->bucket_index.keys[i].a >> shift & DIGIT_MASK]++;
+    for (uint32_t digit = 0; digit <= DIGIT_MASK; digit++) {
+        uint32_t many = starts[digit];
+        starts[digit] = at;
+        at += many;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        to[starts[sum->bucket_index.keys[from[i]].a >> shift & DIGIT_MASK]++] = from[i];
+}
+
+/* By class of size, then by class of time: so rows pack to a third, in recordings. */
+static const uint32_t *order_buckets(struct transfer_sum *sum)
+{
+    for (uint32_t i = 0; i < sum->bucket_index.count; i++)
+        sum->order[i] = i;
+    sort_digit(sum, sum->order, sum->other_order, 0);
+    sort_digit(sum, sum->other_order, sum->order, DIGIT_BITS);
+    sort_digit(sum, sum->order, sum->other_order, 32);
+    return sum->other_order;
+}
+
 static void fill_sums(struct transfer_sum *sum)
 {
+    const uint32_t *order = order_buckets(sum);
     for (uint32_t i = 0; i < sum->pair_index.count; i++) {
         struct key key = sum->pair_index.keys[i];
         const struct pair *pair = &sum->pairs[i];
@@ -331,9 +370,10 @@ static void fill_sums(struct transfer_sum *sum)
         };
     }
     for (uint32_t i = 0; i < sum->bucket_index.count; i++) {
-        struct key key = sum->bucket_index.keys[i];
-        sum->rows.latencies[i] = (struct wire_latency_row){
-            .size_class = key.a >> 32, .bucket = (uint32_t)key.a, .messages = sum->buckets[i]};
+        struct key key = sum->bucket_index.keys[order[i]];
+        sum->rows.latencies[i] = (struct wire_latency_row){.size_class = key.a >> 32,
+                                                           .bucket = (uint32_t)key.a,
+                                                           .messages = sum->buckets[order[i]]};
     }
 }
 

@@ -140,20 +140,39 @@ class _Column:
             raise ValueError('a column ends too soon')
         return self.data[self.at - n:self.at]
 
-    def value(self, left=0):
+    def value(self, row=()):
+        """The next one. row: values to the left of it"""
         if self.kind == 2:
             return struct.unpack('<d', self.take(8))[0]
         if self.kind == 3:
             return self.take(self.varint())
         number = self.varint()
-        if self.coding or self.negative:
+        if self.coding == 5:
+            number = _sizes(number, *row[-2:]) if number else self.varint()
+        elif self.coding or self.negative:
             number = (number >> 1) ^ -(number & 1)
-        number += {0: 0, 1: self.before, 2: left}[self.coding]
+        if 0 < self.coding < 5:
+            number += {1: lambda: self.before, 2: lambda: row[-1], 3: lambda: row[-2],
+                       4: lambda: row[-3] - row[-1]}[self.coding]()
         number &= (1 << 64) - 1
         if self.negative and number >> 63:
             number -= 1 << 64
         self.before = number
         return number
+
+
+def _class_floor(size_class):
+    """include/holter/size_class.h"""
+    if size_class < 64:
+        return size_class
+    octave, part = divmod(size_class - 64, 16)
+    return (16 + part) << (octave + 2)
+
+
+def _sizes(number, size_class, messages):
+    least = _class_floor(size_class)
+    left, more = divmod(number - 1, _class_floor(size_class + 1) - least)
+    return messages * (least + more) + left
 
 
 def _layout(source):
@@ -195,11 +214,9 @@ def _unpack_message(columns, layouts):
             continue
         values[key] = []
         for _ in range(columns[kind_of, key, 0, 1].value()):
-            row, left = [], 0
+            row = []
             for place, of in enumerate(kinds, 1):
-                value = columns[kind_of, key, place, of].value(left)
-                left = value if of == 1 else 0
-                row.append(_text(value))
+                row.append(_text(columns[kind_of, key, place, of].value(row)))
             values[key].append(row)
     return (agent, seq, *_named(kind_of, values))
 
