@@ -4,8 +4,10 @@
 
 #include "holter/size_class.h"
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define BLOCK_FORM 1u   /**< first number of a block */
 #define BLOCK_TYPES 64u /**< types of messages and keys of fields below this */
@@ -87,9 +89,23 @@ static inline uint64_t block_unfold(uint64_t folded)
     return folded >> 1 ^ (0 - (folded & 1));
 }
 
-/** Seven bits a byte, lowest first (LEB128). @return behind it; ten bytes at most */
+/** Seven bits a byte, lowest first (LEB128). @param at  room for ten bytes @return behind it */
 static inline uint8_t *block_put(uint8_t *at, uint64_t number)
 {
+    if (number < 128) { /* most are */
+        *at = (uint8_t)number;
+        return at + 1;
+    }
+    if (number < UINT64_C(1) << 28) { /* four bytes at once: how many count nobody can foretell */
+        uint32_t n = (uint32_t)number;
+        unsigned more = (31u - (unsigned)__builtin_clz(n | 1)) / 7; /* bytes behind the first */
+        uint32_t spread =
+            (n & 0x7f) | (n & 0x3f80) << 1 | (n & 0x1fc000) << 2 | (n & 0xfe00000) << 3;
+        spread |= 0x808080 & ((UINT32_C(1) << 8 * more) - 1);
+        spread = htole32(spread);
+        memcpy(at, &spread, sizeof(spread));
+        return at + 1 + more;
+    }
     for (; number >= 128; number >>= 7)
         *at++ = (uint8_t)(number | 128);
     *at++ = (uint8_t)number;

@@ -3,6 +3,7 @@
 #include "daemon/analysis/array.h"
 #include "holter/error.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,10 +153,22 @@ struct input {
 
 static inline uint64_t big_endian(const uint8_t *at, unsigned bytes)
 {
-    uint64_t number = 0;
-    for (unsigned i = 0; i < bytes; i++)
-        number = number << 8 | at[i];
-    return number;
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    switch (bytes) {
+    case 1:
+        return *at;
+    case 2:
+        memcpy(&two, at, 2);
+        return be16toh(two);
+    case 4:
+        memcpy(&four, at, 4);
+        return be32toh(four);
+    default:
+        memcpy(&eight, at, 8);
+        return be64toh(eight);
+    }
 }
 
 /* @param sign  set to 1 for a negative number @return 0 when it is no integer in its shortest form */
@@ -306,6 +319,78 @@ static int make_row_columns(struct block_columns *c, struct input first, unsigne
     return 1;
 }
 
+static int all_integers(struct block_column *const *columns, size_t width)
+{
+    size_t i = 0;
+    while (i < width && columns[i]->kind == BLOCK_INTEGER)
+        i++;
+    return i == width;
+}
+
+/* Unsigned integers by their first byte, 0xcc to 0xcf: how far to shift the eight bytes that follow, and the
+ * least number that needs so many bytes. */
+static const unsigned shifts[4] = {56, 48, 32, 0};
+static const uint64_t least[4] = {128, 256, 65536, UINT64_C(1) << 32};
+
+/* A row, from which nine bytes a value can be read. Made of few branches, as nobody can foretell how many
+ * bytes a number has. @return 0 when it is not a row of unsigned integers in their shortest form */
+static inline int take_unsigned(struct input *in, uint64_t *const *values, size_t width, size_t r,
+                                int *big)
+{
+    const uint8_t *at = in->at;
+    int bad = 0;
+    for (size_t i = 0; i < width; i++) {
+        uint8_t first = *at++;
+        if (first < 0x80) {
+            values[i][r] = first;
+            continue;
+        }
+        unsigned log = first - 0xccu;
+        if (log > 3)
+            return 0;
+        uint64_t number;
+        memcpy(&number, at, sizeof(number));
+        number = be64toh(number) >> shifts[log];
+        at += (size_t)1 << log;
+        values[i][r] = number;
+        bad |= number < least[log];
+        big[i] |= (int)(number >> 63);
+    }
+    if (!bad)
+        in->at = at;
+    return !bad;
+}
+
+/* Rows of integers: nearly all that there is. */
+static int take_numbers(struct input *in, struct block_column *const *columns, size_t width,
+                        size_t rows)
+{
+    uint64_t *values[15];
+    int negative[15] = {0}, big[15] = {0}, sign;
+    for (size_t i = 0; i < width; i++)
+        values[i] = columns[i]->values + columns[i]->count;
+    for (size_t r = 0; r < rows; r++) {
+        if (in->at >= in->end || *in->at++ != 0x90 + width)
+            return 0;
+        if ((size_t)(in->end - in->at) >= 9 * width && take_unsigned(in, values, width, r, big))
+            continue;
+        for (size_t i = 0; i < width; i++) {
+            if (!take_integer(in, &values[i][r], &sign))
+                return 0;
+            negative[i] |= sign;
+            big[i] |= !sign && values[i][r] >> 63;
+        }
+    }
+    for (size_t i = 0; i < width; i++) {
+        columns[i]->count += rows;
+        columns[i]->negative |= negative[i];
+        columns[i]->big |= big[i];
+        if (columns[i]->negative && columns[i]->big)
+            return 0;
+    }
+    return 1;
+}
+
 /* @return 1, 0 when rows are not what we write, -ENOMEM */
 static int take_rows(struct block_columns *c, struct input *in, unsigned type, unsigned key,
                      struct layout *layout)
@@ -325,6 +410,8 @@ static int take_rows(struct block_columns *c, struct input *in, unsigned type, u
     if (!note(layout, (uint8_t)width))
         return 0;
     int code = make_row_columns(c, first, type, key, width, rows, layout, columns);
+    if (code == 1 && width <= 15 && all_integers(columns, width))
+        return take_numbers(in, columns, width, rows);
     for (size_t r = 0; code == 1 && r < rows; r++) {
         code = take_length(in, 0x90, 15, 0xdc, &found) && found == width;
         for (size_t i = 0; code == 1 && i < width; i++)

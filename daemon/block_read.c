@@ -3,6 +3,7 @@
 #include "daemon/block_form.h"
 #include "holter/error.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 /* A value takes a byte at least as MessagePack, ten at most here. */
 #define MOST_PLAIN (10 * BLOCK_MOST_BYTES)
 #define MOST_COLUMNS 65536u
+#define ROWS 64u /* put together at once: they fit a cache */
 
 struct column {
     uint64_t type, key, place;
@@ -55,6 +57,9 @@ struct block_reader {
     uint8_t *out; /* owned: one message */
     size_t out_room, out_length;
     int broken;
+    /** By column and row; what stands before the first column is 0. Of a column without integers: what
+     *  was there before, which nothing sound refers to. */
+    uint64_t values[BLOCK_REACH + BLOCK_WIDTH][ROWS];
 };
 
 int block_reader_create(struct block_reader **out)
@@ -91,6 +96,20 @@ static inline int take_number(const uint8_t **at, const uint8_t *end, uint64_t *
         *out = *p;
         *at = p + 1;
         return 1;
+    }
+    if (end - p >= 4) { /* up to four bytes at once */
+        uint32_t four;
+        memcpy(&four, p, sizeof(four));
+        four = le32toh(four);
+        uint32_t ends = ~four & 0x80808080;
+        if (ends != 0) {
+            unsigned bits = (unsigned)__builtin_ctz(ends) + 1;
+            four &= 0x7f7f7f7f & (uint32_t)((UINT64_C(1) << bits) - 1);
+            *out = (four & 0x7f) | (four & 0x7f00) >> 1 | (four & 0x7f0000) >> 2 |
+                   (four & 0x7f000000) >> 3;
+            *at = p + bits / 8;
+            return 1;
+        }
     }
     for (unsigned shift = 0; p < end && shift < 70; shift += 7) {
         uint8_t byte = *p++;
@@ -306,45 +325,57 @@ size_t block_count(const struct block_reader *r)
 
 /* ---- putting together ---------------------------------------------------- */
 
-/* @param row  values of the same row to the left, those of BLOCK_REACH columns at least; row[-1] is the
- * next one */
-static inline int next_integer(struct column *c, const uint64_t *row, uint64_t *out)
+/* The next integers of a column.
+ * @param lefts  values of the same rows in the columns to the left, ROWS each; [-1] is the next one
+ * @return 0 when the column has no more, or a damaged one */
+static int next_integers(struct column *c, size_t count, const uint64_t (*lefts)[ROWS],
+                         uint64_t *out)
 {
-    uint64_t number;
-    if (c == NULL || c->left_over == 0 || !take_number(&c->at, c->end, &number))
+    const uint8_t *at = c->at, *end = c->end;
+    uint64_t before = c->before;
+    size_t i = 0;
+    if (count > c->left_over)
         return 0;
-    c->left_over--;
     switch (c->coding) {
     case BLOCK_PLAIN:
-        number = c->negative ? block_unfold(number) : number;
+        for (; i < count && take_number(&at, end, &out[i]); i++)
+            out[i] = c->negative ? block_unfold(out[i]) : out[i];
         break;
     case BLOCK_DELTA:
-        number = c->before + block_unfold(number);
+        for (; i < count && take_number(&at, end, &out[i]); i++)
+            before = out[i] = before + block_unfold(out[i]);
         break;
     case BLOCK_LEFT:
-        number = row[-1] + block_unfold(number);
+        for (; i < count && take_number(&at, end, &out[i]); i++)
+            out[i] = lefts[-1][i] + block_unfold(out[i]);
         break;
     case BLOCK_LEFT2:
-        number = row[-2] + block_unfold(number);
+        for (; i < count && take_number(&at, end, &out[i]); i++)
+            out[i] = lefts[-2][i] + block_unfold(out[i]);
         break;
     case BLOCK_REST:
-        number = row[-3] - row[-1] + block_unfold(number);
+        for (; i < count && take_number(&at, end, &out[i]); i++)
+            out[i] = lefts[-3][i] - lefts[-1][i] + block_unfold(out[i]);
         break;
     default:
-        if (number != 0)
-            number = block_unsizes(number, row[-1], row[-2]);
-        else if (!take_number(&c->at, c->end, &number))
-            return 0;
+        for (; i < count && take_number(&at, end, &out[i]); i++) {
+            if (out[i] != 0)
+                out[i] = block_unsizes(out[i], lefts[-1][i], lefts[-2][i]);
+            else if (!take_number(&at, end, &out[i]))
+                break;
+        }
     }
-    *out = c->before = number;
-    return 1;
+    c->at = at;
+    c->before = before;
+    c->left_over -= i;
+    return i == count;
 }
 
 /* Of a value that stands alone. */
-static int next_alone(struct column *c, uint64_t *out)
+static int next_integer(struct column *c, uint64_t *out)
 {
-    static const uint64_t none[BLOCK_REACH];
-    return next_integer(c, none + BLOCK_REACH, out);
+    static const uint64_t none[BLOCK_REACH][ROWS];
+    return c != NULL && next_integers(c, 1, none + BLOCK_REACH, out);
 }
 
 static int room_for(struct block_reader *r, size_t bytes)
@@ -439,32 +470,66 @@ static int put_other(struct block_reader *r, struct column *c)
     return 0;
 }
 
-static int put_row(struct block_reader *r, const struct field *f)
+/* Rows in which there are others than integers: the columns of those are read as rows are put. */
+static int put_mixed(struct block_reader *r, const struct field *f, size_t count)
 {
-    uint64_t values[BLOCK_REACH + BLOCK_WIDTH] = {0}, *row = values + BLOCK_REACH;
-    int code = room_for(r, 5 + 9 * (size_t)f->width);
-    if (code != 0)
-        return code;
-    uint8_t *at = put_length(r->out + r->out_length, f->width, 0x90, 15, 0xdc);
-    for (unsigned i = 0; i < f->width; i++) {
-        struct column *c = r->row_columns[f->first + i];
-        if (c == NULL)
-            return -HOLTER_ECORRUPT;
-        if (c->kind == BLOCK_INTEGER) {
-            if (!next_integer(c, row + i, row + i))
-                return -HOLTER_ECORRUPT;
-            at = put_integer(at, row[i], c->negative);
-            continue;
-        }
-        r->out_length = (size_t)(at - r->out);
-        code = put_other(r, c);
-        code = code != 0 ? code : room_for(r, 9 * (size_t)f->width);
-        if (code != 0)
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        if ((code = room_for(r, 5)) != 0)
             return code;
-        at = r->out + r->out_length;
+        uint8_t *at = put_length(r->out + r->out_length, f->width, 0x90, 15, 0xdc);
+        r->out_length = (size_t)(at - r->out);
+        for (unsigned w = 0; code == 0 && w < f->width; w++) {
+            struct column *c = r->row_columns[f->first + w];
+            if (c->kind != BLOCK_INTEGER) {
+                code = put_other(r, c);
+            } else if ((code = room_for(r, 9)) == 0) {
+                at =
+                    put_integer(r->out + r->out_length, r->values[BLOCK_REACH + w][i], c->negative);
+                r->out_length = (size_t)(at - r->out);
+            }
+        }
+    }
+    return code;
+}
+
+static void put_integers(struct block_reader *r, const struct field *f, size_t count)
+{
+    uint8_t *at = r->out + r->out_length;
+    struct column *const *columns = r->row_columns + f->first;
+    for (size_t i = 0; i < count; i++) {
+        at = put_length(at, f->width, 0x90, 15, 0xdc);
+        for (unsigned w = 0; w < f->width; w++) {
+            uint64_t number = r->values[BLOCK_REACH + w][i];
+            if (number < 128)
+                *at++ = (uint8_t)number;
+            else
+                at = put_integer(at, number, columns[w]->negative);
+        }
     }
     r->out_length = (size_t)(at - r->out);
-    return 0;
+}
+
+/* Some rows, up to ROWS. */
+static int put_rows(struct block_reader *r, const struct field *f, size_t count)
+{
+    int mixed = 0;
+    for (unsigned w = 0; w < f->width; w++) {
+        struct column *c = r->row_columns[f->first + w];
+        if (c == NULL)
+            return -HOLTER_ECORRUPT;
+        const uint64_t(*place)[ROWS] = (const uint64_t(*)[ROWS])(r->values + BLOCK_REACH + w);
+        if (c->kind != BLOCK_INTEGER)
+            mixed = 1;
+        else if (!next_integers(c, count, place, r->values[BLOCK_REACH + w]))
+            return -HOLTER_ECORRUPT;
+    }
+    if (mixed)
+        return put_mixed(r, f, count);
+    int code = room_for(r, count * (5 + 9 * (size_t)f->width));
+    if (code == 0)
+        put_integers(r, f, count);
+    return code;
 }
 
 static int put_field(struct block_reader *r, const struct field *f)
@@ -477,7 +542,7 @@ static int put_field(struct block_reader *r, const struct field *f)
     r->out_length = (size_t)(at - r->out);
     if (f->kind == BLOCK_REAL || f->kind == BLOCK_TEXT)
         return put_other(r, f->value);
-    if (!next_alone(f->value, &number))
+    if (!next_integer(f->value, &number))
         return -HOLTER_ECORRUPT;
     if (f->kind == BLOCK_INTEGER) {
         at = put_integer(at, number, f->value->negative);
@@ -488,8 +553,10 @@ static int put_field(struct block_reader *r, const struct field *f)
         return -HOLTER_ECORRUPT;
     at = put_length(at, (size_t)number, 0x90, 15, 0xdc);
     r->out_length = (size_t)(at - r->out);
-    for (uint64_t i = 0; code == 0 && i < number; i++)
-        code = put_row(r, f);
+    for (uint64_t left = number, some; code == 0 && left > 0; left -= some) {
+        some = left < ROWS ? left : ROWS;
+        code = put_rows(r, f, (size_t)some);
+    }
     return code;
 }
 
@@ -518,13 +585,13 @@ static int take_message(struct block_reader *r, struct recorded *head, const voi
     uint64_t layout;
     struct column **h = r->head;
     const uint8_t *text;
-    if (!next_alone(h[BLOCK_HEAD_LAYOUT], &layout) ||
-        !next_alone(h[BLOCK_HEAD_TYPE], &head->type) ||
-        !next_alone(h[BLOCK_HEAD_AGENT], &head->instance) ||
-        !next_alone(h[BLOCK_HEAD_SEQ], &head->seq) ||
-        !next_alone(h[BLOCK_HEAD_WINDOW], &head->window) ||
-        !next_alone(h[BLOCK_HEAD_TIME], &head->time_ns) ||
-        !next_alone(h[BLOCK_HEAD_RECEIVED], &head->received_ns))
+    if (!next_integer(h[BLOCK_HEAD_LAYOUT], &layout) ||
+        !next_integer(h[BLOCK_HEAD_TYPE], &head->type) ||
+        !next_integer(h[BLOCK_HEAD_AGENT], &head->instance) ||
+        !next_integer(h[BLOCK_HEAD_SEQ], &head->seq) ||
+        !next_integer(h[BLOCK_HEAD_WINDOW], &head->window) ||
+        !next_integer(h[BLOCK_HEAD_TIME], &head->time_ns) ||
+        !next_integer(h[BLOCK_HEAD_RECEIVED], &head->received_ns))
         return -HOLTER_ECORRUPT;
     if (layout != 0) {
         int code = put_message(r, layout);

@@ -9,7 +9,8 @@
 #include <zstd.h>
 
 #define SAMPLE 1024u    /* values that a coding is chosen by */
-#define RECHOOSE 32u    /* blocks for which the choice stands */
+#define RECHOOSE 64u    /* blocks for which the choice stands */
+#define RECHOOSE_FEW 8u /* when it was made by few values */
 #define OWN_BYTES 2048u /* a column of so many bytes is coded by its own statistics */
 #define KEEP_ROOM (8u << 20)
 
@@ -146,25 +147,27 @@ static uint8_t *put_integers(uint8_t *at, const struct block_column *c, const st
 {
     const uint64_t *v = c->values;
     uint64_t before = 0, number;
-    for (size_t i = from; i < end; i++) {
-        switch (coding) {
-        case BLOCK_PLAIN:
+    switch (coding) {
+    case BLOCK_PLAIN:
+        for (size_t i = from; i < end; i++)
             at = block_put(at, c->negative ? block_fold(v[i]) : v[i]);
-            break;
-        case BLOCK_DELTA:
+        return at;
+    case BLOCK_DELTA:
+        for (size_t i = from; i < end; before = v[i++])
             at = block_put(at, block_fold(v[i] - before));
-            before = v[i];
-            break;
-        case BLOCK_SIZES:
+        return at;
+    case BLOCK_SIZES:
+        for (size_t i = from; i < end; i++) {
             number = block_sizes(v[i], lefts->values[0][i], lefts->values[1][i]);
             at = block_put(at, number);
             at = number == 0 ? block_put(at, v[i]) : at;
-            break;
-        default:
-            at = block_put(at, block_fold(v[i] - likely(lefts, coding, i)));
         }
+        return at;
+    default:
+        for (size_t i = from; i < end; i++)
+            at = block_put(at, block_fold(v[i] - likely(lefts, coding, i)));
+        return at;
     }
-    return at;
 }
 
 static int may_code(const struct block_column *c, const struct lefts *lefts,
@@ -177,7 +180,7 @@ static int may_code(const struct block_column *c, const struct lefts *lefts,
 static void choose(struct block_writer *w, struct block_column *c, const struct lefts *lefts,
                    size_t from)
 {
-    uint8_t bytes[SAMPLE * 11], packed[SAMPLE * 11 + 1024];
+    uint8_t bytes[SAMPLE * 11 + 16], packed[SAMPLE * 11 + 1024];
     size_t most = c->count - from, count = most < SAMPLE ? most : SAMPLE;
     size_t begin = from + (most - count) / 2, least = SIZE_MAX;
     for (int i = 0; i < BLOCK_CODINGS; i++) {
@@ -192,7 +195,7 @@ static void choose(struct block_writer *w, struct block_column *c, const struct 
             c->coding = coding;
         }
     }
-    c->chosen_for = count < SAMPLE / 4 ? 0 : RECHOOSE; /* few values: again next time */
+    c->chosen_for = count < SAMPLE / 4 ? RECHOOSE_FEW : RECHOOSE;
 }
 
 /* Does a place hold integers only, as many as another? Then those of one row stand side by side. */
@@ -228,7 +231,7 @@ static void find_lefts(const struct block_columns *columns, const struct block_c
 
 static int reserve(struct bytes *b, size_t further)
 {
-    return block_bytes_fit(b, b->length + further);
+    return block_bytes_fit(b, b->length + further + 16); /* the last number is put with some room */
 }
 
 static void put_number(struct bytes *b, uint64_t number)

@@ -285,6 +285,7 @@ static void *record(void *user)
     /* Where all threads share one core, what is published goes before what is kept. On Linux the
      * priority is the thread's own (setpriority(2)). */
     setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
+    pthread_setname_np(pthread_self(), RECORDER_THREAD);
     while (!leaving) {
         struct item *items = take(r, &leaving);
         while (items != NULL) {

@@ -14,6 +14,8 @@
 #include <uv.h>
 #include <zmq.h>
 
+#define RECORDER_THREAD "holterd-record" /**< name of the thread, see pthread_setname_np(3) */
+
 struct recorder;
 
 /** Told in the loop's thread. */

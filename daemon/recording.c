@@ -18,7 +18,7 @@
 
 /* The last blocks of a file are written at each commit, as small as they are; when they are enough
  * they are written anew as one. The level of the final ones decides how large files are. */
-#define LEVEL_PART 1
+#define LEVEL_PART (-3)
 #define LEVEL_BLOCK 1
 #define MOST_PARTS 256u /* in the place of which one block is written at the latest */
 #define MOST_AGENTS (1u << 22)

@@ -1,5 +1,6 @@
 #include "daemon/recording_tables.h"
 
+#include "daemon/analysis/array.h"
 #include "daemon/recording_network.h"
 #include "holter/error.h"
 #include "proto/json.h"
@@ -15,6 +16,7 @@
 
 #define MOST_COLUMNS 64u
 #define MOST_CAUSES 16u
+#define MOST_REMEMBERED (1u << 22) /* ranks whose regions are remembered */
 
 /* One column of a table that follows a wire table. */
 struct column {
@@ -79,6 +81,9 @@ struct recording_tables {
     } plain[PLAIN_TABLES];
     sqlite3_stmt *fixed[FIXED_TABLES];
     struct network_tables *network;
+    /** By rank: its region when it was told last, and 1; 0: not told since the file was opened. */
+    uint64_t *regions; /* owned */
+    uint32_t region_room;
 };
 
 /* ---- columns ------------------------------------------------------------- */
@@ -249,6 +254,7 @@ void tables_destroy(struct recording_tables *t)
     for (int i = 0; i < FIXED_TABLES; i++)
         sqlite3_finalize(t->fixed[i]);
     network_tables_destroy(t->network);
+    free(t->regions);
     free(t);
 }
 
@@ -384,6 +390,25 @@ static int put_latencies(struct recording_tables *t, const struct wire_latencies
     return code;
 }
 
+/* All members are told each time, and hardly any of them has moved. */
+static int put_member(struct recording_tables *t, const struct wire_region_member_row *m,
+                      uint64_t window)
+{
+    sqlite3_stmt *s = t->fixed[MEMBER];
+    int known = m->rank < MOST_REMEMBERED && m->region < UINT64_MAX &&
+                array_fit_zero(&t->regions, sizeof(*t->regions), &t->region_room, m->rank + 1) == 0;
+    if (known && t->regions[m->rank] == m->region + 1)
+        return 0;
+    bind_number(s, 1, m->rank);
+    bind_number(s, 2, m->region);
+    bind_number(s, 3, window);
+    if (put(s) != 0)
+        return -EIO;
+    if (known)
+        t->regions[m->rank] = m->region + 1;
+    return 0;
+}
+
 static int put_regions(struct recording_tables *t, const struct wire_regions *m)
 {
     for (uint64_t i = 0; i < m->regions_count; i++) {
@@ -395,15 +420,10 @@ static int put_regions(struct recording_tables *t, const struct wire_regions *m)
         if (put(s) != 0)
             return -EIO;
     }
-    for (uint64_t i = 0; i < m->members_count; i++) {
-        sqlite3_stmt *s = t->fixed[MEMBER];
-        bind_number(s, 1, m->members[i].rank);
-        bind_number(s, 2, m->members[i].region);
-        bind_number(s, 3, m->window);
-        if (put(s) != 0)
-            return -EIO;
-    }
-    return 0;
+    int code = 0;
+    for (uint64_t i = 0; code == 0 && i < m->members_count; i++)
+        code = put_member(t, &m->members[i], m->window);
+    return code;
 }
 
 /* Only what is closed: an open phase may still change, and is told again. */

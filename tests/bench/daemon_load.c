@@ -21,12 +21,14 @@
  * prints rates, the daemon's share of its core (all threads), its memory, how long after a window's
  * end the window was published, and each budget with its figure. The first window is told apart: in
  * it all tables are made. */
+#include "daemon/record.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
 #include "holter/time_class.h"
 #include "holter/wire.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -639,6 +641,32 @@ static uint64_t cpu_ns_of(pid_t pid)
     return (uint64_t)(user + system) * (S / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
+/* Processor time of the thread that writes recordings; 0: there is none. */
+static uint64_t recorder_ns_of(pid_t pid)
+{
+    char path[64], name[64], at[400];
+    uint64_t ns = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task", pid);
+    DIR *tasks = opendir(path);
+    for (struct dirent *e; tasks != NULL && ns == 0 && (e = readdir(tasks)) != NULL;) {
+        snprintf(at, sizeof(at), "%s/%s/comm", path, e->d_name);
+        FILE *file = fopen(at, "re");
+        int found = file != NULL && fgets(name, sizeof(name), file) != NULL &&
+                    strncmp(name, RECORDER_THREAD "\n", sizeof(RECORDER_THREAD)) == 0;
+        if (file != NULL)
+            fclose(file);
+        snprintf(at, sizeof(at), "%s/%s/schedstat", path, e->d_name);
+        file = found ? fopen(at, "re") : NULL;
+        if (file != NULL && fscanf(file, "%" SCNu64, &ns) != 1)
+            ns = 0;
+        if (file != NULL)
+            fclose(file);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return ns;
+}
+
 static uint64_t rss_of(pid_t pid, const char *field)
 {
     char path[64], line[256];
@@ -770,10 +798,12 @@ static int run(struct settings *s)
             die("pipe");
     }
     wait_until(base, begin * s->window_ns + s->window_ns);
-    uint64_t cpu = cpu_ns_of(daemon), from = clock_mono_ns();
+    uint64_t cpu = cpu_ns_of(daemon), recorder = recorder_ns_of(daemon), from = clock_mono_ns();
     /* The last window is left out of the measured time: it is the drain. */
     watch(subscriber, &seen, from + (s->windows - 1) * s->window_ns);
     double share = (double)(cpu_ns_of(daemon) - cpu) / (double)(clock_mono_ns() - from);
+    double recording =
+        (double)(recorder_ns_of(daemon) - recorder) / (double)(cpu_ns_of(daemon) - cpu);
     uint64_t rss = rss_of(daemon, "VmRSS");
     watch(subscriber, &seen, clock_mono_ns() + 100 * S);
     double each = (double)(cpu_ns_of(daemon) - cpu) / ((double)s->agents * s->windows);
@@ -832,6 +862,9 @@ static int run(struct settings *s)
                  "%" PRId64 " of %" PRIu64 " counted messages, %" PRIu64 " agents not acknowledged",
                  missing, all.sent, all.unacked);
     print_budget("one core, all threads", cores <= 1, "%.2f cores", cores);
+    if (s->record != NULL)
+        print_budget("recording, of the daemon's processor time", recording <= 0.1, "%.1f %%",
+                     100 * recording);
     print_budget("published 100 ms after the last report was due, p99", p99 - spread_ms <= 100,
                  "%.0f ms", p99 - spread_ms);
     /* One run cannot tell whether it is linear: no verdict. */
