@@ -17,6 +17,10 @@
     X(reroute, "find better routes")                                                               \
     X(import, "make a recording of what others recorded")                                          \
     X(export, "write a recording as csv, json, perfetto, otf2 or dot")                             \
+    X(info, "tell what is in a recording")                                                         \
+    X(cut, "make a recording of a part of one")                                                    \
+    X(merge, "make one recording of several of one job")                                           \
+    X(diff, "tell how two recordings of one job differ")                                           \
     X(status, "tell how daemon, agents and jobs are")
 
 /** Run a command. argv[0] is its name.

@@ -178,7 +178,7 @@ int recording_open(struct recording **out, const char *path, char *why, size_t r
 
 /* ---- keeping ------------------------------------------------------------- */
 
-static int begin(struct recording *r)
+int recording_begin(struct recording *r)
 {
     if (r->open)
         return 0;
@@ -209,7 +209,7 @@ static int put_block(struct recording *r, int part)
     int code = block_pack(r->block, part, part ? LEVEL_PART : LEVEL_BLOCK, &packed, &length);
     if (code != 0)
         return code;
-    if (begin(r) != 0)
+    if (recording_begin(r) != 0)
         return -EIO;
     uint64_t first = r->next - messages;
     if (!part && r->parts > 0) {
@@ -244,7 +244,7 @@ static int64_t number_of(struct recording *r, uint64_t instance, uint64_t now_ns
         return known;
     if (key_table_reserve(&r->agents, 1) != 0 || r->agents.count >= MOST_AGENTS)
         return -ENOMEM;
-    if (begin(r) != 0)
+    if (recording_begin(r) != 0)
         return -EIO;
     known = key_table_add_hashed(&r->agents, (struct key){.hi = instance});
     bind_number(r->put_agent, 1, known);
@@ -277,7 +277,12 @@ int recording_message(struct recording *r, const struct recorded *head, const vo
 
 int recording_table(struct recording *r, enum wire_type type, const void *message)
 {
-    return begin(r) != 0 ? -EIO : tables_put(r->tables, type, message);
+    return recording_begin(r) != 0 ? -EIO : tables_put(r->tables, type, message);
+}
+
+sqlite3 *recording_database(struct recording *r)
+{
+    return r->file.db;
 }
 
 int recording_commit(struct recording *r)

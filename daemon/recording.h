@@ -36,6 +36,11 @@ int recording_message(struct recording *recording, const struct recorded *head, 
  *  @param message  the struct of the type @return as recording_message() */
 int recording_table(struct recording *recording, enum wire_type type, const void *message);
 
+/** For tables that are filled by other means: the database, and a transaction that recording_commit() ends.
+ *  @return 0 or -EIO */
+struct sqlite3 *recording_database(struct recording *recording);
+int recording_begin(struct recording *recording);
+
 /** Make what was kept so far durable against the end of this process. @return 0 or -EIO */
 int recording_commit(struct recording *recording);
 
@@ -84,6 +89,10 @@ struct recording_cursor;
  *  @return 0, -errno, -HOLTER_EVERSION, -HOLTER_ECORRUPT, -HOLTER_EEMPTY: it has no window, -ENOMEM or
  *          -EIO */
 int recording_cursor_open(struct recording_cursor **out, const char *path, char *why, size_t room);
+
+/** The same, also when no window can be read: then job and length of the windows may not be known. */
+int recording_cursor_salvage(struct recording_cursor **out, const char *path, char *why,
+                             size_t room);
 
 /** NULL is fine. */
 void recording_cursor_close(struct recording_cursor *cursor);

@@ -300,7 +300,9 @@ static int find_old(struct recording_cursor *c)
     return code;
 }
 
-int recording_cursor_open(struct recording_cursor **out, const char *path, char *why, size_t room)
+/* @param salvage  also one that has no window that can be read */
+static int open_cursor(struct recording_cursor **out, const char *path, int salvage, char *why,
+                       size_t room)
 {
     struct recording_cursor *c = calloc(1, sizeof(*c));
     char fault[256] = "";
@@ -309,7 +311,8 @@ int recording_cursor_open(struct recording_cursor **out, const char *path, char 
     code = code != 0 ? code
                      : recording_file_open(&c->file, path, RECORDING_READ, fault, sizeof(fault));
     code = code != 0 ? code : find_old(c);
-    code = code != 0 ? code : read_first(c);
+    if (code == 0 && (code = read_first(c)) != 0 && salvage && code != -ENOMEM)
+        code = 0;
     if (code == 0 &&
         recording_file_number(&c->file, "SELECT window_ns FROM job", &window_ns) == 0 &&
         window_ns > 0)
@@ -325,6 +328,17 @@ int recording_cursor_open(struct recording_cursor **out, const char *path, char 
     snprintf(why, room, "%s: %s", path, what);
     recording_cursor_close(c);
     return code;
+}
+
+int recording_cursor_open(struct recording_cursor **out, const char *path, char *why, size_t room)
+{
+    return open_cursor(out, path, 0, why, room);
+}
+
+int recording_cursor_salvage(struct recording_cursor **out, const char *path, char *why,
+                             size_t room)
+{
+    return open_cursor(out, path, 1, why, room);
 }
 
 const char *recording_cursor_job(const struct recording_cursor *c)

@@ -1,0 +1,161 @@
+/* holter cut, holter merge: recordings made of others. */
+#include "agent/cmd.h"
+#include "agent/progress.h"
+#include "agent/say.h"
+#include "daemon/recordings/copy.h"
+#include "proto/moment.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char cut_help[] =
+    "usage: holter cut [--from T] [--to T] -o OUT.hrec FILE.hrec\n"
+    "\n"
+    "Makes a recording of a part of one, which replays as that part.\n"
+    "\n"
+    "      --from T         begin; default: the begin of the recording\n"
+    "      --to T           end; default: its end\n"
+    "  -o, --output OUT     the new recording; there must be none of this name\n"
+    "  -h, --help           this text\n"
+    "\n"
+    "T is a time: 2026-11-22T05:00:00Z, nanoseconds since 1970, +90s from the begin, -10m before "
+    "the\n"
+    "end, or 40% of the recording. Windows of which a part lies between are in the new one.\n"
+    "\n"
+    "Status: 0, 1 when it fails, or when damaged messages had to be left out, 2 for wrong usage.\n";
+
+static const char merge_help[] =
+    "usage: holter merge -o OUT.hrec FILE.hrec...\n"
+    "\n"
+    "Makes one recording of several of one job: parts, or recordings that overlap.\n"
+    "\n"
+    "  -o, --output OUT     the new recording; there must be none of this name\n"
+    "  -h, --help           this text\n"
+    "\n"
+    "Status: 0, 1 when it fails, or when damaged messages had to be left out, 2 for wrong usage.\n";
+
+enum { OPT_FROM = 256, OPT_TO };
+
+static const struct option cut_options[] = {
+    {"from", required_argument, NULL, OPT_FROM},
+    {"to", required_argument, NULL, OPT_TO},
+    {"output", required_argument, NULL, 'o'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static const struct option merge_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct asked {
+    const char *command, *output, *from, *to;
+};
+
+static void show(void *user, double share)
+{
+    progress_show(user, share);
+}
+
+/* @return -1 to go on, or the exit status */
+static int parse(struct asked *a, int argc, char **argv, const struct option *options,
+                 const char *help)
+{
+    char why[200];
+    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
+    for (int option; (option = getopt_long(argc, argv, "o:h", options, NULL)) != -1;) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return 0;
+        }
+        if (option == '?')
+            return 2;
+        if (option == 'o') {
+            a->output = optarg;
+            continue;
+        }
+        if (moment_check(optarg, why, sizeof(why)) != 0) {
+            say("%s: --%s: %s", a->command, option == OPT_FROM ? "from" : "to", why);
+            return 2;
+        }
+        *(option == OPT_FROM ? &a->from : &a->to) = optarg;
+    }
+    if (a->output == NULL || optind == argc) {
+        say("%s: -o and a recording are wanted; `holter %s --help` tells more", a->command,
+            a->command);
+        return 2;
+    }
+    return -1;
+}
+
+/* @return the exit status */
+static int told(const struct asked *a, int code, const struct copy_counts *counts, const char *why)
+{
+    if (code != 0) {
+        say("%s: %s", a->command, why);
+        return 1;
+    }
+    printf("%s: %" PRIu64 " messages", a->output, counts->messages);
+    if (counts->twice > 0)
+        printf(", %" PRIu64 " that were there twice left out", counts->twice);
+    putchar('\n');
+    if (counts->damaged == 0)
+        return fflush(stdout) != 0;
+    say("%s: %" PRIu64 " messages could not be read and were left out", a->command,
+        counts->damaged);
+    return 1;
+}
+
+int cmd_cut(int argc, char **argv)
+{
+    struct asked a = {.command = "cut"};
+    struct copy_counts counts;
+    struct progress progress;
+    char why[1200];
+    uint64_t begin_ns, end_ns;
+    int status = parse(&a, argc, argv, cut_options, cut_help);
+    if (status >= 0)
+        return status;
+    if (optind + 1 != argc) {
+        say("cut: one recording is wanted; `holter merge` makes one of several");
+        return 2;
+    }
+    const char *path = argv[optind];
+    if (copy_span(path, &begin_ns, &end_ns, why, sizeof(why)) != 0) {
+        say("cut: %s", why);
+        return 1;
+    }
+    uint64_t from_ns = begin_ns, to_ns = end_ns;
+    int code =
+        a.from == NULL ? 0 : moment_parse(a.from, begin_ns, end_ns, &from_ns, why, sizeof(why));
+    if (code == 0 && a.to != NULL)
+        code = moment_parse(a.to, begin_ns, end_ns, &to_ns, why, sizeof(why));
+    if (code != 0 || to_ns <= from_ns) {
+        say("cut: %s: %s", path, code != 0 ? why : "--to is not behind --from");
+        return 1;
+    }
+    progress_begin(&progress, "cut");
+    code = copy_cut(a.output, path, a.from == NULL ? 0 : from_ns, a.to == NULL ? UINT64_MAX : to_ns,
+                    &(struct copy_progress){show, &progress}, &counts, why, sizeof(why));
+    progress_end(&progress);
+    return told(&a, code, &counts, why);
+}
+
+int cmd_merge(int argc, char **argv)
+{
+    struct asked a = {.command = "merge"};
+    struct copy_counts counts;
+    struct progress progress;
+    char why[1200];
+    int status = parse(&a, argc, argv, merge_options, merge_help);
+    if (status >= 0)
+        return status;
+    progress_begin(&progress, "merge");
+    int code = copy_merge(a.output, (const char *const *)argv + optind, (size_t)(argc - optind),
+                          &(struct copy_progress){show, &progress}, &counts, why, sizeof(why));
+    progress_end(&progress);
+    return told(&a, code, &counts, why);
+}

@@ -1,0 +1,96 @@
+/* holter diff: how two recordings of one job differ. */
+#include "agent/cmd.h"
+#include "agent/info_text.h"
+#include "agent/say.h"
+#include "daemon/recordings/diff.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: holter diff [OPTION]... A.hrec B.hrec\n"
+    "\n"
+    "Tells how two recordings of one job differ: their tables row by row, and their messages.\n"
+    "\n"
+    "  -f, --format text|json    one object with json\n"
+    "  -t, --tolerance SHARE     numbers that differ by less of the larger one are equal, 0 to 1 "
+    "(0)\n"
+    "  -n, --lines N             differences listed of each table (10)\n"
+    "  -q, --quiet               only the exit status\n"
+    "  -h, --help                this text\n"
+    "\n"
+    "Status: 0 when they tell the same, 1 when they differ, 2 for trouble.\n";
+
+static const struct option long_options[] = {
+    {"format", required_argument, NULL, 'f'}, {"tolerance", required_argument, NULL, 't'},
+    {"lines", required_argument, NULL, 'n'},  {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+};
+
+struct asked {
+    struct diff_options options;
+    int json, quiet;
+};
+
+/* @return 0 when the value cannot be */
+static int set_option(struct asked *a, int option, const char *value)
+{
+    char *end = NULL;
+    if (option == 'q')
+        a->quiet = 1;
+    if (option == 'f') {
+        a->json = strcmp(value, "json") == 0;
+        return a->json || strcmp(value, "text") == 0;
+    }
+    if (option == 't') {
+        a->options.tolerance = strtod(value, &end);
+        return *value != '\0' && *end == '\0' && a->options.tolerance >= 0 &&
+               a->options.tolerance <= 1;
+    }
+    if (option == 'n') {
+        errno = 0;
+        unsigned long lines = strtoul(value, &end, 10);
+        a->options.items = lines;
+        return *value >= '0' && *value <= '9' && *end == '\0' && errno == 0 && lines <= 1000000;
+    }
+    return 1;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+    struct asked a = {.options = {.items = 10}};
+    struct diff diff;
+    char why[1200];
+    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
+    for (int option; (option = getopt_long(argc, argv, "f:t:n:qh", long_options, NULL)) != -1;) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return 0;
+        }
+        if (option == '?')
+            return 2;
+        if (!set_option(&a, option, optarg)) {
+            say("diff: -%c cannot be '%s'; `holter diff --help` tells more", option, optarg);
+            return 2;
+        }
+    }
+    if (optind + 2 != argc) {
+        say("diff: two recordings are wanted; `holter diff --help` tells more");
+        return 2;
+    }
+    const char *const paths[2] = {argv[optind], argv[optind + 1]};
+    if (diff_read(&diff, paths, &a.options, why, sizeof(why)) != 0) {
+        say("diff: %s", why);
+        return 2;
+    }
+    if (a.json && !a.quiet)
+        diff_print_json(stdout, &diff, paths);
+    else if (!a.quiet)
+        diff_print_text(stdout, &diff, paths);
+    int status = diff.differences > 0;
+    diff_finish(&diff);
+    return fflush(stdout) != 0 ? 2 : status;
+}

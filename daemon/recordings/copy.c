@@ -1,0 +1,405 @@
+#include "daemon/recordings/copy.h"
+
+#include "daemon/analysis/array.h"
+#include "daemon/analysis/key_table.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMIT_EVERY 4096u /* messages */
+
+/* ---- the file that is made ------------------------------------------------ */
+
+struct target {
+    const char *path;
+    struct recording *recording;
+    struct copy_counts *counts;
+    char *why;
+    size_t room;
+};
+
+static int fail(struct target *t, int code, const char *path, const char *what)
+{
+    snprintf(t->why, t->room, "%s: %s", path, what);
+    return code;
+}
+
+static int fail_writing(struct target *t, int code)
+{
+    return fail(t, code, t->path,
+                code == -EIO ? recording_error(t->recording) : holter_strerror(code));
+}
+
+static int begin(struct target *t)
+{
+    if (access(t->path, F_OK) == 0)
+        return fail(t, -EEXIST, t->path, "there is such a file already");
+    return recording_open(&t->recording, t->path, t->why, t->room);
+}
+
+static int put(struct target *t, const struct recorded *head, const void *bytes, size_t length)
+{
+    int code = recording_message(t->recording, head, bytes, length);
+    if (code == 0 && ++t->counts->messages % COMMIT_EVERY == 0)
+        code = recording_commit(t->recording);
+    return code == 0 ? 0 : fail_writing(t, code);
+}
+
+/* Close it, or leave nothing of it. */
+static int end(struct target *t, int code)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm"};
+    char path[600];
+    if (t->recording == NULL)
+        return code;
+    if (code == 0) {
+        code = recording_close(t->recording);
+        if (code != 0)
+            fail(t, code, t->path, "its end could not be written");
+    } else {
+        recording_abandon(t->recording);
+    }
+    for (size_t i = 0; code != 0 && i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+        snprintf(path, sizeof(path), "%s%s", t->path, suffixes[i]);
+        unlink(path);
+    }
+    return code;
+}
+
+/* ---- the files that are read ---------------------------------------------- */
+
+struct source {
+    const char *path;
+    struct recording_cursor *cursor;
+    struct recorded head; /* of the next message */
+    const void *bytes;
+    size_t length;
+    uint64_t messages; /* as far as is known, for progress */
+    int more;          /* there is one */
+};
+
+/* Go on; what cannot be read is left out and counted. @return 0 or negative */
+static int next(struct source *s, struct target *t)
+{
+    uint64_t skipped;
+    int code;
+    for (;;) {
+        code = recording_cursor_next(s->cursor, &s->head, &s->bytes, &s->length);
+        s->more = code == 1;
+        if (code >= 0)
+            return 0;
+        if (code != -HOLTER_ECORRUPT)
+            break;
+        code = recording_cursor_skip(s->cursor, &skipped);
+        t->counts->damaged += skipped == 0 ? 1 : skipped;
+        if (code != 1)
+            return code == -HOLTER_ECORRUPT ? 0 : code;
+    }
+    return fail(t, code, s->path, holter_strerror(code));
+}
+
+static int open_source(struct source *s, const char *path, struct target *t)
+{
+    int64_t end = 0;
+    s->path = path;
+    int code = recording_cursor_open(&s->cursor, path, t->why, t->room);
+    if (code != 0)
+        return code;
+    if (recording_file_number(recording_cursor_file(s->cursor),
+                              "SELECT max(first + messages) FROM block", &end) == 0 &&
+        end > 0)
+        s->messages = (uint64_t)end;
+    return next(s, t);
+}
+
+static void show(const struct copy_progress *p, uint64_t done, uint64_t of)
+{
+    if (p != NULL && p->show != NULL && done % 256 == 0 && of > 0)
+        p->show(p->user, done < of ? (double)done / (double)of : 1);
+}
+
+/* ---- span ----------------------------------------------------------------- */
+
+int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why, size_t room)
+{
+    struct copy_counts counts = {0};
+    struct target t = {.path = path, .counts = &counts, .why = why, .room = room};
+    struct source s = {0};
+    int64_t first = 0, last = 0;
+    int code = open_source(&s, path, &t);
+    uint64_t window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
+    *begin_ns = UINT64_MAX;
+    *end_ns = 0;
+    struct recording_file *file = code == 0 ? recording_cursor_file(s.cursor) : NULL;
+    /* Published windows tell, where there are any. */
+    if (code == 0 && recording_file_number(file, "SELECT min(window) FROM totals", &first) == 0 &&
+        recording_file_number(file, "SELECT max(window) FROM totals", &last) == 0 && first > 0 &&
+        last >= first && (uint64_t)last < INT64_MAX / window_ns) {
+        *begin_ns = (uint64_t)first * window_ns;
+        *end_ns = ((uint64_t)last + 1) * window_ns;
+    }
+    for (; code == 0 && *end_ns == 0 && s.more; code = next(&s, &t)) {
+        if (s.head.type != WIRE_TYPE_WINDOW || s.head.time_ns > INT64_MAX)
+            continue;
+        first = (int64_t)s.head.time_ns;
+        *begin_ns = (uint64_t)first < *begin_ns ? (uint64_t)first : *begin_ns;
+        last = first > last ? first : last;
+    }
+    if (code == 0 && *end_ns == 0)
+        *end_ns = (uint64_t)last + window_ns;
+    recording_cursor_close(s.cursor);
+    return code;
+}
+
+/* ---- cut ------------------------------------------------------------------ */
+
+struct cut {
+    uint64_t from_ns, to_ns, window_ns;
+    uint64_t first_ns; /* arrival of the first window that is kept */
+    uint64_t windows;
+};
+
+static int is_window_of(const struct cut *cut, const struct recorded *head)
+{
+    return head->type == WIRE_TYPE_WINDOW && head->time_ns < cut->to_ns &&
+           (head->time_ns > cut->from_ns || cut->from_ns - head->time_ns < cut->window_ns);
+}
+
+/* What came before the first window comes as if it had come with it: else the job would seem to have been
+ * silent in between. */
+static int put_cut(struct target *t, struct source *s, const struct copy_progress *progress,
+                   struct cut *cut)
+{
+    int code = 0;
+    for (; code == 0 && s->more; code = code != 0 ? code : next(s, t)) {
+        struct recorded head = s->head;
+        int window = is_window_of(cut, &head);
+        show(progress, recording_cursor_number(s->cursor), s->messages);
+        if (!window && (head.type == WIRE_TYPE_WINDOW || head.received_ns >= cut->to_ns))
+            continue;
+        if (cut->from_ns > 0 && head.received_ns < cut->first_ns)
+            head.received_ns = cut->first_ns;
+        if (cut->from_ns > 0 && !window && head.time_ns < cut->first_ns)
+            head.time_ns = cut->first_ns;
+        code = put(t, &head, s->bytes, s->length);
+        cut->windows += (uint64_t)window;
+    }
+    return code;
+}
+
+static int find_first(struct target *t, struct source *s, struct cut *cut)
+{
+    int code = 0;
+    for (; code == 0 && s->more; code = next(s, t)) {
+        if (is_window_of(cut, &s->head)) {
+            cut->first_ns = s->head.received_ns;
+            recording_cursor_seek(s->cursor, 0);
+            t->counts->damaged = 0; /* they are met again */
+            return next(s, t);
+        }
+    }
+    return code != 0 ? code : fail(t, -HOLTER_EEMPTY, s->path, "there is no window in this time");
+}
+
+/* The row of the job is about what is left of it. */
+static int end_job(struct target *t, const struct cut *cut)
+{
+    char sql[240], start[48] = "start_ns", end[48] = "end_ns";
+    uint64_t length = cut->window_ns;
+    if (cut->from_ns > 0)
+        snprintf(start, sizeof(start), "%" PRIu64, cut->from_ns / length * length);
+    if (cut->to_ns <= INT64_MAX - length)
+        snprintf(end, sizeof(end), "%" PRIu64, ((cut->to_ns - 1) / length + 1) * length);
+    snprintf(sql, sizeof(sql), "UPDATE job SET start_ns = %s, end_ns = %s", start, end);
+    return sqlite3_exec(recording_database(t->recording), sql, NULL, NULL, NULL) == SQLITE_OK
+               ? 0
+               : fail_writing(t, -EIO);
+}
+
+int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns,
+             const struct copy_progress *progress, struct copy_counts *counts, char *why,
+             size_t room)
+{
+    struct target t = {.path = out, .counts = counts, .why = why, .room = room};
+    struct source s = {0};
+    struct cut cut = {.from_ns = from_ns, .to_ns = to_ns};
+    *counts = (struct copy_counts){0};
+    int code = open_source(&s, path, &t);
+    cut.window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
+    code = code != 0 ? code : find_first(&t, &s, &cut);
+    code = code != 0 ? code : begin(&t);
+    code = code != 0 ? code : put_cut(&t, &s, progress, &cut);
+    if (code == 0) {
+        code = copy_tables(t.recording, recording_cursor_file(s.cursor), from_ns, to_ns,
+                           cut.window_ns);
+        code = code != 0 ? fail_writing(&t, code) : end_job(&t, &cut);
+    }
+    recording_cursor_close(s.cursor);
+    return end(&t, code);
+}
+
+/* ---- merge ---------------------------------------------------------------- */
+
+/* Numbers of one agent that were seen, as runs in ascending order: nearly always one. */
+struct runs {
+    struct {
+        uint64_t first, last;
+    } * list;
+    size_t count, room;
+};
+
+struct merge {
+    struct source *sources;
+    size_t count;
+    struct key_table agents; /* hi: instance */
+    struct runs *runs;       /* by agent */
+    uint32_t runs_room;
+    uint64_t done, of;
+};
+
+/* @return 1: it was seen before, 0: it was not, -ENOMEM */
+static int seen(struct runs *r, uint64_t seq)
+{
+    size_t at = r->count;
+    while (at > 0 && r->list[at - 1].first > seq)
+        at--;
+    if (at > 0 && seq <= r->list[at - 1].last)
+        return 1;
+    if (at > 0 && seq == r->list[at - 1].last + 1) {
+        r->list[at - 1].last = seq;
+        if (at < r->count && r->list[at].first == seq + 1) {
+            r->list[at - 1].last = r->list[at].last;
+            memmove(&r->list[at], &r->list[at + 1], (r->count - at - 1) * sizeof(*r->list));
+            r->count--;
+        }
+        return 0;
+    }
+    if (at < r->count && r->list[at].first == seq + 1) {
+        r->list[at].first = seq;
+        return 0;
+    }
+    if (array_fit(&r->list, sizeof(*r->list), &r->room, r->count + 1) != 0)
+        return -ENOMEM;
+    memmove(&r->list[at + 1], &r->list[at], (r->count - at) * sizeof(*r->list));
+    r->list[at].first = r->list[at].last = seq;
+    r->count++;
+    return 0;
+}
+
+static int seen_before(struct merge *m, const struct recorded *head)
+{
+    if (key_table_reserve(&m->agents, 1) != 0)
+        return -ENOMEM;
+    uint32_t at = key_table_add_hashed(&m->agents, (struct key){.hi = head->instance});
+    if (array_fit_zero(&m->runs, sizeof(*m->runs), &m->runs_room, (uint64_t)at + 1) != 0)
+        return -ENOMEM;
+    return seen(&m->runs[at], head->seq);
+}
+
+/* The message that came first; of those that came together the one of the first file. */
+static struct source *earliest(struct merge *m)
+{
+    struct source *found = NULL;
+    for (size_t i = 0; i < m->count; i++) {
+        struct source *s = &m->sources[i];
+        if (s->more && (found == NULL || s->head.received_ns < found->head.received_ns))
+            found = s;
+    }
+    return found;
+}
+
+static int put_merged(struct target *t, struct merge *m, const struct copy_progress *progress)
+{
+    int code = 0;
+    for (struct source *s; code == 0 && (s = earliest(m)) != NULL;) {
+        show(progress, ++m->done, m->of);
+        int again = seen_before(m, &s->head);
+        if (again < 0)
+            return fail(t, again, s->path, holter_strerror(again));
+        t->counts->twice += (uint64_t)again;
+        code = again ? 0 : put(t, &s->head, s->bytes, s->length);
+        code = code != 0 ? code : next(s, t);
+    }
+    return code;
+}
+
+static int compare_sources(const void *a, const void *b)
+{
+    const struct source *x = a, *y = b;
+    return (x->head.received_ns > y->head.received_ns) -
+           (x->head.received_ns < y->head.received_ns);
+}
+
+static int open_all(struct target *t, struct merge *m, const char *const *paths)
+{
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < m->count; i++) {
+        code = open_source(&m->sources[i], paths[i], t);
+        if (code != 0)
+            return code;
+        const struct recording_cursor *first = m->sources[0].cursor, *this = m->sources[i].cursor;
+        m->of += m->sources[i].messages;
+        if (strcmp(recording_cursor_job(first), recording_cursor_job(this)) != 0) {
+            snprintf(t->why, t->room, "%s is of job %s, but %s of job %s", paths[0],
+                     recording_cursor_job(first), paths[i], recording_cursor_job(this));
+            return -HOLTER_ENOJOB;
+        }
+        if (recording_cursor_window_ns(first) != recording_cursor_window_ns(this)) {
+            snprintf(t->why, t->room, "the windows of %s and %s differ in length", paths[0],
+                     paths[i]);
+            return -HOLTER_ENOJOB;
+        }
+    }
+    qsort(m->sources, m->count, sizeof(*m->sources), compare_sources);
+    return code;
+}
+
+static int merge_tables(struct target *t, struct merge *m)
+{
+    int64_t start = 0, least = INT64_MAX;
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < m->count; i++) {
+        struct recording_file *file = recording_cursor_file(m->sources[i].cursor);
+        code = copy_tables(t->recording, file, 0, UINT64_MAX,
+                           recording_cursor_window_ns(m->sources[i].cursor));
+        if (recording_file_number(file, "SELECT start_ns FROM job", &start) == 0 && start > 0 &&
+            start < least)
+            least = start;
+    }
+    if (code != 0)
+        return fail_writing(t, code);
+    char sql[120];
+    snprintf(sql, sizeof(sql), "UPDATE job SET start_ns = %" PRId64, least);
+    if (least != INT64_MAX &&
+        sqlite3_exec(recording_database(t->recording), sql, NULL, NULL, NULL) != SQLITE_OK)
+        return fail_writing(t, -EIO);
+    return 0;
+}
+
+int copy_merge(const char *out, const char *const *paths, size_t count,
+               const struct copy_progress *progress, struct copy_counts *counts, char *why,
+               size_t room)
+{
+    struct target t = {.path = out, .counts = counts, .why = why, .room = room};
+    struct merge m = {.count = count, .sources = calloc(count + 1, sizeof(*m.sources))};
+    *counts = (struct copy_counts){0};
+    int code = m.sources == NULL ? fail(&t, -ENOMEM, out, "no memory") : open_all(&t, &m, paths);
+    key_table_init(&m.agents);
+    code = code != 0 ? code : begin(&t);
+    code = code != 0 ? code : put_merged(&t, &m, progress);
+    code = code != 0 ? code : merge_tables(&t, &m);
+    code = end(&t, code);
+    for (size_t i = 0; m.sources != NULL && i < count; i++)
+        recording_cursor_close(m.sources[i].cursor);
+    for (uint32_t i = 0; i < m.runs_room; i++)
+        free(m.runs[i].list);
+    free(m.runs);
+    free(m.sources);
+    key_table_finish(&m.agents);
+    return code;
+}

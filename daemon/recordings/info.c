@@ -1,0 +1,324 @@
+#include "daemon/recordings/info.h"
+
+#include "daemon/analysis/array.h"
+#include "daemon/analysis/key_table.h"
+#include "daemon/recording.h"
+#include "daemon/recording_file.h"
+#include "daemon/recording_tables.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SHOW_EVERY 256u /* messages between tellings of how far it is */
+#define MOST_HOSTS (1u << 20)
+
+struct reading {
+    struct info *info;
+    struct recording_cursor *cursor;
+    struct recording_file *file;
+    struct wire_arena arena;
+    struct key_table hosts, agents; /* hi: hash of a name, lo: its length; hi: instance */
+    uint64_t *dropped;              /* owned: by agent, what it said last */
+    uint32_t dropped_room;
+    size_t host_room, alert_room;
+    void (*progress)(void *user, double share);
+    void *user;
+};
+
+static void add_damage(struct info *info, uint64_t after, uint64_t messages, const char *text)
+{
+    if (info->damage_count < INFO_DAMAGES) {
+        struct info_damage *d = &info->damages[info->damage_count];
+        d->after = after;
+        d->messages = messages;
+        snprintf(d->text, sizeof(d->text), "%s", text);
+    }
+    info->damage_count++;
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* A number that may not be there, in older files. */
+static uint64_t ask(struct reading *r, const char *sql)
+{
+    int64_t number = 0;
+    return recording_file_number(r->file, sql, &number) == 0 && number > 0 ? (uint64_t)number : 0;
+}
+
+static void copy_text(char *out, size_t room, sqlite3_stmt *s, int column)
+{
+    const unsigned char *text = sqlite3_column_text(s, column);
+    snprintf(out, room, "%s", text == NULL ? "" : (const char *)text);
+}
+
+static void read_job(struct reading *r)
+{
+    struct info *i = r->info;
+    sqlite3_stmt *s = NULL;
+    int code = recording_file_prepare(r->file, &s,
+                                      "SELECT job, state, app, command, mpi, user, holter, world,"
+                                      " seen, window_ns FROM job");
+    if (code == 0 && (code = recording_file_step(r->file, s)) == 1) {
+        copy_text(i->job, sizeof(i->job), s, 0);
+        copy_text(i->state, sizeof(i->state), s, 1);
+        copy_text(i->app, sizeof(i->app), s, 2);
+        copy_text(i->command, sizeof(i->command), s, 3);
+        copy_text(i->mpi, sizeof(i->mpi), s, 4);
+        copy_text(i->user, sizeof(i->user), s, 5);
+        copy_text(i->holter, sizeof(i->holter), s, 6);
+        i->world = (uint64_t)sqlite3_column_int64(s, 7);
+        i->ranks_seen = (uint64_t)sqlite3_column_int64(s, 8);
+        i->window_ns = (uint64_t)sqlite3_column_int64(s, 9);
+    }
+    sqlite3_finalize(s);
+    if (code < 0)
+        add_damage(i, 0, 0, "table job cannot be read");
+}
+
+static void read_network(struct reading *r)
+{
+    sqlite3_stmt *s = NULL;
+    if (recording_file_has(r->file, "topology") &&
+        recording_file_prepare(r->file, &s, "SELECT text, source FROM topology") == 0 &&
+        recording_file_step(r->file, s) == 1) {
+        copy_text(r->info->network, sizeof(r->info->network), s, 0);
+        copy_text(r->info->network_source, sizeof(r->info->network_source), s, 1);
+    }
+    sqlite3_finalize(s);
+}
+
+static void read_part(struct reading *r)
+{
+    sqlite3_stmt *s = NULL;
+    if (recording_file_has(r->file, "part") &&
+        recording_file_prepare(
+            r->file, &s, "SELECT part, removed_ns, attached_ns FROM part WHERE one = 1") == 0 &&
+        recording_file_step(r->file, s) == 1) {
+        r->info->part = (uint64_t)sqlite3_column_int64(s, 0);
+        r->info->removed_before_ns = (uint64_t)sqlite3_column_int64(s, 1);
+        r->info->attached_ns = (uint64_t)sqlite3_column_int64(s, 2);
+    }
+    sqlite3_finalize(s);
+}
+
+static int take_alert(void *user, const struct wire_alert *a)
+{
+    struct reading *r = user;
+    struct info *i = r->info;
+    if (i->alert_total++ >= INFO_ALERTS)
+        return 0;
+    if (array_fit(&i->alerts, sizeof(*i->alerts), &r->alert_room, i->alert_count + 1) != 0)
+        return -ENOMEM;
+    struct info_alert *to = &i->alerts[i->alert_count++];
+    *to = (struct info_alert){.id = a->id, .since_ns = a->since_ns, .updated_ns = a->updated_ns};
+    snprintf(to->kind, sizeof(to->kind), "%s", a->kind);
+    snprintf(to->state, sizeof(to->state), "%s", a->state);
+    snprintf(to->severity, sizeof(to->severity), "%s", a->severity);
+    snprintf(to->title, sizeof(to->title), "%s", a->title);
+    return 0;
+}
+
+static int read_tables(struct reading *r)
+{
+    struct info *i = r->info;
+    read_job(r);
+    read_network(r);
+    read_part(r);
+    i->windows = ask(r, "SELECT count(*) FROM totals");
+    i->missing = ask(r, "SELECT sum(agents_missing) FROM totals");
+    i->late = ask(r, "SELECT sum(late) FROM totals");
+    i->phases = ask(r, "SELECT count(*) FROM phase");
+    i->regions = ask(r, "SELECT count(*) FROM region");
+    i->hot_links =
+        ask(r, "SELECT count(DISTINCT link) FROM link WHERE state IN ('hot', 'congested')");
+    i->blocks = ask(r, "SELECT count(*) FROM block");
+    i->packed_bytes = ask(r, "SELECT sum(length(data)) FROM block");
+    i->packed_bytes += ask(r, "SELECT sum(length(zstd)) FROM messages");
+    int code = tables_read_alerts(r->file->db, i->version, take_alert, r);
+    if (code != -HOLTER_ECORRUPT)
+        return code;
+    add_damage(i, 0, 0, "the table of alerts cannot be read to its end");
+    return 0;
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+static int add_host(struct reading *r, const char *host)
+{
+    struct info *i = r->info;
+    struct key key = {.hi = key_hash(host), .lo = strlen(host)};
+    if (i->host_total >= MOST_HOSTS || key_table_find(&r->hosts, key) != KEY_NONE)
+        return 0;
+    if (key_table_reserve(&r->hosts, 1) != 0)
+        return -ENOMEM;
+    key_table_add_hashed(&r->hosts, key);
+    if (i->host_total++ >= INFO_HOSTS)
+        return 0;
+    if (array_fit(&i->hosts, sizeof(char *), &r->host_room, i->host_count + 1) != 0)
+        return -ENOMEM;
+    if ((i->hosts[i->host_count] = strdup(host)) == NULL)
+        return -ENOMEM;
+    i->host_count++;
+    return 0;
+}
+
+/* What an agent dropped in all: it tells sums since its start. */
+static int add_agent(struct reading *r, uint64_t instance, const struct wire_window *w)
+{
+    if (key_table_reserve(&r->agents, 1) != 0)
+        return -ENOMEM;
+    uint32_t at = key_table_add_hashed(&r->agents, (struct key){.hi = instance});
+    if (array_fit_zero(&r->dropped, sizeof(*r->dropped), &r->dropped_room, (uint64_t)at + 1) != 0)
+        return -ENOMEM;
+    if (w != NULL && w->node_count > 0) {
+        r->info->dropped += w->node[0].windows_dropped - r->dropped[at];
+        r->dropped[at] = w->node[0].windows_dropped;
+    }
+    return 0;
+}
+
+static void add_span(struct info *i, const struct wire_window *w)
+{
+    uint64_t begin = w->window * w->length_ns;
+    if (w->length_ns == 0 || w->window > INT64_MAX / w->length_ns)
+        return;
+    if (i->begin_ns == 0 || begin < i->begin_ns)
+        i->begin_ns = begin;
+    if (begin + w->length_ns > i->end_ns)
+        i->end_ns = begin + w->length_ns;
+    i->window_ns = i->window_ns == 0 ? w->length_ns : i->window_ns;
+}
+
+static void add_window(struct info *i, const struct wire_window *w)
+{
+    add_span(i, w);
+    for (uint64_t n = 0; n < w->ranks_count; n++) {
+        const struct wire_rank_row *row = &w->ranks[n];
+        i->events += row->events;
+        i->lost += row->lost;
+        i->calls_made += row->calls;
+        i->sent += row->sent;
+        i->sent_bytes += row->sent_bytes;
+        i->received += row->received;
+        i->received_bytes += row->received_bytes;
+    }
+    for (uint64_t n = 0; n < w->calls_count; n++) {
+        const struct wire_call_row *row = &w->calls[n];
+        struct info_call *call = &i->calls[row->call < INFO_CALLS ? row->call : 0];
+        call->calls += row->calls;
+        call->bytes += row->bytes;
+        call->bytes_in += row->bytes_in;
+        call->time_ns += row->time_ns;
+    }
+    if (i->job[0] == '\0')
+        snprintf(i->job, sizeof(i->job), "%s", w->job);
+}
+
+static void add_ranks(struct info *i, const struct wire_ranks *m)
+{
+    if (i->app[0] == '\0')
+        snprintf(i->app, sizeof(i->app), "%s", m->app);
+    if (i->mpi[0] == '\0')
+        snprintf(i->mpi, sizeof(i->mpi), "%s", m->mpi);
+    i->world = m->world > i->world ? m->world : i->world;
+    if (i->job[0] == '\0')
+        snprintf(i->job, sizeof(i->job), "%s", m->job);
+}
+
+static int take_message(struct reading *r, const struct recorded *head, const void *bytes,
+                        size_t length)
+{
+    struct wire_message m;
+    int code = wire_decode(&m, &r->arena, bytes, length, NULL);
+    r->info->messages++;
+    r->info->raw_bytes += length;
+    if (code == -ENOMEM)
+        return code;
+    if (code != 0 || (m.type != WIRE_TYPE_WINDOW && m.type != WIRE_TYPE_RANKS)) {
+        add_damage(r->info, r->info->messages - 1, 1, "a message is not one of an agent");
+        return 0;
+    }
+    int window = m.type == WIRE_TYPE_WINDOW;
+    if (window)
+        add_window(r->info, &m.window);
+    else
+        add_ranks(r->info, &m.ranks);
+    code = add_agent(r, head->instance, window ? &m.window : NULL);
+    return code != 0 ? code : add_host(r, window ? m.window.host : m.ranks.host);
+}
+
+static int read_messages(struct reading *r)
+{
+    struct recorded head;
+    const void *bytes;
+    size_t length;
+    int code;
+    uint64_t most = ask(r, "SELECT max(first + messages) FROM block");
+    for (;;) {
+        code = recording_cursor_next(r->cursor, &head, &bytes, &length);
+        uint64_t number = recording_cursor_number(r->cursor), skipped;
+        if (code == 1) {
+            code = take_message(r, &head, bytes, length);
+            if (code != 0)
+                return code;
+        } else if (code == -HOLTER_ECORRUPT) {
+            code = recording_cursor_skip(r->cursor, &skipped);
+            add_damage(r->info, number, skipped, "messages cannot be read");
+            if (code != 1)
+                return code == -HOLTER_ECORRUPT ? 0 : code;
+        } else {
+            return code;
+        }
+        if (r->progress != NULL && number % SHOW_EVERY == 0 && most > 1)
+            r->progress(r->user, (double)number / (double)most);
+    }
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+int info_read(struct info *out, const char *path, void (*progress)(void *user, double share),
+              void *user, char *why, size_t room)
+{
+    struct reading r = {.info = out, .progress = progress, .user = user};
+    struct stat status;
+    *out = (struct info){0};
+    snprintf(out->path, sizeof(out->path), "%s", path);
+    int code = recording_cursor_salvage(&r.cursor, path, why, room);
+    if (code != 0)
+        return code;
+    r.file = recording_cursor_file(r.cursor);
+    out->version = r.file->version;
+    out->file_bytes = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+    key_table_init(&r.hosts);
+    key_table_init(&r.agents);
+    code = read_tables(&r);
+    code = code != 0 ? code : read_messages(&r);
+    out->agents = r.agents.count;
+    if (out->windows == 0 && out->window_ns > 0) /* none was published, or an import */
+        out->windows = (out->end_ns - out->begin_ns) / out->window_ns;
+    if (code != 0)
+        snprintf(why, room, "%s: %s", path, holter_strerror(code));
+    recording_cursor_close(r.cursor);
+    wire_arena_finish(&r.arena);
+    key_table_finish(&r.hosts);
+    key_table_finish(&r.agents);
+    free(r.dropped);
+    if (code != 0)
+        info_finish(out);
+    return code;
+}
+
+void info_finish(struct info *i)
+{
+    for (size_t h = 0; h < i->host_count; h++)
+        free(i->hosts[h]);
+    free(i->hosts);
+    free(i->alerts);
+    i->hosts = NULL;
+    i->alerts = NULL;
+    i->host_count = i->alert_count = 0;
+}

@@ -1,0 +1,70 @@
+/* What is in a recording, in figures. */
+#ifndef HOLTER_DAEMON_RECORDINGS_INFO_H
+#define HOLTER_DAEMON_RECORDINGS_INFO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define INFO_CALLS 1024u  /**< numbers of calls below this are told apart */
+#define INFO_ALERTS 256u  /**< alerts that are listed; all are counted */
+#define INFO_HOSTS 65536u /**< hosts that are listed; all are counted, up to 2^20 */
+#define INFO_DAMAGES 16u  /**< places that are listed; all are counted */
+
+struct info_call {
+    uint64_t calls, bytes, bytes_in, time_ns;
+};
+
+struct info_alert {
+    uint64_t id, since_ns, updated_ns;
+    char kind[33], state[17], severity[17], title[129];
+};
+
+/** A place that cannot be read. */
+struct info_damage {
+    uint64_t after;    /**< number of the last message before it */
+    uint64_t messages; /**< that cannot be read, as far as it is known */
+    char text[128];
+};
+
+struct info {
+    char path[512], job[65], state[17], app[257], command[1025], mpi[129], user[65], holter[65];
+    uint64_t file_bytes;
+    int64_t version; /**< of the schema */
+    uint64_t world, ranks_seen, window_ns;
+    uint64_t begin_ns,
+        end_ns;       /**< begin of the first window, end of the last, daemon time; 0: none */
+    uint64_t windows; /**< that were published */
+    char **hosts;     /**< owned, in order of their first message */
+    size_t host_count, host_total;
+    char network[513], network_source[513]; /**< empty: as the agents see it, or not told */
+
+    uint64_t sent, sent_bytes, received, received_bytes, events, calls_made;
+    struct info_call calls[INFO_CALLS];
+    uint64_t lost, dropped, missing, late; /**< records, windows of agents, reports, corrections */
+    struct info_alert *alerts;             /**< owned */
+    size_t alert_count, alert_total;
+    uint64_t phases, regions, hot_links;
+
+    uint64_t messages, agents; /**< of agents; processes of them */
+    uint64_t blocks, raw_bytes, packed_bytes;
+    uint64_t removed_before_ns; /**< windows before this were removed with older parts; 0: none */
+    uint64_t part;              /**< 0: it is the only one */
+    uint64_t attached_ns;       /**< recorded from then on, by `holter record`; 0: from the begin */
+    struct info_damage damages[INFO_DAMAGES];
+    size_t damage_count;
+};
+
+/** Read a recording from begin to end.
+ *  @param progress  told from time to time, 0 to 1; NULL: nobody
+ *  @param out  finish it; also when something is damaged: then damage_count says so, and the rest is
+ *              what can be read
+ *  @param why  set on failure @return 0, or negative: it cannot be opened, or there is no memory */
+int info_read(struct info *out, const char *path, void (*progress)(void *user, double share),
+              void *user, char *why, size_t room);
+
+void info_finish(struct info *info);
+
+void info_print_json(FILE *out, const struct info *info);
+
+#endif
