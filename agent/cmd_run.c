@@ -26,6 +26,7 @@ static const char usage[] =
     "\n"
     "  -o, --output FILE   record into FILE; %j in it is the job id, %h the host name\n"
     "      --record DIR    record into DIR/holter-<job id>.hrec (the current directory)\n"
+    "      --max-size SIZE of the recording: it goes on in parts, of which the oldest are removed\n"
     "      --no-record     do not record\n"
     "      --window TIME   length of a window, 100ms to 60s (1s)\n"
     "      --topology NET  the network under the job: a file, see holter-topology(5), or a short "
@@ -49,6 +50,7 @@ static const char usage[] =
 enum {
     OPTION_RECORD = 256,
     OPTION_NO_RECORD,
+    OPTION_MAX_SIZE,
     OPTION_WINDOW,
     OPTION_TOPOLOGY,
     OPTION_VIEW,
@@ -67,6 +69,7 @@ static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
     {"record", required_argument, NULL, OPTION_RECORD},
     {"no-record", no_argument, NULL, OPTION_NO_RECORD},
+    {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
     {"window", required_argument, NULL, OPTION_WINDOW},
     {"topology", required_argument, NULL, OPTION_TOPOLOGY},
     {"view", no_argument, NULL, OPTION_VIEW},
@@ -123,6 +126,9 @@ static int take_option(struct run_options *o, int c)
     case 'o':
         o->output = optarg;
         return 1;
+    case OPTION_MAX_SIZE:
+        o->max_size = optarg;
+        return 1;
     case OPTION_RECORD:
         o->record = optarg;
         return 1;
@@ -176,6 +182,10 @@ static int read_options(int argc, char **argv, struct run_options *o)
         return wrong_usage("--no-record goes with neither --output nor --record");
     if (o->output != NULL && o->record != NULL)
         return wrong_usage("--output and --record exclude each other");
+    if (o->max_size != NULL && (o->output != NULL || o->no_record || o->daemon != NULL))
+        return wrong_usage(
+            "--max-size is of a recording in parts: use --record, not --output, --no-record "
+            "or --daemon");
     const char *words[RUN_ALERT_WORDS];
     if (o->daemon != NULL && run_alert_words(words, o) > 0)
         return wrong_usage("--daemon names a daemon that has its alert rules already");

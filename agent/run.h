@@ -19,6 +19,7 @@ struct run_options {
     int view;
     const char *output;   /**< file to record into */
     const char *record;   /**< directory to record into */
+    const char *max_size; /**< of the recording, as holterd takes it */
     const char *window;   /**< length of a window, as holterd takes it */
     const char *listen;   /**< endpoint for the daemon */
     const char *daemon;   /**< endpoint of a daemon that is already there */

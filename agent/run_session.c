@@ -247,6 +247,10 @@ const char **run_daemon_command(const struct run_session *session,
     if (session->record[0] != '\0') {
         words[n++] = "--record";
         words[n++] = session->record;
+        if (options->max_size != NULL) {
+            words[n++] = "--max-size";
+            words[n++] = options->max_size;
+        }
     } else {
         words[n++] = "--no-record";
     }

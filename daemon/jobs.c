@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define LOG_TOPIC "jobs"
 #define KEPT_ENDED 64u         /* ended jobs that late viewers can still look at */
@@ -76,6 +77,13 @@ static void on_stopped(void *user, const char *id, const char *why)
     snprintf(jobs->recorder_error, sizeof(jobs->recorder_error), "%.64s: %.180s", id, why);
     if (job != NULL)
         job_recording_stopped(job, why, jobs->now_ns);
+}
+
+static void on_moved(void *user, const char *id, const char *path)
+{
+    struct job *job = jobs_find(user, id);
+    if (job != NULL)
+        job_set_recording(job, path);
 }
 
 /* ---- what jobs tell ------------------------------------------------------ */
@@ -195,6 +203,8 @@ static int replay_message(void *user, const struct recorded *head, const void *b
     struct replay *replay = user;
     struct wire_message message;
     struct job_fault fault;
+    if (job_has(replay->job, head->instance, head->seq))
+        return 0; /* parts begin with what was said before */
     if (wire_decode(&message, &replay->arena, bytes, length, NULL) != 0)
         return 0; /* it was good when it was kept; one that is not any more harms no other */
     if (message.type == WIRE_TYPE_RANKS)
@@ -206,20 +216,36 @@ static int replay_message(void *user, const struct recorded *head, const void *b
     return 0;
 }
 
-static void continue_recording(struct job *job, struct sinks *sinks, const char *path)
+static int no_alert(void *user, const struct wire_alert *alert)
+{
+    (void)user;
+    (void)alert;
+    return 0;
+}
+
+/* All parts that are there, the oldest first; alerts stand in the newest. */
+static void continue_recording(struct job *job, struct sinks *sinks, const char *base)
 {
     struct replay replay = {.job = job, .sinks = sinks};
-    struct recording_reader reader = {&replay, replay_alert, replay_message};
+    unsigned part, last;
+    char path[560];
     job_replaying(job, 1);
-    int code = recording_read(path, &reader);
+    for (recording_parts_find(base, &part, &last); part <= last; part++) {
+        struct recording_reader reader = {&replay, part == last ? replay_alert : no_alert,
+                                          replay_message};
+        if (recording_part_path(base, part, path, sizeof(path)) != 0 || access(path, F_OK) != 0)
+            continue;
+        int code = recording_read(path, &reader);
+        if (code != 0)
+            log_error("%s: read back up to message %" PRIu64 ": %s", path, replay.messages,
+                      holter_strerror(code));
+        else
+            log_info("job %s: continued from %s, %" PRIu64 " messages", job_id(job), path,
+                     replay.messages);
+    }
     job_replaying(job, 0);
     wire_arena_finish(&replay.arena);
-    if (code != 0)
-        log_error("%s: read back up to message %" PRIu64 ": %s", path, replay.messages,
-                  holter_strerror(code));
-    else
-        log_info("job %s: continued from %s, %" PRIu64 " messages", job_id(job), path,
-                 replay.messages);
+    job_set_recording(job, path);
 }
 
 static void record(struct jobs *jobs, struct job *job, uint64_t instance)
@@ -231,9 +257,9 @@ static void record(struct jobs *jobs, struct job *job, uint64_t instance)
         job_recording_stopped(job, "the path is too long", jobs->now_ns);
         return;
     }
+    job_set_recording(job, path);
     if (exists)
         continue_recording(job, jobs->options.sinks, path);
-    job_set_recording(job, path);
     recorder_open(jobs->recorder, job_id(job), path);
 }
 
@@ -419,11 +445,10 @@ int jobs_create(struct jobs **out, uv_loop_t *loop, const struct jobs_options *o
     jobs->options = *options;
     int code = 0;
     if (options->record != NULL) {
-        struct recorder_events events = {jobs, on_kept, on_stopped};
+        struct recorder_events events = {jobs, on_kept, on_stopped, on_moved};
+        struct recorder_options recording = {.most_bytes = options->most_bytes};
         code = make_directories(options->record);
-        code = code != 0
-                   ? code
-                   : recorder_create(&jobs->recorder, loop, &(struct recorder_options){0}, &events);
+        code = code != 0 ? code : recorder_create(&jobs->recorder, loop, &recording, &events);
         if (code != 0)
             snprintf(why, room, "cannot record in %s: %s", options->record, holter_strerror(code));
     }

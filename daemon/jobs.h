@@ -15,6 +15,7 @@ struct jobs;
 struct jobs_options {
     struct job_options job;
     const char *record;          /**< directory; NULL: nothing is recorded */
+    uint64_t most_bytes;         /**< of a job's recording; 0: no limit */
     struct publisher *publisher; /**< borrowed */
     struct sinks *sinks;         /**< borrowed; NULL: alerts are only published */
     void *user;

@@ -256,6 +256,7 @@ static int start_modules(struct daemon *d, char *why, size_t room)
                 .network = &d->network,
                 .rules = &d->rules},
         .record = o->record,
+        .most_bytes = o->most_bytes,
         .publisher = d->publisher,
         .sinks = o->replay == NULL ? d->sinks : NULL,
         .user = d,

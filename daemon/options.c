@@ -1,11 +1,13 @@
 #include "daemon/options.h"
 
+#include "daemon/record_parts.h"
 #include "holter/error.h"
 #include "holter/session.h"
 #include "proto/duration.h"
 #include "proto/endpoint.h"
 #include "version.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,6 +29,9 @@ static const char usage[] =
     "                      Default: HOLTER_DAEMON, else ipc in the user's run directory\n"
     "  --keys DIR          CURVE keys; without them only local endpoints can be listened on\n"
     "  --record DIR        where recordings (JOB.hrec) are written; default $XDG_DATA_HOME/holter\n"
+    "  --max-size SIZE     of a job's recording, 16M and more: it goes on in parts, of which the "
+    "oldest are\n"
+    "                      removed; default: no limit\n"
     "  --no-record         write none\n"
     "  --window TIME       length of windows, 100ms to 60s; default 1s\n"
     "  --grace TIME        how long after its end a window waits for late agents; default a "
@@ -52,6 +57,23 @@ static const char usage[] =
     "  --check-rules       only check the rules and the options on alerts: 0 right, 2 wrong\n"
     "  --print-rules       only print the built-in rules\n"
     "  --version, --help\n";
+
+int options_size(const char *text, uint64_t *out)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    errno = 0;
+    uint64_t size = strtoull(text, &end, 10);
+    const char *unit = *end == '\0' ? NULL : strchr(units, *end);
+    unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(unit - units + 1);
+    if (text[0] < '0' || text[0] > '9' || errno != 0 || size > UINT64_MAX >> shift)
+        return -HOLTER_EUSAGE;
+    end += unit != NULL;
+    if (strcmp(end, "") != 0 && (unit == NULL || (strcmp(end, "iB") != 0 && strcmp(end, "B") != 0)))
+        return -HOLTER_EUSAGE;
+    *out = size << shift;
+    return 0;
+}
 
 int options_duration(const char *text, uint64_t *out)
 {
@@ -165,6 +187,7 @@ enum {
     OPT_KEYS,
     OPT_RECORD,
     OPT_NO_RECORD,
+    OPT_MAX_SIZE,
     OPT_WINDOW,
     OPT_GRACE,
     OPT_COLLECTIVES,
@@ -188,6 +211,7 @@ static const struct option long_options[] = {
     {"keys", required_argument, NULL, OPT_KEYS},
     {"record", required_argument, NULL, OPT_RECORD},
     {"no-record", no_argument, NULL, OPT_NO_RECORD},
+    {"max-size", required_argument, NULL, OPT_MAX_SIZE},
     {"window", required_argument, NULL, OPT_WINDOW},
     {"grace", required_argument, NULL, OPT_GRACE},
     {"collectives", required_argument, NULL, OPT_COLLECTIVES},
@@ -231,6 +255,15 @@ static int take_sink(struct options *o, int option, char *why, size_t room)
     return 0;
 }
 
+static int size_of(const char *text, uint64_t *out, char *why, size_t room)
+{
+    if (options_size(text, out) == 0 && *out >= RECORD_LEAST_BYTES)
+        return 0;
+    snprintf(why, room, "--max-size '%s': a size such as 500M or 20G is wanted, 16M and more",
+             text);
+    return -HOLTER_EUSAGE;
+}
+
 static int take(struct options *o, int option, int *record, char *why, size_t room)
 {
     switch (option) {
@@ -252,6 +285,8 @@ static int take(struct options *o, int option, int *record, char *why, size_t ro
         o->record = NULL;
         *record = 0;
         return 0;
+    case OPT_MAX_SIZE:
+        return size_of(optarg, &o->most_bytes, why, room);
     case OPT_WINDOW:
         return bounded("--window", optarg, LEAST_WINDOW, MOST_WINDOW, &o->window_ns, why, room);
     case OPT_GRACE:

@@ -13,8 +13,9 @@ struct options {
     const char
         *listen[OPTIONS_LISTEN]; /**< borrowed from the arguments, but for a default endpoint */
     size_t listen_count;
-    const char *keys;   /**< NULL: no keys */
-    const char *record; /**< directory; NULL: no recording */
+    const char *keys;    /**< NULL: no keys */
+    const char *record;  /**< directory; NULL: no recording */
+    uint64_t most_bytes; /**< of a recording, all parts together; 0: no limit */
     const char *session;
     uint64_t window_ns;
     uint64_t grace_ns;
@@ -53,6 +54,9 @@ int options_rules(const struct options *options, struct rules *out, rules_fault 
 
 /** Grace for windows of this length, when none is given. */
 uint64_t options_grace(uint64_t window_ns);
+
+/** A size in bytes: "1000", "500M", "20GiB" (powers of 1024). @return 0 or -HOLTER_EUSAGE */
+int options_size(const char *text, uint64_t *out);
 
 /** A duration: a number and "ms", "s", "us" or "min"; a bare number is seconds.
  *  @return 0, or -HOLTER_EUSAGE; out is set on success, nanoseconds */

@@ -1,6 +1,7 @@
 #include "daemon/record.h"
 
 #include "daemon/analysis/key_table.h"
+#include "daemon/record_parts.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"
@@ -39,12 +40,16 @@ struct track {
     char path[520];
     struct recording *recording; /* NULL: closed, or stopped */
     int stopped;
+    struct record_parts parts;
+    uint64_t newest_ns; /* arrival of the newest message */
 };
 
+/* That a recording stopped, or goes on elsewhere. */
 struct stop {
     struct stop *next;
+    int moved;
     char job[65];
-    char why[256];
+    char why[560]; /* or the path */
 };
 
 /* Numbers that are safe once all is committed. */
@@ -136,12 +141,16 @@ static struct track *track_of(struct recorder *r, const char *job)
     return t;
 }
 
-static void tell_stop(struct recorder *r, const char *job, const char *why)
+static void tell_stop(struct recorder *r, const char *job, const char *why, int moved)
 {
     struct stop *stop = calloc(1, sizeof(*stop));
-    log_error("recording of job %s stops: %s", job, why);
+    if (moved)
+        log_info("recording of job %s goes on in %s", job, why);
+    else
+        log_error("recording of job %s stops: %s", job, why);
     if (stop == NULL)
         return;
+    stop->moved = moved;
     snprintf(stop->job, sizeof(stop->job), "%s", job);
     snprintf(stop->why, sizeof(stop->why), "%s", why);
     pthread_mutex_lock(&r->mutex);
@@ -156,7 +165,7 @@ static void stop(struct recorder *r, struct track *t, const char *why)
     t->stopped = 1;
     recording_abandon(t->recording);
     t->recording = NULL;
-    tell_stop(r, t->job, why);
+    tell_stop(r, t->job, why, 0);
 }
 
 static void stop_on_error(struct recorder *r, struct track *t, int code)
@@ -183,13 +192,50 @@ static int ready(struct recorder *r, struct track *t)
     return 1;
 }
 
+static void begin(struct track *t, const char *path, size_t length)
+{
+    char base[520];
+    snprintf(base, sizeof(base), "%.*s", (int)length, path);
+    if (record_parts_begin(&t->parts, base, t->path, sizeof(t->path)) != 0)
+        t->path[0] = '\0';
+}
+
+/* Once it is committed: is it large enough for the next part? */
+static void go_on(struct recorder *r, struct track *t)
+{
+    char why[600];
+    if (t->recording == NULL ||
+        !record_parts_full(recording_bytes(t->recording), r->options.most_bytes))
+        return;
+    if (record_parts_next(&t->parts, &t->recording, t->path, sizeof(t->path), r->options.most_bytes,
+                          t->newest_ns, why, sizeof(why)) != 0)
+        stop(r, t, why);
+    else
+        tell_stop(r, t->job, t->path, 1);
+}
+
+/* What the next part begins with. */
+static void remember(struct recorder *r, struct track *t, const struct recorded *head,
+                     const struct wire_message *table, const void *bytes, size_t length)
+{
+    int code = 0;
+    if (r->options.most_bytes == 0)
+        return;
+    if (table != NULL && table->type == WIRE_TYPE_TOPOLOGY)
+        code = record_parts_network(&t->parts, &table->topology, bytes, length);
+    if (table == NULL && head->type == WIRE_TYPE_RANKS)
+        code = record_parts_ranks(&t->parts, head, bytes, length);
+    if (code != 0)
+        log_warn("job %s: the next part of the recording will not tell all ranks", t->job);
+}
+
 static void write_item(struct recorder *r, struct track *t, struct item *item)
 {
     const void *bytes = zmq_msg_data(&item->message);
     size_t length = zmq_msg_size(&item->message);
     int code = 0;
     if (item->action == OPEN)
-        snprintf(t->path, sizeof(t->path), "%.*s", (int)length, (const char *)bytes);
+        begin(t, bytes, length);
     if (item->action == STOP) {
         char why[256];
         snprintf(why, sizeof(why), "%.*s", (int)length, (const char *)bytes);
@@ -211,11 +257,15 @@ static void write_item(struct recorder *r, struct track *t, struct item *item)
         return;
     if (item->action == KEEP) {
         code = recording_message(t->recording, &item->head, bytes, length);
+        t->newest_ns = item->head.received_ns;
+        remember(r, t, &item->head, NULL, bytes, length);
     } else if (item->action == TABLE) {
         struct wire_message message;
         code = wire_decode(&message, &r->arena, bytes, length, NULL);
         /* All messages of the union begin at the same address. */
         code = code != 0 ? code : recording_table(t->recording, message.type, &message.job);
+        if (code == 0)
+            remember(r, t, NULL, &message, bytes, length);
     }
     if (code != 0)
         stop_on_error(r, t, code);
@@ -241,6 +291,8 @@ static void commit(struct recorder *r)
         int code = t->recording == NULL ? 0 : recording_commit(t->recording);
         if (code != 0)
             stop_on_error(r, t, code);
+        else
+            go_on(r, t);
         bytes += t->recording == NULL ? 0 : recording_bytes(t->recording);
     }
     atomic_store_explicit(&r->bytes, bytes, memory_order_relaxed);
@@ -306,6 +358,7 @@ static void *record(void *user)
         struct track *t = r->tracks;
         r->tracks = t->next;
         recording_close(t->recording);
+        record_parts_finish(&t->parts);
         free(t);
     }
     wire_arena_finish(&r->arena);
@@ -345,7 +398,10 @@ static void on_news(uv_async_t *async)
     while (stops != NULL) {
         struct stop *one = stops;
         stops = one->next;
-        r->events.stopped(r->events.user, one->job, one->why);
+        if (!one->moved)
+            r->events.stopped(r->events.user, one->job, one->why);
+        else if (r->events.moved != NULL)
+            r->events.moved(r->events.user, one->job, one->why);
         free(one);
     }
     tell_kept(r, TELL_TURN);

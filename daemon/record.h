@@ -25,18 +25,22 @@ struct recorder_events {
     void (*kept)(void *user, uint64_t instance, uint64_t seq);
     /** The recording of a job has stopped. */
     void (*stopped)(void *user, const char *job, const char *why);
+    /** The recording of a job goes on in another file. */
+    void (*moved)(void *user, const char *job, const char *path);
 };
 
 struct recorder_options {
     size_t queue_bytes; /**< 0: 256 MiB */
-    unsigned pages;     /**< largest recording, pages of 16 KiB; 0: no limit (tests) */
+    uint64_t
+        most_bytes; /**< of all parts of a recording, see record_parts.h; 0: no limit, one part */
+    unsigned pages; /**< largest recording, pages of 16 KiB; 0: no limit (tests) */
 };
 
 /** @return 0, -ENOMEM or a libuv error */
 int recorder_create(struct recorder **out, uv_loop_t *loop, const struct recorder_options *options,
                     const struct recorder_events *events);
 
-/** Begin the recording of a job. */
+/** Begin the recording of a job, or go on with it. @param path  of its first part */
 void recorder_open(struct recorder *recorder, const char *job, const char *path);
 
 /** Keep a message. @param message  moved: empty afterwards */

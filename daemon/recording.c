@@ -22,7 +22,6 @@
 #define LEVEL_BLOCK 1
 #define MOST_PARTS 256u /* in the place of which one block is written at the latest */
 #define MOST_AGENTS (1u << 22)
-#define MOST_FILES 10000u
 
 struct recording {
     struct recording_file file;
@@ -40,12 +39,14 @@ struct recording {
     char path[520], lock_path[530];
 };
 
-static const char schema[] = "CREATE TABLE IF NOT EXISTS block(first INTEGER PRIMARY KEY, messages "
-                             "INTEGER, begin_ns INTEGER,"
-                             " end_ns INTEGER, length INTEGER, data BLOB);"
-                             "CREATE INDEX IF NOT EXISTS block_by_time ON block(begin_ns);"
-                             "CREATE TABLE IF NOT EXISTS agent(agent INTEGER PRIMARY KEY, instance "
-                             "INTEGER, since_ns INTEGER);";
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS block(first INTEGER PRIMARY KEY, messages INTEGER, begin_ns INTEGER,"
+    " end_ns INTEGER, length INTEGER, data BLOB);"
+    "CREATE INDEX IF NOT EXISTS block_by_time ON block(begin_ns);"
+    "CREATE TABLE IF NOT EXISTS agent(agent INTEGER PRIMARY KEY, instance INTEGER,"
+    " since_ns INTEGER);"
+    "CREATE TABLE IF NOT EXISTS part(one INTEGER PRIMARY KEY CHECK(one = 1), part INTEGER,"
+    " removed_ns INTEGER, attached_ns INTEGER);";
 
 static const char insert_block[] = "INSERT INTO block VALUES(?,?,?,?,?,?)";
 static const char delete_parts[] = "DELETE FROM block WHERE first >= ?";
@@ -285,6 +286,11 @@ sqlite3 *recording_database(struct recording *r)
     return r->file.db;
 }
 
+struct recording_file *recording_file_of(struct recording *r)
+{
+    return &r->file;
+}
+
 int recording_commit(struct recording *r)
 {
     int code = 0;
@@ -353,56 +359,4 @@ uint64_t recording_bytes(const struct recording *r)
     char log[530];
     snprintf(log, sizeof(log), "%s-wal", r->path);
     return file_bytes(r->path) + file_bytes(log);
-}
-
-/* ---- finding ------------------------------------------------------------- */
-
-static int may_continue(const char *path, uint64_t instance)
-{
-    struct recording_file file = {0};
-    char text[256], why[256];
-    int64_t yes = 0, known = 0;
-    if (recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)) != 0)
-        return 0;
-    snprintf(text, sizeof(text), "SELECT EXISTS(SELECT 1 FROM %s WHERE instance=%" PRId64 ")",
-             recording_file_has(&file, "agent") ? "agent" : "messages", (int64_t)instance);
-    int code = recording_file_number(&file, text, &known);
-    code = code != 0 ? code
-                     : recording_file_number(&file,
-                                             "SELECT NOT EXISTS(SELECT 1 FROM job WHERE state IN"
-                                             " ('ended', 'died'))",
-                                             &yes);
-    recording_file_close(&file);
-    return code == 0 && (yes != 0 || known != 0);
-}
-
-static int path_of(const char *directory, const char *job, unsigned number, char *out, size_t room)
-{
-    char suffix[16] = "";
-    if (number > 1)
-        snprintf(suffix, sizeof(suffix), "-%u", number);
-    int length = snprintf(out, room, "%s/holter-%s%s.hrec", directory, job, suffix);
-    return length > 0 && (size_t)length < room ? 0 : -ENAMETOOLONG;
-}
-
-int recording_choose(const char *directory, const char *job, uint64_t instance, char *out,
-                     size_t room, int *exists)
-{
-    unsigned number = 1;
-    for (; number < MOST_FILES; number++) {
-        if (path_of(directory, job, number, out, room) != 0)
-            return -ENAMETOOLONG;
-        if (access(out, F_OK) != 0)
-            break;
-    }
-    *exists = 0;
-    if (number == 1)
-        return 0;
-    char newest[520];
-    if (path_of(directory, job, number - 1, newest, sizeof(newest)) == 0 &&
-        may_continue(newest, instance)) {
-        *exists = 1;
-        return path_of(directory, job, number - 1, out, room);
-    }
-    return 0;
 }

@@ -39,6 +39,7 @@ int recording_table(struct recording *recording, enum wire_type type, const void
 /** For tables that are filled by other means: the database, and a transaction that recording_commit() ends.
  *  @return 0 or -EIO */
 struct sqlite3 *recording_database(struct recording *recording);
+struct recording_file *recording_file_of(struct recording *recording);
 int recording_begin(struct recording *recording);
 
 /** Make what was kept so far durable against the end of this process. @return 0 or -EIO */
@@ -60,9 +61,16 @@ void recording_limit(struct recording *recording, unsigned pages);
 /** Bytes of the file and its log. */
 uint64_t recording_bytes(const struct recording *recording);
 
+/** Path of a part: part 1 is the base. @return 0 or -ENAMETOOLONG */
+int recording_part_path(const char *base, unsigned number, char *out, size_t room);
+
+/** Parts that are there. @param first, last  set to their numbers, 0: there is none */
+void recording_parts_find(const char *base, unsigned *first, unsigned *last);
+
 /** The file for a job: "holter-<job>.hrec", or "holter-<job>-2.hrec" and so on when an ended job of
- *  that name lies there. A file is continued when its job was running, or when it holds messages of
- *  this agent.
+ *  that name lies there, all parts of it or some. A recording is continued when its job was running, or when
+ *  its newest part holds messages of this agent.
+ *  @param out     path of the first part, whether it is still there or not
  *  @param exists  set to whether there is something to continue
  *  @return 0, or -ENAMETOOLONG */
 int recording_choose(const char *directory, const char *job, uint64_t instance, char *out,

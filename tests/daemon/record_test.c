@@ -71,7 +71,7 @@ static void begin(struct bed *b, const struct recorder_options *options)
 {
     *b = (struct bed){.heard = {0}};
     assert_int_equal(uv_loop_init(&b->loop), 0);
-    struct recorder_events events = {&b->heard, on_kept, on_stopped};
+    struct recorder_events events = {&b->heard, on_kept, on_stopped, NULL};
     assert_int_equal(recorder_create(&b->r, &b->loop, options, &events), 0);
     recorder_open(b->r, "job.0", path);
 }
@@ -137,7 +137,7 @@ static void thousands_of_agents_are_told_each_once(void **state)
     uint64_t told = 0;
     (void)state;
     assert_int_equal(uv_loop_init(&b.loop), 0);
-    struct recorder_events events = {&told, count_agent, on_stopped};
+    struct recorder_events events = {&told, count_agent, on_stopped, NULL};
     assert_int_equal(recorder_create(&b.r, &b.loop, &(struct recorder_options){0}, &events), 0);
     for (uint64_t i = 0; i < 3000; i++)
         recorder_note(b.r, i, i + 7);
