@@ -1,0 +1,185 @@
+#include "daemon/recording.h"
+#include "daemon/recordings/copy.h"
+#include "daemon/recordings/diff.h"
+#include "holter/error.h"
+#include "tests/daemon/recordings/made.h"
+#include "tests/directory.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char directory[DIRECTORY_ROOM], a[128], b[128], c[128], out[128];
+static char why[600];
+static struct copy_counts counts;
+
+static int make_directory(void **state)
+{
+    (void)state;
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(a, sizeof(a), "%s/a.hrec", directory);
+    snprintf(b, sizeof(b), "%s/b.hrec", directory);
+    snprintf(c, sizeof(c), "%s/c.hrec", directory);
+    snprintf(out, sizeof(out), "%s/out.hrec", directory);
+    return 0;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    return directory_remove(directory);
+}
+
+static uint64_t at(double seconds)
+{
+    return MADE_BEGIN * MADE_S + (uint64_t)(seconds * 1e9);
+}
+
+static int cut(const char *to, double from_s, double to_s)
+{
+    return copy_cut(to, a, from_s < 0 ? 0 : at(from_s), to_s < 0 ? UINT64_MAX : at(to_s), NULL,
+                    &counts, why, sizeof(why));
+}
+
+static uint64_t differences(const char *x, const char *y)
+{
+    const char *const paths[2] = {x, y};
+    struct diff diff;
+    if (diff_read(&diff, paths, &(struct diff_options){.items = 5}, why, sizeof(why)) != 0)
+        fail_msg("%s", why);
+    uint64_t found = diff.differences;
+    diff_finish(&diff);
+    return found;
+}
+
+struct seen {
+    uint64_t ranks, windows, first, last, first_ns;
+};
+
+static struct seen read_all(const char *path)
+{
+    struct recording_cursor *cursor;
+    struct recorded head;
+    struct seen seen = {.first = UINT64_MAX};
+    const void *bytes;
+    size_t length;
+    if (recording_cursor_open(&cursor, path, why, sizeof(why)) != 0)
+        fail_msg("%s", why);
+    while (recording_cursor_next(cursor, &head, &bytes, &length) == 1) {
+        seen.first_ns = seen.first_ns == 0 ? head.received_ns : seen.first_ns;
+        seen.ranks += head.type == WIRE_TYPE_RANKS;
+        seen.windows += head.type == WIRE_TYPE_WINDOW;
+        if (head.type != WIRE_TYPE_WINDOW)
+            continue;
+        seen.first = head.window < seen.first ? head.window : seen.first;
+        seen.last = head.window > seen.last ? head.window : seen.last;
+    }
+    recording_cursor_close(cursor);
+    return seen;
+}
+
+static void a_cut_has_the_windows_between_and_the_ranks_before(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 20);
+    assert_int_equal(cut(out, 5, 8.5), 0);
+    struct seen seen = read_all(out);
+    assert_int_equal(seen.ranks, 2);
+    assert_int_equal(seen.windows, 8);
+    assert_int_equal(seen.first, MADE_BEGIN + 5);
+    assert_int_equal(seen.last, MADE_BEGIN + 8);
+    assert_int_equal(seen.first_ns, at(6) + 1000); /* as if told with the first window */
+    assert_int_equal(counts.messages, 10);
+    assert_int_equal(made_ask(out, "SELECT count(*) FROM totals"), 4);
+    assert_int_equal(made_ask(out, "SELECT min(window) FROM totals"), MADE_BEGIN + 5);
+    assert_int_equal(made_ask(out, "SELECT count(*) FROM alert"), 1);
+    assert_int_equal(made_ask(out, "SELECT start_ns FROM job"), at(5));
+    assert_int_equal(made_ask(out, "SELECT end_ns FROM job"), at(9));
+}
+
+static void a_cut_without_bounds_is_the_whole(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 20);
+    assert_int_equal(cut(out, -1, -1), 0);
+    assert_int_equal(differences(a, out), 0);
+}
+
+static void a_cut_of_nothing_leaves_nothing(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 20);
+    assert_int_equal(cut(out, 100, 200), -HOLTER_EEMPTY);
+    assert_non_null(strstr(why, "no window in this time"));
+    assert_int_equal(access(out, F_OK), -1);
+}
+
+static void what_is_there_is_not_overwritten(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 3);
+    made(out, "job.1", 0, 3);
+    assert_int_equal(cut(out, -1, -1), -EEXIST);
+    assert_int_equal(made_ask(out, "SELECT job = 'job.1' FROM job"), 1);
+}
+
+static void cuts_merged_are_the_whole_in_any_order(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 20);
+    assert_int_equal(cut(b, -1, 12), 0);
+    assert_int_equal(cut(c, 9, -1), 0);
+    const char *paths[] = {c, b};
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(counts.messages, 42);
+    assert_int_equal(counts.twice, 2 + 6); /* ranks; windows 9 to 11 */
+    assert_int_equal(differences(a, out), 0);
+}
+
+static void recordings_of_other_jobs_are_not_merged(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 3);
+    made(b, "job.1", 3, 6);
+    const char *paths[] = {a, b};
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), -HOLTER_ENOJOB);
+    assert_non_null(strstr(why, "job.0"));
+    assert_non_null(strstr(why, "job.1"));
+    assert_int_equal(access(out, F_OK), -1);
+}
+
+static void what_is_damaged_is_left_out_and_counted(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 20);
+    made(b, "job.0", 20, 40);
+    const char *paths[] = {a, b};
+    assert_int_equal(copy_merge(c, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    snprintf(a, sizeof(a), "%s", c);
+    assert_int_equal(made_ask(c, "SELECT count(*) FROM block"), 1);
+    made_ask(c,
+             "INSERT INTO block SELECT first + messages, 5, begin_ns, end_ns, 1, x'00' FROM block");
+    assert_int_equal(cut(out, -1, -1), 0);
+    assert_int_equal(counts.damaged, 5);
+    assert_int_equal(counts.messages, 82);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
+    const struct CMUnitTest tests[] = {
+        TEST(a_cut_has_the_windows_between_and_the_ranks_before),
+        TEST(a_cut_without_bounds_is_the_whole),
+        TEST(a_cut_of_nothing_leaves_nothing),
+        TEST(what_is_there_is_not_overwritten),
+        TEST(cuts_merged_are_the_whole_in_any_order),
+        TEST(recordings_of_other_jobs_are_not_merged),
+        TEST(what_is_damaged_is_left_out_and_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

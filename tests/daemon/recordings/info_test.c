@@ -1,0 +1,132 @@
+#include "daemon/recordings/info.h"
+#include "holter/error.h"
+#include "tests/daemon/recordings/made.h"
+#include "tests/directory.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char directory[DIRECTORY_ROOM], path[128], why[600];
+static struct info info;
+
+static int make_one(void **state)
+{
+    (void)state;
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(path, sizeof(path), "%s/a.hrec", directory);
+    made(path, "job.0", 0, 10);
+    return 0;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    info_finish(&info);
+    return directory_remove(directory);
+}
+
+static void read_it(void)
+{
+    if (info_read(&info, path, NULL, NULL, why, sizeof(why)) != 0)
+        fail_msg("%s", why);
+}
+
+static void figures_are_those_of_the_messages(void **state)
+{
+    (void)state;
+    read_it();
+    assert_string_equal(info.job, "job.0");
+    assert_string_equal(info.app, "/bin/sim");
+    assert_int_equal(info.world, 4);
+    assert_int_equal(info.host_total, 2);
+    assert_string_equal(info.hosts[1], "b");
+    assert_int_equal(info.begin_ns, MADE_BEGIN * MADE_S);
+    assert_int_equal(info.end_ns, (MADE_BEGIN + 10) * MADE_S);
+    assert_int_equal(info.windows, 10);
+    assert_int_equal(info.sent, 200);
+    assert_int_equal(info.sent_bytes, 20000);
+    assert_int_equal(info.received, 200);
+    assert_int_equal(info.calls[1].calls, 200);
+    assert_int_equal(info.calls[1].time_ns, 100000);
+    assert_int_equal(info.lost, 2);
+    assert_int_equal(info.alert_total, 1);
+    assert_string_equal(info.alerts[0].title, "latency grew");
+    assert_int_equal(info.messages, 22);
+    assert_int_equal(info.agents, 2);
+    assert_int_equal(info.version, 5);
+    assert_true(info.raw_bytes > info.packed_bytes && info.packed_bytes > 0);
+    assert_int_equal(info.damage_count, 0);
+}
+
+static void json_has_every_figure(void **state)
+{
+    char *text = NULL;
+    size_t length = 0;
+    (void)state;
+    read_it();
+    FILE *out = open_memstream(&text, &length);
+    info_print_json(out, &info);
+    fclose(out);
+    assert_non_null(strstr(text, "\"sent_bytes\":20000,"));
+    assert_non_null(strstr(text, "\"hosts\":[\"a\",\"b\"]"));
+    assert_non_null(strstr(text, "\"title\":\"latency grew\""));
+    assert_non_null(strstr(text, "\"damages\":[]}\n"));
+    free(text);
+}
+
+static void what_can_be_read_of_a_damaged_file_is_told(void **state)
+{
+    (void)state;
+    made_ask(path, "INSERT INTO block SELECT 1000, 7, begin_ns, end_ns, 1, x'00' FROM block");
+    read_it();
+    assert_int_equal(info.damage_count, 1);
+    assert_int_equal(info.damages[0].messages, 7);
+    assert_int_equal(info.messages, 22);
+    info_finish(&info);
+    made_ask(path, "UPDATE block SET data = NULL");
+    read_it();
+    assert_int_equal(info.damage_count, 2);
+    assert_int_equal(info.messages, 0);
+    assert_string_equal(info.job, "job.0");
+}
+
+static void a_view_in_place_of_a_table_is_not_followed(void **state)
+{
+    (void)state;
+    made_ask(path, "DROP TABLE totals");
+    made_ask(path, "CREATE VIEW totals AS WITH RECURSIVE n(window) AS (SELECT 1 UNION ALL SELECT"
+                   " window + 1 FROM n) SELECT window, 0 AS late, 0 AS agents_missing FROM n");
+    read_it();
+    assert_int_equal(info.messages, 22);
+}
+
+static void what_is_no_recording_is_refused(void **state)
+{
+    (void)state;
+    made_ask(path, "PRAGMA application_id = 5");
+    assert_int_equal(info_read(&info, path, NULL, NULL, why, sizeof(why)), -HOLTER_EVERSION);
+    assert_int_equal(truncate(path, 3000), 0);
+    assert_true(info_read(&info, path, NULL, NULL, why, sizeof(why)) < 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(info_read(&info, path, NULL, NULL, why, sizeof(why)), -ENOENT);
+    assert_non_null(strstr(why, path));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_one, remove_directory)
+    const struct CMUnitTest tests[] = {
+        TEST(figures_are_those_of_the_messages),
+        TEST(json_has_every_figure),
+        TEST(what_can_be_read_of_a_damaged_file_is_told),
+        TEST(a_view_in_place_of_a_table_is_not_followed),
+        TEST(what_is_no_recording_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,19 @@
+/* A small recording with known figures: a job of 4 ranks on 2 nodes, one window a second. */
+#ifndef HOLTER_TESTS_MADE_H
+#define HOLTER_TESTS_MADE_H
+
+#include <stdint.h>
+
+#define MADE_BEGIN UINT64_C(1000) /* number of the first window */
+#define MADE_S UINT64_C(1000000000)
+
+/** Windows `from` to `end` - 1 of the job, counted from 0: each node sends 10 messages of 100 bytes a
+ *  window, its window message has number 2 + window, its ranks message 1. Alert 1 is about windows 3 to 5;
+ *  each window has a row in totals.
+ *  @param job  its id */
+void made(const char *path, const char *job, uint64_t from, uint64_t end);
+
+/** Run SQL on a file. @return first column of the first row, 0: none */
+int64_t made_ask(const char *path, const char *sql);
+
+#endif
