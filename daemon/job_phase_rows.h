@@ -4,19 +4,14 @@
  * Closed phases come once, in order, and stay as they are. Open ones are told anew each time; their
  * points are provisional, each as if it followed the last closed phase.
  *
- * The weight of two ranks is messages + bytes between them; what a rank sends to itself and ranks from
- * JOB_PHASE_ROWS_RANKS on count in the sums only.
- *
  * Bounds: JOB_PHASE_ROWS_KEPT closed phases of 190 bytes, JOB_PHASE_ROWS_OPEN open ones, and the memory of
- * communities (twice: open phases do not disturb the warm starts of closed ones) and of the curve. */
+ * the communities of open phases (which do not disturb the warm starts of closed ones) and of the curve. */
 #ifndef HOLTER_DAEMON_JOB_PHASE_ROWS_H
 #define HOLTER_DAEMON_JOB_PHASE_ROWS_H
 
-#include "daemon/analysis/phase_graphs.h"
-#include "daemon/analysis/phases.h"
+#include "daemon/phase_batch.h"
 #include "holter/wire.h"
 
-#define JOB_PHASE_ROWS_RANKS (1u << 20)
 #define JOB_PHASE_ROWS_KEPT 16384u
 #define JOB_PHASE_ROWS_OPEN 32u
 
@@ -29,11 +24,9 @@ int job_phase_rows_create(struct job_phase_rows **out);
 void job_phase_rows_destroy(struct job_phase_rows *rows);
 
 /** Add the next closed phase.
- *  @param ranks  of the job
- *  @param graph  its messages; NULL: not looked at, so that communities and curve are not known
+ *  @param item  with its results; borrowed
  *  @return 0, or -ENOMEM: it is told without what there was no memory for */
-int job_phase_rows_close(struct job_phase_rows *rows, const struct phase *phase, uint32_t ranks,
-                         const struct phase_graph *graph);
+int job_phase_rows_close(struct job_phase_rows *rows, const struct phase_batch_item *item);
 
 /** Is the pattern of the phase that was closed last one that the curve has not seen before? */
 int job_phase_rows_is_new(const struct job_phase_rows *rows);
@@ -47,7 +40,9 @@ int job_phase_rows_knows(const struct job_phase_rows *rows, const struct phase *
 
 /** Add the next open phase, at most JOB_PHASE_ROWS_OPEN.
  *  @param id     that it would get
- *  @param graph  as for closed ones; not looked at when the phase is known
+ *  @param ranks  of the job, at most PHASE_LABELS_RANKS
+ *  @param graph  its messages; NULL: they are not looked at, so that communities and curve are not known.
+ *                Not needed when the phase is known
  *  @return 0 or -ENOMEM */
 int job_phase_rows_add_open(struct job_phase_rows *rows, uint64_t id, const struct phase *phase,
                             uint32_t ranks, const struct phase_graph *graph);

@@ -11,6 +11,7 @@
 
 #define PATTERN_EDGES (1u << 20) /* kept of all patterns together */
 #define END_PHASES 256u          /* looked at when the job ends */
+#define BATCH_PHASES 8u          /* whose graphs are held at one time */
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -20,6 +21,7 @@ struct job_phases {
     struct phases *phases;       /* made with the first burst, as all these */
     struct phase_graphs *graphs; /* all who sent to whom */
     struct job_phase_rows *rows;
+    struct phase_batch *batch; /* closed phases whose communities are looked for */
     struct collective_table *collectives;
     struct burst_pool pool;
     uint32_t ranks;         /* one more than the highest seen */
@@ -28,7 +30,8 @@ struct job_phases {
     bool open;              /* something is */
     bool changed;           /* not told yet */
     uint64_t window;        /* newest closed */
-    uint64_t owed; /* edges looked at beyond JOB_PHASES_EDGES: later windows look at less */
+    uint64_t owed;    /* edges looked at beyond JOB_PHASES_EDGES: later windows look at less */
+    int64_t large_ns; /* begin of the newest open phase that was too large to be looked at */
     struct phase_graph graph;
     struct kept_pattern {
         struct phase_edge *edges; /* owned */
@@ -53,6 +56,7 @@ int job_phases_create(struct job_phases **out, uint64_t window_ns, int modelled)
     p->window_ns = window_ns;
     p->modelled = modelled != 0;
     p->next = 1;
+    p->large_ns = INT64_MIN;
     *out = p;
     return 0;
 }
@@ -63,6 +67,7 @@ void job_phases_destroy(struct job_phases *p)
         return;
     phases_destroy(p->phases);
     phase_graphs_destroy(p->graphs);
+    phase_batch_destroy(p->batch);
     job_phase_rows_destroy(p->rows);
     collective_table_destroy(p->collectives);
     burst_pool_finish(&p->pool);
@@ -89,6 +94,8 @@ static int make_parts(struct job_phases *p)
         code = phase_graphs_create(&p->graphs, &graphs);
     if (code == 0 && p->rows == NULL)
         code = job_phase_rows_create(&p->rows);
+    if (code == 0 && p->batch == NULL)
+        code = phase_batch_create(&p->batch);
     return code;
 }
 
@@ -256,9 +263,9 @@ static void spend(struct effort *e, const struct phase_graph *graph)
 
 /* Keep what the colours of all pictures begin with. Those that there is no room or memory for get
  * theirs anew in each picture. */
-static void keep_pattern(struct job_phases *p)
+static void keep_pattern(struct job_phases *p, const struct phase_graph *graph)
 {
-    size_t count = p->graph.count;
+    size_t count = graph->count;
     struct kept_pattern *kept = &p->patterns[p->pattern_count];
     if (p->pattern_count == JOB_PHASES_PATTERNS || count == 0 ||
         count > PATTERN_EDGES - p->pattern_edges)
@@ -266,50 +273,89 @@ static void keep_pattern(struct job_phases *p)
     kept->edges = malloc(count * sizeof(*kept->edges));
     if (kept->edges == NULL)
         return;
-    memcpy(kept->edges, p->graph.edges, count * sizeof(*kept->edges));
+    memcpy(kept->edges, graph->edges, count * sizeof(*kept->edges));
     kept->count = count;
     p->pattern_count++;
     p->pattern_edges += count;
 }
 
-static int tell_closed(struct job_phases *p, const struct phase *phase, struct effort *effort)
+static uint32_t ranks_looked_at(const struct job_phases *p)
 {
-    const struct phase_graph *graph = NULL;
-    int code = 0;
-    if (is_left(effort)) {
-        code = phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph);
-        graph = code == 0 ? &p->graph : NULL;
-    }
-    if (graph != NULL)
-        spend(effort, graph);
-    int failed = job_phase_rows_close(p->rows, phase, p->ranks, graph);
-    if (graph != NULL && failed == 0 && job_phase_rows_is_new(p->rows))
-        keep_pattern(p);
-    p->next = phase->id + 1;
-    p->changed = true;
-    return code != 0 ? code : failed;
+    return p->ranks < PHASE_LABELS_RANKS ? p->ranks : PHASE_LABELS_RANKS;
 }
 
-/* Tell phases that are closed while there is effort left, and those that cannot wait longer. */
-static int tell_waiting(struct job_phases *p, struct effort *effort, uint32_t may_wait)
+/* Tell what was found of the phases of the batch, once it is. */
+static int tell_batch(struct job_phases *p)
 {
-    struct phases_counts counts;
-    struct phase phase;
+    size_t count;
     int code = 0;
-    phases_count(p->phases, &counts);
-    while (p->next <= counts.closed) {
-        int too_many = counts.closed - p->next + 1 > may_wait;
-        if (!is_left(effort) && !too_many)
-            break;
-        if (phases_closed(p->phases, p->next, &phase, 1) == 0)
-            break;
-        int failed = tell_closed(p, &phase, effort);
+    if (!phase_batch_is_started(p->batch))
+        return 0;
+    const struct phase_batch_item *items = phase_batch_finish(p->batch, &count);
+    for (size_t i = 0; i < count; i++) {
+        int failed = job_phase_rows_close(p->rows, &items[i]);
+        if (items[i].looked && failed == 0 && job_phase_rows_is_new(p->rows))
+            keep_pattern(p, &items[i].graph);
         code = code != 0 ? code : failed;
+        p->next = items[i].phase.id + 1;
+        p->changed = true;
     }
+    phase_batch_clear(p->batch);
     return code;
 }
 
+/* Without memory for its graph, a phase is told without what that would show. */
+static int put_in_batch(struct job_phases *p, const struct phase *phase, struct effort *effort)
+{
+    bool look = is_left(effort) &&
+                phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph) == 0;
+    if (look)
+        spend(effort, &p->graph);
+    return phase_batch_add(p->batch, phase, ranks_looked_at(p), look ? &p->graph : NULL);
+}
+
+/* Phases that are closed while there is effort left, and those that cannot wait longer.
+ * @return how many, or -ENOMEM when there are none */
+static int fill_batch(struct job_phases *p, struct effort *effort, uint32_t may_wait)
+{
+    struct phases_counts counts;
+    struct phase phase;
+    uint32_t count = 0;
+    int code = 0;
+    phases_count(p->phases, &counts);
+    for (uint64_t id = p->next; code == 0 && id <= counts.closed && count < BATCH_PHASES; id++) {
+        int too_many = counts.closed - id + 1 > may_wait;
+        if ((!is_left(effort) && !too_many) || phases_closed(p->phases, id, &phase, 1) == 0)
+            break;
+        code = put_in_batch(p, &phase, effort);
+        count += code == 0;
+    }
+    return count == 0 ? code : (int)count;
+}
+
+/* Tell phases. A large batch is told when the next window closes, those behind it wait with it.
+ * @param beside  whether that may be so: not when the job ends */
+static int tell_waiting(struct job_phases *p, struct effort *effort, uint32_t may_wait, bool beside)
+{
+    int code = tell_batch(p), count;
+    while ((count = fill_batch(p, effort, may_wait)) > 0) {
+        bool large = beside && phase_batch_edges(p->batch) > JOB_PHASES_AT_ONCE;
+        phase_batch_start(p->batch, large);
+        if (large)
+            break;
+        int failed = tell_batch(p);
+        code = code != 0 ? code : failed;
+    }
+    return code != 0 ? code : count < 0 ? count : 0;
+}
+
 /* ---- open ones ------------------------------------------------------------------------ */
+
+/* An open phase that was too large does not shrink. */
+static bool is_known_large(const struct job_phases *p, const struct phase *phase)
+{
+    return p->large_ns == phase->begin_ns;
+}
 
 /* A large one is looked at when it is closed: it would be again and again while it grows. */
 static int tell_open_one(struct job_phases *p, uint64_t id, const struct phase *phase, bool look,
@@ -317,15 +363,17 @@ static int tell_open_one(struct job_phases *p, uint64_t id, const struct phase *
 {
     const struct phase_graph *graph = NULL;
     int code = 0;
-    if (look && !job_phase_rows_knows(p->rows, phase)) {
+    if (look && !is_known_large(p, phase) && !job_phase_rows_knows(p->rows, phase)) {
         code = phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph);
         graph = code == 0 ? &p->graph : NULL;
     }
     if (graph != NULL)
         spend(effort, graph);
-    if (graph != NULL && graph->count > JOB_PHASES_EDGES)
+    if (graph != NULL && graph->count > JOB_PHASES_AT_ONCE) {
+        p->large_ns = phase->begin_ns;
         graph = NULL;
-    int failed = job_phase_rows_add_open(p->rows, id, phase, p->ranks, graph);
+    }
+    int failed = job_phase_rows_add_open(p->rows, id, phase, ranks_looked_at(p), graph);
     return code != 0 ? code : failed;
 }
 
@@ -363,13 +411,13 @@ int job_phases_close(struct job_phases *p, struct burst_rows *rows, uint64_t win
         code = take_bursts(p, rows, world);
     burst_rows_close(rows, &p->pool);
     p->window = window > p->window ? window : p->window;
-    p->ranks = world > p->ranks && world <= JOB_PHASE_ROWS_RANKS ? (uint32_t)world : p->ranks;
+    p->ranks = world > p->ranks && world <= PHASE_LABELS_RANKS ? (uint32_t)world : p->ranks;
     if (late || p->phases == NULL || !p->open)
         return code;
     int64_t horizon = window == 0 ? 0 : (int64_t)((window - 1) * p->window_ns);
     struct effort effort = effort_of_window(p);
     int failed = phases_close(p->phases, horizon);
-    failed = failed != 0 ? failed : tell_waiting(p, &effort, JOB_PHASES_WAITING);
+    failed = failed != 0 ? failed : tell_waiting(p, &effort, JOB_PHASES_WAITING, true);
     if (failed == 0 && p->changed)
         failed = tell_open(p, &effort);
     p->owed = effort.owed;
@@ -382,7 +430,7 @@ int job_phases_end(struct job_phases *p)
     if (p->phases == NULL || !p->open)
         return 0;
     int code = phases_close(p->phases, PHASES_TIME_MOST);
-    code = code != 0 ? code : tell_waiting(p, &effort, 0);
+    code = code != 0 ? code : tell_waiting(p, &effort, 0, false);
     return code != 0 ? code : tell_open(p, &effort);
 }
 
@@ -498,7 +546,7 @@ void job_phases_bytes(const struct job_phases *p, struct job_phases_bytes *out)
     *out = (struct job_phases_bytes){
         .clustering = p->phases == NULL ? 0 : phases_bytes(p->phases),
         .graphs = p->graphs == NULL ? 0 : phase_graphs_bytes(p->graphs),
-        .rows = p->rows == NULL ? 0 : job_phase_rows_bytes(p->rows),
+        .rows = p->rows == NULL ? 0 : job_phase_rows_bytes(p->rows) + phase_batch_bytes(p->batch),
         .collectives = p->collectives == NULL ? 0 : collective_table_bytes(p->collectives),
     };
 }

@@ -10,9 +10,10 @@
  *
  * A window closes at most JOB_PHASES_A_WINDOW phases of JOB_PHASES_EDGES edges together; the last of
  * them may have more, which is taken from what the windows after it may look at. The rest waits, in
- * order. When JOB_PHASES_WAITING wait, the oldest are told without communities and curve. With what
- * is left of that effort the newest open phase is looked at whenever it has changed, others once;
- * those of more than JOB_PHASES_EDGES edges not before they are closed.
+ * order. When JOB_PHASES_WAITING wait, the oldest are told without communities and curve. Phases of more
+ * than JOB_PHASES_AT_ONCE edges together are looked at beside the loop, and told when the next window
+ * closes. With what is left of that effort the newest open phase is looked at whenever it has changed,
+ * others once; those of more than JOB_PHASES_AT_ONCE edges not before they are closed.
  *
  * Bounds: at most 279 MiB for the sums of pairs of 4,320 ranks with 30,000 edges and 160 MiB for the
  * clustering, however long the job; the first phases of patterns, of at most 2^20
@@ -29,7 +30,8 @@
 
 #define JOB_PHASES_BURSTS 32u
 #define JOB_PHASES_A_WINDOW 8u
-#define JOB_PHASES_EDGES (1u << 18) /**< looked at in a window, in the mean */
+#define JOB_PHASES_EDGES (1u << 18)   /**< looked at in a window, in the mean */
+#define JOB_PHASES_AT_ONCE (1u << 14) /**< looked at while the loop waits: some 10 ms */
 #define JOB_PHASES_WAITING 1024u
 #define JOB_PHASES_PATTERNS 16u /**< whose first phases are kept */
 
