@@ -351,10 +351,11 @@ static int tell_waiting(struct job_phases *p, struct effort *effort, uint32_t ma
 
 /* ---- open ones ------------------------------------------------------------------------ */
 
-/* An open phase that was too large does not shrink. */
+/* An open phase that was too large does not shrink; and many are so with their first burst. */
 static bool is_known_large(const struct job_phases *p, const struct phase *phase)
 {
-    return p->large_ns == phase->begin_ns;
+    return p->large_ns == phase->begin_ns ||
+           phase_graphs_longest(p->graphs, phase->begin_ns, phase->end_ns) > JOB_PHASES_AT_ONCE;
 }
 
 /* A large one is looked at when it is closed: it would be again and again while it grows. */

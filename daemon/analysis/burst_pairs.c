@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define FIRST_ROOM (2 * BURST_PAIRS_LEAST)
-#define FEW 64u /* rows that are quicker to compare */
+#define FEW 64u        /* rows that are quicker to compare */
+#define MOST_RUNS 512u /* of rows in order */
 
 int burst_pairs_work_init(struct burst_pairs_work *work, uint32_t limit)
 {
@@ -82,6 +83,21 @@ static void add_up(struct burst_pairs *pairs, struct burst_pairs_work *work)
     pairs->count = kept;
 }
 
+static void add_up_sorted(struct burst_pairs *pairs)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        const struct burst_pair *row = &pairs->rows[i];
+        if (kept == 0 || !is_same_pair(&pairs->rows[kept - 1], row)) {
+            pairs->rows[kept++] = *row;
+            continue;
+        }
+        pairs->rows[kept - 1].messages += row->messages;
+        pairs->rows[kept - 1].bytes += row->bytes;
+    }
+    pairs->count = kept;
+}
+
 static int by_key(const void *left, const void *right)
 {
     const struct burst_pair *a = left, *b = right;
@@ -117,9 +133,65 @@ static void rearrange(struct burst_pair *rows, struct key_place *order, uint32_t
     }
 }
 
-/* By bytes if wished, then by key, as the comparisons say; each pair has one row only. */
+static uint32_t run_end(const struct burst_pair *rows, uint32_t from, uint32_t count)
+{
+    uint32_t end = from + 1;
+    while (end < count && by_key(&rows[end - 1], &rows[end]) <= 0)
+        end++;
+    return end;
+}
+
+struct run {
+    uint32_t from, count;
+};
+
+/* Runs by key, which are few. @return whether each begins behind the end of the one before it */
+static bool order_runs(const struct burst_pair *rows, struct run *runs, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        struct run moving = runs[i];
+        uint32_t at = i;
+        for (; at > 0 && by_key(&rows[moving.from], &rows[runs[at - 1].from]) < 0; at--)
+            runs[at] = runs[at - 1];
+        runs[at] = moving;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        const struct run *before = &runs[i - 1];
+        if (by_key(&rows[before->from + before->count - 1], &rows[runs[i].from]) > 0)
+            return false;
+    }
+    return true;
+}
+
+/* Nodes tell their rows in order, and each those of its own ranks: often it is enough to put runs in
+ * order. @return whether they are sorted by key now */
+static bool sort_runs(struct burst_pair *rows, uint32_t count)
+{
+    struct run runs[MOST_RUNS];
+    uint32_t found = 0;
+    for (uint32_t from = 0; from < count; from += runs[found++].count) {
+        if (found == MOST_RUNS)
+            return false;
+        runs[found] = (struct run){from, run_end(rows, from, count) - from};
+    }
+    if (found <= 1)
+        return true;
+    struct burst_pair *sorted =
+        order_runs(rows, runs, found) ? malloc(count * sizeof(*rows)) : NULL;
+    if (sorted == NULL)
+        return false;
+    for (uint32_t i = 0, at = 0; i < found; at += runs[i++].count)
+        memcpy(sorted + at, rows + runs[i].from, runs[i].count * sizeof(*rows));
+    memcpy(rows, sorted, count * sizeof(*rows));
+    free(sorted);
+    return true;
+}
+
+/* By bytes if wished, then by key, as the comparisons say. */
 static void sort(struct burst_pair *rows, uint32_t count, bool bytes)
 {
+    if (!bytes && sort_runs(rows, count))
+        return;
     struct key_place *places = count <= FEW ? NULL : malloc(2 * (size_t)count * sizeof(*places));
     if (places == NULL) {
         qsort(rows, count, sizeof(*rows), bytes ? by_bytes : by_key);
@@ -241,8 +313,11 @@ int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *w
     memcpy(out->rows, pairs->rows, pairs->count * sizeof(*out->rows));
     out->count = pairs->count;
     out->others = pairs->others;
-    add_up(out, work);
-    fold(out, work->limit);
     sort(out->rows, out->count, false);
+    add_up_sorted(out);
+    if (out->count > work->limit) {
+        fold(out, work->limit);
+        sort(out->rows, out->count, false);
+    }
     return 0;
 }

@@ -29,6 +29,9 @@ struct phase_graphs {
     struct phase_graphs_params params;
     struct key_table edges;
     uint32_t first_edge; /* of the last burst: where to look first */
+    /* Edges by key, and the place of each in that order: of as many as are ordered. */
+    uint32_t *by_key, *place; /* owned */
+    uint32_t ordered;
     struct phase_pool pool;
     struct segment *segments; /* owned; one more than may stay */
     uint32_t *order;          /* owned; segments by time, then those that are free */
@@ -79,6 +82,8 @@ void phase_graphs_destroy(struct phase_graphs *g)
     if (g == NULL)
         return;
     key_table_finish(&g->edges);
+    free(g->by_key);
+    free(g->place);
     phase_pool_finish(&g->pool);
     free(g->segments);
     free(g->order);
@@ -360,24 +365,86 @@ struct sum {
     uint64_t messages, bytes;
 };
 
-/* @return how many edges have messages now that had none before */
-static size_t sum_list(const struct phase_graphs *g, const struct phase_list *list,
-                       struct sum *sums)
+/* By place; only what `present` says is set counts. */
+struct sums {
+    struct sum *of;    /* owned */
+    uint64_t *present; /* owned, bits */
+    size_t words, count;
+};
+
+static void sums_finish(struct sums *sums)
 {
-    size_t edges = 0;
+    free(sums->of);
+    free(sums->present);
+}
+
+static int sums_init(struct sums *sums, size_t places)
+{
+    sums->words = places / 64 + 1;
+    sums->count = 0;
+    sums->of = malloc((places + 1) * sizeof(*sums->of));
+    sums->present = calloc(sums->words, sizeof(*sums->present));
+    return sums->of == NULL || sums->present == NULL ? -ENOMEM : 0;
+}
+
+static bool precedes(const struct phase_graphs *g, uint32_t left, uint32_t right)
+{
+    const struct key *a = &g->edges.keys[left], *b = &g->edges.keys[right];
+    return a->hi != b->hi ? a->hi < b->hi : a->lo < b->lo;
+}
+
+/* Put edges that are new since the last time in their places: sorted, then merged with the others from
+ * the back. @return 0 or -ENOMEM */
+static int order_edges(struct phase_graphs *g)
+{
+    uint32_t count = g->edges.count, old = g->ordered;
+    size_t fresh = count - old;
+    if (fresh == 0)
+        return 0;
+    struct key_place *places = malloc(2 * fresh * sizeof(*places)), *sorted = places;
+    uint32_t *by_key = places == NULL ? NULL : realloc(g->by_key, count * sizeof(*by_key));
+    g->by_key = by_key != NULL ? by_key : g->by_key;
+    uint32_t *place = by_key == NULL ? NULL : realloc(g->place, count * sizeof(*place));
+    g->place = place != NULL ? place : g->place;
+    if (place == NULL) {
+        free(places);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < fresh; i++)
+        places[i] = (struct key_place){g->edges.keys[old + i].lo, old + i};
+    sorted = key_order(places, places + fresh, fresh);
+    for (uint32_t i = 0; i < fresh; i++)
+        sorted[i].key = g->edges.keys[sorted[i].place].hi;
+    sorted = key_order(sorted, sorted == places ? places + fresh : places, fresh);
+    for (uint32_t at = count, i = (uint32_t)fresh, j = old; i > 0;) {
+        bool from_old = j > 0 && precedes(g, sorted[i - 1].place, by_key[j - 1]);
+        by_key[--at] = from_old ? by_key[--j] : sorted[--i].place;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        place[by_key[i]] = i;
+    g->ordered = count;
+    free(places);
+    return 0;
+}
+
+static void sum_list(const struct phase_graphs *g, const struct phase_list *list, struct sums *sums)
+{
     uint32_t block = list->first;
     for (uint32_t left = list->rows; left > 0; block = g->pool.after[block]) {
         const struct phase_row *row = phase_block(&g->pool, block);
         uint32_t here = left < PHASE_BLOCK ? left : PHASE_BLOCK;
         left -= here;
         for (uint32_t i = 0; i < here; i++) {
-            struct sum *sum = &sums[row[i].edge];
-            edges += sum->messages == 0;
-            sum->messages += row[i].messages;
-            sum->bytes += row[i].bytes;
+            uint32_t place = g->place[row[i].edge];
+            uint64_t bit = UINT64_C(1) << (place % 64), *word = &sums->present[place / 64];
+            struct sum *sum = &sums->of[place];
+            bool known = (*word & bit) != 0;
+            *word |= bit;
+            sums->count += !known;
+            sum->messages = (known ? sum->messages : 0) + row[i].messages;
+            sum->bytes = (known ? sum->bytes : 0) + row[i].bytes;
         }
     }
-    return edges;
 }
 
 static void sum_segment(const struct segment *s, int64_t from_ns, int64_t to_ns,
@@ -391,34 +458,26 @@ static void sum_segment(const struct segment *s, int64_t from_ns, int64_t to_ns,
     out->last_ns = first || s->last_ns > out->last_ns ? s->last_ns : out->last_ns;
 }
 
-/* Edges by key, from the sums by number. @return 0 or -ENOMEM */
-static int list_edges(const struct phase_graphs *g, const struct sum *sums, size_t count,
+/* Edges by key. @return 0 or -ENOMEM */
+static int list_edges(const struct phase_graphs *g, const struct sums *sums,
                       struct phase_graph *out)
 {
-    struct key_place *places = malloc((2 * count + 1) * sizeof(*places));
-    if (places == NULL || array_fit(&out->edges, sizeof(*out->edges), &out->room, count) != 0) {
-        free(places);
+    size_t count = 0;
+    if (array_fit(&out->edges, sizeof(*out->edges), &out->room, sums->count) != 0)
         return -ENOMEM;
+    for (size_t word = 0; word < sums->words; word++) {
+        for (uint64_t left = sums->present[word]; left != 0; left &= left - 1) {
+            size_t place = word * 64 + (size_t)__builtin_ctzll(left);
+            const struct sum *sum = &sums->of[place];
+            const struct key *key = &g->edges.keys[g->by_key[place]];
+            out->edges[count++] =
+                (struct phase_edge){(uint32_t)(key->hi >> 32), (uint32_t)key->hi, (uint16_t)key->lo,
+                                    (uint16_t)(key->lo >> 16), sum->messages,     sum->bytes};
+            out->messages += sum->messages;
+            out->bytes += sum->bytes;
+        }
     }
-    struct key_place *spare = places + count, *sorted = places;
-    for (uint32_t edge = 0, i = 0; i < count; edge++)
-        if (sums[edge].messages > 0)
-            places[i++] = (struct key_place){g->edges.keys[edge].lo, edge};
-    sorted = key_order(sorted, spare, count);
-    for (size_t i = 0; i < count; i++)
-        sorted[i].key = g->edges.keys[sorted[i].place].hi;
-    sorted = key_order(sorted, sorted == places ? spare : places, count);
     out->count = count;
-    for (size_t i = 0; i < count; i++) {
-        const struct sum *sum = &sums[sorted[i].place];
-        const struct key *key = &g->edges.keys[sorted[i].place];
-        out->edges[i] =
-            (struct phase_edge){(uint32_t)(key->hi >> 32), (uint32_t)key->hi, (uint16_t)key->lo,
-                                (uint16_t)(key->lo >> 16), sum->messages,     sum->bytes};
-        out->messages += sum->messages;
-        out->bytes += sum->bytes;
-    }
-    free(places);
     return 0;
 }
 
@@ -426,19 +485,22 @@ int phase_graphs_read(struct phase_graphs *g, int64_t from_ns, int64_t to_ns,
                       struct phase_graph *out)
 {
     struct phase_graph read = {.edges = out->edges, .room = out->room};
-    struct sum *sums = calloc((size_t)g->edges.count + 1, sizeof(*sums));
-    size_t edges = 0;
-    if (sums == NULL)
-        return -ENOMEM;
+    struct sums sums;
+    int rc = sums_init(&sums, g->edges.count);
+    rc = rc != 0 ? rc : order_edges(g);
+    if (rc != 0) {
+        sums_finish(&sums);
+        return rc;
+    }
     for (uint32_t place = find(g, from_ns); place < g->counts.segments; place++) {
         const struct segment *s = at(g, place);
         if (s->time_ns > to_ns)
             break;
-        edges += sum_list(g, &s->list, sums);
+        sum_list(g, &s->list, &sums);
         sum_segment(s, from_ns, to_ns, &read);
     }
-    int rc = list_edges(g, sums, edges, &read);
-    free(sums);
+    rc = list_edges(g, &sums, &read);
+    sums_finish(&sums);
     if (rc == 0)
         *out = read;
     return rc;
@@ -464,10 +526,22 @@ void phase_graphs_count(const struct phase_graphs *g, struct phase_graphs_counts
     out->edges = g->edges.count;
 }
 
+size_t phase_graphs_longest(const struct phase_graphs *g, int64_t from_ns, int64_t to_ns)
+{
+    size_t most = 0;
+    for (uint32_t place = find(g, from_ns); place < g->counts.segments; place++) {
+        const struct segment *s = at(g, place);
+        if (s->time_ns > to_ns)
+            break;
+        most = s->list.rows > most ? s->list.rows : most;
+    }
+    return most;
+}
+
 size_t phase_graphs_bytes(const struct phase_graphs *g)
 {
     size_t segment =
         sizeof(*g->segments) + sizeof(*g->order) + sizeof(*g->weight) + sizeof(*g->since);
-    return sizeof(*g) + key_table_bytes(&g->edges) + phase_pool_bytes(&g->pool) +
-           ((size_t)g->params.segments + 1) * segment;
+    return sizeof(*g) + key_table_bytes(&g->edges) + 2 * sizeof(uint32_t) * (size_t)g->ordered +
+           phase_pool_bytes(&g->pool) + ((size_t)g->params.segments + 1) * segment;
 }

@@ -22,10 +22,10 @@
  * The sums over all time never do, unless edges were refused for being too many.
  *
  * Memory by construction: 16 bytes a row, in blocks of 256, of which the last of each segment may
- * be part empty; 100 bytes a segment; at most 60 bytes an edge. With the defaults at most 256 MiB
- * of rows, 16 MiB of part blocks and 120 MiB of edges, if there should be 2^21 of them. 4,320 ranks
+ * be part empty; 100 bytes a segment; at most 68 bytes an edge. With the defaults at most 256 MiB
+ * of rows, 16 MiB of part blocks and 136 MiB of edges, if there should be 2^21 of them. 4,320 ranks
  * with 30,000 edges of two size classes: at most 278 MiB, however many bursts and hours. To add a
- * burst 48 bytes for each of its rows are borrowed besides, and to read a graph 48 for each of its
+ * burst 48 bytes for each of its rows are borrowed besides, and to read a graph 24 for each of its
  * rows and 16 for each edge there is.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
@@ -118,6 +118,10 @@ void phase_graph_finish(struct phase_graph *graph);
 
 /** Segments whose time is in an interval: no more phases of it can be told apart. */
 uint32_t phase_graphs_segments(const struct phase_graphs *graphs, int64_t from_ns, int64_t to_ns);
+
+/** Rows of the longest of these segments: about as many edges, or more, are what phase_graphs_read() gives.
+ *  Cheap to know. */
+size_t phase_graphs_longest(const struct phase_graphs *graphs, int64_t from_ns, int64_t to_ns);
 
 void phase_graphs_count(const struct phase_graphs *graphs, struct phase_graphs_counts *out);
 
