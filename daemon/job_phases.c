@@ -30,8 +30,7 @@ struct job_phases {
     bool open;              /* something is */
     bool changed;           /* not told yet */
     uint64_t window;        /* newest closed */
-    uint64_t owed;    /* edges looked at beyond JOB_PHASES_EDGES: later windows look at less */
-    int64_t large_ns; /* begin of the newest open phase that was too large to be looked at */
+    uint64_t owed; /* edges looked at beyond JOB_PHASES_EDGES: later windows look at less */
     struct phase_graph graph;
     struct kept_pattern {
         struct phase_edge *edges; /* owned */
@@ -56,7 +55,6 @@ int job_phases_create(struct job_phases **out, uint64_t window_ns, int modelled)
     p->window_ns = window_ns;
     p->modelled = modelled != 0;
     p->next = 1;
-    p->large_ns = INT64_MIN;
     *out = p;
     return 0;
 }
@@ -351,11 +349,13 @@ static int tell_waiting(struct job_phases *p, struct effort *effort, uint32_t ma
 
 /* ---- open ones ------------------------------------------------------------------------ */
 
-/* An open phase that was too large does not shrink; and many are so with their first burst. */
-static bool is_known_large(const struct job_phases *p, const struct phase *phase)
+/* Whether it may have more edges than are looked at while the loop waits. */
+static bool may_be_large(const struct job_phases *p, const struct phase *phase)
 {
-    return p->large_ns == phase->begin_ns ||
-           phase_graphs_longest(p->graphs, phase->begin_ns, phase->end_ns) > JOB_PHASES_AT_ONCE;
+    struct phase_graphs_counts counts;
+    phase_graphs_count(p->graphs, &counts);
+    return counts.edges > JOB_PHASES_AT_ONCE &&
+           phase_graphs_rows(p->graphs, phase->begin_ns, phase->end_ns) > JOB_PHASES_AT_ONCE;
 }
 
 /* A large one is looked at when it is closed: it would be again and again while it grows. */
@@ -364,16 +364,12 @@ static int tell_open_one(struct job_phases *p, uint64_t id, const struct phase *
 {
     const struct phase_graph *graph = NULL;
     int code = 0;
-    if (look && !is_known_large(p, phase) && !job_phase_rows_knows(p->rows, phase)) {
+    if (look && !may_be_large(p, phase) && !job_phase_rows_knows(p->rows, phase)) {
         code = phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph);
         graph = code == 0 ? &p->graph : NULL;
     }
     if (graph != NULL)
         spend(effort, graph);
-    if (graph != NULL && graph->count > JOB_PHASES_AT_ONCE) {
-        p->large_ns = phase->begin_ns;
-        graph = NULL;
-    }
     int failed = job_phase_rows_add_open(p->rows, id, phase, ranks_looked_at(p), graph);
     return code != 0 ? code : failed;
 }

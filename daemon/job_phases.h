@@ -13,7 +13,8 @@
  * order. When JOB_PHASES_WAITING wait, the oldest are told without communities and curve. Phases of more
  * than JOB_PHASES_AT_ONCE edges together are looked at beside the loop, and told when the next window
  * closes. With what is left of that effort the newest open phase is looked at whenever it has changed,
- * others once; those of more than JOB_PHASES_AT_ONCE edges not before they are closed.
+ * others once; those of more than JOB_PHASES_AT_ONCE rows of segments not before they are closed, unless
+ * the job has fewer edges.
  *
  * Bounds: at most 279 MiB for the sums of pairs of 4,320 ranks with 30,000 edges and 160 MiB for the
  * clustering, however long the job; the first phases of patterns, of at most 2^20

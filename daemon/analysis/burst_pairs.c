@@ -145,8 +145,20 @@ struct run {
     uint32_t from, count;
 };
 
-/* Runs by key, which are few. @return whether each begins behind the end of the one before it */
-static bool order_runs(const struct burst_pair *rows, struct run *runs, uint32_t count)
+/* @return how many runs in order there are, or 0 when there are too many */
+static uint32_t find_runs(const struct burst_pair *rows, uint32_t count, struct run *runs)
+{
+    uint32_t found = 0;
+    for (uint32_t from = 0; from < count; from += runs[found++].count) {
+        if (found == MOST_RUNS)
+            return 0;
+        runs[found] = (struct run){from, run_end(rows, from, count) - from};
+    }
+    return found;
+}
+
+/* Runs, which are few, by what they begin with. */
+static void order_runs(const struct burst_pair *rows, struct run *runs, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
         struct run moving = runs[i];
@@ -155,35 +167,53 @@ static bool order_runs(const struct burst_pair *rows, struct run *runs, uint32_t
             runs[at] = runs[at - 1];
         runs[at] = moving;
     }
-    for (uint32_t i = 1; i < count; i++) {
-        const struct run *before = &runs[i - 1];
-        if (by_key(&rows[before->from + before->count - 1], &rows[runs[i].from]) > 0)
-            return false;
-    }
-    return true;
 }
 
-/* Nodes tell their rows in order, and each those of its own ranks: often it is enough to put runs in
- * order. @return whether they are sorted by key now */
+static void merge(struct burst_pair *out, const struct burst_pair *left, uint32_t lefts,
+                  const struct burst_pair *right, uint32_t rights)
+{
+    while (lefts > 0 && rights > 0) {
+        if (by_key(right, left) < 0) {
+            *out++ = *right++;
+            rights--;
+        } else {
+            *out++ = *left++;
+            lefts--;
+        }
+    }
+    memcpy(out, left, lefts * sizeof(*left));
+    memcpy(out + lefts, right, rights * sizeof(*right));
+}
+
+/* Nodes tell their rows in order, and each those of its own ranks: often it is enough to put runs
+ * behind each other. What is not in order then is merged, run by run (Knuth, The Art of Computer
+ * Programming 3, section 5.2.4, algorithm N).
+ * @return whether rows are sorted by key now */
 static bool sort_runs(struct burst_pair *rows, uint32_t count)
 {
-    struct run runs[MOST_RUNS];
-    uint32_t found = 0;
-    for (uint32_t from = 0; from < count; from += runs[found++].count) {
-        if (found == MOST_RUNS)
-            return false;
-        runs[found] = (struct run){from, run_end(rows, from, count) - from};
-    }
-    if (found <= 1)
-        return true;
-    struct burst_pair *sorted =
-        order_runs(rows, runs, found) ? malloc(count * sizeof(*rows)) : NULL;
-    if (sorted == NULL)
-        return false;
+    struct run runs[MOST_RUNS + 1];
+    uint32_t found = find_runs(rows, count, runs);
+    struct burst_pair *spare = found <= 1 ? NULL : malloc(count * sizeof(*rows)), *owned = spare;
+    struct burst_pair *from = rows;
+    if (spare == NULL)
+        return count == 0 || found == 1;
+    order_runs(rows, runs, found);
     for (uint32_t i = 0, at = 0; i < found; at += runs[i++].count)
-        memcpy(sorted + at, rows + runs[i].from, runs[i].count * sizeof(*rows));
-    memcpy(rows, sorted, count * sizeof(*rows));
-    free(sorted);
+        memcpy(spare + at, rows + runs[i].from, runs[i].count * sizeof(*rows));
+    from = spare;
+    spare = rows;
+    while ((found = find_runs(from, count, runs)) > 1) {
+        runs[found] = (struct run){count, 0};
+        for (uint32_t i = 0; i < found; i += 2)
+            merge(spare + runs[i].from, from + runs[i].from, runs[i].count, from + runs[i + 1].from,
+                  runs[i + 1].count);
+        struct burst_pair *merged = spare;
+        spare = from;
+        from = merged;
+    }
+    if (from != rows)
+        memcpy(rows, from, count * sizeof(*rows));
+    free(owned);
     return true;
 }
 

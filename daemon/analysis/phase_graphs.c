@@ -526,16 +526,16 @@ void phase_graphs_count(const struct phase_graphs *g, struct phase_graphs_counts
     out->edges = g->edges.count;
 }
 
-size_t phase_graphs_longest(const struct phase_graphs *g, int64_t from_ns, int64_t to_ns)
+uint64_t phase_graphs_rows(const struct phase_graphs *g, int64_t from_ns, int64_t to_ns)
 {
-    size_t most = 0;
+    uint64_t rows = 0;
     for (uint32_t place = find(g, from_ns); place < g->counts.segments; place++) {
         const struct segment *s = at(g, place);
         if (s->time_ns > to_ns)
             break;
-        most = s->list.rows > most ? s->list.rows : most;
+        rows += s->list.rows;
     }
-    return most;
+    return rows;
 }
 
 size_t phase_graphs_bytes(const struct phase_graphs *g)

@@ -119,9 +119,8 @@ void phase_graph_finish(struct phase_graph *graph);
 /** Segments whose time is in an interval: no more phases of it can be told apart. */
 uint32_t phase_graphs_segments(const struct phase_graphs *graphs, int64_t from_ns, int64_t to_ns);
 
-/** Rows of the longest of these segments: about as many edges, or more, are what phase_graphs_read() gives.
- *  Cheap to know. */
-size_t phase_graphs_longest(const struct phase_graphs *graphs, int64_t from_ns, int64_t to_ns);
+/** Rows of the segments whose time is in an interval: as many edges, or fewer, are what is read of it. */
+uint64_t phase_graphs_rows(const struct phase_graphs *graphs, int64_t from_ns, int64_t to_ns);
 
 void phase_graphs_count(const struct phase_graphs *graphs, struct phase_graphs_counts *out);
 

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PARTNERS 26u
+#define MOST_PARTNERS 32u /* of a stencil or a line */
+#define LINE_BYTES 8192u
 #define LINE_WINDOWS 60u /* between redistributions */
 #define LINE_LENGTH 2u   /* windows that one takes */
 #define MOST_STEPS 256u  /* that begin in a window */
@@ -122,17 +123,19 @@ static unsigned partners_of(const struct make *m)
     return m->line ? m->box[0] - 1 : m->s->partners;
 }
 
-static struct exchange exchange_of(const struct make *m, unsigned rank, unsigned i)
+/* What a rank sends, by destination, as agents list it. @return how many */
+static unsigned exchanges_of(const struct make *m, unsigned rank, struct exchange *out)
 {
-    struct exchange e = {.from = rank, .messages = m->steps};
-    if (m->line) {
-        unsigned x = rank % m->box[0];
-        e.to = rank - x + (x + 1 + i) % m->box[0];
-        e.bytes = 8192;
-    } else {
-        e.to = neighbour(m, rank, i, &e.bytes);
+    unsigned count = partners_of(m), x = rank % m->box[0];
+    for (unsigned i = 0; i < count; i++) {
+        struct exchange e = {.from = rank, .bytes = LINE_BYTES, .messages = m->steps};
+        e.to = m->line ? rank - x + (x + 1 + i) % m->box[0] : neighbour(m, rank, i, &e.bytes);
+        unsigned at = i;
+        for (; at > 0 && out[at - 1].to > e.to; at--)
+            out[at] = out[at - 1];
+        out[at] = e;
     }
-    return e;
+    return count;
 }
 
 static unsigned size_slot(uint64_t bytes)
@@ -185,10 +188,10 @@ static void add_halves(struct make *m, const struct exchange *e, int receive)
 
 static void add_partners(struct make *m, unsigned rank, struct wire_rank_row *row)
 {
-    for (unsigned i = 0; i < partners_of(m); i++) {
-        struct exchange e = exchange_of(m, rank, i), back = {e.to, e.from, e.bytes, e.messages};
-        if (e.messages == 0)
-            continue;
+    struct exchange exchanges[MOST_PARTNERS];
+    unsigned count = m->steps == 0 ? 0 : exchanges_of(m, rank, exchanges);
+    for (unsigned i = 0; i < count; i++) {
+        struct exchange e = exchanges[i], back = {e.to, e.from, e.bytes, e.messages};
         m->t.pairs[m->t.pair_count++] = (struct wire_pair_row){
             .source = rank,
             .destination = e.to,
@@ -281,14 +284,16 @@ static void add_row(struct make *m, struct wire_burst_row *b, struct wire_burst_
 
 static void add_step(struct make *m, unsigned node, uint64_t step)
 {
+    struct exchange exchanges[MOST_PARTNERS];
     unsigned each = m->s->ranks / m->s->nodes, first = node * each;
     struct wire_burst_row messages = {0}, calls = {.collective = 1};
     uint64_t at = step * m->s->step_ns + 1000, jitter = mixed(node, step, 8) % 100000;
     for (unsigned r = first; r < first + each; r++) {
-        for (unsigned i = 0; i < partners_of(m); i++) {
-            struct exchange e = exchange_of(m, r, i);
+        unsigned count = exchanges_of(m, r, exchanges);
+        for (unsigned i = 0; i < count; i++) {
+            const struct exchange *e = &exchanges[i];
             add_row(m, &messages,
-                    (struct wire_burst_pair_row){r, e.to, size_class_of(e.bytes), 1, e.bytes});
+                    (struct wire_burst_pair_row){r, e->to, size_class_of(e->bytes), 1, e->bytes});
         }
     }
     set_time(&messages, at + jitter, at + jitter + 310000);
@@ -505,6 +510,8 @@ int replay_make(const struct replay_make *s, replay_take *take, void *user)
         return -EINVAL;
     for (unsigned left = s->ranks, d = 0; left > 1; left /= 2, d++)
         m.box[d % 3] *= 2;
+    if (m.box[0] > MOST_PARTNERS)
+        return -EINVAL;
     int code = allocate(&m);
     code = code != 0 ? code : make_all(&m, take, user);
     finish(&m);
