@@ -5,7 +5,9 @@
 #define DIGIT_BITS 8u
 #define DIGITS 8u
 #define RADIX 256u
-#define SHORT 24u /* insertion is quicker for so few */
+#define SHORT 24u            /* insertion is quicker for so few */
+#define MOST_BUCKET_BITS 13u /* 32 KiB of counts: what the nearest cache holds */
+#define MOST_IN_BUCKET 64u
 
 static struct key_place *insert_all(struct key_place *places, size_t count)
 {
@@ -19,10 +21,51 @@ static struct key_place *insert_all(struct key_place *places, size_t count)
     return places;
 }
 
+/* The number of bits that spreads keys over about a quarter as many buckets as there are keys. */
+static unsigned bucket_bits(size_t count)
+{
+    unsigned bits = 61u - (unsigned)__builtin_clzll(count);
+    return bits < MOST_BUCKET_BITS ? bits : MOST_BUCKET_BITS;
+}
+
+/* Keys that spread evenly over a range, as ranks and hashes do, need one pass by the highest bits in
+ * which they differ, and insertion in the few that have those in common.
+ * @return NULL: too many have them in common, and nothing has changed */
+static struct key_place *spread(struct key_place *places, struct key_place *spare, size_t count)
+{
+    uint32_t counts[1u << MOST_BUCKET_BITS];
+    uint64_t differ = 0;
+    for (size_t i = 1; i < count; i++)
+        differ |= places[i].key ^ places[0].key;
+    if (differ == 0)
+        return places;
+    unsigned bits = bucket_bits(count), top = 64u - (unsigned)__builtin_clzll(differ);
+    unsigned shift = top > bits ? top - bits : 0;
+    uint64_t mask = (UINT64_C(1) << bits) - 1;
+    memset(counts, 0, sizeof(*counts) << bits);
+    for (size_t i = 0; i < count; i++)
+        counts[places[i].key >> shift & mask]++;
+    uint32_t at = 0, most = 0;
+    for (uint64_t b = 0; b <= mask; b++) {
+        uint32_t here = counts[b];
+        most = here > most ? here : most;
+        counts[b] = at;
+        at += here;
+    }
+    if (shift > 0 && most > MOST_IN_BUCKET)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        spare[counts[places[i].key >> shift & mask]++] = places[i];
+    return shift > 0 ? insert_all(spare, count) : spare;
+}
+
 struct key_place *key_order(struct key_place *places, struct key_place *spare, size_t count)
 {
     if (count <= SHORT)
         return insert_all(places, count);
+    struct key_place *sorted = count > UINT32_MAX ? NULL : spread(places, spare, count);
+    if (sorted != NULL)
+        return sorted;
     size_t counts[DIGITS][RADIX];
     memset(counts, 0, sizeof(counts));
     for (size_t i = 0; i < count; i++)
@@ -40,7 +83,7 @@ struct key_place *key_order(struct key_place *places, struct key_place *spare, s
         }
         for (size_t i = 0; i < count; i++)
             spare[counts[d][places[i].key >> shift & (RADIX - 1)]++] = places[i];
-        struct key_place *sorted = spare;
+        sorted = spare;
         spare = places;
         places = sorted;
     }

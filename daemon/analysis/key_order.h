@@ -10,7 +10,8 @@ struct key_place {
     uint32_t place; /**< of what has this key, in the caller's array */
 };
 
-/** Sort by key; equal keys keep their order. Radix sort: the time is linear, whatever the keys.
+/** Sort by key; equal keys keep their order. By buckets or radix: the time is linear,
+ *  whatever the keys.
  *  @param spare  room for as many, overwritten
  *  @return where the sorted ones are: places or spare */
 struct key_place *key_order(struct key_place *places, struct key_place *spare, size_t count);

@@ -164,24 +164,33 @@ static void add_transfer(struct make *m, const struct exchange *e)
     m->t.transfers[m->t.transfer_count++] = row;
 }
 
-static void add_halves(struct make *m, const struct exchange *e, int receive)
+/* When a rank begins to send in a step: after the step's begin, as late as its computing took. */
+static uint64_t send_ns(const struct make *m, unsigned rank, uint64_t step)
+{
+    return step * m->s->step_ns + mixed(rank, step, 2) % 300000;
+}
+
+static void add_halves(struct make *m, const struct exchange *e, unsigned place, int receive,
+                       unsigned together)
 {
     for (uint64_t i = 0; i < e->messages; i++) {
         uint64_t step = m->first_step + i, pair = (uint64_t)e->from << 32 | e->to;
-        uint64_t number = mixed(pair, step, 1), window = m->window * m->s->window_ns;
-        uint64_t sent = step * m->s->step_ns + mixed(e->from, step, 2) % 300000 + 40 * (pair % 97);
-        uint64_t ns = transfer_ns(m, e->from, e->to, e->bytes, number);
-        int64_t begin = (int64_t)(sent - window);
+        uint64_t number = mixed(pair, step, 1), sent = send_ns(m, e->from, step) + 700 * place;
+        uint64_t waits = send_ns(m, e->to, step) + 9000; /* MPI_Waitall completes all of a step */
+        uint64_t end = sent + transfer_ns(m, e->from, e->to, e->bytes, number);
+        int64_t begin = (int64_t)((receive ? waits : sent) - m->window * m->s->window_ns);
         m->t.halves[m->t.half_count++] = (struct wire_half_row){
             .key = mixed(pair, step, 3),
             .receive = (uint64_t)receive,
             .source = e->from,
             .destination = e->to,
             .bytes = e->bytes,
-            .begin_ns = receive ? begin + (int64_t)(ns / 3) : begin,
-            .length_ns = receive ? ns - ns / 3 : 700 + number % 300,
-            .together = receive ? m->s->partners : 0,
-            .local_ns = receive ? begin + (int64_t)(ns / 4) : 0,
+            .begin_ns = begin,
+            .length_ns = !receive      ? 500 + number % 300
+                         : end > waits ? end - waits
+                                       : 200,
+            .together = receive ? together : 0,
+            .local_ns = receive ? begin - 4000 : 0,
         };
     }
 }
@@ -190,6 +199,9 @@ static void add_partners(struct make *m, unsigned rank, struct wire_rank_row *ro
 {
     struct exchange exchanges[MOST_PARTNERS];
     unsigned count = m->steps == 0 ? 0 : exchanges_of(m, rank, exchanges);
+    unsigned outside = 0;
+    for (unsigned i = 0; i < count; i++)
+        outside += node_of(m, exchanges[i].to) != node_of(m, rank);
     for (unsigned i = 0; i < count; i++) {
         struct exchange e = exchanges[i], back = {e.to, e.from, e.bytes, e.messages};
         m->t.pairs[m->t.pair_count++] = (struct wire_pair_row){
@@ -204,8 +216,8 @@ static void add_partners(struct make *m, unsigned rank, struct wire_rank_row *ro
         if (node_of(m, e.to) == node_of(m, rank)) {
             add_transfer(m, &e);
         } else {
-            add_halves(m, &e, 0);
-            add_halves(m, &back, 1);
+            add_halves(m, &e, i, 0, 0);
+            add_halves(m, &back, count - 1 - i, 1, outside);
         }
     }
     row->received = row->sent; /* who is sent to sends as much */
