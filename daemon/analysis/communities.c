@@ -1,11 +1,13 @@
 #include "daemon/analysis/communities.h"
 
+#include "daemon/analysis/array.h"
 #include "daemon/analysis/community_keep.h"
 #include "daemon/analysis/community_moving.h"
 #include "daemon/analysis/community_tree.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +29,9 @@ struct result {
 
 struct communities {
     struct communities_params params;
+    struct communities_edge *edges; /* owned: as told the last time, and the sum of their weights */
+    size_t edge_count, edge_room;
+    double weight;
     enum communities_start started;
     double drift; /* share of the weight that changed since the last cold start */
     struct result result;
@@ -60,6 +65,7 @@ void communities_destroy(struct communities *communities)
     if (communities == NULL)
         return;
     result_finish(&communities->result);
+    free(communities->edges);
     free(communities);
 }
 
@@ -256,17 +262,59 @@ static int make_result(struct communities *c, struct result *r)
     return rc;
 }
 
+static double sum_weights(const struct communities_edge *edges, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += edges[i].weight;
+    return sum;
+}
+
+/* Is this the graph of before, but for one factor in all weights, which changes no modularity? Phases of
+ * a job that repeats itself are so, of more and fewer repetitions. */
+static bool is_multiple(const struct communities *c, uint32_t vertices,
+                        const struct communities_edge *edges, size_t count)
+{
+    if (count == 0 || count != c->edge_count || vertices != c->result.graph.vertices)
+        return false;
+    double factor = sum_weights(edges, count) / c->weight;
+    for (size_t i = 0; i < count; i++) {
+        const struct communities_edge *e = &edges[i], *before = &c->edges[i];
+        double difference = e->weight - before->weight * factor;
+        if (e->a != before->a || e->b != before->b || !(e->weight >= COMMUNITIES_LEAST_WEIGHT) ||
+            !(e->weight <= COMMUNITIES_MOST_WEIGHT) || !(fabs(difference) <= EQUAL * e->weight))
+            return false;
+    }
+    return true;
+}
+
+/* Without memory nothing is kept, and the next graph is compared later. */
+static void keep_edges(struct communities *c, const struct communities_edge *edges, size_t count)
+{
+    c->edge_count = 0;
+    if (count == 0 || array_fit(&c->edges, sizeof(*c->edges), &c->edge_room, count) != 0)
+        return;
+    memcpy(c->edges, edges, count * sizeof(*edges));
+    c->edge_count = count;
+    c->weight = sum_weights(edges, count);
+}
+
 int communities_update(struct communities *c, uint32_t vertices,
                        const struct communities_edge *edges, size_t count)
 {
     struct result result = {0};
     if (vertices > c->params.most_vertices || count > c->params.most_edges)
         return -HOLTER_ELIMIT;
+    if (is_multiple(c, vertices, edges, count)) {
+        c->started = COMMUNITIES_SAME;
+        return 0;
+    }
     int rc = community_graph_build(&result.graph, vertices, edges, count);
     rc = rc == 0 ? make_result(c, &result) : rc;
     if (rc == 0) {
         result_finish(&c->result);
         c->result = result;
+        keep_edges(c, edges, count);
         return 0;
     }
     result_finish(&result);
@@ -323,7 +371,7 @@ size_t communities_bytes(const struct communities *c)
 {
     const struct result *r = &c->result;
     size_t vertices = r->graph.vertices;
-    return sizeof(*c) + community_graph_bytes(&r->graph) +
+    return sizeof(*c) + c->edge_room * sizeof(*c->edges) + community_graph_bytes(&r->graph) +
            vertices * (sizeof(*r->tree.join) + 2 * sizeof(*r->tree.low) + sizeof(*r->label)) +
            r->tree.count * sizeof(*r->merges);
 }
