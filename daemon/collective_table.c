@@ -15,6 +15,7 @@
 #define MOST_STEPS (4u * COLLECTIVE_ROWS)
 #define WORLD_ID 1u
 #define NOBODY UINT32_MAX
+#define FEW 64u                  /* rows of one rank: a step of each doubling */
 #define UNKNOWN MOST_COLLECTIVES /* number of what did not fit */
 
 struct comm {
@@ -249,6 +250,18 @@ static void put(struct collective_table *t, uint32_t source, uint32_t destinatio
 }
 
 /* What one position sends. */
+/* By destination: whoever adds these rows to others finds them in order. Long ones stay as they are. */
+static void sort_few(struct burst_pair *pairs, size_t count)
+{
+    for (size_t i = 1; count <= FEW && i < count; i++) {
+        struct burst_pair moving = pairs[i];
+        size_t at = i;
+        for (; at > 0 && pairs[at - 1].destination > moving.destination; at--)
+            pairs[at] = pairs[at - 1];
+        pairs[at] = moving;
+    }
+}
+
 static int model(struct collective_table *t, const struct group *g,
                  const struct collective_call *call)
 {
@@ -258,8 +271,10 @@ static int model(struct collective_table *t, const struct group *g,
         return 0;
     if (array_fit(&t->pairs, sizeof(*t->pairs), &t->pairs_room, t->made.count + edges.count) != 0)
         return -ENOMEM;
+    size_t first = t->made.count;
     for (uint32_t i = 0; i < edges.count; i++)
         put(t, rank_at(g, call->position), rank_at(g, edges.edges[i].destination), &edges.edges[i]);
+    sort_few(t->pairs + first, t->made.count - first);
     fold(&t->made, edges.spread_messages, edges.spread_bytes);
     return 0;
 }

@@ -200,5 +200,8 @@ void job_judge(struct job *job, struct open_window *window)
     if (job->watch != NULL)
         watch(job, window);
     tell_agents(job);
-    latency_rows_finish(&window->latency);
+    latency_rows_finish(&job->idle_latency);
+    job->idle_latency = window->latency;
+    job->idle_latency.transfer_count = job->idle_latency.time_count = 0;
+    window->latency = (struct latency_rows){0};
 }

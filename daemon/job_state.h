@@ -117,6 +117,7 @@ struct job {
     uint64_t windows_summed;
     struct open_window open[JOB_OPEN_WINDOWS]; /**< sorted by number */
     uint32_t open_count;
+    struct latency_rows idle_latency; /* room of a window that was closed, for the next to open */
     uint64_t next_window;                     /**< windows below it have been published */
     struct wire_totals recent[JOB_RECENT];    /**< by number modulo; texts not set */
     uint64_t lost, windows_dropped;           /**< all that agents have lost, as they say */

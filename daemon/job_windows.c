@@ -21,6 +21,7 @@ void job_windows_finish(struct job *job)
     for (uint32_t i = 0; i < job->open_count; i++)
         open_window_finish(&job->open[i]);
     job->open_count = 0;
+    latency_rows_finish(&job->idle_latency);
 }
 
 static int has_reported(const struct open_window *window, uint32_t node)
@@ -171,6 +172,8 @@ struct open_window *job_window_for(struct job *job, uint64_t number, uint64_t no
     struct open_window window = {.number = number, .late = late};
     if (window_sum_create(&window.sum, job->run) != 0)
         return NULL;
+    window.latency = job->idle_latency;
+    job->idle_latency = (struct latency_rows){0};
     /* Corrections are gathered for a window's length: many nodes that are late are one correction.
      */
     uint64_t from = late                    ? now_ns + length

@@ -386,7 +386,8 @@ static int read_scalar(struct cursor *c, enum wire_kind kind, uint64_t limit, vo
     return fail(c, -HOLTER_EINTERNAL);
 }
 
-#define ROW_DEPTH 4u /* [type, {key: [[column, ...], ...]}] */
+#define LONGEST_NUMBER 9u /* bytes */
+#define ROW_DEPTH 4u      /* [type, {key: [[column, ...], ...]}] */
 
 /* Numbers not below zero are nearly all that rows hold. They are read here without a look at
  * each byte's bounds, as long as the longest of them would fit; everything else, and every
@@ -396,25 +397,26 @@ static size_t read_numbers(struct cursor *c, const struct wire_column *columns, 
                            uint8_t *row)
 {
     const uint8_t *at = c->at;
-    size_t i;
-    for (i = 0; i < count && c->end - at >= 9; i++) {
+    size_t fit = left(c) / LONGEST_NUMBER, i;
+    fit = count < fit ? count : fit;
+    for (i = 0; i < fit; i++) {
         const struct wire_column *column = &columns[i];
+        const uint8_t *next = at + 1;
         uint64_t value = at[0];
-        size_t length = 1;
         if (value >= 0x80) {
             unsigned width = (unsigned)value - 0xccu; /* uint 8 to 64: 0 to 3 */
             if (width > 3)
                 break;
-            memcpy(&value, at + 1, sizeof value);
-            length += (size_t)1 << width;
+            memcpy(&value, next, sizeof value);
             value = __builtin_bswap64(value) >> (64 - (8u << width));
+            next += (size_t)1 << width;
+            if (column->kind == WIRE_KIND_I64 && value > INT64_MAX)
+                break;
         }
         if (column->kind > WIRE_KIND_I64 || value > column->limit)
             break;
-        if (column->kind == WIRE_KIND_I64 && value > INT64_MAX)
-            break;
         *(uint64_t *)(void *)(row + column->offset) = value;
-        at += length;
+        at = next;
     }
     c->at = at;
     return i;

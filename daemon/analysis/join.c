@@ -83,6 +83,8 @@ struct join {
     struct member *members;
     size_t scratch_room, match_room;
     size_t match_count, member_count;
+    struct end *idle; /* owned: of a window that is closed, for the next that is opened */
+    size_t idle_room;
 };
 
 int join_create(struct join **out, const struct join_params *params)
@@ -117,6 +119,7 @@ void join_destroy(struct join *join)
     for (size_t i = 0; i < join->open_count; i++)
         opened_finish(&join->open[i]);
     free(join->open);
+    free(join->idle);
     free(join->waiting.rows);
     free(join->staying.rows);
     free(join->places);
@@ -203,7 +206,10 @@ static struct opened *open_window(struct join *join, uint64_t number)
     if (join->open_count == MOST_OPEN)
         drop_last_window(join);
     memmove(&join->open[at + 1], &join->open[at], (join->open_count - at) * sizeof(*join->open));
-    join->open[at] = (struct opened){.number = number, .top = UINT64_MAX};
+    join->open[at] = (struct opened){
+        .number = number, .top = UINT64_MAX, .ends = join->idle, .room = join->idle_room};
+    join->idle = NULL;
+    join->idle_room = 0;
     join->open_count++;
     return &join->open[at];
 }
@@ -587,6 +593,11 @@ static void forget_windows(struct join *join, size_t due)
 {
     if (due == 0)
         return;
+    if (join->idle == NULL) {
+        join->idle = join->open[0].ends;
+        join->idle_room = join->open[0].room;
+        join->open[0].ends = NULL;
+    }
     for (size_t i = 0; i < due; i++)
         opened_finish(&join->open[i]);
     join->open_count -= due;
@@ -645,7 +656,8 @@ void join_count(const struct join *join, struct join_counts *out)
 
 size_t join_bytes(const struct join *join)
 {
-    size_t bytes = sizeof(*join) + join->open_room * sizeof(*join->open) +
+    size_t bytes = sizeof(*join) + join->idle_room * sizeof(*join->idle) +
+                   join->open_room * sizeof(*join->open) +
                    (join->waiting.room + join->staying.room) * sizeof(struct end) +
                    join->scratch_room * (2 * sizeof(*join->places) + sizeof(*join->members)) +
                    join->match_room * sizeof(*join->matches) + key_limits_bytes(&join->limits) +
