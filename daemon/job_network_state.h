@@ -86,7 +86,8 @@ struct job_network {
     uint32_t *slots; /**< by vertex that is marked: position in `group` */
     uint64_t
         *marks; /**< bits of the vertices in `group`; behind them, of the words that are not 0 */
-    size_t first_room, slot_room, mark_room, mark_words;
+    size_t *begins; /**< by vertex: position of its first pair in `pairs` */
+    size_t first_room, slot_room, mark_room, mark_words, begin_room;
     struct network_pair *group; /**< of one sending vertex */
     size_t group_count, group_room;
     struct network_measured *measured;

@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define LOG2_PART 65536.0 /* see WIRE_TRANSFER_ROW.log2_sum */
-#define GAP_PARTS 4u      /* counters of a quarter more than a window are of a longer time */
+#define KNOWN_LOGS 64u
+#define GAP_PARTS 4u /* counters of a quarter more than a window are of a longer time */
 
 /* ---- pairs of vertices ------------------------------------------------------------------- */
 
@@ -138,12 +139,34 @@ static void count_unplaced(struct job_network *n, const struct job_network_windo
 
 /* ---- latencies --------------------------------------------------------------------------- */
 
-static int compare_pairs(const void *a, const void *b)
+/* Where the pairs of each vertex begin, which are in order of their sources. */
+static int find_begins(struct job_network *n)
 {
-    const struct congestion_pair *x = a, *y = b;
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
-    return x->destination < y->destination ? -1 : x->destination > y->destination;
+    uint32_t vertices = topology_vertices(n->graph->topology);
+    if (array_fit(&n->begins, sizeof(*n->begins), &n->begin_room, (size_t)vertices + 1) != 0)
+        return -ENOMEM;
+    size_t at = 0;
+    for (uint32_t vertex = 0; vertex <= vertices; vertex++) {
+        while (at < n->pair_count && n->pairs[at].source < vertex)
+            at++;
+        n->begins[vertex] = at;
+    }
+    return 0;
+}
+
+/* @return NULL: the pair has sent nothing in this window */
+static struct congestion_pair *find_pair(const struct job_network *n, uint32_t source,
+                                         uint32_t destination)
+{
+    size_t low = n->begins[source], end = n->begins[source + 1], high = end;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (n->pairs[middle].destination < destination)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && n->pairs[low].destination == destination ? &n->pairs[low] : NULL;
 }
 
 /* A matched message may have been sent in a window before: then its pair has sent nothing in this one. */
@@ -155,9 +178,24 @@ static int add_late(struct job_network *n, const struct congestion_pair *pair)
     return 0;
 }
 
+/* Logarithms of references that were asked for last: messages of a job have few sizes. */
+struct known_logs {
+    double reference[KNOWN_LOGS], parts[KNOWN_LOGS];
+};
+
+static double log_of(struct known_logs *known, uint16_t size_class, double reference)
+{
+    unsigned at = size_class % KNOWN_LOGS;
+    if (known->reference[at] != reference) {
+        known->reference[at] = reference;
+        known->parts[at] = round(LOG2_PART * log2(reference));
+    }
+    return known->parts[at];
+}
+
 /* Sums of logarithms are whole numbers here, in the parts of log2_sum, so that the order of rows does not show. */
 static int add_transfer(struct job_network *n, const struct transfer *t,
-                        const struct latency_scale *scale, size_t known)
+                        const struct latency_scale *scale, struct known_logs *known)
 {
     double reference = scale->reference[t->locality][t->size_class];
     struct congestion_pair key = {.source = job_network_seat(n, t->source),
@@ -169,9 +207,8 @@ static int add_transfer(struct job_network *n, const struct transfer *t,
         return 0;
     key.matched = t->messages;
     key.log_latency =
-        (double)t->log2_sum - round(LOG2_PART * log2(reference)) * (double)t->messages;
-    struct congestion_pair *found =
-        known == 0 ? NULL : bsearch(&key, n->pairs, known, sizeof(key), compare_pairs);
+        (double)t->log2_sum - log_of(known, t->size_class, reference) * (double)t->messages;
+    struct congestion_pair *found = find_pair(n, key.source, key.destination);
     if (found == NULL)
         return add_late(n, &key);
     found->matched += key.matched;
@@ -181,10 +218,10 @@ static int add_transfer(struct job_network *n, const struct transfer *t,
 
 static int add_latencies(struct job_network *n, const struct job_network_window *w)
 {
-    size_t known = n->pair_count;
-    int code = 0;
+    struct known_logs known = {0};
+    int code = find_begins(n);
     for (size_t i = 0; code == 0 && w->scale != NULL && i < w->transfer_count; i++)
-        code = add_transfer(n, &w->transfers[i], w->scale, known);
+        code = add_transfer(n, &w->transfers[i], w->scale, &known);
     for (size_t i = 0; i < n->pair_count; i++)
         n->pairs[i].log_latency *= M_LN2 / LOG2_PART;
     return code;

@@ -4,7 +4,8 @@
 
 #define PART 1024.0       /* latencies are summed in 1/PART ... */
 #define LOG2_PART 65536.0 /* ... and their logarithms in 1/LOG2_PART */
-#define LATENCY_MOST 1e6  /* of a row's mean, so that no sum can overflow */
+#define KNOWN_LOGS 64u
+#define LATENCY_MOST 1e6 /* of a row's mean, so that no sum can overflow */
 
 /* A row's latencies by one criterion. */
 static uint64_t scaled(const struct transfer *row, double criterion)
@@ -21,13 +22,30 @@ static void add_row(struct latency_sum *to, const struct transfer *row)
 #undef X
 }
 
+/* Logarithms of criteria that were asked for last, in 1/LOG2_PART: messages of a job have few sizes. */
+struct known_logs {
+    double reference[KNOWN_LOGS];
+    int64_t parts[KNOWN_LOGS];
+};
+
+static int64_t log_of(struct known_logs *known, uint16_t size_class, double reference)
+{
+    unsigned at = size_class % KNOWN_LOGS;
+    if (known->reference[at] != reference) {
+        known->reference[at] = reference;
+        known->parts[at] = llround(log2(reference) * LOG2_PART);
+    }
+    return known->parts[at];
+}
+
 struct row_latency {
     int judged;
     uint64_t recent, reference;
     int64_t log2, moved_log2;
 };
 
-static struct row_latency judge(const struct transfer *row, const struct latency_scale *scale)
+static struct row_latency judge(const struct transfer *row, const struct latency_scale *scale,
+                                struct known_logs *known)
 {
     double recent = scale->recent[row->locality][row->size_class];
     double reference = scale->reference[row->locality][row->size_class];
@@ -38,9 +56,9 @@ static struct row_latency judge(const struct transfer *row, const struct latency
     out.recent = scaled(row, recent);
     out.reference = scaled(row, reference);
     out.log2 =
-        (int64_t)row->log2_sum - llround(log2(reference) * LOG2_PART) * (int64_t)row->messages;
-    out.moved_log2 =
-        llround(scale->moved[row->locality][row->size_class] * LOG2_PART) * (int64_t)row->messages;
+        (int64_t)row->log2_sum - log_of(known, row->size_class, reference) * (int64_t)row->messages;
+    double moved = scale->moved[row->locality][row->size_class];
+    out.moved_log2 = moved == 0 ? 0 : llround(moved * LOG2_PART) * (int64_t)row->messages;
     return out;
 }
 
@@ -87,9 +105,10 @@ static void add_to_regions(struct latency_groups *groups, const struct transfer 
 void latency_add(struct latency_groups *groups, const struct latency_scale *scale,
                  const struct transfer *rows, size_t count)
 {
+    struct known_logs known = {0};
     for (size_t i = 0; i < count; i++) {
         const struct transfer *row = &rows[i];
-        struct row_latency latency = judge(row, scale);
+        struct row_latency latency = judge(row, scale, &known);
         add_latency(&groups->job, row, &latency);
         add_latency(&groups->localities[row->locality], row, &latency);
         add_to_regions(groups, row, &latency);
