@@ -1,5 +1,6 @@
 #include "daemon/analysis/key_order.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define DIGIT_BITS 8u
@@ -9,6 +10,7 @@
 #define MOST_BUCKET_BITS 13u /* 32 KiB of counts: what the nearest cache holds */
 #define MOST_IN_BUCKET 64u
 #define MOST_RUNS 64u
+#define FEW_RUNS 8u /* that are quicker to merge than to spread */
 
 static struct key_place *insert_all(struct key_place *places, size_t count)
 {
@@ -60,44 +62,97 @@ static struct key_place *spread(struct key_place *places, struct key_place *spar
     return shift > 0 ? insert_all(spare, count) : spare;
 }
 
-/* Runs that are in order, when they are few, by their first keys: what several peers told in order is
- * often so that one run ends before the next begins.
- * @return where they stand behind each other; NULL: they are many, or they overlap */
-static struct key_place *put_runs(struct key_place *places, struct key_place *spare, size_t count)
+struct runs {
+    size_t from[MOST_RUNS + 1]; /* behind the last: where all end */
+    size_t count;
+};
+
+/* @return whether they are few */
+static bool find_runs(struct runs *runs, const struct key_place *places, size_t count)
 {
-    size_t from[MOST_RUNS + 1], order[MOST_RUNS], runs = 0;
+    runs->count = 0;
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && places[i - 1].key <= places[i].key)
             continue;
-        if (runs == MOST_RUNS)
-            return NULL;
-        from[runs++] = i;
+        if (runs->count == MOST_RUNS)
+            return false;
+        runs->from[runs->count++] = i;
     }
-    if (runs == 1)
-        return places;
-    from[runs] = count;
-    for (size_t i = 0; i < runs; i++) {
+    runs->from[runs->count] = count;
+    return true;
+}
+
+/* What several peers told in order is often so that one run ends before the next begins: put them behind
+ * each other, by their first keys. @return whether that is so */
+static bool put_runs(const struct runs *runs, const struct key_place *places,
+                     struct key_place *spare)
+{
+    size_t order[MOST_RUNS];
+    const size_t *from = runs->from;
+    for (size_t i = 0; i < runs->count; i++) {
         size_t at = i;
         for (; at > 0 && places[from[order[at - 1]]].key > places[from[i]].key; at--)
             order[at] = order[at - 1];
         order[at] = i;
     }
-    for (size_t i = 1; i < runs; i++)
+    for (size_t i = 1; i < runs->count; i++)
         if (places[from[order[i - 1] + 1] - 1].key >= places[from[order[i]]].key)
-            return NULL;
-    for (size_t i = 0, at = 0; i < runs; i++) {
+            return false;
+    for (size_t i = 0, at = 0; i < runs->count; i++) {
         size_t length = from[order[i] + 1] - from[order[i]];
         memcpy(spare + at, places + from[order[i]], length * sizeof(*places));
         at += length;
     }
-    return spare;
+    return true;
+}
+
+static void merge(struct key_place *out, const struct key_place *left, size_t lefts,
+                  const struct key_place *right, size_t rights)
+{
+    while (lefts > 0 && rights > 0) {
+        bool first = left->key <= right->key;
+        *out++ = first ? *left : *right;
+        left += first;
+        lefts -= first;
+        right += !first;
+        rights -= !first;
+    }
+    memcpy(out, left, lefts * sizeof(*left));
+    memcpy(out + lefts, right, rights * sizeof(*right));
+}
+
+/* @return where the sorted ones are; NULL: there are many runs, and nothing has changed */
+static struct key_place *merge_runs(struct key_place *places, struct key_place *spare, size_t count)
+{
+    struct runs runs;
+    if (!find_runs(&runs, places, count))
+        return NULL;
+    if (runs.count > 1 && put_runs(&runs, places, spare))
+        return spare;
+    if (runs.count > FEW_RUNS)
+        return NULL;
+    while (runs.count > 1) {
+        size_t merged = 0;
+        for (size_t i = 0; i < runs.count; i += 2, merged++) {
+            size_t from = runs.from[i], middle = runs.from[i + 1];
+            size_t end = i + 2 <= runs.count ? runs.from[i + 2] : middle;
+            merge(spare + from, places + from, middle - from, places + middle, end - middle);
+            runs.from[merged] = from;
+        }
+        runs.from[merged] = count;
+        runs.count = merged;
+        struct key_place *sorted = spare;
+        spare = places;
+        places = sorted;
+    }
+    return places;
 }
 
 struct key_place *key_order(struct key_place *places, struct key_place *spare, size_t count)
 {
     if (count <= SHORT)
         return insert_all(places, count);
-    struct key_place *sorted = put_runs(places, spare, count);
+    struct key_place *sorted = merge_runs(places, spare, count);
     if (sorted == NULL && count <= UINT32_MAX)
         sorted = spread(places, spare, count);
     if (sorted != NULL)
