@@ -54,7 +54,8 @@ int job_create(struct job **out, const char *id, const struct job_options *optio
     int code = run_sum_create(&job->run, &sum_limits);
     code = code != 0 ? code : job_latency_create(&job->latency, options->window_ns);
     if (code == 0)
-        code = job_phases_create(&job->phases, options->window_ns, options->modelled);
+        code =
+            job_phases_create(&job->phases, options->window_ns, options->modelled, options->beside);
     const struct job_network_options network = {job->id, options->network, options->window_ns};
     code = code != 0 ? code : job_network_create(&job->network, &network);
     if (code == 0 && options->rules != NULL) {
@@ -380,13 +381,15 @@ static int all_final(const struct job *job)
     return job->node_count > 0;
 }
 
-static void end(struct job *job)
+/* It has ended when the last phases are told: what is looked for beside the loop goes on meanwhile. */
+static void end(struct job *job, int wait)
 {
+    if (job_phases_end(job->phases, wait) == 1) /* without memory the last phases stay open */
+        return;
     job->state = job->death_count > 0 ? JOB_DIED : JOB_ENDED;
     job->job_changed = 1;
     if (job->watch != NULL)
         job_watch_end(job->watch, job->end_ns);
-    job_phases_end(job->phases); /* without memory the last phases stay open */
     job_tell_phases(job);
 }
 
@@ -400,7 +403,7 @@ static void check_end(struct job *job, uint64_t heard_ns)
         uint64_t bound = JOB_WINDOWS_TO_LOSE_NODE * job->options.window_ns + job->options.grace_ns;
         if (job->place_keys.count < job->world && silent < bound)
             return;
-        end(job);
+        end(job, 0);
     } else if (silent > job->options.lost_ns) {
         job->state = JOB_LOST;
         job->job_changed = 1;
@@ -444,7 +447,7 @@ void job_flush(struct job *job, uint64_t now_ns)
 {
     job_windows_flush(job, now_ns);
     if (job->state == JOB_RUNNING && !job->replaying && all_final(job))
-        end(job);
+        end(job, 1);
     publish_changes(job, now_ns);
 }
 
@@ -452,7 +455,7 @@ void job_finish(struct job *job, uint64_t now_ns)
 {
     job_windows_flush(job, now_ns);
     if (job->state == JOB_RUNNING || job->state == JOB_LOST)
-        end(job);
+        end(job, 1);
     publish_changes(job, now_ns);
 }
 

@@ -47,6 +47,7 @@ struct job_options {
     uint64_t lost_ns;   /**< how long a job may be silent before it counts as lost */
     size_t most_pairs;  /**< rows of pairs published for one window; the rest is folded */
     int modelled;       /**< whether collectives take part in phases and pictures */
+    int beside; /**< whether threads may look for what takes long; not where the process forks */
     const struct network *network; /**< under the job, borrowed; NULL: none was given */
     const struct rules *rules; /**< alert rules, borrowed; NULL: latency and hangs raise none, all
                                     else does */

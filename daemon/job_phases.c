@@ -17,7 +17,7 @@ __extension__ typedef unsigned __int128 wide;
 
 struct job_phases {
     uint64_t window_ns;
-    bool modelled;
+    bool modelled, beside;
     struct phases *phases;       /* made with the first burst, as all these */
     struct phase_graphs *graphs; /* all who sent to whom */
     struct job_phase_rows *rows;
@@ -29,6 +29,7 @@ struct job_phases {
     uint64_t next;          /* id of the next closed phase to be told */
     bool open;              /* something is */
     bool changed;           /* not told yet */
+    uint32_t left_at_end;   /* phases that may be looked at when the job ends */
     uint64_t window;        /* newest closed */
     uint64_t owed; /* edges looked at beyond JOB_PHASES_EDGES: later windows look at less */
     struct phase_graph graph;
@@ -47,13 +48,15 @@ struct job_phases {
 
 /* ---- life ---------------------------------------------------------------------- */
 
-int job_phases_create(struct job_phases **out, uint64_t window_ns, int modelled)
+int job_phases_create(struct job_phases **out, uint64_t window_ns, int modelled, int beside)
 {
     struct job_phases *p = calloc(1, sizeof(*p));
     if (p == NULL)
         return -ENOMEM;
     p->window_ns = window_ns;
     p->modelled = modelled != 0;
+    p->beside = beside != 0;
+    p->left_at_end = END_PHASES;
     p->next = 1;
     *out = p;
     return 0;
@@ -208,6 +211,7 @@ static int take_burst(struct job_phases *p, const struct burst_sums *b)
     p->from_ns = first || burst.time_ns < p->from_ns ? burst.time_ns : p->from_ns;
     p->to_ns = first || burst.time_ns > p->to_ns ? burst.time_ns : p->to_ns;
     p->open = p->changed = true;
+    p->left_at_end = END_PHASES;
     return 0;
 }
 
@@ -331,14 +335,18 @@ static int fill_batch(struct job_phases *p, struct effort *effort, uint32_t may_
     return count == 0 ? code : (int)count;
 }
 
-/* Tell phases. A large batch is told when the next window closes, those behind it wait with it.
- * @param beside  whether that may be so: not when the job ends */
-static int tell_waiting(struct job_phases *p, struct effort *effort, uint32_t may_wait, bool beside)
+static bool is_large(const struct job_phases *p)
+{
+    return phase_batch_edges(p->batch) > JOB_PHASES_AT_ONCE;
+}
+
+/* Tell phases. A large batch is told when the next window closes, those behind it wait with it. */
+static int tell_waiting(struct job_phases *p, struct effort *effort)
 {
     int code = tell_batch(p), count;
-    while ((count = fill_batch(p, effort, may_wait)) > 0) {
-        bool large = beside && phase_batch_edges(p->batch) > JOB_PHASES_AT_ONCE;
-        phase_batch_start(p->batch, large);
+    while ((count = fill_batch(p, effort, JOB_PHASES_WAITING)) > 0) {
+        bool large = is_large(p);
+        phase_batch_start(p->batch, large && p->beside);
         if (large)
             break;
         int failed = tell_batch(p);
@@ -414,20 +422,30 @@ int job_phases_close(struct job_phases *p, struct burst_rows *rows, uint64_t win
     int64_t horizon = window == 0 ? 0 : (int64_t)((window - 1) * p->window_ns);
     struct effort effort = effort_of_window(p);
     int failed = phases_close(p->phases, horizon);
-    failed = failed != 0 ? failed : tell_waiting(p, &effort, JOB_PHASES_WAITING, true);
+    failed = failed != 0 ? failed : tell_waiting(p, &effort);
     if (failed == 0 && p->changed)
         failed = tell_open(p, &effort);
     p->owed = effort.owed;
     return code != 0 ? code : failed;
 }
 
-int job_phases_end(struct job_phases *p)
+int job_phases_end(struct job_phases *p, int wait)
 {
-    struct effort effort = {END_PHASES, UINT64_MAX, 0};
+    struct effort effort = {p->left_at_end, UINT64_MAX, 0};
     if (p->phases == NULL || !p->open)
         return 0;
-    int code = phases_close(p->phases, PHASES_TIME_MOST);
-    code = code != 0 ? code : tell_waiting(p, &effort, 0, false);
+    int code = phases_close(p->phases, PHASES_TIME_MOST), count = 0;
+    do {
+        if (!wait && !phase_batch_is_done(p->batch))
+            return 1;
+        int failed = tell_batch(p);
+        code = code != 0 ? code : failed;
+        count = fill_batch(p, &effort, 0);
+        p->left_at_end = effort.phases;
+        if (count > 0)
+            phase_batch_start(p->batch, p->beside && is_large(p));
+    } while (count > 0);
+    code = code != 0 ? code : count;
     return code != 0 ? code : tell_open(p, &effort);
 }
 

@@ -40,8 +40,9 @@ struct job_phases;
 
 /** @param window_ns  length of windows
  *  @param modelled   whether collectives take part, by their algorithms
+ *  @param beside     whether a thread may look at large phases beside the loop; it changes nothing but who waits
  *  @return 0 or -ENOMEM */
-int job_phases_create(struct job_phases **out, uint64_t window_ns, int modelled);
+int job_phases_create(struct job_phases **out, uint64_t window_ns, int modelled, int beside);
 
 /** NULL is fine. */
 void job_phases_destroy(struct job_phases *phases);
@@ -63,8 +64,10 @@ void job_phases_take(struct job_phases *phases, struct burst_rows *rows,
 int job_phases_close(struct job_phases *phases, struct burst_rows *rows, uint64_t window, int late,
                      uint64_t world);
 
-/** The job has ended: close all that is open. @return 0 or -ENOMEM */
-int job_phases_end(struct job_phases *phases);
+/** The job has ended: close all that is open.
+ *  @param wait  for what is looked at beside the loop
+ *  @return 0; 1: that is not done yet, and this is to be called again; or -ENOMEM */
+int job_phases_end(struct job_phases *phases, int wait);
 
 /** Is there something to tell since the last job_phases_news()? */
 int job_phases_changed(const struct job_phases *phases);

@@ -253,6 +253,7 @@ static int start_modules(struct daemon *d, char *why, size_t room)
                 .lost_ns = LOST_NS,
                 .most_pairs = MOST_PAIRS,
                 .modelled = !o->no_collectives,
+                .beside = o->replay == NULL,
                 .network = &d->network,
                 .rules = &d->rules},
         .record = o->record,

@@ -120,6 +120,13 @@ int phase_batch_is_started(const struct phase_batch *b)
     return b->started;
 }
 
+int phase_batch_is_done(struct phase_batch *b)
+{
+    if (b->beside && pthread_tryjoin_np(b->thread, NULL) == 0)
+        b->beside = 0;
+    return !b->beside;
+}
+
 const struct phase_batch_item *phase_batch_finish(struct phase_batch *b, size_t *count)
 {
     wait_for(b);

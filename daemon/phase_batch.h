@@ -49,6 +49,9 @@ void phase_batch_start(struct phase_batch *batch, int beside);
 /** Was it started and not yet cleared? */
 int phase_batch_is_started(const struct phase_batch *batch);
 
+/** Would phase_batch_finish() return at once? */
+int phase_batch_is_done(struct phase_batch *batch);
+
 /** Wait for the results. @return the items, which belong to the batch */
 const struct phase_batch_item *phase_batch_finish(struct phase_batch *batch, size_t *count);
 

@@ -200,7 +200,7 @@ int main(int argc, char **argv)
     struct input *in = calloc(1, sizeof(*in));
     check(in == NULL, "no memory");
     make_halo(in);
-    check(job_phases_create(&phases, S, 1), "create");
+    check(job_phases_create(&phases, S, 1, 0), "create");
     printf(
         "4,320 ranks, 112,320 pairs of a halo, a picture by binary swap each minute\n"
         "                ------------- MiB -------------  -------- ms a window ----------\n"
@@ -208,7 +208,7 @@ int main(int argc, char **argv)
     for (uint32_t hour = 0; hour < hours; hour++)
         run_hour(phases, in, hour);
     double begun = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    check(job_phases_end(phases), "end");
+    check(job_phases_end(phases, 1), "end");
     printf("end: %.1f ms\n", (seconds(CLOCK_PROCESS_CPUTIME_ID) - begun) * 1e3);
     job_phases_destroy(phases);
     free(in);

@@ -697,18 +697,16 @@ static struct wire_phase_row close_one(struct job_phases *phases, struct burst_r
     return news.phases[0];
 }
 
-/* And told with the window after that, so that no window waits for what is looked for in it. */
-static void a_phase_of_very_many_edges_is_looked_at_when_it_is_closed(void **state)
+/* Two windows of one phase of very many edges. @return it, closed */
+static struct wire_phase_row look_at_many(struct job_phases *phases, int end)
 {
-    (void)state;
-    struct job_phases *phases;
     struct burst_rows rows = {0};
     struct wire_burst_row bursts[2];
     struct wire_burst_pair_row *pairs = malloc(2 * MANY_PAIRS * sizeof(*pairs));
     struct wire_window m = {.length_ns = S, .bursts = bursts, .burst_pairs = pairs};
-    assert_true(2 * MANY_PAIRS > JOB_PHASES_EDGES);
+    struct wire_phases news;
+    struct wire_curve curve;
     assert_non_null(pairs);
-    assert_int_equal(job_phases_create(&phases, S, 0), 0);
     for (m.window = FIRST; m.window < FIRST + 2; m.window++) {
         make_ring(&bursts[0], pairs, m.window * S + 400 * MS, 1);
         make_ring(&bursts[1], pairs + MANY_PAIRS, m.window * S + 500 * MS, 1 + PARTNERS);
@@ -721,15 +719,64 @@ static void a_phase_of_very_many_edges_is_looked_at_when_it_is_closed(void **sta
     }
     m.bursts_count = m.burst_pairs_count = 0;
     m.window += 4;
-    assert_int_equal(close_one(phases, &rows, &m).open, 1);
-    m.window++;
-    struct wire_phase_row closed = close_one(phases, &rows, &m);
-    assert_int_equal(closed.open, 0);
-    assert_int_equal(closed.pairs, 2 * MANY_PAIRS);
-    assert_int_equal(closed.ranks, MANY);
-    assert_true(closed.communities > 1 && closed.modularity > 0.5);
+    if (!end) {
+        assert_int_equal(close_one(phases, &rows, &m).open, 1);
+        m.window++;
+        close_one(phases, &rows, &m);
+    }
+    while (end && job_phases_end(phases, 0) == 1)
+        ;
+    assert_int_equal(job_phases_all(phases, &news, &curve), 0);
+    assert_int_equal(news.phases_count, 1);
     burst_rows_finish(&rows);
+    free(pairs);
+    return news.phases[0];
+}
+
+/* And told with the window after that, so that no window waits for what is looked for in it; or when the
+ * job ends. */
+static void a_phase_of_very_many_edges_is_looked_at_when_it_is_closed(void **state)
+{
+    (void)state;
+    struct wire_phase_row closed[4];
+    assert_true(2 * MANY_PAIRS > JOB_PHASES_EDGES);
+    for (int i = 0; i < 4; i++) {
+        struct job_phases *phases;
+        assert_int_equal(job_phases_create(&phases, S, 0, i % 2), 0);
+        closed[i] = look_at_many(phases, i / 2);
+        job_phases_destroy(phases);
+    }
+    assert_int_equal(closed[0].open, 0);
+    assert_int_equal(closed[0].pairs, 2 * MANY_PAIRS);
+    assert_int_equal(closed[0].ranks, MANY);
+    assert_true(closed[0].communities > 1 && closed[0].modularity > 0.5);
+    for (int i = 1; i < 4; i++) /* whoever looked at it */
+        assert_memory_equal(&closed[i], &closed[0], sizeof(closed[0]));
+}
+
+/* A thread that looks at phases when they are not wanted any more harms nothing. */
+static void phases_may_go_while_they_are_looked_at(void **state)
+{
+    (void)state;
+    struct job_phases *phases;
+    struct burst_rows rows = {0};
+    struct wire_burst_row burst;
+    struct wire_burst_pair_row *pairs = malloc(MANY_PAIRS * sizeof(*pairs));
+    struct wire_window m = {.window = FIRST,
+                            .length_ns = S,
+                            .bursts = &burst,
+                            .bursts_count = 1,
+                            .burst_pairs = pairs,
+                            .burst_pairs_count = MANY_PAIRS};
+    assert_non_null(pairs);
+    assert_int_equal(job_phases_create(&phases, S, 0, 1), 0);
+    make_ring(&burst, pairs, m.window * S + 400 * MS, 1);
+    close_one(phases, &rows, &m);
+    m.bursts_count = m.burst_pairs_count = 0;
+    m.window += 4;
+    close_one(phases, &rows, &m);
     job_phases_destroy(phases);
+    burst_rows_finish(&rows);
     free(pairs);
 }
 
@@ -752,6 +799,7 @@ int main(void)
         cmocka_unit_test(a_span_is_cut_into_the_phases_asked_for),
         cmocka_unit_test(a_picture_of_a_part_has_the_colours_and_heights_of_the_whole),
         cmocka_unit_test(a_phase_of_very_many_edges_is_looked_at_when_it_is_closed),
+        cmocka_unit_test(phases_may_go_while_they_are_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
