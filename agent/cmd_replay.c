@@ -1,8 +1,12 @@
-/* holter replay: a daemon that replays a recording, in the foreground. */
+/* holter replay: a daemon that replays a recording, in the foreground; and what is asked of one that does. */
 #include "agent/cmd.h"
+#include "agent/dial.h"
 #include "agent/paths.h"
 #include "agent/say.h"
+#include "agent/tap_replay.h"
+#include "holter/clock.h"
 #include "holter/error.h"
+#include "proto/log.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -13,64 +17,232 @@
 
 static const char help[] =
     "usage: holter replay [OPTION]... FILE\n"
+    "       holter replay --ask WORDS [OPTION]...\n"
     "\n"
-    "Replays a recording as fast as it goes, and serves its job until stopped: holter view, top, "
-    "tap and\n"
-    "commgram show it as they show a running one.\n"
+    "Replays a recording, and serves its job until stopped: holter view, top, tap and commgram "
+    "show it "
+    "as they\n"
+    "show a running one. With --ask, tells a replay that runs what to do, and prints where it is "
+    "then.\n"
     "\n"
+    "      --speed X           times as fast as it was, 0.01 to 100000, or max (default)\n"
+    "      --from T            begin there: +90s or +10m (from its begin), -10s (before its end), "
+    "40%,\n"
+    "                          2026-11-22T05:00:00Z, or nanoseconds since 1970\n"
+    "      --loop              begin anew behind its end\n"
+    "      --paused            begin when a client says so\n"
+    "      --quit-at-end       leave behind its end\n"
+    "      --rules FILE        alert rules to judge it by, instead of the usual ones\n"
+    "      --topology NETWORK  network under the job, a file, short form or cart, instead of "
+    "the recorded one\n"
+    "      --collectives HOW   modelled (default) or off: whether collectives take part in phases "
+    "and "
+    "pictures\n"
+    "      --grace TIME        how long a window waits for late agents; default as holterd's\n"
+    "      --record DIR        record it anew, from its begin to its end, as it is judged now\n"
     "  -c, --connect ENDPOINT  where to serve it, tcp://HOST:PORT or ipc:///PATH; otherwise "
     "HOLTER_DAEMON, or\n"
     "                          the user's run directory\n"
     "      --keys DIR          CURVE keys, for endpoints that other hosts can reach\n"
-    "      --rules FILE        alert rules to judge it by, instead of the usual ones\n"
-    "      --topology NETWORK  network under the job, a file, short form or cart, instead of "
-    "the recorded one\n"
+    "      --ask WORDS         \"pause\", \"play\", \"step\", \"step back\", \"seek T\", \"speed "
+    "X\", "
+    "\"loop on\",\n"
+    "                          \"loop off\", or \"\" to be told where it is; waits for the end of "
+    "a seek\n"
+    "      --timeout SECONDS   --ask: how long the daemon may be away before it is given up "
+    "(default "
+    "5)\n"
     "\n"
-    "Status: that of holterd(1); 2 for wrong usage.\n";
+    "Status: that of holterd(1); --ask: 0, or 1 when it was refused or the daemon is out of reach; "
+    "2 "
+    "for wrong\n"
+    "usage.\n";
 
-#define MOST_ARGUMENTS 32
+#define MOST_ARGUMENTS 64
+#define AGAIN_MS 20 /* between looks at a seek under way */
 
-enum { OPT_KEYS = 256, OPT_RULES, OPT_TOPOLOGY };
-
-static const struct option long_options[] = {
-    {"connect", required_argument, NULL, 'c'},
-    {"keys", required_argument, NULL, OPT_KEYS},
-    {"rules", required_argument, NULL, OPT_RULES},
-    {"topology", required_argument, NULL, OPT_TOPOLOGY},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+enum {
+    OPT_SPEED = 256,
+    OPT_FROM,
+    OPT_LOOP,
+    OPT_PAUSED,
+    OPT_QUIT_AT_END,
+    OPT_RULES,
+    OPT_TOPOLOGY,
+    OPT_COLLECTIVES,
+    OPT_GRACE,
+    OPT_RECORD,
+    OPT_ASK
 };
 
-int cmd_replay(int argc, char **argv)
+static const struct option long_options[] = {
+    {"speed", required_argument, NULL, OPT_SPEED},
+    {"from", required_argument, NULL, OPT_FROM},
+    {"loop", no_argument, NULL, OPT_LOOP},
+    {"paused", no_argument, NULL, OPT_PAUSED},
+    {"quit-at-end", no_argument, NULL, OPT_QUIT_AT_END},
+    {"rules", required_argument, NULL, OPT_RULES},
+    {"topology", required_argument, NULL, OPT_TOPOLOGY},
+    {"collectives", required_argument, NULL, OPT_COLLECTIVES},
+    {"grace", required_argument, NULL, OPT_GRACE},
+    {"record", required_argument, NULL, OPT_RECORD},
+    {"ask", required_argument, NULL, OPT_ASK},
+    DIAL_OPTIONS,
+};
+
+/* ---- asking ------------------------------------------------------------------------- */
+
+struct asking {
+    struct dial dial;
+    const char *words;
+};
+
+static int set_option(void *user, int option, const char *value)
 {
-    static char replay[] = "--replay", listen[] = "--listen", keys[] = "--keys",
-                rules[] = "--rules", topology[] = "--topology";
-    char program[PATH_MAX];
-    char *arguments[MOST_ARGUMENTS] = {program, replay, NULL};
+    struct asking *asking = user;
+    if (option != OPT_ASK) {
+        say("replay: --ask goes with --connect, --keys and --timeout only");
+        return 2;
+    }
+    asking->words = value;
+    return 0;
+}
+
+/* The next message of the answer. @return 0, or the exit status */
+static int await(const struct asking *asking, struct client *client, uint64_t *away_since,
+                 struct client_message *got)
+{
+    for (;;) {
+        int result = client_next(client, 250, got);
+        if (result == 1)
+            return 0;
+        if (result < 0) {
+            say("replay: %s", holter_strerror(result));
+            return 1;
+        }
+        if (dial_is_hopeless(&asking->dial, client, away_since))
+            return 1;
+    }
+}
+
+/* One question and its answer. @param print  whether the state is printed, unless it seeks
+ * @return 0, -1 while it seeks, or the exit status */
+static int ask(const struct asking *asking, struct client *client, const char *words)
+{
+    uint64_t away_since = 0;
+    int seeks = 0;
+    int64_t id = client_ask(client, "replay", NULL, NULL, words);
+    for (struct client_message got; id > 0;) {
+        int status = await(asking, client, &away_since, &got);
+        if (status != 0)
+            return status;
+        if ((int64_t)got.id != id)
+            continue;
+        const struct wire_message *m = got.message;
+        if (m->type == WIRE_TYPE_REPLAY) {
+            seeks = strcmp(m->replay.state, "seeking") == 0;
+            if (!seeks)
+                tap_replay(stdout, &m->replay);
+        } else if (m->type == WIRE_TYPE_REPLY && m->reply.code == -HOLTER_EUNREACHABLE) {
+            return -1; /* another run took over meanwhile */
+        } else if (m->type == WIRE_TYPE_REPLY) {
+            if (m->reply.code != 0)
+                say("replay: %s", m->reply.text);
+            return m->reply.code != 0 ? 1 : seeks ? -1 : 0;
+        }
+    }
+    say("replay: %s", holter_strerror((int)id));
+    return 1;
+}
+
+static int ask_running(int argc, char **argv)
+{
+    struct asking asking = {
+        .dial = {.command = "replay", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
+    const struct dial_options options = {help, DIAL_LETTERS, long_options, set_option, &asking};
+    struct client *client = NULL;
+    int status = dial_parse(&asking.dial, &options, argc, argv);
+    if (status >= 0)
+        return status;
+    log_start("holter", -1);
+    status = dial_open(&asking.dial, &client);
+    status = status != 0 ? status : dial_wait(&asking.dial, &client);
+    if (status == 0)
+        status = ask(&asking, client, asking.words);
+    while (status == -1) { /* a client follows a seek by itself, and so has to dial again */
+        struct client_message got;
+        client_next(client, AGAIN_MS, &got);
+        status = dial_wait(&asking.dial, &client);
+        status = status != 0 ? status : ask(&asking, client, "");
+    }
+    client_destroy(client);
+    return status;
+}
+
+/* ---- serving ------------------------------------------------------------------------- */
+
+/* The daemon's name of an option. */
+static char *daemon_option(int option)
+{
+    static char name[64];
+    for (const struct option *o = long_options; o->name != NULL; o++) {
+        if (o->val == option)
+            snprintf(name, sizeof name, "--%s", o->val == 'c' ? "listen" : o->name);
+    }
+    return strdup(name);
+}
+
+static int is_asked(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--ask") == 0 || strncmp(argv[i], "--ask=", 6) == 0)
+            return 1;
+    return 0;
+}
+
+/* @return -1 to go on, or the exit status */
+static int read_options(int argc, char **argv, char **arguments)
+{
+    static char replay[] = "--replay";
     int count = 3, option;
     optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    while ((option = getopt_long(argc, argv, "c:h", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, DIAL_LETTERS, long_options, NULL)) != -1) {
         if (option == 'h') {
             fputs(help, stdout);
             return 0;
         }
         if (option == '?')
             return 2;
+        if (option == DIAL_OPTION_TIMEOUT) {
+            say("replay: --timeout goes with --ask");
+            return 2;
+        }
         if (count + 2 >= MOST_ARGUMENTS) {
             say("replay: too many options");
             return 2;
         }
-        arguments[count++] = option == 'c'         ? listen
-                             : option == OPT_KEYS  ? keys
-                             : option == OPT_RULES ? rules
-                                                   : topology;
-        arguments[count++] = optarg;
+        arguments[count++] = daemon_option(option);
+        if (optarg != NULL)
+            arguments[count++] = optarg;
     }
     if (optind + 1 != argc) {
         say("replay: one recording is wanted; `holter replay --help` tells more");
         return 2;
     }
+    arguments[1] = replay;
     arguments[2] = argv[optind];
+    return -1;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+    char program[PATH_MAX];
+    char *arguments[MOST_ARGUMENTS] = {program, NULL};
+    if (is_asked(argc, argv))
+        return ask_running(argc, argv);
+    int status = read_options(argc, argv, arguments);
+    if (status >= 0)
+        return status;
     int rc = paths_program(program, sizeof program, "holterd");
     if (rc < 0) {
         say("replay: holterd is not installed beside holter: %s", holter_strerror(rc));

@@ -107,13 +107,14 @@ static void answer_status(struct control *c, struct front *front, struct peer *p
         job_row(job, &rows[count]);
     struct front_counts front_counts;
     struct jobs_counts jobs_counts;
-    char sink_error[257];
-    sinks_error(c->options.sinks, sink_error, sizeof(sink_error));
+    char sink_error[257] = "";
+    if (c->options.sinks != NULL)
+        sinks_error(c->options.sinks, sink_error, sizeof(sink_error));
     front_count(front, &front_counts);
     jobs_count(jobs, &jobs_counts);
     struct wire_status status = {
         .version = HOLTER_VERSION,
-        .pid = (uint64_t)getpid(),
+        .pid = c->options.pid != 0 ? c->options.pid : (uint64_t)getpid(),
         .host = c->host,
         .started_ns = c->started_ns,
         .now_ns = timeline_now(c->options.timeline),
@@ -181,6 +182,11 @@ static int listed(const char *list, const char *topic)
     return 0;
 }
 
+static int send_replay(struct control *c, struct front *front, struct peer *peer)
+{
+    return front_send(front, peer, WIRE_TYPE_REPLAY, c->options.replay_state(c->options.user));
+}
+
 static void answer_snapshot(struct control *c, struct front *front, struct peer *peer,
                             const struct wire_request *request)
 {
@@ -195,6 +201,9 @@ static void answer_snapshot(struct control *c, struct front *front, struct peer 
         if (listed(request->topic, wire_topic(topics[i])))
             code = send_state(c, front, peer, job, topics[i], frame);
     }
+    if (code == 0 && c->options.replay != NULL &&
+        listed(request->topic, wire_topic(WIRE_TYPE_REPLAY)))
+        code = send_replay(c, front, peer);
     reply(front, peer, request->id, code, code == 0 ? "" : holter_strerror(code), frame);
 }
 
@@ -257,6 +266,21 @@ static void answer_cancel(struct control *c, struct front *front, struct peer *p
     reply(front, peer, request->id, 0, "", 0);
 }
 
+/* ---- replays --------------------------------------------------------------- */
+
+/* Viewers may: nothing but what is looked at changes. */
+static void answer_replay(struct control *c, struct front *front, struct peer *peer,
+                          const struct wire_request *request)
+{
+    char why[400] = "this daemon replays no recording";
+    int code = c->options.replay == NULL
+                   ? -HOLTER_EUSAGE
+                   : c->options.replay(c->options.user, request->argument, why, sizeof(why));
+    if (code == 0)
+        code = send_replay(c, front, peer);
+    reply(front, peer, request->id, code, code == 0 ? "" : why, 0);
+}
+
 /* ---- stop ---------------------------------------------------------------- */
 
 static void answer_stop(struct control *c, struct front *front, struct peer *peer,
@@ -305,6 +329,8 @@ static void answer(void *user, struct front *front, struct peer *peer,
         answer_commgram(c, front, peer, request);
     } else if (strcmp(request->op, "remap") == 0 || strcmp(request->op, "reroute") == 0) {
         answer_search(c, front, peer, request, request->op[2] == 'r');
+    } else if (strcmp(request->op, "replay") == 0) {
+        answer_replay(c, front, peer, request);
     } else if (strcmp(request->op, "cancel") == 0) {
         answer_cancel(c, front, peer, request);
     } else {
@@ -312,7 +338,7 @@ static void answer(void *user, struct front *front, struct peer *peer,
         snprintf(
             text, sizeof(text),
             "unknown operation '%.32s': jobs, status, snapshot, commgram, remap, reroute, cancel, "
-            "stop",
+            "replay, stop",
             request->op);
         reply(front, peer, request->id, -HOLTER_EUSAGE, text, 0);
     }

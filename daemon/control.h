@@ -1,4 +1,5 @@
-/* Answers to clients: jobs, status, snapshot, commgram, remap, reroute, cancel, stop.
+/* Answers to clients: jobs, status, snapshot, commgram, remap, reroute, cancel,
+ * replay, stop.
  *
  * A picture of the CommGram takes long: it is made in steps, one a turn of the loop, and what its client
  * asks meanwhile waits behind it, so that answers come in the order of requests. Searches for better mappings and
@@ -22,6 +23,12 @@ struct control_options {
     void *user;
     void (*stop)(void *user);           /**< an operator ends the daemon */
     void (*stop_when_idle)(void *user); /**< as --quit-when-idle, from now on */
+    /** Replays: do what the argument of a request says. @param why  set on failure @return 0 or a negative error;
+     *  NULL: nothing is replayed */
+    int (*replay)(void *user, const char *argument, char *why, size_t room);
+    /** How far the replay is, with its marks; valid until the next call. */
+    const struct wire_replay *(*replay_state)(void *user);
+    uint64_t pid; /**< told as the daemon's; 0: this process's */
 };
 
 /** @param loop  that pictures are made in @return 0, -ENOMEM or a libuv error */

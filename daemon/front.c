@@ -134,7 +134,9 @@ static void refuse_newcomer(struct front *f, struct port_message *from, int last
         return;
     }
     memcpy(stranger.id, zmq_msg_data(&from->parts[0]), stranger.id_length);
-    count_rejected(f, NULL, from, why);
+    /* Behind each seek of a replay, as behind a restart: nothing to be told of. */
+    if (lasting || f->options->replay == NULL)
+        count_rejected(f, NULL, from, why);
     send_refused(f, &stranger, code, why);
     struct peer *kept =
         lasting ? peers_add(f->peers, stranger.id, stranger.id_length, f->dry_ns) : NULL;

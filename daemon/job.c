@@ -522,6 +522,16 @@ enum job_state job_state(const struct job *job)
     return job->state;
 }
 
+uint64_t job_next_window(const struct job *job)
+{
+    return job->next_window;
+}
+
+uint64_t job_closings(const struct job *job)
+{
+    return job->closings;
+}
+
 uint64_t job_late(const struct job *job)
 {
     return job->late;

@@ -116,6 +116,12 @@ const char *job_id(const struct job *job);
 enum job_state job_state(const struct job *job);
 uint64_t job_start_ns(const struct job *job);
 
+/** Number of the window behind the newest that was published; 0: none was. */
+uint64_t job_next_window(const struct job *job);
+
+/** Windows that were published, corrections included. */
+uint64_t job_closings(const struct job *job);
+
 /** Messages that came after their window was published. */
 uint64_t job_late(const struct job *job);
 

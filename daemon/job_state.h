@@ -122,6 +122,7 @@ struct job {
     struct wire_totals recent[JOB_RECENT];    /**< by number modulo; texts not set */
     uint64_t lost, windows_dropped;           /**< all that agents have lost, as they say */
     uint64_t lost_told, windows_dropped_told; /**< of that, what an alert has told */
+    uint64_t closings;                        /* windows published, corrections included */
     uint64_t quiet_since_loss;                /**< windows published since the last loss */
     uint64_t late;
 

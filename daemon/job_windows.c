@@ -135,6 +135,7 @@ static void close_window(struct job *job, uint32_t at, uint64_t now_ns)
     struct open_window window = job->open[at];
     memmove(&job->open[at], &job->open[at + 1], (job->open_count - at - 1) * sizeof(job->open[0]));
     job->open_count--;
+    job->closings++;
     publish_window(job, &window, now_ns);
     job_judge(job, &window);
     /* Without memory the window's figures are missing from the sums since the start, and only

@@ -26,6 +26,7 @@ struct entry {
 struct jobs {
     struct jobs_options options;
     struct recorder *recorder;    /* NULL: nothing is recorded */
+    int replays;                  /* a job is replayed */
     struct entry list[JOBS_MOST]; /* by age */
     size_t count;
     size_t last; /* entry used last: messages of one job come in crowds */
@@ -81,8 +82,10 @@ static void on_stopped(void *user, const char *id, const char *why)
 
 static void on_moved(void *user, const char *id, const char *path)
 {
-    struct job *job = jobs_find(user, id);
-    if (job != NULL)
+    struct jobs *jobs = user;
+    struct job *job = jobs_find(jobs, id);
+    /* What a replay tells does not depend on how fast it is written. */
+    if (job != NULL && !jobs->replays)
         job_set_recording(job, path);
 }
 
@@ -119,6 +122,8 @@ static void publish(void *user, const char *job, enum wire_type type, const void
     publisher_publish(jobs->options.publisher, job, type, message);
     if (jobs->options.sinks != NULL && type == WIRE_TYPE_ALERT)
         sinks_take(jobs->options.sinks, message);
+    if (jobs->options.alert != NULL && type == WIRE_TYPE_ALERT)
+        jobs->options.alert(jobs->options.user, message);
     if (jobs->recorder != NULL && type == WIRE_TYPE_LINKS)
         record_links(jobs, job, message);
     else if (jobs->recorder != NULL && is_recorded(type))
@@ -376,51 +381,7 @@ void jobs_advance(struct jobs *jobs, uint64_t heard_ns, uint64_t now_ns)
     }
 }
 
-/* ---- replay ------------------------------------------------------------------ */
-
-int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struct job_fault *fault)
-{
-    struct job *job;
-    int code = make(jobs, id, 0, &job, fault);
-    if (code != 0)
-        return code;
-    jobs->list[jobs->count - 1].replayed = 1;
-    job_set_recording(job, path);
-    return 0;
-}
-
-static struct entry *replayed(struct jobs *jobs)
-{
-    size_t at = 0;
-    while (at + 1 < jobs->count && !jobs->list[at].replayed)
-        at++;
-    return &jobs->list[at];
-}
-
-int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
-                     const struct wire_message *message, struct job_fault *fault)
-{
-    struct job *job = replayed(jobs)->job;
-    uint64_t now = head->received_ns;
-    int is_window = message->type == WIRE_TYPE_WINDOW, code = 0;
-    job_advance(job, now, now); /* what was due before it came */
-    if (is_window)
-        code = job_window(job, head->instance, &message->window, now, fault);
-    else if (message->type == WIRE_TYPE_RANKS)
-        code = job_ranks(job, head->instance, &message->ranks, now, fault);
-    job_advance(job, now, now);
-    jobs->counts.messages += (uint64_t)(is_window && code == 0);
-    return code;
-}
-
-void jobs_replay_end(struct jobs *jobs, uint64_t now_ns)
-{
-    struct entry *entry = replayed(jobs);
-    job_finish(entry->job, now_ns);
-    entry->state = job_state(entry->job);
-}
-
-/* ---- life and small questions -------------------------------------------- */
+/* ---- the recorder ---------------------------------------------------------- */
 
 static int make_directories(const char *path)
 {
@@ -436,6 +397,121 @@ static int make_directories(const char *path)
     return mkdir(part, 0777) != 0 && errno != EEXIST ? -errno : 0;
 }
 
+static int start_recorder(struct jobs *jobs, uv_loop_t *loop, const char *directory, char *why,
+                          size_t room)
+{
+    struct recorder_events events = {jobs, on_kept, on_stopped, on_moved};
+    struct recorder_options recording = {.most_bytes = jobs->options.most_bytes};
+    int code = make_directories(directory);
+    if (code == 0)
+        code = recorder_create(&jobs->recorder, loop, &recording, &events);
+    if (code != 0)
+        snprintf(why, room, "cannot record in %s: %s", directory, holter_strerror(code));
+    return code;
+}
+
+/* ---- replay ------------------------------------------------------------------ */
+
+int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struct job_fault *fault)
+{
+    struct job *job;
+    int code = make(jobs, id, 0, &job, fault);
+    if (code != 0)
+        return code;
+    jobs->list[jobs->count - 1].replayed = 1;
+    jobs->replays = 1;
+    job_set_recording(job, path);
+    return 0;
+}
+
+static struct entry *replayed(struct jobs *jobs)
+{
+    size_t at = 0;
+    while (at + 1 < jobs->count && !jobs->list[at].replayed)
+        at++;
+    return &jobs->list[at];
+}
+
+struct job *jobs_replayed(struct jobs *jobs)
+{
+    return replayed(jobs)->job;
+}
+
+int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory, char *why,
+                       size_t room)
+{
+    char path[512];
+    const char *id = job_id(jobs_replayed(jobs));
+    int code = start_recorder(jobs, loop, directory, why, room);
+    if (code == 0 && (code = recording_new(directory, id, path, sizeof(path))) != 0)
+        snprintf(why, room, "cannot record in %s: %s", directory, holter_strerror(code));
+    if (code != 0)
+        return code;
+    jobs->options.record = directory;
+    recorder_open(jobs->recorder, id, path);
+    log_info("recording the replay in %s", path);
+    return 0;
+}
+
+static void keep_replayed(struct jobs *jobs, const struct recorded *head, const void *bytes,
+                          size_t length)
+{
+    zmq_msg_t copy;
+    if (jobs->recorder == NULL)
+        return;
+    if (zmq_msg_init_size(&copy, length) != 0) {
+        on_stopped(jobs, job_id(jobs_replayed(jobs)), holter_strerror(-ENOMEM));
+        return;
+    }
+    memcpy(zmq_msg_data(&copy), bytes, length);
+    recorder_keep(jobs->recorder, job_id(jobs_replayed(jobs)), head, &copy);
+    zmq_msg_close(&copy);
+}
+
+int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
+                     const struct wire_message *message, const void *bytes, size_t length,
+                     struct job_fault *fault)
+{
+    struct job *job = jobs_replayed(jobs);
+    uint64_t now = head->received_ns;
+    int is_window = message->type == WIRE_TYPE_WINDOW, code = 0;
+    jobs->now_ns = now;
+    job_advance(job, now, now); /* what was due before it came */
+    if (!is_window && message->type != WIRE_TYPE_RANKS) {
+        snprintf(fault->text, sizeof(fault->text), "a message of type %s was recorded",
+                 wire_type_name(message->type));
+        return -HOLTER_EDENIED;
+    }
+    if (job_has(job, head->instance, is_window ? message->window.seq : message->ranks.seq)) {
+        jobs->counts.duplicates++;
+        return 0;
+    }
+    code = is_window ? job_window(job, head->instance, &message->window, now, fault)
+                     : job_ranks(job, head->instance, &message->ranks, now, fault);
+    if (code == 0)
+        keep_replayed(jobs, head, bytes, length);
+    job_advance(job, now, now);
+    jobs->counts.messages += (uint64_t)(is_window && code == 0);
+    jobs->counts.bytes += is_window && code == 0 ? length : 0;
+    return code;
+}
+
+void jobs_replay_end(struct jobs *jobs, uint64_t now_ns)
+{
+    struct entry *entry = replayed(jobs);
+    job_finish(entry->job, now_ns);
+    entry->state = job_state(entry->job);
+    if (jobs->recorder != NULL)
+        recorder_close(jobs->recorder, job_id(entry->job));
+}
+
+size_t jobs_replay_backlog(const struct jobs *jobs)
+{
+    return jobs->recorder == NULL ? 0 : recorder_waiting(jobs->recorder);
+}
+
+/* ---- life and small questions -------------------------------------------- */
+
 int jobs_create(struct jobs **out, uv_loop_t *loop, const struct jobs_options *options, char *why,
                 size_t room)
 {
@@ -443,15 +519,7 @@ int jobs_create(struct jobs **out, uv_loop_t *loop, const struct jobs_options *o
     if (jobs == NULL)
         return -ENOMEM;
     jobs->options = *options;
-    int code = 0;
-    if (options->record != NULL) {
-        struct recorder_events events = {jobs, on_kept, on_stopped, on_moved};
-        struct recorder_options recording = {.most_bytes = options->most_bytes};
-        code = make_directories(options->record);
-        code = code != 0 ? code : recorder_create(&jobs->recorder, loop, &recording, &events);
-        if (code != 0)
-            snprintf(why, room, "cannot record in %s: %s", options->record, holter_strerror(code));
-    }
+    int code = options->record == NULL ? 0 : start_recorder(jobs, loop, options->record, why, room);
     if (code != 0) {
         free(jobs);
         return code;

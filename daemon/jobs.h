@@ -19,6 +19,8 @@ struct jobs_options {
     struct publisher *publisher; /**< borrowed */
     struct sinks *sinks;         /**< borrowed; NULL: alerts are only published */
     void *user;
+    /** An alert is published. May be NULL. */
+    void (*alert)(void *user, const struct wire_alert *alert);
     /** A message is safe: the agent can be told. */
     void (*kept)(void *user, uint64_t instance, uint64_t seq);
     /** See struct job_output. */
@@ -57,11 +59,22 @@ void jobs_bye(struct jobs *jobs, uint64_t instance);
  *  @param path  told as its recording
  *  @return 0 or a negative error: fault says why */
 int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struct job_fault *fault);
-/** @return 0, or why the message was not taken */
+/** Record it in the directory of the options from now on, in a file of its own; before its first message.
+ *  @param why  set on failure @return 0 or a negative error */
+int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory, char *why,
+                       size_t room);
+/** @param head   received_ns is the time of it; not before that of the message before
+ *  @param bytes  of the message, to be recorded
+ *  @return 0, or why the message was not taken */
 int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
-                     const struct wire_message *message, struct job_fault *fault);
+                     const struct wire_message *message, const void *bytes, size_t length,
+                     struct job_fault *fault);
 /** @param now_ns  when its last message was received */
 void jobs_replay_end(struct jobs *jobs, uint64_t now_ns);
+/** The job that is replayed. */
+struct job *jobs_replayed(struct jobs *jobs);
+/** Bytes that wait to be recorded. */
+size_t jobs_replay_backlog(const struct jobs *jobs);
 
 /** As time goes by, see job_advance(). */
 void jobs_advance(struct jobs *jobs, uint64_t heard_ns, uint64_t now_ns);

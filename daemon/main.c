@@ -51,8 +51,6 @@ struct daemon {
     struct jobs *jobs;
     struct control *control;
     struct front *front;
-    struct recording_cursor *recording; /* to be replayed; until the replay takes it over */
-    struct replay *replay;
     int leaving;
 };
 
@@ -87,12 +85,7 @@ static uint64_t on_ask_kept(void *user, uint64_t instance)
 static int on_take(void *user, uint64_t instance, const struct wire_message *message,
                    zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault)
 {
-    struct daemon *d = user;
-    if (d->replay != NULL) {
-        snprintf(fault->text, sizeof(fault->text), "this daemon replays a recording");
-        return -HOLTER_EDENIED;
-    }
-    return jobs_take(d->jobs, instance, message, bytes, now_ns, fault);
+    return jobs_take(((struct daemon *)user)->jobs, instance, message, bytes, now_ns, fault);
 }
 
 static void on_left(void *user, uint64_t instance, int in_order)
@@ -174,40 +167,6 @@ static int start_loop(struct daemon *d)
     return code;
 }
 
-/* A recording says how long its windows are. */
-static int open_recording(struct daemon *d, char *why, size_t room)
-{
-    struct options *o = &d->options;
-    if (o->replay == NULL)
-        return 0;
-    int code = recording_cursor_open(&d->recording, o->replay, why, room);
-    if (code != 0)
-        return code;
-    o->record = NULL;
-    o->window_ns = recording_cursor_window_ns(d->recording);
-    o->grace_ns = o->grace_given ? o->grace_ns : options_grace(o->window_ns);
-    return 0;
-}
-
-/* A replay has the network that was recorded, unless it is given another one. */
-static void read_network(struct daemon *d)
-{
-    struct network_parts parts = {.more = 0};
-    network_read(&d->network, d->options.topology);
-    if (d->recording == NULL || d->options.topology != NULL)
-        return;
-    int code = recording_cursor_network(d->recording, &parts);
-    if (code != 0)
-        log_warn("the network in %s cannot be read: %s", d->options.replay, holter_strerror(code));
-    else if (strcmp(parts.source, NETWORK_GRID) == 0)
-        network_read(&d->network, NETWORK_GRID); /* from what agents told, as it was made */
-    else if (parts.source[0] != '\0' || parts.fault[0] != '\0')
-        network_make(&d->network, parts.source[0] == '\0' ? NULL : &parts.spec, parts.source,
-                     parts.source[0] == '\0' ? parts.fault
-                                             : ""); /* who is not in it is seen anew */
-    network_parts_finish(&parts);
-}
-
 static int open_sockets(struct daemon *d, const struct front_verbs *verbs, char *why, size_t room)
 {
     void *socket;
@@ -259,28 +218,26 @@ static int start_modules(struct daemon *d, char *why, size_t room)
         .record = o->record,
         .most_bytes = o->most_bytes,
         .publisher = d->publisher,
-        .sinks = o->replay == NULL ? d->sinks : NULL,
+        .sinks = d->sinks,
         .user = d,
         .kept = on_kept,
         .tell_agents = on_tell_agents,
     };
     code = jobs_create(&d->jobs, &d->loop, &jobs, why, room);
-    struct control_options control = {
-        o, &d->timeline, d->jobs,          d->publisher, d->sinks, &d->network,
-        d, on_stop,      on_stop_when_idle};
-    code = code != 0 ? code : control_create(&d->control, &d->loop, &control);
-    if (code == 0 && d->recording != NULL) {
-        struct recording_cursor *recording = d->recording;
-        d->recording = NULL;
-        code = replay_create(&d->replay, &d->loop, d->jobs, recording, o->replay, why, room);
-    }
-    return code;
+    struct control_options control = {.options = o,
+                                      .timeline = &d->timeline,
+                                      .jobs = d->jobs,
+                                      .publisher = d->publisher,
+                                      .sinks = d->sinks,
+                                      .network = &d->network,
+                                      .user = d,
+                                      .stop = on_stop,
+                                      .stop_when_idle = on_stop_when_idle};
+    return code != 0 ? code : control_create(&d->control, &d->loop, &control);
 }
 
 static void finish(struct daemon *d)
 {
-    replay_destroy(d->replay);
-    recording_cursor_close(d->recording);
     jobs_destroy(d->jobs, timeline_now(&d->timeline));
     control_destroy(d->control);
     publisher_destroy(d->publisher);
@@ -303,9 +260,8 @@ static int serve(struct daemon *d)
 {
     char why[512] = "no memory";
     int code = start_loop(d);
-    code = code != 0 ? code : open_recording(d, why, sizeof(why));
     if (code == 0)
-        read_network(d);
+        network_read(&d->network, d->options.topology);
     code = code != 0 ? code : start_modules(d, why, sizeof(why));
     if (code != 0) {
         log_error("%s", why);
@@ -357,6 +313,8 @@ int main(int argc, char **argv)
         return status;
     umask(0077);
     raise_limits();
+    if (d.options.replay != NULL)
+        return replay_serve(&d.options, &d.rules);
     timeline_init(&d.timeline);
     if (getrandom(&d.instance, sizeof(d.instance), 0) != sizeof(d.instance)) {
         log_error("no random number: %s", holter_strerror(-errno));

@@ -1,10 +1,12 @@
 #include "daemon/options.h"
 
 #include "daemon/record_parts.h"
+#include "daemon/replay_pace.h"
 #include "holter/error.h"
 #include "holter/session.h"
 #include "proto/duration.h"
 #include "proto/endpoint.h"
+#include "proto/moment.h"
 #include "version.h"
 
 #include <errno.h>
@@ -45,7 +47,16 @@ static const char usage[] =
     "                      torus:8,8,8, or cart, each job's grid of processes; default:\n"
     "                      HOLTER_TOPOLOGY, else hosts below one switch\n"
     "  --session KEY       serve only agents of this session\n"
-    "  --replay FILE       replay a recording instead: nothing is recorded, agents are not served\n"
+    "  --replay FILE       replay a recording instead: agents are not served, no sink is told, and "
+    "nothing is\n"
+    "                      recorded unless --record is given; windows are as long as recorded\n"
+    "  --speed X           of a replay: times as fast as it was, 0.01 to 100000, or max (default)\n"
+    "  --from T            begin it there: nanoseconds since 1970, 2026-11-22T05:00:00Z, +90s "
+    "(from its begin),\n"
+    "                      -10s (before its end) or 40%\n"
+    "  --loop              begin it anew behind its end\n"
+    "  --paused            begin it when a client says so\n"
+    "  --quit-at-end       leave behind its end\n"
     "  --quit-when-idle    leave when all jobs have ended and all agents have gone\n"
     "  --rules FILE        alert rules, see holter-rules(5); default: HOLTER_RULES, else built-in "
     "ones\n"
@@ -194,6 +205,11 @@ enum {
     OPT_SESSION,
     OPT_TOPOLOGY,
     OPT_REPLAY,
+    OPT_SPEED,
+    OPT_FROM,
+    OPT_LOOP,
+    OPT_PAUSED,
+    OPT_QUIT_AT_END,
     OPT_QUIT,
     OPT_RULES,
     OPT_ALERT_LOG,
@@ -218,6 +234,11 @@ static const struct option long_options[] = {
     {"session", required_argument, NULL, OPT_SESSION},
     {"topology", required_argument, NULL, OPT_TOPOLOGY},
     {"replay", required_argument, NULL, OPT_REPLAY},
+    {"speed", required_argument, NULL, OPT_SPEED},
+    {"from", required_argument, NULL, OPT_FROM},
+    {"loop", no_argument, NULL, OPT_LOOP},
+    {"paused", no_argument, NULL, OPT_PAUSED},
+    {"quit-at-end", no_argument, NULL, OPT_QUIT_AT_END},
     {"quit-when-idle", no_argument, NULL, OPT_QUIT},
     {"rules", required_argument, NULL, OPT_RULES},
     {"alert-log", required_argument, NULL, OPT_ALERT_LOG},
@@ -312,9 +333,48 @@ static int take(struct options *o, int option, int *record, char *why, size_t ro
     case OPT_QUIT:
         o->quit_when_idle = 1;
         return 0;
+    case OPT_SPEED:
+        if (replay_pace_parse(optarg, &o->speed) == 0)
+            return 0;
+        snprintf(why, room, "--speed '%s': %g to %.0f, or max, is wanted", optarg, PACE_SLOWEST,
+                 PACE_FASTEST);
+        return -HOLTER_EUSAGE;
+    case OPT_FROM:
+        o->from = optarg;
+        return moment_check(optarg, why, room);
+    case OPT_LOOP:
+        o->loop = 1;
+        return 0;
+    case OPT_PAUSED:
+        o->paused = 1;
+        return 0;
+    case OPT_QUIT_AT_END:
+        o->quit_at_end = 1;
+        return 0;
     default:
         return take_sink(o, option, why, room) < 0 ? -HOLTER_EUSAGE : 0;
     }
+}
+
+/* What goes together with a replay. */
+static int check_replay(const struct options *o, int replay_options, char *why, size_t room)
+{
+    const char *fault = NULL;
+    if (o->replay == NULL)
+        fault = replay_options
+                    ? "--speed, --from, --loop, --paused and --quit-at-end are of a --replay"
+                    : NULL;
+    else if (o->sink_count > 0)
+        fault = "a --replay tells no sink of alerts";
+    else if (o->record != NULL && (o->from != NULL || o->loop))
+        fault =
+            "a --replay that is recorded goes once from its begin to its end: no --from, no --loop";
+    else if (o->loop && o->quit_at_end)
+        fault = "a --loop has no end to quit at";
+    if (fault == NULL)
+        return 0;
+    snprintf(why, room, "%s", fault);
+    return -HOLTER_EUSAGE;
 }
 
 /* What is answered at once. @return 1 when the option is one of those */
@@ -334,7 +394,7 @@ enum options_verdict options_parse(struct options *out, int argc, char **argv, c
 {
     *out = (struct options){
         .window_ns = 1000 * MS, .grace_ns = UINT64_MAX, .session = getenv("HOLTER_SESSION")};
-    int record = 1, only_check = 0, option;
+    int record = 1, only_check = 0, replay_options = 0, option;
     out->keys = getenv("HOLTER_KEYS");
     out->rules = getenv("HOLTER_RULES");
     optind = 0; /* GNU: begin anew, tests parse more than once */
@@ -348,6 +408,7 @@ enum options_verdict options_parse(struct options *out, int argc, char **argv, c
             return OPTIONS_WRONG;
         }
         only_check |= option == OPT_CHECK_RULES;
+        replay_options |= option >= OPT_SPEED && option <= OPT_QUIT_AT_END;
         if (take(out, option, &record, why, room) != 0)
             return OPTIONS_WRONG;
     }
@@ -371,10 +432,8 @@ enum options_verdict options_parse(struct options *out, int argc, char **argv, c
         out->topology = NULL;
     if (only_check)
         return OPTIONS_CHECK;
-    if (out->replay != NULL && out->record != NULL) {
-        snprintf(why, room, "--record %s: nothing is recorded of a --replay", out->record);
+    if (check_replay(out, replay_options, why, room) != 0)
         return OPTIONS_WRONG;
-    }
     if (out->replay != NULL)
         record = 0;
     if (default_paths(out, record, why, room) != 0 || check(out, why, room) != 0)

@@ -20,6 +20,9 @@ struct options {
     uint64_t window_ns;
     uint64_t grace_ns;
     const char *replay; /**< recording to be replayed; NULL: none */
+    double speed;       /**< of a replay; 0: as fast as it goes */
+    const char *from;   /**< where a replay begins, see proto/moment.h; NULL: at the begin */
+    int loop, paused, quit_at_end; /**< of a replay */
     int grace_given;
     int quit_when_idle;
     int no_collectives;   /**< --collectives=off */

@@ -91,8 +91,10 @@ static void hand_out(struct port_stream *s)
         length = first_message(s, parts, &count);
         if (length <= 0)
             break;
-        s->taken += (size_t)length;
-        s->reading = s->events.message(s->events.user, parts, count) != 0 && s->reading;
+        if (s->events.message(s->events.user, parts, count) != 0)
+            s->taken += (size_t)length;
+        else
+            s->reading = 0;
     }
     if (s->over)
         return;

@@ -15,7 +15,7 @@ struct port_stream;
 /** What a stream tells. */
 struct port_stream_events {
     void *user;
-    /** A message. @return nonzero to go on, 0: no more until port_stream_more() */
+    /** A message. @return nonzero: it is taken; 0: it is not, and comes again after port_stream_more() */
     int (*message)(void *user, const struct port_part *parts, size_t count);
     /** The other end was closed, or what came is no message. */
     void (*over)(void *user);

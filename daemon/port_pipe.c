@@ -11,8 +11,8 @@
 struct pipe_port {
     struct port port;
     struct port_stream *stream;
-    struct port_message next; /* what has come and was not received */
-    int has_next;
+    struct port_message next; /* what has just come */
+    int has_next;             /* and was not received */
     void (*over)(void *user);
     void *over_user;
 };
@@ -46,9 +46,12 @@ static int on_message(void *user, const struct port_part *parts, size_t count)
     copy(&p->next.parts[0], &parts[2]);
     copy(&p->next.parts[1], count > 3 ? &parts[3] : &none);
     p->has_next = 1;
-    if (p->port.readable != NULL)
-        p->port.readable(p->port.user);
-    return !p->has_next;
+    p->port.readable(p->port.user);
+    if (!p->has_next)
+        return 1;
+    port_message_finish(&p->next);
+    p->has_next = 0;
+    return 0;
 }
 
 static void on_over(void *user)
@@ -74,7 +77,6 @@ static int receive_pipe(struct port *port, struct port_message *out)
     zmq_msg_move(&out->parts[1], &p->next.parts[1]);
     port_message_finish(&p->next);
     p->has_next = 0;
-    port_stream_more(p->stream);
     return 1;
 }
 
@@ -87,7 +89,7 @@ static int send_pipe(struct port *port, const struct port_part *parts, size_t co
 static int is_dry_pipe(struct port *port)
 {
     const struct pipe_port *p = (struct pipe_port *)port;
-    return !p->has_next && !port_stream_holds(p->stream);
+    return !port_stream_holds(p->stream);
 }
 
 static void gather_pipe(struct port *port, unsigned ms)
@@ -104,8 +106,6 @@ static size_t backlog_pipe(const struct port *port)
 static void on_closed(void *user)
 {
     struct pipe_port *p = user;
-    if (p->has_next)
-        port_message_finish(&p->next);
     if (p->port.closed != NULL)
         p->port.closed(p->port.closed_user);
     free(p);

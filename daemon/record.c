@@ -537,6 +537,14 @@ void recorder_close(struct recorder *r, const char *job)
         push(r, item);
 }
 
+size_t recorder_waiting(struct recorder *r)
+{
+    pthread_mutex_lock(&r->mutex);
+    size_t bytes = r->waiting_bytes;
+    pthread_mutex_unlock(&r->mutex);
+    return bytes;
+}
+
 uint64_t recorder_bytes(struct recorder *r)
 {
     return r == NULL ? 0 : atomic_load_explicit(&r->bytes, memory_order_relaxed);

@@ -76,6 +76,9 @@ void recording_parts_find(const char *base, unsigned *first, unsigned *last);
 int recording_choose(const char *directory, const char *job, uint64_t instance, char *out,
                      size_t room, int *exists);
 
+/** The file for a replay of a job: as recording_choose() names it, but none is continued. @return as that, or -EEXIST */
+int recording_new(const char *directory, const char *job, char *out, size_t room);
+
 /** What is read back. Pointers are valid for the call. A nonzero return ends the reading. */
 struct recording_reader {
     void *user;
@@ -134,6 +137,11 @@ void recording_cursor_seek(struct recording_cursor *cursor, uint64_t number);
  *  greater numbers. Seeks behind it.
  *  @param number  set to its number, 0: there is none @return 0 or negative */
 int recording_cursor_find(struct recording_cursor *cursor, uint64_t time_ns, uint64_t *number);
+
+/** When its first and its last message were received. Seeks to the begin. Of a file that is damaged the last may be
+ *  wrong; it is not before the first.
+ *  @return 0, or as recording_cursor_next() */
+int recording_cursor_span(struct recording_cursor *cursor, uint64_t *first_ns, uint64_t *last_ns);
 
 /** The database beneath, to ask for more, see recording_file.h. Borrowed. */
 struct recording_file *recording_cursor_file(struct recording_cursor *cursor);

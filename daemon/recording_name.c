@@ -99,3 +99,16 @@ int recording_choose(const char *directory, const char *job, uint64_t instance, 
     }
     return path_of(directory, job, number, out, room);
 }
+
+int recording_new(const char *directory, const char *job, char *out, size_t room)
+{
+    unsigned first, last;
+    for (unsigned number = 1; number < MOST_FILES; number++) {
+        if (path_of(directory, job, number, out, room) != 0)
+            return -ENAMETOOLONG;
+        recording_parts_find(out, &first, &last);
+        if (last == 0)
+            return 0;
+    }
+    return -EEXIST;
+}

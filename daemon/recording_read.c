@@ -224,6 +224,31 @@ void recording_cursor_seek(struct recording_cursor *c, uint64_t number)
     c->block_end = 0; /* read anew */
 }
 
+int recording_cursor_span(struct recording_cursor *c, uint64_t *first_ns, uint64_t *last_ns)
+{
+    struct recorded head;
+    const void *bytes;
+    size_t length;
+    int64_t last = 0;
+    uint64_t skipped;
+    int code;
+    recording_cursor_seek(c, 0);
+    while ((code = recording_cursor_next(c, &head, &bytes, &length)) == -HOLTER_ECORRUPT &&
+           recording_cursor_skip(c, &skipped) == 1)
+        continue;
+    recording_cursor_seek(c, 0);
+    if (code != 1)
+        return code == 0 ? -HOLTER_EEMPTY : code;
+    code = recording_file_number(
+        &c->file,
+        c->blocks ? "SELECT end_ns FROM block ORDER BY first DESC LIMIT 1"
+                  : "SELECT received_ns FROM messages ORDER BY id DESC LIMIT 1",
+        &last);
+    *first_ns = head.received_ns;
+    *last_ns = code != 0 || (uint64_t)last < *first_ns ? *first_ns : (uint64_t)last;
+    return 0;
+}
+
 int recording_cursor_find(struct recording_cursor *c, uint64_t time_ns, uint64_t *number)
 {
     struct recorded head = {0};

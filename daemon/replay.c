@@ -1,109 +1,535 @@
 #include "daemon/replay.h"
 
-#include "holter/clock.h"
+#include "daemon/network.h"
+#include "daemon/recording.h"
+#include "daemon/relay.h"
+#include "daemon/replay_index.h"
+#include "daemon/replay_states.h"
+#include "daemon/replay_worker.h"
+#include "daemon/sockets.h"
+#include "daemon/zap.h"
 #include "holter/error.h"
 #include "proto/log.h"
+#include "proto/moment.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <zmq.h>
 
 #define LOG_TOPIC "replay"
-#define SLICE_NS UINT64_C(10000000) /* between looks at clients */
+#define TICK_MS 250
+#define LEAVE_MS 300 /* for a worker's last words */
 
-struct replay {
-    uv_idle_t idle;
-    struct jobs *jobs;
-    struct recording_cursor *cursor; /* NULL: done */
-    struct wire_arena arena;
-    uint64_t messages, refused, newest_ns, begun_ns;
+struct worker {
+    struct replay_watch *link; /* NULL: there is none */
+    int front, stream;         /* until the relay has them; -1 */
+    struct replay_note note;   /* as it was forked, and how it is to go on */
 };
 
-static void on_closed(uv_handle_t *handle)
+struct server {
+    struct options *options;
+    struct rules *rules;
+    struct network network;
+    struct timeline timeline;
+    uint64_t instance; /* of run 0 */
+    uint64_t begin_ns;
+    struct replay_shared *shared;
+    struct replay_worker_options given;
+    void *context;
+    uv_loop_t loop;
+    uv_signal_t signals[2];
+    uv_timer_t tick, patience;
+    struct listen_locks locks;
+    struct zap *zap;
+    struct relay *relay;
+    struct replay_states *states;
+    struct replay_watch *index;
+    struct worker active, next, before; /* serving; on its way; saying its last words */
+    int indexed, leaving, status;
+};
+
+/* ---- ending --------------------------------------------------------------------------- */
+
+static void stop(struct server *s)
 {
-    free(handle->data);
+    s->leaving = 2;
+    uv_stop(&s->loop);
 }
 
-static void end(struct replay *r, int code)
+static void fail(struct server *s, const char *what)
 {
-    uv_idle_stop(&r->idle);
-    recording_cursor_close(r->cursor);
-    r->cursor = NULL;
-    wire_arena_finish(&r->arena);
-    jobs_replay_end(r->jobs, r->newest_ns);
-    if (code != 0)
-        log_error("replayed up to message %" PRIu64 ": %s", r->messages, holter_strerror(code));
-    else
-        log_info("replayed %" PRIu64 " messages in %.1f s", r->messages,
-                 (double)(clock_mono_ns() - r->begun_ns) * 1e-9);
-}
-
-/* @return 1, 0 at the end, or a negative error */
-static int feed(struct replay *r)
-{
-    struct recorded head;
-    struct wire_message message;
-    struct job_fault fault = {""};
-    const void *bytes;
-    size_t length;
-    int code = recording_cursor_next(r->cursor, &head, &bytes, &length);
-    if (code != 1)
-        return code;
-    r->messages++;
-    r->newest_ns = head.received_ns > r->newest_ns ? head.received_ns : r->newest_ns;
-    code = wire_decode(&message, &r->arena, bytes, length, NULL);
-    code = code != 0 ? code : jobs_replay_take(r->jobs, &head, &message, &fault);
-    /* It was good when it was kept; one that is not any more harms no other. */
-    if (code != 0 && r->refused++ == 0)
-        log_warn("message %" PRIu64 " is left out: %s", r->messages,
-                 fault.text[0] != '\0' ? fault.text : holter_strerror(code));
-    return 1;
-}
-
-static void on_idle(uv_idle_t *idle)
-{
-    struct replay *r = idle->data;
-    uint64_t begun = clock_mono_ns();
-    int code = 1;
-    while (code == 1 && clock_mono_ns() - begun < SLICE_NS)
-        code = feed(r);
-    if (code != 1)
-        end(r, code);
-}
-
-int replay_create(struct replay **out, uv_loop_t *loop, struct jobs *jobs,
-                  struct recording_cursor *cursor, const char *path, char *why, size_t room)
-{
-    struct job_fault fault = {""};
-    struct replay *r = calloc(1, sizeof(*r));
-    int code = r == NULL ? -ENOMEM : uv_idle_init(loop, &r->idle);
-    if (code != 0) {
-        snprintf(why, room, "%s", holter_strerror(code));
-        recording_cursor_close(cursor);
-        free(r);
-        return code;
+    if (s->leaving != 0) {
+        stop(s);
+        return;
     }
-    r->idle.data = r;
-    r->jobs = jobs;
-    r->cursor = cursor;
-    r->begun_ns = clock_mono_ns();
-    *out = r;
-    code = jobs_replay_begin(jobs, recording_cursor_job(cursor), path, &fault);
+    log_error("%s", what);
+    s->status = EXIT_FAILURE;
+    stop(s);
+}
+
+static void on_patience(uv_timer_t *timer);
+
+/* In order: the worker says its last words, and ends its recording. */
+static void leave(struct server *s)
+{
+    const struct replay_note note = {.kind = REPLAY_LEAVE};
+    if (s->leaving != 0 || s->active.link == NULL ||
+        replay_watch_send(s->active.link, &note, NULL, 0) != 0) {
+        stop(s);
+        return;
+    }
+    s->leaving = 1;
+    if (s->options->record == NULL)
+        uv_timer_start(&s->patience, on_patience, LEAVE_MS, 0);
+}
+
+static void on_signal(uv_signal_t *signal, int number)
+{
+    log_info("leaving on signal %d", number);
+    leave(signal->data);
+}
+
+/* ---- workers ---------------------------------------------------------------------------- */
+
+static void forget(struct worker *w)
+{
+    replay_watch_close(w->link);
+    if (w->front >= 0)
+        close(w->front);
+    if (w->stream >= 0)
+        close(w->stream);
+    *w = (struct worker){.front = -1, .stream = -1};
+}
+
+static void on_worker(void *user, struct replay_watch *link, const struct replay_note *note,
+                      int fd);
+
+static int pairs_open(int mine[REPLAY_LINK_FDS], int theirs[REPLAY_LINK_FDS])
+{
+    static const int types[REPLAY_LINK_FDS] = {SOCK_STREAM, SOCK_STREAM, SOCK_SEQPACKET};
+    for (size_t i = 0; i < REPLAY_LINK_FDS; i++) {
+        int pair[2];
+        if (socketpair(AF_UNIX, types[i] | SOCK_CLOEXEC, 0, pair) != 0) {
+            int code = -errno;
+            while (i-- > 0) {
+                close(mine[i]);
+                close(theirs[i]);
+            }
+            return code;
+        }
+        mine[i] = pair[0];
+        theirs[i] = pair[1];
+    }
+    return 0;
+}
+
+/* Have a worker made that goes to its note's target. */
+static int begin_worker(struct server *s, const struct replay_note *note)
+{
+    int mine[REPLAY_LINK_FDS], theirs[REPLAY_LINK_FDS];
+    forget(&s->next);
+    int code = pairs_open(mine, theirs);
     if (code != 0)
-        snprintf(why, room, "%s: %s", path,
-                 fault.text[0] != '\0' ? fault.text : holter_strerror(code));
+        return code;
+    atomic_store(&s->shared->reached_ns, 0);
+    code = replay_states_fork(s->states, note, theirs);
+    for (size_t i = 0; i < REPLAY_LINK_FDS; i++)
+        close(theirs[i]);
+    s->next = (struct worker){.front = mine[0], .stream = mine[1], .note = *note};
+    if (code == 0)
+        code = replay_watch_open(&s->next.link, &s->loop, mine[2], on_worker, s);
     else
-        uv_idle_start(&r->idle, on_idle);
+        close(mine[2]);
+    if (code != 0)
+        forget(&s->next);
     return code;
 }
 
-void replay_destroy(struct replay *r)
+static void seek(struct server *s, const struct replay_note *wanted)
 {
-    if (r == NULL)
+    struct replay_note note = *wanted;
+    note.kind = REPLAY_FORK;
+    note.run = s->active.note.run + 1;
+    note.instance = s->instance + note.run;
+    int code = begin_worker(s, &note);
+    if (code == 0)
         return;
-    recording_cursor_close(r->cursor);
-    r->cursor = NULL;
-    wire_arena_finish(&r->arena);
-    uv_close((uv_handle_t *)&r->idle, on_closed);
+    log_error("no seek: %s", holter_strerror(code));
+    replay_watch_send(s->active.link, &(struct replay_note){.kind = REPLAY_FAILED}, NULL, 0);
+}
+
+/* The first worker serves the begin, while another one goes to where it is to begin. */
+static int begin(struct server *s)
+{
+    struct replay_note note = {.kind = REPLAY_FORK,
+                               .target = {REPLAY_TO_STEP, 0},
+                               .speed = s->options->speed,
+                               .paused = s->options->paused,
+                               .looping = s->options->loop,
+                               .run = 1,
+                               .instance = s->instance + 1};
+    return begin_worker(s, &note);
+}
+
+static void seek_first(struct server *s)
+{
+    char why[300];
+    struct replay_note note = s->active.note;
+    note.target.kind = REPLAY_TO_TIME;
+    uint64_t end_ns = atomic_load(&s->shared->end_ns);
+    if (moment_parse(s->options->from, s->begin_ns, end_ns, &note.target.value, why, sizeof(why)) ==
+        0)
+        seek(s, &note);
+}
+
+/* The worker on its way has come: it takes over. */
+static void take_over(struct server *s)
+{
+    struct replay_note go = s->next.note;
+    int first = s->active.link == NULL;
+    go.kind = REPLAY_GO;
+    relay_drop(s->relay);
+    forget(&s->before);
+    if (!first) {
+        const struct replay_note bye = {.kind = REPLAY_LEAVE, .instance = go.instance};
+        replay_watch_send(s->active.link, &bye, NULL, 0);
+    }
+    int code = relay_attach(s->relay, s->next.front, s->next.stream);
+    s->next.front = s->next.stream = -1;
+    s->before = s->active;
+    s->active = s->next;
+    s->next = (struct worker){.front = -1, .stream = -1};
+    if (code != 0) {
+        fail(s, holter_strerror(code));
+        return;
+    }
+    if (first && s->options->from != NULL) {
+        seek_first(s);
+        go.seeking = s->next.link != NULL;
+        go.target = s->next.note.target;
+    }
+    replay_watch_send(s->active.link, &go, NULL, 0);
+    if (!first)
+        uv_timer_start(&s->patience, on_patience, LEAVE_MS, 0);
+}
+
+static void on_patience(uv_timer_t *timer)
+{
+    struct server *s = timer->data;
+    if (s->leaving != 0) {
+        stop(s);
+        return;
+    }
+    relay_drop(s->relay);
+    forget(&s->before);
+}
+
+static void on_worker_gone(struct server *s, const struct replay_watch *link)
+{
+    if (link == s->before.link) {
+        forget(&s->before); /* the relay hears the rest */
+    } else if (link == s->next.link) {
+        log_error("the process that was to go on elsewhere has ended");
+        forget(&s->next);
+        if (s->active.link == NULL)
+            fail(s, "the replay cannot begin");
+        else
+            replay_watch_send(s->active.link, &(struct replay_note){.kind = REPLAY_FAILED}, NULL,
+                              0);
+    } else if (link == s->active.link) {
+        fail(s, "the process that replays has ended");
+    }
+}
+
+static void set_mode(struct replay_note *note, const struct replay_note *mode)
+{
+    note->speed = mode->speed;
+    note->paused = mode->paused;
+    note->looping = mode->looping;
+}
+
+static void on_worker(void *user, struct replay_watch *link, const struct replay_note *note, int fd)
+{
+    struct server *s = user;
+    if (fd >= 0)
+        close(fd);
+    if (note == NULL) {
+        on_worker_gone(s, link);
+    } else if (link == s->next.link) {
+        if (note->kind == REPLAY_READY && s->leaving == 0)
+            take_over(s);
+    } else if (link == s->active.link && s->leaving == 0) {
+        if (note->kind == REPLAY_WANT)
+            seek(s, note);
+        else if (note->kind == REPLAY_MODE)
+            set_mode(&s->next.note, note);
+        else if (note->kind == REPLAY_STOP)
+            leave(s);
+    }
+}
+
+static void on_relay_over(void *user)
+{
+    fail(user, "the process that replays has ended");
+}
+
+/* ---- the index -------------------------------------------------------------------------- */
+
+static void thin(struct server *s)
+{
+    if (replay_states_thin(s->states) && s->index != NULL)
+        replay_watch_send(s->index, &(struct replay_note){.kind = REPLAY_SPARSER}, NULL, 0);
+}
+
+static void on_index(void *user, struct replay_watch *link, const struct replay_note *note, int fd)
+{
+    struct server *s = user;
+    if (note == NULL) {
+        replay_watch_close(link);
+        s->index = NULL;
+        if (!s->indexed)
+            fail(s, "the process that reads the recording has ended");
+        return;
+    }
+    if (note->kind == REPLAY_STATE && fd >= 0) {
+        int code = replay_states_add(s->states, &note->place, fd);
+        if (code != 0)
+            log_warn("no state for seeks: %s", holter_strerror(code));
+        thin(s);
+        if (s->active.link == NULL && s->next.link == NULL && (code = begin(s)) != 0)
+            fail(s, holter_strerror(code));
+        return;
+    }
+    if (fd >= 0)
+        close(fd);
+    s->indexed |= note->kind == REPLAY_DONE;
+}
+
+static int start_index(struct server *s)
+{
+    int pair[2], code = replay_link_pair(pair);
+    if (code != 0)
+        return code;
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(pair[0]);
+        const struct replay_index index = {
+            .reel = {.options = s->options, .network = &s->network, .rules = s->rules},
+            .shared = s->shared,
+            .link = pair[1],
+            .work = replay_worker_run,
+            .work_user = &s->given};
+        replay_index_run(&index);
+    }
+    code = pid < 0 ? -errno : 0;
+    close(pair[1]);
+    if (code == 0)
+        return replay_watch_open(&s->index, &s->loop, pair[0], on_index, s);
+    close(pair[0]);
+    return code;
+}
+
+/* ---- start and finish ---------------------------------------------------------------------- */
+
+static int on_recorded_alert(void *user, const struct wire_alert *alert)
+{
+    replay_marks_take(user, alert);
+    return 0;
+}
+
+static int on_first_message(void *user, const struct recorded *head, const void *bytes,
+                            size_t length)
+{
+    (void)user;
+    (void)head;
+    (void)bytes;
+    (void)length;
+    return 1; /* alerts come first: that was all */
+}
+
+/* A replay has the network that was recorded, unless it is given another one. */
+static void read_network(struct server *s, struct recording_cursor *recording)
+{
+    struct network_parts parts = {.more = 0};
+    network_read(&s->network, s->options->topology);
+    if (s->options->topology != NULL)
+        return;
+    int code = recording_cursor_network(recording, &parts);
+    if (code != 0)
+        log_warn("the network in %s cannot be read: %s", s->options->replay, holter_strerror(code));
+    else if (strcmp(parts.source, NETWORK_GRID) == 0)
+        network_read(&s->network, NETWORK_GRID); /* from what agents told, as it was made */
+    else if (parts.source[0] != '\0' || parts.fault[0] != '\0')
+        network_make(&s->network, parts.source[0] == '\0' ? NULL : &parts.spec, parts.source,
+                     parts.source[0] == '\0' ? parts.fault
+                                             : ""); /* who is not in it is seen anew */
+    network_parts_finish(&parts);
+}
+
+/* What the recording says of itself; it says how long its windows are. */
+static int read_recording(struct server *s, char *why, size_t room)
+{
+    struct options *o = s->options;
+    struct recording_cursor *recording;
+    uint64_t end_ns = 0, from_ns;
+    int code = recording_cursor_open(&recording, o->replay, why, room);
+    if (code != 0)
+        return code;
+    o->window_ns = recording_cursor_window_ns(recording);
+    o->grace_ns = o->grace_given ? o->grace_ns : options_grace(o->window_ns);
+    read_network(s, recording);
+    code = recording_cursor_span(recording, &s->begin_ns, &end_ns);
+    recording_cursor_close(recording);
+    if (code != 0)
+        snprintf(why, room, "%s: %s", o->replay, holter_strerror(code));
+    else if (o->from != NULL)
+        code = moment_parse(o->from, s->begin_ns, end_ns, &from_ns, why, room);
+    if (code != 0)
+        return code;
+    s->shared = replay_shared_map();
+    if (s->shared == NULL)
+        return -ENOMEM;
+    atomic_store(&s->shared->end_ns, end_ns);
+    const struct recording_reader reader = {&s->shared->recorded, on_recorded_alert,
+                                            on_first_message};
+    if (o->rules == NULL)
+        recording_read(o->replay, &reader); /* without them the line of time is empty for a while */
+    return 0;
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    thin(timer->data);
+}
+
+static void start_handles(struct server *s)
+{
+    static const int numbers[2] = {SIGTERM, SIGINT};
+    for (int i = 0; i < 2; i++) {
+        uv_signal_init(&s->loop, &s->signals[i]);
+        s->signals[i].data = s;
+        uv_signal_start(&s->signals[i], on_signal, numbers[i]);
+    }
+    uv_timer_init(&s->loop, &s->tick);
+    uv_timer_init(&s->loop, &s->patience);
+    s->tick.data = s->patience.data = s;
+    uv_timer_start(&s->tick, on_tick, TICK_MS, TICK_MS);
+}
+
+static int open_sockets(struct server *s, char *why, size_t room)
+{
+    void *front, *stream;
+    s->context = zmq_ctx_new();
+    if (s->context == NULL)
+        return -zmq_errno();
+    zmq_ctx_set(s->context, ZMQ_MAX_SOCKETS, zmq_ctx_get(s->context, ZMQ_SOCKET_LIMIT));
+    if (s->options->keys != NULL) {
+        int code = zap_create(&s->zap, s->context, &s->loop, s->options->keys);
+        if (code != 0) {
+            snprintf(why, room, "keys in %s cannot be used: %s", s->options->keys,
+                     holter_strerror(code));
+            return code;
+        }
+    }
+    int code = sockets_front(&front, s->context, s->options, &s->locks, why, room);
+    if (code != 0)
+        return code;
+    code = sockets_stream(&stream, s->context, s->options, why, room);
+    if (code != 0) {
+        zmq_close(front);
+        return code;
+    }
+    return relay_create(&s->relay, &s->loop, front, stream, on_relay_over, s);
+}
+
+/* The index is forked before there is any thread, and before descriptors of others. */
+static int start(struct server *s, char *why, size_t room)
+{
+    int code = uv_loop_init(&s->loop);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD, SIG_IGN);         /* children leave no trace, */
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* nor do theirs */
+    s->given = (struct replay_worker_options){.options = s->options,
+                                              .timeline = &s->timeline,
+                                              .rules = s->rules,
+                                              .network = &s->network,
+                                              .shared = s->shared,
+                                              .begin_ns = s->begin_ns,
+                                              .server = (uint64_t)getpid()};
+    code = code != 0 ? code : replay_states_create(&s->states, &s->loop);
+    code = code != 0 ? code : start_index(s);
+    if (code != 0) {
+        snprintf(why, room, "%s", holter_strerror(code));
+        return code;
+    }
+    start_handles(s);
+    snprintf(why, room, "no memory");
+    return open_sockets(s, why, room);
+}
+
+static void finish(struct server *s)
+{
+    forget(&s->active);
+    forget(&s->next);
+    forget(&s->before);
+    replay_watch_close(s->index);
+    replay_states_destroy(s->states);
+    relay_destroy(s->relay);
+    zap_destroy(s->zap);
+    if (s->tick.data != NULL) {
+        for (int i = 0; i < 2; i++)
+            uv_close((uv_handle_t *)&s->signals[i], NULL);
+        uv_close((uv_handle_t *)&s->tick, NULL);
+        uv_close((uv_handle_t *)&s->patience, NULL);
+    }
+    uv_run(&s->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&s->loop);
+    if (s->context != NULL)
+        zmq_ctx_term(s->context);
+    listen_finish(&s->locks);
+}
+
+static int serve(struct server *s)
+{
+    char why[512] = "no memory";
+    int code = read_recording(s, why, sizeof(why));
+    if (code != 0) {
+        log_error("%s", why);
+        return code == -HOLTER_EUSAGE || code == -HOLTER_ERANGE ? 2 : EXIT_FAILURE;
+    }
+    if (start(s, why, sizeof(why)) != 0) {
+        log_error("%s", why);
+        finish(s);
+        return EXIT_FAILURE;
+    }
+    for (size_t i = 0; i < s->options->listen_count; i++)
+        log_info("listening on %s", s->options->listen[i]);
+    uv_run(&s->loop, UV_RUN_DEFAULT);
+    finish(s);
+    return s->status;
+}
+
+int replay_serve(struct options *options, struct rules *rules)
+{
+    struct server s = {.options = options,
+                       .rules = rules,
+                       .active = {.front = -1, .stream = -1},
+                       .next = {.front = -1, .stream = -1},
+                       .before = {.front = -1, .stream = -1}};
+    timeline_init(&s.timeline);
+    int status = EXIT_FAILURE;
+    if (getrandom(&s.instance, sizeof(s.instance), 0) != sizeof(s.instance))
+        log_error("no random number: %s", holter_strerror(-errno));
+    else
+        status = serve(&s);
+    network_finish(&s.network);
+    rules_finish(rules);
+    return status;
 }

@@ -1,23 +1,20 @@
-/* A recording fed to the jobs, message by message, through the very path of live messages: so what is
- * published and told to those who come late is what it was. In slices of an idle handle, as fast as it
- * goes; the job ends with its last message. Nothing is recorded, no sink is told of alerts. */
+/* holterd --replay: a recording, served as if its job were live.
+ *
+ * Processes, each of one thread but for the first and for a recorder:
+ *   server   has the sockets of ZeroMQ, and passes on what comes and goes (relay.h)
+ *   index    feeds the recording from begin to end, and forks states (replay_index.h)
+ *   state    sleeps, and forks workers that go on from there
+ *   worker   feeds on to where it is wanted, and serves from there (replay_worker.h)
+ *
+ * A seek is a worker of the last state before the target, which takes over from the one before: so it costs what lies
+ * between that state and the target, and nothing is ever undone. Each process ends when the server has gone. */
 #ifndef HOLTER_DAEMON_REPLAY_H
 #define HOLTER_DAEMON_REPLAY_H
 
-#include "daemon/jobs.h"
-#include "daemon/recording.h"
+#include "daemon/options.h"
+#include "daemon/rules.h"
 
-#include <uv.h>
-
-struct replay;
-
-/** @param cursor  taken over, whatever is returned
- *  @param path    of the recording, for people
- *  @param why     set on failure @return 0, -ENOMEM or another negative error */
-int replay_create(struct replay **out, uv_loop_t *loop, struct jobs *jobs,
-                  struct recording_cursor *cursor, const char *path, char *why, size_t room);
-
-/** The handle closes in further turns of the loop. NULL is fine. */
-void replay_destroy(struct replay *replay);
+/** Serve until stopped. @param rules  taken over @return exit status */
+int replay_serve(struct options *options, struct rules *rules);
 
 #endif

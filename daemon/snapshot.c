@@ -70,7 +70,7 @@ const struct snapshot *snapshots_of(struct snapshots *snapshots, struct job *job
         const struct snapshot *s = snapshots->list[at];
         if (s->type != type || strcmp(s->job, job_id(job)) != 0)
             continue;
-        if (s->frame == frame)
+        if (s->frame == frame && s->closings == job_closings(job))
             return s;
         break;
     }
@@ -84,6 +84,7 @@ const struct snapshot *snapshots_of(struct snapshots *snapshots, struct job *job
     snprintf(made->job, sizeof(made->job), "%s", job_id(job));
     made->type = type;
     made->frame = frame;
+    made->closings = job_closings(job);
     struct making making = {snapshots, made};
     job_snapshot(job, type, &(struct job_output){&making, wanted, add_part, NULL});
     return made;

@@ -12,8 +12,9 @@
 struct snapshot {
     char job[65];
     enum wire_type type;
-    uint64_t frame;   /**< newest published frame of the job that is in it */
-    zmq_msg_t *parts; /**< owned: encoded messages */
+    uint64_t frame;    /**< newest published frame of the job that is in it */
+    uint64_t closings; /**< see job_closings(): windows that nobody reads make no frames */
+    zmq_msg_t *parts;  /**< owned: encoded messages */
     size_t count, room;
 };
 

@@ -62,6 +62,15 @@ void subscriptions_remove(struct subscriptions *s, const void *prefix, size_t le
         s->untold--;
 }
 
+void subscriptions_each(const struct subscriptions *s,
+                        void (*one)(void *user, const void *prefix, size_t length), void *user)
+{
+    for (size_t i = 0; i < s->count; i++)
+        one(user, s->list[i].prefix, s->list[i].length);
+    if (s->untold > 0)
+        one(user, "", 0);
+}
+
 int subscriptions_match(const struct subscriptions *s, const char *topic)
 {
     size_t length = strlen(topic);

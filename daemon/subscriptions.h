@@ -24,6 +24,10 @@ void subscriptions_add(struct subscriptions *subscriptions, const void *prefix, 
 /** The last subscriber to a prefix has gone. */
 void subscriptions_remove(struct subscriptions *subscriptions, const void *prefix, size_t length);
 
+/** Call for each prefix; for those that did not fit with the empty one, which fits all topics. */
+void subscriptions_each(const struct subscriptions *subscriptions,
+                        void (*one)(void *user, const void *prefix, size_t length), void *user);
+
 /** Is any of them a prefix of this topic? */
 int subscriptions_match(const struct subscriptions *subscriptions, const char *topic);
 

@@ -217,8 +217,9 @@ static void on_welcome(struct client *c, const struct wire_welcome *welcome)
     if (c->instance == welcome->instance)
         return; /* the answer to a later hello */
     if (c->instance != 0) {
-        /* Another run of the daemon: what is queued or under way belongs to the old one. */
-        start_over(c, CLIENT_LOST);
+        /* Another run of the daemon: what is queued or under way belongs to the old one. A replay that was sent
+         * elsewhere is at hand. */
+        start_over(c, c->replays ? CLIENT_DIALLING : CLIENT_LOST);
         return;
     }
     int error = 0;

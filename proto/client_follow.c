@@ -315,10 +315,10 @@ static int is_news(struct client *c, const struct frame *frame)
     int number = client_topic_number(frame->topic, (size_t)(job - frame->topic));
     if (number < 0 || !(f->topics >> number & 1))
         return 0;
+    if (run_of(frame->number) != run_of(f->frame))
+        return 0;
     if (strncmp(frame->topic, "replay/", 7) == 0)
         return 1;
-    if (f->frame && run_of(frame->number) != run_of(f->frame))
-        return 0;
     uint64_t last = f->last[number];
     f->last[number] = frame->ordinal;
     if (last && frame->ordinal > last + 1)

@@ -36,6 +36,7 @@ struct follow {
     char sync[32];                 /* topic whose frame is waited for */
     uint64_t sync_due_ns;          /* when to go on without it, CLOCK_MONOTONIC */
     uint64_t frame;                /* newest frame seen or contained in the snapshot */
+    uint64_t change;               /* of a replay: newest state seen */
     uint64_t last[CLIENT_TOPICS];  /* number of the newest frame of each topic; 0: none */
 };
 

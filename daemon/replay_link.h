@@ -1,0 +1,61 @@
+/* What the processes of a replay tell each other, over socketpair(2), SOCK_SEQPACKET: one note a packet, with
+ * descriptors that go along.
+ *
+ * The server has the sockets of ZeroMQ. The index feeds the recording from begin to end, and forks a state now and
+ * then, which sleeps. A state forks a worker when it is told to; the worker feeds on to the target, and serves. */
+#ifndef HOLTER_DAEMON_REPLAY_LINK_H
+#define HOLTER_DAEMON_REPLAY_LINK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define REPLAY_LINK_FDS 3u
+
+/** A place in the recording: the state behind all that was received up to a time, or behind so many steps (a step is a
+ *  message, or the end, with which windows were published). */
+struct replay_target {
+    enum { REPLAY_TO_TIME, REPLAY_TO_STEP } kind;
+    uint64_t value;
+};
+
+struct replay_note {
+    enum replay_note_kind {
+        REPLAY_STATE, /**< index to server: a state sleeps; its link goes along, and place is set */
+        REPLAY_SPARSER, /**< server to index: states half as often */
+        REPLAY_DONE,    /**< index to server: that was all */
+        REPLAY_FORK,    /**< server to state: a worker; its front, stream and link go along */
+        REPLAY_READY,   /**< worker to server: the target is reached */
+        REPLAY_GO,      /**< server to worker: serve, with this speed, paused, looping */
+        REPLAY_WANT,    /**< worker to server: another worker is to take over there */
+        REPLAY_MODE,    /**< worker to server: speed, paused, looping of the one that takes over */
+        REPLAY_FAILED,  /**< server to worker: that came to nothing */
+        REPLAY_LEAVE, /**< server to worker: another one takes over, instance names it; 0: all ends */
+        REPLAY_STOP, /**< worker to server: a client, or the end, stops the daemon */
+    } kind;
+    struct replay_place {
+        uint64_t time_ns, steps;
+        int ended;
+    } place;
+    struct replay_target target;
+    double speed;
+    int paused, looping;
+    int seeking;       /**< REPLAY_GO: another worker is on its way to the target already */
+    uint64_t run;      /**< from 1 up */
+    uint64_t instance; /**< as in welcome */
+};
+
+/** @return 0, -EAGAIN, or -EPIPE and the like: the other end has gone */
+int replay_link_send(int link, const struct replay_note *note, const int *fds, size_t count);
+
+/** @param fds    REPLAY_LINK_FDS; owned by the caller
+ *  @param count  set to how many came
+ *  @return 1, 0: the other end was closed, -EAGAIN when the link does not block, or another error */
+int replay_link_receive(int link, struct replay_note *note, int *fds, size_t *count);
+
+/** A pair of links. @return 0 or -errno */
+int replay_link_pair(int out[2]);
+
+/** Has the other end been closed? Does not wait. */
+int replay_link_over(int link);
+
+#endif

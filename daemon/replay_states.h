@@ -1,0 +1,53 @@
+/* The states of a replay that sleep, as the server knows them: each a process behind a link, from which workers can be
+ * made. And links in a libuv loop. */
+#ifndef HOLTER_DAEMON_REPLAY_STATES_H
+#define HOLTER_DAEMON_REPLAY_STATES_H
+
+#include "daemon/replay_link.h"
+
+#include <uv.h>
+
+/* ---- links ---------------------------------------------------------------- */
+
+struct replay_watch;
+
+/** Called for each note. @param note  NULL: the other end has gone @param fd  that came with it, the callee's; -1: none */
+typedef void replay_watch_note(void *user, struct replay_watch *watch,
+                               const struct replay_note *note, int fd);
+
+/** @param link  taken over, whatever is returned @return 0, -ENOMEM or a libuv error */
+int replay_watch_open(struct replay_watch **out, uv_loop_t *loop, int link, replay_watch_note *note,
+                      void *user);
+
+/** @return as replay_link_send() */
+int replay_watch_send(struct replay_watch *watch, const struct replay_note *note, const int *fds,
+                      size_t count);
+
+/** The other end finds it closed in a further turn of the loop. NULL is fine. */
+void replay_watch_close(struct replay_watch *watch);
+
+/* ---- states ----------------------------------------------------------------- */
+
+struct replay_states;
+
+/** @return 0 or -ENOMEM */
+int replay_states_create(struct replay_states **out, uv_loop_t *loop);
+/** Ends all. NULL is fine. */
+void replay_states_destroy(struct replay_states *states);
+
+/** A state sleeps, behind those that were added before. @param link  taken over, whatever is returned @return 0, -ENOMEM,
+ *  -HOLTER_EFULL or a libuv error */
+int replay_states_add(struct replay_states *states, const struct replay_place *place, int link);
+
+/** Have the last state before the note's target make a worker.
+ *  @return 0, -HOLTER_EEMPTY: there is none, or an error of replay_link_send() */
+int replay_states_fork(struct replay_states *states, const struct replay_note *note,
+                       const int fds[REPLAY_LINK_FDS]);
+
+/** Give up every other state when there are too many, or memory is short. @return whether that was done */
+int replay_states_thin(struct replay_states *states);
+
+/** Does a worker that begins at a place come through the target, or begin there? */
+int replay_place_leads(const struct replay_place *place, const struct replay_target *target);
+
+#endif

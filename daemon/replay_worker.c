@@ -1,0 +1,633 @@
+#include "daemon/replay_worker.h"
+
+#include "daemon/control.h"
+#include "daemon/front.h"
+#include "daemon/port.h"
+#include "daemon/replay_ask.h"
+#include "daemon/replay_index.h"
+#include "daemon/replay_pace.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/log.h"
+#include "proto/moment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOG_TOPIC "replay"
+#define SLICE_NS UINT64_C(10000000) /* of feeding, between looks at clients */
+#define TELL_MS 100                 /* how often it is told where it is */
+#define TICK_MS 100
+#define LOOK_NS                                                                                    \
+    UINT64_C(5000000) /* while it feeds silently, between looks whether that is still wanted */
+/* What waits to be sent or recorded: beyond this much it feeds no more until it is less. */
+#define MOST_STREAM ((size_t)4 << 20)
+#define MOST_RECORD ((size_t)64 << 20)
+#define FULL_MS 5
+#define STEP_NS UINT64_C(50000000) /* of a step before it is answered */
+#define FLUSH_MS 1
+
+struct worker {
+    const struct replay_worker_options *given;
+    struct replay_reel *reel;
+    struct replay_note note; /* as it was forked */
+    int link;
+    uv_loop_t loop;
+    uv_poll_t link_poll;
+    uv_timer_t next, tell, tick, flush;
+    uv_idle_t idle;
+    struct port *front_port, *stream_port;
+    struct front *front;
+    struct control *control;
+    struct replay_pace pace;
+    int looping, going, ended, leaving, recording, stepping;
+    uint64_t begun_ns, looked_ns;
+    /* A seek that another worker is on its way to. */
+    int seeking;
+    uint64_t target_ns; /* 0: a step */
+    /* What is told. */
+    uint64_t change, marks_version;
+    struct replay_marks marks;
+    struct wire_mark_row rows[REPLAY_MARKS];
+    struct wire_replay state;
+};
+
+static uint64_t end_ns(const struct worker *w)
+{
+    return atomic_load(&w->given->shared->end_ns);
+}
+
+/* ---- where it is ------------------------------------------------------------------ */
+
+static uint64_t position(struct worker *w)
+{
+    uint64_t next;
+    int left = replay_reel_peek(w->reel, &next);
+    uint64_t begin = w->given->begin_ns, media;
+    if (w->ended)
+        return replay_reel_place(w->reel).time_ns;
+    media = replay_pace_now(&w->pace, clock_mono_ns(), left ? next : w->pace.media_ns);
+    return media > begin ? media : begin;
+}
+
+static int fill_marks(struct worker *w)
+{
+    uint64_t version;
+    struct replay_shared *shared = w->given->shared;
+    if (atomic_load(&shared->version) == w->marks_version && w->change > 0)
+        return 0;
+    if (replay_shared_marks(shared, &w->marks, &version) != 0)
+        return 0; /* later */
+    w->marks_version = version;
+    for (uint32_t i = 0; i < w->marks.count; i++) {
+        const struct replay_mark *m = &w->marks.list[i];
+        w->rows[i] = (struct wire_mark_row){m->id,       m->kind,   m->severity, m->since_ns,
+                                            m->fired_ns, m->end_ns, m->title};
+    }
+    return 1;
+}
+
+/* @param marked  whether marks are told in any case */
+static const struct wire_replay *fill_state(struct worker *w, int marked)
+{
+    struct jobs *jobs = replay_reel_jobs(w->reel);
+    const struct options *options = w->given->options;
+    int news = fill_marks(w);
+    marked |= news;
+    w->state = (struct wire_replay){
+        .job = job_id(jobs_replayed(jobs)),
+        .file = options->replay,
+        .state = w->seeking       ? "seeking"
+                 : w->ended       ? "ended"
+                 : w->pace.paused ? "paused"
+                                  : "playing",
+        .begin_ns = w->given->begin_ns,
+        .end_ns = end_ns(w),
+        .position_ns = position(w),
+        .change = ++w->change,
+        .run = w->note.run,
+        .speed = w->pace.speed,
+        .paused = (uint64_t)w->pace.paused,
+        .looping = (uint64_t)w->looping,
+        .window = replay_reel_window(w->reel),
+        .window_ns = options->window_ns,
+        .indexed_ns = atomic_load(&w->given->shared->indexed_ns),
+        .target_ns = w->seeking ? w->target_ns : 0,
+        .reached_ns = w->seeking ? atomic_load(&w->given->shared->reached_ns) : 0,
+        .fault = replay_reel_fault(w->reel),
+        .marked = (uint64_t)marked,
+        .marks = w->rows,
+        .marks_count = marked ? w->marks.count : 0,
+        .marks_left_out = marked ? w->marks.left_out : 0,
+    };
+    return &w->state;
+}
+
+static void tell(struct worker *w)
+{
+    const struct wire_replay *state = fill_state(w, 0);
+    struct publisher *publisher = replay_reel_publisher(w->reel);
+    publisher_publish(publisher, state->job, WIRE_TYPE_REPLAY, state);
+}
+
+/* ---- feeding ------------------------------------------------------------------------ */
+
+static void plan(struct worker *w);
+
+static void on_end(struct worker *w)
+{
+    w->ended = 1;
+    log_info("replayed %" PRIu64 " messages in %.1f s", replay_reel_messages(w->reel),
+             (double)(clock_mono_ns() - w->begun_ns) * 1e-9);
+}
+
+static void want(struct worker *w, const struct replay_target *target)
+{
+    struct replay_note note = {.kind = REPLAY_WANT,
+                               .target = *target,
+                               .speed = w->pace.speed,
+                               .paused = w->pace.paused,
+                               .looping = w->looping};
+    if (replay_link_send(w->link, &note, NULL, 0) != 0)
+        return; /* the server has gone, which ends us */
+    w->seeking = 1;
+    w->target_ns = target->kind == REPLAY_TO_TIME ? target->value : 0;
+}
+
+/* What comes behind the end. */
+static void behind_end(struct worker *w)
+{
+    const struct replay_target begin = {REPLAY_TO_STEP, 0};
+    if (w->looping && !w->pace.paused)
+        want(w, &begin);
+    else if (w->given->options->quit_at_end && !w->looping)
+        replay_link_send(w->link, &(struct replay_note){.kind = REPLAY_STOP}, NULL, 0);
+    tell(w);
+}
+
+static void rest(struct worker *w);
+
+static void feed(struct worker *w)
+{
+    uint64_t time_ns;
+    int stepped;
+    if (replay_reel_peek(w->reel, &time_ns)) {
+        stepped = replay_reel_feed(w->reel);
+        replay_pace_fed(&w->pace, time_ns, clock_mono_ns());
+    } else {
+        stepped = replay_reel_feed(w->reel); /* which ends the job */
+        on_end(w);
+    }
+    if (w->stepping && (stepped || w->ended))
+        rest(w);
+}
+
+static int is_full(const struct worker *w)
+{
+    return port_backlog(w->stream_port) > MOST_STREAM ||
+           port_backlog(w->front_port) > MOST_STREAM ||
+           jobs_replay_backlog(replay_reel_jobs(w->reel)) > MOST_RECORD;
+}
+
+static int may_feed(const struct worker *w)
+{
+    return w->going && !w->leaving && !w->seeking && !w->ended && (!w->pace.paused || w->stepping);
+}
+
+/* Wall time at which something is to be fed next: 0 is now. */
+static uint64_t next_due(struct worker *w)
+{
+    uint64_t time_ns;
+    if (!may_feed(w))
+        return UINT64_MAX;
+    /* The end of the job comes with its last message. */
+    int left = replay_reel_peek(w->reel, &time_ns);
+    return left && !w->stepping ? replay_pace_due(&w->pace, time_ns) : 0;
+}
+
+static void on_idle(uv_idle_t *idle)
+{
+    struct worker *w = idle->data;
+    uint64_t begun = clock_mono_ns(), now = begun;
+    while (now - begun < SLICE_NS && !is_full(w) && next_due(w) <= now) {
+        feed(w);
+        now = clock_mono_ns();
+    }
+    if (w->ended && w->going && !w->seeking && !w->leaving)
+        behind_end(w);
+    plan(w);
+}
+
+static void on_next(uv_timer_t *timer)
+{
+    plan(timer->data);
+}
+
+/* When to feed again. */
+static void plan(struct worker *w)
+{
+    uint64_t due = next_due(w), now = clock_mono_ns();
+    uv_idle_stop(&w->idle);
+    uv_timer_stop(&w->next);
+    if (due == UINT64_MAX)
+        return;
+    if (is_full(w)) {
+        uv_timer_start(&w->next, on_next, FULL_MS, 0);
+    } else if (due <= now) {
+        uv_idle_start(&w->idle, on_idle);
+    } else {
+        /* Rounded down: the rest is spent in turns of the loop, below a millisecond. */
+        uint64_t wait_ms = (due - now) / 1000000;
+        uv_timer_start(&w->next, on_next, wait_ms < 60000 ? wait_ms : 60000, 0);
+    }
+}
+
+/* ---- what clients ask ----------------------------------------------------------------- */
+
+static void set_pace(struct worker *w, double speed, int paused)
+{
+    replay_pace_set(&w->pace, speed, paused, position(w), clock_mono_ns());
+}
+
+static void rest(struct worker *w)
+{
+    w->stepping = 0;
+    replay_pace_set(&w->pace, w->pace.speed, 1, replay_reel_place(w->reel).time_ns,
+                    clock_mono_ns());
+}
+
+/* Feed to the next step: what takes long goes on in turns of the loop. */
+static void step(struct worker *w)
+{
+    uint64_t begun = clock_mono_ns();
+    set_pace(w, w->pace.speed, 1);
+    w->stepping = 1;
+    while (w->stepping && clock_mono_ns() - begun < STEP_NS)
+        feed(w);
+}
+
+static int refuse_seek(const struct worker *w, char *why, size_t room)
+{
+    if (!w->recording)
+        return 0;
+    snprintf(why, room,
+             "this replay is recorded, from its begin to its end: it cannot be sent elsewhere");
+    return -HOLTER_EDENIED;
+}
+
+static int seek(struct worker *w, const char *moment, char *why, size_t room)
+{
+    struct replay_target target = {.kind = REPLAY_TO_TIME};
+    uint64_t begin = w->given->begin_ns;
+    int code = refuse_seek(w, why, room);
+    code = code != 0 ? code : moment_parse(moment, begin, end_ns(w), &target.value, why, room);
+    if (code == 0)
+        want(w, &target);
+    return code;
+}
+
+static int step_back(struct worker *w, char *why, size_t room)
+{
+    uint64_t steps = replay_reel_place(w->reel).steps;
+    const struct replay_target target = {REPLAY_TO_STEP, steps > 0 ? steps - 1 : 0};
+    int code = refuse_seek(w, why, room);
+    if (code == 0) {
+        set_pace(w, w->pace.speed, 1);
+        want(w, &target);
+    }
+    return code;
+}
+
+static int play(struct worker *w, char *why, size_t room)
+{
+    const struct replay_target begin = {REPLAY_TO_STEP, 0};
+    if (!w->ended || w->seeking) {
+        set_pace(w, w->pace.speed, 0);
+        return 0;
+    }
+    int code = refuse_seek(w, why, room);
+    if (code == 0) {
+        set_pace(w, w->pace.speed, 0);
+        want(w, &begin);
+    }
+    return code;
+}
+
+static int on_replay(void *user, const char *argument, char *why, size_t room)
+{
+    struct worker *w = user;
+    struct replay_ask ask;
+    int code = replay_ask_parse(&ask, argument, why, room);
+    if (code != 0 || ask.verb == REPLAY_LOOK)
+        return code;
+    if (w->seeking && ask.verb == REPLAY_STEP) {
+        snprintf(why, room, "a seek is under way: ask again when it is done");
+        return -EBUSY;
+    }
+    switch (ask.verb) {
+    case REPLAY_LOOK:
+        break;
+    case REPLAY_PAUSE:
+        set_pace(w, w->pace.speed, 1);
+        break;
+    case REPLAY_PLAY:
+        code = play(w, why, room);
+        break;
+    case REPLAY_STEP:
+        step(w);
+        break;
+    case REPLAY_STEP_BACK:
+        code = step_back(w, why, room);
+        break;
+    case REPLAY_SEEK:
+        code = seek(w, ask.moment, why, room);
+        break;
+    case REPLAY_SPEED:
+        set_pace(w, ask.speed, w->pace.paused);
+        break;
+    case REPLAY_LOOP:
+        code = ask.on ? refuse_seek(w, why, room) : 0;
+        w->looping = code == 0 ? ask.on : w->looping;
+        break;
+    }
+    if (w->seeking) /* the worker that takes over goes on as it is asked now */
+        replay_link_send(w->link,
+                         &(struct replay_note){.kind = REPLAY_MODE,
+                                               .speed = w->pace.speed,
+                                               .paused = w->pace.paused,
+                                               .looping = w->looping},
+                         NULL, 0);
+    tell(w);
+    plan(w);
+    return code;
+}
+
+static const struct wire_replay *on_replay_state(void *user)
+{
+    return fill_state(user, 1);
+}
+
+static uint64_t on_ask_kept(void *user, uint64_t instance)
+{
+    (void)user;
+    (void)instance;
+    return 0;
+}
+
+static int on_take(void *user, uint64_t instance, const struct wire_message *message,
+                   zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault)
+{
+    (void)user;
+    (void)instance;
+    (void)message;
+    (void)bytes;
+    (void)now_ns;
+    snprintf(fault->text, sizeof(fault->text), "this daemon replays a recording");
+    return -HOLTER_EDENIED;
+}
+
+static void on_left(void *user, uint64_t instance, int in_order)
+{
+    (void)user;
+    (void)instance;
+    (void)in_order;
+}
+
+static void on_request(void *user, struct peer *peer, const struct wire_request *request)
+{
+    struct worker *w = user;
+    control_request(w->control, w->front, peer, request);
+}
+
+static void on_turn(void *user, uint64_t heard_ns, uint64_t now_ns)
+{
+    (void)user;
+    (void)heard_ns;
+    (void)now_ns;
+}
+
+static void on_stop(void *user)
+{
+    const struct worker *w = user;
+    replay_link_send(w->link, &(struct replay_note){.kind = REPLAY_STOP}, NULL, 0);
+}
+
+/* ---- the server ------------------------------------------------------------------------ */
+
+static void leave_now(struct worker *w)
+{
+    w->leaving = 1;
+    uv_stop(&w->loop);
+}
+
+/* The last words are to reach the server. */
+static void on_flush(uv_timer_t *timer)
+{
+    struct worker *w = timer->data;
+    if (port_backlog(w->front_port) == 0 && port_backlog(w->stream_port) == 0)
+        leave_now(w);
+}
+
+static void on_note(struct worker *w, const struct replay_note *note)
+{
+    switch (note->kind) {
+    case REPLAY_GO:
+        w->going = 1;
+        w->begun_ns = clock_mono_ns();
+        w->looping = note->looping;
+        w->seeking = note->seeking;
+        w->target_ns = note->seeking ? note->target.value : 0;
+        replay_pace_set(&w->pace, note->speed, note->paused, w->pace.media_ns, clock_mono_ns());
+        if (w->ended)
+            behind_end(w);
+        else
+            tell(w);
+        plan(w);
+        return;
+    case REPLAY_FAILED:
+        w->seeking = 0;
+        set_pace(w, w->pace.speed, w->pace.paused);
+        tell(w);
+        plan(w);
+        return;
+    case REPLAY_LEAVE:
+        if (note->instance != 0)
+            front_restart(w->front, note->instance);
+        w->leaving = 1;
+        plan(w);
+        uv_timer_start(&w->flush, on_flush, 0, FLUSH_MS);
+        return;
+    default:
+        return;
+    }
+}
+
+static void on_link(uv_poll_t *poll, int status, int events)
+{
+    struct worker *w = poll->data;
+    (void)status;
+    (void)events;
+    for (;;) {
+        struct replay_note note;
+        int fds[REPLAY_LINK_FDS];
+        size_t count;
+        int code = replay_link_receive(w->link, &note, fds, &count);
+        if (code == -EAGAIN)
+            return;
+        if (code != 1) {
+            leave_now(w);
+            return;
+        }
+        while (count > 0)
+            close(fds[--count]);
+        on_note(w, &note);
+    }
+}
+
+static void on_over(void *user)
+{
+    leave_now(user);
+}
+
+static void on_tell(uv_timer_t *timer)
+{
+    struct worker *w = timer->data;
+    struct replay_shared *shared = w->given->shared;
+    int moves = may_feed(w) || w->seeking || atomic_load(&shared->version) != w->marks_version ||
+                w->state.indexed_ns != atomic_load(&shared->indexed_ns) ||
+                w->state.end_ns != end_ns(w);
+    if (moves && w->going && !w->leaving)
+        tell(w);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    front_tick(((struct worker *)timer->data)->front);
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+static int start_handles(struct worker *w)
+{
+    int code = uv_loop_init(&w->loop);
+    uv_timer_t *timers[] = {&w->next, &w->tell, &w->tick, &w->flush};
+    for (size_t i = 0; code == 0 && i < sizeof(timers) / sizeof(*timers); i++) {
+        uv_timer_init(&w->loop, timers[i]);
+        timers[i]->data = w;
+    }
+    if (code == 0) {
+        uv_idle_init(&w->loop, &w->idle);
+        w->idle.data = w;
+        fcntl(w->link, F_SETFL, fcntl(w->link, F_GETFL) | O_NONBLOCK);
+        code = uv_poll_init(&w->loop, &w->link_poll, w->link);
+        w->link_poll.data = w;
+    }
+    return code != 0 ? code : uv_poll_start(&w->link_poll, UV_READABLE, on_link);
+}
+
+static int start_modules(struct worker *w, const int fds[2])
+{
+    const struct replay_worker_options *g = w->given;
+    const struct front_verbs verbs = {w, on_ask_kept, on_take, on_left, on_request, on_turn};
+    struct control_options control = {.options = g->options,
+                                      .timeline = g->timeline,
+                                      .jobs = replay_reel_jobs(w->reel),
+                                      .publisher = replay_reel_publisher(w->reel),
+                                      .network = g->network,
+                                      .user = w,
+                                      .stop = on_stop,
+                                      .stop_when_idle = on_stop,
+                                      .replay = on_replay,
+                                      .replay_state = on_replay_state,
+                                      .pid = g->server};
+    int code = port_open_pipe(&w->front_port, &w->loop, fds[0], on_over, w);
+    code = code != 0 ? code : port_open_pipe(&w->stream_port, &w->loop, fds[1], on_over, w);
+    code = code != 0 ? code : control_create(&w->control, &w->loop, &control);
+    if (code == 0)
+        code = front_create(&w->front, w->front_port, g->options, g->timeline, w->note.instance,
+                            &verbs);
+    if (code == 0)
+        publisher_open(replay_reel_publisher(w->reel), w->stream_port, w->note.run - 1);
+    return code;
+}
+
+static int start_recording(struct worker *w)
+{
+    char why[400];
+    const char *directory = w->given->options->record;
+    if (directory == NULL)
+        return 0;
+    int code = jobs_replay_record(replay_reel_jobs(w->reel), &w->loop, directory, why, sizeof(why));
+    w->recording = code == 0;
+    if (code != 0)
+        log_error("%s", why);
+    return code;
+}
+
+/* ---- on the way -------------------------------------------------------------------------- */
+
+static int goes_on(void *user, const struct replay_place *place)
+{
+    struct worker *w = user;
+    uint64_t now = clock_mono_ns();
+    if (now - w->looked_ns < LOOK_NS)
+        return 1;
+    w->looked_ns = now;
+    atomic_store(&w->given->shared->reached_ns, place->time_ns);
+    return !replay_link_over(w->link);
+}
+
+static void start_pace(struct worker *w)
+{
+    struct replay_place place = replay_reel_place(w->reel);
+    const struct replay_target *t = &w->note.target;
+    uint64_t media =
+        t->kind == REPLAY_TO_TIME && t->value > place.time_ns ? t->value : place.time_ns;
+    media = media > w->given->begin_ns ? media : w->given->begin_ns;
+    replay_pace_init(&w->pace, w->note.speed, w->note.paused, media, clock_mono_ns());
+    w->looping = w->note.looping;
+    w->ended = place.ended;
+}
+
+/* The system takes what is open with the process; a recording alone has to be ended in order. */
+static _Noreturn void end(struct worker *w, int status)
+{
+    if (w->recording)
+        replay_reel_destroy(w->reel, timeline_now(w->given->timeline));
+    _exit(status);
+}
+
+void replay_worker_run(void *user, struct replay_reel *reel, const struct replay_note *note,
+                       const int fds[REPLAY_LINK_FDS])
+{
+    struct worker *w = calloc(1, sizeof(*w));
+    if (w == NULL)
+        _exit(1);
+    *w = (struct worker){.given = user, .reel = reel, .note = *note, .link = fds[2]};
+    signal(SIGCHLD, SIG_DFL); /* searches wait for theirs */
+    sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){.sched_priority = 0});
+    if (!replay_reel_run(reel, &note->target, goes_on, w))
+        _exit(0);
+    atomic_store(&w->given->shared->reached_ns, replay_reel_place(reel).time_ns);
+    start_pace(w);
+    int code = start_handles(w);
+    code = code != 0 ? code : start_modules(w, fds);
+    code = code != 0 ? code : start_recording(w);
+    if (code == 0)
+        code = replay_link_send(w->link, &(struct replay_note){.kind = REPLAY_READY}, NULL, 0);
+    if (code != 0) {
+        log_error("a worker of the replay cannot start: %s", holter_strerror(code));
+        end(w, 1);
+    }
+    uv_timer_start(&w->tell, on_tell, TELL_MS, TELL_MS);
+    uv_timer_start(&w->tick, on_tick, TICK_MS, TICK_MS);
+    uv_run(&w->loop, UV_RUN_DEFAULT);
+    end(w, 0);
+}
