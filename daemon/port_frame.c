@@ -16,7 +16,10 @@ struct port_stream {
     struct port_stream_events events;
     uint8_t *bytes; /* owned: what has come */
     size_t length, room, taken;
-    int reading, over;
+    int reading; /* messages are wanted */
+    int started; /* the pipe is read */
+    int over;
+    int closing; /* nothing more will come */
     void (*closed)(void *user);
     void *closed_user;
     unsigned open; /* handles */
@@ -62,12 +65,18 @@ static int64_t first_message(const struct port_stream *s, struct port_part *part
     return at == end ? (int64_t)(sizeof(length) + length) : -HOLTER_EMALFORMED;
 }
 
+static void stop_reading(struct port_stream *s)
+{
+    uv_read_stop((uv_stream_t *)&s->pipe);
+    s->started = 0;
+}
+
 static void end(struct port_stream *s)
 {
     if (s->over)
         return;
     s->over = 1;
-    uv_read_stop((uv_stream_t *)&s->pipe);
+    stop_reading(s);
     uv_idle_stop(&s->idle);
     s->events.over(s->events.user);
 }
@@ -102,7 +111,7 @@ static void hand_out(struct port_stream *s)
     s->length -= s->taken;
     s->taken = 0;
     if (!s->reading)
-        uv_read_stop((uv_stream_t *)&s->pipe);
+        stop_reading(s);
     else if (length > 0)
         uv_idle_start(&s->idle, on_idle);
     if (length < 0)
@@ -131,8 +140,14 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     (void)buffer;
     if (s->over || count == 0)
         return;
-    if (count < 0) {
+    if (count < 0 && !port_stream_holds(s)) {
         end(s);
+        return;
+    }
+    if (count < 0) { /* what is there already is handed out first */
+        s->closing = 1;
+        stop_reading(s);
+        uv_idle_start(&s->idle, on_idle);
         return;
     }
     s->length += (size_t)count;
@@ -144,8 +159,13 @@ static void on_idle(uv_idle_t *idle)
     struct port_stream *s = idle->data;
     uv_idle_stop(idle);
     hand_out(s);
-    if (s->reading && !s->over && uv_read_start((uv_stream_t *)&s->pipe, on_room, on_read) != 0)
+    if (s->reading && !s->over && !s->closing && !s->started) {
+        s->started = 1;
+        if (uv_read_start((uv_stream_t *)&s->pipe, on_room, on_read) != 0)
+            end(s);
+    } else if (s->closing && !s->over && !port_stream_holds(s)) {
         end(s);
+    }
 }
 
 void port_stream_more(struct port_stream *s)
