@@ -138,17 +138,41 @@ static void sinks_of_the_command_line_come_to_those_of_the_rules(void **state)
     assert_non_null(strstr(why, "--alert-log"));
 }
 
-static void a_replay_is_not_recorded(void **state)
+static void a_replay_is_recorded_only_when_that_is_asked_for(void **state)
 {
     struct options o;
     char why[512];
     (void)state;
     assert_int_equal(parse(&o, why, sizeof(why), "--replay", "x.hrec"), OPTIONS_RUN);
     assert_null(o.record);
-    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x.hrec", "--no-record"), OPTIONS_RUN);
-    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x.hrec", "--record=/tmp"),
+    assert_true(o.speed == 0 && o.from == NULL);
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x.hrec", "--record=/tmp"), OPTIONS_RUN);
+    assert_string_equal(o.record, "/tmp");
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--record=/tmp", "--loop"),
                      OPTIONS_WRONG);
-    assert_non_null(strstr(why, "--record /tmp"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--record=/tmp", "--from=40%"),
+                     OPTIONS_WRONG);
+}
+
+static void how_a_replay_goes_is_said_of_replays_only(void **state)
+{
+    struct options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--speed=0.5", "--from=+10s",
+                           "--loop", "--paused"),
+                     OPTIONS_RUN);
+    assert_true(o.speed == 0.5 && o.loop && o.paused);
+    assert_string_equal(o.from, "+10s");
+    assert_int_equal(parse(&o, why, sizeof(why), "--speed=1"), OPTIONS_WRONG);
+    assert_int_equal(parse(&o, why, sizeof(why), "--paused"), OPTIONS_WRONG);
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--speed=fast"), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "fast"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--from=yesterday"), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "yesterday"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--loop", "--quit-at-end"),
+                     OPTIONS_WRONG);
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--syslog"), OPTIONS_WRONG);
 }
 
 static void collectives_take_part_unless_they_are_put_off(void **state)
@@ -178,7 +202,8 @@ int main(void)
         cmocka_unit_test(without_keys_only_local_endpoints_are_listened_on),
         cmocka_unit_test(unknown_words_are_named),
         cmocka_unit_test(recording_is_on_unless_it_is_put_off),
-        cmocka_unit_test(a_replay_is_not_recorded),
+        cmocka_unit_test(a_replay_is_recorded_only_when_that_is_asked_for),
+        cmocka_unit_test(how_a_replay_goes_is_said_of_replays_only),
         cmocka_unit_test(collectives_take_part_unless_they_are_put_off),
         cmocka_unit_test(rules_come_from_the_command_line_before_the_environment),
         cmocka_unit_test(sinks_of_the_command_line_come_to_those_of_the_rules),
