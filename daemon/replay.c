@@ -1,6 +1,7 @@
 #include "daemon/replay.h"
 
 #include "daemon/network.h"
+#include "daemon/network_grid.h"
 #include "daemon/recording.h"
 #include "daemon/relay.h"
 #include "daemon/replay_index.h"
