@@ -13,12 +13,19 @@
 
 #define MS UINT64_C(1000000)
 
-static enum options_verdict parse(struct options *o, char *why, size_t room, const char *a,
-                                  const char *b)
+/* Words after the program's name, up to the first NULL. */
+static enum options_verdict parse_words(struct options *o, char *why, size_t room,
+                                        const char *const *words)
 {
-    char *argv[] = {"holterd", (char *)(uintptr_t)a, (char *)(uintptr_t)b, NULL};
-    return options_parse(o, a == NULL ? 1 : b == NULL ? 2 : 3, argv, why, room);
+    char *argv[8] = {"holterd"};
+    int argc = 1;
+    for (; words[argc - 1] != NULL; argc++)
+        argv[argc] = (char *)(uintptr_t)words[argc - 1];
+    return options_parse(o, argc, argv, why, room);
 }
+
+#define parse(o, why, room, ...)                                                                   \
+    parse_words(o, why, room, (const char *const[8]){__VA_ARGS__, NULL})
 
 static void durations_have_units(void **state)
 {
