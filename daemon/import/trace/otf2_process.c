@@ -18,6 +18,7 @@
 
 #define ARENA_BYTES ((size_t)1 << 36) /* of addresses; memory is taken as it is used */
 #define ARENA_LEAST ((size_t)1 << 28)
+#define ENDS_MS 1000u                   /* that the child may take to end */
 #define LOOK_S 1                        /* between looks whether the child lives */
 #define HANGS_NS UINT64_C(120000000000) /* a reader that does not answer for so long never will */
 
@@ -146,15 +147,32 @@ int otf2_process_start(struct otf2_process **out, const char *anchor, unsigned t
     return code;
 }
 
-void otf2_process_stop(struct otf2_process *p)
+/* The reader goes first, so that its time counts with that of the child that waits for it. */
+static void end_child(struct otf2_process *p)
 {
-    if (p == NULL)
-        return;
-    if (p->child > 0 && !p->gone) {
+    pid_t ended = 0;
+    atomic_store(&p->shared->ends, 1);
+    for (unsigned i = 0; i < ENDS_MS && ended == 0; i++) {
+        pid_t reader = (pid_t)atomic_load(&p->shared->reader);
+        if (reader > 0)
+            kill(reader, SIGKILL);
+        ended = waitpid(p->child, NULL, WNOHANG);
+        if (ended == 0)
+            usleep(1000);
+    }
+    if (ended == 0) {
         kill(p->child, SIGKILL); /* its own child goes with it */
         while (waitpid(p->child, NULL, 0) < 0 && errno == EINTR)
             continue;
     }
+}
+
+void otf2_process_stop(struct otf2_process *p)
+{
+    if (p == NULL)
+        return;
+    if (p->child > 0 && !p->gone)
+        end_child(p);
     if (p->shared != NULL)
         munmap(p->shared, sizeof(*p->shared) + p->shared->arena.size);
     pthread_cond_destroy(&p->given_back);
@@ -224,6 +242,16 @@ int otf2_process_next(void *user, uint32_t stream, struct event *out)
     }
     give_slot(p, number);
     return count;
+}
+
+int otf2_process_reader(const struct otf2_process *p)
+{
+    return atomic_load(&p->shared->reader);
+}
+
+int otf2_process_watcher(const struct otf2_process *p)
+{
+    return p->child;
 }
 
 const struct otf2_job *otf2_process_job(const struct otf2_process *p)

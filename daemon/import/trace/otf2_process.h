@@ -25,6 +25,10 @@ const struct otf2_job *otf2_process_job(const struct otf2_process *process);
 /** By stream; they change while streams are read. */
 const struct otf2_report *otf2_process_reports(const struct otf2_process *process);
 
+/** The process that reads events now, and the one that watches over it: for tests. 0: none */
+int otf2_process_reader(const struct otf2_process *process);
+int otf2_process_watcher(const struct otf2_process *process);
+
 /** Functions of a struct trace_reader whose user is the process. */
 int otf2_process_next(void *user, uint32_t stream, struct event *out);
 int otf2_process_comm(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out);

@@ -170,7 +170,8 @@ void otf2_shared_child(struct otf2_shared *shared, const char *anchor, pid_t par
     sem_post(&shared->ready);
     if (atomic_load(&shared->code) != 0)
         _exit(0);
-    for (unsigned restarts = 0; restarts < RESTARTS_MOST; restarts++) {
+    for (unsigned restarts = 0; restarts < RESTARTS_MOST && !atomic_load(&shared->ends);
+         restarts++) {
         int status = 0;
         pid_t reader = fork();
         if (reader < 0)
@@ -180,12 +181,14 @@ void otf2_shared_child(struct otf2_shared *shared, const char *anchor, pid_t par
         atomic_store(&shared->reader, (int)reader);
         while (waitpid(reader, &status, 0) < 0 && errno == EINTR)
             continue;
-        if (WIFEXITED(status) && WEXITSTATUS(status) == ENDED)
+        atomic_store(&shared->reader, 0);
+        if ((WIFEXITED(status) && WEXITSTATUS(status) == ENDED) || atomic_load(&shared->ends))
             break;
         settle(shared, 0);
     }
-    for (;;) { /* what is still asked for is not there */
+    while (!atomic_load(&shared->ends)) { /* what is still asked for is not there */
         settle(shared, 1);
         usleep(20000);
     }
+    _exit(0);
 }

@@ -29,7 +29,7 @@ struct otf2_slot {
 
 struct otf2_shared {
     sem_t ready; /**< definitions are read, or not: code says which */
-    atomic_int code, reader;
+    atomic_int code, reader, ends;
     char fault[OTF2_FAULT_BYTES];
     struct otf2_job job;
     struct otf2_report *reports; /**< in the arena */

@@ -13,7 +13,7 @@ struct trace_stream {
     uint32_t at, count;  /**< of the batch, what is not summed: [at, count) */
     struct ring_sum sum;
     uint64_t entered; /**< entry of the newest call, ticks */
-    int sound; /**< the batch has been looked through */
+    int sound;        /**< the batch has been looked through */
     int ended, failed;
 };
 

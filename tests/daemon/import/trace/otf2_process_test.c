@@ -1,0 +1,144 @@
+#include "daemon/import/trace/otf2_process.h"
+
+#include "holter/error.h"
+#include "tests/daemon/import/trace/otf2_history.h"
+#include "tests/directory.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+#define STREAMS 4u
+
+struct bed {
+    char directory[DIRECTORY_ROOM], archive[80], told[2000];
+    struct otf2_process *process;
+    struct event batch[TRACE_BATCH];
+    uint64_t events[STREAMS], digest[STREAMS];
+};
+
+static void fault(void *user, const char *text)
+{
+    struct bed *bed = user;
+    size_t used = strlen(bed->told);
+    snprintf(bed->told + used, sizeof(bed->told) - used, "%s\n", text);
+}
+
+static void begin(struct bed *bed)
+{
+    struct history history;
+    struct history_plan plan = {.seed = 5,
+                                .rounds = 2000,
+                                .ranks = STREAMS,
+                                .per_host = 2,
+                                .threads = 1,
+                                .resolution = 1000000000};
+    char folder[64];
+    *bed = (struct bed){.process = NULL};
+    assert_int_equal(directory_make(bed->directory), 0);
+    snprintf(folder, sizeof(folder), "%s/archive", bed->directory);
+    history_write(&history, &plan, folder);
+    snprintf(bed->archive, sizeof(bed->archive), "%s/history.otf2", folder);
+}
+
+static void start(struct bed *bed)
+{
+    memset(bed->events, 0, sizeof(bed->events));
+    memset(bed->digest, 0, sizeof(bed->digest));
+    bed->told[0] = '\0';
+    assert_int_equal(otf2_process_start(&bed->process, bed->archive, 1, fault, bed), 0);
+}
+
+static void stop(struct bed *bed)
+{
+    otf2_process_stop(bed->process);
+    bed->process = NULL;
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
+static int read_some(struct bed *bed, uint32_t stream)
+{
+    int count = otf2_process_next(bed->process, stream, bed->batch);
+    for (int i = 0; i < count; i++) {
+        const struct event *e = &bed->batch[i];
+        bed->events[stream]++;
+        bed->digest[stream] =
+            (bed->digest[stream] ^ e->t_enter ^ e->bytes << 20 ^ e->call) * UINT64_C(0x100000001b3);
+    }
+    return count;
+}
+
+/* @param deadly  sent to the reader after each batch; 0: none */
+static void read_all(struct bed *bed, int deadly)
+{
+    int left = STREAMS;
+    int ended[STREAMS] = {0};
+    while (left > 0)
+        for (uint32_t s = 0; s < STREAMS; s++) {
+            int count = ended[s] ? 0 : read_some(bed, s);
+            assert_true(count >= 0);
+            if (count == 0 && !ended[s])
+                left--;
+            ended[s] |= count == 0;
+            if (deadly != 0 && count > 0 && otf2_process_reader(bed->process) > 0)
+                kill(otf2_process_reader(bed->process), deadly);
+        }
+}
+
+static void a_reader_that_dies_between_questions_is_replaced(void **state)
+{
+    struct bed bed;
+    (void)state;
+    begin(&bed);
+    start(&bed);
+    read_all(&bed, 0);
+    uint64_t digest[STREAMS], events = otf2_process_reports(bed.process)[1].totals.events;
+    memcpy(digest, bed.digest, sizeof(digest));
+    assert_true(bed.events[0] > TRACE_BATCH);
+    stop(&bed);
+    static const int deadly[] = {SIGKILL, SIGSEGV, SIGABRT};
+    for (int i = 0; i < 3; i++) {
+        start(&bed);
+        read_all(&bed, deadly[i]);
+        assert_memory_equal(bed.digest, digest, sizeof(digest));
+        assert_int_equal(otf2_process_reports(bed.process)[1].totals.events, events);
+        assert_string_equal(bed.told, "");
+        stop(&bed);
+    }
+    directory_remove(bed.directory);
+}
+
+static void when_the_watcher_is_gone_streams_end_with_an_error(void **state)
+{
+    struct bed bed;
+    (void)state;
+    begin(&bed);
+    start(&bed);
+    assert_true(read_some(&bed, 0) > 0);
+    kill(otf2_process_watcher(bed.process), SIGKILL);
+    int count;
+    while ((count = read_some(&bed, 1)) > 0)
+        continue;
+    assert_int_equal(count, -HOLTER_ECORRUPT);
+    assert_non_null(strstr(bed.told, "/history/1.evt: "));
+    stop(&bed);
+    directory_remove(bed.directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_reader_that_dies_between_questions_is_replaced),
+        cmocka_unit_test(when_the_watcher_is_gone_streams_end_with_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
