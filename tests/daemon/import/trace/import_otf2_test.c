@@ -138,7 +138,7 @@ static void a_recorded_trace_has_all_that_otf2_print_shows(void **state)
     fclose(golden);
     assert_int_equal(rest.pair_messages + rest.sent + rest.sent_bytes, 0);
     assert_int_equal(rest.received + rest.received_bytes, 0);
-    for (unsigned call = 0; call < 256; call++)
+    for (unsigned call = 0; call < RECORDED_CALLS; call++)
         assert_int_equal(rest.call[call], 0);
     assert_int_equal(rest.calls, 0);
     assert_int_equal(rest.call_bytes[CALL_Allreduce] + rest.call_bytes[CALL_Gather], 0);

@@ -61,7 +61,7 @@ static void add_pairs(struct recorded_sums *s, const struct wire_window *w)
 static void add_rest(struct recorded_sums *s, const struct wire_window *w)
 {
     for (uint64_t i = 0; i < w->calls_count; i++)
-        if (w->calls[i].call < 256) {
+        if (w->calls[i].call < RECORDED_CALLS) {
             s->call[w->calls[i].call] += w->calls[i].calls;
             s->call_ns[w->calls[i].call] += w->calls[i].time_ns;
             s->call_bytes[w->calls[i].call] += w->calls[i].bytes;

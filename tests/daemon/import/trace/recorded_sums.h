@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #define RECORDED_RANKS 64u
+#define RECORDED_CALLS 1024u
 
 struct recorded_sums {
     uint64_t messages, windows, first_window, last_window, window_ns, finals, announced;
@@ -12,8 +13,8 @@ struct recorded_sums {
     uint64_t pair_messages, pair_bytes;
     uint64_t pairs[RECORDED_RANKS][RECORDED_RANKS];     /**< messages */
     uint64_t pair_size[RECORDED_RANKS][RECORDED_RANKS]; /**< bytes */
-    uint64_t call[256], call_ns[256], call_bytes[256],
-        call_bytes_in[256]; /**< by number of the call */
+    uint64_t call[RECORDED_CALLS], call_ns[RECORDED_CALLS], call_bytes[RECORDED_CALLS],
+        call_bytes_in[RECORDED_CALLS]; /**< by number of the call */
     uint64_t rank_received[RECORDED_RANKS], rank_received_bytes[RECORDED_RANKS];
     uint64_t rank_events[RECORDED_RANKS], threads[RECORDED_RANKS];
     uint64_t transfers, transfer_ns, late_sender_ns, late_receiver_ns, halves, bursts;
