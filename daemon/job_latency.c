@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOIN_WINDOWS 4u           /* an end waits so long for the other one */
+#define JOIN_WINDOWS 4u           /* an end waits so long for the other one, at least ... */
+#define JOIN_S 4.0                /* ... or so many seconds, where windows are short */
 #define JOIN_HALVES (1u << 21)    /* ends kept at one time: 150 MB at most */
 #define HALVES_A_WINDOW 200000u   /* of all nodes: what one core joins beside its other work */
 #define HALVES_LEAST 32u          /* of one node */
@@ -107,6 +108,9 @@ static int make_parts(struct job_latency *l)
     criteria.half_life = half_life < 1                         ? 1
                          : half_life > CRITERIA_MOST_HALF_LIFE ? CRITERIA_MOST_HALF_LIFE
                                                                : half_life;
+    double wait = ceil(JOIN_S / seconds);
+    if (wait > JOIN_WINDOWS)
+        join.windows = wait < JOIN_MOST_WINDOWS ? (uint32_t)wait : JOIN_MOST_WINDOWS;
     int code = criteria_create(&l->criteria, &criteria);
     code = code != 0 ? code : join_create(&l->join, &join);
     code = code != 0 ? code : contact_create(&l->contact, &contact);

@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOIN_MOST_WINDOWS 64u
+#define JOIN_MOST_WINDOWS 256u
 
 struct join_params {
     uint32_t windows; /**< an end waits so many windows after its own; JOIN_MOST_WINDOWS at most */
