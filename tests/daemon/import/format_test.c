@@ -1,0 +1,124 @@
+#include "daemon/import/format.h"
+
+#include "tests/data_file.h"
+#include "tests/directory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+struct bed {
+    char directory[DIRECTORY_ROOM], path[256], source[4096], why[4400];
+};
+
+static void begin(struct bed *bed)
+{
+    *bed = (struct bed){.path = ""};
+    assert_int_equal(directory_make(bed->directory), 0);
+}
+
+static enum import_format find(struct bed *bed, const char *path)
+{
+    bed->why[0] = '\0';
+    return import_format_find(path, bed->source, sizeof(bed->source), bed->why, sizeof(bed->why));
+}
+
+static enum import_format of_data(struct bed *bed, const char *name)
+{
+    data_file_unpack(name, bed->directory, bed->path, sizeof(bed->path));
+    return find(bed, bed->path);
+}
+
+static enum import_format of_text(struct bed *bed, const char *text, size_t length)
+{
+    snprintf(bed->path, sizeof(bed->path), "%s/file", bed->directory);
+    FILE *file = fopen(bed->path, "wbe");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, length, file), length);
+    fclose(file);
+    return find(bed, bed->path);
+}
+
+static void recorded_files_are_known_by_what_is_in_them(void **state)
+{
+    struct bed bed;
+    (void)state;
+    begin(&bed);
+    assert_int_equal(of_data(&bed, "otf2/traces.otf2"), IMPORT_OTF2);
+    assert_int_equal(of_data(&bed, "par-comm-data/route/MiniMD_Vesta_n32_c1_w_route.txt"),
+                     IMPORT_ROUTE);
+    assert_int_equal(of_data(&bed, "bgp-counters/bgpc_meta.yaml"), IMPORT_COUNTERS);
+    directory_remove(bed.directory);
+}
+
+static void texts_are_told_apart(void **state)
+{
+    static const struct {
+        const char *text;
+        enum import_format format;
+    } cases[] = {{"# who\n0 1 1.5e+07 3\n", IMPORT_HOPBYTE},
+                 {"hostname=h\nnumprocs=4\n", IMPORT_DUMPI},
+                 {"name: x\nhardware:\n  a: 1\n", IMPORT_COUNTERS},
+                 {"hello world\n", IMPORT_UNKNOWN},
+                 {"0 1 two\n", IMPORT_UNKNOWN},
+                 {"", IMPORT_UNKNOWN}};
+    struct bed bed;
+    (void)state;
+    begin(&bed);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(of_text(&bed, cases[i].text, strlen(cases[i].text)), cases[i].format);
+        assert_int_equal(bed.why[0] != '\0', cases[i].format == IMPORT_UNKNOWN);
+    }
+    assert_int_equal(of_text(&bed, "SQLite format 3", 16), IMPORT_RECORDING);
+    assert_int_equal(of_text(&bed, "0 1 2\n\0\1", 8), IMPORT_UNKNOWN);
+    directory_remove(bed.directory);
+}
+
+static void a_folder_stands_for_the_one_trace_in_it(void **state)
+{
+    struct bed bed;
+    char path[256];
+    (void)state;
+    begin(&bed);
+    assert_int_equal(find(&bed, bed.directory), IMPORT_UNKNOWN);
+    assert_non_null(strstr(bed.why, "no trace in this folder"));
+    assert_int_equal(of_data(&bed, "otf2/traces.otf2"), IMPORT_OTF2);
+    assert_int_equal(find(&bed, bed.directory), IMPORT_OTF2);
+    assert_string_equal(bed.source, bed.path);
+    snprintf(path, sizeof(path), "%s/other.otf2", bed.directory);
+    fclose(fopen(path, "we"));
+    assert_int_equal(find(&bed, bed.directory), IMPORT_UNKNOWN);
+    assert_non_null(strstr(bed.why, "several traces"));
+    assert_int_equal(find(&bed, path),
+                     IMPORT_OTF2); /* it is called so: libotf2 says what is wrong */
+    snprintf(path, sizeof(path), "%s/none", bed.directory);
+    assert_int_equal(find(&bed, path), IMPORT_UNKNOWN);
+    assert_non_null(strstr(bed.why, path));
+    directory_remove(bed.directory);
+}
+
+static void formats_have_names(void **state)
+{
+    (void)state;
+    for (unsigned f = 1; f < IMPORT_RECORDING; f++)
+        assert_int_equal(import_format_by_name(import_format_name((enum import_format)f)), f);
+    assert_int_equal(import_format_by_name("recording"), IMPORT_UNKNOWN);
+    assert_null(import_format_name(IMPORT_UNKNOWN));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recorded_files_are_known_by_what_is_in_them),
+        cmocka_unit_test(texts_are_told_apart),
+        cmocka_unit_test(a_folder_stands_for_the_one_trace_in_it),
+        cmocka_unit_test(formats_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+#include "daemon/import/trace/otf2_calls.h"
+
+#include "holter/call.h"
+#include "holter/segment.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+#define SEND_POST (EVENT_SEND | EVENT_POST)
+#define RECV_DONE (EVENT_RECV | EVENT_DONE)
+
+static const struct otf2_region send_ = {OTF2_REGION_CALL, CALL_Send, 0},
+                                isend = {OTF2_REGION_CALL, CALL_Isend, 0},
+                                irecv = {OTF2_REGION_CALL, CALL_Irecv, 0},
+                                waitall = {OTF2_REGION_CALL, CALL_Waitall, 0},
+                                mrecv = {OTF2_REGION_CALL, CALL_Mrecv, 0},
+                                start = {OTF2_REGION_CALL, CALL_Start, 0},
+                                iallreduce = {OTF2_REGION_CALL, CALL_Iallreduce, 0},
+                                foreign = {OTF2_REGION_CALL, 0, 0},
+                                solver = {OTF2_REGION_CODE, 0, 7};
+
+static const struct otf2_message to_three = {.peer = 3, .tag = 5, .bytes = 100, .comm = 2};
+
+static uint32_t take(struct otf2_calls *c, struct event out[16])
+{
+    otf2_calls_close(c);
+    uint32_t count = call_queue_take(&c->queue, out, 16);
+    assert_int_equal(c->error, 0);
+    return count;
+}
+
+static void a_call_is_its_region_with_what_is_in_it(void **state)
+{
+    struct otf2_calls c;
+    struct event e[16];
+    (void)state;
+    otf2_calls_init(&c, 0, 1);
+    otf2_calls_enter(&c, 5, 90, &solver);
+    otf2_calls_enter(&c, 10, 1, &send_);
+    otf2_calls_send(&c, 12, &to_three);
+    otf2_calls_leave(&c, 20, 1, &send_);
+    otf2_calls_leave(&c, 25, 90, &solver);
+    assert_int_equal(take(&c, e), 1);
+    assert_int_equal(e[0].kind, EVENT_CALL);
+    assert_int_equal(e[0].call, CALL_Send);
+    assert_int_equal(e[0].t_enter, 10);
+    assert_int_equal(e[0].t_exit, 20);
+    assert_int_equal(e[0].flags, SEND_POST | EVENT_DONE);
+    assert_int_equal(e[0].peer, 3);
+    assert_int_equal(e[0].tag, 5);
+    assert_int_equal(e[0].bytes, 100);
+    assert_int_equal(e[0].comm, 2);
+    assert_int_equal(e[0].region, 7);
+    assert_int_equal(e[0].parts, 0);
+    assert_int_equal(c.totals.unbalanced, 0);
+    otf2_calls_finish(&c);
+}
+
+static void a_wait_has_a_part_for_each_request(void **state)
+{
+    struct otf2_calls c;
+    struct event e[16];
+    (void)state;
+    otf2_calls_init(&c, 0, 1);
+    otf2_calls_enter(&c, 10, 1, &isend);
+    otf2_calls_isend(&c, 12, &to_three, 1001);
+    otf2_calls_leave(&c, 20, 1, &isend);
+    otf2_calls_enter(&c, 30, 2, &irecv);
+    otf2_calls_irecv_request(&c, 31, 1002);
+    otf2_calls_leave(&c, 32, 2, &irecv);
+    otf2_calls_enter(&c, 40, 3, &waitall);
+    otf2_calls_isend_complete(&c, 45, 1001);
+    otf2_calls_irecv(&c, 46, &(struct otf2_message){.peer = 4, .tag = 6, .bytes = 70, .comm = 1},
+                     1002);
+    otf2_calls_leave(&c, 50, 3, &waitall);
+    assert_int_equal(take(&c, e), 4);
+    assert_int_equal(e[0].flags, SEND_POST);
+    /* Where it was posted the receive knows what only its end has told. */
+    assert_int_equal(e[1].call, CALL_Irecv);
+    assert_int_equal(e[1].flags, EVENT_RECV | EVENT_POST);
+    assert_int_equal(e[1].peer, 4);
+    assert_int_equal(e[1].tag, 6);
+    assert_int_equal(e[1].comm, 1);
+    assert_int_equal(e[2].kind, EVENT_CALL);
+    assert_int_equal(e[2].call, CALL_Waitall);
+    assert_int_equal(e[2].parts, 1);
+    assert_int_equal(e[2].flags, EVENT_SEND | EVENT_DONE);
+    assert_int_equal(e[2].request, e[0].request);
+    assert_int_equal(e[2].t_post, 10);
+    assert_int_equal(e[3].kind, EVENT_PART);
+    assert_int_equal(e[3].flags, RECV_DONE);
+    assert_int_equal(e[3].request, e[1].request);
+    assert_int_equal(e[3].bytes, 70);
+    assert_int_equal(e[3].t_enter, 40);
+    assert_int_equal(e[3].t_exit, 50);
+    assert_int_not_equal(e[0].request, e[1].request);
+    otf2_calls_finish(&c);
+}
+
+static void a_collective_that_does_not_block_knows_its_size_where_it_begins(void **state)
+{
+    struct otf2_calls c;
+    struct event e[16];
+    struct otf2_collective done = {
+        .call = CALL_Allreduce, .root = PEER_NONE, .sent = 8, .received = 9, .comm = 1};
+    (void)state;
+    otf2_calls_init(&c, 0, 1);
+    otf2_calls_enter(&c, 10, 1, &iallreduce);
+    otf2_calls_collective_request(&c, 11, 77);
+    otf2_calls_leave(&c, 12, 1, &iallreduce);
+    otf2_calls_enter(&c, 20, 3, &waitall);
+    otf2_calls_collective_complete(&c, 21, &done, 77);
+    otf2_calls_leave(&c, 22, 3, &waitall);
+    assert_int_equal(take(&c, e), 2);
+    assert_int_equal(e[0].call, CALL_Iallreduce);
+    assert_int_equal(e[0].flags, EVENT_POST);
+    assert_int_equal(e[0].bytes, 8);
+    assert_int_equal(e[0].bytes_in, 9);
+    assert_int_equal(e[0].comm, 1);
+    assert_int_equal(e[1].flags, EVENT_DONE);
+    assert_int_equal(e[1].request, e[0].request);
+    assert_int_equal(c.totals.collectives, 1);
+    otf2_calls_finish(&c);
+}
+
+static void records_without_a_call_are_calls_of_their_own(void **state)
+{
+    struct otf2_calls c;
+    struct event e[16];
+    struct otf2_collective bcast = {.call = CALL_Bcast, .root = 2, .sent = 8};
+    (void)state;
+    otf2_calls_init(&c, 0, 1);
+    otf2_calls_send(&c, 10, &to_three);
+    otf2_calls_recv(&c, 20, &to_three);
+    otf2_calls_collective_begin(&c, 30);
+    otf2_calls_collective_end(&c, 35, &bcast);
+    assert_int_equal(take(&c, e), 3);
+    assert_int_equal(e[0].call, CALL_Send);
+    assert_int_equal(e[1].call, CALL_Recv);
+    assert_int_equal(e[1].flags, EVENT_POST | RECV_DONE);
+    assert_int_equal(e[2].call, CALL_Bcast);
+    assert_int_equal(e[2].t_enter, 30);
+    assert_int_equal(e[2].t_exit, 35);
+    assert_int_equal(e[2].peer, 2);
+    otf2_calls_finish(&c);
+}
+
+static void calls_within_calls_and_calls_without_end_are_one(void **state)
+{
+    struct otf2_calls c;
+    struct event e[16];
+    (void)state;
+    otf2_calls_init(&c, 0, 1);
+    otf2_calls_enter(&c, 10, 3, &waitall);
+    otf2_calls_enter(&c, 11, 1, &send_);
+    otf2_calls_leave(&c, 12, 1, &send_);
+    otf2_calls_leave(&c, 13, 3, &waitall);
+    otf2_calls_leave(&c, 14, 3, &waitall);
+    otf2_calls_enter(&c, 20, 1, &send_);
+    otf2_calls_send(&c, 27, &to_three);
+    assert_int_equal(take(&c, e), 2);
+    assert_int_equal(e[0].t_exit, 13);
+    assert_int_equal(e[1].call, CALL_Send);
+    assert_int_equal(e[1].t_exit, 27);
+    assert_int_equal(c.totals.unbalanced, 1);
+    otf2_calls_finish(&c);
+}
+
+static void calls_that_holter_does_not_know_are_named_by_what_they_do(void **state)
+{
+    struct otf2_calls c;
+    struct event e[16];
+    (void)state;
+    otf2_calls_init(&c, 0, 1);
+    otf2_calls_enter(&c, 10, 9, &foreign);
+    otf2_calls_send(&c, 11, &to_three);
+    otf2_calls_leave(&c, 12, 9, &foreign);
+    otf2_calls_enter(&c, 20, 9, &foreign);
+    otf2_calls_leave(&c, 22, 9, &foreign);
+    assert_int_equal(take(&c, e), 2);
+    assert_int_equal(e[0].call, CALL_Send);
+    assert_int_equal(c.totals.nameless, 1);
+    otf2_calls_finish(&c);
+}
+
+/* The probe that took the message is not in the trace: as a part of another call it is matched. */
+static void what_mrecv_takes_is_received_like_any_other(void **state)
+{
+    struct otf2_calls c;
+    struct event e[16];
+    (void)state;
+    otf2_calls_init(&c, 0, 1);
+    otf2_calls_enter(&c, 10, 4, &mrecv);
+    otf2_calls_recv(&c, 11, &to_three);
+    otf2_calls_leave(&c, 12, 4, &mrecv);
+    assert_int_equal(take(&c, e), 2);
+    assert_int_equal(e[0].call, CALL_Mrecv);
+    assert_int_equal(e[0].flags, 0);
+    assert_int_equal(e[0].parts, 1);
+    assert_int_equal(e[1].call, CALL_Recv);
+    assert_int_equal(e[1].flags, EVENT_POST | RECV_DONE);
+    otf2_calls_finish(&c);
+}
+
+static void starts_and_cancels_are_told_as_such(void **state)
+{
+    struct otf2_calls c;
+    struct event e[16];
+    (void)state;
+    otf2_calls_init(&c, 0, 1);
+    otf2_calls_enter(&c, 10, 5, &start);
+    otf2_calls_irecv_request(&c, 11, 1);
+    otf2_calls_leave(&c, 12, 5, &start);
+    otf2_calls_enter(&c, 20, 3, &waitall);
+    otf2_calls_cancelled(&c, 21, 1);
+    otf2_calls_leave(&c, 22, 3, &waitall);
+    assert_int_equal(take(&c, e), 2);
+    assert_int_equal(e[0].flags, EVENT_RECV | EVENT_POST | EVENT_PERSISTENT);
+    assert_int_equal(e[0].peer, PEER_UNKNOWN);
+    assert_int_equal(e[0].comm, COMM_SLOT_NONE);
+    assert_int_equal(e[1].flags, EVENT_RECV | EVENT_CANCELLED | EVENT_PERSISTENT);
+    otf2_calls_finish(&c);
+}
+
+/* ---- the queue ------------------------------------------------------------- */
+
+static void a_receive_that_stays_open_does_not_hold_up_all_else(void **state)
+{
+    struct otf2_calls c;
+    struct event e[16];
+    uint64_t taken = 0;
+    (void)state;
+    otf2_calls_init(&c, 0, 1);
+    otf2_calls_irecv_request(&c, 1, 99);
+    for (uint32_t i = 0; i < 3 * CALL_QUEUE_MOST; i++) {
+        otf2_calls_send(&c, 10 + i, &to_three);
+        if (call_queue_is_full(&c.queue))
+            taken += call_queue_take(&c.queue, e, 16);
+        assert_true(c.queue.count <= CALL_QUEUE_MOST);
+    }
+    assert_int_equal(c.queue.forced, 1);
+    uint32_t count;
+    otf2_calls_irecv(&c, 100000000, &to_three, 99);
+    otf2_calls_close(&c);
+    while ((count = call_queue_take(&c.queue, e, 16)) > 0)
+        taken += count;
+    assert_int_equal(taken, 3 * CALL_QUEUE_MOST + 2);
+    assert_int_equal(c.totals.receives, 1);
+    otf2_calls_finish(&c);
+}
+
+static void requests_whose_end_is_never_told_do_not_pile_up(void **state)
+{
+    struct otf2_calls c;
+    struct event e[16];
+    (void)state;
+    otf2_calls_init(&c, 2, 5);
+    for (uint32_t i = 0; i < 2 * CALL_QUEUE_REQUESTS; i++) {
+        otf2_calls_isend(&c, i, &to_three, i);
+        assert_int_equal(call_queue_take(&c.queue, e, 16), 1);
+        assert_int_equal(e[0].request, 3 + 5 * i); /* apart from those of other threads */
+    }
+    assert_int_equal(c.queue.request_count, CALL_QUEUE_REQUESTS);
+    assert_non_null(call_queue_find(&c.queue, 2 * CALL_QUEUE_REQUESTS - 1));
+    otf2_calls_finish(&c);
+}
+
+static void requests_are_found_whatever_begins_and_ends_between(void **state)
+{
+    struct call_queue q;
+    static uint8_t open[4096];
+    uint64_t random = 88172645463325252u;
+    (void)state;
+    call_queue_init(&q, 0, 1);
+    for (unsigned i = 0; i < 200000; i++) {
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+        uint32_t id = random % 4096;
+        struct open_request *found = call_queue_find(&q, id * 1000003u);
+        assert_int_equal(found != NULL, open[id]);
+        if (found != NULL)
+            call_queue_end(&q, found);
+        else
+            assert_non_null(call_queue_begin(&q, id * 1000003u));
+        open[id] = !open[id];
+    }
+    call_queue_finish(&q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_call_is_its_region_with_what_is_in_it),
+        cmocka_unit_test(a_wait_has_a_part_for_each_request),
+        cmocka_unit_test(a_collective_that_does_not_block_knows_its_size_where_it_begins),
+        cmocka_unit_test(records_without_a_call_are_calls_of_their_own),
+        cmocka_unit_test(calls_within_calls_and_calls_without_end_are_one),
+        cmocka_unit_test(calls_that_holter_does_not_know_are_named_by_what_they_do),
+        cmocka_unit_test(what_mrecv_takes_is_received_like_any_other),
+        cmocka_unit_test(starts_and_cancels_are_told_as_such),
+        cmocka_unit_test(a_receive_that_stays_open_does_not_hold_up_all_else),
+        cmocka_unit_test(requests_whose_end_is_never_told_do_not_pile_up),
+        cmocka_unit_test(requests_are_found_whatever_begins_and_ends_between),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
