@@ -57,11 +57,12 @@ static void nothing(void *user, const char *text)
     FUZZ_HOLDS(strchr(text, '\n') == NULL);
 }
 
-static void check(const struct trace_reader *reader, uint32_t rank, const struct event *event)
+static void check(const struct trace_reader *reader, uint32_t ranks, uint32_t rank,
+                  const struct event *event)
 {
     FUZZ_HOLDS(event->t_exit >= event->t_enter && event->t_enter > 0);
     FUZZ_HOLDS(event->kind == EVENT_CALL || event->kind == EVENT_PART);
-    FUZZ_HOLDS(event->peer >= PEER_UNKNOWN && event->peer < 2);
+    FUZZ_HOLDS(event->peer >= PEER_UNKNOWN && event->peer < (int32_t)ranks);
     FUZZ_HOLDS(!(event->flags & EVENT_SEND) || !(event->flags & EVENT_RECV));
     FUZZ_HOLDS(event->call != 0);
     struct trace_comm comm;
@@ -83,7 +84,7 @@ static void read_all(struct dumpi_trace *trace)
         while ((got = reader->next(reader->user, s, batch)) > 0 && seq < RECORDS_MOST)
             for (int i = 0; i < got; i++) {
                 FUZZ_HOLDS(batch[i].seq == seq++);
-                check(reader, job->rank_of[s], &batch[i]);
+                check(reader, job->ranks, job->rank_of[s], &batch[i]);
             }
     }
 }

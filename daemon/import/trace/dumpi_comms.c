@@ -9,23 +9,31 @@
 
 /* ---- life ------------------------------------------------------------------ */
 
+int dumpi_comms_grow(struct dumpi_comms *comms, uint32_t ranks)
+{
+    struct rank_comms *of = realloc(comms->of, ((size_t)ranks + 1) * sizeof *of);
+    if (of != NULL)
+        comms->of = of;
+    int32_t *own = realloc(comms->own, ((size_t)ranks + 1) * sizeof *own);
+    if (own != NULL)
+        comms->own = own;
+    if (of == NULL || own == NULL)
+        return -ENOMEM;
+    for (; comms->ranks < ranks; comms->ranks++) {
+        of[comms->ranks] = (struct rank_comms){.slot_count = 2};
+        own[comms->ranks] = (int32_t)comms->ranks;
+    }
+    return 0;
+}
+
 int dumpi_comms_create(struct dumpi_comms **out, uint32_t ranks)
 {
     struct dumpi_comms *comms = calloc(1, sizeof *comms);
     if (comms == NULL)
         return -ENOMEM;
-    comms->ranks = ranks;
-    comms->of = calloc((size_t)ranks + 1, sizeof *comms->of);
-    comms->own = calloc((size_t)ranks + 1, sizeof *comms->own);
-    if (comms->of == NULL || comms->own == NULL) {
-        free(comms->of);
-        free(comms->own);
-        free(comms);
+    if (dumpi_comms_grow(comms, ranks) != 0) {
+        dumpi_comms_destroy(comms);
         return -ENOMEM;
-    }
-    for (uint32_t i = 0; i < ranks; i++) {
-        comms->of[i].slot_count = 2;
-        comms->own[i] = (int32_t)i;
     }
     *out = comms;
     return 0;

@@ -37,6 +37,9 @@ struct dumpi_comms;
 int dumpi_comms_create(struct dumpi_comms **out, uint32_t ranks);
 void dumpi_comms_destroy(struct dumpi_comms *comms);
 
+/** There are more ranks, of which no file tells. Before they are settled. @return 0 or -ENOMEM */
+int dumpi_comms_grow(struct dumpi_comms *comms, uint32_t ranks);
+
 /** A call of a rank, in the order of its file. Of several ranks at a time.
  *  @return 0 or -ENOMEM */
 int dumpi_comms_note(struct dumpi_comms *comms, uint32_t rank, const struct dumpi_stream *stream);

@@ -121,6 +121,16 @@ static int reserve_ranks(struct dumpi_set *set, uint64_t ranks)
     return 0;
 }
 
+int dumpi_set_reserve(struct dumpi_set *set, uint64_t ranks)
+{
+    uint64_t files = 0;
+    for (uint32_t i = 0; i < set->ranks; i++)
+        files += set->parts[i].path != NULL;
+    if (ranks > DUMPI_RANKS_MOST || ranks > 65536 + 64 * files)
+        return -HOLTER_ELIMIT;
+    return reserve_ranks(set, ranks);
+}
+
 static int64_t count_parts(const char *directory, const char *prefix)
 {
     int64_t count = 0;
@@ -244,12 +254,11 @@ static int find_all(struct dumpi_set *set, const struct place *place, struct fau
                  prefix[0] == '\0' ? place->prefix : prefix);
         return -ENOENT;
     }
-    if (set->meta.ranks > DUMPI_RANKS_MOST) {
-        fault_at(faults, 0, "numprocs is %llu: that many ranks cannot be",
-                 (unsigned long long)set->meta.ranks);
-        return -HOLTER_ELIMIT;
-    }
-    return reserve_ranks(set, set->meta.ranks);
+    int code = dumpi_set_reserve(set, set->meta.ranks);
+    if (code == -HOLTER_ELIMIT)
+        fault_at(faults, 0, "numprocs is %llu, but there are files of %lld ranks only",
+                 (unsigned long long)set->meta.ranks, (long long)found);
+    return code;
 }
 
 int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *faults)
@@ -323,11 +332,13 @@ static void note_call(struct dumpi_part *part, const struct dumpi_stream *stream
         part->first_ns = part->init_ns = enter_ns;
         part->last_ns = exit_ns;
         part->wall = (call->mask & DUMPI_HAS_WALL_TIME) != 0;
-        part->timed = part->wall || (call->mask & DUMPI_HAS_CPU_TIME) != 0;
     }
     part->first_ns = enter_ns < part->first_ns ? enter_ns : part->first_ns;
     part->last_ns = exit_ns > part->last_ns ? exit_ns : part->last_ns;
     note_thread(part, call->thread);
+    if (call->function == DUMPI_Comm_size && dumpi_value(stream, 0) == DUMPI_COMM_WORLD &&
+        dumpi_value(stream, 1) > 0)
+        part->world = (uint32_t)dumpi_value(stream, 1);
     if (call->function != DUMPI_Init && call->function != DUMPI_Init_thread)
         return;
     part->init_ns = exit_ns;

@@ -24,15 +24,16 @@ void dumpi_meta_read(struct dumpi_meta *out, const char *text, size_t length);
 struct dumpi_part {
     char *path; /**< NULL: there is none */
     struct dumpi_file file;
-    int code;        /**< of opening it */
-    char why[200];   /**< code, or what of the file is broken */
-    int timed, wall; /**< it has times; of the wall clock */
+    int code;      /**< of opening it */
+    char why[200]; /**< code, or what of the file is broken */
+    int wall;      /**< its times are those of the wall clock */
     int64_t first_ns, last_ns,
         init_ns;     /**< of its clock; init: end of MPI_Init, else the first call */
     int64_t zero_ns; /**< where ticks begin */
     uint16_t threads[DUMPI_THREADS_MOST];
     uint32_t thread_count; /**< above DUMPI_THREADS_MOST: more */
     uint64_t calls;
+    uint32_t world; /**< ranks that the program was told there are; 0: it did not ask */
     char *app;
     /* how the calls ended, see struct dumpi_stream */
     enum dumpi_ending ending;
@@ -50,6 +51,9 @@ struct dumpi_set {
 /** Find the files that belong to a source. @return 0 or a negative error after telling */
 int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *faults);
 void dumpi_set_finish(struct dumpi_set *set);
+
+/** There are so many ranks at least. @return 0; -HOLTER_ELIMIT: with so few files that cannot be; or -ENOMEM */
+int dumpi_set_reserve(struct dumpi_set *set, uint64_t ranks);
 
 /** Open the file of a rank and go through all its calls. Of several ranks at a time.
  *  @param comms  told of all calls */

@@ -141,9 +141,16 @@ static int look_at_all(struct dumpi_trace *trace, unsigned threads)
         return -ENOMEM;
     trace_pool_run(pool, look, trace, trace->set.ranks);
     trace_pool_destroy(pool);
-    for (uint32_t i = 0; i < trace->set.ranks; i++)
+    uint64_t world = 0;
+    for (uint32_t i = 0; i < trace->set.ranks; i++) {
         if (trace->set.parts[i].code == -ENOMEM)
             return -ENOMEM;
+        world = trace->set.parts[i].world > world ? trace->set.parts[i].world : world;
+    }
+    /* Where no text says so, the program may have asked how many ranks there are. */
+    if (world > trace->set.ranks && dumpi_set_reserve(&trace->set, world) == 0 &&
+        dumpi_comms_grow(trace->comms, trace->set.ranks) != 0)
+        return -ENOMEM;
     return dumpi_comms_settle(trace->comms);
 }
 

@@ -351,6 +351,22 @@ static void calls_that_nobody_knows_are_left_out(void **state)
     dumpi_trace_close(trace);
 }
 
+static void a_single_file_knows_how_many_ranks_there_were(void **state)
+{
+    (void)state;
+    struct event e[RECORDS];
+    begin_files(1);
+    dumpi_writer_call(W, DUMPI_Comm_size, LL(WORLD_), LL(9));
+    dumpi_writer_call(W, DUMPI_Send, LL(1), LL(INT_), LL(8), LL(0), LL(WORLD_));
+    end_files(1);
+    struct dumpi_trace *trace = open_files();
+    assert_int_equal(dumpi_trace_job(trace)->ranks, 9);
+    assert_non_null(strstr(told, "files of 8 ranks are missing, the first is that of rank 1"));
+    assert_int_equal(records_of(trace, 0, e, NULL), 1);
+    assert_int_equal(e[0].peer, 8);
+    dumpi_trace_close(trace);
+}
+
 static void missing_files_are_named(void **state)
 {
     (void)state;
@@ -392,6 +408,7 @@ int main(void)
         TEST(a_file_that_is_cut_off_gives_what_is_whole),
         TEST(what_is_no_call_ends_the_file),
         TEST(calls_that_nobody_knows_are_left_out),
+        TEST(a_single_file_knows_how_many_ranks_there_were),
         TEST(missing_files_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
