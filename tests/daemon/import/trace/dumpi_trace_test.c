@@ -172,7 +172,7 @@ static void recordings_hold_all_of_it(void **state)
         struct dumpi_sums all;
         struct dumpi_counts all_counts;
         struct recorded_sums recorded;
-        struct trace_wishes wishes = {.threads = 2, .fault = hear};
+        struct trace_wishes wishes = {.window_ns = 50000000, .threads = 2, .fault = hear};
         char meta[256], path[256];
         check_sample(&samples[i], &all);
         snprintf(meta, sizeof meta, "%s/%s.meta", directory, samples[i].prefix);
