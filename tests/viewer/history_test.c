@@ -149,6 +149,7 @@ static void a_sum_that_follows_is_that_of_its_span(void **state)
         assert_int_equal(a.first, b.first);
         assert_int_equal(a.last, b.last);
         assert_int_equal(a.coarsest, b.coarsest);
+        assert_int_equal(a.windows, b.windows);
         assert_memory_equal(moved, anew, items * 2 * sizeof *anew);
     }
     history_clear(&h);

@@ -527,6 +527,22 @@ static void buttons_do_what_keys_do(void **state)
     }
 }
 
+/* Windows 0 to 89 were told, then the replay went to a place behind them. */
+static void what_the_replay_has_not_been_at_is_said(void **state)
+{
+    struct bed *b = *state;
+    struct synthetic *job = &b->job;
+    b->desk.ui.view = VIEW_MATRIX;
+    job->window = SYNTHETIC_FIRST + 120;
+    for (int i = 0; i < 10; i++)
+        synthetic_window(job, into, b->model);
+    desk_layout(&b->desk, b->model);
+    assert_non_null(find_text(&b->desk.scene, "30\xc2\xa0s of the last 60\xc2\xa0s"));
+    b->desk.ui.view = VIEW_LIVE;
+    desk_layout(&b->desk, b->model);
+    assert_non_null(find_text(&b->desk.scene, "rank by rank only where the replay has been"));
+}
+
 static void help_lists_the_keys(void **state)
 {
     struct bed *b = *state;
@@ -557,6 +573,7 @@ int main(void)
         T(alerts_are_reached_by_click_and_by_key),
         T(going_to_a_place_shows_it),
         T(buttons_do_what_keys_do),
+        T(what_the_replay_has_not_been_at_is_said),
         T(help_lists_the_keys),
     };
 #undef T

@@ -283,6 +283,7 @@ static struct history_span span_of(const struct history *h, size_t from, size_t 
     for (size_t s = from; s < to; s++) {
         uint64_t length = h->slots[s].last - h->slots[s].first + 1;
         span.coarsest = length > span.coarsest ? length : span.coarsest;
+        span.windows += length;
     }
     if (from < to) {
         span.first = h->slots[from].first;

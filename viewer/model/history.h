@@ -50,6 +50,7 @@ int history_drop(struct history *history, uint64_t window);
 struct history_span {
     uint64_t first, last; /**< windows at both ends of the slots that were summed */
     uint64_t coarsest;    /**< most windows in one of them */
+    uint64_t windows;     /**< in all of them: fewer than between both ends where some have none */
     int found;            /**< 0: there was no slot */
 };
 

@@ -191,6 +191,7 @@ static void sum_span(struct range *r, const struct model *m, uint64_t first, uin
     r->first = a.found && (!b.found || a.first < b.first) ? a.first : b.first;
     r->last = a.last > b.last ? a.last : b.last;
     r->coarsest = a.coarsest > b.coarsest ? a.coarsest : b.coarsest;
+    r->covered = a.windows;
 }
 
 static int sum_all(struct range *r, const struct model *m, uint64_t first, uint64_t last)

@@ -19,6 +19,7 @@ struct range {
     int fallback;         /**< 1: a span was asked, but no details of it are here */
     uint64_t first, last; /**< windows really covered by ranks and pairs, when kind is RANGE_SPAN */
     uint64_t coarsest;    /**< windows in the coarsest piece */
+    uint64_t covered;     /**< windows that ranks have figures of, from first to last */
 
     uint64_t *ranks; /**< RANK_COLUMNS figures a rank, model.rank_count ranks */
     uint32_t rank_count;

@@ -67,13 +67,20 @@ void piece_range_text(const struct stage *s, char *out, size_t room)
     }
     char a[FORMAT_ROOM], b[FORMAT_ROOM];
     double length = (double)((r->last - r->first + 1) * w->length_ns);
-    if (s->ui->follow) {
-        snprintf(out, room, "last %s", format_duration(a, sizeof a, length));
+    uint64_t newest = s->model->series.first + s->model->series.count - 1;
+    char part[FORMAT_ROOM + 8] = "";
+    /* a replay may have been at some of them only */
+    if (s->model->playback.known && r->covered && r->covered < r->last - r->first + 1)
+        snprintf(part, sizeof part, "%s of ",
+                 format_duration(a, sizeof a, (double)(r->covered * w->length_ns)));
+    if (s->ui->follow && (!s->model->playback.known || r->last + 1 >= newest)) {
+        snprintf(out, room, "%s%s%s", part, part[0] ? "the last " : "last ",
+                 format_duration(a, sizeof a, length));
         return;
     }
     format_clock(a, sizeof a, (int64_t)(r->first * w->length_ns), 0);
     format_clock(b, sizeof b, (int64_t)((r->last + 1) * w->length_ns), 0);
-    snprintf(out, room, "%s to %s", a, b);
+    snprintf(out, room, "%s%s to %s", part, a, b);
 }
 
 double piece_range_choice(const struct stage *s, double right, double y)

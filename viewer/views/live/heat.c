@@ -125,22 +125,29 @@ static void heat_tip(struct stage *s, const struct raster *r, struct box plot)
                     rank / r->per_row * r->per_row + r->per_row - 1);
 }
 
-/* A viewer that came late, or went elsewhere in a replay, got sums of single ranks only from then on: say so where
- * the picture is empty. */
-static void unknown_before(const struct stage *s, const struct timeline *line, struct box plot,
-                           uint64_t length)
+/* A viewer that came late got sums of single ranks only from then on, of a replay only those that it told: say so where
+ * the picture is empty, once. */
+static void unknown_stretch(const struct stage *s, const struct timeline *line, struct box plot,
+                            uint64_t length)
 {
     const struct history *h = &s->model->rank_history;
-    size_t k = 0;
-    while (k < h->count && (int64_t)((h->slots[k].last + 1) * length) <= line->begin)
-        k++;
-    double x = k < h->count ? timeline_x(line, (int64_t)(h->slots[k].first * length)) : INFINITY;
-    double w = fmin(x, plot.x + plot.w) - plot.x;
-    if (w > 220)
-        scene_text(s->brush.scene, plot.x, plot.y + plot.h / 2 - 7, w, TEXT_AXIS, TEXT_CENTRE,
+    int replay = s->model->playback.known;
+    double from = plot.x, end = plot.x + plot.w, widest = 0, at = plot.x;
+    for (size_t k = 0; k <= h->count; k++) {
+        double x = k < h->count ? timeline_x(line, (int64_t)(h->slots[k].first * length)) : end;
+        double w = fmin(x, end) - from;
+        if (w > widest && (replay || k == 0)) {
+            widest = w;
+            at = from;
+        }
+        if (k < h->count)
+            from = fmax(timeline_x(line, (int64_t)((h->slots[k].last + 1) * length)), from);
+    }
+    if (widest > 220)
+        scene_text(s->brush.scene, at, plot.y + plot.h / 2 - 7, widest, TEXT_AXIS, TEXT_CENTRE,
                    s->brush.theme->second,
-                   s->model->playback.known ? "rank by rank only where the replay has been"
-                                            : "rank by rank only since this viewer connected");
+                   replay ? "rank by rank only where the replay has been"
+                          : "rank by rank only since this viewer connected");
 }
 
 /* Frames of the selected ranks; neighbours share one. */
@@ -193,7 +200,7 @@ void heat_layout(struct stage *s, struct box box, const struct timeline *line)
     double x1 = timeline_x(line, (int64_t)((r.first + (uint64_t)r.w * r.per_column) * length));
     scene_image(s->brush.scene, (struct box){x0, plot.y, x1 - x0, plot.h},
                 &s->pictures->heat.image);
-    unknown_before(s, line, plot, length);
+    unknown_stretch(s, line, plot, length);
     selected_rows(s, &r, plot);
     timeline_gaps(s, line, plot, 0);
     timeline_cursor(s, line, plot);
