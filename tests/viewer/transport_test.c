@@ -543,6 +543,30 @@ static void what_the_replay_has_not_been_at_is_said(void **state)
     assert_non_null(find_text(&b->desk.scene, "rank by rank only where the replay has been"));
 }
 
+static void totals_alone(void *user, const struct wire_message *message, int snapshot)
+{
+    if (message->type == WIRE_TYPE_TOTALS)
+        model_apply(user, message, snapshot);
+}
+
+/* It went to a place whose windows it has not told yet: then the sums are those since the start, as the state has
+ * them. */
+static void where_it_has_not_been_sums_are_those_since_the_start(void **state)
+{
+    struct bed *b = *state;
+    b->desk.ui.view = VIEW_MATRIX;
+    b->job.window = SYNTHETIC_FIRST + 200;
+    for (int i = 0; i < 70; i++)
+        synthetic_window(&b->job, totals_alone, b->model);
+    desk_layout(&b->desk, b->model);
+    assert_non_null(find_text(&b->desk.scene, "since the start (no finer figures received)"));
+    assert_true(b->desk.range.total[PAIR_MESSAGES] > 0);
+    playback_clear(playback(b)); /* of a live job a silent minute is one */
+    b->desk.range.valid = 0;
+    desk_layout(&b->desk, b->model);
+    assert_null(find_text(&b->desk.scene, "no finer figures"));
+}
+
 static void help_lists_the_keys(void **state)
 {
     struct bed *b = *state;
@@ -574,6 +598,7 @@ int main(void)
         T(going_to_a_place_shows_it),
         T(buttons_do_what_keys_do),
         T(what_the_replay_has_not_been_at_is_said),
+        T(where_it_has_not_been_sums_are_those_since_the_start),
         T(help_lists_the_keys),
     };
 #undef T

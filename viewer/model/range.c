@@ -244,7 +244,8 @@ int range_update(struct range *r, const struct model *m, enum range_kind kind, u
         (kind == RANGE_START || (r->asked_first == first && r->asked_last == last)))
         return 0;
     int details = has_details(&m->rank_history, first, last);
-    r->fallback = kind == RANGE_SPAN && !details && !m->rank_history.count;
+    /* a replay has details of where it was, which may be elsewhere */
+    r->fallback = kind == RANGE_SPAN && !details && (!m->rank_history.count || m->playback.known);
     r->kind = r->fallback || is_whole(m, first, last) ? RANGE_START : kind;
     r->first = first;
     r->last = last;
