@@ -1,0 +1,326 @@
+/* A small recording, changed: bytes of the file anywhere, values of any cell, bytes of a block before it was
+ * packed. Whatever reads recordings reads it, and one is made of it, and it is gone on with.
+ *
+ * The input is a list of changes, six bytes each: what, where (three), a value, how many. */
+#include "daemon/recording.h"
+#include "daemon/recordings/copy.h"
+#include "daemon/recordings/diff.h"
+#include "daemon/recordings/info.h"
+#include "fuzz.h"
+#include "holter/error.h"
+#include "tests/proto/wire_random.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define CHANGE 6u
+#define MOST_CHANGES 64u
+#define MOST_PLAIN (1u << 20)
+#define SEEDS 12u
+#define WINDOWS 6u
+#define S UINT64_C(1000000000)
+
+static char directory[64], base[96], path[96], out[96];
+static uint8_t *image; /* of the base */
+static size_t image_length;
+
+/* ---- the base ------------------------------------------------------------ */
+
+static void keep(struct recording *r, uint64_t seq, uint64_t window, enum wire_type type,
+                 const void *message)
+{
+    struct wire_buffer buffer = {0};
+    struct recorded head = {.type = type,
+                            .instance = 1 + seq % 2,
+                            .seq = seq / 2 + 1,
+                            .window = window,
+                            .time_ns = window * S,
+                            .received_ns = (window + 1) * S + seq};
+    FUZZ_HOLDS(wire_encode(&buffer, type, message) == 0);
+    FUZZ_HOLDS(recording_message(r, &head, buffer.bytes, buffer.length) == 0);
+    wire_buffer_finish(&buffer);
+}
+
+static void put_messages(struct recording *r)
+{
+    struct wire_member_row members[] = {{.rank = 0}, {.rank = 1}};
+    struct wire_ranks ranks = {.seq = 1,
+                               .job = "j",
+                               .world = 2,
+                               .app = "a",
+                               .mpi = "m",
+                               .host = "h",
+                               .members = members,
+                               .members_count = 2};
+    uint64_t seq = 0;
+    keep(r, seq++, 9, WIRE_TYPE_RANKS, &ranks);
+    keep(r, seq++, 9, WIRE_TYPE_RANKS, &ranks);
+    for (uint64_t w = 10; w < 10 + 2 * WINDOWS; w++) {
+        struct wire_rank_row rows[] = {{.rank = 0, .sent = 3, .in_call_peer = -1}, {.rank = 1}};
+        struct wire_pair_row pairs[] = {{0, 1, 0, 0, 73, 3, 300}, {1, -1, 0, 0, 73, 1, 100}};
+        struct wire_node_row node = {.host = "h", .call_cost_ns = 20.5, .windows_dropped = w};
+        struct wire_window m = {.seq = w,
+                                .job = "j",
+                                .host = "h",
+                                .window = w / 2 + 5,
+                                .length_ns = S,
+                                .ranks = rows,
+                                .ranks_count = 2,
+                                .pairs = pairs,
+                                .pairs_count = 2,
+                                .node = &node,
+                                .node_count = 1};
+        keep(r, seq++, w / 2 + 5, WIRE_TYPE_WINDOW, &m);
+        if (w % 3 == 0)
+            FUZZ_HOLDS(recording_commit(r) == 0);
+    }
+}
+
+static void put_tables(struct recording *r)
+{
+    static const enum wire_type types[] = {WIRE_TYPE_JOB,    WIRE_TYPE_PLACES,    WIRE_TYPE_TOTALS,
+                                           WIRE_TYPE_ALERT,  WIRE_TYPE_LATENCIES, WIRE_TYPE_REGIONS,
+                                           WIRE_TYPE_PHASES, WIRE_TYPE_CURVE};
+    uint64_t state = 88172645463325252u;
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+        void *message = random_message(wire_table(types[i]), &state, 4);
+        FUZZ_HOLDS(recording_table(r, types[i], message) == 0);
+        random_message_free(wire_table(types[i]), message);
+    }
+}
+
+static void leave(void)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal", ".lock"};
+    const char *const files[] = {base, path, out};
+    char name[128];
+    for (size_t f = 0; f < 3; f++) {
+        for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+            snprintf(name, sizeof(name), "%s%s", files[f], suffixes[i]);
+            unlink(name);
+        }
+    }
+    rmdir(directory);
+    free(image);
+}
+
+static void make_base(void)
+{
+    struct recording *r;
+    char why[300];
+    snprintf(directory, sizeof(directory), "%s/holter-fuzz-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    FUZZ_HOLDS(mkdtemp(directory) != NULL);
+    snprintf(base, sizeof(base), "%s/base.hrec", directory);
+    snprintf(path, sizeof(path), "%s/holter-j.hrec", directory);
+    snprintf(out, sizeof(out), "%s/out.hrec", directory);
+    atexit(leave);
+    FUZZ_HOLDS(recording_open(&r, base, why, sizeof(why)) == 0);
+    put_messages(r);
+    put_tables(r);
+    FUZZ_HOLDS(recording_close(r) == 0);
+    FILE *file = fopen(base, "re");
+    FUZZ_HOLDS(file != NULL && fseek(file, 0, SEEK_END) == 0);
+    image_length = (size_t)ftell(file);
+    image = malloc(image_length);
+    rewind(file);
+    FUZZ_HOLDS(image != NULL && fread(image, 1, image_length, file) == image_length);
+    fclose(file);
+}
+
+/* ---- changes ------------------------------------------------------------- */
+
+static uint32_t where(const uint8_t *change)
+{
+    return (uint32_t)change[1] << 16 | (uint32_t)change[2] << 8 | change[3];
+}
+
+static void write_image(const uint8_t *data, size_t size)
+{
+    static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
+    char name[128];
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+        snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
+        unlink(name);
+    }
+    uint8_t *bytes = malloc(image_length);
+    FUZZ_HOLDS(bytes != NULL);
+    memcpy(bytes, image, image_length);
+    for (size_t at = 0; at + CHANGE <= size; at += CHANGE) {
+        const uint8_t *c = data + at;
+        /* Every other one near the begin, where the schema is. */
+        size_t from = where(c) % (c[0] & 4 ? 8192 : image_length);
+        for (unsigned i = 0; c[0] % 4 == 0 && i <= c[5] % 4u && from + i < image_length; i++)
+            bytes[from + i] = (uint8_t)(c[4] + i);
+    }
+    FILE *file = fopen(path, "we");
+    FUZZ_HOLDS(file != NULL && fwrite(bytes, 1, image_length, file) == image_length);
+    fclose(file);
+    free(bytes);
+}
+
+/* A cell of any table becomes something else. */
+static void change_cell(sqlite3 *db, const uint8_t *c)
+{
+    static const char *const tables[] = {"block",    "agent",     "job",           "part",
+                                         "totals",   "alert",     "phase",         "curve",
+                                         "latency",  "criterion", "places",        "nodes",
+                                         "topology", "region",    "topology_part", "region_member"};
+    static const char *const columns[] = {
+        "first", "messages", "begin_ns",  "end_ns", "length", "data",   "agent",    "instance",
+        "job",   "state",    "window_ns", "window", "part",   "causes", "rank",     "id",
+        "node",  "start_ns", "message",   "region", "world",  "seen",   "since_ns", "removed_ns"};
+    static const char *const values[] = {"NULL", "-1",       "9223372036854775807", "1e300",
+                                         "x''",  "'text'",   "zeroblob(5000)",      "0",
+                                         "1",    "-9.9e999", "randomblob(100)",     "4294967296"};
+    char sql[200];
+    snprintf(sql, sizeof(sql), "UPDATE OR REPLACE %s SET %s = %s WHERE rowid %% %u = 0",
+             tables[c[1] % (sizeof(tables) / sizeof(*tables))],
+             columns[c[2] % (sizeof(columns) / sizeof(*columns))],
+             values[c[3] % (sizeof(values) / sizeof(*values))], c[4] % 3u + 1);
+    sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+/* A byte of a block before it was packed. */
+static void change_block(sqlite3 *db, const uint8_t *c)
+{
+    sqlite3_stmt *get = NULL, *set = NULL;
+    static uint8_t plain[MOST_PLAIN], packed[2 * MOST_PLAIN];
+    if (sqlite3_prepare_v2(db, "SELECT data, rowid FROM block LIMIT 1 OFFSET ?", -1, &get, NULL) ==
+        SQLITE_OK) {
+        sqlite3_bind_int(get, 1, c[5] % 3);
+        if (sqlite3_step(get) == SQLITE_ROW) {
+            size_t length = ZSTD_decompress(plain, sizeof(plain), sqlite3_column_blob(get, 0),
+                                            (size_t)sqlite3_column_bytes(get, 0));
+            sqlite3_int64 row = sqlite3_column_int64(get, 1);
+            if (!ZSTD_isError(length) && length > 0) {
+                plain[where(c) % length] = c[4];
+                length = ZSTD_compress(packed, sizeof(packed), plain, length, 1);
+                sqlite3_prepare_v2(db, "UPDATE block SET data = ? WHERE rowid = ?", -1, &set, NULL);
+                sqlite3_bind_blob(set, 1, packed, (int)length, SQLITE_STATIC);
+                sqlite3_bind_int64(set, 2, row);
+                sqlite3_step(set);
+            }
+        }
+    }
+    sqlite3_finalize(get);
+    sqlite3_finalize(set);
+}
+
+static void change(const uint8_t *data, size_t size)
+{
+    sqlite3 *db;
+    int tables = 0;
+    write_image(data, size);
+    for (size_t at = 0; at + CHANGE <= size; at += CHANGE)
+        tables |= data[at] % 4 != 0;
+    if (!tables)
+        return;
+    if (sqlite3_open(path, &db) == SQLITE_OK) {
+        sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
+        for (size_t at = 0; at + CHANGE <= size; at += CHANGE) {
+            if (data[at] % 4 == 1)
+                change_cell(db, data + at);
+            else if (data[at] % 4 != 0)
+                change_block(db, data + at);
+        }
+        sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+    }
+    sqlite3_close(db);
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+static int take_alert(void *user, const struct wire_alert *alert)
+{
+    (void)user;
+    FUZZ_HOLDS(alert->title != NULL && alert->causes_count <= 16);
+    return 0;
+}
+
+static int take_message(void *user, const struct recorded *head, const void *bytes, size_t length)
+{
+    (void)user;
+    FUZZ_HOLDS(length <= WIRE_MESSAGE_BYTES && (bytes != NULL || length == 0));
+    return head->window == UINT64_MAX ? 1 : 0;
+}
+
+static void read_it(void)
+{
+    static struct info info;
+    char why[1200];
+    uint64_t number;
+    struct recording_cursor *cursor;
+    struct network_parts network;
+    recording_read(path, &(struct recording_reader){NULL, take_alert, take_message});
+    if (info_read(&info, path, NULL, NULL, why, sizeof(why)) == 0) {
+        FILE *null = fopen("/dev/null", "we");
+        info_print_json(null, &info);
+        fclose(null);
+        info_finish(&info);
+    }
+    if (recording_cursor_salvage(&cursor, path, why, sizeof(why)) != 0)
+        return;
+    recording_cursor_find(cursor, 13 * S, &number);
+    if (recording_cursor_network(cursor, &network) == 0)
+        network_parts_finish(&network);
+    recording_cursor_close(cursor);
+}
+
+static void make_others(void)
+{
+    char why[1200];
+    uint64_t begin, end;
+    struct copy_counts counts;
+    struct diff diff;
+    const char *const paths[2] = {base, path};
+    if (copy_span(path, &begin, &end, why, sizeof(why)) == 0)
+        FUZZ_HOLDS(begin <= end);
+    copy_cut(out, path, 11 * S, 14 * S, NULL, &counts, why, sizeof(why));
+    unlink(out);
+    copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why));
+    unlink(out);
+    if (diff_read(&diff, paths, &(struct diff_options){.items = 3}, why, sizeof(why)) == 0)
+        diff_finish(&diff);
+}
+
+/* A daemon finds it and goes on with it. */
+static void go_on(void)
+{
+    struct recording *r;
+    struct recorded head = {.type = WIRE_TYPE_WINDOW, .instance = 9, .received_ns = 99 * S};
+    char why[600], chosen[600];
+    int exists;
+    FUZZ_HOLDS(recording_choose(directory, "j", 1, chosen, sizeof(chosen), &exists) == 0);
+    if (recording_open(&r, path, why, sizeof(why)) != 0)
+        return;
+    if (recording_message(r, &head, "bytes", 5) == 0)
+        recording_close(r);
+    else
+        recording_abandon(r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (image == NULL)
+        make_base();
+    change(data, size < CHANGE * MOST_CHANGES ? size : CHANGE * MOST_CHANGES);
+    read_it();
+    make_others();
+    go_on();
+    return 0;
+}
+
+size_t fuzz_seed(unsigned number, uint8_t *bytes)
+{
+    if (number >= SEEDS)
+        return SIZE_MAX;
+    for (unsigned i = 0; i < number * CHANGE; i++)
+        bytes[i] = (uint8_t)(i % CHANGE == 0 ? number + i / CHANGE : i * 37 + number * 11);
+    return number * CHANGE;
+}
