@@ -5,6 +5,7 @@ import re
 import signal
 import sqlite3
 import subprocess
+import sys
 import unittest
 
 import checks
@@ -210,6 +211,30 @@ class Holter(Failure):
         self.stop_daemon(self.place.daemon())  # the next one takes over what the dead one left
         self.clean()
 
+    def test_daemon_killed_loses_a_second_at_most(self):
+        """What was published a second before the last that was, is in the recording."""
+        daemon = self.place.daemon('--window', '100ms')
+        live = self.place.tap('--topic', 'totals', cwd=self.place.dir)
+        job = self.start_job()
+        published = lambda: [m for m in lab.stream_messages(live.out()) if m.get('topic') == 'totals' and m['ranks']]
+        lab.wait_for(lambda: len(published()) >= 40, 'four seconds of windows')
+        daemon.kill()
+        daemon.finish()
+        seen = published()
+        self.let_go(job)
+        live.kill()
+        last = max(m['published_ns'] for m in seen)
+        wanted = {m['window'] for m in seen if m['published_ns'] <= last - 10**9}
+        found = self.place.recording()
+        found.check()
+        windows = {w['window'] for w in found.windows()}
+        lost = sorted(m['window'] for m in seen if m['window'] not in windows)
+        self.assertGreater(len(wanted), 20)
+        self.assertFalse(wanted - windows, f'lost: {sorted(wanted - windows)}, of {len(seen)} that were published')
+        print(f'{len(seen)} windows of 100 ms were published, the last {len(lost)} of them are lost', file=sys.stderr)
+        self.stop_daemon(self.place.daemon())
+        self.clean()
+
     def test_agent_killed(self):
         daemon = self.place.daemon()
         job = self.start_job()
@@ -329,6 +354,7 @@ class Place(Failure):
         daemon.finish()
         alerts = [m for m in lab.stream_messages(stream.out) if m.get('kind') == 'recording-stopped']
         self.assertTrue(alerts, 'no alert says that the recording stopped')
+        self.assertEqual({alerts[0]['id']}, {m['id'] for m in alerts}, 'more than one alert')
         self.place.recording().check()
         windows, _ = recording.tapped(stream.out)
         pairs = {k: (n, windows.sent_bytes[k]) for k, n in windows.sent.items()}
