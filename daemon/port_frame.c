@@ -107,7 +107,8 @@ static void hand_out(struct port_stream *s)
     }
     if (s->over)
         return;
-    memmove(s->bytes, s->bytes + s->taken, s->length - s->taken);
+    if (s->taken > 0)
+        memmove(s->bytes, s->bytes + s->taken, s->length - s->taken);
     s->length -= s->taken;
     s->taken = 0;
     if (!s->reading)
