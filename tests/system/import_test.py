@@ -1,0 +1,84 @@
+"""Traces of others: imported, told of, and replayed like a job that was watched."""
+import glob
+import json
+import os
+import subprocess
+import unittest
+
+import commgram
+import lab
+
+DATA = os.path.join(lab.SOURCE, 'tests', 'data')
+
+
+class Traces(unittest.TestCase):
+    def setUp(self):
+        self.place = lab.Lab()
+        self.place.__enter__()
+        self.addCleanup(self.place.close)
+        self.recording = os.path.join(self.place.dir, 'trace.hrec')
+
+    def unpack(self, folder):
+        """A folder of tests/data with all below it. @return its path"""
+        for packed in glob.glob(os.path.join(DATA, folder, '**', '*.zst'), recursive=True):
+            path = os.path.join(self.place.dir, os.path.relpath(packed, DATA))[:-len('.zst')]
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            subprocess.run(['zstd', '-dqf', packed, '-o', path], check=True)
+        return os.path.join(self.place.dir, folder)
+
+    def holter(self, *arguments, status=0):
+        finished = self.place.holter(*map(str, arguments)).finish()
+        self.assertEqual(status, finished.status, str(finished))
+        return finished
+
+    def info(self):
+        return json.loads(self.holter('info', '-f', 'json', self.recording).out)
+
+    def test_an_otf2_archive_is_told_of_and_replayed(self):
+        folder = self.unpack('otf2')
+        for window in ('5ms', '200us'):
+            with self.subTest(window=window):
+                self.recording = os.path.join(self.place.dir, window + '.hrec')
+                finished = self.holter('import', folder, '--window', window, '-o', self.recording)
+                self.assertIn('10 ranks on 10 hosts', finished.out)
+                self.assertIn('sent         1440 messages, 23592600 bytes', finished.out)
+                self.assertIn('received     1440 messages, 23592600 bytes', finished.out)
+                self.assertIn('collectives  1200 that the trace tells of, 2280 calls', finished.out)
+                self.assertEqual('', finished.err)
+                info = self.info()
+                self.assertEqual((10, 1440, 1440, 23592600), (info['world'], info['sent'], info['received'], info['sent_bytes']))
+                self.assertEqual(1, info['hosts'].count('kn7.eth'))
+                with commgram.Replay(self.place, self.recording) as replay:
+                    picture = replay.picture('--phases', 8, '--no-collectives')
+                    self.assertEqual(8, len(picture.columns))
+                    latency = replay.topics('latency')
+                    self.assertTrue(latency)
+
+    def test_what_is_whole_of_a_broken_archive_is_imported(self):
+        folder = self.unpack('otf2')
+        os.truncate(os.path.join(folder, 'traces', '3.evt'), 16384)
+        os.remove(os.path.join(folder, 'traces', '5.evt'))
+        finished = self.holter('import', folder, '-o', self.recording, status=1)
+        self.assertRegex(finished.err, r'traces/3\.evt: after event \d+ at [\d.]+ s, before byte 16384: ')
+        self.assertIn('traces/5.evt: ', finished.err)
+        self.assertIn('broken       2 files', finished.out)
+        self.assertGreater(self.info()['sent'], 1000)
+
+    def test_wrong_usage_is_told(self):
+        folder = self.unpack('otf2')
+        for words in (['--window', '1ns'], ['--window', 'x'], ['--threads', '0'], ['--format', 'otf3'],
+                      ['--ranks-per-node', '4'], []):
+            output = ['-o', self.recording] if words else []
+            self.assertIn('holter: import: ', self.holter('import', folder, *words, *output, status=2).err)
+        self.assertFalse(os.path.exists(self.recording))
+        empty = os.path.join(self.place.dir, 'empty')
+        open(empty, 'w').close()
+        self.assertIn('say --format', self.holter('import', empty, '-o', self.recording, status=1).err)
+        self.holter('import', folder, '-o', self.recording)
+        self.assertIn('is a recording of Holter already',
+                      self.holter('import', self.recording, '-o', self.recording + '2', status=1).err)
+        self.assertIn('File exists', self.holter('import', folder, '-o', self.recording, status=1).err)
+
+
+if __name__ == '__main__':
+    lab.main()
