@@ -22,19 +22,25 @@ static const char help[] =
     "                otf2        an archive of Score-P or others: the file .otf2, or its folder\n"
     "                dumpi       a trace of libdumpi: its .meta file, its folder, or a rank's "
     "file\n"
+    "                csv         a table of messages with a header: source, destination, bytes, "
+    "send_begin ...\n"
     "                hopbyte     SOURCE DESTINATION BYTES [HOPS] a line: one window\n"
     "                route       \"Hop 1: [12-0] 12 (0 1 1 0 0 0) -> 8 (0 1 0 0 0 0)\" a line: one "
     "window\n"
     "                counters    packets of torus links by code region: the YAML file that names "
     "the tables\n"
     "                            beside it; a window for each time that a region comes\n"
-    "      --window L            traces: length of a window, 10us, 5ms, 1s; default: about 200 of "
+    "      --window L            traces, csv: length of a window, 10us, 5ms, 1s; default: about "
+    "200 of "
     "them,\n"
     "                            each at most 1 s\n"
     "      --topology T          all but counters: network, a file, see holter-topology(5), or a "
     "short form\n"
-    "      --ranks-per-node K    hopbyte, route: rank r is on node r / K; default: as few as fit\n"
-    "      --threads N           traces: that read it; default: as many as there are processors\n"
+    "      --ranks-per-node K    hopbyte, route, csv: rank r is on node r / K; default: as few as "
+    "fit\n"
+    "      --hosts LIST          csv: hosts of the ranks, in blocks, node[0-3]\n"
+    "      --threads N           traces, csv: that read it; default: as many as there are "
+    "processors\n"
     "  -o, --output FILE         the recording; there must be none of this name\n"
     "  -h, --help                this text\n"
     "\n"
@@ -45,7 +51,7 @@ static const char help[] =
 #define WINDOW_MOST_NS UINT64_C(60000000000)
 #define THREADS_MOST 64u
 
-enum { OPT_FORMAT = 256, OPT_TOPOLOGY, OPT_PER_NODE, OPT_WINDOW, OPT_THREADS };
+enum { OPT_FORMAT = 256, OPT_TOPOLOGY, OPT_PER_NODE, OPT_WINDOW, OPT_THREADS, OPT_HOSTS };
 
 static const struct option long_options[] = {
     {"format", required_argument, NULL, OPT_FORMAT},
@@ -53,6 +59,7 @@ static const struct option long_options[] = {
     {"ranks-per-node", required_argument, NULL, OPT_PER_NODE},
     {"window", required_argument, NULL, OPT_WINDOW},
     {"threads", required_argument, NULL, OPT_THREADS},
+    {"hosts", required_argument, NULL, OPT_HOSTS},
     {"output", required_argument, NULL, 'o'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -60,7 +67,7 @@ static const struct option long_options[] = {
 
 struct importing {
     enum import_format format;
-    const char *source, *output, *topology;
+    const char *source, *output, *topology, *hosts;
     uint64_t per_node, window_ns, threads;
     char file[4096]; /* the source, or what stands for it */
 };
@@ -79,6 +86,9 @@ static int set_option(struct importing *i, int option, const char *value)
         return i->format == IMPORT_UNKNOWN ? wrong("format", value) : 0;
     case OPT_TOPOLOGY:
         i->topology = value;
+        return 0;
+    case OPT_HOSTS:
+        i->hosts = value;
         return 0;
     case OPT_PER_NODE:
         return network_input_number(value, UINT32_MAX, &i->per_node) || i->per_node == 0
@@ -107,12 +117,14 @@ static int set_option(struct importing *i, int option, const char *value)
 /* What is asked for must fit the format. @return 0 or the exit status */
 static int check(const struct importing *i)
 {
-    int trace = i->format == IMPORT_OTF2 || i->format == IMPORT_DUMPI;
+    int trace = i->format == IMPORT_OTF2 || i->format == IMPORT_DUMPI,
+        csv = i->format == IMPORT_CSV;
     const char *name = import_format_name(i->format);
     const char *option = i->format == IMPORT_COUNTERS && i->topology              ? "topology"
                          : (i->format == IMPORT_COUNTERS || trace) && i->per_node ? "ranks-per-node"
-                         : !trace && i->window_ns                                 ? "window"
-                         : !trace && i->threads                                   ? "threads"
+                         : !trace && !csv && i->window_ns                         ? "window"
+                         : !trace && !csv && i->threads                           ? "threads"
+                         : !csv && i->hosts                                       ? "hosts"
                                                                                   : NULL;
     if (option == NULL)
         return 0;
@@ -212,7 +224,11 @@ static int run_trace(const struct importing *i)
                                .output = i->output,
                                .topology = i->topology,
                                .window_ns = i->window_ns,
-                               .threads = i->threads};
+                               .threads = i->threads,
+                               .hosts = i->hosts,
+                               .per_node = (uint32_t)i->per_node};
+    if (i->format == IMPORT_CSV)
+        return import_trace_csv(&wish);
     return i->format == IMPORT_OTF2 ? import_trace_otf2(&wish) : import_trace_dumpi(&wish);
 }
 
@@ -222,7 +238,7 @@ int cmd_import(int argc, char **argv)
     int status = parse(&i, argc, argv);
     if (status >= 0)
         return status;
-    if (i.format == IMPORT_OTF2 || i.format == IMPORT_DUMPI)
+    if (i.format == IMPORT_OTF2 || i.format == IMPORT_DUMPI || i.format == IMPORT_CSV)
         return run_trace(&i);
     return i.format == IMPORT_COUNTERS ? run_counters(&i) : run_pairs(&i);
 }

@@ -3,6 +3,7 @@
 #include "agent/network_input.h"
 #include "agent/progress.h"
 #include "agent/say.h"
+#include "daemon/import/csv/import_csv.h"
 #include "daemon/import/trace/dumpi.h"
 #include "daemon/import/trace/import_otf2.h"
 #include "proto/quantity.h"
@@ -148,4 +149,50 @@ int import_trace_dumpi(const struct import_wish *wish)
     if (code == 0)
         print_dumpi(wish, &counts);
     return code != 0 || counts.facts.broken > 0;
+}
+
+static void print_csv(const struct import_wish *wish, const struct import_csv_counts *c)
+{
+    struct quantity ranks, hosts, windows, window;
+    printf("%s: %s on %s, %s of %s\n", wish->output, quantity_things(&ranks, c->ranks, "rank"),
+           quantity_things(&hosts, c->hosts, "host"),
+           quantity_things(&windows, c->counts.windows, "window"),
+           quantity_duration(&window, (double)c->window_ns));
+    printf("  rows         %" PRIu64 "\n", c->rows);
+    print_messages(&c->counts);
+    if (c->one_sided > 0)
+        printf("  sent only    %" PRIu64 " messages of which no receive_end is known\n",
+               c->one_sided);
+    if (c->backward > 0)
+        printf("  backward     %" PRIu64 " messages that were received before they were sent\n",
+               c->backward);
+    if (c->unknown > 0)
+        printf("  passed over  %" PRIu32 " columns that mean nothing here\n", c->unknown);
+    if (c->bad > 0)
+        printf("  left out     %" PRIu64 " rows that are wrong\n", c->bad);
+}
+
+int import_trace_csv(const struct import_wish *wish)
+{
+    struct showing showing;
+    struct topology_file network;
+    struct trace_wishes common;
+    struct import_csv_counts counts;
+    if (begin(&common, &network, &showing, wish) != 0)
+        return 1;
+    struct import_csv_wishes wishes = {.window_ns = common.window_ns,
+                                       .threads = common.threads,
+                                       .per_node = wish->per_node,
+                                       .hosts = wish->hosts,
+                                       .network = common.network,
+                                       .network_source = common.network_source,
+                                       .told = on_told,
+                                       .fault = on_fault,
+                                       .user = &showing};
+    int code = import_csv(wish->output, wish->source, &wishes, &counts);
+    progress_end(&showing.progress);
+    topology_file_finish(&network);
+    if (code == 0)
+        print_csv(wish, &counts);
+    return code != 0 || counts.bad > 0 || counts.broken || counts.counts.failed_streams > 0;
 }

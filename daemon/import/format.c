@@ -15,7 +15,7 @@
 
 static const char *const names[IMPORT_FORMATS] = {
     [IMPORT_HOPBYTE] = "hopbyte", [IMPORT_ROUTE] = "route", [IMPORT_COUNTERS] = "counters",
-    [IMPORT_OTF2] = "otf2",       [IMPORT_DUMPI] = "dumpi",
+    [IMPORT_OTF2] = "otf2",       [IMPORT_DUMPI] = "dumpi", [IMPORT_CSV] = "csv",
 };
 
 const char *import_format_name(enum import_format format)
@@ -88,6 +88,20 @@ static const char *first_line(const char *text)
     return text;
 }
 
+/* The header of a table of messages, whichever comes first of its columns. */
+static int is_table(const char *line)
+{
+    static const char *const columns[] = {"source", "destination", "bytes", "send_begin"};
+    size_t length = strcspn(line, "\r\n");
+    for (size_t c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
+        const char *found = strcasestr(line, columns[c]);
+        if (found == NULL || (size_t)(found - line) >= length)
+            return 0;
+    }
+    return memchr(line, ',', length) != NULL || memchr(line, ';', length) != NULL ||
+           memchr(line, '\t', length) != NULL;
+}
+
 static enum import_format of_text(const char *text)
 {
     const char *line = first_line(text);
@@ -97,6 +111,8 @@ static enum import_format of_text(const char *text)
         return IMPORT_COUNTERS;
     if (strncmp(line, "Hop ", 4) == 0 || strstr(text, "Hop 1:") != NULL)
         return IMPORT_ROUTE;
+    if (is_table(line))
+        return IMPORT_CSV;
     size_t plain = strspn(line, "0123456789 \t.eE+-");
     if (isdigit((unsigned char)line[0]) && strchr("\r\n", line[plain]) != NULL)
         return IMPORT_HOPBYTE;

@@ -11,6 +11,7 @@ enum import_format {
     IMPORT_COUNTERS,
     IMPORT_OTF2,
     IMPORT_DUMPI,
+    IMPORT_CSV,
     IMPORT_RECORDING, /**< one of Holter, nothing to be imported */
     IMPORT_FORMATS,
 };

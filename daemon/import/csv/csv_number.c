@@ -1,0 +1,100 @@
+#include "daemon/import/csv/csv_message.h"
+
+#include "holter/error.h"
+
+#include <stdlib.h>
+
+#define EXPONENT_MOST 1000
+#define DIGITS_MOST 30 /* what follows is below any nanosecond, unless the number is out of range */
+
+__extension__ typedef unsigned __int128 wide;
+
+struct decimal {
+    wide digits;
+    int power, any;
+};
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Digits with at most one point among them. @return the first byte behind them */
+static const char *mantissa(struct decimal *d, const char *at, const char *end, int comma)
+{
+    int point = 0, kept = 0;
+    for (; at < end; at++) {
+        if (!is_digit(*at)) {
+            if (point || (*at != '.' && !(comma && *at == ',')))
+                break;
+            point = 1;
+            continue;
+        }
+        d->any = 1;
+        if (kept < DIGITS_MOST) {
+            d->digits = d->digits * 10 + (unsigned)(*at - '0');
+            kept += d->digits != 0;
+            d->power -= point;
+        } else {
+            d->power += !point;
+        }
+    }
+    return at;
+}
+
+/* @return the first byte behind it; NULL: it is none */
+static const char *exponent(struct decimal *d, const char *at, const char *end)
+{
+    int value = 0, negative = 0;
+    if (at == end || (*at != 'e' && *at != 'E'))
+        return at;
+    at++;
+    if (at < end && (*at == '+' || *at == '-'))
+        negative = *at++ == '-';
+    if (at == end || !is_digit(*at))
+        return NULL;
+    for (; at < end && is_digit(*at); at++)
+        if (value < EXPONENT_MOST)
+            value = value * 10 + (*at - '0');
+    d->power += negative ? -value : value;
+    return at;
+}
+
+static int scale(struct decimal *d, uint64_t *out)
+{
+    wide value = d->digits;
+    if (value == 0) {
+        *out = 0;
+        return 0;
+    }
+    for (; d->power > 0; d->power--)
+        if ((value *= 10) > CSV_TIME_MOST)
+            return -HOLTER_ERANGE;
+    int half = 0;
+    for (; d->power < 0 && (value > 0 || half); d->power++) {
+        half = value % 10 >= 5;
+        value /= 10;
+    }
+    value += (unsigned)half;
+    if (value > CSV_TIME_MOST)
+        return -HOLTER_ERANGE;
+    *out = (uint64_t)value;
+    return 0;
+}
+
+int csv_number(const char *text, size_t length, int power, int comma, int64_t *out)
+{
+    const char *at = text, *end = text + length;
+    struct decimal d = {.power = power};
+    uint64_t value;
+    int negative = at < end && *at == '-';
+    at += at < end && (*at == '-' || *at == '+');
+    at = mantissa(&d, at, end, comma);
+    at = d.any ? exponent(&d, at, end) : NULL;
+    if (at != end)
+        return -HOLTER_EUSAGE;
+    int code = scale(&d, &value);
+    if (code == 0)
+        *out = negative ? -(int64_t)value : (int64_t)value;
+    return code;
+}

@@ -1,0 +1,200 @@
+#include "daemon/import/csv/csv_places.h"
+
+#include "daemon/import/hostlist.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNKNOWN UINT32_MAX
+
+/* ---- what the table says --------------------------------------------------- */
+
+static int reserve(struct csv_job *job, uint32_t rank)
+{
+    if (rank < job->host_room)
+        return 0;
+    uint32_t room = 2 * rank + 64;
+    uint32_t *grown = realloc(job->host_of, room * sizeof(*grown));
+    if (grown == NULL)
+        return -ENOMEM;
+    memset(grown + job->host_room, 0xff, (room - job->host_room) * sizeof(*grown));
+    job->host_of = grown;
+    job->host_room = room;
+    return 0;
+}
+
+static int note(struct csv_job *job, uint32_t rank, const char *host, char why[CSV_WHY])
+{
+    if (host[0] == '\0')
+        return 0;
+    uint32_t number = csv_names_find(&job->hosts, host);
+    if (number == CSV_NAMES_FULL || reserve(job, rank) != 0) {
+        snprintf(why, CSV_WHY, "too many hosts");
+        return -HOLTER_EUSAGE;
+    }
+    if (job->host_of[rank] != UNKNOWN && job->host_of[rank] != number) {
+        snprintf(why, CSV_WHY, "rank %" PRIu32 " is on host '%s', and was on '%s' before", rank,
+                 host, job->hosts.names[job->host_of[rank]]);
+        return -HOLTER_EUSAGE;
+    }
+    job->host_of[rank] = number;
+    return 0;
+}
+
+int csv_places_note(struct csv_job *job, const struct csv_message *m, char why[CSV_WHY])
+{
+    int code = note(job, m->source, m->source_host, why);
+    return code != 0 ? code : note(job, m->destination, m->destination_host, why);
+}
+
+static int by_version(const void *left, const void *right, void *user)
+{
+    const struct csv_names *names = user;
+    const char *a = names->names[*(const uint32_t *)left],
+               *b = names->names[*(const uint32_t *)right];
+    int order = strverscmp(a, b);
+    return order != 0 ? order : strcmp(a, b);
+}
+
+/* Hosts of the table in the order of their names; ranks of which it does not tell are on one of their own. */
+static int take_table(struct csv_places *p, const struct csv_job *job)
+{
+    uint32_t count = job->hosts.count, unknown = 0;
+    uint32_t *numbers = calloc(2 * ((size_t)count + 1), sizeof(*numbers)), *place;
+    p->hosts = calloc((size_t)count + 1, sizeof(*p->hosts));
+    if (numbers == NULL || p->hosts == NULL) {
+        free(numbers);
+        return -ENOMEM;
+    }
+    place = numbers + count + 1;
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = i;
+    qsort_r(numbers, count, sizeof(*numbers), by_version, (void *)&job->hosts);
+    for (uint32_t i = 0; i < count; i++) {
+        place[numbers[i]] = i;
+        snprintf(p->hosts[i], sizeof(p->hosts[i]), "%s", job->hosts.names[numbers[i]]);
+    }
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        int known = r < job->host_room && job->host_of[r] != UNKNOWN;
+        p->host_of[r] = known ? place[job->host_of[r]] : count;
+        unknown += !known;
+    }
+    snprintf(p->hosts[count], sizeof(p->hosts[count]), "unknown");
+    p->host_count = count + (unknown > 0);
+    free(numbers);
+    return 0;
+}
+
+/* ---- what was asked for ---------------------------------------------------- */
+
+static int blocks_of(const struct csv_job *job, const struct import_csv_wishes *w, uint32_t hosts,
+                     uint32_t *per_node, char why[CSV_WHY])
+{
+    *per_node = w->per_node != 0 ? w->per_node : (job->ranks - 1) / hosts + 1;
+    if ((job->ranks - 1) / *per_node < hosts)
+        return 0;
+    snprintf(why, CSV_WHY,
+             "%" PRIu32 " ranks, %" PRIu32 " on each, do not fit on %" PRIu32 " hosts", job->ranks,
+             *per_node, hosts);
+    return -HOLTER_EUSAGE;
+}
+
+struct listed {
+    struct csv_places *places;
+    uint32_t room;
+};
+
+static int take_host(void *user, const char *name)
+{
+    struct listed *l = user;
+    struct csv_places *p = l->places;
+    if (p->host_count == l->room) {
+        uint32_t room = l->room == 0 ? 64 : 2 * l->room;
+        void *grown = realloc(p->hosts, room * sizeof(*p->hosts));
+        if (grown == NULL)
+            return -ENOMEM;
+        p->hosts = grown;
+        l->room = room;
+    }
+    snprintf(p->hosts[p->host_count++], sizeof(p->hosts[0]), "%s", name);
+    return 0;
+}
+
+static int take_list(struct csv_places *p, const struct csv_job *job,
+                     const struct import_csv_wishes *w, char why[CSV_WHY])
+{
+    struct listed listed = {p, 0};
+    struct csv_names names;
+    uint32_t per_node;
+    int code = hostlist_expand(w->hosts, job->ranks, take_host, &listed, why, CSV_WHY);
+    if (code == 0 && p->host_count == 0) {
+        snprintf(why, CSV_WHY, "there are no hosts in the list");
+        code = -HOLTER_EUSAGE;
+    }
+    csv_names_init(&names, p->host_count);
+    for (uint32_t h = 0; code == 0 && h < p->host_count; h++)
+        if (csv_names_find(&names, p->hosts[h]) != h) {
+            snprintf(why, CSV_WHY, "host %s is there twice", p->hosts[h]);
+            code = -HOLTER_EUSAGE;
+        }
+    csv_names_finish(&names);
+    code = code != 0 ? code : blocks_of(job, w, p->host_count, &per_node, why);
+    for (uint32_t r = 0; code == 0 && r < job->ranks; r++)
+        p->host_of[r] = r / per_node;
+    if (code == 0)
+        p->host_count = (job->ranks - 1) / per_node + 1;
+    return code;
+}
+
+static int take_blocks(struct csv_places *p, const struct csv_job *job,
+                       const struct import_csv_wishes *w, char why[CSV_WHY])
+{
+    uint32_t per_node, nodes = w->network != NULL ? topology_nodes(w->network)
+                               : w->per_node != 0 ? job->ranks
+                                                  : 1;
+    int code = blocks_of(job, w, nodes, &per_node, why);
+    if (code != 0)
+        return code;
+    p->host_count = (job->ranks - 1) / per_node + 1;
+    p->hosts = calloc(p->host_count, sizeof(*p->hosts));
+    if (p->hosts == NULL)
+        return -ENOMEM;
+    for (uint32_t h = 0; h < p->host_count; h++)
+        if (w->network != NULL)
+            topology_vertex_name(w->network, h, p->hosts[h], sizeof(p->hosts[h]));
+        else
+            snprintf(p->hosts[h], sizeof(p->hosts[h]), "n%" PRIu32, h);
+    for (uint32_t r = 0; r < job->ranks; r++)
+        p->host_of[r] = r / per_node;
+    return 0;
+}
+
+int csv_places_find(struct csv_places *out, const struct csv_job *job,
+                    const struct import_csv_wishes *w, char why[CSV_WHY])
+{
+    *out = (struct csv_places){.host_of = calloc(job->ranks, sizeof(uint32_t))};
+    snprintf(why, CSV_WHY, "no memory");
+    int code = out->host_of == NULL ? -ENOMEM : 0;
+    if (code == 0 && job->hosts.count > 0 && (w->hosts != NULL || w->per_node != 0)) {
+        snprintf(why, CSV_WHY, "the table tells the hosts itself");
+        code = -HOLTER_EUSAGE;
+    }
+    if (code == 0)
+        code = job->hosts.count > 0 ? take_table(out, job)
+               : w->hosts != NULL   ? take_list(out, job, w, why)
+                                    : take_blocks(out, job, w, why);
+    if (code != 0)
+        csv_places_finish(out);
+    return code;
+}
+
+void csv_places_finish(struct csv_places *p)
+{
+    free(p->host_of);
+    free(p->hosts);
+    *p = (struct csv_places){.host_count = 0};
+}

@@ -1,0 +1,253 @@
+#include "daemon/import/csv/csv_reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFER (4u * CSV_ROW_BYTES)
+
+struct csv_reader {
+    csv_source *source;
+    void *user;
+    char separator;
+    int ended, error;
+    size_t at, end;                      /* of the buffer, what is not taken: [at, end) */
+    uint64_t line, offset;               /* of bytes[at] */
+    struct csv_field fields[CSV_FIELDS]; /* of the last row */
+    char bytes[BUFFER];
+};
+
+int csv_reader_create(struct csv_reader **out, csv_source *source, void *user)
+{
+    struct csv_reader *r = malloc(sizeof(*r));
+    if (r == NULL)
+        return -ENOMEM;
+    r->source = source;
+    r->user = user;
+    r->separator = ',';
+    r->ended = r->error = 0;
+    r->at = r->end = 0;
+    r->line = 1;
+    r->offset = 0;
+    *out = r;
+    return 0;
+}
+
+void csv_reader_destroy(struct csv_reader *reader)
+{
+    free(reader);
+}
+
+void csv_reader_separator(struct csv_reader *reader, char separator)
+{
+    reader->separator = separator;
+}
+
+/* ---- the buffer ------------------------------------------------------------ */
+
+/* Read until a row of the greatest length is there, or all. */
+static void fill(struct csv_reader *r)
+{
+    if (r->ended || r->end - r->at > CSV_ROW_BYTES + 1)
+        return;
+    memmove(r->bytes, r->bytes + r->at, r->end - r->at);
+    r->end -= r->at;
+    r->at = 0;
+    while (!r->ended && r->end < BUFFER) {
+        long got = r->source(r->user, r->bytes + r->end, BUFFER - r->end);
+        r->end += got > 0 ? (size_t)got : 0;
+        r->ended = got <= 0;
+        r->error = got < 0 ? (int)got : 0;
+    }
+    if (r->offset == 0 && r->end >= 3 && memcmp(r->bytes, "\xef\xbb\xbf", 3) == 0)
+        r->at = r->offset = 3;
+}
+
+/* Move on by `count` bytes, in which are `lines` ends of lines. */
+static void take(struct csv_reader *r, size_t count, uint64_t lines)
+{
+    r->at += count;
+    r->offset += count;
+    r->line += lines;
+}
+
+/* Pass over what is left of the line. */
+static void skip_line(struct csv_reader *r)
+{
+    for (;;) {
+        fill(r);
+        const char *stop = memchr(r->bytes + r->at, '\n', r->end - r->at);
+        if (stop != NULL) {
+            take(r, (size_t)(stop - r->bytes) + 1 - r->at, 1);
+            return;
+        }
+        take(r, r->end - r->at, 0);
+        if (r->ended)
+            return;
+    }
+}
+
+/* @return is the next line empty? */
+static int at_empty_line(const struct csv_reader *r)
+{
+    const char *at = r->bytes + r->at;
+    size_t left = r->end - r->at;
+    return at[0] == '\n' || (at[0] == '\r' && (left == 1 || at[1] == '\n'));
+}
+
+int csv_reader_peek(struct csv_reader *r, const char **line, size_t *length, int *whole)
+{
+    for (;;) {
+        fill(r);
+        if (r->at == r->end)
+            return r->error;
+        if (!at_empty_line(r) && r->bytes[r->at] != '#')
+            break;
+        skip_line(r);
+    }
+    size_t left = r->end - r->at;
+    left = left < CSV_ROW_BYTES ? left : CSV_ROW_BYTES;
+    const char *stop = memchr(r->bytes + r->at, '\n', left);
+    *line = r->bytes + r->at;
+    *length = stop == NULL ? left : (size_t)(stop - *line);
+    *whole = stop != NULL || left < CSV_ROW_BYTES;
+    return 1;
+}
+
+/* ---- rows ------------------------------------------------------------------ */
+
+/* A row on its way. */
+struct scan {
+    char *at, *end;
+    uint64_t lines;
+    int open; /* the bytes ended within quotes */
+    enum csv_fault fault;
+};
+
+/* A field in quotes, made shorter in place where quotes are doubled. at: behind the first quote. */
+static void quoted(struct scan *s, struct csv_field *out)
+{
+    char *to = s->at;
+    out->text = to;
+    for (; s->at < s->end; s->at++) {
+        if (*s->at == '"') {
+            if (s->at + 1 == s->end || s->at[1] != '"')
+                break;
+            s->at++;
+        }
+        s->lines += *s->at == '\n';
+        *to++ = *s->at;
+    }
+    out->length = (uint32_t)(to - out->text);
+    if (s->at == s->end)
+        s->open = 1;
+    else
+        s->at++;
+}
+
+static void plain(struct scan *s, char separator, struct csv_field *out)
+{
+    out->text = s->at;
+    while (s->at < s->end && *s->at != separator && *s->at != '\n')
+        s->at++;
+    out->length = (uint32_t)(s->at - out->text);
+    if (s->at < s->end && *s->at == '\n' && out->length > 0 && s->at[-1] == '\r')
+        out->length--;
+}
+
+static int at_line_end(struct scan *s)
+{
+    if (s->at < s->end && *s->at == '\r' && (s->at + 1 == s->end || s->at[1] == '\n'))
+        s->at++;
+    return s->at == s->end || *s->at == '\n';
+}
+
+/* Quotes are looked for before the row is changed: a quote that is never closed shall cost its line only.
+ * @return 0: the bytes end before the row does */
+static int is_closed(const char *at, const char *end, char separator)
+{
+    int inside = 0, begins = 1;
+    for (; at < end; at++) {
+        if (inside) {
+            if (*at == '"' && at + 1 < end && at[1] == '"')
+                at++;
+            else
+                inside = *at != '"';
+        } else if (*at == '\n') {
+            return 1;
+        } else {
+            inside = *at == '"' && begins;
+            begins = *at == separator;
+        }
+    }
+    return !inside;
+}
+
+/* @return fields */
+static uint32_t split(struct csv_reader *r, struct scan *s)
+{
+    for (uint32_t count = 0;; count++) {
+        if (count == CSV_FIELDS) {
+            s->fault = CSV_TOO_MANY;
+            return 0;
+        }
+        if (s->at < s->end && *s->at == '"') {
+            s->at++;
+            quoted(s, &r->fields[count]);
+            if (!at_line_end(s) && *s->at != r->separator) {
+                s->fault = CSV_AFTER_QUOTE;
+                return 0;
+            }
+        } else {
+            plain(s, r->separator, &r->fields[count]);
+        }
+        if (at_line_end(s))
+            return count + 1;
+        s->at++; /* the separator */
+    }
+}
+
+static int give_up(struct csv_reader *r, struct csv_row *out, enum csv_fault fault)
+{
+    out->fault = fault;
+    skip_line(r);
+    return 1;
+}
+
+int csv_reader_next(struct csv_reader *r, struct csv_row *out)
+{
+    for (;;) {
+        fill(r);
+        if (r->at == r->end)
+            return r->error;
+        if (!at_empty_line(r))
+            break;
+        skip_line(r);
+    }
+    size_t left = r->end - r->at;
+    left = left < CSV_ROW_BYTES + 1 ? left : CSV_ROW_BYTES + 1;
+    char *begin = r->bytes + r->at;
+    *out = (struct csv_row){.fields = r->fields, .line = r->line, .offset = r->offset};
+    char *stop = memchr(begin, '\n', left);
+    size_t until = stop == NULL ? left : (size_t)(stop - begin) + 1;
+    if (memchr(begin, '"', until) != NULL) {
+        if (!is_closed(begin, begin + left, r->separator))
+            return give_up(r, out, CSV_OPEN_QUOTE);
+        until = left;
+    } else if (stop == NULL && left > CSV_ROW_BYTES) {
+        return give_up(r, out, CSV_TOO_LONG);
+    }
+    struct scan scan = {.at = begin, .end = begin + until};
+    out->count = split(r, &scan);
+    if (scan.fault == CSV_WHOLE && scan.at == begin + CSV_ROW_BYTES + 1)
+        scan.fault = CSV_TOO_LONG; /* the row goes on behind what was looked at */
+    size_t taken = (size_t)(scan.at - begin);
+    if (scan.fault != CSV_WHOLE) {
+        out->count = 0;
+        take(r, taken, scan.lines);
+        return give_up(r, out, scan.fault);
+    }
+    int ends = scan.at < scan.end;
+    take(r, taken + (size_t)ends, scan.lines + (uint64_t)ends);
+    return 1;
+}

@@ -1,0 +1,131 @@
+/* From ends of messages to the records of a probe. */
+#include "daemon/import/csv/csv_job.h"
+#include "holter/call.h"
+
+#include <stdio.h>
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static struct event record_of(const struct csv_job *job, const struct csv_end *end)
+{
+    return (struct event){.t_enter = end->enter - job->zero,
+                          .t_exit = end->leave - job->zero,
+                          .bytes = end->bytes,
+                          .peer = end->peer,
+                          .tag = end->tag,
+                          .comm = end->communicator,
+                          .region = end->region,
+                          .call = CALL_Recv,
+                          .kind = EVENT_CALL};
+}
+
+/* The send that waits ended, at the latest at `until`. */
+static uint32_t give_send(struct csv_stream *s, uint64_t until, struct event *out)
+{
+    if (!s->sends)
+        return 0;
+    s->sends = 0;
+    uint64_t leave = later(earlier(s->send_leave, until), s->send.t_enter);
+    *out = s->send;
+    out->t_exit = later(leave, s->last);
+    s->last = s->last_call = out->t_exit;
+    return 1;
+}
+
+static uint32_t give_post(struct csv_stream *s, struct event record, const struct csv_end *end,
+                          struct event *out)
+{
+    record.t_exit = record.t_enter;
+    record.flags = EVENT_RECV | EVENT_POST;
+    record.kind = EVENT_PART;
+    record.request = end->request;
+    s->last = record.t_exit;
+    *out = record;
+    return 1;
+}
+
+static uint32_t give_receive(struct csv_stream *s, struct event record, const struct csv_end *end,
+                             struct event *out)
+{
+    uint32_t count =
+        give_send(s, record.t_enter >= s->send.t_enter ? record.t_enter : record.t_exit, out);
+    record.t_post = record.t_enter;
+    record.t_enter = later(record.t_enter, earlier(s->last_call, record.t_exit));
+    record.flags = EVENT_RECV | EVENT_DONE;
+    record.request = end->request;
+    s->last = s->last_call = record.t_exit;
+    out[count] = record;
+    return count + 1;
+}
+
+/* @return records that were given: at most one more than ends that were taken */
+static uint32_t give(const struct csv_job *job, struct csv_stream *s, const struct csv_end *end,
+                     struct event *out)
+{
+    struct event record = record_of(job, end);
+    uint32_t count = 0;
+    if (s->sends && end->at - job->zero >= s->send_leave)
+        count = give_send(s, UINT64_MAX, out);
+    if (end->kind == CSV_END_POST)
+        return count + give_post(s, record, end, out + count);
+    if (end->kind == CSV_END_RECEIVE)
+        return count + give_receive(s, record, end, out + count);
+    count += give_send(s, record.t_enter, out + count);
+    s->send = record;
+    s->send.call = end->call;
+    s->send.flags = EVENT_SEND | EVENT_POST | EVENT_DONE;
+    s->send_leave = record.t_exit;
+    s->sends = 1;
+    return count;
+}
+
+int csv_stream_next(void *user, uint32_t stream, struct event *out)
+{
+    struct csv_job *job = user;
+    struct csv_stream *s = &job->streams[stream];
+    struct csv_end ends[TRACE_BATCH - 1];
+    uint32_t count = 0;
+    while (count == 0) {
+        int got = csv_spool_read(job->spool, stream, s->position, ends, TRACE_BATCH - 1);
+        if (got < 0)
+            return got;
+        if (got == 0)
+            return (int)give_send(s, UINT64_MAX, out);
+        for (int i = 0; i < got; i++)
+            count += give(job, s, &ends[i], out + count);
+        s->position += (uint64_t)got;
+        __atomic_fetch_add(&job->given, (uint64_t)got, __ATOMIC_RELAXED);
+    }
+    return (int)count;
+}
+
+/* Slot 0 is MPI_COMM_WORLD. Ids are in the order of names, so that they do not depend on that of rows. */
+int csv_stream_comm(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out)
+{
+    const struct csv_job *job = user;
+    *out = (struct trace_comm){.id = 1, .size = job->ranks, .my_rank = (int32_t)rank};
+    if (slot == 0) {
+        snprintf(out->name, sizeof(out->name), "MPI_COMM_WORLD");
+        return 0;
+    }
+    if (slot > job->communicators.count)
+        return 1;
+    *out = (struct trace_comm){.id = 3 + job->order[slot - 1], .parent = 1, .my_rank = -1};
+    snprintf(out->name, sizeof(out->name), "%s", job->communicators.names[slot - 1]);
+    return 0;
+}
+
+const char *csv_stream_region(void *user, uint32_t rank, uint32_t slot)
+{
+    const struct csv_job *job = user;
+    (void)rank;
+    return slot == 0 || slot > job->regions.count ? NULL : job->regions.names[slot - 1];
+}

@@ -1,0 +1,380 @@
+#include "daemon/import/csv/import_csv.h"
+
+#include "daemon/import/csv/csv_job.h"
+#include "daemon/import/csv/csv_places.h"
+#include "holter/error.h"
+#include "holter/event.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COMMUNICATORS_MOST 32768u
+#define REGIONS_MOST 16000u
+#define DATE_NS UINT64_C(1000000000000000000) /* times from 2001 on are since 1970 */
+#define TOLD_EVERY 65536u                     /* rows */
+
+struct import {
+    struct csv_job job;
+    const struct import_csv_wishes *wishes;
+    struct import_csv_counts *out;
+    struct faults faults;
+    struct csv_reader *reader;
+    struct csv_columns columns;
+    int fd;
+};
+
+/* ---- reading --------------------------------------------------------------- */
+
+static long read_some(void *user, void *out, size_t room)
+{
+    struct import *m = user;
+    ssize_t got;
+    do
+        got = read(m->fd, out, room);
+    while (got < 0 && errno == EINTR);
+    m->job.read += got > 0 ? (uint64_t)got : 0;
+    return got < 0 ? -errno : (long)got;
+}
+
+static int open_table(struct import *m, const char *source)
+{
+    struct stat status;
+    m->fd = open(source, O_RDONLY | O_CLOEXEC);
+    int code = m->fd < 0 || fstat(m->fd, &status) != 0 ? -errno
+               : S_ISDIR(status.st_mode)               ? -EISDIR
+                                                       : 0;
+    if (code == 0) {
+        m->job.size = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+        code = csv_reader_create(&m->reader, read_some, m);
+    }
+    if (code != 0)
+        fault_at(&m->faults, 0, "%s", holter_strerror(code));
+    return code;
+}
+
+static int read_header(struct import *m)
+{
+    const char *line;
+    size_t length;
+    struct csv_row row;
+    char why[CSV_WHY] = "the file is empty";
+    int whole, code = csv_reader_peek(m->reader, &line, &length, &whole);
+    if (code < 0) {
+        fault_at(&m->faults, 0, "%s", holter_strerror(code));
+        return code;
+    }
+    if (code == 1 && !whole)
+        snprintf(why, sizeof(why), "the header is longer than 65536 bytes");
+    else if (code == 1 && csv_columns_read(&m->columns, line, length, why) == 0) {
+        csv_reader_separator(m->reader, m->columns.separator);
+        m->out->unknown = m->columns.unknown;
+        return csv_reader_next(m->reader, &row) == 1 ? 0 : -EIO;
+    }
+    fault_at(&m->faults, 0, "%s", why);
+    return -HOLTER_EUSAGE;
+}
+
+/* ---- rows ------------------------------------------------------------------ */
+
+/* @return number of the name and 1, 0 for none; CSV_NAMES_FULL: there are too many */
+static uint32_t name_of(struct csv_names *names, const char *name)
+{
+    if (name[0] == '\0')
+        return 0;
+    uint32_t number = csv_names_find(names, name);
+    return number == CSV_NAMES_FULL ? number : number + 1;
+}
+
+static int add_ends(struct import *m, const struct csv_message *c, uint32_t communicator,
+                    uint32_t region, uint64_t line)
+{
+    struct csv_job *job = &m->job;
+    int matched = c->received && c->receive_end >= c->send_begin;
+    struct csv_end send = {.at = c->send_begin,
+                           .enter = c->send_begin,
+                           .leave = c->send_end,
+                           .bytes = c->bytes,
+                           .rank = c->source,
+                           .peer = (int32_t)c->destination,
+                           .tag = matched ? c->tag : TAG_NONE,
+                           .communicator = (uint16_t)communicator,
+                           .region = (uint16_t)region,
+                           .call = c->call,
+                           .kind = CSV_END_SEND};
+    int code = csv_spool_add(job->spool, &send);
+    job->ends++;
+    if (!c->received)
+        return code;
+    struct csv_end end = send;
+    end.rank = c->destination;
+    end.peer = (int32_t)c->source;
+    end.call = 0;
+    end.request = (uint32_t)(line % UINT32_MAX) + 1;
+    end.kind = CSV_END_POST;
+    if (code == 0 && matched) {
+        code = csv_spool_add(job->spool, &end);
+        job->ends++;
+    }
+    end.at = end.leave = c->receive_end;
+    end.enter = c->receive_begin;
+    end.kind = CSV_END_RECEIVE;
+    job->ends++;
+    return code != 0 ? code : csv_spool_add(job->spool, &end);
+}
+
+static void note_times(struct csv_job *job, const struct csv_message *c)
+{
+    uint64_t first = c->send_begin, last = c->send_end;
+    if (c->received) {
+        first = c->receive_begin < first ? c->receive_begin : first;
+        last = c->receive_end > last ? c->receive_end : last;
+    }
+    job->first = first < job->first ? first : job->first;
+    job->last = last > job->last ? last : job->last;
+}
+
+static void bad_row(struct import *m, uint64_t line, const char *why)
+{
+    m->out->bad++;
+    fault_at(&m->faults, line > UINT32_MAX ? UINT32_MAX : (unsigned)line, "%s", why);
+}
+
+/* @return 0, or what ends the import */
+static int take_row(struct import *m, const struct csv_row *row)
+{
+    struct csv_job *job = &m->job;
+    struct csv_message c;
+    char why[CSV_WHY];
+    if (csv_message_read(&c, &m->columns, row, why) != 0 || csv_places_note(job, &c, why) != 0) {
+        bad_row(m, row->line, why);
+        return 0;
+    }
+    if (strcasecmp(c.communicator, "MPI_COMM_WORLD") == 0)
+        c.communicator[0] = '\0';
+    uint32_t communicator = name_of(&job->communicators, c.communicator),
+             region = name_of(&job->regions, c.region);
+    if (communicator == CSV_NAMES_FULL || region == CSV_NAMES_FULL) {
+        bad_row(m, row->line,
+                region == CSV_NAMES_FULL ? "column region: more than 16000 names"
+                                         : "column communicator: more than 32768 names");
+        return 0;
+    }
+    uint32_t most = c.source > c.destination ? c.source : c.destination;
+    job->ranks = most >= job->ranks ? most + 1 : job->ranks;
+    note_times(job, &c);
+    m->out->rows++;
+    m->out->one_sided += !c.received;
+    m->out->backward += c.received && c.receive_end < c.send_begin;
+    return add_ends(m, &c, communicator, region, row->line);
+}
+
+static int read_rows(struct import *m)
+{
+    const struct import_csv_wishes *w = m->wishes;
+    struct csv_row row;
+    int got, code = 0;
+    uint64_t rows = 0;
+    while (code == 0 && (got = csv_reader_next(m->reader, &row)) == 1) {
+        code = take_row(m, &row);
+        if (++rows % TOLD_EVERY == 0 && w->told != NULL && m->job.size > 0)
+            w->told(w->user, m->job.read, 2 * m->job.size, 0);
+    }
+    if (code != 0) {
+        fault_at(&m->faults, 0,
+                 code == -HOLTER_ELIMIT ? "too many messages" : "cannot be sorted: %s",
+                 holter_strerror(code));
+        return code;
+    }
+    if (got < 0) {
+        m->out->broken = 1;
+        fault_at(&m->faults, 0, "byte %" PRIu64 ": %s", m->job.read, holter_strerror(got));
+    }
+    if (m->out->rows > 0)
+        return 0;
+    if (m->out->bad == 0)
+        fault_at(&m->faults, 0, "there are no messages");
+    return -HOLTER_EUSAGE;
+}
+
+/* ---- sorting --------------------------------------------------------------- */
+
+static int compare_communicators(const void *user, unsigned first, unsigned second)
+{
+    const struct csv_job *job = user;
+    return strcmp(first == 0 ? "" : job->communicators.names[first - 1],
+                  second == 0 ? "" : job->communicators.names[second - 1]);
+}
+
+static int compare_regions(const void *user, unsigned first, unsigned second)
+{
+    const struct csv_job *job = user;
+    return strcmp(first == 0 ? "" : job->regions.names[first - 1],
+                  second == 0 ? "" : job->regions.names[second - 1]);
+}
+
+static int begin_spool(struct import *m, const char *path)
+{
+    char folder[4096];
+    const char *temporary = getenv("TMPDIR"), *slash = strrchr(path, '/');
+    if (temporary != NULL && temporary[0] != '\0')
+        snprintf(folder, sizeof(folder), "%s", temporary);
+    else if (slash == NULL)
+        snprintf(folder, sizeof(folder), ".");
+    else
+        snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path);
+    struct csv_spool_options options = {folder, m->wishes->run, compare_communicators,
+                                        compare_regions, &m->job};
+    int code = csv_spool_create(&m->job.spool, &options);
+    if (code != 0)
+        fault_at(&m->faults, 0, "%s", holter_strerror(code));
+    return code;
+}
+
+static int by_name(const void *left, const void *right, void *user)
+{
+    const struct csv_names *names = user;
+    return strcmp(names->names[*(const uint32_t *)left], names->names[*(const uint32_t *)right]);
+}
+
+static int sort(struct import *m)
+{
+    struct csv_job *job = &m->job;
+    uint32_t count = job->communicators.count;
+    uint32_t *numbers = calloc((size_t)count + 1, sizeof(*numbers));
+    job->order = calloc((size_t)count + 1, sizeof(*job->order));
+    job->streams = calloc(job->ranks, sizeof(*job->streams));
+    int code = numbers == NULL || job->order == NULL || job->streams == NULL ? -ENOMEM : 0;
+    for (uint32_t i = 0; code == 0 && i < count; i++)
+        numbers[i] = i;
+    if (code == 0 && count > 0)
+        qsort_r(numbers, count, sizeof(*numbers), by_name, &job->communicators);
+    for (uint32_t i = 0; code == 0 && i < count; i++)
+        job->order[numbers[i]] = i;
+    free(numbers);
+    code = code != 0 ? code : csv_spool_sort(job->spool, job->ranks);
+    if (code != 0)
+        fault_at(&m->faults, 0, "cannot be sorted: %s", holter_strerror(code));
+    job->zero = job->first >= DATE_NS ? job->first : 0;
+    return code;
+}
+
+/* ---- writing --------------------------------------------------------------- */
+
+static void on_progress(void *user, uint64_t *read, uint64_t *all)
+{
+    const struct csv_job *job = user;
+    *read = job->ends + __atomic_load_n(&job->given, __ATOMIC_RELAXED);
+    *all = 2 * job->ends;
+}
+
+/* From the file's name: what a job can be called. */
+static void name_job(char *out, size_t room, const char *source)
+{
+    const char *slash = strrchr(source, '/'), *at = slash == NULL ? source : slash + 1;
+    size_t used = 0;
+    for (; *at != '\0' && *at != '.' && used + 1 < room; at++)
+        if ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
+            (*at >= 'A' && *at <= 'Z') || *at == '-' || *at == '_')
+            out[used++] = *at;
+    out[used] = '\0';
+    if (used == 0)
+        snprintf(out, room, "messages");
+}
+
+static int write_recording(struct import *m, const char *path, const char *source,
+                           const struct csv_places *places, const uint32_t *rank_of)
+{
+    const struct import_csv_wishes *w = m->wishes;
+    const struct csv_job *job = &m->job;
+    char name[64], command[1024];
+    name_job(name, sizeof(name), source);
+    snprintf(command, sizeof(command), "holter import --format csv %.900s", source);
+    uint64_t length = job->last - job->first;
+    struct trace_job told = {.name = name,
+                             .app = name,
+                             .command = command,
+                             .mpi = "none: a table of messages",
+                             .ranks = job->ranks,
+                             .stream_count = job->ranks,
+                             .rank_of = rank_of,
+                             .host_of = places->host_of,
+                             .hosts = (const char(*)[65])places->hosts,
+                             .host_count = places->host_count,
+                             .begin_ns = job->zero,
+                             .window_ns = w->window_ns,
+                             .length_ns = length,
+                             .network = w->network,
+                             .network_source = w->network_source};
+    struct trace_reader reader = {&m->job, csv_stream_next, csv_stream_comm, csv_stream_region,
+                                  on_progress};
+    struct trace_options options = {w->threads, w->told, w->fault, w->user};
+    m->out->ranks = job->ranks;
+    m->out->hosts = places->host_count;
+    m->out->window_ns = w->window_ns != 0 ? w->window_ns : trace_window_ns(length);
+    return trace_import(path, &told, &reader, &options, &m->out->counts);
+}
+
+static int place_and_write(struct import *m, const char *path, const char *source)
+{
+    struct csv_places places;
+    char why[CSV_WHY];
+    uint32_t *rank_of = calloc(m->job.ranks, sizeof(*rank_of));
+    int code = rank_of == NULL ? -ENOMEM : csv_places_find(&places, &m->job, m->wishes, why);
+    if (code != 0) {
+        fault_at(&m->faults, 0, "%s", rank_of == NULL ? "no memory" : why);
+        free(rank_of);
+        return code;
+    }
+    for (uint32_t r = 0; r < m->job.ranks; r++)
+        rank_of[r] = r;
+    code = write_recording(m, path, source, &places, rank_of);
+    csv_places_finish(&places);
+    free(rank_of);
+    return code;
+}
+
+/* ---- all of it ------------------------------------------------------------- */
+
+static void finish(struct import *m)
+{
+    struct csv_job *job = &m->job;
+    if (m->fd >= 0)
+        close(m->fd);
+    csv_reader_destroy(m->reader);
+    csv_spool_destroy(job->spool);
+    csv_names_finish(&job->communicators);
+    csv_names_finish(&job->regions);
+    csv_names_finish(&job->hosts);
+    free(job->streams);
+    free(job->order);
+    free(job->host_of);
+}
+
+int import_csv(const char *path, const char *source, const struct import_csv_wishes *wishes,
+               struct import_csv_counts *out)
+{
+    struct import m = {.job = {.first = UINT64_MAX},
+                       .wishes = wishes,
+                       .out = out,
+                       .faults = {source, wishes->fault, wishes->user, 0},
+                       .fd = -1};
+    *out = (struct import_csv_counts){.rows = 0};
+    csv_names_init(&m.job.communicators, COMMUNICATORS_MOST);
+    csv_names_init(&m.job.regions, REGIONS_MOST);
+    csv_names_init(&m.job.hosts, CSV_RANKS_MOST);
+    int code = open_table(&m, source);
+    code = code != 0 ? code : read_header(&m);
+    code = code != 0 ? code : begin_spool(&m, path);
+    code = code != 0 ? code : read_rows(&m);
+    code = code != 0 ? code : sort(&m);
+    code = code != 0 ? code : place_and_write(&m, path, source);
+    finish(&m);
+    return code;
+}
