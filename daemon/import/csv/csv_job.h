@@ -8,11 +8,11 @@
 
 /** A rank whose ends of messages become records. */
 struct csv_stream {
-    uint64_t position;        /**< of the next end */
-    uint64_t last, last_call; /**< latest exit of the records, of the calls given */
-    uint64_t send_leave;      /**< of the send that waits for the next call */
-    struct event send;        /**< its t_exit is not known yet */
-    int sends;                /**< there is one */
+    uint64_t position;              /**< of the next end */
+    uint64_t last_enter, last_exit; /**< of the call given last; at first the table's first time */
+    uint64_t send_leave;            /**< of the send that waits for the next call */
+    struct event send;              /**< its t_exit is not known yet */
+    int sends;                      /**< there is one */
 };
 
 struct csv_job {

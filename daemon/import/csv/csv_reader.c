@@ -151,7 +151,8 @@ static void plain(struct scan *s, char separator, struct csv_field *out)
     while (s->at < s->end && *s->at != separator && *s->at != '\n')
         s->at++;
     out->length = (uint32_t)(s->at - out->text);
-    if (s->at < s->end && *s->at == '\n' && out->length > 0 && s->at[-1] == '\r')
+    int ends = s->at == s->end || *s->at == '\n';
+    if (ends && out->length > 0 && s->at[-1] == '\r')
         out->length--;
 }
 

@@ -137,8 +137,6 @@ void csv_spool_destroy(struct csv_spool *s)
 static int write_run(struct csv_spool *s)
 {
     int code = 0;
-    if (s->runs == CSV_SPOOL_RUNS)
-        return -HOLTER_ELIMIT;
     if (s->runs_fd < 0)
         s->runs_fd = code = open_nameless(s->folder);
     if (code < 0)
@@ -152,7 +150,9 @@ static int write_run(struct csv_spool *s)
 
 int csv_spool_add(struct csv_spool *s, const struct csv_end *end)
 {
-    int code = s->count == s->run ? write_run(s) : 0;
+    int code = s->count < s->run               ? 0
+               : s->runs + 1 == CSV_SPOOL_RUNS ? -HOLTER_ELIMIT /* the last one is what is left */
+                                               : write_run(s);
     if (code != 0)
         return code;
     s->ends[s->count++] = *end;

@@ -27,27 +27,34 @@ static struct event record_of(const struct csv_job *job, const struct csv_end *e
                           .kind = EVENT_CALL};
 }
 
+static void note_call(struct csv_stream *s, const struct event *call)
+{
+    s->last_enter = call->t_enter;
+    s->last_exit = call->t_exit;
+}
+
 /* The send that waits ended, at the latest at `until`. */
 static uint32_t give_send(struct csv_stream *s, uint64_t until, struct event *out)
 {
     if (!s->sends)
         return 0;
     s->sends = 0;
-    uint64_t leave = later(earlier(s->send_leave, until), s->send.t_enter);
     *out = s->send;
-    out->t_exit = later(leave, s->last);
-    s->last = s->last_call = out->t_exit;
+    out->t_exit = later(earlier(s->send_leave, until), s->send.t_enter);
+    note_call(s, out);
     return 1;
 }
 
-static uint32_t give_post(struct csv_stream *s, struct event record, const struct csv_end *end,
-                          struct event *out)
+/* Where a receive stands among those of its channel is told by a part of the call before: of posts the order counts,
+ * not the time, and records do not go back in time. */
+static uint32_t give_post(const struct csv_stream *s, struct event record,
+                          const struct csv_end *end, struct event *out)
 {
-    record.t_exit = record.t_enter;
+    record.t_enter = s->last_enter;
+    record.t_exit = s->last_exit;
     record.flags = EVENT_RECV | EVENT_POST;
     record.kind = EVENT_PART;
     record.request = end->request;
-    s->last = record.t_exit;
     *out = record;
     return 1;
 }
@@ -58,10 +65,10 @@ static uint32_t give_receive(struct csv_stream *s, struct event record, const st
     uint32_t count =
         give_send(s, record.t_enter >= s->send.t_enter ? record.t_enter : record.t_exit, out);
     record.t_post = record.t_enter;
-    record.t_enter = later(record.t_enter, earlier(s->last_call, record.t_exit));
+    record.t_enter = later(record.t_enter, earlier(s->last_exit, record.t_exit));
     record.flags = EVENT_RECV | EVENT_DONE;
     record.request = end->request;
-    s->last = s->last_call = record.t_exit;
+    note_call(s, &record);
     out[count] = record;
     return count + 1;
 }

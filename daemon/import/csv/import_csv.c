@@ -262,6 +262,8 @@ static int sort(struct import *m)
     if (code != 0)
         fault_at(&m->faults, 0, "cannot be sorted: %s", holter_strerror(code));
     job->zero = job->first >= DATE_NS ? job->first : 0;
+    for (uint32_t r = 0; code == 0 && r < job->ranks; r++)
+        job->streams[r].last_enter = job->streams[r].last_exit = job->first - job->zero;
     return code;
 }
 
