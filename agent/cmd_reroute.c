@@ -2,6 +2,7 @@
 #include "agent/cmd.h"
 #include "agent/network_input.h"
 #include "agent/say.h"
+#include "agent/topology_write.h"
 #include "daemon/analysis/network/link_loads.h"
 #include "daemon/analysis/network/reroute.h"
 #include "holter/error.h"
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +36,8 @@ static const char help[] =
     "      --ranks-per-node K    of a hop-byte file: rank r is on node r / K; default: as few as "
     "fit\n"
     "  -f, --format FORMAT       text (default) or json, one object to a line\n"
-    "  -o, --output FILE         write the better routes there, as holter-topology(5) has them\n"
+    "  -o, --output FILE         write the network with the better routes there, for --topology;\n"
+    "                            of a tree or graph the routes alone, to paste into its file\n"
     "  -h, --help                this text\n"
     "\n"
     "Status: 0, 1 when the input is wrong, 2 for wrong usage.\n";
@@ -166,6 +169,23 @@ static int by_ends(const void *left, const void *right)
     return (a->destination > b->destination) - (a->destination < b->destination);
 }
 
+/* No link carries more than all. @return 0, or the exit status, after saying why */
+static int check_bytes(const struct rerouting *r)
+{
+    const struct pairs *p = &r->input.pairs;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < p->edge_count; i++) {
+        const struct remap_edge *e = &p->edges[i];
+        if (r->input.seats[e->from] == r->input.seats[e->to])
+            continue;
+        if (__builtin_add_overflow(sum, e->bytes, &sum) || sum > INT64_MAX) {
+            say("reroute: %s: all bytes together are 2^63 or more", r->input.path);
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int sum_flows(struct rerouting *r)
 {
     const struct pairs *p = &r->input.pairs;
@@ -173,18 +193,11 @@ static int sum_flows(struct rerouting *r)
     r->flows = calloc(p->edge_count + 1, sizeof *r->flows);
     if (!r->flows)
         return -ENOMEM;
-    uint64_t sum = 0;
     for (size_t i = 0; i < p->edge_count; i++) {
         const struct remap_edge *e = &p->edges[i];
         struct flow flow = {r->input.seats[e->from], r->input.seats[e->to], e->bytes, 0};
-        if (flow.source == flow.destination)
-            continue;
-        if (__builtin_add_overflow(sum, flow.bytes, &sum) ||
-            sum > INT64_MAX) { /* no link carries more than all */
-            say("reroute: %s: all bytes together are 2^63 or more", r->input.path);
-            return -HOLTER_ELIMIT;
-        }
-        r->flows[used++] = flow;
+        if (flow.source != flow.destination)
+            r->flows[used++] = flow;
     }
     qsort(r->flows, used, sizeof *r->flows, by_ends);
     for (size_t i = 0; i < used; i++) {
@@ -376,42 +389,38 @@ static int search(struct rerouting *r)
 
 /* ---- output ------------------------------------------------------------------------ */
 
-static const char *name_of(const struct rerouting *r, uint32_t vertex, char text[TOPOLOGY_NAME + 1])
+static const char *own_name(const struct rerouting *r, uint32_t vertex,
+                            char text[TOPOLOGY_NAME + 1])
 {
-    if (r->input.hosts[vertex] && r->input.hosts[vertex][0])
-        return r->input.hosts[vertex];
     topology_vertex_name(r->input.network.topology, vertex, text, TOPOLOGY_NAME + 1);
     return text;
 }
 
-/* The vertices of a new route. @param separator  between them */
+static const char *name_of(const struct rerouting *r, uint32_t vertex, char text[TOPOLOGY_NAME + 1])
+{
+    if (r->input.hosts[vertex] && r->input.hosts[vertex][0])
+        return r->input.hosts[vertex];
+    return own_name(r, vertex, text);
+}
+
+/* The vertices of a new route. @param separator  between them @param own  by the network's own names */
 static void put_path(const struct rerouting *r, FILE *out, size_t at, const char *separator,
-                     void (*put)(FILE *out, const char *name))
+                     bool own, void (*put)(FILE *out, const char *name))
 {
     char name[TOPOLOGY_NAME + 1];
     uint32_t from, to;
-    put(out, name_of(r, r->chosen[at].source, name));
+    put(out,
+        own ? own_name(r, r->chosen[at].source, name) : name_of(r, r->chosen[at].source, name));
     for (uint32_t l = 0; l < r->better[at].length_after; l++) {
         fputs(separator, out);
         if (topology_link(r->input.network.topology, r->better[at].links[l], &from, &to))
-            put(out, name_of(r, to, name));
+            put(out, own ? own_name(r, to, name) : name_of(r, to, name));
     }
 }
 
 static void put_plain(FILE *out, const char *name)
 {
     fputs(name, out);
-}
-
-static void put_quoted(FILE *out, const char *name)
-{
-    fputc('\'', out);
-    for (; *name; name++) {
-        if (*name == '\'')
-            fputc('\'', out);
-        fputc(*name, out);
-    }
-    fputc('\'', out);
 }
 
 struct totals {
@@ -458,7 +467,7 @@ static void print_text(const struct rerouting *r)
                " to %" PRIu64 "\n  ",
                name_of(r, r->chosen[i].source, from), name_of(r, r->chosen[i].destination, to),
                r->chosen[i].bytes, b->length, b->length_after, b->heaviest, b->heaviest_after);
-        put_path(r, stdout, i, " -> ", put_plain);
+        put_path(r, stdout, i, " -> ", false, put_plain);
         putchar('\n');
     }
 }
@@ -478,7 +487,7 @@ static void print_json(const struct rerouting *r)
                ",\"path\":[",
                r->chosen[i].bytes, b->better != 0, b->length, b->length_after, b->heaviest,
                b->heaviest_after);
-        put_path(r, stdout, i, ",", json_text);
+        put_path(r, stdout, i, ",", false, json_text);
         puts("]}");
     }
     printf("{\"routes\":%zu,\"better\":%zu,\"max_link\":%" PRIu64 ",\"max_link_after\":%" PRIu64
@@ -486,23 +495,53 @@ static void print_json(const struct rerouting *r)
            r->count, t.better, t.heaviest, t.heaviest_after, t.length, t.length_after);
 }
 
-/* @return 0, or the exit status */
+/* The better routes, and if the file is of the whole network those that it was given and that stay. There hosts have
+ * the names that the network has for them: a recording may have others. */
+static int put_routes(const struct rerouting *r, FILE *out, bool whole)
+{
+    struct topology_ends *better = calloc(r->count + 1, sizeof *better);
+    size_t count = 0, given = 0;
+    if (!better)
+        return -ENOMEM;
+    fputs("routes:", out);
+    for (size_t i = 0; i < r->count; i++) {
+        if (!r->better[i].better)
+            continue;
+        better[count++] = (struct topology_ends){r->chosen[i].source, r->chosen[i].destination};
+        fputs("\n- [", out);
+        put_path(r, out, i, ", ", whole, topology_write_text);
+        fputc(']', out);
+    }
+    if (whole)
+        given = topology_write_routes(out, r->input.network.topology, better, count);
+    fputs(count + given > 0 ? "\n" : " []\n", out);
+    free(better);
+    return 0;
+}
+
+/* The network with its better routes; of trees and graphs, which have a file, the routes alone.
+ * @return 0, or the exit status */
 static int write_routes(const struct rerouting *r)
 {
+    const struct topology *topology = r->input.network.topology;
+    const bool whole = topology_write_can(topology);
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
     if (!out)
         return failed(-ENOMEM);
-    fputs("routes:\n", out);
-    for (size_t i = 0; i < r->count; i++) {
-        if (!r->better[i].better)
-            continue;
-        fputs("- [", out);
-        put_path(r, out, i, ", ", put_quoted);
-        fputs("]\n", out);
+    if (whole) {
+        fputs("# A network with better routes: for `--topology`, see holter-topology(5).\n", out);
+        topology_write(out, topology);
+    } else {
+        fputs("# Only routes, no network: paste them into the network's file, in place of `routes` "
+              "if it has them; see holter-topology(5).\n",
+              out);
     }
-    int status = failed(fclose(out) != 0 ? -ENOMEM : 0);
+    int code = put_routes(r, out, whole);
+    if (fclose(out) != 0)
+        code = -ENOMEM;
+    int status = failed(code);
     status = status ? status : network_input_write("reroute", r->output, text, length);
     free(text);
     return status;
@@ -514,6 +553,7 @@ static int run(struct rerouting *r)
 {
     int status = r->output ? network_input_output(&r->input, r->output) : 0;
     status = status ? status : network_input_read(&r->input);
+    status = status ? status : check_bytes(r);
     status = status ? status : failed(load_links(r));
     if (status)
         return status;
