@@ -302,7 +302,7 @@ static int tell_batch(struct job_phases *p)
         p->next = items[i].phase.id + 1;
         p->changed = true;
     }
-    phase_batch_clear(p->batch);
+    phase_batch_clear(p->batch, &p->graph);
     return code;
 }
 

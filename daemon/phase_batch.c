@@ -39,9 +39,13 @@ static void wait_for(struct phase_batch *b)
     b->beside = 0;
 }
 
-void phase_batch_clear(struct phase_batch *b)
+void phase_batch_clear(struct phase_batch *b, struct phase_graph *idle)
 {
     wait_for(b);
+    if (idle != NULL && idle->edges == NULL && b->count > 0) {
+        *idle = b->items[0].graph;
+        b->items[0].graph = (struct phase_graph){0};
+    }
     for (size_t i = 0; i < b->count; i++) {
         phase_graph_finish(&b->items[i].graph);
         free(b->items[i].labels);
@@ -54,7 +58,7 @@ void phase_batch_destroy(struct phase_batch *b)
 {
     if (b == NULL)
         return;
-    phase_batch_clear(b);
+    phase_batch_clear(b, NULL);
     phase_labels_destroy(b->labels);
     free(b->items);
     free(b);

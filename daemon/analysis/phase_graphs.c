@@ -15,6 +15,7 @@
 #define SMALL_SHARE (1.0 / 64) /* so that what saves nothing merges as well, but late */
 #define EARLY_SHARE 8u         /* of the rows: merging begins when so little is free */
 #define EARLY_MERGES 8u        /* for each burst */
+#define SUMS_KEPT (1u << 18)   /* of so many edges the room for reading is kept: 4 MiB */
 
 struct segment {
     int64_t time_ns;                /* of its part with most messages */
@@ -25,6 +26,17 @@ struct segment {
     struct phase_list list;
 };
 
+struct sum {
+    uint64_t messages, bytes;
+};
+
+/* By place of edges; only what `present` says is set counts. */
+struct sums {
+    struct sum *of;    /* owned */
+    uint64_t *present; /* owned, bits; all 0 between reads */
+    size_t room, words, count;
+};
+
 struct phase_graphs {
     struct phase_graphs_params params;
     struct key_table edges;
@@ -32,6 +44,7 @@ struct phase_graphs {
     /* Edges by key, and the place of each in that order: of as many as are ordered. */
     uint32_t *by_key, *place; /* owned */
     uint32_t ordered;
+    struct sums sums; /* room for reading */
     struct phase_pool pool;
     struct segment *segments; /* owned; one more than may stay */
     uint32_t *order;          /* owned; segments by time, then those that are free */
@@ -41,6 +54,31 @@ struct phase_graphs {
     int64_t newest_ns;
     struct phase_graphs_counts counts;
 };
+
+static void sums_finish(struct sums *sums)
+{
+    free(sums->of);
+    free(sums->present);
+    *sums = (struct sums){0};
+}
+
+static int sums_fit(struct sums *sums, size_t places)
+{
+    sums->words = places / 64 + 1;
+    sums->count = 0;
+    if (places <= sums->room && sums->present != NULL)
+        return 0;
+    sums_finish(sums);
+    sums->of = malloc((places + 1) * sizeof(*sums->of));
+    sums->present = calloc(places / 64 + 1, sizeof(*sums->present));
+    sums->words = places / 64 + 1;
+    if (sums->of == NULL || sums->present == NULL) {
+        sums_finish(sums);
+        return -ENOMEM;
+    }
+    sums->room = places;
+    return 0;
+}
 
 static bool are_valid(const struct phase_graphs_params *p)
 {
@@ -84,6 +122,7 @@ void phase_graphs_destroy(struct phase_graphs *g)
     key_table_finish(&g->edges);
     free(g->by_key);
     free(g->place);
+    sums_finish(&g->sums);
     phase_pool_finish(&g->pool);
     free(g->segments);
     free(g->order);
@@ -361,32 +400,6 @@ int phase_graphs_add(struct phase_graphs *g, const struct phase_burst *burst)
 
 /* ---- reading -------------------------------------------------------------------- */
 
-struct sum {
-    uint64_t messages, bytes;
-};
-
-/* By place; only what `present` says is set counts. */
-struct sums {
-    struct sum *of;    /* owned */
-    uint64_t *present; /* owned, bits */
-    size_t words, count;
-};
-
-static void sums_finish(struct sums *sums)
-{
-    free(sums->of);
-    free(sums->present);
-}
-
-static int sums_init(struct sums *sums, size_t places)
-{
-    sums->words = places / 64 + 1;
-    sums->count = 0;
-    sums->of = malloc((places + 1) * sizeof(*sums->of));
-    sums->present = calloc(sums->words, sizeof(*sums->present));
-    return sums->of == NULL || sums->present == NULL ? -ENOMEM : 0;
-}
-
 static bool precedes(const struct phase_graphs *g, uint32_t left, uint32_t right)
 {
     const struct key *a = &g->edges.keys[left], *b = &g->edges.keys[right];
@@ -485,22 +498,21 @@ int phase_graphs_read(struct phase_graphs *g, int64_t from_ns, int64_t to_ns,
                       struct phase_graph *out)
 {
     struct phase_graph read = {.edges = out->edges, .room = out->room};
-    struct sums sums;
-    int rc = sums_init(&sums, g->edges.count);
+    int rc = sums_fit(&g->sums, g->edges.count);
     rc = rc != 0 ? rc : order_edges(g);
-    if (rc != 0) {
-        sums_finish(&sums);
+    if (rc != 0)
         return rc;
-    }
     for (uint32_t place = find(g, from_ns); place < g->counts.segments; place++) {
         const struct segment *s = at(g, place);
         if (s->time_ns > to_ns)
             break;
-        sum_list(g, &s->list, &sums);
+        sum_list(g, &s->list, &g->sums);
         sum_segment(s, from_ns, to_ns, &read);
     }
-    rc = list_edges(g, &sums, &read);
-    sums_finish(&sums);
+    rc = list_edges(g, &g->sums, &read);
+    memset(g->sums.present, 0, g->sums.words * sizeof(*g->sums.present));
+    if (g->sums.room > SUMS_KEPT)
+        sums_finish(&g->sums);
     if (rc == 0)
         *out = read;
     return rc;
@@ -543,5 +555,6 @@ size_t phase_graphs_bytes(const struct phase_graphs *g)
     size_t segment =
         sizeof(*g->segments) + sizeof(*g->order) + sizeof(*g->weight) + sizeof(*g->since);
     return sizeof(*g) + key_table_bytes(&g->edges) + 2 * sizeof(uint32_t) * (size_t)g->ordered +
-           phase_pool_bytes(&g->pool) + ((size_t)g->params.segments + 1) * segment;
+           sizeof(*g->sums.of) * g->sums.room + phase_pool_bytes(&g->pool) +
+           ((size_t)g->params.segments + 1) * segment;
 }

@@ -394,10 +394,58 @@ static void memory_is_bounded(void **state)
     phase_graphs_destroy(graphs);
 }
 
+static void a_graph_of_nothing_but_others_has_no_edges(void **state)
+{
+    (void)state;
+    struct phase_graphs *graphs = create(1 << 10, 1 << 8, 16);
+    struct phase_graph graph = {0};
+    const struct phase_burst burst = {
+        .time_ns = 5, .first_ns = 4, .last_ns = 6, .other_messages = 7, .other_bytes = 70};
+    assert_int_equal(phase_graphs_read(graphs, 0, 10, &graph), 0);
+    assert_int_equal(graph.count, 0);
+    assert_int_equal(phase_graphs_add(graphs, &burst), 0);
+    assert_int_equal(phase_graphs_read(graphs, 0, 10, &graph), 0);
+    assert_int_equal(graph.count, 0);
+    assert_int_equal(graph.other_messages, 7);
+    assert_int_equal(phase_graphs_rows(graphs, 0, 10), 0);
+    phase_graph_finish(&graph);
+    phase_graphs_destroy(graphs);
+}
+
+/* Edges that come later have their place among those that came before. */
+static void edges_are_in_order_whenever_they_came(void **state)
+{
+    (void)state;
+    struct phase_graphs *graphs = create(1 << 16, 1 << 12, 64);
+    struct phase_graph graph = {0};
+    for (uint32_t i = 0; i < 400; i++) {
+        struct phase_edge edge = {.source = i * 7919 % 401,
+                                  .destination = i * 31 % 37,
+                                  .size_class = (uint16_t)(i % 3),
+                                  .messages = 1,
+                                  .bytes = i};
+        const struct phase_burst burst = {
+            .time_ns = i, .first_ns = i, .last_ns = i, .edges = &edge, .count = 1};
+        assert_int_equal(phase_graphs_add(graphs, &burst), 0);
+        if (i % 50 != 49)
+            continue;
+        assert_int_equal(phase_graphs_read(graphs, 0, 1000, &graph), 0);
+        assert_int_equal(graph.count, i + 1);
+        for (uint32_t e = 1; e < graph.count; e++)
+            assert_true(graph.edges[e - 1].source < graph.edges[e].source);
+    }
+    assert_int_equal(phase_graphs_rows(graphs, 0, 1000), counts_of(graphs).rows);
+    assert_int_equal(phase_graphs_read(graphs, 3, 3, &graph), 0);
+    phase_graph_finish(&graph);
+    phase_graphs_destroy(graphs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_those_of_the_plain_method),
+        cmocka_unit_test(a_graph_of_nothing_but_others_has_no_edges),
+        cmocka_unit_test(edges_are_in_order_whenever_they_came),
         cmocka_unit_test(order_does_not_matter_while_nothing_merges),
         cmocka_unit_test(merging_loses_no_message),
         cmocka_unit_test(detail_fades_with_age),
