@@ -195,6 +195,12 @@ static void choose(struct block_writer *w, struct block_column *c, const struct 
             c->coding = coding;
         }
     }
+    /* Hashes: only that they come again elsewhere makes them fewer, which the sample does not show. */
+    size_t wide = 0;
+    for (size_t i = begin; i < begin + count; i++)
+        wide += c->values[i] >> 56 != 0 && !c->negative;
+    if (wide > count / 2)
+        c->coding = BLOCK_PLAIN;
     c->chosen_for = count < SAMPLE / 4 ? RECHOOSE_FEW : RECHOOSE;
 }
 
