@@ -8,10 +8,10 @@
 #include <string.h>
 #include <zstd.h>
 
-#define SAMPLE 1024u    /* values that a coding is chosen by */
-#define RECHOOSE 64u    /* blocks for which the choice stands */
-#define RECHOOSE_FEW 8u /* when it was made by few values */
-#define OWN_BYTES 2048u /* a column of so many bytes is coded by its own statistics */
+#define SAMPLE 1024u     /* values that a coding is chosen by */
+#define RECHOOSE 256u    /* blocks for which the choice stands */
+#define RECHOOSE_FEW 32u /* when it was made by few values */
+#define OWN_BYTES 2048u  /* a column of so many bytes is coded by its own statistics */
 #define KEEP_ROOM (8u << 20)
 
 struct block_writer {

@@ -20,6 +20,8 @@
  * they are written anew as one. The level of the final ones decides how large files are. */
 #define LEVEL_PART (-3)
 #define LEVEL_BLOCK 1
+#define LEAST_BYTES                                                                                \
+    (BLOCK_BYTES / 4)   /* since the last commit: a block of its own, not packed twice */
 #define MOST_PARTS 256u /* in the place of which one block is written at the latest */
 #define MOST_AGENTS (1u << 22)
 
@@ -40,7 +42,8 @@ struct recording {
 };
 
 static const char schema[] =
-    "CREATE TABLE IF NOT EXISTS block(first INTEGER PRIMARY KEY, messages INTEGER, begin_ns INTEGER,"
+    "CREATE TABLE IF NOT EXISTS block(first INTEGER PRIMARY KEY, messages INTEGER, begin_ns "
+    "INTEGER,"
     " end_ns INTEGER, length INTEGER, data BLOB);"
     "CREATE INDEX IF NOT EXISTS block_by_time ON block(begin_ns);"
     "CREATE TABLE IF NOT EXISTS agent(agent INTEGER PRIMARY KEY, instance INTEGER,"
@@ -295,7 +298,7 @@ int recording_commit(struct recording *r)
 {
     int code = 0;
     if (block_messages_marked(r->block) > 0)
-        code = put_block(r, r->parts < MOST_PARTS);
+        code = put_block(r, r->parts < MOST_PARTS && block_bytes_marked(r->block) < LEAST_BYTES);
     if (code != 0 || !r->open)
         return code;
     if (run(r->file.db, "COMMIT") != 0)
