@@ -182,6 +182,26 @@ static void how_a_replay_goes_is_said_of_replays_only(void **state)
     assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--syslog"), OPTIONS_WRONG);
 }
 
+static void a_recording_has_a_size_of_16_MiB_and_more(void **state)
+{
+    static const char *const wrong[] = {
+        "", "x", "15M", "20X", "-20M", "20Mx", "99999999999999999999", "20000000T"};
+    struct options o;
+    char why[512];
+    uint64_t size;
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--max-size", "20G"), OPTIONS_RUN);
+    assert_true(o.most_bytes == UINT64_C(20) << 30);
+    assert_int_equal(parse(&o, why, sizeof(why), "--max-size", "16MiB"), OPTIONS_RUN);
+    assert_true(o.most_bytes == UINT64_C(16) << 20);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        assert_int_equal(parse(&o, why, sizeof(why), "--max-size", wrong[i]), OPTIONS_WRONG);
+        assert_non_null(strstr(why, "--max-size"));
+    }
+    assert_int_equal(options_size("1000", &size), 0);
+    assert_int_equal(size, 1000);
+}
+
 static void collectives_take_part_unless_they_are_put_off(void **state)
 {
     struct options o;
@@ -211,6 +231,7 @@ int main(void)
         cmocka_unit_test(recording_is_on_unless_it_is_put_off),
         cmocka_unit_test(a_replay_is_recorded_only_when_that_is_asked_for),
         cmocka_unit_test(how_a_replay_goes_is_said_of_replays_only),
+        cmocka_unit_test(a_recording_has_a_size_of_16_MiB_and_more),
         cmocka_unit_test(collectives_take_part_unless_they_are_put_off),
         cmocka_unit_test(rules_come_from_the_command_line_before_the_environment),
         cmocka_unit_test(sinks_of_the_command_line_come_to_those_of_the_rules),
