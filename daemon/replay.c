@@ -300,7 +300,7 @@ static void on_index(void *user, struct replay_watch *link, const struct replay_
         return;
     }
     if (note->kind == REPLAY_STATE && fd >= 0) {
-        int code = replay_states_add(s->states, &note->place, fd);
+        int code = replay_states_add(s->states, &note->place, note->process, fd);
         if (code != 0)
             log_warn("no state for seeks: %s", holter_strerror(code));
         thin(s);

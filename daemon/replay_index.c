@@ -73,7 +73,8 @@ static int make_state(struct indexer *x)
     if (code != 0) {
         log_warn("no state for seeks: %s", holter_strerror(code));
     } else {
-        struct replay_note note = {.kind = REPLAY_STATE, .place = replay_reel_place(x->reel)};
+        struct replay_note note = {
+            .kind = REPLAY_STATE, .place = replay_reel_place(x->reel), .process = pid};
         int sent = replay_link_send(index->link, &note, &pair[0], 1);
         close(pair[0]);
         close(pair[1]);

@@ -42,6 +42,7 @@ struct replay_note {
     int seeking;       /**< REPLAY_GO: another worker is on its way to the target already */
     uint64_t run;      /**< from 1 up */
     uint64_t instance; /**< as in welcome */
+    int64_t process;   /**< REPLAY_STATE: that sleeps */
 };
 
 /** @return 0, -EAGAIN, or -EPIPE and the like: the other end has gone */

@@ -87,6 +87,8 @@ void replay_watch_close(struct replay_watch *w)
 struct state {
     struct replay_place place;
     struct replay_watch *watch;
+    int64_t process;
+    uint64_t bytes; /* of memory, when the next one was added: they hardly change from then on */
 };
 
 struct replay_states {
@@ -145,7 +147,8 @@ void replay_states_destroy(struct replay_states *s)
     free(s);
 }
 
-int replay_states_add(struct replay_states *s, const struct replay_place *place, int link)
+int replay_states_add(struct replay_states *s, const struct replay_place *place, int64_t process,
+                      int link)
 {
     struct replay_watch *watch;
     if (s->count == REPLAY_STATES) {
@@ -153,9 +156,12 @@ int replay_states_add(struct replay_states *s, const struct replay_place *place,
         return -HOLTER_EFULL;
     }
     int code = replay_watch_open(&watch, s->loop, link, on_note, s);
-    if (code == 0)
-        s->list[s->count++] = (struct state){*place, watch};
-    return code;
+    if (code != 0)
+        return code;
+    if (s->count > 0)
+        s->list[s->count - 1].bytes = replay_memory_of(s->list[s->count - 1].process);
+    s->list[s->count++] = (struct state){*place, watch, process, 0};
+    return 0;
 }
 
 int replay_states_fork(struct replay_states *s, const struct replay_note *note,
@@ -169,13 +175,24 @@ int replay_states_fork(struct replay_states *s, const struct replay_note *note,
     return code;
 }
 
-int replay_states_thin(struct replay_states *s)
+/* @return 1: too much memory is theirs, 2: it is short on the machine, 0 */
+static int is_too_much(const struct replay_states *s)
 {
     struct replay_memory memory;
-    int is_short = s->count > 2 && replay_memory_read(&memory) == 0 && replay_memory_short(&memory);
-    if (s->count < REPLAY_STATES && !is_short)
+    uint64_t bytes = 0;
+    if (s->count <= 2 || replay_memory_read(&memory) != 0)
         return 0;
-    if (is_short && !s->told++)
+    for (size_t i = 0; i < s->count; i++)
+        bytes += s->list[i].bytes;
+    return bytes > memory.total / REPLAY_STATES_SHARE ? 1 : replay_memory_short(&memory) ? 2 : 0;
+}
+
+int replay_states_thin(struct replay_states *s)
+{
+    int too_much = is_too_much(s);
+    if (s->count < REPLAY_STATES && !too_much)
+        return 0;
+    if (too_much == 2 && !s->told++)
         log_warn("memory is short: every other state that seeks begin at is given up");
     size_t count = s->count;
     for (size_t i = count; i-- > 0;) {

@@ -35,9 +35,11 @@ int replay_states_create(struct replay_states **out, uv_loop_t *loop);
 /** Ends all. NULL is fine. */
 void replay_states_destroy(struct replay_states *states);
 
-/** A state sleeps, behind those that were added before. @param link  taken over, whatever is returned @return 0, -ENOMEM,
+/** A state sleeps, behind those that were added before.
+ *  @param process  that sleeps @param link  taken over, whatever is returned @return 0, -ENOMEM,
  *  -HOLTER_EFULL or a libuv error */
-int replay_states_add(struct replay_states *states, const struct replay_place *place, int link);
+int replay_states_add(struct replay_states *states, const struct replay_place *place,
+                      int64_t process, int link);
 
 /** Have the last state before the note's target make a worker.
  *  @return 0, -HOLTER_EEMPTY: there is none, or an error of replay_link_send() */

@@ -3,6 +3,7 @@
 #include "holter/error.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,15 @@ int replay_memory_read(struct replay_memory *out)
     return code != 0 ? code
                      : replay_memory_parse(out, meminfo, limited ? most : NULL,
                                            limited ? current : NULL, limited ? stat : NULL);
+}
+
+uint64_t replay_memory_of(int64_t process)
+{
+    char path[64], text[4096];
+    uint64_t bytes = 0;
+    snprintf(path, sizeof(path), "/proc/%" PRId64 "/smaps_rollup", process);
+    return read_text(path, text, sizeof(text)) == 0 && kilobytes(text, "Pss:", &bytes) == 0 ? bytes
+                                                                                            : 0;
 }
 
 int replay_memory_short(const struct replay_memory *memory)

@@ -6,7 +6,9 @@
 #include <stdint.h>
 
 #define REPLAY_STATES 192u /**< kept at most */
-/** States are given up while less than an eighth of the machine's memory is available, or of what the control group
+/** They take a quarter of the memory at most that the machine has, or the control group. */
+#define REPLAY_STATES_SHARE 4u
+/** And they are given up while less than an eighth of the machine's memory is available, or of what the control group
  *  (cgroup v2) of this process may have. */
 #define REPLAY_MEMORY_SHARE 8u
 
@@ -25,6 +27,9 @@ int replay_memory_parse(struct replay_memory *out, const char *meminfo, const ch
 
 /** Of this machine and process. @return 0 or a negative error */
 int replay_memory_read(struct replay_memory *out);
+
+/** Memory of a process, of what it shares its part (proc(5), Pss), bytes; 0: not known. */
+uint64_t replay_memory_of(int64_t process);
 
 int replay_memory_short(const struct replay_memory *memory);
 

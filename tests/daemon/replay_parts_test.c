@@ -100,6 +100,8 @@ static void memory_is_what_the_machine_or_the_group_has(void **state)
         -HOLTER_EMALFORMED);
     assert_int_equal(replay_memory_read(&m), 0);
     assert_true(m.available <= m.total && m.total > 0);
+    assert_true(replay_memory_of(getpid()) > 100000 && replay_memory_of(getpid()) < m.total);
+    assert_true(replay_memory_of(-1) == 0);
 }
 
 static struct wire_alert alert(uint64_t id, const char *state, uint64_t fired, uint64_t updated)
