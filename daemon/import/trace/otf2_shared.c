@@ -71,7 +71,6 @@ static void be_reader(struct otf2_shared *shared, const char *anchor, const stru
     struct worker workers[OTF2_SLOTS];
     char fault[OTF2_FAULT_BYTES];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    catch_crashes();
     if (otf2_source_open(&reader.source, anchor, fault) != 0 ||
         otf2_source_begin(reader.source, &shared->job, defs, shared->reports, fault) != 0) {
         memcpy(shared->fault, fault, sizeof(fault));
@@ -165,6 +164,7 @@ void otf2_shared_child(struct otf2_shared *shared, const char *anchor, pid_t par
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
+    catch_crashes(); /* here: not with the handlers of whoever started this, in the readers neither */
     raise_limits();
     atomic_store(&shared->code, read_definitions(shared, anchor, &defs));
     sem_post(&shared->ready);

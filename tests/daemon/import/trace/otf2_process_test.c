@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 // clang-format off
 #include <cmocka.h>
 // clang-format on
@@ -117,6 +118,43 @@ static void a_reader_that_dies_between_questions_is_replaced(void **state)
     directory_remove(bed.directory);
 }
 
+/* Whether it dies at work is chance: what is said of the streams holds either way. */
+static void a_reader_that_dies_at_work_loses_the_stream_that_it_read(void **state)
+{
+    struct bed bed;
+    uint64_t digest[STREAMS];
+    int ended[STREAMS] = {0}, left = STREAMS;
+    (void)state;
+    begin(&bed);
+    start(&bed);
+    read_all(&bed, 0);
+    memcpy(digest, bed.digest, sizeof(digest));
+    stop(&bed);
+    start(&bed);
+    pid_t killer = fork();
+    for (int i = 0; killer == 0 && i < 100; i++) {
+        int reader = otf2_process_reader(bed.process);
+        if (reader > 0)
+            kill(reader, SIGSEGV);
+        usleep(300);
+    }
+    if (killer == 0)
+        _exit(0);
+    while (left > 0)
+        for (uint32_t s = 0; s < STREAMS; s++) {
+            int count = ended[s] ? 1 : read_some(&bed, s);
+            ended[s] = ended[s] ? ended[s] : count > 0 ? 0 : count < 0 ? -1 : 1;
+            left -= count <= 0;
+        }
+    assert_int_equal(waitpid(killer, NULL, 0), killer);
+    for (uint32_t s = 0; s < STREAMS; s++)
+        assert_true(ended[s] < 0 || bed.digest[s] == digest[s]);
+    assert_int_equal(ended[0] < 0 || ended[1] < 0 || ended[2] < 0 || ended[3] < 0,
+                     strstr(bed.told, "libotf2 crashed on it") != NULL);
+    stop(&bed);
+    directory_remove(bed.directory);
+}
+
 static void when_the_watcher_is_gone_streams_end_with_an_error(void **state)
 {
     struct bed bed;
@@ -138,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reader_that_dies_between_questions_is_replaced),
+        cmocka_unit_test(a_reader_that_dies_at_work_loses_the_stream_that_it_read),
         cmocka_unit_test(when_the_watcher_is_gone_streams_end_with_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
