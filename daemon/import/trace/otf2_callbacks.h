@@ -4,7 +4,11 @@
 
 #include "daemon/import/trace/otf2_source.h"
 
+#include <pthread.h>
+
 struct otf2_stream {
+    pthread_mutex_t
+        lock; /**< those who ask see to it that it is free; this is for who checks that */
     const struct otf2_job *job;
     const struct otf2_defs *defs;
     struct otf2_report counted; /**< what is told next; without totals */

@@ -91,8 +91,10 @@ void otf2_source_close(struct otf2_source *s)
 {
     if (s == NULL)
         return;
-    for (uint32_t i = 0; s->streams != NULL && i < s->stream_count; i++)
+    for (uint32_t i = 0; s->streams != NULL && i < s->stream_count; i++) {
         otf2_calls_finish(&s->streams[i].calls);
+        pthread_mutex_destroy(&s->streams[i].lock);
+    }
     if (s->reader != NULL)
         OTF2_Reader_Close(s->reader);
     free(s->streams);
@@ -145,6 +147,7 @@ int otf2_source_begin(struct otf2_source *s, const struct otf2_job *job,
         struct otf2_stream *stream = &s->streams[i];
         *stream =
             (struct otf2_stream){.job = job, .defs = defs, .rank = job->rank_of[i], .number = i};
+        pthread_mutex_init(&stream->lock, NULL);
         otf2_calls_init(&stream->calls, job->thread_of[i], job->threads_of[job->rank_of[i]]);
         listen_to(unheard);
         OTF2_Reader_SelectLocation(s->reader, job->locations[i]);
@@ -270,8 +273,8 @@ static void read_on(struct otf2_source *s, struct otf2_stream *st)
     tell_report(st, &s->reports[number]);
 }
 
-int otf2_source_next(struct otf2_source *s, uint32_t stream, struct event *out,
-                     char fault[OTF2_FAULT_BYTES])
+static int next(struct otf2_source *s, uint32_t stream, struct event *out,
+                char fault[OTF2_FAULT_BYTES])
 {
     struct otf2_stream *st = &s->streams[stream];
     for (;;) {
@@ -288,4 +291,13 @@ int otf2_source_next(struct otf2_source *s, uint32_t stream, struct event *out,
             return st->failed;
         }
     }
+}
+
+int otf2_source_next(struct otf2_source *s, uint32_t stream, struct event *out,
+                     char fault[OTF2_FAULT_BYTES])
+{
+    pthread_mutex_lock(&s->streams[stream].lock);
+    int code = next(s, stream, out, fault);
+    pthread_mutex_unlock(&s->streams[stream].lock);
+    return code;
 }
