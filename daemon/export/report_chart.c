@@ -182,7 +182,7 @@ int chart_bins(const struct chart *c, int64_t begin_ns, int64_t end_ns, unsigned
     double from = ((double)begin_ns - (double)c->begin_ns) / whole * CHART_BINS;
     double to = ((double)end_ns - (double)c->begin_ns) / whole * CHART_BINS;
     *first = from <= 0 ? 0 : (unsigned)(from + 1e-6);
-    *last = to >= CHART_BINS ? CHART_BINS - 1 : (unsigned)ceil(to - 1e-6) - 1;
+    *last = to >= CHART_BINS ? CHART_BINS - 1 : to <= 1 ? 0 : (unsigned)ceil(to - 1e-6) - 1;
     *first = *first > CHART_BINS - 1 ? CHART_BINS - 1 : *first;
     *last = *last < *first ? *first : *last;
     return 1;

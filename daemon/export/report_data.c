@@ -19,6 +19,13 @@ static double amount(const struct cell *cell)
     return cell->real > 0 ? cell->real : 0;
 }
 
+/* A point in time or a span, ns; two of them can be added. */
+static int64_t moment(const struct cell *cell)
+{
+    const int64_t most = INT64_MAX / 4;
+    return cell->integer < 0 ? 0 : cell->integer > most ? most : cell->integer;
+}
+
 /* ---- windows ------------------------------------------------------------------- */
 
 static int take_window(void *user, const struct cell *row, size_t columns)
@@ -32,7 +39,7 @@ static int take_window(void *user, const struct cell *row, size_t columns)
     if (code != 0)
         return code;
     struct report_window *w = &d->windows[d->window_count++];
-    *w = (struct report_window){row[0].integer,  row[1].integer,  amount(&row[2]), amount(&row[3]),
+    *w = (struct report_window){moment(&row[0]), moment(&row[1]), amount(&row[2]), amount(&row[3]),
                                 amount(&row[4]), amount(&row[5]), amount(&row[6]), {0}};
     for (size_t i = 0; i < REPORT_CLASSES && 7 + i < columns; i++)
         w->class_ns[i] = amount(&row[7 + i]);
@@ -49,12 +56,12 @@ static int take_latency(void *user, const struct cell *row, size_t columns)
         d->left_out = 1;
         return 1;
     }
-    if (n == 0 || d->latencies[n - 1].start_ns != row[0].integer) {
+    if (n == 0 || d->latencies[n - 1].start_ns != moment(&row[0])) {
         int code = array_fit(&d->latencies, sizeof(*d->latencies), &d->latency_room, n + 1);
         if (code != 0)
             return code;
         d->latencies[n] =
-            (struct report_latency){row[0].integer, row[1].integer, {NAN, NAN, NAN}, 0};
+            (struct report_latency){moment(&row[0]), moment(&row[1]), {NAN, NAN, NAN}, 0};
         n = ++d->latency_count;
     }
     for (int s = 0; s < REPORT_SCOPES; s++) {
@@ -81,8 +88,8 @@ static int take_phase(void *user, const struct cell *row, size_t columns)
         return code;
     d->phases[d->phase_count++] = (struct report_phase){
         .id = row[0].integer,
-        .begin_ns = row[1].integer,
-        .end_ns = row[2].integer,
+        .begin_ns = moment(&row[1]),
+        .end_ns = moment(&row[2]),
         .communities = row[3].integer,
         .resembles = row[4].integer,
         .height = isfinite(row[5].real) ? row[5].real : 0,
