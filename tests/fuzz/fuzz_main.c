@@ -1,6 +1,7 @@
 /* Runs a fuzz target without libFuzzer.
  *
  *   fuzz_X [--rounds N] [--seed S]   all seeds, then N changed ones; status 0, or it aborts
+ *   fuzz_X --seconds T [--seed S]    all seeds, then changed ones for that long, and says how many
  *   fuzz_X FILE...                   these inputs, e.g. one that libFuzzer found
  *   fuzz_X --corpus DIR              write the seeds as files, for libFuzzer to begin from
  *
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CHANGED_BYTES (2 * FUZZ_BYTES)
@@ -101,21 +103,31 @@ static size_t change(uint8_t *data, size_t length, uint64_t *random)
     }
 }
 
-static void run_changed(unsigned long long rounds, uint64_t random)
+static time_t seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+/* @param rounds  0: until `end`, of CLOCK_MONOTONIC, s @return how many were run */
+static unsigned long long run_changed(unsigned long long rounds, time_t end, uint64_t random)
 {
     uint8_t *data = malloc(CHANGED_BYTES);
     unsigned seeds = 0;
+    unsigned long long count = 0;
     if (!data)
-        return;
+        return 0;
     for (; fuzz_seed(seeds, data) != SIZE_MAX; seeds++)
         run(data, fuzz_seed(seeds, data));
-    for (unsigned long long i = 0; i < rounds && seeds > 0; i++) {
+    for (; seeds > 0 && (rounds ? count < rounds : seconds() < end); count++) {
         size_t length = fuzz_seed((unsigned)random_below(&random, seeds), data);
         for (uint64_t changes = 1 + random_below(&random, 8); changes > 0; changes--)
             length = change(data, length, &random);
         run(data, length);
     }
     free(data);
+    return count;
 }
 
 static int run_file(const char *path)
@@ -150,7 +162,7 @@ static int write_corpus(const char *directory)
 
 int main(int argc, char **argv)
 {
-    unsigned long long rounds = 20000, seed = 1;
+    unsigned long long rounds = 20000, seed = 1, length = 0;
     int status = 0, files = 0;
     signal(SIGABRT, on_crash);
     signal(SIGSEGV, on_crash);
@@ -160,6 +172,8 @@ int main(int argc, char **argv)
             return write_corpus(argv[i + 1]);
         if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) {
             rounds = strtoull(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc) {
+            length = strtoull(argv[++i], NULL, 10);
         } else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
             seed = strtoull(argv[++i], NULL, 10);
         } else {
@@ -167,7 +181,11 @@ int main(int argc, char **argv)
             files++;
         }
     }
-    if (!files)
-        run_changed(rounds, seed ? seed : 1); /* xorshift stands still at 0 */
+    if (!files) { /* xorshift stands still at 0 */
+        unsigned long long count =
+            run_changed(length ? 0 : rounds, seconds() + (time_t)length, seed ? seed : 1);
+        if (length)
+            printf("%llu inputs in %llu s\n", count, length);
+    }
     return status;
 }
