@@ -25,6 +25,10 @@ size_t fuzz_seed(unsigned number, uint8_t *out);
             fuzz_broken(#rule, __FILE__, __LINE__);                                                \
     } while (0)
 
+/** Make a directory of its own, in memory where there is such a place: disks wait for each recording.
+ *  @return 0, or -1 with errno */
+int fuzz_directory(char out[64]);
+
 __attribute__((noreturn)) void fuzz_broken(const char *rule, const char *file, int line);
 
 #endif
