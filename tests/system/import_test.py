@@ -64,6 +64,25 @@ class Traces(unittest.TestCase):
         self.assertIn('broken       2 files', finished.out)
         self.assertGreater(self.info()['sent'], 1000)
 
+    def test_a_table_of_messages_is_told_of_and_replayed(self):
+        table = os.path.join(self.place.dir, 'messages.csv')
+        with open(table, 'w') as out:
+            out.write('source,destination,bytes,send_begin,receive_end\n')
+            for i in range(3000):
+                begin = 1700000000 * 10**9 + i * 10**6
+                out.write(f'{i % 8},{(i + 1) % 8},1000,{begin // 10**9}.{begin % 10**9:09},'
+                          f'{(begin + 5000) // 10**9}.{(begin + 5000) % 10**9:09}\n')
+            out.write('0,1,many,1,1\n')
+        finished = self.holter('import', table, '-o', self.recording, status=1)
+        self.assertIn("messages.csv:3002: column bytes: 'many' is no number", finished.err)
+        self.assertIn('8 ranks on 1 host', finished.out)
+        self.assertIn('sent         3000 messages, 3000000 bytes', finished.out)
+        self.assertIn('matched      3000 within hosts', finished.out)
+        info = self.info()
+        self.assertEqual((8, 3000, 3000, 3000000), (info['world'], info['sent'], info['received'], info['sent_bytes']))
+        with commgram.Replay(self.place, self.recording) as replay:
+            self.assertTrue(replay.topics('latency'))
+
     def test_wrong_usage_is_told(self):
         folder = self.unpack('otf2')
         for words in (['--window', '1ns'], ['--window', 'x'], ['--threads', '0'], ['--format', 'otf3'],
