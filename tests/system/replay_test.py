@@ -1,0 +1,75 @@
+"""Replays of a real job: sent to and fro from the command line, and recorded anew."""
+import glob
+import os
+import re
+import sqlite3
+import unittest
+
+import lab
+
+TABLES = ('totals', 'nodes', 'places', 'alert', 'latency', 'region', 'phase', 'curve', 'topology', 'seat')
+PLACE = re.compile(r'replay +(\S+) +(\w+) +at .*run (\d+); ')
+
+
+class Replays(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = lab.Lab()
+        cls.place.__enter__()
+        cls.addClassCleanup(cls.place.close)
+        finished = cls.place.holter('run', '--window', '100ms', '--', *lab.mpirun(
+            'openmpi', 4, lab.program('halo', 'openmpi'), 20000, 1000)).finish()
+        if finished.status != 0:
+            raise AssertionError(str(finished))
+        cls.recorded = cls.place.recordings()[0]
+
+    def replay(self, *options):
+        """Start `holter replay` of the recording."""
+        endpoint = f'ipc://{os.path.join(self.place.run_dir, "replay.sock")}'
+        self.place.env['HOLTER_DAEMON'] = endpoint
+        daemon = self.place.holter('replay', '-c', endpoint, *options, self.recorded)
+        self.addCleanup(daemon.kill, 9)
+        return daemon
+
+    def ask(self, words, status=0):
+        """State and run after `holter replay --ask`."""
+        finished = self.place.holter('replay', '--timeout', lab.PATIENCE, '--ask', words).finish()
+        self.assertEqual(status, finished.status, str(finished))
+        found = PLACE.match(finished.out)
+        return (found.group(2), int(found.group(3))) if found else finished.err
+
+    def tables(self, path):
+        with sqlite3.connect(path) as db:
+            return {name: db.execute(f'SELECT * FROM {name} ORDER BY 1, 2').fetchall() for name in TABLES}
+
+    def test_a_replay_is_sent_to_and_fro(self):
+        daemon = self.replay('--paused')
+        self.assertEqual(('paused', 1), self.ask(''))
+        self.assertEqual(('paused', 2), self.ask('seek 50%'))
+        self.assertEqual(('paused', 2), self.ask('step'))
+        self.assertEqual(('paused', 3), self.ask('step back'))
+        self.assertEqual(('ended', 4), self.ask('seek -0s'))
+        self.assertIn('outside', self.ask('seek +9h', status=1))
+        self.assertIn('wanted', self.ask('wind', status=1))
+        daemon.kill(2)
+        self.assertEqual(0, daemon.finish().status)
+
+    def test_two_recordings_of_a_replay_are_equal_and_say_what_was_live(self):
+        made = []
+        for speed in ('max', '40'):
+            directory = os.path.join(self.place.output, f'again-{speed}')
+            finished = self.replay('--speed', speed, '--record', directory, '--quit-at-end').finish()
+            self.assertEqual(0, finished.status, str(finished))
+            made += glob.glob(os.path.join(directory, '*.hrec'))
+        self.assertEqual(2, len(made))
+        first, second = (self.tables(path) for path in made)
+        self.assertEqual(first, second)
+        self.assertGreater(len(first['totals']), 3)
+        with sqlite3.connect(self.recorded) as live, sqlite3.connect(made[0]) as again:
+            sums = 'SELECT sum(sent), sum(sent_bytes), sum(received), sum(calls) FROM totals WHERE NOT late'
+            self.assertEqual(live.execute(sums).fetchone(), again.execute(sums).fetchone())
+        self.assertEqual(0, self.place.holter('diff', *made).finish().status)
+
+
+if __name__ == '__main__':
+    lab.main()
