@@ -1,6 +1,6 @@
 #include "daemon/analysis/network/remap_blocks.h"
 
-#include "daemon/analysis/network/remap_bits.h"
+#include "daemon/analysis/network/remap_boxes.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -10,10 +10,8 @@
 
 #define UNITS (2 * TOPOLOGY_DIMENSIONS)
 #define LEAST 32u /* spots */
-#define MOST_BLOCKS 128u
-#define SMALL 7u    /* tenths of the work that it would be out of the cache */
-#define TRIES 1000u /* for each block, in one annealing */
-#define WORK_TRY 75u
+#define WORK_STEP 60000u
+#define TRIES 500u /* for each block, in one annealing */
 #define PIECES 64u
 #define HOT 0.17     /* temperatures, as shares of what a block exchanges: the first, at least, */
 #define HOT_MORE 0.1 /* and what chance may add; */
@@ -23,17 +21,10 @@
 #define WORSE 0.012            /* than the best: gone on from, by chance */
 #define EVEN 1e-9              /* costs that differ by less are the same */
 
-/* A dimension, or one half of a ring of 4. */
-struct unit {
-    enum topology_connection connection;
-    uint32_t size;
-    uint32_t stride; /* of its digit in the key of a spot */
-};
-
 struct remap_blocks {
     const struct remap_graph *graph;   /* borrowed */
     const struct remap_places *places; /* borrowed */
-    struct unit units[UNITS];
+    struct remap_unit units[UNITS];    /* dimensions, and halves of rings of 4 */
     uint32_t unit_count;
     uint32_t room;     /* seats of each spot */
     uint32_t *key;     /* of each spot */
@@ -45,21 +36,11 @@ struct remap_blocks {
     uint64_t random;
 
     /* of the present choice */
-    uint32_t kept[UNITS], kept_count; /* units that are not inside a block */
-    uint32_t count;                   /* blocks */
-    uint32_t offset[MOST_BLOCKS];     /* their part of the key, in each place */
-    uint32_t all[MOST_BLOCKS];        /* 0, 1, 2 ... */
-    double *weights;                  /* blocks x blocks */
-    struct remap_edge *edges;
-};
-
-/* The network of the blocks, and what works in it. */
-struct coarse {
-    struct topology *topology;
-    struct remap_graph graph;
-    struct remap_places places;
-    struct remap_bits *bits;
-    uint32_t slots[MOST_BLOCKS];
+    uint32_t kept[UNITS], kept_count;  /* units that are not inside a block */
+    uint32_t count;                    /* blocks */
+    uint32_t offset[REMAP_MOST_BOXES]; /* their part of the key, in each place */
+    double *weights;                   /* blocks x blocks */
+    struct remap_boxes *boxes;
 };
 
 /* ---- units ---------------------------------------------------------------------- */
@@ -67,7 +48,7 @@ struct coarse {
 static void add_unit(struct remap_blocks *b, enum topology_connection connection, uint32_t size)
 {
     if (size > 1)
-        b->units[b->unit_count++] = (struct unit){connection, size, 0};
+        b->units[b->unit_count++] = (struct remap_unit){connection, size, 0};
 }
 
 static bool is_split(const struct remap_dimension *d)
@@ -138,14 +119,12 @@ int remap_blocks_create(struct remap_blocks **out, const struct remap_graph *gra
     b->slots = malloc((n + 1) * sizeof(*b->slots));
     b->next = malloc((n + 1) * sizeof(*b->next));
     b->block = malloc((n + 1) * sizeof(*b->block));
-    b->weights = malloc(MOST_BLOCKS * MOST_BLOCKS * sizeof(*b->weights));
-    b->edges = malloc(MOST_BLOCKS * MOST_BLOCKS / 2 * sizeof(*b->edges));
-    if (!b->key || !b->spot_at || !b->slots || !b->next || !b->block || !b->weights || !b->edges) {
+    b->weights = malloc(REMAP_MOST_BOXES * REMAP_MOST_BOXES * sizeof(*b->weights));
+    if (!b->key || !b->spot_at || !b->slots || !b->next || !b->block || !b->weights ||
+        remap_boxes_create(&b->boxes) != 0) {
         remap_blocks_destroy(b);
         return -ENOMEM;
     }
-    for (uint32_t i = 0; i < MOST_BLOCKS; i++)
-        b->all[i] = i;
     find_keys(b);
     if (b->unit_count < 4) { /* too few to choose from */
         remap_blocks_destroy(b);
@@ -165,7 +144,7 @@ void remap_blocks_destroy(struct remap_blocks *b)
     free(b->next);
     free(b->block);
     free(b->weights);
-    free(b->edges);
+    remap_boxes_destroy(b->boxes);
     free(b);
 }
 
@@ -188,7 +167,7 @@ static void choose(struct remap_blocks *b)
 {
     const uint32_t share = 4u << remap_below(&b->random, 2);
     uint32_t most = b->places->spots / share, left = b->unit_count;
-    most = most > MOST_BLOCKS ? MOST_BLOCKS : most;
+    most = most > REMAP_MOST_BOXES ? REMAP_MOST_BOXES : most;
     b->count = b->places->spots;
     for (uint32_t u = 0; u < left; u++)
         b->kept[u] = u;
@@ -211,18 +190,17 @@ static uint32_t block_of(const struct remap_blocks *b, uint32_t spot)
 {
     uint32_t block = 0;
     for (uint32_t k = 0; k < b->kept_count; k++) {
-        const struct unit *unit = &b->units[b->kept[k]];
+        const struct remap_unit *unit = &b->units[b->kept[k]];
         block = block * unit->size + b->key[spot] / unit->stride % unit->size;
     }
     return block;
 }
 
-/* Weights between blocks. @return how many edges */
-static size_t gather(struct remap_blocks *b)
+/* Weights between blocks. */
+static void gather(struct remap_blocks *b)
 {
     const struct remap_graph *graph = b->graph;
     const uint32_t count = b->count;
-    size_t edges = 0;
     memset(b->weights, 0, (size_t)count * count * sizeof(*b->weights));
     for (uint32_t p = 0; p < graph->processes; p++)
         b->block[p] = block_of(b, b->places->spot[b->slots[p]]);
@@ -231,87 +209,32 @@ static size_t gather(struct remap_blocks *b)
         for (uint32_t i = graph->first[p]; i < graph->first[p + 1]; i++)
             row[b->block[graph->partners[i].process]] += graph->partners[i].weight;
     }
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < i; k++) {
-            const double weight = b->weights[(size_t)i * count + k];
-            if (weight >
-                0) /* rounded, and never beyond the range: it is only to find an order by */
-                b->edges[edges++] =
-                    (struct remap_edge){i, k, weight < 0x1p62 ? (uint64_t)weight : 1ull << 62, 1};
-        }
-    return edges;
 }
 
-/* ---- the network of blocks ------------------------------------------------------ */
+/* ---- a step --------------------------------------------------------------------- */
 
-static int make_network(const struct remap_blocks *b, struct coarse *c)
+/* @return work, 0: there is nothing to anneal */
+static uint64_t anneal(struct remap_blocks *b)
 {
-    struct topology_spec *spec = calloc(1, sizeof(*spec));
-    char why[128];
-    if (spec == NULL)
-        return -ENOMEM;
-    spec->kind = TOPOLOGY_CARTESIAN;
-    spec->dimension_count = b->kept_count;
-    for (uint32_t k = 0; k < b->kept_count; k++) {
-        const struct unit *unit = &b->units[b->kept[k]];
-        spec->dimensions[k] = (struct topology_dimension){
-            .connection = unit->connection, .size = unit->size, .step = k};
-    }
-    const int rc = topology_create(&c->topology, spec, why, sizeof(why));
-    free(spec);
-    return rc;
-}
-
-static int coarse_init(struct coarse *c, struct remap_blocks *b)
-{
-    *c = (struct coarse){0};
-    int rc = make_network(b, c);
-    if (rc != 0)
-        return rc;
-    const struct remap_problem problem = {.topology = c->topology,
-                                          .processes = b->count,
-                                          .seats = b->all,
-                                          .edges = b->edges,
-                                          .edge_count = gather(b)};
-    rc = remap_graph_init(&c->graph, &problem, false);
-    if (rc == 0)
-        rc = remap_places_init(&c->places, &problem, false, c->slots);
-    if (rc == 0)
-        rc = remap_bits_create(&c->bits, &c->graph, &c->places, b->all, b->count,
-                               remap_random(&b->random));
-    return rc;
-}
-
-static void coarse_finish(struct coarse *c)
-{
-    remap_bits_destroy(c->bits);
-    remap_graph_finish(&c->graph);
-    remap_places_finish(&c->places);
-    topology_destroy(c->topology);
-}
-
-static uint64_t anneal(struct remap_blocks *b, struct coarse *c)
-{
-    const uint64_t length = (uint64_t)b->count * TRIES * WORK_TRY;
+    struct remap_unit units[UNITS];
+    for (uint32_t k = 0; k < b->kept_count; k++)
+        units[k] = b->units[b->kept[k]];
+    uint64_t work = remap_boxes_begin(b->boxes, units, b->kept_count, b->count, b->weights,
+                                      remap_random(&b->random));
     const double hot = HOT + HOT_MORE * (double)remap_below(&b->random, 1024) / 1024;
-    double scale = 0;
-    for (uint32_t i = 0; i < c->graph.first[b->count]; i++)
-        scale += c->graph.partners[i].weight / b->count;
-    uint64_t done = remap_bits_load(c->bits, c->slots);
-    for (uint32_t i = 0; i < PIECES; i++)
-        done += remap_bits_run(c->bits, scale * hot * pow(COLD / hot, (double)i / PIECES), 0,
-                               length / PIECES);
-    return done;
+    for (uint32_t i = 0; i < PIECES && work > 0; i++)
+        work += remap_boxes_run(b->boxes, hot * pow(COLD / hot, (double)i / PIECES),
+                                b->count * TRIES / PIECES);
+    return work;
 }
 
 /* Every process goes where its block went. */
-static void follow(struct remap_blocks *b, const struct coarse *c)
+static void follow(struct remap_blocks *b)
 {
-    const uint32_t *slots = remap_bits_slots(c->bits);
+    const uint8_t *places = remap_boxes_places(b->boxes);
     for (uint32_t p = 0; p < b->graph->processes; p++) {
         const uint32_t spot = b->places->spot[b->slots[p]], from = b->block[p];
-        const uint32_t to = c->places.vertex[slots[from]];
-        const uint32_t key = b->key[spot] - b->offset[from] + b->offset[to];
+        const uint32_t key = b->key[spot] - b->offset[from] + b->offset[places[from]];
         b->next[p] = b->places->first[b->spot_at[key]] + b->slots[p] % b->room;
     }
 }
@@ -321,7 +244,7 @@ static bool go_on(struct remap_blocks *b, struct remap_search *search, uint64_t 
 {
     const uint64_t before = search->work;
     const double cost = remap_search_cost(search, b->next), same = EVEN * b->cost;
-    *work += 20ull * b->graph->first[b->graph->processes];
+    *work += 10ull * b->graph->first[b->graph->processes];
     if (fabs(cost - b->cost) <= same) { /* another of the same worth */
         remap_blocks_load(b, b->next, b->cost);
         return false;
@@ -330,7 +253,7 @@ static bool go_on(struct remap_blocks *b, struct remap_search *search, uint64_t 
         return false;
     remap_search_load(search, b->next);
     remap_search_descend(search, MOST_DESCENT);
-    *work += search->work - before;
+    *work += (search->work - before) / 2; /* it is in the cache */
     const double chance = (double)remap_below(&b->random, 1024) / 1024;
     const bool better = search->cost < (1 - EVEN) * b->best;
     if (search->cost <= b->cost + same || search->cost < (1 + WORSE * chance) * b->best)
@@ -340,15 +263,15 @@ static bool go_on(struct remap_blocks *b, struct remap_search *search, uint64_t 
 
 int remap_blocks_step(struct remap_blocks *b, struct remap_search *search, uint64_t *work)
 {
-    struct coarse c;
     choose(b);
-    *work += 300000 + 40ull * b->graph->first[b->graph->processes];
-    int rc = b->count > 1 ? coarse_init(&c, b) : -HOLTER_EEMPTY;
-    if (rc == 0) {
-        *work += anneal(b, &c) / 10 * SMALL;
-        follow(b, &c);
-    }
-    if (b->count > 1)
-        coarse_finish(&c);
-    return rc != 0 ? rc : go_on(b, search, work);
+    if (b->count < 2)
+        return -HOLTER_EEMPTY;
+    gather(b);
+    *work += WORK_STEP + 40ull * b->graph->first[b->graph->processes] + 30ull * b->graph->processes;
+    const uint64_t annealed = anneal(b);
+    *work += annealed;
+    if (annealed == 0)
+        return 0;
+    follow(b);
+    return go_on(b, search, work);
 }

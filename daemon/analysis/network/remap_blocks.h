@@ -8,7 +8,7 @@
  * in multilevel partitioning, but along the network instead of the graph).
  *
  * Only where all seats of a Cartesian network are in use, equally many on each vertex. Memory: 12 bytes a process, 8
- * a spot, and about 1 MB.
+ * a spot, and about 200 kB.
  *
  * Pure. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REMAP_BLOCKS_H

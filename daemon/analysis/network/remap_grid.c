@@ -32,12 +32,15 @@ struct remap_grid {
     uint32_t axis_count;
     struct dimension dimensions[MOST_DIGITS];
     uint32_t dimension_count;
-    uint32_t radix[MOST_DIGITS]; /* of each digit of the network */
+    uint32_t radix[MOST_DIGITS];  /* of each digit of the network */
+    uint32_t weight[MOST_DIGITS]; /* of each in a number that they make up */
+    uint32_t *fold;               /* slot of each such number; owned */
     uint32_t digit_count;
     uint32_t order[MOST_DIGITS]; /* digit at each position of the axes */
     uint32_t best[MOST_DIGITS];
     double score, best_score;     /* sum of distances of the samples; below 0: not known */
     uint32_t samples[SAMPLES][2]; /* edges, each standing for the same weight */
+    uint32_t at[REMAP_MOST_AXES][SAMPLES][2]; /* their coordinates */
     uint32_t sample_count;
     uint32_t round, tried; /* in this round */
     uint64_t random;
@@ -45,26 +48,31 @@ struct remap_grid {
 
 /* ---- where a process goes ------------------------------------------------------- */
 
-static uint32_t slot_of(const struct remap_grid *g, const uint32_t *order, uint32_t process)
+/* What a coordinate adds to the number that the digits make up, as an axis deals it out to them. */
+static uint32_t part_of(const struct remap_grid *g, const uint32_t *order, const struct axis *axis,
+                        uint32_t x)
 {
-    const uint32_t number = g->number != NULL ? g->number[process] : process;
-    uint32_t value[MOST_DIGITS] = {0}, slot = 0;
-    for (uint32_t a = 0; a < g->axis_count; a++) {
-        const struct axis *axis = &g->axes[a];
-        uint32_t x = number / axis->stride % axis->size, below = axis->size;
-        for (uint32_t i = axis->begin; i < axis->end; i++) {
-            below /= g->radix[order[i]];
-            const uint32_t digit = x / below;
-            x %= below;
-            if (digit & 1)
-                x = below - 1 - x;
-            value[order[i]] = digit;
-        }
+    uint32_t below = axis->size, part = 0;
+    for (uint32_t i = axis->begin; i < axis->end; i++) {
+        below /= g->radix[order[i]];
+        const uint32_t digit = x / below;
+        x %= below;
+        if (digit & 1)
+            x = below - 1 - x;
+        part += digit * g->weight[order[i]];
     }
+    return part;
+}
+
+/* The slot of a number: in each dimension a coordinate is what its digits stand for when counted to and fro. */
+static uint32_t fold(const struct remap_grid *g, uint32_t number)
+{
+    uint32_t slot = 0;
     for (uint32_t d = 0; d < g->dimension_count; d++) {
         uint32_t x = 0, below = 1;
         for (uint32_t k = g->dimensions[d].end; k-- > g->dimensions[d].begin;) {
-            x = value[k] * below + (value[k] & 1 ? below - 1 - x : x);
+            const uint32_t value = number / g->weight[k] % g->radix[k];
+            x = value * below + (value & 1 ? below - 1 - x : x);
             below *= g->radix[k];
         }
         slot += x * g->dimensions[d].place;
@@ -72,13 +80,37 @@ static uint32_t slot_of(const struct remap_grid *g, const uint32_t *order, uint3
     return slot;
 }
 
-static double score(const struct remap_grid *g, const uint32_t *order)
+static uint32_t slot_of(const struct remap_grid *g, const uint32_t *order, uint32_t process)
+{
+    const uint32_t number = g->number != NULL ? g->number[process] : process;
+    uint32_t sum = 0;
+    for (uint32_t a = 0; a < g->axis_count; a++) {
+        const struct axis *axis = &g->axes[a];
+        sum += part_of(g, order, axis, number / axis->stride % axis->size);
+    }
+    return g->fold[sum];
+}
+
+/* Parts of axes that are short are looked up: there are fewer than ends of samples. */
+static double score(struct remap_grid *g, const uint32_t *order)
 {
     const uint32_t *spot = g->places->spot;
+    uint32_t sums[SAMPLES][2] = {{0}};
     double sum = 0;
+    for (uint32_t a = 0; a < g->axis_count; a++) {
+        const struct axis *axis = &g->axes[a];
+        const bool known = axis->size <= SAMPLES;
+        uint32_t parts[SAMPLES];
+        for (uint32_t x = 0; known && x < axis->size; x++)
+            parts[x] = part_of(g, order, axis, x);
+        for (uint32_t i = 0; i < g->sample_count; i++)
+            for (uint32_t end = 0; end < 2; end++) {
+                const uint32_t x = g->at[a][i][end];
+                sums[i][end] += known ? parts[x] : part_of(g, order, axis, x);
+            }
+    }
     for (uint32_t i = 0; i < g->sample_count; i++)
-        sum += remap_distance(g->places, spot[slot_of(g, order, g->samples[i][0])],
-                              spot[slot_of(g, order, g->samples[i][1])]);
+        sum += remap_distance(g->places, spot[g->fold[sums[i][0]]], spot[g->fold[sums[i][1]]]);
     return sum;
 }
 
@@ -297,6 +329,30 @@ static void take_samples(struct remap_grid *g)
         }
 }
 
+static void find_coordinates(struct remap_grid *g)
+{
+    for (uint32_t a = 0; a < g->axis_count; a++)
+        for (uint32_t i = 0; i < g->sample_count; i++)
+            for (uint32_t end = 0; end < 2; end++) {
+                const uint32_t process = g->samples[i][end];
+                const uint32_t number = g->number != NULL ? g->number[process] : process;
+                g->at[a][i][end] = number / g->axes[a].stride % g->axes[a].size;
+            }
+}
+
+static int make_fold(struct remap_grid *g)
+{
+    uint32_t count = 1;
+    for (uint32_t k = g->digit_count; k-- > 0; count *= g->radix[k])
+        g->weight[k] = count;
+    g->fold = malloc(((size_t)count + 1) * sizeof(*g->fold));
+    if (g->fold == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        g->fold[i] = fold(g, i);
+    return 0;
+}
+
 int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
                       const struct remap_places *places, enum remap_axes axes,
                       const struct remap_numbering *given, uint64_t seed)
@@ -318,8 +374,11 @@ int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
         find_digits(g);
         take_samples(g);
         find_positions(g);
+        find_coordinates(g);
         rc = deal_any(g, NULL, g->order) && g->sample_count > 0 ? 0 : -HOLTER_EEMPTY;
     }
+    if (rc == 0)
+        rc = make_fold(g);
     if (rc != 0) {
         remap_grid_destroy(g);
         return rc;
@@ -332,6 +391,9 @@ int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
 
 void remap_grid_destroy(struct remap_grid *grid)
 {
+    if (grid == NULL)
+        return;
+    free(grid->fold);
     free(grid);
 }
 
