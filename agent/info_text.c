@@ -1,7 +1,7 @@
 #include "agent/info_text.h"
 
-#include "proto/quantity.h"
 #include "holter/call.h"
+#include "proto/quantity.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -536,8 +536,7 @@ size_t job_network_bytes(const struct job_network *n)
            n->link_room * sizeof(*n->links) + n->link_rows_room * sizeof(*n->link_rows) +
            n->route_rows_room * sizeof(*n->route_rows) +
            n->interface_rows_room * sizeof(*n->interface_rows) + n->first_room * sizeof(*n->first) +
-            n->begin_room * sizeof(*n->begins) + n->slot_room * sizeof(*n->slots) +
-            n->mark_room * sizeof(*n->marks) + n->grid.room * sizeof(*n->grid.place_of) +
-            n->group_room * sizeof(*n->group) +
-           n->measured_room * sizeof(*n->measured);
+           n->begin_room * sizeof(*n->begins) + n->slot_room * sizeof(*n->slots) +
+           n->mark_room * sizeof(*n->marks) + n->grid.room * sizeof(*n->grid.place_of) +
+           n->group_room * sizeof(*n->group) + n->measured_room * sizeof(*n->measured);
 }

@@ -118,7 +118,7 @@ struct job {
     struct open_window open[JOB_OPEN_WINDOWS]; /**< sorted by number */
     uint32_t open_count;
     struct latency_rows idle_latency; /* room of a window that was closed, for the next to open */
-    uint64_t next_window;                     /**< windows below it have been published */
+    uint64_t next_window;             /**< windows below it have been published */
     struct wire_totals recent[JOB_RECENT];    /**< by number modulo; texts not set */
     uint64_t lost, windows_dropped;           /**< all that agents have lost, as they say */
     uint64_t lost_told, windows_dropped_told; /**< of that, what an alert has told */

@@ -239,11 +239,11 @@ int recording_cursor_span(struct recording_cursor *c, uint64_t *first_ns, uint64
     recording_cursor_seek(c, 0);
     if (code != 1)
         return code == 0 ? -HOLTER_EEMPTY : code;
-    code = recording_file_number(
-        &c->file,
-        c->blocks ? "SELECT end_ns FROM block ORDER BY first DESC LIMIT 1"
-                  : "SELECT received_ns FROM messages ORDER BY id DESC LIMIT 1",
-        &last);
+    code = recording_file_number(&c->file,
+                                 c->blocks
+                                     ? "SELECT end_ns FROM block ORDER BY first DESC LIMIT 1"
+                                     : "SELECT received_ns FROM messages ORDER BY id DESC LIMIT 1",
+                                 &last);
     *first_ns = head.received_ns;
     *last_ns = code != 0 || (uint64_t)last < *first_ns ? *first_ns : (uint64_t)last;
     return 0;

@@ -388,7 +388,8 @@ static void parameters_out_of_range_are_refused(void **state)
 {
     struct join *join = NULL;
     (void)state;
-    assert_int_equal(join_create(&join, &(struct join_params){JOIN_MOST_WINDOWS + 1, 1000}), -HOLTER_ERANGE);
+    assert_int_equal(join_create(&join, &(struct join_params){JOIN_MOST_WINDOWS + 1, 1000}),
+                     -HOLTER_ERANGE);
     assert_int_equal(join_create(&join, &(struct join_params){2, 0}), -HOLTER_ERANGE);
     assert_int_equal(join_create(&join, &(struct join_params){2, SIZE_MAX}), -HOLTER_ERANGE);
     assert_null(join);
