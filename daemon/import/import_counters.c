@@ -417,7 +417,7 @@ static int write_recording(struct counters *c, const char *path, const char *sou
     struct import_job job = {.name = name,
                              .app = name,
                              .command = command,
-                             .mpi = "none: counters of links",
+                             .mpi = "imported: counters of links",
                              .ranks = c->rank_count,
                              .host_of = c->host_of,
                              .hosts = (const char(*)[65])c->hosts,

@@ -123,8 +123,8 @@ int import_pairs(const char *path, const char *source, const struct pairs *pairs
         struct import_job job = {.name = name,
                                  .app = name,
                                  .command = command,
-                                 .mpi = pairs->source == PAIRS_ROUTES ? "none: a route file"
-                                                                      : "none: a hop-byte file",
+                                 .mpi = pairs->source == PAIRS_ROUTES ? "imported: a route file"
+                                                                      : "imported: a hop-byte file",
                                  .ranks = pairs->processes,
                                  .host_of = places.host_of,
                                  .hosts = (const char(*)[65])places.hosts,

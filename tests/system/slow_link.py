@@ -20,7 +20,7 @@ import stream
 
 MELT = '/usr/share/lammps/examples/melt/in.melt'
 WINDOW = '500ms'
-STEADY = 30   # windows before the link is slowed
+STEADY = 60   # windows before the link is slowed: what calm is, is learnt from them
 LOOK = 8      # windows between the alert and the picture
 TOO_LONG = 120  # windows after which waiting for an alert is given up
 NAME = 'holter-demo-slow-link'
@@ -99,6 +99,8 @@ class SlowRank:
 
 
 class Show:
+    program = 'LAMMPS melt'
+
     def __init__(self, place, slowing, directory, endpoint_file):
         self.place, self.slowing, self.directory, self.endpoint_file = place, slowing, directory, endpoint_file
         self.state = os.path.join(place.dir, 'state')
@@ -118,11 +120,13 @@ class Show:
         with open(path, 'w', encoding='utf-8') as f:
             f.write(re.sub(r'^run\s.*', '', text, flags=re.M) + LOOP.format(state=self.state))
         self.set_state('go')
+        return self.launch('lmp', '-in', path, '-log', 'none')
+
+    def launch(self, *program):
         if os.path.exists(self.result('hrec')):
             os.unlink(self.result('hrec'))
         job = self.place.holter('run', '--window', WINDOW, '-o', self.result('hrec'), '--',
-                                *self.slowing.launcher(), 'lmp', '-in', path, '-log', 'none',
-                                env={'OMP_NUM_THREADS': '1'})
+                                *self.slowing.launcher(), *program, env={'OMP_NUM_THREADS': '1'})
         lab.wait_for(lambda: not job.alive() or self.place.ranks_seen() > 0, 'the job', 60)
         if not job.alive():
             raise AssertionError(job)
@@ -164,7 +168,7 @@ class Show:
         say()
 
     def run(self):
-        say(f'== LAMMPS melt, {self.slowing.place_text}')
+        say(f'== {self.program}, {self.slowing.place_text}')
         job = self.start()
         live = stream.Stream(self.place)
         say(f'== steady for {STEADY} windows of {WINDOW}')

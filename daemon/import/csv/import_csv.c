@@ -302,7 +302,7 @@ static int write_recording(struct import *m, const char *path, const char *sourc
     struct trace_job told = {.name = name,
                              .app = name,
                              .command = command,
-                             .mpi = "none: a table of messages",
+                             .mpi = "imported: a table of messages",
                              .ranks = job->ranks,
                              .stream_count = job->ranks,
                              .rank_of = rank_of,
