@@ -80,8 +80,26 @@ static void put_value(FILE *out, enum wire_kind kind, const void *slot)
         json_text(out, *(const char *const *)slot);
         break;
     case WIRE_KIND_ROWS:
+    case WIRE_KIND_BIN:
         break;
     }
+}
+
+/* Base64 (RFC 4648, section 4). */
+static void put_bytes(FILE *out, const uint8_t *bytes, uint64_t count)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    fputc('"', out);
+    for (uint64_t i = 0; i < count; i += 3) {
+        uint64_t left = count - i;
+        uint32_t three = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                         (left > 2 ? bytes[i + 2] : 0);
+        fputc(digits[three >> 18], out);
+        fputc(digits[three >> 12 & 63], out);
+        fputc(left > 1 ? digits[three >> 6 & 63] : '=', out);
+        fputc(left > 2 ? digits[three & 63] : '=', out);
+    }
+    fputc('"', out);
 }
 
 /* Columns that hold the number of a call are named so and take 16 bits. */
@@ -108,15 +126,19 @@ static void put_row(FILE *out, const struct wire_rows *table, const uint8_t *row
 
 static void put_field(FILE *out, const struct wire_field *field, const uint8_t *slot)
 {
-    if (field->kind != WIRE_KIND_ROWS) {
+    const uint8_t *rows;
+    uint64_t count;
+    if (field->kind != WIRE_KIND_ROWS && field->kind != WIRE_KIND_BIN) {
         put_value(out, field->kind, slot);
         return;
     }
-    const struct wire_rows *table = field->rows();
-    const uint8_t *rows;
-    uint64_t count;
     memcpy(&rows, slot, sizeof rows);
     memcpy(&count, slot + sizeof rows, sizeof count);
+    if (field->kind == WIRE_KIND_BIN) {
+        put_bytes(out, rows, count);
+        return;
+    }
+    const struct wire_rows *table = field->rows();
     fputc('[', out);
     for (uint64_t i = 0; i < count; i++) {
         if (i > 0)

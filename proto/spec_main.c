@@ -13,7 +13,7 @@ static const char marker[] = "<!-- tables: made by wire-spec from include/holter
 
 static void print_limit(FILE *out, enum wire_kind kind, uint64_t limit)
 {
-    static const char *const units[] = {"", "", "", " bytes", " rows"};
+    static const char *const units[] = {"", "", "", " bytes", " rows", " bytes"};
     if (kind == WIRE_KIND_F64 || limit == UINT64_MAX)
         fputs("any", out);
     else
@@ -29,7 +29,7 @@ static void print_cell(FILE *out, const char *text)
 
 static const char *kind_name(enum wire_kind kind)
 {
-    static const char *const names[] = {"uint", "int", "float", "str", "rows"};
+    static const char *const names[] = {"uint", "int", "float", "str", "rows", "bin"};
     return names[kind];
 }
 

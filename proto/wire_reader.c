@@ -253,6 +253,32 @@ static int read_text(struct cursor *c, uint64_t limit, const char **out)
     return 0;
 }
 
+static int read_bytes(struct cursor *c, uint64_t limit, uint8_t *slot)
+{
+    uint8_t tag = 0, *bytes = NULL;
+    uint64_t length = 0;
+    if (take_byte(c, &tag))
+        return c->error;
+    if (tag < 0xc4 || tag > 0xc6) /* bin 8, 16, 32 */
+        return fail(c, -HOLTER_ETYPE);
+    if (take(c, 1u << (tag - 0xc4u), &length))
+        return c->error;
+    if (length > limit)
+        return fail(c, -HOLTER_ELIMIT);
+    if (length > left(c))
+        return fail(c, -HOLTER_ETRUNCATED);
+    if (length > 0) {
+        bytes = arena_take(c->arena, length, 8);
+        if (!bytes)
+            return fail(c, -ENOMEM);
+        memcpy(bytes, c->at, length);
+        c->at += length;
+    }
+    memcpy(slot, &bytes, sizeof bytes);
+    memcpy(slot + sizeof bytes, &length, sizeof length);
+    return 0;
+}
+
 static int read_array(struct cursor *c, uint64_t *count)
 {
     uint8_t tag = 0;
@@ -381,6 +407,7 @@ static int read_scalar(struct cursor *c, enum wire_kind kind, uint64_t limit, vo
     case WIRE_KIND_STR:
         return read_text(c, limit, slot);
     case WIRE_KIND_ROWS:
+    case WIRE_KIND_BIN:
         break;
     }
     return fail(c, -HOLTER_EINTERNAL);
@@ -501,6 +528,8 @@ static int read_field(struct cursor *c, uint64_t key, size_t hint, uint8_t *base
     *seen |= UINT64_C(1) << field->key;
     if (field->kind == WIRE_KIND_ROWS)
         return read_rows(c, field, base + field->offset);
+    if (field->kind == WIRE_KIND_BIN)
+        return read_bytes(c, field->limit, base + field->offset);
     return read_scalar(c, field->kind, field->limit, base + field->offset);
 }
 
@@ -509,7 +538,7 @@ static int read_fields(struct cursor *c, uint8_t *base)
     for (size_t i = 0; i < c->table->count; i++) {
         const struct wire_field *field = &c->table->fields[i];
         set_default(field->kind, base + field->offset);
-        if (field->kind == WIRE_KIND_ROWS)
+        if (field->kind == WIRE_KIND_ROWS || field->kind == WIRE_KIND_BIN)
             set_default(WIRE_KIND_U64, base + field->offset + sizeof(void *));
     }
     uint64_t count = 0, seen = 0;

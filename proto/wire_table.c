@@ -8,6 +8,7 @@ _Static_assert(sizeof(void *) == 8 && sizeof(double) == 8, "every column is a sl
 #define KIND_I64 WIRE_KIND_I64, NULL
 #define KIND_F64 WIRE_KIND_F64, NULL
 #define KIND_STR WIRE_KIND_STR, NULL
+#define KIND_BIN WIRE_KIND_BIN, NULL
 #define KIND_ROWS(table) WIRE_KIND_ROWS, wire_rows_##table
 
 #define COLUMN_KIND_U64 WIRE_KIND_U64

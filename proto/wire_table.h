@@ -1,8 +1,8 @@
 /* The tables behind the codec, made from the lists of holter/wire.h.
  *
  * They drive encoder, decoder, the JSON printer and the tables of SPEC.md. Every column and
- * field is a slot of eight bytes in its struct (a ROWS field is two: the rows, then their
- * count), so a table and an offset are enough to reach any value. */
+ * field is a slot of eight bytes in its struct (a ROWS or BIN field is two: the rows or bytes,
+ * then their count), so a table and an offset are enough to reach any value. */
 #ifndef HOLTER_PROTO_WIRE_TABLE_H
 #define HOLTER_PROTO_WIRE_TABLE_H
 
@@ -11,12 +11,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum wire_kind { WIRE_KIND_U64, WIRE_KIND_I64, WIRE_KIND_F64, WIRE_KIND_STR, WIRE_KIND_ROWS };
+enum wire_kind {
+    WIRE_KIND_U64,
+    WIRE_KIND_I64,
+    WIRE_KIND_F64,
+    WIRE_KIND_STR,
+    WIRE_KIND_ROWS,
+    WIRE_KIND_BIN
+};
 
 struct wire_column {
     const char *name;
     const char *doc;
-    enum wire_kind kind; /**< never ROWS */
+    enum wire_kind kind; /**< never ROWS, never BIN */
     size_t offset;       /**< in the row's struct, bytes */
     uint64_t limit;      /**< largest value, or most bytes */
 };

@@ -81,6 +81,7 @@ static int pack_value(struct writer *w, enum wire_kind kind, uint64_t limit, con
     case WIRE_KIND_STR:
         return pack_text(w, *(const char *const *)slot, limit);
     case WIRE_KIND_ROWS:
+    case WIRE_KIND_BIN:
         break;
     }
     return -HOLTER_EINTERNAL;
@@ -103,6 +104,16 @@ static int pack_rows(struct writer *w, const struct wire_field *field, const uin
     return error;
 }
 
+static int pack_bytes(struct writer *w, const struct wire_field *field, const uint8_t *bytes,
+                      uint64_t count)
+{
+    if (count > field->limit)
+        return -HOLTER_ELIMIT;
+    int error = msgpack_pack_bin(&w->packer, count);
+    return error || count == 0 ? error : append(w->buffer, (const char *)bytes, count);
+}
+
+/* Rows of a field, or bytes. */
 static uint64_t rows_count(const uint8_t *slot)
 {
     uint64_t count;
@@ -125,6 +136,7 @@ static int is_present(const struct wire_field *field, const uint8_t *slot)
         return text && *text;
     }
     case WIRE_KIND_ROWS:
+    case WIRE_KIND_BIN:
         return rows_count(slot) != 0;
     }
     return 0;
@@ -135,9 +147,12 @@ static int pack_field(struct writer *w, const struct wire_field *field, const ui
     int error = msgpack_pack_uint64(&w->packer, field->key);
     if (error)
         return error;
-    if (field->kind != WIRE_KIND_ROWS)
-        return pack_value(w, field->kind, field->limit, slot);
-    return pack_rows(w, field, *(const uint8_t *const *)(const void *)slot, rows_count(slot));
+    const uint8_t *const *first = (const uint8_t *const *)(const void *)slot;
+    if (field->kind == WIRE_KIND_ROWS)
+        return pack_rows(w, field, *first, rows_count(slot));
+    if (field->kind == WIRE_KIND_BIN)
+        return pack_bytes(w, field, *first, rows_count(slot));
+    return pack_value(w, field->kind, field->limit, slot);
 }
 
 int wire_encode(struct wire_buffer *buffer, enum wire_type type, const void *message)

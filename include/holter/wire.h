@@ -12,10 +12,11 @@
  * at its start plus its CLOCK_MONOTONIC since, so that it never jumps.
  *
  * FIELD(key, kind, name, limit, need, doc)
- *   kind   U64, I64, F64, STR (UTF-8, limit bytes), or ROWS(table), limit rows
+ *   kind   U64, I64, F64, STR (UTF-8, limit bytes), BIN (any bytes, as many as limit; not in rows),
+ *          or ROWS(table), limit rows
  *   limit  largest value, most bytes or most rows; a message over it is rejected
  *          (-HOLTER_ELIMIT, numbers -HOLTER_ERANGE)
- *   need   REQUIRED or OPTIONAL; an absent optional field is 0, NaN, "" or no rows
+ *   need   REQUIRED or OPTIONAL; an absent optional field is 0, NaN, "", no bytes or no rows
  * COLUMN(kind, name, limit, doc)
  */
 #ifndef HOLTER_WIRE_H
@@ -35,6 +36,8 @@
  *  stands for itself, all but the last with more = 1. The longest row takes about 210 bytes: a
  *  part stays below 4 MiB. */
 #define WIRE_PART_ROWS (1u << 14)
+/** The same for bytes that are handed on. */
+#define WIRE_PART_BYTES (4u << 20)
 #define WIRE_ANY UINT64_MAX
 
 /* ---- rows ---------------------------------------------------------------- */
@@ -1020,6 +1023,20 @@ enum wire_degraded {
           "alerts, by begin: those recorded until all is indexed, then those of this replay")      \
     FIELD(20, U64, marks_left_out, WIRE_ANY, OPTIONAL, "further ones, for which there is no room")
 
+/** Topic "recorded": what agents sent, as the daemon took it in, byte for byte, for whoever makes a
+ *  recording of his own. No part of "all topics": it is followed by its name. A snapshot has what
+ *  agents said about ranks so far, as if received at its time. Not told of a job that is replayed. */
+#define WIRE_RECORDED(FIELD)                                                                       \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, type, 255, REQUIRED, "of the message: 6 or 7")                                   \
+    FIELD(3, U64, instance, WIRE_ANY, REQUIRED, "agent that sent it")                              \
+    FIELD(4, U64, seq, WIRE_ANY, REQUIRED, "its number")                                           \
+    FIELD(5, U64, window, WIRE_ANY, OPTIONAL, "number of the window; 0 for other messages")        \
+    FIELD(6, U64, time_ns, WIRE_ANY, REQUIRED, "begin of the window, or arrival: daemon time")     \
+    FIELD(7, U64, received_ns, WIRE_ANY, REQUIRED, "arrival, daemon time")                         \
+    FIELD(8, BIN, bytes, WIRE_PART_BYTES, REQUIRED, "of the message, as received")                 \
+    FIELD(9, U64, more, 1, OPTIONAL, "1: another message with more bytes of it follows")
+
 /** Answer to "remap": a mapping, or how far the work on it is. */
 #define WIRE_MAPPING(FIELD)                                                                        \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
@@ -1123,7 +1140,8 @@ enum wire_degraded {
     X(51, CURVE, curve, WIRE_CURVE, "topic curve")                                                 \
     X(52, TOPOLOGY, topology, WIRE_TOPOLOGY, "topic topology")                                     \
     X(53, LINKS, links, WIRE_LINKS, "topic links")                                                 \
-    X(54, REPLAY, replay, WIRE_REPLAY, "topic replay")
+    X(54, REPLAY, replay, WIRE_REPLAY, "topic replay")                                             \
+    X(55, RECORDED, recorded, WIRE_RECORDED, "topic recorded")
 
 /* ---- the structs --------------------------------------------------------- */
 
@@ -1133,11 +1151,14 @@ enum wire_type {
 #undef X
 };
 
-/* C type of each kind. ROWS(table) leaves WIRE_C_ROWS_NAME, which then meets the field's name. */
+/* C type of each kind. BIN is two slots, as rows are. ROWS(table) leaves WIRE_C_ROWS_NAME, which then meets the field's name. */
 #define WIRE_C_U64(name) uint64_t name;
 #define WIRE_C_I64(name) int64_t name;
 #define WIRE_C_F64(name) double name;
 #define WIRE_C_STR(name) const char *name; /* NUL-terminated; NULL is encoded as "" */
+#define WIRE_C_BIN(name)                                                                           \
+    const void *name;                                                                              \
+    uint64_t name##_count;
 #define WIRE_C_ROWS(table) const struct wire_##table##_row *WIRE_C_ROWS_NAME
 #define WIRE_C_ROWS_NAME(name)                                                                     \
     name;                                                                                          \

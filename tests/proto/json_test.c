@@ -244,6 +244,26 @@ static void rows_carry_names_of_calls(void **state)
     free(out.text);
 }
 
+static void bytes_are_base64(void **state)
+{
+    (void)state;
+    /* RFC 4648, section 10 */
+    static const char *const cases[][2] = {
+        {"", "\"\""},        {"f", "\"Zg==\""},        {"fo", "\"Zm8=\""},
+        {"foo", "\"Zm9v\""}, {"foob", "\"Zm9vYg==\""}, {"\xfb\xff\xbf", "\"+/+/\""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct wire_message message = {
+            .type = WIRE_TYPE_RECORDED,
+            .recorded = {.bytes = cases[i][0], .bytes_count = strlen(cases[i][0])}};
+        struct out out;
+        open_out(&out);
+        assert_int_equal(json_field(out.file, &message, "bytes"), 0);
+        fclose(out.file);
+        assert_string_equal(out.text, cases[i][1]);
+        free(out.text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +272,7 @@ int main(void)
         cmocka_unit_test(every_message_is_valid_json),
         cmocka_unit_test(the_reader_of_this_test_refuses_what_is_not_json),
         cmocka_unit_test(rows_carry_names_of_calls),
+        cmocka_unit_test(bytes_are_base64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

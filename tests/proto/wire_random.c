@@ -54,8 +54,20 @@ static void fill(enum wire_kind kind, uint64_t limit, void *slot, uint64_t *stat
         *(char **)slot = random_text(state, limit);
         break;
     case WIRE_KIND_ROWS:
+    case WIRE_KIND_BIN:
         break;
     }
+}
+
+/* Few: tests cut a message at every byte. */
+static void fill_bytes(uint64_t limit, uint8_t *slot, uint64_t *state)
+{
+    uint64_t count = random_below(state, (limit < 700 ? limit : 700) + 1);
+    uint8_t *bytes = malloc(count + 1);
+    for (uint64_t i = 0; i < count; i++)
+        bytes[i] = (uint8_t)random_next(state);
+    memcpy(slot, &bytes, sizeof bytes);
+    memcpy(slot + 8, &count, sizeof count);
 }
 
 void *random_message(const struct wire_table *table, uint64_t *state, unsigned max_rows)
@@ -64,6 +76,11 @@ void *random_message(const struct wire_table *table, uint64_t *state, unsigned m
     for (size_t f = 0; f < table->count; f++) {
         const struct wire_field *field = &table->fields[f];
         uint8_t *slot = message + field->offset;
+        if (field->kind == WIRE_KIND_BIN) {
+            if (field->required || random_below(state, 2))
+                fill_bytes(field->limit, slot, state);
+            continue;
+        }
         if (field->kind != WIRE_KIND_ROWS) {
             if (field->required || random_below(state, 2))
                 fill(field->kind, field->limit, slot, state);
@@ -99,7 +116,7 @@ void random_message_free(const struct wire_table *table, void *message)
     uint8_t *base = message;
     for (size_t f = 0; f < table->count; f++) {
         const struct wire_field *field = &table->fields[f];
-        if (field->kind == WIRE_KIND_STR)
+        if (field->kind == WIRE_KIND_STR || field->kind == WIRE_KIND_BIN)
             free(*(char **)(void *)(base + field->offset));
         if (field->kind != WIRE_KIND_ROWS)
             continue;
@@ -130,6 +147,15 @@ static int same(enum wire_kind kind, const void *left, const void *right)
     return memcmp(left, right, 8) == 0;
 }
 
+static int same_bytes(const uint8_t *left, const uint8_t *right)
+{
+    uint8_t *a, *b;
+    uint64_t count_a, count_b;
+    read_rows(left, &a, &count_a);
+    read_rows(right, &b, &count_b);
+    return count_a == count_b && (count_a == 0 || memcmp(a, b, count_a) == 0);
+}
+
 const char *random_message_difference(const struct wire_table *table, const void *left,
                                       const void *right)
 {
@@ -137,6 +163,11 @@ const char *random_message_difference(const struct wire_table *table, const void
         const struct wire_field *field = &table->fields[f];
         const uint8_t *a = (const uint8_t *)left + field->offset;
         const uint8_t *b = (const uint8_t *)right + field->offset;
+        if (field->kind == WIRE_KIND_BIN) {
+            if (!same_bytes(a, b))
+                return field->name;
+            continue;
+        }
         if (field->kind != WIRE_KIND_ROWS) {
             if (!same(field->kind, a, b))
                 return field->name;
