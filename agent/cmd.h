@@ -8,6 +8,7 @@
     X(exec, "run a program as one watched rank")                                                   \
     X(view, "open the window on the live stream")                                                  \
     X(top, "see the live stream in the terminal")                                                  \
+    X(record, "record a job that runs, from now on")                                               \
     X(replay, "serve a recording as if it were live")                                              \
     X(commgram, "print phases, communities and their messages")                                    \
     X(tap, "print the live stream as lines")                                                       \

@@ -86,6 +86,8 @@ int dial_parse(struct dial *dial, const struct dial_options *o, int argc, char *
         }
         status = take_option(dial, o, option, &given);
     }
+    if (!status && optind < argc && dial->word)
+        *dial->word = argv[optind++];
     if (!status && optind < argc) {
         say("%s: \"%s\" is one word too many; `holter %s --help` tells more", dial->command,
             argv[optind], dial->command);

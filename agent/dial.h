@@ -16,6 +16,7 @@ struct dial {
     int named;           /**< the endpoint was given, not found */
     int keys_named;      /**< the key directory was given */
     enum role role;
+    const char **word;    /**< set to the one word that may stand beside options; NULL: none may */
     uint64_t patience_ns; /**< how long a daemon may be away before it is given up */
 };
 
@@ -41,7 +42,7 @@ struct dial_options {
     void *user;
 };
 
-/** Read a command line of options only, and find out where to dial.
+/** Read a command line of options, and of one word where that is wanted, and find out where to dial.
  *  @return -1 to go on, or the exit status, after saying why */
 int dial_parse(struct dial *dial, const struct dial_options *options, int argc, char **argv);
 

@@ -61,6 +61,8 @@ static void print_span(FILE *out, const struct info *i)
         fputs(i->part > 0 ? "; recorded only from " : "recorded only from ", out);
         print_time(out, i->attached_ns);
         fputs(" on", out);
+        if (i->missed > 0)
+            fprintf(out, "; %" PRIu64 " messages of agents did not come", i->missed);
     }
     if (i->part > 0 || i->removed_before_ns > 0 || i->attached_ns > 0)
         fputc('\n', out);

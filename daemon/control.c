@@ -34,10 +34,10 @@ struct control {
 
 /* Topics in the order in which a snapshot tells them: what the later ones refer to comes first. */
 static const enum wire_type topics[] = {
-    WIRE_TYPE_JOB,         WIRE_TYPE_PLACES,      WIRE_TYPE_TOPOLOGY,    WIRE_TYPE_TOTALS,
-    WIRE_TYPE_RANK_WINDOW, WIRE_TYPE_PAIR_WINDOW, WIRE_TYPE_CALL_WINDOW, WIRE_TYPE_NODES,
-    WIRE_TYPE_REGIONS,     WIRE_TYPE_LATENCIES,   WIRE_TYPE_LINKS,       WIRE_TYPE_PHASES,
-    WIRE_TYPE_CURVE,       WIRE_TYPE_ALERT,
+    WIRE_TYPE_JOB,    WIRE_TYPE_RECORDED,    WIRE_TYPE_PLACES,      WIRE_TYPE_TOPOLOGY,
+    WIRE_TYPE_TOTALS, WIRE_TYPE_RANK_WINDOW, WIRE_TYPE_PAIR_WINDOW, WIRE_TYPE_CALL_WINDOW,
+    WIRE_TYPE_NODES,  WIRE_TYPE_REGIONS,     WIRE_TYPE_LATENCIES,   WIRE_TYPE_LINKS,
+    WIRE_TYPE_PHASES, WIRE_TYPE_CURVE,       WIRE_TYPE_ALERT,
 };
 #define TOPICS (sizeof(topics) / sizeof(topics[0]))
 
@@ -168,12 +168,12 @@ static void answer_jobs(struct control *c, struct front *front, struct peer *pee
                           publisher_frame(c->options.publisher, job_id(job)));
 }
 
-/* Is the topic in the list, which is separated by commas? An empty list holds all. */
+/* Is the topic in the list, which is separated by commas? An empty list holds all, but what agents sent. */
 static int listed(const char *list, const char *topic)
 {
     size_t length = strlen(topic);
     if (list == NULL || list[0] == '\0')
-        return 1;
+        return strcmp(topic, wire_topic(WIRE_TYPE_RECORDED)) != 0;
     for (const char *at = list; at != NULL; at = strchr(at, ',')) {
         at += *at == ',';
         if (strncmp(at, topic, length) == 0 && (at[length] == '\0' || at[length] == ','))

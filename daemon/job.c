@@ -94,6 +94,7 @@ void job_destroy(struct job *job)
     key_table_finish(&job->instance_keys);
     key_table_finish(&job->place_keys);
     alerts_finish(&job->alerts);
+    job_said_finish(&job->said);
     free(job->rank_rows);
     free(job->pair_rows);
     free(job->call_rows);

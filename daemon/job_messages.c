@@ -488,6 +488,8 @@ void job_snapshot(struct job *job, enum wire_type type, const struct job_output 
         job_publish_regions(job, output);
     else if (type == WIRE_TYPE_LINKS)
         snapshot_links(job, output);
+    else if (type == WIRE_TYPE_RECORDED)
+        job_publish_said(job, output);
     else if (type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE)
         snapshot_phases(job, type, output);
     else if (sum_part_of(type, &part) &&

@@ -11,6 +11,7 @@
 #include "daemon/job_measured.h"
 #include "daemon/job_network.h"
 #include "daemon/job_phases.h"
+#include "daemon/job_said.h"
 #include "daemon/job_watch.h"
 
 #define JOB_RECENT 1024u /**< windows whose totals are kept for late joiners and corrections */
@@ -126,6 +127,7 @@ struct job {
     uint64_t quiet_since_loss;                /**< windows published since the last loss */
     uint64_t late;
 
+    struct job_said said;
     struct alerts alerts;
     /* Room that is used again for each message. */
     struct rank_row *rank_rows;

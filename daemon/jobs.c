@@ -1,6 +1,7 @@
 #include "daemon/jobs.h"
 
 #include "daemon/analysis/key_table.h"
+#include "daemon/job_said.h"
 #include "daemon/recording_network.h"
 #include "holter/error.h"
 #include "proto/log.h"
@@ -212,8 +213,9 @@ static int replay_message(void *user, const struct recorded *head, const void *b
         return 0; /* parts begin with what was said before */
     if (wire_decode(&message, &replay->arena, bytes, length, NULL) != 0)
         return 0; /* it was good when it was kept; one that is not any more harms no other */
-    if (message.type == WIRE_TYPE_RANKS)
-        job_ranks(replay->job, head->instance, &message.ranks, head->received_ns, &fault);
+    if (message.type == WIRE_TYPE_RANKS &&
+        job_ranks(replay->job, head->instance, &message.ranks, head->received_ns, &fault) == 0)
+        job_keep_said(replay->job, head, bytes, length);
     else if (message.type == WIRE_TYPE_WINDOW)
         job_window(replay->job, head->instance, &message.window, head->received_ns, &fault);
     job_advance(replay->job, head->received_ns, head->received_ns);
@@ -350,7 +352,10 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
         jobs->counts.bytes += zmq_msg_size(bytes);
         head.window = message->window.window;
         head.time_ns = message->window.window * message->window.length_ns;
+    } else {
+        job_keep_said(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
     }
+    job_tell_recorded(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
     keep(jobs, job, &head, bytes);
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "proto/duration.h"
 #include "proto/endpoint.h"
 #include "proto/moment.h"
+#include "proto/quantity.h"
 #include "version.h"
 
 #include <errno.h>
@@ -71,19 +72,7 @@ static const char usage[] =
 
 int options_size(const char *text, uint64_t *out)
 {
-    static const char units[] = "KMGT";
-    char *end;
-    errno = 0;
-    uint64_t size = strtoull(text, &end, 10);
-    const char *unit = *end == '\0' ? NULL : strchr(units, *end);
-    unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(unit - units + 1);
-    if (text[0] < '0' || text[0] > '9' || errno != 0 || size > UINT64_MAX >> shift)
-        return -HOLTER_EUSAGE;
-    end += unit != NULL;
-    if (strcmp(end, "") != 0 && (unit == NULL || (strcmp(end, "iB") != 0 && strcmp(end, "B") != 0)))
-        return -HOLTER_EUSAGE;
-    *out = size << shift;
-    return 0;
+    return quantity_parse_bytes(text, out);
 }
 
 int options_duration(const char *text, uint64_t *out)

@@ -162,11 +162,13 @@ static uint64_t begin_of(const struct record_parts *p, unsigned number)
     return begin_ns > 0 ? (uint64_t)begin_ns : 0;
 }
 
-static int put_part(struct recording *to, unsigned number, uint64_t removed_ns)
+int record_parts_tell(const struct record_parts *p, struct recording *to)
 {
-    char sql[160];
-    snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO part VALUES(1, %u, %" PRIu64 ", 0)", number,
-             removed_ns);
+    char sql[240];
+    snprintf(sql, sizeof(sql),
+             "INSERT OR REPLACE INTO part(one, part, removed_ns, attached_ns, missed)"
+             " VALUES(1, %u, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ")",
+             p->number > 1 ? p->number : 0, p->removed_ns, p->attached_ns, p->missed);
     return sqlite3_exec(recording_database(to), sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
@@ -210,7 +212,8 @@ int record_parts_next(struct record_parts *p, struct recording **recording, char
     if (code == 0) {
         p->number = number;
         unsigned first = make_room(p, most_bytes);
-        code = put_part(next, number, first > 1 ? begin_of(p, first) : 0);
+        p->removed_ns = first > 1 ? begin_of(p, first) : 0;
+        code = record_parts_tell(p, next);
         code = code != 0 ? code : recording_commit(next);
     }
     if (code != 0) {

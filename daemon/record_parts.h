@@ -22,7 +22,10 @@ struct record_parts {
     unsigned number;                        /**< of the part that is written; 0: none yet */
     struct record_message *ranks, *network; /**< owned: what each further part begins with */
     size_t ranks_count, ranks_room, network_count, network_room;
-    int network_more; /**< the network is not complete yet */
+    int network_more;     /**< the network is not complete yet */
+    uint64_t removed_ns;  /**< begin of the oldest part, when older ones were removed; else 0 */
+    uint64_t attached_ns; /**< recorded from then on; 0: from the begin. Set by the caller */
+    uint64_t missed;      /**< messages of agents that did not come. Set by the caller */
 };
 
 void record_parts_finish(struct record_parts *parts);
@@ -40,6 +43,9 @@ int record_parts_network(struct record_parts *parts, const struct wire_topology 
 
 /** Is it time for the next part? @param bytes  of the one that is written */
 int record_parts_full(uint64_t bytes, uint64_t most_bytes);
+
+/** Bring the table "part" up to date; commits nothing. @return 0 or -EIO */
+int record_parts_tell(const struct record_parts *parts, struct recording *recording);
 
 /** Go on with the next part.
  *  @param recording  committed; closed, and in its place the next one

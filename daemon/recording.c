@@ -49,7 +49,7 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS agent(agent INTEGER PRIMARY KEY, instance INTEGER,"
     " since_ns INTEGER);"
     "CREATE TABLE IF NOT EXISTS part(one INTEGER PRIMARY KEY CHECK(one = 1), part INTEGER,"
-    " removed_ns INTEGER, attached_ns INTEGER);";
+    " removed_ns INTEGER, attached_ns INTEGER, missed INTEGER);";
 
 static const char insert_block[] = "INSERT INTO block VALUES(?,?,?,?,?,?)";
 static const char delete_parts[] = "DELETE FROM block WHERE first >= ?";

@@ -70,7 +70,8 @@ const struct snapshot *snapshots_of(struct snapshots *snapshots, struct job *job
         const struct snapshot *s = snapshots->list[at];
         if (s->type != type || strcmp(s->job, job_id(job)) != 0)
             continue;
-        if (s->frame == frame && s->closings == job_closings(job))
+        /* What agents said about ranks is told again in frames only while somebody wants it. */
+        if (type != WIRE_TYPE_RECORDED && s->frame == frame && s->closings == job_closings(job))
             return s;
         break;
     }

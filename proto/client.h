@@ -32,7 +32,7 @@ int client_create(struct client **out, const struct client_options *options);
 /** NULL is fine. */
 void client_destroy(struct client *client);
 
-/** Follow one job, from its current state on. topics: names separated by commas, NULL for all;
+/** Follow one job, from its current state on. topics: names separated by commas, NULL for all but "recorded";
  *  job: NULL or "" for the newest running one (or the next to come), or that of a replay. Replaces what was followed
  *  before.
  *  @return 0, or -HOLTER_EUSAGE for a topic that does not exist or a job id that is too long */

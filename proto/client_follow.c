@@ -16,7 +16,7 @@
 #include <zmq.h>
 
 #define SYNC_NS (5 * CLIENT_SECOND) /* a confirmation that takes longer is not waited for */
-#define ALL_TOPICS UINT64_MAX
+#define RECORDED "recorded" /* is no part of all topics: the bytes of all that agents send */
 
 /* Name of a topic by its number; NULL behind the last one. */
 static const char *topic_name(int number)
@@ -40,6 +40,11 @@ int client_topic_number(const char *topic, size_t length)
     return -1;
 }
 
+static uint64_t all_topics(void)
+{
+    return ~(UINT64_C(1) << client_topic_number(RECORDED, strlen(RECORDED)));
+}
+
 static int follows_topic(const struct follow *f, const char *topic)
 {
     int number = topic ? client_topic_number(topic, strlen(topic)) : -1;
@@ -49,7 +54,7 @@ static int follows_topic(const struct follow *f, const char *topic)
 int client_follow(struct client *c, const char *job, const char *topics)
 {
     struct follow *f = &c->follow;
-    uint64_t set = topics ? 0 : ALL_TOPICS;
+    uint64_t set = topics ? 0 : all_topics();
     while (topics && *topics) {
         size_t length = strcspn(topics, ",");
         int number = client_topic_number(topics, length);
@@ -168,9 +173,9 @@ static void after_sync(struct client *c)
         return;
     }
     size_t length = 0;
+    uint64_t all = all_topics();
     const char *topic;
-    for (int i = 0; f->topics != ALL_TOPICS && i < (int)CLIENT_TOPICS && (topic = topic_name(i));
-         i++) {
+    for (int i = 0; f->topics != all && i < (int)CLIENT_TOPICS && (topic = topic_name(i)); i++) {
         if (f->topics >> i & 1)
             length += (size_t)snprintf(topics + length, sizeof topics - length, "%s%s",
                                        length ? "," : "", topic);

@@ -1,8 +1,13 @@
 #include "proto/quantity.h"
 
+#include "holter/error.h"
+
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* Three significant digits, with the first unit that keeps the number below its step. */
@@ -81,4 +86,21 @@ const char *quantity_share(struct quantity *out, double part, double whole)
     else
         snprintf(out->text, sizeof out->text, "-");
     return out->text;
+}
+
+int quantity_parse_bytes(const char *text, uint64_t *out)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    errno = 0;
+    uint64_t size = strtoull(text, &end, 10);
+    const char *unit = *end == '\0' ? NULL : strchr(units, *end);
+    unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(unit - units + 1);
+    if (text[0] < '0' || text[0] > '9' || errno != 0 || size > UINT64_MAX >> shift)
+        return -HOLTER_EUSAGE;
+    end += unit != NULL;
+    if (strcmp(end, "") != 0 && (unit == NULL || (strcmp(end, "iB") != 0 && strcmp(end, "B") != 0)))
+        return -HOLTER_EUSAGE;
+    *out = size << shift;
+    return 0;
 }

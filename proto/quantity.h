@@ -18,6 +18,9 @@ const char *quantity_things(struct quantity *out, uint64_t count, const char *no
 /** Bytes: "0 B", "1.23 KiB", ... (powers of 1024). */
 const char *quantity_bytes(struct quantity *out, double bytes);
 
+/** Read bytes: "1000", "500M", "20GiB" (powers of 1024). @return 0 or -HOLTER_EUSAGE */
+int quantity_parse_bytes(const char *text, uint64_t *out);
+
 /** Duration in nanoseconds: "120 ns", "1.23 µs", ..., "2 min 3 s", "5 h 20 min", "3 d 4 h". */
 const char *quantity_duration(struct quantity *out, double ns);
 

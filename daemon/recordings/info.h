@@ -51,6 +51,7 @@ struct info {
     uint64_t removed_before_ns; /**< windows before this were removed with older parts; 0: none */
     uint64_t part;              /**< 0: it is the only one */
     uint64_t attached_ns;       /**< recorded from then on, by `holter record`; 0: from the begin */
+    uint64_t missed;            /**< messages of agents that did not come since */
     struct info_damage damages[INFO_DAMAGES];
     size_t damage_count;
 };

@@ -97,6 +97,7 @@ void info_print_json(FILE *out, const struct info *i)
     number(out, "part", i->part);
     number(out, "removed_before_ns", i->removed_before_ns);
     number(out, "attached_ns", i->attached_ns);
+    number(out, "messages_missed", i->missed);
     number(out, "sent", i->sent);
     number(out, "sent_bytes", i->sent_bytes);
     number(out, "received", i->received);

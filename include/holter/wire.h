@@ -693,7 +693,8 @@ enum wire_degraded {
     FIELD(1, U64, id, WIRE_ANY, REQUIRED, "number that the answers repeat")                        \
     FIELD(2, STR, op, 32, REQUIRED, "what is asked")                                               \
     FIELD(3, STR, job, 64, OPTIONAL, "job id; empty: the newest running job, or all")              \
-    FIELD(4, STR, topic, 128, OPTIONAL, "snapshot: topics, separated by commas; empty: all")       \
+    FIELD(4, STR, topic, 128, OPTIONAL,                                                            \
+          "snapshot: topics, separated by commas; empty: all but \"recorded\"")                    \
     FIELD(5, STR, argument, 4096, OPTIONAL, "further argument of the operation")
 
 /** End of the answers to a request; the messages before it carry what was asked. */
@@ -1035,7 +1036,8 @@ enum wire_degraded {
     FIELD(6, U64, time_ns, WIRE_ANY, REQUIRED, "begin of the window, or arrival: daemon time")     \
     FIELD(7, U64, received_ns, WIRE_ANY, REQUIRED, "arrival, daemon time")                         \
     FIELD(8, BIN, bytes, WIRE_PART_BYTES, REQUIRED, "of the message, as received")                 \
-    FIELD(9, U64, more, 1, OPTIONAL, "1: another message with more bytes of it follows")
+    FIELD(9, U64, more, 1, OPTIONAL, "1: another message with more bytes of it follows")           \
+    FIELD(10, U64, offset, WIRE_MESSAGE_BYTES, OPTIONAL, "bytes of it that came before these")
 
 /** Answer to "remap": a mapping, or how far the work on it is. */
 #define WIRE_MAPPING(FIELD)                                                                        \
