@@ -28,7 +28,7 @@ static const char help[] =
     "                        nodes, alerts, latency, regions, phases, curve, topology, links, "
     "replay; "
     "all when\n"
-    "                        not given\n"
+    "                        not given; recorded, what agents sent, only by its name\n"
     "  -f, --format FORMAT   text (default) or json, one object to a line\n"
     "  -j, --job ID          this job; otherwise the newest running one, or the next to come\n"
     "      --for SECONDS     end after this time\n"

@@ -501,6 +501,18 @@ static void print_regions(FILE *out, const struct wire_regions *regions)
     }
 }
 
+static void print_recorded(FILE *out, const struct wire_recorded *r)
+{
+    struct quantity bytes;
+    head(out, "recorded", r->job);
+    if (r->type == WIRE_TYPE_WINDOW)
+        fprintf(out, "window %" PRIu64, r->window);
+    else
+        fputs("ranks", out);
+    fprintf(out, " of agent %" PRIx64 ", its message %" PRIu64 ", %s%s\n", r->instance, r->seq,
+            quantity_bytes(&bytes, (double)r->bytes_count), r->more ? " and more" : "");
+}
+
 void tap_text(FILE *out, const struct wire_message *message, int snapshot,
               const struct network_names *names)
 {
@@ -552,6 +564,9 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot,
         break;
     case WIRE_TYPE_REPLAY:
         tap_replay(out, &message->replay);
+        break;
+    case WIRE_TYPE_RECORDED:
+        print_recorded(out, &message->recorded);
         break;
     default:
         break;
