@@ -11,6 +11,7 @@
 #define HOLTER_DAEMON_BLOCK_H
 
 #include "daemon/recorded.h"
+#include "holter/wire.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,5 +76,18 @@ size_t block_count(const struct block_reader *reader);
  *  @return 1, 0 at the end, -HOLTER_ECORRUPT or -ENOMEM: nothing more can be read of this block */
 int block_next(struct block_reader *reader, struct recorded *head, const void **bytes,
                size_t *length);
+
+/** Next message, as wire_decode() would make it of its bytes. These are not made where the columns tell
+ *  all: that takes half of the time.
+ *  @param arena   what the message points into, until its next use
+ *  @param length  set to that of the bytes
+ *  @param fault   set to 0, or why the bytes are no message: then `out` is nothing to read
+ *  @return as block_next() */
+int block_next_decoded(struct block_reader *reader, struct recorded *head, struct wire_message *out,
+                       struct wire_arena *arena, size_t *length, int *fault);
+
+/** Bytes of the message that block_next_decoded() gave. @param bytes  valid until the next call
+ *  @return 0, -HOLTER_ECORRUPT or -ENOMEM */
+int block_decoded_bytes(struct block_reader *reader, const void **bytes, size_t *length);
 
 #endif

@@ -473,6 +473,11 @@ static void keep_replayed(struct jobs *jobs, const struct recorded *head, const 
     zmq_msg_close(&copy);
 }
 
+int jobs_replay_records(const struct jobs *jobs)
+{
+    return jobs->recorder != NULL;
+}
+
 int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
                      const struct wire_message *message, const void *bytes, size_t length,
                      struct job_fault *fault)

@@ -63,8 +63,11 @@ int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struc
  *  @param why  set on failure @return 0 or a negative error */
 int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory, char *why,
                        size_t room);
+/** Are bytes of messages wanted? */
+int jobs_replay_records(const struct jobs *jobs);
 /** @param head   received_ns is the time of it; not before that of the message before
- *  @param bytes  of the message, to be recorded
+ *  @param bytes  of the message, to be recorded; may be NULL when nobody does
+ *  @param length  of them
  *  @return 0, or why the message was not taken */
 int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
                      const struct wire_message *message, const void *bytes, size_t length,

@@ -24,7 +24,9 @@ struct recording_cursor {
     uint64_t block_end; /* number of its last message; what lies behind is not read yet */
     uint64_t *agents;   /* owned: instances by number */
     size_t agent_count, agent_room;
-    uint8_t *plain; /* owned: a message of its own row */
+    uint8_t *plain;    /* owned: a message of its own row */
+    const void *bytes; /* the decoded message, when it has a row of its own; else NULL */
+    size_t length;
     char job[65];
     uint64_t window_ns;
 };
@@ -153,15 +155,15 @@ static int open_block(struct recording_cursor *c)
     return code != 0 ? code : 1;
 }
 
-static int next_packed(struct recording_cursor *c, struct recorded *head, const void **bytes,
-                       size_t *length)
+/* The block with the next message is open, or none is left: 0. */
+static int begin_packed(struct recording_cursor *c)
 {
-    int code = 1;
-    if (c->number >= c->block_end)
-        code = open_block(c);
-    if (code != 1)
-        return code;
-    code = block_next(c->block, head, bytes, length);
+    return c->number >= c->block_end ? open_block(c) : 1;
+}
+
+/* @param code  of the block @return as recording_cursor_next() */
+static int end_packed(struct recording_cursor *c, int code, struct recorded *head, size_t length)
+{
     if (code != 1)
         return code == 0 ? -HOLTER_ECORRUPT : code;
     c->number++;
@@ -170,7 +172,7 @@ static int next_packed(struct recording_cursor *c, struct recorded *head, const 
     if (head->instance >= c->agent_count)
         return -HOLTER_ECORRUPT;
     head->instance = c->agents[head->instance];
-    return *length > WIRE_MESSAGE_BYTES ? -HOLTER_ECORRUPT : 1;
+    return length > WIRE_MESSAGE_BYTES ? -HOLTER_ECORRUPT : 1;
 }
 
 int recording_cursor_next(struct recording_cursor *c, struct recorded *head, const void **bytes,
@@ -182,7 +184,42 @@ int recording_cursor_next(struct recording_cursor *c, struct recorded *head, con
             return code;
         c->number = c->old_last;
     }
-    return next_packed(c, head, bytes, length);
+    int code = begin_packed(c);
+    if (code != 1)
+        return code;
+    code = block_next(c->block, head, bytes, length);
+    return end_packed(c, code, head, *length);
+}
+
+int recording_cursor_decoded(struct recording_cursor *c, struct recorded *head,
+                             struct wire_message *message, struct wire_arena *arena, size_t *length,
+                             int *fault)
+{
+    c->bytes = NULL;
+    if (c->number < c->old_last) {
+        int code = next_old(c, head, &c->bytes, length);
+        if (code == 1) {
+            c->length = *length;
+            *fault = wire_decode(message, arena, c->bytes, *length, NULL);
+        }
+        if (code != 0)
+            return code;
+        c->number = c->old_last;
+    }
+    int code = begin_packed(c);
+    if (code != 1)
+        return code;
+    code = block_next_decoded(c->block, head, message, arena, length, fault);
+    return end_packed(c, code, head, *length);
+}
+
+int recording_cursor_bytes(struct recording_cursor *c, const void **bytes, size_t *length)
+{
+    if (c->bytes == NULL)
+        return block_decoded_bytes(c->block, bytes, length);
+    *bytes = c->bytes;
+    *length = c->length;
+    return 0;
 }
 
 int recording_cursor_skip(struct recording_cursor *c, uint64_t *skipped)

@@ -29,8 +29,9 @@ struct replay_reel {
     /* The message looked at. */
     int has_next;
     struct recorded head;
-    const void *bytes;
+    struct wire_message message; /* in the arena */
     size_t length;
+    int message_fault; /* of the message; 0: it is good */
 };
 
 /* ---- life ------------------------------------------------------------------------ */
@@ -144,7 +145,8 @@ int replay_reel_peek(struct replay_reel *r, uint64_t *time_ns)
 {
     while (!r->has_next && !r->ended && !r->over && reopen(r) == 0) {
         uint64_t skipped;
-        int code = recording_cursor_next(r->cursor, &r->head, &r->bytes, &r->length);
+        int code = recording_cursor_decoded(r->cursor, &r->head, &r->message, &r->arena, &r->length,
+                                            &r->message_fault);
         if (code == 0) {
             r->over = 1;
         } else if (code == 1) {
@@ -167,11 +169,14 @@ int replay_reel_peek(struct replay_reel *r, uint64_t *time_ns)
 
 static void take(struct replay_reel *r)
 {
-    struct wire_message message;
     struct job_fault fault = {""};
-    int code = wire_decode(&message, &r->arena, r->bytes, r->length, NULL);
+    const void *bytes = NULL; /* for those who record */
+    size_t length = r->length;
+    int code = r->message_fault;
+    if (code == 0 && jobs_replay_records(r->jobs))
+        code = recording_cursor_bytes(r->cursor, &bytes, &length);
     if (code == 0)
-        code = jobs_replay_take(r->jobs, &r->head, &message, r->bytes, r->length, &fault);
+        code = jobs_replay_take(r->jobs, &r->head, &r->message, bytes, length, &fault);
     /* It was good when it was kept; one that is not any more harms no other. */
     if (code != 0)
         complain(r, fault.text[0] != '\0' ? fault.text : holter_strerror(code));

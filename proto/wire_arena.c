@@ -34,7 +34,7 @@ static struct block *arena_grow(struct wire_arena *arena, size_t room)
 
 /* One block is kept from message to message, grown so that the next message of that size finds
  * room at once, and given back when it turns out much too large. */
-void arena_empty(struct wire_arena *arena)
+void wire_arena_empty(struct wire_arena *arena)
 {
     struct block *first = arena->blocks;
     size_t wanted = arena->used;
@@ -48,7 +48,7 @@ void arena_empty(struct wire_arena *arena)
     arena->used = 0;
 }
 
-void *arena_take(struct wire_arena *arena, size_t bytes, size_t align)
+void *wire_arena_take(struct wire_arena *arena, size_t bytes, size_t align)
 {
     struct block *block = arena->blocks;
     size_t start = block ? (block->used + align - 1) & ~(align - 1) : 0;

@@ -5,9 +5,9 @@
 #include "holter/wire.h"
 
 /** Forget what was taken. Memory is kept for the next message, unless it is much too much. */
-void arena_empty(struct wire_arena *arena);
+void wire_arena_empty(struct wire_arena *arena);
 
 /** @return borrowed from the arena, until it is emptied; NULL without memory */
-void *arena_take(struct wire_arena *arena, size_t bytes, size_t align);
+void *wire_arena_take(struct wire_arena *arena, size_t bytes, size_t align);
 
 #endif

@@ -181,7 +181,7 @@ static int read_text(struct cursor *c, uint64_t limit, const char **out)
         return fail(c, -HOLTER_ETRUNCATED);
     if (utf8_prefix((const char *)c->at, length) != length)
         return fail(c, -HOLTER_EMALFORMED);
-    char *text = arena_take(c->arena, length + 1, 1);
+    char *text = wire_arena_take(c->arena, length + 1, 1);
     if (!text)
         return fail(c, -ENOMEM);
     memcpy(text, c->at, length);
@@ -206,7 +206,7 @@ static int read_bytes(struct cursor *c, uint64_t limit, uint8_t *slot)
     if (length > left(c))
         return fail(c, -HOLTER_ETRUNCATED);
     if (length > 0) {
-        bytes = arena_take(c->arena, length, 8);
+        bytes = wire_arena_take(c->arena, length, 8);
         if (!bytes)
             return fail(c, -ENOMEM);
         memcpy(bytes, c->at, length);
@@ -319,7 +319,7 @@ static int skip(struct cursor *c, unsigned depth)
 
 /* ---- fields -------------------------------------------------------------- */
 
-static void set_default(enum wire_kind kind, void *slot)
+void wire_set_default(enum wire_kind kind, void *slot)
 {
     switch (kind) {
     case WIRE_KIND_F64:
@@ -330,6 +330,17 @@ static void set_default(enum wire_kind kind, void *slot)
         break;
     default:
         *(uint64_t *)slot = 0;
+    }
+}
+
+void wire_set_defaults(const struct wire_table *table, void *message)
+{
+    uint8_t *base = message;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct wire_field *field = &table->fields[i];
+        wire_set_default(field->kind, base + field->offset);
+        if (field->kind == WIRE_KIND_ROWS || field->kind == WIRE_KIND_BIN)
+            wire_set_default(WIRE_KIND_U64, base + field->offset + sizeof(void *));
     }
 }
 
@@ -407,7 +418,7 @@ static int read_row(struct cursor *c, const struct wire_rows *table, uint8_t *ro
         i++;
     }
     for (size_t i = known; i < table->count; i++)
-        set_default(columns[i].kind, row + columns[i].offset);
+        wire_set_default(columns[i].kind, row + columns[i].offset);
     for (uint64_t i = known; i < count; i++) {
         if (skip(c, ROW_DEPTH))
             return c->error;
@@ -427,7 +438,7 @@ static int read_rows(struct cursor *c, const struct wire_field *field, uint8_t *
         return fail(c, -HOLTER_ETRUNCATED);
     uint8_t *rows = NULL;
     if (count > 0) {
-        rows = arena_take(c->arena, count * table->size, 8);
+        rows = wire_arena_take(c->arena, count * table->size, 8);
         if (!rows)
             return fail(c, -ENOMEM);
     }
@@ -473,12 +484,7 @@ static int read_field(struct cursor *c, uint64_t key, size_t hint, uint8_t *base
 
 static int read_fields(struct cursor *c, uint8_t *base)
 {
-    for (size_t i = 0; i < c->table->count; i++) {
-        const struct wire_field *field = &c->table->fields[i];
-        set_default(field->kind, base + field->offset);
-        if (field->kind == WIRE_KIND_ROWS || field->kind == WIRE_KIND_BIN)
-            set_default(WIRE_KIND_U64, base + field->offset + sizeof(void *));
-    }
+    wire_set_defaults(c->table, base);
     uint64_t count = 0, seen = 0;
     if (read_map(c, &count))
         return c->error;
@@ -549,7 +555,7 @@ int wire_decode(struct wire_message *out, struct wire_arena *arena, const void *
                        .end = (const uint8_t *)bytes + length,
                        .arena = arena,
                        .row = UINT64_MAX};
-    arena_empty(arena);
+    wire_arena_empty(arena);
     if (read_message(&c, &message)) {
         if (fault)
             describe(&c, fault);

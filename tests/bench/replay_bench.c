@@ -25,10 +25,9 @@
 #define S UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
 
-enum part { READ, DECODE, TAKE, JUDGE, PARTS };
+enum part { READ, TAKE, JUDGE, PARTS };
 
-static const char *const part_names[PARTS] = {"read and unpack", "decode", "take in",
-                                              "close windows"};
+static const char *const part_names[PARTS] = {"read and decode", "take in", "close windows"};
 
 struct run {
     int viewer;
@@ -74,17 +73,16 @@ static int feed(struct run *run, struct recording_cursor *cursor, struct wire_ar
     struct recorded head;
     struct wire_message message;
     struct job_fault fault = {""};
-    const void *bytes;
     size_t length;
+    int fault_code;
     uint64_t at = clock_process_cpu_ns();
-    int code = recording_cursor_next(cursor, &head, &bytes, &length);
+    int code = recording_cursor_decoded(cursor, &head, &message, arena, &length, &fault_code);
     if (code != 1)
         return code;
     run->spent[READ] += lap(&at);
-    code = wire_decode(&message, arena, bytes, length, NULL);
-    run->spent[DECODE] += lap(&at);
-    if (code != 0)
-        fail("a message", holter_strerror(code));
+    if (fault_code != 0)
+        fail("a message", holter_strerror(fault_code));
+    code = 0;
     uint64_t now = head.received_ns;
     job_advance(run->job, now, now);
     run->spent[JUDGE] += lap(&at);

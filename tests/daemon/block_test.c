@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "tests/proto/wire_random.h"
+
 #define MOST 2000u
 
 /* What was put in. */
@@ -50,29 +52,59 @@ static int tear_down(void **state)
     return 0;
 }
 
-static uint64_t random_next(void)
-{
-    bed.seed ^= bed.seed << 13;
-    bed.seed ^= bed.seed >> 7;
-    bed.seed ^= bed.seed << 17;
-    return bed.seed;
-}
-
 static void add(const void *bytes, size_t length)
 {
     assert_true(bed.count < MOST);
     struct kept *k = &bed.kept[bed.count++];
     k->head = (struct recorded){.type = bed.count % 3 == 0 ? 6 : 7,
-                                .instance = random_next() % 50,
-                                .seq = random_next() >> (random_next() % 64),
+                                .instance = random_next(&bed.seed) % 50,
+                                .seq = random_next(&bed.seed) >> (random_next(&bed.seed) % 64),
                                 .window = 1000 + bed.count / 8,
-                                .time_ns = random_next(),
+                                .time_ns = random_next(&bed.seed),
                                 .received_ns = 1000 * bed.count};
     k->bytes = malloc(length + 1);
     k->length = length;
     memcpy(k->bytes, bytes, length);
     assert_int_equal(block_add(bed.writer, &k->head, bytes, length), 0);
     bed.raw += length;
+}
+
+/* Messages of the opened block come out decoded as their bytes would be, and their bytes can be made of each
+ * second one.  */
+static void check_decoded(size_t from)
+{
+    struct wire_arena arena = {0}, other = {0};
+    struct wire_message message, wanted;
+    struct wire_buffer ours = {0}, theirs = {0};
+    struct recorded head;
+    const void *bytes;
+    size_t length;
+    int fault;
+    for (size_t i = from; i < bed.count; i++) {
+        const struct kept *k = &bed.kept[i];
+        assert_int_equal(block_next_decoded(bed.reader, &head, &message, &arena, &length, &fault),
+                         1);
+        assert_memory_equal(&head, &k->head, sizeof(head));
+        assert_int_equal(length, k->length);
+        assert_int_equal(fault, wire_decode(&wanted, &other, k->bytes, k->length, NULL));
+        if (fault == 0) {
+            assert_int_equal(message.type, wanted.type);
+            assert_int_equal(wire_encode(&ours, message.type, &message.hello), 0);
+            assert_int_equal(wire_encode(&theirs, wanted.type, &wanted.hello), 0);
+            assert_int_equal(ours.length, theirs.length);
+            assert_memory_equal(ours.bytes, theirs.bytes, ours.length);
+        }
+        if (i % 2 == 0)
+            continue;
+        assert_int_equal(block_decoded_bytes(bed.reader, &bytes, &length), 0);
+        assert_int_equal(length, k->length);
+        assert_memory_equal(bytes, k->bytes, length);
+    }
+    assert_int_equal(block_next_decoded(bed.reader, &head, &message, &arena, &length, &fault), 0);
+    wire_arena_finish(&arena);
+    wire_arena_finish(&other);
+    wire_buffer_finish(&ours);
+    wire_buffer_finish(&theirs);
 }
 
 /* What comes out is what went in, from message `from` on. */
@@ -91,6 +123,8 @@ static size_t check(int marked, size_t from)
         assert_memory_equal(bytes, bed.kept[i].bytes, length);
     }
     assert_int_equal(block_next(bed.reader, &head, &bytes, &length), 0);
+    assert_int_equal(block_open(bed.reader, packed, size), 0);
+    check_decoded(from);
     return size;
 }
 
@@ -106,11 +140,11 @@ static void add_window(uint64_t number)
         pairs[i] = (struct wire_pair_row){.source = i / 25,
                                           .destination = i % 7 == 0 ? -1 : (int64_t)(i % 25),
                                           .size_class = 100 + i % 3,
-                                          .messages = 10 + random_next() % 5,
-                                          .bytes = random_next() % 1000000};
+                                          .messages = 10 + random_next(&bed.seed) % 5,
+                                          .bytes = random_next(&bed.seed) % 1000000};
     for (unsigned i = 0; i < 8; i++)
         ranks[i] = (struct wire_rank_row){
-            .rank = i, .in_call_peer = -2, .wait_ns = random_next() >> (i * 8)};
+            .rank = i, .in_call_peer = -2, .wait_ns = random_next(&bed.seed) >> (i * 8)};
     struct wire_window w = {.seq = number,
                             .job = "job.0",
                             .host = "node17",
@@ -152,7 +186,7 @@ static void numbers_of_all_sizes_come_out(void **state)
         uint8_t bytes[4096] = {0x92, 7, 0x82, 1, 0xdc, 0, 40};
         size_t at = 7;
         for (unsigned i = 0; i < 40; i++) {
-            uint64_t number = random_next() >> (random_next() % 64);
+            uint64_t number = random_next(&bed.seed) >> (random_next(&bed.seed) % 64);
             bytes[at++] = 0x92;
             bytes[at++] = (uint8_t)(i & 0x7f);
             unsigned log = number <= 255 ? 0 : number <= 65535 ? 1 : number <= UINT32_MAX ? 2 : 3;
@@ -174,6 +208,24 @@ static void numbers_of_all_sizes_come_out(void **state)
 
 /* Whatever it is, also what is nearly a message: longer forms than needed, rows of different widths,
  * what comes behind, what is missing. */
+static void messages_of_all_types_come_out(void **state)
+{
+    struct wire_buffer buffer = {0};
+    (void)state;
+    for (size_t round = 0; round < 10; round++) {
+        const struct wire_table *table;
+        for (size_t i = 0; (table = wire_table_at(i)) != NULL; i++) {
+            void *message = random_message(table, &bed.seed, 1 + 40 * (unsigned)round);
+            assert_int_equal(wire_encode(&buffer, table->type, message), 0);
+            if (block_bytes(bed.writer) < BLOCK_BYTES)
+                add(buffer.bytes, buffer.length);
+            random_message_free(table, message);
+        }
+    }
+    check(0, 0);
+    wire_buffer_finish(&buffer);
+}
+
 static void other_bytes_come_out_as_they_went_in(void **state)
 {
     static const char *const odd[] = {
@@ -200,9 +252,9 @@ static void other_bytes_come_out_as_they_went_in(void **state)
         add_window(i);
     }
     for (unsigned i = 0; i < 500; i++) {
-        size_t length = random_next() % sizeof(bytes);
+        size_t length = random_next(&bed.seed) % sizeof(bytes);
         for (size_t b = 0; b < length; b++)
-            bytes[b] = (uint8_t)random_next();
+            bytes[b] = (uint8_t)random_next(&bed.seed);
         add(bytes, length);
     }
     check(0, 0);
@@ -217,9 +269,9 @@ static void changed_messages_come_out_as_they_went_in(void **state)
         const struct kept *k = &bed.kept[0];
         uint8_t *bytes = malloc(k->length);
         memcpy(bytes, k->bytes, k->length);
-        bytes[random_next() % (i % 2 ? 40 : k->length)] = (uint8_t)random_next();
+        bytes[random_next(&bed.seed) % (i % 2 ? 40 : k->length)] = (uint8_t)random_next(&bed.seed);
         if (block_bytes(bed.writer) < BLOCK_BYTES)
-            add(bytes, k->length - random_next() % 2);
+            add(bytes, k->length - random_next(&bed.seed) % 2);
         free(bytes);
     }
     check(0, 0);
@@ -270,6 +322,26 @@ static void a_full_block_takes_no_more(void **state)
 
 /* ---- what is damaged or forged ------------------------------------------- */
 
+/* Decoded, as long as that goes; bytes are made of every third one. */
+static void drain_decoded(void)
+{
+    struct wire_arena arena = {0};
+    struct wire_message message;
+    struct recorded head;
+    const void *bytes;
+    size_t length;
+    int fault, code;
+    for (size_t i = 0;
+         (code = block_next_decoded(bed.reader, &head, &message, &arena, &length, &fault)) == 1;
+         i++) {
+        assert_true(length <= BLOCK_MOST_BYTES);
+        if (i % 3 == 0)
+            block_decoded_bytes(bed.reader, &bytes, &length);
+    }
+    assert_true(code == 0 || code == -HOLTER_ECORRUPT);
+    wire_arena_finish(&arena);
+}
+
 static int drain(size_t *messages)
 {
     struct recorded head;
@@ -297,8 +369,9 @@ static void no_bytes_make_a_reader_fail(void **state)
         uint8_t changed[sizeof(plain)];
         memcpy(changed, plain, length);
         for (unsigned n = 0; n <= i % 4; n++)
-            changed[random_next() % (i % 3 == 0 ? length : 900)] = (uint8_t)random_next();
-        size_t cut = i % 10 == 0 ? random_next() % length : length;
+            changed[random_next(&bed.seed) % (i % 3 == 0 ? length : 900)] =
+                (uint8_t)random_next(&bed.seed);
+        size_t cut = i % 10 == 0 ? random_next(&bed.seed) % length : length;
         size = ZSTD_compress(packed, sizeof(packed), changed, cut, -5);
         int code = block_open(bed.reader, packed, size);
         assert_true(code == 0 || code == -HOLTER_ECORRUPT);
@@ -306,6 +379,8 @@ static void no_bytes_make_a_reader_fail(void **state)
         code = drain(&messages);
         assert_true(code == 0 || code == -HOLTER_ECORRUPT);
         damaged += code != 0;
+        block_open(bed.reader, packed, size);
+        drain_decoded();
     }
     assert_true(opened > 1000 && damaged > 1000);
 }
@@ -332,6 +407,7 @@ int main(void)
         TEST(messages_come_out_as_they_went_in),
         TEST(nothing_is_a_block_too),
         TEST(numbers_of_all_sizes_come_out),
+        TEST(messages_of_all_types_come_out),
         TEST(other_bytes_come_out_as_they_went_in),
         TEST(changed_messages_come_out_as_they_went_in),
         TEST(what_came_since_the_mark_is_packed_alone),

@@ -1,0 +1,242 @@
+#include "daemon/block_reader.h"
+
+#include "daemon/analysis/array.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A value takes a byte at least as MessagePack, ten at most here. */
+#define MOST_PLAIN (10 * BLOCK_MOST_BYTES)
+#define MOST_COLUMNS 65536u
+
+int block_reader_create(struct block_reader **out)
+{
+    struct block_reader *r = calloc(1, sizeof(*r));
+    if (r == NULL || (r->zstd = ZSTD_createDCtx()) == NULL) {
+        free(r);
+        return -ENOMEM;
+    }
+    *out = r;
+    return 0;
+}
+
+void block_reader_destroy(struct block_reader *r)
+{
+    if (r == NULL)
+        return;
+    ZSTD_freeDCtx(r->zstd);
+    free(r->plain);
+    free(r->columns);
+    free(r->fields);
+    free(r->row_columns);
+    free(r->out);
+    free(r->marks);
+    free(r);
+}
+
+/* ---- opening ------------------------------------------------------------- */
+
+static int unzip(struct block_reader *r, const void *packed, size_t length)
+{
+    unsigned long long size = ZSTD_getFrameContentSize(packed, length);
+    if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR || size > MOST_PLAIN)
+        return -HOLTER_ECORRUPT;
+    if (array_fit(&r->plain, 1, &r->plain_room, (size_t)size + 1) != 0)
+        return -ENOMEM;
+    r->plain_length = ZSTD_decompressDCtx(r->zstd, r->plain, (size_t)size, packed, length);
+    return ZSTD_isError(r->plain_length) || r->plain_length != size ? -HOLTER_ECORRUPT : 0;
+}
+
+static int get(struct block_reader *r, uint64_t *out)
+{
+    return block_take_number(&r->at, r->plain + r->plain_length, out);
+}
+
+static int get_byte(struct block_reader *r, uint8_t *out)
+{
+    if (r->at == r->plain + r->plain_length)
+        return 0;
+    *out = *r->at++;
+    return 1;
+}
+
+/* Columns are put in afterwards, when they are known: until then kinds stand where layouts begin. */
+static int skip_layout(struct block_reader *r)
+{
+    uint8_t type, fields, key, kind, width;
+    int good = get_byte(r, &type) && get_byte(r, &fields) && fields < BLOCK_KEYS;
+    for (unsigned i = 0; good && i < fields; i++) {
+        good = get_byte(r, &key) && get_byte(r, &kind) && key < BLOCK_KEYS &&
+               kind >= BLOCK_INTEGER && kind <= BLOCK_ROWS;
+        if (!good || kind != BLOCK_ROWS)
+            continue;
+        good = get_byte(r, &width) && width <= BLOCK_WIDTH;
+        for (unsigned c = 0; good && c < width; c++)
+            good = get_byte(r, &kind) && kind >= BLOCK_INTEGER && kind <= BLOCK_TEXT;
+    }
+    return good;
+}
+
+static int read_column(struct block_reader *r, struct read_column *c, uint64_t *length)
+{
+    uint64_t kind, coding, negative;
+    *c = (struct read_column){0};
+    if (!get(r, &c->type) || !get(r, &c->key) || !get(r, &c->place) || !get(r, &kind) ||
+        !get(r, &coding) || !get(r, &negative) || !get(r, &c->left_over) || !get(r, length) ||
+        kind < BLOCK_INTEGER || kind > BLOCK_TEXT || coding >= BLOCK_CODINGS || negative > 1 ||
+        c->type >= BLOCK_TYPES || c->key >= BLOCK_KEYS || c->place > BLOCK_WIDTH ||
+        c->left_over > *length)
+        return 0;
+    c->kind = (enum block_kind)kind;
+    c->coding = (enum block_coding)coding;
+    c->negative = (int)negative;
+    return 1;
+}
+
+/* The columns, whose bytes follow the directory one behind the other. */
+static int read_columns(struct block_reader *r)
+{
+    uint64_t count, length;
+    if (!get(r, &count) || count > MOST_COLUMNS)
+        return -HOLTER_ECORRUPT;
+    if (array_fit(&r->columns, sizeof(*r->columns), &r->column_room, count + 1) != 0)
+        return -ENOMEM;
+    for (r->column_count = 0; r->column_count < count; r->column_count++) {
+        struct read_column *c = &r->columns[r->column_count];
+        if (!read_column(r, c, &length))
+            return -HOLTER_ECORRUPT;
+        c->before = length; /* until its place is known */
+    }
+    const uint8_t *at = r->at, *end = r->plain + r->plain_length;
+    for (size_t i = 0; i < count; i++) {
+        struct read_column *c = &r->columns[i];
+        if (c->before > (uint64_t)(end - at))
+            return -HOLTER_ECORRUPT;
+        c->at = at;
+        at += c->before;
+        c->end = at;
+        c->before = 0;
+    }
+    return at == end ? 0 : -HOLTER_ECORRUPT;
+}
+
+static int compare(const struct read_column *c, uint64_t type, uint64_t key, uint64_t place,
+                   enum block_kind kind)
+{
+    return c->type != type     ? (c->type < type ? -1 : 1)
+           : c->key != key     ? (c->key < key ? -1 : 1)
+           : c->place != place ? (c->place < place ? -1 : 1)
+                               : (c->kind > kind) - (c->kind < kind);
+}
+
+static int compare_columns(const void *a, const void *b)
+{
+    const struct read_column *x = a, *y = b;
+    return compare(x, y->type, y->key, y->place, y->kind);
+}
+
+static struct read_column *find(struct block_reader *r, uint64_t type, uint64_t key, uint64_t place,
+                                enum block_kind kind)
+{
+    size_t low = 0, high = r->column_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare(&r->columns[middle], type, key, place, kind);
+        if (order == 0)
+            return &r->columns[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static int take_field(struct block_reader *r, uint64_t type, struct read_field *f)
+{
+    uint8_t kind = 0, width = 0;
+    get_byte(r, &f->key); /* checked by skip_layout() */
+    get_byte(r, &kind);
+    f->kind = (enum block_kind)kind;
+    f->width = 0;
+    f->first = r->row_column_count;
+    f->value = find(r, type, f->key, 0, kind == BLOCK_ROWS ? BLOCK_INTEGER : f->kind);
+    if (kind == BLOCK_ROWS)
+        get_byte(r, &width);
+    f->width = width;
+    if (array_fit(&r->row_columns, sizeof(struct read_column *), &r->row_column_room,
+                  r->row_column_count + width + 1) != 0)
+        return -ENOMEM;
+    for (unsigned i = 0; i < width; i++) {
+        get_byte(r, &kind);
+        r->row_columns[r->row_column_count++] = find(r, type, f->key, i + 1, (enum block_kind)kind);
+    }
+    return 0;
+}
+
+static int take_layouts(struct block_reader *r, const uint8_t *from)
+{
+    r->at = from;
+    r->field_count = r->row_column_count = 0;
+    for (size_t i = 0; i < r->layout_count; i++) {
+        struct read_layout *l = &r->layouts[i];
+        uint8_t fields = 0;
+        get_byte(r, &l->type);
+        get_byte(r, &fields);
+        l->first = r->field_count;
+        l->count = fields;
+        if (array_fit(&r->fields, sizeof(*r->fields), &r->field_room,
+                      r->field_count + fields + 1) != 0)
+            return -ENOMEM;
+        for (unsigned f = 0; f < fields; f++) {
+            if (take_field(r, l->type, &r->fields[r->field_count++]) != 0)
+                return -ENOMEM;
+        }
+        block_layout_resolve(r, l);
+    }
+    /* A column that a layout has twice is marked twice. */
+    return array_fit(&r->marks, sizeof(*r->marks), &r->mark_room,
+                     r->field_count + r->row_column_count + 1);
+}
+
+static int read_directory(struct block_reader *r)
+{
+    uint64_t form, layouts;
+    r->at = r->plain;
+    if (!get(r, &form) || form != BLOCK_FORM || !get(r, &r->messages) ||
+        r->messages > BLOCK_MOST_MESSAGES || !get(r, &layouts) || layouts > BLOCK_LAYOUTS)
+        return -HOLTER_ECORRUPT;
+    const uint8_t *from = r->at;
+    r->layout_count = (size_t)layouts;
+    for (size_t i = 0; i < r->layout_count; i++) {
+        if (!skip_layout(r))
+            return -HOLTER_ECORRUPT;
+    }
+    int code = read_columns(r);
+    if (code != 0)
+        return code;
+    qsort(r->columns, r->column_count, sizeof(*r->columns), compare_columns);
+    code = take_layouts(r, from);
+    for (unsigned key = BLOCK_HEAD_LAYOUT; key <= BLOCK_HEAD_BYTES; key++)
+        r->head[key] = find(r, 0, key, 0, key == BLOCK_HEAD_BYTES ? BLOCK_TEXT : BLOCK_INTEGER);
+    return code;
+}
+
+int block_open(struct block_reader *r, const void *packed, size_t length)
+{
+    r->messages = r->read = 0;
+    r->total = 0;
+    r->layout = 0;
+    int code = packed == NULL ? -HOLTER_ECORRUPT : unzip(r, packed, length);
+    code = code != 0 ? code : read_directory(r);
+    r->broken = code;
+    if (code != 0)
+        r->messages = 0;
+    return code;
+}
+
+size_t block_count(const struct block_reader *r)
+{
+    return (size_t)r->messages;
+}

@@ -1,0 +1,137 @@
+/* A block that is being read (block.h): what opening it and taking messages out of it share. */
+#ifndef HOLTER_DAEMON_BLOCK_READER_H
+#define HOLTER_DAEMON_BLOCK_READER_H
+
+#include "daemon/block.h"
+#include "daemon/block_form.h"
+#include "proto/wire_table.h"
+
+#include <endian.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <zstd.h>
+
+#define BLOCK_ROWS_AT_ONCE 64u /**< rows put together at once: they fit a cache */
+
+struct read_column {
+    uint64_t type, key, place;
+    enum block_kind kind;
+    enum block_coding coding;
+    int negative;
+    uint64_t left_over; /* values that were not read yet */
+    const uint8_t *at, *end;
+    uint64_t before; /* the value read last */
+};
+
+/* A field of a layout, with its columns in `columns` of the reader. */
+struct read_field {
+    uint8_t key;
+    enum block_kind kind;
+    struct read_column *value; /* NULL: the block has none; of rows how many there are */
+    unsigned width;
+    size_t first;                  /* of `row_columns` */
+    const struct wire_field *wire; /* of a layout that has a table */
+};
+
+struct read_layout {
+    uint8_t type;
+    size_t first, count; /* of `fields` */
+    /** What such messages are decoded by; NULL: by their bytes, as fields are missing or of another kind. */
+    const struct wire_table *table;
+};
+
+/* Where a column was before a message. */
+struct read_mark {
+    uint64_t left_over, before;
+    const uint8_t *at;
+};
+
+struct block_reader {
+    ZSTD_DCtx *zstd;
+    uint8_t *plain; /* owned */
+    size_t plain_room, plain_length;
+    const uint8_t *at; /* in plain, while the directory is read */
+    struct read_column *columns;
+    size_t column_count, column_room;
+    struct read_layout layouts[BLOCK_LAYOUTS];
+    size_t layout_count;
+    struct read_field *fields;
+    size_t field_count, field_room;
+    struct read_column **row_columns;
+    size_t row_column_count, row_column_room;
+    struct read_column *head[BLOCK_HEAD_BYTES + 1];
+    uint64_t messages, read;
+    size_t total; /* bytes of messages read so far */
+    uint8_t *out; /* owned: one message */
+    size_t out_room, out_length;
+    int broken;
+    /* The message taken last, when it was decoded without its bytes: these can still be made. */
+    uint64_t layout;         /* 0: it was not */
+    struct read_mark *marks; /* owned: of the columns of its layout */
+    size_t mark_room, decoded_bytes;
+    const void *last; /* its bytes, where they were made */
+    size_t last_length;
+    /** By column and row; what stands before the first column is 0. Of a column without integers: what
+     *  was there before, which nothing sound refers to. */
+    uint64_t values[BLOCK_REACH + BLOCK_WIDTH][BLOCK_ROWS_AT_ONCE];
+};
+
+static inline int block_take_number(const uint8_t **at, const uint8_t *end, uint64_t *out)
+{
+    uint64_t number = 0;
+    const uint8_t *p = *at;
+    if (p < end && *p < 128) { /* most are small */
+        *out = *p;
+        *at = p + 1;
+        return 1;
+    }
+    if (end - p >= 4) { /* up to four bytes at once */
+        uint32_t four;
+        memcpy(&four, p, sizeof(four));
+        four = le32toh(four);
+        uint32_t ends = ~four & 0x80808080;
+        if (ends != 0) {
+            unsigned bits = (unsigned)__builtin_ctz(ends) + 1;
+            four &= 0x7f7f7f7f & (uint32_t)((UINT64_C(1) << bits) - 1);
+            *out = (four & 0x7f) | (four & 0x7f00) >> 1 | (four & 0x7f0000) >> 2 |
+                   (four & 0x7f000000) >> 3;
+            *at = p + bits / 8;
+            return 1;
+        }
+    }
+    for (unsigned shift = 0; p < end && shift < 70; shift += 7) {
+        uint8_t byte = *p++;
+        number |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128) {
+            *out = number;
+            *at = p;
+            return shift < 63 || byte <= 1;
+        }
+    }
+    return 0;
+}
+
+/** The next integers of a column.
+ *  @param lefts  values of the same rows in the columns to the left, rows each; [-1] is the next one
+ *  @return 0 when the column has no more, or a damaged one */
+int block_next_integers(struct read_column *column, size_t count,
+                        const uint64_t (*lefts)[BLOCK_ROWS_AT_ONCE], uint64_t *out);
+
+/** Of a value that stands alone. @param column  NULL is fine: it has none */
+int block_next_integer(struct read_column *column, uint64_t *out);
+int block_next_text(struct read_column *column, const uint8_t **bytes, size_t *length);
+
+/** The parts of block_next(): what is known of the next message, its bytes, its end.
+ *  @param layout  of it @return 0: there is none */
+int block_take_head(struct block_reader *reader, struct recorded *head, uint64_t *layout);
+/** @return 0 or negative */
+int block_take_bytes(struct block_reader *reader, uint64_t layout, const void **bytes,
+                     size_t *length);
+/** @param code  of what came before @return as block_next() */
+int block_end_message(struct block_reader *reader, int code, size_t length);
+
+/** Find out what messages of a layout are decoded by. */
+void block_layout_resolve(struct block_reader *reader, struct read_layout *layout);
+
+#endif
