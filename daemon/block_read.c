@@ -10,50 +10,77 @@
 
 /* ---- putting together ---------------------------------------------------- */
 
-/* The next integers of a column.
- * @param lefts  values of the same rows in the columns to the left, ROWS each; [-1] is the next one
- * @return 0 when the column has no more, or a damaged one */
-int block_next_integers(struct read_column *c, size_t count, const uint64_t (*lefts)[ROWS],
-                        uint64_t *out)
+/* Numbers as they stand in a column. @return 0 when it has no more, or a damaged one */
+static int take_numbers(struct read_column *c, size_t count, uint64_t *out)
 {
     const uint8_t *at = c->at, *end = c->end;
-    uint64_t before = c->before;
     size_t i = 0;
     if (count > c->left_over)
         return 0;
+    if ((size_t)(end - at) == c->left_over) { /* one byte each, in most columns */
+        uint8_t any = 0;
+        for (; i < count; i++) {
+            any |= at[i];
+            out[i] = at[i];
+        }
+        at += count;
+        if (any >= 128)
+            return 0;
+    }
+    while (i < count && block_take_number(&at, end, &out[i]))
+        i++;
+    c->at = at;
+    c->left_over -= i;
+    return i == count;
+}
+
+static int take_sizes(struct read_column *c, size_t count, const uint64_t (*lefts)[ROWS],
+                      uint64_t *out)
+{
+    size_t i = 0;
+    if (count > c->left_over)
+        return 0;
+    for (; i < count && block_take_number(&c->at, c->end, &out[i]); i++) {
+        if (out[i] != 0)
+            out[i] = block_unsizes(out[i], lefts[-1][i], lefts[-2][i]);
+        else if (!block_take_number(&c->at, c->end, &out[i]))
+            break;
+    }
+    c->left_over -= i;
+    return i == count;
+}
+
+int block_next_integers(struct read_column *c, size_t count, const uint64_t (*lefts)[ROWS],
+                        uint64_t *out)
+{
+    uint64_t before = c->before;
+    if (c->coding == BLOCK_SIZES)
+        return take_sizes(c, count, lefts, out);
+    if (!take_numbers(c, count, out))
+        return 0;
     switch (c->coding) {
     case BLOCK_PLAIN:
-        for (; i < count && block_take_number(&at, end, &out[i]); i++)
-            out[i] = c->negative ? block_unfold(out[i]) : out[i];
+        for (size_t i = 0; c->negative && i < count; i++)
+            out[i] = block_unfold(out[i]);
         break;
     case BLOCK_DELTA:
-        for (; i < count && block_take_number(&at, end, &out[i]); i++)
+        for (size_t i = 0; i < count; i++)
             before = out[i] = before + block_unfold(out[i]);
         break;
     case BLOCK_LEFT:
-        for (; i < count && block_take_number(&at, end, &out[i]); i++)
+        for (size_t i = 0; i < count; i++)
             out[i] = lefts[-1][i] + block_unfold(out[i]);
         break;
     case BLOCK_LEFT2:
-        for (; i < count && block_take_number(&at, end, &out[i]); i++)
+        for (size_t i = 0; i < count; i++)
             out[i] = lefts[-2][i] + block_unfold(out[i]);
         break;
-    case BLOCK_REST:
-        for (; i < count && block_take_number(&at, end, &out[i]); i++)
-            out[i] = lefts[-3][i] - lefts[-1][i] + block_unfold(out[i]);
-        break;
     default:
-        for (; i < count && block_take_number(&at, end, &out[i]); i++) {
-            if (out[i] != 0)
-                out[i] = block_unsizes(out[i], lefts[-1][i], lefts[-2][i]);
-            else if (!block_take_number(&at, end, &out[i]))
-                break;
-        }
+        for (size_t i = 0; i < count; i++)
+            out[i] = lefts[-3][i] - lefts[-1][i] + block_unfold(out[i]);
     }
-    c->at = at;
     c->before = before;
-    c->left_over -= i;
-    return i == count;
+    return 1;
 }
 
 /* Of a value that stands alone. */
