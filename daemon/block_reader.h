@@ -77,6 +77,7 @@ struct block_reader {
     uint64_t values[BLOCK_REACH + BLOCK_WIDTH][BLOCK_ROWS_AT_ONCE];
 };
 
+/** The next number of seven bits a byte. @return 0 when there is none, or it has more than 64 bits */
 static inline int block_take_number(const uint8_t **at, const uint8_t *end, uint64_t *out)
 {
     uint64_t number = 0;
@@ -86,19 +87,22 @@ static inline int block_take_number(const uint8_t **at, const uint8_t *end, uint
         *at = p + 1;
         return 1;
     }
-    if (end - p >= 4) { /* up to four bytes at once */
-        uint32_t four;
-        memcpy(&four, p, sizeof(four));
-        four = le32toh(four);
-        uint32_t ends = ~four & 0x80808080;
+    if (end - p >= 8) { /* up to eight bytes at once */
+        memcpy(&number, p, sizeof(number));
+        number = le64toh(number);
+        uint64_t ends = ~number & UINT64_C(0x8080808080808080);
         if (ends != 0) {
-            unsigned bits = (unsigned)__builtin_ctz(ends) + 1;
-            four &= 0x7f7f7f7f & (uint32_t)((UINT64_C(1) << bits) - 1);
-            *out = (four & 0x7f) | (four & 0x7f00) >> 1 | (four & 0x7f0000) >> 2 |
-                   (four & 0x7f000000) >> 3;
+            unsigned bits = (unsigned)__builtin_ctzll(ends) + 1;
+            number &= UINT64_C(0x7f7f7f7f7f7f7f7f) & UINT64_MAX >> (64 - bits);
+            number = (number & UINT64_C(0x007f007f007f007f)) |
+                     (number & UINT64_C(0x7f007f007f007f00)) >> 1;
+            number = (number & UINT64_C(0x00003fff00003fff)) |
+                     (number & UINT64_C(0x3fff00003fff0000)) >> 2;
+            *out = (number & 0x0fffffff) | number >> 32 << 28;
             *at = p + bits / 8;
             return 1;
         }
+        number = 0;
     }
     for (unsigned shift = 0; p < end && shift < 70; shift += 7) {
         uint8_t byte = *p++;

@@ -186,7 +186,16 @@ static int put_column(struct block_reader *r, const struct read_column *c, const
                       size_t count, uint64_t most, uint64_t *slot, size_t stride)
 {
     size_t bytes = 0;
+    uint64_t all = 0;
     int bad = 0;
+    for (size_t i = 0; i < count; i++)
+        all |= values[i];
+    if (all < 128 && all <= most) { /* as in most columns: nothing to look at */
+        for (size_t i = 0; i < count; i++)
+            slot[i * stride] = values[i];
+        r->decoded_bytes += count;
+        return 0;
+    }
     for (size_t i = 0; i < count; i++) {
         uint64_t number = values[i];
         slot[i * stride] = number;
