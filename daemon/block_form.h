@@ -12,8 +12,12 @@
 #define BLOCK_FORM 1u   /**< first number of a block */
 #define BLOCK_TYPES 64u /**< types of messages and keys of fields below this */
 #define BLOCK_KEYS 64u
-#define BLOCK_WIDTH 64u    /**< columns of rows at most */
-#define BLOCK_REACH 3u     /**< how many columns to the left codings look at most */
+#define BLOCK_WIDTH 64u /**< columns of rows at most */
+#define BLOCK_REACH 3u  /**< how many columns to the left codings look at most */
+#define BLOCK_MOST_KEYS                                                                            \
+    (1u << 17) /**< values of columns told as BLOCK_KEYED or BLOCK_TWIN, at most */
+#define BLOCK_MOST_PAST (1u << 24) /**< of all these columns of a block */
+#define BLOCK_NO_TWIN UINT32_MAX
 #define BLOCK_LAYOUTS 255u /**< different layouts in a block at most */
 
 /** What a value is. ROWS: of fields only; then width, and one of the others for each column. */
@@ -28,13 +32,16 @@ enum block_coding {
     BLOCK_LEFT2, /**< the one to the left of that */
     BLOCK_REST,  /**< the value three to the left, less the one to the left: parts of a sum */
     BLOCK_SIZES, /**< not a difference: bytes of messages, see block_sizes() */
+    BLOCK_LEFT3, /**< the one three to the left */
+    BLOCK_KEYED, /**< not a difference: of the first column of rows, keys that two rows have each */
+    BLOCK_TWIN,  /**< the same column of the earlier row with this key, if there is one; else 0 */
     BLOCK_CODINGS
 };
 
 /** How many columns to the left a coding looks. */
 static inline unsigned block_reach(enum block_coding coding)
 {
-    static const unsigned reach[BLOCK_CODINGS] = {0, 0, 1, 2, 3, 2};
+    static const unsigned reach[BLOCK_CODINGS] = {0, 0, 1, 2, 3, 2, 3, 0, 0};
     return reach[coding];
 }
 

@@ -32,6 +32,7 @@ void block_reader_destroy(struct block_reader *r)
     free(r->row_columns);
     free(r->out);
     free(r->marks);
+    free(r->past);
     free(r);
 }
 
@@ -86,8 +87,10 @@ static int read_column(struct block_reader *r, struct read_column *c, uint64_t *
         !get(r, &coding) || !get(r, &negative) || !get(r, &c->left_over) || !get(r, length) ||
         kind < BLOCK_INTEGER || kind > BLOCK_TEXT || coding >= BLOCK_CODINGS || negative > 1 ||
         c->type >= BLOCK_TYPES || c->key >= BLOCK_KEYS || c->place > BLOCK_WIDTH ||
-        c->left_over > *length)
+        c->left_over > *length || (coding == BLOCK_KEYED && (c->place != 1 || negative)) ||
+        (coding == BLOCK_TWIN && c->place < 2))
         return 0;
+    c->total = c->left_over;
     c->kind = (enum block_kind)kind;
     c->coding = (enum block_coding)coding;
     c->negative = (int)negative;
@@ -119,6 +122,45 @@ static int read_columns(struct block_reader *r)
         c->before = 0;
     }
     return at == end ? 0 : -HOLTER_ECORRUPT;
+}
+
+/* Room for the values of columns that later ones refer to. */
+static int make_past(struct block_reader *r)
+{
+    uint64_t values = 0;
+    for (size_t i = 0; i < r->column_count; i++) {
+        const struct read_column *c = &r->columns[i];
+        if (c->coding != BLOCK_KEYED && c->coding != BLOCK_TWIN)
+            continue;
+        values += c->total;
+        if (c->total > BLOCK_MOST_KEYS || values > BLOCK_MOST_PAST)
+            return -HOLTER_ECORRUPT;
+    }
+    if (array_fit(&r->past, sizeof(*r->past), &r->past_room, (size_t)values + 1) != 0)
+        return -ENOMEM;
+    values = 0;
+    for (size_t i = 0; i < r->column_count; i++) {
+        struct read_column *c = &r->columns[i];
+        if (c->coding != BLOCK_KEYED && c->coding != BLOCK_TWIN)
+            continue;
+        c->past = r->past + values;
+        c->twins = r->twins;
+        values += c->total;
+    }
+    return 0;
+}
+
+/* Twins are those of keys in the same rows. */
+static int has_keys(const struct block_reader *r, const struct read_field *f)
+{
+    const struct read_column *const *columns =
+        (const struct read_column *const *)r->row_columns + f->first;
+    int keys = f->width > 0 && columns[0] != NULL && columns[0]->coding == BLOCK_KEYED;
+    for (unsigned w = 1; !keys && w < f->width; w++) {
+        if (columns[w] != NULL && columns[w]->coding == BLOCK_TWIN)
+            return 0;
+    }
+    return 1;
 }
 
 static int compare(const struct read_column *c, uint64_t type, uint64_t key, uint64_t place,
@@ -172,7 +214,7 @@ static int take_field(struct block_reader *r, uint64_t type, struct read_field *
         get_byte(r, &kind);
         r->row_columns[r->row_column_count++] = find(r, type, f->key, i + 1, (enum block_kind)kind);
     }
-    return 0;
+    return has_keys(r, f) ? 0 : -HOLTER_ECORRUPT;
 }
 
 static int take_layouts(struct block_reader *r, const uint8_t *from)
@@ -190,8 +232,9 @@ static int take_layouts(struct block_reader *r, const uint8_t *from)
                       r->field_count + fields + 1) != 0)
             return -ENOMEM;
         for (unsigned f = 0; f < fields; f++) {
-            if (take_field(r, l->type, &r->fields[r->field_count++]) != 0)
-                return -ENOMEM;
+            int code = take_field(r, l->type, &r->fields[r->field_count++]);
+            if (code != 0)
+                return code;
         }
         block_layout_resolve(r, l);
     }
@@ -214,6 +257,7 @@ static int read_directory(struct block_reader *r)
             return -HOLTER_ECORRUPT;
     }
     int code = read_columns(r);
+    code = code != 0 ? code : make_past(r);
     if (code != 0)
         return code;
     qsort(r->columns, r->column_count, sizeof(*r->columns), compare_columns);

@@ -50,14 +50,63 @@ static int take_sizes(struct read_column *c, size_t count, const uint64_t (*left
     return i == count;
 }
 
+static int take_keys(struct read_column *c, size_t count, uint64_t *out)
+{
+    uint64_t row = c->total - c->left_over, number;
+    if (count > c->left_over)
+        return 0;
+    for (size_t i = 0; i < count; i++, row++) {
+        if (!block_take_number(&c->at, c->end, &number))
+            return 0;
+        if (number == 0) {
+            if (c->end - c->at < 8)
+                return 0;
+            memcpy(&out[i], c->at, 8);
+            out[i] = le64toh(out[i]);
+            c->at += 8;
+            c->twins[i] = BLOCK_NO_TWIN;
+        } else {
+            uint64_t twin = c->before + block_unfold(number - 1);
+            if (twin >= row)
+                return 0;
+            out[i] = c->past[twin];
+            c->twins[i] = (uint32_t)twin;
+            c->before = twin + 1;
+        }
+        c->past[row] = out[i];
+    }
+    c->left_over -= count;
+    return 1;
+}
+
+/* @param out  numbers as they stand in the column, of rows that have been counted */
+static int take_twins(struct read_column *c, size_t count, uint64_t *out)
+{
+    uint64_t row = c->total - c->left_over - count;
+    for (size_t i = 0; i < count; i++, row++) {
+        out[i] = block_unfold(out[i]);
+        if (c->twins[i] != BLOCK_NO_TWIN) {
+            if (c->twins[i] >= row)
+                return 0;
+            out[i] += c->past[c->twins[i]];
+        }
+        c->past[row] = out[i];
+    }
+    return 1;
+}
+
 int block_next_integers(struct read_column *c, size_t count, const uint64_t (*lefts)[ROWS],
                         uint64_t *out)
 {
     uint64_t before = c->before;
     if (c->coding == BLOCK_SIZES)
         return take_sizes(c, count, lefts, out);
+    if (c->coding == BLOCK_KEYED)
+        return take_keys(c, count, out);
     if (!take_numbers(c, count, out))
         return 0;
+    if (c->coding == BLOCK_TWIN)
+        return take_twins(c, count, out);
     switch (c->coding) {
     case BLOCK_PLAIN:
         for (size_t i = 0; c->negative && i < count; i++)
@@ -74,6 +123,10 @@ int block_next_integers(struct read_column *c, size_t count, const uint64_t (*le
     case BLOCK_LEFT2:
         for (size_t i = 0; i < count; i++)
             out[i] = lefts[-2][i] + block_unfold(out[i]);
+        break;
+    case BLOCK_LEFT3:
+        for (size_t i = 0; i < count; i++)
+            out[i] = lefts[-3][i] + block_unfold(out[i]);
         break;
     default:
         for (size_t i = 0; i < count; i++)

@@ -21,7 +21,11 @@ struct read_column {
     int negative;
     uint64_t left_over; /* values that were not read yet */
     const uint8_t *at, *end;
-    uint64_t before; /* the value read last */
+    uint64_t before; /* the value read last; of keys the row behind the one referred to last */
+    /* Of keys and what is told by twins: */
+    uint64_t total;  /* values */
+    uint64_t *past;  /* those read so far; in `past` of the reader */
+    uint32_t *twins; /* of the reader */
 };
 
 /* A field of a layout, with its columns in `columns` of the reader. */
@@ -65,6 +69,9 @@ struct block_reader {
     size_t total; /* bytes of messages read so far */
     uint8_t *out; /* owned: one message */
     size_t out_room, out_length;
+    uint64_t *past; /* owned */
+    size_t past_room;
+    uint32_t twins[BLOCK_ROWS_AT_ONCE]; /* rows with the same keys as those that are read */
     int broken;
     /* The message taken last, when it was decoded without its bytes: these can still be made. */
     uint64_t layout;         /* 0: it was not */

@@ -1,3 +1,4 @@
+#include "daemon/analysis/array.h"
 #include "daemon/block.h"
 #include "daemon/block_form.h"
 #include "daemon/block_parse.h"
@@ -9,6 +10,7 @@
 #include <zstd.h>
 
 #define SAMPLE 1024u     /* values that a coding is chosen by */
+#define SLICES 16u       /* parts of the sample, from all of the block */
 #define RECHOOSE 256u    /* blocks for which the choice stands */
 #define RECHOOSE_FEW 32u /* when it was made by few values */
 #define OWN_BYTES 2048u  /* a column of so many bytes is coded by its own statistics */
@@ -19,6 +21,10 @@ struct block_writer {
     ZSTD_CCtx *zstd;
     struct bytes plain, packed;
     size_t messages, bytes, marked_messages, marked_bytes;
+    /* Of the block that is being made: rows by their keys, and which row has the key of another one before it. */
+    const struct block_column *keys; /* NULL: no column of keys yet */
+    uint32_t *twins, *slots;         /* owned */
+    size_t twin_room, slot_room;
 };
 
 int block_writer_create(struct block_writer **out)
@@ -40,6 +46,8 @@ void block_writer_destroy(struct block_writer *w)
     ZSTD_freeCCtx(w->zstd);
     free(w->plain.at);
     free(w->packed.at);
+    free(w->twins);
+    free(w->slots);
     free(w);
 }
 
@@ -132,13 +140,33 @@ void block_clear(struct block_writer *w)
 struct lefts {
     const uint64_t *values[BLOCK_REACH];
     unsigned count;
+    const uint32_t *twins; /* by row of the block; NULL: it has no keys */
+    size_t first;          /* row of the block */
 };
 
 static uint64_t likely(const struct lefts *lefts, enum block_coding coding, size_t i)
 {
     return coding == BLOCK_LEFT    ? lefts->values[0][i]
            : coding == BLOCK_LEFT2 ? lefts->values[1][i]
+           : coding == BLOCK_LEFT3 ? lefts->values[2][i]
                                    : lefts->values[2][i] - lefts->values[0][i];
+}
+
+static uint8_t *put_keys(uint8_t *at, const uint64_t *keys, const uint32_t *twins, size_t count)
+{
+    uint64_t before = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (twins[i] == BLOCK_NO_TWIN) {
+            uint64_t key = htole64(keys[i]);
+            *at++ = 0;
+            memcpy(at, &key, sizeof(key));
+            at += sizeof(key);
+        } else {
+            at = block_put(at, 1 + block_fold(twins[i] - before));
+            before = (uint64_t)twins[i] + 1;
+        }
+    }
+    return at;
 }
 
 /* @return behind the last byte; at most 11 for each */
@@ -163,6 +191,15 @@ static uint8_t *put_integers(uint8_t *at, const struct block_column *c, const st
             at = number == 0 ? block_put(at, v[i]) : at;
         }
         return at;
+    case BLOCK_KEYED:
+        return put_keys(at, v + from, lefts->twins + (from - lefts->first), end - from);
+    case BLOCK_TWIN:
+        for (size_t i = from; i < end; i++) {
+            uint32_t twin = lefts->twins[i - lefts->first];
+            at = block_put(at,
+                           block_fold(v[i] - (twin == BLOCK_NO_TWIN ? 0 : v[lefts->first + twin])));
+        }
+        return at;
     default:
         for (size_t i = from; i < end; i++)
             at = block_put(at, block_fold(v[i] - likely(lefts, coding, i)));
@@ -173,6 +210,8 @@ static uint8_t *put_integers(uint8_t *at, const struct block_column *c, const st
 static int may_code(const struct block_column *c, const struct lefts *lefts,
                     enum block_coding coding)
 {
+    if (coding == BLOCK_KEYED || coding == BLOCK_TWIN)
+        return lefts->twins != NULL && (coding == BLOCK_KEYED) == (c->place == 1);
     return block_reach(coding) <= lefts->count && !(coding == BLOCK_SIZES && c->negative);
 }
 
@@ -181,13 +220,18 @@ static void choose(struct block_writer *w, struct block_column *c, const struct 
                    size_t from)
 {
     uint8_t bytes[SAMPLE * 11 + 16], packed[SAMPLE * 11 + 1024];
-    size_t most = c->count - from, count = most < SAMPLE ? most : SAMPLE;
-    size_t begin = from + (most - count) / 2, least = SIZE_MAX;
+    size_t most = c->count - from, count = most < SAMPLE ? most : SAMPLE, least = SIZE_MAX;
     for (int i = 0; i < BLOCK_CODINGS; i++) {
         enum block_coding coding = (enum block_coding)i;
-        if (!may_code(c, lefts, coding))
+        if (coding == BLOCK_KEYED || !may_code(c, lefts, coding))
             continue;
-        uint8_t *end = put_integers(bytes, c, lefts, begin, begin + count, coding);
+        uint8_t *end = bytes;
+        /* Rows with twins are other messages than those without. */
+        size_t slices = lefts->twins != NULL && most > SAMPLE ? SLICES : 1;
+        for (size_t s = 0; s < slices; s++) {
+            size_t begin = from + (most - count) * (2 * s + 1) / (2 * slices);
+            end = put_integers(end, c, lefts, begin, begin + count / slices, coding);
+        }
         size_t size =
             ZSTD_compressCCtx(w->zstd, packed, sizeof(packed), bytes, (size_t)(end - bytes), 1);
         if (!ZSTD_isError(size) && size < least) {
@@ -195,12 +239,6 @@ static void choose(struct block_writer *w, struct block_column *c, const struct 
             c->coding = coding;
         }
     }
-    /* Hashes: only that they come again elsewhere makes them fewer, which the sample does not show. */
-    size_t wide = 0;
-    for (size_t i = begin; i < begin + count; i++)
-        wide += c->values[i] >> 56 != 0 && !c->negative;
-    if (wide > count / 2)
-        c->coding = BLOCK_PLAIN;
     c->chosen_for = count < SAMPLE / 4 ? RECHOOSE_FEW : RECHOOSE;
 }
 
@@ -217,6 +255,62 @@ static const struct block_column *integers_at(const struct block_columns *column
     const struct block_column *found =
         block_columns_find(columns, c->type, c->key, place, BLOCK_INTEGER);
     return found != NULL && found->count == c->count && found->marked == c->marked ? found : NULL;
+}
+
+/* Can it be a column of keys? There is one in a block at most. */
+static int may_key(const struct block_writer *w, const struct block_column *c, size_t count)
+{
+    size_t wide = 0;
+    if (w->keys != NULL || c->place != 1 || c->negative || count < 2 || count > BLOCK_MOST_KEYS ||
+        integers_at(&w->columns, c, 1) != c)
+        return 0;
+    for (size_t i = c->count - count; i < c->count; i++)
+        wide += c->values[i] >> 40 != 0;
+    return wide > count / 2;
+}
+
+/* Find for each row the one before it with the same key, if that is no other row's.
+ * @param pairs  set to how many there are @return 0 or -ENOMEM */
+static int pair_keys(struct block_writer *w, const struct block_column *c, size_t from,
+                     size_t *pairs)
+{
+    const uint32_t taken = UINT32_C(1) << 31;
+    const uint64_t *keys = c->values + from;
+    size_t count = c->count - from, slots = 16;
+    while (slots < 2 * count)
+        slots *= 2;
+    if (array_fit(&w->twins, sizeof(*w->twins), &w->twin_room, count + 1) != 0 ||
+        array_fit(&w->slots, sizeof(*w->slots), &w->slot_room, slots) != 0)
+        return -ENOMEM;
+    memset(w->slots, 0, slots * sizeof(*w->slots));
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = keys[i] * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (slots - 1);
+        while (w->slots[at] != 0 && keys[(w->slots[at] & ~taken) - 1] != keys[i])
+            at = (at + 1) & (slots - 1);
+        int has_twin = w->slots[at] != 0 && !(w->slots[at] & taken);
+        w->twins[i] = has_twin ? w->slots[at] - 1 : BLOCK_NO_TWIN;
+        *pairs += (size_t)has_twin;
+        w->slots[at] = has_twin ? w->slots[at] | taken : (uint32_t)i + 1;
+    }
+    return 0;
+}
+
+/* A column of keys, if one in eight comes twice. @return 0 or -ENOMEM */
+static int take_keys(struct block_writer *w, struct block_column *c, size_t from)
+{
+    size_t pairs = 0;
+    if (pair_keys(w, c, from, &pairs) != 0)
+        return -ENOMEM;
+    if (pairs < 1 + (c->count - from) / 8)
+        return 0;
+    for (size_t i = 0; c->coding != BLOCK_KEYED && i < w->columns.count; i++) {
+        struct block_column *other = w->columns.list[i];
+        if (other->type == c->type && other->key == c->key)
+            other->chosen_for = 0; /* they may have twins now */
+    }
+    c->coding = BLOCK_KEYED;
+    w->keys = c;
+    return 0;
 }
 
 static void find_lefts(const struct block_columns *columns, const struct block_column *c,
@@ -278,10 +372,17 @@ static int put_column(struct block_writer *w, struct block_column *c, int marked
     }
     struct lefts lefts;
     find_lefts(&w->columns, c, &lefts);
-    if (c->chosen_for == 0)
+    lefts.first = from;
+    lefts.twins = w->keys != NULL && c->place > 1 && integers_at(&w->columns, c, 1) == w->keys &&
+                          integers_at(&w->columns, c, c->place) == c
+                      ? w->twins
+                      : NULL;
+    if (may_key(w, c, count) && take_keys(w, c, from) != 0)
+        return -ENOMEM;
+    if (w->keys == c)
+        lefts.twins = w->twins;
+    else if (c->chosen_for == 0 || !may_code(c, &lefts, c->coding))
         choose(w, c, &lefts, from);
-    if (!may_code(c, &lefts, c->coding))
-        c->coding = BLOCK_PLAIN;
     uint8_t *end =
         put_integers(w->plain.at + w->plain.length, c, &lefts, from, c->count, c->coding);
     w->plain.length = (size_t)(end - w->plain.at);
@@ -365,6 +466,7 @@ int block_pack(struct block_writer *w, int marked, int level, const void **out, 
 {
     int code = 0;
     w->plain.length = 0;
+    w->keys = NULL;
     for (size_t i = 0; code == 0 && i < w->columns.count; i++) {
         struct block_column *c = w->columns.list[i];
         size_t begin = w->plain.length;

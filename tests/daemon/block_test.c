@@ -226,6 +226,54 @@ static void messages_of_all_types_come_out(void **state)
     wire_buffer_finish(&buffer);
 }
 
+/* Both ends of messages between two nodes, and keys that are there once, or three times. */
+static void add_halves(uint64_t number, unsigned node)
+{
+    struct wire_buffer buffer = {0};
+    struct wire_half_row halves[300];
+    uint64_t seed = 77 + number;
+    for (unsigned i = 0; i < 300; i++) {
+        uint64_t key = random_next(&seed);
+        halves[i] = (struct wire_half_row){.key = i % 10 == 0 ? random_next(&bed.seed) : key,
+                                           .receive = node,
+                                           .source = key % 4,
+                                           .destination = 4 + key % 3,
+                                           .bytes = 1000 + key % 100000,
+                                           .begin_ns = (int64_t)(key % 1000000000) + node * 5000 -
+                                                       300000000,
+                                           .length_ns = random_next(&bed.seed) % 3000,
+                                           .together = node};
+        halves[i].local_ns = halves[i].begin_ns;
+    }
+    struct wire_window w = {.seq = number,
+                            .job = "job.0",
+                            .host = node ? "b" : "a",
+                            .window = number,
+                            .length_ns = 1000000000,
+                            .halves = halves,
+                            .halves_count = 300 - node};
+    assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, &w), 0);
+    add(buffer.bytes, buffer.length);
+    wire_buffer_finish(&buffer);
+}
+
+static void second_ends_of_messages_take_half(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 40; i++)
+        add_halves(i, 0);
+    size_t first = check(0, 0), raw = bed.raw;
+    for (unsigned i = 0; i < 40; i++)
+        add_halves(i, 1);
+    assert_true(check(0, 0) - first < first / 2 && bed.raw > 19 * raw / 10);
+    block_mark(bed.writer);
+    add_halves(50, 0);
+    add_halves(39, 1);
+    add_halves(50, 1);
+    check(1, 80);
+    check(0, 0);
+}
+
 static void other_bytes_come_out_as_they_went_in(void **state)
 {
     static const char *const odd[] = {
@@ -408,6 +456,7 @@ int main(void)
         TEST(nothing_is_a_block_too),
         TEST(numbers_of_all_sizes_come_out),
         TEST(messages_of_all_types_come_out),
+        TEST(second_ends_of_messages_take_half),
         TEST(other_bytes_come_out_as_they_went_in),
         TEST(changed_messages_come_out_as_they_went_in),
         TEST(what_came_since_the_mark_is_packed_alone),

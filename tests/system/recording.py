@@ -122,7 +122,7 @@ class _Column:
 
     def __init__(self, kind, coding, negative, data):
         self.kind, self.coding, self.negative, self.data = kind, coding, negative, data
-        self.at, self.before = 0, 0
+        self.at, self.before, self.past, self.twin = 0, 0, [], None
 
     def varint(self):
         number = shift = 0
@@ -140,12 +140,26 @@ class _Column:
             raise ValueError('a column ends too soon')
         return self.data[self.at - n:self.at]
 
-    def value(self, row=()):
-        """The next one. row: values to the left of it"""
+    def key(self):
+        number = self.varint()
+        if number:
+            number -= 1
+            self.twin = self.before + ((number >> 1) ^ -(number & 1))
+            self.before = self.twin + 1
+            self.past.append(self.past[self.twin])
+        else:
+            self.twin = None
+            self.past.append(struct.unpack('<Q', self.take(8))[0])
+        return self.past[-1]
+
+    def value(self, row=(), twin=None):
+        """The next one. row: values to the left of it; twin: number of the earlier row with its key"""
         if self.kind == 2:
             return struct.unpack('<d', self.take(8))[0]
         if self.kind == 3:
             return self.take(self.varint())
+        if self.coding == 7:
+            return self.key()
         number = self.varint()
         if self.coding == 5:
             number = _sizes(number, *row[-2:]) if number else self.varint()
@@ -154,10 +168,15 @@ class _Column:
         if 0 < self.coding < 5:
             number += {1: lambda: self.before, 2: lambda: row[-1], 3: lambda: row[-2],
                        4: lambda: row[-3] - row[-1]}[self.coding]()
+        elif self.coding == 6:
+            number += row[-3]
+        elif self.coding == 8:
+            number += 0 if twin is None else self.past[twin]
         number &= (1 << 64) - 1
         if self.negative and number >> 63:
             number -= 1 << 64
         self.before = number
+        self.past.append(number)
         return number
 
 
@@ -216,7 +235,8 @@ def _unpack_message(columns, layouts):
         for _ in range(columns[kind_of, key, 0, 1].value()):
             row = []
             for place, of in enumerate(kinds, 1):
-                row.append(_text(columns[kind_of, key, place, of].value(row)))
+                twin = columns[kind_of, key, 1, kinds[0]].twin
+                row.append(_text(columns[kind_of, key, place, of].value(row, twin)))
             values[key].append(row)
     return (agent, seq, *_named(kind_of, values))
 
