@@ -403,12 +403,14 @@ static int drain(size_t *messages)
 
 static void no_bytes_make_a_reader_fail(void **state)
 {
-    uint8_t plain[20000], packed[30000];
+    uint8_t plain[40000], packed[50000];
     const void *good;
     size_t size, messages, opened = 0, damaged = 0;
     (void)state;
     for (uint64_t i = 0; i < 4; i++)
         add_window(i);
+    add_halves(1, 0);
+    add_halves(1, 1);
     add("odd", 3);
     assert_int_equal(block_pack(bed.writer, 0, 1, &good, &size), 0);
     size_t length = ZSTD_decompress(plain, sizeof(plain), good, size);

@@ -63,6 +63,17 @@ static void put_messages(struct recording *r)
     for (uint64_t w = 10; w < 10 + 2 * WINDOWS; w++) {
         struct wire_rank_row rows[] = {{.rank = 0, .sent = 3, .in_call_peer = -1}, {.rank = 1}};
         struct wire_pair_row pairs[] = {{0, 1, 0, 0, 73, 3, 300}, {1, -1, 0, 0, 73, 1, 100}};
+        struct wire_half_row halves[12]; /* both ends, by turns */
+        for (uint64_t i = 0; i < 12; i++)
+            halves[i] = (struct wire_half_row){.key = (i * 64 + w / 2 + 1) * 0x9e3779b97f4a7c15u,
+                                               .receive = w % 2,
+                                               .source = i % 2,
+                                               .destination = 2,
+                                               .bytes = 1000 + i * w,
+                                               .begin_ns = (int64_t)(1000 * i) - 500,
+                                               .length_ns = 77 * w,
+                                               .together = w % 2,
+                                               .local_ns = (int64_t)(1000 * i) - 500};
         struct wire_node_row node = {.host = "h", .call_cost_ns = 20.5, .windows_dropped = w};
         struct wire_window m = {.seq = w,
                                 .job = "j",
@@ -73,6 +84,8 @@ static void put_messages(struct recording *r)
                                 .ranks_count = 2,
                                 .pairs = pairs,
                                 .pairs_count = 2,
+                                .halves = halves,
+                                .halves_count = 12,
                                 .node = &node,
                                 .node_count = 1};
         keep(r, seq++, w / 2 + 5, WIRE_TYPE_WINDOW, &m);
