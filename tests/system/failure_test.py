@@ -34,7 +34,8 @@ class Failure(unittest.TestCase):
 
     def same_both_ways(self, command, stdin=os.devnull, streams=True, watched=None):
         """Run a command bare and watched, until both say the same: launchers lose the last words of a rank that dies,
-        some times in a hundred on a busy machine, bare as well. The status is the same at once. @return the watched run
+        some times in a hundred on a busy machine, bare as well; and of two ranks that end by a signal, MPICH's tells once
+        in a while how it ended the other. @return the watched run
         """
         def run(how):
             self.place.forget_truth()
@@ -45,9 +46,8 @@ class Failure(unittest.TestCase):
 
         for again in range(4, -1, -1):
             bare, finished = run(self.place.run), run(watched or self.place.watched)
-            self.assertEqual(bare.status, finished.status, f'{bare}\n--- with Holter:\n{finished}')
             said = [[without_holter(text) for text in (of.out, of.err)] for of in (bare, finished)]
-            if not streams or said[0] == said[1]:
+            if bare.status == finished.status and (not streams or said[0] == said[1]):
                 break
             self.assertTrue(again, f'{bare}\n--- with Holter:\n{finished}')
         return finished
