@@ -215,13 +215,15 @@ void truth_write(void)
         fflush(stdout);
         return;
     }
-    char path[4096];
+    /* Who waits for the file finds it whole. */
+    char path[4096], part[4096];
     snprintf(path, sizeof path, "%s/truth.%d", directory, truth.rank);
-    FILE *f = fopen(path, "w");
+    snprintf(part, sizeof part, "%s.%d", directory, truth.rank);
+    FILE *f = fopen(part, "w");
     if (!f)
-        truth_broken("cannot write %s", path);
+        truth_broken("cannot write %s", part);
     write_lines(f);
-    if (fclose(f) != 0)
+    if (fclose(f) != 0 || rename(part, path) != 0)
         truth_broken("cannot write %s", path);
 }
 
