@@ -153,9 +153,12 @@ int latency_rows_move(struct latency_rows *to, struct latency_rows *from)
     int code = make_room(to, from->transfer_count, from->time_count);
     if (code != 0)
         return code;
-    memcpy(to->transfers + to->transfer_count, from->transfers,
-           from->transfer_count * sizeof(*to->transfers));
-    memcpy(to->times + to->time_count, from->times, from->time_count * sizeof(*to->times));
+    /* Either may have none, and then no array. */
+    if (from->transfer_count > 0)
+        memcpy(to->transfers + to->transfer_count, from->transfers,
+               from->transfer_count * sizeof(*to->transfers));
+    if (from->time_count > 0)
+        memcpy(to->times + to->time_count, from->times, from->time_count * sizeof(*to->times));
     to->transfer_count += from->transfer_count;
     to->time_count += from->time_count;
     from->transfer_count = from->time_count = 0;
