@@ -241,6 +241,8 @@ int recording_cursor_skip(struct recording_cursor *c, uint64_t *skipped)
     int code = recording_file_number(&c->file, sql, &next);
     if (code != 0)
         return code == -HOLTER_EEMPTY ? 0 : code;
+    if (next > INT64_MAX / 2) /* no message has such a number, and no cursor comes to it */
+        return 0;
     *skipped = (uint64_t)next - 1 - c->number;
     recording_cursor_seek(c, (uint64_t)next - 1);
     return 1;
