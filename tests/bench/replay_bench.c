@@ -1,12 +1,13 @@
 /* What a replay costs: a recording is read, decoded and judged as holterd --replay does it, with all
  * analyses, and the processor time of each part is told.
  *
- *   replay_bench [--viewer] FILE
+ *   replay_bench [--viewer | --hash] FILE
  *   replay_bench --make FILE [--ranks N] [--nodes N] [--partners 6|26] [--windows N] [--step-ms N]
- *   replay_bench [--viewer] [--ranks N] ...
+ *   replay_bench [--viewer | --hash] [--ranks N] ...
  *
  * The second form makes a recording up (replay_make.h says of what); the third makes one, replays it
- * and removes it. With --viewer all that is published is encoded too. */
+ * and removes it. With --viewer all that is published is encoded too; with --hash as well, and a hash of
+ * it told: programs that should publish the same of one recording are compared by it. */
 #include "daemon/job.h"
 #include "daemon/recording.h"
 #include "daemon/rules.h"
@@ -30,10 +31,10 @@ enum part { READ, TAKE, JUDGE, PARTS };
 static const char *const part_names[PARTS] = {"read and decode", "take in", "close windows"};
 
 struct run {
-    int viewer;
+    int viewer, hashed;
     struct job *job;
     uint64_t spent[PARTS], messages, bytes, packed, windows, frames, frame_bytes;
-    uint64_t first_ns, last_ns;
+    uint64_t first_ns, last_ns, hash;
     struct wire_buffer buffer;
 };
 
@@ -50,6 +51,13 @@ static int wanted(void *user, const char *job, enum wire_type type)
     return ((struct run *)user)->viewer || type == WIRE_TYPE_TOTALS;
 }
 
+/* FNV-1a, 64 bits (draft-eastlake-fnv, section 2). */
+static void hash_frame(struct run *run)
+{
+    for (size_t i = 0; i < run->buffer.length; i++)
+        run->hash = (run->hash ^ run->buffer.bytes[i]) * UINT64_C(0x100000001b3);
+}
+
 static void publish(void *user, const char *job, enum wire_type type, const void *message)
 {
     struct run *run = user;
@@ -58,6 +66,8 @@ static void publish(void *user, const char *job, enum wire_type type, const void
     if (wire_encode(&run->buffer, type, message) == 0) {
         run->frames++;
         run->frame_bytes += run->buffer.length;
+        if (run->hashed)
+            hash_frame(run);
     }
 }
 
@@ -143,6 +153,8 @@ static void report(const struct run *run, uint64_t spent_ns)
            run->messages, run->messages == 0 ? 0 : (double)run->bytes / (double)run->messages,
            run->windows, run->frames,
            run->frames == 0 ? 0 : (double)run->frame_bytes / (double)run->frames);
+    if (run->hashed)
+        printf("  published, hashed: %016" PRIx64 "\n", run->hash);
     for (int i = 0; i < PARTS; i++)
         printf("  %-18s %8.2f ms a window\n", part_names[i],
                (double)run->spent[i] * 1e-6 / windows);
@@ -167,18 +179,21 @@ static void make(const struct replay_make *settings, const char *path)
 
 int main(int argc, char **argv)
 {
-    static const struct option names[] = {{"viewer", 0, NULL, 'v'},   {"make", 1, NULL, 'm'},
-                                          {"ranks", 1, NULL, 'r'},    {"nodes", 1, NULL, 'n'},
-                                          {"partners", 1, NULL, 'p'}, {"windows", 1, NULL, 'w'},
-                                          {"step-ms", 1, NULL, 's'},  {NULL, 0, NULL, 0}};
+    static const struct option names[] = {
+        {"viewer", 0, NULL, 'v'},  {"hash", 0, NULL, 'h'},    {"make", 1, NULL, 'm'},
+        {"ranks", 1, NULL, 'r'},   {"nodes", 1, NULL, 'n'},   {"partners", 1, NULL, 'p'},
+        {"windows", 1, NULL, 'w'}, {"step-ms", 1, NULL, 's'}, {NULL, 0, NULL, 0}};
     struct replay_make settings = REPLAY_MAKE_DEFAULTS;
-    struct run run = {0};
+    struct run run = {.hash = UINT64_C(0xcbf29ce484222325)};
     const char *made = NULL;
     char path[] = "/tmp/holter-replay-XXXXXX/made.hrec";
     int option;
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         unsigned number = optarg == NULL ? 0 : (unsigned)strtoul(optarg, NULL, 10);
         switch (option) {
+        case 'h':
+            run.hashed = run.viewer = 1;
+            break;
         case 'v':
             run.viewer = 1;
             break;
