@@ -173,7 +173,9 @@ class Holter(Failure):
         """Sums over all recordings against the truth."""
         sums = recording.Sums()
         for path in self.place.recordings():
-            recording.Recording(path).sums(sums)
+            one = recording.Recording(path)
+            if one.begun():
+                one.sums(sums)
         checks.recording_tells_the_truth(self, sums, self.place.truth())
         checks.nothing_lost(self, sums)
 

@@ -295,6 +295,10 @@ class Recording:
         finally:
             connection.close()
 
+    def begun(self):
+        """Whether it has tables: the first thing that its daemon writes, unless it is killed before."""
+        return bool(self._query("SELECT 1 FROM sqlite_master WHERE name = 'agent'"))
+
     def check(self):
         """The file is whole: SQLite says so, every message can be read, none is there twice."""
         if self._query('PRAGMA integrity_check') != [('ok',)]:
