@@ -3,8 +3,8 @@
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/client.h"
+#include "tests/daemon/daemon_bed.h"
 #include "tests/daemon/replay_film.h"
-#include "tests/directory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,19 +28,17 @@
 #define TOPICS 40u
 #define BEGIN_NS (FILM_FIRST * FILM_WINDOW_NS)
 
-static const char *holterd;
-static char directory[DIRECTORY_ROOM], endpoint[96], stream[112], path[160];
+static struct daemon_bed bed;
+static char path[160];
 static pid_t daemon_pid;
 
 static int set_up(void **state)
 {
     (void)state;
-    assert_int_equal(directory_make(directory), 0);
-    snprintf(endpoint, sizeof(endpoint), "ipc://%s/d", directory);
-    snprintf(stream, sizeof(stream), "%s.stream", endpoint);
-    snprintf(path, sizeof(path), "%s/film.hrec", directory);
+    int code = daemon_bed_make(&bed);
+    snprintf(path, sizeof(path), "%s/film.hrec", bed.directory);
     film_make(path, WINDOWS, 0);
-    return 0;
+    return code;
 }
 
 static int tear_down(void **state)
@@ -51,7 +49,7 @@ static int tear_down(void **state)
         waitpid(daemon_pid, NULL, 0);
         daemon_pid = 0;
     }
-    return directory_remove(directory);
+    return daemon_bed_remove(&bed);
 }
 
 /* ---- the daemon ------------------------------------------------------------------- */
@@ -59,27 +57,17 @@ static int tear_down(void **state)
 /* @param options  words behind those that all have, ended by NULL */
 static void start(const char *const *options)
 {
-    const char *words[24] = {holterd, "--listen", endpoint, "--replay", path};
+    const char *words[24] = {"--replay", path};
     for (size_t i = 0; options != NULL && options[i] != NULL; i++)
-        words[5 + i] = options[i];
-    daemon_pid = fork();
-    if (daemon_pid == 0) {
-        unsetenv("HOLTER_KEYS");
-        unsetenv("HOLTER_SESSION");
-        unsetenv("HOLTER_RULES");
-        if (getenv("REPLAY_TEST_LOG") == NULL)
-            dup2(open("/dev/null", O_WRONLY), 2);
-        execv(holterd, (char *const *)(void *)words);
-        _exit(127);
-    }
+        words[2 + i] = options[i];
+    daemon_pid = daemon_bed_start(&bed, words);
 }
 
 static int ended(void)
 {
-    int status = 0;
-    assert_int_equal(waitpid(daemon_pid, &status, 0), daemon_pid);
+    int status = daemon_bed_status(daemon_pid);
     daemon_pid = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    return status;
 }
 
 static void stop(void)
@@ -103,7 +91,7 @@ static size_t processes(pid_t *out)
         fclose(file);
         for (size_t i = 0; i < length; i++)
             words[i] = words[i] == '\0' ? ' ' : words[i];
-        if (strstr(words, endpoint) != NULL && strstr(words, "--replay") != NULL && count < 64)
+        if (strstr(words, bed.endpoint) != NULL && strstr(words, "--replay") != NULL && count < 64)
             out[count++] = atoi(entry->d_name);
     }
     closedir(proc);
@@ -123,7 +111,7 @@ static void assert_none_left(void)
 static struct client *dial(const char *topics)
 {
     struct client *c;
-    const struct client_options options = {.endpoint = endpoint, .role = ROLE_VIEWER};
+    const struct client_options options = {.endpoint = bed.endpoint, .role = ROLE_VIEWER};
     assert_int_equal(client_create(&c, &options), 0);
     if (topics != NULL)
         assert_int_equal(client_follow(c, NULL, topics), 0);
@@ -279,7 +267,7 @@ static void hear_all(struct heard *h, const char *const *options, const char *co
     start(options);
     zmq_setsockopt(socket, ZMQ_RCVHWM, &none, sizeof(none));
     zmq_setsockopt(socket, ZMQ_RCVTIMEO, &patience, sizeof(patience));
-    assert_int_equal(zmq_connect(socket, stream), 0);
+    assert_int_equal(zmq_connect(socket, bed.stream), 0);
     zmq_setsockopt(socket, ZMQ_SUBSCRIBE, "", 0);
     zmq_setsockopt(socket, ZMQ_SUBSCRIBE, "sync/1", 6);
     struct client *c = dial(NULL);
@@ -553,7 +541,7 @@ static void recordings_of_the_same_replay_are_equal(void **state)
     assert_int_equal(recording_read(path, &reader), 0);
     for (int i = 0; i < 2; i++) {
         char records[160], file[200];
-        snprintf(records, sizeof(records), "%s/r%d", directory, i);
+        snprintf(records, sizeof(records), "%s/r%d", bed.directory, i);
         snprintf(file, sizeof(file), "%s/holter-" FILM_JOB ".hrec", records);
         const char *const options[] = {"--record",       records,         "--speed",
                                        i ? "60" : "max", "--quit-at-end", NULL};
@@ -573,7 +561,7 @@ static void a_recorded_replay_goes_once_from_begin_to_end(void **state)
 {
     (void)state;
     char records[160], file[200];
-    snprintf(records, sizeof(records), "%s/r", directory);
+    snprintf(records, sizeof(records), "%s/r", bed.directory);
     const char *const options[] = {"--record", records, "--paused", NULL};
     start(options);
     struct client *c = dial(NULL);
@@ -672,7 +660,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2)
         return 2;
-    holterd = argv[1];
+    bed.holterd = argv[1];
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(the_stream_is_the_same_at_any_speed_and_with_pauses),

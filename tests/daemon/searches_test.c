@@ -3,7 +3,7 @@
 #include "holter/error.h"
 #include "holter/size_class.h"
 #include "holter/wire.h"
-#include "tests/directory.h"
+#include "tests/daemon/daemon_bed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,121 +20,28 @@
 
 #include <cmocka.h>
 
-#define PATIENCE_MS 100000 /* only a failing test waits that long */
 #define MS UINT64_C(1000000)
 #define RANKS 8u
 #define BYTES 1000u
 
-static const char *holterd;
-static char directory[DIRECTORY_ROOM], endpoint[96];
-static void *context;
+static struct daemon_bed bed;
 
 static int set_up(void **state)
 {
     (void)state;
-    assert_int_equal(directory_make(directory), 0);
-    snprintf(endpoint, sizeof(endpoint), "ipc://%s/d", directory);
-    context = zmq_ctx_new();
-    return 0;
+    return daemon_bed_make(&bed);
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    zmq_ctx_term(context);
-    return directory_remove(directory);
+    return daemon_bed_remove(&bed);
 }
-
-/* ---- daemon and peers --------------------------------------------------------- */
 
 static pid_t start(const char *network)
 {
-    pid_t pid = fork();
-    if (pid == 0) {
-        unsetenv("HOLTER_KEYS");
-        unsetenv("HOLTER_SESSION");
-        if (getenv("SEARCH_TEST_LOG") == NULL)
-            dup2(open("/dev/null", O_WRONLY), 2);
-        execl(holterd, holterd, "--listen", endpoint, "--window", "100ms", "--no-record",
-              "--topology", network, NULL);
-        _exit(127);
-    }
-    return pid;
-}
-
-static int exit_status(pid_t pid)
-{
-    int status = 0;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
-static void stop(pid_t pid)
-{
-    kill(pid, SIGTERM);
-    assert_int_equal(exit_status(pid), 0);
-}
-
-struct peer {
-    void *socket;
-    struct wire_message message;
-    struct wire_arena arena;
-    struct wire_buffer buffer;
-};
-
-static void send_to(struct peer *p, enum wire_type type, const void *message)
-{
-    assert_int_equal(wire_encode(&p->buffer, type, message), 0);
-    assert_true(zmq_send(p->socket, p->buffer.bytes, p->buffer.length, 0) >= 0);
-}
-
-static const struct wire_message *receive(struct peer *p)
-{
-    zmq_msg_t part;
-    zmq_msg_init(&part);
-    if (zmq_msg_recv(&part, p->socket, 0) < 0)
-        fail_msg("no answer: %s", zmq_strerror(zmq_errno()));
-    const uint8_t *bytes = zmq_msg_data(&part);
-    assert_int_equal(wire_decode(&p->message, &p->arena, bytes, zmq_msg_size(&part), NULL), 0);
-    zmq_msg_close(&part);
-    return &p->message;
-}
-
-static void come(struct peer *p, const char *role, uint64_t instance)
-{
-    int patience = PATIENCE_MS, none = 0;
-    *p = (struct peer){.socket = zmq_socket(context, ZMQ_DEALER)};
-    zmq_setsockopt(p->socket, ZMQ_RCVTIMEO, &patience, sizeof(patience));
-    zmq_setsockopt(p->socket, ZMQ_LINGER, &none, sizeof(none));
-    assert_int_equal(zmq_connect(p->socket, endpoint), 0);
-    struct wire_hello hello = {.protocol = WIRE_PROTOCOL,
-                               .role = role,
-                               .version = "test",
-                               .host = "n0",
-                               .pid = 1,
-                               .instance = instance};
-    send_to(p, WIRE_TYPE_HELLO, &hello);
-    assert_int_equal(receive(p)->type, WIRE_TYPE_WELCOME);
-}
-
-static void hang_up(struct peer *p)
-{
-    zmq_close(p->socket);
-    wire_arena_finish(&p->arena);
-    wire_buffer_finish(&p->buffer);
-}
-
-static void ask(struct peer *p, uint64_t id, const char *op, const char *argument)
-{
-    struct wire_request request = {.id = id, .op = op, .job = "job.0", .argument = argument};
-    send_to(p, WIRE_TYPE_REQUEST, &request);
-}
-
-static const struct wire_reply *await_reply(struct peer *p)
-{
-    while (receive(p)->type != WIRE_TYPE_REPLY)
-        ;
-    return &p->message.reply;
+    const char *const options[] = {"--window", "100ms", "--no-record", "--topology", network, NULL};
+    return daemon_bed_start(&bed, options);
 }
 
 /* ---- a job: eight hosts in a ring, whose ranks send to the third next one --------------- */
@@ -158,7 +65,7 @@ static void send_ranks(struct peer *agent, unsigned node, const char *host)
                                .host = host,
                                .members = members,
                                .members_count = per_host};
-    send_to(agent, WIRE_TYPE_RANKS, &ranks);
+    peer_send(agent, WIRE_TYPE_RANKS, &ranks);
 }
 
 static void run_agent(unsigned node, uint64_t window)
@@ -170,7 +77,7 @@ static void run_agent(unsigned node, uint64_t window)
     unsigned count = 0, world = RANKS * per_host;
     uint64_t seed = 17 + node;
     snprintf(host, sizeof(host), "n%u", node);
-    come(&agent, "agent", 11 + node);
+    peer_come(&bed, &agent, "agent", 11 + node);
     send_ranks(&agent, node, host);
     for (unsigned i = 0; i < per_host; i++) {
         unsigned rank = node * per_host + i;
@@ -196,10 +103,10 @@ static void run_agent(unsigned node, uint64_t window)
                             .ranks_count = per_host,
                             .pairs = pairs,
                             .pairs_count = count};
-    send_to(&agent, WIRE_TYPE_WINDOW, &w);
-    while (receive(&agent)->type != WIRE_TYPE_ACK || agent.message.ack.seq < 2)
+    peer_send(&agent, WIRE_TYPE_WINDOW, &w);
+    while (peer_receive(&agent)->type != WIRE_TYPE_ACK || agent.message.ack.seq < 2)
         ;
-    hang_up(&agent);
+    peer_hang_up(&agent);
 }
 
 static pid_t run_job(const char *network)
@@ -209,16 +116,16 @@ static pid_t run_job(const char *network)
     uint64_t window = clock_real_ns() / (100 * MS) - 1000;
     for (unsigned node = 0; node < RANKS; node++)
         run_agent(node, window);
-    come(&p, "viewer", 0);
+    peer_come(&bed, &p, "viewer", 0);
     for (int ended = 0; !ended;) {
         struct wire_request request = {.id = 1, .op = "snapshot", .job = "job.0", .topic = "job"};
-        send_to(&p, WIRE_TYPE_REQUEST, &request);
-        receive(&p);
+        peer_send(&p, WIRE_TYPE_REQUEST, &request);
+        peer_receive(&p);
         ended = p.message.type == WIRE_TYPE_JOB && strcmp(p.message.job.state, "ended") == 0;
         if (p.message.type != WIRE_TYPE_REPLY)
-            await_reply(&p);
+            peer_reply(&p);
     }
-    hang_up(&p);
+    peer_hang_up(&p);
     return pid;
 }
 
@@ -228,7 +135,7 @@ static pid_t run_job(const char *network)
 static const struct wire_mapping *await_mapping(struct peer *p)
 {
     do {
-        assert_int_equal(receive(p)->type, WIRE_TYPE_MAPPING);
+        assert_int_equal(peer_receive(p)->type, WIRE_TYPE_MAPPING);
     } while (p->message.mapping.progress < 1);
     return &p->message.mapping;
 }
@@ -239,9 +146,9 @@ static void a_mapping_that_is_better_comes_with_its_gain(void **state)
     struct peer p;
     uint64_t seats[2][RANKS] = {{0}}, taken = 0;
     pid_t pid = run_job("torus:8");
-    come(&p, "viewer", 0);
+    peer_come(&bed, &p, "viewer", 0);
     for (uint64_t i = 0; i < 2; i++) {
-        ask(&p, 5 + i, "remap", "time=0.2 seed=7");
+        peer_ask(&p, 5 + i, "remap", NULL, "time=0.2 seed=7");
         const struct wire_mapping *m = await_mapping(&p);
         assert_string_equal(m->job, "job.0");
         assert_string_equal(m->objective, "hop-bytes");
@@ -257,13 +164,13 @@ static void a_mapping_that_is_better_comes_with_its_gain(void **state)
             seats[i][r] = m->seats[r].vertex;
             taken |= UINT64_C(1) << m->seats[r].vertex;
         }
-        assert_int_equal(await_reply(&p)->id, 5 + i);
+        assert_int_equal(peer_reply(&p)->id, 5 + i);
         assert_int_equal(p.message.reply.code, 0);
     }
     assert_int_equal(taken, 255);
     assert_memory_equal(seats[0], seats[1], sizeof(seats[0]));
-    hang_up(&p);
-    stop(pid);
+    peer_hang_up(&p);
+    daemon_bed_stop(pid);
 }
 
 static void ranks_that_are_not_asked_for_stay(void **state)
@@ -271,21 +178,21 @@ static void ranks_that_are_not_asked_for_stay(void **state)
     (void)state;
     struct peer p;
     pid_t pid = run_job("torus:8");
-    come(&p, "viewer", 0);
-    ask(&p, 5, "remap", "time=0.2 ranks=1,3-4 objective=max-link");
+    peer_come(&bed, &p, "viewer", 0);
+    peer_ask(&p, 5, "remap", NULL, "time=0.2 ranks=1,3-4 objective=max-link");
     const struct wire_mapping *m = await_mapping(&p);
     assert_string_equal(m->gains[0].name, "max-link");
     assert_true(m->gains[0].after <= m->gains[0].before);
     for (unsigned r = 0; r < RANKS; r++)
         assert_true(m->seats[r].vertex == r || r == 1 || r == 3 || r == 4);
-    assert_int_equal(await_reply(&p)->code, 0);
-    ask(&p, 6, "remap", "ranks=1,99");
-    while (receive(&p)->type == WIRE_TYPE_MAPPING)
+    assert_int_equal(peer_reply(&p)->code, 0);
+    peer_ask(&p, 6, "remap", NULL, "ranks=1,99");
+    while (peer_receive(&p)->type == WIRE_TYPE_MAPPING)
         ;
     assert_int_equal(p.message.reply.code, -HOLTER_EUSAGE);
     assert_non_null(strstr(p.message.reply.text, "rank 99"));
-    hang_up(&p);
-    stop(pid);
+    peer_hang_up(&p);
+    daemon_bed_stop(pid);
 }
 
 static void what_is_asked_meanwhile_is_answered_at_once(void **state)
@@ -295,33 +202,33 @@ static void what_is_asked_meanwhile_is_answered_at_once(void **state)
     per_host = MOST;
     pid_t pid = run_job("torus:8,8");
     per_host = 1;
-    come(&p, "viewer", 0);
-    come(&other, "viewer", 0);
-    ask(&p, 1, "remap", "time=600 objective=max-link");
-    ask(&p, 2, "status", "");
-    ask(&p, 3, "commgram", "");
-    ask(&p, 4, "reroute", "top=5");
-    ask(&p, 5, "snapshot", "");
-    ask(&other, 7, "status", "");
-    assert_int_equal(await_reply(&other)->id, 7);
+    peer_come(&bed, &p, "viewer", 0);
+    peer_come(&bed, &other, "viewer", 0);
+    peer_ask(&p, 1, "remap", NULL, "time=600 objective=max-link");
+    peer_ask(&p, 2, "status", NULL, "");
+    peer_ask(&p, 3, "commgram", NULL, "");
+    peer_ask(&p, 4, "reroute", NULL, "top=5");
+    peer_ask(&p, 5, "snapshot", NULL, "");
+    peer_ask(&other, 7, "status", NULL, "");
+    assert_int_equal(peer_reply(&other)->id, 7);
     unsigned answered = 0;
     while (answered != (1u << 2 | 1u << 3 | 1u << 4 | 1u << 5)) {
-        const struct wire_reply *reply = await_reply(&p);
+        const struct wire_reply *reply = peer_reply(&p);
         assert_int_equal(reply->code, 0);
         assert_in_range(reply->id, 2, 5);
         answered |= 1u << reply->id;
     }
-    ask(&p, 6, "cancel", "reroute"); /* is over: nothing happens */
-    assert_int_equal(await_reply(&p)->id, 6);
+    peer_ask(&p, 6, "cancel", NULL, "reroute"); /* is over: nothing happens */
+    assert_int_equal(peer_reply(&p)->id, 6);
     assert_int_equal(p.message.reply.code, 0);
-    ask(&p, 7, "cancel", "remap");
-    assert_int_equal(await_reply(&p)->id, 1);
+    peer_ask(&p, 7, "cancel", NULL, "remap");
+    assert_int_equal(peer_reply(&p)->id, 1);
     assert_int_equal(p.message.reply.code, -ECANCELED);
-    assert_int_equal(await_reply(&p)->id, 7);
+    assert_int_equal(peer_reply(&p)->id, 7);
     assert_int_equal(p.message.reply.code, 0);
-    hang_up(&p);
-    hang_up(&other);
-    stop(pid);
+    peer_hang_up(&p);
+    peer_hang_up(&other);
+    daemon_bed_stop(pid);
 }
 
 static void another_ends_the_one_before(void **state)
@@ -331,25 +238,25 @@ static void another_ends_the_one_before(void **state)
     per_host = MOST;
     pid_t pid = run_job("torus:8,8");
     per_host = 1;
-    come(&p, "viewer", 0);
+    peer_come(&bed, &p, "viewer", 0);
     for (unsigned i = 1; i < 7; i++) { /* more than may be under way */
-        ask(&p, i, "remap", "time=600 objective=max-link");
+        peer_ask(&p, i, "remap", NULL, "time=600 objective=max-link");
         if (i > 1) {
-            assert_int_equal(await_reply(&p)->id, i - 1);
+            assert_int_equal(peer_reply(&p)->id, i - 1);
             assert_int_equal(p.message.reply.code, -ECANCELED);
         }
-        assert_int_equal(receive(&p)->type, WIRE_TYPE_MAPPING);
+        assert_int_equal(peer_receive(&p)->type, WIRE_TYPE_MAPPING);
         assert_true(p.message.mapping.progress < 1);
     }
-    ask(&p, 7, "remap", "objective=wrong"); /* is none, and ends none */
-    assert_int_equal(await_reply(&p)->id, 7);
-    ask(&p, 8, "remap", "time=0.1");
-    assert_int_equal(await_reply(&p)->id, 6);
+    peer_ask(&p, 7, "remap", NULL, "objective=wrong"); /* is none, and ends none */
+    assert_int_equal(peer_reply(&p)->id, 7);
+    peer_ask(&p, 8, "remap", NULL, "time=0.1");
+    assert_int_equal(peer_reply(&p)->id, 6);
     await_mapping(&p);
-    assert_int_equal(await_reply(&p)->id, 8);
+    assert_int_equal(peer_reply(&p)->id, 8);
     assert_int_equal(p.message.reply.code, 0);
-    hang_up(&p);
-    stop(pid);
+    peer_hang_up(&p);
+    daemon_bed_stop(pid);
 }
 
 static void more_than_four_are_told_to_wait_and_who_leaves_makes_room(void **state)
@@ -361,22 +268,22 @@ static void more_than_four_are_told_to_wait_and_who_leaves_makes_room(void **sta
     pid_t pid = run_job("torus:8,8");
     per_host = 1;
     for (unsigned i = 0; i < 5; i++)
-        come(&p[i], "viewer", 0);
+        peer_come(&bed, &p[i], "viewer", 0);
     for (unsigned i = 0; i < 4; i++) {
-        ask(&p[i], 1, "remap", "time=600 objective=max-link");
-        assert_int_equal(receive(&p[i])->type, WIRE_TYPE_MAPPING);
+        peer_ask(&p[i], 1, "remap", NULL, "time=600 objective=max-link");
+        assert_int_equal(peer_receive(&p[i])->type, WIRE_TYPE_MAPPING);
     }
-    ask(&p[4], 2, "remap", "");
-    assert_int_equal(await_reply(&p[4])->code, -HOLTER_EFULL);
+    peer_ask(&p[4], 2, "remap", NULL, "");
+    assert_int_equal(peer_reply(&p[4])->code, -HOLTER_EFULL);
     assert_non_null(strstr(p[4].message.reply.text, "ask again"));
-    send_to(&p[0], WIRE_TYPE_BYE, &bye);
+    peer_send(&p[0], WIRE_TYPE_BYE, &bye);
     do {
-        ask(&p[4], 3, "reroute", "");
-    } while (await_reply(&p[4])->code == -HOLTER_EFULL);
+        peer_ask(&p[4], 3, "reroute", NULL, "");
+    } while (peer_reply(&p[4])->code == -HOLTER_EFULL);
     assert_int_equal(p[4].message.reply.code, 0);
     for (unsigned i = 0; i < 5; i++)
-        hang_up(&p[i]);
-    stop(pid); /* ends what is under way */
+        peer_hang_up(&p[i]);
+    daemon_bed_stop(pid); /* ends what is under way */
 }
 
 /* ---- routes ---------------------------------------------------------------------------------- */
@@ -386,9 +293,9 @@ static void better_routes_come_with_their_vertices(void **state)
     (void)state;
     struct peer p;
     pid_t pid = run_job("mesh:4,2");
-    come(&p, "viewer", 0);
-    ask(&p, 5, "reroute", "top=50 first=load");
-    const struct wire_routes *m = &receive(&p)->routes;
+    peer_come(&bed, &p, "viewer", 0);
+    peer_ask(&p, 5, "reroute", NULL, "top=50 first=load");
+    const struct wire_routes *m = &peer_receive(&p)->routes;
     assert_int_equal(p.message.type, WIRE_TYPE_ROUTES);
     assert_int_equal(m->routes_count, RANKS);
     assert_string_equal(m->gains[0].name, "max-link");
@@ -404,18 +311,18 @@ static void better_routes_come_with_their_vertices(void **state)
     for (uint64_t i = 0; i < m->hops_count; i++)
         hops += m->hops[i].vertex == m->hops[i].destination;
     assert_int_equal(hops, better);
-    assert_int_equal(await_reply(&p)->code, 0);
-    ask(&p, 6, "reroute", "routes=0-3,5-0 first=length");
-    receive(&p);
+    assert_int_equal(peer_reply(&p)->code, 0);
+    peer_ask(&p, 6, "reroute", NULL, "routes=0-3,5-0 first=length");
+    peer_receive(&p);
     assert_int_equal(m->routes_count, 2);
     assert_int_equal(m->routes[0].source, 0);
     assert_int_equal(m->routes[1].source, 5);
-    await_reply(&p);
-    ask(&p, 7, "reroute", "routes=0-8");
-    assert_int_equal(await_reply(&p)->code, -HOLTER_EUSAGE);
+    peer_reply(&p);
+    peer_ask(&p, 7, "reroute", NULL, "routes=0-8");
+    assert_int_equal(peer_reply(&p)->code, -HOLTER_EUSAGE);
     assert_non_null(strstr(p.message.reply.text, "0-8"));
-    hang_up(&p);
-    stop(pid);
+    peer_hang_up(&p);
+    daemon_bed_stop(pid);
 }
 
 static void wrong_words_are_named(void **state)
@@ -429,23 +336,23 @@ static void wrong_words_are_named(void **state)
                                           "seed=1",  "routes=a-b"};
     struct peer p;
     pid_t pid = start("torus:8");
-    come(&p, "viewer", 0);
-    ask(&p, 1, "remap", "");
-    assert_int_equal(await_reply(&p)->code, -HOLTER_ENOJOB);
+    peer_come(&bed, &p, "viewer", 0);
+    peer_ask(&p, 1, "remap", NULL, "");
+    assert_int_equal(peer_reply(&p)->code, -HOLTER_ENOJOB);
     for (size_t i = 0; i < sizeof(remap) / sizeof(*remap); i++) {
-        ask(&p, 2, "remap", remap[i]);
-        assert_int_equal(await_reply(&p)->code, -HOLTER_EUSAGE);
+        peer_ask(&p, 2, "remap", NULL, remap[i]);
+        assert_int_equal(peer_reply(&p)->code, -HOLTER_EUSAGE);
         assert_non_null(strstr(p.message.reply.text, remap[i]));
     }
     for (size_t i = 0; i < sizeof(reroute) / sizeof(*reroute); i++) {
-        ask(&p, 2, "reroute", reroute[i]);
-        assert_int_equal(await_reply(&p)->code, -HOLTER_EUSAGE);
+        peer_ask(&p, 2, "reroute", NULL, reroute[i]);
+        assert_int_equal(peer_reply(&p)->code, -HOLTER_EUSAGE);
         assert_non_null(strstr(p.message.reply.text, reroute[i]));
     }
-    ask(&p, 3, "remap", "from=7 to=3");
-    assert_int_equal(await_reply(&p)->code, -HOLTER_EUSAGE);
-    hang_up(&p);
-    stop(pid);
+    peer_ask(&p, 3, "remap", NULL, "from=7 to=3");
+    assert_int_equal(peer_reply(&p)->code, -HOLTER_EUSAGE);
+    peer_hang_up(&p);
+    daemon_bed_stop(pid);
 }
 
 #define WITH_DIRECTORY(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -454,7 +361,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2)
         return 2;
-    holterd = argv[1];
+    bed.holterd = argv[1];
     const struct CMUnitTest tests[] = {
         WITH_DIRECTORY(a_mapping_that_is_better_comes_with_its_gain),
         WITH_DIRECTORY(ranks_that_are_not_asked_for_stay),
