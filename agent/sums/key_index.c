@@ -1,5 +1,7 @@
 #include "agent/sums/key_index.h"
 
+#include "daemon/analysis/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,4 +77,18 @@ uint32_t key_index_add(struct key_index *index, struct key key)
     index->keys[index->count] = key;
     place(index, index->count);
     return index->count++;
+}
+
+uint32_t key_index_extend(struct key_index *index, struct key key, uint32_t limit, void *array,
+                          size_t element, size_t *room)
+{
+    if (index->count >= limit || array_fit(array, element, room, index->count + (size_t)1) != 0)
+        return KEY_INDEX_FULL;
+    uint32_t number = key_index_add(index, key);
+    if (number == KEY_INDEX_FULL)
+        return KEY_INDEX_FULL;
+    char *elements;
+    memcpy(&elements, array, sizeof elements); /* the pointer is of any type */
+    memset(elements + number * element, 0, element);
+    return number;
 }

@@ -1,6 +1,7 @@
 #include "agent/sums/transfer_sum.h"
 
 #include "agent/sums/key_index.h"
+#include "daemon/analysis/array.h"
 #include "holter/size_class.h"
 #include "holter/time_class.h"
 
@@ -26,7 +27,8 @@ struct transfer_sum {
     struct key_index pair_index, bucket_index;
     struct pair *pairs;
     uint64_t *buckets;
-    uint32_t pair_room, bucket_room, most_pairs;
+    size_t pair_room, bucket_room;
+    uint32_t most_pairs;
     int folded;
     struct match_message batch[BATCH]; /* counted together: their memory is asked for before */
     uint32_t batch_count;
@@ -39,26 +41,14 @@ struct transfer_sum {
     uint64_t recent_ns[SIZE_CLASSES]; /* 0: no criterion yet */
     uint32_t logs[LOG_STEPS];         /* of 1 to 2, in 1/65536 */
     uint32_t *order, *other_order;    /* of buckets: room as for them */
-    uint32_t order_room, other_room;
+    size_t order_room, other_room;
     struct {
         struct wire_transfer_row *transfers;
         struct wire_latency_row *latencies;
         struct wire_half_row *halves;
-        uint32_t transfer_room, latency_room;
+        size_t transfer_room, latency_room;
     } rows;
 };
-
-static void *reserve(void *array, uint32_t *room, uint32_t need, size_t each)
-{
-    if (need <= *room)
-        return array;
-    uint32_t more = *room < 64 ? 64 : 2 * *room;
-    more = more < need ? need : more;
-    void *grown = realloc(array, more * each);
-    if (grown != NULL)
-        *room = more;
-    return grown;
-}
 
 int transfer_sum_create(struct transfer_sum **out, uint32_t most_pairs)
 {
@@ -117,19 +107,10 @@ static struct key bucket_key(const struct match_message *message)
 static struct pair *find_pair(struct transfer_sum *sum, struct key key, uint32_t limit)
 {
     uint32_t number = key_index_find(&sum->pair_index, key);
-    if (number != KEY_INDEX_FULL)
-        return &sum->pairs[number];
-    uint32_t count = sum->pair_index.count;
-    struct pair *pairs =
-        count < limit ? reserve(sum->pairs, &sum->pair_room, count + 1, sizeof *pairs) : NULL;
-    if (pairs == NULL)
-        return NULL;
-    sum->pairs = pairs;
-    number = key_index_add(&sum->pair_index, key);
     if (number == KEY_INDEX_FULL)
-        return NULL;
-    pairs[number] = (struct pair){0};
-    return &pairs[number];
+        number = key_index_extend(&sum->pair_index, key, limit, &sum->pairs, sizeof *sum->pairs,
+                                  &sum->pair_room);
+    return number == KEY_INDEX_FULL ? NULL : &sum->pairs[number];
 }
 
 static struct pair *pair_of(struct transfer_sum *sum, const struct match_message *message)
@@ -147,18 +128,11 @@ static void add_bucket(struct transfer_sum *sum, const struct match_message *mes
 {
     struct key key = bucket_key(message);
     uint32_t number = key_index_find(&sum->bucket_index, key);
-    if (number == KEY_INDEX_FULL) {
-        uint64_t *buckets =
-            reserve(sum->buckets, &sum->bucket_room, sum->bucket_index.count + 1, sizeof *buckets);
-        if (buckets == NULL)
-            return;
-        sum->buckets = buckets;
-        number = key_index_add(&sum->bucket_index, key);
-        if (number == KEY_INDEX_FULL)
-            return;
-        buckets[number] = 0;
-    }
-    sum->buckets[number]++;
+    if (number == KEY_INDEX_FULL)
+        number = key_index_extend(&sum->bucket_index, key, UINT32_MAX, &sum->buckets,
+                                  sizeof *sum->buckets, &sum->bucket_room);
+    if (number != KEY_INDEX_FULL)
+        sum->buckets[number]++;
 }
 
 /* Binary logarithm in 1/65536; 0 for 0. */
@@ -304,21 +278,17 @@ uint64_t transfer_sum_passed_over(const struct transfer_sum *sum)
 
 static int reserve_rows(struct transfer_sum *sum)
 {
-    void *transfers = reserve(sum->rows.transfers, &sum->rows.transfer_room, sum->pair_index.count,
-                              sizeof *sum->rows.transfers);
-    sum->rows.transfers = transfers != NULL ? transfers : sum->rows.transfers;
-    void *latencies = reserve(sum->rows.latencies, &sum->rows.latency_room, sum->bucket_index.count,
-                              sizeof *sum->rows.latencies);
-    sum->rows.latencies = latencies != NULL ? latencies : sum->rows.latencies;
-    void *order = reserve(sum->order, &sum->order_room, sum->bucket_index.count, sizeof(uint32_t));
-    sum->order = order != NULL ? order : sum->order;
-    order = reserve(sum->other_order, &sum->other_room, sum->bucket_index.count, sizeof(uint32_t));
-    sum->other_order = order != NULL ? order : sum->other_order;
-    uint32_t buckets = sum->bucket_index.count;
-    return sum->rows.transfer_room >= sum->pair_index.count && sum->rows.latency_room >= buckets &&
-                   sum->order_room >= buckets && sum->other_room >= buckets
-               ? 0
-               : -ENOMEM;
+    size_t buckets = sum->bucket_index.count;
+    int code = array_fit(&sum->rows.transfers, sizeof *sum->rows.transfers,
+                         &sum->rows.transfer_room, sum->pair_index.count);
+    if (code == 0)
+        code = array_fit(&sum->rows.latencies, sizeof *sum->rows.latencies, &sum->rows.latency_room,
+                         buckets);
+    if (code == 0)
+        code = array_fit(&sum->order, sizeof *sum->order, &sum->order_room, buckets);
+    if (code == 0)
+        code = array_fit(&sum->other_order, sizeof *sum->other_order, &sum->other_room, buckets);
+    return code;
 }
 
 /* One pass of a radix sort, least digits first (Knuth, The Art of Computer Programming 3, 5.2.5). */

@@ -1,6 +1,8 @@
 /* Rows of the window message from what the summariser counted. */
 #include "agent/sums/window_sum_state.h"
 
+#include "daemon/analysis/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -58,27 +60,21 @@ static void fill_rows(struct window_sum *sum)
 
 static int reserve_rows(struct window_sum *sum)
 {
-    void *ranks = window_sum_reserve(sum->rows.ranks, &sum->rows.rank_room, sum->rank_count,
-                                     sizeof *sum->rows.ranks);
-    sum->rows.ranks = ranks != NULL ? ranks : sum->rows.ranks;
-    void *pairs = window_sum_reserve(sum->rows.pairs, &sum->rows.pair_room, sum->pair_index.count,
-                                     sizeof *sum->rows.pairs);
-    sum->rows.pairs = pairs != NULL ? pairs : sum->rows.pairs;
-    void *calls = window_sum_reserve(sum->rows.calls, &sum->rows.call_room, sum->call_index.count,
-                                     sizeof *sum->rows.calls);
-    sum->rows.calls = calls != NULL ? calls : sum->rows.calls;
-    void *comms = window_sum_reserve(sum->rows.comms, &sum->rows.comm_room, sum->comm_index.count,
-                                     sizeof *sum->rows.comms);
-    sum->rows.comms = comms != NULL ? comms : sum->rows.comms;
-    void *regions = window_sum_reserve(sum->rows.regions, &sum->rows.region_room,
-                                       sum->region_index.count, sizeof *sum->rows.regions);
-    sum->rows.regions = regions != NULL ? regions : sum->rows.regions;
-    return sum->rows.rank_room >= sum->rank_count && sum->rows.pair_room >= sum->pair_index.count &&
-                   sum->rows.call_room >= sum->call_index.count &&
-                   sum->rows.comm_room >= sum->comm_index.count &&
-                   sum->rows.region_room >= sum->region_index.count
-               ? 0
-               : -ENOMEM;
+    int code =
+        array_fit(&sum->rows.ranks, sizeof *sum->rows.ranks, &sum->rows.rank_room, sum->rank_count);
+    if (code == 0)
+        code = array_fit(&sum->rows.pairs, sizeof *sum->rows.pairs, &sum->rows.pair_room,
+                         sum->pair_index.count);
+    if (code == 0)
+        code = array_fit(&sum->rows.calls, sizeof *sum->rows.calls, &sum->rows.call_room,
+                         sum->call_index.count);
+    if (code == 0)
+        code = array_fit(&sum->rows.comms, sizeof *sum->rows.comms, &sum->rows.comm_room,
+                         sum->comm_index.count);
+    if (code == 0)
+        code = array_fit(&sum->rows.regions, sizeof *sum->rows.regions, &sum->rows.region_room,
+                         sum->region_index.count);
+    return code;
 }
 
 int window_sum_rows(struct window_sum *sum, struct window_rows *out)

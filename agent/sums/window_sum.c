@@ -1,5 +1,6 @@
 #include "agent/sums/window_sum_state.h"
 
+#include "daemon/analysis/array.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
 
@@ -15,18 +16,6 @@
 
 /* A record that claims to end later than now by more than the clocks can be apart is no record. */
 #define AHEAD_NS UINT64_C(1000000000)
-
-void *window_sum_reserve(void *array, uint32_t *room, uint32_t need, size_t each)
-{
-    if (need <= *room)
-        return array;
-    uint32_t more = *room < 64 ? 64 : 2 * *room;
-    more = more < need ? need : more;
-    void *grown = realloc(array, more * each);
-    if (grown != NULL)
-        *room = more;
-    return grown;
-}
 
 /* Position 0 of both dictionaries stands for "none" and "outside". */
 static void begin_dictionaries(struct window_sum *sum)
@@ -98,11 +87,9 @@ int window_sum_add_rank(struct window_sum *sum, uint64_t rank, uint64_t world)
 {
     if (world > INT32_MAX || rank >= world)
         return -HOLTER_ERANGE;
-    struct rank_sum *ranks =
-        window_sum_reserve(sum->ranks, &sum->rank_room, sum->rank_count + 1, sizeof *ranks);
-    if (ranks == NULL)
+    if (array_fit(&sum->ranks, sizeof *sum->ranks, &sum->rank_room, sum->rank_count + (size_t)1) !=
+        0)
         return -ENOMEM;
-    sum->ranks = ranks;
     struct rank_sum *fresh = &sum->ranks[sum->rank_count];
     *fresh = (struct rank_sum){.row = {.rank = rank}, .world = world};
     begin_rank(fresh);
@@ -128,16 +115,12 @@ uint32_t window_sum_comm(struct window_sum *sum, const struct wire_comm_row *row
     uint32_t position = key_index_find(&sum->comm_index, key);
     if (position != KEY_INDEX_FULL)
         return position;
-    struct comm_entry *comms =
-        window_sum_reserve(sum->comms, &sum->comm_room, sum->comm_index.count + 1, sizeof *comms);
-    if (comms == NULL)
-        return 0;
-    sum->comms = comms;
-    position = key_index_add(&sum->comm_index, key);
+    position = key_index_extend(&sum->comm_index, key, UINT32_MAX, &sum->comms, sizeof *sum->comms,
+                                &sum->comm_room);
     if (position == KEY_INDEX_FULL)
         return 0;
-    comms[position].row = *row;
-    copy_name(comms[position].name, row->name);
+    sum->comms[position].row = *row;
+    copy_name(sum->comms[position].name, row->name);
     return position;
 }
 
@@ -158,15 +141,12 @@ uint32_t window_sum_region(struct window_sum *sum, const char *name)
     uint32_t position = key_index_find(&sum->region_index, key);
     if (position != KEY_INDEX_FULL)
         return position;
-    struct region_entry *regions = window_sum_reserve(sum->regions, &sum->region_room,
-                                                      sum->region_index.count + 1, sizeof *regions);
-    if (regions == NULL)
+    position = key_index_extend(&sum->region_index, key, UINT32_MAX, &sum->regions,
+                                sizeof *sum->regions, &sum->region_room);
+    if (position == KEY_INDEX_FULL)
         return 0;
-    sum->regions = regions;
-    position = key_index_add(&sum->region_index, key);
-    if (position != KEY_INDEX_FULL)
-        copy_name(regions[position].name, name);
-    return position == KEY_INDEX_FULL ? 0 : position;
+    copy_name(sum->regions[position].name, name);
+    return position;
 }
 
 static uint32_t comm_position(struct sum_tables *tables, uint32_t slot)
@@ -198,20 +178,10 @@ static enum call_class class_of(const struct window_sum *sum, uint16_t call)
 static struct pair_sum *find_pair(struct window_sum *sum, struct key key, uint32_t limit)
 {
     uint32_t number = key_index_find(&sum->pair_index, key);
-    if (number != KEY_INDEX_FULL)
-        return &sum->pairs[number];
-    uint32_t count = sum->pair_index.count;
-    struct pair_sum *pairs =
-        count < limit ? window_sum_reserve(sum->pairs, &sum->pair_room, count + 1, sizeof *pairs)
-                      : NULL;
-    if (pairs == NULL)
-        return NULL;
-    sum->pairs = pairs;
-    number = key_index_add(&sum->pair_index, key);
     if (number == KEY_INDEX_FULL)
-        return NULL;
-    pairs[number] = (struct pair_sum){0};
-    return &pairs[number];
+        number = key_index_extend(&sum->pair_index, key, limit, &sum->pairs, sizeof *sum->pairs,
+                                  &sum->pair_room);
+    return number == KEY_INDEX_FULL ? NULL : &sum->pairs[number];
 }
 
 /* source and destination fit 32 bits (ranks are checked when they are added), comm 16, region 14,
@@ -342,20 +312,10 @@ static void add_message(struct window_sum *sum, struct rank_sum *rank,
 static struct call_sum *find_call(struct window_sum *sum, struct key key, uint32_t limit)
 {
     uint32_t number = key_index_find(&sum->call_index, key);
-    if (number != KEY_INDEX_FULL)
-        return &sum->calls[number];
-    uint32_t count = sum->call_index.count;
-    struct call_sum *calls =
-        count < limit ? window_sum_reserve(sum->calls, &sum->call_room, count + 1, sizeof *calls)
-                      : NULL;
-    if (calls == NULL)
-        return NULL;
-    sum->calls = calls;
-    number = key_index_add(&sum->call_index, key);
     if (number == KEY_INDEX_FULL)
-        return NULL;
-    calls[number] = (struct call_sum){0};
-    return &calls[number];
+        number = key_index_extend(&sum->call_index, key, limit, &sum->calls, sizeof *sum->calls,
+                                  &sum->call_room);
+    return number == KEY_INDEX_FULL ? NULL : &sum->calls[number];
 }
 
 static struct call_sum *call_of(struct window_sum *sum, const struct rank_sum *rank,

@@ -38,7 +38,8 @@ struct window_sum {
     struct call_sum *calls;
     struct comm_entry *comms;
     struct region_entry *regions;
-    uint32_t rank_count, rank_room, pair_room, call_room, comm_room, region_room;
+    uint32_t rank_count;
+    size_t rank_room, pair_room, call_room, comm_room, region_room;
     struct key_index pair_index, call_index, comm_index, region_index;
     uint32_t most_pairs;
     uint32_t epoch;
@@ -49,16 +50,12 @@ struct window_sum {
         struct wire_call_row *calls;
         struct wire_comm_row *comms;
         struct wire_region_row *regions;
-        uint32_t rank_room, pair_room, call_room, comm_room, region_room;
+        size_t rank_room, pair_room, call_room, comm_room, region_room;
     } rows;
     uint8_t class_of[CALL_NUMBERS];
     uint8_t burst_kind_of[CALL_NUMBERS];
     struct burst_gather *bursts; /* owned */
     struct burst_log *log;       /* of bursts */
 };
-
-/* Room for `need` elements of an array, at least doubling it.
- * @return the array, perhaps moved; NULL: no memory, the old one is as it was */
-void *window_sum_reserve(void *array, uint32_t *room, uint32_t need, size_t each);
 
 #endif
