@@ -1,4 +1,5 @@
 /* Summaries as OTF2 archives: what ranks did, window by window, as metrics. */
+#include "daemon/analysis/array.h"
 #include "daemon/export/export.h"
 #include "holter/error.h"
 #include "version.h"
@@ -254,14 +255,8 @@ static int take_phase(void *user, const struct cell *row, size_t columns)
     (void)columns;
     if (a->phase_count == MOST_PHASES)
         return 1;
-    if (a->phase_count == a->phase_room) {
-        size_t room = 2 * a->phase_room + 64;
-        struct phase *phases = realloc(a->phases, room * sizeof(*phases));
-        if (phases == NULL)
-            return -ENOMEM;
-        a->phases = phases;
-        a->phase_room = room;
-    }
+    if (array_fit(&a->phases, sizeof(*a->phases), &a->phase_room, a->phase_count + 1) != 0)
+        return -ENOMEM;
     size_t pattern = a->phase_count;
     /* Phases are numbered from 1 without a gap; anything else is of no pattern. */
     if (row[2].integer != 0 && row[3].integer > 0 && (uint64_t)row[3].integer <= a->phase_count)

@@ -1,5 +1,6 @@
 #include "daemon/import/trace/dumpi_comms_state.h"
 
+#include "daemon/analysis/array.h"
 #include "holter/event.h"
 #include "holter/segment.h"
 
@@ -126,14 +127,9 @@ static struct step *add_step(struct rank_comms *rank, const struct dumpi_stream 
         rank->overflow = 1;
         return NULL;
     }
-    if (rank->step_count == rank->step_room) {
-        uint32_t room = rank->step_room == 0 ? 16 : 2 * rank->step_room;
-        struct step *steps = realloc(rank->steps, room * sizeof *steps);
-        if (steps == NULL)
-            return NULL;
-        rank->steps = steps;
-        rank->step_room = room;
-    }
+    if (array_fit(&rank->steps, sizeof *rank->steps, &rank->step_room,
+                  rank->step_count + (size_t)1) != 0)
+        return NULL;
     struct step *step = &rank->steps[rank->step_count++];
     *step = (struct step){.function = (uint16_t)s->call.function, .seen_rank = -1, .seen_size = -1};
     return step;
@@ -148,14 +144,9 @@ static int keep_list(struct dumpi_comms *comms, struct rank_comms *rank, struct 
         atomic_fetch_sub(&comms->numbers, count);
         count = 0;
     }
-    if (rank->number_count + count > rank->number_room) {
-        uint64_t room = 2 * (rank->number_count + count);
-        int32_t *numbers = realloc(rank->numbers, room * sizeof *numbers);
-        if (numbers == NULL)
-            return -ENOMEM;
-        rank->numbers = numbers;
-        rank->number_room = (uint32_t)room;
-    }
+    if (array_fit(&rank->numbers, sizeof *rank->numbers, &rank->number_room,
+                  rank->number_count + count) != 0)
+        return -ENOMEM;
     step->list = rank->number_count;
     step->length = (uint32_t)count;
     if (count > 0)
@@ -168,15 +159,8 @@ static int keep_list(struct dumpi_comms *comms, struct rank_comms *rank, struct 
 static int note_handle(struct rank_comms *rank, int32_t handle)
 {
     uint32_t at = (uint16_t)handle;
-    if (at >= rank->handle_room) {
-        uint32_t room = at + at / 2 + 8;
-        uint32_t *last = realloc(rank->last, room * sizeof *last);
-        if (last == NULL)
-            return -ENOMEM;
-        memset(last + rank->handle_room, 0, (room - rank->handle_room) * sizeof *last);
-        rank->last = last;
-        rank->handle_room = room;
-    }
+    if (array_fit_zero(&rank->last, sizeof *rank->last, &rank->handle_room, (uint64_t)at + 1) != 0)
+        return -ENOMEM;
     rank->last[at] = rank->step_count;
     return 0;
 }

@@ -1,4 +1,5 @@
 /* One call of one rank that makes a communicator: what is in it, as far as that can be told without the others. */
+#include "daemon/analysis/array.h"
 #include "daemon/import/trace/dumpi_comms_state.h"
 
 #include <errno.h>
@@ -21,14 +22,8 @@ uint64_t dumpi_mix(uint64_t a, uint64_t b)
 /* @return position of a new one; DUMPI_NOBODY: no memory */
 uint32_t dumpi_add_comm(struct dumpi_comms *comms, uint32_t parent, uint16_t function, uint64_t id)
 {
-    if (comms->count == comms->room) {
-        uint32_t room = comms->room == 0 ? 16 : 2 * comms->room;
-        struct comm *more = realloc(comms->comms, room * sizeof *more);
-        if (more == NULL)
-            return DUMPI_NOBODY;
-        comms->comms = more;
-        comms->room = room;
-    }
+    if (array_fit(&comms->comms, sizeof *comms->comms, &comms->room, comms->count + (size_t)1) != 0)
+        return DUMPI_NOBODY;
     struct comm *comm = &comms->comms[comms->count];
     *comm = (struct comm){.id = id, .function = function};
     comm->parent = parent < comms->count ? comms->comms[parent].id : 0;

@@ -1,5 +1,6 @@
 /* The calls of all ranks laid beside each other. Each rank goes through its steps in order, one communicator at a
  * time in turn with the others, and waits where it needs one that others have not made yet. */
+#include "daemon/analysis/array.h"
 #include "daemon/import/trace/dumpi_comms_state.h"
 
 #include <errno.h>
@@ -31,15 +32,9 @@ static int add_predefined(struct dumpi_comms *comms)
 static struct joint *joint_of(struct dumpi_comms *comms, uint32_t parent, uint32_t ordinal)
 {
     struct comm *comm = &comms->comms[parent];
-    if (ordinal >= comm->joint_count) {
-        uint32_t count = ordinal + ordinal / 2 + 4;
-        struct joint **joints = realloc(comm->joints, count * sizeof(struct joint *));
-        if (joints == NULL)
-            return NULL;
-        memset(joints + comm->joint_count, 0, (count - comm->joint_count) * sizeof(struct joint *));
-        comm->joints = joints;
-        comm->joint_count = count;
-    }
+    if (array_fit_zero(&comm->joints, sizeof(struct joint *), &comm->joint_count,
+                       (uint64_t)ordinal + 1) != 0)
+        return NULL;
     if (comm->joints[ordinal] == NULL)
         comm->joints[ordinal] = calloc(1, sizeof(struct joint));
     return comm->joints[ordinal];
@@ -164,14 +159,9 @@ static int resolve(struct dumpi_comms *comms, uint32_t parent, uint32_t ordinal,
 static int arrive(const struct maker *m)
 {
     struct joint *joint = m->joint;
-    if (joint->waiting == joint->room) {
-        uint32_t room = joint->room == 0 ? 8 : 2 * joint->room;
-        struct arrival *arrivals = realloc(joint->arrivals, room * sizeof *arrivals);
-        if (arrivals == NULL)
-            return -ENOMEM;
-        joint->arrivals = arrivals;
-        joint->room = room;
-    }
+    if (array_fit(&joint->arrivals, sizeof *joint->arrivals, &joint->room,
+                  joint->waiting + (size_t)1) != 0)
+        return -ENOMEM;
     joint->arrivals[joint->waiting++] =
         (struct arrival){m->number, (uint32_t)(m->step - m->rank->steps), m->own};
     return 0;

@@ -42,9 +42,11 @@ static inline int32_t group_rank(const struct group *group, uint32_t i)
 
 struct rank_comms {
     struct step *steps;
-    uint32_t step_count, step_room;
+    uint32_t step_count;
+    size_t step_room;
     int32_t *numbers;
-    uint32_t number_count, number_room;
+    uint32_t number_count;
+    size_t number_room;
     uint32_t slot_count;
     uint32_t *last; /* by handle: step that made it, from 1; 0: none */
     uint32_t handle_room;
@@ -73,7 +75,8 @@ struct arrival {
 struct joint {
     uint32_t arrived;         /* all */
     struct arrival *arrivals; /* those that wait for the others */
-    uint32_t waiting, room;
+    uint32_t waiting;
+    size_t room;
     uint32_t *by_first; /* communicators by the world rank of their first member, from 1 */
 };
 
@@ -102,7 +105,8 @@ struct dumpi_comms {
     struct rank_comms *of;
     int32_t *own; /* by rank: itself, as the members of its MPI_COMM_SELF */
     struct comm *comms;
-    uint32_t count, room;
+    uint32_t count;
+    size_t room;
     struct member_list *lists;
     uint64_t members;     /* numbers held by communicators */
     uint64_t group_ranks; /* and by groups */

@@ -1,5 +1,6 @@
 #include "daemon/import/trace/dumpi_record.h"
 
+#include "daemon/analysis/array.h"
 #include "holter/call.h"
 
 #include <errno.h>
@@ -129,15 +130,10 @@ static struct event nowhere;
 
 struct event *dumpi_record(struct dumpi_events *events)
 {
-    if (events->queued == events->queue_room) {
-        uint32_t room = events->queue_room == 0 ? 8 : 2 * events->queue_room;
-        struct event *queue = realloc(events->queue, room * sizeof *queue);
-        if (queue == NULL) {
-            events->code = -ENOMEM;
-            return &nowhere;
-        }
-        events->queue = queue;
-        events->queue_room = room;
+    if (array_fit(&events->queue, sizeof *events->queue, &events->queue_room,
+                  events->queued + (size_t)1) != 0) {
+        events->code = -ENOMEM;
+        return &nowhere;
     }
     struct event *first = &events->queue[0], *record = &events->queue[events->queued];
     *record = (struct event){.peer = PEER_NONE,

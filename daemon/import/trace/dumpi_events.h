@@ -56,7 +56,8 @@ struct dumpi_events {
     struct dumpi_slots comm_slots, window_slots;
     uint32_t next_slot;
     struct event *queue; /**< records of the last call */
-    uint32_t queued, given, queue_room;
+    uint32_t queued, given;
+    size_t queue_room;
     uint64_t seq;
     int code;
 };

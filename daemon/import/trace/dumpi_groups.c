@@ -1,11 +1,10 @@
 /* Groups of one rank: world ranks in order. */
+#include "daemon/analysis/array.h"
 #include "daemon/import/trace/dumpi_comms_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ROOM_MOST UINT32_C(65536)
 
 static const struct group nobody = {.known = 1};
 static const struct group unknown;
@@ -34,16 +33,10 @@ static int put_group(struct dumpi_comms *comms, struct rank_comms *rank, int32_t
                      struct group group)
 {
     uint32_t at = (uint16_t)handle;
-    if (at >= rank->group_room) {
-        uint32_t room = at + at / 2 + 8 < ROOM_MOST ? at + at / 2 + 8 : ROOM_MOST;
-        struct group *groups = realloc(rank->groups, room * sizeof *groups);
-        if (groups == NULL) {
-            free(group.ranks);
-            return -ENOMEM;
-        }
-        memset(groups + rank->group_room, 0, (room - rank->group_room) * sizeof *groups);
-        rank->groups = groups;
-        rank->group_room = room;
+    if (array_fit_zero(&rank->groups, sizeof *rank->groups, &rank->group_room, (uint64_t)at + 1) !=
+        0) {
+        free(group.ranks);
+        return -ENOMEM;
     }
     struct group *place = &rank->groups[at];
     comms->group_ranks -= place->ranks == NULL ? 0 : place->count;

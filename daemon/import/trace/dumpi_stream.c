@@ -1,5 +1,6 @@
 #include "daemon/import/trace/dumpi_stream.h"
 
+#include "daemon/analysis/array.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -54,15 +55,9 @@ static int32_t *add_words(struct dumpi_stream *stream, size_t count)
         fail(stream, -HOLTER_EMALFORMED);
         return NULL;
     }
-    if (need > stream->word_room) {
-        size_t room = need < 1024 ? 1024 : need + need / 2;
-        int32_t *words = realloc(stream->words, room * sizeof *words);
-        if (words == NULL) {
-            fail(stream, -ENOMEM);
-            return NULL;
-        }
-        stream->words = words;
-        stream->word_room = room;
+    if (array_fit(&stream->words, sizeof *stream->words, &stream->word_room, need) != 0) {
+        fail(stream, -ENOMEM);
+        return NULL;
     }
     int32_t *added = stream->words + stream->word_count;
     stream->word_count = need;

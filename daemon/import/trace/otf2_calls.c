@@ -1,5 +1,6 @@
 #include "daemon/import/trace/otf2_calls.h"
 
+#include "daemon/analysis/array.h"
 #include "holter/call.h"
 #include "holter/segment.h"
 
@@ -38,19 +39,11 @@ static void open_call(struct otf2_calls *c, uint64_t time, uint16_t call)
 
 static int reserve_part(struct otf2_calls *c)
 {
-    if (c->part_count < c->part_room)
-        return 0;
-    uint32_t room = c->part_room == 0 ? 16 : 2 * c->part_room;
-    struct event *parts = realloc(c->parts, room * sizeof(*parts));
-    if (parts != NULL)
-        c->parts = parts;
-    uint64_t *waits = realloc(c->waits, room * sizeof(*waits));
-    if (waits != NULL)
-        c->waits = waits;
-    if (parts == NULL || waits == NULL)
-        return c->error = -ENOMEM;
-    c->part_room = room;
-    return 0;
+    size_t need = c->part_count + (size_t)1;
+    if (array_fit(&c->parts, sizeof(*c->parts), &c->part_room, need) != 0 ||
+        array_fit(&c->waits, sizeof(*c->waits), &c->wait_room, need) != 0)
+        c->error = -ENOMEM;
+    return c->error;
 }
 
 /* @return a new part to be filled in; NULL: no memory */
@@ -139,15 +132,9 @@ static void push_region(struct otf2_calls *c, uint16_t slot)
         c->too_deep++;
         return;
     }
-    if (c->depth == c->stack_room) {
-        uint32_t room = c->stack_room == 0 ? 16 : 2 * c->stack_room;
-        uint32_t *stack = realloc(c->stack, room * sizeof(*stack));
-        if (stack == NULL) {
-            c->error = -ENOMEM;
-            return;
-        }
-        c->stack = stack;
-        c->stack_room = room;
+    if (array_fit(&c->stack, sizeof(*c->stack), &c->stack_room, c->depth + (size_t)1) != 0) {
+        c->error = -ENOMEM;
+        return;
     }
     c->stack[c->depth++] = c->region;
     c->region = slot;

@@ -55,11 +55,13 @@ struct otf2_calls {
     struct call_queue queue;
     struct otf2_totals totals;
     uint32_t *stack; /**< owned: regions of the program that are open, and their slots */
-    uint32_t depth, stack_room;
+    uint32_t depth;
+    size_t stack_room;
     uint64_t too_deep;   /**< regions on top of them that are not kept */
     struct event *parts; /**< owned: of the open call */
     uint64_t *waits;     /**< owned: by part, the request that tells more, where seq says so */
-    uint32_t part_count, part_room;
+    uint32_t part_count;
+    size_t part_room, wait_room;
     uint32_t call_region;
     uint16_t call, region;
     int in_call, nested, has_collective;

@@ -1,6 +1,7 @@
 /* Definitions as they come; what is made of them is in otf2_defs_job.c. */
 #include "daemon/import/trace/otf2_defs_rows.h"
 
+#include "daemon/analysis/array.h"
 #include "holter/call.h"
 
 #include <ctype.h>
@@ -31,18 +32,9 @@ static void *row_for(struct otf2_defs *defs, struct otf2_rows *rows, uint64_t re
 {
     struct key key = {ref, 0};
     uint32_t number = key_index_find(&rows->index, key);
-    if (number == KEY_INDEX_FULL && rows->index.count == rows->room) {
-        uint32_t room = rows->room == 0 ? 64 : 2 * rows->room;
-        void *grown = realloc(rows->rows, room * rows->each);
-        if (grown == NULL) {
-            defs->error = -ENOMEM;
-            return NULL;
-        }
-        rows->rows = grown;
-        rows->room = room;
-    }
     if (number == KEY_INDEX_FULL)
-        number = key_index_add(&rows->index, key);
+        number =
+            key_index_extend(&rows->index, key, UINT32_MAX, &rows->rows, rows->each, &rows->room);
     if (number == KEY_INDEX_FULL) {
         defs->error = -ENOMEM;
         return NULL;
@@ -129,22 +121,6 @@ static struct otf2_region region_of(const char *name, OTF2_Paradigm paradigm)
     return (struct otf2_region){.kind = OTF2_REGION_CODE};
 }
 
-static int reserve(void **array, uint32_t *room, uint32_t need, size_t each)
-{
-    uint32_t more = *room < 64 ? 64 : *room;
-    while (more < need)
-        more *= 2;
-    if (need <= *room)
-        return 0;
-    char *grown = realloc(*array, more * each);
-    if (grown == NULL)
-        return -ENOMEM;
-    memset(grown + *room * each, 0, (more - *room) * each);
-    *array = grown;
-    *room = more;
-    return 0;
-}
-
 static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringRef name,
                                    OTF2_StringRef canonical, OTF2_StringRef description,
                                    OTF2_RegionRole role, OTF2_Paradigm paradigm,
@@ -159,13 +135,13 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringR
     }
     struct otf2_region region = region_of(otf2_text(defs, name), paradigm);
     if (region.kind == OTF2_REGION_CODE && defs->code_regions + 1 < MOST_SLOTS &&
-        reserve((void **)&defs->region_names, &defs->code_region_room, defs->code_regions + 2,
-                sizeof(*defs->region_names)) == 0) {
+        array_fit_zero(&defs->region_names, sizeof(*defs->region_names), &defs->code_region_room,
+                       defs->code_regions + (uint64_t)2) == 0) {
         region.slot = (uint16_t)++defs->code_regions;
         defs->region_names[region.slot] = name;
     }
-    if (reserve((void **)&defs->regions, &defs->region_room, self + 1, sizeof(*defs->regions)) !=
-        0) {
+    if (array_fit_zero(&defs->regions, sizeof(*defs->regions), &defs->region_room,
+                       self + (uint64_t)1) != 0) {
         defs->error = -ENOMEM;
         return OTF2_CALLBACK_INTERRUPT;
     }
@@ -199,15 +175,9 @@ static OTF2_CallbackCode on_string(void *user, OTF2_StringRef self, const char *
     uint64_t *at = row_for(defs, &defs->strings, self);
     if (at == NULL)
         return OTF2_CALLBACK_INTERRUPT;
-    if (defs->text_room - defs->text_used < length) {
-        size_t room = 2 * (defs->text_used + length) + 4096;
-        char *text = realloc(defs->text, room);
-        if (text == NULL) {
-            defs->error = -ENOMEM;
-            return OTF2_CALLBACK_INTERRUPT;
-        }
-        defs->text = text;
-        defs->text_room = room;
+    if (array_fit(&defs->text, 1, &defs->text_room, defs->text_used + length) != 0) {
+        defs->error = -ENOMEM;
+        return OTF2_CALLBACK_INTERRUPT;
     }
     *at = defs->text_used;
     memcpy(defs->text + defs->text_used, string, length);
@@ -274,15 +244,10 @@ static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef self, OTF2_StringRef
     struct group *group = row_for(defs, &defs->groups, self);
     if (group == NULL)
         return OTF2_CALLBACK_INTERRUPT;
-    if (defs->member_room - defs->member_used < count) {
-        size_t room = 2 * (defs->member_used + count) + 64;
-        uint64_t *grown = realloc(defs->members, room * sizeof(*grown));
-        if (grown == NULL) {
-            defs->error = -ENOMEM;
-            return OTF2_CALLBACK_INTERRUPT;
-        }
-        defs->members = grown;
-        defs->member_room = room;
+    if (array_fit(&defs->members, sizeof(*defs->members), &defs->member_room,
+                  defs->member_used + count) != 0) {
+        defs->error = -ENOMEM;
+        return OTF2_CALLBACK_INTERRUPT;
     }
     *group = (struct group){.type = type,
                             .paradigm = paradigm,

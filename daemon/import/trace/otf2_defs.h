@@ -21,8 +21,7 @@ void *otf2_arena_take(struct otf2_arena *arena, size_t count, size_t each);
 struct otf2_rows {
     struct key_index index;
     void *rows; /**< owned */
-    uint32_t room;
-    size_t each;
+    size_t room, each;
 };
 
 struct otf2_defs {

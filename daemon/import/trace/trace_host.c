@@ -1,5 +1,6 @@
 #include "daemon/import/trace/trace_host.h"
 
+#include "daemon/analysis/array.h"
 #include "holter/error.h"
 #include "holter/segment.h"
 
@@ -35,22 +36,11 @@ static int keep_message(void *user, uint64_t seq, const void *bytes, size_t leng
 {
     struct trace_desk *desk = user;
     struct wire_buffer *all = &desk->messages;
-    if (desk->part_count == desk->part_room) {
-        uint32_t room = desk->part_room == 0 ? 4 : 2 * desk->part_room;
-        struct trace_message *parts = realloc(desk->parts, room * sizeof(*parts));
-        if (parts == NULL)
-            return -ENOMEM;
-        desk->parts = parts;
-        desk->part_room = room;
-    }
-    if (all->room - all->length < length) {
-        size_t room = 2 * (all->length + length);
-        uint8_t *grown = realloc(all->bytes, room);
-        if (grown == NULL)
-            return -ENOMEM;
-        all->bytes = grown;
-        all->room = room;
-    }
+    if (array_fit(&desk->parts, sizeof(*desk->parts), &desk->part_room,
+                  desk->part_count + (size_t)1) != 0)
+        return -ENOMEM;
+    if (array_fit(&all->bytes, 1, &all->room, all->length + length) != 0)
+        return -ENOMEM;
     memcpy(all->bytes + all->length, bytes, length);
     all->length += length;
     desk->parts[desk->part_count++] = (struct trace_message){seq, length};

@@ -38,7 +38,8 @@ struct trace_desk {
         uint64_t seq;
         size_t length;
     } * parts; /**< owned */
-    uint32_t part_count, part_room;
+    uint32_t part_count;
+    size_t part_room;
 };
 
 struct trace_host {
