@@ -5,6 +5,7 @@
 #include "daemon/analysis/commgram_graph.h"
 #include "daemon/analysis/commgram_ribbons.h"
 #include "daemon/analysis/curve.h"
+#include "daemon/analysis/saturate.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -175,14 +176,14 @@ static int add_ribbons(struct commgram *c, uint32_t phase)
     c->acts[phase].ribbons = c->ribbon_count;
     c->acts[phase].ribbon_count = count;
     c->ribbon_count += count;
-    column->folded = commgram_add(column->folded, rest.messages);
-    column->folded_bytes = commgram_add(column->folded_bytes, rest.bytes);
+    column->folded = saturated_sum(column->folded, rest.messages);
+    column->folded_bytes = saturated_sum(column->folded_bytes, rest.bytes);
     for (size_t i = 0; i < count; i++) {
-        column->messages = commgram_add(column->messages, rows[i].messages);
-        column->bytes = commgram_add(column->bytes, rows[i].bytes);
-        column->modelled = commgram_add(column->modelled, rows[i].modelled ? rows[i].messages : 0);
+        column->messages = saturated_sum(column->messages, rows[i].messages);
+        column->bytes = saturated_sum(column->bytes, rows[i].bytes);
+        column->modelled = saturated_sum(column->modelled, rows[i].modelled ? rows[i].messages : 0);
         column->modelled_bytes =
-            commgram_add(column->modelled_bytes, rows[i].modelled ? rows[i].bytes : 0);
+            saturated_sum(column->modelled_bytes, rows[i].modelled ? rows[i].bytes : 0);
     }
     return 0;
 }
@@ -198,18 +199,18 @@ static void keep_edges(struct commgram *c, const struct commgram_phase *phase,
         if (e.modelled != 0 && !c->params.modelled)
             continue;
         if (!commgram_graph_has(&c->graph, &e)) {
-            column->folded = commgram_add(column->folded, e.messages);
-            column->folded_bytes = commgram_add(column->folded_bytes, e.bytes);
+            column->folded = saturated_sum(column->folded, e.messages);
+            column->folded_bytes = saturated_sum(column->folded_bytes, e.bytes);
             continue;
         }
         if (!is_shown(c, &e))
             continue;
         struct commgram_bar *from = &own[c->labels[e.source]];
         struct commgram_bar *to = &own[c->labels[e.destination]];
-        from->sent = commgram_add(from->sent, e.messages);
-        from->sent_bytes = commgram_add(from->sent_bytes, e.bytes);
-        to->received = commgram_add(to->received, e.messages);
-        to->received_bytes = commgram_add(to->received_bytes, e.bytes);
+        from->sent = saturated_sum(from->sent, e.messages);
+        from->sent_bytes = saturated_sum(from->sent_bytes, e.bytes);
+        to->received = saturated_sum(to->received, e.messages);
+        to->received_bytes = saturated_sum(to->received_bytes, e.bytes);
         c->edges[c->edge_count++] = e;
     }
 }

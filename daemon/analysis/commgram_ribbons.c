@@ -1,6 +1,7 @@
 #include "daemon/analysis/commgram_ribbons.h"
 
 #include "daemon/analysis/key_order.h"
+#include "daemon/analysis/saturate.h"
 #include "holter/size_class.h"
 
 #include <errno.h>
@@ -53,8 +54,8 @@ int commgram_ribbons_join(struct commgram_ribbon *rows, size_t *count)
             const struct commgram_ribbon *r = &rows[sorted[i].place];
             if (ends_of(r) != ends || kind_of(r) != kind)
                 break;
-            one.messages = commgram_add(one.messages, r->messages);
-            one.bytes = commgram_add(one.bytes, r->bytes);
+            one.messages = saturated_sum(one.messages, r->messages);
+            one.bytes = saturated_sum(one.bytes, r->bytes);
         }
         one.size_class = size_class_of(one.bytes / one.messages);
         joined[n++] = one;
@@ -76,12 +77,13 @@ int commgram_ribbons_limit(struct commgram_ribbon *rows, size_t *count, size_t m
     if (places == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < *count; i++)
-        places[i] = (struct key_place){~commgram_add(rows[i].bytes, rows[i].messages), (uint32_t)i};
+        places[i] =
+            (struct key_place){~saturated_sum(rows[i].bytes, rows[i].messages), (uint32_t)i};
     struct key_place *sorted = key_order(places, places + *count, *count);
     for (size_t i = most; i < *count; i++) {
         struct commgram_ribbon *r = &rows[sorted[i].place];
-        rest->messages = commgram_add(rest->messages, r->messages);
-        rest->bytes = commgram_add(rest->bytes, r->bytes);
+        rest->messages = saturated_sum(rest->messages, r->messages);
+        rest->bytes = saturated_sum(rest->bytes, r->bytes);
         r->messages = 0;
     }
     size_t n = 0;

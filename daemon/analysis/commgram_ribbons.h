@@ -6,12 +6,6 @@
 
 #include "daemon/analysis/commgram.h"
 
-/** Sum that stays at the largest number. */
-static inline uint64_t commgram_add(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /** Put together rows of equal from, to, modelled and octave of the mean size, and sort them by
  *  these. Each row has at least one message; size classes are set.
  *  @param rows   changed in place

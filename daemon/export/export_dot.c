@@ -1,5 +1,6 @@
 /* Who sends to whom, for Graphviz. */
 #include "daemon/analysis/key_table.h"
+#include "daemon/analysis/saturate.h"
 #include "daemon/export/export.h"
 #include "holter/error.h"
 
@@ -65,11 +66,6 @@ static int find_groups(struct graph *g)
                : 0;
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
-
 static int by_bytes(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;
@@ -100,7 +96,8 @@ static int add_up(struct graph *g)
         if ((code = key_table_reserve(&keys, 1)) != 0)
             break;
         struct edge *e = &g->edges[key_table_add_hashed(&keys, (struct key){from, to})];
-        *e = (struct edge){from, to, add(e->messages, p->messages), add(e->bytes, p->bytes)};
+        *e = (struct edge){from, to, saturated_sum(e->messages, p->messages),
+                           saturated_sum(e->bytes, p->bytes)};
     }
     g->count = keys.count;
     key_table_finish(&keys);

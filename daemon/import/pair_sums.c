@@ -1,15 +1,11 @@
 #include "daemon/import/pair_sums.h"
 
+#include "daemon/analysis/saturate.h"
 #include "holter/error.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t saturate(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
 
 /* Ids come from a file, but no one gains by making this slow. */
 static size_t slot_of(const struct pair_sums *s, uint64_t from, uint64_t to)
@@ -49,8 +45,8 @@ int pair_sums_add(struct pair_sums *s, const struct pair_sum *pair)
         s->count++;
         return 0;
     }
-    slot->bytes = saturate(slot->bytes, pair->bytes);
-    slot->messages = saturate(slot->messages, pair->messages);
+    slot->bytes = saturated_sum(slot->bytes, pair->bytes);
+    slot->messages = saturated_sum(slot->messages, pair->messages);
     return 0;
 }
 
