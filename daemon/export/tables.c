@@ -1,21 +1,16 @@
 #include "daemon/export/tables.h"
 
-#include "daemon/recording.h"
+#include "daemon/recording_file.h"
 #include "holter/error.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BUSY_MS 2000
-#define MOST_CELL (16 << 20) /* bytes */
-
 struct tables {
-    sqlite3 *db;
+    struct recording_file file;
 };
 
 const char *const tables_names[] = {
@@ -48,42 +43,6 @@ const char *tables_order(const char *name)
 
 /* ---- opening ------------------------------------------------------------------- */
 
-static int number_of(sqlite3 *db, const char *query, int64_t *out)
-{
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(db, query, -1, &statement, NULL) != SQLITE_OK)
-        return -1;
-    int code = sqlite3_step(statement) == SQLITE_ROW ? 0 : -1;
-    *out = code == 0 ? sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_finalize(statement);
-    return code;
-}
-
-static int check(struct tables *t, char *why, size_t room)
-{
-    int64_t application = 0, version = 0;
-    if (number_of(t->db, "PRAGMA application_id", &application) != 0 ||
-        number_of(t->db, "PRAGMA user_version", &version) != 0) {
-        snprintf(why, room, "%s", sqlite3_errmsg(t->db));
-        return -HOLTER_ECORRUPT;
-    }
-    if (application == RECORDING_APPLICATION && version <= RECORDING_SCHEMA)
-        return 0;
-    snprintf(why, room, "not a recording of this version of Holter");
-    return -HOLTER_EVERSION;
-}
-
-/* What others made is read with nothing in it to be trusted, see sqlite.org/security.html. */
-static void harden(sqlite3 *db)
-{
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MOST_CELL);
-    sqlite3_busy_timeout(db, BUSY_MS);
-}
-
 int tables_open(struct tables **out, const char *path, char *why, size_t room)
 {
     struct tables *t = calloc(1, sizeof(*t));
@@ -91,17 +50,9 @@ int tables_open(struct tables **out, const char *path, char *why, size_t room)
         snprintf(why, room, "no memory");
         return -ENOMEM;
     }
-    int code = 0;
-    if (sqlite3_open_v2(path, &t->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
-        snprintf(why, room, "%s", t->db == NULL ? "no memory" : sqlite3_errmsg(t->db));
-        code = -EIO;
-    }
-    if (code == 0) {
-        harden(t->db);
-        code = check(t, why, room);
-    }
+    int code = recording_file_open(&t->file, path, RECORDING_READ, why, room);
     if (code != 0) {
-        tables_close(t);
+        free(t);
         return code;
     }
     *out = t;
@@ -112,7 +63,7 @@ void tables_close(struct tables *t)
 {
     if (t == NULL)
         return;
-    sqlite3_close(t->db);
+    recording_file_close(&t->file);
     free(t);
 }
 
@@ -146,26 +97,29 @@ static struct cell cell_of(sqlite3_stmt *statement, int column)
     return cell;
 }
 
+/* -EIO is left to those who write the rows. */
+static int reading_error(int code)
+{
+    return code == -EIO ? -HOLTER_ECORRUPT : code;
+}
+
 int tables_query(struct tables *t, const char *query, table_row *row, void *user)
 {
     sqlite3_stmt *statement = NULL;
     struct cell cells[TABLES_COLUMNS];
-    int code = 0, step = SQLITE_DONE;
-    int prepared = sqlite3_prepare_v2(t->db, query, -1, &statement, NULL);
-    if (prepared != SQLITE_OK) /* SQLITE_ERROR: there is no such table or column */
-        return prepared == SQLITE_ERROR ? 0 : prepared == SQLITE_NOMEM ? -ENOMEM : -HOLTER_ECORRUPT;
+    int code = reading_error(recording_file_prepare(&t->file, &statement, query)), more = 0;
+    if (code != 0 && sqlite3_errcode(t->file.db) == SQLITE_ERROR)
+        return 0; /* there is no such table or column */
     int columns = sqlite3_column_count(statement);
     if (columns > (int)TABLES_COLUMNS)
         code = -HOLTER_ECORRUPT;
-    while (code == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+    while (code == 0 && (more = recording_file_step(&t->file, statement)) == 1) {
         for (int i = 0; i < columns; i++)
             cells[i] = cell_of(statement, i);
         code = row(user, cells, (size_t)columns);
     }
-    if (code == 0 && step != SQLITE_DONE)
-        code = step == SQLITE_NOMEM ? -ENOMEM : -HOLTER_ECORRUPT;
     sqlite3_finalize(statement);
-    return code;
+    return code != 0 ? code : reading_error(more);
 }
 
 static int take_number(void *user, const struct cell *row, size_t columns)

@@ -1,7 +1,7 @@
 /* Plain tables of a recording, as docs/recording.md has them: read only, row by row.
  *
  * A file may hold anything: cells come with the type that they have there, and a table that is not
- * there is empty. Nothing in the file is run: neither triggers nor views of its own. */
+ * there is empty. Nothing in the file is trusted, see recording_file.h. */
 #ifndef HOLTER_EXPORT_TABLES_H
 #define HOLTER_EXPORT_TABLES_H
 
@@ -23,7 +23,7 @@ struct cell {
 struct tables;
 
 /** @param why  set on failure: a sentence for people
- *  @return 0, -HOLTER_EVERSION, -HOLTER_ECORRUPT, -ENOMEM or -EIO */
+ *  @return 0, -ENOMEM, or as recording_file_open() */
 int tables_open(struct tables **out, const char *path, char *why, size_t room);
 
 /** NULL is fine. */

@@ -400,7 +400,7 @@ static void what_is_no_recording_is_told(void **state)
     assert_int_equal(tables_open(&tables, other, why, sizeof(why)), -HOLTER_ECORRUPT);
     assert_true(why[0] != '\0');
     unlink(other);
-    assert_int_equal(tables_open(&tables, other, why, sizeof(why)), -EIO);
+    assert_int_equal(tables_open(&tables, other, why, sizeof(why)), -ENOENT);
 }
 
 int main(void)
