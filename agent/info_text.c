@@ -113,7 +113,7 @@ static void print_calls(FILE *out, const struct info *i)
     if (count > 0)
         fprintf(out, "\n%-28s %14s %12s %12s %12s\n", "call", "calls", "given", "got", "time");
     for (unsigned n = 0; n < count; n++) {
-        const struct info_call *k = &i->calls[order[n]];
+        const struct recorded_calls *k = &i->calls[order[n]];
         fprintf(out, "%-28s %14" PRIu64 " %12s %12s %12s\n", call_name((uint16_t)order[n]),
                 k->calls, quantity_bytes(&a, (double)k->bytes),
                 quantity_bytes(&b, (double)k->bytes_in), quantity_duration(&c, (double)k->time_ns));
@@ -123,14 +123,14 @@ static void print_calls(FILE *out, const struct info *i)
 static void print_losses(FILE *out, const struct info *i)
 {
     fprintf(out, "%-10s ", "lost");
-    if (i->lost == 0 && i->dropped == 0 && i->missing == 0) {
+    if (i->sums.lost == 0 && i->dropped == 0 && i->missing == 0) {
         fputs("nothing\n", out);
         return;
     }
     fprintf(out,
             "%" PRIu64 " records, %" PRIu64 " windows of agents; %" PRIu64
             " reports came late or not at all\n",
-            i->lost, i->dropped, i->missing);
+            i->sums.lost, i->dropped, i->missing);
 }
 
 static void print_alerts(FILE *out, const struct info *i)
@@ -194,9 +194,9 @@ void info_print_text(FILE *out, const struct info *i)
     line(out, "user", i->user);
     print_places(out, i);
     print_span(out, i);
-    fprintf(out, "%-10s %" PRIu64 ", %s sent; %" PRIu64 ", %s received\n", "messages", i->sent,
-            quantity_bytes(&a, (double)i->sent_bytes), i->received,
-            quantity_bytes(&b, (double)i->received_bytes));
+    fprintf(out, "%-10s %" PRIu64 ", %s sent; %" PRIu64 ", %s received\n", "messages", i->sums.sent,
+            quantity_bytes(&a, (double)i->sums.sent_bytes), i->sums.received,
+            quantity_bytes(&b, (double)i->sums.received_bytes));
     print_losses(out, i);
     fprintf(out, "%-10s %" PRIu64 " phases, %" PRIu64 " regions, %" PRIu64 " links hot at a time\n",
             "results", i->phases, i->regions, i->hot_links);

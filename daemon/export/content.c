@@ -2,7 +2,8 @@
 
 #include "daemon/analysis/array.h"
 #include "daemon/analysis/key_table.h"
-#include "daemon/recording.h"
+#include "daemon/analysis/saturate.h"
+#include "daemon/recording_scan.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -20,11 +21,6 @@ struct reading {
     content_window *window;
     void *user;
 };
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
 
 /* Number of a key; *fresh is set for a new one. @return -ENOMEM, or another negative error */
 static int64_t number_of(struct key_table *table, struct key key, int *fresh)
@@ -87,7 +83,7 @@ static int take_ranks(struct reading *r, const struct wire_ranks *ranks)
     int64_t host = host_of(r, ranks->host);
     int code = host < 0 ? (int)host : fit_ranks(r, ranks->world);
     for (uint64_t i = 0; code == 0 && i < ranks->members_count; i++) {
-        code = fit_ranks(r, add(ranks->members[i].rank, 1));
+        code = fit_ranks(r, saturated_sum(ranks->members[i].rank, 1));
         if (code == 0)
             r->content->ranks[ranks->members[i].rank].host = (uint32_t)host;
     }
@@ -96,34 +92,10 @@ static int take_ranks(struct reading *r, const struct wire_ranks *ranks)
 
 static int take_rank_row(struct reading *r, const struct wire_rank_row *row)
 {
-    int code = fit_ranks(r, add(row->rank, 1));
+    int code = fit_ranks(r, saturated_sum(row->rank, 1));
     if (code != 0)
         return code;
-    struct wire_rank_row *s = &r->content->ranks[row->rank].sums;
-    const struct {
-        uint64_t *sum, value;
-    } sums[] = {
-        {&s->events, row->events},
-        {&s->lost, row->lost},
-        {&s->calls, row->calls},
-        {&s->polls, row->polls},
-        {&s->sent, row->sent},
-        {&s->sent_bytes, row->sent_bytes},
-        {&s->received, row->received},
-        {&s->received_bytes, row->received_bytes},
-        {&s->send_ns, row->send_ns},
-        {&s->recv_ns, row->recv_ns},
-        {&s->wait_ns, row->wait_ns},
-        {&s->poll_ns, row->poll_ns},
-        {&s->collective_ns, row->collective_ns},
-        {&s->one_sided_ns, row->one_sided_ns},
-        {&s->io_ns, row->io_ns},
-        {&s->other_ns, row->other_ns},
-        {&s->untracked, row->untracked},
-    };
-    for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
-        *sums[i].sum = add(*sums[i].sum, sums[i].value);
-    s->threads = row->threads > s->threads ? row->threads : s->threads;
+    recorded_rank_add(&r->content->ranks[row->rank].sums, row);
     return 0;
 }
 
@@ -152,8 +124,8 @@ static int take_pair(struct reading *r, const struct wire_pair_row *row)
     struct content_pair *pair = pair_of(r, row->source, row->destination, &code);
     if (pair == NULL)
         return code;
-    pair->messages = add(pair->messages, row->messages);
-    pair->bytes = add(pair->bytes, row->bytes);
+    pair->messages = saturated_sum(pair->messages, row->messages);
+    pair->bytes = saturated_sum(pair->bytes, row->bytes);
     return 0;
 }
 
@@ -164,8 +136,8 @@ static int take_transfer(struct reading *r, const struct wire_transfer_row *row)
     struct content_pair *pair = pair_of(r, row->source, destination, &code);
     if (pair == NULL)
         return code;
-    pair->matched = add(pair->matched, row->messages);
-    pair->transfer_ns = add(pair->transfer_ns, row->transfer_ns);
+    pair->matched = saturated_sum(pair->matched, row->messages);
+    pair->transfer_ns = saturated_sum(pair->transfer_ns, row->transfer_ns);
     return 0;
 }
 
@@ -184,11 +156,7 @@ static int take_call(struct reading *r, const struct wire_call_row *row)
         *call = (struct content_call){.rank = row->rank, .call = (uint16_t)row->call};
         c->call_count = (size_t)number + 1;
     }
-    call->calls = add(call->calls, row->calls);
-    call->bytes = add(call->bytes, row->bytes);
-    call->bytes_in = add(call->bytes_in, row->bytes_in);
-    call->time_ns = add(call->time_ns, row->time_ns);
-    call->longest_ns = row->longest_ns > call->longest_ns ? row->longest_ns : call->longest_ns;
+    recorded_calls_add(&call->sums, row);
     return 0;
 }
 
@@ -211,29 +179,19 @@ static int take_window(struct reading *r, const struct wire_window *window)
 
 /* ---- the whole ------------------------------------------------------------------- */
 
-static int read_messages(struct reading *r, struct recording_cursor *cursor)
+static int take(void *user, const struct recorded *head, const struct wire_message *message,
+                size_t length)
 {
-    struct wire_arena arena = {0};
-    struct recorded head;
-    const void *bytes;
-    size_t length;
-    int code = 0, more;
-    while (code == 0 && (more = recording_cursor_next(cursor, &head, &bytes, &length)) != 0) {
-        struct wire_message message;
-        if (more < 0) {
-            code = more;
-            break;
-        }
-        r->content->messages++;
-        if (wire_decode(&message, &arena, bytes, length, NULL) != 0)
-            r->content->refused++;
-        else if (message.type == WIRE_TYPE_RANKS)
-            code = take_ranks(r, &message.ranks);
-        else if (message.type == WIRE_TYPE_WINDOW)
-            code = take_window(r, &message.window);
-    }
-    wire_arena_finish(&arena);
-    return code;
+    struct reading *r = user;
+    (void)head;
+    (void)length;
+    r->content->messages++;
+    r->content->refused += message == NULL;
+    if (message != NULL && message->type == WIRE_TYPE_RANKS)
+        return take_ranks(r, &message->ranks);
+    if (message != NULL && message->type == WIRE_TYPE_WINDOW)
+        return take_window(r, &message->window);
+    return 0;
 }
 
 static int by_pair(const void *a, const void *b)
@@ -266,7 +224,7 @@ int content_read(struct content *out, const char *path, content_window *window, 
     key_table_init(&reading.pairs);
     key_table_init(&reading.calls);
     key_table_init(&reading.hosts);
-    code = read_messages(&reading, cursor);
+    code = recording_scan(cursor, take, &reading);
     recording_cursor_close(cursor);
     key_table_finish(&reading.pairs);
     key_table_finish(&reading.calls);

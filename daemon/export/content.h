@@ -3,7 +3,7 @@
 #ifndef HOLTER_EXPORT_CONTENT_H
 #define HOLTER_EXPORT_CONTENT_H
 
-#include "holter/wire.h"
+#include "daemon/recorded_sums.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ struct content_pair {
 struct content_call {
     uint64_t rank;
     uint16_t call;
-    uint64_t calls, bytes, bytes_in, time_ns, longest_ns;
+    struct recorded_calls sums;
 };
 
 /** A rank where it ran, and the sums of its rows. */
@@ -44,7 +44,7 @@ struct content {
     uint64_t refused;                   /**< of them, that cannot be read */
 };
 
-/** A row of a rank in a window. @return 0, or what ends the reading */
+/** A window of an agent. @return 0, or what ends the reading */
 typedef int content_window(void *user, const struct wire_window *window);
 
 /** Read all messages.

@@ -154,11 +154,11 @@ static int put_calls(struct sheet *s, const struct content *c)
         const struct cell row[] = {
             number("rank", k->rank),
             text("call", call_name(k->call)),
-            number("calls", k->calls),
-            number("bytes", k->bytes),
-            number("bytes_in", k->bytes_in),
-            number("time_ns", k->time_ns),
-            number("longest_ns", k->longest_ns),
+            number("calls", k->sums.calls),
+            number("bytes", k->sums.bytes),
+            number("bytes_in", k->sums.bytes_in),
+            number("time_ns", k->sums.time_ns),
+            number("longest_ns", k->sums.longest_ns),
         };
         code = put_row(s, row, sizeof(row) / sizeof(*row));
     }

@@ -203,12 +203,12 @@ void page_calls(const struct page *p)
         const struct content_call *k = &c->calls[i];
         struct call_sum *s = &sums[k->call];
         s->call = k->call;
-        s->calls += (double)k->calls;
-        s->bytes += (double)k->bytes;
-        s->time_ns += (double)k->time_ns;
+        s->calls += (double)k->sums.calls;
+        s->bytes += (double)k->sums.bytes;
+        s->time_ns += (double)k->sums.time_ns;
         s->longest_ns =
-            (double)k->longest_ns > s->longest_ns ? (double)k->longest_ns : s->longest_ns;
-        whole += (double)k->time_ns;
+            (double)k->sums.longest_ns > s->longest_ns ? (double)k->sums.longest_ns : s->longest_ns;
+        whole += (double)k->sums.time_ns;
     }
     qsort(sums, (size_t)UINT16_MAX + 1, sizeof(*sums), by_time);
     fputs("<section><h2>MPI calls</h2>\n<div class=\"scroll\"><table><tr><th>call</th>"

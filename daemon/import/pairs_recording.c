@@ -1,6 +1,6 @@
 /* Pairs and places of a recording: sums of all its windows. */
 #include "daemon/import/pair_sums.h"
-#include "daemon/recording.h"
+#include "daemon/recording_scan.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -104,26 +104,18 @@ static int take_window(struct reading *r, const struct wire_window *window)
     return code;
 }
 
-static int read_messages(struct reading *r, struct recording_cursor *cursor)
+static int take(void *user, const struct recorded *head, const struct wire_message *message,
+                size_t length)
 {
-    struct wire_arena arena = {0};
-    struct recorded head;
-    const void *bytes;
-    size_t length;
-    int code = 0, more;
-    while (code == 0 && (more = recording_cursor_next(cursor, &head, &bytes, &length)) != 0) {
-        struct wire_message message;
-        if (more < 0)
-            code = more;
-        else if (wire_decode(&message, &arena, bytes, length, NULL) != 0)
-            r->pairs->refused++;
-        else if (message.type == WIRE_TYPE_RANKS)
-            code = take_ranks(r, &message.ranks);
-        else if (message.type == WIRE_TYPE_WINDOW)
-            code = take_window(r, &message.window);
-    }
-    wire_arena_finish(&arena);
-    return code;
+    struct reading *r = user;
+    (void)head;
+    (void)length;
+    r->pairs->refused += message == NULL;
+    if (message != NULL && message->type == WIRE_TYPE_RANKS)
+        return take_ranks(r, &message->ranks);
+    if (message != NULL && message->type == WIRE_TYPE_WINDOW)
+        return take_window(r, &message->window);
+    return 0;
 }
 
 /* Hosts in the order of their lowest rank, and places by process. */
@@ -171,7 +163,7 @@ int pairs_of_recording(struct pairs *out, const char *path, struct faults *fault
     }
     snprintf(out->job, sizeof(out->job), "%s", recording_cursor_job(cursor));
     out->source = PAIRS_RECORDING;
-    code = read_messages(&r, cursor);
+    code = recording_scan(cursor, take, &r);
     recording_cursor_close(cursor);
     if (code == 0 && r.world > REMAP_MOST_PROCESSES)
         code = -HOLTER_ELIMIT;

@@ -2,8 +2,8 @@
 
 #include "daemon/analysis/array.h"
 #include "daemon/analysis/key_table.h"
-#include "daemon/recording.h"
 #include "daemon/recording_file.h"
+#include "daemon/recording_scan.h"
 #include "daemon/recording_tables.h"
 #include "holter/error.h"
 
@@ -20,7 +20,7 @@ struct reading {
     struct info *info;
     struct recording_cursor *cursor;
     struct recording_file *file;
-    struct wire_arena arena;
+    uint64_t most;                  /* messages, as far as is known; for progress */
     struct key_table hosts, agents; /* hi: hash of a name, lo: its length; hi: instance */
     uint64_t *dropped;              /* owned: by agent, what it said last */
     uint32_t dropped_room;
@@ -203,23 +203,11 @@ static void add_span(struct info *i, const struct wire_window *w)
 static void add_window(struct info *i, const struct wire_window *w)
 {
     add_span(i, w);
-    for (uint64_t n = 0; n < w->ranks_count; n++) {
-        const struct wire_rank_row *row = &w->ranks[n];
-        i->events += row->events;
-        i->lost += row->lost;
-        i->calls_made += row->calls;
-        i->sent += row->sent;
-        i->sent_bytes += row->sent_bytes;
-        i->received += row->received;
-        i->received_bytes += row->received_bytes;
-    }
+    for (uint64_t n = 0; n < w->ranks_count; n++)
+        recorded_rank_add(&i->sums, &w->ranks[n]);
     for (uint64_t n = 0; n < w->calls_count; n++) {
         const struct wire_call_row *row = &w->calls[n];
-        struct info_call *call = &i->calls[row->call < INFO_CALLS ? row->call : 0];
-        call->calls += row->calls;
-        call->bytes += row->bytes;
-        call->bytes_in += row->bytes_in;
-        call->time_ns += row->time_ns;
+        recorded_calls_add(&i->calls[row->call < INFO_CALLS ? row->call : 0], row);
     }
     if (i->job[0] == '\0')
         snprintf(i->job, sizeof(i->job), "%s", w->job);
@@ -236,53 +224,50 @@ static void add_ranks(struct info *i, const struct wire_ranks *m)
         snprintf(i->job, sizeof(i->job), "%s", m->job);
 }
 
-static int take_message(struct reading *r, const struct recorded *head, const void *bytes,
-                        size_t length)
+static int take_message(struct reading *r, const struct recorded *head,
+                        const struct wire_message *m)
 {
-    struct wire_message m;
-    int code = wire_decode(&m, &r->arena, bytes, length, NULL);
-    r->info->messages++;
-    r->info->raw_bytes += length;
-    if (code == -ENOMEM)
-        return code;
-    if (code != 0 || (m.type != WIRE_TYPE_WINDOW && m.type != WIRE_TYPE_RANKS)) {
+    if (m == NULL || (m->type != WIRE_TYPE_WINDOW && m->type != WIRE_TYPE_RANKS)) {
         add_damage(r->info, r->info->messages - 1, 1, "a message is not one of an agent");
         return 0;
     }
-    int window = m.type == WIRE_TYPE_WINDOW;
+    int window = m->type == WIRE_TYPE_WINDOW;
     if (window)
-        add_window(r->info, &m.window);
+        add_window(r->info, &m->window);
     else
-        add_ranks(r->info, &m.ranks);
-    code = add_agent(r, head->instance, window ? &m.window : NULL);
-    return code != 0 ? code : add_host(r, window ? m.window.host : m.ranks.host);
+        add_ranks(r->info, &m->ranks);
+    int code = add_agent(r, head->instance, window ? &m->window : NULL);
+    return code != 0 ? code : add_host(r, window ? m->window.host : m->ranks.host);
 }
 
+static int take(void *user, const struct recorded *head, const struct wire_message *message,
+                size_t length)
+{
+    struct reading *r = user;
+    uint64_t number = recording_cursor_number(r->cursor);
+    r->info->messages++;
+    r->info->raw_bytes += length;
+    int code = take_message(r, head, message);
+    if (code == 0 && r->progress != NULL && number % SHOW_EVERY == 0 && r->most > 1)
+        r->progress(r->user, (double)number / (double)r->most);
+    return code;
+}
+
+/* To the end, whatever is damaged on the way. */
 static int read_messages(struct reading *r)
 {
-    struct recorded head;
-    const void *bytes;
-    size_t length;
-    int code;
-    uint64_t most = ask(r, "SELECT max(first + messages) FROM block");
-    for (;;) {
-        code = recording_cursor_next(r->cursor, &head, &bytes, &length);
-        uint64_t number = recording_cursor_number(r->cursor), skipped;
-        if (code == 1) {
-            code = take_message(r, &head, bytes, length);
-            if (code != 0)
-                return code;
-        } else if (code == -HOLTER_ECORRUPT) {
-            code = recording_cursor_skip(r->cursor, &skipped);
-            add_damage(r->info, number, skipped, "messages cannot be read");
-            if (code != 1)
-                return code == -HOLTER_ECORRUPT ? 0 : code;
-        } else {
+    uint64_t skipped;
+    int code, more = 1;
+    r->most = ask(r, "SELECT max(first + messages) FROM block");
+    do {
+        code = recording_scan(r->cursor, take, r);
+        if (code != -HOLTER_ECORRUPT)
             return code;
-        }
-        if (r->progress != NULL && number % SHOW_EVERY == 0 && most > 1)
-            r->progress(r->user, (double)number / (double)most);
-    }
+        uint64_t number = recording_cursor_number(r->cursor);
+        more = recording_cursor_skip(r->cursor, &skipped);
+        add_damage(r->info, number, skipped, "messages cannot be read");
+    } while (more == 1);
+    return more == -HOLTER_ECORRUPT ? 0 : more;
 }
 
 /* ---- all ----------------------------------------------------------------- */
@@ -310,7 +295,6 @@ int info_read(struct info *out, const char *path, void (*progress)(void *user, d
     if (code != 0)
         snprintf(why, room, "%s: %s", path, holter_strerror(code));
     recording_cursor_close(r.cursor);
-    wire_arena_finish(&r.arena);
     key_table_finish(&r.hosts);
     key_table_finish(&r.agents);
     free(r.dropped);

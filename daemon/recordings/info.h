@@ -2,6 +2,8 @@
 #ifndef HOLTER_DAEMON_RECORDINGS_INFO_H
 #define HOLTER_DAEMON_RECORDINGS_INFO_H
 
+#include "daemon/recorded_sums.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,10 +12,6 @@
 #define INFO_ALERTS 256u  /**< alerts that are listed; all are counted */
 #define INFO_HOSTS 65536u /**< hosts that are listed; all are counted, up to 2^20 */
 #define INFO_DAMAGES 16u  /**< places that are listed; all are counted */
-
-struct info_call {
-    uint64_t calls, bytes, bytes_in, time_ns;
-};
 
 struct info_alert {
     uint64_t id, since_ns, updated_ns;
@@ -39,10 +37,10 @@ struct info {
     size_t host_count, host_total;
     char network[513], network_source[513]; /**< empty: as the agents see it, or not told */
 
-    uint64_t sent, sent_bytes, received, received_bytes, events, calls_made;
-    struct info_call calls[INFO_CALLS];
-    uint64_t lost, dropped, missing, late; /**< records, windows of agents, reports, corrections */
-    struct info_alert *alerts;             /**< owned */
+    struct wire_rank_row sums;               /**< over all ranks */
+    struct recorded_calls calls[INFO_CALLS]; /**< by number; of larger ones at 0 */
+    uint64_t dropped, missing, late;         /**< windows of agents, reports, corrections */
+    struct info_alert *alerts;               /**< owned */
     size_t alert_count, alert_total;
     uint64_t phases, regions, hot_links;
 

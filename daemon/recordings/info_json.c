@@ -21,7 +21,7 @@ static void print_calls(FILE *out, const struct info *i)
     const char *comma = "";
     fputs("\"calls\":[", out);
     for (unsigned call = 0; call < INFO_CALLS; call++) {
-        const struct info_call *c = &i->calls[call];
+        const struct recorded_calls *c = &i->calls[call];
         if (c->calls == 0 && c->time_ns == 0)
             continue;
         fprintf(out, "%s{\"call\":%u,\"name\":", comma, call);
@@ -98,14 +98,14 @@ void info_print_json(FILE *out, const struct info *i)
     number(out, "removed_before_ns", i->removed_before_ns);
     number(out, "attached_ns", i->attached_ns);
     number(out, "messages_missed", i->missed);
-    number(out, "sent", i->sent);
-    number(out, "sent_bytes", i->sent_bytes);
-    number(out, "received", i->received);
-    number(out, "received_bytes", i->received_bytes);
-    number(out, "events", i->events);
-    number(out, "calls_made", i->calls_made);
+    number(out, "sent", i->sums.sent);
+    number(out, "sent_bytes", i->sums.sent_bytes);
+    number(out, "received", i->sums.received);
+    number(out, "received_bytes", i->sums.received_bytes);
+    number(out, "events", i->sums.events);
+    number(out, "calls_made", i->sums.calls);
     print_calls(out, i);
-    number(out, "records_lost", i->lost);
+    number(out, "records_lost", i->sums.lost);
     number(out, "windows_dropped", i->dropped);
     number(out, "reports_missing", i->missing);
     number(out, "windows_corrected", i->late);

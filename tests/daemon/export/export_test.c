@@ -122,9 +122,9 @@ static void content_is_summed_over_hosts_and_windows(void **state)
         assert_int_equal(content.pairs[r].matched, 15 * (r + 1));
         assert_int_equal(content.pairs[r].transfer_ns, 30000 * (r + 1));
         assert_int_equal(content.calls[r].rank, r);
-        assert_int_equal(content.calls[r].calls, 30 * (r + 1));
-        assert_int_equal(content.calls[r].time_ns, 300000000 * (r + 1));
-        assert_int_equal(content.calls[r].longest_ns, 5002);
+        assert_int_equal(content.calls[r].sums.calls, 30 * (r + 1));
+        assert_int_equal(content.calls[r].sums.time_ns, 300000000 * (r + 1));
+        assert_int_equal(content.calls[r].sums.longest_ns, 5002);
         assert_int_equal(content.ranks[r].sums.sent, 30 * (r + 1));
         assert_int_equal(content.ranks[r].sums.received, 30 * ((r + 3) % 4 + 1));
     }

@@ -104,7 +104,7 @@ static void it_says_since_when_and_what_did_not_come(void **state)
     assert_int_equal(info.missed, 2);
     assert_int_equal(info.part, 0);
     assert_int_equal(info.messages, 1 + 10 + 3 + 1);
-    assert_int_equal(info.sent, 3 * 14);
+    assert_int_equal(info.sums.sent, 3 * 14);
     info_finish(&info);
 }
 
@@ -167,7 +167,7 @@ static void long_messages_are_joined(void **state)
     take_window(7, 6);
     assert_int_equal(attach_missed(attach), 2);
     read_back(&info);
-    assert_int_equal(info.sent, 9);
+    assert_int_equal(info.sums.sent, 9);
     assert_int_equal(info.damage_count, 0);
     info_finish(&info);
 }

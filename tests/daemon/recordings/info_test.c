@@ -49,12 +49,12 @@ static void figures_are_those_of_the_messages(void **state)
     assert_int_equal(info.begin_ns, MADE_BEGIN * MADE_S);
     assert_int_equal(info.end_ns, (MADE_BEGIN + 10) * MADE_S);
     assert_int_equal(info.windows, 10);
-    assert_int_equal(info.sent, 200);
-    assert_int_equal(info.sent_bytes, 20000);
-    assert_int_equal(info.received, 200);
+    assert_int_equal(info.sums.sent, 200);
+    assert_int_equal(info.sums.sent_bytes, 20000);
+    assert_int_equal(info.sums.received, 200);
     assert_int_equal(info.calls[1].calls, 200);
     assert_int_equal(info.calls[1].time_ns, 100000);
-    assert_int_equal(info.lost, 2);
+    assert_int_equal(info.sums.lost, 2);
     assert_int_equal(info.alert_total, 1);
     assert_string_equal(info.alerts[0].title, "latency grew");
     assert_int_equal(info.messages, 22);
