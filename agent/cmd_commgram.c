@@ -67,8 +67,9 @@ static int set_seconds(const struct asking *a, double *out, const char *option, 
 {
     char *end;
     *out = strtod(text, &end);
-    return *text && *end == '\0' && *out >= 0 && *out < 1e9 ? 0
-                                                            : dial_wrong(&a->dial, option, text);
+    return *text && *end == '\0' && *out >= 0 && *out < 1e9
+               ? 0
+               : command_line_wrong(a->dial.command, option, text);
 }
 
 /* The daemon reads the word, and says what is wrong with it. */
@@ -80,7 +81,7 @@ static int add_word(struct asking *a, const char *name, const char *value)
         say("commgram: --%s is too long: there is room for %zu characters", name, sizeof a->words);
         return 2;
     }
-    return strchr(value, ' ') == NULL ? 0 : dial_wrong(&a->dial, name, value);
+    return strchr(value, ' ') == NULL ? 0 : command_line_wrong(a->dial.command, name, value);
 }
 
 static int set_option(void *user, int option, const char *value)
@@ -101,7 +102,9 @@ static int set_option(void *user, int option, const char *value)
         return add_word(a, "modelled", "0");
     case 'f':
         a->json = strcmp(value, "json") == 0;
-        return a->json || strcmp(value, "text") == 0 ? 0 : dial_wrong(&a->dial, "format", value);
+        return a->json || strcmp(value, "text") == 0
+                   ? 0
+                   : command_line_wrong(a->dial.command, "format", value);
     default:
         a->job = value;
         return 0;
@@ -184,7 +187,8 @@ int cmd_commgram(int argc, char **argv)
         .dial = {.command = "commgram", .role = ROLE_VIEWER, .patience_ns = 5000000000},
         .from = NAN,
         .to = NAN};
-    const struct dial_options options = {help, "f:j:" DIAL_LETTERS, long_options, set_option, &a};
+    const struct command_line options = {"commgram",   help,       "f:j:" DIAL_LETTERS,
+                                         long_options, set_option, &a};
     int status = dial_parse(&a.dial, &options, argc, argv);
     if (status >= 0)
         return status;

@@ -1,11 +1,11 @@
 /* holter cut, holter merge: recordings made of others. */
 #include "agent/cmd.h"
+#include "agent/command_line.h"
 #include "agent/progress.h"
 #include "agent/say.h"
 #include "daemon/recordings/copy.h"
 #include "proto/moment.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -60,29 +60,30 @@ static void show(void *user, double share)
     progress_show(user, share);
 }
 
+static int set_option(void *user, int option, const char *value)
+{
+    struct asked *a = user;
+    char why[200];
+    if (option == 'o') {
+        a->output = value;
+        return 0;
+    }
+    if (moment_check(value, why, sizeof(why)) != 0) {
+        say("%s: --%s: %s", a->command, option == OPT_FROM ? "from" : "to", why);
+        return 2;
+    }
+    *(option == OPT_FROM ? &a->from : &a->to) = value;
+    return 0;
+}
+
 /* @return -1 to go on, or the exit status */
 static int parse(struct asked *a, int argc, char **argv, const struct option *options,
                  const char *help)
 {
-    char why[200];
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    for (int option; (option = getopt_long(argc, argv, "o:h", options, NULL)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        if (option == '?')
-            return 2;
-        if (option == 'o') {
-            a->output = optarg;
-            continue;
-        }
-        if (moment_check(optarg, why, sizeof(why)) != 0) {
-            say("%s: --%s: %s", a->command, option == OPT_FROM ? "from" : "to", why);
-            return 2;
-        }
-        *(option == OPT_FROM ? &a->from : &a->to) = optarg;
-    }
+    const struct command_line line = {a->command, help, "o:h", options, set_option, a};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
     if (a->output == NULL || optind == argc) {
         say("%s: -o and a recording are wanted; `holter %s --help` tells more", a->command,
             a->command);

@@ -1,11 +1,11 @@
 /* holter diff: how two recordings of one job differ. */
 #include "agent/cmd.h"
+#include "agent/command_line.h"
 #include "agent/info_text.h"
 #include "agent/say.h"
 #include "daemon/recordings/diff.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,28 +35,38 @@ struct asked {
     int json, quiet;
 };
 
-/* @return 0 when the value cannot be */
-static int set_option(struct asked *a, int option, const char *value)
+/* @return the long name of an option whose value cannot be; NULL: it can */
+static const char *take(struct asked *a, int option, const char *value)
 {
     char *end = NULL;
     if (option == 'q')
         a->quiet = 1;
     if (option == 'f') {
         a->json = strcmp(value, "json") == 0;
-        return a->json || strcmp(value, "text") == 0;
+        return a->json || strcmp(value, "text") == 0 ? NULL : "format";
     }
     if (option == 't') {
         a->options.tolerance = strtod(value, &end);
         return *value != '\0' && *end == '\0' && a->options.tolerance >= 0 &&
-               a->options.tolerance <= 1;
+                       a->options.tolerance <= 1
+                   ? NULL
+                   : "tolerance";
     }
     if (option == 'n') {
         errno = 0;
         unsigned long lines = strtoul(value, &end, 10);
         a->options.items = lines;
-        return *value >= '0' && *value <= '9' && *end == '\0' && errno == 0 && lines <= 1000000;
+        return *value >= '0' && *value <= '9' && *end == '\0' && errno == 0 && lines <= 1000000
+                   ? NULL
+                   : "lines";
     }
-    return 1;
+    return NULL;
+}
+
+static int set_option(void *user, int option, const char *value)
+{
+    const char *wrong = take(user, option, value);
+    return wrong == NULL ? 0 : command_line_wrong("diff", wrong, value);
 }
 
 int cmd_diff(int argc, char **argv)
@@ -64,19 +74,10 @@ int cmd_diff(int argc, char **argv)
     struct asked a = {.options = {.items = 10}};
     struct diff diff;
     char why[1200];
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    for (int option; (option = getopt_long(argc, argv, "f:t:n:qh", long_options, NULL)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        if (option == '?')
-            return 2;
-        if (!set_option(&a, option, optarg)) {
-            say("diff: -%c cannot be '%s'; `holter diff --help` tells more", option, optarg);
-            return 2;
-        }
-    }
+    const struct command_line line = {"diff", help, "f:t:n:qh", long_options, set_option, &a};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
     if (optind + 2 != argc) {
         say("diff: two recordings are wanted; `holter diff --help` tells more");
         return 2;
@@ -90,7 +91,7 @@ int cmd_diff(int argc, char **argv)
         diff_print_json(stdout, &diff, paths);
     else if (!a.quiet)
         diff_print_text(stdout, &diff, paths);
-    int status = diff.differences > 0;
+    status = diff.differences > 0;
     diff_finish(&diff);
     return fflush(stdout) != 0 ? 2 : status;
 }

@@ -1,11 +1,11 @@
 /* holter export: recordings in the formats of others. */
 #include "agent/cmd.h"
+#include "agent/command_line.h"
 #include "agent/say.h"
 #include "daemon/export/export.h"
 #include "holter/error.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,12 +70,6 @@ struct exporting {
 
 /* ---- options -------------------------------------------------------------------- */
 
-static int wrong(const char *option, const char *value)
-{
-    say("export: --%s cannot be '%s'; `holter export --help` tells more", option, value);
-    return 2;
-}
-
 static int choose(const char *const *names, size_t count, const char *value)
 {
     size_t i = 0;
@@ -92,7 +86,7 @@ static int set_edges(struct exporting *e, const char *value)
     return *value >= '0' && *value <= '9' && *end == '\0' && errno == 0 && e->edges > 0 &&
                    e->edges <= MOST_EDGES
                ? 0
-               : wrong("edges", value);
+               : command_line_wrong("export", "edges", value);
 }
 
 static int is_table(const char *name)
@@ -107,24 +101,25 @@ static int is_table(const char *name)
     return 0;
 }
 
-static int set_option(struct exporting *e, int option, const char *value)
+static int set_option(void *user, int option, const char *value)
 {
+    struct exporting *e = user;
     int at;
     switch (option) {
     case 'f':
         at = choose(formats, FORMATS, value);
         e->format = at < 0 ? FORMATS : (enum format)at;
-        return at < 0 ? wrong("format", value) : 0;
+        return at < 0 ? command_line_wrong("export", "format", value) : 0;
     case 'o':
         e->output = value;
-        return *value == '\0' ? wrong("output", value) : 0;
+        return *value == '\0' ? command_line_wrong("export", "output", value) : 0;
     case OPT_TABLE:
         e->table = value;
-        return is_table(value) ? 0 : wrong("table", value);
+        return is_table(value) ? 0 : command_line_wrong("export", "table", value);
     case OPT_OF:
         at = choose(graphs, sizeof(graphs) / sizeof(*graphs), value);
         e->graph = at < 0 ? EXPORT_RANKS : (enum export_graph)at;
-        return at < 0 ? wrong("of", value) : 0;
+        return at < 0 ? command_line_wrong("export", "of", value) : 0;
     case OPT_EDGES:
         return set_edges(e, value);
     default:
@@ -264,18 +259,10 @@ static int run(struct exporting *e)
 int cmd_export(int argc, char **argv)
 {
     struct exporting e = {.format = FORMATS, .output = "-", .edges = 2000};
-    int option, status;
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    while ((option = getopt_long(argc, argv, "f:o:h", long_options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        if (option == '?')
-            return 2;
-        if ((status = set_option(&e, option, optarg)) != 0)
-            return status;
-    }
+    const struct command_line line = {"export", help, "f:o:h", long_options, set_option, &e};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
     if (optind + 1 != argc) {
         say("export: one recording is wanted; `holter export --help` tells more");
         return 2;

@@ -1,5 +1,6 @@
 /* holter import: what others recorded as a recording of Holter. */
 #include "agent/cmd.h"
+#include "agent/command_line.h"
 #include "agent/import_trace.h"
 #include "agent/network_input.h"
 #include "agent/say.h"
@@ -8,7 +9,6 @@
 #include "holter/error.h"
 #include "proto/duration.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,18 +72,13 @@ struct importing {
     char file[4096]; /* the source, or what stands for it */
 };
 
-static int wrong(const char *option, const char *value)
+static int set_option(void *user, int option, const char *value)
 {
-    say("import: --%s cannot be '%s'; `holter import --help` tells more", option, value);
-    return 2;
-}
-
-static int set_option(struct importing *i, int option, const char *value)
-{
+    struct importing *i = user;
     switch (option) {
     case OPT_FORMAT:
         i->format = import_format_by_name(value);
-        return i->format == IMPORT_UNKNOWN ? wrong("format", value) : 0;
+        return i->format == IMPORT_UNKNOWN ? command_line_wrong("import", "format", value) : 0;
     case OPT_TOPOLOGY:
         i->topology = value;
         return 0;
@@ -92,16 +87,16 @@ static int set_option(struct importing *i, int option, const char *value)
         return 0;
     case OPT_PER_NODE:
         return network_input_number(value, UINT32_MAX, &i->per_node) || i->per_node == 0
-                   ? wrong("ranks-per-node", value)
+                   ? command_line_wrong("import", "ranks-per-node", value)
                    : 0;
     case OPT_WINDOW:
         return duration_parse(value, &i->window_ns) != 0 || i->window_ns < WINDOW_LEAST_NS ||
                        i->window_ns > WINDOW_MOST_NS
-                   ? wrong("window", value)
+                   ? command_line_wrong("import", "window", value)
                    : 0;
     case OPT_THREADS:
         return network_input_number(value, THREADS_MOST, &i->threads) || i->threads == 0
-                   ? wrong("threads", value)
+                   ? command_line_wrong("import", "threads", value)
                    : 0;
     default:
         if (strcmp(value, "-") == 0) {
@@ -157,16 +152,10 @@ static int find_format(struct importing *i)
 /* @return -1 to go on, or the exit status */
 static int parse(struct importing *i, int argc, char **argv)
 {
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    for (int option; (option = getopt_long(argc, argv, "o:h", long_options, NULL)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        int status = option == '?' ? 2 : set_option(i, option, optarg);
-        if (status)
-            return status;
-    }
+    const struct command_line line = {"import", help, "o:h", long_options, set_option, i};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
     if (optind + 1 != argc || !i->output) {
         say("import: -o and one source are wanted; `holter import --help` tells more");
         return 2;

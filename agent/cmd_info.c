@@ -1,11 +1,11 @@
 /* holter info: what is in a recording. */
 #include "agent/cmd.h"
+#include "agent/command_line.h"
 #include "agent/info_text.h"
 #include "agent/progress.h"
 #include "agent/say.h"
 #include "daemon/recordings/info.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,23 +60,22 @@ static int tell(const char *path, int json)
     return status;
 }
 
+static int set_option(void *user, int option, const char *value)
+{
+    int *json = user;
+    (void)option;
+    *json = strcmp(value, "json") == 0;
+    return *json || strcmp(value, "text") == 0 ? 0 : command_line_wrong("info", "format", value);
+}
+
 int cmd_info(int argc, char **argv)
 {
-    int json = 0, status = 0;
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    for (int option; (option = getopt_long(argc, argv, "f:h", long_options, NULL)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        if (option == 'f' && (strcmp(optarg, "json") == 0 || strcmp(optarg, "text") == 0)) {
-            json = optarg[0] == 'j';
-            continue;
-        }
-        if (option == 'f')
-            say("info: --format is text or json, not '%s'", optarg);
-        return 2;
-    }
+    int json = 0;
+    const struct command_line line = {"info", help, "f:h", long_options, set_option, &json};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
+    status = 0;
     if (optind == argc) {
         say("info: which recording? `holter info --help` tells more");
         return 2;

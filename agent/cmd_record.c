@@ -73,7 +73,7 @@ static int set_option(void *user, int option, const char *value)
     if (option == 'o')
         r->output = value;
     else if (quantity_parse_bytes(value, &r->most_bytes) != 0 || r->most_bytes < RECORD_LEAST_BYTES)
-        return dial_wrong(&r->dial, "max-size", value);
+        return command_line_wrong(r->dial.command, "max-size", value);
     return 0;
 }
 
@@ -222,7 +222,8 @@ int cmd_record(int argc, char **argv)
     struct record r = {
         .dial = {
             .command = "record", .role = ROLE_VIEWER, .word = &r.job, .patience_ns = 5000000000}};
-    const struct dial_options options = {help, "o:" DIAL_LETTERS, long_options, set_option, &r};
+    const struct command_line options = {"record",     help,       "o:" DIAL_LETTERS,
+                                         long_options, set_option, &r};
     int status = dial_parse(&r.dial, &options, argc, argv);
     if (status >= 0)
         return status;

@@ -1,5 +1,6 @@
 /* holter remap: a better mapping of ranks to the nodes that a job has. */
 #include "agent/cmd.h"
+#include "agent/command_line.h"
 #include "agent/network_input.h"
 #include "agent/progress.h"
 #include "agent/say.h"
@@ -9,7 +10,6 @@
 #include "holter/error.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -84,12 +84,6 @@ struct remapping {
     struct remap *remap;        /* owned */
 };
 
-static int wrong(const char *option, const char *value)
-{
-    say("remap: --%s cannot be '%s'; `holter remap --help` tells more", option, value);
-    return 2;
-}
-
 static int set_objective(struct remapping *m, const char *value)
 {
     for (int i = 0; i < 3; i++) {
@@ -98,7 +92,7 @@ static int set_objective(struct remapping *m, const char *value)
             return 0;
         }
     }
-    return wrong("objective", value);
+    return command_line_wrong("remap", "objective", value);
 }
 
 static int set_seconds(struct remapping *m, const char *value)
@@ -107,11 +101,12 @@ static int set_seconds(struct remapping *m, const char *value)
     m->problem.effort = strtod(value, &end);
     return *value && *end == '\0' && m->problem.effort >= 0 && m->problem.effort <= MOST_SECONDS
                ? 0
-               : wrong("time", value);
+               : command_line_wrong("remap", "time", value);
 }
 
-static int set_option(struct remapping *m, int option, const char *value)
+static int set_option(void *user, int option, const char *value)
 {
+    struct remapping *m = user;
     int format;
     switch (option) {
     case OPT_TOPOLOGY:
@@ -125,7 +120,9 @@ static int set_option(struct remapping *m, int option, const char *value)
     case OPT_TIME:
         return set_seconds(m, value);
     case OPT_SEED:
-        return network_input_number(value, UINT64_MAX, &m->problem.seed) ? wrong("seed", value) : 0;
+        return network_input_number(value, UINT64_MAX, &m->problem.seed)
+                   ? command_line_wrong("remap", "seed", value)
+                   : 0;
     case OPT_RANKS:
         m->ranks = value;
         return network_input_list("remap", "ranks", value);
@@ -134,11 +131,11 @@ static int set_option(struct remapping *m, int option, const char *value)
         return 0;
     case OPT_PER_NODE:
         return network_input_number(value, UINT32_MAX, &m->input.per_node) || m->input.per_node == 0
-                   ? wrong("ranks-per-node", value)
+                   ? command_line_wrong("remap", "ranks-per-node", value)
                    : 0;
     case OPT_FORMAT:
         if ((format = mapping_format_of(value)) < 0)
-            return wrong("format", value);
+            return command_line_wrong("remap", "format", value);
         m->format = (enum mapping_format)format;
         return 0;
     default:
@@ -150,16 +147,10 @@ static int set_option(struct remapping *m, int option, const char *value)
 /* @return -1 to go on, or the exit status */
 static int parse(struct remapping *m, int argc, char **argv)
 {
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    for (int option; (option = getopt_long(argc, argv, "o:h", long_options, NULL)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        int status = option == '?' ? 2 : set_option(m, option, optarg);
-        if (status)
-            return status;
-    }
+    const struct command_line line = {"remap", help, "o:h", long_options, set_option, m};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
     if (optind + 1 != argc) {
         say("remap: one recording or hop-byte file is wanted; `holter remap --help` tells more");
         return 2;

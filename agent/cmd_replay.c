@@ -159,7 +159,8 @@ static int ask_running(int argc, char **argv)
 {
     struct asking asking = {
         .dial = {.command = "replay", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
-    const struct dial_options options = {help, DIAL_LETTERS, long_options, set_option, &asking};
+    const struct command_line options = {"replay",     help,       DIAL_LETTERS,
+                                         long_options, set_option, &asking};
     struct client *client = NULL;
     int status = dial_parse(&asking.dial, &options, argc, argv);
     if (status >= 0)

@@ -1,11 +1,11 @@
 /* holter report: a recording as one HTML file. */
 #include "agent/cmd.h"
+#include "agent/command_line.h"
 #include "agent/report_extras.h"
 #include "agent/say.h"
 #include "holter/error.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,32 +161,25 @@ static int run(struct reporting *r)
 
 /* ---- command line --------------------------------------------------------------------- */
 
+static int set_option(void *user, int option, const char *value)
+{
+    struct reporting *r = user;
+    if (option == 'o')
+        r->output = value;
+    if (option == OPT_TOPOLOGY)
+        r->topology = value;
+    r->no_pictures |= option == OPT_NO_PICTURES;
+    r->no_advice |= option == OPT_NO_ADVICE;
+    return 0;
+}
+
 /* @return -1 to go on, or the exit status */
 static int parse(struct reporting *r, int argc, char **argv)
 {
-    int option;
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    while ((option = getopt_long(argc, argv, "o:h", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'o':
-            r->output = optarg;
-            break;
-        case OPT_TOPOLOGY:
-            r->topology = optarg;
-            break;
-        case OPT_NO_PICTURES:
-            r->no_pictures = 1;
-            break;
-        case OPT_NO_ADVICE:
-            r->no_advice = 1;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return 0;
-        default:
-            return 2;
-        }
-    }
+    const struct command_line line = {"report", help, "o:h", long_options, set_option, r};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
     struct stat given, output;
     if (optind + 1 != argc) {
         say("report: one recording is wanted; `holter report --help` tells more");

@@ -1,5 +1,6 @@
 /* holter reroute: better routes for the messages that a job sends. */
 #include "agent/cmd.h"
+#include "agent/command_line.h"
 #include "agent/network_input.h"
 #include "agent/say.h"
 #include "agent/topology_write.h"
@@ -9,7 +10,6 @@
 #include "proto/json.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -91,14 +91,9 @@ struct rerouting {
     size_t count;                  /* of both */
 };
 
-static int wrong(const char *option, const char *value)
+static int set_option(void *user, int option, const char *value)
 {
-    say("reroute: --%s cannot be '%s'; `holter reroute --help` tells more", option, value);
-    return 2;
-}
-
-static int set_option(struct rerouting *r, int option, const char *value)
-{
+    struct rerouting *r = user;
     uint64_t number;
     switch (option) {
     case OPT_TOPOLOGY:
@@ -111,14 +106,17 @@ static int set_option(struct rerouting *r, int option, const char *value)
         r->link = value;
         return 0;
     case OPT_TOP:
-        return network_input_number(value, UINT32_MAX, &r->top) || r->top == 0 ? wrong("top", value)
-                                                                               : 0;
+        return network_input_number(value, UINT32_MAX, &r->top) || r->top == 0
+                   ? command_line_wrong("reroute", "top", value)
+                   : 0;
     case OPT_FIRST:
         r->params.first = strcmp(value, "length") == 0 ? REROUTE_LENGTH : REROUTE_LOAD;
-        return strcmp(value, "length") && strcmp(value, "load") ? wrong("first", value) : 0;
+        return strcmp(value, "length") && strcmp(value, "load")
+                   ? command_line_wrong("reroute", "first", value)
+                   : 0;
     case OPT_DELTA:
         if (network_input_number(value, REROUTE_MOST_DELTA, &number))
-            return wrong("delta", value);
+            return command_line_wrong("reroute", "delta", value);
         r->params.delta = (uint32_t)number;
         return 0;
     case OPT_GIVEN:
@@ -126,11 +124,12 @@ static int set_option(struct rerouting *r, int option, const char *value)
         return 0;
     case OPT_PER:
         return network_input_number(value, UINT32_MAX, &r->input.per_node) || r->input.per_node == 0
-                   ? wrong("ranks-per-node", value)
+                   ? command_line_wrong("reroute", "ranks-per-node", value)
                    : 0;
     case 'f':
         r->json = strcmp(value, "json") == 0;
-        return !r->json && strcmp(value, "text") ? wrong("format", value) : 0;
+        return !r->json && strcmp(value, "text") ? command_line_wrong("reroute", "format", value)
+                                                 : 0;
     default:
         r->output = value;
         return 0;
@@ -140,16 +139,10 @@ static int set_option(struct rerouting *r, int option, const char *value)
 /* @return -1 to go on, or the exit status */
 static int parse(struct rerouting *r, int argc, char **argv)
 {
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    for (int option; (option = getopt_long(argc, argv, "f:o:h", long_options, NULL)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        int status = option == '?' ? 2 : set_option(r, option, optarg);
-        if (status)
-            return status;
-    }
+    const struct command_line line = {"reroute", help, "f:o:h", long_options, set_option, r};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
     if (optind + 1 != argc || (r->routes != NULL) + (r->link != NULL) + (r->top != 0) > 1) {
         say("reroute: one file is wanted, and one of --routes, --link and --top at most; "
             "`holter reroute --help` tells more");
@@ -257,7 +250,7 @@ static int choose_pair(struct rerouting *r, char *word)
         *dash = '\0';
     if (!dash || network_input_number(word, UINT32_MAX, &ends[0]) ||
         network_input_number(dash + 1, UINT32_MAX, &ends[1]))
-        return wrong("routes", r->routes);
+        return command_line_wrong("reroute", "routes", r->routes);
     uint32_t from = process_of(p, ends[0]), to = process_of(p, ends[1]);
     struct flow wanted = {0, 0, 0, 0}, *found = NULL;
     if (from != UINT32_MAX && to != UINT32_MAX) {

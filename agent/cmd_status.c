@@ -65,7 +65,7 @@ static int set_option(void *user, int option, const char *value)
         status->json = strcmp(value, "json") == 0;
     return option != 'f' || status->json || strcmp(value, "text") == 0
                ? 0
-               : dial_wrong(&status->dial, "format", value);
+               : command_line_wrong(status->dial.command, "format", value);
 }
 
 /* ---- asking -------------------------------------------------------------- */
@@ -286,8 +286,8 @@ int cmd_status(int argc, char **argv)
 {
     struct status status = {
         .dial = {.command = "status", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
-    const struct dial_options options = {help, "f:j:v" DIAL_LETTERS, long_options, set_option,
-                                         &status};
+    const struct command_line options = {"status",     help,       "f:j:v" DIAL_LETTERS,
+                                         long_options, set_option, &status};
     int result = dial_parse(&status.dial, &options, argc, argv);
     if (result >= 0)
         return result;

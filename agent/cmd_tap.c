@@ -92,20 +92,21 @@ static int set_option(void *user, int option, const char *value)
         return 0;
     case 'f':
         tap->json = strcmp(value, "json") == 0;
-        return tap->json || strcmp(value, "text") == 0 ? 0
-                                                       : dial_wrong(&tap->dial, "format", value);
+        return tap->json || strcmp(value, "text") == 0
+                   ? 0
+                   : command_line_wrong(tap->dial.command, "format", value);
     case 'j':
         tap->job = value;
         return 0;
     case OPT_FOR:
         tap->for_ns = dial_seconds(value);
-        return tap->for_ns ? 0 : dial_wrong(&tap->dial, "for", value);
+        return tap->for_ns ? 0 : command_line_wrong(tap->dial.command, "for", value);
     case OPT_COUNT:
         errno = 0;
         tap->count = strtoull(value, &end, 10);
         return *end == '\0' && *value != '-' && errno == 0 && tap->count > 0
                    ? 0
-                   : dial_wrong(&tap->dial, "count", value);
+                   : command_line_wrong(tap->dial.command, "count", value);
     case OPT_UNTIL_END:
         tap->until_end = 1;
         return 0;
@@ -241,8 +242,8 @@ int cmd_tap(int argc, char **argv)
 {
     struct tap tap = {.dial = {.command = "tap", .role = ROLE_VIEWER, .patience_ns = 5000000000},
                       .snapshot = 1};
-    const struct dial_options options = {help, "t:f:j:" DIAL_LETTERS, long_options, set_option,
-                                         &tap};
+    const struct command_line options = {"tap",        help,       "t:f:j:" DIAL_LETTERS,
+                                         long_options, set_option, &tap};
     int status = dial_parse(&tap.dial, &options, argc, argv);
     if (status >= 0)
         return status;

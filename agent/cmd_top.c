@@ -85,7 +85,8 @@ static int set_option(void *user, int option, const char *value)
 /* @return -1 to go on, or the exit status */
 static int parse(struct top *top, int argc, char **argv)
 {
-    const struct dial_options options = {help, "j:" DIAL_LETTERS, long_options, set_option, top};
+    const struct command_line options = {"top",        help,       "j:" DIAL_LETTERS,
+                                         long_options, set_option, top};
     int status = dial_parse(&top->dial, &options, argc, argv);
     if (status >= 0 || top->once || (isatty(STDOUT_FILENO) && isatty(STDIN_FILENO)))
         return status;

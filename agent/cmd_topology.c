@@ -1,12 +1,12 @@
 /* holter topology: print and check a network. */
 #include "agent/cmd.h"
+#include "agent/command_line.h"
 #include "agent/network_input.h"
 #include "agent/say.h"
 #include "daemon/import/pairs.h"
 #include "holter/error.h"
 #include "proto/json.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +46,8 @@ static const struct option long_options[] = {
 };
 
 struct asked {
+    int argc;
+    char **argv;
     const char *given, *recording; /* NULL: none */
     const char *ends[2];           /* NULL: no route */
     int json, hosts;
@@ -283,36 +285,39 @@ static int show(const struct asked *asked)
     return status;
 }
 
+static int set_option(void *user, int option, const char *value)
+{
+    struct asked *asked = user;
+    switch (option) {
+    case OPT_HOSTS:
+        asked->hosts = 1;
+        return 0;
+    case OPT_RECORDING:
+        asked->recording = value;
+        return 0;
+    case 'f':
+        asked->json = strcmp(value, "json") == 0;
+        return asked->json || strcmp(value, "text") == 0
+                   ? 0
+                   : command_line_wrong("topology", "format", value);
+    default: /* of two words */
+        if (optind >= asked->argc) {
+            say("topology: --route wants two ends");
+            return 2;
+        }
+        asked->ends[0] = value;
+        asked->ends[1] = asked->argv[optind++];
+        return 0;
+    }
+}
+
 int cmd_topology(int argc, char **argv)
 {
-    struct asked asked = {.given = NULL};
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    for (int option; (option = getopt_long(argc, argv, "f:h", long_options, NULL)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        if (option == '?')
-            return 2;
-        if (option == OPT_HOSTS) {
-            asked.hosts = 1;
-        } else if (option == OPT_RECORDING) {
-            asked.recording = optarg;
-        } else if (option == 'f') {
-            asked.json = strcmp(optarg, "json") == 0;
-            if (!asked.json && strcmp(optarg, "text") != 0) {
-                say("topology: --format is text or json, not '%s'", optarg);
-                return 2;
-            }
-        } else {
-            if (optind >= argc) {
-                say("topology: --route wants two ends");
-                return 2;
-            }
-            asked.ends[0] = optarg;
-            asked.ends[1] = argv[optind++];
-        }
-    }
+    struct asked asked = {.argc = argc, .argv = argv};
+    const struct command_line line = {"topology", help, "f:h", long_options, set_option, &asked};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
     if (optind + 1 != argc) {
         say("topology: one file or short form is wanted; `holter topology --help` tells more");
         return 2;

@@ -11,13 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int dial_wrong(const struct dial *dial, const char *option, const char *value)
-{
-    say("%s: --%s cannot be \"%s\"; `holter %s --help` tells more", dial->command, option, value,
-        dial->command);
-    return 2;
-}
-
 /* Where to dial. @return 0, or the exit status */
 static int resolve(struct dial *dial, const char *connect, const char *keys)
 {
@@ -50,50 +43,48 @@ static int resolve(struct dial *dial, const char *connect, const char *keys)
 
 /* What has been read. */
 struct given {
+    struct dial *dial;
+    const struct command_line *line;
     const char *connect, *keys;
 };
 
-/* @return 0, or the exit status */
-static int take_option(struct dial *dial, const struct dial_options *o, int option,
-                       struct given *given)
+static int take_option(void *user, int option, const char *value)
 {
+    struct given *given = user;
     switch (option) {
     case 'c':
-        given->connect = optarg;
+        given->connect = value;
         return 0;
     case DIAL_OPTION_KEYS:
-        given->keys = optarg;
+        given->keys = value;
         return 0;
     case DIAL_OPTION_TIMEOUT:
-        dial->patience_ns = dial_seconds(optarg);
-        return dial->patience_ns ? 0 : dial_wrong(dial, "timeout", optarg);
-    case '?':
-        return 2;
+        given->dial->patience_ns = dial_seconds(value);
+        return given->dial->patience_ns
+                   ? 0
+                   : command_line_wrong(given->dial->command, "timeout", value);
     default:
-        return o->set(o->user, option, optarg);
+        return given->line->set(given->line->user, option, value);
     }
 }
 
-int dial_parse(struct dial *dial, const struct dial_options *o, int argc, char **argv)
+int dial_parse(struct dial *dial, const struct command_line *line, int argc, char **argv)
 {
-    struct given given = {0};
-    int option, status = 0;
-    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
-    while (!status && (option = getopt_long(argc, argv, o->letters, o->names, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(o->help, stdout);
-            return 0;
-        }
-        status = take_option(dial, o, option, &given);
-    }
-    if (!status && optind < argc && dial->word)
+    struct given given = {.dial = dial, .line = line};
+    struct command_line all = *line;
+    all.set = take_option;
+    all.user = &given;
+    int status = command_line_read(&all, argc, argv);
+    if (status >= 0)
+        return status;
+    if (optind < argc && dial->word)
         *dial->word = argv[optind++];
-    if (!status && optind < argc) {
+    if (optind < argc) {
         say("%s: \"%s\" is one word too many; `holter %s --help` tells more", dial->command,
             argv[optind], dial->command);
-        status = 2;
+        return 2;
     }
-    status = status ? status : resolve(dial, given.connect, given.keys);
+    status = resolve(dial, given.connect, given.keys);
     return status ? status : -1;
 }
 

@@ -3,9 +3,9 @@
 #ifndef HOLTER_AGENT_DIAL_H
 #define HOLTER_AGENT_DIAL_H
 
+#include "agent/command_line.h"
 #include "proto/client.h"
 
-#include <getopt.h>
 #include <limits.h>
 #include <stdint.h>
 
@@ -32,22 +32,10 @@ enum { DIAL_OPTION_KEYS = 1000, DIAL_OPTION_TIMEOUT };
     }
 #define DIAL_LETTERS "c:h"
 
-/** What a client takes from its command line. */
-struct dial_options {
-    const char *help;           /**< for --help */
-    const char *letters;        /**< of its short options, DIAL_LETTERS included */
-    const struct option *names; /**< its long options, DIAL_OPTIONS included */
-    /** One of its own options. @param value  NULL: it has none @return 0, or the exit status */
-    int (*set)(void *user, int option, const char *value);
-    void *user;
-};
-
 /** Read a command line of options, and of one word where that is wanted, and find out where to dial.
+ *  @param line  its letters and names include DIAL_LETTERS and DIAL_OPTIONS; `set` is told of its own options
  *  @return -1 to go on, or the exit status, after saying why */
-int dial_parse(struct dial *dial, const struct dial_options *options, int argc, char **argv);
-
-/** Say that an option cannot have a value. @return the exit status, 2 */
-int dial_wrong(const struct dial *dial, const char *option, const char *value);
+int dial_parse(struct dial *dial, const struct command_line *line, int argc, char **argv);
 
 /** Make the client. @return 0, or the exit status, after saying why */
 int dial_open(const struct dial *dial, struct client **out);

@@ -1,0 +1,26 @@
+#include "agent/command_line.h"
+
+#include "agent/say.h"
+
+#include <stdio.h>
+
+int command_line_wrong(const char *command, const char *option, const char *value)
+{
+    say("%s: --%s cannot be '%s'; `holter %s --help` tells more", command, option, value, command);
+    return 2;
+}
+
+int command_line_read(const struct command_line *line, int argc, char **argv)
+{
+    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
+    for (int option; (option = getopt_long(argc, argv, line->letters, line->names, NULL)) != -1;) {
+        if (option == 'h') {
+            fputs(line->help, stdout);
+            return 0;
+        }
+        int status = option == '?' ? 2 : line->set(line->user, option, optarg);
+        if (status != 0)
+            return status;
+    }
+    return -1;
+}
