@@ -15,6 +15,8 @@ struct report_replay {
     char directory[64]; /**< its own, temporary */
     char endpoint[96];
     pid_t daemon;
+    pid_t cleaner; /**< removes the directory, also when this process is killed; 0: there is none */
+    int held;      /**< by all that use the directory: the pipe whose end the cleaner waits for */
 };
 
 /** Replay to the end.

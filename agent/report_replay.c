@@ -124,6 +124,65 @@ static int find_recording(const char *directory, char *out, size_t room)
     return found;
 }
 
+/* ---- the directory ------------------------------------------------------------------ */
+
+static void remove_files(const char *directory)
+{
+    DIR *list = opendir(directory);
+    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
+        char path[400];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+        unlink(path);
+    }
+    if (list != NULL)
+        closedir(list);
+    rmdir(directory);
+}
+
+/* In a process of its own: remove the directory when nobody holds the pipe any more. */
+static _Noreturn void clean(const struct report_replay *r, const int pipe_ends[2])
+{
+    char records[80], byte;
+    close(pipe_ends[1]);
+    while (read(pipe_ends[0], &byte, 1) < 0 && errno == EINTR)
+        continue;
+    snprintf(records, sizeof(records), "%s/records", r->directory);
+    remove_files(records);
+    remove_files(r->directory);
+    _exit(0);
+}
+
+/* Make the directory, and a process that removes it, whatever ends us: it ends when we and all that we have
+ * started have ended, as these hold its pipe too. No signal ends it before: it never unblocks them.
+ * @return 0 or -errno */
+static int make_directory(struct report_replay *r)
+{
+    sigset_t all, before;
+    int ends[2];
+    if (pipe(ends) != 0)
+        return -errno;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    int code = mkdtemp(r->directory) == NULL ? -errno : 0;
+    r->cleaner = code == 0 ? fork() : -1;
+    if (r->cleaner == 0)
+        clean(r, ends);
+    if (code == 0 && r->cleaner < 0) {
+        code = -errno;
+        rmdir(r->directory);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    close(ends[0]);
+    r->held = ends[1];
+    if (code != 0)
+        close(r->held);
+    return code;
+}
+
+/* ---- life ----------------------------------------------------------------------------- */
+
 int report_replay_start(struct report_replay *r, const char *recording, const char *topology,
                         char *analysed)
 {
@@ -134,9 +193,9 @@ int report_replay_start(struct report_replay *r, const char *recording, const ch
         say("report: holterd is not installed beside holter: %s", holter_strerror(code));
         return 1;
     }
-    if (mkdtemp(r->directory) == NULL) {
-        say("report: %s: %s", r->directory, strerror(errno));
-        r->directory[0] = '\0';
+    if ((code = make_directory(r)) != 0) {
+        say("report: %s: %s", r->directory, holter_strerror(code));
+        r->cleaner = 0;
         return 1;
     }
     snprintf(r->endpoint, sizeof(r->endpoint), "ipc://%s/d", r->directory);
@@ -165,40 +224,17 @@ int report_replay_start(struct report_replay *r, const char *recording, const ch
     return 1;
 }
 
-static void end_daemon(struct report_replay *r)
-{
-    if (r->daemon <= 0)
-        return;
-    kill(r->daemon, SIGTERM);
-    waitpid(r->daemon, NULL, 0);
-    r->daemon = 0;
-}
-
-static void remove_files(const char *directory)
-{
-    DIR *list = opendir(directory);
-    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
-        char path[400];
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
-        unlink(path);
-    }
-    if (list != NULL)
-        closedir(list);
-    rmdir(directory);
-}
-
 void report_replay_stop(struct report_replay *r)
 {
-    char records[80];
-    end_daemon(r);
-    if (r->directory[0] == '\0')
-        return;
-    snprintf(records, sizeof(records), "%s/records", r->directory);
-    remove_files(records);
-    remove_files(r->directory);
-    r->directory[0] = '\0';
+    if (r->daemon > 0) {
+        kill(r->daemon, SIGTERM);
+        waitpid(r->daemon, NULL, 0);
+    }
+    if (r->cleaner > 0) {
+        close(r->held);
+        waitpid(r->cleaner, NULL, 0);
+    }
+    r->daemon = r->cleaner = 0;
 }
 
 /* ---- pictures ------------------------------------------------------------------------- */

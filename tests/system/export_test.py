@@ -1,12 +1,14 @@
 """What `holter export` and `holter report` write of a real job: the same figures as its recording, in forms that other
 readers take."""
 import collections
+import contextlib
 import csv
 import html.parser
 import io
 import json
 import os
 import re
+import signal
 import unittest
 
 import lab
@@ -154,6 +156,39 @@ class Exports(unittest.TestCase):
             self.assertEqual(1, finished.status, finished)
             self.assertIn(missing, finished.err)
         self.recording.check()
+
+
+class Interrupted(unittest.TestCase):
+    """A report that is ended early leaves nothing in /tmp, whatever ended it."""
+    RECORDING = os.path.join(os.path.dirname(__file__), '..', '..', 'docs', 'slow-link.hrec')
+    DIRECTORY = re.compile(r'/tmp/holter-report-\w{6}')
+
+    def directory_of(self, place, report):
+        """Where it lets a daemon replay the recording."""
+        def found():
+            if not report.alive():
+                raise AssertionError(f'it ended too early for this test: {report}')
+            with open(f'/proc/{report.pid}/task/{report.pid}/children') as file:
+                children = file.read().split()
+            for child in children:
+                with contextlib.suppress(OSError), open(f'/proc/{child}/cmdline') as file:
+                    words = file.read()
+                    if 'holterd' in words and self.DIRECTORY.search(words):
+                        return self.DIRECTORY.search(words).group()
+            return None
+        return lab.wait_for(found, 'the replay of the report')
+
+    def test_nothing_is_left(self):
+        with lab.Lab() as place:
+            for end, number in ((os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM), (os.kill, signal.SIGKILL)):
+                with self.subTest(number.name):
+                    report = place.holter('report', '-o', os.path.join(place.dir, 'report.html'), self.RECORDING)
+                    directory = self.directory_of(place, report)
+                    self.assertTrue(os.path.isdir(directory))
+                    end(report.pid, number)
+                    self.assertEqual(-number, report.finish().status)
+                    lab.wait_for(lambda: not os.path.exists(directory), f'the end of {directory}')
+                    self.assertFalse(os.path.exists(os.path.join(place.dir, 'report.html')))
 
 
 if __name__ == '__main__':
