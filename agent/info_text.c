@@ -36,6 +36,34 @@ static void print_time(FILE *out, uint64_t ns)
     fprintf(out, "%s.%03uZ", text, (unsigned)(ns / 1000000 % 1000));
 }
 
+/* What of the job is not in it. */
+static void print_part(FILE *out, const struct info *i)
+{
+    if (i->part == 0 && i->removed_before_ns == 0 && i->attached_ns == 0 && i->missed == 0)
+        return;
+    const char *between = "";
+    fprintf(out, "%-10s ", "part");
+    if (i->part > 0) {
+        fprintf(out, "%" PRIu64 " of a recording in parts", i->part);
+        between = i->removed_before_ns > 0 ? ": " : "; ";
+    }
+    if (i->removed_before_ns > 0) {
+        fprintf(out, "%swhat came before ", between);
+        print_time(out, i->removed_before_ns);
+        fputs(" was removed", out);
+        between = "; ";
+    }
+    if (i->attached_ns > 0) {
+        fprintf(out, "%srecorded only from ", between);
+        print_time(out, i->attached_ns);
+        fputs(" on", out);
+        between = "; ";
+    }
+    if (i->missed > 0)
+        fprintf(out, "%s%" PRIu64 " messages of agents did not come", between, i->missed);
+    fputc('\n', out);
+}
+
 static void print_span(FILE *out, const struct info *i)
 {
     struct quantity a, b;
@@ -48,24 +76,7 @@ static void print_span(FILE *out, const struct info *i)
     fprintf(out, ", %s", quantity_duration(&a, (double)(i->end_ns - i->begin_ns)));
     fprintf(out, "; %" PRIu64 " windows of %s\n", i->windows,
             quantity_duration(&b, (double)i->window_ns));
-    if (i->part > 0 || i->removed_before_ns > 0 || i->attached_ns > 0)
-        fprintf(out, "%-10s ", "part");
-    if (i->part > 0)
-        fprintf(out, "%" PRIu64 " of a recording in parts%s", i->part,
-                i->removed_before_ns > 0 ? ": what came before " : "");
-    if (i->removed_before_ns > 0) {
-        print_time(out, i->removed_before_ns);
-        fputs(" was removed", out);
-    }
-    if (i->attached_ns > 0) {
-        fputs(i->part > 0 ? "; recorded only from " : "recorded only from ", out);
-        print_time(out, i->attached_ns);
-        fputs(" on", out);
-        if (i->missed > 0)
-            fprintf(out, "; %" PRIu64 " messages of agents did not come", i->missed);
-    }
-    if (i->part > 0 || i->removed_before_ns > 0 || i->attached_ns > 0)
-        fputc('\n', out);
+    print_part(out, i);
 }
 
 static void print_places(FILE *out, const struct info *i)

@@ -1,7 +1,7 @@
 #include "daemon/recordings/copy.h"
 
-#include "daemon/analysis/array.h"
-#include "daemon/analysis/key_table.h"
+#include "daemon/record_parts.h"
+#include "daemon/recordings/numbers.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -18,6 +18,7 @@
 struct target {
     const char *path;
     struct recording *recording;
+    struct numbers numbers; /* of what was put into it */
     struct copy_counts *counts;
     char *why;
     size_t room;
@@ -39,6 +40,7 @@ static int begin(struct target *t)
 {
     if (access(t->path, F_OK) == 0)
         return fail(t, -EEXIST, t->path, "there is such a file already");
+    numbers_init(&t->numbers);
     return recording_open(&t->recording, t->path, t->why, t->room);
 }
 
@@ -50,11 +52,22 @@ static int put(struct target *t, const struct recorded *head, const void *bytes,
     return code == 0 ? 0 : fail_writing(t, code);
 }
 
+/* When recordings that were attached to a job began, and what of that is not here. */
+static int tell_attached(struct target *t, uint64_t attached_ns)
+{
+    const struct record_parts told = {.attached_ns = attached_ns,
+                                      .missed = numbers_missing(&t->numbers)};
+    int code = recording_begin(t->recording);
+    code = code != 0 ? code : record_parts_tell(&told, t->recording);
+    return code == 0 ? 0 : fail_writing(t, code);
+}
+
 /* Close it, or leave nothing of it. */
 static int end(struct target *t, int code)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
     char path[600];
+    numbers_finish(&t->numbers);
     if (t->recording == NULL)
         return code;
     if (code == 0) {
@@ -115,6 +128,19 @@ static int open_source(struct source *s, const char *path, struct target *t)
         end > 0)
         s->messages = (uint64_t)end;
     return next(s, t);
+}
+
+/* Since when it was recorded; 0: from the begin of the job. */
+static uint64_t attached_ns_of(const struct source *s)
+{
+    struct recording_file *file = recording_cursor_file(s->cursor);
+    int64_t found = 0;
+    return recording_file_has(file, "part") &&
+                   recording_file_number(file, "SELECT attached_ns FROM part WHERE one = 1",
+                                         &found) == 0 &&
+                   found > 0
+               ? (uint64_t)found
+               : 0;
 }
 
 static void show(const struct copy_progress *p, uint64_t done, uint64_t of)
@@ -186,7 +212,9 @@ static int put_cut(struct target *t, struct source *s, const struct copy_progres
             head.received_ns = cut->first_ns;
         if (cut->from_ns > 0 && !window && head.time_ns < cut->first_ns)
             head.time_ns = cut->first_ns;
-        code = put(t, &head, s->bytes, s->length);
+        int met = numbers_meet(&t->numbers, &head);
+        code = met < 0 ? fail(t, met, s->path, holter_strerror(met))
+                       : put(t, &head, s->bytes, s->length);
         cut->windows += (uint64_t)window;
     }
     return code;
@@ -238,6 +266,8 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
         code = copy_tables(t.recording, recording_cursor_file(s.cursor), from_ns, to_ns,
                            cut.window_ns);
         code = code != 0 ? fail_writing(&t, code) : end_job(&t, &cut);
+        uint64_t attached_ns = attached_ns_of(&s);
+        code = code != 0 || attached_ns == 0 ? code : tell_attached(&t, attached_ns);
     }
     recording_cursor_close(s.cursor);
     return end(&t, code);
@@ -245,61 +275,11 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
 
 /* ---- merge ---------------------------------------------------------------- */
 
-/* Numbers of one agent that were seen, as runs in ascending order: nearly always one. */
-struct runs {
-    struct {
-        uint64_t first, last;
-    } * list;
-    size_t count, room;
-};
-
 struct merge {
     struct source *sources;
     size_t count;
-    struct key_table agents; /* hi: instance */
-    struct runs *runs;       /* by agent */
-    uint32_t runs_room;
     uint64_t done, of;
 };
-
-/* @return 1: it was seen before, 0: it was not, -ENOMEM */
-static int seen(struct runs *r, uint64_t seq)
-{
-    size_t at = r->count;
-    while (at > 0 && r->list[at - 1].first > seq)
-        at--;
-    if (at > 0 && seq <= r->list[at - 1].last)
-        return 1;
-    if (at > 0 && seq == r->list[at - 1].last + 1) {
-        r->list[at - 1].last = seq;
-        if (at < r->count && r->list[at].first == seq + 1) {
-            r->list[at - 1].last = r->list[at].last;
-            memmove(&r->list[at], &r->list[at + 1], (r->count - at - 1) * sizeof(*r->list));
-            r->count--;
-        }
-        return 0;
-    }
-    if (at < r->count && r->list[at].first == seq + 1) {
-        r->list[at].first = seq;
-        return 0;
-    }
-    if (array_fit(&r->list, sizeof(*r->list), &r->room, r->count + 1) != 0)
-        return -ENOMEM;
-    memmove(&r->list[at + 1], &r->list[at], (r->count - at) * sizeof(*r->list));
-    r->list[at].first = r->list[at].last = seq;
-    r->count++;
-    return 0;
-}
-
-static int seen_before(struct merge *m, const struct recorded *head)
-{
-    if (key_table_reserve(&m->agents, 1) != 0)
-        return -ENOMEM;
-    uint32_t at = key_table_add_hashed(&m->agents, (struct key){.hi = head->instance});
-    if (array_fit_zero(&m->runs, sizeof(*m->runs), &m->runs_room, (uint64_t)at + 1) != 0)
-        return -ENOMEM;
-    return seen(&m->runs[at], head->seq);
-}
 
 /* The message that came first; of those that came together the one of the first file. */
 static struct source *earliest(struct merge *m)
@@ -318,7 +298,7 @@ static int put_merged(struct target *t, struct merge *m, const struct copy_progr
     int code = 0;
     for (struct source *s; code == 0 && (s = earliest(m)) != NULL;) {
         show(progress, ++m->done, m->of);
-        int again = seen_before(m, &s->head);
+        int again = numbers_meet(&t->numbers, &s->head);
         if (again < 0)
             return fail(t, again, s->path, holter_strerror(again));
         t->counts->twice += (uint64_t)again;
@@ -359,6 +339,19 @@ static int open_all(struct target *t, struct merge *m, const char *const *paths)
     return code;
 }
 
+/* One that began with the job knows what those that were attached later do not. */
+static int merge_attached(struct target *t, const struct merge *m)
+{
+    uint64_t earliest = UINT64_MAX;
+    int any = 0;
+    for (size_t i = 0; i < m->count; i++) {
+        uint64_t since = attached_ns_of(&m->sources[i]);
+        any |= since != 0;
+        earliest = since < earliest ? since : earliest;
+    }
+    return any ? tell_attached(t, earliest) : 0;
+}
+
 static int merge_tables(struct target *t, struct merge *m)
 {
     int64_t start = 0, least = INT64_MAX;
@@ -389,17 +382,13 @@ int copy_merge(const char *out, const char *const *paths, size_t count,
     struct merge m = {.count = count, .sources = calloc(count + 1, sizeof(*m.sources))};
     *counts = (struct copy_counts){0};
     int code = m.sources == NULL ? fail(&t, -ENOMEM, out, "no memory") : open_all(&t, &m, paths);
-    key_table_init(&m.agents);
     code = code != 0 ? code : begin(&t);
     code = code != 0 ? code : put_merged(&t, &m, progress);
     code = code != 0 ? code : merge_tables(&t, &m);
+    code = code != 0 ? code : merge_attached(&t, &m);
     code = end(&t, code);
     for (size_t i = 0; m.sources != NULL && i < count; i++)
         recording_cursor_close(m.sources[i].cursor);
-    for (uint32_t i = 0; i < m.runs_room; i++)
-        free(m.runs[i].list);
-    free(m.runs);
     free(m.sources);
-    key_table_finish(&m.agents);
     return code;
 }

@@ -103,13 +103,7 @@ static void read_part(struct reading *r)
         r->info->attached_ns = (uint64_t)sqlite3_column_int64(s, 2);
     }
     sqlite3_finalize(s);
-    s = NULL;
-    /* A column that came later: files without it miss nothing. */
-    if (r->info->attached_ns != 0 &&
-        recording_file_prepare(r->file, &s, "SELECT missed FROM part WHERE one = 1") == 0 &&
-        recording_file_step(r->file, s) == 1)
-        r->info->missed = (uint64_t)sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
+    r->info->missed = ask(r, "SELECT missed FROM part WHERE one = 1");
 }
 
 static int take_alert(void *user, const struct wire_alert *a)

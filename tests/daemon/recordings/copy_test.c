@@ -141,6 +141,54 @@ static void cuts_merged_are_the_whole_in_any_order(void **state)
     assert_int_equal(differences(a, out), 0);
 }
 
+static void attach(const char *path, double since_s)
+{
+    char sql[160];
+    snprintf(sql, sizeof(sql),
+             "INSERT OR REPLACE INTO part(one, part, removed_ns, attached_ns, missed)"
+             " VALUES(1, 0, 0, %llu, 0)",
+             (unsigned long long)at(since_s));
+    made_ask(path, sql);
+}
+
+static void a_cut_says_since_when_its_recording_was_attached(void **state)
+{
+    (void)state;
+    made(a, "job.0", 5, 20);
+    attach(a, 5);
+    assert_int_equal(cut(out, 8, 12), 0);
+    assert_int_equal(made_ask(out, "SELECT attached_ns FROM part"), at(5));
+    assert_int_equal(made_ask(out, "SELECT missed FROM part"), 0);
+}
+
+static void what_came_to_no_attached_recording_is_counted(void **state)
+{
+    (void)state;
+    made(b, "job.0", 3, 6);
+    attach(b, 3);
+    made(c, "job.0", 9, 12);
+    attach(c, 9);
+    const char *paths[] = {c, b};
+    assert_int_equal(copy_merge(a, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(made_ask(a, "SELECT attached_ns FROM part"), at(3));
+    assert_int_equal(made_ask(a, "SELECT missed FROM part"), 2 * 3);
+    assert_int_equal(cut(out, 7, -1), 0);
+    assert_int_equal(made_ask(out, "SELECT attached_ns FROM part"), at(3));
+    assert_int_equal(made_ask(out, "SELECT missed FROM part"), 0);
+}
+
+static void with_the_begin_of_the_job_nothing_is_attached(void **state)
+{
+    (void)state;
+    made(b, "job.0", 0, 6);
+    made(c, "job.0", 9, 12);
+    attach(c, 9);
+    const char *paths[] = {b, c};
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(made_ask(out, "SELECT attached_ns FROM part"), 0);
+    assert_int_equal(made_ask(out, "SELECT missed FROM part"), 2 * 3);
+}
+
 static void recordings_of_other_jobs_are_not_merged(void **state)
 {
     (void)state;
@@ -178,6 +226,9 @@ int main(void)
         TEST(a_cut_of_nothing_leaves_nothing),
         TEST(what_is_there_is_not_overwritten),
         TEST(cuts_merged_are_the_whole_in_any_order),
+        TEST(a_cut_says_since_when_its_recording_was_attached),
+        TEST(what_came_to_no_attached_recording_is_counted),
+        TEST(with_the_begin_of_the_job_nothing_is_attached),
         TEST(recordings_of_other_jobs_are_not_merged),
         TEST(what_is_damaged_is_left_out_and_counted),
     };

@@ -1,0 +1,25 @@
+/* Which messages of agents were met, by their numbers: each agent counts its own from 1 on without gaps. Memory: linear
+ * in agents and in gaps. */
+#ifndef HOLTER_DAEMON_RECORDINGS_NUMBERS_H
+#define HOLTER_DAEMON_RECORDINGS_NUMBERS_H
+
+#include "daemon/analysis/key_table.h"
+#include "daemon/recorded.h"
+
+struct numbers {
+    struct key_table agents;     /* hi: instance */
+    struct numbers_agent *agent; /* owned; by agent */
+    uint32_t room;
+};
+
+void numbers_init(struct numbers *numbers);
+void numbers_finish(struct numbers *numbers);
+
+/** @return 1: it was met before, 0: it was not, -ENOMEM */
+int numbers_meet(struct numbers *numbers, const struct recorded *head);
+
+/** Messages between those of agents that were not met, from each agent's first window on: what it said about ranks before
+ *  may have been said long before. */
+uint64_t numbers_missing(const struct numbers *numbers);
+
+#endif
