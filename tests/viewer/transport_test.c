@@ -543,6 +543,29 @@ static void what_the_replay_has_not_been_at_is_said(void **state)
     assert_non_null(find_text(&b->desk.scene, "rank by rank only where the replay has been"));
 }
 
+static void all_but_single_ranks(void *user, const struct wire_message *message, int snapshot)
+{
+    if (message->type != WIRE_TYPE_RANK_WINDOW)
+        model_apply(user, message, snapshot);
+}
+
+/* It was paused, or the recording ends there: nothing of single ranks comes. */
+static void nor_where_it_has_been_nowhere(void **state)
+{
+    struct bed *b = *state;
+    history_clear(&b->model->rank_history);
+    b->job.window = SYNTHETIC_FIRST + 120;
+    for (int i = 0; i < 10; i++)
+        synthetic_window(&b->job, all_but_single_ranks, b->model);
+    b->desk.ui.view = VIEW_LIVE;
+    desk_layout(&b->desk, b->model);
+    assert_null(find_text(&b->desk.scene, "No figures of single ranks"));
+    assert_non_null(find_text(&b->desk.scene, "rank by rank only where the replay has been"));
+    playback_clear(playback(b)); /* as a viewer that comes late to a live job */
+    desk_layout(&b->desk, b->model);
+    assert_non_null(find_text(&b->desk.scene, "rank by rank only since this viewer connected"));
+}
+
 static void totals_alone(void *user, const struct wire_message *message, int snapshot)
 {
     if (message->type == WIRE_TYPE_TOTALS)
@@ -598,6 +621,7 @@ int main(void)
         T(going_to_a_place_shows_it),
         T(buttons_do_what_keys_do),
         T(what_the_replay_has_not_been_at_is_said),
+        T(nor_where_it_has_been_nowhere),
         T(where_it_has_not_been_sums_are_those_since_the_start),
         T(help_lists_the_keys),
     };

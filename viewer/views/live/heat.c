@@ -175,9 +175,9 @@ void heat_layout(struct stage *s, struct box box, const struct timeline *line)
     char what[96];
     scene_panel(s->brush.scene, box, 0, "heat");
     scene_rect(s->brush.scene, box, 6, t->panel);
-    int shown = s->model->rank_history.count && r.w > 0 && plot.h >= 24 && paint(s, &r) == 0;
+    int shown = r.w > 0 && plot.h >= 24 && paint(s, &r) == 0;
     double used = 0;
-    if (shown && box.w > 430) {
+    if (shown && s->model->rank_history.count && box.w > 430) {
         char end[16];
         snprintf(end, sizeof end, "%.0f\xc2\xa0%%", s->pictures->heat.high * 100);
         used = widget_map_legend(&s->brush, box.x + box.w - 12, box.y + 9, "0\xc2\xa0%", end) + 12;
