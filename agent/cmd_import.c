@@ -36,9 +36,12 @@ static const char help[] =
     "                            each at most 1 s\n"
     "      --topology T          all but counters: network, a file, see holter-topology(5), or a "
     "short form\n"
-    "      --ranks-per-node K    hopbyte, route, csv: rank r is on node r / K; default: as few as "
-    "fit\n"
-    "      --hosts LIST          csv: hosts of the ranks, in blocks, node[0-3]\n"
+    "      --ranks-per-node K    hopbyte, route, csv, and with --hosts: rank r is on node r / K; "
+    "default:\n"
+    "                            as few as fit\n"
+    "      --hosts LIST          csv, otf2: hosts of the ranks, in blocks, node[0-3]; instead of "
+    "those of an\n"
+    "                            archive\n"
     "      --threads N           traces, csv: that read it; default: as many as there are "
     "processors\n"
     "  -o, --output FILE         the recording; there must be none of this name\n"
@@ -112,19 +115,21 @@ static int set_option(void *user, int option, const char *value)
 /* What is asked for must fit the format. @return 0 or the exit status */
 static int check(const struct importing *i)
 {
-    int trace = i->format == IMPORT_OTF2 || i->format == IMPORT_DUMPI,
-        csv = i->format == IMPORT_CSV;
+    int csv = i->format == IMPORT_CSV, otf2 = i->format == IMPORT_OTF2,
+        dumpi = i->format == IMPORT_DUMPI, counters = i->format == IMPORT_COUNTERS;
+    int timed = csv || otf2 || dumpi;
     const char *name = import_format_name(i->format);
-    const char *option = i->format == IMPORT_COUNTERS && i->topology              ? "topology"
-                         : (i->format == IMPORT_COUNTERS || trace) && i->per_node ? "ranks-per-node"
-                         : !trace && !csv && i->window_ns                         ? "window"
-                         : !trace && !csv && i->threads                           ? "threads"
-                         : !csv && i->hosts                                       ? "hosts"
-                                                                                  : NULL;
+    const char *option = counters && i->topology ? "topology"
+                         : (counters || dumpi || (otf2 && !i->hosts)) && i->per_node
+                             ? "ranks-per-node"
+                         : !timed && i->window_ns    ? "window"
+                         : !timed && i->threads      ? "threads"
+                         : !csv && !otf2 && i->hosts ? "hosts"
+                                                     : NULL;
     if (option == NULL)
         return 0;
-    say("import: --%s is not for sources of format %s; `holter import --help` tells more", option,
-        name);
+    say("import: --%s is not for sources of format %s%s; `holter import --help` tells more", option,
+        name, otf2 ? " without --hosts" : "");
     return 2;
 }
 

@@ -100,7 +100,7 @@ static void print_dumpi(const struct import_wish *wish, const struct dumpi_count
         printf("  unknown      members of %" PRIu64 " communicators\n", f->unresolved);
 }
 
-/* What both kinds of traces are asked for alike. @return 0, or 1 after saying what is wrong */
+/* What all of them are asked for alike. @return 0, or 1 after saying what is wrong */
 static int begin(struct trace_wishes *wishes, struct topology_file *network,
                  struct showing *showing, const struct import_wish *wish)
 {
@@ -111,6 +111,8 @@ static int begin(struct trace_wishes *wishes, struct topology_file *network,
         return 1;
     *wishes = (struct trace_wishes){.window_ns = wish->window_ns,
                                     .threads = (unsigned)wish->threads,
+                                    .per_node = wish->per_node,
+                                    .hosts = wish->hosts,
                                     .network = network->topology,
                                     .network_source = wish->topology,
                                     .told = on_told,
@@ -176,20 +178,11 @@ int import_trace_csv(const struct import_wish *wish)
 {
     struct showing showing;
     struct topology_file network;
-    struct trace_wishes common;
+    struct trace_wishes wishes;
     struct import_csv_counts counts;
-    if (begin(&common, &network, &showing, wish) != 0)
+    if (begin(&wishes, &network, &showing, wish) != 0)
         return 1;
-    struct import_csv_wishes wishes = {.window_ns = common.window_ns,
-                                       .threads = common.threads,
-                                       .per_node = wish->per_node,
-                                       .hosts = wish->hosts,
-                                       .network = common.network,
-                                       .network_source = common.network_source,
-                                       .told = on_told,
-                                       .fault = on_fault,
-                                       .user = &showing};
-    int code = import_csv(wish->output, wish->source, &wishes, &counts);
+    int code = import_csv(wish->output, wish->source, &wishes, 0, &counts);
     progress_end(&showing.progress);
     topology_file_finish(&network);
     if (code == 0)

@@ -10,8 +10,8 @@ struct import_wish {
     const char *topology; /**< NULL: none */
     uint64_t window_ns;   /**< 0: chosen */
     uint64_t threads;     /**< 0: as many as there are processors */
-    const char *hosts;    /**< csv: list; NULL: none */
-    uint32_t per_node;    /**< csv: ranks a host; 0: not said */
+    const char *hosts;    /**< csv, otf2: list; NULL: none */
+    uint32_t per_node;    /**< csv, otf2: ranks a host; 0: not said */
 };
 
 /** Import an OTF2 archive. @return exit status, after saying what was wrong */

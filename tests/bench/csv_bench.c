@@ -47,7 +47,7 @@ static int measure(uint64_t rows, int shuffled)
 {
     char folder[DIRECTORY_ROOM], table[64], recording[64];
     struct import_csv_counts counts;
-    struct import_csv_wishes wishes = {.threads = 1, .fault = on_fault};
+    struct trace_wishes wishes = {.threads = 1, .fault = on_fault};
     if (directory_make(folder) != 0)
         return 1;
     snprintf(table, sizeof(table), "%s/t.csv", folder);
@@ -55,7 +55,7 @@ static int measure(uint64_t rows, int shuffled)
     if (write_table(table, rows, shuffled) != 0)
         return 1;
     double time = processor();
-    int code = import_csv(recording, table, &wishes, &counts);
+    int code = import_csv(recording, table, &wishes, 0, &counts);
     time = processor() - time;
     directory_remove(folder);
     if (code != 0 || counts.rows != rows || counts.counts.matched != rows)

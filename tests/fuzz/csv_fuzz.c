@@ -96,13 +96,10 @@ static void import(const uint8_t *data, size_t size)
         return;
     snprintf(table, sizeof(table), "/proc/self/fd/%d", fd);
     snprintf(recording, sizeof(recording), "%s/x.hrec", directory);
-    struct import_csv_wishes wishes = {.threads = 1,
-                                       .run = size % 2 ? 5 : 0,
-                                       .per_node = (uint32_t)(size % 3),
-                                       .fault = on_fault,
-                                       .user = &faults};
+    struct trace_wishes wishes = {
+        .threads = 1, .per_node = (uint32_t)(size % 3), .fault = on_fault, .user = &faults};
     if (write(fd, data, size) == (ssize_t)size && lseek(fd, 0, SEEK_SET) == 0) {
-        int code = import_csv(recording, table, &wishes, &counts);
+        int code = import_csv(recording, table, &wishes, size % 2 ? 5 : 0, &counts);
         FUZZ_HOLDS(code <= 0 && (code == 0 || faults > 0));
         FUZZ_HOLDS(counts.bad == 0 || faults > 0);
         FUZZ_HOLDS(code != 0 || counts.counts.lost > 0 || counts.counts.sent == counts.rows);

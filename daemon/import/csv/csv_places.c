@@ -1,6 +1,5 @@
 #include "daemon/import/csv/csv_places.h"
 
-#include "daemon/import/hostlist.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -61,7 +60,7 @@ static int by_version(const void *left, const void *right, void *user)
 }
 
 /* Hosts of the table in the order of their names; ranks of which it does not tell are on one of their own. */
-static int take_table(struct csv_places *p, const struct csv_job *job)
+static int take_table(struct trace_places *p, const struct csv_job *job)
 {
     uint32_t count = job->hosts.count, unknown = 0;
     uint32_t *numbers = calloc(2 * ((size_t)count + 1), sizeof(*numbers)), *place;
@@ -91,72 +90,13 @@ static int take_table(struct csv_places *p, const struct csv_job *job)
 
 /* ---- what was asked for ---------------------------------------------------- */
 
-static int blocks_of(const struct csv_job *job, const struct import_csv_wishes *w, uint32_t hosts,
-                     uint32_t *per_node, char why[CSV_WHY])
+static int take_blocks(struct trace_places *p, const struct csv_job *job,
+                       const struct trace_wishes *w, char why[CSV_WHY])
 {
-    *per_node = w->per_node != 0 ? w->per_node : (job->ranks - 1) / hosts + 1;
-    if ((job->ranks - 1) / *per_node < hosts)
-        return 0;
-    snprintf(why, CSV_WHY,
-             "%" PRIu32 " ranks, %" PRIu32 " on each, do not fit on %" PRIu32 " hosts", job->ranks,
-             *per_node, hosts);
-    return -HOLTER_EUSAGE;
-}
-
-struct listed {
-    struct csv_places *places;
-    uint32_t room;
-};
-
-static int take_host(void *user, const char *name)
-{
-    struct listed *l = user;
-    struct csv_places *p = l->places;
-    if (p->host_count == l->room) {
-        uint32_t room = l->room == 0 ? 64 : 2 * l->room;
-        void *grown = realloc(p->hosts, room * sizeof(*p->hosts));
-        if (grown == NULL)
-            return -ENOMEM;
-        p->hosts = grown;
-        l->room = room;
-    }
-    snprintf(p->hosts[p->host_count++], sizeof(p->hosts[0]), "%s", name);
-    return 0;
-}
-
-static int take_list(struct csv_places *p, const struct csv_job *job,
-                     const struct import_csv_wishes *w, char why[CSV_WHY])
-{
-    struct listed listed = {p, 0};
-    struct csv_names names;
-    uint32_t per_node;
-    int code = hostlist_expand(w->hosts, job->ranks, take_host, &listed, why, CSV_WHY);
-    if (code == 0 && p->host_count == 0) {
-        snprintf(why, CSV_WHY, "there are no hosts in the list");
-        code = -HOLTER_EUSAGE;
-    }
-    csv_names_init(&names, p->host_count);
-    for (uint32_t h = 0; code == 0 && h < p->host_count; h++)
-        if (csv_names_find(&names, p->hosts[h]) != h) {
-            snprintf(why, CSV_WHY, "host %s is there twice", p->hosts[h]);
-            code = -HOLTER_EUSAGE;
-        }
-    csv_names_finish(&names);
-    code = code != 0 ? code : blocks_of(job, w, p->host_count, &per_node, why);
-    for (uint32_t r = 0; code == 0 && r < job->ranks; r++)
-        p->host_of[r] = r / per_node;
-    if (code == 0)
-        p->host_count = (job->ranks - 1) / per_node + 1;
-    return code;
-}
-
-static int take_blocks(struct csv_places *p, const struct csv_job *job,
-                       const struct import_csv_wishes *w, char why[CSV_WHY])
-{
-    uint32_t per_node, nodes = w->network != NULL ? topology_nodes(w->network)
-                               : w->per_node != 0 ? job->ranks
-                                                  : 1;
-    int code = blocks_of(job, w, nodes, &per_node, why);
+    uint32_t per_node = w->per_node, nodes = w->network != NULL ? topology_nodes(w->network)
+                                             : per_node != 0    ? job->ranks
+                                                                : 1;
+    int code = trace_places_fit(job->ranks, nodes, &per_node, why, CSV_WHY);
     if (code != 0)
         return code;
     p->host_count = (job->ranks - 1) / per_node + 1;
@@ -173,28 +113,22 @@ static int take_blocks(struct csv_places *p, const struct csv_job *job,
     return 0;
 }
 
-int csv_places_find(struct csv_places *out, const struct csv_job *job,
-                    const struct import_csv_wishes *w, char why[CSV_WHY])
+int csv_places_find(struct trace_places *out, const struct csv_job *job,
+                    const struct trace_wishes *w, char why[CSV_WHY])
 {
-    *out = (struct csv_places){.host_of = calloc(job->ranks, sizeof(uint32_t))};
-    snprintf(why, CSV_WHY, "no memory");
-    int code = out->host_of == NULL ? -ENOMEM : 0;
-    if (code == 0 && job->hosts.count > 0 && (w->hosts != NULL || w->per_node != 0)) {
+    *out = (struct trace_places){.host_count = 0};
+    if (job->hosts.count > 0 && (w->hosts != NULL || w->per_node != 0)) {
         snprintf(why, CSV_WHY, "the table tells the hosts itself");
-        code = -HOLTER_EUSAGE;
+        return -HOLTER_EUSAGE;
     }
-    if (code == 0)
-        code = job->hosts.count > 0 ? take_table(out, job)
-               : w->hosts != NULL   ? take_list(out, job, w, why)
-                                    : take_blocks(out, job, w, why);
+    if (job->hosts.count == 0 && w->hosts != NULL)
+        return trace_places_list(out, w->hosts, job->ranks, w->per_node, why, CSV_WHY);
+    snprintf(why, CSV_WHY, "no memory");
+    out->host_of = calloc(job->ranks, sizeof(*out->host_of));
+    int code = out->host_of == NULL   ? -ENOMEM
+               : job->hosts.count > 0 ? take_table(out, job)
+                                      : take_blocks(out, job, w, why);
     if (code != 0)
-        csv_places_finish(out);
+        trace_places_finish(out);
     return code;
-}
-
-void csv_places_finish(struct csv_places *p)
-{
-    free(p->host_of);
-    free(p->hosts);
-    *p = (struct csv_places){.host_count = 0};
 }

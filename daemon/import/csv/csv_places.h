@@ -3,21 +3,15 @@
 #define HOLTER_IMPORT_CSV_PLACES_H
 
 #include "daemon/import/csv/csv_job.h"
-
-struct csv_places {
-    uint32_t *host_of; /**< owned; by rank */
-    char (*hosts)[65]; /**< owned */
-    uint32_t host_count;
-};
+#include "daemon/import/trace/trace_places.h"
 
 /** Keep where a message says its ranks are. @param why  set on failure
  *  @return 0, or -HOLTER_EUSAGE when a rank is elsewhere already */
 int csv_places_note(struct csv_job *job, const struct csv_message *message, char why[CSV_WHY]);
 
 /** Where all ranks are: as the table says; else on the hosts that were asked for, in blocks; else on those of the
- *  network, or all on one. @param why  set on failure @return 0, -ENOMEM or -HOLTER_EUSAGE */
-int csv_places_find(struct csv_places *out, const struct csv_job *job,
-                    const struct import_csv_wishes *wishes, char why[CSV_WHY]);
-void csv_places_finish(struct csv_places *places);
+ *  network, or all on one. @param out  finish it @param why  set on failure @return 0, -ENOMEM or -HOLTER_EUSAGE */
+int csv_places_find(struct trace_places *out, const struct csv_job *job,
+                    const struct trace_wishes *wishes, char why[CSV_WHY]);
 
 #endif

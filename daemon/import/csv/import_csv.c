@@ -22,7 +22,7 @@
 
 struct import {
     struct csv_job job;
-    const struct import_csv_wishes *wishes;
+    const struct trace_wishes *wishes;
     struct import_csv_counts *out;
     struct faults faults;
     struct csv_reader *reader;
@@ -177,7 +177,7 @@ static int take_row(struct import *m, const struct csv_row *row)
 
 static int read_rows(struct import *m)
 {
-    const struct import_csv_wishes *w = m->wishes;
+    const struct trace_wishes *w = m->wishes;
     struct csv_row row;
     int got, code = 0;
     uint64_t rows = 0;
@@ -219,7 +219,7 @@ static int compare_regions(const void *user, unsigned first, unsigned second)
                   second == 0 ? "" : job->regions.names[second - 1]);
 }
 
-static int begin_spool(struct import *m, const char *path)
+static int begin_spool(struct import *m, const char *path, size_t run)
 {
     char folder[4096];
     const char *temporary = getenv("TMPDIR"), *slash = strrchr(path, '/');
@@ -229,8 +229,8 @@ static int begin_spool(struct import *m, const char *path)
         snprintf(folder, sizeof(folder), ".");
     else
         snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path);
-    struct csv_spool_options options = {folder, m->wishes->run, compare_communicators,
-                                        compare_regions, &m->job};
+    struct csv_spool_options options = {folder, run, compare_communicators, compare_regions,
+                                        &m->job};
     int code = csv_spool_create(&m->job.spool, &options);
     if (code != 0)
         fault_at(&m->faults, 0, "%s", holter_strerror(code));
@@ -291,9 +291,9 @@ static void name_job(char *out, size_t room, const char *source)
 }
 
 static int write_recording(struct import *m, const char *path, const char *source,
-                           const struct csv_places *places, const uint32_t *rank_of)
+                           const struct trace_places *places, const uint32_t *rank_of)
 {
-    const struct import_csv_wishes *w = m->wishes;
+    const struct trace_wishes *w = m->wishes;
     const struct csv_job *job = &m->job;
     char name[64], command[1024];
     name_job(name, sizeof(name), source);
@@ -325,7 +325,7 @@ static int write_recording(struct import *m, const char *path, const char *sourc
 
 static int place_and_write(struct import *m, const char *path, const char *source)
 {
-    struct csv_places places;
+    struct trace_places places;
     char why[CSV_WHY];
     uint32_t *rank_of = calloc(m->job.ranks, sizeof(*rank_of));
     int code = rank_of == NULL ? -ENOMEM : csv_places_find(&places, &m->job, m->wishes, why);
@@ -337,7 +337,7 @@ static int place_and_write(struct import *m, const char *path, const char *sourc
     for (uint32_t r = 0; r < m->job.ranks; r++)
         rank_of[r] = r;
     code = write_recording(m, path, source, &places, rank_of);
-    csv_places_finish(&places);
+    trace_places_finish(&places);
     free(rank_of);
     return code;
 }
@@ -359,7 +359,7 @@ static void finish(struct import *m)
     free(job->host_of);
 }
 
-int import_csv(const char *path, const char *source, const struct import_csv_wishes *wishes,
+int import_csv(const char *path, const char *source, const struct trace_wishes *wishes, size_t run,
                struct import_csv_counts *out)
 {
     struct import m = {.job = {.first = UINT64_MAX},
@@ -373,7 +373,7 @@ int import_csv(const char *path, const char *source, const struct import_csv_wis
     csv_names_init(&m.job.hosts, CSV_RANKS_MOST);
     int code = open_table(&m, source);
     code = code != 0 ? code : read_header(&m);
-    code = code != 0 ? code : begin_spool(&m, path);
+    code = code != 0 ? code : begin_spool(&m, path, run);
     code = code != 0 ? code : read_rows(&m);
     code = code != 0 ? code : sort(&m);
     code = code != 0 ? code : place_and_write(&m, path, source);

@@ -11,20 +11,6 @@
 
 #include "daemon/import/trace/trace.h"
 
-/** What the user wants. */
-struct import_csv_wishes {
-    uint64_t window_ns; /**< 0: chosen */
-    unsigned threads;   /**< 0: as many as there are processors */
-    uint32_t per_node;  /**< ranks a host; 0: as few as fit. Not with hosts in the table */
-    const char *hosts;  /**< list as of Slurm, in the order of ranks; NULL: none */
-    const struct topology *network; /**< NULL: none */
-    const char *network_source;
-    size_t run;       /**< messages sorted in memory; 0: see csv_spool.h */
-    trace_told *told; /**< may be NULL */
-    file_fault *fault;
-    void *user;
-};
-
 struct import_csv_counts {
     struct trace_counts counts;
     uint32_t ranks, hosts;
@@ -40,8 +26,10 @@ struct import_csv_counts {
 /** Memory: ranks, names, CSV_SPOOL_RUN ends of messages, and what trace_import() needs. Longer tables take 112 to 336
  *  bytes a message for a while, in $TMPDIR, or beside the recording.
  *  @param path  of the recording @param source  of the table
+ *  @param wishes  hosts and ranks a host, where the table does not tell hosts; none and 0: as few as fit
+ *  @param run  ends of messages sorted in memory; 0: CSV_SPOOL_RUN
  *  @return 0, or a negative error after telling; what is whole is imported all the same */
-int import_csv(const char *path, const char *source, const struct import_csv_wishes *wishes,
+int import_csv(const char *path, const char *source, const struct trace_wishes *wishes, size_t run,
                struct import_csv_counts *out);
 
 #endif

@@ -1,6 +1,7 @@
 #include "daemon/import/trace/import_otf2.h"
 
 #include "daemon/import/trace/otf2_process.h"
+#include "daemon/import/trace/trace_places.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -62,15 +63,10 @@ static void sum_reports(const struct otf2_process *process, struct import_otf2_c
         }
 }
 
-int import_otf2(const char *path, const char *anchor, const struct trace_wishes *wishes,
-                struct import_otf2_counts *out)
+static int import_job(const char *path, const char *anchor, struct otf2_process *process,
+                      const struct trace_wishes *wishes, const struct trace_places *places,
+                      unsigned threads, struct import_otf2_counts *out)
 {
-    struct otf2_process *process;
-    unsigned threads = threads_of(wishes);
-    *out = (struct import_otf2_counts){.ranks = 0};
-    int code = otf2_process_start(&process, anchor, threads, wishes->fault, wishes->user);
-    if (code != 0)
-        return code;
     const struct otf2_job *job = otf2_process_job(process);
     char name[64], command[1024], mpi[128];
     name_job(name, sizeof(name), anchor);
@@ -91,16 +87,43 @@ int import_otf2(const char *path, const char *anchor, const struct trace_wishes 
                              .length_ns = job->length_ns,
                              .network = wishes->network,
                              .network_source = wishes->network_source};
+    if (places->host_count > 0) {
+        told.host_of = places->host_of;
+        told.hosts = (const char(*)[65])places->hosts;
+        told.host_count = places->host_count;
+    }
     struct trace_reader reader = {process, otf2_process_next, otf2_process_comm,
                                   otf2_process_region, otf2_process_progress};
     struct trace_options options = {threads, wishes->told, wishes->fault, wishes->user};
     out->ranks = job->ranks;
-    out->hosts = job->host_count;
+    out->hosts = told.host_count;
     out->streams = job->stream_count;
     out->left_out = job->left_out;
     out->window_ns = wishes->window_ns != 0 ? wishes->window_ns : trace_window_ns(job->length_ns);
-    code = trace_import(path, &told, &reader, &options, &out->counts);
+    int code = trace_import(path, &told, &reader, &options, &out->counts);
     sum_reports(process, out);
+    return code;
+}
+
+int import_otf2(const char *path, const char *anchor, const struct trace_wishes *wishes,
+                struct import_otf2_counts *out)
+{
+    struct faults faults = {anchor, wishes->fault, wishes->user, 0};
+    struct trace_places places = {.host_count = 0};
+    struct otf2_process *process;
+    char why[256];
+    unsigned threads = threads_of(wishes);
+    *out = (struct import_otf2_counts){.ranks = 0};
+    int code = otf2_process_start(&process, anchor, threads, wishes->fault, wishes->user);
+    if (code != 0)
+        return code;
+    if (wishes->hosts != NULL &&
+        (code = trace_places_list(&places, wishes->hosts, otf2_process_job(process)->ranks,
+                                  wishes->per_node, why, sizeof(why))) != 0)
+        fault_at(&faults, 0, "hosts: %s", why);
+    else
+        code = import_job(path, anchor, process, wishes, &places, threads, out);
+    trace_places_finish(&places);
     otf2_process_stop(process);
     return code;
 }

@@ -5,17 +5,6 @@
 
 #include "daemon/import/trace/trace.h"
 
-/** What the user wants of an import of a trace. */
-struct trace_wishes {
-    uint64_t window_ns;             /**< 0: chosen */
-    unsigned threads;               /**< 0: as many as there are processors */
-    const struct topology *network; /**< NULL: none */
-    const char *network_source;
-    trace_told *told; /**< may be NULL */
-    file_fault *fault;
-    void *user;
-};
-
 #define OTF2_OTHERS_MOST 80u
 
 struct import_otf2_counts {

@@ -91,6 +91,19 @@ uint64_t trace_window_ns(uint64_t length_ns);
 /** Told from time to time, in the caller's thread. @param until_ns  of the trace, imported so far */
 typedef void trace_told(void *user, uint64_t read, uint64_t all, uint64_t until_ns);
 
+/** What the user wants of an import. */
+struct trace_wishes {
+    uint64_t window_ns;             /**< 0: chosen */
+    unsigned threads;               /**< 0: as many as there are processors */
+    uint32_t per_node;              /**< ranks a host, see trace_places.h; 0: not said */
+    const char *hosts;              /**< list, in the order of ranks; NULL: those of the trace */
+    const struct topology *network; /**< NULL: none */
+    const char *network_source;
+    trace_told *told; /**< may be NULL */
+    file_fault *fault;
+    void *user;
+};
+
 struct trace_options {
     unsigned threads;  /**< that read streams; 0: as many as there are processors */
     trace_told *told;  /**< may be NULL */

@@ -21,7 +21,8 @@
 struct desk {
     char directory[DIRECTORY_ROOM], table[64], recording[64], told[30000];
     unsigned faults;
-    struct import_csv_wishes wishes;
+    struct trace_wishes wishes;
+    size_t run;
     struct import_csv_counts counts;
     struct recorded_sums sums;
 };
@@ -42,7 +43,7 @@ static struct desk *set_up(void)
     snprintf(d->table, sizeof(d->table), "%s/messages.csv", d->directory);
     snprintf(d->recording, sizeof(d->recording), "%s/messages.hrec", d->directory);
     d->wishes =
-        (struct import_csv_wishes){.window_ns = 1000000, .threads = 1, .fault = fault, .user = d};
+        (struct trace_wishes){.window_ns = 1000000, .threads = 1, .fault = fault, .user = d};
     return d;
 }
 
@@ -65,7 +66,7 @@ static int import(struct desk *d)
     d->told[0] = '\0';
     d->faults = 0;
     remove(d->recording);
-    int code = import_csv(d->recording, d->table, &d->wishes, &d->counts);
+    int code = import_csv(d->recording, d->table, &d->wishes, d->run, &d->counts);
     if (code == 0)
         recorded_sums_read(&d->sums, d->recording);
     return code;
@@ -317,7 +318,7 @@ static void random_tables_have_the_sums_of_their_rows(void **state)
             order[i] = order[at];
             order[at] = swapped;
         }
-        d->wishes.run = times % 2 ? 777 : 0; /* in files; in memory */
+        d->run = times % 2 ? 777 : 0; /* in files; in memory */
         d->wishes.threads = 1 + times / 2;
         write_rows(d, rows, order);
         assert_int_equal(import(d), 0);

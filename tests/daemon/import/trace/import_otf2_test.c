@@ -1,5 +1,6 @@
 #include "daemon/import/trace/import_otf2.h"
 
+#include "daemon/import/pairs.h"
 #include "holter/call.h"
 #include "holter/error.h"
 #include "tests/daemon/import/trace/otf2_history.h"
@@ -28,6 +29,8 @@ struct bed {
     char directory[DIRECTORY_ROOM], archive[128], recording[64], told[4000];
     struct import_otf2_counts counts;
     struct recorded_sums sums;
+    const char *hosts; /* NULL: those of the archive */
+    uint32_t per_node;
 };
 
 static void fault(void *user, const char *text)
@@ -51,7 +54,11 @@ static void end(struct bed *bed)
 
 static int import_with(struct bed *bed, unsigned threads)
 {
-    struct trace_wishes wishes = {.threads = threads, .fault = fault, .user = bed};
+    struct trace_wishes wishes = {.threads = threads,
+                                  .hosts = bed->hosts,
+                                  .per_node = bed->per_node,
+                                  .fault = fault,
+                                  .user = bed};
     remove(bed->recording);
     bed->told[0] = '\0';
     int code = import_otf2(bed->recording, bed->archive, &wishes, &bed->counts);
@@ -178,6 +185,61 @@ static void any_number_of_threads_gives_the_same_recording(void **state)
     for (unsigned threads = 2; threads < 8; threads += 3) {
         assert_int_equal(import_with(&bed, threads), 0);
         assert_true(bed.sums.digest == digest);
+    }
+    end(&bed);
+}
+
+static void compare_places(struct bed *bed, uint32_t hosts, uint32_t per_node)
+{
+    struct pairs pairs;
+    assert_int_equal(pairs_read(&pairs, bed->recording, fault, bed), 0);
+    assert_int_equal(bed->counts.hosts, hosts);
+    assert_int_equal(pairs.host_count, hosts);
+    assert_int_equal(pairs.processes, RANKS);
+    for (uint32_t r = 0; r < RANKS; r++)
+        assert_int_equal(pairs.places[r].host, r / per_node);
+    assert_string_equal(pairs.hosts[0].name, "node7");
+    assert_string_equal(pairs.hosts[1].name, "node8");
+    pairs_finish(&pairs);
+}
+
+static void hosts_that_are_asked_for_take_the_place_of_those_of_the_archive(void **state)
+{
+    struct bed bed;
+    (void)state;
+    unpack(&bed);
+    import_all(&bed);
+    struct recorded_sums own = bed.sums;
+    bed.hosts = "node[7-8]";
+    import_all(&bed);
+    compare_places(&bed, 2, RANKS / 2);
+    assert_memory_equal(own.pairs, bed.sums.pairs, sizeof(own.pairs));
+    assert_memory_equal(own.pair_size, bed.sums.pair_size, sizeof(own.pair_size));
+    bed.hosts = "node[7-9],spare";
+    bed.per_node = RANKS / 2 - 1;
+    import_all(&bed);
+    compare_places(&bed, 3, RANKS / 2 - 1);
+    end(&bed);
+}
+
+static void hosts_that_cannot_be_are_told(void **state)
+{
+    static const struct {
+        const char *hosts, *told;
+        uint32_t per_node;
+    } cases[] = {{"a,b,a", "traces.otf2: hosts: host a is there twice", 0},
+                 {",", "there are no hosts in the list", 0},
+                 {"a,b", "ranks, 1 on each, do not fit on 2 hosts", 1},
+                 {"a[3-", "hosts: ", 0}};
+    struct bed bed;
+    (void)state;
+    unpack(&bed);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        bed.hosts = cases[i].hosts;
+        bed.per_node = cases[i].per_node;
+        assert_int_equal(import_with(&bed, 1), -HOLTER_EUSAGE);
+        assert_non_null(strstr(bed.told, cases[i].told));
+        assert_int_equal(access(bed.recording, F_OK), -1);
     }
     end(&bed);
 }
@@ -378,6 +440,8 @@ int main(void)
         cmocka_unit_test(a_recorded_trace_has_all_that_otf2_print_shows),
         cmocka_unit_test(the_golden_figures_are_those_that_otf2_print_gives_now),
         cmocka_unit_test(any_number_of_threads_gives_the_same_recording),
+        cmocka_unit_test(hosts_that_are_asked_for_take_the_place_of_those_of_the_archive),
+        cmocka_unit_test(hosts_that_cannot_be_are_told),
         cmocka_unit_test(any_history_is_imported_exactly),
         cmocka_unit_test(records_without_calls_around_them_count_all_the_same),
         cmocka_unit_test(archives_of_other_kinds_are_read),
