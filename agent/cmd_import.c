@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char help[] =
     "usage: holter import [OPTION]... -o FILE.hrec SOURCE\n"
@@ -23,7 +24,8 @@ static const char help[] =
     "                dumpi       a trace of libdumpi: its .meta file, its folder, or a rank's "
     "file\n"
     "                csv         a table of messages with a header: source, destination, bytes, "
-    "send_begin ...\n"
+    "send_begin ...;\n"
+    "                            may come from a pipe, or standard input: -\n"
     "                hopbyte     SOURCE DESTINATION BYTES [HOPS] a line: one window\n"
     "                route       \"Hop 1: [12-0] 12 (0 1 1 0 0 0) -> 8 (0 1 0 0 0 0)\" a line: one "
     "window\n"
@@ -133,10 +135,32 @@ static int check(const struct importing *i)
     return 2;
 }
 
+/* Something that can be read once only, so that nobody can look into it before. */
+static int is_pipe(const char *source)
+{
+    struct stat status;
+    return strcmp(source, "-") == 0 ||
+           (stat(source, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
+}
+
+static int check_pipe(struct importing *i)
+{
+    if (i->format != IMPORT_CSV) {
+        say("import: %s: from a pipe only tables of messages are read, with --format csv",
+            i->source);
+        return 2;
+    }
+    snprintf(i->file, sizeof(i->file), "%s", i->source);
+    int status = check(i);
+    return status ? status : -1;
+}
+
 /* @return -1 to go on, or the exit status */
 static int find_format(struct importing *i)
 {
     char why[4400];
+    if (is_pipe(i->source))
+        return check_pipe(i);
     enum import_format found =
         import_format_find(i->source, i->file, sizeof(i->file), why, sizeof(why));
     if (found == IMPORT_RECORDING) {

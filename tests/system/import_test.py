@@ -82,6 +82,17 @@ class Traces(unittest.TestCase):
         self.assertEqual((8, 3000, 3000, 3000000), (info['world'], info['sent'], info['received'], info['sent_bytes']))
         with commgram.Replay(self.place, self.recording) as replay:
             self.assertTrue(replay.topics('latency'))
+        for source, name in (('-', 'standard input'), ('/dev/stdin', '/dev/stdin')):
+            with self.subTest(source=source), subprocess.Popen(['cat', table], stdout=subprocess.PIPE) as cat:
+                self.recording = os.path.join(self.place.dir, name[-5:] + '.hrec')
+                piped = self.place.holter('import', '--format', 'csv', source, '-o', self.recording,
+                                          stdin=cat.stdout).finish()
+                self.assertEqual(1, piped.status, str(piped))
+                self.assertIn(f"{name}:3002: column bytes: 'many' is no number", piped.err)
+                self.assertEqual(finished.out.splitlines()[1:], piped.out.splitlines()[1:])
+                self.assertEqual(3000, self.info()['sent'])
+        for words in ([], ['--format', 'otf2']):
+            self.assertIn('with --format csv', self.holter('import', '-', *words, '-o', table + '2', status=2).err)
 
     def test_wrong_usage_is_told(self):
         folder = self.unpack('otf2')

@@ -43,10 +43,16 @@ static long read_some(void *user, void *out, size_t room)
     return got < 0 ? -errno : (long)got;
 }
 
+static int is_standard_input(const char *source)
+{
+    return strcmp(source, "-") == 0;
+}
+
 static int open_table(struct import *m, const char *source)
 {
     struct stat status;
-    m->fd = open(source, O_RDONLY | O_CLOEXEC);
+    m->fd = is_standard_input(source) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                      : open(source, O_RDONLY | O_CLOEXEC);
     int code = m->fd < 0 || fstat(m->fd, &status) != 0 ? -errno
                : S_ISDIR(status.st_mode)               ? -EISDIR
                                                        : 0;
@@ -281,7 +287,7 @@ static void name_job(char *out, size_t room, const char *source)
 {
     const char *slash = strrchr(source, '/'), *at = slash == NULL ? source : slash + 1;
     size_t used = 0;
-    for (; *at != '\0' && *at != '.' && used + 1 < room; at++)
+    for (; !is_standard_input(source) && *at != '\0' && *at != '.' && used + 1 < room; at++)
         if ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
             (*at >= 'A' && *at <= 'Z') || *at == '-' || *at == '_')
             out[used++] = *at;
@@ -365,7 +371,8 @@ int import_csv(const char *path, const char *source, const struct trace_wishes *
     struct import m = {.job = {.first = UINT64_MAX},
                        .wishes = wishes,
                        .out = out,
-                       .faults = {source, wishes->fault, wishes->user, 0},
+                       .faults = {is_standard_input(source) ? "standard input" : source,
+                                  wishes->fault, wishes->user, 0},
                        .fd = -1};
     *out = (struct import_csv_counts){.rows = 0};
     csv_names_init(&m.job.communicators, COMMUNICATORS_MOST);

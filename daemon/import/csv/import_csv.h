@@ -25,7 +25,8 @@ struct import_csv_counts {
 
 /** Memory: ranks, names, CSV_SPOOL_RUN ends of messages, and what trace_import() needs. Longer tables take 112 to 336
  *  bytes a message for a while, in $TMPDIR, or beside the recording.
- *  @param path  of the recording @param source  of the table
+ *  @param path  of the recording @param source  of the table, which is read once from begin to end: it may be a pipe;
+ *               "-": standard input
  *  @param wishes  hosts and ranks a host, where the table does not tell hosts; none and 0: as few as fit
  *  @param run  ends of messages sorted in memory; 0: CSV_SPOOL_RUN
  *  @return 0, or a negative error after telling; what is whole is imported all the same */

@@ -5,12 +5,16 @@
 #include "tests/daemon/import/trace/recorded_sums.h"
 #include "tests/directory.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 // clang-format off
 #include <cmocka.h>
 // clang-format on
@@ -61,6 +65,11 @@ static void write_table(struct desk *d, const char *text)
     assert_int_equal(fclose(out), 0);
 }
 
+static const char three_messages[] = "source,destination,bytes,send_begin,receive_end\n"
+                                     "0,1,10,0.001,0.0011\n"
+                                     "1,0,20,0.002,0.0023\n"
+                                     "0,1,30,0.003,0.0031\n";
+
 static int import(struct desk *d)
 {
     d->told[0] = '\0';
@@ -82,6 +91,73 @@ static void import_well(struct desk *d, const char *text)
 {
     if (import_text(d, text) != 0 || d->faults > 0)
         fail_msg("%s", d->told);
+}
+
+/* ---- pipes ----------------------------------------------------------------- */
+
+/* In a process of its own, piece by piece. */
+static pid_t write_pieces(int fd, const char *path)
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    fd = path != NULL ? open(path, O_WRONLY) : fd;
+    for (const char *at = three_messages; *at != '\0';) {
+        ssize_t put = write(fd, at, strlen(at) < 7 ? strlen(at) : 7);
+        if (put <= 0)
+            _exit(1);
+        at += put;
+    }
+    _exit(0);
+}
+
+static void await_writer(pid_t pid)
+{
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void a_table_can_come_through_a_pipe(void **state)
+{
+    struct desk *d = set_up();
+    (void)state;
+    import_well(d, three_messages);
+    struct recorded_sums of_file = d->sums;
+    remove(d->table);
+    assert_int_equal(mkfifo(d->table, 0600), 0);
+    pid_t writer = write_pieces(-1, d->table);
+    assert_int_equal(import(d), 0);
+    await_writer(writer);
+    assert_int_equal(d->sums.digest, of_file.digest);
+    assert_int_equal(d->counts.rows, 3);
+    finish(d);
+}
+
+static void a_table_can_come_from_standard_input(void **state)
+{
+    struct desk *d = set_up();
+    int ends[2], before = dup(STDIN_FILENO);
+    (void)state;
+    import_well(d, three_messages);
+    struct recorded_sums of_file = d->sums;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+    pid_t writer = write_pieces(ends[1], NULL);
+    close(ends[1]);
+    snprintf(d->table, sizeof(d->table), "-");
+    assert_int_equal(import(d), 0);
+    await_writer(writer);
+    assert_string_equal(d->told, "");
+    assert_int_equal(d->sums.pair_messages, of_file.pair_messages);
+    assert_int_equal(d->sums.pair_size[1][0], of_file.pair_size[1][0]);
+    assert_int_equal(d->sums.sent_bytes, 60);
+    assert_true(import(d) < 0); /* it has been read */
+    assert_non_null(strstr(d->told, "standard input: "));
+    dup2(before, STDIN_FILENO);
+    close(before);
+    finish(d);
 }
 
 /* ---- what is known by hand ------------------------------------------------- */
@@ -397,6 +473,8 @@ static void too_many_windows_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_table_can_come_through_a_pipe),
+        cmocka_unit_test(a_table_can_come_from_standard_input),
         cmocka_unit_test(a_table_gives_its_messages_calls_and_latencies),
         cmocka_unit_test(without_receive_times_nothing_is_made_up),
         cmocka_unit_test(messages_may_overtake_each_other),
