@@ -201,6 +201,14 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
     }
 }
 
+static void print_history(FILE *out, const struct wire_history *h)
+{
+    struct quantity text;
+    head(out, "history", h->job);
+    fprintf(out, "windows %" PRIu64 " to %" PRIu64 ", %s\n", h->first, h->last,
+            quantity_things(&text, h->ranks_count, "rank"));
+}
+
 /* Rows of one pair, which stand together, one for each size class. */
 struct pair_sum {
     uint64_t messages, bytes;
@@ -528,6 +536,9 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot,
         break;
     case WIRE_TYPE_RANK_WINDOW:
         print_ranks(out, &message->rank_window, snapshot);
+        break;
+    case WIRE_TYPE_HISTORY:
+        print_history(out, &message->history);
         break;
     case WIRE_TYPE_PAIR_WINDOW:
         print_pairs(out, &message->pair_window, snapshot);

@@ -51,6 +51,7 @@ int job_create(struct job **out, const char *id, const struct job_options *optio
     job->start_ns = UINT64_MAX;
     key_table_init(&job->instance_keys);
     key_table_init(&job->place_keys);
+    rank_history_init(&job->ranks_before);
     int code = run_sum_create(&job->run, &sum_limits);
     code = code != 0 ? code : job_latency_create(&job->latency, options->window_ns);
     if (code == 0)
@@ -100,6 +101,7 @@ void job_destroy(struct job *job)
     free(job->call_rows);
     free(job->maps);
     sum_result_finish(&job->result);
+    rank_history_finish(&job->ranks_before);
     sum_result_finish(&job->judged_ranks);
     sum_result_finish(&job->judged_pairs);
     sum_result_finish(&job->judged_calls);

@@ -143,8 +143,7 @@ static int make_watch_rows(struct job *job, struct watch_rows *out)
 static void watch(struct job *job, const struct open_window *window)
 {
     struct watch_rows rows = {0};
-    if (window_sum_result(window->sum, SUM_RANKS, 0, &job->judged_ranks) == 0 &&
-        window_sum_result(window->sum, SUM_CALLS, 0, &job->judged_calls) == 0 &&
+    if (window_sum_result(window->sum, SUM_CALLS, 0, &job->judged_calls) == 0 &&
         make_watch_rows(job, &rows) == 0) {
         const struct attribution_window figures = {
             .number = window->number,
@@ -180,8 +179,19 @@ static void watch(struct job *job, const struct open_window *window)
     free(rows.dead);
 }
 
+/* Without memory the window lacks them. */
+static void judge_ranks(struct job *job, const struct open_window *window)
+{
+    struct sum_result *ranks = &job->judged_ranks;
+    if (window_sum_result(window->sum, SUM_RANKS, 0, ranks) != 0)
+        ranks->rank_count = 0;
+    else
+        rank_history_put(&job->ranks_before, window->number, ranks->ranks, ranks->rank_count);
+}
+
 void job_judge(struct job *job, struct open_window *window)
 {
+    judge_ranks(job, window);
     /* Without memory the phases lack messages, and nothing else does. */
     job_phases_close(job->phases, &window->bursts, window->number, window->late, job->world);
     if (window->late) {

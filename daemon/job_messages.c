@@ -457,6 +457,16 @@ static void snapshot_links(struct job *job, const struct job_output *output)
         job_publish_links(job, output, &message);
 }
 
+static void snapshot_history(struct job *job, const struct job_output *output)
+{
+    struct wire_history message;
+    for (size_t i = 0; rank_history_message(&job->ranks_before, i, &message); i++) {
+        message.job = job->id;
+        message.length_ns = job->options.window_ns;
+        output->publish(output->user, job->id, WIRE_TYPE_HISTORY, &message);
+    }
+}
+
 static int sum_part_of(enum wire_type type, enum sum_part *part)
 {
     *part = type == WIRE_TYPE_RANK_WINDOW   ? SUM_RANKS
@@ -486,6 +496,8 @@ void job_snapshot(struct job *job, enum wire_type type, const struct job_output 
         snapshot_latency(job, output);
     else if (type == WIRE_TYPE_REGIONS)
         job_publish_regions(job, output);
+    else if (type == WIRE_TYPE_HISTORY)
+        snapshot_history(job, output);
     else if (type == WIRE_TYPE_LINKS)
         snapshot_links(job, output);
     else if (type == WIRE_TYPE_RECORDED)

@@ -13,6 +13,7 @@
 #include "daemon/job_phases.h"
 #include "daemon/job_said.h"
 #include "daemon/job_watch.h"
+#include "daemon/rank_history.h"
 
 #define JOB_RECENT 1024u /**< windows whose totals are kept for late joiners and corrections */
 #define JOB_WINDOWS_TO_LOSE_NODE                                                                   \
@@ -136,6 +137,7 @@ struct job {
     size_t rank_rows_room, pair_rows_room, call_rows_room;
     uint32_t *maps;
     size_t maps_room;
+    struct rank_history ranks_before;
     struct sum_result result, judged_ranks, judged_pairs, judged_calls;
 };
 

@@ -57,6 +57,7 @@ WIRE_MESSAGES(X)
 _Static_assert(offsetof(struct wire_job, job) == 0 && offsetof(struct wire_places, job) == 0 &&
                    offsetof(struct wire_totals, job) == 0 &&
                    offsetof(struct wire_rank_window, job) == 0 &&
+                   offsetof(struct wire_history, job) == 0 &&
                    offsetof(struct wire_pair_window, job) == 0 &&
                    offsetof(struct wire_call_window, job) == 0 &&
                    offsetof(struct wire_nodes, job) == 0 && offsetof(struct wire_alert, job) == 0,

@@ -824,6 +824,16 @@ enum wire_degraded {
     FIELD(6, U64, more, 1, OPTIONAL,                                                               \
           "1: another message with more ranks of the same window follows")
 
+/** Topic "history": what ranks did in stretches of windows that are over, oldest first, the longer the longer ago; in
+ *  snapshots only, and of jobs of no more than WIRE_PART_ROWS ranks. Windows whose news come as "ranks" are not in it. */
+#define WIRE_HISTORY(FIELD)                                                                        \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, first, WIRE_ANY, REQUIRED, "number of the stretch's first window")               \
+    FIELD(3, U64, last, WIRE_ANY, REQUIRED, "number of its last window")                           \
+    FIELD(4, U64, length_ns, WIRE_ANY, REQUIRED, "length of a window")                             \
+    FIELD(5, ROWS(rank), ranks, WIRE_MAX_ROWS, REQUIRED,                                           \
+          "one row a rank: sums; calls in progress are not told")
+
 /** Topic "pairs": messages between ranks in one window; in a snapshot, since the start. */
 #define WIRE_PAIR_WINDOW(FIELD)                                                                    \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
@@ -1143,7 +1153,8 @@ enum wire_degraded {
     X(52, TOPOLOGY, topology, WIRE_TOPOLOGY, "topic topology")                                     \
     X(53, LINKS, links, WIRE_LINKS, "topic links")                                                 \
     X(54, REPLAY, replay, WIRE_REPLAY, "topic replay")                                             \
-    X(55, RECORDED, recorded, WIRE_RECORDED, "topic recorded")
+    X(55, RECORDED, recorded, WIRE_RECORDED, "topic recorded")                                     \
+    X(57, HISTORY, history, WIRE_HISTORY, "topic history")
 
 /* ---- the structs --------------------------------------------------------- */
 

@@ -285,6 +285,28 @@ static void a_late_report_is_published_as_a_correction(void **state)
     finish_job(job);
 }
 
+static void a_state_tells_what_ranks_did_before(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 1);
+    for (uint64_t w = FIRST; w < FIRST + 3; w++)
+        report(job, 0, w, 0, end_of(w));
+    advance(job, end_of(FIRST + 2) + S);
+    struct wire_rank_row row = message_of(&told, WIRE_TYPE_RANK_WINDOW, 1)->rank_window.ranks[0];
+    assert_int_equal(count_of(&told, WIRE_TYPE_HISTORY), 0); /* those who are there know */
+    job_snapshot(job, WIRE_TYPE_HISTORY, &(struct job_output){&told, wanted, tell, NULL});
+    assert_int_equal(count_of(&told, WIRE_TYPE_HISTORY), 3);
+    const struct wire_history *h = &message_of(&told, WIRE_TYPE_HISTORY, 1)->history;
+    assert_int_equal(h->first, FIRST + 1);
+    assert_int_equal(h->last, FIRST + 1);
+    assert_int_equal(h->length_ns, S);
+    assert_int_equal(h->ranks_count, RANKS);
+    assert_int_equal(h->ranks[0].sent, row.sent);
+    assert_int_equal(h->ranks[0].wait_ns, row.wait_ns);
+    finish_job(job);
+}
+
 static void a_clock_that_is_ahead_makes_no_other_node_late(void **state)
 {
     struct job *job = make_job(&told);
@@ -638,6 +660,7 @@ int main(void)
         cmocka_unit_test(a_silent_node_is_waited_for_no_longer_than_the_grace),
         cmocka_unit_test(backlog_is_not_taken_for_silence),
         cmocka_unit_test(a_late_report_is_published_as_a_correction),
+        cmocka_unit_test(a_state_tells_what_ranks_did_before),
         cmocka_unit_test(a_clock_that_is_ahead_makes_no_other_node_late),
         cmocka_unit_test(windows_of_another_length_count_too),
         cmocka_unit_test(the_same_messages_in_any_order_publish_the_same_bytes),

@@ -217,6 +217,101 @@ static void sums_since_the_start_are_those_of_the_state(void **s)
     model_destroy(fresh);
 }
 
+/* Rows of ranks, added up over windows. */
+struct stretch_sum {
+    struct wire_rank_row rows[RANKS];
+};
+
+static void add_ranks(void *user, const struct wire_message *m, int snapshot)
+{
+    struct stretch_sum *sum = user;
+    (void)snapshot;
+    if (m->type != WIRE_TYPE_RANK_WINDOW)
+        return;
+    for (uint64_t i = 0; i < m->rank_window.ranks_count; i++) {
+        const struct wire_rank_row *from = &m->rank_window.ranks[i];
+        struct wire_rank_row *to = &sum->rows[from->rank];
+        to->rank = from->rank;
+        to->sent += from->sent;
+        to->sent_bytes += from->sent_bytes;
+        to->received += from->received;
+        to->received_bytes += from->received_bytes;
+        to->calls += from->calls;
+        to->lost += from->lost;
+        to->send_ns += from->send_ns;
+        to->recv_ns += from->recv_ns;
+        to->wait_ns += from->wait_ns;
+        to->poll_ns += from->poll_ns;
+        to->collective_ns += from->collective_ns;
+        to->one_sided_ns += from->one_sided_ns;
+        to->io_ns += from->io_ns;
+        to->other_ns += from->other_ns;
+    }
+}
+
+/* What a state tells of ranks before: windows first to last in one. */
+static void tell_history(struct bed *b, int first, int last)
+{
+    struct stretch_sum sum = {0};
+    for (int w = first; w <= last; w++) {
+        b->job.window = SYNTHETIC_FIRST + (uint64_t)w;
+        synthetic_window(&b->job, add_ranks, &sum);
+    }
+    struct wire_message m = {.type = WIRE_TYPE_HISTORY};
+    m.history = (struct wire_history){.job = b->model->job,
+                                      .first = SYNTHETIC_FIRST + (uint64_t)first,
+                                      .last = SYNTHETIC_FIRST + (uint64_t)last,
+                                      .length_ns = SYNTHETIC_SECOND,
+                                      .ranks = sum.rows,
+                                      .ranks_count = RANKS};
+    assert_int_equal(model_apply(b->model, &m, 1), 0);
+}
+
+/* Figures of ranks over all windows up to one are those of a viewer that saw each of them. */
+static void check_ranks(struct bed *b, int last)
+{
+    struct model *plain;
+    uint64_t is[RANKS * RANK_COLUMNS] = {0}, should[RANKS * RANK_COLUMNS] = {0};
+    assert_int_equal(model_create(&plain, 64 << 20), 0);
+    for (int w = 0; w <= last; w++)
+        window(b, (struct filter){plain, 0, 0, 1}, w);
+    history_sum(&b->model->rank_history, 0, UINT64_MAX, is, RANKS);
+    history_sum(&plain->rank_history, 0, UINT64_MAX, should, RANKS);
+    assert_memory_equal(is, should, sizeof is);
+    model_destroy(plain);
+}
+
+static void what_a_state_tells_of_ranks_before_is_taken_in_once(void **s)
+{
+    struct bed *b = *s;
+    state(b, 40);
+    tell_history(b, 0, 19);
+    tell_history(b, 20, 40);
+    check_ranks(b, 40);
+    model_rewind(b->model, 0);
+    state(b, 7);
+    tell_history(b, 0, 7); /* known, in another cut */
+    check_ranks(b, 40);
+    for (int w = 8; w <= 60; w++)
+        window(b, (struct filter){b->model, 0, 1, 1}, w);
+    check_ranks(b, 60);
+    model_rewind(b->model, 0);
+    state(b, 50);
+    tell_history(b, 0, 50);
+    check_ranks(b, 59); /* the last window of a run may not have come whole */
+}
+
+static void a_live_job_goes_on_from_what_its_state_tells_of_ranks(void **s)
+{
+    struct bed *b = *s;
+    playback_clear(&b->model->playback);
+    tell_history(b, 0, 10);
+    tell_history(b, 5, 12); /* overlaps */
+    for (int w = 11; w <= 30; w++)
+        window(b, (struct filter){b->model, 0, 1, 1}, w);
+    check_ranks(b, 30);
+}
+
 static void a_live_job_is_as_ever(void **s)
 {
     struct bed *b = *s;
@@ -255,6 +350,8 @@ int main(void)
         T(without_all_messages_nothing_is_kept),
         T(what_came_late_at_the_end_of_a_run_is_not_doubled),
         T(sums_since_the_start_are_those_of_the_state),
+        T(what_a_state_tells_of_ranks_before_is_taken_in_once),
+        T(a_live_job_goes_on_from_what_its_state_tells_of_ranks),
         T(a_live_job_is_as_ever),
         T(any_way_through_a_recording_gives_the_same),
     };

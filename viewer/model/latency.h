@@ -5,7 +5,7 @@
 #ifndef HOLTER_VIEWER_MODEL_LATENCY_H
 #define HOLTER_VIEWER_MODEL_LATENCY_H
 
-#include "viewer/model/history.h"
+#include "daemon/analysis/history.h"
 
 #include "holter/wire.h"
 

@@ -276,6 +276,8 @@ static const char *job_of(const struct wire_message *message)
         return message->totals.job;
     case WIRE_TYPE_RANK_WINDOW:
         return message->rank_window.job;
+    case WIRE_TYPE_HISTORY:
+        return message->history.job;
     case WIRE_TYPE_PAIR_WINDOW:
         return message->pair_window.job;
     case WIRE_TYPE_CALL_WINDOW:
@@ -327,6 +329,8 @@ static int apply_any(struct model *m, const struct wire_message *message, int sn
         return series_put(&m->series, &message->totals);
     case WIRE_TYPE_RANK_WINDOW:
         return tables_apply_ranks(m, &message->rank_window, snapshot);
+    case WIRE_TYPE_HISTORY:
+        return snapshot ? tables_apply_history(m, &message->history) : 0;
     case WIRE_TYPE_PAIR_WINDOW:
         return tables_apply_pairs(m, &message->pair_window, snapshot);
     case WIRE_TYPE_CALL_WINDOW:

@@ -7,10 +7,10 @@
 #ifndef HOLTER_VIEWER_MODEL_MODEL_H
 #define HOLTER_VIEWER_MODEL_MODEL_H
 
+#include "daemon/analysis/history.h"
 #include "viewer/model/alerts.h"
 #include "viewer/model/commgram.h"
 #include "viewer/model/contexts.h"
-#include "viewer/model/history.h"
 #include "viewer/model/keymap.h"
 #include "viewer/model/latency.h"
 #include "viewer/model/measured.h"

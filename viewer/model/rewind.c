@@ -69,7 +69,7 @@ int rewind_close(struct model *m)
         if (k->late == last)
             return 1;
         for (size_t i = 0; i < sizeof histories / sizeof *histories; i++)
-            if (history_drop(histories[i], last))
+            if (!history_whole(histories[i], last) && history_drop(histories[i], last))
                 return 1;
     } else {
         last++; /* all of it is known */

@@ -57,18 +57,14 @@ static int need_scratch(struct model *m, size_t items, unsigned columns)
     return grow((void **)&s->touched, &s->touched_room, items, sizeof *s->touched);
 }
 
-/* Move what was gathered into a history, in ascending order of items, unless it is there, and leave the scratch
- * zeroed. */
-static int flush(struct model *m, struct history *history, uint64_t window, uint32_t items)
+/* Move what was gathered into scratch->packed, in ascending order of items, and leave the scratch zeroed.
+ * @param count  set: items that were touched @return 0 or -ENOMEM */
+static int pack(struct model *m, unsigned columns, uint32_t items, uint32_t *count)
 {
     struct model_scratch *s = m->scratch;
-    unsigned columns = history->columns;
     uint32_t n = 0;
     for (uint32_t i = 0; i < items; i++)
         n += s->touched[i];
-    if (n == 0)
-        return 0;
-    int enters = rewind_enters(m, window);
     int error = grow((void **)&s->items, &s->items_room, n, sizeof *s->items);
     if (!error)
         error = grow((void **)&s->packed, &s->packed_room, (size_t)n * columns, sizeof *s->packed);
@@ -85,7 +81,21 @@ static int flush(struct model *m, struct history *history, uint64_t window, uint
         memset(row, 0, columns * sizeof *row);
         s->touched[i] = 0;
     }
-    return error || !enters ? error : history_put(history, window, s->items, s->packed, n);
+    *count = n;
+    return error;
+}
+
+/* Move what was gathered into a history, unless it is there. */
+static int flush(struct model *m, struct history *history, uint64_t window, uint32_t items)
+{
+    uint32_t count;
+    int error = pack(m, history->columns, items, &count);
+    if (error || count == 0)
+        return error;
+    /* A replay comes by what a state of it told as one. */
+    if (!rewind_enters(m, window) || (m->playback.known && history_whole(history, window)))
+        return 0;
+    return history_put(history, window, m->scratch->items, m->scratch->packed, count);
 }
 
 int tables_need_rank(struct model *m, uint32_t rank)
@@ -146,13 +156,20 @@ static void rank_figures(uint64_t *to, const struct wire_rank_row *row, uint64_t
     to[RANK_TIME_NS] += watched_ns;
 }
 
+/* One more than the highest rank that is taken in. */
+static uint32_t ranks_in(const struct wire_rank_row *rows, uint64_t rows_count)
+{
+    uint32_t count = 0;
+    for (uint64_t i = 0; i < rows_count; i++)
+        if (rows[i].rank < MODEL_RANKS && rows[i].rank >= count)
+            count = (uint32_t)rows[i].rank + 1;
+    return count;
+}
+
 int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int snapshot)
 {
     uint64_t windows = w->windows > 1 ? w->windows : 1;
-    uint32_t count = 0;
-    for (uint64_t i = 0; i < w->ranks_count; i++)
-        if (w->ranks[i].rank < MODEL_RANKS && w->ranks[i].rank >= count)
-            count = (uint32_t)w->ranks[i].rank + 1;
+    uint32_t count = ranks_in(w->ranks, w->ranks_count);
     if (count && (tables_need_rank(m, count - 1) < 0 || need_scratch(m, count, RANK_COLUMNS) < 0))
         return -ENOMEM;
     if (snapshot && !m->ranks_more && m->rank_sums)
@@ -181,6 +198,33 @@ int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int sn
     }
     m->details_version++;
     return snapshot || !count ? 0 : flush(m, &m->rank_history, w->window, count);
+}
+
+int tables_apply_history(struct model *m, const struct wire_history *w)
+{
+    uint32_t count = ranks_in(w->ranks, w->ranks_count), packed;
+    if (w->last < w->first)
+        return -HOLTER_ERANGE;
+    if (!count)
+        return 0;
+    if (tables_need_rank(m, count - 1) < 0 || need_scratch(m, count, RANK_COLUMNS) < 0)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < w->ranks_count; i++) {
+        const struct wire_rank_row *row = &w->ranks[i];
+        if (row->rank >= MODEL_RANKS) {
+            m->ignored++;
+            continue;
+        }
+        rank_figures(m->scratch->values + row->rank * RANK_COLUMNS, row,
+                     (w->last - w->first + 1) * w->length_ns);
+        m->scratch->touched[row->rank] = 1;
+    }
+    int error = pack(m, RANK_COLUMNS, count, &packed);
+    if (!error)
+        error = history_put_span(&m->rank_history, w->first, w->last, m->scratch->items,
+                                 m->scratch->packed, packed);
+    m->details_version++;
+    return error < 0 ? error : 0; /* what is known already is known better */
 }
 
 /* Number of a key in a table whose sums have room for it, or KEYMAP_NONE. */

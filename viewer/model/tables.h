@@ -9,6 +9,8 @@
 int tables_need_rank(struct model *model, uint32_t rank);
 
 int tables_apply_ranks(struct model *model, const struct wire_rank_window *message, int snapshot);
+/** Of a state: what ranks did before. It is entered where nothing is known yet. */
+int tables_apply_history(struct model *model, const struct wire_history *message);
 int tables_apply_pairs(struct model *model, const struct wire_pair_window *message, int snapshot);
 int tables_apply_calls(struct model *model, const struct wire_call_window *message, int snapshot);
 

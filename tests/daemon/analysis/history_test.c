@@ -1,4 +1,4 @@
-#include "viewer/model/history.h"
+#include "daemon/analysis/history.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,6 +93,30 @@ static void what_comes_late_is_added_to_its_window(void **state)
     history_clear(&h);
 }
 
+static void a_span_is_entered_whole_where_nothing_is_known(void **state)
+{
+    (void)state;
+    struct history h;
+    const uint32_t items[2] = {3, 7};
+    const uint64_t values[2] = {10, 20};
+    uint64_t sums[8] = {0};
+    history_init(&h, 1, 0, 1 << 20);
+    assert_int_equal(history_put(&h, 5, items, values, 2), 0);
+    assert_int_equal(history_put_span(&h, 2, 5, items, values, 2), 1);
+    assert_int_equal(history_put_span(&h, 5, 9, items, values, 2), 1);
+    assert_int_equal(history_put_span(&h, 9, 8, items, values, 2), 1);
+    assert_int_equal(history_put_span(&h, 6, 9, items, values, 2), 0);
+    assert_int_equal(history_put_span(&h, 0, 4, items, values, 1), 0);
+    assert_int_equal(h.count, 3);
+    assert_false(history_whole(&h, 5));
+    assert_true(history_whole(&h, 0) && history_whole(&h, 4) && history_whole(&h, 9));
+    assert_false(history_whole(&h, 10));
+    history_sum(&h, 0, 100, sums, 8);
+    assert_int_equal(sums[3], 30);
+    assert_int_equal(sums[7], 40);
+    history_clear(&h);
+}
+
 static void a_span_says_what_it_covers(void **state)
 {
     (void)state;
@@ -180,6 +204,7 @@ int main(void)
         cmocka_unit_test(nothing_is_lost_when_slots_are_merged),
         cmocka_unit_test(the_newest_windows_stay_apart),
         cmocka_unit_test(what_comes_late_is_added_to_its_window),
+        cmocka_unit_test(a_span_is_entered_whole_where_nothing_is_known),
         cmocka_unit_test(a_span_says_what_it_covers),
         cmocka_unit_test(a_sum_that_follows_is_that_of_its_span),
         cmocka_unit_test(a_sum_with_maxima_follows_too),

@@ -5,8 +5,8 @@
  * than the budget, two neighbours become one: the pair whose span is smallest against its age. So
  * resolution is finest at the newest end and falls off in proportion to age, and no figure is ever
  * lost, only its place in time. */
-#ifndef HOLTER_VIEWER_MODEL_HISTORY_H
-#define HOLTER_VIEWER_MODEL_HISTORY_H
+#ifndef HOLTER_ANALYSIS_HISTORY_H
+#define HOLTER_ANALYSIS_HISTORY_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +17,7 @@ struct history_slot {
     uint64_t *values;     /**< owned; columns figures for each item */
     uint32_t count;       /**< items */
     uint64_t put;         /**< number of the last history_put() that entered something */
+    int whole;            /**< part of it came by history_put_span(): all that there is of it */
 };
 
 struct history {
@@ -42,6 +43,16 @@ void history_clear(struct history *history);
  *  @return 0 or -ENOMEM (nothing changed) */
 int history_put(struct history *history, uint64_t window, const uint32_t *items,
                 const uint64_t *values, uint32_t count);
+
+/** Enter the sums of several windows at one time, unless something is known of any of them.
+ *  @param first, last  both included
+ *  @param items, values, count  as for history_put()
+ *  @return 0; 1: something is known of them (nothing changed); -ENOMEM (nothing changed) */
+int history_put_span(struct history *history, uint64_t first, uint64_t last, const uint32_t *items,
+                     const uint64_t *values, uint32_t count);
+
+/** Whether all that there is of a window was entered by history_put_span(). */
+int history_whole(const struct history *history, uint64_t window);
 
 /** Take out a window. @return 0; 1: it has become one with others, and stays */
 int history_drop(struct history *history, uint64_t window);

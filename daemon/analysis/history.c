@@ -1,4 +1,4 @@
-#include "viewer/model/history.h"
+#include "daemon/analysis/history.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -71,6 +71,7 @@ static void span_both(struct history_slot *out, const struct history_slot *a,
     out->first = a->first < b->first ? a->first : b->first;
     out->last = a->last > b->last ? a->last : b->last;
     out->put = a->put > b->put ? a->put : b->put;
+    out->whole = a->whole || b->whole;
 }
 
 /* Add b to a where both have the same items, as they do while the pattern stays. @return 1 when
@@ -189,6 +190,7 @@ static int insert(struct history *h, size_t at, const struct history_slot *fresh
     copy.first = fresh->first;
     copy.last = fresh->last;
     copy.put = fresh->put;
+    copy.whole = fresh->whole;
     memmove(&h->slots[at + 1], &h->slots[at], (h->count - at) * sizeof *h->slots);
     h->slots[at] = copy;
     h->count++;
@@ -223,6 +225,33 @@ int history_put(struct history *h, uint64_t window, const uint32_t *items, const
     h->puts++;
     keep_budget(h);
     return 0;
+}
+
+int history_put_span(struct history *h, uint64_t first, uint64_t last, const uint32_t *items,
+                     const uint64_t *values, uint32_t count)
+{
+    struct history_slot fresh = {.first = first,
+                                 .last = last,
+                                 .items = (uint32_t *)(uintptr_t)items,
+                                 .values = (uint64_t *)(uintptr_t)values,
+                                 .count = count,
+                                 .put = h->puts + 1,
+                                 .whole = 1};
+    size_t at = position(h, first);
+    if (first > last || (at < h->count && h->slots[at].first <= last))
+        return 1;
+    int error = insert(h, at, &fresh);
+    if (error)
+        return error;
+    h->puts++;
+    keep_budget(h);
+    return 0;
+}
+
+int history_whole(const struct history *h, uint64_t window)
+{
+    size_t at = position(h, window);
+    return at < h->count && h->slots[at].first <= window && h->slots[at].whole;
 }
 
 int history_drop(struct history *h, uint64_t window)

@@ -1,0 +1,34 @@
+/* What each rank of a job did, stretch by stretch since the start, in bounded memory: for viewers that come late. */
+#ifndef HOLTER_DAEMON_RANK_HISTORY_H
+#define HOLTER_DAEMON_RANK_HISTORY_H
+
+#include "daemon/analysis/history.h"
+#include "daemon/analysis/window_sum.h"
+#include "holter/wire.h"
+
+#define RANK_HISTORY_BYTES (8u << 20) /**< of all stretches together */
+
+struct rank_history {
+    struct history history;
+    uint32_t *items; /* owned: of the rows at hand */
+    uint64_t *values;
+    size_t item_room, value_room;
+    struct wire_rank_row *rows; /* owned: of the message told last */
+    size_t row_room;
+    int left_out; /* there are more ranks than are told of */
+};
+
+void rank_history_init(struct rank_history *history);
+void rank_history_finish(struct rank_history *history);
+
+/** Enter a window, or add to it what came late. Without memory, and from more than WIRE_PART_ROWS ranks on,
+ *  nothing is kept.
+ *  @param rows  by rank */
+void rank_history_put(struct rank_history *history, uint64_t window, const struct rank_row *rows,
+                      size_t count);
+
+/** Stretch number i, the oldest is 0, as a message; job and length of a window are the caller's to set.
+ *  @param out  borrowed until the next call @return whether there is one */
+int rank_history_message(struct rank_history *history, size_t i, struct wire_history *out);
+
+#endif
