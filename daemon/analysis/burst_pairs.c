@@ -133,40 +133,68 @@ static void rearrange(struct burst_pair *rows, struct key_place *order, uint32_t
     }
 }
 
-static uint32_t run_end(const struct burst_pair *rows, uint32_t from, uint32_t count)
-{
-    uint32_t end = from + 1;
-    while (end < count && by_key(&rows[end - 1], &rows[end]) <= 0)
-        end++;
-    return end;
-}
-
 struct run {
     uint32_t from, count;
 };
 
-/* @return how many runs in order there are, or 0 when there are too many */
-static uint32_t find_runs(const struct burst_pair *rows, uint32_t count, struct run *runs)
+struct runs {
+    struct run of[MOST_RUNS + 1];
+    uint32_t count; /* 0: there are none, or too many */
+    bool repeats;   /* a run has a pair more than once */
+};
+
+static uint64_t ranks_of(const struct burst_pair *row)
 {
-    uint32_t found = 0;
-    for (uint32_t from = 0; from < count; from += runs[found++].count) {
-        if (found == MOST_RUNS)
-            return 0;
-        runs[found] = (struct run){from, run_end(rows, from, count) - from};
-    }
-    return found;
+    return (uint64_t)row->source << 32 | row->destination;
 }
 
-/* Runs, which are few, by what they begin with. */
-static void order_runs(const struct burst_pair *rows, struct run *runs, uint32_t count)
+/* Runs of rows in order. */
+static void find_runs(struct runs *runs, const struct burst_pair *rows, uint32_t count)
 {
-    for (uint32_t i = 1; i < count; i++) {
-        struct run moving = runs[i];
-        uint32_t at = i;
-        for (; at > 0 && by_key(&rows[moving.from], &rows[runs[at - 1].from]) < 0; at--)
-            runs[at] = runs[at - 1];
-        runs[at] = moving;
+    uint32_t from = 0;
+    runs->count = 0;
+    runs->repeats = false;
+    for (uint32_t i = 1; i <= count; i++) {
+        if (i < count) {
+            uint64_t before = ranks_of(&rows[i - 1]), ranks = ranks_of(&rows[i]);
+            if (ranks > before)
+                continue;
+            if (ranks == before && rows[i].size_class >= rows[i - 1].size_class) {
+                runs->repeats = runs->repeats || rows[i].size_class == rows[i - 1].size_class;
+                continue;
+            }
+        }
+        if (runs->count == MOST_RUNS) {
+            runs->count = 0;
+            return;
+        }
+        runs->of[runs->count++] = (struct run){from, i - from};
+        from = i;
     }
+}
+
+/* Runs, which are few, by what they begin with.
+ * @return whether each ends before the next begins */
+static bool order_runs(const struct burst_pair *rows, struct runs *runs)
+{
+    struct run *run = runs->of;
+    for (uint32_t i = 1; i < runs->count; i++) {
+        struct run moving = run[i];
+        uint32_t at = i;
+        for (; at > 0 && by_key(&rows[moving.from], &rows[run[at - 1].from]) < 0; at--)
+            run[at] = run[at - 1];
+        run[at] = moving;
+    }
+    for (uint32_t i = 1; i < runs->count; i++)
+        if (by_key(&rows[run[i - 1].from + run[i - 1].count - 1], &rows[run[i].from]) >= 0)
+            return false;
+    return true;
+}
+
+static void put_runs(struct burst_pair *out, const struct burst_pair *rows, const struct runs *runs)
+{
+    for (uint32_t i = 0, at = 0; i < runs->count; at += runs->of[i++].count)
+        memcpy(out + at, rows + runs->of[i].from, runs->of[i].count * sizeof(*rows));
 }
 
 static void merge(struct burst_pair *out, const struct burst_pair *left, uint32_t lefts,
@@ -185,30 +213,23 @@ static void merge(struct burst_pair *out, const struct burst_pair *left, uint32_
     memcpy(out + lefts, right, rights * sizeof(*right));
 }
 
-/* Nodes tell their rows in order, and each those of its own ranks: often it is enough to put runs
- * behind each other. What is not in order then is merged, run by run (Knuth, The Art of Computer
+/* Merge runs, put behind each other in their order, until one is left (Knuth, The Art of Computer
  * Programming 3, section 5.2.4, algorithm N).
- * @return whether rows are sorted by key now */
-static bool sort_runs(struct burst_pair *rows, uint32_t count)
+ * @return whether there was memory for it */
+static bool merge_runs(struct burst_pair *rows, uint32_t count, struct runs *runs)
 {
-    struct run runs[MOST_RUNS + 1];
-    uint32_t found = find_runs(rows, count, runs);
-    struct burst_pair *spare = found <= 1 ? NULL : malloc(count * sizeof(*rows)), *owned = spare;
-    struct burst_pair *from = rows;
-    if (spare == NULL)
-        return count == 0 || found == 1;
-    order_runs(rows, runs, found);
-    for (uint32_t i = 0, at = 0; i < found; at += runs[i++].count)
-        memcpy(spare + at, rows + runs[i].from, runs[i].count * sizeof(*rows));
-    from = spare;
-    spare = rows;
-    while ((found = find_runs(from, count, runs)) > 1) {
-        runs[found] = (struct run){count, 0};
-        for (uint32_t i = 0; i < found; i += 2)
-            merge(spare + runs[i].from, from + runs[i].from, runs[i].count, from + runs[i + 1].from,
-                  runs[i + 1].count);
-        struct burst_pair *merged = spare;
-        spare = from;
+    struct burst_pair *owned = malloc(count * sizeof(*rows)), *from = owned, *to = rows;
+    if (owned == NULL)
+        return false;
+    put_runs(from, rows, runs);
+    for (find_runs(runs, from, count); runs->count > 1; find_runs(runs, from, count)) {
+        struct run *run = runs->of;
+        run[runs->count] = (struct run){count, 0};
+        for (uint32_t i = 0; i < runs->count; i += 2)
+            merge(to + run[i].from, from + run[i].from, run[i].count, from + run[i + 1].from,
+                  run[i + 1].count);
+        struct burst_pair *merged = to;
+        to = from;
         from = merged;
     }
     if (from != rows)
@@ -220,8 +241,6 @@ static bool sort_runs(struct burst_pair *rows, uint32_t count)
 /* By bytes if wished, then by key, as the comparisons say. */
 static void sort(struct burst_pair *rows, uint32_t count, bool bytes)
 {
-    if (!bytes && sort_runs(rows, count))
-        return;
     struct key_place *places = count <= FEW ? NULL : malloc(2 * (size_t)count * sizeof(*places));
     if (places == NULL) {
         qsort(rows, count, sizeof(*rows), bytes ? by_bytes : by_key);
@@ -325,6 +344,23 @@ void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
     burst_pairs_clear(from);
 }
 
+/* Nodes tell their rows in order, and each those of its own ranks: often it is enough to put runs behind
+ * each other.
+ * @return whether there may be several rows of a pair */
+static bool copy_in_order(struct burst_pair *out, const struct burst_pair *rows, uint32_t count)
+{
+    struct runs runs;
+    find_runs(&runs, rows, count);
+    if (runs.count > 0 && order_runs(rows, &runs)) {
+        put_runs(out, rows, &runs);
+        return runs.repeats;
+    }
+    memcpy(out, rows, count * sizeof(*out));
+    if (runs.count == 0 || !merge_runs(out, count, &runs))
+        sort(out, count, false);
+    return true;
+}
+
 int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *work,
                      struct burst_pairs *out)
 {
@@ -340,11 +376,10 @@ int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *w
         out->rows = rows;
         out->room = pairs->room;
     }
-    memcpy(out->rows, pairs->rows, pairs->count * sizeof(*out->rows));
     out->count = pairs->count;
     out->others = pairs->others;
-    sort(out->rows, out->count, false);
-    add_up_sorted(out);
+    if (copy_in_order(out->rows, pairs->rows, pairs->count))
+        add_up_sorted(out);
     if (out->count > work->limit) {
         fold(out, work->limit);
         sort(out->rows, out->count, false);

@@ -1,9 +1,9 @@
 #include "daemon/analysis/phase_graphs.h"
 
-#include "daemon/analysis/array.h"
 #include "daemon/analysis/key_order.h"
 #include "daemon/analysis/key_table.h"
 #include "daemon/analysis/phase_rows.h"
+#include "daemon/analysis/phase_sums.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
 
@@ -15,7 +15,6 @@
 #define SMALL_SHARE (1.0 / 64) /* so that what saves nothing merges as well, but late */
 #define EARLY_SHARE 8u         /* of the rows: merging begins when so little is free */
 #define EARLY_MERGES 8u        /* for each burst */
-#define SUMS_KEPT (1u << 18)   /* of so many edges the room for reading is kept: 4 MiB */
 
 struct segment {
     int64_t time_ns;                /* of its part with most messages */
@@ -26,25 +25,30 @@ struct segment {
     struct phase_list list;
 };
 
-struct sum {
-    uint64_t messages, bytes;
+/* Rows of a burst whose edges have numbers that follow each other. */
+struct span {
+    uint32_t edge; /* of the first */
+    uint32_t row, count;
 };
 
-/* By place of edges; only what `present` says is set counts. */
-struct sums {
-    struct sum *of;    /* owned */
-    uint64_t *present; /* owned, bits; all 0 between reads */
-    size_t room, words, count;
+/* Room for a burst while it is taken. */
+struct work {
+    struct span *spans;       /* of each row at most one */
+    struct key_place *places; /* two for each row */
+    size_t count;             /* spans */
+};
+
+/* What a burst adds up to. */
+struct total {
+    uint64_t messages, bytes;
+    bool splits; /* an edge may need several rows */
 };
 
 struct phase_graphs {
     struct phase_graphs_params params;
     struct key_table edges;
-    uint32_t first_edge; /* of the last burst: where to look first */
-    /* Edges by key, and the place of each in that order: of as many as are ordered. */
-    uint32_t *by_key, *place; /* owned */
-    uint32_t ordered;
-    struct sums sums; /* room for reading */
+    uint32_t first_edge;    /* of the last burst: where to look first */
+    struct phase_sums sums; /* room for reading */
     struct phase_pool pool;
     struct segment *segments; /* owned; one more than may stay */
     uint32_t *order;          /* owned; segments by time, then those that are free */
@@ -54,31 +58,6 @@ struct phase_graphs {
     int64_t newest_ns;
     struct phase_graphs_counts counts;
 };
-
-static void sums_finish(struct sums *sums)
-{
-    free(sums->of);
-    free(sums->present);
-    *sums = (struct sums){0};
-}
-
-static int sums_fit(struct sums *sums, size_t places)
-{
-    sums->words = places / 64 + 1;
-    sums->count = 0;
-    if (places <= sums->room && sums->present != NULL)
-        return 0;
-    sums_finish(sums);
-    sums->of = malloc((places + 1) * sizeof(*sums->of));
-    sums->present = calloc(places / 64 + 1, sizeof(*sums->present));
-    sums->words = places / 64 + 1;
-    if (sums->of == NULL || sums->present == NULL) {
-        sums_finish(sums);
-        return -ENOMEM;
-    }
-    sums->room = places;
-    return 0;
-}
 
 static bool are_valid(const struct phase_graphs_params *p)
 {
@@ -120,9 +99,7 @@ void phase_graphs_destroy(struct phase_graphs *g)
     if (g == NULL)
         return;
     key_table_finish(&g->edges);
-    free(g->by_key);
-    free(g->place);
-    sums_finish(&g->sums);
+    phase_sums_finish(&g->sums);
     phase_pool_finish(&g->pool);
     free(g->segments);
     free(g->order);
@@ -265,39 +242,56 @@ static struct key key_of(const struct phase_edge *e)
 }
 
 /* Whether a burst may be taken: its values, and that no sum of the job passes 2^64. */
-static int check(const struct phase_graphs *g, const struct phase_burst *b, uint64_t *messages,
-                 uint64_t *bytes)
+static int check(const struct phase_graphs *g, const struct phase_burst *b, struct total *total)
 {
     const int64_t most = PHASE_GRAPHS_TIME_MOST;
-    *messages = b->other_messages;
-    *bytes = b->other_bytes;
+    uint64_t messages = b->other_messages, bytes = b->other_bytes, bits = 0, sum;
+    uint32_t size_class = 0, modelled = 0;
+    bool over = false;
     if (b->first_ns < -most || b->last_ns > most || b->first_ns > b->time_ns ||
         b->time_ns > b->last_ns)
         return -HOLTER_ERANGE;
     for (size_t i = 0; i < b->count; i++) {
         const struct phase_edge *e = &b->edges[i];
-        if (e->size_class >= SIZE_CLASSES || e->modelled > 1 ||
-            __builtin_add_overflow(*messages, e->messages, messages) ||
-            (e->messages > 0 && __builtin_add_overflow(*bytes, e->bytes, bytes)))
-            return -HOLTER_ERANGE;
+        size_class = e->size_class > size_class ? e->size_class : size_class;
+        modelled |= e->modelled;
+        bits |= e->messages;
+        over |= __builtin_add_overflow(messages, e->messages, &messages);
+        over |= __builtin_add_overflow(bytes, e->messages > 0 ? e->bytes : 0, &bytes);
     }
-    uint64_t sum;
-    if (__builtin_add_overflow(*messages, g->counts.messages, &sum) ||
-        __builtin_add_overflow(*bytes, g->counts.bytes, &sum))
+    if (over || size_class >= SIZE_CLASSES || modelled > 1 ||
+        __builtin_add_overflow(messages, g->counts.messages, &sum) ||
+        __builtin_add_overflow(bytes, g->counts.bytes, &sum))
         return -HOLTER_ERANGE;
+    *total = (struct total){messages, bytes, bits > UINT32_MAX};
     return 0;
 }
 
-/* Number the edges of a burst; those that have no number any more become others.
- * @return how many places were filled, by edge and row */
-static size_t number_edges(struct phase_graphs *g, const struct phase_burst *b,
-                           struct key_place *places, struct segment *segment)
+/* How many rows have the edges from a number on, one after the other. */
+static size_t match(const struct phase_graphs *g, uint32_t edge, const struct phase_edge *rows,
+                    size_t most)
+{
+    size_t known = g->edges.count - edge, count = 0;
+    most = most < known ? most : known;
+    for (; count < most && rows[count].messages > 0; count++) {
+        const struct key key = key_of(&rows[count]), *there = &g->edges.keys[edge + count];
+        if (there->hi != key.hi || there->lo != key.lo)
+            break;
+    }
+    return count;
+}
+
+/* Number the edges of a burst; those that have no number any more become others. Edges got their numbers
+ * in the order of the first burst that had them, and bursts are alike: mostly the next row has the next
+ * number. */
+static void number_edges(struct phase_graphs *g, const struct phase_burst *b, struct work *work,
+                         struct segment *segment)
 {
     uint32_t before = KEY_NONE;
-    size_t count = 0;
-    for (size_t i = 0; i < b->count; i++) {
+    for (size_t i = 0, count; i < b->count; i += count) {
         const struct phase_edge *e = &b->edges[i];
         const struct key key = key_of(e);
+        count = 1;
         if (e->messages == 0)
             continue;
         uint32_t edge = g->edges.count < g->params.edges
@@ -308,23 +302,65 @@ static size_t number_edges(struct phase_graphs *g, const struct phase_burst *b,
             segment->other_bytes += e->bytes;
             continue;
         }
-        if (count == 0)
+        if (before == KEY_NONE)
             g->first_edge = edge;
-        places[count++] = (struct key_place){edge, (uint32_t)i};
-        before = edge;
+        count += match(g, edge + 1, e + 1, b->count - i - 1);
+        work->spans[work->count++] = (struct span){edge, (uint32_t)i, (uint32_t)count};
+        before = edge + (uint32_t)count - 1;
     }
-    return count;
 }
 
-static void make_list(struct phase_graphs *g, const struct phase_burst *b,
-                      const struct key_place *places, size_t count, struct segment *segment)
+/* @return whether each edge is in one span only */
+static bool order_spans(struct work *work)
 {
+    struct key_place *order = work->places;
+    bool sorted = true;
+    for (size_t i = 0; i < work->count; i++) {
+        order[i] = (struct key_place){work->spans[i].edge, (uint32_t)i};
+        sorted = sorted && (i == 0 || order[i - 1].key < order[i].key);
+    }
+    if (!sorted)
+        order = key_order(order, order + work->count, work->count);
+    for (size_t i = 1; i < work->count; i++) {
+        const struct span *before = &work->spans[order[i - 1].place];
+        if (before->edge + before->count > order[i].key)
+            return false;
+    }
+    work->places = order;
+    return true;
+}
+
+static void list_spans(struct phase_graphs *g, const struct phase_edge *edges,
+                       const struct work *work, struct segment *segment)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        struct span span = work->spans[work->places[i].place];
+        const struct phase_edge *e = &edges[span.row];
+        for (size_t left = span.count, here; left > 0; left -= here) {
+            struct phase_row *row = phase_list_extend(&g->pool, &segment->list, left, &here);
+            for (size_t k = 0; k < here; k++, e++, row++)
+                *row = (struct phase_row){span.edge++, (uint32_t)e->messages, e->bytes};
+        }
+    }
+}
+
+/* Row by row: edges may be told more than once, or need several rows. */
+static void list_rows(struct phase_graphs *g, const struct phase_edge *edges,
+                      const struct work *work, struct segment *segment)
+{
+    struct key_place *places = work->places;
     struct phase_excess excess = {0};
+    size_t count = 0;
+    for (size_t s = 0; s < work->count; s++)
+        for (uint32_t i = 0; i < work->spans[s].count; i++)
+            places[count++] =
+                (struct key_place){(uint64_t)work->spans[s].edge + i, work->spans[s].row + i};
+    places = key_order(places, places + count, count);
     for (size_t i = 0; i < count;) {
         uint64_t edge = places[i].key, messages = 0, bytes = 0;
         for (; i < count && places[i].key == edge; i++) {
-            messages += b->edges[places[i].place].messages;
-            bytes += b->edges[places[i].place].bytes;
+            messages += edges[places[i].place].messages;
+            bytes += edges[places[i].place].bytes;
         }
         phase_list_append(&g->pool, &segment->list, (uint32_t)edge, messages, bytes, &excess);
     }
@@ -332,29 +368,36 @@ static void make_list(struct phase_graphs *g, const struct phase_burst *b,
     segment->other_bytes += excess.bytes;
 }
 
-static int fill(struct phase_graphs *g, const struct phase_burst *b, struct segment *segment)
+static int reserve(struct phase_graphs *g, const struct phase_burst *b, bool splits)
 {
     size_t further = g->params.edges - g->edges.count;
     uint64_t rows = b->count;
-    for (size_t i = 0; i < b->count; i++)
-        rows += b->edges[i].messages > UINT32_MAX ? PHASE_ROW_SPLIT : 0;
     if (b->count > PHASE_GRAPHS_MOST_ROWS)
         return -ENOMEM;
-    if (key_table_reserve(&g->edges, b->count < further ? b->count : further) != 0 ||
-        phase_pool_reserve(&g->pool, rows / PHASE_BLOCK + 1 + PHASE_MERGE_BLOCKS) != 0)
+    for (size_t i = 0; splits && i < b->count; i++)
+        rows += b->edges[i].messages > UINT32_MAX ? PHASE_ROW_SPLIT : 0;
+    if (key_table_reserve(&g->edges, b->count < further ? b->count : further) != 0)
         return -ENOMEM;
-    struct key_place *places = malloc((2 * b->count + 1) * sizeof(*places)), *sorted = places;
-    if (places == NULL)
-        return -ENOMEM;
-    size_t count = number_edges(g, b, places, segment);
-    for (size_t i = 1; i < count; i++)
-        if (places[i - 1].key > places[i].key) {
-            sorted = key_order(places, places + b->count, count);
-            break;
-        }
-    make_list(g, b, sorted, count, segment);
+    return phase_pool_reserve(&g->pool, rows / PHASE_BLOCK + 1 + PHASE_MERGE_BLOCKS);
+}
+
+static int fill(struct phase_graphs *g, const struct phase_burst *b, bool splits,
+                struct segment *segment)
+{
+    struct key_place *places = malloc((2 * b->count + 1) * sizeof(*places));
+    struct span *spans = malloc((b->count + 1) * sizeof(*spans));
+    struct work work = {spans, places, 0};
+    int code = places == NULL || spans == NULL ? -ENOMEM : reserve(g, b, splits);
+    if (code == 0) {
+        number_edges(g, b, &work, segment);
+        if (order_spans(&work) && !splits)
+            list_spans(g, b->edges, &work, segment);
+        else
+            list_rows(g, b->edges, &work, segment);
+    }
     free(places);
-    return 0;
+    free(spans);
+    return code;
 }
 
 static void put(struct phase_graphs *g, struct segment *segment)
@@ -380,12 +423,13 @@ int phase_graphs_add(struct phase_graphs *g, const struct phase_burst *burst)
                               .other_messages = burst->other_messages,
                               .other_bytes = burst->other_bytes,
                               .list = PHASE_LIST_EMPTY};
-    uint64_t bytes;
-    int rc = check(g, burst, &segment.messages, &bytes);
+    struct total total;
+    int rc = check(g, burst, &total);
     if (rc != 0)
         return rc;
-    if (segment.messages > 0 || bytes > 0) {
-        rc = fill(g, burst, &segment);
+    segment.messages = total.messages;
+    if (total.messages > 0 || total.bytes > 0) {
+        rc = fill(g, burst, total.splits, &segment);
         if (rc != 0)
             return rc;
         g->counts.other_messages += segment.other_messages;
@@ -393,72 +437,12 @@ int phase_graphs_add(struct phase_graphs *g, const struct phase_burst *burst)
         put(g, &segment);
     }
     g->counts.bursts++;
-    g->counts.messages += segment.messages;
-    g->counts.bytes += bytes;
+    g->counts.messages += total.messages;
+    g->counts.bytes += total.bytes;
     return 0;
 }
 
 /* ---- reading -------------------------------------------------------------------- */
-
-static bool precedes(const struct phase_graphs *g, uint32_t left, uint32_t right)
-{
-    const struct key *a = &g->edges.keys[left], *b = &g->edges.keys[right];
-    return a->hi != b->hi ? a->hi < b->hi : a->lo < b->lo;
-}
-
-/* Put edges that are new since the last time in their places: sorted, then merged with the others from
- * the back. @return 0 or -ENOMEM */
-static int order_edges(struct phase_graphs *g)
-{
-    uint32_t count = g->edges.count, old = g->ordered;
-    size_t fresh = count - old;
-    if (fresh == 0)
-        return 0;
-    struct key_place *places = malloc(2 * fresh * sizeof(*places)), *sorted = places;
-    uint32_t *by_key = places == NULL ? NULL : realloc(g->by_key, count * sizeof(*by_key));
-    g->by_key = by_key != NULL ? by_key : g->by_key;
-    uint32_t *place = by_key == NULL ? NULL : realloc(g->place, count * sizeof(*place));
-    g->place = place != NULL ? place : g->place;
-    if (place == NULL) {
-        free(places);
-        return -ENOMEM;
-    }
-    for (uint32_t i = 0; i < fresh; i++)
-        places[i] = (struct key_place){g->edges.keys[old + i].lo, old + i};
-    sorted = key_order(places, places + fresh, fresh);
-    for (uint32_t i = 0; i < fresh; i++)
-        sorted[i].key = g->edges.keys[sorted[i].place].hi;
-    sorted = key_order(sorted, sorted == places ? places + fresh : places, fresh);
-    for (uint32_t at = count, i = (uint32_t)fresh, j = old; i > 0;) {
-        bool from_old = j > 0 && precedes(g, sorted[i - 1].place, by_key[j - 1]);
-        by_key[--at] = from_old ? by_key[--j] : sorted[--i].place;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        place[by_key[i]] = i;
-    g->ordered = count;
-    free(places);
-    return 0;
-}
-
-static void sum_list(const struct phase_graphs *g, const struct phase_list *list, struct sums *sums)
-{
-    uint32_t block = list->first;
-    for (uint32_t left = list->rows; left > 0; block = g->pool.after[block]) {
-        const struct phase_row *row = phase_block(&g->pool, block);
-        uint32_t here = left < PHASE_BLOCK ? left : PHASE_BLOCK;
-        left -= here;
-        for (uint32_t i = 0; i < here; i++) {
-            uint32_t place = g->place[row[i].edge];
-            uint64_t bit = UINT64_C(1) << (place % 64), *word = &sums->present[place / 64];
-            struct sum *sum = &sums->of[place];
-            bool known = (*word & bit) != 0;
-            *word |= bit;
-            sums->count += !known;
-            sum->messages = (known ? sum->messages : 0) + row[i].messages;
-            sum->bytes = (known ? sum->bytes : 0) + row[i].bytes;
-        }
-    }
-}
 
 static void sum_segment(const struct segment *s, int64_t from_ns, int64_t to_ns,
                         struct phase_graph *out)
@@ -471,48 +455,21 @@ static void sum_segment(const struct segment *s, int64_t from_ns, int64_t to_ns,
     out->last_ns = first || s->last_ns > out->last_ns ? s->last_ns : out->last_ns;
 }
 
-/* Edges by key. @return 0 or -ENOMEM */
-static int list_edges(const struct phase_graphs *g, const struct sums *sums,
-                      struct phase_graph *out)
-{
-    size_t count = 0;
-    if (array_fit(&out->edges, sizeof(*out->edges), &out->room, sums->count) != 0)
-        return -ENOMEM;
-    for (size_t word = 0; word < sums->words; word++) {
-        for (uint64_t left = sums->present[word]; left != 0; left &= left - 1) {
-            size_t place = word * 64 + (size_t)__builtin_ctzll(left);
-            const struct sum *sum = &sums->of[place];
-            const struct key *key = &g->edges.keys[g->by_key[place]];
-            out->edges[count++] =
-                (struct phase_edge){(uint32_t)(key->hi >> 32), (uint32_t)key->hi, (uint16_t)key->lo,
-                                    (uint16_t)(key->lo >> 16), sum->messages,     sum->bytes};
-            out->messages += sum->messages;
-            out->bytes += sum->bytes;
-        }
-    }
-    out->count = count;
-    return 0;
-}
-
 int phase_graphs_read(struct phase_graphs *g, int64_t from_ns, int64_t to_ns,
                       struct phase_graph *out)
 {
     struct phase_graph read = {.edges = out->edges, .room = out->room};
-    int rc = sums_fit(&g->sums, g->edges.count);
-    rc = rc != 0 ? rc : order_edges(g);
+    int rc = phase_sums_begin(&g->sums, &g->edges);
     if (rc != 0)
         return rc;
     for (uint32_t place = find(g, from_ns); place < g->counts.segments; place++) {
         const struct segment *s = at(g, place);
         if (s->time_ns > to_ns)
             break;
-        sum_list(g, &s->list, &g->sums);
+        phase_sums_add(&g->sums, &g->pool, &s->list);
         sum_segment(s, from_ns, to_ns, &read);
     }
-    rc = list_edges(g, &g->sums, &read);
-    memset(g->sums.present, 0, g->sums.words * sizeof(*g->sums.present));
-    if (g->sums.room > SUMS_KEPT)
-        sums_finish(&g->sums);
+    rc = phase_sums_end(&g->sums, &g->edges, &read);
     if (rc == 0)
         *out = read;
     return rc;
@@ -554,7 +511,6 @@ size_t phase_graphs_bytes(const struct phase_graphs *g)
 {
     size_t segment =
         sizeof(*g->segments) + sizeof(*g->order) + sizeof(*g->weight) + sizeof(*g->since);
-    return sizeof(*g) + key_table_bytes(&g->edges) + 2 * sizeof(uint32_t) * (size_t)g->ordered +
-           sizeof(*g->sums.of) * g->sums.room + phase_pool_bytes(&g->pool) +
-           ((size_t)g->params.segments + 1) * segment;
+    return sizeof(*g) + key_table_bytes(&g->edges) + phase_sums_bytes(&g->sums) +
+           phase_pool_bytes(&g->pool) + ((size_t)g->params.segments + 1) * segment;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -63,9 +64,10 @@ size_t phase_pool_bytes(const struct phase_pool *pool)
 
 /* ---- writing -------------------------------------------------------------------- */
 
-static struct phase_row *push(struct phase_pool *pool, struct phase_list *list)
+struct phase_row *phase_list_extend(struct phase_pool *pool, struct phase_list *list, size_t most,
+                                    size_t *room)
 {
-    uint32_t at = list->rows++ % PHASE_BLOCK;
+    uint32_t at = list->rows % PHASE_BLOCK;
     if (at == 0) {
         uint32_t block = pool->free;
         pool->free = pool->after[block];
@@ -77,7 +79,15 @@ static struct phase_row *push(struct phase_pool *pool, struct phase_list *list)
             pool->after[list->last] = block;
         list->last = block;
     }
+    *room = most < PHASE_BLOCK - at ? most : PHASE_BLOCK - at;
+    list->rows += (uint32_t)*room;
     return phase_block(pool, list->last) + at;
+}
+
+static struct phase_row *push(struct phase_pool *pool, struct phase_list *list)
+{
+    size_t one;
+    return phase_list_extend(pool, list, 1, &one);
 }
 
 void phase_list_append(struct phase_pool *pool, struct phase_list *list, uint32_t edge,
@@ -101,33 +111,41 @@ void phase_list_append(struct phase_pool *pool, struct phase_list *list, uint32_
 
 /* ---- reading -------------------------------------------------------------------- */
 
-/* A place in a list. Blocks that were read are given back when it was told a pool to give to. */
+/* A place in a list, and the rows from there on that lie in one block. Blocks that were read are given
+ * back when it was told a pool to give to. */
 struct cursor {
     const struct phase_pool *pool;
     struct phase_pool *give; /* or NULL */
     const struct phase_row *row;
-    uint32_t block, in_block, left;
+    uint32_t block;
+    uint32_t here, later; /* rows in this block, and in those after it */
 };
+
+static void enter(struct cursor *c, uint32_t rows)
+{
+    c->here = rows < PHASE_BLOCK ? rows : PHASE_BLOCK;
+    c->later = rows - c->here;
+    c->row = rows > 0 ? phase_block(c->pool, c->block) : NULL;
+}
 
 static struct cursor begin(const struct phase_pool *pool, struct phase_pool *give,
                            const struct phase_list *list)
 {
-    struct cursor c = {pool, give, NULL, list->first, 0, list->rows};
-    if (list->rows > 0)
-        c.row = phase_block(pool, list->first);
+    struct cursor c = {.pool = pool, .give = give, .block = list->first};
+    enter(&c, list->rows);
     return c;
 }
 
-static inline void step(struct cursor *c)
+/* Pass over rows of this block. */
+static inline void skip(struct cursor *c, uint32_t rows)
 {
-    c->row++;
-    if (--c->left > 0 && ++c->in_block < PHASE_BLOCK)
+    c->row += rows;
+    c->here -= rows;
+    if (c->here > 0)
         return;
     uint32_t block = c->block;
     c->block = c->pool->after[block];
-    c->in_block = 0;
-    if (c->left > 0)
-        c->row = phase_block(c->pool, c->block);
+    enter(c, c->later);
     if (c->give != NULL)
         release(c->give, block);
 }
@@ -135,11 +153,87 @@ static inline void step(struct cursor *c)
 /* Add all rows of an edge to sums. */
 static inline void take(struct cursor *c, uint32_t edge, uint64_t *messages, uint64_t *bytes)
 {
-    while (c->left > 0 && c->row->edge == edge) {
+    while (c->here > 0 && c->row->edge == edge) {
         *messages += c->row->messages;
         *bytes += c->row->bytes;
-        step(c);
+        skip(c, 1);
     }
+}
+
+/* In steps that double, then halves: as quick for one row as for all.
+ * @return how many rows of this block are of edges before one; the first is */
+static uint32_t rows_before(const struct cursor *c, uint32_t edge)
+{
+    uint32_t low = 1, high = 1;
+    while (high < c->here && c->row[high].edge < edge) {
+        low = high + 1;
+        high *= 2;
+    }
+    high = high < c->here ? high : c->here;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (c->row[middle].edge < edge)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Copy rows of this block. */
+static void copy(struct phase_pool *pool, struct phase_list *to, struct cursor *from, uint32_t rows)
+{
+    for (size_t some, left = rows; left > 0; left -= some) {
+        struct phase_row *out = phase_list_extend(pool, to, left, &some);
+        memcpy(out, from->row + (rows - left), some * sizeof(*out));
+    }
+    skip(from, rows);
+}
+
+/* Rows of edges that both blocks have one after the other, each in one row and the sums too: nearly all,
+ * where a pattern repeats.
+ * @return how many were added up */
+static uint32_t add_pairs(struct phase_row *out, const struct phase_row *a,
+                          const struct phase_row *b, uint32_t most)
+{
+    uint32_t count = 0;
+    /* The next rows say whether an edge has more than one. */
+    for (; count + 1 < most; count++) {
+        uint32_t edge = a[count].edge;
+        if (b[count].edge != edge || a[count + 1].edge == edge || b[count + 1].edge == edge ||
+            a[count].messages > UINT32_MAX - b[count].messages)
+            break;
+        out[count] = (struct phase_row){edge, a[count].messages + b[count].messages,
+                                        a[count].bytes + b[count].bytes};
+    }
+    return count;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Add up rows of both, as many as can be at once, and at least one edge's. */
+static void add_up(struct phase_pool *pool, struct phase_list *to, struct cursor *a,
+                   struct cursor *b, struct phase_excess *excess)
+{
+    struct phase_row sums[PHASE_BLOCK];
+    uint32_t count = add_pairs(sums, a->row, b->row, least(a->here, b->here));
+    for (size_t some, left = count; left > 0; left -= some) {
+        struct phase_row *out = phase_list_extend(pool, to, left, &some);
+        memcpy(out, sums + (count - left), some * sizeof(*out));
+    }
+    if (count > 0) {
+        skip(a, count);
+        skip(b, count);
+        return;
+    }
+    uint64_t messages = 0, bytes = 0;
+    uint32_t edge = a->row->edge;
+    take(a, edge, &messages, &bytes);
+    take(b, edge, &messages, &bytes);
+    phase_list_append(pool, to, edge, messages, bytes, excess);
 }
 
 void phase_list_merge(struct phase_pool *pool, struct phase_list *to, struct phase_list *from,
@@ -147,16 +241,28 @@ void phase_list_merge(struct phase_pool *pool, struct phase_list *to, struct pha
 {
     struct phase_list out = PHASE_LIST_EMPTY;
     struct cursor a = begin(pool, pool, to), b = begin(pool, pool, from);
-    while (a.left > 0 || b.left > 0) {
-        uint64_t messages = 0, bytes = 0;
-        uint32_t edge =
-            a.left == 0 || (b.left > 0 && b.row->edge < a.row->edge) ? b.row->edge : a.row->edge;
-        take(&a, edge, &messages, &bytes);
-        take(&b, edge, &messages, &bytes);
-        phase_list_append(pool, &out, edge, messages, bytes, excess);
+    while (a.here > 0 && b.here > 0) {
+        if (a.row->edge < b.row->edge)
+            copy(pool, &out, &a, rows_before(&a, b.row->edge));
+        else if (b.row->edge < a.row->edge)
+            copy(pool, &out, &b, rows_before(&b, a.row->edge));
+        else
+            add_up(pool, &out, &a, &b, excess);
     }
+    while (a.here > 0)
+        copy(pool, &out, &a, a.here);
+    while (b.here > 0)
+        copy(pool, &out, &b, b.here);
     *to = out;
     *from = PHASE_LIST_EMPTY;
+}
+
+static uint32_t count_equal(const struct phase_row *a, const struct phase_row *b, uint32_t most)
+{
+    uint32_t count = 1;
+    while (count < most && a[count].edge == b[count].edge)
+        count++;
+    return count;
 }
 
 uint32_t phase_list_common(const struct phase_pool *pool, const struct phase_list *one,
@@ -164,13 +270,18 @@ uint32_t phase_list_common(const struct phase_pool *pool, const struct phase_lis
 {
     struct cursor a = begin(pool, NULL, one), b = begin(pool, NULL, other);
     uint32_t common = 0;
-    while (a.left > 0 && b.left > 0) {
+    while (a.here > 0 && b.here > 0) {
         uint32_t left = a.row->edge, right = b.row->edge;
-        common += left == right;
-        if (left <= right)
-            step(&a);
-        if (right <= left)
-            step(&b);
+        if (left < right) {
+            skip(&a, rows_before(&a, right));
+        } else if (right < left) {
+            skip(&b, rows_before(&b, left));
+        } else {
+            uint32_t equal = count_equal(a.row, b.row, least(a.here, b.here));
+            common += equal;
+            skip(&a, equal);
+            skip(&b, equal);
+        }
     }
     return common;
 }

@@ -58,6 +58,13 @@ static inline struct phase_row *phase_block(const struct phase_pool *pool, uint3
 void phase_list_append(struct phase_pool *pool, struct phase_list *list, uint32_t edge,
                        uint64_t messages, uint64_t bytes, struct phase_excess *excess);
 
+/** Append rows that the caller fills in, one for each of edges that come after all of the list.
+ *  @param most  at least 1; blocks were reserved
+ *  @param room  set to how many rows there are, from 1 to most
+ *  @return the first of them */
+struct phase_row *phase_list_extend(struct phase_pool *pool, struct phase_list *list, size_t most,
+                                    size_t *room);
+
 /** Add one list to another; it is empty after that. PHASE_MERGE_BLOCKS were reserved. */
 void phase_list_merge(struct phase_pool *pool, struct phase_list *to, struct phase_list *from,
                       struct phase_excess *excess);

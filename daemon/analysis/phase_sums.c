@@ -1,0 +1,165 @@
+#include "daemon/analysis/phase_sums.h"
+
+#include "daemon/analysis/array.h"
+#include "daemon/analysis/key_order.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define KEPT (1u << 18) /* of so many edges the room for sums is kept: 4 MiB */
+#define GROUP 64u       /* places that are looked at together */
+
+static void finish_room(struct phase_sums *sums)
+{
+    free(sums->of);
+    free(sums->touched);
+    sums->of = NULL;
+    sums->touched = NULL;
+    sums->room = 0;
+}
+
+void phase_sums_finish(struct phase_sums *sums)
+{
+    finish_room(sums);
+    free(sums->by_key);
+    free(sums->place);
+    *sums = (struct phase_sums){0};
+}
+
+static size_t groups_of(size_t places)
+{
+    return (places + GROUP - 1) / GROUP;
+}
+
+static int fit_room(struct phase_sums *sums, size_t places)
+{
+    size_t groups = groups_of(places);
+    if (places <= sums->room && sums->of != NULL)
+        return 0;
+    finish_room(sums);
+    sums->of = calloc(groups * GROUP + 1, sizeof(*sums->of));
+    sums->touched = calloc(groups + 1, sizeof(*sums->touched));
+    if (sums->of == NULL || sums->touched == NULL) {
+        finish_room(sums);
+        return -ENOMEM;
+    }
+    sums->room = groups * GROUP;
+    return 0;
+}
+
+static bool precedes(const struct key_table *edges, uint32_t left, uint32_t right)
+{
+    const struct key *a = &edges->keys[left], *b = &edges->keys[right];
+    return a->hi != b->hi ? a->hi < b->hi : a->lo < b->lo;
+}
+
+/* Put edges that are new since the last time in their places: sorted, then merged with the others from
+ * the back. @return 0 or -ENOMEM */
+static int order_edges(struct phase_sums *sums, const struct key_table *edges)
+{
+    uint32_t count = edges->count, old = sums->ordered;
+    size_t fresh = count - old;
+    if (fresh == 0)
+        return 0;
+    struct key_place *places = malloc(2 * fresh * sizeof(*places)), *sorted = places;
+    uint32_t *by_key = places == NULL ? NULL : realloc(sums->by_key, count * sizeof(*by_key));
+    sums->by_key = by_key != NULL ? by_key : sums->by_key;
+    uint32_t *place = by_key == NULL ? NULL : realloc(sums->place, count * sizeof(*place));
+    sums->place = place != NULL ? place : sums->place;
+    if (place == NULL) {
+        free(places);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < fresh; i++)
+        places[i] = (struct key_place){edges->keys[old + i].lo, old + i};
+    sorted = key_order(places, places + fresh, fresh);
+    for (uint32_t i = 0; i < fresh; i++)
+        sorted[i].key = edges->keys[sorted[i].place].hi;
+    sorted = key_order(sorted, sorted == places ? places + fresh : places, fresh);
+    for (uint32_t at = count, i = (uint32_t)fresh, j = old; i > 0;) {
+        bool from_old = j > 0 && precedes(edges, sorted[i - 1].place, by_key[j - 1]);
+        by_key[--at] = from_old ? by_key[--j] : sorted[--i].place;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        place[by_key[i]] = i;
+    sums->ordered = count;
+    free(places);
+    return 0;
+}
+
+int phase_sums_begin(struct phase_sums *sums, const struct key_table *edges)
+{
+    sums->rows = 0;
+    int code = fit_room(sums, edges->count);
+    return code != 0 ? code : order_edges(sums, edges);
+}
+
+void phase_sums_add(struct phase_sums *sums, const struct phase_pool *pool,
+                    const struct phase_list *list)
+{
+    uint32_t block = list->first;
+    sums->rows += list->rows;
+    for (uint32_t left = list->rows; left > 0; block = pool->after[block]) {
+        const struct phase_row *row = phase_block(pool, block);
+        uint32_t here = left < PHASE_BLOCK ? left : PHASE_BLOCK;
+        left -= here;
+        for (uint32_t i = 0; i < here; i++) {
+            uint32_t place = sums->place[row[i].edge];
+            sums->touched[place / GROUP] = true;
+            sums->of[place].messages += row[i].messages;
+            sums->of[place].bytes += row[i].bytes;
+        }
+    }
+}
+
+static struct phase_edge edge_of(const struct key *key, const struct phase_sum *sum)
+{
+    return (struct phase_edge){.source = (uint32_t)(key->hi >> 32),
+                               .destination = (uint32_t)key->hi,
+                               .size_class = (uint16_t)key->lo,
+                               .modelled = (uint16_t)(key->lo >> 16),
+                               .messages = sum->messages,
+                               .bytes = sum->bytes};
+}
+
+/* At least as many as there are edges, and not many more. */
+static size_t most_edges(const struct phase_sums *sums)
+{
+    size_t groups = groups_of(sums->ordered), most = 0;
+    for (size_t i = 0; i < groups; i++)
+        most += sums->touched[i] ? GROUP : 0;
+    return most < sums->rows ? most : (size_t)sums->rows;
+}
+
+int phase_sums_end(struct phase_sums *sums, const struct key_table *edges, struct phase_graph *out)
+{
+    size_t groups = groups_of(sums->ordered), count = 0;
+    int code = array_fit(&out->edges, sizeof(*out->edges), &out->room, most_edges(sums));
+    for (size_t i = 0; i < groups; i++) {
+        const uint32_t *edge = &sums->by_key[i * GROUP];
+        struct phase_sum *sum = &sums->of[i * GROUP];
+        size_t here = sums->ordered - i * GROUP < GROUP ? sums->ordered - i * GROUP : GROUP;
+        if (!sums->touched[i])
+            continue;
+        sums->touched[i] = false;
+        for (size_t k = 0; k < here; k++) {
+            if (sum[k].messages == 0)
+                continue; /* each row has some */
+            if (code == 0)
+                out->edges[count++] = edge_of(&edges->keys[edge[k]], &sum[k]);
+            out->messages += sum[k].messages;
+            out->bytes += sum[k].bytes;
+            sum[k] = (struct phase_sum){0};
+        }
+    }
+    out->count = count;
+    if (sums->room > KEPT)
+        finish_room(sums);
+    return code;
+}
+
+size_t phase_sums_bytes(const struct phase_sums *sums)
+{
+    return 2 * sizeof(uint32_t) * (size_t)sums->ordered + sums->room * (sizeof(*sums->of)) +
+           groups_of(sums->room);
+}
