@@ -168,6 +168,7 @@ static struct bursts_params params_of(const struct burst_rows_size *size, int ca
                  : pairs > BURST_ROWS_PAIRS ? BURST_ROWS_PAIRS
                                             : (uint32_t)pairs,
         .cell_ns = cell,
+        .whole = BURST_ROWS_WINDOW + (calls ? 0 : BURST_ROWS_MODELLED),
     };
 }
 
@@ -195,12 +196,21 @@ static int open_set(struct burst_set *set, struct burst_pool *pool,
 int burst_rows_open(struct burst_rows *rows, struct burst_pool *pool,
                     const struct burst_rows_size *size, const struct wire_window *m)
 {
+    uint64_t pairs[2] = {0};
     int code = 0;
     for (uint64_t i = 0; code == 0 && i < m->bursts_count; i++) {
         int calls = m->bursts[i].collective != 0;
         struct burst_set *set = calls ? &rows->calls : &rows->messages;
+        pairs[calls] += m->bursts[i].pairs;
         if (set->bursts == NULL)
             code = open_set(set, pool, size, calls);
+    }
+    uint64_t left = BURST_ROWS_WINDOW - rows->rows;
+    for (int calls = 0; code == 0 && calls < 2; calls++) {
+        struct burst_set *set = calls ? &rows->calls : &rows->messages;
+        uint64_t more = pairs[calls] < left ? pairs[calls] : left;
+        if (more > 0 && bursts_room(set->bursts, more) == NULL)
+            code = -ENOMEM;
     }
     return code;
 }
@@ -231,10 +241,25 @@ int burst_rows_fits(const struct burst_rows *rows, const struct wire_window *m)
     return 0;
 }
 
-static void add_burst(struct burst_rows *rows, const struct wire_burst_row *b,
-                      const struct wire_burst_pair_row *pairs, const uint32_t *collectives,
-                      struct burst_pair *scratch)
+static void set_pairs(struct burst_pair *out, const struct wire_burst_row *b,
+                      const struct wire_burst_pair_row *pairs, const uint32_t *collectives)
 {
+    for (uint64_t i = 0; i < b->pairs; i++) {
+        const struct wire_burst_pair_row *p = &pairs[i];
+        out[i] = (struct burst_pair){
+            .source = (uint32_t)p->source,
+            .destination = b->collective ? collectives[p->destination] : (uint32_t)p->destination,
+            .size_class = (uint32_t)p->size_class,
+            .messages = p->messages,
+            .bytes = p->bytes,
+        };
+    }
+}
+
+static void add_burst(struct burst_rows *rows, const struct wire_burst_row *b,
+                      const struct wire_burst_pair_row *pairs, const uint32_t *collectives)
+{
+    struct bursts *set = b->collective ? rows->calls.bursts : rows->messages.bursts;
     struct burst_sums burst = {
         .first_ns = b->first_ns,
         .last_ns = b->last_ns,
@@ -243,34 +268,28 @@ static void add_burst(struct burst_rows *rows, const struct wire_burst_row *b,
         .messages = b->messages,
         .bytes = b->bytes,
         .others = {b->other_messages, b->other_bytes, b->other_pairs},
-        .pairs = scratch,
         .pair_count = b->pairs,
     };
-    for (uint64_t i = 0; i < b->pairs; i++) {
-        const struct wire_burst_pair_row *p = &pairs[i];
-        scratch[i] = (struct burst_pair){
-            .source = (uint32_t)p->source,
-            .destination = b->collective ? collectives[p->destination] : (uint32_t)p->destination,
-            .size_class = (uint32_t)p->size_class,
-            .messages = p->messages,
-            .bytes = p->bytes,
-        };
-    }
-    if (rows->rows + b->pairs > BURST_ROWS_WINDOW) { /* counted, but not who with whom */
+    struct burst_pair *room = NULL;
+    if (b->pairs > 0 && b->pairs <= BURST_ROWS_WINDOW - rows->rows)
+        room = bursts_room(set, b->pairs);
+    if (room != NULL) {
+        set_pairs(room, b, pairs, collectives);
+        burst.pairs = room;
+    } else if (b->pairs > 0) { /* counted, but not who with whom */
         burst.others = (struct burst_others){b->messages, b->bytes, b->other_pairs + b->pairs};
         burst.pair_count = 0;
     }
     rows->rows += burst.pair_count;
-    /* What it could refuse was checked. */
-    bursts_add(b->collective ? rows->calls.bursts : rows->messages.bursts, &burst);
+    bursts_add_known(set, &burst); /* it was checked, and fits */
 }
 
 void burst_rows_take(struct burst_rows *rows, const struct wire_window *m,
-                     const uint32_t *collectives, struct burst_pair *scratch)
+                     const uint32_t *collectives)
 {
     const struct wire_burst_pair_row *pairs = m->burst_pairs;
     for (uint64_t i = 0; i < m->bursts_count; i++) {
-        add_burst(rows, &m->bursts[i], pairs, collectives, scratch);
+        add_burst(rows, &m->bursts[i], pairs, collectives);
         pairs += m->bursts[i].pairs;
     }
 }

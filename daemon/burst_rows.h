@@ -10,7 +10,7 @@
  * that, times are told apart by that part of a window only, so that the order in which nodes report
  * still does not matter. A burst keeps 64 rows of pairs for each rank, at most BURST_ROWS_PAIRS; and a
  * window takes at most BURST_ROWS_WINDOW rows, which is 32 bytes each; what is more counts among its
- * burst's others. */
+ * burst's others. Of messages that stand for collectives BURST_ROWS_MODELLED rows may be added. */
 #ifndef HOLTER_DAEMON_BURST_ROWS_H
 #define HOLTER_DAEMON_BURST_ROWS_H
 
@@ -20,6 +20,7 @@
 #define BURST_ROWS_BUDGET 8192u
 #define BURST_ROWS_PAIRS (1u << 18)
 #define BURST_ROWS_WINDOW (1u << 22)
+#define BURST_ROWS_MODELLED (1u << 18)
 
 struct burst_set {
     struct bursts *bursts; /**< owned; NULL: there is none */
@@ -49,7 +50,7 @@ struct burst_pool {
 
 void burst_pool_finish(struct burst_pool *pool);
 
-/** Make the sets that the rows of a message need. @return 0 or -ENOMEM */
+/** Make the sets and the room that the rows of a message need. @return 0 or -ENOMEM */
 int burst_rows_open(struct burst_rows *rows, struct burst_pool *pool,
                     const struct burst_rows_size *size, const struct wire_window *message);
 
@@ -70,9 +71,8 @@ int burst_rows_check(const struct wire_window *message, uint64_t world, char *wh
 int burst_rows_fits(const struct burst_rows *rows, const struct wire_window *message);
 
 /** Add the bursts of a message that was checked, that fits, and for which the sets are open.
- *  @param collectives  for each collective of the message the number that stands for it
- *  @param scratch      room for message->burst_pairs_count */
+ *  @param collectives  for each collective of the message the number that stands for it */
 void burst_rows_take(struct burst_rows *rows, const struct wire_window *message,
-                     const uint32_t *collectives, struct burst_pair *scratch);
+                     const uint32_t *collectives);
 
 #endif

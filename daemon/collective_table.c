@@ -3,6 +3,7 @@
 #include "daemon/analysis/array.h"
 #include "daemon/analysis/collective_edges.h"
 #include "daemon/analysis/key_table.h"
+#include "daemon/collective_plans.h"
 #include "holter/size_class.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@ struct comm {
     int is_inter;
     uint32_t *ranks; /* owned; by position; NULL: none are known */
     uint32_t positions;
+    uint32_t stamp; /* counts the changes of these */
 };
 
 struct collective {
@@ -47,9 +49,11 @@ struct collective_table {
     size_t rank_room;
     uint32_t *begin, *order; /* rows of a burst by collective */
     size_t begin_room, order_room;
+    struct collective_plans plans;
+    struct bursts *into; /* while a burst is expanded */
     struct burst_pair *pairs;
-    size_t pairs_room;
     struct collective_messages made;
+    int clipped; /* something was left out for a bound */
 };
 
 int collective_table_create(struct collective_table **out)
@@ -77,13 +81,14 @@ void collective_table_destroy(struct collective_table *t)
     free(t->position_of);
     free(t->begin);
     free(t->order);
-    free(t->pairs);
+    collective_plans_finish(&t->plans);
     free(t);
 }
 
 void collective_table_window(struct collective_table *t)
 {
     t->steps = t->rows = 0;
+    collective_plans_window(&t->plans);
 }
 
 /* ---- what agents tell ------------------------------------------------------------ */
@@ -122,8 +127,10 @@ static int note_member(struct collective_table *t, const struct wire_window *m,
         c->positions = (uint32_t)c->size;
         t->positions += c->positions;
     }
-    if (row->position < c->positions)
+    if (row->position < c->positions && c->ranks[row->position] != (uint32_t)row->rank) {
         c->ranks[row->position] = (uint32_t)row->rank;
+        c->stamp++;
+    }
     return 0;
 }
 
@@ -172,7 +179,7 @@ int collective_table_take(struct collective_table *t, const struct wire_window *
 /* A communicator as it is gone through: MPI_COMM_WORLD has no list. */
 struct group {
     const uint32_t *ranks;
-    uint32_t size;
+    uint32_t size, stamp;
 };
 
 static int group_of(struct collective_table *t, uint64_t world, const struct collective *c,
@@ -184,7 +191,7 @@ static int group_of(struct collective_table *t, uint64_t world, const struct col
     if (comm->is_inter || size == 0 || size > COLLECTIVE_MOST_RANKS ||
         (!is_world && comm->ranks == NULL))
         return 0;
-    *out = (struct group){is_world ? NULL : comm->ranks, (uint32_t)size};
+    *out = (struct group){is_world ? NULL : comm->ranks, (uint32_t)size, comm->stamp};
     for (uint32_t i = 0; out->ranks != NULL && i < out->size; i++) {
         if (out->ranks[i] < t->rank_room)
             t->position_of[out->ranks[i]] = i;
@@ -213,12 +220,21 @@ static uint64_t sum(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* Messages without a pair. What would pass 2^64 in a window is not real: it is left out. */
-static void fold(struct collective_messages *out, uint64_t messages, uint64_t bytes)
+static int fits(const struct collective_messages *made, uint64_t messages, uint64_t bytes)
 {
-    if (messages == 0 || sum(out->messages, messages) == UINT64_MAX ||
-        sum(out->bytes, bytes) == UINT64_MAX)
+    return sum(made->messages, messages) != UINT64_MAX && sum(made->bytes, bytes) != UINT64_MAX;
+}
+
+/* Messages without a pair. What would pass 2^64 in a window is not real: it is left out. */
+static void fold(struct collective_table *t, uint64_t messages, uint64_t bytes)
+{
+    struct collective_messages *out = &t->made;
+    if (messages == 0)
         return;
+    if (!fits(out, messages, bytes)) {
+        t->clipped = 1;
+        return;
+    }
     out->messages += messages;
     out->bytes += bytes;
     out->others.messages += messages;
@@ -231,12 +247,16 @@ static void put(struct collective_table *t, uint32_t source, uint32_t destinatio
 {
     struct collective_messages *out = &t->made;
     if (destination == NOBODY || source == NOBODY || t->rows == COLLECTIVE_ROWS) {
-        fold(out, edge->messages, edge->bytes);
+        t->clipped = t->clipped || t->rows == COLLECTIVE_ROWS;
+        fold(t, edge->messages, edge->bytes);
         return;
     }
-    if (edge->messages == 0 || sum(out->messages, edge->messages) == UINT64_MAX ||
-        sum(out->bytes, edge->bytes) == UINT64_MAX)
+    if (edge->messages == 0)
         return;
+    if (!fits(out, edge->messages, edge->bytes)) {
+        t->clipped = 1;
+        return;
+    }
     t->pairs[out->count++] = (struct burst_pair){
         .source = source | COLLECTIVE_SOURCE,
         .destination = destination,
@@ -249,7 +269,6 @@ static void put(struct collective_table *t, uint32_t source, uint32_t destinatio
     t->rows++;
 }
 
-/* What one position sends. */
 /* By destination: whoever adds these rows to others finds them in order. Long ones stay as they are. */
 static void sort_few(struct burst_pair *pairs, size_t count)
 {
@@ -262,6 +281,15 @@ static void sort_few(struct burst_pair *pairs, size_t count)
     }
 }
 
+/* Room for further rows. @return 0 or -ENOMEM */
+static int fit_pairs(struct collective_table *t, size_t rows)
+{
+    size_t left = COLLECTIVE_ROWS - t->rows;
+    t->pairs = bursts_room(t->into, t->made.count + (rows < left ? rows : left));
+    return t->pairs == NULL ? -ENOMEM : 0;
+}
+
+/* What one position sends. */
 static int model(struct collective_table *t, const struct group *g,
                  const struct collective_call *call)
 {
@@ -269,28 +297,72 @@ static int model(struct collective_table *t, const struct group *g,
     t->steps++;
     if (collective_edges(call, &edges) != 0)
         return 0;
-    if (array_fit(&t->pairs, sizeof(*t->pairs), &t->pairs_room, t->made.count + edges.count) != 0)
+    if (fit_pairs(t, edges.count) != 0)
         return -ENOMEM;
     size_t first = t->made.count;
     for (uint32_t i = 0; i < edges.count; i++)
         put(t, rank_at(g, call->position), rank_at(g, edges.edges[i].destination), &edges.edges[i]);
     sort_few(t->pairs + first, t->made.count - first);
-    fold(&t->made, edges.spread_messages, edges.spread_bytes);
+    fold(t, edges.spread_messages, edges.spread_bytes);
     return 0;
 }
 
-static int expand_row(struct collective_table *t, const struct group *g, const struct collective *c,
-                      enum collective_teller teller, const struct burst_pair *row)
+/* As it was expanded before, if no bound is in the way.
+ * @return 1: done; 0: it is not known; or -ENOMEM */
+static int take_plan(struct collective_table *t, const struct plan_call *call,
+                     const struct plan_group *group)
+{
+    const struct collective_plan *plan = collective_plans_find(&t->plans, call, group);
+    struct collective_messages *made = &t->made;
+    if (plan == NULL || plan->count >= COLLECTIVE_ROWS - t->rows ||
+        plan->steps > MOST_STEPS - t->steps || !fits(made, plan->messages, plan->bytes))
+        return 0;
+    if (fit_pairs(t, plan->count) != 0)
+        return -ENOMEM;
+    memcpy(t->pairs + made->count, t->plans.rows + plan->first, plan->count * sizeof(*t->pairs));
+    made->count += plan->count;
+    made->messages += plan->messages;
+    made->bytes += plan->bytes;
+    made->others.messages += plan->others.messages;
+    made->others.bytes += plan->others.bytes;
+    made->others.pairs += plan->others.pairs;
+    t->rows += (uint32_t)plan->count;
+    t->steps += plan->steps;
+    return 1;
+}
+
+/* What was made since `before` stands for the call, whatever else is in the window. */
+static void keep_plan(struct collective_table *t, const struct plan_call *call,
+                      const struct plan_group *group, const struct collective_messages *before,
+                      uint32_t steps)
+{
+    const struct collective_messages *now = &t->made;
+    const struct collective_plan plan = {
+        .call = *call,
+        .group = *group,
+        .count = now->count - before->count,
+        .messages = now->messages - before->messages,
+        .bytes = now->bytes - before->bytes,
+        .others = {now->others.messages - before->others.messages,
+                   now->others.bytes - before->others.bytes,
+                   now->others.pairs - before->others.pairs},
+        .steps = steps,
+    };
+    if (!t->clipped)
+        collective_plans_keep(&t->plans, &plan, t->pairs + before->count);
+}
+
+static int make_row(struct collective_table *t, const struct group *g, const struct collective *c,
+                    enum collective_teller teller, const struct burst_pair *row)
 {
     struct collective_call call = {
         .call = c->call, .size = g->size, .calls = row->messages, .bytes = row->bytes};
     uint32_t root = position_of(t, g, c->root), caller = position_of(t, g, row->source);
     uint64_t steps = teller == COLLECTIVE_ROOT ? g->size : 1;
-    if (teller == COLLECTIVE_ROOT && c->root != (int64_t)row->source)
-        return 0; /* the root's row tells it all */
     if (caller == NOBODY || (c->root >= 0 && root == NOBODY) || t->rows == COLLECTIVE_ROWS ||
         steps > MOST_STEPS - t->steps) {
-        fold(&t->made, row->messages, row->bytes);
+        t->clipped = 1; /* for a bound, or until the position is told */
+        fold(t, row->messages, row->bytes);
         return 0;
     }
     call.root = root == NOBODY ? 0 : root;
@@ -300,6 +372,25 @@ static int expand_row(struct collective_table *t, const struct group *g, const s
         return model(t, g, &call);
     for (call.position = 0; code == 0 && call.position < g->size; call.position++)
         code = model(t, g, &call);
+    return code;
+}
+
+static int expand_row(struct collective_table *t, const struct group *g, const struct collective *c,
+                      enum collective_teller teller, const struct burst_pair *row)
+{
+    const struct plan_call call = {row->destination, row->source, row->messages, row->bytes};
+    const struct plan_group group = {g->size, g->stamp};
+    if (teller == COLLECTIVE_ROOT && c->root != (int64_t)row->source)
+        return 0; /* the root's row tells it all */
+    int done = take_plan(t, &call, &group);
+    if (done != 0)
+        return done < 0 ? done : 0;
+    struct collective_messages before = t->made;
+    uint32_t steps = t->steps;
+    t->clipped = 0;
+    int code = make_row(t, g, c, teller, row);
+    if (code == 0)
+        keep_plan(t, &call, &group, &before, t->steps - steps);
     return code;
 }
 
@@ -339,13 +430,14 @@ static int expand_collective(struct collective_table *t, uint64_t world, uint32_
         if (known)
             code = expand_row(t, &group, c, teller, row);
         else
-            fold(&t->made, row->messages, row->bytes);
+            fold(t, row->messages, row->bytes);
     }
     return code;
 }
 
 int collective_table_expand(struct collective_table *t, uint64_t world,
-                            const struct burst_sums *calls, struct collective_messages *out)
+                            const struct burst_sums *calls, struct bursts *into,
+                            struct collective_messages *out)
 {
     uint32_t highest = 0;
     for (size_t i = 0; i < calls->pair_count; i++)
@@ -357,7 +449,9 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
     if (t->rank_room > had)
         memset(t->position_of + had, 0xff, (t->rank_room - had) * sizeof(*t->position_of));
     t->made = (struct collective_messages){0};
-    fold(&t->made, calls->others.messages, calls->others.bytes);
+    t->into = into;
+    t->pairs = NULL;
+    fold(t, calls->others.messages, calls->others.bytes);
     int code = 0;
     for (uint32_t number = 0, first = 0; code == 0 && number <= t->keys.count; number++) {
         uint32_t end = t->begin[number];
@@ -376,5 +470,5 @@ size_t collective_table_bytes(const struct collective_table *t)
            t->comm_room * sizeof(*t->comms) + t->room * sizeof(*t->list) +
            (t->positions + t->numbers_room + t->rank_room + t->begin_room + t->order_room) *
                sizeof(uint32_t) +
-           t->pairs_room * sizeof(*t->pairs) + sizeof(*t);
+           collective_plans_bytes(&t->plans) + sizeof(*t);
 }

@@ -5,7 +5,9 @@
  * Of MPI_COMM_WORLD (id 1) a rank's position is its number. Of other communicators agents tell the
  * positions of their own ranks, so that all are known when all nodes have reported once.
  *
- * Bounds: 65,536 collectives, 65,536 communicators, 2^22 positions (16 MiB); and for the calls of one
+ * What calls were expanded to is kept (collective_plans.h): most windows have the same ones.
+ *
+ * Bounds: 65,536 collectives, 65,536 communicators, 2^22 positions (16 MiB), 36 MiB of plans; and for the calls of one
  * window at most COLLECTIVE_ROWS rows and four times as many steps. Calls beyond any of these, of
  * inter-communicators, and of ranks whose position nobody told are counted among the others, as one
  * message each. Calls that nobody models (neighbourhoods) give nothing.
@@ -40,9 +42,10 @@ int collective_table_take(struct collective_table *table, const struct wire_wind
 /** A window begins: the bounds of one window hold anew. */
 void collective_table_window(struct collective_table *table);
 
-/** Messages that stand for the calls of a burst. All memory is the table's, until the next call. */
+/** Messages that stand for the calls of a burst. */
 struct collective_messages {
-    const struct burst_pair *pairs; /**< the source has COLLECTIVE_SOURCE; may repeat */
+    const struct burst_pair *pairs; /**< the source has COLLECTIVE_SOURCE; may repeat. Where
+                                         bursts_room() said, or NULL */
     size_t count;
     uint64_t messages, bytes; /**< others included */
     struct burst_others others;
@@ -50,9 +53,11 @@ struct collective_messages {
 
 /** @param world  ranks of the job; 0: not known
  *  @param calls  pairs go from ranks to numbers
+ *  @param into   set that the messages are to be added to, which has room for COLLECTIVE_ROWS
  *  @return 0 or -ENOMEM */
 int collective_table_expand(struct collective_table *table, uint64_t world,
-                            const struct burst_sums *calls, struct collective_messages *out);
+                            const struct burst_sums *calls, struct bursts *into,
+                            struct collective_messages *out);
 
 /** Bytes on the heap. */
 size_t collective_table_bytes(const struct collective_table *table);

@@ -41,9 +41,8 @@ struct job_phases {
     size_t pattern_edges;
     /* room */
     const uint32_t *numbers; /* of the collectives of the message at hand */
-    struct burst_pair *pairs;
     struct phase_edge *edges;
-    size_t pair_room, edge_room;
+    size_t edge_room;
 };
 
 /* ---- life ---------------------------------------------------------------------- */
@@ -75,7 +74,6 @@ void job_phases_destroy(struct job_phases *p)
     phase_graph_finish(&p->graph);
     for (uint32_t i = 0; i < p->pattern_count; i++)
         free(p->patterns[i].edges);
-    free(p->pairs);
     free(p->edges);
     free(p);
 }
@@ -111,8 +109,6 @@ int job_phases_prepare(struct job_phases *p, struct burst_rows *rows, const stru
     int code = p->collectives != NULL ? 0 : collective_table_create(&p->collectives);
     code = code != 0 ? code : collective_table_take(p->collectives, m, &p->numbers);
     code = code != 0 ? code : make_parts(p);
-    if (code == 0)
-        code = array_fit(&p->pairs, sizeof(*p->pairs), &p->pair_room, m->burst_pairs_count);
     code = code != 0 ? code : burst_rows_open(rows, &p->pool, &size, m);
     return code != 0 ? code : burst_rows_fits(rows, m);
 }
@@ -120,7 +116,7 @@ int job_phases_prepare(struct job_phases *p, struct burst_rows *rows, const stru
 void job_phases_take(struct job_phases *p, struct burst_rows *rows, const struct wire_window *m)
 {
     if (m->bursts_count > 0)
-        burst_rows_take(rows, m, p->numbers, p->pairs);
+        burst_rows_take(rows, m, p->numbers);
 }
 
 /* ---- a window's bursts -------------------------------------------------------------- */
@@ -151,7 +147,9 @@ static int add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t 
     collective_table_window(p->collectives);
     for (uint32_t i = 0; code == 0 && i < bursts_count(calls); i++) {
         code = bursts_read(calls, i, &burst);
-        code = code != 0 ? code : collective_table_expand(p->collectives, world, &burst, &made);
+        if (code == 0)
+            code = collective_table_expand(p->collectives, world, &burst, rows->messages.bursts,
+                                           &made);
         if (code != 0 || made.messages == 0)
             continue;
         struct burst_sums modelled = {.first_ns = burst.first_ns,
@@ -163,40 +161,51 @@ static int add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t 
                                       .pair_count = made.count};
         set_times(&modelled, burst.time_ns);
         /* More than 2^64 messages in a window are not real. */
-        code = bursts_add(rows->messages.bursts, &modelled) == -ENOMEM ? -ENOMEM : 0;
+        bursts_add_known(rows->messages.bursts, &modelled);
     }
     return code;
 }
 
-static int fit_edges(struct job_phases *p, const struct burst_sums *b)
+static void put_edges(struct phase_edge *edges, const struct burst_piece *piece, uint32_t *highest)
 {
-    if (array_fit(&p->edges, sizeof(*p->edges), &p->edge_room, b->pair_count) != 0)
-        return -ENOMEM;
-    for (size_t i = 0; i < b->pair_count; i++) {
-        const struct burst_pair *pair = &b->pairs[i];
+    for (size_t i = 0; i < piece->count; i++) {
+        const struct burst_pair *pair = &piece->rows[i];
         uint32_t source = pair->source & ~COLLECTIVE_SOURCE;
-        uint32_t highest = source > pair->destination ? source : pair->destination;
-        p->ranks = highest >= p->ranks ? highest + 1 : p->ranks;
-        p->edges[i] = (struct phase_edge){
+        *highest = source > *highest ? source : *highest;
+        *highest = pair->destination > *highest ? pair->destination : *highest;
+        edges[i] = (struct phase_edge){
             .source = source,
             .destination = pair->destination,
-            .size_class = (uint16_t)pair->size_class,
-            .modelled = (pair->source & COLLECTIVE_SOURCE) != 0,
+            .size_class = pair->size_class,
+            .modelled = pair->source / COLLECTIVE_SOURCE,
             .messages = pair->messages,
             .bytes = pair->bytes,
         };
     }
+}
+
+static int fit_edges(struct job_phases *p, const struct burst_sums *b,
+                     const struct burst_piece *pieces, size_t count)
+{
+    uint32_t highest = 0;
+    size_t at = 0;
+    if (array_fit(&p->edges, sizeof(*p->edges), &p->edge_room, b->pair_count) != 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; at += pieces[i++].count)
+        put_edges(p->edges + at, &pieces[i], &highest);
+    p->ranks = at > 0 && highest >= p->ranks ? highest + 1 : p->ranks;
     return 0;
 }
 
 /* A burst of the whole job. */
-static int take_burst(struct job_phases *p, const struct burst_sums *b)
+static int take_burst(struct job_phases *p, const struct burst_sums *b,
+                      const struct burst_piece *pieces, size_t count)
 {
     struct burst burst = {(int64_t)b->time_ns, (int64_t)b->first_ns, (int64_t)b->last_ns,
                           b->messages, b->bytes};
     if (b->last_ns > PHASES_TIME_MOST)
         return 0; /* a clock beyond 2043 */
-    if (fit_edges(p, b) != 0)
+    if (fit_edges(p, b, pieces, count) != 0)
         return -ENOMEM;
     struct phase_burst graph = {.time_ns = burst.time_ns,
                                 .first_ns = burst.first_ns,
@@ -229,8 +238,10 @@ static int take_bursts(struct job_phases *p, struct burst_rows *rows, uint64_t w
     bursts_reduce(all, JOB_PHASES_BURSTS);
     for (uint32_t i = 0; i < bursts_count(all); i++) {
         struct burst_sums burst;
-        int failed = bursts_read(all, i, &burst);
-        failed = failed != 0 ? failed : take_burst(p, &burst);
+        const struct burst_piece *pieces;
+        size_t count;
+        int failed = bursts_read_pieces(all, i, &burst, &pieces, &count);
+        failed = failed != 0 ? failed : take_burst(p, &burst, pieces, count);
         code = code != 0 ? code : failed;
     }
     return code;

@@ -7,9 +7,17 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define KEPT (1u << 18) /* edges: 8 MiB */
 
 struct phase_labels {
     struct communities *communities;
+    /* The last graph and its figures, if its communities are those that are known. */
+    struct phase_edge *before; /* owned */
+    size_t before_count, before_room;
+    uint32_t before_ranks; /* 0: not known */
+    struct phase_figures figures;
     bool *present; /* room */
     size_t present_room;
     struct communities_edge *edges;
@@ -37,6 +45,7 @@ void phase_labels_destroy(struct phase_labels *l)
     if (l == NULL)
         return;
     communities_destroy(l->communities);
+    free(l->before);
     free(l->present);
     free(l->edges);
     free(l);
@@ -99,20 +108,52 @@ static int cut(struct phase_labels *l, uint32_t ranks, uint32_t *labels,
     return 0;
 }
 
+static bool is_same(const struct phase_labels *l, uint32_t ranks, const struct phase_graph *graph)
+{
+    return l->before_ranks == ranks && l->before_count == graph->count && ranks > 0 &&
+           (graph->count == 0 ||
+            memcmp(l->before, graph->edges, graph->count * sizeof(*l->before)) == 0);
+}
+
+/* Without memory the next graph is looked at, whatever it is. */
+static void keep(struct phase_labels *l, uint32_t ranks, const struct phase_graph *graph,
+                 const struct phase_figures *figures)
+{
+    l->before_ranks = 0;
+    if (graph->count > KEPT ||
+        array_fit(&l->before, sizeof(*l->before), &l->before_room, graph->count) != 0)
+        return;
+    if (graph->count > 0)
+        memcpy(l->before, graph->edges, graph->count * sizeof(*l->before));
+    l->before_count = graph->count;
+    l->before_ranks = ranks;
+    l->figures = *figures;
+}
+
 int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase_graph *graph,
                       uint32_t *out, struct phase_figures *figures)
 {
     *figures = (struct phase_figures){.modularity = NAN, .folded = graph->other_messages};
+    if (is_same(l, ranks, graph)) {
+        uint64_t folded = figures->folded;
+        *figures = l->figures;
+        figures->folded = folded;
+        return cut(l, ranks, out, figures);
+    }
     if (array_fit(&l->present, sizeof(*l->present), &l->present_room, (size_t)ranks + 1) != 0 ||
         array_fit(&l->edges, sizeof(*l->edges), &l->edge_room, graph->count + 1) != 0)
         return -ENOMEM;
+    l->before_ranks = 0;
     size_t edges = count_graph(l, graph, ranks, figures);
     int code = ranks == 0 ? -EINVAL : communities_update(l->communities, ranks, l->edges, edges);
-    return code != 0 ? code : cut(l, ranks, out, figures);
+    code = code != 0 ? code : cut(l, ranks, out, figures);
+    if (code == 0)
+        keep(l, ranks, graph, figures);
+    return code;
 }
 
 size_t phase_labels_bytes(const struct phase_labels *l)
 {
     return sizeof(*l) + communities_bytes(l->communities) + l->present_room * sizeof(*l->present) +
-           l->edge_room * sizeof(*l->edges);
+           l->edge_room * sizeof(*l->edges) + l->before_room * sizeof(*l->before);
 }

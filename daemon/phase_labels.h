@@ -2,7 +2,8 @@
  *
  * The weight of two ranks is messages + bytes between them; what a rank sends to itself and ranks from
  * PHASE_LABELS_RANKS on count in the sums only. A phase that is like the one before it is quick: see
- * communities.h, which says what memory that takes. */
+ * communities.h, which says what memory that takes; one that is just that graph again, of at most 2^18
+ * edges (8 MiB, which are kept), is told at once. */
 #ifndef HOLTER_DAEMON_PHASE_LABELS_H
 #define HOLTER_DAEMON_PHASE_LABELS_H
 

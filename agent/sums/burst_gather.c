@@ -49,7 +49,7 @@ struct burst_gather {
 
 static int kind_init(struct kind *kind, uint32_t most, uint32_t pairs)
 {
-    struct bursts_params params = {BURST_GATHER_BURSTS, pairs, BURST_LOG_CELL_NS};
+    struct bursts_params params = {BURST_GATHER_BURSTS, pairs, BURST_LOG_CELL_NS, 0};
     return burst_log_init(&kind->log, most) == 0 ? bursts_create(&kind->set, &params) : -ENOMEM;
 }
 

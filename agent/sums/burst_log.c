@@ -68,7 +68,7 @@ int burst_log_grow(struct burst_log *log)
 int burst_desk_create(struct burst_desk **out)
 {
     struct burst_desk *desk = calloc(1, sizeof *desk);
-    struct bursts_params params = {BURST_LOG_RUNS, BURST_PAIRS_LEAST, BURST_LOG_CELL_NS};
+    struct bursts_params params = {BURST_LOG_RUNS, BURST_PAIRS_LEAST, BURST_LOG_CELL_NS, 0};
     if (desk == NULL)
         return -ENOMEM;
     desk->stamp = FIRST_STAMP;

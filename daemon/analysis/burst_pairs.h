@@ -20,6 +20,12 @@ struct burst_pair {
     uint64_t bytes;
 };
 
+/** Rows that follow each other. */
+struct burst_piece {
+    const struct burst_pair *rows;
+    size_t count;
+};
+
 /** Pairs that have no row. */
 struct burst_others {
     uint64_t messages;

@@ -1,5 +1,6 @@
 #include "daemon/analysis/bursts.h"
 
+#include "daemon/analysis/burst_parts.h"
 #include "include/holter/size_class.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ struct extent {
 struct cluster {
     struct extent extent;
     struct burst_pairs pairs;
+    struct burst_chain whole; /* further rows, as they came */
 };
 
 struct bursts {
@@ -31,7 +33,9 @@ struct bursts {
     uint32_t *order;          /* owned; clusters, in order of time[]; then those not in use */
     struct cluster *clusters; /* owned; budget + 1 */
     struct burst_pairs_work work;
-    struct burst_pairs view; /* as read last */
+    struct burst_parts parts;
+    struct burst_pairs view;  /* as read last */
+    struct burst_piece piece; /* all of it */
 };
 
 static bool is_valid(const struct bursts_params *p)
@@ -51,6 +55,7 @@ static int allocate(struct bursts *set)
         return -ENOMEM;
     for (uint32_t i = 0; i < room; i++) {
         set->order[i] = i;
+        set->clusters[i].whole = BURST_CHAIN_EMPTY;
         if (burst_pairs_init(&set->clusters[i].pairs) != 0)
             return -ENOMEM;
     }
@@ -66,6 +71,7 @@ int bursts_create(struct bursts **out, const struct bursts_params *params)
         return -ENOMEM;
     set->params = *params;
     set->shift = (uint32_t)__builtin_ctzll(params->cell_ns);
+    set->parts.most = params->whole;
     if (allocate(set) != 0) {
         bursts_destroy(set);
         return -ENOMEM;
@@ -81,6 +87,7 @@ void bursts_destroy(struct bursts *set)
     for (uint32_t i = 0; set->clusters != NULL && i <= set->params.budget; i++)
         burst_pairs_finish(&set->clusters[i].pairs);
     burst_pairs_work_finish(&set->work);
+    burst_parts_finish(&set->parts);
     burst_pairs_finish(&set->view);
     free(set->time);
     free(set->order);
@@ -90,8 +97,11 @@ void bursts_destroy(struct bursts *set)
 
 void bursts_clear(struct bursts *set)
 {
-    for (uint32_t i = 0; i < set->count; i++)
+    for (uint32_t i = 0; i < set->count; i++) {
         burst_pairs_clear(&set->clusters[set->order[i]].pairs);
+        set->clusters[set->order[i]].whole = BURST_CHAIN_EMPTY;
+    }
+    burst_parts_clear(&set->parts);
     set->count = 0;
     set->stale = false;
     set->messages = set->bytes = 0;
@@ -163,6 +173,21 @@ static struct cluster *open_at(struct bursts *set, uint32_t position, const stru
     return &set->clusters[unused];
 }
 
+/* Rows that were whole are added to the others, where more than the limit are folded. */
+static void break_up(struct bursts *set, struct cluster *one)
+{
+    for (uint32_t at = one->whole.head; at != BURST_PARTS_NONE; at = set->parts.list[at].next) {
+        const struct burst_part *part = &set->parts.list[at];
+        burst_pairs_append(&one->pairs, &set->work, set->parts.rows + part->first, part->count);
+    }
+    one->whole = BURST_CHAIN_EMPTY;
+}
+
+static bool is_beyond(const struct bursts *set, const struct cluster *one, uint64_t more)
+{
+    return one->pairs.count + one->whole.rows + more > 2 * (uint64_t)set->work.limit;
+}
+
 /* Make one burst of this one and the next later one. */
 static void merge_at(struct bursts *set, uint32_t position)
 {
@@ -170,6 +195,9 @@ static void merge_at(struct bursts *set, uint32_t position)
     uint32_t unused = set->order[position + 1], later = set->count - position - 2;
     extend(&kept->extent, &gone->extent);
     burst_pairs_move(&kept->pairs, &gone->pairs, &set->work);
+    burst_parts_join(&set->parts, &kept->whole, &gone->whole);
+    if (is_beyond(set, kept, 0))
+        break_up(set, kept);
     set->time[position] = mean_of(&kept->extent);
     memmove(set->order + position + 1, set->order + position + 2, later * sizeof(*set->order));
     memmove(set->time + position + 1, set->time + position + 2, later * sizeof(*set->time));
@@ -268,8 +296,9 @@ int bursts_message(struct bursts *set, const struct burst_message *m)
 
 /* ---- bursts of other sets ------------------------------------------------------------ */
 
-static void insert(struct bursts *set, const struct extent *extent, const struct burst_pair *rows,
-                   size_t count, const struct burst_others *others)
+/* The burst that one of another set joins, or becomes. */
+static struct cluster *host_for(struct bursts *set, const struct extent *extent,
+                                const struct burst_others *others)
 {
     uint64_t cell = cell_of(set, mean_of(extent));
     refresh(set);
@@ -283,8 +312,18 @@ static void insert(struct bursts *set, const struct extent *extent, const struct
     host->pairs.others.messages += others->messages;
     host->pairs.others.bytes += others->bytes;
     host->pairs.others.pairs += others->pairs;
-    burst_pairs_append(&host->pairs, &set->work, rows, count);
-    bursts_reduce(set, set->params.budget);
+    return host;
+}
+
+static void add_rows(struct bursts *set, struct cluster *host, const struct burst_pair *rows,
+                     size_t count)
+{
+    if (count == 0)
+        return;
+    if (is_beyond(set, host, count))
+        break_up(set, host);
+    if (is_beyond(set, host, count) || !burst_parts_add(&set->parts, &host->whole, rows, count))
+        burst_pairs_append(&host->pairs, &set->work, rows, count);
 }
 
 /* Whether rows and others are the burst's messages and bytes. */
@@ -315,15 +354,32 @@ static bool is_possible(const struct extent *e)
     return e->time_sum >= ends + between * e->first && e->time_sum <= ends + between * e->last;
 }
 
+static struct extent extent_of(const struct burst_sums *burst)
+{
+    return (struct extent){(wide)burst->time_sum_high << 64 | burst->time_sum_low, burst->first_ns,
+                           burst->last_ns, burst->messages, burst->bytes};
+}
+
 int bursts_add(struct bursts *set, const struct burst_sums *burst)
 {
-    const struct extent extent = {(wide)burst->time_sum_high << 64 | burst->time_sum_low,
-                                  burst->first_ns, burst->last_ns, burst->messages, burst->bytes};
+    const struct extent extent = extent_of(burst);
     if (!is_possible(&extent) || !adds_up(burst))
         return -EINVAL;
+    return bursts_add_known(set, burst);
+}
+
+struct burst_pair *bursts_room(struct bursts *set, size_t rows)
+{
+    return burst_parts_room(&set->parts, rows);
+}
+
+int bursts_add_known(struct bursts *set, const struct burst_sums *burst)
+{
+    const struct extent extent = extent_of(burst);
     if (account(set, burst->messages, burst->bytes) != 0)
         return -EOVERFLOW;
-    insert(set, &extent, burst->pairs, burst->pair_count, &burst->others);
+    add_rows(set, host_for(set, &extent, &burst->others), burst->pairs, burst->pair_count);
+    bursts_reduce(set, set->params.budget);
     return 0;
 }
 
@@ -335,7 +391,13 @@ int bursts_merge(struct bursts *set, const struct bursts *other)
         return -EOVERFLOW;
     for (uint32_t i = 0; i < other->count; i++) {
         const struct cluster *one = at(other, i);
-        insert(set, &one->extent, one->pairs.rows, one->pairs.count, &one->pairs.others);
+        struct cluster *host = host_for(set, &one->extent, &one->pairs.others);
+        add_rows(set, host, one->pairs.rows, one->pairs.count);
+        for (uint32_t k = one->whole.head; k != BURST_PARTS_NONE; k = other->parts.list[k].next) {
+            const struct burst_part *part = &other->parts.list[k];
+            add_rows(set, host, other->parts.rows + part->first, part->count);
+        }
+        bursts_reduce(set, set->params.budget);
     }
     return 0;
 }
@@ -357,15 +419,9 @@ uint64_t bursts_bytes(const struct bursts *set)
     return set->bytes;
 }
 
-int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out)
+static struct burst_sums sums_of(const struct cluster *one)
 {
-    if (number >= set->count)
-        return -ERANGE;
-    const struct cluster *one = at(set, number);
-    int rc = burst_pairs_read(&one->pairs, &set->work, &set->view);
-    if (rc != 0)
-        return rc;
-    *out = (struct burst_sums){
+    return (struct burst_sums){
         .time_ns = mean_of(&one->extent),
         .first_ns = one->extent.first,
         .last_ns = one->extent.last,
@@ -373,10 +429,44 @@ int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out)
         .time_sum_low = (uint64_t)one->extent.time_sum,
         .messages = one->extent.messages,
         .bytes = one->extent.bytes,
-        .others = set->view.others,
-        .pairs = set->view.rows,
-        .pair_count = set->view.count,
+        .others = one->pairs.others,
     };
+}
+
+int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out)
+{
+    if (number >= set->count)
+        return -ERANGE;
+    struct cluster *one = at(set, number);
+    break_up(set, one);
+    int rc = burst_pairs_read(&one->pairs, &set->work, &set->view);
+    if (rc != 0)
+        return rc;
+    *out = sums_of(one);
+    out->others = set->view.others;
+    out->pairs = set->view.rows;
+    out->pair_count = set->view.count;
+    return 0;
+}
+
+int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *out,
+                       const struct burst_piece **pieces, size_t *count)
+{
+    if (number >= set->count)
+        return -ERANGE;
+    const struct cluster *one = at(set, number);
+    if (one->pairs.count == 0 && one->whole.rows <= set->work.limit &&
+        burst_parts_read(&set->parts, &one->whole, pieces, count)) {
+        *out = sums_of(one);
+        out->pair_count = one->whole.rows;
+        return 0;
+    }
+    int rc = bursts_read(set, number, out);
+    if (rc != 0)
+        return rc;
+    set->piece = (struct burst_piece){out->pairs, out->pair_count};
+    *pieces = &set->piece;
+    *count = 1;
     return 0;
 }
 
@@ -384,7 +474,7 @@ size_t bursts_heap(const struct bursts *set)
 {
     size_t room = set->params.budget + 1;
     size_t bytes = sizeof(*set) + set->view.room * sizeof(*set->view.rows) +
-                   set->work.places * sizeof(*set->work.index) +
+                   set->work.places * sizeof(*set->work.index) + burst_parts_bytes(&set->parts) +
                    room * (sizeof(*set->time) + sizeof(*set->order) + sizeof(*set->clusters));
     for (size_t i = 0; i < room; i++)
         bytes += set->clusters[i].pairs.room * sizeof(*set->view.rows);

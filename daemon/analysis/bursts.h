@@ -36,7 +36,8 @@
  * are those of its pairs and of its others together, always; bytes likewise.
  *
  * Memory, at most: 2 * pairs rows of 32 bytes for each of budget + 1 bursts, 96 bytes more for each
- * pair of the limit, and 128 bytes for each burst. Rows are taken as they are needed, and kept until
+ * pair of the limit, and 144 bytes for each burst; and of what may stay whole 32 bytes a row and 16 a burst
+ * that was added. Rows are taken as they are needed, and kept until
  * the set is destroyed. Where memory is refused, pairs are folded as if the limit were lower.
  * To sort rows 32 bytes for each are borrowed.
  *
@@ -57,6 +58,8 @@ struct bursts_params {
     uint32_t budget;  /**< bursts; at least 1 */
     uint32_t pairs;   /**< rows of a burst as it is read; at least BURST_PAIRS_LEAST */
     uint64_t cell_ns; /**< times that are not told apart; a power of two */
+    uint32_t whole; /**< rows of bursts that were added which may stay as they came, of all bursts:
+                           they are neither copied nor added up until they are read */
 };
 
 /** What an agent keeps for a window. A microsecond is what clocks of nodes agree to at best. */
@@ -106,6 +109,14 @@ int bursts_message(struct bursts *set, const struct burst_message *message);
  *          and others that do not add up), or -EOVERFLOW; then nothing was added */
 int bursts_add(struct bursts *set, const struct burst_sums *burst);
 
+/** Room for the rows of a burst that is to be added next, which are not copied then; what was written there
+ *  stays when more room is asked for.
+ *  @return NULL: more would be kept than params.whole, or there is no memory */
+struct burst_pair *bursts_room(struct bursts *set, size_t rows);
+
+/** Add a burst of this process that is known to be right. @return 0 or -EOVERFLOW */
+int bursts_add_known(struct bursts *set, const struct burst_sums *burst);
+
 /** Add all bursts of another set, earliest first. The same as bursts_add() for each of them, where
  *  no burst has more pairs than the limit.
  *  @param other  only read; its parameters may be others
@@ -127,6 +138,12 @@ uint64_t bursts_bytes(const struct bursts *set);
  *  @param out     its pairs stay the set's, and valid until the next call for it
  *  @return 0, -ENOMEM, or -ERANGE: there are fewer bursts */
 int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out);
+
+/** The same, but the pairs come in pieces, where they lie, one behind the other in their order; out->pairs is
+ *  not set. Quick where no rows of a burst had to be added up.
+ *  @param pieces  valid as the pairs are */
+int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *out,
+                       const struct burst_piece **pieces, size_t *count);
 
 /** Bytes on the heap. */
 size_t bursts_heap(const struct bursts *set);

@@ -167,8 +167,8 @@ static int add_ribbons(struct commgram *c, uint32_t phase)
         const struct phase_edge *e = &c->edges[i];
         uint32_t to = next[e->destination];
         to = to == COMMGRAM_ABSENT ? here[e->destination] : to;
-        rows[i] = (struct commgram_ribbon){phase,       here[e->source], to,      0,
-                                           e->modelled, e->messages,     e->bytes};
+        rows[i] = (struct commgram_ribbon){phase,       here[e->source], to, 0, e->modelled != 0,
+                                           e->messages, e->bytes};
     }
     if (commgram_ribbons_join(rows, &count) != 0 ||
         commgram_ribbons_limit(rows, &count, COMMGRAM_MOST_RIBBONS / c->params.phases, &rest) != 0)

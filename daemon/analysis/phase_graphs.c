@@ -238,7 +238,7 @@ static void keep_bounds(struct phase_graphs *g)
 static struct key key_of(const struct phase_edge *e)
 {
     return (struct key){(uint64_t)e->source << 32 | e->destination,
-                        (uint64_t)e->modelled << 16 | e->size_class};
+                        (uint64_t)e->modelled << 32 | e->size_class};
 }
 
 /* Whether a burst may be taken: its values, and that no sum of the job passes 2^64. */

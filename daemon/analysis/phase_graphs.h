@@ -41,13 +41,14 @@
 #define PHASE_GRAPHS_MOST_EDGES (1u << 24)
 #define PHASE_GRAPHS_MOST_SEGMENTS (1u << 16)
 
-/** Messages of one kind from one rank to another. */
+/** Messages of one kind from one rank to another. No padding: rows may be compared as bytes. */
 struct phase_edge {
     uint32_t source, destination; /**< ranks in MPI_COMM_WORLD */
-    uint16_t size_class;          /**< see holter/size_class.h */
-    uint16_t modelled;            /**< 1: they stand for a collective; else 0 */
+    uint32_t size_class;          /**< see holter/size_class.h */
+    uint32_t modelled;            /**< 1: they stand for a collective; else 0 */
     uint64_t messages, bytes;
 };
+_Static_assert(sizeof(struct phase_edge) == 32, "no padding");
 
 struct phase_graphs_params {
     uint32_t rows;     /**< kept; at least 4 times the edges, at most MOST_ROWS */

@@ -116,8 +116,8 @@ static struct phase_edge edge_of(const struct key *key, const struct phase_sum *
 {
     return (struct phase_edge){.source = (uint32_t)(key->hi >> 32),
                                .destination = (uint32_t)key->hi,
-                               .size_class = (uint16_t)key->lo,
-                               .modelled = (uint16_t)(key->lo >> 16),
+                               .size_class = (uint32_t)key->lo,
+                               .modelled = (uint32_t)(key->lo >> 32),
                                .messages = sum->messages,
                                .bytes = sum->bytes};
 }

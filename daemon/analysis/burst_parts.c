@@ -1,0 +1,167 @@
+#include "daemon/analysis/burst_parts.h"
+
+#include "daemon/analysis/array.h"
+#include "daemon/analysis/key_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_PIECE 8u /* rows, in the mean: shorter ones are quicker to sort */
+
+void burst_parts_finish(struct burst_parts *p)
+{
+    free(p->rows);
+    free(p->list);
+    free(p->pieces);
+    free(p->queue);
+    *p = (struct burst_parts){.most = p->most};
+}
+
+void burst_parts_clear(struct burst_parts *p)
+{
+    p->count = p->list_count = 0;
+}
+
+struct burst_pair *burst_parts_room(struct burst_parts *p, size_t rows)
+{
+    if (rows > p->most - p->count ||
+        array_fit(&p->rows, sizeof(*p->rows), &p->room, p->count + rows) != 0)
+        return NULL;
+    return p->rows + p->count;
+}
+
+static uint64_t ranks_of(const struct burst_pair *row)
+{
+    return (uint64_t)row->source << 32 | row->destination;
+}
+
+static bool precedes(const struct burst_pair *a, const struct burst_pair *b)
+{
+    uint64_t left = ranks_of(a), right = ranks_of(b);
+    return left < right || (left == right && a->size_class < b->size_class);
+}
+
+static bool do_ascend(const struct burst_pair *rows, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (!precedes(&rows[i - 1], &rows[i]))
+            return false;
+    return true;
+}
+
+bool burst_parts_add(struct burst_parts *p, struct burst_chain *chain,
+                     const struct burst_pair *rows, size_t count)
+{
+    bool there = p->rows != NULL && rows == p->rows + p->count;
+    if (p->most == 0 || count > p->most - p->count || p->list_count >= BURST_PARTS_NONE ||
+        array_fit(&p->list, sizeof(*p->list), &p->list_room, p->list_count + 1) != 0)
+        return false;
+    struct burst_pair *to = there ? p->rows + p->count : burst_parts_room(p, count);
+    if (to == NULL)
+        return false;
+    if (!there)
+        memcpy(to, rows, count * sizeof(*rows));
+    uint32_t at = (uint32_t)p->list_count++;
+    p->list[at] = (struct burst_part){.first = (uint32_t)p->count,
+                                      .count = (uint32_t)count,
+                                      .next = BURST_PARTS_NONE,
+                                      .ascends = do_ascend(to, count)};
+    *(chain->parts == 0 ? &chain->head : &p->list[chain->tail].next) = at;
+    chain->tail = at;
+    chain->parts++;
+    chain->rows += (uint32_t)count;
+    p->count += count;
+    return true;
+}
+
+void burst_parts_join(struct burst_parts *p, struct burst_chain *to, struct burst_chain *from)
+{
+    if (from->parts > 0) {
+        *(to->parts == 0 ? &to->head : &p->list[to->tail].next) = from->head;
+        to->tail = from->tail;
+        to->parts += from->parts;
+        to->rows += from->rows;
+    }
+    *from = BURST_CHAIN_EMPTY;
+}
+
+/* Parts by the ranks of their first rows. @return whether all ascend, and there was memory */
+static bool order_parts(struct burst_parts *p, const struct burst_chain *chain)
+{
+    struct key_place *places = malloc(2 * (size_t)chain->parts * sizeof(*places)), *order = places;
+    size_t count = 0;
+    bool ascends = places != NULL;
+    if (array_fit(&p->queue, sizeof(*p->queue), &p->queue_room, chain->parts) != 0)
+        ascends = false;
+    for (uint32_t at = chain->head; ascends && at != BURST_PARTS_NONE; at = p->list[at].next) {
+        ascends = p->list[at].ascends;
+        places[count++] = (struct key_place){ranks_of(&p->rows[p->list[at].first]), at};
+    }
+    if (ascends)
+        order = key_order(places, places + count, count);
+    for (size_t i = 0; ascends && i < count; i++) {
+        const struct burst_part *part = &p->list[order[i].place];
+        p->queue[i] = (struct burst_piece){p->rows + part->first, part->count};
+    }
+    free(places);
+    return ascends;
+}
+
+/* @return rows of a piece before a row; the first is */
+static size_t rows_before(const struct burst_piece *piece, const struct burst_pair *row)
+{
+    size_t low = 1, high = piece->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (precedes(&piece->rows[middle], row))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Put back what is left of the first of a queue, which takes its place. */
+static void put_back(struct burst_piece *queue, size_t count, struct burst_piece rest)
+{
+    size_t at = 0;
+    for (; at + 1 < count && precedes(&queue[at + 1].rows[0], &rest.rows[0]); at++)
+        queue[at] = queue[at + 1];
+    queue[at] = rest;
+}
+
+bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
+                      const struct burst_piece **pieces, size_t *count)
+{
+    size_t made = 0, most = chain->parts + chain->rows / LEAST_PIECE;
+    if (chain->parts == 0 || !order_parts(p, chain) ||
+        array_fit(&p->pieces, sizeof(*p->pieces), &p->piece_room, most) != 0)
+        return false;
+    for (size_t head = 0; head < chain->parts;) {
+        struct burst_piece first = p->queue[head];
+        const struct burst_pair *next = head + 1 < chain->parts ? p->queue[head + 1].rows : NULL;
+        size_t rows = first.count;
+        if (next != NULL && !precedes(&first.rows[rows - 1], next)) {
+            if (!precedes(&first.rows[0], next))
+                return false; /* both have this pair */
+            rows = rows_before(&first, next);
+        }
+        if (made == most)
+            return false;
+        p->pieces[made++] = (struct burst_piece){first.rows, rows};
+        if (rows == first.count)
+            head++;
+        else
+            put_back(p->queue + head, chain->parts - head,
+                     (struct burst_piece){first.rows + rows, first.count - rows});
+    }
+    *pieces = p->pieces;
+    *count = made;
+    return true;
+}
+
+size_t burst_parts_bytes(const struct burst_parts *p)
+{
+    return p->room * sizeof(*p->rows) + p->list_room * sizeof(*p->list) +
+           (p->piece_room + p->queue_room) * sizeof(*p->pieces);
+}

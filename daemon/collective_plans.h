@@ -1,0 +1,68 @@
+/* What calls of collectives were expanded to, kept: a job calls the same collectives again and again, and
+ * the same call of the same rank stands for the same messages.
+ *
+ * A plan belongs to a collective, the rank whose row told of the calls, how many there were and the bytes
+ * that they gave. It holds as long as its collective's communicator is what it was (plan_group).
+ *
+ * Bounds: COLLECTIVE_PLANS_ROWS rows of 32 bytes and a quarter as many plans of 150. When either is used
+ * up nothing more is kept in this window, and all are forgotten before the next: who has more different
+ * calls in each window pays for making them, as if there were no plans. */
+#ifndef HOLTER_DAEMON_COLLECTIVE_PLANS_H
+#define HOLTER_DAEMON_COLLECTIVE_PLANS_H
+
+#include "daemon/analysis/bursts.h"
+#include "daemon/analysis/key_table.h"
+
+#define COLLECTIVE_PLANS_ROWS (1u << 19)
+
+/** What a plan was made for. */
+struct plan_call {
+    uint32_t collective, rank;
+    uint64_t calls, bytes;
+};
+
+/** The communicator then. */
+struct plan_group {
+    uint32_t size;
+    uint32_t stamp; /**< changes whenever a position gets another rank */
+};
+
+struct collective_plan {
+    struct plan_call call;
+    struct plan_group group;
+    size_t first, count;      /**< rows */
+    uint64_t messages, bytes; /**< others included; below UINT64_MAX */
+    struct burst_others others;
+    uint32_t steps; /**< positions gone through */
+};
+
+/** Zero-initialised is empty. */
+struct collective_plans {
+    struct key_table keys;
+    struct collective_plan *plans; /**< owned; by number of the key */
+    struct burst_pair *rows;       /**< owned */
+    size_t plan_room, row_room, row_count;
+    uint32_t before; /**< plan that was found last: the next one mostly follows it */
+    int full;
+};
+
+void collective_plans_finish(struct collective_plans *plans);
+
+/** A window begins. */
+void collective_plans_window(struct collective_plans *plans);
+
+/** @return NULL: there is none; borrowed until the next call */
+const struct collective_plan *collective_plans_find(struct collective_plans *plans,
+                                                    const struct plan_call *call,
+                                                    const struct plan_group *group);
+
+/** Keep a plan, unless there is no room or memory for it.
+ *  @param plan  all but `first` is set
+ *  @param rows  of it; copied */
+void collective_plans_keep(struct collective_plans *plans, const struct collective_plan *plan,
+                           const struct burst_pair *rows);
+
+/** Bytes on the heap. */
+size_t collective_plans_bytes(const struct collective_plans *plans);
+
+#endif
