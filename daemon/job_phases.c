@@ -166,15 +166,12 @@ static int add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t 
     return code;
 }
 
-static void put_edges(struct phase_edge *edges, const struct burst_piece *piece, uint32_t *highest)
+static void put_edges(struct phase_edge *edges, const struct burst_piece *piece)
 {
     for (size_t i = 0; i < piece->count; i++) {
         const struct burst_pair *pair = &piece->rows[i];
-        uint32_t source = pair->source & ~COLLECTIVE_SOURCE;
-        *highest = source > *highest ? source : *highest;
-        *highest = pair->destination > *highest ? pair->destination : *highest;
         edges[i] = (struct phase_edge){
-            .source = source,
+            .source = pair->source & ~COLLECTIVE_SOURCE,
             .destination = pair->destination,
             .size_class = pair->size_class,
             .modelled = pair->source / COLLECTIVE_SOURCE,
@@ -187,13 +184,11 @@ static void put_edges(struct phase_edge *edges, const struct burst_piece *piece,
 static int fit_edges(struct job_phases *p, const struct burst_sums *b,
                      const struct burst_piece *pieces, size_t count)
 {
-    uint32_t highest = 0;
     size_t at = 0;
     if (array_fit(&p->edges, sizeof(*p->edges), &p->edge_room, b->pair_count) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < count; at += pieces[i++].count)
-        put_edges(p->edges + at, &pieces[i], &highest);
-    p->ranks = at > 0 && highest >= p->ranks ? highest + 1 : p->ranks;
+        put_edges(p->edges + at, &pieces[i]);
     return 0;
 }
 
@@ -216,6 +211,9 @@ static int take_burst(struct job_phases *p, const struct burst_sums *b,
                                 .other_bytes = b->others.bytes};
     if (phase_graphs_add(p->graphs, &graph) == -ENOMEM || phases_add(p->phases, &burst) == -ENOMEM)
         return -ENOMEM;
+    struct phase_graphs_counts counts;
+    phase_graphs_count(p->graphs, &counts);
+    p->ranks = counts.ranks > p->ranks ? (uint32_t)counts.ranks : p->ranks;
     bool first = p->from_ns == 0 && p->to_ns == 0;
     p->from_ns = first || burst.time_ns < p->from_ns ? burst.time_ns : p->from_ns;
     p->to_ns = first || burst.time_ns > p->to_ns ? burst.time_ns : p->to_ns;

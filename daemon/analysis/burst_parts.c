@@ -30,9 +30,11 @@ struct burst_pair *burst_parts_room(struct burst_parts *p, size_t rows)
     return p->rows + p->count;
 }
 
+/* One load, turned round: source above destination. */
 static uint64_t ranks_of(const struct burst_pair *row)
 {
-    return (uint64_t)row->source << 32 | row->destination;
+    uint64_t ranks = (uint64_t)row->destination << 32 | row->source;
+    return ranks << 32 | ranks >> 32;
 }
 
 static bool precedes(const struct burst_pair *a, const struct burst_pair *b)
@@ -41,11 +43,16 @@ static bool precedes(const struct burst_pair *a, const struct burst_pair *b)
     return left < right || (left == right && a->size_class < b->size_class);
 }
 
+/* @param count  at least 1 */
 static bool do_ascend(const struct burst_pair *rows, size_t count)
 {
-    for (size_t i = 1; i < count; i++)
-        if (!precedes(&rows[i - 1], &rows[i]))
+    uint64_t before = ranks_of(&rows[0]);
+    for (size_t i = 1; i < count; i++) {
+        uint64_t ranks = ranks_of(&rows[i]);
+        if (ranks <= before && !precedes(&rows[i - 1], &rows[i]))
             return false;
+        before = ranks;
+    }
     return true;
 }
 

@@ -35,13 +35,14 @@ struct span {
 struct work {
     struct span *spans;       /* of each row at most one */
     struct key_place *places; /* two for each row */
+    struct key_place *order;  /* of the spans; among places */
     size_t count;             /* spans */
 };
 
 /* What a burst adds up to. */
 struct total {
     uint64_t messages, bytes;
-    bool splits; /* an edge may need several rows */
+    bool splits; /* rows may have no messages, or more than fit in one */
 };
 
 struct phase_graphs {
@@ -235,35 +236,53 @@ static void keep_bounds(struct phase_graphs *g)
 
 /* ---- adding --------------------------------------------------------------------- */
 
-static struct key key_of(const struct phase_edge *e)
+/* Add up rows that are plain: each has at least one message and at most 2^32. Bits of all are looked at,
+ * in place of each row's: that may say no where rows are in order, but not yes where they are not.
+ * @return whether they are, and no sum passes 2^64 */
+static bool add_plain(const struct phase_edge *edges, size_t count, struct total *total)
 {
-    return (struct key){(uint64_t)e->source << 32 | e->destination,
-                        (uint64_t)e->modelled << 32 | e->size_class};
+    uint64_t kinds = 0, bits = 0, messages = 0, carries = 0, bytes = total->bytes;
+    for (const struct phase_edge *e = edges, *end = edges + count; e < end; e++) {
+        kinds |= (uint64_t)e->modelled << 32 | e->size_class;
+        bits |= e->messages | (e->messages - 1);
+        messages += e->messages;
+        carries += __builtin_add_overflow(bytes, e->bytes, &bytes);
+    }
+    if (carries > 0 || bits > UINT32_MAX || kinds >> 33 != 0 || (uint32_t)kinds >= SIZE_CLASSES ||
+        count > UINT32_MAX || __builtin_add_overflow(total->messages, messages, &messages))
+        return false;
+    total->messages = messages;
+    total->bytes = bytes;
+    return true;
+}
+
+/* Each row for itself. @return 0 or -HOLTER_ERANGE */
+static int check_rows(const struct phase_edge *edges, size_t count, struct total *total)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct phase_edge *e = &edges[i];
+        if (e->size_class >= SIZE_CLASSES || e->modelled > 1 ||
+            __builtin_add_overflow(total->messages, e->messages, &total->messages) ||
+            (e->messages > 0 && __builtin_add_overflow(total->bytes, e->bytes, &total->bytes)))
+            return -HOLTER_ERANGE;
+    }
+    total->splits = true;
+    return 0;
 }
 
 /* Whether a burst may be taken: its values, and that no sum of the job passes 2^64. */
 static int check(const struct phase_graphs *g, const struct phase_burst *b, struct total *total)
 {
     const int64_t most = PHASE_GRAPHS_TIME_MOST;
-    uint64_t messages = b->other_messages, bytes = b->other_bytes, bits = 0, sum;
-    uint32_t size_class = 0, modelled = 0;
-    bool over = false;
+    uint64_t sum;
     if (b->first_ns < -most || b->last_ns > most || b->first_ns > b->time_ns ||
         b->time_ns > b->last_ns)
         return -HOLTER_ERANGE;
-    for (size_t i = 0; i < b->count; i++) {
-        const struct phase_edge *e = &b->edges[i];
-        size_class = e->size_class > size_class ? e->size_class : size_class;
-        modelled |= e->modelled;
-        bits |= e->messages;
-        over |= __builtin_add_overflow(messages, e->messages, &messages);
-        over |= __builtin_add_overflow(bytes, e->messages > 0 ? e->bytes : 0, &bytes);
-    }
-    if (over || size_class >= SIZE_CLASSES || modelled > 1 ||
-        __builtin_add_overflow(messages, g->counts.messages, &sum) ||
-        __builtin_add_overflow(bytes, g->counts.bytes, &sum))
+    *total = (struct total){b->other_messages, b->other_bytes, false};
+    int code = add_plain(b->edges, b->count, total) ? 0 : check_rows(b->edges, b->count, total);
+    if (code != 0 || __builtin_add_overflow(total->messages, g->counts.messages, &sum) ||
+        __builtin_add_overflow(total->bytes, g->counts.bytes, &sum))
         return -HOLTER_ERANGE;
-    *total = (struct total){messages, bytes, bits > UINT32_MAX};
     return 0;
 }
 
@@ -273,12 +292,19 @@ static size_t match(const struct phase_graphs *g, uint32_t edge, const struct ph
 {
     size_t known = g->edges.count - edge, count = 0;
     most = most < known ? most : known;
-    for (; count < most && rows[count].messages > 0; count++) {
-        const struct key key = key_of(&rows[count]), *there = &g->edges.keys[edge + count];
+    const struct key *there = g->edges.keys + edge;
+    for (; count < most && rows->messages > 0; count++, rows++, there++) {
+        const struct key key = phase_edge_key(rows);
         if (there->hi != key.hi || there->lo != key.lo)
             break;
     }
     return count;
+}
+
+static void note_ranks(struct phase_graphs *g, const struct phase_edge *e)
+{
+    uint32_t highest = e->source > e->destination ? e->source : e->destination;
+    g->counts.ranks = highest >= g->counts.ranks ? (uint64_t)highest + 1 : g->counts.ranks;
 }
 
 /* Number the edges of a burst; those that have no number any more become others. Edges got their numbers
@@ -290,10 +316,11 @@ static void number_edges(struct phase_graphs *g, const struct phase_burst *b, st
     uint32_t before = KEY_NONE;
     for (size_t i = 0, count; i < b->count; i += count) {
         const struct phase_edge *e = &b->edges[i];
-        const struct key key = key_of(e);
+        const struct key key = phase_edge_key(e);
         count = 1;
         if (e->messages == 0)
             continue;
+        note_ranks(g, e); /* of edges that are known it is */
         uint32_t edge = g->edges.count < g->params.edges
                             ? key_table_add(&g->edges, key, before, g->first_edge)
                             : key_table_find(&g->edges, key);
@@ -326,7 +353,7 @@ static bool order_spans(struct work *work)
         if (before->edge + before->count > order[i].key)
             return false;
     }
-    work->places = order;
+    work->order = order;
     return true;
 }
 
@@ -334,7 +361,7 @@ static void list_spans(struct phase_graphs *g, const struct phase_edge *edges,
                        const struct work *work, struct segment *segment)
 {
     for (size_t i = 0; i < work->count; i++) {
-        struct span span = work->spans[work->places[i].place];
+        struct span span = work->spans[work->order[i].place];
         const struct phase_edge *e = &edges[span.row];
         for (size_t left = span.count, here; left > 0; left -= here) {
             struct phase_row *row = phase_list_extend(&g->pool, &segment->list, left, &here);
@@ -386,7 +413,7 @@ static int fill(struct phase_graphs *g, const struct phase_burst *b, bool splits
 {
     struct key_place *places = malloc((2 * b->count + 1) * sizeof(*places));
     struct span *spans = malloc((b->count + 1) * sizeof(*spans));
-    struct work work = {spans, places, 0};
+    struct work work = {.spans = spans, .places = places};
     int code = places == NULL || spans == NULL ? -ENOMEM : reserve(g, b, splits);
     if (code == 0) {
         number_edges(g, b, &work, segment);

@@ -90,6 +90,7 @@ struct phase_graphs_counts {
     uint64_t merges;
     uint64_t rows;
     uint32_t edges, segments;
+    uint64_t ranks; /**< one more than the highest in an edge that has messages */
 };
 
 struct phase_graphs;

@@ -5,6 +5,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct phase_edge) == sizeof(struct key) + sizeof(struct phase_sum),
+               "an edge is a key and its sum");
 
 #define KEPT (1u << 18) /* of so many edges the room for sums is kept: 4 MiB */
 #define GROUP 64u       /* places that are looked at together */
@@ -47,10 +51,25 @@ static int fit_room(struct phase_sums *sums, size_t places)
     return 0;
 }
 
+/* As edges are ordered: by source and destination, then by what they send. */
+static uint64_t ranks_of(const struct key *key)
+{
+    struct phase_edge edge;
+    memcpy(&edge, key, sizeof(*key));
+    return (uint64_t)edge.source << 32 | edge.destination;
+}
+
+static uint64_t kind_of(const struct key *key)
+{
+    struct phase_edge edge;
+    memcpy(&edge, key, sizeof(*key));
+    return (uint64_t)edge.modelled << 32 | edge.size_class;
+}
+
 static bool precedes(const struct key_table *edges, uint32_t left, uint32_t right)
 {
     const struct key *a = &edges->keys[left], *b = &edges->keys[right];
-    return a->hi != b->hi ? a->hi < b->hi : a->lo < b->lo;
+    return a->hi != b->hi ? ranks_of(a) < ranks_of(b) : kind_of(a) < kind_of(b);
 }
 
 /* Put edges that are new since the last time in their places: sorted, then merged with the others from
@@ -71,10 +90,10 @@ static int order_edges(struct phase_sums *sums, const struct key_table *edges)
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < fresh; i++)
-        places[i] = (struct key_place){edges->keys[old + i].lo, old + i};
+        places[i] = (struct key_place){kind_of(&edges->keys[old + i]), old + i};
     sorted = key_order(places, places + fresh, fresh);
     for (uint32_t i = 0; i < fresh; i++)
-        sorted[i].key = edges->keys[sorted[i].place].hi;
+        sorted[i].key = ranks_of(&edges->keys[sorted[i].place]);
     sorted = key_order(sorted, sorted == places ? places + fresh : places, fresh);
     for (uint32_t at = count, i = (uint32_t)fresh, j = old; i > 0;) {
         bool from_old = j > 0 && precedes(edges, sorted[i - 1].place, by_key[j - 1]);
@@ -112,16 +131,6 @@ void phase_sums_add(struct phase_sums *sums, const struct phase_pool *pool,
     }
 }
 
-static struct phase_edge edge_of(const struct key *key, const struct phase_sum *sum)
-{
-    return (struct phase_edge){.source = (uint32_t)(key->hi >> 32),
-                               .destination = (uint32_t)key->hi,
-                               .size_class = (uint32_t)key->lo,
-                               .modelled = (uint32_t)(key->lo >> 32),
-                               .messages = sum->messages,
-                               .bytes = sum->bytes};
-}
-
 /* At least as many as there are edges, and not many more. */
 static size_t most_edges(const struct phase_sums *sums)
 {
@@ -131,28 +140,46 @@ static size_t most_edges(const struct phase_sums *sums)
     return most < sums->rows ? most : (size_t)sums->rows;
 }
 
+/* List the sums of a group of places, which are 0 then. @return how many */
+static size_t take_group(const struct phase_sums *sums, size_t group, const struct key_table *edges,
+                         struct phase_edge *out)
+{
+    size_t first = group * GROUP, left = sums->ordered - first, count = 0;
+    struct phase_sum *sum = sums->of + first;
+    const uint32_t *edge = sums->by_key + first, *end = edge + (left < GROUP ? left : GROUP);
+    for (; edge < end; edge++, sum++) {
+        if (sum->messages == 0)
+            continue; /* each row has some */
+        memcpy(&out[count], &edges->keys[*edge], sizeof(struct key));
+        memcpy(&out[count++].messages, sum, sizeof(*sum));
+        *sum = (struct phase_sum){0};
+    }
+    sums->touched[group] = false;
+    return count;
+}
+
+/* Without memory for its edges. */
+static void forget_group(const struct phase_sums *sums, size_t group)
+{
+    memset(sums->of + group * GROUP, 0, GROUP * sizeof(*sums->of));
+    sums->touched[group] = false;
+}
+
 int phase_sums_end(struct phase_sums *sums, const struct key_table *edges, struct phase_graph *out)
 {
-    size_t groups = groups_of(sums->ordered), count = 0;
+    size_t groups = groups_of(sums->ordered);
     int code = array_fit(&out->edges, sizeof(*out->edges), &out->room, most_edges(sums));
+    out->count = 0;
     for (size_t i = 0; i < groups; i++) {
-        const uint32_t *edge = &sums->by_key[i * GROUP];
-        struct phase_sum *sum = &sums->of[i * GROUP];
-        size_t here = sums->ordered - i * GROUP < GROUP ? sums->ordered - i * GROUP : GROUP;
-        if (!sums->touched[i])
-            continue;
-        sums->touched[i] = false;
-        for (size_t k = 0; k < here; k++) {
-            if (sum[k].messages == 0)
-                continue; /* each row has some */
-            if (code == 0)
-                out->edges[count++] = edge_of(&edges->keys[edge[k]], &sum[k]);
-            out->messages += sum[k].messages;
-            out->bytes += sum[k].bytes;
-            sum[k] = (struct phase_sum){0};
-        }
+        if (sums->touched[i] && code == 0)
+            out->count += take_group(sums, i, edges, out->edges + out->count);
+        else if (sums->touched[i])
+            forget_group(sums, i);
     }
-    out->count = count;
+    for (size_t i = 0; i < out->count; i++) {
+        out->messages += out->edges[i].messages;
+        out->bytes += out->edges[i].bytes;
+    }
     if (sums->room > KEPT)
         finish_room(sums);
     return code;

@@ -12,6 +12,18 @@
 #include "daemon/analysis/phase_rows.h"
 
 #include <stdbool.h>
+#include <string.h>
+
+_Static_assert(offsetof(struct phase_edge, messages) == sizeof(struct key),
+               "who, and of what kind");
+
+/** Key of an edge: the words that say who sends to whom, and what, as they lie in it. */
+static inline struct key phase_edge_key(const struct phase_edge *e)
+{
+    struct key key;
+    memcpy(&key, e, sizeof(key));
+    return key;
+}
 
 struct phase_sum {
     uint64_t messages, bytes;
