@@ -258,9 +258,10 @@ static void put(struct collective_table *t, uint32_t source, uint32_t destinatio
         return;
     }
     t->pairs[out->count++] = (struct burst_pair){
-        .source = source | COLLECTIVE_SOURCE,
+        .source = source,
         .destination = destination,
         .size_class = size_class_of(edge->bytes / edge->messages),
+        .modelled = 1,
         .messages = edge->messages,
         .bytes = edge->bytes,
     };

@@ -21,9 +21,6 @@
 
 #define COLLECTIVE_ROWS (1u << 18)
 
-/** Bit in the source of a pair that stands for a collective; ranks are below. */
-#define COLLECTIVE_SOURCE (1u << 31)
-
 struct collective_table;
 
 /** @return 0 or -ENOMEM */
@@ -44,7 +41,7 @@ void collective_table_window(struct collective_table *table);
 
 /** Messages that stand for the calls of a burst. */
 struct collective_messages {
-    const struct burst_pair *pairs; /**< the source has COLLECTIVE_SOURCE; may repeat. Where
+    const struct burst_pair *pairs; /**< modelled; may repeat. Where
                                          bursts_room() said, or NULL */
     size_t count;
     uint64_t messages, bytes; /**< others included */

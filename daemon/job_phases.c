@@ -41,8 +41,6 @@ struct job_phases {
     size_t pattern_edges;
     /* room */
     const uint32_t *numbers; /* of the collectives of the message at hand */
-    struct phase_edge *edges;
-    size_t edge_room;
 };
 
 /* ---- life ---------------------------------------------------------------------- */
@@ -74,7 +72,6 @@ void job_phases_destroy(struct job_phases *p)
     phase_graph_finish(&p->graph);
     for (uint32_t i = 0; i < p->pattern_count; i++)
         free(p->patterns[i].edges);
-    free(p->edges);
     free(p);
 }
 
@@ -166,32 +163,6 @@ static int add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t 
     return code;
 }
 
-static void put_edges(struct phase_edge *edges, const struct burst_piece *piece)
-{
-    for (size_t i = 0; i < piece->count; i++) {
-        const struct burst_pair *pair = &piece->rows[i];
-        edges[i] = (struct phase_edge){
-            .source = pair->source & ~COLLECTIVE_SOURCE,
-            .destination = pair->destination,
-            .size_class = pair->size_class,
-            .modelled = pair->source / COLLECTIVE_SOURCE,
-            .messages = pair->messages,
-            .bytes = pair->bytes,
-        };
-    }
-}
-
-static int fit_edges(struct job_phases *p, const struct burst_sums *b,
-                     const struct burst_piece *pieces, size_t count)
-{
-    size_t at = 0;
-    if (array_fit(&p->edges, sizeof(*p->edges), &p->edge_room, b->pair_count) != 0)
-        return -ENOMEM;
-    for (size_t i = 0; i < count; at += pieces[i++].count)
-        put_edges(p->edges + at, &pieces[i]);
-    return 0;
-}
-
 /* A burst of the whole job. */
 static int take_burst(struct job_phases *p, const struct burst_sums *b,
                       const struct burst_piece *pieces, size_t count)
@@ -200,13 +171,11 @@ static int take_burst(struct job_phases *p, const struct burst_sums *b,
                           b->messages, b->bytes};
     if (b->last_ns > PHASES_TIME_MOST)
         return 0; /* a clock beyond 2043 */
-    if (fit_edges(p, b, pieces, count) != 0)
-        return -ENOMEM;
     struct phase_burst graph = {.time_ns = burst.time_ns,
                                 .first_ns = burst.first_ns,
                                 .last_ns = burst.last_ns,
-                                .edges = p->edges,
-                                .count = b->pair_count,
+                                .pieces = pieces,
+                                .count = count,
                                 .other_messages = b->others.messages,
                                 .other_bytes = b->others.bytes};
     if (phase_graphs_add(p->graphs, &graph) == -ENOMEM || phases_add(p->phases, &burst) == -ENOMEM)

@@ -47,8 +47,8 @@ void burst_pairs_clear(struct burst_pairs *pairs)
  * neighbouring places. */
 static uint32_t hash_of(const struct burst_pair *row)
 {
-    uint64_t x = ((uint64_t)row->source << 32 | row->destination) +
-                 row->size_class * UINT64_C(0xd6e8feb86659fd93);
+    uint64_t x = burst_pair_ranks(row) + (row->size_class + (uint64_t)row->modelled * UINT32_MAX) *
+                                             UINT64_C(0xd6e8feb86659fd93);
     x = (x ^ (x >> 32)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 29)) * UINT64_C(0x94d049bb133111eb);
     return (uint32_t)(x >> 32);
@@ -57,7 +57,7 @@ static uint32_t hash_of(const struct burst_pair *row)
 static bool is_same_pair(const struct burst_pair *a, const struct burst_pair *b)
 {
     return a->source == b->source && a->destination == b->destination &&
-           a->size_class == b->size_class;
+           a->size_class == b->size_class && a->modelled == b->modelled;
 }
 
 /* One row for each pair, in the order in which they came first. */
@@ -100,12 +100,7 @@ static void add_up_sorted(struct burst_pairs *pairs)
 
 static int by_key(const void *left, const void *right)
 {
-    const struct burst_pair *a = left, *b = right;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    if (a->destination != b->destination)
-        return a->destination < b->destination ? -1 : 1;
-    return (a->size_class > b->size_class) - (a->size_class < b->size_class);
+    return burst_pair_compare(left, right);
 }
 
 static int by_bytes(const void *left, const void *right)
@@ -143,11 +138,6 @@ struct runs {
     bool repeats;   /* a run has a pair more than once */
 };
 
-static uint64_t ranks_of(const struct burst_pair *row)
-{
-    return (uint64_t)row->source << 32 | row->destination;
-}
-
 /* Runs of rows in order. */
 static void find_runs(struct runs *runs, const struct burst_pair *rows, uint32_t count)
 {
@@ -155,15 +145,10 @@ static void find_runs(struct runs *runs, const struct burst_pair *rows, uint32_t
     runs->count = 0;
     runs->repeats = false;
     for (uint32_t i = 1; i <= count; i++) {
-        if (i < count) {
-            uint64_t before = ranks_of(&rows[i - 1]), ranks = ranks_of(&rows[i]);
-            if (ranks > before)
-                continue;
-            if (ranks == before && rows[i].size_class >= rows[i - 1].size_class) {
-                runs->repeats = runs->repeats || rows[i].size_class == rows[i - 1].size_class;
-                continue;
-            }
-        }
+        int order = i < count ? burst_pair_compare(&rows[i - 1], &rows[i]) : 1;
+        runs->repeats = runs->repeats || order == 0;
+        if (order <= 0)
+            continue;
         if (runs->count == MOST_RUNS) {
             runs->count = 0;
             return;
@@ -253,8 +238,11 @@ static void sort(struct burst_pair *rows, uint32_t count, bool bytes)
     order = key_order(order, places + count, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct burst_pair *row = &rows[order[i].place];
-        order[i].key = (uint64_t)row->source << 32 | row->destination;
+        order[i].key = burst_pair_ranks(row);
     }
+    order = key_order(order, order == places ? places + count : places, count);
+    for (uint32_t i = 0; i < count; i++)
+        order[i].key = rows[order[i].place].modelled;
     order = key_order(order, order == places ? places + count : places, count);
     for (uint32_t i = 0; bytes && i < count; i++)
         order[i].key = ~rows[order[i].place].bytes;

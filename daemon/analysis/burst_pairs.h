@@ -12,13 +12,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Messages of one size class from one rank to another. */
+/** Messages of one size class from one rank to another. They are ordered by `modelled`, source, destination
+ *  and size class: the key. */
 struct burst_pair {
     uint32_t source, destination;
     uint32_t size_class; /**< see holter/size_class.h */
+    uint32_t modelled;   /**< 1: they stand for a collective; else 0 */
     uint64_t messages;   /**< at least 1 */
     uint64_t bytes;
 };
+
+/** Source above destination. */
+static inline uint64_t burst_pair_ranks(const struct burst_pair *pair)
+{
+    return (uint64_t)pair->source << 32 | pair->destination;
+}
+
+/** By key: below 0, 0 or above 0. */
+static inline int burst_pair_compare(const struct burst_pair *a, const struct burst_pair *b)
+{
+    uint64_t left = burst_pair_ranks(a), right = burst_pair_ranks(b);
+    if (a->modelled != b->modelled)
+        return a->modelled < b->modelled ? -1 : 1;
+    if (left != right)
+        return left < right ? -1 : 1;
+    return (a->size_class > b->size_class) - (a->size_class < b->size_class);
+}
 
 /** Rows that follow each other. */
 struct burst_piece {
@@ -68,8 +87,7 @@ void burst_pairs_append(struct burst_pairs *pairs, struct burst_pairs_work *work
 void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
                       struct burst_pairs_work *work);
 
-/** One row for each pair, at most as many as the limit, in order of source, destination and size
- *  class; in place of what `out` held.
+/** One row for each pair, at most as many as the limit, in the order of their keys; in place of what `out` held.
  *  @return 0, or -ENOMEM: then `out` is empty */
 int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *work,
                      struct burst_pairs *out);

@@ -30,29 +30,34 @@ struct burst_pair *burst_parts_room(struct burst_parts *p, size_t rows)
     return p->rows + p->count;
 }
 
-/* One load, turned round: source above destination. */
+static bool precedes(const struct burst_pair *a, const struct burst_pair *b)
+{
+    return burst_pair_compare(a, b) < 0;
+}
+
+/* One load, turned round. */
 static uint64_t ranks_of(const struct burst_pair *row)
 {
     uint64_t ranks = (uint64_t)row->destination << 32 | row->source;
     return ranks << 32 | ranks >> 32;
 }
 
-static bool precedes(const struct burst_pair *a, const struct burst_pair *b)
-{
-    uint64_t left = ranks_of(a), right = ranks_of(b);
-    return left < right || (left == right && a->size_class < b->size_class);
-}
-
 /* @param count  at least 1 */
 static bool do_ascend(const struct burst_pair *rows, size_t count)
 {
     uint64_t before = ranks_of(&rows[0]);
+    uint32_t some = rows[0].modelled, all = some;
     for (size_t i = 1; i < count; i++) {
         uint64_t ranks = ranks_of(&rows[i]);
+        some |= rows[i].modelled;
+        all &= rows[i].modelled;
         if (ranks <= before && !precedes(&rows[i - 1], &rows[i]))
             return false;
         before = ranks;
     }
+    for (size_t i = 1; some != all && i < count; i++)
+        if (!precedes(&rows[i - 1], &rows[i]))
+            return false;
     return true;
 }
 
@@ -92,7 +97,13 @@ void burst_parts_join(struct burst_parts *p, struct burst_chain *to, struct burs
     *from = BURST_CHAIN_EMPTY;
 }
 
-/* Parts by the ranks of their first rows. @return whether all ascend, and there was memory */
+/* Parts by the ranks of their first rows, or nearly so: keys have a bit more than fits. */
+static uint64_t order_of(const struct burst_pair *first)
+{
+    return (uint64_t)first->modelled << 63 | burst_pair_ranks(first) >> 1;
+}
+
+/* Parts by what they begin with. @return whether all ascend, and there was memory */
 static bool order_parts(struct burst_parts *p, const struct burst_chain *chain)
 {
     struct key_place *places = malloc(2 * (size_t)chain->parts * sizeof(*places)), *order = places;
@@ -102,7 +113,7 @@ static bool order_parts(struct burst_parts *p, const struct burst_chain *chain)
         ascends = false;
     for (uint32_t at = chain->head; ascends && at != BURST_PARTS_NONE; at = p->list[at].next) {
         ascends = p->list[at].ascends;
-        places[count++] = (struct key_place){ranks_of(&p->rows[p->list[at].first]), at};
+        places[count++] = (struct key_place){order_of(&p->rows[p->list[at].first]), at};
     }
     if (ascends)
         order = key_order(places, places + count, count);

@@ -58,7 +58,7 @@ bool burst_parts_add(struct burst_parts *parts, struct burst_chain *chain,
 /** Add all of one burst to another; it is empty after that. */
 void burst_parts_join(struct burst_parts *parts, struct burst_chain *to, struct burst_chain *from);
 
-/** The rows of a burst in order of source, destination and size class, each pair once, if that can be had
+/** The rows of a burst in the order of their keys, each pair once, if that can be had
  *  by cutting parts into some pieces.
  *  @return whether it can, and there was memory */
 bool burst_parts_read(struct burst_parts *parts, const struct burst_chain *chain,

@@ -276,7 +276,8 @@ int bursts_message(struct bursts *set, const struct burst_message *m)
         return -EOVERFLOW;
     const struct extent extent = {(wide)m->time_ns * m->messages, m->time_ns, m->time_ns,
                                   m->messages, m->bytes};
-    const struct burst_pair row = {m->source, m->destination, m->size_class, m->messages, m->bytes};
+    const struct burst_pair row = {m->source, m->destination, m->size_class,
+                                   0,         m->messages,    m->bytes};
     if (set->count > 0) {
         /* find_host() would say the same, but needs the newest burst's time: a division. */
         struct cluster *newest = at(set, set->count - 1);
@@ -334,7 +335,7 @@ static bool adds_up(const struct burst_sums *burst)
         return false;
     for (size_t i = 0; i < burst->pair_count; i++) {
         const struct burst_pair *row = &burst->pairs[i];
-        if (row->messages == 0 || row->size_class >= SIZE_CLASSES ||
+        if (row->messages == 0 || row->size_class >= SIZE_CLASSES || row->modelled > 1 ||
             __builtin_add_overflow(messages, row->messages, &messages) ||
             __builtin_add_overflow(bytes, row->bytes, &bytes))
             return false;

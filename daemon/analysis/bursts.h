@@ -82,7 +82,7 @@ struct burst_sums {
     uint64_t messages;                    /**< at least 1 */
     uint64_t bytes;
     struct burst_others others; /**< of these messages, those without a row */
-    /** Ordered by source, destination and size class when read; in any order, and repeated, for
+    /** Ordered by key when read; in any order, and repeated, for
      *  bursts_add(). Borrowed. */
     const struct burst_pair *pairs;
     size_t pair_count;

@@ -1,6 +1,7 @@
 #include "daemon/analysis/community_tree.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,17 +84,27 @@ static struct candidate make_candidate(const struct growth *g, uint32_t owner, u
 static bool find_best(struct growth *g, uint32_t self, struct candidate *best)
 {
     struct cluster *c = &g->clusters[self];
+    const struct cluster *clusters = g->clusters;
+    const struct link *end = c->links + c->count;
+    const uint32_t *parent = g->parent;
+    const double strength = c->strength, per_total = g->tree->per_total;
+    const enum community_by by = g->by;
+    double most = -INFINITY;
     c->best = NONE;
-    for (uint32_t i = 0; i < c->count; i++) {
-        uint32_t to = c->links[i].to;
-        if (g->parent[to] != to)
+    for (const struct link *link = c->links; link < end; link++) {
+        uint32_t to = link->to;
+        if (parent[to] != to)
             continue;
-        struct candidate one = make_candidate(g, self, to, c->links[i].weight);
+        /* Only of those that are not worse the rest is looked at. */
+        if (community_score(by, link->weight, strength, clusters[to].strength, per_total) < most)
+            continue;
+        struct candidate one = make_candidate(g, self, to, link->weight);
         if (c->best != NONE && !is_before(&one, best))
             continue;
         *best = one;
+        most = one.score;
         c->best = to;
-        c->between = c->links[i].weight;
+        c->between = link->weight;
     }
     g->looks -= c->count < g->looks ? c->count : g->looks;
     return c->best != NONE;
@@ -112,24 +123,25 @@ static void free_links(struct cluster *c)
 static int gather(struct growth *g, uint32_t self)
 {
     struct cluster *c = &g->clusters[self];
-    uint32_t seen = 0;
+    double *sum = g->sum;
+    uint32_t seen = 0, *list = g->seen;
     for (uint32_t part = self; part != NONE; part = g->clusters[part].next) {
         const struct cluster *p = &g->clusters[part];
         g->looks -= p->count < g->looks ? p->count : g->looks;
-        for (uint32_t i = 0; i < p->count; i++) {
-            uint32_t to = root(g, p->links[i].to);
+        for (const struct link *link = p->links, *end = link + p->count; link < end; link++) {
+            uint32_t to = g->parent[link->to] == link->to ? link->to : root(g, link->to);
             if (to == self)
                 continue;
-            g->seen[seen] = to;
-            seen += g->sum[to] == 0;
-            g->sum[to] += p->links[i].weight;
+            list[seen] = to;
+            seen += sum[to] == 0;
+            sum[to] += link->weight;
         }
     }
     struct link *links = malloc(((size_t)seen + 1) * sizeof(*links));
     for (uint32_t i = 0; i < seen; i++) {
         if (links != NULL)
-            links[i] = (struct link){g->sum[g->seen[i]], g->seen[i]};
-        g->sum[g->seen[i]] = 0;
+            links[i] = (struct link){sum[list[i]], list[i]};
+        sum[list[i]] = 0;
     }
     if (links == NULL)
         return -ENOMEM;

@@ -96,26 +96,29 @@ static void moving_finish(struct moving *m)
 static uint32_t find_community(struct moving *m, uint32_t v, const uint32_t *within)
 {
     const struct community_graph *g = m->graph;
-    uint32_t own = m->label[v], best = own, seen = 0;
-    for (uint32_t i = g->first[v]; i < g->first[v + 1]; i++) {
-        uint32_t to = m->label[g->to[i]];
-        if (within != NULL && within[g->to[i]] != within[v])
+    const uint32_t *label = m->label, *neighbour = g->to;
+    const double *strength = m->strength, per_total = m->per_total;
+    double *sum = m->sum;
+    uint32_t own = label[v], best = own, seen = 0, *list = m->seen;
+    for (uint32_t i = g->first[v], end = g->first[v + 1]; i < end; i++) {
+        uint32_t to = label[neighbour[i]];
+        if (within != NULL && within[neighbour[i]] != within[v])
             continue;
-        m->seen[seen] = to;
-        seen += m->sum[to] == 0;
-        m->sum[to] += g->weight[i];
+        list[seen] = to;
+        seen += sum[to] == 0;
+        sum[to] += g->weight[i];
     }
     double self = g->strength[v];
-    double most = community_gain(m->sum[own], self, m->strength[own] - self, m->per_total);
-    m->sum[own] = 0;
+    double most = community_gain(sum[own], self, strength[own] - self, per_total);
+    sum[own] = 0;
     if (most < 1 && m->members[own] > 1 && within == NULL) { /* better alone */
         most = 1;
         best = m->empty[m->empties - 1];
     }
     for (uint32_t i = 0; i < seen; i++) {
-        uint32_t c = m->seen[i];
-        double score = community_gain(m->sum[c], self, m->strength[c], m->per_total);
-        m->sum[c] = 0;
+        uint32_t c = list[i];
+        double score = community_gain(sum[c], self, strength[c], per_total);
+        sum[c] = 0;
         if (c != own && (score > most || (score == most && best != own && c < best))) {
             most = score;
             best = c;

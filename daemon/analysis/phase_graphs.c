@@ -27,8 +27,8 @@ struct segment {
 
 /* Rows of a burst whose edges have numbers that follow each other. */
 struct span {
-    uint32_t edge; /* of the first */
-    uint32_t row, count;
+    const struct burst_pair *rows;
+    uint32_t edge, count; /* of the first; rows */
 };
 
 /* Room for a burst while it is taken. */
@@ -41,8 +41,10 @@ struct work {
 
 /* What a burst adds up to. */
 struct total {
+    size_t rows;
+    uint64_t large; /* rows that may need several */
     uint64_t messages, bytes;
-    bool splits; /* rows may have no messages, or more than fit in one */
+    bool plain; /* all rows have messages, and no more than fit in one */
 };
 
 struct phase_graphs {
@@ -239,17 +241,17 @@ static void keep_bounds(struct phase_graphs *g)
 /* Add up rows that are plain: each has at least one message and at most 2^32. Bits of all are looked at,
  * in place of each row's: that may say no where rows are in order, but not yes where they are not.
  * @return whether they are, and no sum passes 2^64 */
-static bool add_plain(const struct phase_edge *edges, size_t count, struct total *total)
+static bool add_plain(const struct burst_piece *piece, struct total *total)
 {
     uint64_t kinds = 0, bits = 0, messages = 0, carries = 0, bytes = total->bytes;
-    for (const struct phase_edge *e = edges, *end = edges + count; e < end; e++) {
+    for (const struct burst_pair *e = piece->rows, *end = e + piece->count; e < end; e++) {
         kinds |= (uint64_t)e->modelled << 32 | e->size_class;
         bits |= e->messages | (e->messages - 1);
         messages += e->messages;
         carries += __builtin_add_overflow(bytes, e->bytes, &bytes);
     }
     if (carries > 0 || bits > UINT32_MAX || kinds >> 33 != 0 || (uint32_t)kinds >= SIZE_CLASSES ||
-        count > UINT32_MAX || __builtin_add_overflow(total->messages, messages, &messages))
+        piece->count > UINT32_MAX || __builtin_add_overflow(total->messages, messages, &messages))
         return false;
     total->messages = messages;
     total->bytes = bytes;
@@ -257,16 +259,17 @@ static bool add_plain(const struct phase_edge *edges, size_t count, struct total
 }
 
 /* Each row for itself. @return 0 or -HOLTER_ERANGE */
-static int check_rows(const struct phase_edge *edges, size_t count, struct total *total)
+static int add_rows(const struct burst_piece *piece, struct total *total)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct phase_edge *e = &edges[i];
+    for (size_t i = 0; i < piece->count; i++) {
+        const struct burst_pair *e = &piece->rows[i];
         if (e->size_class >= SIZE_CLASSES || e->modelled > 1 ||
             __builtin_add_overflow(total->messages, e->messages, &total->messages) ||
             (e->messages > 0 && __builtin_add_overflow(total->bytes, e->bytes, &total->bytes)))
             return -HOLTER_ERANGE;
+        total->large += e->messages > UINT32_MAX;
     }
-    total->splits = true;
+    total->plain = false;
     return 0;
 }
 
@@ -275,11 +278,15 @@ static int check(const struct phase_graphs *g, const struct phase_burst *b, stru
 {
     const int64_t most = PHASE_GRAPHS_TIME_MOST;
     uint64_t sum;
+    int code = 0;
     if (b->first_ns < -most || b->last_ns > most || b->first_ns > b->time_ns ||
         b->time_ns > b->last_ns)
         return -HOLTER_ERANGE;
-    *total = (struct total){b->other_messages, b->other_bytes, false};
-    int code = add_plain(b->edges, b->count, total) ? 0 : check_rows(b->edges, b->count, total);
+    *total = (struct total){.messages = b->other_messages, .bytes = b->other_bytes, .plain = true};
+    for (size_t i = 0; code == 0 && i < b->count; i++) {
+        total->rows += b->pieces[i].count;
+        code = add_plain(&b->pieces[i], total) ? 0 : add_rows(&b->pieces[i], total);
+    }
     if (code != 0 || __builtin_add_overflow(total->messages, g->counts.messages, &sum) ||
         __builtin_add_overflow(total->bytes, g->counts.bytes, &sum))
         return -HOLTER_ERANGE;
@@ -287,13 +294,13 @@ static int check(const struct phase_graphs *g, const struct phase_burst *b, stru
 }
 
 /* How many rows have the edges from a number on, one after the other. */
-static size_t match(const struct phase_graphs *g, uint32_t edge, const struct phase_edge *rows,
-                    size_t most)
+static uint32_t match(const struct phase_graphs *g, uint32_t edge, const struct burst_pair *rows,
+                      size_t most)
 {
-    size_t known = g->edges.count - edge, count = 0;
-    most = most < known ? most : known;
+    uint32_t known = g->edges.count - edge, count = 0;
     const struct key *there = g->edges.keys + edge;
-    for (; count < most && rows->messages > 0; count++, rows++, there++) {
+    known = most < known ? (uint32_t)most : known;
+    for (; count < known && rows->messages > 0; count++, rows++, there++) {
         const struct key key = phase_edge_key(rows);
         if (there->hi != key.hi || there->lo != key.lo)
             break;
@@ -301,21 +308,20 @@ static size_t match(const struct phase_graphs *g, uint32_t edge, const struct ph
     return count;
 }
 
-static void note_ranks(struct phase_graphs *g, const struct phase_edge *e)
+static void note_ranks(struct phase_graphs *g, const struct burst_pair *e)
 {
     uint32_t highest = e->source > e->destination ? e->source : e->destination;
     g->counts.ranks = highest >= g->counts.ranks ? (uint64_t)highest + 1 : g->counts.ranks;
 }
 
-/* Number the edges of a burst; those that have no number any more become others. Edges got their numbers
+/* Number the edges of a piece; those that have no number any more become others. Edges got their numbers
  * in the order of the first burst that had them, and bursts are alike: mostly the next row has the next
- * number. */
-static void number_edges(struct phase_graphs *g, const struct phase_burst *b, struct work *work,
-                         struct segment *segment)
+ * number. @param before  edge of the row before it @return that of the last row */
+static uint32_t number_edges(struct phase_graphs *g, const struct burst_piece *piece,
+                             uint32_t before, struct work *work, struct segment *segment)
 {
-    uint32_t before = KEY_NONE;
-    for (size_t i = 0, count; i < b->count; i += count) {
-        const struct phase_edge *e = &b->edges[i];
+    for (size_t i = 0, count; i < piece->count; i += count) {
+        const struct burst_pair *e = &piece->rows[i];
         const struct key key = phase_edge_key(e);
         count = 1;
         if (e->messages == 0)
@@ -331,10 +337,12 @@ static void number_edges(struct phase_graphs *g, const struct phase_burst *b, st
         }
         if (before == KEY_NONE)
             g->first_edge = edge;
-        count += match(g, edge + 1, e + 1, b->count - i - 1);
-        work->spans[work->count++] = (struct span){edge, (uint32_t)i, (uint32_t)count};
-        before = edge + (uint32_t)count - 1;
+        uint32_t more = match(g, edge + 1, e + 1, piece->count - i - 1);
+        work->spans[work->count++] = (struct span){e, edge, more + 1};
+        before = edge + more;
+        count += more;
     }
+    return before;
 }
 
 /* @return whether each edge is in one span only */
@@ -357,37 +365,36 @@ static bool order_spans(struct work *work)
     return true;
 }
 
-static void list_spans(struct phase_graphs *g, const struct phase_edge *edges,
-                       const struct work *work, struct segment *segment)
+static void list_spans(struct phase_graphs *g, const struct work *work, struct segment *segment)
 {
     for (size_t i = 0; i < work->count; i++) {
-        struct span span = work->spans[work->order[i].place];
-        const struct phase_edge *e = &edges[span.row];
-        for (size_t left = span.count, here; left > 0; left -= here) {
+        const struct span *span = &work->spans[work->order[i].place];
+        const struct burst_pair *e = span->rows;
+        uint32_t edge = span->edge;
+        for (size_t left = span->count, here; left > 0; left -= here) {
             struct phase_row *row = phase_list_extend(&g->pool, &segment->list, left, &here);
-            for (size_t k = 0; k < here; k++, e++, row++)
-                *row = (struct phase_row){span.edge++, (uint32_t)e->messages, e->bytes};
+            for (struct phase_row *end = row + here; row < end; e++, row++)
+                *row = (struct phase_row){edge++, (uint32_t)e->messages, e->bytes};
         }
     }
 }
 
 /* Row by row: edges may be told more than once, or need several rows. */
-static void list_rows(struct phase_graphs *g, const struct phase_edge *edges,
-                      const struct work *work, struct segment *segment)
+static void list_rows(struct phase_graphs *g, const struct work *work, struct segment *segment)
 {
     struct key_place *places = work->places;
     struct phase_excess excess = {0};
     size_t count = 0;
-    for (size_t s = 0; s < work->count; s++)
+    for (uint32_t s = 0; s < work->count; s++)
         for (uint32_t i = 0; i < work->spans[s].count; i++)
-            places[count++] =
-                (struct key_place){(uint64_t)work->spans[s].edge + i, work->spans[s].row + i};
+            places[count++] = (struct key_place){(uint64_t)work->spans[s].edge + i, s};
     places = key_order(places, places + count, count);
     for (size_t i = 0; i < count;) {
         uint64_t edge = places[i].key, messages = 0, bytes = 0;
         for (; i < count && places[i].key == edge; i++) {
-            messages += edges[places[i].place].messages;
-            bytes += edges[places[i].place].bytes;
+            const struct span *span = &work->spans[places[i].place];
+            messages += span->rows[edge - span->edge].messages;
+            bytes += span->rows[edge - span->edge].bytes;
         }
         phase_list_append(&g->pool, &segment->list, (uint32_t)edge, messages, bytes, &excess);
     }
@@ -395,33 +402,30 @@ static void list_rows(struct phase_graphs *g, const struct phase_edge *edges,
     segment->other_bytes += excess.bytes;
 }
 
-static int reserve(struct phase_graphs *g, const struct phase_burst *b, bool splits)
+static int reserve(struct phase_graphs *g, const struct total *total)
 {
     size_t further = g->params.edges - g->edges.count;
-    uint64_t rows = b->count;
-    if (b->count > PHASE_GRAPHS_MOST_ROWS)
-        return -ENOMEM;
-    for (size_t i = 0; splits && i < b->count; i++)
-        rows += b->edges[i].messages > UINT32_MAX ? PHASE_ROW_SPLIT : 0;
-    if (key_table_reserve(&g->edges, b->count < further ? b->count : further) != 0)
+    uint64_t rows = total->rows + total->large * PHASE_ROW_SPLIT;
+    if (total->rows > PHASE_GRAPHS_MOST_ROWS ||
+        key_table_reserve(&g->edges, total->rows < further ? total->rows : further) != 0)
         return -ENOMEM;
     return phase_pool_reserve(&g->pool, rows / PHASE_BLOCK + 1 + PHASE_MERGE_BLOCKS);
 }
 
-static int fill(struct phase_graphs *g, const struct phase_burst *b, bool splits,
+static int fill(struct phase_graphs *g, const struct phase_burst *b, const struct total *total,
                 struct segment *segment)
 {
-    struct key_place *places = malloc((2 * b->count + 1) * sizeof(*places));
-    struct span *spans = malloc((b->count + 1) * sizeof(*spans));
+    struct key_place *places = malloc((2 * total->rows + 1) * sizeof(*places));
+    struct span *spans = malloc((total->rows + 1) * sizeof(*spans));
     struct work work = {.spans = spans, .places = places};
-    int code = places == NULL || spans == NULL ? -ENOMEM : reserve(g, b, splits);
-    if (code == 0) {
-        number_edges(g, b, &work, segment);
-        if (order_spans(&work) && !splits)
-            list_spans(g, b->edges, &work, segment);
-        else
-            list_rows(g, b->edges, &work, segment);
-    }
+    uint32_t before = KEY_NONE;
+    int code = places == NULL || spans == NULL ? -ENOMEM : reserve(g, total);
+    for (size_t i = 0; code == 0 && i < b->count; i++)
+        before = number_edges(g, &b->pieces[i], before, &work, segment);
+    if (code == 0 && order_spans(&work) && total->plain)
+        list_spans(g, &work, segment);
+    else if (code == 0)
+        list_rows(g, &work, segment);
     free(places);
     free(spans);
     return code;
@@ -456,7 +460,7 @@ int phase_graphs_add(struct phase_graphs *g, const struct phase_burst *burst)
         return rc;
     segment.messages = total.messages;
     if (total.messages > 0 || total.bytes > 0) {
-        rc = fill(g, burst, total.splits, &segment);
+        rc = fill(g, burst, &total, &segment);
         if (rc != 0)
             return rc;
         g->counts.other_messages += segment.other_messages;

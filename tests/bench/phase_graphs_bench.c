@@ -37,14 +37,14 @@ static void check(int rc, const char *what)
 }
 
 /* Edges in the order of ranks, of two size classes in turn. */
-static void fill(struct phase_edge *edges, int far)
+static void fill(struct burst_pair *edges, int far)
 {
     static const uint32_t near[] = {1, RANKS - 1, 20, RANKS - 20, 360, RANKS - 360, 380};
     for (uint32_t i = 0; i < EDGES; i++) {
         uint32_t source = i / 7, step = far ? RANKS / 2 + i % 7 : near[i % 7];
         uint64_t bytes = i % 2 ? 8000 : 20000;
         edges[i] =
-            (struct phase_edge){source, (source + step) % RANKS, size_class_of(bytes), 0, 1, bytes};
+            (struct burst_pair){source, (source + step) % RANKS, size_class_of(bytes), 0, 1, bytes};
     }
 }
 
@@ -69,7 +69,7 @@ static void print_reads(struct phase_graphs *graphs, int64_t end_ns)
 static void run(const char *name, const struct phase_graphs_params *params, int64_t windows,
                 uint32_t bursts)
 {
-    static struct phase_edge edges[2][EDGES];
+    static struct burst_pair edges[2][EDGES];
     struct phase_graphs *graphs;
     struct phase_graphs_counts counts;
     double longest = 0, sum = 0;
@@ -80,7 +80,8 @@ static void run(const char *name, const struct phase_graphs_params *params, int6
         for (uint32_t b = 0; b < bursts; b++) {
             int64_t t = w * WINDOW_NS + (int64_t)b * (WINDOW_NS / bursts);
             uint32_t from = EDGES / bursts * b, count = EDGES / bursts;
-            const struct phase_burst burst = {t, t, t, edges[w % 60 == 59] + from, count, 0, 0};
+            const struct burst_piece piece = {edges[w % 60 == 59] + from, count};
+            const struct phase_burst burst = {t, t, t, &piece, 1, 0, 0};
             double begin = seconds();
             check(phase_graphs_add(graphs, &burst), "add");
             double took = seconds() - begin;
@@ -104,13 +105,14 @@ static void run(const char *name, const struct phase_graphs_params *params, int6
 static void print_merge(void)
 {
     const struct phase_graphs_params params = PHASE_GRAPHS_DEFAULTS;
-    const struct phase_edge edge = {0, 1, 3, 0, 1, 3};
+    const struct burst_pair edge = {0, 1, 3, 0, 1, 3};
+    const struct burst_piece piece = {&edge, 1};
     struct phase_graphs *graphs;
     check(phase_graphs_create(&graphs, &params), "create");
     double begin = 0;
     for (int64_t t = 0; t < 54096; t++) {
         const struct phase_burst burst = {
-            t * WINDOW_NS, t * WINDOW_NS, t * WINDOW_NS, &edge, 1, 0, 0};
+            t * WINDOW_NS, t * WINDOW_NS, t * WINDOW_NS, &piece, 1, 0, 0};
         begin = t == 4096 ? seconds() : begin;
         check(phase_graphs_add(graphs, &burst), "add");
     }

@@ -77,9 +77,12 @@ static void check_burst(const struct wire_burst_row *row, const struct wire_burs
     struct burst_pair *copies = calloc(row->pairs + 1, sizeof *copies);
     assert_non_null(copies);
     for (uint64_t i = 0; i < row->pairs; i++)
-        copies[i] =
-            (struct burst_pair){(uint32_t)pairs[i].source, (uint32_t)pairs[i].destination,
-                                (uint32_t)pairs[i].size_class, pairs[i].messages, pairs[i].bytes};
+        copies[i] = (struct burst_pair){(uint32_t)pairs[i].source,
+                                        (uint32_t)pairs[i].destination,
+                                        (uint32_t)pairs[i].size_class,
+                                        0,
+                                        pairs[i].messages,
+                                        pairs[i].bytes};
     struct burst_sums sums = {
         .first_ns = row->first_ns,
         .last_ns = row->last_ns,

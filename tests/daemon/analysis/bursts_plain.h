@@ -131,7 +131,7 @@ static inline void assert_same_burst(struct bursts *set, struct bursts *other, u
     for (size_t i = 0; i < at; i++) {
         const struct burst_pair *one = &rows[i], *two = &whole.pairs[i];
         assert_true(one->source == two->source && one->destination == two->destination);
-        assert_true(one->size_class == two->size_class);
+        assert_true(one->size_class == two->size_class && one->modelled == two->modelled);
         assert_true(one->messages == two->messages && one->bytes == two->bytes);
     }
 }

@@ -425,7 +425,7 @@ static void sums_beyond_64_bits_are_refused_whole(void **state)
 static void bursts_that_cannot_be_are_refused(void **state)
 {
     struct bursts *set = create(4, 8, 1);
-    struct burst_pair rows[2] = {{0, 1, 3, 2, 6}, {1, 0, 3, 1, 3}};
+    struct burst_pair rows[2] = {{0, 1, 3, 0, 2, 6}, {1, 0, 3, 0, 1, 3}};
     const struct burst_sums good = {0, 10, 20, 0, 45, 3, 9, {0, 0, 0}, rows, 2};
     struct burst_sums b = good;
     (void)state;
@@ -443,9 +443,9 @@ static void bursts_that_cannot_be_are_refused(void **state)
     REFUSED((b.pair_count = 1, b.others = (struct burst_others){1, 3, 2}));
     REFUSED((b.others = (struct burst_others){UINT64_MAX, 0, 1}));
     REFUSED((b.messages = 1, b.bytes = 3, b.pair_count = 1, rows[0] = rows[1]));
-    rows[0] = (struct burst_pair){0, 1, SIZE_CLASSES, 2, 6};
+    rows[0] = (struct burst_pair){0, 1, SIZE_CLASSES, 0, 2, 6};
     REFUSED((void)0);
-    rows[0] = (struct burst_pair){0, 1, 3, 0, 6};
+    rows[0] = (struct burst_pair){0, 1, 3, 0, 0, 6};
     REFUSED(b.messages = 1);
 #undef REFUSED
     const struct burst_message none = {.time_ns = 1}, odd = {1, 0, 0, SIZE_CLASSES, 1, 0};
@@ -488,8 +488,8 @@ static size_t make_rows(struct burst_pair *rows, uint32_t first, uint32_t step, 
     size_t count = 0;
     for (uint32_t source = first; source < SOURCES; source += step)
         for (uint32_t k = 0; k < 1 + source % 3; k++)
-            rows[count++] = (struct burst_pair){source, source + 5 * k, k, 1 + next(random) % 4,
-                                                next(random) % 1000};
+            rows[count++] = (struct burst_pair){
+                source, source + 5 * k, k, first % 2, 1 + next(random) % 4, next(random) % 1000};
     for (size_t i = count; shuffled && i-- > 1;) {
         size_t other = next(random) % (i + 1);
         struct burst_pair moved = rows[i];
