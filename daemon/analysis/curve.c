@@ -338,12 +338,33 @@ static void inherit(struct curve *curve, const struct view *from, struct outcome
     }
 }
 
+/* Of a phase that is just the last one there is nothing to assign. */
+static bool is_last(const struct curve *curve, const struct outcome *outcome)
+{
+    return !curve->params.weighted && outcome->pattern == curve->current &&
+           partition_equal(&curve->last.partition, &curve->fresh.partition);
+}
+
+static void inherit_all(struct curve *curve, struct outcome *outcome)
+{
+    size_t communities = curve->fresh.partition.communities;
+    if (communities > 0)
+        memcpy(curve->fresh.identity, curve->last.identity,
+               communities * sizeof(*curve->fresh.identity));
+    outcome->next_identity = curve->next_identity;
+    outcome->point.difference = 0;
+}
+
 /* Height first, since what the other pattern is called is known only then. @return 0 or -ENOMEM */
 static int place(struct curve *curve, struct outcome *outcome)
 {
     struct likeness likeness;
     const struct view *from = &curve->last;
     int rc = find_height(curve, outcome);
+    if (rc == 0 && is_last(curve, outcome)) {
+        inherit_all(curve, outcome);
+        return 0;
+    }
     rc = rc == 0 ? measure(curve, &from->partition, &likeness) : rc;
     if (rc != 0)
         return rc;

@@ -88,6 +88,22 @@ static uint32_t sort_ranks(struct partition_scratch *s, const uint32_t *labels, 
     return count;
 }
 
+/* Labels that are numbers already, by lowest rank, as communities have them when no rank is absent.
+ * @return whether they are; else nothing is set */
+static bool take_numbers(struct partition *p, const uint32_t *labels, uint32_t ranks)
+{
+    uint32_t communities = 0;
+    for (uint32_t r = 0; r < ranks; r++) {
+        if (labels[r] > communities || labels[r] == ABSENT)
+            return false;
+        communities += labels[r] == communities;
+        p->rank[r].community = labels[r];
+    }
+    p->ranks = ranks;
+    p->communities = communities;
+    return true;
+}
+
 /* Every rank's community is first said by the lowest rank of it, then by its number. */
 static void number(struct partition *p, struct partition_scratch *s, const uint32_t *labels,
                    uint32_t ranks)
@@ -138,7 +154,8 @@ int partition_set(struct partition *p, struct partition_scratch *s, const uint32
         return -HOLTER_ELIMIT;
     if (partition_fit(p, ranks) != 0 || fit_scratch(s, ranks) != 0)
         return -ENOMEM;
-    number(p, s, labels, ranks);
+    if (!take_numbers(p, labels, ranks))
+        number(p, s, labels, ranks);
     weigh(p, weights);
     return 0;
 }

@@ -297,15 +297,15 @@ static int check(const struct phase_graphs *g, const struct phase_burst *b, stru
 static uint32_t match(const struct phase_graphs *g, uint32_t edge, const struct burst_pair *rows,
                       size_t most)
 {
-    uint32_t known = g->edges.count - edge, count = 0;
+    uint32_t known = g->edges.count - edge;
     const struct key *there = g->edges.keys + edge;
-    known = most < known ? (uint32_t)most : known;
-    for (; count < known && rows->messages > 0; count++, rows++, there++) {
-        const struct key key = phase_edge_key(rows);
+    const struct burst_pair *row = rows, *end = rows + (most < known ? most : known);
+    for (; row < end; row++, there++) {
+        const struct key key = phase_edge_key(row);
         if (there->hi != key.hi || there->lo != key.lo)
             break;
     }
-    return count;
+    return (uint32_t)(row - rows);
 }
 
 static void note_ranks(struct phase_graphs *g, const struct burst_pair *e)
@@ -393,10 +393,12 @@ static void list_rows(struct phase_graphs *g, const struct work *work, struct se
         uint64_t edge = places[i].key, messages = 0, bytes = 0;
         for (; i < count && places[i].key == edge; i++) {
             const struct span *span = &work->spans[places[i].place];
-            messages += span->rows[edge - span->edge].messages;
-            bytes += span->rows[edge - span->edge].bytes;
+            const struct burst_pair *row = &span->rows[edge - span->edge];
+            messages += row->messages;
+            bytes += row->messages > 0 ? row->bytes : 0;
         }
-        phase_list_append(&g->pool, &segment->list, (uint32_t)edge, messages, bytes, &excess);
+        if (messages > 0)
+            phase_list_append(&g->pool, &segment->list, (uint32_t)edge, messages, bytes, &excess);
     }
     segment->other_messages += excess.messages;
     segment->other_bytes += excess.bytes;

@@ -72,6 +72,23 @@ static bool precedes(const struct key_table *edges, uint32_t left, uint32_t righ
     return a->hi != b->hi ? ranks_of(a) < ranks_of(b) : kind_of(a) < kind_of(b);
 }
 
+/* Those between the same two ranks, by what they send. */
+static void order_kinds(struct key_place *places, struct key_place *spare, size_t count,
+                        const struct key_table *edges)
+{
+    for (size_t from = 0, end; from < count; from = end) {
+        for (end = from + 1; end < count && places[end].key == places[from].key;)
+            end++;
+        if (end - from == 1)
+            continue;
+        for (size_t i = from; i < end; i++)
+            places[i].key = kind_of(&edges->keys[places[i].place]);
+        struct key_place *sorted = key_order(places + from, spare + from, end - from);
+        if (sorted != places + from)
+            memcpy(places + from, sorted, (end - from) * sizeof(*places));
+    }
+}
+
 /* Put edges that are new since the last time in their places: sorted, then merged with the others from
  * the back. @return 0 or -ENOMEM */
 static int order_edges(struct phase_sums *sums, const struct key_table *edges)
@@ -90,11 +107,9 @@ static int order_edges(struct phase_sums *sums, const struct key_table *edges)
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < fresh; i++)
-        places[i] = (struct key_place){kind_of(&edges->keys[old + i]), old + i};
+        places[i] = (struct key_place){ranks_of(&edges->keys[old + i]), old + i};
     sorted = key_order(places, places + fresh, fresh);
-    for (uint32_t i = 0; i < fresh; i++)
-        sorted[i].key = ranks_of(&edges->keys[sorted[i].place]);
-    sorted = key_order(sorted, sorted == places ? places + fresh : places, fresh);
+    order_kinds(sorted, sorted == places ? places + fresh : places, fresh, edges);
     for (uint32_t at = count, i = (uint32_t)fresh, j = old; i > 0;) {
         bool from_old = j > 0 && precedes(edges, sorted[i - 1].place, by_key[j - 1]);
         by_key[--at] = from_old ? by_key[--j] : sorted[--i].place;
@@ -144,18 +159,20 @@ static size_t most_edges(const struct phase_sums *sums)
 static size_t take_group(const struct phase_sums *sums, size_t group, const struct key_table *edges,
                          struct phase_edge *out)
 {
-    size_t first = group * GROUP, left = sums->ordered - first, count = 0;
+    size_t first = group * GROUP, left = sums->ordered - first;
     struct phase_sum *sum = sums->of + first;
+    struct phase_edge *to = out;
     const uint32_t *edge = sums->by_key + first, *end = edge + (left < GROUP ? left : GROUP);
     for (; edge < end; edge++, sum++) {
         if (sum->messages == 0)
             continue; /* each row has some */
-        memcpy(&out[count], &edges->keys[*edge], sizeof(struct key));
-        memcpy(&out[count++].messages, sum, sizeof(*sum));
+        memcpy(to, &edges->keys[*edge], sizeof(struct key));
+        memcpy(&to->messages, sum, sizeof(*sum));
+        to++;
         *sum = (struct phase_sum){0};
     }
     sums->touched[group] = false;
-    return count;
+    return (size_t)(to - out);
 }
 
 /* Without memory for its edges. */
