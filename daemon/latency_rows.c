@@ -87,7 +87,7 @@ int latency_rows_check(const struct wire_window *m, uint64_t world, char *why, s
 
 /* ---- collecting ---------------------------------------------------------- */
 
-static int make_room(struct latency_rows *rows, size_t transfers, size_t times)
+int latency_rows_room(struct latency_rows *rows, size_t transfers, size_t times)
 {
     int code = array_fit(&rows->transfers, sizeof(*rows->transfers), &rows->transfer_room,
                          rows->transfer_count + transfers);
@@ -98,7 +98,7 @@ static int make_room(struct latency_rows *rows, size_t transfers, size_t times)
 
 int latency_rows_take(struct latency_rows *rows, const struct wire_window *m)
 {
-    int code = make_room(rows, m->transfers_count, m->latencies_count);
+    int code = latency_rows_room(rows, m->transfers_count, m->latencies_count);
     if (code != 0)
         return code;
     for (uint64_t i = 0; i < m->transfers_count; i++) {
@@ -121,36 +121,11 @@ int latency_rows_take(struct latency_rows *rows, const struct wire_window *m)
     return 0;
 }
 
-int latency_rows_joined(struct latency_rows *rows, const struct joined *joined, int delayed)
-{
-    int code = make_room(rows, 1, 1);
-    if (code != 0)
-        return code;
-    uint16_t size_class = size_class_of(joined->bytes);
-    rows->transfers[rows->transfer_count++] = (struct transfer){
-        .source = joined->source,
-        .destination = joined->destination,
-        .size_class = size_class,
-        .locality = LOCALITY_INTER,
-        .messages = 1,
-        .delayed = (uint64_t)delayed,
-        .transfer_ns = joined->transfer_ns,
-        .late_sender_ns = joined->late_sender_ns,
-        .late_receiver_ns = joined->late_receiver_ns,
-        .network_ns = joined->network_ns,
-        .joint_ns = joined->joint_ns,
-        .log2_sum = time_log2(joined->transfer_ns),
-    };
-    rows->times[rows->time_count++] =
-        (struct time_count){size_class, time_class_of(joined->transfer_ns), LOCALITY_INTER, 1};
-    return 0;
-}
-
 int latency_rows_move(struct latency_rows *to, struct latency_rows *from)
 {
     if (from->transfer_count == 0 && from->time_count == 0)
         return 0;
-    int code = make_room(to, from->transfer_count, from->time_count);
+    int code = latency_rows_room(to, from->transfer_count, from->time_count);
     if (code != 0)
         return code;
     /* Either may have none, and then no array. */

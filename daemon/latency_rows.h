@@ -5,7 +5,10 @@
 
 #include "daemon/analysis/join.h"
 #include "daemon/analysis/latency.h"
+#include "holter/time_class.h"
 #include "holter/wire.h"
+
+#include <errno.h>
 
 /** Messages of one class whose transfer took about as long. */
 struct time_count {
@@ -33,8 +36,35 @@ int latency_rows_check(const struct wire_window *message, uint64_t world, char *
 /** Add the rows of a message that was checked. @return 0 or -ENOMEM; then nothing was added */
 int latency_rows_take(struct latency_rows *rows, const struct wire_window *message);
 
+/** Make room for so many further rows. @return 0 or -ENOMEM */
+int latency_rows_room(struct latency_rows *rows, size_t transfers, size_t times);
+
 /** Add a message that was joined from both ends. @return 0 or -ENOMEM */
-int latency_rows_joined(struct latency_rows *rows, const struct joined *joined, int delayed);
+static inline int latency_rows_joined(struct latency_rows *rows, const struct joined *joined,
+                                      int delayed)
+{
+    if ((rows->transfer_count == rows->transfer_room || rows->time_count == rows->time_room) &&
+        latency_rows_room(rows, 1, 1) != 0)
+        return -ENOMEM;
+    uint16_t size_class = size_class_of(joined->bytes);
+    rows->transfers[rows->transfer_count++] = (struct transfer){
+        .source = joined->source,
+        .destination = joined->destination,
+        .size_class = size_class,
+        .locality = LOCALITY_INTER,
+        .messages = 1,
+        .delayed = (uint64_t)delayed,
+        .transfer_ns = joined->transfer_ns,
+        .late_sender_ns = joined->late_sender_ns,
+        .late_receiver_ns = joined->late_receiver_ns,
+        .network_ns = joined->network_ns,
+        .joint_ns = joined->joint_ns,
+        .log2_sum = time_log2(joined->transfer_ns),
+    };
+    rows->times[rows->time_count++] =
+        (struct time_count){size_class, time_class_of(joined->transfer_ns), LOCALITY_INTER, 1};
+    return 0;
+}
 
 /** Move all rows to another window's, which they then belong to. @return 0 or -ENOMEM; then nothing
  *  moved */

@@ -7,6 +7,7 @@
 #include "holter/error.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,9 @@
 #define MOST_NS (UINT64_C(1) << 61) /* sums of two times and two errors stay within 63 bits */
 #define MOST_WINDOW (UINT64_C(1) << 62)
 #define MOST_LIMITS (1u << 18)
-#define AHEAD 12 /* ends that are on their way to the processor */
+#define AHEAD 12                 /* ends that are on their way to the processor */
+#define MOST_PROBES 64u          /* of an index */
+#define BOTH (UINT32_C(1) << 31) /* in the index: of this key both ends are there */
 #define NONE UINT32_MAX
 
 struct end {
@@ -46,24 +49,28 @@ struct opened {
     uint64_t below; /* any node may have left out keys from this one up; 0: none */
 };
 
-/* A message of which both ends are there; a copy, because ends lie scattered in the order of keys. */
+/* A message of which both ends are there. */
 struct match {
-    struct end receive;
-    uint64_t sent_ns;  /* begin of the send; from correct_times() on, on the receiver's clock */
+    const struct end *receive;
+    uint64_t sent_ns;  /* begin of the send; from settle() on, on the receiver's clock */
     uint64_t error_ns; /* of both clocks */
     uint32_t sender;   /* node */
     uint32_t pair;
-    int all_known; /* the sends of all messages of the same call */
+    uint32_t
+        call; /* that completed it with others; NONE: it completed it alone, or see find_call() */
 };
 
-/* A receive whose call completed several messages of other nodes. */
-struct member {
-    uint32_t match; /* position in matches, or NONE */
-    uint32_t waits; /* else position among those that wait on */
+/* A call that completed several messages of other nodes. */
+struct call {
+    uint64_t begin_ns;
+    uint64_t latest_ns; /* of the sends that are known */
+    uint32_t destination;
+    uint32_t known, together; /* sends joined before, and messages in all */
+    uint32_t matched;         /* sends joined now */
 };
 
 struct ends {
-    struct end *rows; /* sorted by key; each key once */
+    struct end *rows; /* each key once */
     size_t count, room;
 };
 
@@ -79,10 +86,13 @@ struct join {
     struct join_counts counts;
     /* Room that is used again by each close. */
     struct key_place *places, *spare;
+    uint32_t *index; /* open addressing: of ends by key, then of calls; position + 1, 0: empty */
     struct match *matches;
-    struct member *members;
-    size_t scratch_room, match_room;
-    size_t match_count, member_count;
+    struct call *calls;
+    size_t scratch_room, index_room, match_room, call_room;
+    size_t match_count, call_count;
+    size_t refused;                 /* of the matches of this close */
+    unsigned end_shift, call_shift; /* of hashes, to places of the index */
     struct end *idle; /* owned: of a window that is closed, for the next that is opened */
     size_t idle_room;
 };
@@ -124,8 +134,9 @@ void join_destroy(struct join *join)
     free(join->staying.rows);
     free(join->places);
     free(join->spare);
+    free(join->index);
     free(join->matches);
-    free(join->members);
+    free(join->calls);
     key_limits_finish(&join->limits);
     pair_clocks_finish(&join->clocks);
     free(join);
@@ -288,30 +299,11 @@ static uint64_t error_of(const struct end *send, const struct end *receive)
 }
 
 /* Can they be the ends of one message? */
-static int agree(const struct end *send, const struct end *receive)
+static int agree(const struct end *send, const struct end *receive, uint64_t error)
 {
-    uint64_t error = error_of(send, receive);
     return send->source == receive->source && send->destination == receive->destination &&
            send->node != receive->node && receive->bytes <= send->bytes &&
            (error == UINT64_MAX || receive->end_ns + error >= send->begin_ns);
-}
-
-static void note_match(struct join *join, const struct end *send, const struct end *receive)
-{
-    struct match *match = &join->matches[join->match_count];
-    *match = (struct match){.receive = *receive,
-                            .sent_ns = send->begin_ns,
-                            .error_ns = error_of(send, receive),
-                            .sender = send->node,
-                            .pair = KEY_NONE,
-                            .all_known = receive->together == 1};
-    if (match->error_ns != UINT64_MAX)
-        match->pair = pair_clocks_note(&join->clocks, send->node, receive->node,
-                                       (int64_t)(receive->end_ns - send->begin_ns), match->error_ns,
-                                       receive->end_ns);
-    if (receive->together > 1)
-        join->members[join->member_count++] = (struct member){(uint32_t)join->match_count, NONE};
-    join->match_count++;
 }
 
 static void give_up(struct join *join, const struct end *end)
@@ -331,134 +323,199 @@ static void keep_waiting(struct join *join, const struct end *end, uint64_t wind
         give_up(join, end);
         return;
     }
-    if (end->receive && end->together > 1 && !end->twice)
-        join->members[join->member_count++] = (struct member){NONE, (uint32_t)staying->count};
     staying->rows[staying->count++] = *end;
 }
 
-/* All ends of one key: those of this close, and at most one that waited. */
-static void take_key(struct join *join, const struct end *waited, const struct end *fresh,
-                     const struct key_place *places, size_t count, uint64_t window)
+/* ---- the index ----------------------------------------------------------- */
+
+/* Places for so many, at most two thirds of them taken. @return by how much hashes are shifted */
+static unsigned shift_for(size_t count)
 {
-    const struct end *of_side[2] = {NULL, NULL};
-    struct end twice;
-    size_t sides[2] = {0, 0};
-    if (waited != NULL) {
-        of_side[waited->receive] = waited;
-        sides[waited->receive]++;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct end *end = &fresh[places[i].place];
-        of_side[end->receive] = end;
-        sides[end->receive]++;
-    }
-    int refused = sides[0] > 1 || sides[1] > 1;
-    if (waited != NULL && waited->twice && count > 0)
-        refused = 1;
-    if (refused) {
-        twice = waited != NULL ? *waited : fresh[places[0].place];
-        twice.twice = 1;
-        twice.window = window;
-        join->counts.rejected++;
-        keep_waiting(join, &twice, window);
-    } else if (sides[0] == 0 || sides[1] == 0) {
-        keep_waiting(join, of_side[sides[0] == 0], window);
-    } else if (agree(of_side[0], of_side[1])) {
-        note_match(join, of_side[0], of_side[1]);
-    } else {
-        join->counts.rejected++;
-    }
+    unsigned bits = count < LEAST_HALVES ? 5u : 64u - (unsigned)__builtin_clzll(count + count / 2);
+    return 64u - bits;
 }
 
-/* Walk through what waited and what is new, both in the order of keys. */
-static void merge(struct join *join, const struct end *fresh, const struct key_place *places,
-                  size_t count, uint64_t window)
+static void clear_index(struct join *join, unsigned shift)
 {
-    const struct ends *waiting = &join->waiting;
-    size_t w = 0, f = 0;
-    while (w < waiting->count || f < count) {
-        uint64_t key = f == count || (w < waiting->count && waiting->rows[w].key < places[f].key)
-                           ? waiting->rows[w].key
-                           : places[f].key;
-        const struct end *waited =
-            w < waiting->count && waiting->rows[w].key == key ? &waiting->rows[w++] : NULL;
-        size_t first = f;
-        while (f < count && places[f].key == key) {
-            if (f + AHEAD < count)
-                __builtin_prefetch(&fresh[places[f + AHEAD].place]);
-            f++;
-        }
-        take_key(join, waited, fresh, &places[first], f - first, window);
-    }
+    size_t places = (size_t)(UINT64_MAX >> shift) + 1;
+    memset(join->index, 0, places * sizeof(*join->index));
 }
 
-/* ---- messages that one call completed ------------------------------------ */
-
-static struct end *receive_of(const struct join *join, const struct member *member)
-{
-    return member->match != NONE ? &join->matches[member->match].receive
-                                 : &join->staying.rows[member->waits];
-}
-
-/* Members of one call: what is known of its latest send goes to each of them. */
-static void settle_call(struct join *join, const struct key_place *places, size_t count)
-{
-    uint64_t latest = 0;
-    uint32_t known = 0, together = 0, matched = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct member *member = &join->members[places[i].place];
-        const struct end *end = receive_of(join, member);
-        latest = end->latest_ns > latest ? end->latest_ns : latest;
-        known = end->known > known ? end->known : known;
-        together = end->together > together ? end->together : together;
-        if (member->match == NONE)
-            continue;
-        uint64_t sent = join->matches[member->match].sent_ns;
-        latest = sent > latest ? sent : latest;
-        matched++;
-    }
-    known += matched;
-    for (size_t i = 0; i < count; i++) {
-        const struct member *member = &join->members[places[i].place];
-        struct end *end = receive_of(join, member);
-        end->latest_ns = latest;
-        end->known = known;
-        if (member->match != NONE)
-            join->matches[member->match].all_known = known >= together;
-    }
-}
+/* ---- calls that completed several messages ------------------------------- */
 
 static uint64_t call_hash(const struct end *receive)
 {
-    /* One to one for the calls of a rank: the products of odd numbers only mix the bits. */
     uint64_t x = receive->begin_ns * UINT64_C(0x9e3779b97f4a7c15) + receive->destination;
-    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    return x ^ x >> 32;
+    return (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
-static int same_call(const struct end *a, const struct end *b)
+/* The call of a receive, which is noted when it is new. @return NONE: too many calls have the same
+ * place in the index; what it completed is then not known to be whole */
+static uint32_t find_call(struct join *join, const struct end *receive)
 {
-    return a->destination == b->destination && a->begin_ns == b->begin_ns;
-}
-
-static void settle_calls(struct join *join)
-{
-    size_t count = join->member_count;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t hash = call_hash(receive_of(join, &join->members[i]));
-        join->places[i] = (struct key_place){hash, (uint32_t)i};
+    uint32_t at = (uint32_t)(call_hash(receive) >> join->call_shift);
+    uint32_t mask = (uint32_t)(UINT64_MAX >> join->call_shift);
+    for (uint32_t probes = 0; probes < MOST_PROBES; probes++, at = (at + 1) & mask) {
+        if (join->index[at] == 0) {
+            join->index[at] = (uint32_t)++join->call_count;
+            join->calls[join->call_count - 1] =
+                (struct call){.begin_ns = receive->begin_ns, .destination = receive->destination};
+            return (uint32_t)join->call_count - 1;
+        }
+        const struct call *call = &join->calls[join->index[at] - 1];
+        if (call->begin_ns == receive->begin_ns && call->destination == receive->destination)
+            return join->index[at] - 1;
     }
-    const struct key_place *places = key_order(join->places, join->spare, count);
+    return NONE;
+}
+
+/* Add what one of its receives knows of a call. @return number of the call, or NONE */
+static uint32_t add_to_call(struct join *join, const struct end *receive)
+{
+    uint32_t number = find_call(join, receive);
+    if (number == NONE)
+        return NONE;
+    struct call *call = &join->calls[number];
+    if (receive->latest_ns > call->latest_ns)
+        call->latest_ns = receive->latest_ns;
+    if (receive->known > call->known)
+        call->known = receive->known;
+    if (receive->together > call->together)
+        call->together = receive->together;
+    return number;
+}
+
+static bool is_of_several(const struct end *end)
+{
+    return end->receive && end->together > 1 && !end->twice;
+}
+
+/* Receives that wait on belong to calls as well, and learn what is known of these. */
+static void add_waiting_to_calls(struct join *join)
+{
+    for (size_t i = 0; i < join->staying.count; i++) {
+        if (is_of_several(&join->staying.rows[i]))
+            add_to_call(join, &join->staying.rows[i]);
+    }
+}
+
+static void tell_waiting_of_calls(struct join *join)
+{
+    for (size_t i = 0; i < join->staying.count; i++) {
+        struct end *end = &join->staying.rows[i];
+        uint32_t at = is_of_several(end) ? find_call(join, end) : NONE;
+        if (at == NONE)
+            continue;
+        end->latest_ns = join->calls[at].latest_ns;
+        end->known = join->calls[at].known + join->calls[at].matched;
+    }
+}
+
+/* ---- matching ------------------------------------------------------------ */
+
+/* @return whether they can be the ends of one message */
+static bool take_two(struct join *join, const struct end *one, const struct end *other)
+{
+    const struct end *receive = one->receive ? one : other, *send = one->receive ? other : one;
+    uint64_t error = error_of(send, receive);
+    if (!agree(send, receive, error)) {
+        join->refused++;
+        return false;
+    }
+    uint32_t number = (uint32_t)join->match_count++;
+    join->matches[number] = (struct match){.receive = receive,
+                                           .sent_ns = send->begin_ns,
+                                           .error_ns = error,
+                                           .sender = send->node,
+                                           .pair = KEY_NONE,
+                                           .call = NONE};
+    join->places[number] = (struct key_place){receive->key, number};
+    return true;
+}
+
+/* Match the ends of each key where there are two of them at most.
+ * @return whether it was so; else, or when too many have the same place in the index, nothing is said */
+static bool match_twos(struct join *join, const struct end *ends, size_t count)
+{
+    uint32_t *index = join->index, mask = (uint32_t)(UINT64_MAX >> join->end_shift);
+    clear_index(join, join->end_shift);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct end *end = &ends[i], *first = NULL;
+        /* Keys are hashes, or so they should be. */
+        uint32_t at = (uint32_t)(end->key * UINT64_C(0x9e3779b97f4a7c15) >> join->end_shift);
+        for (uint32_t probes = 0; index[at] != 0; at = (at + 1) & mask) {
+            first = &ends[(index[at] & ~BOTH) - 1];
+            if (first->key == end->key)
+                break;
+            if (++probes == MOST_PROBES)
+                return false;
+        }
+        if (index[at] == 0) {
+            index[at] = i + 1;
+            continue;
+        }
+        if ((index[at] & BOTH) != 0 || first->receive == end->receive ||
+            (first->twice | end->twice) != 0)
+            return false;
+        index[at] |= BOTH;
+        take_two(join, first, end);
+    }
+    return true;
+}
+
+/* What has no other end waits. */
+static void keep_single(struct join *join, const struct end *ends, uint64_t window)
+{
+    size_t places = (size_t)(UINT64_MAX >> join->end_shift) + 1;
+    for (size_t at = 0; at < places; at++)
+        if (join->index[at] != 0 && (join->index[at] & BOTH) == 0)
+            keep_waiting(join, &ends[join->index[at] - 1], window);
+}
+
+/* All ends of one key, of which one may have waited. */
+static void match_key(struct join *join, const struct end *ends, const struct key_place *places,
+                      size_t count, uint64_t window)
+{
+    const struct end *first = &ends[places[0].place], *next = &ends[places[count - 1].place];
+    if (count == 1) {
+        keep_waiting(join, first, window);
+    } else if (count == 2 && first->receive != next->receive && !first->twice && !next->twice) {
+        take_two(join, first, next);
+    } else {
+        struct end twice = *first;
+        twice.twice = 1;
+        twice.window = window;
+        join->refused++;
+        keep_waiting(join, &twice, window);
+    }
+}
+
+/* In the order of keys: linear, and right, whatever they are. */
+static void match_sorted(struct join *join, const struct end *ends, size_t count, uint64_t window)
+{
+    struct key_place *sorted = join->places;
+    join->match_count = join->refused = 0;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = (struct key_place){ends[i].key, (uint32_t)i};
+    sorted = key_order(sorted, join->spare, count);
+    /* The places of matches are written where those of their ends have been read. */
+    join->spare = sorted == join->places ? join->spare : join->places;
+    join->places = sorted;
     for (size_t i = 0, end; i < count; i = end) {
-        const struct end *first = receive_of(join, &join->members[places[i].place]);
-        end = i + 1;
-        if (i + AHEAD < count)
-            __builtin_prefetch(receive_of(join, &join->members[places[i + AHEAD].place]));
-        /* Two calls of one hash are told apart unless they alternate; then neither is whole. */
-        while (end < count && same_call(first, receive_of(join, &join->members[places[end].place])))
+        for (end = i + 1; end < count && sorted[end].key == sorted[i].key;)
             end++;
-        settle_call(join, &places[i], end - i);
+        match_key(join, ends, &sorted[i], end - i, window);
     }
+}
+
+static void match_all(struct join *join, const struct end *ends, size_t count, uint64_t window)
+{
+    join->match_count = join->refused = 0;
+    if (!match_twos(join, ends, count))
+        match_sorted(join, ends, count, window);
+    else if (2 * (join->match_count + join->refused) < count)
+        keep_single(join, ends, window);
+    join->counts.rejected += join->refused;
 }
 
 /* ---- what comes out ------------------------------------------------------ */
@@ -473,26 +530,54 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* Put the begin of each send on the clock of its receiver. */
+/* Note of each message what it says of clocks, and of the call that completed it. */
+static void note_matches(struct join *join)
+{
+    clear_index(join, join->call_shift);
+    join->call_count = 0;
+    add_waiting_to_calls(join);
+    for (size_t i = 0; i < join->match_count; i++) {
+        struct match *match = &join->matches[i];
+        const struct end *receive = match->receive;
+        if (match->error_ns != UINT64_MAX)
+            match->pair = pair_clocks_note(&join->clocks, match->sender, receive->node,
+                                           (int64_t)(receive->end_ns - match->sent_ns),
+                                           match->error_ns, receive->end_ns);
+        if (receive->together > 1)
+            match->call = add_to_call(join, receive);
+    }
+}
+
+/* Put the begin of each send on the clock of its receiver, and tell it to the call. */
 static void correct_times(struct join *join)
 {
     pair_clocks_settle(&join->clocks);
     for (size_t i = 0; i < join->match_count; i++) {
         struct match *match = &join->matches[i];
-        if (match->pair == KEY_NONE)
+        if (match->pair != KEY_NONE) {
+            const struct pair_clock *pair = &join->clocks.pairs[match->pair];
+            int64_t sent = (int64_t)match->sent_ns +
+                           pair_clock_offset(pair, match->sender, match->receive->node);
+            match->sent_ns = sent < 0 ? 0 : (uint64_t)sent;
+        }
+        if (match->call == NONE)
             continue;
-        int64_t sent =
-            (int64_t)match->sent_ns +
-            pair_clock_offset(&join->clocks.pairs[match->pair], match->sender, match->receive.node);
-        match->sent_ns = sent < 0 ? 0 : (uint64_t)sent;
+        struct call *call = &join->calls[match->call];
+        call->latest_ns = larger(call->latest_ns, match->sent_ns);
+        call->matched++;
     }
+    tell_waiting_of_calls(join);
 }
 
 static struct joined joined_of(const struct join *join, const struct match *match)
 {
-    const struct end *receive = &match->receive;
+    const struct end *receive = match->receive;
+    const struct call *call = match->call == NONE ? NULL : &join->calls[match->call];
+    bool all_known =
+        call == NULL ? receive->together == 1 : call->known + call->matched >= call->together;
+    uint64_t latest = call == NULL ? receive->latest_ns : call->latest_ns;
     uint64_t s = match->sent_ns, w = receive->begin_ns, r = receive->end_ns;
-    uint64_t rest = less(r, larger(larger(s, w), receive->latest_ns));
+    uint64_t rest = less(r, larger(larger(s, w), latest));
     struct joined out = {
         .source = receive->source,
         .destination = receive->destination,
@@ -500,8 +585,8 @@ static struct joined joined_of(const struct join *join, const struct match *matc
         .transfer_ns = less(r, s),
         .late_sender_ns = less(s, w),
         .late_receiver_ns = less(w, s),
-        .network_ns = match->all_known ? rest : 0,
-        .joint_ns = match->all_known ? 0 : rest,
+        .network_ns = all_known ? rest : 0,
+        .joint_ns = all_known ? 0 : rest,
         .error_ns =
             match->pair != KEY_NONE ? join->clocks.pairs[match->pair].remain_ns : match->error_ns,
         .window = receive->window,
@@ -515,8 +600,12 @@ static struct joined joined_of(const struct join *join, const struct match *matc
 static void emit_all(struct join *join, void (*emit)(void *user, const struct joined *message),
                      void *user)
 {
-    for (size_t i = 0; i < join->match_count; i++) {
-        struct joined out = joined_of(join, &join->matches[i]);
+    size_t count = join->match_count;
+    const struct key_place *places = key_order(join->places, join->spare, count);
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count)
+            __builtin_prefetch(join->matches[places[i + AHEAD].place].receive);
+        struct joined out = joined_of(join, &join->matches[places[i].place]);
         join->counts.matched++;
         join->counts.uncertain += (uint64_t)out.uncertain;
         emit(user, &out);
@@ -525,41 +614,47 @@ static void emit_all(struct join *join, void (*emit)(void *user, const struct jo
 
 /* ---- closing ------------------------------------------------------------- */
 
-/* All that is told of windows up to this one, in one array. @return how many windows, or -ENOMEM */
-static int gather(struct join *join, uint64_t window, const struct end **fresh, size_t *count)
+static void append(struct opened *to, const struct end *ends, size_t count)
+{
+    if (count > 0)
+        memcpy(to->ends + to->count, ends, count * sizeof(*ends));
+    to->count += count;
+}
+
+/* All that is told of windows up to this one, and what waits, in one array.
+ * @param fresh  how many of them were told @return how many windows, or -ENOMEM */
+static int gather(struct join *join, uint64_t window, size_t *fresh)
 {
     size_t due = 0, total = 0;
     while (due < join->open_count && join->open[due].number <= window)
         total += join->open[due++].count;
-    *count = total;
-    *fresh = NULL;
+    *fresh = total;
     if (due == 0)
         return 0;
     struct opened *first = &join->open[0];
-    if (array_fit(&first->ends, sizeof(*first->ends), &first->room, total) != 0)
+    if (array_fit(&first->ends, sizeof(*first->ends), &first->room, total + join->waiting.count) !=
+        0)
         return -ENOMEM;
     for (size_t i = 1; i < due; i++) {
-        struct opened *next = &join->open[i];
-        if (next->count > 0)
-            memcpy(first->ends + first->count, next->ends, next->count * sizeof(*next->ends));
-        first->count += next->count;
-        next->count = 0;
+        append(first, join->open[i].ends, join->open[i].count);
+        join->open[i].count = 0;
     }
-    *fresh = first->ends;
     return (int)due;
 }
 
-static int make_room(struct join *join, size_t fresh)
+static int make_room(struct join *join, size_t need)
 {
-    size_t need = fresh + join->waiting.count;
-    if (array_fit(&join->matches, sizeof(*join->matches), &join->match_room, need / 2) != 0)
+    size_t rooms[2] = {join->scratch_room, join->scratch_room};
+    join->end_shift = shift_for(need);
+    if (array_fit(&join->matches, sizeof(*join->matches), &join->match_room, need / 2) != 0 ||
+        array_fit(&join->calls, sizeof(*join->calls), &join->call_room, need) != 0 ||
+        array_fit(&join->index, sizeof(*join->index), &join->index_room,
+                  (size_t)(UINT64_MAX >> join->end_shift) + 1) != 0)
         return -ENOMEM;
     if (need <= join->scratch_room)
         return 0;
-    size_t rooms[3] = {join->scratch_room, join->scratch_room, join->scratch_room};
     if (array_fit(&join->places, sizeof(*join->places), &rooms[0], need) != 0 ||
-        array_fit(&join->spare, sizeof(*join->spare), &rooms[1], need) != 0 ||
-        array_fit(&join->members, sizeof(*join->members), &rooms[2], need) != 0)
+        array_fit(&join->spare, sizeof(*join->spare), &rooms[1], need) != 0)
         return -ENOMEM;
     join->scratch_room = rooms[0];
     return 0;
@@ -580,10 +675,15 @@ static void note_limits(struct join *join, size_t due)
     }
 }
 
-static void note_ranks(struct join *join, const struct end *fresh, const struct key_place *places,
-                       size_t count)
+/* In the order of keys, so that it does not matter in which they were added. */
+static void note_ranks(struct join *join, const struct end *fresh, size_t count)
 {
-    for (size_t i = 0; i < count && key_limits_any(&join->limits); i++) {
+    if (!key_limits_any(&join->limits))
+        return;
+    for (size_t i = 0; i < count; i++)
+        join->places[i] = (struct key_place){fresh[i].key, (uint32_t)i};
+    const struct key_place *places = key_order(join->places, join->spare, count);
+    for (size_t i = 0; i < count; i++) {
         const struct end *end = &fresh[places[i].place];
         key_limits_rank(&join->limits, end->receive ? end->destination : end->source, end->node);
     }
@@ -622,26 +722,27 @@ static void swap_waiting(struct join *join, uint64_t window)
 int join_close(struct join *join, uint64_t window,
                void (*emit)(void *user, const struct joined *message), void *user)
 {
-    const struct end *fresh;
-    size_t count;
+    size_t fresh;
     if (window < join->next)
         window = join->next - 1;
     else if (window > MOST_WINDOW)
         window = MOST_WINDOW;
-    int due = gather(join, window, &fresh, &count);
-    if (due < 0 || make_room(join, count) != 0)
+    int due = gather(join, window, &fresh);
+    if (due < 0 || make_room(join, fresh + join->waiting.count) != 0)
         return -ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        join->places[i] = (struct key_place){fresh[i].key, (uint32_t)i};
-    const struct key_place *places = key_order(join->places, join->spare, count);
-    join->match_count = join->member_count = 0;
+    const struct end *ends = join->waiting.rows;
+    if (due > 0) {
+        append(&join->open[0], join->waiting.rows, join->waiting.count);
+        ends = join->open[0].ends;
+    }
     note_limits(join, (size_t)due);
-    note_ranks(join, fresh, places, count);
-    merge(join, fresh, places, count, window);
+    note_ranks(join, ends, fresh);
+    match_all(join, ends, fresh + join->waiting.count, window);
+    join->call_shift = shift_for(join->match_count + join->staying.count);
+    note_matches(join);
     correct_times(join);
-    settle_calls(join);
     emit_all(join, emit, user);
-    join->open_halves -= count;
+    join->open_halves -= fresh;
     forget_windows(join, (size_t)due);
     swap_waiting(join, window);
     join->next = window + 1;
@@ -656,12 +757,13 @@ void join_count(const struct join *join, struct join_counts *out)
 
 size_t join_bytes(const struct join *join)
 {
-    size_t bytes = sizeof(*join) + join->idle_room * sizeof(*join->idle) +
-                   join->open_room * sizeof(*join->open) +
-                   (join->waiting.room + join->staying.room) * sizeof(struct end) +
-                   join->scratch_room * (2 * sizeof(*join->places) + sizeof(*join->members)) +
-                   join->match_room * sizeof(*join->matches) + key_limits_bytes(&join->limits) +
-                   pair_clocks_bytes(&join->clocks);
+    size_t bytes =
+        sizeof(*join) + join->idle_room * sizeof(*join->idle) +
+        join->open_room * sizeof(*join->open) +
+        (join->waiting.room + join->staying.room) * sizeof(struct end) +
+        join->scratch_room * 2 * sizeof(*join->places) + join->index_room * sizeof(*join->index) +
+        join->match_room * sizeof(*join->matches) + join->call_room * sizeof(*join->calls) +
+        key_limits_bytes(&join->limits) + pair_clocks_bytes(&join->clocks);
     for (size_t i = 0; i < join->open_count; i++)
         bytes += join->open[i].room * sizeof(struct end) +
                  join->open[i].limit_room * sizeof(struct told_limit);

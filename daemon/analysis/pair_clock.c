@@ -33,10 +33,8 @@ static int grow(struct pair_clocks *clocks)
     return 1;
 }
 
-/* Number of a pair, which is given one when it is new. */
-static uint32_t pair_number(struct pair_clocks *clocks, uint32_t low, uint32_t high)
+static uint32_t look_up(struct pair_clocks *clocks, struct key key)
 {
-    struct key key = {.hi = (uint64_t)low << 32 | high};
     uint32_t number = key_table_find(&clocks->keys, key);
     if (number != KEY_NONE)
         return number;
@@ -51,29 +49,16 @@ static uint32_t pair_number(struct pair_clocks *clocks, uint32_t low, uint32_t h
     return number;
 }
 
-uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to,
-                          int64_t difference_ns, uint64_t error_ns, uint64_t at_ns)
+uint32_t pair_clocks_number(struct pair_clocks *clocks, uint32_t low, uint32_t high)
 {
     if (clocks->noted_count == 0 && clocks->keys.count >= clocks->most) {
         uint32_t most = clocks->most;
         pair_clocks_finish(clocks);
         pair_clocks_init(clocks, most);
     }
-    int down = from > to;
-    uint32_t number = pair_number(clocks, down ? to : from, down ? from : to);
-    if (number == KEY_NONE)
-        return KEY_NONE;
-    struct pair_clock *pair = &clocks->pairs[number];
-    if (pair->now[0] == INT64_MAX && pair->now[1] == INT64_MAX) {
-        clocks->noted[clocks->noted_count++] = number;
-        pair->now_ns = pair->error_ns = 0;
-    }
-    if (difference_ns < pair->now[down])
-        pair->now[down] = difference_ns;
-    if (at_ns > pair->now_ns)
-        pair->now_ns = at_ns;
-    if (error_ns > pair->error_ns)
-        pair->error_ns = error_ns;
+    struct key key = {.hi = (uint64_t)low << 32 | high};
+    uint32_t number = look_up(clocks, key);
+    clocks->recent[(low * 31 + high) % PAIR_CLOCK_RECENT] = number;
     return number;
 }
 
