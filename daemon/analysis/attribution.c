@@ -72,6 +72,7 @@ void attribution_destroy(struct attribution *a)
     free(a->node_of);
     free(a->nodes);
     free(a->partners);
+    free(a->turns);
     free(a);
 }
 
@@ -84,7 +85,7 @@ size_t attribution_bytes(const struct attribution *a)
     bytes +=
         a->base.rank_room * sizeof(*a->base.ranks) + a->base.pair_room * sizeof(*a->base.pairs);
     return bytes + a->place_room * sizeof(*a->node_of) + a->node_room * sizeof(*a->nodes) +
-           a->partner_room * sizeof(*a->partners);
+           a->partner_room * sizeof(*a->partners) + a->turn_room * sizeof(*a->turns);
 }
 
 int attribution_place(struct attribution *a, uint32_t rank, uint32_t node, const char *name)
@@ -138,15 +139,52 @@ int attribution_sum_add(struct attribution_sum *sum, const struct attribution_sl
     return 0;
 }
 
-static void forget(struct attribution *a)
+/* Whether all are below 2^52. */
+static int are_small(const uint64_t *figures, int count)
 {
-    double keep = exp(-1.0 / a->params.forget);
-    for (uint32_t r = 0; r < a->base.rank_room; r++)
+    uint64_t either[2] = {0, 0};
+    for (int f = 0; f < count; f += 2) {
+        either[0] |= figures[f];
+        either[1] |= figures[f + 1];
+    }
+    return (either[0] | either[1]) >> 52 == 0;
+}
+
+/* Sums are forgotten by a factor, and further figures added. Whole numbers below 2^52 become doubles by
+ * way of their bits: processors do that with two at a time, and convert one. */
+static inline void fade(double *restrict sums, double keep, const uint64_t *restrict figures,
+                        int count)
+{
+    const double unit = 0x1p52;
+    uint64_t unit_bits;
+    memcpy(&unit_bits, &unit, sizeof(unit));
+    if (!are_small(figures, count)) {
+        for (int f = 0; f < count; f++)
+            sums[f] = sums[f] * keep + (double)figures[f];
+        return;
+    }
+    for (int f = 0; f < count; f++) {
+        uint64_t bits = figures[f] | unit_bits;
+        double figure;
+        memcpy(&figure, &bits, sizeof(figure));
+        sums[f] = sums[f] * keep + (figure - unit);
+    }
+}
+
+static void forget_and_add(struct attribution_sum *sum, double keep,
+                           const struct attribution_slice *slice)
+{
+    for (uint32_t r = 0; r < slice->rank_count; r++)
+        fade(sum->ranks[r], keep, slice->ranks[r], RANK_FIGURES);
+    for (uint32_t r = slice->rank_count; r < sum->rank_room; r++)
         for (int f = 0; f < RANK_FIGURES; f++)
-            a->base.ranks[r][f] *= keep;
-    for (uint32_t p = 0; p < a->base.pair_room; p++)
+            sum->ranks[r][f] *= keep;
+    for (uint32_t p = 0; p < slice->pair_count; p++)
+        fade(sum->pairs[p], keep, slice->pairs[p], PAIR_FIGURES);
+    for (uint32_t p = slice->pair_count; p < sum->pair_room; p++)
         for (int f = 0; f < PAIR_FIGURES; f++)
-            a->base.pairs[p][f] *= keep;
+            sum->pairs[p][f] *= keep;
+    sum->windows++;
 }
 
 /* The oldest window leaves the ring, into the baseline unless the job was disturbed in it. */
@@ -157,10 +195,7 @@ static int retire(struct attribution *a)
         int error = attribution_sum_room(&a->base, oldest->rank_count, oldest->pair_count);
         if (error)
             return error;
-        forget(a);
-        error = attribution_sum_add(&a->base, oldest);
-        if (error)
-            return error;
+        forget_and_add(&a->base, exp(-1.0 / a->params.forget), oldest);
     }
     a->slice_first = (a->slice_first + 1) % a->params.windows;
     a->slice_count--;
@@ -192,102 +227,162 @@ static void add_rank(struct attribution_slice *slice, const struct rank_row *row
     to[RANK_MESSAGES] += (row->sent + row->received);
 }
 
-/* Among the partners that are kept the heaviest stay: a new one takes the place and the count of the
- * lightest (Metwally et al. 2005, space saving). */
-static void add_partner(struct attribution_partner *partners, uint32_t rank, uint64_t messages)
+/* Ranks that have no row have no figures. Rows mostly come by rank, each once. */
+static void add_ranks(struct attribution_slice *slice, const struct attribution_window *window)
 {
-    uint32_t lightest = 0;
-    for (uint32_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
-        if (partners[i].messages > 0 && partners[i].rank == rank) {
-            partners[i].messages += messages;
-            return;
-        }
+    uint32_t zeroed = 0;
+    for (size_t i = 0; i < window->rank_count; i++) {
+        const struct rank_row *row = &window->ranks[i];
+        if (row->rank >= slice->rank_count)
+            continue;
+        for (; zeroed <= row->rank; zeroed++)
+            memset(slice->ranks[zeroed], 0, sizeof(*slice->ranks));
+        add_rank(slice, row, window->length_ns);
+    }
+    for (; zeroed < slice->rank_count; zeroed++)
+        memset(slice->ranks[zeroed], 0, sizeof(*slice->ranks));
+}
+
+/* Among the partners that are kept the heaviest stay: a new one takes the place and the count of the
+ * lightest (Metwally et al. 2005, space saving). @return its place */
+static __attribute__((noinline)) uint8_t find_partner(struct attribution_partner *partners,
+                                                      uint32_t rank)
+{
+    uint8_t lightest = 0;
+    for (uint8_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
+        if (partners[i].messages > 0 && partners[i].rank == rank)
+            return i;
         if (partners[i].messages < partners[lightest].messages)
             lightest = i;
     }
     partners[lightest].rank = rank;
-    partners[lightest].messages += messages;
+    return lightest;
 }
 
-static void add_traffic(struct attribution *a, struct attribution_slice *slice,
-                        const struct pair_row *row)
+/* @param turn  where it probably is; then where the next one probably is */
+static inline void add_partner(struct attribution_partner *partners, uint8_t *turn, uint32_t rank,
+                               uint64_t messages)
 {
-    uint32_t to = (uint32_t)row->destination;
-    if (row->destination < 0 || row->source >= slice->rank_count || to >= slice->rank_count ||
-        to == row->source)
-        return;
-    uint64_t messages = row->messages, bytes = row->bytes;
-    uint32_t from_node = attribution_node_of(a, row->source), to_node = attribution_node_of(a, to);
-    if (from_node == to_node && from_node != ATTRIBUTION_NO_NODE) {
-        slice->ranks[row->source][RANK_INTRA_OUT] += messages;
-        slice->ranks[row->source][RANK_INTRA_BYTES] += bytes;
-    } else {
-        slice->ranks[row->source][RANK_INTER_OUT] += messages;
-        slice->ranks[row->source][RANK_INTER_BYTES] += bytes;
-        slice->ranks[to][RANK_INTER_IN] += messages;
+    uint8_t at = *turn;
+    if (at >= ATTRIBUTION_PARTNERS || partners[at].rank != rank || partners[at].messages == 0)
+        at = find_partner(partners, rank);
+    partners[at].messages += messages;
+    *turn = (uint8_t)(at + 1);
+}
+
+static void add_traffic(const struct attribution *a, const struct attribution_slice *slice,
+                        const struct pair_row *rows, size_t count)
+{
+    uint64_t(*ranks)[RANK_FIGURES] = slice->ranks;
+    struct attribution_partner(*partners)[ATTRIBUTION_PARTNERS] = a->partners;
+    struct attribution_turn *turns = a->turns;
+    const uint32_t rank_count = slice->rank_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct pair_row *row = &rows[i];
+        uint32_t from = row->source, to = (uint32_t)row->destination;
+        uint64_t messages = row->messages;
+        if (row->destination < 0 || from >= rank_count || to >= rank_count || to == from)
+            continue;
+        uint32_t from_node = attribution_node_of(a, from), to_node = attribution_node_of(a, to);
+        uint64_t *out = ranks[from];
+        if (from_node == to_node && from_node != ATTRIBUTION_NO_NODE) {
+            out[RANK_INTRA_OUT] += messages;
+            out[RANK_INTRA_BYTES] += row->bytes;
+        } else {
+            out[RANK_INTER_OUT] += messages;
+            out[RANK_INTER_BYTES] += row->bytes;
+            ranks[to][RANK_INTER_IN] += messages;
+        }
+        add_partner(partners[from], &turns[from].sends, to, messages);
+        add_partner(partners[to], &turns[to].receives, from, messages);
     }
-    add_partner(a->partners[row->source], to, messages);
-    add_partner(a->partners[to], row->source, messages);
+}
+
+/* Number of a pair of nodes. @return KEY_NONE: there are too many, or no memory: *error says */
+static uint32_t look_up_pair(struct attribution *a, struct attribution_slice *slice, struct key key,
+                             int *error)
+{
+    uint32_t at = key_table_find(&a->pairs, key);
+    if (at == KEY_NONE && a->pairs.count >= a->params.node_pairs)
+        return KEY_NONE;
+    if (at == KEY_NONE) {
+        *error = key_table_reserve(&a->pairs, 1);
+        if (*error)
+            return KEY_NONE;
+        at = key_table_add_hashed(&a->pairs, key);
+    }
+    *error =
+        array_fit_zero(&slice->pairs, sizeof(*slice->pairs), &slice->pair_room, (uint64_t)at + 1);
+    return *error ? KEY_NONE : at;
+}
+
+static inline void add_four(uint64_t *restrict to, const uint64_t *restrict figures)
+{
+    for (int f = 0; f < PAIR_FIGURES; f++)
+        to[f] += figures[f];
 }
 
 static int add_pair(struct attribution *a, struct attribution_slice *slice,
-                    const struct transfer *t, uint64_t expected)
+                    const struct transfer *t, const uint64_t *figures)
 {
     struct key key = {.hi = attribution_node_of(a, t->source),
                       .lo = attribution_node_of(a, t->destination)};
     if (key.hi == ATTRIBUTION_NO_NODE || key.lo == ATTRIBUTION_NO_NODE || key.hi == key.lo)
         return 0;
-    uint32_t at = key_table_find(&a->pairs, key);
-    if (at == KEY_NONE && a->pairs.count >= a->params.node_pairs)
-        return 0;
-    if (at == KEY_NONE) {
-        int error = key_table_reserve(&a->pairs, 1);
-        if (error)
+    uint32_t *recent = &a->recent[(key.hi * 33 + key.lo) % ATTRIBUTION_RECENT_PAIRS];
+    if (*recent >= slice->pair_room || !key_table_is(&a->pairs, *recent, key)) {
+        int error = 0;
+        *recent = look_up_pair(a, slice, key, &error);
+        if (*recent == KEY_NONE)
             return error;
-        at = key_table_add_hashed(&a->pairs, key);
     }
-    int error =
-        array_fit_zero(&slice->pairs, sizeof(*slice->pairs), &slice->pair_room, (uint64_t)at + 1);
-    if (error)
-        return error;
-    if (at >= slice->pair_count)
-        slice->pair_count = at + 1;
-    slice->pairs[at][PAIR_MATCHED] += t->messages;
-    slice->pairs[at][PAIR_NETWORK] += t->network_ns;
-    slice->pairs[at][PAIR_EXPECTED] += expected;
-    slice->pairs[at][PAIR_JOINT] += t->joint_ns;
+    if (*recent >= slice->pair_count)
+        slice->pair_count = *recent + 1;
+    add_four(slice->pairs[*recent], figures);
     return 0;
 }
 
-static int add_transfer(struct attribution *a, struct attribution_slice *slice,
-                        const struct attribution_window *window, const struct transfer *t)
+/* What messages take by the reference criterion; 0: without one nothing can be said of their network
+ * time. */
+static uint64_t expected_of(const struct latency_scale *scale, const struct transfer *t)
 {
-    if (t->source >= slice->rank_count || t->destination >= slice->rank_count ||
-        t->locality >= LOCALITIES || t->size_class >= SIZE_CLASSES)
+    if (scale == NULL)
         return 0;
-    uint64_t *from = slice->ranks[t->source], *to = slice->ranks[t->destination];
-    double reference =
-        window->scale == NULL ? NAN : window->scale->reference[t->locality][t->size_class];
-    double product = reference * (double)t->messages;
-    uint64_t expected = product >= 1 && product < 1e18 ? (uint64_t)product : 0;
-    from[RANK_AWAITED] += t->late_sender_ns;
-    to[RANK_WAITED] += t->late_sender_ns;
-    to[RANK_CAME_LATE] += t->late_receiver_ns;
-    if (expected == 0)
-        return 0; /* without a criterion nothing can be said of its network time */
-    if (t->locality == LOCALITY_INTRA) {
-        to[RANK_NEAR_MATCHED] += t->messages;
-        to[RANK_NEAR_NETWORK] += t->network_ns;
-        to[RANK_NEAR_EXPECTED] += expected;
-        return 0;
+    double product = scale->reference[t->locality][t->size_class] * (double)(int64_t)t->messages;
+    return product >= 1 && product < 1e18 ? (uint64_t)(int64_t)product : 0;
+}
+
+static int add_transfers(struct attribution *a, struct attribution_slice *slice,
+                         const struct attribution_window *window)
+{
+    uint64_t(*const ranks)[RANK_FIGURES] = slice->ranks;
+    const uint32_t rank_count = slice->rank_count;
+    const struct latency_scale *const scale = window->scale;
+    const struct transfer *const end = window->transfers + window->transfer_count;
+    for (const struct transfer *t = window->transfers; t < end; t++) {
+        if (t->source >= rank_count || t->destination >= rank_count || t->locality >= LOCALITIES ||
+            t->size_class >= SIZE_CLASSES)
+            continue;
+        uint64_t *from = ranks[t->source], *to = ranks[t->destination];
+        uint64_t expected = expected_of(scale, t);
+        from[RANK_AWAITED] += t->late_sender_ns;
+        to[RANK_WAITED] += t->late_sender_ns;
+        to[RANK_CAME_LATE] += t->late_receiver_ns;
+        if (expected == 0)
+            continue;
+        const uint64_t figures[PAIR_FIGURES] = {t->messages, t->network_ns, expected, t->joint_ns};
+        if (t->locality == LOCALITY_INTRA) {
+            add_four(&to[RANK_NEAR_MATCHED], figures);
+            continue;
+        }
+        add_four(&to[RANK_MATCHED], figures);
+        from[RANK_NETWORK_OUT] += t->network_ns;
+        from[RANK_EXPECTED_OUT] += expected;
+        int error = add_pair(a, slice, t, figures);
+        if (error)
+            return error;
     }
-    to[RANK_MATCHED] += t->messages;
-    to[RANK_NETWORK] += t->network_ns;
-    to[RANK_EXPECTED] += expected;
-    to[RANK_JOINT] += t->joint_ns;
-    from[RANK_NETWORK_OUT] += t->network_ns;
-    from[RANK_EXPECTED_OUT] += expected;
-    return add_pair(a, slice, t, expected);
+    return 0;
 }
 
 static int open_slice(struct attribution *a, struct attribution_slice *slice, uint32_t ranks)
@@ -298,12 +393,14 @@ static int open_slice(struct attribution *a, struct attribution_slice *slice, ui
             array_fit_zero(&slice->pairs, sizeof(*slice->pairs), &slice->pair_room, a->pairs.count);
     if (error == 0)
         error = array_fit_zero(&a->partners, sizeof(*a->partners), &a->partner_room, ranks);
+    if (error == 0)
+        error = array_fit_zero(&a->turns, sizeof(*a->turns), &a->turn_room, ranks);
     if (error)
         return error;
-    if (slice->rank_room > 0)
-        memset(slice->ranks, 0, slice->rank_room * sizeof(*slice->ranks));
     if (slice->pair_room > 0)
         memset(slice->pairs, 0, slice->pair_room * sizeof(*slice->pairs));
+    if (ranks > 0)
+        memset(a->turns, 0, ranks * sizeof(*a->turns));
     slice->rank_count = ranks;
     slice->pair_count = 0;
     return 0;
@@ -322,14 +419,12 @@ int attribution_window(struct attribution *a, const struct attribution_window *w
     struct attribution_slice *slice =
         &a->slices[(a->slice_first + a->slice_count) % a->params.windows];
     error = open_slice(a, slice, ranks);
+    if (error)
+        return error;
     slice->number = window->number;
-    for (size_t i = 0; i < window->rank_count && error == 0; i++)
-        if (window->ranks[i].rank < ranks)
-            add_rank(slice, &window->ranks[i], window->length_ns);
-    for (size_t i = 0; i < window->pair_count && error == 0; i++)
-        add_traffic(a, slice, &window->pairs[i]);
-    for (size_t i = 0; i < window->transfer_count && error == 0; i++)
-        error = add_transfer(a, slice, window, &window->transfers[i]);
+    add_ranks(slice, window);
+    add_traffic(a, slice, window->pairs, window->pair_count);
+    error = add_transfers(a, slice, window);
     if (error)
         return error;
     a->slice_count++;

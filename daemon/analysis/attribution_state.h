@@ -15,22 +15,23 @@ enum rank_figure {
     RANK_CALLS,      /**< calls without polls that found nothing: measures the work done */
     RANK_MESSAGES,   /**< sent and received: mc_p of 003, Eq. 7 */
     RANK_WAITED,     /**< late-sender time of messages it received */
-    RANK_AWAITED,    /**< late-sender time of messages it sent: others waited for it */
     RANK_CAME_LATE,  /**< late-receiver time of messages it received: they waited for it */
+    RANK_AWAITED,    /**< late-sender time of messages it sent: others waited for it */
     RANK_INTER_IN,   /**< messages from other nodes, exact */
     RANK_INTER_OUT,  /**< messages to other nodes, exact */
-    RANK_INTRA_OUT,  /**< messages within its node, exact */
     RANK_INTER_BYTES,
+    RANK_INTRA_OUT, /**< messages within its node, exact */
     RANK_INTRA_BYTES,
-    RANK_MATCHED,      /**< messages from other nodes that were matched */
+    RANK_MATCHED, /**< messages from other nodes that were matched; these four as enum pair_figure */
     RANK_NETWORK,      /**< network time of them */
     RANK_EXPECTED,     /**< what they take by the reference criterion */
     RANK_JOINT,        /**< joint time of them */
-    RANK_NETWORK_OUT,  /**< network time of matched messages to other nodes */
-    RANK_EXPECTED_OUT, /**< what they take by the reference criterion */
     RANK_NEAR_MATCHED, /**< the same of messages within its node */
     RANK_NEAR_NETWORK,
     RANK_NEAR_EXPECTED,
+    RANK_NEAR_JOINT,
+    RANK_NETWORK_OUT,  /**< network time of matched messages to other nodes */
+    RANK_EXPECTED_OUT, /**< what they take by the reference criterion */
     RANK_FIGURES
 };
 
@@ -66,6 +67,14 @@ struct attribution_partner {
     uint64_t messages;
 };
 
+/** Where among a rank's partners the next one probably is: they come in the same order in each
+ *  window. */
+struct attribution_turn {
+    uint8_t sends, receives;
+};
+
+#define ATTRIBUTION_RECENT_PAIRS 1024u /**< a power of two */
+
 struct attribution {
     struct attribution_params params;
     uint32_t *node_of; /**< owned; by rank */
@@ -80,7 +89,10 @@ struct attribution {
     int disturbed;
     uint64_t disturbed_since;
     struct attribution_partner (*partners)[ATTRIBUTION_PARTNERS]; /**< owned; by rank */
-    uint32_t partner_room, rank_count; /**< rank_count: one above the highest seen */
+    struct attribution_turn *turns;                               /**< owned; by rank */
+    uint32_t partner_room, turn_room;
+    uint32_t rank_count;                       /**< one above the highest seen */
+    uint32_t recent[ATTRIBUTION_RECENT_PAIRS]; /**< numbers of pairs of nodes asked for last */
 };
 
 /** Node of a rank; ATTRIBUTION_NO_NODE when not placed. */

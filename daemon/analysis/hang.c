@@ -256,11 +256,23 @@ static int add_comm(struct hang_watch *w, uint64_t id, uint32_t *at)
     return 0;
 }
 
+/* The member that came after the one before in the last window. @return KEY_NONE: it is another one */
+static uint32_t next_member(const struct hang_watch *w, struct key key)
+{
+    uint32_t next = w->member_last < w->members.count ? w->members.after[w->member_last] : KEY_NONE;
+    return key_table_is(&w->members, next, key) ? next : KEY_NONE;
+}
+
 /* The member's number; KEY_NONE when there is no room for it within the limit. */
 static int add_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint32_t *out)
 {
     uint32_t known = w->members.count, at, comm_at;
     struct key key = {.hi = comm, .lo = rank};
+    *out = next_member(w, key);
+    if (*out != KEY_NONE) {
+        w->member_last = *out;
+        return 0;
+    }
     int error = key_table_reserve(&w->members, 1);
     if (error == 0)
         error = array_fit_zero(&w->member_seats, sizeof(*w->member_seats), &w->member_room,
