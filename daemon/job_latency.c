@@ -315,6 +315,11 @@ static int take_contacts(struct job_latency *l, const struct pair_row *pairs, si
      * is looked at. */
     if (l->window % (1 + count / CONTACT_ROWS) != 0)
         return 0;
+    if (!l->nodes_stand) {
+        if (contact_add_ranks(l->contact, pairs, count) != 0)
+            return -ENOMEM;
+        return close_contacts(l);
+    }
     for (size_t i = 0; i < count; i++) {
         const struct pair_row *p = &pairs[i];
         if (p->destination < 0)

@@ -16,13 +16,14 @@ struct pair {
     uint64_t key;      /* a << 32 | b */
     uint64_t messages; /* of the open window */
     double weight;     /* messages a window, fading */
+    uint32_t next[2];  /* probable position of the pair that is told after it, by direction */
     uint32_t windows;  /* with messages, up to `steady` */
     bool edge;
 };
 
-/* A vertex in the window that is closed. */
+/* A vertex in the window that is open. */
 struct vertex {
-    double heaviest; /* largest weight of its pairs */
+    double heaviest; /* largest weight of its pairs, when it is closed */
     bool active;     /* it communicated */
 };
 
@@ -36,6 +37,8 @@ struct contact {
     uint32_t vertex_room;
     struct contact_edge *edges; /* owned */
     size_t edge_room;
+    uint32_t last;      /* position of the pair told last ... */
+    uint32_t last_down; /* ... and its direction: 1: from the higher vertex to the lower */
 };
 
 int contact_create(struct contact **out, const struct contact_params *params)
@@ -48,6 +51,7 @@ int contact_create(struct contact **out, const struct contact_params *params)
     if (contact == NULL)
         return -ENOMEM;
     contact->params = *params;
+    contact->last = UINT32_MAX;
     *out = contact;
     return 0;
 }
@@ -119,6 +123,7 @@ static int fit_vertex(struct contact *c, uint32_t vertex)
     struct vertex *grown = realloc(c->vertices, need * sizeof(*grown));
     if (grown == NULL)
         return -ENOMEM;
+    memset(grown + c->vertex_room, 0, (need - c->vertex_room) * sizeof(*grown));
     c->vertices = grown;
     c->vertex_room = need;
     return 0;
@@ -136,53 +141,83 @@ static uint32_t find_pair(const struct contact *c, uint64_t key)
     return c->count;
 }
 
-int contact_add(struct contact *c, uint32_t source, uint32_t destination, uint64_t messages)
+static inline uint64_t key_of(uint32_t source, uint32_t destination)
 {
-    uint32_t a = source < destination ? source : destination;
-    uint32_t b = source < destination ? destination : source;
-    uint64_t key = (uint64_t)a << 32 | b;
-    if (b >= c->params.most_vertices)
-        return -HOLTER_ERANGE;
-    if (a == b || messages == 0)
-        return 0;
+    return source < destination ? (uint64_t)source << 32 | destination
+                                : (uint64_t)destination << 32 | source;
+}
+
+static inline void add_to(struct pair *pair, uint64_t messages)
+{
+    uint64_t sum = pair->messages + messages;
+    pair->messages = sum < messages ? UINT64_MAX : sum;
+}
+
+/* A pair that does not follow the one before as in the last window, or a new one.
+ * @param down  whether the source is the higher vertex */
+static __attribute__((noinline)) int add_found(struct contact *c, uint64_t key, uint32_t down,
+                                               uint64_t messages)
+{
     uint32_t position = find_pair(c, key);
     if (position == c->count) {
         if (c->count >= c->params.most_pairs)
             return -HOLTER_ELIMIT;
-        if (fit_pair(c) != 0 || fit_index(c) != 0 || fit_vertex(c, b) != 0)
+        if (fit_pair(c) != 0 || fit_index(c) != 0 || fit_vertex(c, (uint32_t)key) != 0)
             return -ENOMEM;
         c->pairs[c->count] = (struct pair){.key = key};
         index_pair(c, c->count++);
     }
-    uint64_t *sum = &c->pairs[position].messages;
-    *sum = messages > UINT64_MAX - *sum ? UINT64_MAX : *sum + messages;
+    if (c->last < c->count)
+        c->pairs[c->last].next[c->last_down] = position;
+    c->last = position;
+    c->last_down = down;
+    add_to(&c->pairs[position], messages);
+    return 0;
+}
+
+int contact_add(struct contact *c, uint32_t source, uint32_t destination, uint64_t messages)
+{
+    if (source >= c->params.most_vertices || destination >= c->params.most_vertices)
+        return -HOLTER_ERANGE;
+    if (source == destination || messages == 0)
+        return 0;
+    return add_found(c, key_of(source, destination), source > destination, messages);
+}
+
+/* Rows come in much the same order in each window: so do pairs. */
+int contact_add_ranks(struct contact *c, const struct pair_row *rows, size_t count)
+{
+    const uint32_t most = c->params.most_vertices;
+    for (const struct pair_row *row = rows, *end = rows + count; row < end; row++) {
+        uint32_t from = row->source, to = (uint32_t)row->destination, down = from > to;
+        uint64_t key = key_of(from, to), messages = row->messages;
+        if (from >= most || to >= most || from == to || messages == 0)
+            continue;
+        uint32_t next = c->last < c->count ? c->pairs[c->last].next[c->last_down] : UINT32_MAX;
+        if (next < c->count && c->pairs[next].key == key) {
+            add_to(&c->pairs[next], messages);
+            c->last = next;
+            c->last_down = down;
+        } else if (add_found(c, key, down, messages) == -ENOMEM) {
+            return -ENOMEM;
+        }
+    }
     return 0;
 }
 
 /* ---- the end of a window ----------------------------------------------------------- */
 
-static struct vertex *low(struct contact *c, const struct pair *pair)
-{
-    return &c->vertices[pair->key >> 32];
-}
-
-static struct vertex *high(struct contact *c, const struct pair *pair)
-{
-    return &c->vertices[pair->key & UINT32_MAX];
-}
-
 static void take_in(struct contact *c)
 {
-    if (c->vertex_room > 0)
-        memset(c->vertices, 0, c->vertex_room * sizeof(*c->vertices));
-    for (uint32_t i = 0; i < c->count; i++)
-        if (c->pairs[i].messages > 0)
-            low(c, &c->pairs[i])->active = high(c, &c->pairs[i])->active = true;
-    for (uint32_t i = 0; i < c->count; i++) {
-        struct pair *pair = &c->pairs[i];
-        struct vertex *a = low(c, pair), *b = high(c, pair);
+    struct vertex *const vertices = c->vertices;
+    const double horizon = c->params.horizon;
+    for (const struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++)
+        if (pair->messages > 0)
+            vertices[pair->key >> 32].active = vertices[(uint32_t)pair->key].active = true;
+    for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++) {
+        struct vertex *a = &vertices[pair->key >> 32], *b = &vertices[(uint32_t)pair->key];
         if (a->active || b->active)
-            pair->weight += ((double)pair->messages - pair->weight) / c->params.horizon;
+            pair->weight += ((double)pair->messages - pair->weight) / horizon;
         pair->windows += pair->messages > 0 && pair->windows < c->params.steady;
         pair->messages = 0;
         a->heaviest = pair->weight > a->heaviest ? pair->weight : a->heaviest;
@@ -195,27 +230,29 @@ static bool is_forgotten(const struct contact *c, const struct pair *pair)
     return pair->weight * c->params.horizon < FORGOTTEN;
 }
 
-static bool is_edge(struct contact *c, const struct pair *pair)
+static bool is_edge(const struct contact *c, const struct pair *pair)
 {
-    double least = low(c, pair)->heaviest, other = high(c, pair)->heaviest;
+    double least = c->vertices[pair->key >> 32].heaviest;
+    double other = c->vertices[(uint32_t)pair->key].heaviest;
     least = other < least ? other : least;
     return pair->windows >= c->params.steady && !is_forgotten(c, pair) &&
            pair->weight >= (pair->edge ? c->params.leave : c->params.enter) * least;
 }
 
-/* @return how many edges appeared or went */
-static size_t judge(struct contact *c)
+/* @param forgotten  set to how many pairs can be left out
+ * @return how many edges appeared or went */
+static size_t judge(struct contact *c, uint32_t *forgotten)
 {
     size_t count = 0;
-    for (uint32_t i = 0; i < c->count; i++) {
-        struct pair *pair = &c->pairs[i];
+    *forgotten = 0;
+    for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++) {
         bool edge = is_edge(c, pair);
+        *forgotten += is_forgotten(c, pair);
         if (edge == pair->edge)
             continue;
         pair->edge = edge;
-        c->edges[count++] = (struct contact_edge){.a = (uint32_t)(pair->key >> 32),
-                                                  .b = (uint32_t)(pair->key & UINT32_MAX),
-                                                  .present = edge};
+        c->edges[count++] = (struct contact_edge){
+            .a = (uint32_t)(pair->key >> 32), .b = (uint32_t)pair->key, .present = edge};
     }
     return count;
 }
@@ -226,8 +263,6 @@ static void forget(struct contact *c)
     for (uint32_t i = 0; i < c->count; i++)
         if (!is_forgotten(c, &c->pairs[i]))
             c->pairs[kept++] = c->pairs[i];
-    if (kept == c->count)
-        return;
     c->count = kept;
     memset(c->index, 0, ((size_t)c->mask + 1) * sizeof(*c->index));
     for (uint32_t i = 0; i < c->count; i++)
@@ -251,9 +286,14 @@ int contact_close(struct contact *c, const struct contact_edge **edges, size_t *
         c->edges = grown;
         c->edge_room = c->room;
     }
+    uint32_t forgotten;
     take_in(c);
-    size_t changed = judge(c);
-    forget(c);
+    size_t changed = judge(c, &forgotten);
+    if (forgotten > 0)
+        forget(c);
+    if (c->vertex_room > 0)
+        memset(c->vertices, 0, c->vertex_room * sizeof(*c->vertices));
+    c->last = UINT32_MAX;
     qsort(c->edges, changed, sizeof(*c->edges), compare);
     *edges = c->edges;
     *count = changed;

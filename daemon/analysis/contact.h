@@ -18,6 +18,8 @@
 #ifndef HOLTER_ANALYSIS_CONTACT_H
 #define HOLTER_ANALYSIS_CONTACT_H
 
+#include "daemon/analysis/window_sum.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +31,7 @@ struct contact_params {
     double enter;           /**< share of the largest partner, above 0, at most 1 */
     double leave;           /**< likewise; at most enter */
     uint32_t most_vertices; /**< vertices are 0 to one less than this; at most 2^24 */
-    uint32_t most_pairs;    /**< remembered at most, 40 bytes each; at most 2^28 */
+    uint32_t most_pairs;    /**< remembered at most, 56 bytes each; at most 2^28 */
 };
 
 #define CONTACT_DEFAULTS                                                                           \
@@ -57,6 +59,11 @@ void contact_destroy(struct contact *contact);
  *          -HOLTER_ELIMIT: there are most_pairs, and this is a new one; the messages are left out.
  *          Which pairs are known then depends on the order: let nodes stand for their ranks */
 int contact_add(struct contact *contact, uint32_t source, uint32_t destination, uint64_t messages);
+
+/** The same for all pairs of ranks of a window, each rank a vertex. What is no vertex is left out, and
+ *  so are new pairs beyond most_pairs.
+ *  @return 0 or -ENOMEM */
+int contact_add_ranks(struct contact *contact, const struct pair_row *rows, size_t count);
 
 /** Close the window and open the next.
  *  @param edges  set to the edges that appeared or went, by a, then b; borrowed until the next call

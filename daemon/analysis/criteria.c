@@ -53,10 +53,21 @@ struct criteria {
     struct cell *cells[CRITERIA_LOCALITIES][SIZE_CLASSES]; /* owned; NULL: no messages so far */
     struct slot *ring;                                     /* owned; [horizon] */
     uint64_t newest;                                       /* last closed window, or NO_WINDOW */
-    uint64_t origin; /* window whose median has the weight WEIGHT_ONE */
+    uint64_t origin;            /* window whose median has the weight WEIGHT_ONE */
+    double sizes[SIZE_CLASSES]; /* bytes in the middle of each class */
     double recent[CRITERIA_LOCALITIES][SIZE_CLASSES];
     double reference[CRITERIA_LOCALITIES][SIZE_CLASSES];
 };
+
+/* Bytes in the middle of a class. */
+static double middle_of(unsigned size_class)
+{
+    double floor = (double)size_class_floor((uint16_t)size_class);
+    double next = size_class + 1 < SIZE_CLASSES
+                      ? (double)size_class_floor((uint16_t)(size_class + 1))
+                      : 2 * floor;
+    return (floor + next - 1) / 2;
+}
 
 int criteria_create(struct criteria **out, const struct criteria_params *params)
 {
@@ -76,9 +87,11 @@ int criteria_create(struct criteria **out, const struct criteria_params *params)
     criteria->params = *params;
     criteria->ring = ring;
     criteria->newest = NO_WINDOW;
-    for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
-        for (unsigned s = 0; s < SIZE_CLASSES; s++)
+    for (unsigned s = 0; s < SIZE_CLASSES; s++) {
+        criteria->sizes[s] = middle_of(s);
+        for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
             criteria->recent[l][s] = criteria->reference[l][s] = NAN;
+    }
     *out = criteria;
     return 0;
 }
@@ -105,6 +118,22 @@ void criteria_destroy(struct criteria *criteria)
     free(criteria);
 }
 
+/* Room for the first messages of a class, or of a class and an octave of times. */
+static __attribute__((noinline)) struct histogram_page *
+make_page(struct criteria *criteria, unsigned locality, unsigned size_class, uint32_t page)
+{
+    struct cell *cell = criteria->cells[locality][size_class];
+    if (cell == NULL) {
+        cell = calloc(1, sizeof(*cell));
+        if (cell == NULL)
+            return NULL;
+        cell->latest = cell->fresh = NAN;
+        criteria->cells[locality][size_class] = cell;
+    }
+    return cell->progress.pages[page] != NULL ? cell->progress.pages[page]
+                                              : histogram_page_create(&cell->progress, page);
+}
+
 int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_class,
                  uint32_t time_class, uint64_t messages)
 {
@@ -112,18 +141,21 @@ int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_cla
         return -HOLTER_ERANGE;
     if (messages == 0)
         return 0;
-    struct cell *cell = criteria->cells[locality][size_class];
-    if (cell == NULL) {
-        cell = calloc(1, sizeof(*cell));
-        if (cell == NULL)
-            return -ENOMEM;
-        cell->latest = cell->fresh = NAN;
-        criteria->cells[locality][size_class] = cell;
-    }
+    const struct cell *known = criteria->cells[locality][size_class];
+    uint64_t before = known == NULL ? 0 : known->progress.messages;
     /* So that sums over horizons and pools stay below 2^64 whatever an agent says. */
-    if (messages > MOST_MESSAGES || cell->progress.messages > MOST_MESSAGES - messages)
+    if (messages > MOST_MESSAGES || before > MOST_MESSAGES - messages)
         return -HOLTER_ERANGE;
-    return histogram_add(&cell->progress, time_class, messages);
+    uint32_t at = time_class / HISTOGRAM_PAGE;
+    struct histogram_page *page = known == NULL ? NULL : known->progress.pages[at];
+    if (page == NULL)
+        page = make_page(criteria, locality, size_class, at);
+    if (page == NULL)
+        return -ENOMEM;
+    page->counts[time_class % HISTOGRAM_PAGE] += messages;
+    page->messages += messages;
+    criteria->cells[locality][size_class]->progress.messages = before + messages;
+    return 0;
 }
 
 /* ---- the ring ------------------------------------------------------------ */
@@ -330,51 +362,45 @@ static int close_references(struct criteria *criteria, uint64_t window)
 
 /* ---- every class --------------------------------------------------------- */
 
-/* Bytes in the middle of a class. */
-static double size_of(unsigned size_class)
-{
-    double floor = (double)size_class_floor((uint16_t)size_class);
-    double next = size_class + 1 < SIZE_CLASSES
-                      ? (double)size_class_floor((uint16_t)(size_class + 1))
-                      : 2 * floor;
-    return (floor + next - 1) / 2;
-}
-
 /* Slope of the line through two classes as far as it is believed beyond them. */
-static double believed_slope(const double *known, unsigned at, unsigned other)
+static double believed_slope(const double *sizes, const double *known, unsigned at, unsigned other)
 {
-    double steepest = known[at] / (size_of(at) + LATENCY_BYTES);
+    double steepest = known[at] / (sizes[at] + LATENCY_BYTES);
     if (at == other)
         return steepest;
-    double slope = (known[other] - known[at]) / (size_of(other) - size_of(at));
+    double slope = (known[other] - known[at]) / (sizes[other] - sizes[at]);
     return fmin(fmax(slope, 0), steepest);
 }
 
 /* Fill in the classes whose value is NaN from those that are known.
  * @param slopes  beyond the known ones go on along a line; 0: stay level
  * @return how many are known */
-static unsigned interpolate(double *out, const double *known, int slopes)
+static unsigned interpolate(const double *sizes, double *out, const double *known, int slopes)
 {
     unsigned list[SIZE_CLASSES], count = 0;
     for (unsigned s = 0; s < SIZE_CLASSES; s++)
         if (!isnan(known[s]))
             list[count++] = s;
-    for (unsigned s = 0, next = 0; s < SIZE_CLASSES && count > 0; s++) {
-        while (next < count && list[next] < s)
-            next++;
-        if (next < count && list[next] == s) {
-            out[s] = known[s];
-        } else if (next > 0 && next < count) {
-            unsigned a = list[next - 1], b = list[next];
-            double part = (size_of(s) - size_of(a)) / (size_of(b) - size_of(a));
-            out[s] = known[a] + part * (known[b] - known[a]);
-        } else {
-            unsigned at = next == 0 ? list[0] : list[count - 1];
-            unsigned other = count == 1 ? at : next == 0 ? list[1] : list[count - 2];
-            double slope = slopes ? believed_slope(known, at, other) : 0;
-            out[s] = known[at] + slope * (size_of(s) - size_of(at));
-        }
+    if (count == 0)
+        return 0;
+    const unsigned first = list[0], last = list[count - 1];
+    double below = 0, beyond = 0;
+    if (slopes) {
+        below = believed_slope(sizes, known, first, count == 1 ? first : list[1]);
+        beyond = believed_slope(sizes, known, last, count == 1 ? last : list[count - 2]);
     }
+    for (unsigned s = 0; s < first; s++)
+        out[s] = known[first] + below * (sizes[s] - sizes[first]);
+    for (unsigned i = 0; i + 1 < count; i++) {
+        unsigned a = list[i], b = list[i + 1];
+        double apart = sizes[b] - sizes[a], more = known[b] - known[a];
+        out[a] = known[a];
+        for (unsigned s = a + 1; s < b; s++)
+            out[s] = known[a] + (sizes[s] - sizes[a]) / apart * more;
+    }
+    out[last] = known[last];
+    for (unsigned s = last + 1; s < SIZE_CLASSES; s++)
+        out[s] = known[last] + beyond * (sizes[s] - sizes[last]);
     return count;
 }
 
@@ -382,7 +408,7 @@ static unsigned interpolate(double *out, const double *known, int slopes)
 static int find_recent(const struct criteria *criteria, unsigned locality, double *recent)
 {
     double own[SIZE_CLASSES], known[SIZE_CLASSES], expected[SIZE_CLASSES];
-    int any = 0;
+    int any = 0, few = 0;
     for (unsigned s = 0; s < SIZE_CLASSES; s++) {
         const struct cell *cell = criteria->cells[locality][s];
         own[s] = cell == NULL ? NAN : fmax(histogram_quantile(&cell->horizon, 0.5), 1);
@@ -390,10 +416,11 @@ static int find_recent(const struct criteria *criteria, unsigned locality, doubl
             own[s] = NAN; /* fmax() takes NaN for missing */
         known[s] = isnan(own[s]) || cell->horizon.messages < criteria->params.least ? NAN : own[s];
         any |= !isnan(own[s]);
+        few |= !isnan(own[s]) && isnan(known[s]);
     }
     if (!any)
         return 0;
-    int strong = interpolate(expected, known, 1) > 0;
+    int strong = few && interpolate(criteria->sizes, expected, known, 1) > 0;
     for (unsigned s = 0; s < SIZE_CLASSES && strong; s++) {
         if (isnan(own[s]) || !isnan(known[s]))
             continue;
@@ -401,7 +428,7 @@ static int find_recent(const struct criteria *criteria, unsigned locality, doubl
             (double)criteria->cells[locality][s]->horizon.messages / (double)criteria->params.least;
         own[s] = exp(part * log(own[s]) + (1 - part) * log(expected[s]));
     }
-    interpolate(recent, own, 1);
+    interpolate(criteria->sizes, recent, own, 1);
     return 1;
 }
 
@@ -423,8 +450,8 @@ static int find_reference(const struct criteria *criteria, unsigned locality, co
             ratio[s] = own[s] / recent[s];
     }
     if (recent == NULL)
-        return interpolate(reference, own, 1) > 0;
-    int tied = interpolate(ratio, ratio, 0) > 0;
+        return interpolate(criteria->sizes, reference, own, 1) > 0;
+    int tied = interpolate(criteria->sizes, ratio, ratio, 0) > 0;
     for (unsigned s = 0; s < SIZE_CLASSES; s++)
         reference[s] = !isnan(own[s]) ? own[s] : recent[s] * (tied ? ratio[s] : 1);
     return 1;
