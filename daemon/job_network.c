@@ -46,6 +46,8 @@ void job_network_destroy(struct job_network *n)
     free(n->seats);
     free(n->by_seat);
     free(n->pairs);
+    free(n->rows);
+    free(n->next);
     free(n->links);
     free(n->link_rows);
     free(n->route_rows);
@@ -430,6 +432,7 @@ int job_network_make(struct job_network *n)
 {
     if (!n->places_changed)
         return 0;
+    n->rows_hold = 0;
     int code = is_given(n) ? make_given(n) : job_network_is_tree(n) ? make_tree(n) : make_grid(n);
     if (code == 0 && is_given(n))
         code = seat_on_hosts(n);
@@ -533,6 +536,7 @@ size_t job_network_bytes(const struct job_network *n)
            n->seat_room * sizeof(*n->seats) + n->rank_count * sizeof(*n->by_seat) +
            (n->congestion == NULL ? 0 : congestion_bytes(n->congestion)) +
            n->counters.room * sizeof(*n->counters.list) + n->pair_room * sizeof(*n->pairs) +
+           n->row_room * sizeof(*n->rows) + n->next_room * sizeof(*n->next) +
            n->link_room * sizeof(*n->links) + n->link_rows_room * sizeof(*n->link_rows) +
            n->route_rows_room * sizeof(*n->route_rows) +
            n->interface_rows_room * sizeof(*n->interface_rows) + n->first_room * sizeof(*n->first) +

@@ -14,8 +14,12 @@
  * to belong to the link: of links between two nodes that of the sender. In the tree of what agents tell
  * the link of a host has its interfaces of the fastest medium together.
  *
- * Memory: 24 bytes a rank, 100 a host, 90 for each pair of vertices of the window, what congestion.h says,
- * and 230 for each link told. All of it is bounded by the ranks, hosts and pairs of the job.
+ * A window whose pairs of ranks are those of the window before costs little: each of its rows is counted where it
+ * was then, without a look at seats.
+ *
+ * Memory: 24 bytes a rank, 100 a host, 12 for each row of pairs and 100 for each pair of vertices of the window, what
+ * congestion.h says, and 230 for each link told, where somebody reads them. All of it is bounded by the ranks, hosts
+ * and pairs of the job.
  *
  * As all of a job, a pure function of the messages it was given: see daemon/job.h. */
 #ifndef HOLTER_DAEMON_JOB_NETWORK_H

@@ -28,9 +28,9 @@ struct order {
     uint8_t state;
 };
 
-static struct order order_of(const struct job_network *n, size_t at)
+static struct order order_of(const struct congestion_link *links, size_t at)
 {
-    const struct congestion_link *l = &n->links[at];
+    const struct congestion_link *l = &links[at];
     return (struct order){l->bytes, l->link, (uint32_t)at, (uint8_t)l->state};
 }
 
@@ -47,12 +47,10 @@ static int compare_links(const void *a, const void *b)
 /* All that are told, by their numbers; the states of all are counted. */
 static int list_links(struct job_network *n)
 {
-    size_t count = congestion_links(n->congestion, n->links, n->link_room);
-    if (count > n->link_room) {
-        if (array_fit(&n->links, sizeof(*n->links), &n->link_room, count) != 0)
-            return -ENOMEM;
-        count = congestion_links(n->congestion, n->links, n->link_room);
-    }
+    size_t count = congestion_links(n->congestion, NULL, 0);
+    if (array_fit(&n->links, sizeof(*n->links), &n->link_room, count) != 0)
+        return -ENOMEM;
+    congestion_links(n->congestion, n->links, count);
     memset(n->states, 0, sizeof(n->states));
     n->link_count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -112,22 +110,12 @@ static int make_link_rows(struct job_network *n)
         return -ENOMEM;
     }
     for (size_t i = 0; i < n->link_count; i++)
-        order[i] = order_of(n, i);
+        order[i] = order_of(n->links, i);
     if (n->link_count > 1)
         qsort(order, n->link_count, sizeof(*order), compare_links);
     fill_link_rows(n, order);
     free(order);
     return 0;
-}
-
-static double sum_hop_bytes(const struct job_network *n)
-{
-    const struct link_load *loads = link_loads_values(congestion_loads(n->congestion));
-    uint32_t links = topology_links(n->graph->topology);
-    double sum = 0;
-    for (uint32_t i = 0; i < links; i++)
-        sum += (double)loads[i].bytes;
-    return sum;
 }
 
 /* ---- ranks that load hot links -------------------------------------------------------------- */
@@ -206,15 +194,16 @@ static void add_route(const struct job_network *n, const struct job_network_wind
         add_pairs_of(n, w, n->by_seat[i], pair->destination, row, out);
 }
 
-/* The first of those that are hot. */
-static void list_hot(struct job_network *n)
+/* The first of those that are hot. They are few: rows of all links are made only when they are asked for. */
+static int list_hot(struct job_network *n)
 {
     struct order first[JOB_NETWORK_HOT + 1];
-    size_t count = 0;
-    for (size_t i = 0; i < n->link_count; i++) {
-        if (n->links[i].state < CONGESTION_HOT)
-            continue;
-        struct order one = order_of(n, i);
+    size_t count = 0, hot = congestion_hot(n->congestion, NULL, 0);
+    if (array_fit(&n->links, sizeof(*n->links), &n->link_room, hot) != 0)
+        return -ENOMEM;
+    congestion_hot(n->congestion, n->links, hot);
+    for (size_t i = 0; i < hot; i++) {
+        struct order one = order_of(n->links, i);
         size_t at = count;
         for (; at > 0 && compare_links(&one, &first[at - 1]) < 0; at--)
             first[at] = first[at - 1];
@@ -222,8 +211,9 @@ static void list_hot(struct job_network *n)
         count += count < JOB_NETWORK_HOT;
     }
     for (size_t i = 0; i < count; i++)
-        n->hot[i] = first[i].at;
+        n->hot[i] = n->links[first[i].at];
     n->hot_count = count;
+    return 0;
 }
 
 /* The largest pairs of ranks among the pairs of vertices with most bytes. */
@@ -235,7 +225,7 @@ static int make_route_rows(struct job_network *n, const struct job_network_windo
     if (links == 0)
         return 0;
     for (size_t i = 0; i < links; i++)
-        hot[i] = n->links[n->hot[i]].link;
+        hot[i] = n->hot[i].link;
     struct congestion_route *routes = malloc(links * VERTEX_PAIRS * sizeof(*routes));
     const struct congestion_pair *pairs = congestion_pairs(n->congestion, &pair_count);
     int code = routes == NULL ? -ENOMEM
@@ -288,36 +278,44 @@ static int make_interface_rows(struct job_network *n)
 int job_network_rows(struct job_network *n, const struct job_network_window *w)
 {
     n->rows_made = 0;
-    n->hot_count = 0;
-    int code = list_links(n);
-    if (code == 0) {
-        list_hot(n);
-        code = make_route_rows(n, w);
-    }
-    n->hop_bytes = sum_hop_bytes(n);
-    return code;
+    int code = list_hot(n);
+    return code != 0 ? code : make_route_rows(n, w);
 }
 
+/* Those that a counter was told of in this window, which are by number. */
 int job_network_measured(struct job_network *n, struct wire_links *out)
 {
     n->rows_made = 0; /* their room is used */
     if (!n->closed || n->congestion == NULL ||
-        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_room, n->link_count) != 0)
+        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_room, n->measured_count) != 0)
         return 0;
     size_t count = 0;
-    for (size_t i = 0; i < n->link_count; i++) {
-        if (n->links[i].measured != CONGESTION_UNKNOWN)
-            n->link_rows[count++] = link_row(&n->links[i]);
+    for (size_t i = 0; i < n->measured_count; i++) {
+        struct congestion_link link;
+        if ((i == 0 || n->measured[i].link != n->measured[i - 1].link) &&
+            congestion_link(n->congestion, n->measured[i].link, &link))
+            n->link_rows[count++] = link_row(&link);
     }
     *out = (struct wire_links){.window = n->window, .links = n->link_rows, .links_count = count};
     return count > 0;
+}
+
+static double sum_hop_bytes(const struct job_network *n)
+{
+    const struct link_load *loads = link_loads_values(congestion_loads(n->congestion));
+    uint32_t links = topology_links(n->graph->topology);
+    double sum = 0;
+    for (uint32_t i = 0; i < links; i++)
+        sum += (double)loads[i].bytes;
+    return sum;
 }
 
 int job_network_links(struct job_network *n, struct wire_links *out)
 {
     if (!n->closed || n->congestion == NULL)
         return 0;
-    if (!n->rows_made && (make_link_rows(n) != 0 || make_interface_rows(n) != 0))
+    if (!n->rows_made &&
+        (list_links(n) != 0 || make_link_rows(n) != 0 || make_interface_rows(n) != 0))
         return 0;
     n->rows_made = 1;
     *out = (struct wire_links){
@@ -333,7 +331,7 @@ int job_network_links(struct job_network *n, struct wire_links *out)
         .hot = n->states[CONGESTION_HOT],
         .congested = n->states[CONGESTION_CONGESTED],
         .bytes = n->bytes,
-        .hop_bytes = n->hop_bytes,
+        .hop_bytes = sum_hop_bytes(n),
         .unplaced = n->unplaced,
         .left_out = n->left_out,
     };
@@ -383,7 +381,7 @@ void job_network_hot(const struct job_network *n, const uint32_t *ranks, size_t 
     size_t length = 0, named = 0;
     out[0] = '\0';
     for (size_t i = 0; i < n->hot_count && named < HOT_NAMED; i++) {
-        const struct congestion_link *l = &n->links[n->hot[i]];
+        const struct congestion_link *l = &n->hot[i];
         char name[256];
         if (!loads(n, l->link, ranks, count))
             continue;

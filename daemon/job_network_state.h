@@ -36,8 +36,19 @@ struct network_graph {
 /** Figures of a pair of vertices in the window. */
 struct network_pair {
     uint32_t destination;
+    uint32_t place; /**< in the pairs of the window, when those of its source are in order */
     uint64_t bytes, messages;
 };
+
+/** A row of the window's pairs of ranks, and where it counts: position in the pairs of vertices, or one
+ *  of the numbers below. A job that goes on as it did has the same rows in the next window. */
+struct network_row {
+    uint32_t source;
+    int32_t destination;
+    uint32_t place;
+};
+#define NETWORK_ON_VERTEX (UINT32_MAX - 1) /**< it stays on its vertex: it loads nothing */
+#define NETWORK_UNPLACED UINT32_MAX        /**< one of its ranks has no seat */
 
 struct job_network {
     struct job_network_options options;
@@ -66,12 +77,18 @@ struct job_network {
     struct congestion_pair *pairs; /**< of vertices, ascending */
     size_t pair_count, pair_room;
     uint64_t bytes, unplaced;
-    double hop_bytes;
-    struct congestion_link *links; /**< those that are told, by number */
-    size_t link_count, link_room;
-    uint32_t hot[JOB_NETWORK_HOT]; /**< positions in `links`, largest first */
+    struct network_row *rows; /**< of pairs of ranks, in the order that they came in */
+    size_t row_count, row_room;
+    size_t row_pairs; /**< of `pairs`, those that rows count in: the first */
+    int rows_hold;    /**< places of rows are those of network and seats as they are now */
+    uint32_t *next;   /**< by pair: the one whose latency came behind its own, the last time */
+    size_t next_room;
+    struct congestion_link hot[JOB_NETWORK_HOT]; /**< largest first */
     size_t hot_count;
-    int rows_made;                   /**< of links and interfaces: made when they are asked for */
+    size_t measured_count;         /**< in `measured` */
+    int rows_made;                 /**< of links and interfaces: made when they are asked for */
+    struct congestion_link *links; /**< those that are told, by number: likewise */
+    size_t link_count, link_room;
     struct wire_link_row *link_rows; /**< largest first */
     size_t link_rows_count, link_rows_room;
     struct wire_link_route_row *route_rows;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define LOG2_PART 65536.0 /* see WIRE_TRANSFER_ROW.log2_sum */
-#define KNOWN_LOGS 64u
+#define KNOWN_LOGS 128u
 #define GAP_PARTS 4u /* counters of a quarter more than a window are of a longer time */
 
 /* ---- pairs of vertices ------------------------------------------------------------------- */
@@ -57,26 +57,27 @@ static void begin_pair(struct job_network *n, uint32_t to)
     n->group[n->group_count++] = (struct network_pair){.destination = to};
 }
 
-/* Messages of one rank, to those of its vertex. What stays on the vertex loads nothing. */
+/* Messages of one rank, to those of its vertex. What stays on the vertex loads nothing. The place of a row is
+ * one in the group so far. */
 static int add_rank(struct job_network *n, const struct job_network_window *w, uint32_t rank)
 {
     const uint32_t *seats = n->seats, rank_count = n->rank_count, own = seats[rank];
-    const struct pair_row *end = w->pairs + n->first[rank + 1];
     size_t most = n->group_count + (n->first[rank + 1] - n->first[rank]);
     if (array_fit(&n->group, sizeof(*n->group), &n->group_room, most) != 0)
         return -ENOMEM;
-    for (const struct pair_row *p = w->pairs + n->first[rank]; p < end; p++) {
+    for (size_t i = n->first[rank]; i < n->first[rank + 1]; i++) {
+        const struct pair_row *p = &w->pairs[i];
         /* -1, all others together, is no rank as an unsigned number either. */
         uint32_t other = (uint32_t)p->destination,
                  to = other < rank_count ? seats[other] : TOPOLOGY_NONE;
-        if (to == own)
-            continue;
-        if (to == TOPOLOGY_NONE) {
-            n->unplaced += p->bytes;
+        if (to == own || to == TOPOLOGY_NONE) {
+            n->rows[i].place = to == own ? NETWORK_ON_VERTEX : NETWORK_UNPLACED;
+            n->unplaced += to == own ? 0 : p->bytes;
             continue;
         }
         if (!is_marked(n, to))
             begin_pair(n, to);
+        n->rows[i].place = n->slots[to];
         struct network_pair *pair = &n->group[n->slots[to]];
         pair->bytes += p->bytes;
         pair->messages += p->messages;
@@ -86,7 +87,8 @@ static int add_rank(struct job_network *n, const struct job_network_window *w, u
 
 static void end_pair(struct job_network *n, uint32_t source, uint32_t destination)
 {
-    const struct network_pair *pair = &n->group[n->slots[destination]];
+    struct network_pair *pair = &n->group[n->slots[destination]];
+    pair->place = (uint32_t)n->pair_count;
     n->pairs[n->pair_count++] = (struct congestion_pair){.source = source,
                                                          .destination = destination,
                                                          .bytes = pair->bytes,
@@ -113,19 +115,33 @@ static int end_group(struct job_network *n, uint32_t source)
     return 0;
 }
 
+/* Rows that counted in a group count in its pairs. */
+static void end_rows(struct job_network *n, uint32_t rank)
+{
+    for (size_t i = n->first[rank]; i < n->first[rank + 1]; i++) {
+        if (n->rows[i].place < NETWORK_ON_VERTEX)
+            n->rows[i].place = n->group[n->rows[i].place].place;
+    }
+}
+
 static int add_messages(struct job_network *n, const struct job_network_window *w)
 {
     int code = 0;
+    uint32_t first = 0; /* of those on the vertex */
     for (uint32_t i = 0; code == 0 && i < n->seated; i++) {
         uint32_t rank = n->by_seat[i], seat = n->seats[rank];
         code = add_rank(n, w, rank);
-        if (code == 0 && (i + 1 == n->seated || n->seats[n->by_seat[i + 1]] != seat))
-            code = end_group(n, seat);
+        if (code != 0 || (i + 1 < n->seated && n->seats[n->by_seat[i + 1]] == seat))
+            continue;
+        code = end_group(n, seat);
+        for (; code == 0 && first <= i; first++)
+            end_rows(n, n->by_seat[first]);
     }
     n->group_count = 0;
     return code;
 }
 
+/* Rows of ranks without a seat. */
 static void count_unplaced(struct job_network *n, const struct job_network_window *w)
 {
     for (uint32_t rank = 0; rank < n->rank_count; rank++) {
@@ -135,6 +151,56 @@ static void count_unplaced(struct job_network *n, const struct job_network_windo
     }
     for (size_t i = n->first[n->rank_count]; i < w->pair_count; i++)
         n->unplaced += w->pairs[i].bytes;
+}
+
+static int list_rows(struct job_network *n, const struct job_network_window *w)
+{
+    if (array_fit(&n->rows, sizeof(*n->rows), &n->row_room, w->pair_count) != 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < w->pair_count; i++)
+        n->rows[i] =
+            (struct network_row){w->pairs[i].source, w->pairs[i].destination, NETWORK_UNPLACED};
+    n->row_count = w->pair_count;
+    return 0;
+}
+
+/* ---- rows that were there before ------------------------------------------------------------ */
+
+static int are_known(const struct job_network *n, const struct job_network_window *w)
+{
+    if (!n->rows_hold || w->pair_count != n->row_count)
+        return 0;
+    for (size_t i = 0; i < w->pair_count; i++) {
+        if (n->rows[i].source != w->pairs[i].source ||
+            n->rows[i].destination != w->pairs[i].destination)
+            return 0;
+    }
+    return 1;
+}
+
+static void add_known(struct job_network *n, const struct job_network_window *w)
+{
+    struct congestion_pair *pairs = n->pairs;
+    const struct network_row *rows = n->rows;
+    uint64_t bytes = 0, unplaced = 0;
+    n->pair_count = n->row_pairs;
+    for (size_t i = 0; i < n->pair_count; i++) {
+        pairs[i].bytes = pairs[i].messages = pairs[i].matched = 0;
+        pairs[i].log_latency = 0;
+    }
+    for (size_t i = 0; i < w->pair_count; i++) {
+        const struct pair_row *row = &w->pairs[i];
+        uint32_t place = rows[i].place;
+        if (place < NETWORK_ON_VERTEX) {
+            pairs[place].bytes += row->bytes;
+            pairs[place].messages += row->messages;
+            bytes += row->bytes;
+        } else if (place == NETWORK_UNPLACED) {
+            unplaced += row->bytes;
+        }
+    }
+    n->bytes = bytes;
+    n->unplaced = unplaced;
 }
 
 /* ---- latencies --------------------------------------------------------------------------- */
@@ -183,9 +249,9 @@ struct known_logs {
     double reference[KNOWN_LOGS], parts[KNOWN_LOGS];
 };
 
-static double log_of(struct known_logs *known, uint16_t size_class, double reference)
+static double log_of(struct known_logs *known, const struct transfer *t, double reference)
 {
-    unsigned at = size_class % KNOWN_LOGS;
+    unsigned at = (2u * t->size_class + t->locality) % KNOWN_LOGS;
     if (known->reference[at] != reference) {
         known->reference[at] = reference;
         known->parts[at] = round(LOG2_PART * log2(reference));
@@ -193,22 +259,50 @@ static double log_of(struct known_logs *known, uint16_t size_class, double refer
     return known->parts[at];
 }
 
+static int is_pair(const struct job_network *n, size_t at, const struct congestion_pair *key)
+{
+    return at < n->row_pairs && n->pairs[at].source == key->source &&
+           n->pairs[at].destination == key->destination;
+}
+
+/* Latencies come in much the same order in each window: the pair that came behind the last one's is looked at
+ * before it is searched for.
+ * @param last  position of the last one's; set @return NULL: the pair has sent nothing in this window */
+static struct congestion_pair *next_pair(struct job_network *n, const struct congestion_pair *key,
+                                         size_t *last)
+{
+    size_t at = *last < n->row_pairs ? n->next[*last] : 0;
+    if (!is_pair(n, at, key)) {
+        const struct congestion_pair *found = find_pair(n, key->source, key->destination);
+        if (found == NULL)
+            return NULL;
+        at = (size_t)(found - n->pairs);
+        if (*last < n->row_pairs)
+            n->next[*last] = (uint32_t)at;
+    }
+    *last = at;
+    return &n->pairs[at];
+}
+
+static uint32_t seat_of(const struct job_network *n, uint32_t rank)
+{
+    return rank < n->rank_count ? n->seats[rank] : TOPOLOGY_NONE;
+}
+
 /* Sums of logarithms are whole numbers here, in the parts of log2_sum, so that the order of rows does not show. */
 static int add_transfer(struct job_network *n, const struct transfer *t,
-                        const struct latency_scale *scale, struct known_logs *known)
+                        const struct latency_scale *scale, struct known_logs *known, size_t *last)
 {
+    /* Several destinations together are no rank. */
+    struct congestion_pair key = {.source = seat_of(n, t->source),
+                                  .destination = seat_of(n, t->destination)};
     double reference = scale->reference[t->locality][t->size_class];
-    struct congestion_pair key = {.source = job_network_seat(n, t->source),
-                                  .destination = t->destination == UINT32_MAX
-                                                     ? TOPOLOGY_NONE
-                                                     : job_network_seat(n, t->destination)};
     if (key.source == TOPOLOGY_NONE || key.destination == TOPOLOGY_NONE ||
         key.source == key.destination || t->messages == 0 || !(reference > 0))
         return 0;
     key.matched = t->messages;
-    key.log_latency =
-        (double)t->log2_sum - log_of(known, t->size_class, reference) * (double)t->messages;
-    struct congestion_pair *found = find_pair(n, key.source, key.destination);
+    key.log_latency = (double)t->log2_sum - log_of(known, t, reference) * (double)t->messages;
+    struct congestion_pair *found = next_pair(n, &key, last);
     if (found == NULL)
         return add_late(n, &key);
     found->matched += key.matched;
@@ -219,25 +313,46 @@ static int add_transfer(struct job_network *n, const struct transfer *t,
 static int add_latencies(struct job_network *n, const struct job_network_window *w)
 {
     struct known_logs known = {0};
-    int code = find_begins(n);
+    size_t last = SIZE_MAX;
+    int code = 0;
     for (size_t i = 0; code == 0 && w->scale != NULL && i < w->transfer_count; i++)
-        code = add_transfer(n, &w->transfers[i], w->scale, &known);
+        code = add_transfer(n, &w->transfers[i], w->scale, &known, &last);
     for (size_t i = 0; i < n->pair_count; i++)
         n->pairs[i].log_latency *= M_LN2 / LOG2_PART;
     return code;
 }
 
-int job_network_add_pairs(struct job_network *n, const struct job_network_window *w)
+/* Pairs of vertices from rows that are not those of the window before. */
+static int make_pairs(struct job_network *n, const struct job_network_window *w)
 {
+    n->rows_hold = 0;
     n->pair_count = 0;
-    n->bytes = n->unplaced = 0;
     int code = find_first(n, w);
     code = code != 0 ? code : make_slots(n);
+    code = code != 0 ? code : list_rows(n, w);
     code = code != 0 ? code : add_messages(n, w);
+    if (code == 0)
+        code = array_fit(&n->next, sizeof(*n->next), &n->next_room, n->pair_count);
     if (code != 0)
         return code;
     count_unplaced(n, w);
-    return add_latencies(n, w);
+    for (size_t i = 0; i < n->pair_count; i++)
+        n->next[i] = (uint32_t)i + 1;
+    n->row_pairs = n->pair_count;
+    code = find_begins(n);
+    n->rows_hold = code == 0;
+    return code;
+}
+
+int job_network_add_pairs(struct job_network *n, const struct job_network_window *w)
+{
+    int code = 0;
+    n->bytes = n->unplaced = 0;
+    if (are_known(n, w))
+        add_known(n, w);
+    else
+        code = make_pairs(n, w);
+    return code != 0 ? code : add_latencies(n, w);
 }
 
 /* ---- counters ---------------------------------------------------------------------------- */
@@ -345,6 +460,7 @@ int job_network_measure(struct job_network *n)
     if (count > 1)
         qsort(n->measured, count, sizeof(*n->measured), compare_measured);
     tell_measured(n, count);
+    n->measured_count = count;
     return 0;
 }
 
@@ -372,6 +488,7 @@ int job_network_close(struct job_network *n, const struct job_network_window *w,
                       struct counter_rows *counters)
 {
     n->rows_made = 0; /* they name interfaces of the window before */
+    n->measured_count = n->hot_count = n->route_rows_count = 0;
     counter_rows_finish(&n->counters);
     n->counters = *counters;
     *counters = (struct counter_rows){0};

@@ -1,4 +1,5 @@
 #include "daemon/analysis/network/congestion.h"
+#include "daemon/analysis/network/congestion_kept.h"
 #include "daemon/analysis/network/congestion_kinds.h"
 #include "include/holter/error.h"
 
@@ -31,9 +32,14 @@ struct track {
 
 /* The recent loads of the links of equal make. */
 struct kind {
-    double most, sum;
+    double most, sum; /* of all; of those that are loaded */
     uint64_t loaded;
+    double mean;  /* of those that are loaded */
+    double limit; /* above it a link becomes hot */
 };
+
+/* Whether the routes of the last window's pairs are kept. */
+enum keeping { KEEPING_UNDECIDED, KEEPING, NOT_KEEPING };
 
 struct congestion {
     const struct topology *topology; /* borrowed */
@@ -46,11 +52,15 @@ struct congestion {
     uint32_t kind_count;
     struct congestion_pair *pairs, *fresh; /* owned; of the last window, and room for the next */
     size_t pair_count, room, fresh_room;
+    struct kept_routes routes;
+    enum keeping keeping;
     struct load_change *changes, *shifts; /* owned; of loads and of latencies, CHANGES of each */
     size_t change_count, shift_count;
     uint64_t window, first;
+    size_t hot; /* links that are hot or congested */
     bool begun;
     double seconds; /* length of the last window */
+    double fade;    /* of averages, from one window to the next */
     double weight;  /* sum of the windows' weights in averages */
     double recent;  /* sum of their lengths in recent loads */
     uint64_t skipped;
@@ -110,6 +120,7 @@ int congestion_create(struct congestion **out, const struct topology *topology,
         return -ENOMEM;
     c->topology = topology;
     c->params = *params;
+    c->fade = exp2(-1 / params->half_life);
     int code = make(c);
     if (code != 0) {
         congestion_destroy(c);
@@ -129,6 +140,7 @@ void congestion_destroy(struct congestion *c)
     free(c->kinds);
     free(c->pairs);
     free(c->fresh);
+    kept_routes_finish(&c->routes);
     free(c->changes);
     free(c->shifts);
     free(c);
@@ -154,12 +166,13 @@ static int compare_pairs(const void *a, const void *b)
     return (x->destination > y->destination) - (x->destination < y->destination);
 }
 
-/* A whole number of units, so that sums do not depend on their order. */
+/* A whole number of units, so that sums do not depend on their order. Beside 2^52 there is no room for fractions:
+ * that rounds to the nearest, as rint(3) does, without a call. */
 static double rounded(double log_latency)
 {
     if (!(fabs(log_latency) <= MOST_LOG))
         return log_latency > 0 ? MOST_LOG : log_latency < 0 ? -MOST_LOG : 0;
-    return rint(log_latency * UNIT) / UNIT;
+    return (log_latency * UNIT + 0x1.8p52 - 0x1.8p52) / UNIT;
 }
 
 /* Copy them into c->fresh in ascending order, each once. @return how many */
@@ -253,6 +266,85 @@ static void change_over(struct congestion *c, size_t count)
     c->fresh = pairs;
     c->fresh_room = room;
     c->pair_count = kept;
+    c->keeping = KEEPING_UNDECIDED;
+}
+
+/* ---- a window of the same pairs ---- */
+
+/* Are they those of the last window, in its order? */
+static bool are_same(const struct congestion *c, const struct congestion_pair *pairs, size_t count)
+{
+    if (count != c->pair_count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct congestion_pair *before = &c->pairs[i], *pair = &pairs[i];
+        if (before->source != pair->source || before->destination != pair->destination ||
+            (pair->bytes | pair->messages | pair->matched) == 0)
+            return false;
+    }
+    return true;
+}
+
+static bool keeps_routes(struct congestion *c)
+{
+    if (c->keeping == KEEPING_UNDECIDED)
+        c->keeping = link_loads_walks(c->loads) &&
+                             kept_routes_list(&c->routes, c->topology, c->pairs, c->pair_count) == 0
+                         ? KEEPING
+                         : NOT_KEEPING;
+    return c->keeping == KEEPING;
+}
+
+/* A pair becomes another of the same vertices, along a route that is known. */
+static void follow_route(struct congestion *c, const uint32_t *links, size_t count,
+                         const struct congestion_pair *before, const struct congestion_pair *after)
+{
+    struct link_load more = {after->bytes - before->bytes, after->messages - before->messages};
+    const struct load_change change = {.source = after->source,
+                                       .destination = after->destination,
+                                       .bytes = (int64_t)more.bytes,
+                                       .messages = (int64_t)more.messages};
+    link_loads_add_links(c->loads, links, count, more);
+    link_loads_add_ends(c->loads, &change);
+}
+
+/* Latencies are other ones in each window: they are added up anew, and loads are changed. */
+static void stay_on_routes(struct congestion *c, const struct congestion_pair *pairs)
+{
+    link_loads_clear(c->latencies);
+    for (size_t i = 0; i < c->pair_count; i++) {
+        const struct congestion_pair *pair = &pairs[i];
+        struct congestion_pair *kept = &c->pairs[i];
+        const uint32_t *links = c->routes.links + c->routes.first[i];
+        size_t count = c->routes.first[i + 1] - c->routes.first[i];
+        if (kept->bytes != pair->bytes || kept->messages != pair->messages)
+            follow_route(c, links, count, kept, pair);
+        kept->bytes = pair->bytes;
+        kept->messages = pair->messages;
+        kept->matched = pair->matched;
+        kept->log_latency = 0;
+        if (pair->matched == 0)
+            continue;
+        kept->log_latency = rounded(pair->log_latency);
+        link_loads_add_links(
+            c->latencies, links, count,
+            (struct link_load){(uint64_t)(int64_t)(kept->log_latency * UNIT), pair->matched});
+    }
+}
+
+static void stay(struct congestion *c, const struct congestion_pair *pairs)
+{
+    if (keeps_routes(c)) {
+        stay_on_routes(c, pairs);
+        return;
+    }
+    for (size_t i = 0; i < c->pair_count; i++) {
+        struct congestion_pair after = pairs[i];
+        after.log_latency = after.matched == 0 ? 0 : rounded(after.log_latency);
+        become(c, &c->pairs[i], &after, 0);
+        c->pairs[i] = after;
+    }
+    flush(c);
 }
 
 /* ---- averages ---- */
@@ -279,7 +371,7 @@ static void follow(const struct congestion *c, struct track *track, uint64_t byt
     track->recent_measured =
         settled(track->recent_measured * recent_fade + (bytes_told ? (double)track->counter : 0));
     if (bytes_told) {
-        double own = exp2(-1 / c->params.half_life);
+        double own = c->fade;
         track->measured = settled(track->measured * own + (double)track->counter);
         track->modelled = settled(track->modelled * own + (double)bytes);
     }
@@ -293,28 +385,26 @@ static double judged(const struct track *track, double modelled, double measured
     return track->capacity > 0 && measured > modelled ? measured : modelled;
 }
 
+/* Loads are recent loads by seconds; `most` is not yet. */
 static void gather_kinds(struct congestion *c)
 {
-    memset(c->kinds, 0, c->kind_count * sizeof(*c->kinds));
-    for (uint32_t link = 0; link < c->link_count; link++) {
-        struct kind *kind = &c->kinds[c->tracks[link].kind];
-        double load = c->tracks[link].recent / c->recent;
-        kind->most = load > kind->most ? load : kind->most;
+    for (uint32_t k = 0; k < c->kind_count; k++) {
+        struct kind *kind = &c->kinds[k];
+        *kind = (struct kind){.most = LOADED * (kind->most / c->recent)};
     }
     for (uint32_t link = 0; link < c->link_count; link++) {
         struct kind *kind = &c->kinds[c->tracks[link].kind];
         double load = c->tracks[link].recent / c->recent;
-        if (load > 0 && load >= LOADED * kind->most) {
+        if (load > 0 && load >= kind->most) {
             kind->sum += load;
             kind->loaded++;
         }
     }
-}
-
-static double mean_of_kind(const struct congestion *c, const struct track *track)
-{
-    const struct kind *kind = &c->kinds[track->kind];
-    return kind->loaded > 0 ? kind->sum / (double)kind->loaded : 0;
+    for (uint32_t k = 0; k < c->kind_count; k++) {
+        struct kind *kind = &c->kinds[k];
+        kind->mean = kind->loaded > 0 ? kind->sum / (double)kind->loaded : 0;
+        kind->limit = fmax(c->params.hot_times * kind->mean, c->params.least);
+    }
 }
 
 static bool stays_hot(const struct congestion *c, const struct track *track, double load)
@@ -322,18 +412,16 @@ static bool stays_hot(const struct congestion *c, const struct track *track, dou
     const struct congestion_params *p = &c->params;
     if (track->capacity > 0)
         return load >= p->cool_share * track->capacity;
-    return load > 0 && load >= p->cool_times * mean_of_kind(c, track) && load >= p->least / 2;
+    return load > 0 && load >= p->cool_times * c->kinds[track->kind].mean && load >= p->least / 2;
 }
 
 static bool becomes_hot(const struct congestion *c, struct track *track, double load, double now)
 {
-    const struct congestion_params *p = &c->params;
-    double limit = p->hot_share * track->capacity;
-    if (track->capacity <= 0)
-        limit = fmax(p->hot_times * mean_of_kind(c, track), p->least);
+    double limit =
+        track->capacity > 0 ? c->params.hot_share * track->capacity : c->kinds[track->kind].limit;
     if (!(now > limit))
         return false;
-    bool again = track->over != CONGESTION_UNKNOWN && c->window - track->over <= p->hold;
+    bool again = track->over != CONGESTION_UNKNOWN && c->window - track->over <= c->params.hold;
     track->over = c->window;
     return again && load > limit;
 }
@@ -382,12 +470,21 @@ static void follow_all(struct congestion *c, double fade, double recent_fade)
 {
     const struct link_load *loads = link_loads_settle(c->loads),
                            *latencies = link_loads_settle(c->latencies);
-    for (uint32_t link = 0; link < c->link_count; link++)
-        if (!is_at_rest(&c->tracks[link], loads[link].bytes, latencies[link].messages))
-            follow(c, &c->tracks[link], loads[link].bytes, &latencies[link], fade, recent_fade);
+    for (uint32_t k = 0; k < c->kind_count; k++)
+        c->kinds[k].most = 0;
+    for (uint32_t link = 0; link < c->link_count; link++) {
+        struct track *track = &c->tracks[link];
+        struct kind *kind = &c->kinds[track->kind];
+        if (!is_at_rest(track, loads[link].bytes, latencies[link].messages))
+            follow(c, track, loads[link].bytes, &latencies[link], fade, recent_fade);
+        kind->most = track->recent > kind->most ? track->recent : kind->most;
+    }
     gather_kinds(c);
-    for (uint32_t link = 0; link < c->link_count; link++)
+    c->hot = 0;
+    for (uint32_t link = 0; link < c->link_count; link++) {
         judge(c, &c->tracks[link], loads[link].bytes);
+        c->hot += c->tracks[link].state >= CONGESTION_HOT;
+    }
 }
 
 static int grow(struct congestion *c, size_t count)
@@ -409,11 +506,12 @@ int congestion_update(struct congestion *c, uint64_t window, double seconds,
 {
     if ((c->begun && window <= c->window) || !(seconds > 0) || !isfinite(seconds))
         return -HOLTER_ERANGE;
-    int code = grow(c, count);
+    bool same = are_same(c, pairs, count);
+    int code = same ? 0 : grow(c, count);
     if (code != 0)
         return code;
     double gap = c->begun ? (double)(window - c->window) : 1;
-    double one = exp2(-1 / c->params.half_life), recent_one = exp2(-1 / c->params.recent);
+    double one = c->fade, recent_one = exp2(-1 / c->params.recent);
     double fade = pow(one, gap), recent_fade = pow(recent_one, gap);
     /* windows left out count as long as this one: a geometric series */
     double more = one < 1 ? (1 - fade) / (1 - one) : gap;
@@ -424,7 +522,10 @@ int congestion_update(struct congestion *c, uint64_t window, double seconds,
     c->window = window;
     c->begun = true;
     c->seconds = seconds;
-    change_over(c, take_in(c, pairs, count));
+    if (same)
+        stay(c, pairs);
+    else
+        change_over(c, take_in(c, pairs, count));
     follow_all(c, fade, recent_fade);
     return 0;
 }
@@ -462,19 +563,28 @@ int congestion_link(const struct congestion *c, uint32_t link, struct congestion
     return 1;
 }
 
+size_t congestion_hot(const struct congestion *c, struct congestion_link *out, size_t room)
+{
+    size_t count = 0;
+    for (uint32_t link = 0; count < c->hot && count < room && link < c->link_count; link++) {
+        if (c->tracks[link].state >= CONGESTION_HOT)
+            count += (size_t)congestion_link(c, link, &out[count]);
+    }
+    return c->hot;
+}
+
 size_t congestion_links(const struct congestion *c, struct congestion_link *out, size_t room)
 {
     size_t count = 0;
     for (uint32_t link = 0; link < c->link_count; link++) {
         const struct track *track = &c->tracks[link];
-        struct congestion_link one;
-        if (track->state == CONGESTION_IDLE && track->average < c->weight / 2 &&
-            track->counter == CONGESTION_UNKNOWN)
-            continue;
-        if (!congestion_link(c, link, &one))
+        uint32_t from, to;
+        if ((track->state == CONGESTION_IDLE && track->average < c->weight / 2 &&
+             track->counter == CONGESTION_UNKNOWN) ||
+            !topology_link(c->topology, link, &from, &to))
             continue;
         if (count < room)
-            out[count] = one;
+            congestion_link(c, link, &out[count]);
         count++;
     }
     return count;
@@ -500,6 +610,6 @@ size_t congestion_bytes(const struct congestion *c)
 {
     return sizeof(*c) + link_loads_bytes(c->loads) + link_loads_bytes(c->latencies) +
            c->link_count * sizeof(*c->tracks) + c->kind_count * sizeof(*c->kinds) +
-           (c->room + c->fresh_room) * sizeof(*c->pairs) +
+           (c->room + c->fresh_room) * sizeof(*c->pairs) + kept_routes_bytes(&c->routes) +
            CHANGES * (sizeof(*c->changes) + sizeof(*c->shifts));
 }

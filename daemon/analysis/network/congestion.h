@@ -29,10 +29,12 @@
  * congested, and after the first window: a link does not flap, and the start of a job does not count.
  *
  * A pair that is as it was in the last window costs a comparison; what changed costs its legs; and there is
- * a pass over all links. No result depends on the order of pairs: logarithms are summed as integers, in
- * units of 2^-20.
+ * a pass over all links. Where routes have to be walked (link_loads.h), those of pairs that are the same in two
+ * windows one after the other are kept until the pairs change. No result depends on the order of pairs:
+ * logarithms are summed as integers, in units of 2^-20.
  *
- * Memory: about 130 bytes a link and 80 a pair, and twice that of link_loads.
+ * Memory: about 130 bytes a link and 80 a pair, twice that of link_loads, and for routes kept 4 a pair and 4 a
+ * link of each, 64 MiB at most: more are not kept.
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_NETWORK_CONGESTION_H
 #define HOLTER_ANALYSIS_NETWORK_CONGESTION_H
@@ -133,6 +135,11 @@ int congestion_update(struct congestion *congestion, uint64_t window, double sec
 /** Any link. @return 0: no such link, nothing is set */
 int congestion_link(const struct congestion *congestion, uint32_t link,
                     struct congestion_link *out);
+
+/** All links that are hot or congested, by number.
+ *  @return how many there are; the first `room` are set */
+size_t congestion_hot(const struct congestion *congestion, struct congestion_link *out,
+                      size_t room);
 
 /** All links that are not idle, or whose average is above half a byte, or that have a counter, by number.
  *  @return how many there are; the first `room` are set */

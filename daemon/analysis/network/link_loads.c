@@ -345,6 +345,23 @@ int link_loads_add(struct link_loads *l, const struct load_change *change)
     return code;
 }
 
+int link_loads_walks(const struct link_loads *l)
+{
+    return !l->cartesian;
+}
+
+void link_loads_add_links(struct link_loads *l, const uint32_t *links, size_t count,
+                          struct link_load more)
+{
+    for (size_t i = 0; i < count; i++)
+        load_add(&l->values[links[i]], more.bytes, more.messages);
+}
+
+void link_loads_add_ends(struct link_loads *l, const struct load_change *change)
+{
+    add_vertices(l, change);
+}
+
 static bool are_plain(const struct link_loads *l, const struct load_change *changes, size_t count)
 {
     bool plain = l->cartesian && l->given_count == 0;

@@ -62,6 +62,18 @@ int link_loads_add(struct link_loads *loads, const struct load_change *change);
 size_t link_loads_add_many(struct link_loads *loads, const struct load_change *changes,
                            size_t count);
 
+/** Are routes walked link by link? Then the two functions below add what link_loads_add() would, for pairs
+ *  whose route is known. */
+int link_loads_walks(const struct link_loads *loads);
+
+/** Add to the links of a route, and to nothing else. @param links  topology_links() bounds their numbers */
+void link_loads_add_links(struct link_loads *loads, const uint32_t *links, size_t count,
+                          struct link_load more);
+
+/** Add to what the ends of a pair send and receive, and to nothing else. @param change  of two vertices that
+ *  exist */
+void link_loads_add_ends(struct link_loads *loads, const struct load_change *change);
+
 /** Everything back to zero. */
 void link_loads_clear(struct link_loads *loads);
 

@@ -352,6 +352,20 @@ static void assert_window(const struct congestion *congestion, const struct topo
     free(sums);
 }
 
+static void assert_same_links(const struct congestion *one, const struct congestion *other,
+                              uint32_t links)
+{
+    for (uint32_t link = 0; link < links; link++) {
+        struct congestion_link a, b;
+        memset(&a, 0, sizeof(a));
+        memset(&b, 0, sizeof(b));
+        assert_int_equal(congestion_link(one, link, &a), congestion_link(other, link, &b));
+        assert_true(a.state == b.state && a.average == b.average && a.bytes == b.bytes &&
+                    a.messages == b.messages && a.peak == b.peak &&
+                    (a.latency == b.latency || (isnan(a.latency) && isnan(b.latency))));
+    }
+}
+
 static void windows_are_as_if_summed_up_anew(void **state)
 {
     (void)state;
@@ -371,18 +385,56 @@ static void windows_are_as_if_summed_up_anew(void **state)
             update(congestion, w, pairs, count);
             update(shuffled, w, mixed, count);
             assert_window(congestion, topology, pairs, count, &plain);
-            for (uint32_t link = 0; link < topology_links(topology); link++) {
-                struct congestion_link a, b;
-                memset(&a, 0, sizeof(a));
-                memset(&b, 0, sizeof(b));
-                assert_int_equal(congestion_link(congestion, link, &a),
-                                 congestion_link(shuffled, link, &b));
-                assert_true(a.state == b.state && a.average == b.average && a.bytes == b.bytes &&
-                            (a.latency == b.latency || isnan(a.latency)));
-            }
+            assert_same_links(congestion, shuffled, topology_links(topology));
         }
         congestion_destroy(congestion);
         congestion_destroy(shuffled);
+        topology_destroy(topology);
+    }
+}
+
+/* Other figures for pairs of their own each, in ascending order; sometimes one of them for another vertex. */
+static void draw_again(struct congestion_pair *pairs, size_t count, uint32_t vertices, uint64_t w,
+                       struct noise *noise)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct congestion_pair *p = &pairs[i];
+        if (w == 0)
+            p->source = (uint32_t)(i * vertices / count);
+        if (w == 0 || (w % 5 == 4 && noise_uint(noise) % 8 == 0))
+            p->destination =
+                (p->source + 1 + (uint32_t)(noise_uint(noise) % (vertices - 1))) % vertices;
+        p->bytes = noise_uint(noise) % 5 * MB;
+        p->messages = 1 + noise_uint(noise) % 50;
+        p->matched = noise_uint(noise) % 3;
+        p->log_latency = p->matched == 0 ? 0 : noise_gauss(noise);
+    }
+}
+
+/* The other one is given them in another order, so that it never finds them as they were. */
+static void windows_of_the_same_pairs_are_as_if_summed_up_anew(void **state)
+{
+    (void)state;
+    struct noise noise = {.state = 22};
+    for (unsigned round = 0; round < 25; round++) {
+        struct topology *topology = network_random(round % 5, &noise);
+        struct congestion *congestion = create(topology), *turned = create(topology);
+        struct congestion_pair pairs[80], mixed[80];
+        struct plain plain = {.weight = 0};
+        uint32_t vertices = topology_vertices(topology);
+        size_t count = vertices < 2 ? 0 : vertices < 80 ? vertices : 80;
+        assert_true(topology_links(topology) <= 1024);
+        for (uint64_t w = 0; w < 20; w++) {
+            draw_again(pairs, count, vertices, w, &noise);
+            for (size_t i = 0; i < count; i++)
+                mixed[i] = pairs[count - 1 - i];
+            update(congestion, w, pairs, count);
+            update(turned, w, mixed, count);
+            assert_window(congestion, topology, pairs, count, &plain);
+            assert_same_links(congestion, turned, topology_links(topology));
+        }
+        congestion_destroy(congestion);
+        congestion_destroy(turned);
         topology_destroy(topology);
     }
 }
@@ -525,6 +577,7 @@ int main(void)
         cmocka_unit_test(states_hold_for_a_while),
         cmocka_unit_test(measured_above_modelled_shows_background_traffic),
         cmocka_unit_test(windows_are_as_if_summed_up_anew),
+        cmocka_unit_test(windows_of_the_same_pairs_are_as_if_summed_up_anew),
         cmocka_unit_test(windows_left_out_carry_nothing),
         cmocka_unit_test(routes_of_a_link_come_largest_first),
         cmocka_unit_test(what_makes_no_sense_is_left_out),

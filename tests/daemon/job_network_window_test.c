@@ -1,0 +1,134 @@
+/* What windows put on links where their pairs of ranks are those of the window before, and where they are not. */
+#include "daemon/job_network.h"
+#include "tests/daemon/analysis/noise.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HOSTS 6u
+#define ON_HOST 4u
+#define RANKS (HOSTS * ON_HOST)
+#define PARTNERS 5u
+#define ROWS (RANKS * PARTNERS)
+#define WINDOW_NS UINT64_C(1000000000)
+
+/* The last host's ranks have no place. */
+static struct job_network *make(void)
+{
+    const struct job_network_options options = {"test", NULL, WINDOW_NS};
+    struct job_network *n;
+    assert_int_equal(job_network_create(&n, &options), 0);
+    for (uint32_t rank = 0; rank < RANKS - ON_HOST; rank++) {
+        char host[16];
+        snprintf(host, sizeof(host), "n%u", rank / ON_HOST);
+        assert_int_equal(
+            job_network_place(n, rank, rank / ON_HOST, host, 1 + rank % ON_HOST / 2, 0), 0);
+    }
+    return n;
+}
+
+struct window {
+    struct pair_row pairs[ROWS + 1];
+    struct transfer transfers[ROWS];
+    struct latency_scale scale;
+};
+
+/* Each rank sends to the same ones, one of which in two sizes, and sometimes to another one. */
+static void draw(struct window *w, uint64_t number, struct noise *noise)
+{
+    for (uint32_t i = 0; i < ROWS; i++) {
+        struct pair_row *p = &w->pairs[i];
+        uint32_t source = i / PARTNERS, place = i % PARTNERS;
+        if (number == 0 || (number % 6 == 5 && noise_uint(noise) % 10 == 0))
+            p->destination =
+                (int32_t)((source + 1 + 5 * (place / 2) + noise_uint(noise) % 5) % RANKS);
+        if (place == 0)
+            p->destination = -1;
+        p->source = source;
+        p->size_class = place;
+        p->messages = 1 + noise_uint(noise) % 9;
+        p->bytes = noise_uint(noise) % 100000;
+    }
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const struct pair_row *p = &w->pairs[(i + number) % ROWS];
+        w->transfers[i] = (struct transfer){.source = p->source,
+                                            .destination = (uint32_t)p->destination,
+                                            .size_class = (uint16_t)p->size_class,
+                                            .locality = (uint8_t)(i % LOCALITIES),
+                                            .messages = noise_uint(noise) % 4,
+                                            .log2_sum = noise_uint(noise) % 100000};
+    }
+    w->transfers[7].source =
+        (uint32_t)(noise_uint(noise) % RANKS); /* of a pair that may send nothing */
+    for (unsigned l = 0; l < LOCALITIES; l++)
+        for (unsigned c = 0; c < SIZE_CLASSES; c++)
+            w->scale.reference[l][c] = c == 3 ? NAN : 1000.0 + 100 * c + l;
+}
+
+static void close_window(struct job_network *n, const struct window *w, uint64_t number,
+                         size_t rows)
+{
+    struct counter_rows counters = {0};
+    const struct job_network_window window = {.number = number,
+                                              .pairs = w->pairs,
+                                              .pair_count = rows,
+                                              .transfers = w->transfers,
+                                              .transfer_count = ROWS,
+                                              .scale = &w->scale};
+    assert_int_equal(job_network_close(n, &window, &counters), 0);
+}
+
+static void assert_same(struct job_network *one, struct job_network *other)
+{
+    struct wire_links a, b;
+    assert_true(job_network_links(one, &a));
+    assert_true(job_network_links(other, &b));
+    assert_int_equal(a.links_count, b.links_count);
+    for (uint64_t i = 0; i < a.links_count; i++)
+        assert_memory_equal(&a.links[i], &b.links[i], sizeof(a.links[i]));
+    assert_int_equal(a.routes_count, b.routes_count);
+    if (a.routes_count > 0)
+        assert_memory_equal(a.routes, b.routes, a.routes_count * sizeof(*a.routes));
+    assert_true(a.busy == b.busy && a.hot == b.hot && a.congested == b.congested &&
+                a.bytes == b.bytes && a.unplaced == b.unplaced);
+    assert_memory_equal(&a.hop_bytes, &b.hop_bytes, sizeof(a.hop_bytes));
+}
+
+/* The other one has a row without messages in every second window, so that it never knows all rows. */
+static void rows_that_stay_count_as_if_they_were_new(void **state)
+{
+    (void)state;
+    struct noise noise = {.state = 31};
+    struct window *w = calloc(1, sizeof(*w));
+    struct job_network *known = make(), *fresh = make();
+    assert_non_null(w);
+    for (uint64_t number = 0; number < 40; number++) {
+        draw(w, number, &noise);
+        w->pairs[ROWS] = (struct pair_row){.source = RANKS, .destination = -1};
+        close_window(known, w, number, ROWS);
+        close_window(fresh, w, number, ROWS + number % 2);
+        assert_same(known, fresh);
+        if (number == 20) { /* a rank moves: rows are the same, and count elsewhere */
+            assert_int_equal(job_network_place(known, 3, 0, "n0", 7, 0), 0);
+            assert_int_equal(job_network_place(fresh, 3, 0, "n0", 7, 0), 0);
+        }
+    }
+    job_network_destroy(known);
+    job_network_destroy(fresh);
+    free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_that_stay_count_as_if_they_were_new),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
