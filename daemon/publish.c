@@ -182,12 +182,19 @@ void publisher_open(struct publisher *p, struct port *port, uint64_t run)
     port_start(port, on_readable, p);
 }
 
-static void on_closed(void *user)
+void publisher_silence(struct publisher *p)
 {
-    struct publisher *p = user;
     while (p->jobs != NULL)
         publisher_forget(p, p->jobs->job);
     subscriptions_finish(&p->subscriptions);
+    p->port = NULL;
+    p->run = p->frames = 0;
+}
+
+static void on_closed(void *user)
+{
+    struct publisher *p = user;
+    publisher_silence(p);
     wire_buffer_finish(&p->buffer);
     free(p);
 }

@@ -16,6 +16,9 @@ int publisher_create(struct publisher **out);
  *  @param run   of a replay, counted from 0: part of the numbers of frames */
 void publisher_open(struct publisher *publisher, struct port *port, uint64_t run);
 
+/** As it was created, without a word to those who listen: in a process that was forked from one that published. */
+void publisher_silence(struct publisher *publisher);
+
 /** What was published still goes out; handles close in further turns of the loop. NULL is fine. */
 void publisher_destroy(struct publisher *publisher);
 

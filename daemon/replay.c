@@ -51,7 +51,8 @@ struct server {
     struct zap *zap;
     struct relay *relay;
     struct replay_states *states;
-    struct replay_watch *index;
+    struct replay_watch *index; /* NULL: there is none, or not yet */
+    int leading;                /* the active worker leaves states behind, in place of the index */
     struct worker active, next, before; /* serving; on its way; saying its last words */
     int indexed, leaving, status;
 };
@@ -157,6 +158,7 @@ static void seek(struct server *s, const struct replay_note *wanted)
 {
     struct replay_note note = *wanted;
     note.kind = REPLAY_FORK;
+    note.leads = 0;
     note.run = s->active.note.run + 1;
     note.instance = s->instance + note.run;
     int code = begin_worker(s, &note);
@@ -174,6 +176,7 @@ static int begin(struct server *s)
                                .speed = s->options->speed,
                                .paused = s->options->paused,
                                .looping = s->options->loop,
+                               .leads = s->leading,
                                .run = 1,
                                .instance = s->instance + 1};
     return begin_worker(s, &note);
@@ -249,6 +252,56 @@ static void on_worker_gone(struct server *s, const struct replay_watch *link)
     }
 }
 
+static void thin(struct server *s)
+{
+    const struct replay_note note = {.kind = REPLAY_SPARSER};
+    struct replay_watch *leader = s->leading ? s->active.link : s->index;
+    if (replay_states_thin(s->states) && leader != NULL)
+        replay_watch_send(leader, &note, NULL, 0);
+}
+
+static void take_state(struct server *s, const struct replay_note *note, int fd)
+{
+    int code = replay_states_add(s->states, &note->place, note->process, fd);
+    if (code != 0)
+        log_warn("no state for seeks: %s", holter_strerror(code));
+    thin(s);
+}
+
+static void on_index(void *user, struct replay_watch *link, const struct replay_note *note, int fd);
+
+/* The worker has gone its own way: the index goes on from the last state. */
+static void start_index_again(struct server *s)
+{
+    int pair[2], code = replay_link_pair(pair);
+    s->leading = 0;
+    if (code == 0) {
+        code = replay_states_index(s->states, pair[1]);
+        close(pair[1]);
+        if (code == 0)
+            code = replay_watch_open(&s->index, &s->loop, pair[0], on_index, s);
+        else
+            close(pair[0]);
+    }
+    if (code != 0)
+        log_warn("no more states for seeks, which take longer: %s", holter_strerror(code));
+}
+
+/* What the worker says that leads. @return whether it was that */
+static int take_lead(struct server *s, const struct replay_note *note, int fd)
+{
+    if (note->kind == REPLAY_STATE && fd >= 0)
+        take_state(s, note, fd);
+    else if (note->kind == REPLAY_DONE)
+        s->leading = 0;
+    else if (note->kind == REPLAY_FOLLOW)
+        start_index_again(s);
+    else
+        return 0;
+    s->indexed |= note->kind == REPLAY_DONE;
+    return 1;
+}
+
 static void set_mode(struct replay_note *note, const struct replay_note *mode)
 {
     note->speed = mode->speed;
@@ -259,6 +312,8 @@ static void set_mode(struct replay_note *note, const struct replay_note *mode)
 static void on_worker(void *user, struct replay_watch *link, const struct replay_note *note, int fd)
 {
     struct server *s = user;
+    if (note != NULL && link == s->active.link && take_lead(s, note, fd))
+        return;
     if (fd >= 0)
         close(fd);
     if (note == NULL) {
@@ -283,10 +338,10 @@ static void on_relay_over(void *user)
 
 /* ---- the index -------------------------------------------------------------------------- */
 
-static void thin(struct server *s)
+/* A worker that replays all as fast as it can is as fast as the index: it leaves states behind itself. */
+static int worker_leads(const struct options *o)
 {
-    if (replay_states_thin(s->states) && s->index != NULL)
-        replay_watch_send(s->index, &(struct replay_note){.kind = REPLAY_SPARSER}, NULL, 0);
+    return o->speed <= 0 && !o->paused && o->from == NULL && o->record == NULL;
 }
 
 static void on_index(void *user, struct replay_watch *link, const struct replay_note *note, int fd)
@@ -295,16 +350,15 @@ static void on_index(void *user, struct replay_watch *link, const struct replay_
     if (note == NULL) {
         replay_watch_close(link);
         s->index = NULL;
-        if (!s->indexed)
+        int begun = s->active.link != NULL || s->next.link != NULL;
+        if (!s->indexed && !(s->leading && begun))
             fail(s, "the process that reads the recording has ended");
         return;
     }
     if (note->kind == REPLAY_STATE && fd >= 0) {
-        int code = replay_states_add(s->states, &note->place, note->process, fd);
+        take_state(s, note, fd);
+        int code = s->active.link == NULL && s->next.link == NULL ? begin(s) : 0;
         if (code != 0)
-            log_warn("no state for seeks: %s", holter_strerror(code));
-        thin(s);
-        if (s->active.link == NULL && s->next.link == NULL && (code = begin(s)) != 0)
             fail(s, holter_strerror(code));
         return;
     }
@@ -318,6 +372,7 @@ static int start_index(struct server *s)
     int pair[2], code = replay_link_pair(pair);
     if (code != 0)
         return code;
+    s->leading = worker_leads(s->options);
     pid_t pid = fork();
     if (pid == 0) {
         close(pair[0]);
@@ -325,8 +380,10 @@ static int start_index(struct server *s)
             .reel = {.options = s->options, .network = &s->network, .rules = s->rules},
             .shared = s->shared,
             .link = pair[1],
+            .first_only = s->leading,
             .work = replay_worker_run,
             .work_user = &s->given};
+        s->given.index = &index;
         replay_index_run(&index);
     }
     code = pid < 0 ? -errno : 0;

@@ -1,5 +1,6 @@
 #include "daemon/replay_index.h"
 
+#include "daemon/publish.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"
@@ -11,16 +12,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LOG_TOPIC "replay"
 #define LOOK_NS UINT64_C(10000000) /* between looks at the link */
 
 struct indexer {
-    const struct replay_index *index;
-    struct replay_reel *reel;
-    uint64_t spacing_ns;
-    uint64_t worked_ns; /* processor time at the last state */
+    struct replay_leader leader;
     uint64_t looked_ns; /* at the last look, CLOCK_MONOTONIC */
     uint64_t steps;     /* at the message before */
 };
@@ -34,6 +33,18 @@ void replay_signals(void)
 
 /* ---- a state ----------------------------------------------------------------------- */
 
+static _Noreturn void go_on(const struct replay_index *index, struct replay_reel *reel, int link);
+
+/* In a child of a state. */
+static _Noreturn void become(const struct replay_index *index, struct replay_reel *reel,
+                             const struct replay_note *note, const int *fds)
+{
+    if (note->kind == REPLAY_INDEX)
+        go_on(index, reel, fds[0]);
+    index->work(index->work_user, reel, note, fds);
+    _exit(0);
+}
+
 /* In the process of a state: fork workers until nobody wants any. */
 static _Noreturn void sleep_as_state(const struct replay_index *index, struct replay_reel *reel,
                                      int link)
@@ -41,13 +52,16 @@ static _Noreturn void sleep_as_state(const struct replay_index *index, struct re
     struct replay_note note;
     int fds[REPLAY_LINK_FDS];
     size_t count;
+    replay_signals();
     replay_reel_hush(reel);
+    publisher_silence(replay_reel_publisher(reel));
     while (replay_link_receive(link, &note, fds, &count) == 1) {
-        pid_t pid = note.kind == REPLAY_FORK && count == REPLAY_LINK_FDS ? fork() : -1;
+        int whole = (note.kind == REPLAY_FORK && count == REPLAY_LINK_FDS) ||
+                    (note.kind == REPLAY_INDEX && count == 1);
+        pid_t pid = whole ? fork() : -1;
         if (pid == 0) {
             close(link);
-            index->work(index->work_user, reel, &note, fds);
-            _exit(0);
+            become(index, reel, &note, fds);
         }
         while (count > 0)
             close(fds[--count]);
@@ -55,35 +69,94 @@ static _Noreturn void sleep_as_state(const struct replay_index *index, struct re
     _exit(0);
 }
 
-/* @return 0, or negative: the server has gone */
-static int make_state(struct indexer *x)
+/* ---- who leads ------------------------------------------------------------------------ */
+
+#define NO_STATE 1 /* status of a child that could not fork */
+#define NO_SERVER 2
+
+/* In a child that ends at once: so a state is nobody's child, and who leads need not wait for its end. */
+static _Noreturn void leave_state(const struct replay_leader *l, const int pair[2])
 {
-    int pair[2];
-    const struct replay_index *index = x->index;
-    replay_reel_park(x->reel);
-    int code = replay_link_pair(pair);
-    pid_t pid = code == 0 ? fork() : -1;
+    struct replay_note note = {.kind = REPLAY_STATE, .place = replay_reel_place(l->reel)};
+    pid_t pid = fork();
     if (pid == 0) {
         close(pair[0]);
-        close(index->link);
-        sleep_as_state(index, x->reel, pair[1]);
+        close(l->link);
+        for (size_t i = 0; i < l->other_count; i++)
+            close(l->others[i]);
+        sleep_as_state(l->index, l->reel, pair[1]);
     }
+    note.process = pid;
+    if (pid < 0)
+        _exit(NO_STATE);
+    _exit(replay_link_send(l->link, &note, &pair[0], 1) == 0 ? 0 : NO_SERVER);
+}
+
+/* @return 0, or negative: the server has gone */
+static int make_state(struct replay_leader *l)
+{
+    int pair[2], status = 0;
+    replay_reel_park(l->reel);
+    int code = replay_link_pair(pair);
+    pid_t pid = code == 0 ? fork() : -1;
+    if (pid == 0)
+        leave_state(l, pair);
     if (code == 0 && pid < 0)
         code = -errno;
-    if (code != 0) {
-        log_warn("no state for seeks: %s", holter_strerror(code));
-    } else {
-        struct replay_note note = {
-            .kind = REPLAY_STATE, .place = replay_reel_place(x->reel), .process = pid};
-        int sent = replay_link_send(index->link, &note, &pair[0], 1);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (pid > 0) {
         close(pair[0]);
         close(pair[1]);
-        if (sent != 0)
-            return sent;
-        atomic_store(&index->shared->indexed_ns, note.place.time_ns);
     }
-    x->worked_ns = clock_process_cpu_ns();
+    l->worked_ns = clock_process_cpu_ns();
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NO_SERVER)
+        return -EPIPE;
+    if (code == 0 && status != 0)
+        code = -EAGAIN;
+    if (code != 0)
+        log_warn("no state for seeks: %s", holter_strerror(code));
+    else
+        atomic_store(&l->index->shared->indexed_ns, replay_reel_place(l->reel).time_ns);
     return 0;
+}
+
+void replay_leader_init(struct replay_leader *l, const struct replay_index *index,
+                        struct replay_reel *reel, int link)
+{
+    *l = (struct replay_leader){.index = index,
+                                .reel = reel,
+                                .link = link,
+                                .spacing_ns =
+                                    index->spacing_ns == 0 ? REPLAY_SPACING_NS : index->spacing_ns,
+                                .worked_ns = clock_process_cpu_ns()};
+    signal(SIGCHLD, SIG_DFL);
+    replay_reel_speak(reel);
+}
+
+int replay_leader_stepped(struct replay_leader *l)
+{
+    return clock_process_cpu_ns() - l->worked_ns < l->spacing_ns ? 0 : make_state(l);
+}
+
+int replay_leader_end(struct replay_leader *l)
+{
+    struct replay_shared *shared = l->index->shared;
+    int code = make_state(l);
+    if (code != 0)
+        return code;
+    const struct replay_note done = {.kind = REPLAY_DONE, .place = replay_reel_place(l->reel)};
+    /* What the file says of its end may be wrong. */
+    atomic_store(&shared->end_ns, done.place.time_ns);
+    atomic_store(&shared->indexed_ns, done.place.time_ns);
+    replay_shared_done(shared);
+    return replay_link_send(l->link, &done, NULL, 0);
+}
+
+void replay_leader_thin(struct replay_leader *l)
+{
+    if (l->spacing_ns < UINT64_MAX / 2)
+        l->spacing_ns *= 2;
 }
 
 /* ---- feeding ------------------------------------------------------------------------ */
@@ -96,17 +169,17 @@ static void on_alert(void *user, const struct wire_alert *alert)
 /* Take what the server has sent. @return 0 when it has gone */
 static int listen_to_server(struct indexer *x)
 {
-    struct pollfd look = {.fd = x->index->link, .events = POLLIN};
+    struct pollfd look = {.fd = x->leader.link, .events = POLLIN};
     while (poll(&look, 1, 0) > 0) {
         struct replay_note note;
         int fds[REPLAY_LINK_FDS];
         size_t count;
-        if (replay_link_receive(x->index->link, &note, fds, &count) != 1)
+        if (replay_link_receive(x->leader.link, &note, fds, &count) != 1)
             return 0;
         while (count > 0)
             close(fds[--count]);
-        if (note.kind == REPLAY_SPARSER && x->spacing_ns < UINT64_MAX / 2)
-            x->spacing_ns *= 2;
+        if (note.kind == REPLAY_SPARSER)
+            replay_leader_thin(&x->leader);
     }
     return 1;
 }
@@ -124,37 +197,39 @@ static int goes_on(void *user, const struct replay_place *place)
             return 0;
         x->looked_ns = now;
     }
-    /* Between windows: a step back ends there. */
-    if (stepped && clock_process_cpu_ns() - x->worked_ns >= x->spacing_ns)
-        return make_state(x) == 0;
-    return 1;
+    return !stepped || replay_leader_stepped(&x->leader) == 0;
+}
+
+/* From where the reel is to the end. */
+static _Noreturn void go_on(const struct replay_index *index, struct replay_reel *reel, int link)
+{
+    struct indexer x = {.steps = replay_reel_place(reel).steps};
+    const struct replay_target end = {REPLAY_TO_TIME, UINT64_MAX};
+    replay_leader_init(&x.leader, index, reel, link);
+    /* Of lower rank than those that serve. Niceness would do, but workers inherit it and could not take it back. */
+    sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){.sched_priority = 0});
+    if (!replay_reel_run(reel, &end, goes_on, &x) || replay_leader_end(&x.leader) != 0)
+        _exit(1);
+    _exit(0);
 }
 
 void replay_index_run(const struct replay_index *index)
 {
     char why[512];
-    struct indexer x = {.index = index,
-                        .spacing_ns =
-                            index->spacing_ns == 0 ? REPLAY_SPACING_NS : index->spacing_ns};
+    struct replay_leader leader;
+    struct replay_reel *reel;
     struct replay_reel_options options = index->reel;
-    const struct replay_target end = {REPLAY_TO_TIME, UINT64_MAX};
     options.user = index->shared;
     options.alert = on_alert;
-    /* Of lower rank than those that serve. Niceness would do, but workers inherit it and could not take it back. */
-    sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){.sched_priority = 0});
     replay_signals();
-    if (replay_reel_create(&x.reel, &options, why, sizeof(why)) != 0) {
+    if (replay_reel_create(&reel, &options, why, sizeof(why)) != 0) {
         log_error("%s", why);
         _exit(1);
     }
-    if (make_state(&x) != 0 || !replay_reel_run(x.reel, &end, goes_on, &x) || make_state(&x) != 0)
+    replay_leader_init(&leader, index, reel, index->link);
+    if (make_state(&leader) != 0)
         _exit(1);
-    struct replay_place place = replay_reel_place(x.reel);
-    /* What the file says of its end may be wrong. */
-    atomic_store(&index->shared->end_ns, place.time_ns);
-    atomic_store(&index->shared->indexed_ns, place.time_ns);
-    replay_shared_done(index->shared);
-    const struct replay_note done = {.kind = REPLAY_DONE, .place = place};
-    replay_link_send(index->link, &done, NULL, 0);
-    _exit(0);
+    if (index->first_only)
+        _exit(0);
+    go_on(index, reel, index->link);
 }

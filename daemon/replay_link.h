@@ -1,8 +1,10 @@
 /* What the processes of a replay tell each other, over socketpair(2), SOCK_SEQPACKET: one note a packet, with
  * descriptors that go along.
  *
- * The server has the sockets of ZeroMQ. The index feeds the recording from begin to end, and forks a state now and
- * then, which sleeps. A state forks a worker when it is told to; the worker feeds on to the target, and serves. */
+ * The server has the sockets of ZeroMQ. The index feeds the recording from begin to end, and leaves a state behind now
+ * and then, which sleeps. A state forks a worker when it is told to; the worker feeds on to the target, and serves. A
+ * worker that replays from the begin as fast as it can leaves states behind itself, and the index goes on from its last
+ * one when it does so no more: nothing is worked out twice. */
 #ifndef HOLTER_DAEMON_REPLAY_LINK_H
 #define HOLTER_DAEMON_REPLAY_LINK_H
 
@@ -20,9 +22,11 @@ struct replay_target {
 
 struct replay_note {
     enum replay_note_kind {
-        REPLAY_STATE, /**< index to server: a state sleeps; its link goes along, and place is set */
-        REPLAY_SPARSER, /**< server to index: states half as often */
-        REPLAY_DONE,    /**< index to server: that was all */
+        REPLAY_STATE, /**< who leads to server: a state sleeps; its link goes along, and place is set */
+        REPLAY_SPARSER, /**< server to who leads: states half as often */
+        REPLAY_DONE,    /**< who leads to server: that was all */
+        REPLAY_FOLLOW,  /**< worker to server: it leads no more */
+        REPLAY_INDEX,   /**< server to state: the index goes on there; its link goes along */
         REPLAY_FORK,    /**< server to state: a worker; its front, stream and link go along */
         REPLAY_READY,   /**< worker to server: the target is reached */
         REPLAY_GO,      /**< server to worker: serve, with this speed, paused, looping */
@@ -40,6 +44,7 @@ struct replay_note {
     double speed;
     int paused, looping;
     int seeking;       /**< REPLAY_GO: another worker is on its way to the target already */
+    int leads;         /**< REPLAY_FORK: it is the one that leaves states behind */
     uint64_t run;      /**< from 1 up */
     uint64_t instance; /**< as in welcome */
     int64_t process;   /**< REPLAY_STATE: that sleeps */

@@ -104,6 +104,11 @@ void replay_reel_hush(struct replay_reel *r)
     r->hushed = 1;
 }
 
+void replay_reel_speak(struct replay_reel *r)
+{
+    r->hushed = 0;
+}
+
 void replay_reel_park(struct replay_reel *r)
 {
     recording_cursor_close(r->cursor);

@@ -28,8 +28,11 @@ int replay_reel_create(struct replay_reel **out, const struct replay_reel_option
 /** NULL is fine. @param now_ns  see jobs_destroy() */
 void replay_reel_destroy(struct replay_reel *reel, uint64_t now_ns);
 
-/** Alerts are told to nobody from now on: the process is another one's child. */
+/** Alerts are told to nobody from now on: the process is another one's child, or follows another one. */
 void replay_reel_hush(struct replay_reel *reel);
+
+/** They are told again: it is the one that leads. */
+void replay_reel_speak(struct replay_reel *reel);
 
 /** Look at the next message. @param time_ns  set to when it is to be fed: not before the one before it
  *  @return 1, or 0: there is none */

@@ -175,6 +175,13 @@ int replay_states_fork(struct replay_states *s, const struct replay_note *note,
     return code;
 }
 
+int replay_states_index(struct replay_states *s, int link)
+{
+    const struct replay_note note = {.kind = REPLAY_INDEX};
+    return s->count == 0 ? -HOLTER_EEMPTY
+                         : replay_watch_send(s->list[s->count - 1].watch, &note, &link, 1);
+}
+
 /* @return 1: too much memory is theirs, 2: it is short on the machine, 0 */
 static int is_too_much(const struct replay_states *s)
 {

@@ -46,6 +46,10 @@ int replay_states_add(struct replay_states *states, const struct replay_place *p
 int replay_states_fork(struct replay_states *states, const struct replay_note *note,
                        const int fds[REPLAY_LINK_FDS]);
 
+/** Have the index go on from the last state. @param link  of it to the server; the caller's
+ *  @return 0, -HOLTER_EEMPTY: there is none, or an error of replay_link_send() */
+int replay_states_index(struct replay_states *states, int link);
+
 /** Give up every other state when there are too many, or memory is short. @return whether that was done */
 int replay_states_thin(struct replay_states *states);
 

@@ -4,7 +4,6 @@
 #include "daemon/front.h"
 #include "daemon/port.h"
 #include "daemon/replay_ask.h"
-#include "daemon/replay_index.h"
 #include "daemon/replay_pace.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -31,7 +30,8 @@
 #define MOST_STREAM ((size_t)4 << 20)
 #define MOST_RECORD ((size_t)64 << 20)
 #define FULL_MS 5
-#define STEP_NS UINT64_C(50000000) /* of a step before it is answered */
+#define STEP_NS UINT64_C(50000000)  /* of a step before it is answered */
+#define LEAD_NS UINT64_C(200000000) /* that clients may hold up the one that leads */
 #define FLUSH_MS 1
 
 struct worker {
@@ -48,6 +48,9 @@ struct worker {
     struct control *control;
     struct replay_pace pace;
     int looping, going, ended, leaving, recording, stepping;
+    int leads;
+    struct replay_leader leader;
+    uint64_t full_ns; /* since when clients hold it up; 0: they do not */
     uint64_t begun_ns, looked_ns;
     /* A seek that another worker is on its way to. */
     int seeking;
@@ -137,6 +140,36 @@ static void tell(struct worker *w)
     publisher_publish(publisher, state->job, WIRE_TYPE_REPLAY, state);
 }
 
+/* ---- leading ------------------------------------------------------------------------ */
+
+/* The index goes on from the last state that this one has left behind. */
+static void lead_no_more(struct worker *w)
+{
+    if (!w->leads)
+        return;
+    w->leads = 0;
+    replay_reel_hush(w->reel);
+    replay_link_send(w->link, &(struct replay_note){.kind = REPLAY_FOLLOW}, NULL, 0);
+}
+
+/* It leads as long as it goes on as fast as it can. */
+static void lead_or_not(struct worker *w)
+{
+    if (w->pace.paused || w->pace.speed > 0 || w->seeking)
+        lead_no_more(w);
+}
+
+static void start_leading(struct worker *w, const int fds[REPLAY_LINK_FDS])
+{
+    if (!w->note.leads || w->recording)
+        return;
+    replay_leader_init(&w->leader, w->given->index, w->reel, w->link);
+    w->leader.others[0] = fds[0];
+    w->leader.others[1] = fds[1];
+    w->leader.other_count = 2;
+    w->leads = 1;
+}
+
 /* ---- feeding ------------------------------------------------------------------------ */
 
 static void plan(struct worker *w);
@@ -144,12 +177,16 @@ static void plan(struct worker *w);
 static void on_end(struct worker *w)
 {
     w->ended = 1;
+    if (w->leads)
+        replay_leader_end(&w->leader);
+    w->leads = 0;
     log_info("replayed %" PRIu64 " messages in %.1f s", replay_reel_messages(w->reel),
              (double)(clock_mono_ns() - w->begun_ns) * 1e-9);
 }
 
 static void want(struct worker *w, const struct replay_target *target)
 {
+    lead_no_more(w);
     struct replay_note note = {.kind = REPLAY_WANT,
                                .target = *target,
                                .speed = w->pace.speed,
@@ -181,6 +218,8 @@ static void feed(struct worker *w)
     if (replay_reel_peek(w->reel, &time_ns)) {
         stepped = replay_reel_feed(w->reel);
         replay_pace_fed(&w->pace, time_ns, clock_mono_ns());
+        if (w->leads && stepped)
+            replay_leader_stepped(&w->leader);
     } else {
         stepped = replay_reel_feed(w->reel); /* which ends the job */
         on_end(w);
@@ -238,7 +277,11 @@ static void plan(struct worker *w)
     uv_timer_stop(&w->next);
     if (due == UINT64_MAX)
         return;
-    if (is_full(w)) {
+    int full = is_full(w);
+    w->full_ns = !full ? 0 : w->full_ns == 0 ? now : w->full_ns;
+    if (full && now - w->full_ns > LEAD_NS)
+        lead_no_more(w);
+    if (full) {
         uv_timer_start(&w->next, on_next, FULL_MS, 0);
     } else if (due <= now) {
         uv_idle_start(&w->idle, on_idle);
@@ -254,6 +297,7 @@ static void plan(struct worker *w)
 static void set_pace(struct worker *w, double speed, int paused)
 {
     replay_pace_set(&w->pace, speed, paused, position(w), clock_mono_ns());
+    lead_or_not(w);
 }
 
 static void rest(struct worker *w)
@@ -445,6 +489,7 @@ static void on_note(struct worker *w, const struct replay_note *note)
         w->seeking = note->seeking;
         w->target_ns = note->seeking ? note->target.value : 0;
         replay_pace_set(&w->pace, note->speed, note->paused, w->pace.media_ns, clock_mono_ns());
+        lead_or_not(w);
         if (w->ended)
             behind_end(w);
         else
@@ -456,6 +501,9 @@ static void on_note(struct worker *w, const struct replay_note *note)
         set_pace(w, w->pace.speed, w->pace.paused);
         tell(w);
         plan(w);
+        return;
+    case REPLAY_SPARSER:
+        replay_leader_thin(&w->leader);
         return;
     case REPLAY_LEAVE:
         if (note->instance != 0)
@@ -620,6 +668,8 @@ void replay_worker_run(void *user, struct replay_reel *reel, const struct replay
     int code = start_handles(w);
     code = code != 0 ? code : start_modules(w, fds);
     code = code != 0 ? code : start_recording(w);
+    if (code == 0)
+        start_leading(w, fds);
     if (code == 0)
         code = replay_link_send(w->link, &(struct replay_note){.kind = REPLAY_READY}, NULL, 0);
     if (code != 0) {

@@ -1,8 +1,10 @@
 /* The worker of a replay: a process that feeds silently up to its target, and then serves clients from there, at the pace
- * that they choose. A seek is another worker's, which takes over from this one. */
+ * that they choose. A seek is another worker's, which takes over from this one. The first one may lead (replay_index.h)
+ * for as long as it goes on from the begin as fast as it can. */
 #ifndef HOLTER_DAEMON_REPLAY_WORKER_H
 #define HOLTER_DAEMON_REPLAY_WORKER_H
 
+#include "daemon/replay_index.h"
 #include "daemon/replay_link.h"
 #include "daemon/replay_reel.h"
 #include "daemon/replay_shared.h"
@@ -14,8 +16,9 @@ struct replay_worker_options {
     const struct rules *rules;
     const struct network *network;
     struct replay_shared *shared;
-    uint64_t begin_ns; /**< first message of the recording */
-    uint64_t server;   /**< process of the server: told as the daemon's */
+    uint64_t begin_ns;                /**< first message of the recording */
+    uint64_t server;                  /**< process of the server: told as the daemon's */
+    const struct replay_index *index; /**< as which it leads */
 };
 
 /** See struct replay_index. @param user  struct replay_worker_options */

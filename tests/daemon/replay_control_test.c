@@ -401,6 +401,47 @@ static void alerts_lie_on_the_line_of_time(void **state)
     stop();
 }
 
+/* Clients may come when it has ended already. */
+static void a_replay_at_full_speed_leaves_behind_what_seeks_begin_at(void **state)
+{
+    (void)state;
+    start(NULL);
+    struct client *c = dial(NULL);
+    struct answer a = until(c, "ended");
+    while (a.indexed_ns < a.end_ns)
+        a = ask(c, "");
+    assert_true(a.run == 1 && a.marks > 0);
+    a = settled(c, "pause");
+    a = settled(c, "seek +3s");
+    assert_int_equal(a.window, FILM_FIRST + 28);
+    a = settled(c, "step back");
+    assert_int_equal(a.window, FILM_FIRST + 27);
+    a = settled(c, "play");
+    a = until(c, "ended");
+    assert_int_equal(a.window, FILM_FIRST + WINDOWS - 1);
+    client_destroy(c);
+    stop();
+    assert_none_left();
+}
+
+/* Wherever it is by then: what is left is indexed without it. */
+static void a_replay_that_is_paused_on_its_way_is_indexed_to_its_end(void **state)
+{
+    (void)state;
+    start(NULL);
+    struct client *c = dial(NULL);
+    struct answer a = ask(c, "pause");
+    while (a.indexed_ns < a.end_ns || a.marks == 0)
+        a = ask(c, "");
+    a = settled(c, "seek -0");
+    assert_int_equal(a.window, FILM_FIRST + WINDOWS - 1);
+    a = settled(c, "seek +3s");
+    assert_int_equal(a.window, FILM_FIRST + 28);
+    client_destroy(c);
+    stop();
+    assert_none_left();
+}
+
 static void a_replay_begins_where_it_is_told_to(void **state)
 {
     (void)state;
@@ -667,6 +708,8 @@ int main(int argc, char **argv)
         TEST(a_replay_is_controlled_as_a_player_is),
         TEST(what_cannot_be_is_refused),
         TEST(alerts_lie_on_the_line_of_time),
+        TEST(a_replay_at_full_speed_leaves_behind_what_seeks_begin_at),
+        TEST(a_replay_that_is_paused_on_its_way_is_indexed_to_its_end),
         TEST(a_replay_begins_where_it_is_told_to),
         TEST(a_loop_begins_anew_until_it_is_told_not_to),
         TEST(followers_start_over_with_a_seek),
