@@ -83,8 +83,10 @@ void job_destroy(struct job *job)
     job_network_destroy(job->network);
     job_measured_finish(&job->measured);
     job_watch_destroy(job->watch);
-    for (uint32_t i = 0; i < job->node_count; i++)
+    for (uint32_t i = 0; i < job->node_count; i++) {
+        report_rows_finish(&job->nodes[i]->rows);
         free(job->nodes[i]);
+    }
     for (uint32_t i = 0; i < job->place_keys.count; i++)
         free(job->places[i].placement);
     free(job->nodes);
@@ -99,6 +101,8 @@ void job_destroy(struct job *job)
     free(job->rank_rows);
     free(job->pair_rows);
     free(job->call_rows);
+    free(job->pair_figures);
+    free(job->call_figures);
     free(job->maps);
     sum_result_finish(&job->result);
     rank_history_finish(&job->ranks_before);

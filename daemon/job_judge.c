@@ -200,8 +200,8 @@ void job_judge(struct job *job, struct open_window *window)
     }
     /* Without memory the window is judged by what there is of it. */
     struct sum_result *pairs = &job->judged_pairs;
-    if (window_sum_result(window->sum, SUM_PAIRS, MOST_PAIRS_JUDGED, pairs) != 0)
-        pairs->pair_count = 0;
+    if (window_sum_pairs(window->sum, MOST_PAIRS_JUDGED, pairs) != 0)
+        pairs->pair_count = pairs->names = 0;
     job_latency_close(job->latency, window->number, job->world, &window->latency, pairs->pairs,
                       pairs->pair_count);
     publish_latency(job);

@@ -10,22 +10,38 @@
 
 /* ---- checking ------------------------------------------------------------ */
 
-static int check_window(const struct job *job, const struct wire_window *m, struct job_fault *fault)
+/* Which rows of a message are those of its node's last one: they were right then. */
+struct again {
+    int pairs, calls;
+};
+
+static uint64_t world_of(const struct job *job)
 {
-    uint64_t world = job->world != 0 ? job->world : JOB_MOST_RANKS, end;
-    if (m->length_ns == 0 || __builtin_mul_overflow(m->window + 1, m->length_ns, &end) ||
-        m->window + 1 == 0 || end > INT64_MAX)
-        return job_refuse(fault, -HOLTER_ERANGE,
-                          "window %" PRIu64 " of %" PRIu64 " ns ends outside of time", m->window,
-                          m->length_ns);
-    uint64_t comms = m->comms_count == 0 ? 1 : m->comms_count;
+    return job->world != 0 ? job->world : JOB_MOST_RANKS;
+}
+
+/* Without memory for figures no rows are known. */
+static struct again look_at_last(struct job *job, uint64_t instance, const struct wire_window *m)
+{
+    struct again again = {0, 0};
+    uint32_t at = key_table_find(&job->instance_keys, (struct key){.hi = instance});
+    uint32_t node = at == KEY_NONE ? KEY_NONE : job->instances[at].node;
+    if (node == KEY_NONE ||
+        array_fit(&job->pair_figures, sizeof(*job->pair_figures), &job->pair_figures_room,
+                  m->pairs_count) != 0 ||
+        array_fit(&job->call_figures, sizeof(*job->call_figures), &job->call_figures_room,
+                  m->calls_count) != 0)
+        return again;
+    const struct report_rows *last = &job->nodes[node]->rows;
+    again.pairs = report_rows_pairs(last, m, world_of(job), job->pair_figures);
+    again.calls = report_rows_calls(last, m, world_of(job), job->call_figures);
+    return again;
+}
+
+static int check_pairs(const struct job *job, const struct wire_window *m, struct job_fault *fault)
+{
+    uint64_t world = world_of(job), comms = m->comms_count == 0 ? 1 : m->comms_count;
     uint64_t regions = m->regions_count == 0 ? 1 : m->regions_count;
-    for (uint64_t i = 0; i < m->ranks_count; i++) {
-        if (m->ranks[i].rank >= world)
-            return job_refuse(fault, -HOLTER_ERANGE,
-                              "window.ranks[%" PRIu64 "].rank is %" PRIu64 " of %" PRIu64, i,
-                              m->ranks[i].rank, world);
-    }
     for (uint64_t i = 0; i < m->pairs_count; i++) {
         const struct wire_pair_row *p = &m->pairs[i];
         if (p->source >= world || p->destination < -1 || p->destination >= (int64_t)world ||
@@ -35,6 +51,13 @@ static int check_window(const struct job *job, const struct wire_window *m, stru
                               ", communicator %" PRIu64 " or region %" PRIu64 " that is not there",
                               i, p->source, p->destination, p->comm, p->region);
     }
+    return 0;
+}
+
+static int check_calls(const struct job *job, const struct wire_window *m, struct job_fault *fault)
+{
+    uint64_t world = world_of(job), comms = m->comms_count == 0 ? 1 : m->comms_count;
+    uint64_t regions = m->regions_count == 0 ? 1 : m->regions_count;
     for (uint64_t i = 0; i < m->calls_count; i++) {
         const struct wire_call_row *c = &m->calls[i];
         if (c->rank >= world || c->comm >= comms || c->region >= regions || c->call > UINT16_MAX)
@@ -43,6 +66,29 @@ static int check_window(const struct job *job, const struct wire_window *m, stru
                               ", communicator %" PRIu64 " or region %" PRIu64 " that is not there",
                               i, c->rank, c->comm, c->region);
     }
+    return 0;
+}
+
+static int check_window(const struct job *job, const struct wire_window *m,
+                        const struct again *again, struct job_fault *fault)
+{
+    uint64_t world = world_of(job), end;
+    if (m->length_ns == 0 || __builtin_mul_overflow(m->window + 1, m->length_ns, &end) ||
+        m->window + 1 == 0 || end > INT64_MAX)
+        return job_refuse(fault, -HOLTER_ERANGE,
+                          "window %" PRIu64 " of %" PRIu64 " ns ends outside of time", m->window,
+                          m->length_ns);
+    for (uint64_t i = 0; i < m->ranks_count; i++) {
+        if (m->ranks[i].rank >= world)
+            return job_refuse(fault, -HOLTER_ERANGE,
+                              "window.ranks[%" PRIu64 "].rank is %" PRIu64 " of %" PRIu64, i,
+                              m->ranks[i].rank, world);
+    }
+    int code = again->pairs ? 0 : check_pairs(job, m, fault);
+    if (code == 0 && !again->calls)
+        code = check_calls(job, m, fault);
+    if (code != 0)
+        return code;
     if (latency_rows_check(m, world, fault->text, sizeof(fault->text)) != 0 ||
         burst_rows_check(m, world, fault->text, sizeof(fault->text)) != 0)
         return -HOLTER_ERANGE;
@@ -53,17 +99,14 @@ static int check_window(const struct job *job, const struct wire_window *m, stru
 
 /* ---- taking in ------------------------------------------------------------ */
 
-/* Numbers that the run gave to the communicators and regions that a message names by position. */
-static int map_names(struct job *job, const struct wire_window *m, uint32_t **comm,
-                     uint32_t **region)
+/* Numbers that the run gave to the communicators and regions that a message names by position; of each at
+ * least one. */
+static int map_names(struct job *job, const struct wire_window *m, size_t comms, size_t regions)
 {
-    size_t comms = m->comms_count == 0 ? 1 : m->comms_count;
-    size_t regions = m->regions_count == 0 ? 1 : m->regions_count;
     if (array_fit(&job->maps, sizeof(*job->maps), &job->maps_room, comms + regions) != 0)
         return -ENOMEM;
-    *comm = job->maps;
-    *region = job->maps + comms;
-    **comm = **region = 0;
+    uint32_t *comm = job->maps, *region = job->maps + comms;
+    *comm = *region = 0;
     for (size_t i = 0; i < m->comms_count; i++) {
         const struct wire_comm_row *c = &m->comms[i];
         struct comm_row row = {
@@ -73,28 +116,22 @@ static int map_names(struct job *job, const struct wire_window *m, uint32_t **co
         int64_t number = run_sum_comm(job->run, &row);
         if (number < 0)
             return -ENOMEM;
-        (*comm)[i] = (uint32_t)number;
+        comm[i] = (uint32_t)number;
     }
     for (size_t i = 0; i < m->regions_count; i++) {
         const char *name = i == 0 || m->regions[i].name == NULL ? "" : m->regions[i].name;
         int64_t number = run_sum_region(job->run, name);
         if (number < 0)
             return -ENOMEM;
-        (*region)[i] = (uint32_t)number;
+        region[i] = (uint32_t)number;
     }
     return 0;
 }
 
-static int make_rows(struct job *job, const struct wire_window *m, struct window_rows *rows)
+static int make_ranks(struct job *job, const struct wire_window *m, struct window_rows *rows)
 {
-    uint32_t *comm, *region;
-    if (map_names(job, m, &comm, &region) != 0 ||
-        array_fit(&job->rank_rows, sizeof(*job->rank_rows), &job->rank_rows_room, m->ranks_count) !=
-            0 ||
-        array_fit(&job->pair_rows, sizeof(*job->pair_rows), &job->pair_rows_room, m->pairs_count) !=
-            0 ||
-        array_fit(&job->call_rows, sizeof(*job->call_rows), &job->call_rows_room, m->calls_count) !=
-            0)
+    if (array_fit(&job->rank_rows, sizeof(*job->rank_rows), &job->rank_rows_room, m->ranks_count) !=
+        0)
         return -ENOMEM;
     for (size_t i = 0; i < m->ranks_count; i++) {
         const struct wire_rank_row *r = &m->ranks[i];
@@ -111,6 +148,17 @@ static int make_rows(struct job *job, const struct wire_window *m, struct window
             .process_state = (uint32_t)r->process_state,
         };
     }
+    rows->ranks = job->rank_rows;
+    rows->rank_count = m->ranks_count;
+    return 0;
+}
+
+static int make_pairs(struct job *job, const struct wire_window *m, const uint32_t *comm,
+                      const uint32_t *region, struct window_rows *rows)
+{
+    if (array_fit(&job->pair_rows, sizeof(*job->pair_rows), &job->pair_rows_room, m->pairs_count) !=
+        0)
+        return -ENOMEM;
     for (size_t i = 0; i < m->pairs_count; i++) {
         const struct wire_pair_row *p = &m->pairs[i];
         job->pair_rows[i] = (struct pair_row){
@@ -123,6 +171,17 @@ static int make_rows(struct job *job, const struct wire_window *m, struct window
             p->bytes,
         };
     }
+    rows->pairs = job->pair_rows;
+    rows->pair_count = m->pairs_count;
+    return 0;
+}
+
+static int make_calls(struct job *job, const struct wire_window *m, const uint32_t *comm,
+                      const uint32_t *region, struct window_rows *rows)
+{
+    if (array_fit(&job->call_rows, sizeof(*job->call_rows), &job->call_rows_room, m->calls_count) !=
+        0)
+        return -ENOMEM;
     for (size_t i = 0; i < m->calls_count; i++) {
         const struct wire_call_row *c = &m->calls[i];
         job->call_rows[i] = (struct call_row){
@@ -130,9 +189,37 @@ static int make_rows(struct job *job, const struct wire_window *m, struct window
             c->bytes,          c->bytes_in,       c->time_ns,    c->longest_ns,
         };
     }
-    *rows = (struct window_rows){job->rank_rows, m->ranks_count, job->pair_rows,
-                                 m->pairs_count, job->call_rows, m->calls_count};
+    rows->calls = job->call_rows;
+    rows->call_count = m->calls_count;
     return 0;
+}
+
+/* @param again  cleared where names have other numbers than in the node's last message */
+static int make_rows(struct job *job, const struct job_node *node, const struct wire_window *m,
+                     struct again *again, struct window_rows *rows)
+{
+    size_t comms = m->comms_count == 0 ? 1 : m->comms_count;
+    size_t regions = m->regions_count == 0 ? 1 : m->regions_count;
+    *rows = (struct window_rows){0};
+    if (map_names(job, m, comms, regions) != 0 || make_ranks(job, m, rows) != 0)
+        return -ENOMEM;
+    if ((again->pairs || again->calls) &&
+        !report_rows_named(&node->rows, job->maps, comms + regions))
+        *again = (struct again){0, 0};
+    const uint32_t *comm = job->maps, *region = job->maps + comms;
+    rows->pairs_again = again->pairs ? job->pair_figures : NULL;
+    rows->calls_again = again->calls ? job->call_figures : NULL;
+    int code = again->pairs ? 0 : make_pairs(job, m, comm, region, rows);
+    return code != 0 || again->calls ? code : make_calls(job, m, comm, region, rows);
+}
+
+static void keep_rows(const struct job *job, struct job_node *node, const struct wire_window *m,
+                      const struct again *again)
+{
+    size_t comms = m->comms_count == 0 ? 1 : m->comms_count;
+    size_t regions = m->regions_count == 0 ? 1 : m->regions_count;
+    if (!again->pairs || !again->calls)
+        report_rows_keep(&node->rows, m, world_of(job), job->maps, comms + regions);
 }
 
 static void note_node_row(struct job *job, struct job_node *node, const struct wire_window *m)
@@ -179,7 +266,8 @@ static void note_window(struct job *job, struct job_node *node, const struct wir
 int job_window(struct job *job, uint64_t instance, const struct wire_window *message,
                uint64_t now_ns, struct job_fault *fault)
 {
-    int code = check_window(job, message, fault);
+    struct again again = look_at_last(job, instance, message);
+    int code = check_window(job, message, &again, fault);
     if (code != 0)
         return code;
     uint32_t place =
@@ -194,7 +282,7 @@ int job_window(struct job *job, uint64_t instance, const struct wire_window *mes
                           ? message->window
                           : message->window * message->length_ns / job->options.window_ns;
     struct open_window *window = node == NULL ? NULL : job_window_for(job, number, now_ns);
-    if (window == NULL || make_rows(job, message, &rows) != 0)
+    if (window == NULL || make_rows(job, node, message, &again, &rows) != 0)
         return job_refuse(fault, -ENOMEM, "no memory for a window");
     code = job_phases_prepare(job->phases, &window->bursts, message, job->node_count, job->world);
     if (code != 0)
@@ -210,11 +298,12 @@ int job_window(struct job *job, uint64_t instance, const struct wire_window *mes
         return code;
     code = open_window_watch(window, message);
     code = code != 0 ? code : open_window_report(window, agent->node);
-    code = code != 0 ? code : window_sum_update(window->sum, &rows, &node->hints);
+    code = code != 0 ? code : window_sum_update(window->sum, &rows, &node->rows.numbers);
     if (code != 0)
         return job_refuse(fault, code == -ERANGE ? -HOLTER_ELIMIT : code,
                           "window of %" PRIu64 " pairs: %s", message->pairs_count,
                           holter_strerror(code));
+    keep_rows(job, node, message, &again);
     job_phases_take(job->phases, &window->bursts, message);
     counter_rows_take(&window->counters, message, agent->node);
     window->flags |= message->flags;

@@ -14,6 +14,7 @@
 #include "daemon/job_said.h"
 #include "daemon/job_watch.h"
 #include "daemon/rank_history.h"
+#include "daemon/report_rows.h"
 
 #define JOB_RECENT 1024u /**< windows whose totals are kept for late joiners and corrections */
 #define JOB_WINDOWS_TO_LOSE_NODE                                                                   \
@@ -29,7 +30,7 @@ struct job_node {
     uint64_t cores;
     int final; /**< no window follows last_window */
     int lost_contact;
-    struct row_hints hints;
+    struct report_rows rows;  /**< that it reported last */
     struct wire_node_row row; /**< newest own report; its host points here */
 };
 
@@ -134,7 +135,9 @@ struct job {
     struct rank_row *rank_rows;
     struct pair_row *pair_rows;
     struct call_row *call_rows;
-    size_t rank_rows_room, pair_rows_room, call_rows_room;
+    struct pair_figures *pair_figures;
+    struct caller_figures *call_figures;
+    size_t rank_rows_room, pair_rows_room, call_rows_room, pair_figures_room, call_figures_room;
     uint32_t *maps;
     size_t maps_room;
     struct rank_history ranks_before;

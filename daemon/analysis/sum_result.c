@@ -1,3 +1,4 @@
+#include "daemon/analysis/array.h"
 #include "daemon/analysis/sums.h"
 
 #include <errno.h>
@@ -151,6 +152,7 @@ void sum_result_finish(struct sum_result *result)
     free(result->calls);
     free(result->comms);
     free(result->regions);
+    free(result->pair_numbers);
     *result = (struct sum_result){0};
 }
 
@@ -237,6 +239,9 @@ static int collect_pairs(struct run_sum *run, const struct figures *f, size_t mo
     int code = order_update(&run->pair_order, &run->pairs, run);
     code = code != 0 ? code
                      : fit((void **)&out->pairs, sizeof(*out->pairs), (size_t)run->pairs.count + 1);
+    if (code == 0)
+        code = array_fit(&out->pair_numbers, sizeof(*out->pair_numbers), &out->pair_number_room,
+                         run->pairs.count);
     if (code != 0)
         return code;
     out->pair_count = 0;
@@ -246,6 +251,7 @@ static int collect_pairs(struct run_sum *run, const struct figures *f, size_t mo
         if (number >= f->pair_room || f->pairs[number].messages == 0)
             continue;
         struct key key = run->pairs.keys[number];
+        out->pair_numbers[out->pair_count] = number;
         out->pairs[out->pair_count++] = (struct pair_row){
             .source = (uint32_t)(key.hi >> 32),
             .destination = (int32_t)(uint32_t)key.hi - 1,
@@ -256,6 +262,7 @@ static int collect_pairs(struct run_sum *run, const struct figures *f, size_t mo
             .bytes = f->pairs[number].bytes,
         };
     }
+    out->names = out->pair_count > most ? 0 : run->names;
     if (out->pair_count > most)
         fold(out, most);
     return 0;
@@ -345,7 +352,7 @@ static int collect(struct run_sum *run, const struct figures *f, enum sum_part p
                    size_t most_pairs, struct sum_result *out)
 {
     out->rank_count = out->pair_count = out->call_count = out->comm_count = out->region_count = 0;
-    out->folded = 0;
+    out->folded = out->names = 0;
     int code = order_positions(run);
     if (code != 0)
         return code;
@@ -359,6 +366,32 @@ int window_sum_result(const struct window_sum *window, enum sum_part part, size_
                       struct sum_result *out)
 {
     return collect(window->run, &window->figures, part, most_pairs, out);
+}
+
+/* Have the pairs that are listed, and no others, messages in the window? Then the rows get its figures. */
+static int list_again(const struct run_sum *run, const struct figures *f, struct sum_result *out)
+{
+    if (out->names != run->names || f->pairs_seen != out->pair_count)
+        return 0;
+    for (size_t i = 0; i < out->pair_count; i++) {
+        uint32_t number = out->pair_numbers[i];
+        if (number >= f->pair_room || f->pairs[number].messages == 0)
+            return 0;
+        out->pairs[i].messages = f->pairs[number].messages;
+        out->pairs[i].bytes = f->pairs[number].bytes;
+    }
+    out->folded = run->turned_away;
+    return 1;
+}
+
+int window_sum_pairs(const struct window_sum *window, size_t most_pairs, struct sum_result *out)
+{
+    struct run_sum *run = window->run;
+    if (out->pair_count <= most_pairs && list_again(run, &window->figures, out))
+        return 0;
+    int code = collect(run, &window->figures, SUM_PAIRS, most_pairs, out);
+    out->names = code == 0 ? out->names : 0;
+    return code;
 }
 
 int run_sum_result(struct run_sum *run, enum sum_part part, size_t most_pairs,

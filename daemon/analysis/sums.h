@@ -9,10 +9,6 @@
  *  then added in the time its own pairs take, not that of all pairs of the job. */
 #define PAIR_BLOCK 256u
 
-struct pair_figures {
-    uint64_t messages, bytes;
-};
-
 /** Of one call, communicator and region, over all ranks. */
 struct call_figures {
     uint64_t ranks, calls, bytes, bytes_in, time_ns, longest_ns;
@@ -28,6 +24,8 @@ struct figures {
     struct pair_figures *pairs;
     uint64_t *pair_blocks; /**< bits, by number / PAIR_BLOCK: something was added there */
     uint32_t pair_room;
+    uint64_t
+        pairs_seen; /**< how often one had no messages and got some: those that have, or more */
     struct call_figures *calls;
     uint32_t call_room;
     uint64_t *callers; /**< bits, by caller: this rank made this call */
@@ -58,6 +56,8 @@ struct run_sum {
     struct figures spare; /**< those of a window that is over, all zero: the next one's */
     /** Rows that were added to the rest because the table of pairs was full. */
     uint64_t turned_away;
+    uint64_t
+        names; /**< goes up when a communicator or a region is new, or told otherwise; above 0 */
     struct order rank_order, pair_order, call_order;
     uint32_t *comm_position; /**< by number: place in the order of ids */
     uint32_t comm_positions; /**< how many of them are up to date */

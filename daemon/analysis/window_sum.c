@@ -1,5 +1,6 @@
 #include "daemon/analysis/window_sum.h"
 
+#include "daemon/analysis/array.h"
 #include "daemon/analysis/sums.h"
 
 #include <errno.h>
@@ -98,6 +99,7 @@ static void figures_clear(struct figures *f)
     }
     if (f->rank_room > 0)
         memset(f->rank_present, 0, f->rank_room / 64 * sizeof(*f->rank_present));
+    f->pairs_seen = 0;
     if (f->pair_room > 0)
         memset(f->pair_blocks, 0, (f->pair_room / PAIR_BLOCK / 64 + 1) * sizeof(*f->pair_blocks));
     if (f->call_room > 0)
@@ -120,6 +122,7 @@ int run_sum_create(struct run_sum **out, const struct run_sum_limits *limits)
     run->limits = *limits;
     if (run->limits.regions > MOST_REGIONS)
         run->limits.regions = MOST_REGIONS;
+    run->names = 1;
     /* Number 0 of both is what rows name that have none. */
     if (run_sum_comm(run, &(struct comm_row){.id = 0}) != 0 || run_sum_region(run, "") != 0) {
         run_sum_destroy(run);
@@ -127,6 +130,13 @@ int run_sum_create(struct run_sum **out, const struct run_sum_limits *limits)
     }
     *out = run;
     return 0;
+}
+
+void row_numbers_finish(struct row_numbers *numbers)
+{
+    free(numbers->pairs);
+    free(numbers->calls);
+    *numbers = (struct row_numbers){0};
 }
 
 void run_sum_destroy(struct run_sum *run)
@@ -183,9 +193,13 @@ int64_t run_sum_comm(struct run_sum *run, const struct comm_row *comm)
         }
         number = key_table_add_hashed(&run->comm_ids, key);
         run->comms[number].id = comm->id;
+        run->names++;
     }
-    if (number != 0)
+    if (number != 0) {
+        struct comm_row before = run->comms[number];
         comm_merge(&run->comms[number], comm);
+        run->names += memcmp(&before, &run->comms[number], sizeof(before)) != 0;
+    }
     return number;
 }
 
@@ -211,6 +225,7 @@ int64_t run_sum_region(struct run_sum *run, const char *name)
     }
     number = key_table_add_hashed(&run->region_names, key);
     run->regions[number] = row;
+    run->names++;
     return number;
 }
 
@@ -274,24 +289,24 @@ static void rank_row_add(struct rank_row *into, const struct rank_row *from)
     into->threads = larger(into->threads, from->threads);
 }
 
-static void add_ranks(struct window_sum *w, const struct window_rows *rows, struct row_hints *hints)
+static void add_ranks(struct window_sum *w, const struct window_rows *rows,
+                      struct row_numbers *numbers)
 {
     uint32_t before = KEY_NONE;
     for (size_t i = 0; i < rows->rank_count; i++) {
         const struct rank_row *row = &rows->ranks[i];
         uint32_t at =
-            key_table_add(&w->run->ranks, (struct key){.hi = row->rank}, before, hints->rank);
-        hints->rank = i == 0 ? at : hints->rank;
+            key_table_add(&w->run->ranks, (struct key){.hi = row->rank}, before, numbers->rank);
+        numbers->rank = i == 0 ? at : numbers->rank;
         before = at;
         struct rank_row *sum = &w->figures.ranks[at];
-        rank_row_add(sum, row);
-        if (bit_get(w->figures.rank_present, at)) {
-            rank_row_merge_in_call(sum, row);
+        if (!bit_get(w->figures.rank_present, at)) {
+            bit_set(w->figures.rank_present, at);
+            *sum = *row;
             continue;
         }
-        bit_set(w->figures.rank_present, at);
-        sum->rank = row->rank;
-        rank_row_take_state(sum, row);
+        rank_row_add(sum, row);
+        rank_row_merge_in_call(sum, row);
     }
 }
 
@@ -311,41 +326,63 @@ static struct key key_of_pair(const struct pair_row *row)
     return pair_key(row->source, row->destination, row->comm, row->region, row->size_class);
 }
 
-static void add_pairs(struct window_sum *w, const struct window_rows *rows, struct row_hints *hints)
+static void pair_figures_add(struct figures *f, uint32_t at, uint64_t messages, uint64_t bytes)
+{
+    struct pair_figures *sum = &f->pairs[at];
+    f->pairs_seen += sum->messages == 0 && messages != 0;
+    sum->messages += messages;
+    sum->bytes += bytes;
+}
+
+static void add_pairs(struct window_sum *w, const struct window_rows *rows,
+                      struct row_numbers *numbers)
 {
     struct run_sum *run = w->run;
-    struct pair_figures *figures = w->figures.pairs;
-    uint32_t before = KEY_NONE;
+    uint64_t turned_away = run->turned_away;
+    uint32_t before = KEY_NONE, guess = numbers->pair_count > 0 ? numbers->pairs[0] : 0;
     for (size_t i = 0; i < rows->pair_count; i++) {
         const struct pair_row *row = &rows->pairs[i];
         struct key key = key_of_pair(row);
         uint32_t known = run->pairs.count;
-        uint32_t at = known < run->limits.pairs
-                          ? key_table_add(&run->pairs, key, before, hints->pair)
-                          : pair_of_full_table(run, row, key);
+        uint32_t at = known < run->limits.pairs ? key_table_add(&run->pairs, key, before, guess)
+                                                : pair_of_full_table(run, row, key);
         if (at == known && i + NEW_AHEAD < rows->pair_count) /* one new pair is rarely alone */
             key_table_prefetch(&run->pairs, key_of_pair(&rows->pairs[i + NEW_AHEAD]));
-        hints->pair = i == 0 ? at : hints->pair;
-        before = at;
+        numbers->pairs[i] = before = at;
         bit_set(w->figures.pair_blocks, at / PAIR_BLOCK);
-        figures[at].messages += row->messages;
-        figures[at].bytes += row->bytes;
+        pair_figures_add(&w->figures, at, row->messages, row->bytes);
+    }
+    /* Rows that are turned away are counted each time. */
+    numbers->pair_count = run->turned_away == turned_away ? rows->pair_count : 0;
+}
+
+static void add_pairs_again(struct window_sum *w, const struct pair_figures *rows,
+                            const struct row_numbers *numbers)
+{
+    for (size_t i = 0; i < numbers->pair_count; i++) {
+        uint32_t at = numbers->pairs[i];
+        bit_set(w->figures.pair_blocks, at / PAIR_BLOCK);
+        pair_figures_add(&w->figures, at, rows[i].messages, rows[i].bytes);
     }
 }
 
-static void call_figures_add(struct call_figures *into, const struct call_row *row)
+static void caller_add(struct window_sum *w, uint32_t at, const struct caller_figures *row)
 {
-    into->calls += row->calls;
-    into->bytes += row->bytes;
-    into->bytes_in += row->bytes_in;
-    into->time_ns += row->time_ns;
-    into->longest_ns = larger(into->longest_ns, row->longest_ns);
+    struct call_figures *sum = &w->figures.calls[w->run->call_of[at]];
+    sum->calls += row->calls;
+    sum->bytes += row->bytes;
+    sum->bytes_in += row->bytes_in;
+    sum->time_ns += row->time_ns;
+    sum->longest_ns = larger(sum->longest_ns, row->longest_ns);
+    sum->ranks += !bit_get(w->figures.callers, at);
+    bit_set(w->figures.callers, at);
 }
 
-static void add_calls(struct window_sum *w, const struct window_rows *rows, struct row_hints *hints)
+static void add_calls(struct window_sum *w, const struct window_rows *rows,
+                      struct row_numbers *numbers)
 {
     struct run_sum *run = w->run;
-    uint32_t before = KEY_NONE;
+    uint32_t before = KEY_NONE, guess = numbers->call_count > 0 ? numbers->calls[0] : 0;
     for (size_t i = 0; i < rows->call_count; i++) {
         const struct call_row *row = &rows->calls[i];
         int full = run->callers.count >= run->limits.calls;
@@ -357,27 +394,38 @@ static void add_calls(struct window_sum *w, const struct window_rows *rows, stru
         if (full && key_table_find(&run->callers, key) == KEY_NONE)
             key.lo = row->call;
         uint32_t known = run->callers.count;
-        uint32_t at = key_table_add(&run->callers, key, before, hints->call);
+        uint32_t at = key_table_add(&run->callers, key, before, guess);
         if (at == known)
             run->call_of[at] = key_table_add_hashed(&run->calls, (struct key){.lo = key.lo});
-        hints->call = i == 0 ? at : hints->call;
-        before = at;
-        struct call_figures *sum = &w->figures.calls[run->call_of[at]];
-        call_figures_add(sum, row);
-        if (!bit_get(w->figures.callers, at)) {
-            bit_set(w->figures.callers, at);
-            sum->ranks++;
-        }
+        numbers->calls[i] = before = at;
+        caller_add(w, at,
+                   &(struct caller_figures){row->calls, row->bytes, row->bytes_in, row->time_ns,
+                                            row->longest_ns});
     }
+    numbers->call_count = rows->call_count;
 }
 
-static int reserve(struct window_sum *w, const struct window_rows *rows)
+static void add_calls_again(struct window_sum *w, const struct caller_figures *rows,
+                            const struct row_numbers *numbers)
+{
+    for (size_t i = 0; i < numbers->call_count; i++)
+        caller_add(w, numbers->calls[i], &rows[i]);
+}
+
+static int reserve(struct window_sum *w, const struct window_rows *rows,
+                   struct row_numbers *numbers)
 {
     struct run_sum *run = w->run;
     int code = key_table_reserve(&run->ranks, rows->rank_count);
     code = code != 0 ? code : key_table_reserve(&run->pairs, rows->pair_count);
     code = code != 0 ? code : key_table_reserve(&run->callers, rows->call_count);
     code = code != 0 ? code : key_table_reserve(&run->calls, rows->call_count);
+    if (code == 0)
+        code = array_fit(&numbers->pairs, sizeof(*numbers->pairs), &numbers->pair_room,
+                         rows->pair_count);
+    if (code == 0)
+        code = array_fit(&numbers->calls, sizeof(*numbers->calls), &numbers->call_room,
+                         rows->call_count);
     if (code == 0 && run->callers.room > run->call_of_room) {
         code = grow((void **)&run->call_of, sizeof(*run->call_of), run->call_of_room,
                     run->callers.room);
@@ -386,10 +434,28 @@ static int reserve(struct window_sum *w, const struct window_rows *rows)
     return code != 0 ? code : figures_fit(&w->figures, run);
 }
 
-int window_sum_update(struct window_sum *window, const struct window_rows *rows,
-                      struct row_hints *hints)
+static int add_rows(struct window_sum *w, const struct window_rows *rows,
+                    struct row_numbers *numbers)
 {
-    struct row_hints none = {0};
+    int code = reserve(w, rows, numbers);
+    if (code != 0)
+        return code;
+    add_ranks(w, rows, numbers);
+    if (rows->pairs_again != NULL)
+        add_pairs_again(w, rows->pairs_again, numbers);
+    else
+        add_pairs(w, rows, numbers);
+    if (rows->calls_again != NULL)
+        add_calls_again(w, rows->calls_again, numbers);
+    else
+        add_calls(w, rows, numbers);
+    return 0;
+}
+
+int window_sum_update(struct window_sum *window, const struct window_rows *rows,
+                      struct row_numbers *numbers)
+{
+    struct row_numbers none = {0};
     struct run_sum *run = window->run;
     if (run->ranks.count + rows->rank_count > run->limits.ranks) {
         size_t unknown = 0;
@@ -399,14 +465,9 @@ int window_sum_update(struct window_sum *window, const struct window_rows *rows,
         if (run->ranks.count + unknown > run->limits.ranks)
             return -ERANGE;
     }
-    int code = reserve(window, rows);
-    if (code != 0)
-        return code;
-    hints = hints == NULL ? &none : hints;
-    add_ranks(window, rows, hints);
-    add_pairs(window, rows, hints);
-    add_calls(window, rows, hints);
-    return 0;
+    int code = add_rows(window, rows, numbers == NULL ? &none : numbers);
+    row_numbers_finish(&none);
+    return code;
 }
 
 static void absorb_ranks(struct figures *total, const struct figures *f, uint32_t count,

@@ -90,6 +90,16 @@ struct region_row {
     char name[65];
 };
 
+/** Figures of a row of pairs. */
+struct pair_figures {
+    uint64_t messages, bytes;
+};
+
+/** Figures of a row of calls. */
+struct caller_figures {
+    uint64_t calls, bytes, bytes_in, time_ns, longest_ns;
+};
+
 /** What one node reports. Rows are borrowed for the call. */
 struct window_rows {
     const struct rank_row *ranks;
@@ -98,13 +108,22 @@ struct window_rows {
     size_t pair_count;
     const struct call_row *calls;
     size_t call_count;
+    /** In place of pairs, of calls: figures alone, of rows that are, but for figures, those of the last report that
+     *  the same row_numbers were given for. As many as those, which row_numbers tell. NULL: there are none. */
+    const struct pair_figures *pairs_again;
+    const struct caller_figures *calls_again;
 };
 
-/** Where a node's rows were found last time: it lists them in much the same order in each window.
- *  Zero at first; changes no result, only the time it takes. */
-struct row_hints {
-    uint32_t rank, pair, call;
+/** What a node's rows were found to be last time: it lists much the same ones in each window. Zero at first; changes
+ *  no result, only the time it takes. 4 bytes a row. */
+struct row_numbers {
+    uint32_t *pairs, *calls; /**< owned; by position: the number of the key */
+    size_t pair_count, pair_room, call_count,
+        call_room; /**< 0 rows also where they may not be told again */
+    uint32_t rank; /**< of the first */
 };
+
+void row_numbers_finish(struct row_numbers *numbers);
 
 /** Bounds, so that no peer can make the daemon take memory without end. What is beyond them is
  *  added to rows that stand for the rest: pairs to destination -1, communicators to id 0, regions
@@ -140,10 +159,10 @@ int window_sum_create(struct window_sum **out, struct run_sum *run);
 void window_sum_destroy(struct window_sum *window);
 
 /** Add rows. comm and region must be numbers of the run.
- *  @param hints  may be NULL
+ *  @param numbers  of the node that reports them, brought up to date; may be NULL where nothing is told again
  *  @return 0, -ENOMEM or -ERANGE; then nothing was added */
 int window_sum_update(struct window_sum *window, const struct window_rows *rows,
-                      struct row_hints *hints);
+                      struct row_numbers *numbers);
 
 /** Add a window to the run.
  *  @param number  of the window: the newest one's call in progress is kept
@@ -174,6 +193,10 @@ struct sum_result {
     size_t comm_count;
     struct region_row *regions; /**< likewise; position 0 is "outside" */
     size_t region_count;
+    uint32_t
+        *pair_numbers; /**< by position in pairs; for window_sum_pairs() alone, as the next two */
+    size_t pair_number_room;
+    uint64_t names; /**< of the run, when pairs were listed; 0: they are not to be kept */
 };
 
 void sum_result_finish(struct sum_result *result);
@@ -186,6 +209,11 @@ enum sum_part { SUM_RANKS, SUM_PAIRS, SUM_CALLS };
  *  @return 0 or -ENOMEM */
 int window_sum_result(const struct window_sum *window, enum sum_part part, size_t most_pairs,
                       struct sum_result *out);
+
+/** Pairs, as window_sum_result() gives them: in little time where `out` still has, untouched, those of another
+ *  window of the same run that had messages between the same pairs. @return 0 or -ENOMEM */
+int window_sum_pairs(const struct window_sum *window, size_t most_pairs, struct sum_result *out);
+
 int run_sum_result(struct run_sum *run, enum sum_part part, size_t most_pairs,
                    struct sum_result *out);
 

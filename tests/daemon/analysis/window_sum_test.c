@@ -74,7 +74,7 @@ static void make_report(struct report *r, uint32_t agent, uint64_t window)
 /* Add rows first to last of a report, with the numbers that this run gives to communicators and
  * regions. */
 static void add_part(struct run_sum *run, struct window_sum *window, const struct report *report,
-                     size_t first, size_t last, struct row_hints *hints)
+                     size_t first, size_t last, struct row_numbers *numbers)
 {
     struct report r = *report;
     uint32_t comm[COMMS], region[REGIONS];
@@ -98,7 +98,7 @@ static void add_part(struct run_sum *run, struct window_sum *window, const struc
                                .pair_count = last - first,
                                .calls = r.calls,
                                .call_count = first == 0 ? CALLS : 0};
-    assert_int_equal(window_sum_update(window, &rows, hints), 0);
+    assert_int_equal(window_sum_update(window, &rows, numbers), 0);
 }
 
 static void add(struct run_sum *run, struct window_sum *window, uint32_t agent, uint64_t number)
@@ -199,16 +199,17 @@ static void how_reports_are_cut_into_messages_does_not_show(void **state)
 {
     struct pair_of_runs a, b;
     struct report report;
-    struct row_hints hints = {0};
+    struct row_numbers numbers = {0};
     (void)state;
     open_run(&a);
     open_run(&b);
     make_report(&report, 3, 1);
     add_part(a.run, a.window, &report, 0, PAIRS, NULL);
-    add_part(b.run, b.window, &report, 40, PAIRS, &hints);
-    add_part(b.run, b.window, &report, 0, 17, &hints);
-    add_part(b.run, b.window, &report, 17, 40, &hints);
+    add_part(b.run, b.window, &report, 40, PAIRS, &numbers);
+    add_part(b.run, b.window, &report, 0, 17, &numbers);
+    add_part(b.run, b.window, &report, 17, 40, &numbers);
     assert_same_windows(a.window, b.window);
+    row_numbers_finish(&numbers);
     close_run(&a);
     close_run(&b);
 }

@@ -1,0 +1,88 @@
+#include "daemon/report_rows.h"
+
+#include "daemon/analysis/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void report_rows_finish(struct report_rows *r)
+{
+    free(r->names);
+    free(r->pairs);
+    free(r->calls);
+    row_numbers_finish(&r->numbers);
+    *r = (struct report_rows){0};
+}
+
+/* Positions are the same only where there are as many of them. */
+static int is_alike(const struct report_rows *r, const struct wire_window *m, uint64_t world)
+{
+    return r->world == world && r->comms == m->comms_count && r->regions == m->regions_count;
+}
+
+int report_rows_pairs(const struct report_rows *r, const struct wire_window *m, uint64_t world,
+                      struct pair_figures *out)
+{
+    size_t count = r->pair_count;
+    if (m->pairs_count != count || r->numbers.pair_count != count || !is_alike(r, m, world))
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct wire_pair_row *p = &m->pairs[i];
+        const struct report_pair *k = &r->pairs[i];
+        if (p->source != k->source || p->destination != k->destination || p->comm != k->comm ||
+            p->region != k->region || p->size_class != k->size_class)
+            return 0;
+        out[i] = (struct pair_figures){p->messages, p->bytes};
+    }
+    return 1;
+}
+
+int report_rows_calls(const struct report_rows *r, const struct wire_window *m, uint64_t world,
+                      struct caller_figures *out)
+{
+    size_t count = r->call_count;
+    if (m->calls_count != count || r->numbers.call_count != count || !is_alike(r, m, world))
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct wire_call_row *c = &m->calls[i];
+        const struct report_call *k = &r->calls[i];
+        if (c->rank != k->rank || c->call != k->call || c->comm != k->comm ||
+            c->region != k->region)
+            return 0;
+        out[i] =
+            (struct caller_figures){c->calls, c->bytes, c->bytes_in, c->time_ns, c->longest_ns};
+    }
+    return 1;
+}
+
+int report_rows_named(const struct report_rows *r, const uint32_t *names, size_t count)
+{
+    return r->world != 0 && memcmp(r->names, names, count * sizeof(*names)) == 0;
+}
+
+void report_rows_keep(struct report_rows *r, const struct wire_window *m, uint64_t world,
+                      const uint32_t *names, size_t count)
+{
+    r->world = 0; /* which is alike to none */
+    if (array_fit(&r->names, sizeof(*r->names), &r->name_room, count) != 0 ||
+        array_fit(&r->pairs, sizeof(*r->pairs), &r->pair_room, m->pairs_count) != 0 ||
+        array_fit(&r->calls, sizeof(*r->calls), &r->call_room, m->calls_count) != 0)
+        return;
+    memcpy(r->names, names, count * sizeof(*names));
+    for (size_t i = 0; i < m->pairs_count; i++) {
+        const struct wire_pair_row *p = &m->pairs[i];
+        r->pairs[i] =
+            (struct report_pair){(uint32_t)p->source, (int32_t)p->destination, (uint32_t)p->comm,
+                                 (uint32_t)p->region, (uint32_t)p->size_class};
+    }
+    for (size_t i = 0; i < m->calls_count; i++) {
+        const struct wire_call_row *c = &m->calls[i];
+        r->calls[i] = (struct report_call){(uint32_t)c->rank, (uint32_t)c->call, (uint32_t)c->comm,
+                                           (uint32_t)c->region};
+    }
+    r->pair_count = m->pairs_count;
+    r->call_count = m->calls_count;
+    r->comms = m->comms_count;
+    r->regions = m->regions_count;
+    r->world = world;
+}

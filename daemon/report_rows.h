@@ -1,0 +1,51 @@
+/* What a node reported last: the keys of its rows of pairs and of calls. A node of a job that goes on as it did lists the
+ * same ones in each window, in the same order: then they need neither be checked nor looked up once more, and figures
+ * alone are taken.
+ *
+ * Memory: 24 bytes a row of pairs, 20 one of calls. */
+#ifndef HOLTER_DAEMON_REPORT_ROWS_H
+#define HOLTER_DAEMON_REPORT_ROWS_H
+
+#include "daemon/analysis/window_sum.h"
+#include "holter/wire.h"
+
+/** A row of pairs, or of calls, but for its figures. Communicator and region are positions in the message. */
+struct report_pair {
+    uint32_t source;
+    int32_t destination;
+    uint32_t comm, region, size_class;
+};
+struct report_call {
+    uint32_t rank, call, comm, region;
+};
+
+/** Zero-initialised is empty: nothing was reported. */
+struct report_rows {
+    uint64_t world;            /**< ranks that it was checked against */
+    uint64_t comms, regions;   /**< of the message */
+    uint32_t *names;           /**< owned: the run's numbers of these, one behind the other */
+    struct report_pair *pairs; /**< owned */
+    struct report_call *calls; /**< owned */
+    size_t name_room, pair_count, pair_room, call_count, call_room;
+    struct row_numbers numbers;
+};
+
+void report_rows_finish(struct report_rows *rows);
+
+/** Are the rows of pairs, of calls, of a message those of the last one, but for their figures?
+ *  @param world  ranks of the job
+ *  @param out    room for as many rows; set when they are */
+int report_rows_pairs(const struct report_rows *rows, const struct wire_window *message,
+                      uint64_t world, struct pair_figures *out);
+int report_rows_calls(const struct report_rows *rows, const struct wire_window *message,
+                      uint64_t world, struct caller_figures *out);
+
+/** Do its communicators and regions have the numbers that those of the last one had? */
+int report_rows_named(const struct report_rows *rows, const uint32_t *names, size_t count);
+
+/** Keep those of a message that was checked, and for which numbers were brought up to date. Without memory nothing
+ *  is kept. @param names  the run's numbers of its communicators, then of its regions: one of each at least */
+void report_rows_keep(struct report_rows *rows, const struct wire_window *message, uint64_t world,
+                      const uint32_t *names, size_t count);
+
+#endif
