@@ -92,8 +92,7 @@ static _Noreturn void leave_state(const struct replay_leader *l, const int pair[
     _exit(replay_link_send(l->link, &note, &pair[0], 1) == 0 ? 0 : NO_SERVER);
 }
 
-/* @return 0, or negative: the server has gone */
-static int make_state(struct replay_leader *l)
+int replay_leader_state(struct replay_leader *l)
 {
     int pair[2], status = 0;
     replay_reel_park(l->reel);
@@ -134,15 +133,15 @@ void replay_leader_init(struct replay_leader *l, const struct replay_index *inde
     replay_reel_speak(reel);
 }
 
-int replay_leader_stepped(struct replay_leader *l)
+int replay_leader_due(const struct replay_leader *l)
 {
-    return clock_process_cpu_ns() - l->worked_ns < l->spacing_ns ? 0 : make_state(l);
+    return clock_process_cpu_ns() - l->worked_ns >= l->spacing_ns;
 }
 
 int replay_leader_end(struct replay_leader *l)
 {
     struct replay_shared *shared = l->index->shared;
-    int code = make_state(l);
+    int code = replay_leader_state(l);
     if (code != 0)
         return code;
     const struct replay_note done = {.kind = REPLAY_DONE, .place = replay_reel_place(l->reel)};
@@ -197,7 +196,7 @@ static int goes_on(void *user, const struct replay_place *place)
             return 0;
         x->looked_ns = now;
     }
-    return !stepped || replay_leader_stepped(&x->leader) == 0;
+    return !stepped || !replay_leader_due(&x->leader) || replay_leader_state(&x->leader) == 0;
 }
 
 /* From where the reel is to the end. */
@@ -227,7 +226,7 @@ void replay_index_run(const struct replay_index *index)
         _exit(1);
     }
     replay_leader_init(&leader, index, reel, index->link);
-    if (make_state(&leader) != 0)
+    if (replay_leader_state(&leader) != 0)
         _exit(1);
     if (index->first_only)
         _exit(0);

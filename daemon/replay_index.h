@@ -46,9 +46,11 @@ struct replay_leader {
 void replay_leader_init(struct replay_leader *leader, const struct replay_index *index,
                         struct replay_reel *reel, int link);
 
-/** A step is fed: leave a state behind if it is time. Between windows: a step back ends there.
- *  @return 0, or negative: the server has gone */
-int replay_leader_stepped(struct replay_leader *leader);
+/** Has it worked for long enough since the last state? */
+int replay_leader_due(const struct replay_leader *leader);
+
+/** Leave a state behind. Between windows: a step back ends there. @return 0, or negative: the server has gone */
+int replay_leader_state(struct replay_leader *leader);
 
 /** All is fed: leave the last state behind, and say so. @return 0, or negative: the server has gone */
 int replay_leader_end(struct replay_leader *leader);

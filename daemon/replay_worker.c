@@ -48,7 +48,7 @@ struct worker {
     struct control *control;
     struct replay_pace pace;
     int looping, going, ended, leaving, recording, stepping;
-    int leads;
+    int leads, left_out; /* it leaves states behind; it has left out some */
     struct replay_leader leader;
     uint64_t full_ns; /* since when clients hold it up; 0: they do not */
     uint64_t begun_ns, looked_ns;
@@ -152,11 +152,41 @@ static void lead_no_more(struct worker *w)
     replay_link_send(w->link, &(struct replay_note){.kind = REPLAY_FOLLOW}, NULL, 0);
 }
 
+static int has_clients(const struct worker *w)
+{
+    struct front_counts counts;
+    front_count(w->front, &counts);
+    return counts.clients > 0;
+}
+
 /* It leads as long as it goes on as fast as it can. */
 static void lead_or_not(struct worker *w)
 {
     if (w->pace.paused || w->pace.speed > 0 || w->seeking)
         lead_no_more(w);
+}
+
+/* A state costs as much as a dozen windows: what is shared with it is copied when it is next written to. So none is
+ * left behind while nobody is there who could seek; for who comes later the index finds them. */
+static void lead_on(struct worker *w)
+{
+    if (!w->leads || !replay_leader_due(&w->leader))
+        return;
+    if (!has_clients(w))
+        w->left_out = 1;
+    else if (w->left_out)
+        lead_no_more(w);
+    else
+        replay_leader_state(&w->leader);
+}
+
+static void lead_to_end(struct worker *w)
+{
+    if (w->leads && !w->left_out)
+        replay_leader_end(&w->leader);
+    else if (!w->given->options->quit_at_end)
+        lead_no_more(w);
+    w->leads = 0;
 }
 
 static void start_leading(struct worker *w, const int fds[REPLAY_LINK_FDS])
@@ -177,9 +207,7 @@ static void plan(struct worker *w);
 static void on_end(struct worker *w)
 {
     w->ended = 1;
-    if (w->leads)
-        replay_leader_end(&w->leader);
-    w->leads = 0;
+    lead_to_end(w);
     log_info("replayed %" PRIu64 " messages in %.1f s", replay_reel_messages(w->reel),
              (double)(clock_mono_ns() - w->begun_ns) * 1e-9);
 }
@@ -218,8 +246,8 @@ static void feed(struct worker *w)
     if (replay_reel_peek(w->reel, &time_ns)) {
         stepped = replay_reel_feed(w->reel);
         replay_pace_fed(&w->pace, time_ns, clock_mono_ns());
-        if (w->leads && stepped)
-            replay_leader_stepped(&w->leader);
+        if (stepped)
+            lead_on(w);
     } else {
         stepped = replay_reel_feed(w->reel); /* which ends the job */
         on_end(w);
