@@ -9,23 +9,32 @@
 
 #define MOST_PAIRS_JUDGED ((size_t)1 << 24)
 
-int open_window_watch(struct open_window *window, const struct wire_window *m)
+static void watch_call(struct open_window *window, const struct wire_window *m, size_t at)
 {
+    const struct wire_call_row *c = &m->calls[at];
+    window->calls[window->call_count++] = (struct hang_calls){
+        .rank = (uint32_t)c->rank,
+        .call = (uint32_t)c->call,
+        .comm = c->comm < m->comms_count ? m->comms[c->comm].id : 0,
+        .calls = c->calls,
+        .longest_ns = c->longest_ns,
+    };
+}
+
+int open_window_watch(struct open_window *window, const struct wire_window *m,
+                      const struct report_rows *known)
+{
+    size_t calls = known != NULL ? known->counting_count : m->calls_count;
     if (array_fit(&window->calls, sizeof(*window->calls), &window->call_room,
-                  window->call_count + m->calls_count) != 0 ||
+                  window->call_count + calls) != 0 ||
         array_fit(&window->pending, sizeof(*window->pending), &window->pending_room,
                   window->pending_count + m->pending_count) != 0)
         return -ENOMEM;
-    for (uint64_t i = 0; i < m->calls_count; i++) {
-        const struct wire_call_row *c = &m->calls[i];
-        if (hang_counts((uint32_t)c->call))
-            window->calls[window->call_count++] = (struct hang_calls){
-                .rank = (uint32_t)c->rank,
-                .call = (uint32_t)c->call,
-                .comm = c->comm < m->comms_count ? m->comms[c->comm].id : 0,
-                .calls = c->calls,
-                .longest_ns = c->longest_ns,
-            };
+    for (size_t i = 0; known != NULL && i < calls; i++)
+        watch_call(window, m, known->counting[i]);
+    for (size_t i = 0; known == NULL && i < calls; i++) {
+        if (hang_counts((uint32_t)m->calls[i].call))
+            watch_call(window, m, i);
     }
     for (uint64_t i = 0; i < m->pending_count; i++) {
         const struct wire_pending_row *p = &m->pending[i];
@@ -100,21 +109,13 @@ static void tell_agents(struct job *job)
 
 /* ---- judging ------------------------------------------------------------- */
 
-struct watch_rows {
-    struct hang_rank *ranks;
-    struct hang_comm *comms;
-    uint32_t *dead;
-    size_t dead_count;
-};
-
 static int make_watch_rows(struct job *job, struct watch_rows *out)
 {
     const struct sum_result *r = &job->judged_ranks, *p = &job->judged_calls;
     size_t dead = job->death_count;
-    out->ranks = malloc((r->rank_count + 1) * sizeof(*out->ranks));
-    out->comms = malloc((p->comm_count + 1) * sizeof(*out->comms));
-    out->dead = malloc((dead + 1) * sizeof(*out->dead));
-    if (out->ranks == NULL || out->comms == NULL || out->dead == NULL)
+    if (array_fit(&out->ranks, sizeof(*out->ranks), &out->rank_room, r->rank_count) != 0 ||
+        array_fit(&out->comms, sizeof(*out->comms), &out->comm_room, p->comm_count) != 0 ||
+        array_fit(&out->dead, sizeof(*out->dead), &out->dead_room, dead) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < r->rank_count; i++) {
         const struct rank_row *row = &r->ranks[i];
@@ -136,15 +137,14 @@ static int make_watch_rows(struct job *job, struct watch_rows *out)
     /* A death may be told again: those that were told already change nothing. */
     for (size_t i = 0; i < dead; i++)
         out->dead[i] = (uint32_t)job->deaths[i].row.rank;
-    out->dead_count = dead;
     return 0;
 }
 
 static void watch(struct job *job, const struct open_window *window)
 {
-    struct watch_rows rows = {0};
+    struct watch_rows *rows = &job->watch_rows;
     if (window_sum_result(window->sum, SUM_CALLS, 0, &job->judged_calls) == 0 &&
-        make_watch_rows(job, &rows) == 0) {
+        make_watch_rows(job, rows) == 0) {
         const struct attribution_window figures = {
             .number = window->number,
             .length_ns = job->options.window_ns,
@@ -161,22 +161,19 @@ static void watch(struct job *job, const struct open_window *window)
             .end_ns = (window->number + 1) * job->options.window_ns,
             .length_ns = job->options.window_ns,
             .world = job->world,
-            .ranks = rows.ranks,
+            .ranks = rows->ranks,
             .rank_count = job->judged_ranks.rank_count,
             .calls = window->calls,
             .call_count = window->call_count,
-            .comms = rows.comms,
+            .comms = rows->comms,
             .comm_count = job->judged_calls.comm_count,
             .pending = window->pending,
             .pending_count = window->pending_count,
-            .dead = rows.dead,
-            .dead_count = rows.dead_count,
+            .dead = rows->dead,
+            .dead_count = job->death_count,
         };
         job_watch_window(job->watch, job->latency, &figures, &hangs);
     }
-    free(rows.ranks);
-    free(rows.comms);
-    free(rows.dead);
 }
 
 /* Without memory the window lacks them. */

@@ -296,7 +296,7 @@ int job_window(struct job *job, uint64_t instance, const struct wire_window *mes
                             fault->text, sizeof(fault->text));
     if (code != 0)
         return code;
-    code = open_window_watch(window, message);
+    code = open_window_watch(window, message, again.calls ? &node->rows : NULL);
     code = code != 0 ? code : open_window_report(window, agent->node);
     code = code != 0 ? code : window_sum_update(window->sum, &rows, &node->rows.numbers);
     if (code != 0)

@@ -76,6 +76,14 @@ struct open_window {
     size_t pending_count, pending_room;
 };
 
+/** What hangs are looked for in. */
+struct watch_rows {
+    struct hang_rank *ranks; /**< owned, all of these */
+    struct hang_comm *comms;
+    uint32_t *dead;
+    size_t rank_room, comm_room, dead_room;
+};
+
 struct job {
     char id[65];
     struct job_options options;
@@ -121,7 +129,9 @@ struct job {
     struct open_window open[JOB_OPEN_WINDOWS]; /**< sorted by number */
     uint32_t open_count;
     struct latency_rows idle_latency; /* room of a window that was closed, for the next to open */
-    uint64_t next_window;             /**< windows below it have been published */
+    struct hang_calls *idle_calls;    /* likewise; owned */
+    size_t idle_call_room;
+    uint64_t next_window;                     /**< windows below it have been published */
     struct wire_totals recent[JOB_RECENT];    /**< by number modulo; texts not set */
     uint64_t lost, windows_dropped;           /**< all that agents have lost, as they say */
     uint64_t lost_told, windows_dropped_told; /**< of that, what an alert has told */
@@ -141,6 +151,7 @@ struct job {
     uint32_t *maps;
     size_t maps_room;
     struct rank_history ranks_before;
+    struct watch_rows watch_rows;
     struct sum_result result, judged_ranks, judged_pairs, judged_calls;
 };
 
@@ -156,8 +167,10 @@ struct job_node *job_node_of(struct job *job, uint64_t instance, const char *hos
 void job_node_heard(struct job *job, struct job_node *node, uint64_t now_ns);
 
 void job_windows_finish(struct job *job);
-/** Keep what hangs are told by. @return 0 or -ENOMEM */
-int open_window_watch(struct open_window *window, const struct wire_window *message);
+/** Keep what hangs are told by. @param known  has the keys of the message's calls; NULL: they are not known
+ *  @return 0 or -ENOMEM */
+int open_window_watch(struct open_window *window, const struct wire_window *message,
+                      const struct report_rows *known);
 /** Judge a window that is closed: latency, trends, alerts. */
 void job_judge(struct job *job, struct open_window *window);
 void job_tell(void *user, const struct alert_report *report);

@@ -22,6 +22,9 @@ void job_windows_finish(struct job *job)
         open_window_finish(&job->open[i]);
     job->open_count = 0;
     latency_rows_finish(&job->idle_latency);
+    free(job->idle_calls);
+    job->idle_calls = NULL;
+    job->idle_call_room = 0;
 }
 
 static int has_reported(const struct open_window *window, uint32_t node)
@@ -130,6 +133,15 @@ static void publish_window(struct job *job, const struct open_window *window, ui
         job_publish_nodes(job, &job->output, window->number);
 }
 
+/* What calls took is for the next window that opens. */
+static void keep_room(struct job *job, struct open_window *window)
+{
+    free(job->idle_calls);
+    job->idle_calls = window->calls;
+    job->idle_call_room = window->call_room;
+    window->calls = NULL;
+}
+
 static void close_window(struct job *job, uint32_t at, uint64_t now_ns)
 {
     struct open_window window = job->open[at];
@@ -146,6 +158,7 @@ static void close_window(struct job *job, uint32_t at, uint64_t now_ns)
         job->next_window = window.number + 1;
         job->quiet_since_loss++;
     }
+    keep_room(job, &window);
     open_window_finish(&window);
 }
 
@@ -175,6 +188,10 @@ struct open_window *job_window_for(struct job *job, uint64_t number, uint64_t no
         return NULL;
     window.latency = job->idle_latency;
     job->idle_latency = (struct latency_rows){0};
+    window.calls = job->idle_calls;
+    window.call_room = job->idle_call_room;
+    job->idle_calls = NULL;
+    job->idle_call_room = 0;
     /* Corrections are gathered for a window's length: many nodes that are late are one correction.
      */
     uint64_t from = late                    ? now_ns + length

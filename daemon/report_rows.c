@@ -1,6 +1,7 @@
 #include "daemon/report_rows.h"
 
 #include "daemon/analysis/array.h"
+#include "daemon/analysis/hang.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@ void report_rows_finish(struct report_rows *r)
     free(r->names);
     free(r->pairs);
     free(r->calls);
+    free(r->counting);
     row_numbers_finish(&r->numbers);
     *r = (struct report_rows){0};
 }
@@ -66,7 +68,8 @@ void report_rows_keep(struct report_rows *r, const struct wire_window *m, uint64
     r->world = 0; /* which is alike to none */
     if (array_fit(&r->names, sizeof(*r->names), &r->name_room, count) != 0 ||
         array_fit(&r->pairs, sizeof(*r->pairs), &r->pair_room, m->pairs_count) != 0 ||
-        array_fit(&r->calls, sizeof(*r->calls), &r->call_room, m->calls_count) != 0)
+        array_fit(&r->calls, sizeof(*r->calls), &r->call_room, m->calls_count) != 0 ||
+        array_fit(&r->counting, sizeof(*r->counting), &r->counting_room, m->calls_count) != 0)
         return;
     memcpy(r->names, names, count * sizeof(*names));
     for (size_t i = 0; i < m->pairs_count; i++) {
@@ -75,8 +78,11 @@ void report_rows_keep(struct report_rows *r, const struct wire_window *m, uint64
             (struct report_pair){(uint32_t)p->source, (int32_t)p->destination, (uint32_t)p->comm,
                                  (uint32_t)p->region, (uint32_t)p->size_class};
     }
+    r->counting_count = 0;
     for (size_t i = 0; i < m->calls_count; i++) {
         const struct wire_call_row *c = &m->calls[i];
+        if (hang_counts((uint32_t)c->call))
+            r->counting[r->counting_count++] = (uint32_t)i;
         r->calls[i] = (struct report_call){(uint32_t)c->rank, (uint32_t)c->call, (uint32_t)c->comm,
                                            (uint32_t)c->region};
     }

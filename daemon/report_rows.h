@@ -2,7 +2,7 @@
  * same ones in each window, in the same order: then they need neither be checked nor looked up once more, and figures
  * alone are taken.
  *
- * Memory: 24 bytes a row of pairs, 20 one of calls. */
+ * Memory: 24 bytes a row of pairs, 24 one of calls. */
 #ifndef HOLTER_DAEMON_REPORT_ROWS_H
 #define HOLTER_DAEMON_REPORT_ROWS_H
 
@@ -26,7 +26,8 @@ struct report_rows {
     uint32_t *names;           /**< owned: the run's numbers of these, one behind the other */
     struct report_pair *pairs; /**< owned */
     struct report_call *calls; /**< owned */
-    size_t name_room, pair_count, pair_room, call_count, call_room;
+    uint32_t *counting;        /**< owned: positions of calls that hang_counts() */
+    size_t name_room, pair_count, pair_room, call_count, call_room, counting_count, counting_room;
     struct row_numbers numbers;
 };
 
