@@ -43,6 +43,7 @@ struct network_pair {
 /** A row of the window's pairs of ranks, and where it counts: position in the pairs of vertices, or one
  *  of the numbers below. A job that goes on as it did has the same rows in the next window. */
 struct network_row {
+    uint64_t bytes, messages; /**< of the last window */
     uint32_t source;
     int32_t destination;
     uint32_t place;

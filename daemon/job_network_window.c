@@ -10,8 +10,7 @@
 #include <string.h>
 
 #define LOG2_PART 65536.0 /* see WIRE_TRANSFER_ROW.log2_sum */
-#define KNOWN_LOGS 128u
-#define GAP_PARTS 4u /* counters of a quarter more than a window are of a longer time */
+#define GAP_PARTS 4u      /* counters of a quarter more than a window are of a longer time */
 
 /* ---- pairs of vertices ------------------------------------------------------------------- */
 
@@ -158,49 +157,53 @@ static int list_rows(struct job_network *n, const struct job_network_window *w)
     if (array_fit(&n->rows, sizeof(*n->rows), &n->row_room, w->pair_count) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < w->pair_count; i++)
-        n->rows[i] =
-            (struct network_row){w->pairs[i].source, w->pairs[i].destination, NETWORK_UNPLACED};
+        n->rows[i] = (struct network_row){.source = w->pairs[i].source,
+                                          .destination = w->pairs[i].destination,
+                                          .place = NETWORK_UNPLACED,
+                                          .bytes = w->pairs[i].bytes,
+                                          .messages = w->pairs[i].messages};
     n->row_count = w->pair_count;
     return 0;
 }
 
 /* ---- rows that were there before ------------------------------------------------------------ */
 
-static int are_known(const struct job_network *n, const struct job_network_window *w)
+/* @param same  set: figures are those of then too */
+static int are_known(const struct job_network *n, const struct job_network_window *w, int *same)
 {
+    uint64_t differs = 0;
     if (!n->rows_hold || w->pair_count != n->row_count)
         return 0;
     for (size_t i = 0; i < w->pair_count; i++) {
-        if (n->rows[i].source != w->pairs[i].source ||
-            n->rows[i].destination != w->pairs[i].destination)
+        const struct network_row *row = &n->rows[i];
+        const struct pair_row *pair = &w->pairs[i];
+        if (row->source != pair->source || row->destination != pair->destination)
             return 0;
+        differs |= (row->bytes ^ pair->bytes) | (row->messages ^ pair->messages);
     }
+    *same = differs == 0;
     return 1;
 }
 
 static void add_known(struct job_network *n, const struct job_network_window *w)
 {
     struct congestion_pair *pairs = n->pairs;
-    const struct network_row *rows = n->rows;
-    uint64_t bytes = 0, unplaced = 0;
-    n->pair_count = n->row_pairs;
-    for (size_t i = 0; i < n->pair_count; i++) {
-        pairs[i].bytes = pairs[i].messages = pairs[i].matched = 0;
-        pairs[i].log_latency = 0;
-    }
+    struct network_row *rows = n->rows;
+    n->bytes = n->unplaced = 0;
+    for (size_t i = 0; i < n->row_pairs; i++)
+        pairs[i].bytes = pairs[i].messages = 0;
     for (size_t i = 0; i < w->pair_count; i++) {
-        const struct pair_row *row = &w->pairs[i];
         uint32_t place = rows[i].place;
+        rows[i].bytes = w->pairs[i].bytes;
+        rows[i].messages = w->pairs[i].messages;
         if (place < NETWORK_ON_VERTEX) {
-            pairs[place].bytes += row->bytes;
-            pairs[place].messages += row->messages;
-            bytes += row->bytes;
+            pairs[place].bytes += rows[i].bytes;
+            pairs[place].messages += rows[i].messages;
+            n->bytes += rows[i].bytes;
         } else if (place == NETWORK_UNPLACED) {
-            unplaced += row->bytes;
+            n->unplaced += rows[i].bytes;
         }
     }
-    n->bytes = bytes;
-    n->unplaced = unplaced;
 }
 
 /* ---- latencies --------------------------------------------------------------------------- */
@@ -244,19 +247,25 @@ static int add_late(struct job_network *n, const struct congestion_pair *pair)
     return 0;
 }
 
-/* Logarithms of references that were asked for last: messages of a job have few sizes. */
+/* Logarithms of references, in the parts of log2_sum. */
 struct known_logs {
-    double reference[KNOWN_LOGS], parts[KNOWN_LOGS];
+    double parts[LOCALITIES][SIZE_CLASSES]; /* NaN: not asked for yet; infinite: there is none */
 };
 
-static double log_of(struct known_logs *known, const struct transfer *t, double reference)
+static void forget_logs(struct known_logs *known)
 {
-    unsigned at = (2u * t->size_class + t->locality) % KNOWN_LOGS;
-    if (known->reference[at] != reference) {
-        known->reference[at] = reference;
-        known->parts[at] = round(LOG2_PART * log2(reference));
+    memset(known, 0xff, sizeof(*known)); /* each a NaN */
+}
+
+static double log_of(struct known_logs *known, const struct transfer *t,
+                     const struct latency_scale *scale)
+{
+    double *parts = &known->parts[t->locality][t->size_class];
+    if (isnan(*parts)) {
+        double reference = scale->reference[t->locality][t->size_class];
+        *parts = reference > 0 ? round(LOG2_PART * log2(reference)) : INFINITY;
     }
-    return known->parts[at];
+    return *parts;
 }
 
 static int is_pair(const struct job_network *n, size_t at, const struct congestion_pair *key)
@@ -296,12 +305,12 @@ static int add_transfer(struct job_network *n, const struct transfer *t,
     /* Several destinations together are no rank. */
     struct congestion_pair key = {.source = seat_of(n, t->source),
                                   .destination = seat_of(n, t->destination)};
-    double reference = scale->reference[t->locality][t->size_class];
+    double log = log_of(known, t, scale);
     if (key.source == TOPOLOGY_NONE || key.destination == TOPOLOGY_NONE ||
-        key.source == key.destination || t->messages == 0 || !(reference > 0))
+        key.source == key.destination || t->messages == 0 || !(log < INFINITY))
         return 0;
     key.matched = t->messages;
-    key.log_latency = (double)t->log2_sum - log_of(known, t, reference) * (double)t->messages;
+    key.log_latency = (double)t->log2_sum - log * (double)t->messages;
     struct congestion_pair *found = next_pair(n, &key, last);
     if (found == NULL)
         return add_late(n, &key);
@@ -312,9 +321,15 @@ static int add_transfer(struct job_network *n, const struct transfer *t,
 
 static int add_latencies(struct job_network *n, const struct job_network_window *w)
 {
-    struct known_logs known = {0};
+    struct known_logs known;
     size_t last = SIZE_MAX;
     int code = 0;
+    n->pair_count = n->row_pairs;
+    for (size_t i = 0; i < n->pair_count; i++) {
+        n->pairs[i].matched = 0;
+        n->pairs[i].log_latency = 0;
+    }
+    forget_logs(&known);
     for (size_t i = 0; code == 0 && w->scale != NULL && i < w->transfer_count; i++)
         code = add_transfer(n, &w->transfers[i], w->scale, &known, &last);
     for (size_t i = 0; i < n->pair_count; i++)
@@ -327,6 +342,7 @@ static int make_pairs(struct job_network *n, const struct job_network_window *w)
 {
     n->rows_hold = 0;
     n->pair_count = 0;
+    n->bytes = n->unplaced = 0;
     int code = find_first(n, w);
     code = code != 0 ? code : make_slots(n);
     code = code != 0 ? code : list_rows(n, w);
@@ -346,12 +362,11 @@ static int make_pairs(struct job_network *n, const struct job_network_window *w)
 
 int job_network_add_pairs(struct job_network *n, const struct job_network_window *w)
 {
-    int code = 0;
-    n->bytes = n->unplaced = 0;
-    if (are_known(n, w))
-        add_known(n, w);
-    else
+    int code = 0, same = 0;
+    if (!are_known(n, w, &same))
         code = make_pairs(n, w);
+    else if (!same)
+        add_known(n, w);
     return code != 0 ? code : add_latencies(n, w);
 }
 

@@ -1,5 +1,5 @@
 #include "daemon/analysis/network/congestion.h"
-#include "daemon/analysis/network/congestion_kept.h"
+#include "daemon/analysis/network/congestion_inner.h"
 #include "daemon/analysis/network/congestion_kinds.h"
 #include "include/holter/error.h"
 
@@ -11,60 +11,9 @@
 
 #define LOADED 0.01    /* of the most loaded link of the kind */
 #define LEAST_SUM 1e-3 /* bytes below which an average is nothing */
-#define UNIT 0x1p20    /* logarithms are integers of this fraction */
+#define UNIT CONGESTION_UNIT
 #define MOST_LOG 0x1p30
 #define CHANGES 16384u /* that are added at a time */
-
-struct track {
-    double average;            /* sum of bytes, each window's weight halved every half_life */
-    double recent;             /* the same, of the recent ones */
-    double recent_measured;    /* of measured bytes */
-    double log_sum, matched;   /* of latencies, in the recent ones */
-    double measured, modelled; /* sums of bytes over windows with a counter, as average */
-    uint64_t peak, since;
-    uint64_t counter, told; /* measured, in the last window and in the next one */
-    uint64_t changed;       /* window of the last change to or from hot or congested */
-    uint64_t over;          /* last window that carried more than it takes to be hot */
-    double capacity;        /* bytes a second; 0: not known */
-    uint32_t kind;
-    uint8_t state, packets, told_packets;
-};
-
-/* The recent loads of the links of equal make. */
-struct kind {
-    double most, sum; /* of all; of those that are loaded */
-    uint64_t loaded;
-    double mean;  /* of those that are loaded */
-    double limit; /* above it a link becomes hot */
-};
-
-/* Whether the routes of the last window's pairs are kept. */
-enum keeping { KEEPING_UNDECIDED, KEEPING, NOT_KEEPING };
-
-struct congestion {
-    const struct topology *topology; /* borrowed */
-    struct congestion_params params;
-    uint32_t link_count, vertex_count;
-    struct link_loads *loads;
-    struct link_loads *latencies; /* its bytes are logarithms, its messages are matched ones */
-    struct track *tracks;         /* owned; by link */
-    struct kind *kinds;           /* owned */
-    uint32_t kind_count;
-    struct congestion_pair *pairs, *fresh; /* owned; of the last window, and room for the next */
-    size_t pair_count, room, fresh_room;
-    struct kept_routes routes;
-    enum keeping keeping;
-    struct load_change *changes, *shifts; /* owned; of loads and of latencies, CHANGES of each */
-    size_t change_count, shift_count;
-    uint64_t window, first;
-    size_t hot; /* links that are hot or congested */
-    bool begun;
-    double seconds; /* length of the last window */
-    double fade;    /* of averages, from one window to the next */
-    double weight;  /* sum of the windows' weights in averages */
-    double recent;  /* sum of their lengths in recent loads */
-    uint64_t skipped;
-};
 
 static bool are_valid(const struct congestion_params *p)
 {
@@ -271,9 +220,11 @@ static void change_over(struct congestion *c, size_t count)
 
 /* ---- a window of the same pairs ---- */
 
-/* Are they those of the last window, in its order? */
-static bool are_same(const struct congestion *c, const struct congestion_pair *pairs, size_t count)
+/* Are they those of the last window, in its order? @param loads  set: with its bytes and messages too */
+static bool are_same(const struct congestion *c, const struct congestion_pair *pairs, size_t count,
+                     bool *loads)
 {
+    uint64_t differs = 0;
     if (count != c->pair_count)
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -281,7 +232,9 @@ static bool are_same(const struct congestion *c, const struct congestion_pair *p
         if (before->source != pair->source || before->destination != pair->destination ||
             (pair->bytes | pair->messages | pair->matched) == 0)
             return false;
+        differs |= (before->bytes ^ pair->bytes) | (before->messages ^ pair->messages);
     }
+    *loads = differs == 0;
     return true;
 }
 
@@ -295,47 +248,49 @@ static bool keeps_routes(struct congestion *c)
     return c->keeping == KEEPING;
 }
 
-/* A pair becomes another of the same vertices, along a route that is known. */
-static void follow_route(struct congestion *c, const uint32_t *links, size_t count,
-                         const struct congestion_pair *before, const struct congestion_pair *after)
+/* Loads of pairs that have become other ones, along routes that are known. */
+static void change_loads(struct congestion *c, const struct congestion_pair *pairs)
 {
-    struct link_load more = {after->bytes - before->bytes, after->messages - before->messages};
-    const struct load_change change = {.source = after->source,
-                                       .destination = after->destination,
-                                       .bytes = (int64_t)more.bytes,
-                                       .messages = (int64_t)more.messages};
-    link_loads_add_links(c->loads, links, count, more);
-    link_loads_add_ends(c->loads, &change);
-}
-
-/* Latencies are other ones in each window: they are added up anew, and loads are changed. */
-static void stay_on_routes(struct congestion *c, const struct congestion_pair *pairs)
-{
-    link_loads_clear(c->latencies);
     for (size_t i = 0; i < c->pair_count; i++) {
-        const struct congestion_pair *pair = &pairs[i];
+        const struct congestion_pair *after = &pairs[i];
         struct congestion_pair *kept = &c->pairs[i];
-        const uint32_t *links = c->routes.links + c->routes.first[i];
-        size_t count = c->routes.first[i + 1] - c->routes.first[i];
-        if (kept->bytes != pair->bytes || kept->messages != pair->messages)
-            follow_route(c, links, count, kept, pair);
-        kept->bytes = pair->bytes;
-        kept->messages = pair->messages;
-        kept->matched = pair->matched;
-        kept->log_latency = 0;
-        if (pair->matched == 0)
+        struct link_load more = {after->bytes - kept->bytes, after->messages - kept->messages};
+        if ((more.bytes | more.messages) == 0)
             continue;
-        kept->log_latency = rounded(pair->log_latency);
-        link_loads_add_links(
-            c->latencies, links, count,
-            (struct link_load){(uint64_t)(int64_t)(kept->log_latency * UNIT), pair->matched});
+        link_loads_add_links(c->loads, c->routes.links + c->routes.first[i],
+                             c->routes.first[i + 1] - c->routes.first[i], more);
+        link_loads_add_ends(c->loads, &(struct load_change){.source = after->source,
+                                                            .destination = after->destination,
+                                                            .bytes = (int64_t)more.bytes,
+                                                            .messages = (int64_t)more.messages});
+        kept->bytes = after->bytes;
+        kept->messages = after->messages;
     }
 }
 
-static void stay(struct congestion *c, const struct congestion_pair *pairs)
+/* Latencies are other ones in each window: they are added up anew. */
+static void add_latencies(struct congestion *c, const struct congestion_pair *pairs)
+{
+    const uint32_t *first = c->routes.first, *links = c->routes.links;
+    link_loads_clear(c->latencies);
+    for (size_t i = 0; i < c->pair_count; i++) {
+        struct congestion_pair *kept = &c->pairs[i];
+        kept->matched = pairs[i].matched;
+        kept->log_latency = kept->matched == 0 ? 0 : rounded(pairs[i].log_latency);
+        if (kept->matched == 0)
+            continue;
+        int64_t log = (int64_t)(kept->log_latency * UNIT);
+        link_loads_add_links(c->latencies, links + first[i], first[i + 1] - first[i],
+                             (struct link_load){(uint64_t)log, kept->matched});
+    }
+}
+
+static void stay(struct congestion *c, const struct congestion_pair *pairs, bool same_loads)
 {
     if (keeps_routes(c)) {
-        stay_on_routes(c, pairs);
+        if (!same_loads)
+            change_loads(c, pairs);
+        add_latencies(c, pairs);
         return;
     }
     for (size_t i = 0; i < c->pair_count; i++) {
@@ -506,7 +461,7 @@ int congestion_update(struct congestion *c, uint64_t window, double seconds,
 {
     if ((c->begun && window <= c->window) || !(seconds > 0) || !isfinite(seconds))
         return -HOLTER_ERANGE;
-    bool same = are_same(c, pairs, count);
+    bool loads = false, same = are_same(c, pairs, count, &loads);
     int code = same ? 0 : grow(c, count);
     if (code != 0)
         return code;
@@ -523,72 +478,14 @@ int congestion_update(struct congestion *c, uint64_t window, double seconds,
     c->begun = true;
     c->seconds = seconds;
     if (same)
-        stay(c, pairs);
+        stay(c, pairs, loads);
     else
         change_over(c, take_in(c, pairs, count));
     follow_all(c, fade, recent_fade);
     return 0;
 }
 
-/* ---- what is told ---- */
-
-int congestion_link(const struct congestion *c, uint32_t link, struct congestion_link *out)
-{
-    uint32_t from, to;
-    if (!topology_link(c->topology, link, &from, &to))
-        return 0;
-    const struct track *track = &c->tracks[link];
-    const struct link_load *load = &link_loads_values(c->loads)[link],
-                           *latency = &link_loads_values(c->latencies)[link];
-    bool ratio = track->counter != CONGESTION_UNKNOWN && !track->packets && track->modelled > 0;
-    double log_mean = (double)(int64_t)latency->bytes / UNIT / (double)latency->messages;
-    *out = (struct congestion_link){
-        .link = link,
-        .from = from,
-        .to = to,
-        .state = track->state,
-        .since = track->since,
-        .messages = load->messages,
-        .bytes = load->bytes,
-        .average = c->weight > 0 ? track->average / c->weight : 0,
-        .peak = track->peak,
-        .share = track->capacity > 0 && c->begun
-                     ? (double)load->bytes / (track->capacity * c->seconds)
-                     : NAN,
-        .latency = latency->messages > 0 ? exp(log_mean) : NAN,
-        .measured = track->counter,
-        .packets = track->packets,
-        .ratio = ratio ? track->measured / track->modelled : NAN,
-    };
-    return 1;
-}
-
-size_t congestion_hot(const struct congestion *c, struct congestion_link *out, size_t room)
-{
-    size_t count = 0;
-    for (uint32_t link = 0; count < c->hot && count < room && link < c->link_count; link++) {
-        if (c->tracks[link].state >= CONGESTION_HOT)
-            count += (size_t)congestion_link(c, link, &out[count]);
-    }
-    return c->hot;
-}
-
-size_t congestion_links(const struct congestion *c, struct congestion_link *out, size_t room)
-{
-    size_t count = 0;
-    for (uint32_t link = 0; link < c->link_count; link++) {
-        const struct track *track = &c->tracks[link];
-        uint32_t from, to;
-        if ((track->state == CONGESTION_IDLE && track->average < c->weight / 2 &&
-             track->counter == CONGESTION_UNKNOWN) ||
-            !topology_link(c->topology, link, &from, &to))
-            continue;
-        if (count < room)
-            congestion_link(c, link, &out[count]);
-        count++;
-    }
-    return count;
-}
+/* ---- what there is ---- */
 
 const struct link_loads *congestion_loads(const struct congestion *c)
 {
