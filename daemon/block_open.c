@@ -1,6 +1,8 @@
 #include "daemon/block_reader.h"
 
 #include "daemon/analysis/array.h"
+#include "daemon/block_fill.h"
+#include "daemon/block_rows.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -13,10 +15,13 @@
 int block_reader_create(struct block_reader **out)
 {
     struct block_reader *r = calloc(1, sizeof(*r));
-    if (r == NULL || (r->zstd = ZSTD_createDCtx()) == NULL) {
+    if (r == NULL || (r->zstd = ZSTD_createDCtx()) == NULL || block_stays_create(&r->stays) != 0) {
+        if (r != NULL)
+            ZSTD_freeDCtx(r->zstd);
         free(r);
         return -ENOMEM;
     }
+    r->fill = block_fill_best();
     *out = r;
     return 0;
 }
@@ -33,6 +38,7 @@ void block_reader_destroy(struct block_reader *r)
     free(r->out);
     free(r->marks);
     free(r->past);
+    block_stays_destroy(r->stays);
     free(r);
 }
 
@@ -43,8 +49,9 @@ static int unzip(struct block_reader *r, const void *packed, size_t length)
     unsigned long long size = ZSTD_getFrameContentSize(packed, length);
     if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR || size > MOST_PLAIN)
         return -HOLTER_ECORRUPT;
-    if (array_fit(&r->plain, 1, &r->plain_room, (size_t)size + 1) != 0)
+    if (array_fit(&r->plain, 1, &r->plain_room, (size_t)size + BLOCK_SLACK) != 0)
         return -ENOMEM;
+    memset(r->plain + size, 0, BLOCK_SLACK);
     r->plain_length = ZSTD_decompressDCtx(r->zstd, r->plain, (size_t)size, packed, length);
     return ZSTD_isError(r->plain_length) || r->plain_length != size ? -HOLTER_ECORRUPT : 0;
 }
@@ -97,6 +104,19 @@ static int read_column(struct block_reader *r, struct read_column *c, uint64_t *
     return 1;
 }
 
+/* Is each of these bytes a number? */
+static int all_short(const uint8_t *at, size_t length)
+{
+    uint64_t any = 0, some[4];
+    for (; length >= sizeof(some); length -= sizeof(some), at += sizeof(some)) {
+        memcpy(some, at, sizeof(some));
+        any |= some[0] | some[1] | some[2] | some[3];
+    }
+    for (; length > 0; length--)
+        any |= *at++;
+    return (any & UINT64_C(0x8080808080808080)) == 0;
+}
+
 /* The columns, whose bytes follow the directory one behind the other. */
 static int read_columns(struct block_reader *r)
 {
@@ -119,6 +139,8 @@ static int read_columns(struct block_reader *r)
         c->at = at;
         at += c->before;
         c->end = at;
+        c->is_short =
+            c->kind == BLOCK_INTEGER && c->before == c->total && all_short(c->at, (size_t)c->total);
         c->before = 0;
     }
     return at == end ? 0 : -HOLTER_ECORRUPT;
@@ -136,16 +158,17 @@ static int make_past(struct block_reader *r)
         if (c->total > BLOCK_MOST_KEYS || values > BLOCK_MOST_PAST)
             return -HOLTER_ECORRUPT;
     }
-    if (array_fit(&r->past, sizeof(*r->past), &r->past_room, (size_t)values + 1) != 0)
+    if (array_fit(&r->past, sizeof(*r->past), &r->past_room, (size_t)values + r->column_count) != 0)
         return -ENOMEM;
     values = 0;
     for (size_t i = 0; i < r->column_count; i++) {
         struct read_column *c = &r->columns[i];
         if (c->coding != BLOCK_KEYED && c->coding != BLOCK_TWIN)
             continue;
-        c->past = r->past + values;
+        r->past[values] = 0;
+        c->past = r->past + values + 1;
         c->twins = r->twins;
-        values += c->total;
+        values += c->total + 1;
     }
     return 0;
 }

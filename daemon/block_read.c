@@ -17,15 +17,10 @@ static int take_numbers(struct read_column *c, size_t count, uint64_t *out)
     size_t i = 0;
     if (count > c->left_over)
         return 0;
-    if ((size_t)(end - at) == c->left_over) { /* one byte each, in most columns */
-        uint8_t any = 0;
-        for (; i < count; i++) {
-            any |= at[i];
+    if (c->is_short) { /* as in most columns */
+        for (; i < count; i++)
             out[i] = at[i];
-        }
         at += count;
-        if (any >= 128)
-            return 0;
     }
     while (i < count && block_take_number(&at, end, &out[i]))
         i++;
@@ -140,7 +135,18 @@ int block_next_integers(struct read_column *c, size_t count, const uint64_t (*le
 int block_next_integer(struct read_column *c, uint64_t *out)
 {
     static const uint64_t none[BLOCK_REACH][ROWS];
-    return c != NULL && block_next_integers(c, 1, none + BLOCK_REACH, out);
+    uint64_t number;
+    if (c == NULL)
+        return 0;
+    if (c->coding > BLOCK_DELTA || c->left_over == 0) /* seldom */
+        return block_next_integers(c, 1, none + BLOCK_REACH, out);
+    if (!block_take_number(&c->at, c->end, &number))
+        return 0;
+    c->left_over--;
+    if (c->coding == BLOCK_DELTA || c->negative)
+        number = block_unfold(number);
+    *out = c->coding == BLOCK_DELTA ? (c->before += number) : number;
+    return 1;
 }
 
 static int room_for(struct block_reader *r, size_t bytes)

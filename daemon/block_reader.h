@@ -12,19 +12,24 @@
 #include <string.h>
 #include <zstd.h>
 
-#define BLOCK_ROWS_AT_ONCE 64u /**< rows put together at once: they fit a cache */
+#define BLOCK_ROWS_AT_ONCE 64u   /**< rows put together at once: they fit a cache */
+#define BLOCK_TAKEN_AT_ONCE 128u /**< rows taken at once, likewise */
+#define BLOCK_SLACK 64u          /**< bytes behind a block that may be read, and mean nothing */
+#define BLOCK_AS_BYTES 1         /**< wire_decode() must see a message */
 
 struct read_column {
     uint64_t type, key, place;
     enum block_kind kind;
     enum block_coding coding;
     int negative;
+    int is_short;       /* integers of one byte each */
     uint64_t left_over; /* values that were not read yet */
     const uint8_t *at, *end;
     uint64_t before; /* the value read last; of keys the row behind the one referred to last */
     /* Of keys and what is told by twins: */
-    uint64_t total;  /* values */
-    uint64_t *past;  /* those read so far; in `past` of the reader */
+    uint64_t total; /* values */
+    uint64_t *
+        past; /* those read so far; in `past` of the reader. Before them, where no twin refers to, is 0 */
     uint32_t *twins; /* of the reader */
 };
 
@@ -36,6 +41,7 @@ struct read_field {
     unsigned width;
     size_t first;                  /* of `row_columns` */
     const struct wire_field *wire; /* of a layout that has a table */
+    int straight;                  /* rows of integers, told by values to the left that are there */
 };
 
 struct read_layout {
@@ -50,6 +56,9 @@ struct read_mark {
     uint64_t left_over, before;
     const uint8_t *at;
 };
+
+struct block_slots;
+struct block_stays;
 
 struct block_reader {
     ZSTD_DCtx *zstd;
@@ -71,8 +80,10 @@ struct block_reader {
     size_t out_room, out_length;
     uint64_t *past; /* owned */
     size_t past_room;
-    uint32_t twins[BLOCK_ROWS_AT_ONCE]; /* rows with the same keys as those that are read */
+    uint32_t twins[BLOCK_TAKEN_AT_ONCE]; /* rows with the same keys as those that are read */
     int broken;
+    struct block_stays *stays;                                          /* owned */
+    int (*fill)(struct read_column *column, struct block_slots *slots); /* see block_fill.h */
     /* The message taken last, when it was decoded without its bytes: these can still be made. */
     uint64_t layout;         /* 0: it was not */
     struct read_mark *marks; /* owned: of the columns of its layout */
@@ -141,6 +152,15 @@ int block_take_bytes(struct block_reader *reader, uint64_t layout, const void **
                      size_t *length);
 /** @param code  of what came before @return as block_next() */
 int block_end_message(struct block_reader *reader, int code, size_t length);
+
+/** Largest value of a column that its kind and limit let pass, modulo 2^64. */
+static inline uint64_t block_largest(const struct read_column *c, enum wire_kind kind,
+                                     uint64_t limit)
+{
+    if (kind == WIRE_KIND_I64)
+        return c->negative ? UINT64_MAX : INT64_MAX;
+    return c->negative && limit > INT64_MAX ? INT64_MAX : limit;
+}
 
 /** Find out what messages of a layout are decoded by. */
 void block_layout_resolve(struct block_reader *reader, struct read_layout *layout);

@@ -2,7 +2,9 @@
  *
  * What is odd is left to wire_decode(): when a message is not as the wire tables want it, or a column
  * ends, its columns are set back and its bytes made, and that says what is wrong with these. */
+#include "daemon/block_fill.h"
 #include "daemon/block_reader.h"
+#include "daemon/block_rows.h"
 #include "holter/error.h"
 #include "proto/utf8.h"
 #include "proto/wire_arena.h"
@@ -11,7 +13,7 @@
 #include <math.h>
 
 #define ROWS BLOCK_ROWS_AT_ONCE
-#define AS_BYTES 1 /* let wire_decode() see it */
+#define AS_BYTES BLOCK_AS_BYTES
 
 /* ---- layouts ------------------------------------------------------------- */
 
@@ -23,15 +25,17 @@ static int is_kind(enum block_kind kind, enum wire_kind wanted)
                                  : wanted == WIRE_KIND_ROWS;
 }
 
-static int fits_rows(const struct block_reader *r, const struct read_field *f)
+static int fits_rows(const struct block_reader *r, struct read_field *f)
 {
     const struct wire_rows *rows = f->wire->rows();
+    f->straight = rows->count <= BLOCK_WIDTH;
     if (f->width > 0 && (f->width < rows->base || f->width > rows->count))
         return 0;
     for (unsigned w = 0; w < f->width; w++) {
         const struct read_column *c = r->row_columns[f->first + w];
         if (c == NULL || !is_kind(c->kind, rows->columns[w].kind))
             return 0;
+        f->straight &= c->kind == BLOCK_INTEGER && block_reach(c->coding) <= w;
         /* Values to the left that are none would be another thing each time. */
         for (unsigned i = 1; i <= block_reach(c->coding) && i <= w; i++) {
             if (r->row_columns[f->first + w - i]->kind != BLOCK_INTEGER)
@@ -110,25 +114,6 @@ static void set_columns_back(struct block_reader *r, const struct read_layout *l
 
 /* ---- values -------------------------------------------------------------- */
 
-/* Bytes of integers as MessagePack, by their bits; of those below 0 by the bits of their complement. */
-static const uint8_t sizes[65] = {1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 5, 5, 5, 5, 5,
-                                  5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9,
-                                  9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
-static const uint8_t sizes_below[65] = {1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 5,
-                                        5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 9, 9,
-                                        9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9,
-                                        9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
-
-static inline unsigned bits_of(uint64_t number)
-{
-    return 64u - (unsigned)__builtin_clzll(number | 1);
-}
-
-static inline size_t size_of_integer(uint64_t number, int negative)
-{
-    return negative && number >> 63 ? sizes_below[bits_of(~number)] : sizes[bits_of(number)];
-}
-
 static size_t size_of_length(size_t length)
 {
     return length <= 15 ? 1 : length <= 65535 ? 3 : 5;
@@ -137,14 +122,6 @@ static size_t size_of_length(size_t length)
 static size_t size_of_text(size_t length)
 {
     return length + (length <= 31 ? 1u : length <= 255 ? 2u : length <= 65535 ? 3u : 5u);
-}
-
-/* Largest value of a column that its kind and limit let pass, modulo 2^64. */
-static uint64_t largest(const struct read_column *c, enum wire_kind kind, uint64_t limit)
-{
-    if (kind == WIRE_KIND_I64)
-        return c->negative ? UINT64_MAX : INT64_MAX;
-    return c->negative && limit > INT64_MAX ? INT64_MAX : limit;
 }
 
 /* A real or a text. @return 0 or AS_BYTES */
@@ -200,7 +177,7 @@ static int put_column(struct block_reader *r, const struct read_column *c, const
         uint64_t number = values[i];
         slot[i * stride] = number;
         bad |= number > most;
-        bytes += size_of_integer(number, c->negative);
+        bytes += block_size_of_integer(number, c->negative);
     }
     r->decoded_bytes += bytes;
     return bad ? AS_BYTES : 0;
@@ -222,7 +199,7 @@ static int take_some(struct block_reader *r, struct wire_arena *arena, const str
             for (size_t i = 0; code == 0 && i < count; i++)
                 code = take_other(r, arena, c, wire->limit, slot + i * table->size);
         } else if (block_next_integers(c, count, lefts, values)) {
-            code = put_column(r, c, values, count, largest(c, wire->kind, wire->limit),
+            code = put_column(r, c, values, count, block_largest(c, wire->kind, wire->limit),
                               (uint64_t *)(void *)slot, table->size / sizeof(uint64_t));
         } else {
             code = AS_BYTES;
@@ -238,25 +215,38 @@ static int take_some(struct block_reader *r, struct wire_arena *arena, const str
     return 0;
 }
 
+/* Rows in which there are others than integers. */
+static int take_mixed(struct block_reader *r, struct wire_arena *arena, const struct read_field *f,
+                      size_t count, void **out)
+{
+    size_t size = f->wire->rows()->size;
+    uint8_t *rows = wire_arena_take(arena, count * size, 8);
+    int code = rows == NULL ? -ENOMEM : 0;
+    for (size_t done = 0, some; code == 0 && done < count; done += some) {
+        some = count - done < ROWS ? count - done : ROWS;
+        code = take_some(r, arena, f, some, rows + done * size);
+    }
+    *out = rows;
+    return code;
+}
+
 static int take_rows(struct block_reader *r, struct wire_arena *arena, const struct read_field *f,
                      uint64_t count, uint8_t *slot)
 {
-    const struct wire_rows *table = f->wire->rows();
-    uint8_t *rows = NULL;
+    void *rows = NULL;
+    int code = 0;
     /* Before memory is taken: every value has a byte at least, here and as MessagePack. */
     if (count > f->wire->limit || (count > 0 && f->width == 0) ||
         count > WIRE_MESSAGE_BYTES / (f->width + 1u) ||
         (count > 0 && count > r->row_columns[f->first]->left_over))
         return AS_BYTES;
-    if (count > 0 && (rows = wire_arena_take(arena, count * table->size, 8)) == NULL)
-        return -ENOMEM;
     r->decoded_bytes += count * size_of_length(f->width);
-    for (uint64_t done = 0, some; done < count; done += some) {
-        some = count - done < ROWS ? count - done : ROWS;
-        int code = take_some(r, arena, f, (size_t)some, rows + done * table->size);
-        if (code != 0)
-            return code;
-    }
+    if (count > 0 && f->straight)
+        code = block_rows_take(r, arena, f, (size_t)count, &rows);
+    else if (count > 0)
+        code = take_mixed(r, arena, f, (size_t)count, &rows);
+    if (code != 0)
+        return code;
     memcpy(slot, &rows, sizeof(rows));
     memcpy(slot + sizeof(rows), &count, sizeof(count));
     return 0;
@@ -277,9 +267,9 @@ static int take_field(struct block_reader *r, struct wire_arena *arena, const st
         r->decoded_bytes += size_of_length((size_t)number);
         return take_rows(r, arena, f, number, slot);
     }
-    r->decoded_bytes += size_of_integer(number, f->value->negative);
+    r->decoded_bytes += block_size_of_integer(number, f->value->negative);
     memcpy(slot, &number, sizeof(number));
-    return number > largest(f->value, f->wire->kind, f->wire->limit) ? AS_BYTES : 0;
+    return number > block_largest(f->value, f->wire->kind, f->wire->limit) ? AS_BYTES : 0;
 }
 
 static int take_message(struct block_reader *r, struct wire_arena *arena,
@@ -326,6 +316,7 @@ int block_next_decoded(struct block_reader *r, struct recorded *head, struct wir
     if (l != NULL && l->table != NULL) {
         r->last = NULL;
         mark_columns(r, l);
+        block_stays_begin(r->stays, head->instance, l->type);
         code = take_message(r, arena, l, out);
         *length = r->decoded_bytes;
         r->layout = code == 0 ? layout : 0;

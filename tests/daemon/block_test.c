@@ -274,6 +274,65 @@ static void second_ends_of_messages_take_half(void **state)
     check(0, 0);
 }
 
+/* Columns that are what they were in the message before, or begin so, and those that depend on one that is not;
+ * more rows than before, and fewer. */
+static void columns_that_stay_come_out(void **state)
+{
+    struct wire_buffer buffer = {0};
+    struct wire_rank_row ranks[150] = {{0}};
+    const size_t width = sizeof(*ranks) / sizeof(uint64_t);
+    uint64_t *const cells = &ranks[0].rank;
+    (void)state;
+    for (unsigned i = 0; i < 400 && block_bytes(bed.writer) < BLOCK_BYTES; i++) {
+        size_t rows = random_next(&bed.seed) % 3 == 0 ? random_next(&bed.seed) % 150 : 140;
+        for (unsigned changes = random_next(&bed.seed) % 4; changes > 0; changes--) {
+            uint64_t column = random_next(&bed.seed) % width;
+            uint64_t most = column == width - 1 ? 127 : 0xffff;
+            uint64_t shift = 24 + random_next(&bed.seed) % 40, step = random_next(&bed.seed) % 2;
+            uint64_t value = random_next(&bed.seed) >> shift;
+            size_t from = random_next(&bed.seed) % 2 * 145; /* all, or some that others leave out */
+            for (size_t r = from; r < 150; r++)
+                cells[r * width + column] = (value += step) & most;
+        }
+        struct wire_window w = {.seq = i,
+                                .job = "job.0",
+                                .host = "n",
+                                .window = i,
+                                .length_ns = 1000000000,
+                                .ranks = ranks,
+                                .ranks_count = rows};
+        assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, &w), 0);
+        add(buffer.bytes, buffer.length);
+    }
+    wire_buffer_finish(&buffer);
+    check(0, 0);
+}
+
+/* Rows that take more room than is kept from message to message. */
+static void more_rows_than_are_kept_come_out(void **state)
+{
+    struct wire_buffer buffer = {0};
+    size_t count = 500000;
+    struct wire_pair_row *pairs = calloc(count, sizeof(*pairs));
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        pairs[i] = (struct wire_pair_row){.source = i, .destination = -1, .bytes = i % 200};
+    struct wire_window w = {.seq = 1,
+                            .job = "job.0",
+                            .host = "n",
+                            .length_ns = 1000000000,
+                            .pairs = pairs,
+                            .pairs_count = 100};
+    for (; w.seq < 5; w.seq++) {
+        w.pairs_count = w.seq == 4 ? count : 100;
+        assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, &w), 0);
+        add(buffer.bytes, buffer.length);
+    }
+    wire_buffer_finish(&buffer);
+    free(pairs);
+    check(0, 0);
+}
+
 static void other_bytes_come_out_as_they_went_in(void **state)
 {
     static const char *const odd[] = {
@@ -459,6 +518,8 @@ int main(void)
         TEST(numbers_of_all_sizes_come_out),
         TEST(messages_of_all_types_come_out),
         TEST(second_ends_of_messages_take_half),
+        TEST(columns_that_stay_come_out),
+        TEST(more_rows_than_are_kept_come_out),
         TEST(other_bytes_come_out_as_they_went_in),
         TEST(changed_messages_come_out_as_they_went_in),
         TEST(what_came_since_the_mark_is_packed_alone),
