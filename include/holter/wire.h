@@ -519,6 +519,38 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     COLUMN(U64, sampled, WIRE_ANY, "ends of messages between nodes handed on to be joined")        \
     COLUMN(U64, passed_over, WIRE_ANY, "ends of messages between nodes that were not picked")
 
+/** A thread whose newest records were captured. */
+#define WIRE_CAPTURE_THREAD_ROW(COLUMN)                                                            \
+    COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
+    COLUMN(U64, thread, WIRE_ANY, "number of the thread in its rank, from 0")                      \
+    COLUMN(U64, tid, WIRE_ANY, "kernel's number of it")                                            \
+    COLUMN(U64, records, WIRE_ANY, "records that it had written so far")                           \
+    COLUMN(U64, lapped, WIRE_ANY,                                                                  \
+           "of those that were wanted, records overwritten while they were read")
+
+/** A record of a captured thread: a call, a further message of the call before it, or the begin or
+ *  end of a code region. Fields are those of struct event in holter/event.h. */
+#define WIRE_CAPTURE_EVENT_ROW(COLUMN)                                                             \
+    COLUMN(U64, thread, WIRE_MAX_ROWS, "position in the message's threads")                        \
+    COLUMN(U64, number, WIRE_ANY, "number of the record in its thread, from 0")                    \
+    COLUMN(U64, kind, 3, "enum event_kind")                                                        \
+    COLUMN(U64, call, 65535, "number of the call, see agent/probe/calls.def")                      \
+    COLUMN(I64, begin_ns, WIRE_ANY, "entry of the call, relative to the message's at_ns")          \
+    COLUMN(U64, length_ns, WIRE_ANY, "until its exit; of a call in progress until at_ns")          \
+    COLUMN(U64, running, 1, "1: the call is in progress: only what it was given is known")         \
+    COLUMN(I64, peer, WIRE_ANY, "rank of the other side, or root; negative: PEER_*")               \
+    COLUMN(I64, tag, WIRE_ANY, "tag; negative: TAG_*")                                             \
+    COLUMN(U64, comm, WIRE_MAX_ROWS, "position in the message's communicators")                    \
+    COLUMN(U64, region, WIRE_MAX_ROWS, "position in the message's regions")                        \
+    COLUMN(U64, bytes, WIRE_ANY, "size of the message; collectives: what the rank gives")          \
+    COLUMN(U64, bytes_in, WIRE_ANY, "collectives, reads: what the rank gets")                      \
+    COLUMN(U64, request, WIRE_ANY, "number of the request in its rank; 0: none")                   \
+    COLUMN(U64, flags, 65535, "enum event_flag, or-ed")                                            \
+    COLUMN(I64, posted_ns, WIRE_ANY,                                                               \
+           "completed requests: entry of the call that posted it, as begin_ns; 0: not known")      \
+    COLUMN(I64, source, WIRE_ANY, "MPI_Sendrecv: rank it receives from; others: PEER_NONE")        \
+    COLUMN(I64, source_tag, WIRE_ANY, "tag of that; TAG_NONE")
+
 /* ---- agent to daemon ----------------------------------------------------- */
 
 /** First message on every connection, of agents and clients alike. */
@@ -657,6 +689,40 @@ enum wire_degraded {
 /** The agent leaves in order. */
 #define WIRE_BYE(FIELD) FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "number of the last message it sent")
 
+/** The newest records of ranks are wanted: the rings are the flight recorder. Sent to the agents that
+ *  have such ranks, as far as the daemon knows; they answer with captured messages. */
+#define WIRE_CAPTURE_ASK(FIELD)                                                                    \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, id, WIRE_ANY, REQUIRED, "number of the capture within the job, from 1 up")       \
+    FIELD(3, U64, asked_ns, WIRE_ANY, REQUIRED, "when it was asked for, daemon time")              \
+    FIELD(4, U64, events, 65536, REQUIRED, "records of one rank at most")                          \
+    FIELD(5, STR, ranks, 4096, OPTIONAL, "of these ranks, \"0-3,8\"; empty: of all")               \
+    FIELD(6, STR, reason, 256, OPTIONAL, "why, for people")                                        \
+    FIELD(7, U64, alert, WIRE_ANY, OPTIONAL, "alert that it is for; 0: a person asked")            \
+    FIELD(8, U64, nodes, WIRE_ANY, OPTIONAL, "agents that were asked")
+
+/** What an agent captured, or a part of it; kept as windows are. */
+#define WIRE_CAPTURED(FIELD)                                                                       \
+    FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "number of this message, see ranks")                    \
+    FIELD(2, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(3, STR, host, 64, REQUIRED, "host name of the node")                                     \
+    FIELD(4, U64, window, WIRE_ANY, REQUIRED,                                                      \
+          "number of the window that was open; its message comes behind this one")                 \
+    FIELD(5, U64, id, WIRE_ANY, REQUIRED, "number of the capture")                                 \
+    FIELD(6, U64, asked_ns, WIRE_ANY, REQUIRED, "as asked")                                        \
+    FIELD(7, U64, at_ns, WIRE_ANY, REQUIRED, "when the rings were read, daemon time")              \
+    FIELD(8, ROWS(capture_thread), threads, WIRE_MAX_ROWS, REQUIRED, "whose records these are")    \
+    FIELD(9, ROWS(capture_event), events, WIRE_MAX_ROWS, REQUIRED, "by thread, the oldest first")  \
+    FIELD(10, ROWS(comm), comms, WIRE_MAX_ROWS, OPTIONAL, "communicators that the rows name")      \
+    FIELD(11, ROWS(region), regions, WIRE_MAX_ROWS, OPTIONAL, "code regions that the rows name")   \
+    FIELD(12, STR, reason, 256, OPTIONAL, "as asked")                                              \
+    FIELD(13, U64, alert, WIRE_ANY, OPTIONAL, "as asked")                                          \
+    FIELD(14, U64, nodes, WIRE_ANY, OPTIONAL, "as asked")                                          \
+    FIELD(15, U64, clock_error_ns, WIRE_ANY, OPTIONAL,                                             \
+          "bound of the error of daemon time there; WIRE_ANY: not known")                          \
+    FIELD(16, STR, fault, 256, OPTIONAL, "why there is nothing, or not all, for people")           \
+    FIELD(17, U64, more, 1, OPTIONAL, "1: another message of this agent with more of it follows")
+
 /* ---- clients and daemon -------------------------------------------------- */
 
 /** A client asks. Answers to one request come together, in the order of the requests, ended by a
@@ -682,6 +748,10 @@ enum wire_degraded {
  *                One at a time, as remap
  *    "cancel"    only a reply; ends the client's own search (argument: remap or reroute), which is
  *                replied to with -ECANCELED unless it has been answered
+ *    "capture"   operators: capture messages, as they come in, each node's own. argument, words separated by
+ *                spaces, each optional: ranks=LIST (default: all), events=N (of one rank at most, default
+ *                256). Ended when all agents that were asked have answered, or some have not for five seconds:
+ *                the reply names those. What is asked behind it is answered at once
  *    "replay"    a daemon that replays a recording: one replay message, the state that follows from the
  *                argument: "" (nothing changes), "pause", "play" (at the end: from the begin), "step" and
  *                "step back" (to the next or last state in which a window was published, then pause), "seek T",
@@ -1049,6 +1119,29 @@ enum wire_degraded {
     FIELD(9, U64, more, 1, OPTIONAL, "1: another message with more bytes of it follows")           \
     FIELD(10, U64, offset, WIRE_MESSAGE_BYTES, OPTIONAL, "bytes of it that came before these")
 
+/** Topic "captures": what one node captured, or a part of it, told when the window that was open is
+ *  published. Also the answer to "capture". In a snapshot all that is kept, oldest first. */
+#define WIRE_CAPTURE(FIELD)                                                                        \
+    FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
+    FIELD(2, U64, id, WIRE_ANY, REQUIRED, "number of the capture within the job")                  \
+    FIELD(3, U64, asked_ns, WIRE_ANY, REQUIRED, "when it was asked for, daemon time")              \
+    FIELD(4, STR, reason, 256, OPTIONAL, "why, for people")                                        \
+    FIELD(5, U64, alert, WIRE_ANY, OPTIONAL, "alert that it is for; 0: a person asked")            \
+    FIELD(6, U64, nodes, WIRE_ANY, OPTIONAL, "agents that were asked")                             \
+    FIELD(7, U64, answered, WIRE_ANY, OPTIONAL,                                                    \
+          "of those, how many have told all, this one included")                                   \
+    FIELD(8, U64, records, WIRE_ANY, OPTIONAL, "records of the capture so far, these included")    \
+    FIELD(9, STR, host, 64, REQUIRED, "node that these are from")                                  \
+    FIELD(10, U64, at_ns, WIRE_ANY, REQUIRED, "when its rings were read, daemon time")             \
+    FIELD(11, U64, clock_error_ns, WIRE_ANY, OPTIONAL,                                             \
+          "bound of the error of daemon time there; WIRE_ANY: not known")                          \
+    FIELD(12, ROWS(capture_thread), threads, WIRE_MAX_ROWS, REQUIRED, "whose records these are")   \
+    FIELD(13, ROWS(capture_event), events, WIRE_MAX_ROWS, REQUIRED, "by thread, the oldest first") \
+    FIELD(14, ROWS(comm), comms, WIRE_MAX_ROWS, OPTIONAL, "communicators that the rows name")      \
+    FIELD(15, ROWS(region), regions, WIRE_MAX_ROWS, OPTIONAL, "code regions that the rows name")   \
+    FIELD(16, STR, fault, 256, OPTIONAL, "why there is nothing, or not all, for people")           \
+    FIELD(17, U64, more, 1, OPTIONAL, "1: another message with more of this node follows")
+
 /** Answer to "remap": a mapping, or how far the work on it is. */
 #define WIRE_MAPPING(FIELD)                                                                        \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
@@ -1118,7 +1211,9 @@ enum wire_degraded {
     X(interface, WIRE_INTERFACE_ROW, 10)                                                           \
     X(gain, WIRE_GAIN_ROW, 4)                                                                      \
     X(reroute, WIRE_REROUTE_ROW, 7)                                                                \
-    X(mark, WIRE_MARK_ROW, 7)
+    X(mark, WIRE_MARK_ROW, 7)                                                                      \
+    X(capture_thread, WIRE_CAPTURE_THREAD_ROW, 5)                                                  \
+    X(capture_event, WIRE_CAPTURE_EVENT_ROW, 18)
 
 /** X(type number, TYPE, struct name, fields, "who sends it to whom") */
 #define WIRE_MESSAGES(X)                                                                           \
@@ -1132,6 +1227,8 @@ enum wire_degraded {
     X(8, ACK, ack, WIRE_ACK, "daemon to agent")                                                    \
     X(9, BYE, bye, WIRE_BYE, "agent to daemon")                                                    \
     X(10, CRITERIA, criteria, WIRE_CRITERIA, "daemon to agent")                                    \
+    X(11, CAPTURE_ASK, capture_ask, WIRE_CAPTURE_ASK, "daemon to agent")                           \
+    X(12, CAPTURED, captured, WIRE_CAPTURED, "agent to daemon")                                    \
     X(20, REQUEST, request, WIRE_REQUEST, "client to daemon")                                      \
     X(21, REPLY, reply, WIRE_REPLY, "daemon to client")                                            \
     X(22, STATUS, status, WIRE_STATUS, "daemon to client")                                         \
@@ -1154,6 +1251,7 @@ enum wire_degraded {
     X(53, LINKS, links, WIRE_LINKS, "topic links")                                                 \
     X(54, REPLAY, replay, WIRE_REPLAY, "topic replay")                                             \
     X(55, RECORDED, recorded, WIRE_RECORDED, "topic recorded")                                     \
+    X(56, CAPTURE, capture, WIRE_CAPTURE, "topic captures")                                        \
     X(57, HISTORY, history, WIRE_HISTORY, "topic history")
 
 /* ---- the structs --------------------------------------------------------- */
