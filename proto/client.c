@@ -133,6 +133,7 @@ static enum wire_type slow_answer(const char *op)
 {
     return !strcmp(op, "remap")     ? WIRE_TYPE_MAPPING
            : !strcmp(op, "reroute") ? WIRE_TYPE_ROUTES
+           : !strcmp(op, "capture") ? WIRE_TYPE_CAPTURED
                                     : (enum wire_type)0;
 }
 
@@ -298,7 +299,8 @@ static int on_front(struct client *c, struct client_message *out)
     default:
         break;
     }
-    int slow = c->message.type == WIRE_TYPE_MAPPING || c->message.type == WIRE_TYPE_ROUTES;
+    int slow = c->message.type == WIRE_TYPE_MAPPING || c->message.type == WIRE_TYPE_ROUTES ||
+               c->message.type == WIRE_TYPE_CAPTURED;
     const struct pending *asked = answered_by(c, slow ? c->message.type : (enum wire_type)0);
     if (!asked)
         return 0;

@@ -726,7 +726,7 @@ enum wire_degraded {
 /* ---- clients and daemon -------------------------------------------------- */
 
 /** A client asks. Answers to one request come together, in the order of the requests, ended by a
- *  reply; but for "remap" and "reroute": what is asked behind them is answered at once, between
+ *  reply; but for "remap", "reroute" and "capture": what is asked behind them is answered at once, between
  *  their answers and before, and each has a type of answer of its own. op:
  *    "status"    one status message
  *    "jobs"      the job message of every job known, the newest last
@@ -748,7 +748,7 @@ enum wire_degraded {
  *                One at a time, as remap
  *    "cancel"    only a reply; ends the client's own search (argument: remap or reroute), which is
  *                replied to with -ECANCELED unless it has been answered
- *    "capture"   operators: capture messages, as they come in, each node's own. argument, words separated by
+ *    "capture"   operators: captured messages, as agents send them. argument, words separated by
  *                spaces, each optional: ranks=LIST (default: all), events=N (of one rank at most, default
  *                256). Ended when all agents that were asked have answered, or some have not for five seconds:
  *                the reply names those. What is asked behind it is answered at once
@@ -1120,7 +1120,7 @@ enum wire_degraded {
     FIELD(10, U64, offset, WIRE_MESSAGE_BYTES, OPTIONAL, "bytes of it that came before these")
 
 /** Topic "captures": what one node captured, or a part of it, told when the window that was open is
- *  published. Also the answer to "capture". In a snapshot all that is kept, oldest first. */
+ *  published. In a snapshot all that is kept, oldest first. */
 #define WIRE_CAPTURE(FIELD)                                                                        \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, id, WIRE_ANY, REQUIRED, "number of the capture within the job")                  \
@@ -1228,7 +1228,7 @@ enum wire_degraded {
     X(9, BYE, bye, WIRE_BYE, "agent to daemon")                                                    \
     X(10, CRITERIA, criteria, WIRE_CRITERIA, "daemon to agent")                                    \
     X(11, CAPTURE_ASK, capture_ask, WIRE_CAPTURE_ASK, "daemon to agent")                           \
-    X(12, CAPTURED, captured, WIRE_CAPTURED, "agent to daemon")                                    \
+    X(12, CAPTURED, captured, WIRE_CAPTURED, "agent to daemon, daemon to client")                  \
     X(20, REQUEST, request, WIRE_REQUEST, "client to daemon")                                      \
     X(21, REPLY, reply, WIRE_REPLY, "daemon to client")                                            \
     X(22, STATUS, status, WIRE_STATUS, "daemon to client")                                         \

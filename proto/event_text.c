@@ -1,0 +1,44 @@
+#include "proto/event_text.h"
+
+#include "holter/event.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *event_state_text(uint64_t flags, char out[EVENT_STATE_ROOM])
+{
+    static const struct {
+        uint64_t flag;
+        const char *word;
+    } words[] = {
+        {EVENT_SEND, "send"},
+        {EVENT_RECV, "receive"},
+        {EVENT_POST, "posted"},
+        {EVENT_DONE, "done"},
+        {EVENT_CANCELLED, "cancelled"},
+        {EVENT_FAILED, "failed"},
+        {EVENT_WILDCARD, "any-source"},
+        {EVENT_UNTRACKED, "untracked"},
+        {EVENT_PERSISTENT, "persistent"},
+        {EVENT_INPLACE, "in-place"},
+        {EVENT_INTER, "inter"},
+    };
+    size_t length = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+        if ((flags & words[i].flag) == 0 || length >= EVENT_STATE_ROOM)
+            continue;
+        length += (size_t)snprintf(out + length, EVENT_STATE_ROOM - length, "%s%s",
+                                   length == 0 ? "" : " ", words[i].word);
+    }
+    return out;
+}
+
+const char *event_peer_text(int64_t peer)
+{
+    return peer >= 0           ? NULL
+           : peer == PEER_NONE ? ""
+           : peer == PEER_NULL ? "MPI_PROC_NULL"
+           : peer == PEER_ANY  ? "any"
+                               : "unknown";
+}

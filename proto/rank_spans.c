@@ -1,0 +1,57 @@
+#include "proto/rank_spans.h"
+
+#include "holter/error.h"
+
+#include <string.h>
+
+#define MOST_RANK (UINT64_MAX / 20) /* room for one more digit */
+
+/* @return behind the digits, or NULL: there are none, or too many */
+static const char *read_number(const char *at, uint64_t *out)
+{
+    const char *begin = at;
+    uint64_t value = 0;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        if (value > MOST_RANK)
+            return NULL;
+        value = 10 * value + (uint64_t)(*at - '0');
+    }
+    *out = value;
+    return at == begin ? NULL : at;
+}
+
+int rank_spans_next(const char **at, uint64_t *first, uint64_t *last)
+{
+    uint64_t from, to;
+    if (**at == '\0' || strcmp(*at, "...") == 0)
+        return 0;
+    const char *end = read_number(*at, &from);
+    to = from;
+    if (end != NULL && *end == '-')
+        end = read_number(end + 1, &to);
+    if (end == NULL || to < from || (*end != '\0' && (*end != ',' || end[1] == '\0')))
+        return -HOLTER_EUSAGE;
+    *at = *end == ',' ? end + 1 : end;
+    *first = from;
+    *last = to;
+    return 1;
+}
+
+int rank_spans_check(const char *text, uint64_t world)
+{
+    uint64_t first, last;
+    int code = -HOLTER_EUSAGE, spans = 0;
+    while ((code = rank_spans_next(&text, &first, &last)) == 1 && last < world)
+        spans++;
+    return code == 0 && spans > 0 ? 0 : -HOLTER_EUSAGE;
+}
+
+int rank_spans_have(const char *text, uint64_t rank)
+{
+    uint64_t first, last;
+    while (rank_spans_next(&text, &first, &last) == 1) {
+        if (rank >= first && rank <= last)
+            return 1;
+    }
+    return 0;
+}
