@@ -243,6 +243,13 @@ static void on_criteria(void *user, const struct wire_criteria *criteria)
     windows_criteria(&agent->windows, criteria);
 }
 
+static void on_capture(void *user, const struct wire_capture_ask *ask)
+{
+    struct agent *agent = user;
+    if (agent->stop_ns == 0 && windows_capture(&agent->windows, ask, clock_mono_ns()))
+        uplink_kick(agent->uplink);
+}
+
 /* ---- starting ------------------------------------------------------------ */
 
 /* A descriptor for each rank (pidfd), and the loop's own. */
@@ -269,6 +276,7 @@ static int start_parts(struct agent *agent)
         .welcome = on_welcome,
         .clock = on_clock,
         .criteria = on_criteria,
+        .capture = on_capture,
         .user = agent,
     };
     int rc = node_create(&agent->node, &node);

@@ -320,6 +320,30 @@ void census_saved(const struct census *census, struct journal_state *state)
                            JOURNAL_RINGS - state->ring_count);
 }
 
+static int compare_ranks(const void *a, const void *b)
+{
+    const struct rank *x = *(const struct rank *const *)a, *y = *(const struct rank *const *)b;
+    return x->world_rank < y->world_rank ? -1 : x->world_rank > y->world_rank;
+}
+
+uint32_t census_ranks(const struct census *census, const struct job *job, const struct rank **out,
+                      uint32_t room)
+{
+    uint32_t count = 0, written;
+    for (uint32_t i = 0; i < census->count; i++) {
+        const struct resident *resident = census->residents[i];
+        if (resident->stage < JOINED || resident->job != job)
+            continue;
+        if (count < room)
+            out[count] = resident->rank;
+        count++;
+    }
+    written = count < room ? count : room;
+    if (written > 0)
+        qsort(out, written, sizeof *out, compare_ranks);
+    return count;
+}
+
 static void remove_told(struct census *census, uint32_t number)
 {
     struct resident *gone = census->residents[number];

@@ -80,6 +80,12 @@ void census_committed(struct census *census, struct job *job, uint64_t now_ns);
 /** Take a job out of the list and free it. */
 void census_remove_job(struct census *census, struct job *job);
 
+/** Ranks of a job whose rings can be read, also of those that have just ended.
+ *  @param out  room for `room` of them, borrowed; by rank
+ *  @return how many there are, which may be more than were written */
+uint32_t census_ranks(const struct census *census, const struct job *job, const struct rank **out,
+                      uint32_t room);
+
 /** How long the rings can wait, nanoseconds. */
 uint64_t census_wait(const struct census *census);
 

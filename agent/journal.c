@@ -201,6 +201,11 @@ int journal_holds(const struct journal *journal)
     return read_until(journal, 0, journal->end, &oldest);
 }
 
+size_t journal_backlog(const struct journal *journal)
+{
+    return (size_t)(journal->end - atomic_load(&journal->begin));
+}
+
 size_t journal_resident(const struct journal *journal)
 {
     const struct journal_state *state = journal_state(journal);

@@ -111,6 +111,9 @@ void journal_ack(struct journal *journal, uint64_t seq);
 /** Are there messages, committed or not, that are not acknowledged? */
 int journal_holds(const struct journal *journal);
 
+/** Bytes of the messages that are not acknowledged. */
+size_t journal_backlog(const struct journal *journal);
+
 /** Memory of the journal that has been touched, bytes. */
 size_t journal_resident(const struct journal *journal);
 

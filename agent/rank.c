@@ -93,15 +93,25 @@ static uint32_t find_comm(void *user, uint32_t slot)
     return seen->position;
 }
 
+int rank_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out)
+{
+    return slot < rank->tables.comm_count && read_comm(&rank->comms[slot], out) != 0;
+}
+
+int rank_region(const struct rank *rank, uint32_t slot, char *out, size_t room)
+{
+    if (slot == 0 || slot >= rank->tables.region_count ||
+        atomic_load_explicit(&rank->regions[slot].ready, memory_order_acquire) != 1)
+        return 0;
+    rank_text(out, room, rank->regions[slot].name, sizeof rank->regions[slot].name);
+    return 1;
+}
+
 static uint32_t find_region(void *user, uint32_t slot)
 {
     struct rank *rank = user;
-    const struct region_slot *region = &rank->regions[slot];
-    char name[sizeof region->name + 1];
-    if (atomic_load_explicit(&region->ready, memory_order_acquire) != 1)
-        return 0;
-    rank_text(name, sizeof name, region->name, sizeof region->name);
-    return window_sum_region(rank->sum, name);
+    char name[sizeof rank->regions->name + 1];
+    return rank_region(rank, slot, name, sizeof name) ? window_sum_region(rank->sum, name) : 0;
 }
 
 static int make_tables(struct rank *rank)
@@ -597,8 +607,7 @@ uint32_t rank_carts(struct rank *rank, struct carts *carts)
 static uint64_t comm_id(const struct rank *rank, uint32_t slot)
 {
     struct comm_slot copy;
-    return slot < rank->tables.comm_count && read_comm(&rank->comms[slot], &copy) != 0 ? copy.id
-                                                                                       : 0;
+    return rank_comm(rank, slot, &copy) ? copy.id : 0;
 }
 
 static void tell_receive(const struct rank *rank, uint64_t comm, int32_t source, int32_t tag,

@@ -149,6 +149,12 @@ uint32_t rank_saved(const struct rank *rank, struct journal_ring *out, uint32_t 
 /** The committed state holds: tell the segment, for an agent that comes after this one. */
 void rank_committed(struct rank *rank, uint64_t now_ns);
 
+/** Copy what a slot says of a communicator. @return 1; 0: the slot was never used, or is changing */
+int rank_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out);
+
+/** Name of the code region in a slot. @return 1; 0: outside all, or not known */
+int rank_region(const struct rank *rank, uint32_t slot, char *out, size_t room);
+
 /** Cartesian communicators that it has made since it was last asked.
  *  @return how many were added */
 uint32_t rank_carts(struct rank *rank, struct carts *carts);

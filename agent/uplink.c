@@ -169,6 +169,10 @@ static void take_message(struct uplink *uplink, const struct wire_message *messa
         if (uplink->options.criteria != NULL)
             uplink->options.criteria(uplink->options.user, &message->criteria);
         break;
+    case WIRE_TYPE_CAPTURE_ASK:
+        if (uplink->options.capture != NULL)
+            uplink->options.capture(uplink->options.user, &message->capture_ask);
+        break;
     case WIRE_TYPE_ACK:
         take_ack(uplink, message->ack.seq);
         break;

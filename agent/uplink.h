@@ -34,6 +34,8 @@ struct uplink_options {
     int (*clock)(void *user, const struct wire_clock_answer *answer, uint64_t t4_mono);
     /** What messages of a job normally take. */
     void (*criteria)(void *user, const struct wire_criteria *criteria);
+    /** The newest records of ranks are wanted. */
+    void (*capture)(void *user, const struct wire_capture_ask *ask);
     void *user;
 };
 

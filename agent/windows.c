@@ -114,9 +114,11 @@ static void on_dropped(void *user, const struct journal_message *dropped)
         windows->tell_again = 1;
         return;
     }
-    windows->dropped++;
     log_warn("no room for what the daemon does not take: message %llu is dropped",
              (unsigned long long)dropped->seq);
+    if (dropped->type != WIRE_TYPE_WINDOW)
+        return;
+    windows->dropped++;
     if (wire_decode(&message, &windows->arena, dropped->bytes, dropped->length, NULL) != 0 ||
         message.type != WIRE_TYPE_WINDOW)
         return;
@@ -156,11 +158,15 @@ static void count_losses(struct windows *windows)
     windows->loss_count = 0;
 }
 
+int windows_append(struct windows *windows, enum wire_type type, const void *bytes, size_t length)
+{
+    return journal_append(windows->journal, type, bytes, length, on_dropped, windows);
+}
+
 static int append_window(void *user, uint64_t seq, const void *bytes, size_t length)
 {
-    struct windows *windows = user;
     (void)seq; /* the journal counts the same numbers */
-    return journal_append(windows->journal, WIRE_TYPE_WINDOW, bytes, length, on_dropped, windows);
+    return windows_append(user, WIRE_TYPE_WINDOW, bytes, length);
 }
 
 static void announce(struct windows *windows, struct job *job, int all)
@@ -168,14 +174,13 @@ static void announce(struct windows *windows, struct job *job, int all)
     int rc =
         job_announce(job, windows->host, journal_next_seq(windows->journal), all, &windows->buffer);
     if (rc == 0)
-        rc = journal_append(windows->journal, WIRE_TYPE_RANKS, windows->buffer.bytes,
-                            windows->buffer.length, on_dropped, windows);
+        rc =
+            windows_append(windows, WIRE_TYPE_RANKS, windows->buffer.bytes, windows->buffer.length);
     if (rc != 0)
         log_error("ranks of job %s cannot be announced: %s", job->id, holter_strerror(rc));
 }
 
-/* Make valid what was appended, with the state of the rings as of the last window of each job. */
-static void commit(struct windows *windows)
+void windows_commit(struct windows *windows)
 {
     struct journal_state *state = journal_prepare(windows->journal);
     state->window = windows->window;
@@ -199,7 +204,7 @@ void windows_announce_all(struct windows *windows)
     for (struct job *job = windows->census->jobs; job != NULL; job = job->next)
         announce(windows, job, 1);
     if (windows->census->jobs != NULL)
-        commit(windows);
+        windows_commit(windows);
 }
 
 /* ---- closing -----------------------------------------------------------------------------------
@@ -381,7 +386,7 @@ static void close_all(struct windows *windows, uint64_t end_ns, uint64_t now_ns)
         census_save(windows->census, job);
     }
     next_window(windows, (windows->window + 1) * windows->length_ns, now_ns);
-    commit(windows);
+    windows_commit(windows);
     census_committed(windows->census, NULL, now_ns);
 }
 
@@ -396,7 +401,7 @@ static int close_final(struct windows *windows, uint64_t now_ns)
         read_counters(windows, now_ns);
         close_job(windows, job, windows->window, WINDOW_FINAL, windows->counters, now_ns);
         census_save(windows->census, job);
-        commit(windows);
+        windows_commit(windows);
         census_committed(windows->census, job, now_ns);
         log_info("job %s has ended on this node", job->id);
         census_remove_job(windows->census, job);
@@ -421,7 +426,7 @@ static int announce_due(struct windows *windows, uint64_t now_ns)
         due = 1;
     }
     if (due)
-        commit(windows);
+        windows_commit(windows);
     return due;
 }
 
@@ -466,7 +471,7 @@ static int take_in(struct windows *windows, uint64_t now_ns)
         closed |= close_backlog(windows, job, now_ns);
     windows->census->newcomers = 0;
     if (closed)
-        commit(windows);
+        windows_commit(windows);
     return closed;
 }
 
@@ -554,7 +559,7 @@ static int renumber(struct windows *windows, int64_t shift_ns)
         if (rc == 0)
             rc = journal_append(journal, type, windows->buffer.bytes, windows->buffer.length,
                                 on_dropped, windows);
-        commit(windows);
+        windows_commit(windows);
         if (rc != 0)
             return rc;
     }

@@ -11,6 +11,9 @@
 
 #define WINDOWS_LENGTH_NS UINT64_C(1000000000) /**< until a daemon says otherwise */
 #define WINDOWS_BUDGET UINT64_C(1000000)       /**< bytes a second, by default */
+/** Between two captures of a job that persons ask for, and between two for alerts. */
+#define WINDOWS_CAPTURE_NS UINT64_C(500000000)
+#define WINDOWS_CAPTURE_ALERT_NS UINT64_C(5000000000)
 
 struct windows {
     struct census *census;     /**< borrowed */
@@ -68,6 +71,19 @@ void windows_welcome(struct windows *windows, uint64_t length_ns, uint64_t budge
 
 /** What messages of a job normally take, as the daemon tells it. */
 void windows_criteria(struct windows *windows, const struct wire_criteria *criteria);
+
+/** Read back the newest records of ranks, as the daemon asks; see capture.h. Windows come first: with
+ *  a backlog of messages nothing is captured, nor sooner than WINDOWS_CAPTURE_NS or
+ *  WINDOWS_CAPTURE_ALERT_NS after the one before; then it is told why not.
+ *  @param now_ns  CLOCK_MONOTONIC
+ *  @return nonzero when messages were committed */
+int windows_capture(struct windows *windows, const struct wire_capture_ask *ask, uint64_t now_ns);
+
+/** Append a message to the journal. @return 0 or an error of journal_append() */
+int windows_append(struct windows *windows, enum wire_type type, const void *bytes, size_t length);
+
+/** Make valid what was appended, with the state of the rings as of the last window of each job. */
+void windows_commit(struct windows *windows);
 
 /** Tell of all ranks of all jobs again: another daemon listens. */
 void windows_announce_all(struct windows *windows);
