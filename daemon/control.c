@@ -38,6 +38,7 @@ static const enum wire_type topics[] = {
     WIRE_TYPE_TOTALS,      WIRE_TYPE_RANK_WINDOW, WIRE_TYPE_HISTORY, WIRE_TYPE_PAIR_WINDOW,
     WIRE_TYPE_CALL_WINDOW, WIRE_TYPE_NODES,       WIRE_TYPE_REGIONS, WIRE_TYPE_LATENCIES,
     WIRE_TYPE_LINKS,       WIRE_TYPE_PHASES,      WIRE_TYPE_CURVE,   WIRE_TYPE_ALERT,
+    WIRE_TYPE_CAPTURE,
 };
 #define TOPICS (sizeof(topics) / sizeof(topics[0]))
 
@@ -281,13 +282,34 @@ static void answer_replay(struct control *c, struct front *front, struct peer *p
     reply(front, peer, request->id, code, code == 0 ? "" : why, 0);
 }
 
-/* ---- stop ---------------------------------------------------------------- */
+/* ---- what operators may ---------------------------------------------------------------- */
+
+/* Without keys whoever reaches the local endpoint is the user. */
+static int may_control(const struct control *c, const struct peer *peer)
+{
+    return c->options.options->keys == NULL || peer->role == ROLE_OPERATOR;
+}
+
+static void answer_capture(struct control *c, struct front *front, struct peer *peer,
+                           const struct wire_request *request)
+{
+    char why[256] = "a recording is replayed: nobody can be asked for a capture";
+    int code = -HOLTER_EUSAGE;
+    if (!may_control(c, peer)) {
+        code = -HOLTER_EDENIED;
+        snprintf(why, sizeof(why), "only operators may ask for captures");
+    } else if (c->options.captures != NULL) {
+        code = captures_request(c->options.captures, front, peer, request,
+                                timeline_now(c->options.timeline), why, sizeof(why));
+    }
+    if (code != 0)
+        reply(front, peer, request->id, code, why, 0);
+}
 
 static void answer_stop(struct control *c, struct front *front, struct peer *peer,
                         const struct wire_request *request)
 {
-    /* Without keys whoever reaches the local endpoint is the user. */
-    if (c->options.options->keys != NULL && peer->role != ROLE_OPERATOR) {
+    if (!may_control(c, peer)) {
         reply(front, peer, request->id, -HOLTER_EDENIED, "only operators may stop the daemon", 0);
         return;
     }
@@ -331,6 +353,8 @@ static void answer(void *user, struct front *front, struct peer *peer,
         answer_search(c, front, peer, request, request->op[2] == 'r');
     } else if (strcmp(request->op, "replay") == 0) {
         answer_replay(c, front, peer, request);
+    } else if (strcmp(request->op, "capture") == 0) {
+        answer_capture(c, front, peer, request);
     } else if (strcmp(request->op, "cancel") == 0) {
         answer_cancel(c, front, peer, request);
     } else {
@@ -338,7 +362,7 @@ static void answer(void *user, struct front *front, struct peer *peer,
         snprintf(
             text, sizeof(text),
             "unknown operation '%.32s': jobs, status, snapshot, commgram, remap, reroute, cancel, "
-            "replay, stop",
+            "capture, replay, stop",
             request->op);
         reply(front, peer, request->id, -HOLTER_EUSAGE, text, 0);
     }

@@ -1,5 +1,5 @@
 /* Answers to clients: jobs, status, snapshot, commgram, remap, reroute, cancel,
- * replay, stop.
+ * capture, replay, stop.
  *
  * A picture of the CommGram takes long: it is made in steps, one a turn of the loop, and what its client
  * asks meanwhile waits behind it, so that answers come in the order of requests. Searches for better mappings and
@@ -7,6 +7,7 @@
 #ifndef HOLTER_DAEMON_CONTROL_H
 #define HOLTER_DAEMON_CONTROL_H
 
+#include "daemon/captures.h"
 #include "daemon/front.h"
 #include "daemon/jobs.h"
 #include "daemon/network.h"
@@ -18,6 +19,7 @@ struct control_options {
     const struct timeline *timeline;
     struct jobs *jobs;
     struct publisher *publisher;
+    struct captures *captures; /**< NULL: a replay, that can ask nobody */
     struct sinks *sinks;
     const struct network *network;
     void *user;

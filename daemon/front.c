@@ -263,6 +263,7 @@ static void take_agent_message(struct front *f, struct peer *peer, struct port_m
     }
     case WIRE_TYPE_RANKS:
     case WIRE_TYPE_WINDOW:
+    case WIRE_TYPE_CAPTURED:
         code =
             f->verbs.take(f->verbs.user, peer->instance, message, &from->parts[1], now_ns, &fault);
         break;

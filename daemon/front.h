@@ -23,7 +23,7 @@ struct front_verbs {
     void *user;
     /** Highest number of the agent's messages that is safe. */
     uint64_t (*kept)(void *user, uint64_t instance);
-    /** A RANKS or WINDOW message. @param bytes as received, may be moved @return 0, or a negative
+    /** A RANKS, WINDOW or CAPTURED message. @param bytes as received, may be moved @return 0, or a negative
      *  error and fault */
     int (*take)(void *user, uint64_t instance, const struct wire_message *message, zmq_msg_t *bytes,
                 uint64_t now_ns, struct job_fault *fault);

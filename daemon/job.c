@@ -98,6 +98,7 @@ void job_destroy(struct job *job)
     key_table_finish(&job->place_keys);
     alerts_finish(&job->alerts);
     job_said_finish(&job->said);
+    job_captures_finish(&job->captures);
     free(job->rank_rows);
     free(job->pair_rows);
     free(job->call_rows);
@@ -137,6 +138,14 @@ static void copy_text(char *out, size_t room, const char *text, int *changed)
 int job_knows(const struct job *job, uint64_t instance)
 {
     return key_table_find(&job->instance_keys, (struct key){.hi = instance}) != KEY_NONE;
+}
+
+const char *job_host(const struct job *job, uint64_t instance)
+{
+    uint32_t at = key_table_find(&job->instance_keys, (struct key){.hi = instance});
+    if (at == KEY_NONE || job->instances[at].node == KEY_NONE)
+        return "?";
+    return job->nodes[job->instances[at].node]->host;
 }
 
 int job_has(const struct job *job, uint64_t instance, uint64_t seq)
@@ -456,6 +465,7 @@ void job_advance(struct job *job, uint64_t heard_ns, uint64_t now_ns)
 void job_flush(struct job *job, uint64_t now_ns)
 {
     job_windows_flush(job, now_ns);
+    job_tell_captures(job, UINT64_MAX);
     if (job->state == JOB_RUNNING && !job->replaying && all_final(job))
         end(job, 1);
     publish_changes(job, now_ns);
@@ -464,6 +474,7 @@ void job_flush(struct job *job, uint64_t now_ns)
 void job_finish(struct job *job, uint64_t now_ns)
 {
     job_windows_flush(job, now_ns);
+    job_tell_captures(job, UINT64_MAX);
     if (job->state == JOB_RUNNING || job->state == JOB_LOST)
         end(job, 1);
     publish_changes(job, now_ns);

@@ -108,7 +108,7 @@ void job_set_recording(struct job *job, const char *path);
 void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns);
 
 /** Current state in messages of one topic: WIRE_TYPE_JOB, PLACES, TOTALS (recent windows, oldest
- *  first), ALERT, NODES, LATENCIES, REGIONS, PHASES, CURVE, TOPOLOGY, LINKS, and for RANK_WINDOW, PAIR_WINDOW and CALL_WINDOW the sums since the start.
+ *  first), ALERT, NODES, LATENCIES, REGIONS, PHASES, CURVE, TOPOLOGY, LINKS, CAPTURE, and for RANK_WINDOW, PAIR_WINDOW and CALL_WINDOW the sums since the start.
  *  Windows not published yet are not in it. */
 void job_snapshot(struct job *job, enum wire_type type, const struct job_output *output);
 
@@ -150,6 +150,9 @@ void job_row(const struct job *job, struct wire_job_row *out);
 
 /** Does an agent of this instance report this job? */
 int job_knows(const struct job *job, uint64_t instance);
+
+/** Host of an agent that reports this job; "?" for another. */
+const char *job_host(const struct job *job, uint64_t instance);
 
 /** Bytes on the heap for sums, and distinct pairs: for benchmarks. */
 size_t job_sum_bytes(const struct job *job, size_t *pairs);

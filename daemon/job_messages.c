@@ -502,6 +502,8 @@ void job_snapshot(struct job *job, enum wire_type type, const struct job_output 
         snapshot_links(job, output);
     else if (type == WIRE_TYPE_RECORDED)
         job_publish_said(job, output);
+    else if (type == WIRE_TYPE_CAPTURE)
+        job_publish_captures(job, output);
     else if (type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE)
         snapshot_phases(job, type, output);
     else if (sum_part_of(type, &part) &&

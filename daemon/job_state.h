@@ -7,6 +7,7 @@
 #include "daemon/analysis/key_table.h"
 #include "daemon/analysis/window_sum.h"
 #include "daemon/job.h"
+#include "daemon/job_captures.h"
 #include "daemon/job_latency.h"
 #include "daemon/job_measured.h"
 #include "daemon/job_network.h"
@@ -140,6 +141,7 @@ struct job {
     uint64_t late;
 
     struct job_said said;
+    struct job_captures captures;
     struct alerts alerts;
     /* Room that is used again for each message. */
     struct rank_row *rank_rows;

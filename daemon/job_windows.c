@@ -157,6 +157,7 @@ static void close_window(struct job *job, uint32_t at, uint64_t now_ns)
     if (!window.late) {
         job->next_window = window.number + 1;
         job->quiet_since_loss++;
+        job_tell_captures(job, window.number);
     }
     keep_room(job, &window);
     open_window_finish(&window);

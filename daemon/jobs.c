@@ -1,6 +1,7 @@
 #include "daemon/jobs.h"
 
 #include "daemon/analysis/key_table.h"
+#include "daemon/job_captures.h"
 #include "daemon/job_said.h"
 #include "daemon/recording_network.h"
 #include "holter/error.h"
@@ -97,7 +98,7 @@ static int is_recorded(enum wire_type type)
     return type == WIRE_TYPE_JOB || type == WIRE_TYPE_PLACES || type == WIRE_TYPE_TOTALS ||
            type == WIRE_TYPE_ALERT || type == WIRE_TYPE_LATENCIES || type == WIRE_TYPE_REGIONS ||
            type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE || type == WIRE_TYPE_TOPOLOGY ||
-           type == WIRE_TYPE_LINKS;
+           type == WIRE_TYPE_LINKS || type == WIRE_TYPE_CAPTURE;
 }
 
 static int wanted(void *user, const char *job, enum wire_type type)
@@ -184,6 +185,48 @@ static void forget_ended(struct jobs *jobs)
         forget(jobs, oldest);
 }
 
+/* ---- messages of agents ---------------------------------------------------- */
+
+/* Number of a message that is kept; 0: it is not of a type that is. */
+static uint64_t seq_of(const struct wire_message *message)
+{
+    switch (message->type) {
+    case WIRE_TYPE_WINDOW:
+        return message->window.seq;
+    case WIRE_TYPE_RANKS:
+        return message->ranks.seq;
+    case WIRE_TYPE_CAPTURED:
+        return message->captured.seq;
+    default:
+        return 0;
+    }
+}
+
+static const char *job_of(const struct wire_message *message)
+{
+    return message->type == WIRE_TYPE_WINDOW  ? message->window.job
+           : message->type == WIRE_TYPE_RANKS ? message->ranks.job
+                                              : message->captured.job;
+}
+
+static int take_in(struct job *job, const struct recorded *head, const struct wire_message *message,
+                   struct job_fault *fault)
+{
+    uint64_t now_ns = head->received_ns;
+    switch (message->type) {
+    case WIRE_TYPE_WINDOW:
+        return job_window(job, head->instance, &message->window, now_ns, fault);
+    case WIRE_TYPE_RANKS:
+        return job_ranks(job, head->instance, &message->ranks, now_ns, fault);
+    case WIRE_TYPE_CAPTURED:
+        return job_captured(job, head->instance, &message->captured, now_ns, fault);
+    default:
+        snprintf(fault->text, sizeof(fault->text), "a message of type %s was recorded",
+                 wire_type_name(message->type));
+        return -HOLTER_EDENIED;
+    }
+}
+
 /* ---- continuing a recording ---------------------------------------------- */
 
 struct replay {
@@ -213,11 +256,12 @@ static int replay_message(void *user, const struct recorded *head, const void *b
         return 0; /* parts begin with what was said before */
     if (wire_decode(&message, &replay->arena, bytes, length, NULL) != 0)
         return 0; /* it was good when it was kept; one that is not any more harms no other */
-    if (message.type == WIRE_TYPE_RANKS &&
-        job_ranks(replay->job, head->instance, &message.ranks, head->received_ns, &fault) == 0)
-        job_keep_said(replay->job, head, bytes, length);
-    else if (message.type == WIRE_TYPE_WINDOW)
-        job_window(replay->job, head->instance, &message.window, head->received_ns, &fault);
+    if (message.type == WIRE_TYPE_RANKS) {
+        if (job_ranks(replay->job, head->instance, &message.ranks, head->received_ns, &fault) == 0)
+            job_keep_said(replay->job, head, bytes, length);
+    } else {
+        take_in(replay->job, head, &message, &fault);
+    }
     job_advance(replay->job, head->received_ns, head->received_ns);
     replay->messages++;
     return 0;
@@ -330,12 +374,11 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
     int is_window = message->type == WIRE_TYPE_WINDOW;
     struct recorded head = {
         .type = message->type, .instance = instance, .received_ns = now_ns, .time_ns = now_ns};
-    head.seq = is_window ? message->window.seq : message->ranks.seq;
+    head.seq = seq_of(message);
     jobs->now_ns = now_ns;
     snprintf(fault->text, sizeof(fault->text), "no memory");
     struct job *job;
-    int code =
-        job_for(jobs, is_window ? message->window.job : message->ranks.job, instance, &job, fault);
+    int code = job_for(jobs, job_of(message), instance, &job, fault);
     if (code != 0)
         return code;
     if (job_has(job, instance, head.seq)) {
@@ -343,16 +386,17 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
         keep(jobs, job, &head, NULL);
         return 0;
     }
-    code = is_window ? job_window(job, instance, &message->window, now_ns, fault)
-                     : job_ranks(job, instance, &message->ranks, now_ns, fault);
+    code = take_in(job, &head, message, fault);
     if (code != 0)
         return code;
+    if (message->type == WIRE_TYPE_CAPTURED && jobs->options.captured != NULL)
+        jobs->options.captured(jobs->options.user, instance, &message->captured);
     if (is_window) {
         jobs->counts.messages++;
         jobs->counts.bytes += zmq_msg_size(bytes);
         head.window = message->window.window;
         head.time_ns = message->window.window * message->window.length_ns;
-    } else {
+    } else if (message->type == WIRE_TYPE_RANKS) {
         job_keep_said(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
     }
     job_tell_recorded(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
@@ -484,20 +528,15 @@ int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
 {
     struct job *job = jobs_replayed(jobs);
     uint64_t now = head->received_ns;
-    int is_window = message->type == WIRE_TYPE_WINDOW, code = 0;
+    int is_window = message->type == WIRE_TYPE_WINDOW;
+    uint64_t seq = seq_of(message);
     jobs->now_ns = now;
     job_advance(job, now, now); /* what was due before it came */
-    if (!is_window && message->type != WIRE_TYPE_RANKS) {
-        snprintf(fault->text, sizeof(fault->text), "a message of type %s was recorded",
-                 wire_type_name(message->type));
-        return -HOLTER_EDENIED;
-    }
-    if (job_has(job, head->instance, is_window ? message->window.seq : message->ranks.seq)) {
+    if (seq != 0 && job_has(job, head->instance, seq)) {
         jobs->counts.duplicates++;
         return 0;
     }
-    code = is_window ? job_window(job, head->instance, &message->window, now, fault)
-                     : job_ranks(job, head->instance, &message->ranks, now, fault);
+    int code = take_in(job, head, message, fault);
     if (code == 0)
         keep_replayed(jobs, head, bytes, length);
     job_advance(job, now, now);

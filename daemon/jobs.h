@@ -21,6 +21,8 @@ struct jobs_options {
     void *user;
     /** An alert is published. May be NULL. */
     void (*alert)(void *user, const struct wire_alert *alert);
+    /** An agent has told of a capture. May be NULL. */
+    void (*captured)(void *user, uint64_t instance, const struct wire_captured *captured);
     /** A message is safe: the agent can be told. */
     void (*kept)(void *user, uint64_t instance, uint64_t seq);
     /** See struct job_output. */
@@ -45,7 +47,7 @@ int jobs_create(struct jobs **out, uv_loop_t *loop, const struct jobs_options *o
  *  loop. NULL is fine. */
 void jobs_destroy(struct jobs *jobs, uint64_t now_ns);
 
-/** Take in a message of type RANKS or WINDOW.
+/** Take in a message of type RANKS, WINDOW or CAPTURED.
  *  @param bytes  the message as received; moved when it is recorded
  *  @return 0 (also for one that was taken before), or a negative error: then nothing changed, and
  *          fault says why */

@@ -49,6 +49,7 @@ struct daemon {
     struct zap *zap;
     struct publisher *publisher;
     struct jobs *jobs;
+    struct captures *captures;
     struct control *control;
     struct front *front;
     int leaving;
@@ -77,6 +78,26 @@ static void on_tell_agents(void *user, const uint64_t *instances, size_t count,
         front_tell_agents(d->front, instances, count, WIRE_TYPE_CRITERIA, message);
 }
 
+static void on_ask_capture(void *user, const uint64_t *instances, size_t count,
+                           const struct wire_capture_ask *ask)
+{
+    struct daemon *d = user;
+    if (d->front != NULL)
+        front_tell_agents(d->front, instances, count, WIRE_TYPE_CAPTURE_ASK, ask);
+}
+
+static void on_alert(void *user, const struct wire_alert *alert)
+{
+    struct daemon *d = user;
+    if (d->captures != NULL) /* none of a recording that is continued */
+        captures_alert(d->captures, alert);
+}
+
+static void on_captured(void *user, uint64_t instance, const struct wire_captured *captured)
+{
+    captures_captured(((struct daemon *)user)->captures, instance, captured);
+}
+
 static uint64_t on_ask_kept(void *user, uint64_t instance)
 {
     return jobs_kept(((struct daemon *)user)->jobs, instance);
@@ -102,7 +123,9 @@ static void on_request(void *user, struct peer *peer, const struct wire_request 
 
 static void on_turn(void *user, uint64_t heard_ns, uint64_t now_ns)
 {
-    jobs_advance(((struct daemon *)user)->jobs, heard_ns, now_ns);
+    struct daemon *d = user;
+    jobs_advance(d->jobs, heard_ns, now_ns);
+    captures_tick(d->captures, now_ns);
 }
 
 static void on_stop(void *user)
@@ -128,6 +151,7 @@ static void on_tick(uv_timer_t *timer)
     front_tick(d->front);
     sinks_check(d->sinks);
     jobs_advance(d->jobs, front_heard(d->front, now), now);
+    captures_tick(d->captures, now);
     if (!d->options.quit_when_idle || !jobs_idle(d->jobs))
         return;
     struct front_counts counts;
@@ -222,12 +246,17 @@ static int start_modules(struct daemon *d, char *why, size_t room)
         .user = d,
         .kept = on_kept,
         .tell_agents = on_tell_agents,
+        .alert = on_alert,
+        .captured = on_captured,
     };
     code = jobs_create(&d->jobs, &d->loop, &jobs, why, room);
+    struct captures_options captures = {d->jobs, &d->rules, d, on_ask_capture};
+    code = code != 0 ? code : captures_create(&d->captures, &captures);
     struct control_options control = {.options = o,
                                       .timeline = &d->timeline,
                                       .jobs = d->jobs,
                                       .publisher = d->publisher,
+                                      .captures = d->captures,
                                       .sinks = d->sinks,
                                       .network = &d->network,
                                       .user = d,
@@ -240,6 +269,7 @@ static void finish(struct daemon *d)
 {
     jobs_destroy(d->jobs, timeline_now(&d->timeline));
     control_destroy(d->control);
+    captures_destroy(d->captures);
     publisher_destroy(d->publisher);
     front_destroy(d->front);
     zap_destroy(d->zap);

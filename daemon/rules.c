@@ -34,20 +34,25 @@ static const unsigned rule_most[] = {
 };
 
 static const char *const sink_kinds[] = {"terminal", "file", "command", "syslog", "alertmanager"};
+static const char *const switches[] = {"false", "true"};
 static const char *const severities[] = {"info", "warning", "critical"};
 /* In the order of enum series_scope. */
 static const char *const scopes[] = {"job", "intra-node", "inter-node", "region"};
 
 static const struct rule rule_fallbacks[RULE_KINDS] = {
     [RULE_LATENCY] = {.severity = SEVERITY_WARNING,
+                      .capture = 1,
                       .scopes = 15,
                       .above = 1.5,
                       .growth = 0.1,
                       .least_messages = 20,
                       .for_ns = SECOND / 2,
                       .clear_for_ns = 5 * SECOND},
-    [RULE_HANG] = {.severity = SEVERITY_CRITICAL, .for_ns = 10 * SECOND, .times_longest = 5},
-    [RULE_RANK_DIED] = {.severity = SEVERITY_CRITICAL},
+    [RULE_HANG] = {.severity = SEVERITY_CRITICAL,
+                   .capture = 1,
+                   .for_ns = 10 * SECOND,
+                   .times_longest = 5},
+    [RULE_RANK_DIED] = {.severity = SEVERITY_CRITICAL, .capture = 1},
     [RULE_AGENT_LOST] = {.severity = SEVERITY_WARNING},
     [RULE_DATA_LOST] = {.severity = SEVERITY_WARNING},
     [RULE_RECORDING_STOPPED] = {.severity = SEVERITY_WARNING},
@@ -60,7 +65,16 @@ static const struct sink_rule sink_fallbacks[SINK_KINDS] = {
 
 /* ---- keys ---------------------------------------------------------------- */
 
-enum key_type { KEY_KIND, KEY_NAME, KEY_SEVERITY, KEY_SCOPES, KEY_INTEGER, KEY_REAL, KEY_TARGET };
+enum key_type {
+    KEY_KIND,
+    KEY_NAME,
+    KEY_SEVERITY,
+    KEY_SWITCH,
+    KEY_SCOPES,
+    KEY_INTEGER,
+    KEY_REAL,
+    KEY_TARGET
+};
 
 struct key {
     const char *name;
@@ -80,6 +94,7 @@ static const struct key rule_keys[] = {
     {"kind", EVERY, KEY_KIND, 0, 0, 0, 0},
     {"name", EVERY, KEY_NAME, RULE_AT(name), 0, 0, 0},
     {"severity", EVERY, KEY_SEVERITY, RULE_AT(severity), 0, 0, 0},
+    {"capture", EVERY, KEY_SWITCH, RULE_AT(capture), 0, 0, 0},
     {"scope", OF(RULE_LATENCY), KEY_SCOPES, RULE_AT(scopes), 0, 0, 0},
     {"above", OF(RULE_LATENCY), KEY_REAL, RULE_AT(above), MEASURE_RATIO, 1.01, 1000},
     {"clear", OF(RULE_LATENCY), KEY_REAL, RULE_AT(clear), MEASURE_RATIO, 1, 1000},
@@ -250,6 +265,11 @@ static void read_value(struct reader *r, const struct key *key, const struct tre
     } else if (key->type == KEY_SEVERITY) {
         if (value_word(text, severities, COUNT(severities), &word, why, sizeof(why)) == 0)
             *(enum severity *)at = (enum severity)word;
+        else
+            fault(r, value->line, key->name, "%s", why);
+    } else if (key->type == KEY_SWITCH) {
+        if (value_word(text, switches, COUNT(switches), &word, why, sizeof(why)) == 0)
+            *(int *)at = word == 1;
         else
             fault(r, value->line, key->name, "%s", why);
     } else if (value_number(text, key->measure, key->least, key->most, &number, why, sizeof(why)) !=

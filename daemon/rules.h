@@ -38,6 +38,7 @@ struct rule {
     char name[65]; /**< unique in the file; field "rule" of the alert */
     enum rule_kind kind;
     enum severity severity;
+    int capture; /**< whether the newest calls of its ranks are captured when it fires */
     /* latency */
     uint64_t scopes; /**< bits: 1 << enum series_scope of those that are watched */
     double above;    /**< ratio to the reference, above 1, from which it counts */
