@@ -11,6 +11,7 @@
     X(record, "record a job that runs, from now on")                                               \
     X(replay, "serve a recording as if it were live")                                              \
     X(commgram, "print phases, communities and their messages")                                    \
+    X(capture, "print the last calls of each rank")                                                \
     X(tap, "print the live stream as lines")                                                       \
     X(report, "write a recording as one HTML file")                                                \
     X(topology, "check and print a network")                                                       \

@@ -1,5 +1,6 @@
 #include "agent/tap_text.h"
 
+#include "agent/capture_text.h"
 #include "agent/tap_phases.h"
 #include "agent/tap_replay.h"
 #include "holter/call.h"
@@ -516,7 +517,7 @@ static void print_recorded(FILE *out, const struct wire_recorded *r)
     if (r->type == WIRE_TYPE_WINDOW)
         fprintf(out, "window %" PRIu64, r->window);
     else
-        fputs("ranks", out);
+        fputs(wire_type_name((unsigned)r->type) ? wire_type_name((unsigned)r->type) : "?", out);
     fprintf(out, " of agent %" PRIx64 ", its message %" PRIu64 ", %s%s\n", r->instance, r->seq,
             quantity_bytes(&bytes, (double)r->bytes_count), r->more ? " and more" : "");
 }
@@ -575,6 +576,9 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot,
         break;
     case WIRE_TYPE_REPLAY:
         tap_replay(out, &message->replay);
+        break;
+    case WIRE_TYPE_CAPTURE:
+        capture_brief(out, &message->capture);
         break;
     case WIRE_TYPE_RECORDED:
         print_recorded(out, &message->recorded);
