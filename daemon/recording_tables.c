@@ -1,6 +1,7 @@
 #include "daemon/recording_tables.h"
 
 #include "daemon/analysis/array.h"
+#include "daemon/recording_captures.h"
 #include "daemon/recording_network.h"
 #include "holter/error.h"
 #include "proto/json.h"
@@ -81,6 +82,7 @@ struct recording_tables {
     } plain[PLAIN_TABLES];
     sqlite3_stmt *fixed[FIXED_TABLES];
     struct network_tables *network;
+    struct capture_tables *captures;
     /** By rank: its region when it was told last, and 1; 0: not told since the file was opened. */
     uint64_t *regions; /* owned */
     uint32_t region_room;
@@ -227,7 +229,8 @@ static int make_all(struct recording_tables *t, int64_t version)
                                NULL) != SQLITE_OK)
             code = -EIO;
     }
-    return code != 0 ? code : network_tables_create(&t->network, t->db);
+    code = code != 0 ? code : network_tables_create(&t->network, t->db);
+    return code != 0 ? code : capture_tables_create(&t->captures, t->db);
 }
 
 int tables_create(struct recording_tables **out, sqlite3 *db, int64_t version)
@@ -254,6 +257,7 @@ void tables_destroy(struct recording_tables *t)
     for (int i = 0; i < FIXED_TABLES; i++)
         sqlite3_finalize(t->fixed[i]);
     network_tables_destroy(t->network);
+    capture_tables_destroy(t->captures);
     free(t->regions);
     free(t);
 }
@@ -448,7 +452,7 @@ int tables_hold(enum wire_type type)
     return type == WIRE_TYPE_JOB || type == WIRE_TYPE_PLACES || type == WIRE_TYPE_TOTALS ||
            type == WIRE_TYPE_ALERT || type == WIRE_TYPE_LATENCIES || type == WIRE_TYPE_REGIONS ||
            type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE || type == WIRE_TYPE_TOPOLOGY ||
-           type == WIRE_TYPE_LINKS;
+           type == WIRE_TYPE_LINKS || type == WIRE_TYPE_CAPTURE;
 }
 
 int tables_put(struct recording_tables *t, enum wire_type type, const void *message)
@@ -474,6 +478,8 @@ int tables_put(struct recording_tables *t, enum wire_type type, const void *mess
         return network_tables_topology(t->network, message);
     case WIRE_TYPE_LINKS:
         return network_tables_links(t->network, message);
+    case WIRE_TYPE_CAPTURE:
+        return capture_tables_put(t->captures, message);
     default:
         return 0;
     }

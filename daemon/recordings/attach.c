@@ -167,7 +167,7 @@ static int join(struct wire_buffer *joined, const struct wire_recorded *m)
 
 static int take_recorded(struct attach *a, const struct wire_recorded *m, int snapshot)
 {
-    if (m->type != WIRE_TYPE_RANKS && m->type != WIRE_TYPE_WINDOW)
+    if (m->type != WIRE_TYPE_RANKS && m->type != WIRE_TYPE_WINDOW && m->type != WIRE_TYPE_CAPTURED)
         return -HOLTER_EPROTOCOL;
     if (m->offset == 0 && !m->more)
         return keep(a, m, m->bytes, m->bytes_count, snapshot);

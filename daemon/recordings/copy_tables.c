@@ -14,6 +14,8 @@ enum about {
     BY_WINDOW, /* column window */
     BY_SINCE,  /* since_ns to updated_ns */
     BY_BEGIN,  /* begin_ns to end_ns */
+    BY_ASKED,  /* asked_ns */
+    BY_CAPTURE /* of the captures that are copied */
 };
 
 static const struct {
@@ -25,7 +27,7 @@ static const struct {
     {"criterion", ALWAYS},     {"region", ALWAYS},        {"region_member", ALWAYS},
     {"phase", BY_BEGIN},       {"curve", BY_BEGIN},       {"topology", ALWAYS},
     {"seat", ALWAYS},          {"topology_part", ALWAYS}, {"link", BY_WINDOW},
-    {"link_route", BY_WINDOW},
+    {"link_route", BY_WINDOW}, {"captures", BY_ASKED},    {"capture_events", BY_CAPTURE},
 };
 
 struct span {
@@ -45,6 +47,10 @@ static void condition(char *out, size_t room, enum about about, const struct spa
                  " WHERE since_ns < %" PRIu64 " AND (updated_ns >= %" PRIu64
                  " OR state <> 'resolved')",
                  to, span->from_ns);
+    if (about == BY_ASKED || about == BY_CAPTURE)
+        snprintf(out, room, " WHERE %sasked_ns >= %" PRIu64 " AND asked_ns < %" PRIu64 "%s",
+                 about == BY_CAPTURE ? "capture IN (SELECT id FROM captures WHERE " : "",
+                 span->from_ns, to, about == BY_CAPTURE ? ")" : "");
     if (about == BY_BEGIN)
         snprintf(out, room, " WHERE begin_ns < %" PRIu64 " AND end_ns >= %" PRIu64, to,
                  span->from_ns);

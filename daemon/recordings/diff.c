@@ -33,6 +33,8 @@ static const struct {
     {"seat", {"rank"}},
     {"link", {"window", "link"}},
     {"link_route", {"window", "link", "source", "destination"}},
+    {"captures", {"id"}},
+    {"capture_events", {"capture", "rank", "thread", "number"}},
 };
 
 /* Tell when and by whom, not what. */

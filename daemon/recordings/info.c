@@ -123,12 +123,40 @@ static int take_alert(void *user, const struct wire_alert *a)
     return 0;
 }
 
+static void read_captures(struct reading *r)
+{
+    struct info *i = r->info;
+    sqlite3_stmt *s = NULL;
+    int row = 0;
+    if (!recording_file_has(r->file, "captures") ||
+        recording_file_prepare(r->file, &s,
+                               "SELECT id, at_ns, alert, records, nodes, answered, reason"
+                               " FROM captures ORDER BY id") != 0)
+        return;
+    while ((row = recording_file_step(r->file, s)) == 1) {
+        if (i->capture_total++ >= INFO_CAPTURES)
+            continue;
+        struct info_capture *to = &i->captures[i->capture_count++];
+        to->id = (uint64_t)sqlite3_column_int64(s, 0);
+        to->at_ns = (uint64_t)sqlite3_column_int64(s, 1);
+        to->alert = (uint64_t)sqlite3_column_int64(s, 2);
+        to->records = (uint64_t)sqlite3_column_int64(s, 3);
+        to->nodes = (uint64_t)sqlite3_column_int64(s, 4);
+        to->answered = (uint64_t)sqlite3_column_int64(s, 5);
+        copy_text(to->reason, sizeof(to->reason), s, 6);
+    }
+    sqlite3_finalize(s);
+    if (row < 0)
+        add_damage(i, 0, 0, "the table of captures cannot be read to its end");
+}
+
 static int read_tables(struct reading *r)
 {
     struct info *i = r->info;
     read_job(r);
     read_network(r);
     read_part(r);
+    read_captures(r);
     i->windows = ask(r, "SELECT count(*) FROM totals");
     i->missing = ask(r, "SELECT sum(agents_missing) FROM totals");
     i->late = ask(r, "SELECT sum(late) FROM totals");
@@ -221,17 +249,21 @@ static void add_ranks(struct info *i, const struct wire_ranks *m)
 static int take_message(struct reading *r, const struct recorded *head,
                         const struct wire_message *m)
 {
-    if (m == NULL || (m->type != WIRE_TYPE_WINDOW && m->type != WIRE_TYPE_RANKS)) {
+    int captured = m != NULL && m->type == WIRE_TYPE_CAPTURED;
+    if (m == NULL || (m->type != WIRE_TYPE_WINDOW && m->type != WIRE_TYPE_RANKS && !captured)) {
         add_damage(r->info, r->info->messages - 1, 1, "a message is not one of an agent");
         return 0;
     }
     int window = m->type == WIRE_TYPE_WINDOW;
     if (window)
         add_window(r->info, &m->window);
-    else
+    else if (!captured)
         add_ranks(r->info, &m->ranks);
     int code = add_agent(r, head->instance, window ? &m->window : NULL);
-    return code != 0 ? code : add_host(r, window ? m->window.host : m->ranks.host);
+    return code != 0 ? code
+                     : add_host(r, window     ? m->window.host
+                                   : captured ? m->captured.host
+                                              : m->ranks.host);
 }
 
 static int take(void *user, const struct recorded *head, const struct wire_message *message,

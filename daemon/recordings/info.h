@@ -10,12 +10,18 @@
 
 #define INFO_CALLS 1024u  /**< numbers of calls below this are told apart */
 #define INFO_ALERTS 256u  /**< alerts that are listed; all are counted */
+#define INFO_CAPTURES 64u /**< captures that are listed; all are counted */
 #define INFO_HOSTS 65536u /**< hosts that are listed; all are counted, up to 2^20 */
 #define INFO_DAMAGES 16u  /**< places that are listed; all are counted */
 
 struct info_alert {
     uint64_t id, since_ns, updated_ns;
     char kind[33], state[17], severity[17], title[129];
+};
+
+struct info_capture {
+    uint64_t id, at_ns, alert, records, nodes, answered;
+    char reason[257];
 };
 
 /** A place that cannot be read. */
@@ -43,6 +49,9 @@ struct info {
     struct info_alert *alerts;               /**< owned */
     size_t alert_count, alert_total;
     uint64_t phases, regions, hot_links;
+    struct info_capture captures[INFO_CAPTURES];
+    size_t capture_count;
+    uint64_t capture_total;
 
     uint64_t messages, agents; /**< of agents; processes of them */
     uint64_t blocks, raw_bytes, packed_bytes;

@@ -53,6 +53,24 @@ static void print_alerts(FILE *out, const struct info *i)
     fputs("],", out);
 }
 
+static void print_captures(FILE *out, const struct info *i)
+{
+    number(out, "captures_total", i->capture_total);
+    fputs("\"captures\":[", out);
+    for (size_t n = 0; n < i->capture_count; n++) {
+        const struct info_capture *c = &i->captures[n];
+        fputs(n > 0 ? ",{" : "{", out);
+        number(out, "id", c->id);
+        text(out, "reason", c->reason);
+        number(out, "alert", c->alert);
+        number(out, "nodes", c->nodes);
+        number(out, "answered", c->answered);
+        number(out, "records", c->records);
+        fprintf(out, "\"at_ns\":%" PRIu64 "}", c->at_ns);
+    }
+    fputs("],", out);
+}
+
 static void print_damages(FILE *out, const struct info *i)
 {
     number(out, "damages_total", i->damage_count);
@@ -110,6 +128,7 @@ void info_print_json(FILE *out, const struct info *i)
     number(out, "reports_missing", i->missing);
     number(out, "windows_corrected", i->late);
     print_alerts(out, i);
+    print_captures(out, i);
     number(out, "phases", i->phases);
     number(out, "regions", i->regions);
     number(out, "hot_links", i->hot_links);
