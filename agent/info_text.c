@@ -161,6 +161,26 @@ static void print_alerts(FILE *out, const struct info *i)
         fprintf(out, "           and %zu more\n", i->alert_total - i->alert_count);
 }
 
+static void print_captures(FILE *out, const struct info *i)
+{
+    if (i->capture_total == 0)
+        return;
+    fprintf(out, "%-10s %" PRIu64 "\n", "captures", i->capture_total);
+    for (size_t n = 0; n < i->capture_count; n++) {
+        const struct info_capture *c = &i->captures[n];
+        struct quantity records;
+        fputs("           ", out);
+        print_time(out, c->at_ns);
+        fprintf(out, "  %s  ", quantity_things(&records, c->records, "record"));
+        clean(out, c->reason);
+        if (c->answered < c->nodes)
+            fprintf(out, "; %" PRIu64 " of %" PRIu64 " nodes answered", c->answered, c->nodes);
+        fputc('\n', out);
+    }
+    if (i->capture_total > i->capture_count)
+        fprintf(out, "           and %" PRIu64 " more\n", i->capture_total - i->capture_count);
+}
+
 static void print_stored(FILE *out, const struct info *i)
 {
     struct quantity a, b, c;
@@ -212,6 +232,7 @@ void info_print_text(FILE *out, const struct info *i)
     fprintf(out, "%-10s %" PRIu64 " phases, %" PRIu64 " regions, %" PRIu64 " links hot at a time\n",
             "results", i->phases, i->regions, i->hot_links);
     print_alerts(out, i);
+    print_captures(out, i);
     print_stored(out, i);
     print_damages(out, i);
     print_calls(out, i);
