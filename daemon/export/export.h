@@ -38,7 +38,7 @@ int export_dot(FILE *out, const struct export_source *source, enum export_graph 
 #define EXPORT_PERFETTO_ROWS 2000000u /**< of ranks and windows; beyond, ranks are left out */
 
 /** Trace in the JSON form of the Trace Event Format, which ui.perfetto.dev and chrome://tracing open: phases,
- *  alerts and hot links as slices, the job's and the ranks' figures as counters. Times are relative to the
+ *  alerts, hot links and captured calls as slices, the job's and the ranks' figures as counters. Times are relative to the
  *  begin of the first window.
  *  @param ranks     one track for each rank
  *  @param left_out  set to whether ranks had to be left out

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Processes and threads of the trace are nothing but headings. */
-enum { JOB = 1, RANKS = 2 };
+enum { JOB = 1, RANKS = 2, CALLS = 3 };
 enum { PHASES = 1, ALERTS = 2, LINKS = 16 };
 
 #define MOST_LINKS 64u /* tracks of hot links; windows of the others are left out */
@@ -20,6 +20,9 @@ struct trace {
     uint64_t events;
     char link[MOST_LINKS][160]; /* that have a track */
     unsigned links;
+    int64_t rank, thread; /* whose track is the newest */
+    int tracks;           /* of captured calls */
+    uint64_t slices;
 };
 
 /* ---- events ------------------------------------------------------------------------- */
@@ -201,16 +204,70 @@ static int put_link(void *user, const struct cell *row, size_t columns)
     return ferror(t->out) ? -EIO : 0;
 }
 
+/* Captures may overlap: of a record that is in several the one that knows how long it took. */
+static const char captured_query[] =
+    "SELECT rank, thread, kind, call, enter_ns, max(exit_ns), at_ns, peer, source, tag, bytes,"
+    " bytes_in, comm_name AS comm, region, request, state, host, capture"
+    " FROM capture_events JOIN captures ON captures.id = capture GROUP BY rank, thread, number"
+    " ORDER BY rank, thread, number";
+enum {
+    IN_RANK,
+    IN_THREAD,
+    IN_KIND,
+    IN_CALL,
+    IN_ENTER,
+    IN_EXIT,
+    IN_AT,
+    IN_ARGUMENTS,
+    IN_STATE = 15
+};
+
+static void begin_captured_track(struct trace *t, const struct cell *row)
+{
+    char title[80];
+    if (t->tracks > 0 && row[IN_RANK].integer == t->rank && row[IN_THREAD].integer == t->thread)
+        return;
+    if (t->tracks == 0)
+        heading(t, "process_name", CALLS, 0, "last calls of ranks");
+    t->rank = row[IN_RANK].integer;
+    t->thread = row[IN_THREAD].integer;
+    if (t->thread == 0)
+        snprintf(title, sizeof(title), "rank %" PRId64, t->rank);
+    else
+        snprintf(title, sizeof(title), "rank %" PRId64 ", thread %" PRId64, t->rank, t->thread);
+    heading(t, "thread_name", CALLS, ++t->tracks, title);
+    begin(t, 'M', CALLS, t->tracks);
+    fprintf(t->out, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%d}}", t->tracks);
+}
+
+/* A call is a slice, and its further messages are slices in it; code regions begin and end at a moment. */
+static int put_captured(void *user, const struct cell *row, size_t columns)
+{
+    struct trace *t = user;
+    int is_message = strcmp(row[IN_KIND].text, "message") == 0;
+    int is_call = strcmp(row[IN_KIND].text, "call") == 0;
+    if (t->slices++ >= EXPORT_PERFETTO_ROWS)
+        return 0;
+    begin_captured_track(t, row);
+    begin(t, is_call || is_message ? 'X' : 'i', CALLS, t->tracks);
+    name(t, is_call ? row[IN_CALL].text : is_message ? row[IN_STATE].text : row[IN_KIND].text);
+    if (is_call || is_message)
+        lasting(t, row[IN_ENTER].integer,
+                row[IN_EXIT].kind == CELL_INTEGER ? row[IN_EXIT].integer : row[IN_AT].integer);
+    else
+        at(t, row[IN_ENTER].integer);
+    put_arguments(t, &row[IN_ARGUMENTS], columns - IN_ARGUMENTS);
+    return ferror(t->out) ? -EIO : 0;
+}
+
 static int put_job(struct trace *t, const struct export_source *source)
 {
     static const struct {
         const char *query;
         table_row *row;
-    } parts[] = {{totals_query, put_totals},
-                 {latency_query, put_latency},
-                 {phase_query, put_phase},
-                 {alert_query, put_alert},
-                 {link_query, put_link}};
+    } parts[] = {{totals_query, put_totals}, {latency_query, put_latency},
+                 {phase_query, put_phase},   {alert_query, put_alert},
+                 {link_query, put_link},     {captured_query, put_captured}};
     char app[260], title[360];
     int code = 0;
     tables_text(source->tables, "SELECT app FROM job", app, sizeof(app));

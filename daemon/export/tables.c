@@ -14,8 +14,9 @@ struct tables {
 };
 
 const char *const tables_names[] = {
-    "job",   "nodes", "places", "totals",   "latency", "criterion", "region",     "region_member",
-    "phase", "curve", "alert",  "topology", "seat",    "link",      "link_route", NULL};
+    "job",    "nodes",         "places",     "totals",   "latency",        "criterion",
+    "region", "region_member", "phase",      "curve",    "alert",          "topology",
+    "seat",   "link",          "link_route", "captures", "capture_events", NULL};
 
 const char *tables_order(const char *name)
 {
@@ -33,6 +34,8 @@ const char *tables_order(const char *name)
         {"link", "window, link"},
         {"link_route", "window, link, source, destination"},
         {"criterion", "locality, size_class"},
+        {"captures", "id"},
+        {"capture_events", "capture, rank, thread, number"},
     };
     for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
         if (strcmp(orders[i][0], name) == 0)
