@@ -259,6 +259,12 @@ int captures_request(struct captures *c, struct front *front, const struct peer 
              job_id(job));
     if (job_state(job) != JOB_RUNNING)
         return -HOLTER_EEMPTY;
+    snprintf(why, room, "one capture at a time: the one before has not been answered");
+    for (size_t i = 0; i < c->waiting_count; i++) {
+        if (c->waiting[i].peer_length == peer->id_length &&
+            memcmp(c->waiting[i].peer, peer->id, peer->id_length) == 0)
+            return -HOLTER_EFULL;
+    }
     snprintf(why, room, "%u others wait for a capture: ask again when one is there",
              CAPTURES_WAITING);
     if (c->waiting_count == CAPTURES_WAITING)
