@@ -34,7 +34,6 @@ struct track {
 
 /* A person who waits. */
 struct waiting {
-    struct front *front;
     uint8_t peer[PEER_ID_BYTES];
     size_t peer_length;
     uint64_t request, id, until_ns;
@@ -242,7 +241,7 @@ static int read_wishes(struct wishes *wishes, const char *argument, char *why, s
     return code;
 }
 
-int captures_request(struct captures *c, struct front *front, const struct peer *peer,
+int captures_request(struct captures *c, const struct peer *peer,
                      const struct wire_request *request, uint64_t now_ns, char *why, size_t room)
 {
     struct wishes wishes;
@@ -280,8 +279,7 @@ int captures_request(struct captures *c, struct front *front, const struct peer 
     if (id < 0)
         return (int)id;
     struct waiting *w = &c->waiting[c->waiting_count++];
-    *w = (struct waiting){.front = front,
-                          .peer_length = peer->id_length,
+    *w = (struct waiting){.peer_length = peer->id_length,
                           .request = request->id,
                           .id = (uint64_t)id,
                           .until_ns = now_ns + CAPTURES_PATIENCE_NS,
@@ -297,7 +295,6 @@ int captures_request(struct captures *c, struct front *front, const struct peer 
 static void finish(struct captures *c, size_t at)
 {
     struct waiting *w = &c->waiting[at];
-    struct peer *peer = front_peer(w->front, w->peer, w->peer_length);
     char text[1024] = "";
     if (w->count > 0) {
         const struct job *job = jobs_find(c->options.jobs, w->job);
@@ -311,8 +308,7 @@ static void finish(struct captures *c, size_t at)
     }
     struct wire_reply reply = {
         .id = w->request, .code = w->answered == 0 ? -HOLTER_ETIMEOUT : 0, .text = text};
-    if (peer != NULL)
-        front_send(w->front, peer, WIRE_TYPE_REPLY, &reply);
+    c->options.send(c->options.user, w->peer, w->peer_length, WIRE_TYPE_REPLY, &reply);
     free(w->instances);
     memmove(w, w + 1, (c->waiting_count - at - 1) * sizeof(*w));
     c->waiting_count--;
@@ -333,14 +329,13 @@ void captures_captured(struct captures *c, uint64_t instance, const struct wire_
 {
     for (size_t i = 0; i < c->waiting_count; i++) {
         struct waiting *w = &c->waiting[i];
-        struct peer *peer = front_peer(w->front, w->peer, w->peer_length);
         if (w->id != captured->id || strcmp(w->job, captured->job) != 0)
             continue;
-        if (peer != NULL)
-            front_send(w->front, peer, WIRE_TYPE_CAPTURED, captured);
+        int code =
+            c->options.send(c->options.user, w->peer, w->peer_length, WIRE_TYPE_CAPTURED, captured);
         if (!captured->more)
             has_answered(w, instance);
-        if (w->count == 0 || peer == NULL)
+        if (w->count == 0 || code != 0)
             finish(c, i);
         return;
     }

@@ -6,8 +6,8 @@
 #ifndef HOLTER_DAEMON_CAPTURES_H
 #define HOLTER_DAEMON_CAPTURES_H
 
-#include "daemon/front.h"
 #include "daemon/jobs.h"
+#include "daemon/peers.h"
 #include "daemon/rules.h"
 
 #define CAPTURES_RECORDS (1u << 18) /**< of one capture, over all ranks */
@@ -26,6 +26,10 @@ struct captures_options {
     /** Send the question to agents. */
     void (*ask)(void *user, const uint64_t *instances, size_t count,
                 const struct wire_capture_ask *ask);
+    /** Send a message to a person who waits. @param peer  routing id
+     *  @return 0, or a negative error: the person has gone, or does not read */
+    int (*send)(void *user, const void *peer, size_t length, enum wire_type type,
+                const void *message);
 };
 
 /** @return 0 or -ENOMEM */
@@ -36,7 +40,7 @@ void captures_destroy(struct captures *captures);
 /** A person's request: the peer is sent CAPTURED messages as they come in, and a REPLY in the end.
  *  @param why  set on failure @return 0, -HOLTER_EUSAGE, -HOLTER_ENOJOB, -HOLTER_EEMPTY: nobody has
  *          such ranks, -HOLTER_EFULL, or -ENOMEM: no reply follows */
-int captures_request(struct captures *captures, struct front *front, const struct peer *peer,
+int captures_request(struct captures *captures, const struct peer *peer,
                      const struct wire_request *request, uint64_t now_ns, char *why, size_t room);
 
 /** An alert was published: is it to be captured? Done with the next captures_tick(). */

@@ -299,7 +299,7 @@ static void answer_capture(struct control *c, struct front *front, struct peer *
         code = -HOLTER_EDENIED;
         snprintf(why, sizeof(why), "only operators may ask for captures");
     } else if (c->options.captures != NULL) {
-        code = captures_request(c->options.captures, front, peer, request,
+        code = captures_request(c->options.captures, peer, request,
                                 timeline_now(c->options.timeline), why, sizeof(why));
     }
     if (code != 0)

@@ -86,6 +86,14 @@ static void on_ask_capture(void *user, const uint64_t *instances, size_t count,
         front_tell_agents(d->front, instances, count, WIRE_TYPE_CAPTURE_ASK, ask);
 }
 
+static int on_send(void *user, const void *id, size_t length, enum wire_type type,
+                   const void *message)
+{
+    const struct daemon *d = user;
+    struct peer *peer = front_peer(d->front, id, length);
+    return peer == NULL ? -HOLTER_EUNREACHABLE : front_send(d->front, peer, type, message);
+}
+
 static void on_alert(void *user, const struct wire_alert *alert)
 {
     struct daemon *d = user;
@@ -250,7 +258,7 @@ static int start_modules(struct daemon *d, char *why, size_t room)
         .captured = on_captured,
     };
     code = jobs_create(&d->jobs, &d->loop, &jobs, why, room);
-    struct captures_options captures = {d->jobs, &d->rules, d, on_ask_capture};
+    struct captures_options captures = {d->jobs, &d->rules, d, on_ask_capture, on_send};
     code = code != 0 ? code : captures_create(&d->captures, &captures);
     struct control_options control = {.options = o,
                                       .timeline = &d->timeline,

@@ -161,6 +161,75 @@ static void tables_hold_what_was_published_last(void **state)
     assert_int_equal(b.alerts, 1);
 }
 
+static struct wire_capture_event_row capture_event(uint64_t number, uint64_t kind)
+{
+    return (struct wire_capture_event_row){.number = number,
+                                           .kind = kind,
+                                           .call = 1,
+                                           .begin_ns = -50,
+                                           .length_ns = 20,
+                                           .peer = -1,
+                                           .tag = -1,
+                                           .source = -1,
+                                           .source_tag = -1};
+}
+
+static void captures_are_a_row_each_and_one_for_each_record(void **state)
+{
+    struct recording *r = open_it();
+    struct wire_capture_thread_row threads[] = {{.rank = 4}, {.rank = 4, .thread = 1}};
+    struct wire_comm_row comms[] = {{.name = ""}, {.id = 9, .name = "rows"}};
+    struct wire_region_row regions[] = {{""}, {"solve"}};
+    struct wire_capture_event_row events[] = {capture_event(1, 1), capture_event(2, 2),
+                                              capture_event(1, 1), capture_event(5, 1)};
+    struct wire_capture m = {.id = 2,
+                             .asked_ns = 900,
+                             .at_ns = 1000,
+                             .reason = "why",
+                             .alert = 3,
+                             .nodes = 2,
+                             .answered = 1,
+                             .records = 3,
+                             .host = "n0",
+                             .threads = threads,
+                             .threads_count = 2,
+                             .events = events,
+                             .events_count = 4,
+                             .comms = comms,
+                             .comms_count = 2,
+                             .regions = regions,
+                             .regions_count = 2};
+    (void)state;
+    events[0].peer = 3, events[0].tag = 7, events[0].comm = events[0].region = 1;
+    events[0].bytes = 64, events[0].request = 5, events[0].flags = 1 | 8, events[0].posted_ns = -60;
+    events[1].peer = -3, events[1].tag = -2;
+    events[2].thread = events[2].running = 1, events[2].source = 6, events[2].source_tag = 8;
+    events[3].thread = 7; /* of no thread: not a row */
+    assert_int_equal(recording_table(r, WIRE_TYPE_CAPTURE, &m), 0);
+    m.at_ns = 990, m.answered = 2, m.events_count = m.threads_count = 0, m.fault = "no room";
+    assert_int_equal(recording_table(r, WIRE_TYPE_CAPTURE, &m), 0);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(ask("SELECT count(*) FROM captures WHERE id = 2 AND asked_ns = 900 AND at_ns"
+                         " = 990 AND reason = 'why' AND alert = 3 AND nodes = 2 AND answered = 2"
+                         " AND records = 3 AND fault = 'no room'"),
+                     1);
+    assert_int_equal(ask("SELECT count(*) FROM capture_events"), 3);
+    assert_int_equal(ask("SELECT count(*) FROM capture_events WHERE capture = 2 AND rank = 4 AND"
+                         " thread = 0 AND number = 1 AND host = 'n0' AND kind = 'call' AND call ="
+                         " 'MPI_Send' AND enter_ns = 950 AND exit_ns = 970 AND peer = 3 AND tag = 7"
+                         " AND bytes = 64 AND comm = 9 AND comm_name = 'rows' AND region = 'solve'"
+                         " AND request = 5 AND state = 'send done' AND posted_ns = 940 AND source"
+                         " IS NULL AND source_tag IS NULL"),
+                     1);
+    assert_int_equal(
+        ask("SELECT count(*) FROM capture_events WHERE kind = 'message' AND peer = -3"
+            " AND tag = -2 AND comm IS NULL AND request IS NULL AND posted_ns IS NULL"),
+        1);
+    assert_int_equal(ask("SELECT count(*) FROM capture_events WHERE thread = 1 AND exit_ns IS NULL"
+                         " AND peer IS NULL AND tag IS NULL AND source = 6 AND source_tag = 8"),
+                     1);
+}
+
 static struct wire_cause_row causes[] = {{"network", 0.8125, "2.1 ms \"more\"\n"},
                                          {"mapping", 0.1, ""}};
 
@@ -541,7 +610,7 @@ static void a_file_that_cannot_be_brought_up_to_date_stays_as_it_was(void **stat
     assert_int_equal(ask("SELECT count(*) FROM sqlite_master WHERE name='latency'"), 0);
     run_sql("PRAGMA user_version=7"); /* made by a later Holter */
     assert_int_equal(recording_open(&r, path, why, sizeof(why)), -HOLTER_EVERSION);
-    assert_non_null(strstr(why, "schema 6"));
+    assert_non_null(strstr(why, "schema 7"));
 }
 
 /* What version 3 added is made; what was there stays. */
@@ -730,6 +799,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_DIRECTORY(messages_come_back_byte_for_byte_in_order),
         WITH_DIRECTORY(tables_hold_what_was_published_last),
+        WITH_DIRECTORY(captures_are_a_row_each_and_one_for_each_record),
         WITH_DIRECTORY(an_episode_is_one_row_with_its_evidence_and_comes_back_whole),
         WITH_DIRECTORY(hot_links_have_rows_until_they_have_cooled),
         WITH_DIRECTORY(a_network_comes_back_as_it_was_told),

@@ -131,6 +131,44 @@ static void keep_window(struct film *f, unsigned node, unsigned at, int last, ui
     keep(f, node, WIRE_TYPE_WINDOW, &m, window, received_ns);
 }
 
+static void keep_captured(struct film *f, unsigned node, uint64_t at_ns)
+{
+    char host[8];
+    struct wire_capture_thread_row thread = {.rank = node * RANKS / NODES, .records = 9};
+    struct wire_capture_event_row events[] = {
+        {.number = 7,
+         .kind = 1,
+         .call = 1,
+         .begin_ns = -900,
+         .length_ns = 50,
+         .peer = 1,
+         .bytes = 8},
+        {.number = 8,
+         .kind = 1,
+         .call = 100,
+         .begin_ns = -800,
+         .running = 1,
+         .peer = -1,
+         .tag = -1},
+    };
+    snprintf(host, sizeof(host), "n%u", node);
+    struct wire_captured m = {.seq = ++f->seqs[node],
+                              .job = FILM_JOB,
+                              .host = host,
+                              .window = FILM_FIRST + FILM_CAPTURE,
+                              .id = 1,
+                              .asked_ns = at_ns,
+                              .at_ns = at_ns,
+                              .threads = &thread,
+                              .threads_count = 1,
+                              .events = events,
+                              .events_count = 2,
+                              .reason = "asked for by hand",
+                              .nodes = NODES,
+                              .fault = ""};
+    keep(f, node, WIRE_TYPE_CAPTURED, &m, 0, at_ns);
+}
+
 void film_make(const char *path, unsigned windows, unsigned damaged)
 {
     char why[256];
@@ -140,6 +178,8 @@ void film_make(const char *path, unsigned windows, unsigned damaged)
         keep_ranks(&f, node);
     for (unsigned at = 0; at < windows; at++) {
         uint64_t end_ns = (FILM_FIRST + at + 1) * FILM_WINDOW_NS;
+        for (unsigned node = 0; node < NODES && at == FILM_CAPTURE; node++)
+            keep_captured(&f, node, end_ns - 5000000 + node);
         keep_window(&f, 0, at, at + 1 == windows, end_ns + 2000000);
         if (at == 20) /* late: comes behind the next window of the other */
             continue;
