@@ -112,7 +112,7 @@ static void put_cards(const struct page *p)
 
 /* ---- alerts ------------------------------------------------------------------------- */
 
-static void put_since(const struct page *p, int64_t time_ns)
+void page_since(const struct page *p, int64_t time_ns)
 {
     struct quantity q;
     int64_t begin = p->data->begin_ns;
@@ -140,7 +140,7 @@ static void put_alert(const struct page *p, const struct report_alert *a)
     fputs("</h3>\n<p class=\"second\">", p->out);
     html_text(p->out, a->severity);
     fputs(", ", p->out);
-    put_since(p, a->since_ns);
+    page_since(p, a->since_ns);
     fprintf(p->out, ", for %s, ",
             quantity_duration(
                 &q, a->until_ns > a->since_ns ? (double)a->until_ns - (double)a->since_ns : 0));
@@ -296,6 +296,7 @@ int report_write(FILE *out, const struct export_source *source, const struct rep
         put_head(&page);
         put_cards(&page);
         put_alerts(&page);
+        page_captures(&page);
         page_curve(&page);
         page_latency(&page);
         page_time(&page);

@@ -160,6 +160,21 @@ static int take_link(void *user, const struct cell *row, size_t columns)
     return 0;
 }
 
+static int take_capture(void *user, const struct cell *row, size_t columns)
+{
+    struct report_data *d = user;
+    (void)columns;
+    d->captures_all++;
+    if (d->capture_count == REPORT_CAPTURES)
+        return 0;
+    struct report_capture *c = &d->captures[d->capture_count++];
+    *c = (struct report_capture){
+        .at_ns = row[0].integer, .records = amount(&row[1]), .ranks = amount(&row[2])};
+    copy(c->reason, sizeof(c->reason), &row[3]);
+    copy(c->calls, sizeof(c->calls), &row[4]);
+    return 0;
+}
+
 /* ---- the whole ------------------------------------------------------------------- */
 
 /* Times that can be added up; what has others is of no job. */
@@ -202,6 +217,11 @@ static const struct {
      " FROM link l WHERE l.state IN ('hot', 'congested') GROUP BY l.link"
      " ORDER BY congested DESC, most DESC",
      take_link},
+    {"SELECT at_ns, records, (SELECT count(DISTINCT rank) FROM capture_events WHERE capture = id),"
+     " reason, (SELECT group_concat(call || ' (' || ranks || ')', ', ') FROM (SELECT call,"
+     " count(DISTINCT rank) AS ranks FROM capture_events WHERE capture = id AND exit_ns IS NULL"
+     " GROUP BY call ORDER BY ranks DESC, call LIMIT 5)) FROM captures ORDER BY id",
+     take_capture},
 };
 
 static void read_texts(struct report_data *d, struct tables *t)

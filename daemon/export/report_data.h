@@ -5,6 +5,7 @@
 #include "daemon/export/export.h"
 
 #define REPORT_CLASSES 8u /* send, recv, wait, poll, collective, one-sided, io, other */
+#define REPORT_CAPTURES 20u
 #define REPORT_ALERTS 200u
 #define REPORT_LINKS 40u
 #define REPORT_CAUSES 8u
@@ -48,6 +49,13 @@ struct report_link {
     double hot, congested, most_bytes, share, ratio, latency;
 };
 
+/* The last calls of ranks, read back. */
+struct report_capture {
+    int64_t at_ns;
+    double records, ranks;
+    char reason[300], calls[300]; /* calls: those that had not returned, by ranks in them */
+};
+
 struct report_data {
     struct report_window *windows;
     size_t window_count, window_room;
@@ -59,6 +67,8 @@ struct report_data {
     size_t alert_count, alerts_all;
     struct report_link *links; /* REPORT_LINKS */
     size_t link_count;
+    struct report_capture captures[REPORT_CAPTURES]; /* the first ones */
+    size_t capture_count, captures_all;
     char app[400], command[1200], mpi[200], user[100], state[24], holter[60];
     char network[300], network_fault[300];
     int64_t begin_ns, end_ns; /* of all windows */

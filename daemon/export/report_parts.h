@@ -21,7 +21,11 @@ void page_latency(const struct page *page); /* by reference */
 void page_time(const struct page *page);    /* share of time in MPI by class */
 void page_traffic(const struct page *page); /* messages and bytes a second */
 
+/* A time of the job, "12.5 s after the begin": report.c */
+void page_since(const struct page *page, int64_t time_ns);
+
 /* Tables: report_tables.c */
+void page_captures(const struct page *page);
 void page_links(const struct page *page);
 void page_matrix(const struct page *page);
 void page_calls(const struct page *page);

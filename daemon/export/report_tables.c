@@ -75,6 +75,39 @@ void page_links(const struct page *p)
     fputs("</table></div></section>\n", p->out);
 }
 
+/* ---- captures ------------------------------------------------------------------------ */
+
+void page_captures(const struct page *p)
+{
+    const struct report_data *d = p->data;
+    if (d->capture_count == 0)
+        return;
+    fputs("<section><h2>Last calls of ranks</h2>\n<p class=\"second\">Read back from the ranks; "
+          "all of "
+          "them are in the recording.</p>\n<div class=\"scroll\"><table><tr><th>at</th><th>why</th>"
+          "<th class=\"n\">ranks</th><th class=\"n\">records</th><th>calls that they were in "
+          "(ranks)</th></tr>\n",
+          p->out);
+    for (size_t i = 0; i < d->capture_count; i++) {
+        const struct report_capture *c = &d->captures[i];
+        char text[60];
+        fputs("<tr><td>", p->out);
+        page_since(p, c->at_ns);
+        fputs("</td>", p->out);
+        put_text_cell(p->out, c->reason);
+        snprintf(text, sizeof(text), "%.0f", c->ranks);
+        put_number_cell(p->out, text);
+        snprintf(text, sizeof(text), "%.0f", c->records);
+        put_number_cell(p->out, text);
+        put_text_cell(p->out, c->calls);
+        fputs("</tr>\n", p->out);
+    }
+    fputs("</table></div>\n", p->out);
+    if (d->captures_all > d->capture_count)
+        fprintf(p->out, "<p>And %zu more.</p>\n", d->captures_all - d->capture_count);
+    fputs("</section>\n", p->out);
+}
+
 /* ---- who sends to whom ----------------------------------------------------------------- */
 
 static void put_cells(FILE *out, const double *cells, unsigned side, uint64_t group)

@@ -242,6 +242,65 @@ static void a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window(void
     assert_int_equal(count_of("rank 2"), 0);
 }
 
+#define CAPTURED                                                                                   \
+    "INSERT INTO captures VALUES(1, 1700000001000000000, 1700000001500000000, 'alert 1: <slow>',"  \
+    " 1, 1, 1, 5, '');"                                                                            \
+    "INSERT INTO capture_events(capture, rank, thread, number, kind, call, enter_ns, exit_ns,"     \
+    " peer, bytes, state) VALUES"                                                                  \
+    "(1, 2, 0, 8, 'call', 'MPI_Isend', 1700000001100000000, 1700000001100020000, 3, 64, 'send'),"  \
+    "(1, 2, 0, 9, 'message', 'MPI_Isend', 1700000001100000000, 1700000001100020000, 1, 8,"         \
+    " 'receive done'),"                                                                            \
+    "(1, 2, 0, 10, 'call', 'MPI_Barrier', 1700000001200000000, NULL, NULL, 0, ''),"                \
+    "(1, 3, 1, 4, 'region begins', 'MPI_Pcontrol', 1700000001200000000, 1700000001200000000, 1,"   \
+    " 0, ''),"                                                                                     \
+    "(1, 3, 1, 5, 'call', 'MPI_Barrier', 1700000001300000000, NULL, NULL, 0, '');"
+
+static void a_trace_has_the_captured_calls_of_each_rank(void **state)
+{
+    (void)state;
+    char why[200];
+    int left_out;
+    change(CAPTURED);
+    /* A later capture that has one of them again, ended meanwhile. */
+    change(
+        "INSERT INTO captures VALUES(2, 0, 1700000002000000000, '', 0, 1, 1, 1, '');"
+        "INSERT INTO capture_events(capture, rank, thread, number, kind, call, enter_ns, exit_ns)"
+        " VALUES(2, 2, 0, 10, 'call', 'MPI_Barrier', 1700000001200000000, 1700000001700000000)");
+    FILE *out = begin();
+    assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
+    fclose(out);
+    assert_json("$.otherData.begin_ns", "1700000000000000000");
+    assert_int_equal(count_of("\"args\":{\"name\":\"rank 2\"}"), 1);
+    assert_int_equal(count_of("\"args\":{\"name\":\"rank 3, thread 1\"}"), 1);
+    assert_int_equal(count_of("\"name\":\"MPI_Barrier\""), 2);
+    assert_non_null(
+        strstr(text, "\"name\":\"MPI_Isend\",\"ts\":1100000.000,\"dur\":20.000,\"args\""));
+    assert_non_null(
+        strstr(text, "\"name\":\"receive done\",\"ts\":1100000.000,\"dur\":20.000,\"args\""));
+    assert_non_null(strstr(text, "\"name\":\"MPI_Barrier\",\"ts\":1200000.000,\"dur\":500000.000"));
+    /* In progress: until it was captured. */
+    assert_non_null(strstr(text, "\"name\":\"MPI_Barrier\",\"ts\":1300000.000,\"dur\":200000.000"));
+    assert_int_equal(count_of("\"ph\":\"i\""), 1);
+}
+
+static void a_report_tells_captures_and_the_calls_that_ranks_were_in(void **state)
+{
+    (void)state;
+    struct report_extras extras = {0};
+    FILE *out = begin();
+    assert_int_equal(report_write(out, &source, &extras), 0);
+    fclose(out);
+    assert_null(strstr(text, "Last calls of ranks"));
+    change(CAPTURED);
+    out = begin();
+    assert_int_equal(report_write(out, &source, &extras), 0);
+    fclose(out);
+    assert_non_null(strstr(text, "Last calls of ranks"));
+    assert_non_null(strstr(text, "<td>1.50 s after the begin</td><td>alert 1: &lt;slow&gt;</td>"
+                                 "<td class=\"n\">2</td><td class=\"n\">5</td>"
+                                 "<td>MPI_Barrier (2)</td>"));
+}
+
 static void an_archive_is_made_once(void **state)
 {
     (void)state;
@@ -415,6 +474,8 @@ int main(void)
         TEST(dot_has_the_edges_of_most_bytes),
         TEST(dot_of_regions_has_ranks_where_they_were_last),
         TEST(a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window),
+        TEST(a_trace_has_the_captured_calls_of_each_rank),
+        TEST(a_report_tells_captures_and_the_calls_that_ranks_were_in),
         TEST(an_archive_is_made_once),
         TEST(a_report_says_what_was_wrong_and_what_to_do),
         TEST(a_report_of_nothing_but_messages_is_a_page),
