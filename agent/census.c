@@ -264,6 +264,13 @@ uint64_t census_drain(struct census *census, const struct drain_clocks *clocks, 
     return total;
 }
 
+static void note_death(struct job *job, const struct wire_death_row *death)
+{
+    job->died = job->has_died ? job->died : death->rank;
+    job->has_died = 1;
+    job_add_death(job, death);
+}
+
 uint32_t census_tell_ended(struct census *census, const struct drain_clocks *clocks,
                            const struct daemon_clock *clock)
 {
@@ -279,7 +286,7 @@ uint32_t census_tell_ended(struct census *census, const struct drain_clocks *clo
         rank_end_window(resident->rank, &end);
         job_take_carts(resident->job, resident->rank, clocks->now_ns);
         if (rank_death(resident->rank, clocks, clock, &death))
-            job_add_death(resident->job, &death);
+            note_death(resident->job, &death);
         rank_unmatch(resident->rank);
         resident->stage = TOLD;
         resident->job->living--;

@@ -38,8 +38,10 @@ struct job {
     uint64_t flags;      /**< WINDOW_* to go with the next window */
     uint64_t burst_rows; /**< of bursts and their pairs in a window at most; 0: not told */
 
-    uint64_t captured_ns[2]; /**< CLOCK_MONOTONIC of its newest captures: asked for by persons, for
-                                  alerts; 0: there was none */
+    uint64_t captured_ns[3]; /**< CLOCK_MONOTONIC of its newest captures: asked for by persons, for
+                                  alerts, because a rank died; 0: there was none */
+    int has_died;            /**< a rank has, since that was last looked at */
+    uint64_t died;           /**< the first of them */
 
     struct counters_mark told; /**< how far the counts of interfaces have been told */
 };

@@ -496,6 +496,7 @@ int windows_turn(struct windows *windows, uint64_t now_ns)
     struct drain_clocks clocks = clocks_until(windows, end_of_window(windows), now_ns);
     census_drain(windows->census, &clocks, windows->batch);
     census_tell_ended(windows->census, &clocks, &windows->clock);
+    committed |= windows_capture_deaths(windows, now_ns);
     committed |= close_final(windows, now_ns);
     return announce_due(windows, now_ns) | committed;
 }

@@ -79,6 +79,10 @@ void windows_criteria(struct windows *windows, const struct wire_criteria *crite
  *  @return nonzero when messages were committed */
 int windows_capture(struct windows *windows, const struct wire_capture_ask *ask, uint64_t now_ns);
 
+/** The same unasked, when a rank of a job has died: of all its ranks on the node, before what they leave
+ *  behind is removed. Capture 0, to be numbered by the daemon. */
+int windows_capture_deaths(struct windows *windows, uint64_t now_ns);
+
 /** Append a message to the journal. @return 0 or an error of journal_append() */
 int windows_append(struct windows *windows, enum wire_type type, const void *bytes, size_t length);
 

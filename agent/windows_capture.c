@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define LOG_TOPIC "capture"
+#define DEATH_RECORDS 256u /* of each rank, when one has died */
 #define BACKLOG (2u << 20) /* bytes that the daemon has not acknowledged: windows have the rest */
 
 static uint64_t next_seq(void *user)
@@ -36,13 +37,14 @@ static struct job *find_job(const struct windows *windows, const char *id)
     return NULL;
 }
 
+enum occasion { PERSON, ALERT, DEATH };
+
 /* @return why nothing is captured now; NULL: it may be */
 static const char *refuse(const struct windows *windows, const struct job *job,
-                          const struct wire_capture_ask *ask, uint64_t now_ns)
+                          enum occasion occasion, uint64_t now_ns)
 {
-    int alert = ask->alert != 0;
-    uint64_t pause = alert ? WINDOWS_CAPTURE_ALERT_NS : WINDOWS_CAPTURE_NS;
-    if (job->captured_ns[alert] != 0 && now_ns - job->captured_ns[alert] < pause)
+    uint64_t pause = occasion == PERSON ? WINDOWS_CAPTURE_NS : WINDOWS_CAPTURE_ALERT_NS;
+    if (job->captured_ns[occasion] != 0 && now_ns - job->captured_ns[occasion] < pause)
         return "too soon after the capture before";
     if (journal_backlog(windows->journal) > BACKLOG)
         return "the agent has a backlog of windows";
@@ -96,18 +98,14 @@ static int read_ranks(struct windows *windows, const struct rank **ranks, size_t
     return rc;
 }
 
-int windows_capture(struct windows *windows, const struct wire_capture_ask *ask, uint64_t now_ns)
+/* @param fault  why nothing is captured; NULL: it is */
+static int capture(struct windows *windows, struct job *job, const struct wire_capture_ask *ask,
+                   const char *fault, uint64_t now_ns)
 {
-    struct job *job = find_job(windows, ask->job);
     const struct rank **ranks = NULL;
     size_t count = 0;
-    if (job == NULL || !windows->clock.known)
-        return 0; /* the daemon does not wait for ever */
-    const char *fault = refuse(windows, job, ask, now_ns);
     uint64_t next = journal_next_seq(windows->journal);
     int rc = fault == NULL ? list_ranks(windows, job, ask, &ranks, &count) : 0;
-    if (fault == NULL)
-        job->captured_ns[ask->alert != 0] = now_ns;
     if (rc == 0)
         rc = read_ranks(windows, ranks, count, fault, ask, now_ns);
     if (rc != 0)
@@ -118,4 +116,44 @@ int windows_capture(struct windows *windows, const struct wire_capture_ask *ask,
         return 0;
     windows_commit(windows);
     return 1;
+}
+
+int windows_capture(struct windows *windows, const struct wire_capture_ask *ask, uint64_t now_ns)
+{
+    struct job *job = find_job(windows, ask->job);
+    enum occasion occasion = ask->alert == 0 ? PERSON : ALERT;
+    if (job == NULL || !windows->clock.known)
+        return 0; /* the daemon does not wait for ever */
+    const char *fault = refuse(windows, job, occasion, now_ns);
+    if (fault == NULL)
+        job->captured_ns[occasion] = now_ns;
+    return capture(windows, job, ask, fault, now_ns);
+}
+
+static int capture_death(struct windows *windows, struct job *job, uint64_t now_ns)
+{
+    char reason[48];
+    snprintf(reason, sizeof reason, "rank %llu died", (unsigned long long)job->died);
+    struct wire_capture_ask ask = {
+        .job = job->id,
+        .asked_ns = daemon_clock_best(&windows->clock, now_ns),
+        .events = DEATH_RECORDS,
+        .ranks = "",
+        .reason = reason,
+        .nodes = 1,
+    };
+    job->captured_ns[DEATH] = now_ns;
+    return capture(windows, job, &ask, NULL, now_ns);
+}
+
+int windows_capture_deaths(struct windows *windows, uint64_t now_ns)
+{
+    int committed = 0;
+    for (struct job *job = windows->census->jobs; job != NULL; job = job->next) {
+        int died = job->has_died;
+        job->has_died = 0;
+        if (died && windows->clock.known && refuse(windows, job, DEATH, now_ns) == NULL)
+            committed |= capture_death(windows, job, now_ns);
+    }
+    return committed;
 }

@@ -325,14 +325,17 @@ static void has_answered(struct waiting *w, uint64_t instance)
     }
 }
 
-void captures_captured(struct captures *c, uint64_t instance, const struct wire_captured *captured)
+void captures_captured(struct captures *c, uint64_t instance, const struct wire_captured *captured,
+                       uint64_t id)
 {
+    struct wire_captured numbered = *captured;
+    numbered.id = id;
     for (size_t i = 0; i < c->waiting_count; i++) {
         struct waiting *w = &c->waiting[i];
         if (w->id != captured->id || strcmp(w->job, captured->job) != 0)
             continue;
-        int code =
-            c->options.send(c->options.user, w->peer, w->peer_length, WIRE_TYPE_CAPTURED, captured);
+        int code = c->options.send(c->options.user, w->peer, w->peer_length, WIRE_TYPE_CAPTURED,
+                                   &numbered);
         if (!captured->more)
             has_answered(w, instance);
         if (w->count == 0 || code != 0)

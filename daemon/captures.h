@@ -46,9 +46,9 @@ int captures_request(struct captures *captures, const struct peer *peer,
 /** An alert was published: is it to be captured? Done with the next captures_tick(). */
 void captures_alert(struct captures *captures, const struct wire_alert *alert);
 
-/** An agent has told of a capture. */
+/** An agent has told of a capture. @param id  number that it got, see job_captured() */
 void captures_captured(struct captures *captures, uint64_t instance,
-                       const struct wire_captured *captured);
+                       const struct wire_captured *captured, uint64_t id);
 
 /** To be called often: asks for what alerts want, and gives up waiting. */
 void captures_tick(struct captures *captures, uint64_t now_ns);

@@ -10,10 +10,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LOG_TOPIC "jobs"
+#define MOST_AHEAD (1u << 20)        /* numbers of captures that were never told */
 #define MOST_PAIRS ((size_t)1 << 18) /* partners are looked for among so many pairs at most */
 
 void job_captures_finish(struct job_captures *c)
@@ -53,11 +55,11 @@ static int check_event(const struct wire_captured *m, uint64_t i, struct job_fau
     return 0;
 }
 
-static int check(const struct wire_captured *m, struct job_fault *fault)
+static int check(const struct job *job, const struct wire_captured *m, struct job_fault *fault)
 {
     int code = 0;
-    if (m->id == 0)
-        return job_refuse(fault, -HOLTER_ERANGE, "captured.id is 0");
+    if (m->id > job->captures.newest_id && m->id - job->captures.newest_id > MOST_AHEAD)
+        return job_refuse(fault, -HOLTER_ERANGE, "captured.id is %" PRIu64, m->id);
     for (uint64_t i = 0; i < m->threads_count; i++) {
         if (m->threads[i].rank >= JOB_MOST_RANKS)
             return job_refuse(fault, -HOLTER_ERANGE,
@@ -69,17 +71,36 @@ static int check(const struct wire_captured *m, struct job_fault *fault)
     return code;
 }
 
-static struct job_capture *known_of(struct job_captures *c, uint64_t id)
+static int is_of(const struct job_capture *known, const struct wire_captured *m)
+{
+    return known->asked_id == m->id && known->asked_ns == m->asked_ns &&
+           (m->id != 0 || strcmp(known->host, m->host) == 0);
+}
+
+/* The number of a capture that is new. */
+static uint64_t number_of(const struct job_captures *c, const struct wire_captured *m)
+{
+    for (size_t i = 0; i < c->known_count; i++) {
+        if (c->known[i].id == m->id)
+            return c->newest_id + 1;
+    }
+    return m->id == 0 ? c->newest_id + 1 : m->id;
+}
+
+static struct job_capture *known_of(struct job_captures *c, const struct wire_captured *m)
 {
     struct job_capture *oldest = &c->known[0];
     for (size_t i = 0; i < c->known_count; i++) {
-        if (c->known[i].id == id)
+        if (is_of(&c->known[i], m))
             return &c->known[i];
         oldest = c->known[i].id < oldest->id ? &c->known[i] : oldest;
     }
+    struct job_capture fresh = {.id = number_of(c, m), .asked_id = m->id, .asked_ns = m->asked_ns};
+    if (m->id == 0)
+        snprintf(fresh.host, sizeof(fresh.host), "%s", m->host);
     if (c->known_count < JOB_CAPTURES)
         oldest = &c->known[c->known_count++];
-    *oldest = (struct job_capture){.id = id};
+    *oldest = fresh;
     return oldest;
 }
 
@@ -124,9 +145,9 @@ static uint64_t window_of(const struct job *job, const struct wire_captured *m)
 }
 
 int job_captured(struct job *job, uint64_t instance, const struct wire_captured *m, uint64_t now_ns,
-                 struct job_fault *fault)
+                 uint64_t *id, struct job_fault *fault)
 {
-    int code = check(m, fault);
+    int code = check(job, m, fault);
     if (code != 0)
         return code;
     uint32_t place = m->threads_count == 0
@@ -136,16 +157,18 @@ int job_captured(struct job *job, uint64_t instance, const struct wire_captured 
     if (node == NULL)
         return job_refuse(fault, -ENOMEM, "no memory for a node");
     struct job_captures *c = &job->captures;
-    struct job_capture *known = known_of(c, m->id);
+    struct job_capture *known = known_of(c, m);
     struct wire_capture told = capture_of(m);
     told.job = job->id;
+    told.id = known->id;
     told.answered = known->answered + !m->more;
     told.records = known->records + m->events_count;
     if (keep(job, window_of(job, m), &told) != 0)
         return job_refuse(fault, -ENOMEM, "no memory for a capture");
     known->answered = told.answered;
     known->records = told.records;
-    c->newest_id = m->id > c->newest_id ? m->id : c->newest_id;
+    c->newest_id = known->id > c->newest_id ? known->id : c->newest_id;
+    *id = known->id;
     struct job_instance *agent = job_instance_of(job, instance);
     agent->last_seq = m->seq > agent->last_seq ? m->seq : agent->last_seq;
     job_node_heard(job, node, now_ns);

@@ -14,8 +14,10 @@
 
 /** One capture, as far as it has come. */
 struct job_capture {
-    uint64_t id;
-    uint64_t answered; /**< agents that have told all */
+    uint64_t id;                 /**< number that is told */
+    uint64_t asked_id, asked_ns; /**< as in its messages */
+    char host[65];               /**< of one that an agent made by itself; else "" */
+    uint64_t answered;           /**< agents that have told all */
     uint64_t records;
 };
 
@@ -38,9 +40,11 @@ struct job_captures {
 
 void job_captures_finish(struct job_captures *captures);
 
-/** Take in a CAPTURED message; as job_window(). */
+/** Take in a CAPTURED message; as job_window().
+ *  @param id  set to the number of the capture: the one that was asked for, or the next free one where an
+ *             agent captured by itself, or another has that number */
 int job_captured(struct job *job, uint64_t instance, const struct wire_captured *message,
-                 uint64_t now_ns, struct job_fault *fault);
+                 uint64_t now_ns, uint64_t *id, struct job_fault *fault);
 
 /** A window is published: tell what was read while it was open. UINT64_MAX: all that is left. */
 void job_tell_captures(struct job *job, uint64_t window);

@@ -209,8 +209,9 @@ static const char *job_of(const struct wire_message *message)
                                               : message->captured.job;
 }
 
+/* @param capture  number of the capture, when it is of type CAPTURED */
 static int take_in(struct job *job, const struct recorded *head, const struct wire_message *message,
-                   struct job_fault *fault)
+                   uint64_t *capture, struct job_fault *fault)
 {
     uint64_t now_ns = head->received_ns;
     switch (message->type) {
@@ -219,7 +220,7 @@ static int take_in(struct job *job, const struct recorded *head, const struct wi
     case WIRE_TYPE_RANKS:
         return job_ranks(job, head->instance, &message->ranks, now_ns, fault);
     case WIRE_TYPE_CAPTURED:
-        return job_captured(job, head->instance, &message->captured, now_ns, fault);
+        return job_captured(job, head->instance, &message->captured, now_ns, capture, fault);
     default:
         snprintf(fault->text, sizeof(fault->text), "a message of type %s was recorded",
                  wire_type_name(message->type));
@@ -260,7 +261,8 @@ static int replay_message(void *user, const struct recorded *head, const void *b
         if (job_ranks(replay->job, head->instance, &message.ranks, head->received_ns, &fault) == 0)
             job_keep_said(replay->job, head, bytes, length);
     } else {
-        take_in(replay->job, head, &message, &fault);
+        uint64_t capture;
+        take_in(replay->job, head, &message, &capture, &fault);
     }
     job_advance(replay->job, head->received_ns, head->received_ns);
     replay->messages++;
@@ -374,6 +376,7 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
     int is_window = message->type == WIRE_TYPE_WINDOW;
     struct recorded head = {
         .type = message->type, .instance = instance, .received_ns = now_ns, .time_ns = now_ns};
+    uint64_t capture = 0;
     head.seq = seq_of(message);
     jobs->now_ns = now_ns;
     snprintf(fault->text, sizeof(fault->text), "no memory");
@@ -386,11 +389,11 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
         keep(jobs, job, &head, NULL);
         return 0;
     }
-    code = take_in(job, &head, message, fault);
+    code = take_in(job, &head, message, &capture, fault);
     if (code != 0)
         return code;
     if (message->type == WIRE_TYPE_CAPTURED && jobs->options.captured != NULL)
-        jobs->options.captured(jobs->options.user, instance, &message->captured);
+        jobs->options.captured(jobs->options.user, instance, &message->captured, capture);
     if (is_window) {
         jobs->counts.messages++;
         jobs->counts.bytes += zmq_msg_size(bytes);
@@ -529,14 +532,14 @@ int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
     struct job *job = jobs_replayed(jobs);
     uint64_t now = head->received_ns;
     int is_window = message->type == WIRE_TYPE_WINDOW;
-    uint64_t seq = seq_of(message);
+    uint64_t seq = seq_of(message), capture;
     jobs->now_ns = now;
     job_advance(job, now, now); /* what was due before it came */
     if (seq != 0 && job_has(job, head->instance, seq)) {
         jobs->counts.duplicates++;
         return 0;
     }
-    int code = take_in(job, head, message, fault);
+    int code = take_in(job, head, message, &capture, fault);
     if (code == 0)
         keep_replayed(jobs, head, bytes, length);
     job_advance(job, now, now);

@@ -21,8 +21,9 @@ struct jobs_options {
     void *user;
     /** An alert is published. May be NULL. */
     void (*alert)(void *user, const struct wire_alert *alert);
-    /** An agent has told of a capture. May be NULL. */
-    void (*captured)(void *user, uint64_t instance, const struct wire_captured *captured);
+    /** An agent has told of a capture. @param id  number that it got. May be NULL. */
+    void (*captured)(void *user, uint64_t instance, const struct wire_captured *captured,
+                     uint64_t id);
     /** A message is safe: the agent can be told. */
     void (*kept)(void *user, uint64_t instance, uint64_t seq);
     /** See struct job_output. */

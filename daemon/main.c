@@ -101,9 +101,10 @@ static void on_alert(void *user, const struct wire_alert *alert)
         captures_alert(d->captures, alert);
 }
 
-static void on_captured(void *user, uint64_t instance, const struct wire_captured *captured)
+static void on_captured(void *user, uint64_t instance, const struct wire_captured *captured,
+                        uint64_t id)
 {
-    captures_captured(((struct daemon *)user)->captures, instance, captured);
+    captures_captured(((struct daemon *)user)->captures, instance, captured, id);
 }
 
 static uint64_t on_ask_kept(void *user, uint64_t instance)

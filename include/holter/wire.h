@@ -708,7 +708,7 @@ enum wire_degraded {
     FIELD(3, STR, host, 64, REQUIRED, "host name of the node")                                     \
     FIELD(4, U64, window, WIRE_ANY, REQUIRED,                                                      \
           "number of the window that was open; its message comes behind this one")                 \
-    FIELD(5, U64, id, WIRE_ANY, REQUIRED, "number of the capture")                                 \
+    FIELD(5, U64, id, WIRE_ANY, REQUIRED, "as asked; 0: the agent captured by itself")             \
     FIELD(6, U64, asked_ns, WIRE_ANY, REQUIRED, "as asked")                                        \
     FIELD(7, U64, at_ns, WIRE_ANY, REQUIRED, "when the rings were read, daemon time")              \
     FIELD(8, ROWS(capture_thread), threads, WIRE_MAX_ROWS, REQUIRED, "whose records these are")    \

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -356,6 +357,46 @@ static void garbage_in_a_ring_is_told_as_data_or_not_at_all(void **state)
     assert_true(told >= 3749 && told <= 5000);
 }
 
+/* A process that ends without MPI_Finalize, and the segment that it leaves behind. */
+static void rank_that_dies_is_captured_before_it_is_removed(void **state)
+{
+    struct bed *bed = *state;
+    struct fake_rank other;
+    int gate[2], status;
+    char byte;
+    assert_int_equal(pipe(gate), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(gate[1]);
+        _exit(read(gate[0], &byte, 1) == 0 ? 7 : 8);
+    }
+    close(gate[0]);
+    assert_int_equal(fake_rank_create(&other, SESSION, (int32_t)pid, JOB, 3, 4, 1024), 0);
+    other.segment->mono_start_ns = BEGIN;
+    census_meet(&bed->census, other.name, (int32_t)pid);
+    windows_turn(&bed->windows, BEGIN + 2000);
+    write_sends(bed, 0, 5);
+    struct event event = send_of(77);
+    fake_rank_write(&other, &event);
+    windows_turn(&bed->windows, BEGIN + 3000);
+    assert_null(next(bed)); /* all live */
+    close(gate[1]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    uv_run(&bed->loop, UV_RUN_NOWAIT); /* that it has ended is an event of the loop */
+    windows_turn(&bed->windows, NOW);
+    const struct wire_captured *m = next(bed);
+    assert_non_null(m);
+    assert_int_equal(m->id, 0);
+    assert_string_equal(m->reason, "rank 3 died");
+    assert_int_equal(m->threads_count, 2); /* of those that live, too */
+    assert_int_equal(m->events_count, 6);
+    assert_int_equal(m->threads[1].rank, 3);
+    assert_int_equal(m->events[5].tag, 77);
+    windows_turn(&bed->windows, BEGIN + SECOND + 1000); /* it goes, and is not captured again */
+    assert_null(next(bed));
+    fake_rank_destroy(&other);
+}
+
 /* ---- while it is being overwritten ----------------------------------------- */
 
 struct writer {
@@ -452,6 +493,7 @@ int main(void)
         WITH_BED(captures_come_no_faster_than_allowed),
         WITH_BED(windows_come_before_captures),
         WITH_BED(garbage_in_a_ring_is_told_as_data_or_not_at_all),
+        WITH_BED(rank_that_dies_is_captured_before_it_is_removed),
         WITH_BED(what_is_overwritten_meanwhile_is_left_out_and_counted),
         WITH_BED(newest_records_of_all_threads_together_are_told),
     };

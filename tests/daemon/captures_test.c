@@ -75,9 +75,10 @@ static int on_send(void *user, const void *peer, size_t length, enum wire_type t
     return 0;
 }
 
-static void on_captured(void *user, uint64_t instance, const struct wire_captured *captured)
+static void on_captured(void *user, uint64_t instance, const struct wire_captured *captured,
+                        uint64_t id)
 {
-    captures_captured(((struct bed *)user)->captures, instance, captured);
+    captures_captured(((struct bed *)user)->captures, instance, captured, id);
 }
 
 /* An agent's message. @return what became of it */

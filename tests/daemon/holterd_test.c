@@ -133,6 +133,13 @@ static void await_sent(struct peer *p, uint64_t count)
     assert_int_equal(sent, count);
 }
 
+static void ask_for_a_capture(struct peer *p, int code)
+{
+    struct wire_request request = {.id = 8, .op = "capture"};
+    peer_send(p, WIRE_TYPE_REQUEST, &request);
+    assert_int_equal(peer_await(p, WIRE_TYPE_REPLY)->reply.code, code);
+}
+
 static void ask_to_stop(struct peer *p, int code)
 {
     struct wire_request request = {.id = 7, .op = "stop"};
@@ -347,9 +354,11 @@ static void with_keys_the_key_gives_the_role(void **state)
     peer_dial(&bed, &p, keys, ROLE_VIEWER);
     assert_int_equal(peer_greet(&p, "viewer", 0)->type, WIRE_TYPE_WELCOME);
     ask_to_stop(&p, -HOLTER_EDENIED);
+    ask_for_a_capture(&p, -HOLTER_EDENIED);
     peer_hang_up(&p);
     peer_dial(&bed, &p, keys, ROLE_OPERATOR);
     assert_int_equal(peer_greet(&p, "operator", 0)->type, WIRE_TYPE_WELCOME);
+    ask_for_a_capture(&p, -HOLTER_ENOJOB);
     ask_to_stop(&p, 0);
     peer_hang_up(&p);
     assert_int_equal(daemon_bed_status(pid), 0);

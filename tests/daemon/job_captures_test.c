@@ -24,6 +24,7 @@ struct bed {
     struct wire_capture last;
     size_t records;
     uint64_t seq[NODES];
+    uint64_t id; /* that the newest message got */
 };
 
 static int wanted(void *user, const char *job, enum wire_type type)
@@ -128,7 +129,7 @@ static struct wire_captured captured(struct bed *bed, unsigned node, uint64_t id
 static int take(struct bed *bed, unsigned node, const struct wire_captured *m,
                 struct job_fault *fault)
 {
-    return job_captured(bed->job, 11 + node, m, m->at_ns, fault);
+    return job_captured(bed->job, 11 + node, m, m->at_ns, &bed->id, fault);
 }
 
 static void must_take(struct bed *bed, unsigned node, uint64_t id, unsigned window)
@@ -232,6 +233,33 @@ static void windows_far_ahead_do_not_put_a_capture_off(void **state)
     assert_string_equal(bed->told, "t100 t101 c1 ");
 }
 
+static void a_capture_that_an_agent_makes_by_itself_gets_a_free_number(void **state)
+{
+    struct bed *bed = *state;
+    struct job_fault fault;
+    must_take(bed, 0, 1, FIRST);
+    struct wire_captured own = captured(bed, 0, 0, FIRST);
+    own.more = 1;
+    assert_int_equal(take(bed, 0, &own, &fault), 0);
+    assert_int_equal(bed->id, 2);
+    struct wire_captured other = own; /* of the other node, at the same time */
+    other.host = "n1";
+    other.seq = ++bed->seq[1];
+    assert_int_equal(take(bed, 1, &other, &fault), 0);
+    assert_int_equal(bed->id, 3);
+    own.seq = ++bed->seq[0];
+    own.more = 0;
+    assert_int_equal(take(bed, 0, &own, &fault), 0);
+    assert_int_equal(bed->id, 2);
+    struct wire_captured asked = captured(bed, 1, 2, FIRST); /* asked for before 2 was taken */
+    assert_int_equal(take(bed, 1, &asked, &fault), 0);
+    assert_int_equal(bed->id, 4);
+    asked = captured(bed, 0, 2, FIRST);
+    assert_int_equal(take(bed, 0, &asked, &fault), 0);
+    assert_int_equal(bed->id, 4);
+    assert_int_equal(job_newest_capture(bed->job), 4);
+}
+
 static void rows_that_contradict_the_message_are_refused(void **state)
 {
     struct bed *bed = *state;
@@ -253,7 +281,7 @@ static void rows_that_contradict_the_message_are_refused(void **state)
         assert_int_equal(take(bed, 0, &m, &fault), -HOLTER_ERANGE);
         assert_non_null(strstr(fault.text, wrong[i].where));
     }
-    struct wire_captured m = captured(bed, 0, 0, FIRST);
+    struct wire_captured m = captured(bed, 0, UINT64_MAX, FIRST);
     assert_int_equal(take(bed, 0, &m, &fault), -HOLTER_ERANGE);
     struct wire_capture_thread_row far = {.rank = JOB_MOST_RANKS};
     m = captured(bed, 0, 1, FIRST);
@@ -337,6 +365,7 @@ int main(void)
         WITH_BED(what_is_left_is_told_at_the_end),
         WITH_BED(who_comes_late_is_told_what_was_told),
         WITH_BED(windows_far_ahead_do_not_put_a_capture_off),
+        WITH_BED(a_capture_that_an_agent_makes_by_itself_gets_a_free_number),
         WITH_BED(rows_that_contradict_the_message_are_refused),
         WITH_BED(memory_is_bounded_and_the_newest_are_kept),
         WITH_BED(agents_are_those_that_have_the_ranks),
