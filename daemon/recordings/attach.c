@@ -230,6 +230,10 @@ int attach_take(struct attach *a, const struct wire_message *m, int snapshot)
         return recording_table(a->recording, m->type, &m->latencies);
     case WIRE_TYPE_LINKS: /* states do not say when their windows were */
         return snapshot ? 0 : take_links(a, &m->links);
+    case WIRE_TYPE_CAPTURE: /* those before are no part of it either */
+        return m->capture.at_ns < a->parts.attached_ns
+                   ? 0
+                   : recording_table(a->recording, m->type, &m->capture);
     case WIRE_TYPE_TOPOLOGY:
         return take_topology(a, &m->topology);
     default:

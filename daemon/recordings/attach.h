@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define ATTACH_TOPICS                                                                              \
-    "job,places,totals,alerts,latency,regions,phases,curve,topology,links,recorded"
+    "job,places,totals,alerts,latency,regions,phases,curve,topology,links,captures,recorded"
 
 struct attach;
 

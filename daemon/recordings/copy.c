@@ -208,7 +208,7 @@ static int put_cut(struct target *t, struct source *s, const struct copy_progres
         show(progress, recording_cursor_number(s->cursor), s->messages);
         if (!window && (head.type == WIRE_TYPE_WINDOW || head.received_ns >= cut->to_ns))
             continue;
-        if (head.type == WIRE_TYPE_CAPTURED && head.received_ns < cut->first_ns)
+        if (head.type == WIRE_TYPE_CAPTURED && head.time_ns < cut->from_ns)
             continue; /* of another time */
         if (cut->from_ns > 0 && head.received_ns < cut->first_ns)
             head.received_ns = cut->first_ns;

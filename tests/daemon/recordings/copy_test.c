@@ -58,7 +58,7 @@ static uint64_t differences(const char *x, const char *y)
 }
 
 struct seen {
-    uint64_t ranks, windows, first, last, first_ns;
+    uint64_t ranks, windows, captured, first, last, first_ns;
 };
 
 static struct seen read_all(const char *path)
@@ -74,6 +74,7 @@ static struct seen read_all(const char *path)
         seen.first_ns = seen.first_ns == 0 ? head.received_ns : seen.first_ns;
         seen.ranks += head.type == WIRE_TYPE_RANKS;
         seen.windows += head.type == WIRE_TYPE_WINDOW;
+        seen.captured += head.type == WIRE_TYPE_CAPTURED;
         if (head.type != WIRE_TYPE_WINDOW)
             continue;
         seen.first = head.window < seen.first ? head.window : seen.first;
@@ -100,6 +101,20 @@ static void a_cut_has_the_windows_between_and_the_ranks_before(void **state)
     assert_int_equal(made_ask(out, "SELECT count(*) FROM alert"), 1);
     assert_int_equal(made_ask(out, "SELECT start_ns FROM job"), at(5));
     assert_int_equal(made_ask(out, "SELECT end_ns FROM job"), at(9));
+}
+
+static void captures_go_with_their_time(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 20);
+    for (uint64_t id = 1; id <= 3; id++)
+        made_capture(a, "job.0", id, 5 * id);
+    assert_int_equal(cut(out, 10, 12), 0); /* from before its first window has come */
+    assert_int_equal(read_all(out).captured, 1);
+    assert_int_equal(made_ask(out, "SELECT count(*) FROM captures"), 1);
+    assert_int_equal(made_ask(out, "SELECT max(id) FROM captures"), 2);
+    assert_int_equal(made_ask(out, "SELECT count(*) FROM capture_events WHERE capture = 2"), 2);
+    assert_int_equal(made_ask(out, "SELECT count(*) FROM capture_events"), 2);
 }
 
 static void a_cut_without_bounds_is_the_whole(void **state)
@@ -222,6 +237,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
     const struct CMUnitTest tests[] = {
         TEST(a_cut_has_the_windows_between_and_the_ranks_before),
+        TEST(captures_go_with_their_time),
         TEST(a_cut_without_bounds_is_the_whole),
         TEST(a_cut_of_nothing_leaves_nothing),
         TEST(what_is_there_is_not_overwritten),

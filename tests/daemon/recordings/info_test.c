@@ -1,3 +1,4 @@
+#include "daemon/recording.h"
 #include "daemon/recordings/info.h"
 #include "holter/error.h"
 #include "tests/daemon/recordings/made.h"
@@ -59,9 +60,26 @@ static void figures_are_those_of_the_messages(void **state)
     assert_string_equal(info.alerts[0].title, "latency grew");
     assert_int_equal(info.messages, 22);
     assert_int_equal(info.agents, 2);
-    assert_int_equal(info.version, 5);
+    assert_int_equal(info.version, RECORDING_SCHEMA);
     assert_true(info.raw_bytes > info.packed_bytes && info.packed_bytes > 0);
     assert_int_equal(info.damage_count, 0);
+}
+
+static void captures_are_listed_and_no_damage(void **state)
+{
+    (void)state;
+    made_capture(path, "job.0", 1, 3);
+    made_capture(path, "job.0", 2, 9);
+    read_it();
+    assert_int_equal(info.damage_count, 0);
+    assert_int_equal(info.messages, 24);
+    assert_int_equal(info.agents, 2);
+    assert_int_equal(info.sums.sent, 200);
+    assert_int_equal(info.capture_total, 2);
+    assert_int_equal(info.captures[1].id, 2);
+    assert_int_equal(info.captures[1].records, 2);
+    assert_int_equal(info.captures[1].at_ns, (MADE_BEGIN + 9) * MADE_S + MADE_S / 2);
+    assert_string_equal(info.captures[1].reason, "to see");
 }
 
 static void json_has_every_figure(void **state)
@@ -123,6 +141,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_one, remove_directory)
     const struct CMUnitTest tests[] = {
         TEST(figures_are_those_of_the_messages),
+        TEST(captures_are_listed_and_no_damage),
         TEST(json_has_every_figure),
         TEST(what_can_be_read_of_a_damaged_file_is_told),
         TEST(a_view_in_place_of_a_table_is_not_followed),

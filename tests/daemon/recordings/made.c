@@ -1,6 +1,7 @@
 #include "tests/daemon/recordings/made.h"
 
 #include "daemon/recording.h"
+#include "proto/capture.h"
 
 #include <setjmp.h>
 #include <sqlite3.h>
@@ -116,6 +117,39 @@ void made(const char *path, const char *job, uint64_t from, uint64_t end)
         assert_int_equal(recording_commit(r), 0);
     }
     put_tables(r, job, from, end);
+    assert_int_equal(recording_close(r), 0);
+}
+
+void made_capture(const char *path, const char *job, uint64_t id, uint64_t second)
+{
+    struct recording *r;
+    char why[300];
+    uint64_t at_ns = (MADE_BEGIN + second) * MADE_S + MADE_S / 2;
+    struct wire_capture_thread_row thread = {.rank = 0, .records = 2};
+    struct wire_capture_event_row events[] = {
+        {.number = 0, .kind = 1, .call = 1, .begin_ns = -100, .length_ns = 10, .source = -1},
+        {.number = 1, .kind = 1, .call = 100, .begin_ns = -50, .running = 1, .source = -1}};
+    struct wire_captured m = {.seq = 100 + id,
+                              .job = job,
+                              .host = hosts[0],
+                              .window = MADE_BEGIN + second,
+                              .id = id,
+                              .asked_ns = at_ns,
+                              .at_ns = at_ns,
+                              .threads = &thread,
+                              .threads_count = 1,
+                              .events = events,
+                              .events_count = 2,
+                              .reason = "to see",
+                              .nodes = 1};
+    struct wire_capture told = capture_of(&m);
+    told.answered = 1;
+    told.records = 2;
+    if (recording_open(&r, path, why, sizeof(why)) != 0)
+        fail_msg("%s", why);
+    keep(r, (struct recorded){.instance = 1, .seq = m.seq, .time_ns = at_ns, .received_ns = at_ns},
+         WIRE_TYPE_CAPTURED, &m);
+    assert_int_equal(recording_table(r, WIRE_TYPE_CAPTURE, &told), 0);
     assert_int_equal(recording_close(r), 0);
 }
 

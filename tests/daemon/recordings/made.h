@@ -13,6 +13,11 @@
  *  @param job  its id */
 void made(const char *path, const char *job, uint64_t from, uint64_t end);
 
+/** Go on with a recording that made() made, of windows before `second`: node 0 tells of a capture of its rank 0,
+ *  two records, read in the middle of that second of the job.
+ *  @param id  of the capture; its message has number 100 + id */
+void made_capture(const char *path, const char *job, uint64_t id, uint64_t second);
+
 /** Run SQL on a file. @return first column of the first row, 0: none */
 int64_t made_ask(const char *path, const char *sql);
 
