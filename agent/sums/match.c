@@ -13,6 +13,9 @@
 #define AHEAD 6u /* records between asking for a channel's slot, for the channel, and using it */
 #define APART_MOST 4096u
 #define WILDCARDS_MOST 65536u
+#define PASSED_MOST 16384u /* open receives of a channel that are looked through for one of them */
+/* Where ends hardly match, looking for them often would be in vain: so many records between two looks. */
+#define CROWDED_EVERY ((size_t)MOST_RECEIVES / 16)
 
 /* ---- life ---------------------------------------------------------------- */
 
@@ -57,6 +60,7 @@ void match_destroy(struct match *match)
     free(match->channels.nodes);
     free(match->channels.free);
     free(match->slots);
+    free(match->links);
     free(match->dirty);
     free(match->waiting);
     free(match);
@@ -72,6 +76,7 @@ size_t match_bytes(const struct match *match)
     return match->sends.room * match->sends.each + match->receives.room * match->receives.each +
            match->groups.room * match->groups.each + match->channels.room * match->channels.each +
            (match->slots == NULL ? 0 : ((size_t)match->slot_mask + 1) * sizeof *match->slots) +
+           match->link_room * sizeof *match->links +
            match->peer_room * (sizeof *match->peers + 2 * sizeof *match->peer_slots);
 }
 
@@ -80,11 +85,9 @@ size_t match_bytes(const struct match *match)
 /* What is exchanged with a rank that turns out to live here was kept, unless it came too late. */
 static void settle_place(struct match *match, uint32_t rank)
 {
-    for (uint32_t i = 0; i < match->channels.used; i++) {
+    struct channel_walk walk = channel_walk_begin(match, rank);
+    for (uint32_t i; (i = channel_walk_next(match, &walk)) != NONE;) {
         struct channel *channel = channel_at(match, i);
-        if (!(channel->flags & CHANNEL_USED) ||
-            (channel->source != rank && channel->destination != rank))
-            continue;
         if (channel->source == rank)
             channel->flags |= CHANNEL_FROM;
         if (channel->destination == rank)
@@ -168,11 +171,9 @@ static int is_gone(struct match *match, uint32_t rank)
  * its way in, unless it is gone, too. */
 static void end_channels(struct match *match, const struct match_member *member)
 {
-    for (uint32_t i = 0; i < match->channels.used; i++) {
+    struct channel_walk walk = channel_walk_begin(match, member->rank);
+    for (uint32_t i; (i = channel_walk_next(match, &walk)) != NONE;) {
         struct channel *channel = channel_at(match, i);
-        if (!(channel->flags & CHANNEL_USED) ||
-            (channel->source != member->rank && channel->destination != member->rank))
-            continue;
         if (channel->destination == member->rank)
             end_receives(match, channel);
         if (settle_channel(match, channel))
@@ -207,11 +208,9 @@ void match_lost(struct match *match, struct match_member *member)
 {
     member->lossy = 1;
     drop_wildcards(match, member);
-    for (uint32_t i = 0; i < match->channels.used; i++) {
+    struct channel_walk walk = channel_walk_begin(match, member->rank);
+    for (uint32_t i; (i = channel_walk_next(match, &walk)) != NONE;) {
         struct channel *channel = channel_at(match, i);
-        if (!(channel->flags & CHANNEL_USED) ||
-            (channel->source != member->rank && channel->destination != member->rank))
-            continue;
         channel_go_astray(match, channel);
         if (channel->destination == member->rank)
             drop_receives(match, channel);
@@ -332,6 +331,15 @@ struct taken {
     int fresh;
 };
 
+/* An end that there is no room to keep has no other end. What only posts a receive is no end yet. */
+static void count_without_room(const struct taken *t, uint32_t other)
+{
+    uint32_t flags = t->event->flags;
+    int ends = flags & EVENT_SEND ? flags & EVENT_POST : flags & EVENT_DONE;
+    if (ends && match_member_of(t->match, other) != NULL)
+        t->match->counts.unmatched++;
+}
+
 /* The channel of a message of this record. @return NONE: there is no message, or it cannot be
  * followed */
 static uint32_t channel_of(const struct taken *t, int sends)
@@ -343,8 +351,10 @@ static uint32_t channel_of(const struct taken *t, int sends)
     uint32_t own = t->member->rank, other = (uint32_t)event->peer;
     uint32_t number =
         match_channel(match, t->comm, sends ? own : other, sends ? other : own, event->tag);
-    if (number == NONE)
+    if (number == NONE) {
+        count_without_room(t, other);
         return NONE;
+    }
     struct channel *channel = channel_at(match, number);
     uint32_t aside = sends ? CHANNEL_FROM_ASIDE : CHANNEL_TO_ASIDE;
     if (channel->flags & aside) {
@@ -365,6 +375,7 @@ static void take_send(const struct taken *t)
     struct channel *channel = channel_at(match, at);
     if (number == NONE) {
         channel_go_astray(match, channel);
+        count_without_room(t, channel->destination);
         return;
     }
     uint64_t span = t->exit_ns - t->enter_ns;
@@ -490,18 +501,26 @@ static uint32_t take_wildcard(struct match *match, struct match_member *member, 
 
 /* Receives complete about in the order of posting: those that have, and wait for their sends, are
  * not looked at again and again. */
-static uint32_t find_receive(const struct match *match, struct channel *channel, uint32_t request)
+static uint32_t find_receive(struct match *match, struct channel *channel, uint32_t request)
 {
+    uint32_t passed = 0;
     uint32_t number =
         channel->receive_open != NONE ? channel->receive_open : channel->receive_first;
     while (number != NONE && receive_at(match, number)->state == RECEIVE_DONE) {
         channel->receive_open = number;
         number = receive_at(match, number)->next;
     }
-    while (number != NONE && (receive_at(match, number)->request != request ||
-                              receive_at(match, number)->state == RECEIVE_DONE))
+    while (number != NONE && passed < PASSED_MOST &&
+           (receive_at(match, number)->request != request ||
+            receive_at(match, number)->state == RECEIVE_DONE)) {
         number = receive_at(match, number)->next;
-    return number;
+        passed++;
+    }
+    if (passed < PASSED_MOST)
+        return number;
+    channel_go_astray(match, channel);
+    drop_receives(match, channel);
+    return NONE;
 }
 
 static void count_unseen(const struct taken *t, uint32_t channel)
@@ -585,8 +604,12 @@ static void complete_receive(const struct taken *t)
         if (at == NONE && t->comm != 0 &&
             (event->peer == PEER_ANY || (event->peer >= 0 && event->tag == TAG_ANY)))
             match_lost(match, t->member); /* it took a message, but nobody knows which */
-        if (at == NONE || (number = new_receive(t, at, 0, RECEIVE_OPEN)) == NONE)
+        if (at == NONE)
             return;
+        if ((number = new_receive(t, at, 0, RECEIVE_OPEN)) == NONE) {
+            count_unseen(t, at);
+            return;
+        }
         complete(t, receive_at(match, number), size_known);
         channel_put_receive(match, channel_at(match, at), number);
         match_touch(match, at);
@@ -855,6 +878,7 @@ void match_events(struct match *match, struct match_member *member,
         if (ring->parts_left == 0)
             close_group(match, ring);
     }
-    if (is_crowded(&match->receives))
+    match->unsettled += count;
+    if (is_crowded(&match->receives) && match->unsettled >= CROWDED_EVERY)
         match_settle(match, match->now_ns);
 }

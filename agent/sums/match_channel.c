@@ -102,18 +102,24 @@ struct peer *match_peer(struct match *match, uint32_t rank)
         match->peers[match->peer_count++] =
             (struct peer){.rank = rank,
                           .place = match->all_added ? PLACE_ELSEWHERE : PLACE_WAITS,
-                          .since_ns = match->now_ns};
+                          .since_ns = match->now_ns,
+                          .from = {NONE, NONE},
+                          .to = {NONE, NONE}};
         *slot = match->peer_count;
     }
     return &match->peers[*slot - 1];
 }
 
+static struct peer *known_peer(const struct match *match, uint32_t rank)
+{
+    uint32_t found = match->peer_count == 0 ? 0 : match->peer_slots[peer_slot(match, rank)];
+    return found == 0 ? NULL : &match->peers[found - 1];
+}
+
 struct match_member *match_member_of(const struct match *match, uint32_t rank)
 {
-    if (match->peer_count == 0)
-        return NULL;
-    uint32_t found = match->peer_slots[peer_slot(match, rank)];
-    return found == 0 ? NULL : match->peers[found - 1].member;
+    const struct peer *peer = known_peer(match, rank);
+    return peer == NULL ? NULL : peer->member;
 }
 
 /* ---- channels ------------------------------------------------------------ */
@@ -124,6 +130,54 @@ uint32_t match_slot(const struct match *match, uint64_t comm, uint32_t source, u
     return key_hash((struct key){comm ^ (uint64_t)(uint32_t)tag * UINT64_C(0x9e3779b97f4a7c15),
                                  (uint64_t)source << 32 | destination}) &
            match->slot_mask;
+}
+
+/* In the order in which they were made. */
+static void link_channel(struct match *match, uint32_t number)
+{
+    const struct channel *channel = channel_at(match, number);
+    struct channel_list *from = &known_peer(match, channel->source)->from,
+                        *to = &known_peer(match, channel->destination)->to;
+    match->links[number] = (struct channel_link){NONE, NONE};
+    if (from->first == NONE)
+        from->first = number;
+    else
+        match->links[from->last].of_source = number;
+    if (to->first == NONE)
+        to->first = number;
+    else
+        match->links[to->last].of_destination = number;
+    from->last = to->last = number;
+}
+
+static uint32_t walk_first(const struct match *match, uint32_t rank, int to)
+{
+    const struct peer *peer = known_peer(match, rank);
+    return peer == NULL ? NONE : to ? peer->to.first : peer->from.first;
+}
+
+struct channel_walk channel_walk_begin(const struct match *match, uint32_t rank)
+{
+    return (struct channel_walk){.rank = rank, .at = walk_first(match, rank, 0)};
+}
+
+uint32_t channel_walk_next(const struct match *match, struct channel_walk *walk)
+{
+    for (;;) {
+        uint32_t number = walk->at;
+        if (number == NONE && walk->to)
+            return NONE;
+        if (number == NONE) {
+            walk->to = 1;
+            walk->at = walk_first(match, walk->rank, 1);
+            continue;
+        }
+        const struct channel_link *link = &match->links[number];
+        walk->at = walk->to ? link->of_destination : link->of_source;
+        /* What a rank sends to itself came as its source already. */
+        if (!walk->to || channel_at(match, number)->source != walk->rank)
+            return number;
+    }
 }
 
 static void place_channel(struct match *match, uint32_t number)
@@ -199,6 +253,13 @@ static uint32_t make_channel(struct match *match, uint64_t comm, uint32_t source
     uint32_t number = pool_take(&match->channels);
     if (number == NONE)
         return NONE;
+    struct channel_link *links =
+        match_reserve(match->links, &match->link_room, number + 1, sizeof *links);
+    if (links == NULL) {
+        pool_give(&match->channels, number);
+        return NONE;
+    }
+    match->links = links;
     *channel_at(match, number) = (struct channel){
         .comm = comm,
         .source = source,
@@ -212,6 +273,7 @@ static uint32_t make_channel(struct match *match, uint64_t comm, uint32_t source
         .receive_open = NONE,
     };
     place_channel(match, number);
+    link_channel(match, number);
     if (waits)
         wait_for_place(match, number);
     return number;
@@ -265,6 +327,15 @@ static int forgettable(const struct match *match, const struct channel *channel)
     return (from != NULL && from->lossy) || (to != NULL && to->lossy);
 }
 
+static void link_anew(struct match *match)
+{
+    for (uint32_t i = 0; i < match->peer_count; i++)
+        match->peers[i].from = match->peers[i].to = (struct channel_list){NONE, NONE};
+    for (uint32_t i = 0; i < match->channels.used; i++)
+        if (channel_at(match, i)->flags & CHANNEL_USED)
+            link_channel(match, i);
+}
+
 void match_sweep(struct match *match)
 {
     uint32_t forgotten = 0;
@@ -276,6 +347,8 @@ void match_sweep(struct match *match)
         pool_give(&match->channels, i);
         forgotten++;
     }
+    if (forgotten > 0)
+        link_anew(match);
     if (forgotten > 0 && rebuild_slots(match, match->slot_mask + 1) != 0) {
         /* No memory for a new table: enter what is left into the old one. */
         memset(match->slots, 0, ((size_t)match->slot_mask + 1) * sizeof *match->slots);

@@ -627,6 +627,7 @@ static void ask_ahead(const struct match *match, uint32_t i)
 
 void match_settle(struct match *match, uint64_t now_ns)
 {
+    match->unsettled = 0;
     match->settled_ns = match->now_ns;
     match->now_ns = now_ns;
     if (match->waiting_count > 0)
@@ -685,9 +686,10 @@ uint32_t match_open_receives(const struct match *match, const struct match_membe
     uint64_t posts[MATCH_OPEN_MOST];
     struct oldest oldest = {match, request, out,
                             posts, 0,       room < MATCH_OPEN_MOST ? room : MATCH_OPEN_MOST};
-    for (uint32_t i = 0; i < match->channels.used; i++) {
+    struct channel_walk walk = channel_walk_begin(match, member->rank);
+    for (uint32_t i; (i = channel_walk_next(match, &walk)) != NONE;) {
         const struct channel *channel = channel_at(match, i);
-        if (!(channel->flags & CHANNEL_USED) || channel->destination != member->rank)
+        if (channel->destination != member->rank)
             continue;
         struct match_open open = {channel->comm, (int32_t)channel->source, channel->tag};
         for (uint32_t at = channel->receive_first; at != NONE; at = receive_at(match, at)->next)

@@ -99,6 +99,12 @@ struct channel {
 };
 _Static_assert(sizeof(struct channel) == 64, "a channel is one cache line");
 
+/** The next channels of the same source, and of the same destination; NONE: no more. Apart from the channels: only
+ *  what happens to a whole rank needs them. */
+struct channel_link {
+    uint32_t of_source, of_destination;
+};
+
 /** An open receive with wildcards waits in its member's list, in the order of posting. */
 struct wildcard {
     uint64_t comm;
@@ -147,6 +153,10 @@ struct peer {
     uint32_t rank;
     uint8_t place;
     uint64_t since_ns; /**< waits: since when */
+    /** First and last channel of which it is source, destination; NONE. */
+    struct channel_list {
+        uint32_t first, last;
+    } from, to;
     struct match_member *member;
 };
 
@@ -163,15 +173,18 @@ struct match {
     uint32_t *peer_slots; /**< owned; number + 1 by hash of the rank, 0: empty; twice peer_room */
 
     struct pool sends, receives, groups, channels;
+    struct channel_link *links; /**< owned; by channel */
+    uint32_t link_room;
     uint32_t *slots; /**< owned; channel + 1 by hash, 0: empty */
     uint32_t slot_mask, slot_used;
     uint32_t *dirty; /**< owned; channels to be settled */
     uint32_t dirty_count, dirty_room;
     uint32_t *waiting; /**< owned; channels with a peer whose place is not known */
     uint32_t waiting_count, waiting_room;
-    uint32_t order;  /**< of the next receive */
-    int all_added;   /**< a rank that is not a member lives on another node */
-    uint64_t now_ns; /**< of the last match_settle() */
+    uint32_t order;   /**< of the next receive */
+    size_t unsettled; /**< records taken since the last match_settle() */
+    int all_added;    /**< a rank that is not a member lives on another node */
+    uint64_t now_ns;  /**< of the last match_settle() */
     uint64_t
         settled_ns;    /**< of the one before: all records of calls that ended by then were taken */
     uint64_t sweep_ns; /**< when channels were last looked through for idle ones */
@@ -229,6 +242,17 @@ uint32_t match_channel(struct match *match, uint64_t comm, uint32_t source, uint
 /** Slot where a channel with this name is looked for first. */
 uint32_t match_slot(const struct match *match, uint64_t comm, uint32_t source, uint32_t destination,
                     int32_t tag);
+
+/** Channels of a rank, one after the other, none twice. */
+struct channel_walk {
+    uint32_t rank;
+    uint32_t at; /**< the next one; NONE: none */
+    int to;      /**< of which it is destination; before that, source */
+};
+
+struct channel_walk channel_walk_begin(const struct match *match, uint32_t rank);
+/** @return number of the next one; NONE: that were all */
+uint32_t channel_walk_next(const struct match *match, struct channel_walk *walk);
 
 /** Look at the channel at the next match_settle(). */
 void match_touch(struct match *match, uint32_t number);
