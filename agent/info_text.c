@@ -222,6 +222,7 @@ void info_print_text(FILE *out, const struct info *i)
     line(out, "program", i->app);
     line(out, "command", i->command);
     line(out, "MPI", i->mpi);
+    line(out, "launcher", i->launcher);
     line(out, "user", i->user);
     print_places(out, i);
     print_span(out, i);

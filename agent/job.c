@@ -1,6 +1,7 @@
 #include "agent/job.h"
 
 #include "agent/process_file.h"
+#include "agent/rank_env.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -9,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define ENVIRONMENT_BYTES ((size_t)256 << 10) /* of a rank; what is behind that is not looked at */
 
 static void read_user(char *out, size_t room)
 {
@@ -28,6 +31,29 @@ static void read_command(char *out, size_t room, int32_t pid)
     for (size_t i = 0; i < n; i++)
         out[i] = out[i] == '\0' ? ' ' : out[i];
     out[n] = '\0';
+}
+
+/* Of a process: "NAME=value" behind each other, one more NUL behind the last. */
+static const char *variable(void *user, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = user; *at != '\0'; at += strlen(at) + 1)
+        if (strncmp(at, name, length) == 0 && at[length] == '=')
+            return at + length + 1;
+    return NULL;
+}
+
+static const char *find_launcher(int32_t pid)
+{
+    char *environment = calloc(1, ENVIRONMENT_BYTES);
+    enum launcher launcher = LAUNCHER_NONE;
+    if (environment != NULL &&
+        process_file(environment, ENVIRONMENT_BYTES - 1, pid, "environ") > 0) {
+        const struct rank_env_source source = {.variable = variable, .user = environment};
+        launcher = rank_env_launcher(&source);
+    }
+    free(environment);
+    return launcher == LAUNCHER_NONE ? "" : launcher_name(launcher);
 }
 
 int job_create(struct job **out, struct rank *first)
@@ -50,6 +76,7 @@ int job_create(struct job **out, struct rank *first)
     rank_text(job->mpi, sizeof job->mpi, segment->mpi, sizeof segment->mpi);
     rank_text(job->probe, sizeof job->probe, segment->probe, sizeof segment->probe);
     read_user(job->user, sizeof job->user);
+    job->launcher = find_launcher(first->pid);
     job->command_rank = UINT64_MAX;
     job->registered = 1; /* until a look at the registrations says otherwise */
     *out = job;
@@ -182,6 +209,7 @@ int job_announce(struct job *job, const char *host, uint64_t seq, int all,
         .user = job->user,
         .command = job->command,
         .probe = job->probe,
+        .launcher = job->launcher,
     };
     int rc = carts_rows(&job->carts, all, &message);
     if (rc == 0)

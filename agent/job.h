@@ -15,6 +15,7 @@ struct job {
     char id[64];
     uint64_t world;
     char app[256], mpi[128], probe[32], user[64], command[1024];
+    const char *launcher;           /**< name; static. "": not known */
     uint64_t command_rank;          /**< lowest rank seen: the command line is its */
     struct window_sum *sum;         /**< owned */
     struct match *match;            /**< owned */

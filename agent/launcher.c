@@ -248,21 +248,6 @@ static const struct option srun_options[] = {
     {NULL, 0, PLAIN},
 };
 
-const char *launcher_name(enum launcher launcher)
-{
-    switch (launcher) {
-    case LAUNCHER_OPENMPI:
-        return "mpirun of Open MPI";
-    case LAUNCHER_HYDRA:
-        return "mpiexec of MPICH";
-    case LAUNCHER_SRUN:
-        return "srun of Slurm";
-    case LAUNCHER_NONE:
-        break;
-    }
-    return "no launcher";
-}
-
 /* ---- which launcher ------------------------------------------------------ */
 
 static enum launcher by_name(const char *name)

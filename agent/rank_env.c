@@ -123,6 +123,18 @@ static void read_launcher(struct rank_env *out, const struct rank_env_source *s)
     out->local_rank = small_number(local != NULL ? local : var(s, "SLURM_LOCALID"));
 }
 
+/* Launchers use each other: mpirun and mpiexec start their own daemons with srun, whose variables are left over then. */
+enum launcher rank_env_launcher(const struct rank_env_source *s)
+{
+    if (var(s, "OMPI_COMM_WORLD_SIZE") != NULL)
+        return LAUNCHER_OPENMPI;
+    if (var(s, "MPI_LOCALRANKID") != NULL || var(s, "HYDI_CONTROL_FD") != NULL)
+        return LAUNCHER_HYDRA;
+    if (var(s, "SLURM_PROCID") != NULL && var(s, "SLURM_STEP_ID") != NULL)
+        return LAUNCHER_SRUN;
+    return var(s, "PMI_FD") != NULL ? LAUNCHER_HYDRA : LAUNCHER_NONE;
+}
+
 void rank_env_read(struct rank_env *out, const struct rank_env_source *source)
 {
     *out = (struct rank_env){.local_rank = -1};

@@ -2,6 +2,7 @@
 #ifndef HOLTER_AGENT_RANK_ENV_H
 #define HOLTER_AGENT_RANK_ENV_H
 
+#include "agent/launcher.h"
 #include "holter/segment.h"
 
 /** Source of the facts, so that tests can make them up. */
@@ -31,6 +32,9 @@ void rank_env_read(struct rank_env *out, const struct rank_env_source *source);
 
 /** Job number of the user's choice (HOLTER_JOB) or of the scheduler. @return NULL: none */
 const char *rank_env_job(const struct rank_env_source *source);
+
+/** Which launcher started the ranks; only variables of the source are asked for. LAUNCHER_NONE: none that we know. */
+enum launcher rank_env_launcher(const struct rank_env_source *source);
 
 /** Value of an option on a command line, as in "--control-port host:port" or
  *  "--control-port=host:port".

@@ -340,6 +340,7 @@ static void note_job(struct job *job, const struct wire_ranks *m)
     copy_text(job->app, sizeof(job->app), m->app, &job->job_changed);
     copy_text(job->mpi, sizeof(job->mpi), m->mpi, &job->job_changed);
     copy_text(job->user, sizeof(job->user), m->user, &job->job_changed);
+    copy_text(job->launcher, sizeof(job->launcher), m->launcher, &job->job_changed);
     job->job_changed |= job->world == 0;
     job->world = m->world;
     uint64_t lowest = UINT64_MAX;

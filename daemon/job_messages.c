@@ -42,6 +42,7 @@ void job_publish_job(struct job *job, const struct job_output *output)
         .uncovered = rows,
         .uncovered_count = job->uncovered_count,
         .network_fault = fault,
+        .launcher = job->launcher,
     };
     tell(job, output, WIRE_TYPE_JOB, &message);
     free(rows);

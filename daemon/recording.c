@@ -36,6 +36,8 @@ struct recording {
     uint64_t begin_part_ns;  /* the last commit */
     uint64_t end_ns;         /* arrival of the last */
     unsigned parts;          /* written of this block */
+    uint64_t others,
+        others_marked; /* messages in the block that are no windows; since the last commit */
     int lock;
     int open; /* a transaction is open */
     char path[520], lock_path[530];
@@ -44,14 +46,15 @@ struct recording {
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS block(first INTEGER PRIMARY KEY, messages INTEGER, begin_ns "
     "INTEGER,"
-    " end_ns INTEGER, length INTEGER, data BLOB);"
+    " end_ns INTEGER, length INTEGER, data BLOB, others INTEGER);"
     "CREATE INDEX IF NOT EXISTS block_by_time ON block(begin_ns);"
     "CREATE TABLE IF NOT EXISTS agent(agent INTEGER PRIMARY KEY, instance INTEGER,"
     " since_ns INTEGER);"
     "CREATE TABLE IF NOT EXISTS part(one INTEGER PRIMARY KEY CHECK(one = 1), part INTEGER,"
     " removed_ns INTEGER, attached_ns INTEGER, missed INTEGER);";
 
-static const char insert_block[] = "INSERT INTO block VALUES(?,?,?,?,?,?)";
+static const char insert_block[] = "INSERT INTO block(first, messages, begin_ns, end_ns, length, "
+                                   "data, others) VALUES(?,?,?,?,?,?,?)";
 static const char delete_parts[] = "DELETE FROM block WHERE first >= ?";
 static const char insert_agent[] = "INSERT INTO agent VALUES(?,?,?)";
 
@@ -72,6 +75,7 @@ static int make_tables(struct recording *r)
     if (run(db, "BEGIN IMMEDIATE") != 0)
         return -EIO;
     int code = run(db, schema);
+    code = code != 0 ? code : tables_add_column(db, "block", "others", "INTEGER");
     code = code != 0 ? code : tables_create(&r->tables, db, r->file.version);
     if (code == 0 && r->file.version < RECORDING_SCHEMA)
         code = run(db, mark);
@@ -228,14 +232,17 @@ static int put_block(struct recording *r, int part)
     bind_number(s, 4, r->end_ns);
     bind_number(s, 5, part ? block_bytes_marked(r->block) : block_bytes(r->block));
     sqlite3_bind_blob64(s, 6, packed, length, SQLITE_STATIC);
+    bind_number(s, 7, part ? r->others_marked : r->others);
     if (put(s) != 0)
         return -EIO;
     r->parts += (unsigned)part;
+    r->others_marked = 0;
     if (part) {
         block_mark(r->block);
     } else {
         block_clear(r->block);
         r->parts = 0;
+        r->others = 0;
     }
     return 0;
 }
@@ -273,6 +280,8 @@ int recording_message(struct recording *r, const struct recorded *head, const vo
     if (block_messages_marked(r->block) == 1)
         r->begin_part_ns = head->received_ns;
     r->end_ns = head->received_ns;
+    r->others += head->type != WIRE_TYPE_WINDOW;
+    r->others_marked += head->type != WIRE_TYPE_WINDOW;
     r->next++;
     int full =
         block_bytes(r->block) >= BLOCK_BYTES || block_messages(r->block) >= BLOCK_MOST_MESSAGES;

@@ -53,7 +53,7 @@ enum fixed_table { JOB, NODE, PLACE, REGION, MEMBER, FIXED_TABLES };
 static const char fixed_schema[] =
     "CREATE TABLE IF NOT EXISTS job(one INTEGER PRIMARY KEY CHECK(one = 1), job TEXT, state TEXT,"
     " app TEXT, command TEXT, mpi TEXT, user TEXT, world INTEGER, seen INTEGER, start_ns INTEGER,"
-    " end_ns INTEGER, window_ns INTEGER, holter TEXT);"
+    " end_ns INTEGER, window_ns INTEGER, holter TEXT, launcher TEXT);"
     "CREATE TABLE IF NOT EXISTS nodes(node INTEGER PRIMARY KEY, host TEXT);"
     "CREATE TABLE IF NOT EXISTS places(rank INTEGER PRIMARY KEY, node INTEGER, pid INTEGER,"
     " cores TEXT);"
@@ -63,7 +63,9 @@ static const char fixed_schema[] =
     " PRIMARY KEY(rank, since)) WITHOUT ROWID;";
 
 static const char *const fixed[FIXED_TABLES] = {
-    [JOB] = "INSERT OR REPLACE INTO job VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [JOB] = "INSERT OR REPLACE INTO job(one, job, state, app, command, mpi, user, world, seen, "
+            "start_ns,"
+            " end_ns, window_ns, holter, launcher) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [NODE] = "INSERT OR REPLACE INTO nodes VALUES(?,?)",
     [PLACE] = "INSERT OR REPLACE INTO places VALUES(?,?,?,?)",
     [REGION] = "INSERT OR REPLACE INTO region VALUES(?,?,?,?)",
@@ -157,6 +159,16 @@ static int run(sqlite3 *db, const char *text)
     return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
+int tables_add_column(sqlite3 *db, const char *table, const char *name, const char *type)
+{
+    char text[160];
+    if (sqlite3_table_column_metadata(db, NULL, table, name, NULL, NULL, NULL, NULL, NULL) ==
+        SQLITE_OK)
+        return 0;
+    snprintf(text, sizeof(text), "ALTER TABLE %s ADD COLUMN %s %s", table, name, type);
+    return run(db, text);
+}
+
 __attribute__((format(printf, 3, 4))) static void append(char *out, size_t room, const char *format,
                                                          ...)
 {
@@ -167,20 +179,12 @@ __attribute__((format(printf, 3, 4))) static void append(char *out, size_t room,
     va_end(args);
 }
 
-/* Columns that the wire tables got since the file was made. */
 static int add_columns(sqlite3 *db, const struct plain *plain, const struct column *columns,
                        size_t count)
 {
     int code = 0;
-    for (size_t i = 0; code == 0 && i < count; i++) {
-        char text[160];
-        if (sqlite3_table_column_metadata(db, NULL, plain->name, columns[i].name, NULL, NULL, NULL,
-                                          NULL, NULL) == SQLITE_OK)
-            continue;
-        snprintf(text, sizeof(text), "ALTER TABLE %s ADD COLUMN %s %s", plain->name,
-                 columns[i].name, sql_type(&columns[i]));
-        code = run(db, text);
-    }
+    for (size_t i = 0; code == 0 && i < count; i++)
+        code = tables_add_column(db, plain->name, columns[i].name, sql_type(&columns[i]));
     return code;
 }
 
@@ -220,6 +224,7 @@ static int take_over_alerts(sqlite3 *db)
 static int make_all(struct recording_tables *t, int64_t version)
 {
     int code = run(t->db, fixed_schema);
+    code = code != 0 ? code : tables_add_column(t->db, "job", "launcher", "TEXT");
     for (int i = 0; code == 0 && i < PLAIN_TABLES; i++)
         code = make_plain(t, (enum plain_table)i);
     if (code == 0 && version == 1)
@@ -360,6 +365,7 @@ static int put_job(struct recording_tables *t, const struct wire_job *m)
     bind_number(s, 10, m->end_ns);
     bind_number(s, 11, m->window_ns);
     bind_text(s, 12, HOLTER_VERSION);
+    bind_text(s, 13, m->launcher);
     return put(s);
 }
 

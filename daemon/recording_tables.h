@@ -18,6 +18,9 @@ struct recording_tables;
  *  @return 0, -ENOMEM, or -EIO: see sqlite3_errmsg() */
 int tables_create(struct recording_tables **out, sqlite3 *db, int64_t version);
 
+/** A column that a table got since the file was made; fine where it is there. @return 0 or -EIO */
+int tables_add_column(sqlite3 *db, const char *table, const char *name, const char *type);
+
 /** NULL is fine. */
 void tables_destroy(struct recording_tables *tables);
 

@@ -79,6 +79,16 @@ static void read_job(struct reading *r)
         add_damage(i, 0, 0, "table job cannot be read");
 }
 
+/* Older files have no such column; what agents said is asked then, see add_ranks(). */
+static void read_launcher(struct reading *r)
+{
+    sqlite3_stmt *s = NULL;
+    if (recording_file_prepare(r->file, &s, "SELECT launcher FROM job") == 0 &&
+        recording_file_step(r->file, s) == 1)
+        copy_text(r->info->launcher, sizeof(r->info->launcher), s, 0);
+    sqlite3_finalize(s);
+}
+
 static void read_network(struct reading *r)
 {
     sqlite3_stmt *s = NULL;
@@ -154,6 +164,7 @@ static int read_tables(struct reading *r)
 {
     struct info *i = r->info;
     read_job(r);
+    read_launcher(r);
     read_network(r);
     read_part(r);
     read_captures(r);
@@ -241,6 +252,8 @@ static void add_ranks(struct info *i, const struct wire_ranks *m)
         snprintf(i->app, sizeof(i->app), "%s", m->app);
     if (i->mpi[0] == '\0')
         snprintf(i->mpi, sizeof(i->mpi), "%s", m->mpi);
+    if (i->launcher[0] == '\0')
+        snprintf(i->launcher, sizeof(i->launcher), "%s", m->launcher);
     i->world = m->world > i->world ? m->world : i->world;
     if (i->job[0] == '\0')
         snprintf(i->job, sizeof(i->job), "%s", m->job);

@@ -33,6 +33,7 @@ struct info_damage {
 
 struct info {
     char path[512], job[65], state[17], app[257], command[1025], mpi[129], user[65], holter[65];
+    char launcher[65]; /**< "": not known */
     uint64_t file_bytes;
     int64_t version; /**< of the schema */
     uint64_t world, ranks_seen, window_ns;

@@ -96,6 +96,7 @@ void info_print_json(FILE *out, const struct info *i)
     text(out, "app", i->app);
     text(out, "command", i->command);
     text(out, "mpi", i->mpi);
+    text(out, "launcher", i->launcher);
     text(out, "user", i->user);
     number(out, "world", i->world);
     number(out, "ranks_seen", i->ranks_seen);

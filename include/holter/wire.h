@@ -615,7 +615,8 @@ enum link_state { LINK_IDLE, LINK_BUSY, LINK_HOT, LINK_CONGESTED };
     FIELD(13, ROWS(cart), carts, WIRE_MAX_ROWS, OPTIONAL,                                          \
           "Cartesian communicators of two ranks or more that ranks on this node have made")        \
     FIELD(14, ROWS(cart_member), cart_members, WIRE_MAX_ROWS, OPTIONAL,                            \
-          "ranks on this node in them")
+          "ranks on this node in them")                                                            \
+    FIELD(15, STR, launcher, 64, OPTIONAL, "what started the ranks; empty: not known")
 
 /** One window of one job on one node. Merging two of the same window adds their rows. */
 #define WIRE_WINDOW(FIELD)                                                                         \
@@ -834,7 +835,8 @@ enum wire_degraded {
     FIELD(12, STR, recording, 512, OPTIONAL, "path of the recording on the daemon's host")         \
     FIELD(13, ROWS(uncovered), uncovered, 4096, OPTIONAL, "functions Holter does not cover")       \
     FIELD(14, STR, network_fault, 512, OPTIONAL,                                                   \
-          "what of the job is not in the network that was given; empty: nothing is known of")
+          "what of the job is not in the network that was given; empty: nothing is known of")      \
+    FIELD(15, STR, launcher, 64, OPTIONAL, "what started its ranks; empty: not known")
 
 /** A rank and its node. */
 #define WIRE_PLACE_ROW(COLUMN)                                                                     \

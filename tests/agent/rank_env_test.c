@@ -159,6 +159,40 @@ static void options_are_read_in_both_spellings(void **state)
     assert_null(command_option("\0", "--pgid"));
 }
 
+static enum launcher launcher_in(const char *const *pairs)
+{
+    const struct rank_env_source source = {.variable = lookup, .user = (void *)pairs};
+    return rank_env_launcher(&source);
+}
+
+#define LAUNCHER(...) launcher_in((const char *const[]){__VA_ARGS__, NULL})
+
+static void the_launcher_is_told_by_its_own_variables(void **state)
+{
+    (void)state;
+    assert_int_equal(LAUNCHER("OMPI_COMM_WORLD_SIZE", "4", "PMIX_RANK", "0"), LAUNCHER_OPENMPI);
+    assert_int_equal(LAUNCHER("PMI_FD", "8", "PMI_RANK", "5", "MPI_LOCALRANKID", "1"),
+                     LAUNCHER_HYDRA);
+    assert_int_equal(LAUNCHER("PMI_FD", "8", "PMI_RANK", "5"), LAUNCHER_HYDRA);
+    assert_int_equal(LAUNCHER("SLURM_STEP_ID", "0", "SLURM_PROCID", "3"), LAUNCHER_SRUN);
+    /* --mpi=pmi2 and --mpi=pmix of srun set variables that others set, too. */
+    assert_int_equal(LAUNCHER("SLURM_STEP_ID", "0", "SLURM_PROCID", "3", "PMI_FD", "8"),
+                     LAUNCHER_SRUN);
+    assert_int_equal(LAUNCHER("SLURM_STEP_ID", "0", "SLURM_PROCID", "3", "PMIX_RANK", "3"),
+                     LAUNCHER_SRUN);
+    assert_int_equal(LAUNCHER("HOME", "/root", "SLURM_STEP_ID", "0"), LAUNCHER_NONE);
+}
+
+static void the_launcher_stands_before_the_one_that_it_uses_itself(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        LAUNCHER("SLURM_STEP_ID", "0", "SLURM_PROCID", "1", "OMPI_COMM_WORLD_SIZE", "4"),
+        LAUNCHER_OPENMPI);
+    assert_int_equal(LAUNCHER("SLURM_STEP_ID", "0", "SLURM_PROCID", "1", "MPI_LOCALRANKID", "0"),
+                     LAUNCHER_HYDRA);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +206,8 @@ int main(void)
         cmocka_unit_test(a_program_without_launcher_is_its_own_job),
         cmocka_unit_test(nonsense_in_the_environment_is_survived),
         cmocka_unit_test(options_are_read_in_both_spellings),
+        cmocka_unit_test(the_launcher_is_told_by_its_own_variables),
+        cmocka_unit_test(the_launcher_stands_before_the_one_that_it_uses_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,8 +131,12 @@ static void messages_come_back_byte_for_byte_in_order(void **state)
 static void tables_hold_what_was_published_last(void **state)
 {
     struct recording *r = open_it();
-    struct wire_job job = {
-        .job = "job.0", .state = "running", .app = "lmp", .mpi = "x", .world = 4};
+    struct wire_job job = {.job = "job.0",
+                           .state = "running",
+                           .app = "lmp",
+                           .mpi = "x",
+                           .world = 4,
+                           .launcher = "mpirun"};
     struct wire_totals totals = {
         .job = "job.0", .window = 3, .length_ns = 10, .sent = 5, .late = 0};
     struct wire_host_row host = {"n0"};
@@ -151,7 +155,8 @@ static void tables_hold_what_was_published_last(void **state)
     job.state = "died";
     assert_int_equal(recording_table(r, WIRE_TYPE_JOB, &job), 0);
     assert_int_equal(recording_close(r), 0);
-    assert_int_equal(ask("SELECT count(*) FROM job WHERE state='died' AND world=4"), 1);
+    assert_int_equal(
+        ask("SELECT count(*) FROM job WHERE state='died' AND world=4 AND launcher='mpirun'"), 1);
     assert_int_equal(ask("SELECT sent FROM totals WHERE window=3 AND late=1"), 9);
     assert_int_equal(
         ask("SELECT pid FROM places JOIN nodes USING(node) WHERE host='n0' AND cores='0-1'"), 55);
@@ -588,7 +593,10 @@ static void a_file_of_version_1_is_read_and_continued(void **state)
     assert_int_equal(recording_read(path, &reader), 0);
     struct recording *r = open_it();
     assert_int_equal(recording_table(r, WIRE_TYPE_TOTALS, &totals), 0);
+    const struct wire_job job = {.job = "job.0", .state = "ended", .launcher = "srun of Slurm"};
+    assert_int_equal(recording_table(r, WIRE_TYPE_JOB, &job), 0);
     assert_int_equal(recording_close(r), 0);
+    assert_int_equal(ask("SELECT launcher='srun of Slurm' FROM job"), 1);
     assert_int_equal(ask("PRAGMA user_version"), RECORDING_SCHEMA);
     assert_int_equal(ask("SELECT sum(sent) FROM totals"), 14);
     assert_int_equal(ask("SELECT other_ns FROM totals WHERE window=4"), 6);

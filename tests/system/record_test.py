@@ -66,6 +66,10 @@ class Attached(unittest.TestCase):
             self.assertEqual(0, finished.status, str(finished))
         self.assertIn('messages', self.record_end.out)
 
+    def test_the_launcher_is_told(self):
+        for path in (self.own.path, self.path):
+            self.assertEqual('mpirun of Open MPI', self.info(path)['launcher'])
+
     def check_begin(self, path):
         """Every window from some time on, as the daemon has it. @return the windows"""
         made = recording.Recording(path)

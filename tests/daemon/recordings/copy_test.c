@@ -225,8 +225,8 @@ static void what_is_damaged_is_left_out_and_counted(void **state)
     assert_int_equal(copy_merge(c, paths, 2, NULL, &counts, why, sizeof(why)), 0);
     snprintf(a, sizeof(a), "%s", c);
     assert_int_equal(made_ask(c, "SELECT count(*) FROM block"), 1);
-    made_ask(c,
-             "INSERT INTO block SELECT first + messages, 5, begin_ns, end_ns, 1, x'00' FROM block");
+    made_ask(c, "INSERT INTO block(first, messages, begin_ns, end_ns, length, data) SELECT first + "
+                "messages, 5, begin_ns, end_ns, 1, x'00' FROM block");
     assert_int_equal(cut(out, -1, -1), 0);
     assert_int_equal(counts.damaged, 5);
     assert_int_equal(counts.messages, 82);

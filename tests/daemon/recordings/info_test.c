@@ -44,6 +44,7 @@ static void figures_are_those_of_the_messages(void **state)
     read_it();
     assert_string_equal(info.job, "job.0");
     assert_string_equal(info.app, "/bin/sim");
+    assert_string_equal(info.launcher, "mpiexec of MPICH");
     assert_int_equal(info.world, 4);
     assert_int_equal(info.host_total, 2);
     assert_string_equal(info.hosts[1], "b");
@@ -101,7 +102,8 @@ static void json_has_every_figure(void **state)
 static void what_can_be_read_of_a_damaged_file_is_told(void **state)
 {
     (void)state;
-    made_ask(path, "INSERT INTO block SELECT 1000, 7, begin_ns, end_ns, 1, x'00' FROM block");
+    made_ask(path, "INSERT INTO block(first, messages, begin_ns, end_ns, length, data) SELECT "
+                   "1000, 7, begin_ns, end_ns, 1, x'00' FROM block");
     read_it();
     assert_int_equal(info.damage_count, 1);
     assert_int_equal(info.damages[0].messages, 7);

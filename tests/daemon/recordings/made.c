@@ -31,6 +31,7 @@ static void put_ranks(struct recording *r, const char *job, uint64_t node)
                            .world = 4,
                            .app = "/bin/sim",
                            .mpi = "none",
+                           .launcher = "mpiexec of MPICH",
                            .host = hosts[node],
                            .members = members,
                            .members_count = 2};
