@@ -16,7 +16,7 @@ struct import_file {
     const struct import_job *job;
     struct recording *recording;
     struct wire_buffer buffer;
-    uint64_t *seq;           /* by host */
+    uint64_t *seq;           /* by host: number of its next message */
     uint32_t *ranks, *first; /* ranks by host: ranks[first[h]] .. ranks[first[h + 1] - 1] */
     uint64_t begin_ns;
     const char *error;
@@ -30,6 +30,8 @@ static int group_ranks(struct import_file *f)
     f->ranks = calloc((size_t)job->ranks + 1, sizeof(*f->ranks));
     if (f->seq == NULL || f->first == NULL || f->ranks == NULL)
         return -ENOMEM;
+    for (uint32_t h = 0; h < job->host_count; h++)
+        f->seq[h] = 1;
     for (uint32_t r = 0; r < job->ranks; r++)
         f->first[job->host_of[r] + 2]++;
     for (uint32_t h = 0; h < job->host_count; h++)
@@ -82,7 +84,7 @@ int import_file_encoded(struct import_file *f, uint32_t host, uint64_t seq, uint
 
 int import_file_window(struct import_file *f, uint32_t host, struct wire_window *message)
 {
-    message->seq = ++f->seq[host];
+    message->seq = f->seq[host]++;
     int code = wire_encode(&f->buffer, WIRE_TYPE_WINDOW, message);
     if (code != 0) {
         f->error = holter_strerror(code);
@@ -103,7 +105,7 @@ static int tell_ranks(struct import_file *f, uint32_t host)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++)
         members[i].rank = ranks[i];
-    struct wire_ranks message = {.seq = ++f->seq[host],
+    struct wire_ranks message = {.seq = f->seq[host]++,
                                  .job = f->job->name,
                                  .world = f->job->ranks,
                                  .app = f->job->app,

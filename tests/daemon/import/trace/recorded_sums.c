@@ -10,9 +10,12 @@
 
 #include <cmocka.h>
 
+#define AGENTS 4096u
+
 struct reading {
     struct recorded_sums *sums;
     struct wire_arena arena;
+    uint64_t numbers[AGENTS]; /* of the last message of an agent */
 };
 
 static uint64_t mix(uint64_t digest, const void *bytes, size_t length)
@@ -99,6 +102,9 @@ static int take(void *user, const struct recorded *head, const void *bytes, size
     s->messages++;
     s->digest = mix(mix(s->digest, head, sizeof(*head)), bytes, length);
     assert_int_equal(wire_decode(&message, &r->arena, bytes, length, NULL), 0);
+    /* A message whose number came before would be taken for one that was sent twice. */
+    if (head->instance < AGENTS)
+        assert_int_equal(head->seq, ++r->numbers[head->instance]);
     if (message.type == WIRE_TYPE_RANKS)
         s->announced += message.ranks.members_count;
     if (message.type != WIRE_TYPE_WINDOW)
