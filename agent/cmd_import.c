@@ -1,6 +1,7 @@
 /* holter import: what others recorded as a recording of Holter. */
 #include "agent/cmd.h"
 #include "agent/command_line.h"
+#include "agent/import_results.h"
 #include "agent/import_trace.h"
 #include "agent/network_input.h"
 #include "agent/say.h"
@@ -46,6 +47,10 @@ static const char help[] =
     "                            archive\n"
     "      --threads N           traces, csv: that read it; default: as many as there are "
     "processors\n"
+    "      --no-results          only what was recorded: curve, phases, latency, regions, links "
+    "and "
+    "alerts are\n"
+    "                            made when it is replayed\n"
     "  -o, --output FILE         the recording; there must be none of this name\n"
     "  -h, --help                this text\n"
     "\n"
@@ -56,7 +61,15 @@ static const char help[] =
 #define WINDOW_MOST_NS UINT64_C(60000000000)
 #define THREADS_MOST 64u
 
-enum { OPT_FORMAT = 256, OPT_TOPOLOGY, OPT_PER_NODE, OPT_WINDOW, OPT_THREADS, OPT_HOSTS };
+enum {
+    OPT_FORMAT = 256,
+    OPT_TOPOLOGY,
+    OPT_PER_NODE,
+    OPT_WINDOW,
+    OPT_THREADS,
+    OPT_HOSTS,
+    OPT_NO_RESULTS
+};
 
 static const struct option long_options[] = {
     {"format", required_argument, NULL, OPT_FORMAT},
@@ -65,6 +78,7 @@ static const struct option long_options[] = {
     {"window", required_argument, NULL, OPT_WINDOW},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"hosts", required_argument, NULL, OPT_HOSTS},
+    {"no-results", no_argument, NULL, OPT_NO_RESULTS},
     {"output", required_argument, NULL, 'o'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -74,6 +88,7 @@ struct importing {
     enum import_format format;
     const char *source, *output, *topology, *hosts;
     uint64_t per_node, window_ns, threads;
+    int no_results;
     char file[4096]; /* the source, or what stands for it */
 };
 
@@ -89,6 +104,9 @@ static int set_option(void *user, int option, const char *value)
         return 0;
     case OPT_HOSTS:
         i->hosts = value;
+        return 0;
+    case OPT_NO_RESULTS:
+        i->no_results = 1;
         return 0;
     case OPT_PER_NODE:
         return network_input_number(value, UINT32_MAX, &i->per_node) || i->per_node == 0
@@ -250,13 +268,29 @@ static int run_trace(const struct importing *i)
     return i->format == IMPORT_OTF2 ? import_trace_otf2(&wish) : import_trace_dumpi(&wish);
 }
 
+static int run(const struct importing *i)
+{
+    if (i->format == IMPORT_OTF2 || i->format == IMPORT_DUMPI || i->format == IMPORT_CSV)
+        return run_trace(i);
+    return i->format == IMPORT_COUNTERS ? run_counters(i) : run_pairs(i);
+}
+
+static int is_there(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && status.st_size > 0;
+}
+
 int cmd_import(int argc, char **argv)
 {
     struct importing i = {.format = IMPORT_UNKNOWN};
     int status = parse(&i, argc, argv);
     if (status >= 0)
         return status;
-    if (i.format == IMPORT_OTF2 || i.format == IMPORT_DUMPI || i.format == IMPORT_CSV)
-        return run_trace(&i);
-    return i.format == IMPORT_COUNTERS ? run_counters(&i) : run_pairs(&i);
+    int was_there = is_there(i.output);
+    status = run(&i);
+    /* Of what is wrong in part, the whole part has results, too. */
+    if (!i.no_results && !was_there && is_there(i.output))
+        status |= import_results(i.output);
+    return status;
 }

@@ -104,18 +104,37 @@ static int is_recorded(enum wire_type type)
 static int wanted(void *user, const char *job, enum wire_type type)
 {
     const struct jobs *jobs = user;
-    int kept = type == WIRE_TYPE_ALERT || (jobs->recorder != NULL && is_recorded(type));
+    int kept = type == WIRE_TYPE_ALERT ||
+               ((jobs->recorder != NULL || jobs->options.table != NULL) && is_recorded(type));
     return kept || publisher_wanted(jobs->options.publisher, job, type);
 }
 
-/* Of links the recorder is given only what it keeps: most are of no interest to it. */
-static void record_links(struct jobs *jobs, const char *job, const struct wire_links *message)
+static void put_table(struct jobs *jobs, const char *job, enum wire_type type, const void *message)
+{
+    if (jobs->recorder != NULL)
+        recorder_table(jobs->recorder, job, type, message);
+    if (jobs->options.table != NULL)
+        jobs->options.table(jobs->options.user, type, message);
+}
+
+/* Of links tables are given only what they keep: most are of no interest to them. */
+static void put_links(struct jobs *jobs, const char *job, const struct wire_links *message)
 {
     struct wire_links kept;
     struct wire_link_row *rows;
     if (network_tables_wants(message, &kept, &rows) == 0)
-        recorder_table(jobs->recorder, job, WIRE_TYPE_LINKS, &kept);
+        put_table(jobs, job, WIRE_TYPE_LINKS, &kept);
     free(rows);
+}
+
+static void put_tables(struct jobs *jobs, const char *job, enum wire_type type, const void *message)
+{
+    if (jobs->recorder == NULL && jobs->options.table == NULL)
+        return;
+    if (type == WIRE_TYPE_LINKS)
+        put_links(jobs, job, message);
+    else if (is_recorded(type))
+        put_table(jobs, job, type, message);
 }
 
 static void publish(void *user, const char *job, enum wire_type type, const void *message)
@@ -126,10 +145,7 @@ static void publish(void *user, const char *job, enum wire_type type, const void
         sinks_take(jobs->options.sinks, message);
     if (jobs->options.alert != NULL && type == WIRE_TYPE_ALERT)
         jobs->options.alert(jobs->options.user, message);
-    if (jobs->recorder != NULL && type == WIRE_TYPE_LINKS)
-        record_links(jobs, job, message);
-    else if (jobs->recorder != NULL && is_recorded(type))
-        recorder_table(jobs->recorder, job, type, message);
+    put_tables(jobs, job, type, message);
 }
 
 static void tell_agents(void *user, const uint64_t *instances, size_t count,

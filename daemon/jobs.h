@@ -24,6 +24,8 @@ struct jobs_options {
     /** An agent has told of a capture. @param id  number that it got. May be NULL. */
     void (*captured)(void *user, uint64_t instance, const struct wire_captured *captured,
                      uint64_t id);
+    /** What recordings keep in tables is published. NULL: only recordings of the jobs want that. */
+    void (*table)(void *user, enum wire_type type, const void *message);
     /** A message is safe: the agent can be told. */
     void (*kept)(void *user, uint64_t instance, uint64_t seq);
     /** See struct job_output. */

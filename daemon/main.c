@@ -7,6 +7,7 @@
 #include "daemon/options.h"
 #include "daemon/publish.h"
 #include "daemon/replay.h"
+#include "daemon/results.h"
 #include "daemon/rules.h"
 #include "daemon/sinks.h"
 #include "daemon/sockets.h"
@@ -343,6 +344,17 @@ static int read_command_line(struct daemon *d, int argc, char **argv)
     return EXIT_SUCCESS;
 }
 
+/* Written into a file of the user's, which keeps its mode. */
+static int make_results(struct daemon *d)
+{
+    char why[600];
+    int code = results_make(&d->options, &d->rules, stdout, why, sizeof(why));
+    if (code != 0)
+        log_error("%s", why);
+    rules_finish(&d->rules);
+    return code == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
     static struct daemon d;
@@ -352,6 +364,8 @@ int main(int argc, char **argv)
         return status;
     umask(0077);
     raise_limits();
+    if (d.options.results)
+        return make_results(&d);
     if (d.options.replay != NULL)
         return replay_serve(&d.options, &d.rules);
     timeline_init(&d.timeline);

@@ -58,6 +58,9 @@ static const char usage[] =
     "  --loop              begin it anew behind its end\n"
     "  --paused            begin it when a client says so\n"
     "  --quit-at-end       leave behind its end\n"
+    "  --results           serve nobody: put the results of a replay into the recording itself, "
+    "and "
+    "leave\n"
     "  --quit-when-idle    leave when all jobs have ended and all agents have gone\n"
     "  --rules FILE        alert rules, see holter-rules(5); default: HOLTER_RULES, else built-in "
     "ones\n"
@@ -199,6 +202,7 @@ enum {
     OPT_LOOP,
     OPT_PAUSED,
     OPT_QUIT_AT_END,
+    OPT_RESULTS,
     OPT_QUIT,
     OPT_RULES,
     OPT_ALERT_LOG,
@@ -228,6 +232,7 @@ static const struct option long_options[] = {
     {"loop", no_argument, NULL, OPT_LOOP},
     {"paused", no_argument, NULL, OPT_PAUSED},
     {"quit-at-end", no_argument, NULL, OPT_QUIT_AT_END},
+    {"results", no_argument, NULL, OPT_RESULTS},
     {"quit-when-idle", no_argument, NULL, OPT_QUIT},
     {"rules", required_argument, NULL, OPT_RULES},
     {"alert-log", required_argument, NULL, OPT_ALERT_LOG},
@@ -322,6 +327,9 @@ static int take(struct options *o, int option, int *record, char *why, size_t ro
     case OPT_QUIT:
         o->quit_when_idle = 1;
         return 0;
+    case OPT_RESULTS:
+        o->results = 1;
+        return 0;
     case OPT_SPEED:
         if (replay_pace_parse(optarg, &o->speed) == 0)
             return 0;
@@ -349,10 +357,15 @@ static int take(struct options *o, int option, int *record, char *why, size_t ro
 static int check_replay(const struct options *o, int replay_options, char *why, size_t room)
 {
     const char *fault = NULL;
-    if (o->replay == NULL)
+    if (o->replay == NULL && o->results)
+        fault = "--results are of a --replay";
+    else if (o->replay == NULL)
         fault = replay_options
                     ? "--speed, --from, --loop, --paused and --quit-at-end are of a --replay"
                     : NULL;
+    else if (o->results && (replay_options || o->record != NULL))
+        fault =
+            "--results go once through the recording: no other option of a replay, and no --record";
     else if (o->sink_count > 0)
         fault = "a --replay tells no sink of alerts";
     else if (o->record != NULL && (o->from != NULL || o->loop))

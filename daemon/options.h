@@ -23,6 +23,7 @@ struct options {
     double speed;       /**< of a replay; 0: as fast as it goes */
     const char *from;   /**< where a replay begins, see proto/moment.h; NULL: at the begin */
     int loop, paused, quit_at_end; /**< of a replay */
+    int results;                   /**< of a replay: put them into the recording, serve nobody */
     int grace_given;
     int quit_when_idle;
     int no_collectives;   /**< --collectives=off */

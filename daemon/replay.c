@@ -1,10 +1,10 @@
 #include "daemon/replay.h"
 
 #include "daemon/network.h"
-#include "daemon/network_grid.h"
 #include "daemon/recording.h"
 #include "daemon/relay.h"
 #include "daemon/replay_index.h"
+#include "daemon/replay_network.h"
 #include "daemon/replay_states.h"
 #include "daemon/replay_worker.h"
 #include "daemon/sockets.h"
@@ -412,25 +412,6 @@ static int on_first_message(void *user, const struct recorded *head, const void 
     return 1; /* alerts come first: that was all */
 }
 
-/* A replay has the network that was recorded, unless it is given another one. */
-static void read_network(struct server *s, struct recording_cursor *recording)
-{
-    struct network_parts parts = {.more = 0};
-    network_read(&s->network, s->options->topology);
-    if (s->options->topology != NULL)
-        return;
-    int code = recording_cursor_network(recording, &parts);
-    if (code != 0)
-        log_warn("the network in %s cannot be read: %s", s->options->replay, holter_strerror(code));
-    else if (strcmp(parts.source, NETWORK_GRID) == 0)
-        network_read(&s->network, NETWORK_GRID); /* from what agents told, as it was made */
-    else if (parts.source[0] != '\0' || parts.fault[0] != '\0')
-        network_make(&s->network, parts.source[0] == '\0' ? NULL : &parts.spec, parts.source,
-                     parts.source[0] == '\0' ? parts.fault
-                                             : ""); /* who is not in it is seen anew */
-    network_parts_finish(&parts);
-}
-
 /* What the recording says of itself; it says how long its windows are. */
 static int read_recording(struct server *s, char *why, size_t room)
 {
@@ -442,7 +423,7 @@ static int read_recording(struct server *s, char *why, size_t room)
         return code;
     o->window_ns = recording_cursor_window_ns(recording);
     o->grace_ns = o->grace_given ? o->grace_ns : options_grace(o->window_ns);
-    read_network(s, recording);
+    replay_network_read(&s->network, o, recording);
     code = recording_cursor_span(recording, &s->begin_ns, &end_ns);
     recording_cursor_close(recording);
     if (code != 0)

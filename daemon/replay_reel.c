@@ -43,6 +43,12 @@ static void on_alert(void *user, const struct wire_alert *alert)
         r->options.alert(r->options.user, alert);
 }
 
+static void on_table(void *user, enum wire_type type, const void *message)
+{
+    struct replay_reel *r = user;
+    r->options.table(r->options.user, type, message);
+}
+
 static void on_kept(void *user, uint64_t instance, uint64_t seq)
 {
     (void)user; /* no agent waits for that */
@@ -73,6 +79,7 @@ int replay_reel_create(struct replay_reel **out, const struct replay_reel_option
             .user = r,
             .kept = on_kept,
             .alert = on_alert,
+            .table = options->table != NULL ? on_table : NULL,
         };
         code = jobs_create(&r->jobs, NULL, &jobs, why, room);
     }

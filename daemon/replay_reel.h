@@ -16,9 +16,10 @@ struct replay_reel_options {
         options; /**< borrowed, as the next two: window_ns and grace_ns as the recording has them */
     const struct network *network;
     const struct rules *rules;
-    /** An alert of the replay. */
+    /** An alert of the replay; what recordings keep in tables. Both may be NULL. */
     void *user;
     void (*alert)(void *user, const struct wire_alert *alert);
+    void (*table)(void *user, enum wire_type type, const void *message);
 };
 
 /** At the begin: nothing is fed. @param why  set on failure @return 0 or a negative error */

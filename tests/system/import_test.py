@@ -1,8 +1,11 @@
 """Traces of others: imported, told of, and replayed like a job that was watched."""
+import contextlib
 import glob
 import json
 import os
+import sqlite3
 import subprocess
+import tempfile
 import unittest
 
 import commgram
@@ -48,11 +51,51 @@ class Traces(unittest.TestCase):
                 info = self.info()
                 self.assertEqual((10, 1440, 1440, 23592600), (info['world'], info['sent'], info['received'], info['sent_bytes']))
                 self.assertEqual(1, info['hosts'].count('kn7.eth'))
+                self.check_results(info)
                 with commgram.Replay(self.place, self.recording) as replay:
                     picture = replay.picture('--phases', 8, '--no-collectives')
                     self.assertEqual(8, len(picture.columns))
                     latency = replay.topics('latency')
                     self.assertTrue(latency)
+
+    def rows(self, sql, path=None):
+        with contextlib.closing(sqlite3.connect(path or self.recording)) as db:
+            return db.execute(sql).fetchall()
+
+    def check_results(self, info):
+        """The tables are those that a replay of the recording makes, and tell of all messages."""
+        self.assertEqual([(info['sent'], info['sent_bytes'], info['received'])],
+                         self.rows('SELECT sum(sent), sum(sent_bytes), sum(received) FROM totals'))
+        self.assertEqual([(info['world'],)], self.rows('SELECT count(*) FROM places'))
+        directory = tempfile.mkdtemp(dir=self.place.dir)
+        self.holter('replay', '--record', directory, '--quit-at-end', '-c', f'ipc://{directory}/d', self.recording)
+        again = glob.glob(os.path.join(directory, '*.hrec'))[0]
+        for table in ('totals', 'nodes', 'places', 'latency', 'criterion', 'region', 'region_member', 'phase', 'curve',
+                      'topology', 'seat', 'link', 'alert'):
+            self.assertEqual(self.rows(f'SELECT * FROM {table}', again), self.rows(f'SELECT * FROM {table}'), table)
+
+    def test_results_can_be_left_out_and_made_later(self):
+        folder = self.unpack('otf2')
+        self.holter('import', folder, '--no-results', '-o', self.recording)
+        self.assertEqual([(0,)], self.rows('SELECT count(*) FROM totals'))
+        made = subprocess.run([os.path.join(lab.BUILD, 'daemon', 'holterd'), '--replay', self.recording, '--results'], capture_output=True,
+                              text=True, check=False)
+        self.assertEqual((0, ''), (made.returncode, made.stderr))
+        self.assertGreater(self.rows('SELECT count(*) FROM phase')[0][0], 0)
+        self.check_results(self.info())
+
+    def test_results_of_what_is_no_recording_are_refused(self):
+        path = os.path.join(self.place.dir, 'text.hrec')
+        with open(path, 'w') as out:
+            out.write('no recording\n')
+        made = subprocess.run([os.path.join(lab.BUILD, 'daemon', 'holterd'), '--replay', path, '--results'], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(1, made.returncode)
+        self.assertIn('text.hrec', made.stderr)
+        for wrong in (['--results'], ['--replay', path, '--results', '--loop']):
+            made = subprocess.run([os.path.join(lab.BUILD, 'daemon', 'holterd'), *wrong], capture_output=True, text=True, check=False)
+            self.assertEqual(2, made.returncode)
+            self.assertIn('--results', made.stderr)
 
     def test_what_is_whole_of_a_broken_archive_is_imported(self):
         folder = self.unpack('otf2')

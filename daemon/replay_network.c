@@ -1,0 +1,28 @@
+#include "daemon/replay_network.h"
+
+#include "daemon/network_grid.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <string.h>
+
+#define LOG_TOPIC "replay"
+
+void replay_network_read(struct network *out, const struct options *options,
+                         struct recording_cursor *recording)
+{
+    struct network_parts parts = {.more = 0};
+    network_read(out, options->topology);
+    if (options->topology != NULL)
+        return;
+    int code = recording_cursor_network(recording, &parts);
+    if (code != 0)
+        log_warn("the network in %s cannot be read: %s", options->replay, holter_strerror(code));
+    else if (strcmp(parts.source, NETWORK_GRID) == 0)
+        network_read(out, NETWORK_GRID); /* from what agents told, as it was made */
+    else if (parts.source[0] != '\0' || parts.fault[0] != '\0')
+        network_make(out, parts.source[0] == '\0' ? NULL : &parts.spec, parts.source,
+                     parts.source[0] == '\0' ? parts.fault
+                                             : ""); /* who is not in it is seen anew */
+    network_parts_finish(&parts);
+}
