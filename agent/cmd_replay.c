@@ -47,8 +47,9 @@ static const char help[] =
     "      --ask WORDS         \"pause\", \"play\", \"step\", \"step back\", \"seek T\", \"speed "
     "X\", "
     "\"loop on\",\n"
-    "                          \"loop off\", or \"\" to be told where it is; waits for the end of "
-    "a seek\n"
+    "                          \"loop off\", or \"\" to be told where it is; waits for a seek, "
+    "or a preview of\n"
+    "                          where it goes; \"settle\" waits until it is no preview any more\n"
     "      --timeout SECONDS   --ask: how long the daemon may be away before it is given up "
     "(default "
     "5)\n"
@@ -95,6 +96,7 @@ static const struct option long_options[] = {
 struct asking {
     struct dial dial;
     const char *words;
+    int settles; /* a preview is not enough */
 };
 
 static int set_option(void *user, int option, const char *value)
@@ -140,7 +142,8 @@ static int ask(const struct asking *asking, struct client *client, const char *w
             continue;
         const struct wire_message *m = got.message;
         if (m->type == WIRE_TYPE_REPLAY) {
-            seeks = strcmp(m->replay.state, "seeking") == 0;
+            seeks = strcmp(m->replay.state, "seeking") == 0 &&
+                    (m->replay.known_ns == 0 || asking->settles);
             if (!seeks)
                 tap_replay(stdout, &m->replay);
         } else if (m->type == WIRE_TYPE_REPLY && m->reply.code == -HOLTER_EUNREACHABLE) {
@@ -168,6 +171,10 @@ static int ask_running(int argc, char **argv)
     log_start("holter", -1);
     status = dial_open(&asking.dial, &client);
     status = status != 0 ? status : dial_wait(&asking.dial, &client);
+    if (asking.words != NULL && strcmp(asking.words, "settle") == 0) {
+        asking.settles = 1;
+        asking.words = "";
+    }
     if (status == 0)
         status = ask(&asking, client, asking.words);
     while (status == -1) { /* a client follows a seek by itself, and so has to dial again */

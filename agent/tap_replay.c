@@ -42,6 +42,10 @@ void tap_replay(FILE *out, const struct wire_replay *r)
     else
         fputs(", speed max", out);
     fputs(r->looping ? ", in a loop" : "", out);
+    if (r->known_ns != 0) {
+        fputs(", a preview that knows the job from ", out);
+        print_place(out, r, r->known_ns);
+    }
     if (r->reached_ns != 0) {
         fputs(", on its way at ", out);
         print_place(out, r, r->reached_ns);

@@ -46,12 +46,16 @@ struct recording {
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS block(first INTEGER PRIMARY KEY, messages INTEGER, begin_ns "
     "INTEGER,"
-    " end_ns INTEGER, length INTEGER, data BLOB, others INTEGER);"
+    " end_ns INTEGER, length INTEGER, others INTEGER, data BLOB);"
     "CREATE INDEX IF NOT EXISTS block_by_time ON block(begin_ns);"
     "CREATE TABLE IF NOT EXISTS agent(agent INTEGER PRIMARY KEY, instance INTEGER,"
     " since_ns INTEGER);"
     "CREATE TABLE IF NOT EXISTS part(one INTEGER PRIMARY KEY CHECK(one = 1), part INTEGER,"
     " removed_ns INTEGER, attached_ns INTEGER, missed INTEGER);";
+
+/* Blocks that have more than windows, found without a look at all others. */
+static const char others_index[] =
+    "CREATE INDEX IF NOT EXISTS block_others ON block(others) WHERE others IS NOT 0";
 
 static const char insert_block[] = "INSERT INTO block(first, messages, begin_ns, end_ns, length, "
                                    "data, others) VALUES(?,?,?,?,?,?,?)";
@@ -76,6 +80,7 @@ static int make_tables(struct recording *r)
         return -EIO;
     int code = run(db, schema);
     code = code != 0 ? code : tables_add_column(db, "block", "others", "INTEGER");
+    code = code != 0 ? code : run(db, others_index);
     code = code != 0 ? code : tables_create(&r->tables, db, r->file.version);
     if (code == 0 && r->file.version < RECORDING_SCHEMA)
         code = run(db, mark);

@@ -2,6 +2,7 @@
 
 #include "daemon/network.h"
 #include "daemon/recording.h"
+#include "daemon/recording_blocks.h"
 #include "daemon/relay.h"
 #include "daemon/replay_index.h"
 #include "daemon/replay_network.h"
@@ -27,6 +28,10 @@
 #define LOG_TOPIC "replay"
 #define TICK_MS 250
 #define LEAVE_MS 300 /* for a worker's last words */
+/* What feeding takes, roughly, and how long a seek may take without a preview. */
+#define BYTE_NS UINT64_C(5)
+#define MESSAGE_NS UINT64_C(10000)
+#define FAR_NS UINT64_C(500000000)
 
 struct worker {
     struct replay_watch *link; /* NULL: there is none */
@@ -54,6 +59,8 @@ struct server {
     struct replay_watch *index; /* NULL: there is none, or not yet */
     int leading;                /* the active worker leaves states behind, in place of the index */
     struct worker active, next, before; /* serving; on its way; saying its last words */
+    struct worker preview;              /* on its way to the same target, with less to do */
+    struct recording_weights weights;
     int indexed, leaving, status;
 };
 
@@ -133,35 +140,66 @@ static int pairs_open(int mine[REPLAY_LINK_FDS], int theirs[REPLAY_LINK_FDS])
 }
 
 /* Have a worker made that goes to its note's target. */
-static int begin_worker(struct server *s, const struct replay_note *note)
+static int begin_worker(struct server *s, struct worker *out, const struct replay_note *note)
 {
     int mine[REPLAY_LINK_FDS], theirs[REPLAY_LINK_FDS];
-    forget(&s->next);
+    forget(out);
     int code = pairs_open(mine, theirs);
     if (code != 0)
         return code;
-    atomic_store(&s->shared->reached_ns, 0);
-    code = replay_states_fork(s->states, note, theirs);
+    code = note->preview ? replay_states_fork_first(s->states, note, theirs)
+                         : replay_states_fork(s->states, note, theirs);
     for (size_t i = 0; i < REPLAY_LINK_FDS; i++)
         close(theirs[i]);
-    s->next = (struct worker){.front = mine[0], .stream = mine[1], .note = *note};
+    *out = (struct worker){.front = mine[0], .stream = mine[1], .note = *note};
     if (code == 0)
-        code = replay_watch_open(&s->next.link, &s->loop, mine[2], on_worker, s);
+        code = replay_watch_open(&out->link, &s->loop, mine[2], on_worker, s);
     else
         close(mine[2]);
     if (code != 0)
-        forget(&s->next);
+        forget(out);
     return code;
+}
+
+/* Does a seek take so long that a preview helps? By how much there is to be fed, as it is known before: so the same seek
+ * of the same recording is the same on every machine. */
+static int is_far(const struct server *s, const struct replay_target *target)
+{
+    struct replay_place from;
+    if (target->kind != REPLAY_TO_TIME || s->options->record != NULL ||
+        replay_states_before(s->states, target, &from) != 0)
+        return 0;
+    struct recording_weight way =
+        recording_weights_between(&s->weights, from.time_ns, target->value);
+    return way.messages > FAR_NS / MESSAGE_NS || way.bytes > FAR_NS / BYTE_NS ||
+           way.messages * MESSAGE_NS + way.bytes * BYTE_NS > FAR_NS;
+}
+
+/* Where there is none the seek takes as long as it takes. */
+static void begin_preview(struct server *s, const struct replay_note *seek)
+{
+    struct replay_note note = *seek;
+    note.preview = 1;
+    note.run--;
+    note.instance--;
+    if (begin_worker(s, &s->preview, &note) != 0)
+        log_debug("no preview of a seek");
 }
 
 static void seek(struct server *s, const struct replay_note *wanted)
 {
     struct replay_note note = *wanted;
+    int far = is_far(s, &wanted->target);
     note.kind = REPLAY_FORK;
     note.leads = 0;
-    note.run = s->active.note.run + 1;
+    note.preview = 0;
+    note.run = s->active.note.run + (far ? 2 : 1);
     note.instance = s->instance + note.run;
-    int code = begin_worker(s, &note);
+    atomic_store(&s->shared->reached_ns, 0);
+    forget(&s->preview);
+    int code = begin_worker(s, &s->next, &note);
+    if (code == 0 && far)
+        begin_preview(s, &note);
     if (code == 0)
         return;
     log_error("no seek: %s", holter_strerror(code));
@@ -179,7 +217,7 @@ static int begin(struct server *s)
                                .leads = s->leading,
                                .run = 1,
                                .instance = s->instance + 1};
-    return begin_worker(s, &note);
+    return begin_worker(s, &s->next, &note);
 }
 
 static void seek_first(struct server *s)
@@ -193,23 +231,26 @@ static void seek_first(struct server *s)
         seek(s, &note);
 }
 
-/* The worker on its way has come: it takes over. */
-static void take_over(struct server *s)
+/* A worker on its way has come: it takes over. */
+static void take_over(struct server *s, struct worker *next)
 {
-    struct replay_note go = s->next.note;
+    struct replay_note go = next->note;
     int first = s->active.link == NULL;
     go.kind = REPLAY_GO;
+    go.seeking = go.preview;
+    if (!go.preview)
+        forget(&s->preview);
     relay_drop(s->relay);
     forget(&s->before);
     if (!first) {
         const struct replay_note bye = {.kind = REPLAY_LEAVE, .instance = go.instance};
         replay_watch_send(s->active.link, &bye, NULL, 0);
     }
-    int code = relay_attach(s->relay, s->next.front, s->next.stream);
-    s->next.front = s->next.stream = -1;
+    int code = relay_attach(s->relay, next->front, next->stream);
+    next->front = next->stream = -1;
     s->before = s->active;
-    s->active = s->next;
-    s->next = (struct worker){.front = -1, .stream = -1};
+    s->active = *next;
+    *next = (struct worker){.front = -1, .stream = -1};
     if (code != 0) {
         fail(s, holter_strerror(code));
         return;
@@ -242,11 +283,16 @@ static void on_worker_gone(struct server *s, const struct replay_watch *link)
     } else if (link == s->next.link) {
         log_error("the process that was to go on elsewhere has ended");
         forget(&s->next);
+        forget(&s->preview);
         if (s->active.link == NULL)
             fail(s, "the replay cannot begin");
+        else if (s->active.note.preview)
+            fail(s, "the process that was to replay from there has ended");
         else
             replay_watch_send(s->active.link, &(struct replay_note){.kind = REPLAY_FAILED}, NULL,
                               0);
+    } else if (link == s->preview.link) {
+        forget(&s->preview);
     } else if (link == s->active.link) {
         fail(s, "the process that replays has ended");
     }
@@ -302,11 +348,14 @@ static int take_lead(struct server *s, const struct replay_note *note, int fd)
     return 1;
 }
 
-static void set_mode(struct replay_note *note, const struct replay_note *mode)
+static void set_mode(struct server *s, const struct replay_note *mode)
 {
-    note->speed = mode->speed;
-    note->paused = mode->paused;
-    note->looping = mode->looping;
+    struct replay_note *notes[] = {&s->next.note, &s->preview.note};
+    for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++) {
+        notes[i]->speed = mode->speed;
+        notes[i]->paused = mode->paused;
+        notes[i]->looping = mode->looping;
+    }
 }
 
 static void on_worker(void *user, struct replay_watch *link, const struct replay_note *note, int fd)
@@ -320,12 +369,15 @@ static void on_worker(void *user, struct replay_watch *link, const struct replay
         on_worker_gone(s, link);
     } else if (link == s->next.link) {
         if (note->kind == REPLAY_READY && s->leaving == 0)
-            take_over(s);
+            take_over(s, &s->next);
+    } else if (link == s->preview.link) {
+        if (note->kind == REPLAY_READY && s->leaving == 0)
+            take_over(s, &s->preview);
     } else if (link == s->active.link && s->leaving == 0) {
         if (note->kind == REPLAY_WANT)
             seek(s, note);
         else if (note->kind == REPLAY_MODE)
-            set_mode(&s->next.note, note);
+            set_mode(s, note);
         else if (note->kind == REPLAY_STOP)
             leave(s);
     }
@@ -425,6 +477,8 @@ static int read_recording(struct server *s, char *why, size_t room)
     o->grace_ns = o->grace_given ? o->grace_ns : options_grace(o->window_ns);
     replay_network_read(&s->network, o, recording);
     code = recording_cursor_span(recording, &s->begin_ns, &end_ns);
+    if (code == 0 && recording_weights_read(&s->weights, recording) != 0)
+        log_debug("%s: seeks have no previews", o->replay);
     recording_cursor_close(recording);
     if (code != 0)
         snprintf(why, room, "%s: %s", o->replay, holter_strerror(code));
@@ -517,7 +571,9 @@ static void finish(struct server *s)
 {
     forget(&s->active);
     forget(&s->next);
+    forget(&s->preview);
     forget(&s->before);
+    recording_weights_finish(&s->weights);
     replay_watch_close(s->index);
     replay_states_destroy(s->states);
     relay_destroy(s->relay);
@@ -561,6 +617,7 @@ int replay_serve(struct options *options, struct rules *rules)
                        .rules = rules,
                        .active = {.front = -1, .stream = -1},
                        .next = {.front = -1, .stream = -1},
+                       .preview = {.front = -1, .stream = -1},
                        .before = {.front = -1, .stream = -1}};
     timeline_init(&s.timeline);
     int status = EXIT_FAILURE;

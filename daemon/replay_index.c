@@ -53,7 +53,7 @@ static _Noreturn void sleep_as_state(const struct replay_index *index, struct re
     int fds[REPLAY_LINK_FDS];
     size_t count;
     replay_signals();
-    replay_reel_hush(reel);
+    replay_reel_rest(reel);
     publisher_silence(replay_reel_publisher(reel));
     while (replay_link_receive(link, &note, fds, &count) == 1) {
         int whole = (note.kind == REPLAY_FORK && count == REPLAY_LINK_FDS) ||

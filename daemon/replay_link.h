@@ -45,6 +45,7 @@ struct replay_note {
     int paused, looping;
     int seeking;       /**< REPLAY_GO: another worker is on its way to the target already */
     int leads;         /**< REPLAY_FORK: it is the one that leaves states behind */
+    int preview;       /**< REPLAY_FORK: a state of what lies shortly before the target alone */
     uint64_t run;      /**< from 1 up */
     uint64_t instance; /**< as in welcome */
     int64_t process;   /**< REPLAY_STATE: that sleeps */

@@ -1,10 +1,12 @@
 #include "daemon/replay_reel.h"
 
+#include "daemon/recording_blocks.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -109,6 +111,14 @@ void replay_reel_destroy(struct replay_reel *r, uint64_t now_ns)
 void replay_reel_hush(struct replay_reel *r)
 {
     r->hushed = 1;
+}
+
+void replay_reel_rest(struct replay_reel *r)
+{
+    replay_reel_hush(r);
+    wire_arena_finish(&r->arena);
+    /* What is free would be kept as it is by each state: more than all that is in use. */
+    malloc_trim(0);
 }
 
 void replay_reel_speak(struct replay_reel *r)
@@ -231,6 +241,55 @@ int replay_reel_run(struct replay_reel *r, const struct replay_target *target,
             return 0;
     }
     return 1;
+}
+
+/* ---- jumping --------------------------------------------------------------------- */
+
+#define JUMP_BLOCKS 24u /* with what was said about ranks: of those behind them it is not known */
+
+/* Feed what is said in a block before the jump as if it came with what is fed next: else the job would seem to have been
+ * silent since. */
+static void take_others(struct replay_reel *r, uint64_t last, uint64_t since_ns)
+{
+    uint64_t time_ns;
+    while (replay_reel_peek(r, &time_ns) && recording_cursor_number(r->cursor) <= last) {
+        if (r->head.type == WIRE_TYPE_WINDOW) {
+            r->number = recording_cursor_number(r->cursor);
+            r->has_next = 0;
+            continue;
+        }
+        r->head.received_ns = since_ns;
+        take(r);
+    }
+}
+
+static void move_to(struct replay_reel *r, uint64_t number)
+{
+    recording_cursor_seek(r->cursor, number);
+    r->number = number;
+    r->has_next = 0;
+}
+
+int replay_reel_jump(struct replay_reel *r, uint64_t time_ns, uint64_t *since_ns)
+{
+    uint64_t first = 0, at = 0, last = 0,
+             back = REPLAY_PREVIEW_WINDOWS * r->options.options->window_ns;
+    int code = reopen(r);
+    if (code == 0)
+        code = recording_block_before(r->cursor, time_ns, time_ns > back ? time_ns - back : 0,
+                                      REPLAY_PREVIEW_BYTES, &first, since_ns);
+    for (unsigned i = 0; code == 0 && i < JUMP_BLOCKS; i++) {
+        int more = recording_block_of_others(r->cursor, &at, &last);
+        code = more < 0 ? more : 0;
+        if (more != 1 || at >= first)
+            break;
+        move_to(r, at - 1);
+        take_others(r, last < first ? last : first - 1, *since_ns);
+    }
+    if (code != 0 || r->over)
+        return code != 0 ? code : -HOLTER_ECORRUPT;
+    move_to(r, first == 0 ? 0 : first - 1);
+    return 0;
 }
 
 /* ---- small questions --------------------------------------------------------------- */

@@ -32,6 +32,10 @@ void replay_reel_destroy(struct replay_reel *reel, uint64_t now_ns);
 /** Alerts are told to nobody from now on: the process is another one's child, or follows another one. */
 void replay_reel_hush(struct replay_reel *reel);
 
+/** In the process of a state, which is another one's child: as replay_reel_hush(), and memory that is not needed is given
+ *  back. Parked. */
+void replay_reel_rest(struct replay_reel *reel);
+
 /** They are told again: it is the one that leads. */
 void replay_reel_speak(struct replay_reel *reel);
 
@@ -48,6 +52,16 @@ int replay_reel_feed(struct replay_reel *reel);
  *  @return 1, or 0: goes_on has ended it */
 int replay_reel_run(struct replay_reel *reel, const struct replay_target *target,
                     int (*goes_on)(void *user, const struct replay_place *place), void *user);
+
+/** What a preview knows of before its target at most: so many windows, and about so many bytes of messages. */
+#define REPLAY_PREVIEW_WINDOWS 30u
+#define REPLAY_PREVIEW_BYTES (UINT64_C(24) << 20)
+
+/** Go on shortly before a time, without what lies between but for what was said about ranks: a state as if the job had been
+ *  attached to there. Before anything is fed.
+ *  @param since_ns  set to from when on messages are fed
+ *  @return 0, or negative: the reel is of no use */
+int replay_reel_jump(struct replay_reel *reel, uint64_t time_ns, uint64_t *since_ns);
 
 /** Close the file, which is opened again by what comes next: before a fork. */
 void replay_reel_park(struct replay_reel *reel);

@@ -88,14 +88,15 @@ struct state {
     struct replay_place place;
     struct replay_watch *watch;
     int64_t process;
-    uint64_t bytes; /* of memory, when the next one was added: they hardly change from then on */
+    uint64_t bytes; /* of memory, when it was measured last */
 };
 
 struct replay_states {
     uv_loop_t *loop;
     struct state list[REPLAY_STATES];
     size_t count;
-    int told; /* that memory is short */
+    size_t measured; /* the one that was measured last */
+    int told;        /* that memory is short */
 };
 
 int replay_place_leads(const struct replay_place *place, const struct replay_target *target)
@@ -182,6 +183,34 @@ int replay_states_index(struct replay_states *s, int link)
                          : replay_watch_send(s->list[s->count - 1].watch, &note, &link, 1);
 }
 
+int replay_states_fork_first(struct replay_states *s, const struct replay_note *note,
+                             const int fds[REPLAY_LINK_FDS])
+{
+    return s->count == 0 ? -HOLTER_EEMPTY
+                         : replay_watch_send(s->list[0].watch, note, fds, REPLAY_LINK_FDS);
+}
+
+int replay_states_before(const struct replay_states *s, const struct replay_target *target,
+                         struct replay_place *out)
+{
+    for (size_t i = s->count; i-- > 0;) {
+        if (replay_place_leads(&s->list[i].place, target)) {
+            *out = s->list[i].place;
+            return 0;
+        }
+    }
+    return -HOLTER_EEMPTY;
+}
+
+/* A state grows as those beside it are given up: what they shared is its own then. */
+static void measure_next(struct replay_states *s)
+{
+    if (s->count == 0)
+        return;
+    s->measured = (s->measured + 1) % s->count;
+    s->list[s->measured].bytes = replay_memory_of(s->list[s->measured].process);
+}
+
 /* @return 1: too much memory is theirs, 2: it is short on the machine, 0 */
 static int is_too_much(const struct replay_states *s)
 {
@@ -196,6 +225,7 @@ static int is_too_much(const struct replay_states *s)
 
 int replay_states_thin(struct replay_states *s)
 {
+    measure_next(s);
     int too_much = is_too_much(s);
     if (s->count < REPLAY_STATES && !too_much)
         return 0;

@@ -50,6 +50,14 @@ int replay_states_fork(struct replay_states *states, const struct replay_note *n
  *  @return 0, -HOLTER_EEMPTY: there is none, or an error of replay_link_send() */
 int replay_states_index(struct replay_states *states, int link);
 
+/** Have the first state of all make one. @return as replay_states_fork() */
+int replay_states_fork_first(struct replay_states *states, const struct replay_note *note,
+                             const int fds[REPLAY_LINK_FDS]);
+
+/** Where a worker would begin. @return 0 or -HOLTER_EEMPTY: there is no state */
+int replay_states_before(const struct replay_states *states, const struct replay_target *target,
+                         struct replay_place *out);
+
 /** Give up every other state when there are too many, or memory is short. @return whether that was done */
 int replay_states_thin(struct replay_states *states);
 

@@ -55,6 +55,7 @@ struct worker {
     /* A seek that another worker is on its way to. */
     int seeking;
     uint64_t target_ns; /* 0: a step */
+    uint64_t known_ns;  /* a preview: from when on it knows the job; else 0 */
     /* What is told. */
     uint64_t change, marks_version;
     struct replay_marks marks;
@@ -123,6 +124,8 @@ static const struct wire_replay *fill_state(struct worker *w, int marked)
         .window_ns = options->window_ns,
         .indexed_ns = atomic_load(&w->given->shared->indexed_ns),
         .target_ns = w->seeking ? w->target_ns : 0,
+        /* Another seek was asked for meanwhile: of its target this is no preview. */
+        .known_ns = w->seeking && w->target_ns == w->note.target.value ? w->known_ns : 0,
         .reached_ns = w->seeking ? atomic_load(&w->given->shared->reached_ns) : 0,
         .fault = replay_reel_fault(w->reel),
         .marked = (uint64_t)marked,
@@ -365,8 +368,16 @@ static int seek(struct worker *w, const char *moment, char *why, size_t room)
     return code;
 }
 
+static int busy(char *why, size_t room)
+{
+    snprintf(why, room, "a seek is under way: ask again when it is done");
+    return -EBUSY;
+}
+
 static int step_back(struct worker *w, char *why, size_t room)
 {
+    if (w->note.preview)
+        return busy(why, room); /* it counts steps from where it began */
     uint64_t steps = replay_reel_place(w->reel).steps;
     const struct replay_target target = {REPLAY_TO_STEP, steps > 0 ? steps - 1 : 0};
     int code = refuse_seek(w, why, room);
@@ -399,10 +410,8 @@ static int on_replay(void *user, const char *argument, char *why, size_t room)
     int code = replay_ask_parse(&ask, argument, why, room);
     if (code != 0 || ask.verb == REPLAY_LOOK)
         return code;
-    if (w->seeking && ask.verb == REPLAY_STEP) {
-        snprintf(why, room, "a seek is under way: ask again when it is done");
-        return -EBUSY;
-    }
+    if (w->seeking && ask.verb == REPLAY_STEP)
+        return busy(why, room);
     switch (ask.verb) {
     case REPLAY_LOOK:
         break;
@@ -656,6 +665,8 @@ static int goes_on(void *user, const struct replay_place *place)
     if (now - w->looked_ns < LOOK_NS)
         return 1;
     w->looked_ns = now;
+    if (w->note.preview) /* how far it is, is told of the other one */
+        return !replay_link_over(w->link);
     atomic_store(&w->given->shared->reached_ns, place->time_ns);
     return !replay_link_over(w->link);
 }
@@ -689,9 +700,12 @@ void replay_worker_run(void *user, struct replay_reel *reel, const struct replay
     *w = (struct worker){.given = user, .reel = reel, .note = *note, .link = fds[2]};
     signal(SIGCHLD, SIG_DFL); /* searches wait for theirs */
     sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){.sched_priority = 0});
+    if (note->preview && replay_reel_jump(reel, note->target.value, &w->known_ns) != 0)
+        _exit(0); /* there is none: the other one comes */
     if (!replay_reel_run(reel, &note->target, goes_on, w))
         _exit(0);
-    atomic_store(&w->given->shared->reached_ns, replay_reel_place(reel).time_ns);
+    if (!note->preview)
+        atomic_store(&w->given->shared->reached_ns, replay_reel_place(reel).time_ns);
     start_pace(w);
     int code = start_handles(w);
     code = code != 0 ? code : start_modules(w, fds);
