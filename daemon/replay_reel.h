@@ -55,7 +55,7 @@ int replay_reel_run(struct replay_reel *reel, const struct replay_target *target
 
 /** What a preview knows of before its target at most: so many windows, and about so many bytes of messages. */
 #define REPLAY_PREVIEW_WINDOWS 30u
-#define REPLAY_PREVIEW_BYTES (UINT64_C(24) << 20)
+#define REPLAY_PREVIEW_BYTES (UINT64_C(16) << 20)
 
 /** Go on shortly before a time, without what lies between but for what was said about ranks: a state as if the job had been
  *  attached to there. Before anything is fed.
