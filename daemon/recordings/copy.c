@@ -1,6 +1,7 @@
 #include "daemon/recordings/copy.h"
 
 #include "daemon/record_parts.h"
+#include "daemon/recording_blocks.h"
 #include "daemon/recordings/numbers.h"
 #include "holter/error.h"
 
@@ -168,6 +169,14 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
         last >= first && (uint64_t)last < INT64_MAX / window_ns) {
         *begin_ns = (uint64_t)first * window_ns;
         *end_ns = ((uint64_t)last + 1) * window_ns;
+    } else if (code == 0 &&
+               recording_file_number(file, "SELECT start_ns FROM job WHERE state = 'ended'",
+                                     &first) == 0 &&
+               recording_file_number(file, "SELECT end_ns FROM job WHERE state = 'ended'", &last) ==
+                   0 &&
+               first > 0 && last > first) { /* else all has to be read */
+        *begin_ns = (uint64_t)first;
+        *end_ns = (uint64_t)last;
     }
     for (; code == 0 && *end_ns == 0 && s.more; code = next(&s, &t)) {
         if (s.head.type != WIRE_TYPE_WINDOW || s.head.time_ns > INT64_MAX)
@@ -184,8 +193,14 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
 
 /* ---- cut ------------------------------------------------------------------ */
 
+/* No window is received before it has begun, by clocks that are not so far apart. */
+#define EARLY_NS UINT64_C(60000000000)
+#define LATE_WINDOWS 16u /* in which those that are not late have come, by a long way */
+
 struct cut {
     uint64_t from_ns, to_ns, window_ns;
+    uint64_t start;   /* number of the message to begin with; before it are no windows of the cut */
+    uint64_t stop_ns; /* what is received later is no window of the cut */
     uint64_t first_ns; /* arrival of the first window that is kept */
     uint64_t windows;
 };
@@ -199,10 +214,12 @@ static int is_window_of(const struct cut *cut, const struct recorded *head)
 /* What came before the first window comes as if it had come with it: else the job would seem to have been
  * silent in between. */
 static int put_cut(struct target *t, struct source *s, const struct copy_progress *progress,
-                   struct cut *cut)
+                   struct cut *cut, uint64_t last)
 {
     int code = 0;
-    for (; code == 0 && s->more; code = code != 0 ? code : next(s, t)) {
+    for (; code == 0 && s->more && recording_cursor_number(s->cursor) <= last &&
+           s->head.received_ns <= cut->stop_ns;
+         code = code != 0 ? code : next(s, t)) {
         struct recorded head = s->head;
         int window = is_window_of(cut, &head);
         show(progress, recording_cursor_number(s->cursor), s->messages);
@@ -222,15 +239,69 @@ static int put_cut(struct target *t, struct source *s, const struct copy_progres
     return code;
 }
 
+/* Does the recording tell that all windows of the cut were whole when they were published? Then none of them came later. */
+static int is_whole(struct source *s, const struct cut *cut)
+{
+    char sql[300];
+    int64_t whole = 0;
+    uint64_t first = cut->from_ns / cut->window_ns, last = (cut->to_ns - 1) / cut->window_ns;
+    if (cut->to_ns == 0 || last >= INT64_MAX)
+        return 0;
+    snprintf(sql, sizeof(sql),
+             "SELECT count(*) = %" PRIu64 " AND sum(late) = 0 AND sum(agents_missing) = 0"
+             " FROM totals WHERE window BETWEEN %" PRIu64 " AND %" PRIu64,
+             last - first + 1, first, last);
+    return recording_file_number(recording_cursor_file(s->cursor), sql, &whole) == 0 && whole == 1;
+}
+
+/* Most of a long recording has not to be read. */
+static void bound(struct source *s, struct cut *cut)
+{
+    uint64_t begin_ns, early = EARLY_NS + 2 * cut->window_ns;
+    cut->start = 1;
+    cut->stop_ns = UINT64_MAX;
+    if (recording_file_has(recording_cursor_file(s->cursor), "messages"))
+        return;
+    if (cut->from_ns > early &&
+        recording_block_before(s->cursor, cut->from_ns - early, 0, 1, &cut->start, &begin_ns) != 0)
+        cut->start = 1;
+    if (cut->window_ns < (INT64_MAX - EARLY_NS) / LATE_WINDOWS && cut->to_ns < INT64_MAX &&
+        is_whole(s, cut))
+        cut->stop_ns = cut->to_ns + EARLY_NS + LATE_WINDOWS * cut->window_ns;
+}
+
+static int go_to(struct target *t, struct source *s, uint64_t number)
+{
+    recording_cursor_seek(s->cursor, number - 1);
+    return next(s, t);
+}
+
+/* What is no window, of all that lies before the start, and then all. */
+static int put_all(struct target *t, struct source *s, const struct copy_progress *progress,
+                   struct cut *cut)
+{
+    uint64_t at = 0, last = 0;
+    int code = 0;
+    while (code == 0 && cut->start > 1) {
+        int more = recording_block_of_others(s->cursor, &at, &last);
+        if (more != 1 || at >= cut->start)
+            break;
+        code = go_to(t, s, at);
+        code = code != 0 ? code
+                         : put_cut(t, s, progress, cut, last < cut->start ? last : cut->start - 1);
+    }
+    code = code != 0 ? code : go_to(t, s, cut->start);
+    return code != 0 ? code : put_cut(t, s, progress, cut, UINT64_MAX);
+}
+
 static int find_first(struct target *t, struct source *s, struct cut *cut)
 {
-    int code = 0;
+    int code = go_to(t, s, cut->start);
     for (; code == 0 && s->more; code = next(s, t)) {
         if (is_window_of(cut, &s->head)) {
             cut->first_ns = s->head.received_ns;
-            recording_cursor_seek(s->cursor, 0);
             t->counts->damaged = 0; /* they are met again */
-            return next(s, t);
+            return 0;
         }
     }
     return code != 0 ? code : fail(t, -HOLTER_EEMPTY, s->path, "there is no window in this time");
@@ -261,9 +332,11 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
     *counts = (struct copy_counts){0};
     int code = open_source(&s, path, &t);
     cut.window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
+    if (code == 0)
+        bound(&s, &cut);
     code = code != 0 ? code : find_first(&t, &s, &cut);
     code = code != 0 ? code : begin(&t);
-    code = code != 0 ? code : put_cut(&t, &s, progress, &cut);
+    code = code != 0 ? code : put_all(&t, &s, progress, &cut);
     if (code == 0) {
         code = copy_tables(t.recording, recording_cursor_file(s.cursor), from_ns, to_ns,
                            cut.window_ns);
