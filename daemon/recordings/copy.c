@@ -178,7 +178,7 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
         *begin_ns = (uint64_t)first;
         *end_ns = (uint64_t)last;
     }
-    for (; code == 0 && *end_ns == 0 && s.more; code = next(&s, &t)) {
+    for (last = *end_ns == 0 ? 0 : last; code == 0 && *end_ns == 0 && s.more; code = next(&s, &t)) {
         if (s.head.type != WIRE_TYPE_WINDOW || s.head.time_ns > INT64_MAX)
             continue;
         first = (int64_t)s.head.time_ns;
