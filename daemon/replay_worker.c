@@ -1,14 +1,8 @@
-#include "daemon/replay_worker.h"
+#include "daemon/replay_worker_state.h"
 
-#include "daemon/control.h"
-#include "daemon/front.h"
-#include "daemon/port.h"
-#include "daemon/replay_ask.h"
-#include "daemon/replay_pace.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"
-#include "proto/moment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,47 +24,17 @@
 #define MOST_STREAM ((size_t)4 << 20)
 #define MOST_RECORD ((size_t)64 << 20)
 #define FULL_MS 5
-#define STEP_NS UINT64_C(50000000)  /* of a step before it is answered */
 #define LEAD_NS UINT64_C(200000000) /* that clients may hold up the one that leads */
 #define FLUSH_MS 1
 
-struct worker {
-    const struct replay_worker_options *given;
-    struct replay_reel *reel;
-    struct replay_note note; /* as it was forked */
-    int link;
-    uv_loop_t loop;
-    uv_poll_t link_poll;
-    uv_timer_t next, tell, tick, flush;
-    uv_idle_t idle;
-    struct port *front_port, *stream_port;
-    struct front *front;
-    struct control *control;
-    struct replay_pace pace;
-    int looping, going, ended, leaving, recording, stepping;
-    int leads, left_out; /* it leaves states behind; it has left out some */
-    struct replay_leader leader;
-    uint64_t full_ns; /* since when clients hold it up; 0: they do not */
-    uint64_t begun_ns, looked_ns;
-    /* A seek that another worker is on its way to. */
-    int seeking;
-    uint64_t target_ns; /* 0: a step */
-    uint64_t known_ns;  /* a preview: from when on it knows the job; else 0 */
-    /* What is told. */
-    uint64_t change, marks_version;
-    struct replay_marks marks;
-    struct wire_mark_row rows[REPLAY_MARKS];
-    struct wire_replay state;
-};
-
-static uint64_t end_ns(const struct worker *w)
+uint64_t worker_end_ns(const struct worker *w)
 {
     return atomic_load(&w->given->shared->end_ns);
 }
 
 /* ---- where it is ------------------------------------------------------------------ */
 
-static uint64_t position(struct worker *w)
+uint64_t worker_position(struct worker *w)
 {
     uint64_t next;
     int left = replay_reel_peek(w->reel, &next);
@@ -99,7 +63,7 @@ static int fill_marks(struct worker *w)
 }
 
 /* @param marked  whether marks are told in any case */
-static const struct wire_replay *fill_state(struct worker *w, int marked)
+const struct wire_replay *worker_fill_state(struct worker *w, int marked)
 {
     struct jobs *jobs = replay_reel_jobs(w->reel);
     const struct options *options = w->given->options;
@@ -113,8 +77,8 @@ static const struct wire_replay *fill_state(struct worker *w, int marked)
                  : w->pace.paused ? "paused"
                                   : "playing",
         .begin_ns = w->given->begin_ns,
-        .end_ns = end_ns(w),
-        .position_ns = position(w),
+        .end_ns = worker_end_ns(w),
+        .position_ns = worker_position(w),
         .change = ++w->change,
         .run = w->note.run,
         .speed = w->pace.speed,
@@ -136,9 +100,9 @@ static const struct wire_replay *fill_state(struct worker *w, int marked)
     return &w->state;
 }
 
-static void tell(struct worker *w)
+void worker_tell(struct worker *w)
 {
-    const struct wire_replay *state = fill_state(w, 0);
+    const struct wire_replay *state = worker_fill_state(w, 0);
     struct publisher *publisher = replay_reel_publisher(w->reel);
     publisher_publish(publisher, state->job, WIRE_TYPE_REPLAY, state);
 }
@@ -163,7 +127,7 @@ static int has_clients(const struct worker *w)
 }
 
 /* It leads as long as it goes on as fast as it can. */
-static void lead_or_not(struct worker *w)
+void worker_lead_or_not(struct worker *w)
 {
     if (w->pace.paused || w->pace.speed > 0 || w->seeking)
         lead_no_more(w);
@@ -205,8 +169,6 @@ static void start_leading(struct worker *w, const int fds[REPLAY_LINK_FDS])
 
 /* ---- feeding ------------------------------------------------------------------------ */
 
-static void plan(struct worker *w);
-
 static void on_end(struct worker *w)
 {
     w->ended = 1;
@@ -215,7 +177,7 @@ static void on_end(struct worker *w)
              (double)(clock_mono_ns() - w->begun_ns) * 1e-9);
 }
 
-static void want(struct worker *w, const struct replay_target *target)
+void worker_want(struct worker *w, const struct replay_target *target)
 {
     lead_no_more(w);
     struct replay_note note = {.kind = REPLAY_WANT,
@@ -234,15 +196,13 @@ static void behind_end(struct worker *w)
 {
     const struct replay_target begin = {REPLAY_TO_STEP, 0};
     if (w->looping && !w->pace.paused)
-        want(w, &begin);
+        worker_want(w, &begin);
     else if (w->given->options->quit_at_end && !w->looping)
         replay_link_send(w->link, &(struct replay_note){.kind = REPLAY_STOP}, NULL, 0);
-    tell(w);
+    worker_tell(w);
 }
 
-static void rest(struct worker *w);
-
-static void feed(struct worker *w)
+void worker_feed(struct worker *w)
 {
     uint64_t time_ns;
     int stepped;
@@ -256,7 +216,7 @@ static void feed(struct worker *w)
         on_end(w);
     }
     if (w->stepping && (stepped || w->ended))
-        rest(w);
+        worker_rest(w);
 }
 
 static int is_full(const struct worker *w)
@@ -287,21 +247,21 @@ static void on_idle(uv_idle_t *idle)
     struct worker *w = idle->data;
     uint64_t begun = clock_mono_ns(), now = begun;
     while (now - begun < SLICE_NS && !is_full(w) && next_due(w) <= now) {
-        feed(w);
+        worker_feed(w);
         now = clock_mono_ns();
     }
     if (w->ended && w->going && !w->seeking && !w->leaving)
         behind_end(w);
-    plan(w);
+    worker_plan(w);
 }
 
 static void on_next(uv_timer_t *timer)
 {
-    plan(timer->data);
+    worker_plan(timer->data);
 }
 
 /* When to feed again. */
-static void plan(struct worker *w)
+void worker_plan(struct worker *w)
 {
     uint64_t due = next_due(w), now = clock_mono_ns();
     uv_idle_stop(&w->idle);
@@ -321,138 +281,6 @@ static void plan(struct worker *w)
         uint64_t wait_ms = (due - now) / 1000000;
         uv_timer_start(&w->next, on_next, wait_ms < 60000 ? wait_ms : 60000, 0);
     }
-}
-
-/* ---- what clients ask ----------------------------------------------------------------- */
-
-static void set_pace(struct worker *w, double speed, int paused)
-{
-    replay_pace_set(&w->pace, speed, paused, position(w), clock_mono_ns());
-    lead_or_not(w);
-}
-
-static void rest(struct worker *w)
-{
-    w->stepping = 0;
-    replay_pace_set(&w->pace, w->pace.speed, 1, replay_reel_place(w->reel).time_ns,
-                    clock_mono_ns());
-}
-
-/* Feed to the next step: what takes long goes on in turns of the loop. */
-static void step(struct worker *w)
-{
-    uint64_t begun = clock_mono_ns();
-    set_pace(w, w->pace.speed, 1);
-    w->stepping = 1;
-    while (w->stepping && clock_mono_ns() - begun < STEP_NS)
-        feed(w);
-}
-
-static int refuse_seek(const struct worker *w, char *why, size_t room)
-{
-    if (!w->recording)
-        return 0;
-    snprintf(why, room,
-             "this replay is recorded, from its begin to its end: it cannot be sent elsewhere");
-    return -HOLTER_EDENIED;
-}
-
-static int seek(struct worker *w, const char *moment, char *why, size_t room)
-{
-    struct replay_target target = {.kind = REPLAY_TO_TIME};
-    uint64_t begin = w->given->begin_ns;
-    int code = refuse_seek(w, why, room);
-    code = code != 0 ? code : moment_parse(moment, begin, end_ns(w), &target.value, why, room);
-    if (code == 0)
-        want(w, &target);
-    return code;
-}
-
-static int busy(char *why, size_t room)
-{
-    snprintf(why, room, "a seek is under way: ask again when it is done");
-    return -EBUSY;
-}
-
-static int step_back(struct worker *w, char *why, size_t room)
-{
-    if (w->note.preview)
-        return busy(why, room); /* it counts steps from where it began */
-    uint64_t steps = replay_reel_place(w->reel).steps;
-    const struct replay_target target = {REPLAY_TO_STEP, steps > 0 ? steps - 1 : 0};
-    int code = refuse_seek(w, why, room);
-    if (code == 0) {
-        set_pace(w, w->pace.speed, 1);
-        want(w, &target);
-    }
-    return code;
-}
-
-static int play(struct worker *w, char *why, size_t room)
-{
-    const struct replay_target begin = {REPLAY_TO_STEP, 0};
-    if (!w->ended || w->seeking) {
-        set_pace(w, w->pace.speed, 0);
-        return 0;
-    }
-    int code = refuse_seek(w, why, room);
-    if (code == 0) {
-        set_pace(w, w->pace.speed, 0);
-        want(w, &begin);
-    }
-    return code;
-}
-
-static int on_replay(void *user, const char *argument, char *why, size_t room)
-{
-    struct worker *w = user;
-    struct replay_ask ask;
-    int code = replay_ask_parse(&ask, argument, why, room);
-    if (code != 0 || ask.verb == REPLAY_LOOK)
-        return code;
-    if (w->seeking && ask.verb == REPLAY_STEP)
-        return busy(why, room);
-    switch (ask.verb) {
-    case REPLAY_LOOK:
-        break;
-    case REPLAY_PAUSE:
-        set_pace(w, w->pace.speed, 1);
-        break;
-    case REPLAY_PLAY:
-        code = play(w, why, room);
-        break;
-    case REPLAY_STEP:
-        step(w);
-        break;
-    case REPLAY_STEP_BACK:
-        code = step_back(w, why, room);
-        break;
-    case REPLAY_SEEK:
-        code = seek(w, ask.moment, why, room);
-        break;
-    case REPLAY_SPEED:
-        set_pace(w, ask.speed, w->pace.paused);
-        break;
-    case REPLAY_LOOP:
-        code = ask.on ? refuse_seek(w, why, room) : 0;
-        w->looping = code == 0 ? ask.on : w->looping;
-        break;
-    }
-    if (w->seeking) /* the worker that takes over goes on as it is asked now */
-        replay_link_send(w->link,
-                         &(struct replay_note){.kind = REPLAY_MODE,
-                                               .speed = w->pace.speed,
-                                               .paused = w->pace.paused,
-                                               .looping = w->looping},
-                         NULL, 0);
-    tell(w);
-    plan(w);
-    return code;
-}
-
-static const struct wire_replay *on_replay_state(void *user)
-{
-    return fill_state(user, 1);
 }
 
 static uint64_t on_ask_kept(void *user, uint64_t instance)
@@ -526,18 +354,18 @@ static void on_note(struct worker *w, const struct replay_note *note)
         w->seeking = note->seeking;
         w->target_ns = note->seeking ? note->target.value : 0;
         replay_pace_set(&w->pace, note->speed, note->paused, w->pace.media_ns, clock_mono_ns());
-        lead_or_not(w);
+        worker_lead_or_not(w);
         if (w->ended)
             behind_end(w);
         else
-            tell(w);
-        plan(w);
+            worker_tell(w);
+        worker_plan(w);
         return;
     case REPLAY_FAILED:
         w->seeking = 0;
-        set_pace(w, w->pace.speed, w->pace.paused);
-        tell(w);
-        plan(w);
+        worker_set_pace(w, w->pace.speed, w->pace.paused);
+        worker_tell(w);
+        worker_plan(w);
         return;
     case REPLAY_SPARSER:
         replay_leader_thin(&w->leader);
@@ -546,7 +374,7 @@ static void on_note(struct worker *w, const struct replay_note *note)
         if (note->instance != 0)
             front_restart(w->front, note->instance);
         w->leaving = 1;
-        plan(w);
+        worker_plan(w);
         uv_timer_start(&w->flush, on_flush, 0, FLUSH_MS);
         return;
     default:
@@ -587,9 +415,9 @@ static void on_tell(uv_timer_t *timer)
     struct replay_shared *shared = w->given->shared;
     int moves = may_feed(w) || w->seeking || atomic_load(&shared->version) != w->marks_version ||
                 w->state.indexed_ns != atomic_load(&shared->indexed_ns) ||
-                w->state.end_ns != end_ns(w);
+                w->state.end_ns != worker_end_ns(w);
     if (moves && w->going && !w->leaving)
-        tell(w);
+        worker_tell(w);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -629,8 +457,8 @@ static int start_modules(struct worker *w, const int fds[2])
                                       .user = w,
                                       .stop = on_stop,
                                       .stop_when_idle = on_stop,
-                                      .replay = on_replay,
-                                      .replay_state = on_replay_state,
+                                      .replay = worker_ask,
+                                      .replay_state = worker_replay_state,
                                       .pid = g->server};
     int code = port_open_pipe(&w->front_port, &w->loop, fds[0], on_over, w);
     code = code != 0 ? code : port_open_pipe(&w->stream_port, &w->loop, fds[1], on_over, w);

@@ -1,0 +1,143 @@
+/* What clients ask of a replay. */
+#include "daemon/replay_worker_state.h"
+
+#include "daemon/replay_ask.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/moment.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define STEP_NS UINT64_C(50000000) /* of a step before it is answered */
+
+void worker_set_pace(struct worker *w, double speed, int paused)
+{
+    replay_pace_set(&w->pace, speed, paused, worker_position(w), clock_mono_ns());
+    worker_lead_or_not(w);
+}
+
+void worker_rest(struct worker *w)
+{
+    w->stepping = 0;
+    replay_pace_set(&w->pace, w->pace.speed, 1, replay_reel_place(w->reel).time_ns,
+                    clock_mono_ns());
+}
+
+/* Feed to the next step: what takes long goes on in turns of the loop. */
+static void step(struct worker *w)
+{
+    uint64_t begun = clock_mono_ns();
+    worker_set_pace(w, w->pace.speed, 1);
+    w->stepping = 1;
+    while (w->stepping && clock_mono_ns() - begun < STEP_NS)
+        worker_feed(w);
+}
+
+static int refuse_seek(const struct worker *w, char *why, size_t room)
+{
+    if (!w->recording)
+        return 0;
+    snprintf(why, room,
+             "this replay is recorded, from its begin to its end: it cannot be sent elsewhere");
+    return -HOLTER_EDENIED;
+}
+
+static int seek(struct worker *w, const char *moment, char *why, size_t room)
+{
+    struct replay_target target = {.kind = REPLAY_TO_TIME};
+    uint64_t begin = w->given->begin_ns;
+    int code = refuse_seek(w, why, room);
+    code =
+        code != 0 ? code : moment_parse(moment, begin, worker_end_ns(w), &target.value, why, room);
+    if (code == 0)
+        worker_want(w, &target);
+    return code;
+}
+
+static int busy(char *why, size_t room)
+{
+    snprintf(why, room, "a seek is under way: ask again when it is done");
+    return -EBUSY;
+}
+
+static int step_back(struct worker *w, char *why, size_t room)
+{
+    if (w->note.preview)
+        return busy(why, room); /* it counts steps from where it began */
+    uint64_t steps = replay_reel_place(w->reel).steps;
+    const struct replay_target target = {REPLAY_TO_STEP, steps > 0 ? steps - 1 : 0};
+    int code = refuse_seek(w, why, room);
+    if (code == 0) {
+        worker_set_pace(w, w->pace.speed, 1);
+        worker_want(w, &target);
+    }
+    return code;
+}
+
+static int play(struct worker *w, char *why, size_t room)
+{
+    const struct replay_target begin = {REPLAY_TO_STEP, 0};
+    if (!w->ended || w->seeking) {
+        worker_set_pace(w, w->pace.speed, 0);
+        return 0;
+    }
+    int code = refuse_seek(w, why, room);
+    if (code == 0) {
+        worker_set_pace(w, w->pace.speed, 0);
+        worker_want(w, &begin);
+    }
+    return code;
+}
+
+int worker_ask(void *user, const char *argument, char *why, size_t room)
+{
+    struct worker *w = user;
+    struct replay_ask ask;
+    int code = replay_ask_parse(&ask, argument, why, room);
+    if (code != 0 || ask.verb == REPLAY_LOOK)
+        return code;
+    if (w->seeking && ask.verb == REPLAY_STEP)
+        return busy(why, room);
+    switch (ask.verb) {
+    case REPLAY_LOOK:
+        break;
+    case REPLAY_PAUSE:
+        worker_set_pace(w, w->pace.speed, 1);
+        break;
+    case REPLAY_PLAY:
+        code = play(w, why, room);
+        break;
+    case REPLAY_STEP:
+        step(w);
+        break;
+    case REPLAY_STEP_BACK:
+        code = step_back(w, why, room);
+        break;
+    case REPLAY_SEEK:
+        code = seek(w, ask.moment, why, room);
+        break;
+    case REPLAY_SPEED:
+        worker_set_pace(w, ask.speed, w->pace.paused);
+        break;
+    case REPLAY_LOOP:
+        code = ask.on ? refuse_seek(w, why, room) : 0;
+        w->looping = code == 0 ? ask.on : w->looping;
+        break;
+    }
+    if (w->seeking) /* the worker that takes over goes on as it is asked now */
+        replay_link_send(w->link,
+                         &(struct replay_note){.kind = REPLAY_MODE,
+                                               .speed = w->pace.speed,
+                                               .paused = w->pace.paused,
+                                               .looping = w->looping},
+                         NULL, 0);
+    worker_tell(w);
+    worker_plan(w);
+    return code;
+}
+
+const struct wire_replay *worker_replay_state(void *user)
+{
+    return worker_fill_state(user, 1);
+}

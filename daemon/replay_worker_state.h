@@ -1,0 +1,68 @@
+/* The inside of a worker, shared by replay_worker.c (its life, feeding, the server) and replay_worker_ask.c (what clients
+ * ask of the replay). */
+#ifndef HOLTER_DAEMON_REPLAY_WORKER_STATE_H
+#define HOLTER_DAEMON_REPLAY_WORKER_STATE_H
+
+#include "daemon/control.h"
+#include "daemon/front.h"
+#include "daemon/port.h"
+#include "daemon/replay_pace.h"
+#include "daemon/replay_worker.h"
+
+struct worker {
+    const struct replay_worker_options *given;
+    struct replay_reel *reel;
+    struct replay_note note; /* as it was forked */
+    int link;
+    uv_loop_t loop;
+    uv_poll_t link_poll;
+    uv_timer_t next, tell, tick, flush;
+    uv_idle_t idle;
+    struct port *front_port, *stream_port;
+    struct front *front;
+    struct control *control;
+    struct replay_pace pace;
+    int looping, going, ended, leaving, recording, stepping;
+    int leads, left_out; /* it leaves states behind; it has left out some */
+    struct replay_leader leader;
+    uint64_t full_ns; /* since when clients hold it up; 0: they do not */
+    uint64_t begun_ns, looked_ns;
+    /* A seek that another worker is on its way to. */
+    int seeking;
+    uint64_t target_ns; /* 0: a step */
+    uint64_t known_ns;  /* a preview: from when on it knows the job; else 0 */
+    /* What is told. */
+    uint64_t change, marks_version;
+    struct replay_marks marks;
+    struct wire_mark_row rows[REPLAY_MARKS];
+    struct wire_replay state;
+};
+
+/** Media time: of the last message known; where it is. */
+uint64_t worker_end_ns(const struct worker *worker);
+uint64_t worker_position(struct worker *worker);
+
+/** As it is to be told. @param marked  whether marks are told in any case */
+const struct wire_replay *worker_fill_state(struct worker *worker, int marked);
+/** Tell all who listen. */
+void worker_tell(struct worker *worker);
+
+/** It leads as long as it goes on as fast as it can. */
+void worker_lead_or_not(struct worker *worker);
+/** Feed the next message, or end the job. */
+void worker_feed(struct worker *worker);
+/** When to feed again. */
+void worker_plan(struct worker *worker);
+/** Another worker is to take over there. */
+void worker_want(struct worker *worker, const struct replay_target *target);
+
+/** From where it is now. */
+void worker_set_pace(struct worker *worker, double speed, int paused);
+/** A step is done: it is paused where it is. */
+void worker_rest(struct worker *worker);
+
+/** See struct control_options. */
+int worker_ask(void *user, const char *argument, char *why, size_t room);
+const struct wire_replay *worker_replay_state(void *user);
+
+#endif
