@@ -390,10 +390,11 @@ static void on_relay_over(void *user)
 
 /* ---- the index -------------------------------------------------------------------------- */
 
-/* A worker that replays all as fast as it can is as fast as the index: it leaves states behind itself. */
+/* A worker that replays all as fast as it can is as fast as the index: it leaves states behind itself. One that records
+ * needs none. */
 static int worker_leads(const struct options *o)
 {
-    return o->speed <= 0 && !o->paused && o->from == NULL && o->record == NULL;
+    return o->record != NULL || (o->speed <= 0 && !o->paused && o->from == NULL);
 }
 
 static void on_index(void *user, struct replay_watch *link, const struct replay_note *note, int fd)

@@ -140,10 +140,13 @@ int replay_leader_due(const struct replay_leader *l)
 
 int replay_leader_end(struct replay_leader *l)
 {
-    struct replay_shared *shared = l->index->shared;
     int code = replay_leader_state(l);
-    if (code != 0)
-        return code;
+    return code != 0 ? code : replay_leader_done(l);
+}
+
+int replay_leader_done(struct replay_leader *l)
+{
+    struct replay_shared *shared = l->index->shared;
     const struct replay_note done = {.kind = REPLAY_DONE, .place = replay_reel_place(l->reel)};
     /* What the file says of its end may be wrong. */
     atomic_store(&shared->end_ns, done.place.time_ns);

@@ -52,7 +52,10 @@ int replay_leader_due(const struct replay_leader *leader);
 /** Leave a state behind. Between windows: a step back ends there. @return 0, or negative: the server has gone */
 int replay_leader_state(struct replay_leader *leader);
 
-/** All is fed: leave the last state behind, and say so. @return 0, or negative: the server has gone */
+/** All is fed: say so. @return 0, or negative: the server has gone */
+int replay_leader_done(struct replay_leader *leader);
+
+/** The same, with a last state. @return as replay_leader_done() */
 int replay_leader_end(struct replay_leader *leader);
 
 /** States half as often. */

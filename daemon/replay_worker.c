@@ -112,7 +112,7 @@ void worker_tell(struct worker *w)
 /* The index goes on from the last state that this one has left behind. */
 static void lead_no_more(struct worker *w)
 {
-    if (!w->leads)
+    if (!w->leads || w->recording)
         return;
     w->leads = 0;
     replay_reel_hush(w->reel);
@@ -133,11 +133,12 @@ void worker_lead_or_not(struct worker *w)
         lead_no_more(w);
 }
 
-/* A state costs as much as a dozen windows: what is shared with it is copied when it is next written to. So none is
+/* Who records cannot be sent elsewhere, and has threads: it leads to its end, and leaves no states. Of others a state
+ * costs as much as a dozen windows: what is shared with it is copied when it is next written to. So none is
  * left behind while nobody is there who could seek; for who comes later the index finds them. */
 static void lead_on(struct worker *w)
 {
-    if (!w->leads || !replay_leader_due(&w->leader))
+    if (!w->leads || w->recording || !replay_leader_due(&w->leader))
         return;
     if (!has_clients(w))
         w->left_out = 1;
@@ -149,7 +150,9 @@ static void lead_on(struct worker *w)
 
 static void lead_to_end(struct worker *w)
 {
-    if (w->leads && !w->left_out)
+    if (w->leads && w->recording)
+        replay_leader_done(&w->leader);
+    else if (w->leads && !w->left_out)
         replay_leader_end(&w->leader);
     else if (!w->given->options->quit_at_end)
         lead_no_more(w);
@@ -158,7 +161,7 @@ static void lead_to_end(struct worker *w)
 
 static void start_leading(struct worker *w, const int fds[REPLAY_LINK_FDS])
 {
-    if (!w->note.leads || w->recording)
+    if (!w->note.leads)
         return;
     replay_leader_init(&w->leader, w->given->index, w->reel, w->link);
     w->leader.others[0] = fds[0];
