@@ -437,12 +437,16 @@ int job_network_make(struct job_network *n)
     if (code == 0 && is_given(n))
         code = seat_on_hosts(n);
     code = code != 0 ? code : sort_seats(n);
-    if (code == 0 && n->graph != NULL && n->congestion == NULL) {
-        count_links(n->graph);
-        code = congestion_create(&n->congestion, n->graph->topology, &CONGESTION_DEFAULTS);
-    }
     n->places_changed = code != 0;
     return code;
+}
+
+int job_network_watch(struct job_network *n)
+{
+    if (n->graph == NULL || n->congestion != NULL)
+        return 0;
+    count_links(n->graph);
+    return congestion_create(&n->congestion, n->graph->topology, &CONGESTION_DEFAULTS);
 }
 
 /* ---- what is asked ----------------------------------------------------------------------- */

@@ -123,6 +123,9 @@ struct network_measured {
 /** Make network and seats anew, if places have changed. @return 0 or -ENOMEM */
 int job_network_make(struct job_network *n);
 
+/** Begin to follow the links of a network that windows are closed on. @return 0 or -ENOMEM */
+int job_network_watch(struct job_network *n);
+
 /** Is it the tree of what agents tell, or would it be? */
 int job_network_is_tree(const struct job_network *n);
 

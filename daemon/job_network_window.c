@@ -511,6 +511,7 @@ int job_network_close(struct job_network *n, const struct job_network_window *w,
     if (job_network_is_tree(n))
         note_speeds(n);
     int code = job_network_make(n);
+    code = code != 0 ? code : job_network_watch(n);
     n->closed = 1;
     if (code != 0 || n->graph == NULL)
         return code;
