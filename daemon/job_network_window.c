@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define LOG2_PART 65536.0 /* see WIRE_TRANSFER_ROW.log2_sum */
+#define FEW_PAIRS 8u      /* are looked through one by one */
 #define GAP_PARTS 4u      /* counters of a quarter more than a window are of a longer time */
 
 /* ---- pairs of vertices ------------------------------------------------------------------- */
@@ -228,13 +229,15 @@ static struct congestion_pair *find_pair(const struct job_network *n, uint32_t s
                                          uint32_t destination)
 {
     size_t low = n->begins[source], end = n->begins[source + 1], high = end;
-    while (low < high) {
+    while (high - low > FEW_PAIRS) {
         size_t middle = low + (high - low) / 2;
         if (n->pairs[middle].destination < destination)
             low = middle + 1;
         else
             high = middle;
     }
+    while (low < end && n->pairs[low].destination < destination)
+        low++;
     return low < end && n->pairs[low].destination == destination ? &n->pairs[low] : NULL;
 }
 
