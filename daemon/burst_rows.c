@@ -281,7 +281,7 @@ static void add_burst(struct burst_rows *rows, const struct wire_burst_row *b,
         burst.pair_count = 0;
     }
     rows->rows += burst.pair_count;
-    bursts_add_known(set, &burst); /* it was checked, and fits */
+    bursts_add_known(set, &burst, 0); /* it was checked, and fits */
 }
 
 void burst_rows_take(struct burst_rows *rows, const struct wire_window *m,

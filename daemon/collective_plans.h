@@ -34,6 +34,7 @@ struct collective_plan {
     uint64_t messages, bytes; /**< others included; below UINT64_MAX */
     struct burst_others others;
     uint32_t steps; /**< positions gone through */
+    int ascends;    /**< do the rows, strictly? */
 };
 
 /** Zero-initialised is empty. */

@@ -16,6 +16,7 @@
 #define MOST_STEPS (4u * COLLECTIVE_ROWS)
 #define WORLD_ID 1u
 #define NOBODY UINT32_MAX
+#define ROOM_STEP 4096u          /* rows that room is asked for at a time */
 #define FEW 64u                  /* rows of one rank: a step of each doubling */
 #define UNKNOWN MOST_COLLECTIVES /* number of what did not fit */
 
@@ -52,6 +53,7 @@ struct collective_table {
     struct collective_plans plans;
     struct bursts *into; /* while a burst is expanded */
     struct burst_pair *pairs;
+    size_t pair_room;
     struct collective_messages made;
     int clipped; /* something was left out for a bound */
 };
@@ -285,8 +287,11 @@ static void sort_few(struct burst_pair *pairs, size_t count)
 /* Room for further rows. @return 0 or -ENOMEM */
 static int fit_pairs(struct collective_table *t, size_t rows)
 {
-    size_t left = COLLECTIVE_ROWS - t->rows;
-    t->pairs = bursts_room(t->into, t->made.count + (rows < left ? rows : left));
+    size_t left = COLLECTIVE_ROWS - t->rows, ask = rows > ROOM_STEP ? rows : ROOM_STEP;
+    if (t->made.count + rows <= t->pair_room)
+        return 0;
+    t->pair_room = t->made.count + (ask < left ? ask : left);
+    t->pairs = bursts_room(t->into, t->pair_room);
     return t->pairs == NULL ? -ENOMEM : 0;
 }
 
@@ -308,6 +313,15 @@ static int model(struct collective_table *t, const struct group *g,
     return 0;
 }
 
+/* Do rows from one on ascend, the first after the one before it? */
+static int do_ascend(const struct collective_table *t, size_t from, size_t end)
+{
+    for (size_t i = from > 0 ? from : 1; i < end; i++)
+        if (burst_pair_compare(&t->pairs[i - 1], &t->pairs[i]) >= 0)
+            return 0;
+    return 1;
+}
+
 /* As it was expanded before, if no bound is in the way.
  * @return 1: done; 0: it is not known; or -ENOMEM */
 static int take_plan(struct collective_table *t, const struct plan_call *call,
@@ -321,6 +335,8 @@ static int take_plan(struct collective_table *t, const struct plan_call *call,
     if (fit_pairs(t, plan->count) != 0)
         return -ENOMEM;
     memcpy(t->pairs + made->count, t->plans.rows + plan->first, plan->count * sizeof(*t->pairs));
+    made->ascends = made->ascends && plan->ascends &&
+                    (plan->count == 0 || do_ascend(t, made->count, made->count + 1));
     made->count += plan->count;
     made->messages += plan->messages;
     made->bytes += plan->bytes;
@@ -348,6 +364,7 @@ static void keep_plan(struct collective_table *t, const struct plan_call *call,
                    now->others.bytes - before->others.bytes,
                    now->others.pairs - before->others.pairs},
         .steps = steps,
+        .ascends = do_ascend(t, before->count + 1, now->count),
     };
     if (!t->clipped)
         collective_plans_keep(&t->plans, &plan, t->pairs + before->count);
@@ -390,6 +407,7 @@ static int expand_row(struct collective_table *t, const struct group *g, const s
     uint32_t steps = t->steps;
     t->clipped = 0;
     int code = make_row(t, g, c, teller, row);
+    t->made.ascends = t->made.ascends && do_ascend(t, before.count, t->made.count);
     if (code == 0)
         keep_plan(t, &call, &group, &before, t->steps - steps);
     return code;
@@ -451,7 +469,9 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
         memset(t->position_of + had, 0xff, (t->rank_room - had) * sizeof(*t->position_of));
     t->made = (struct collective_messages){0};
     t->into = into;
+    t->made.ascends = 1;
     t->pairs = NULL;
+    t->pair_room = 0;
     fold(t, calls->others.messages, calls->others.bytes);
     int code = 0;
     for (uint32_t number = 0, first = 0; code == 0 && number <= t->keys.count; number++) {

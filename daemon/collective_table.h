@@ -46,6 +46,7 @@ struct collective_messages {
     size_t count;
     uint64_t messages, bytes; /**< others included */
     struct burst_others others;
+    int ascends; /**< do the pairs, strictly by their keys? */
 };
 
 /** @param world  ranks of the job; 0: not known

@@ -158,7 +158,7 @@ static int add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t 
                                       .pair_count = made.count};
         set_times(&modelled, burst.time_ns);
         /* More than 2^64 messages in a window are not real. */
-        bursts_add_known(rows->messages.bursts, &modelled);
+        bursts_add_known(rows->messages.bursts, &modelled, made.ascends);
     }
     return code;
 }

@@ -37,6 +37,18 @@ void burst_pairs_finish(struct burst_pairs *pairs)
     *pairs = (struct burst_pairs){0};
 }
 
+int burst_pairs_fit(struct burst_pairs *pairs, uint32_t rows)
+{
+    if (rows <= pairs->room)
+        return 0;
+    struct burst_pair *grown = realloc(pairs->rows, rows * sizeof(*grown));
+    if (grown == NULL)
+        return -ENOMEM;
+    pairs->rows = grown;
+    pairs->room = rows;
+    return 0;
+}
+
 void burst_pairs_clear(struct burst_pairs *pairs)
 {
     pairs->count = 0;
@@ -357,13 +369,8 @@ int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *w
         out->others = pairs->others;
         return 0;
     }
-    if (out->room < pairs->count) {
-        struct burst_pair *rows = realloc(out->rows, pairs->room * sizeof(*rows));
-        if (rows == NULL)
-            return -ENOMEM;
-        out->rows = rows;
-        out->room = pairs->room;
-    }
+    if (out->room < pairs->count && burst_pairs_fit(out, pairs->room) != 0)
+        return -ENOMEM;
     out->count = pairs->count;
     out->others = pairs->others;
     if (copy_in_order(out->rows, pairs->rows, pairs->count))

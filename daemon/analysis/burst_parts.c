@@ -62,7 +62,7 @@ static bool do_ascend(const struct burst_pair *rows, size_t count)
 }
 
 bool burst_parts_add(struct burst_parts *p, struct burst_chain *chain,
-                     const struct burst_pair *rows, size_t count)
+                     const struct burst_pair *rows, size_t count, bool ascends)
 {
     bool there = p->rows != NULL && rows == p->rows + p->count;
     if (p->most == 0 || count > p->most - p->count || p->list_count >= BURST_PARTS_NONE ||
@@ -77,7 +77,7 @@ bool burst_parts_add(struct burst_parts *p, struct burst_chain *chain,
     p->list[at] = (struct burst_part){.first = (uint32_t)p->count,
                                       .count = (uint32_t)count,
                                       .next = BURST_PARTS_NONE,
-                                      .ascends = do_ascend(to, count)};
+                                      .ascends = ascends || do_ascend(to, count)};
     *(chain->parts == 0 ? &chain->head : &p->list[chain->tail].next) = at;
     chain->tail = at;
     chain->parts++;

@@ -51,9 +51,11 @@ void burst_parts_clear(struct burst_parts *parts);
 struct burst_pair *burst_parts_room(struct burst_parts *parts, size_t rows);
 
 /** Add rows to a burst. They are copied, unless they lie where burst_parts_room() said.
+ *  @param count    at least 1
+ *  @param ascends  are they known to ascend strictly? Else it is looked at
  *  @return whether there was room and memory */
 bool burst_parts_add(struct burst_parts *parts, struct burst_chain *chain,
-                     const struct burst_pair *rows, size_t count);
+                     const struct burst_pair *rows, size_t count, bool ascends);
 
 /** Add all of one burst to another; it is empty after that. */
 void burst_parts_join(struct burst_parts *parts, struct burst_chain *to, struct burst_chain *from);

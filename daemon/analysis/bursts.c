@@ -317,13 +317,14 @@ static struct cluster *host_for(struct bursts *set, const struct extent *extent,
 }
 
 static void add_rows(struct bursts *set, struct cluster *host, const struct burst_pair *rows,
-                     size_t count)
+                     size_t count, bool ascends)
 {
     if (count == 0)
         return;
     if (is_beyond(set, host, count))
         break_up(set, host);
-    if (is_beyond(set, host, count) || !burst_parts_add(&set->parts, &host->whole, rows, count))
+    if (is_beyond(set, host, count) ||
+        !burst_parts_add(&set->parts, &host->whole, rows, count, ascends))
         burst_pairs_append(&host->pairs, &set->work, rows, count);
 }
 
@@ -366,7 +367,7 @@ int bursts_add(struct bursts *set, const struct burst_sums *burst)
     const struct extent extent = extent_of(burst);
     if (!is_possible(&extent) || !adds_up(burst))
         return -EINVAL;
-    return bursts_add_known(set, burst);
+    return bursts_add_known(set, burst, 0);
 }
 
 struct burst_pair *bursts_room(struct bursts *set, size_t rows)
@@ -374,12 +375,13 @@ struct burst_pair *bursts_room(struct bursts *set, size_t rows)
     return burst_parts_room(&set->parts, rows);
 }
 
-int bursts_add_known(struct bursts *set, const struct burst_sums *burst)
+int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int ascends)
 {
     const struct extent extent = extent_of(burst);
     if (account(set, burst->messages, burst->bytes) != 0)
         return -EOVERFLOW;
-    add_rows(set, host_for(set, &extent, &burst->others), burst->pairs, burst->pair_count);
+    add_rows(set, host_for(set, &extent, &burst->others), burst->pairs, burst->pair_count,
+             ascends != 0);
     bursts_reduce(set, set->params.budget);
     return 0;
 }
@@ -393,10 +395,10 @@ int bursts_merge(struct bursts *set, const struct bursts *other)
     for (uint32_t i = 0; i < other->count; i++) {
         const struct cluster *one = at(other, i);
         struct cluster *host = host_for(set, &one->extent, &one->pairs.others);
-        add_rows(set, host, one->pairs.rows, one->pairs.count);
+        add_rows(set, host, one->pairs.rows, one->pairs.count, false);
         for (uint32_t k = one->whole.head; k != BURST_PARTS_NONE; k = other->parts.list[k].next) {
             const struct burst_part *part = &other->parts.list[k];
-            add_rows(set, host, other->parts.rows + part->first, part->count);
+            add_rows(set, host, other->parts.rows + part->first, part->count, part->ascends);
         }
         bursts_reduce(set, set->params.budget);
     }
@@ -434,14 +436,40 @@ static struct burst_sums sums_of(const struct cluster *one)
     };
 }
 
+static bool find_pieces(struct bursts *set, const struct cluster *one,
+                        const struct burst_piece **pieces, size_t *count)
+{
+    return one->pairs.count == 0 && one->whole.rows <= set->work.limit &&
+           burst_parts_read(&set->parts, &one->whole, pieces, count);
+}
+
+/* Put pieces behind each other in the view. @return 1: done; 0: there are none; or -ENOMEM */
+static int read_pieces(struct bursts *set, const struct cluster *one)
+{
+    const struct burst_piece *pieces;
+    size_t count, at = 0;
+    if (!find_pieces(set, one, &pieces, &count))
+        return 0;
+    if (burst_pairs_fit(&set->view, one->whole.rows) != 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; at += pieces[i++].count)
+        memcpy(set->view.rows + at, pieces[i].rows, pieces[i].count * sizeof(*pieces[i].rows));
+    set->view.count = one->whole.rows;
+    set->view.others = one->pairs.others;
+    return 1;
+}
+
 int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out)
 {
     if (number >= set->count)
         return -ERANGE;
     struct cluster *one = at(set, number);
-    break_up(set, one);
-    int rc = burst_pairs_read(&one->pairs, &set->work, &set->view);
-    if (rc != 0)
+    int rc = read_pieces(set, one);
+    if (rc == 0) {
+        break_up(set, one);
+        rc = burst_pairs_read(&one->pairs, &set->work, &set->view);
+    }
+    if (rc < 0)
         return rc;
     *out = sums_of(one);
     out->others = set->view.others;
@@ -456,8 +484,7 @@ int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *o
     if (number >= set->count)
         return -ERANGE;
     const struct cluster *one = at(set, number);
-    if (one->pairs.count == 0 && one->whole.rows <= set->work.limit &&
-        burst_parts_read(&set->parts, &one->whole, pieces, count)) {
+    if (find_pieces(set, one, pieces, count)) {
         *out = sums_of(one);
         out->pair_count = one->whole.rows;
         return 0;

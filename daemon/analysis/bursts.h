@@ -114,8 +114,10 @@ int bursts_add(struct bursts *set, const struct burst_sums *burst);
  *  @return NULL: more would be kept than params.whole, or there is no memory */
 struct burst_pair *bursts_room(struct bursts *set, size_t rows);
 
-/** Add a burst of this process that is known to be right. @return 0 or -EOVERFLOW */
-int bursts_add_known(struct bursts *set, const struct burst_sums *burst);
+/** Add a burst of this process that is known to be right.
+ *  @param ascends  nonzero: its pairs are known to ascend, each of them once
+ *  @return 0 or -EOVERFLOW */
+int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int ascends);
 
 /** Add all bursts of another set, earliest first. The same as bursts_add() for each of them, where
  *  no burst has more pairs than the limit.

@@ -78,6 +78,15 @@ static void make_rows(struct told *told, uint64_t *random)
     told->rows[0].destination = 1;
 }
 
+/* By collective, then by rank. */
+static int by_collective(const void *left, const void *right)
+{
+    const struct burst_pair *a = left, *b = right;
+    if (a->destination != b->destination)
+        return a->destination < b->destination ? -1 : 1;
+    return (a->source > b->source) - (a->source < b->source);
+}
+
 /* Positions 0 to count - 1, of every third rank; from rank `first` on. */
 static void make_members(struct told *told, uint64_t count, uint64_t first)
 {
@@ -119,6 +128,11 @@ static void assert_same(const struct collective_messages *a, const struct collec
 {
     uint64_t messages = a->others.messages, bytes = a->others.bytes;
     assert_int_equal(a->count, b->count);
+    assert_int_equal(a->ascends, b->ascends);
+    int ascends = 1;
+    for (size_t i = 1; i < a->count; i++)
+        ascends = ascends && burst_pair_compare(&a->pairs[i - 1], &a->pairs[i]) < 0;
+    assert_int_equal(a->ascends, ascends);
     assert_true(a->messages == b->messages && a->bytes == b->bytes);
     assert_true(a->others.messages == b->others.messages && a->others.bytes == b->others.bytes);
     assert_true(a->others.pairs == b->others.pairs);
@@ -152,6 +166,8 @@ static void what_was_expanded_before_is_what_is_expanded_anew(void **state)
             make_members(&told, window < 20 ? window / 2 : PART, 0);
         else if (window % 50 == 0) /* others than before */
             make_members(&told, PART, window / 50);
+        if (window % 8 == 4) /* as nodes tell them; else in any order */
+            qsort(told.rows, told.row_count, sizeof(told.rows[0]), by_collective);
         told.world = window < 100 ? 0 : window < 200 ? WORLD : WORLD + 8;
         struct collective_messages made = expand(table, &told, set);
         struct collective_messages plain = expand(fresh, &told, other);
