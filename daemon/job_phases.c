@@ -13,6 +13,8 @@
 #define END_PHASES 256u          /* looked at when the job ends */
 #define BATCH_PHASES 8u          /* whose graphs are held at one time */
 
+_Static_assert(BURST_ROWS_MODELLED >= COLLECTIVE_ROWS, "what is modelled may stay whole");
+
 __extension__ typedef unsigned __int128 wide;
 
 struct job_phases {

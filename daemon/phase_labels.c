@@ -9,31 +9,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT (1u << 18) /* edges: 8 MiB */
+#define KEPT (1u << 18) /* edges of a graph that is: 8 MiB */
+#define PATTERNS 2u
+
+/* A graph, what was told of it, and the communities that begin with it. */
+struct known {
+    struct communities *communities;
+    struct phase_edge *edges; /* owned; of the graph that is kept */
+    bool *present;            /* owned; which ranks are in it */
+    size_t count, room, present_room;
+    uint32_t ranks; /* 0: no graph is kept */
+    bool cold;      /* its communities were found from nothing, and have not changed since */
+    bool missed;    /* the last graph was another one with the same communities */
+    struct phase_figures figures;
+};
 
 struct phase_labels {
-    struct communities *communities;
-    /* The last graph and its figures, if its communities are those that are known. */
-    struct phase_edge *before; /* owned */
-    size_t before_count, before_room;
-    uint32_t before_ranks; /* 0: not known */
-    struct phase_figures figures;
-    bool *present; /* room */
+    struct known known[PATTERNS];
+    uint32_t now;  /* the one of the last phase */
+    bool *present; /* room, of the graph at hand */
     size_t present_room;
     struct communities_edge *edges;
     size_t edge_room;
 };
 
-int phase_labels_create(struct phase_labels **out)
+static int make_communities(struct communities **out)
 {
     struct communities_params params = COMMUNITIES_DEFAULTS;
-    struct phase_labels *l = calloc(1, sizeof(*l));
-    if (l == NULL)
-        return -ENOMEM;
     params.most_vertices = PHASE_LABELS_RANKS;
-    int code = communities_create(&l->communities, &params);
+    return communities_create(out, &params);
+}
+
+int phase_labels_create(struct phase_labels **out)
+{
+    struct phase_labels *l = calloc(1, sizeof(*l));
+    int code = l == NULL ? -ENOMEM : 0;
+    for (uint32_t i = 0; code == 0 && i < PATTERNS; i++)
+        code = make_communities(&l->known[i].communities);
     if (code != 0) {
-        free(l);
+        phase_labels_destroy(l);
         return code;
     }
     *out = l;
@@ -44,8 +58,11 @@ void phase_labels_destroy(struct phase_labels *l)
 {
     if (l == NULL)
         return;
-    communities_destroy(l->communities);
-    free(l->before);
+    for (uint32_t i = 0; i < PATTERNS; i++) {
+        communities_destroy(l->known[i].communities);
+        free(l->known[i].edges);
+        free(l->known[i].present);
+    }
     free(l->present);
     free(l->edges);
     free(l);
@@ -90,70 +107,127 @@ static size_t count_graph(struct phase_labels *l, const struct phase_graph *grap
 }
 
 /* Labels of the ranks that communicate, at the greatest modularity. */
-static int cut(struct phase_labels *l, uint32_t ranks, uint32_t *labels,
+static int cut(const struct communities *c, const bool *present, uint32_t ranks, uint32_t *labels,
                struct phase_figures *figures)
 {
     uint32_t absent = 0;
-    uint32_t best = communities_best(l->communities);
-    int code = communities_cut(l->communities, ranks - best, labels);
+    uint32_t best = communities_best(c);
+    int code = communities_cut(c, ranks - best, labels);
     if (code != 0)
         return code;
     for (uint32_t i = 0; i < ranks; i++) {
-        labels[i] = l->present[i] ? labels[i] : PHASE_LABELS_ABSENT;
-        absent += !l->present[i];
+        labels[i] = present[i] ? labels[i] : PHASE_LABELS_ABSENT;
+        absent += !present[i];
     }
     figures->ranks = ranks - absent;
     figures->communities = ranks - best - absent;
-    figures->modularity = communities_modularity(l->communities, best);
+    figures->modularity = communities_modularity(c, best);
     return 0;
 }
 
-static bool is_same(const struct phase_labels *l, uint32_t ranks, const struct phase_graph *graph)
+static bool is_same(const struct known *k, uint32_t ranks, const struct phase_graph *graph)
 {
-    return l->before_ranks == ranks && l->before_count == graph->count && ranks > 0 &&
+    return k->ranks == ranks && k->count == graph->count && ranks > 0 &&
            (graph->count == 0 ||
-            memcmp(l->before, graph->edges, graph->count * sizeof(*l->before)) == 0);
+            memcmp(k->edges, graph->edges, graph->count * sizeof(*k->edges)) == 0);
+}
+
+/* What was told of a graph that is the same. */
+static int tell(struct known *k, const struct phase_graph *graph, uint32_t *labels,
+                struct phase_figures *figures)
+{
+    *figures = k->figures;
+    figures->folded = graph->other_messages;
+    k->missed = false;
+    return cut(k->communities, k->present, k->ranks, labels, figures);
 }
 
 /* Without memory the next graph is looked at, whatever it is. */
-static void keep(struct phase_labels *l, uint32_t ranks, const struct phase_graph *graph,
-                 const struct phase_figures *figures)
+static void keep(struct known *k, uint32_t ranks, const struct phase_graph *graph,
+                 const bool *present, const struct phase_figures *figures)
 {
-    l->before_ranks = 0;
+    k->ranks = 0;
     if (graph->count > KEPT ||
-        array_fit(&l->before, sizeof(*l->before), &l->before_room, graph->count) != 0)
+        array_fit(&k->edges, sizeof(*k->edges), &k->room, graph->count) != 0 ||
+        array_fit(&k->present, sizeof(*k->present), &k->present_room, ranks) != 0)
         return;
     if (graph->count > 0)
-        memcpy(l->before, graph->edges, graph->count * sizeof(*l->before));
-    l->before_count = graph->count;
-    l->before_ranks = ranks;
-    l->figures = *figures;
+        memcpy(k->edges, graph->edges, graph->count * sizeof(*k->edges));
+    memcpy(k->present, present, ranks * sizeof(*present));
+    k->count = graph->count;
+    k->ranks = ranks;
+    k->figures = *figures;
+}
+
+/* A graph unlike the last: from nothing, in place of the pattern that was not seen for longer. */
+static int begin(struct phase_labels *l, uint32_t ranks, size_t count, bool keeps)
+{
+    struct communities *fresh;
+    if (!keeps)
+        return communities_update(l->known[l->now].communities, ranks, l->edges, count);
+    int code = make_communities(&fresh);
+    if (code != 0)
+        return code;
+    code = communities_update(fresh, ranks, l->edges, count);
+    if (code != 0) {
+        communities_destroy(fresh);
+        return code;
+    }
+    l->now = 1 - l->now;
+    communities_destroy(l->known[l->now].communities);
+    l->known[l->now].communities = fresh;
+    return 0;
+}
+
+/* What to keep of a graph whose communities are known now. A graph that others are multiples of stays for
+ * one of these, or it would be lost to a job that has now one step in a window, now two. */
+static void note(struct known *k, uint32_t ranks, const struct phase_graph *graph,
+                 const bool *present, const struct phase_figures *figures)
+{
+    enum communities_start start = communities_started(k->communities);
+    bool stays = start == COMMUNITIES_SAME && k->cold && k->ranks != 0 && !k->missed;
+    k->missed = stays;
+    if (stays)
+        return;
+    k->cold = start == COMMUNITIES_COLD;
+    keep(k, ranks, graph, present, figures);
 }
 
 int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase_graph *graph,
                       uint32_t *out, struct phase_figures *figures)
 {
+    struct known *k = &l->known[l->now], *other = &l->known[1 - l->now];
     *figures = (struct phase_figures){.modularity = NAN, .folded = graph->other_messages};
-    if (is_same(l, ranks, graph)) {
-        uint64_t folded = figures->folded;
-        *figures = l->figures;
-        figures->folded = folded;
-        return cut(l, ranks, out, figures);
-    }
+    if (is_same(k, ranks, graph))
+        return tell(k, graph, out, figures);
     if (array_fit(&l->present, sizeof(*l->present), &l->present_room, (size_t)ranks + 1) != 0 ||
         array_fit(&l->edges, sizeof(*l->edges), &l->edge_room, graph->count + 1) != 0)
         return -ENOMEM;
-    l->before_ranks = 0;
     size_t edges = count_graph(l, graph, ranks, figures);
-    int code = ranks == 0 ? -EINVAL : communities_update(l->communities, ranks, l->edges, edges);
-    code = code != 0 ? code : cut(l, ranks, out, figures);
+    int code = ranks == 0 ? -EINVAL : 1;
+    if (code == 1 && communities_vertices(k->communities) == ranks)
+        code = communities_continue(k->communities, ranks, l->edges, edges);
+    if (code == 1 && other->cold && is_same(other, ranks, graph)) {
+        l->now = 1 - l->now; /* what would come of it, again */
+        return tell(other, graph, out, figures);
+    }
+    if (code == 1)
+        code = begin(l, ranks, edges, graph->count <= KEPT);
+    k = &l->known[l->now];
+    code = code != 0 ? code : cut(k->communities, l->present, ranks, out, figures);
     if (code == 0)
-        keep(l, ranks, graph, figures);
+        note(k, ranks, graph, l->present, figures);
     return code;
 }
 
 size_t phase_labels_bytes(const struct phase_labels *l)
 {
-    return sizeof(*l) + communities_bytes(l->communities) + l->present_room * sizeof(*l->present) +
-           l->edge_room * sizeof(*l->edges) + l->before_room * sizeof(*l->before);
+    size_t bytes =
+        sizeof(*l) + l->present_room * sizeof(*l->present) + l->edge_room * sizeof(*l->edges);
+    for (uint32_t i = 0; i < PATTERNS; i++) {
+        const struct known *k = &l->known[i];
+        bytes += communities_bytes(k->communities) + k->room * sizeof(*k->edges) +
+                 k->present_room * sizeof(*k->present);
+    }
+    return bytes;
 }

@@ -91,7 +91,8 @@ void burst_pairs_append(struct burst_pairs *pairs, struct burst_pairs_work *work
 void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
                       struct burst_pairs_work *work);
 
-/** One row for each pair, at most as many as the limit, in the order of their keys; in place of what `out` held.
+/** One row for each pair, at most as many as the limit, in the order of their keys; in place of what
+ *  `out` held.
  *  @return 0, or -ENOMEM: then `out` is empty */
 int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *work,
                      struct burst_pairs *out);

@@ -233,8 +233,10 @@ static int improve_partition(struct result *r, const struct result *before, bool
     return rc;
 }
 
-/* @return 1: the graph is that before; 0 or -ENOMEM */
-static int make_result(struct communities *c, struct result *r)
+enum made { MADE, SAME, WOULD_BE_COLD };
+
+/* @return enum made, or -ENOMEM */
+static int make_result(struct communities *c, struct result *r, bool may_be_cold)
 {
     const struct result *before = &c->result;
     bool comparable = before->graph.vertices == r->graph.vertices && r->graph.vertices > 0;
@@ -247,7 +249,7 @@ static int make_result(struct communities *c, struct result *r)
     double changed = comparable ? community_graph_compare(&before->graph, &r->graph, touched) : 0;
     double drift = c->drift + (changed > 0 ? changed / r->graph.total : 0);
     bool warm = comparable && drift <= c->params.restart; /* false where the total is 0 */
-    int rc = comparable && changed == 0 ? 1 : 0;
+    int rc = comparable && changed == 0 ? SAME : warm || may_be_cold ? MADE : WOULD_BE_COLD;
     if (rc == 0)
         rc = warm ? improve_partition(r, before, touched) : find_partition(&r->graph, r->label);
     if (rc == 0)
@@ -299,8 +301,8 @@ static void keep_edges(struct communities *c, const struct communities_edge *edg
     c->weight = sum_weights(edges, count);
 }
 
-int communities_update(struct communities *c, uint32_t vertices,
-                       const struct communities_edge *edges, size_t count)
+static int update(struct communities *c, uint32_t vertices, const struct communities_edge *edges,
+                  size_t count, bool may_be_cold)
 {
     struct result result = {0};
     if (vertices > c->params.most_vertices || count > c->params.most_edges)
@@ -310,7 +312,7 @@ int communities_update(struct communities *c, uint32_t vertices,
         return 0;
     }
     int rc = community_graph_build(&result.graph, vertices, edges, count);
-    rc = rc == 0 ? make_result(c, &result) : rc;
+    rc = rc == 0 ? make_result(c, &result, may_be_cold) : rc;
     if (rc == 0) {
         result_finish(&c->result);
         c->result = result;
@@ -318,9 +320,21 @@ int communities_update(struct communities *c, uint32_t vertices,
         return 0;
     }
     result_finish(&result);
-    if (rc == 1)
+    if (rc == SAME)
         c->started = COMMUNITIES_SAME;
-    return rc == 1 ? 0 : rc;
+    return rc < 0 ? rc : rc == WOULD_BE_COLD;
+}
+
+int communities_update(struct communities *c, uint32_t vertices,
+                       const struct communities_edge *edges, size_t count)
+{
+    return update(c, vertices, edges, count, true);
+}
+
+int communities_continue(struct communities *c, uint32_t vertices,
+                         const struct communities_edge *edges, size_t count)
+{
+    return update(c, vertices, edges, count, false);
 }
 
 /* ---- results ------------------------------------------------------------------- */

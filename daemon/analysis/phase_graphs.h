@@ -67,10 +67,10 @@ struct phase_graphs_params {
 struct phase_burst {
     int64_t time_ns;           /**< representative */
     int64_t first_ns, last_ns; /**< extent; first_ns <= time_ns <= last_ns */
-    const struct burst_piece
-        *pieces;  /**< borrowed for the call; rows in any order, an edge may be told
-                                           more than once; those without messages are left out */
-    size_t count; /**< pieces */
+    /** Borrowed for the call. Rows in any order, an edge may be told more than once; rows without
+     *  messages are left out. Quick where they are in the order in which edges first came. */
+    const struct burst_piece *pieces;
+    size_t count;                         /**< pieces */
     uint64_t other_messages, other_bytes; /**< whose pair is not known */
 };
 
