@@ -172,18 +172,20 @@ void job_latency_destroy(struct job_latency *l)
 int job_latency_take(struct job_latency *l, struct latency_rows *rows, const struct wire_window *m,
                      uint32_t node, uint64_t window, char *why, size_t room)
 {
-    struct join_half *halves = malloc((m->halves_count + 1) * sizeof(*halves));
+    struct join_half *halves;
     size_t transfers = rows->transfer_count, times = rows->time_count;
-    int code = halves == NULL ? -ENOMEM : latency_rows_take(rows, m);
-    if (code == 0) {
-        latency_rows_halves(m, node, halves);
-        code = join_add(l->join, window, m->keys_below, halves, m->halves_count);
+    int code = latency_rows_take(rows, m);
+    if (code == 0 && (m->halves_count > 0 || m->keys_below > 0)) {
+        code = join_reserve(l->join, window, m->halves_count, &halves);
+        if (code == 0 && halves != NULL) {
+            latency_rows_halves(m, node, halves);
+            code = join_commit(l->join, window, m->keys_below, m->halves_count);
+        }
     }
     if (code != 0) {
         rows->transfer_count = transfers;
         rows->time_count = times;
     }
-    free(halves);
     if (code != 0)
         snprintf(why, room, "halves of messages: %s", holter_strerror(code));
     return code;

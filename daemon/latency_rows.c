@@ -142,22 +142,20 @@ int latency_rows_move(struct latency_rows *to, struct latency_rows *from)
 
 void latency_rows_halves(const struct wire_window *m, uint32_t node, struct join_half *out)
 {
-    uint64_t start = m->window * m->length_ns;
-    for (uint64_t i = 0; i < m->halves_count; i++) {
-        const struct wire_half_row *h = &m->halves[i];
+    const uint64_t start = m->window * m->length_ns, error = m->clock_error_ns;
+    const struct wire_half_row *const end = m->halves + m->halves_count;
+    for (const struct wire_half_row *h = m->halves; h < end; h++, out++) {
         uint64_t begin = start + (uint64_t)h->begin_ns;
-        out[i] = (struct join_half){
-            .key = h->key,
-            .receive = (int)h->receive,
-            .source = (uint32_t)h->source,
-            .destination = (uint32_t)h->destination,
-            .bytes = h->bytes,
-            .begin_ns = begin,
-            .end_ns = begin + h->length_ns,
-            .local_ns = start + (uint64_t)h->local_ns,
-            .together = h->together > UINT32_MAX ? UINT32_MAX : (uint32_t)h->together,
-            .node = node,
-            .error_ns = m->clock_error_ns,
-        };
+        out->key = h->key;
+        out->receive = (int)h->receive;
+        out->source = (uint32_t)h->source;
+        out->destination = (uint32_t)h->destination;
+        out->bytes = h->bytes;
+        out->begin_ns = begin;
+        out->end_ns = begin + h->length_ns;
+        out->local_ns = start + (uint64_t)h->local_ns;
+        out->together = h->together > UINT32_MAX ? UINT32_MAX : (uint32_t)h->together;
+        out->node = node;
+        out->error_ns = error;
     }
 }

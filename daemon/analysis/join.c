@@ -23,15 +23,6 @@
 #define BOTH (UINT32_C(1) << 31) /* in the index: of this key both ends are there */
 #define NONE UINT32_MAX
 
-struct end {
-    uint64_t key, begin_ns, end_ns, bytes, error_ns, window;
-    uint64_t latest_ns; /* receive: latest send known among the messages of the same call */
-    uint32_t source, destination, node, together;
-    uint32_t known; /* receive: messages of the same call whose sends have been joined before */
-    uint8_t receive;
-    uint8_t twice; /* came twice: matches nothing, and neither does the next */
-};
-
 /* Of one node, for one window. */
 struct told_limit {
     uint32_t node;
@@ -42,7 +33,7 @@ struct told_limit {
 struct opened {
     uint64_t number;
     uint64_t top; /* halves with greater keys are dropped for want of room */
-    struct end *ends;
+    struct join_half *ends;
     size_t count, room;
     struct told_limit *limits;
     size_t limit_count, limit_room;
@@ -51,7 +42,7 @@ struct opened {
 
 /* A message of which both ends are there. */
 struct match {
-    const struct end *receive;
+    const struct join_half *receive;
     uint64_t sent_ns;  /* begin of the send; from settle() on, on the receiver's clock */
     uint64_t error_ns; /* of both clocks */
     uint32_t sender;   /* node */
@@ -70,7 +61,7 @@ struct call {
 };
 
 struct ends {
-    struct end *rows; /* each key once */
+    struct join_half *rows; /* each key once */
     size_t count, room;
 };
 
@@ -93,7 +84,7 @@ struct join {
     size_t match_count, call_count;
     size_t refused;                 /* of the matches of this close */
     unsigned end_shift, call_shift; /* of hashes, to places of the index */
-    struct end *idle; /* owned: of a window that is closed, for the next that is opened */
+    struct join_half *idle; /* owned: of a window that is closed, for the next that is opened */
     size_t idle_room;
 };
 
@@ -146,7 +137,7 @@ void join_destroy(struct join *join)
 
 static int is_sound(const struct join_half *half, uint32_t node)
 {
-    if (half->receive != 0 && half->receive != 1)
+    if ((unsigned)half->receive > 1)
         return 0;
     if (half->node != node || half->node >= 1u << 31 || half->source == half->destination)
         return 0;
@@ -155,22 +146,28 @@ static int is_sound(const struct join_half *half, uint32_t node)
     return !half->receive || (half->together >= 1 && half->local_ns <= MOST_NS);
 }
 
+/* @return how many have keys that are not above */
+static size_t keep_below(struct join_half *ends, size_t count, uint64_t top)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (ends[i].key <= top)
+            ends[kept++] = ends[i];
+    return kept;
+}
+
 /* Keep the lower half of the keys, so that which are kept does not depend on the order in which
  * they came. */
-static size_t keep_up_to(struct end *ends, size_t count, uint64_t *top)
+static size_t keep_up_to(struct join_half *ends, size_t count, uint64_t *top)
 {
     uint64_t largest = 0;
-    size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         largest = ends[i].key > largest ? ends[i].key : largest;
     if (largest == 0)
         return 0; /* no two messages have the same key */
     while (*top >= largest)
         *top /= 2;
-    for (size_t i = 0; i < count; i++)
-        if (ends[i].key <= *top)
-            ends[kept++] = ends[i];
-    return kept;
+    return keep_below(ends, count, *top);
 }
 
 static void shrink(struct join *join, struct opened *opened)
@@ -225,26 +222,6 @@ static struct opened *open_window(struct join *join, uint64_t number)
     return &join->open[at];
 }
 
-static struct end end_of(const struct join_half *half, uint64_t window)
-{
-    struct end end = {
-        .key = half->key,
-        .begin_ns = half->begin_ns,
-        .end_ns = half->end_ns,
-        .bytes = half->bytes,
-        .error_ns = half->error_ns,
-        .window = window,
-        .source = half->source,
-        .destination = half->destination,
-        .node = half->node,
-        .together = half->together,
-        .receive = (uint8_t)half->receive,
-    };
-    if (half->receive)
-        end.latest_ns = half->local_ns < half->end_ns ? half->local_ns : half->end_ns;
-    return end;
-}
-
 static int note_limit(struct opened *opened, uint32_t node, uint64_t below)
 {
     struct told_limit *last =
@@ -264,9 +241,56 @@ static int note_limit(struct opened *opened, uint32_t node, uint64_t below)
     return 0;
 }
 
+/* The window that tells of this one, which may be closed. */
+static uint64_t taken_with(const struct join *join, uint64_t window)
+{
+    return window >= join->next ? window : join->next - 1;
+}
+
+int join_reserve(struct join *join, uint64_t window, size_t count, struct join_half **room)
+{
+    *room = NULL;
+    if (count > MOST_HALVES || window > MOST_WINDOW)
+        return -HOLTER_ERANGE;
+    struct opened *opened = open_window(join, taken_with(join, window));
+    if (opened == NULL) /* a window too far ahead is not kept */
+        return join->open_count < MOST_OPEN ? -ENOMEM : 0;
+    if (array_fit(&opened->ends, sizeof(*opened->ends), &opened->room, opened->count + count) != 0)
+        return -ENOMEM;
+    *room = opened->ends + opened->count;
+    return 0;
+}
+
+int join_commit(struct join *join, uint64_t window, uint64_t keys_below, size_t count)
+{
+    struct opened *opened = open_window(join, taken_with(join, window));
+    if (opened == NULL)
+        return join->open_count < MOST_OPEN ? -ENOMEM : 0;
+    struct join_half *told = opened->ends + opened->count;
+    const uint32_t node = count == 0 ? KEY_NONE : told[0].node;
+    size_t kept = count;
+    for (struct join_half *half = told, *end = told + count; half < end; half++) {
+        if (!is_sound(half, node))
+            return -HOLTER_ERANGE;
+        half->window = window;
+        half->known = half->twice = 0;
+        if (half->local_ns > half->end_ns)
+            half->local_ns = half->end_ns;
+    }
+    if (note_limit(opened, node, keys_below) != 0)
+        return -ENOMEM;
+    if (opened->top != UINT64_MAX)
+        kept = keep_below(told, count, opened->top);
+    opened->count += kept;
+    join->open_halves += kept;
+    keep_to_bound(join, opened);
+    return 0;
+}
+
 int join_add(struct join *join, uint64_t window, uint64_t keys_below,
              const struct join_half *halves, size_t count)
 {
+    struct join_half *room;
     if (count > MOST_HALVES || window > MOST_WINDOW)
         return -HOLTER_ERANGE;
     for (size_t i = 0; i < count; i++)
@@ -274,39 +298,31 @@ int join_add(struct join *join, uint64_t window, uint64_t keys_below,
             return -HOLTER_ERANGE;
     if (count == 0 && keys_below == 0)
         return 0;
-    struct opened *opened = open_window(join, window >= join->next ? window : join->next - 1);
-    if (opened == NULL) /* a window too far ahead is not kept */
-        return join->open_count < MOST_OPEN ? -ENOMEM : 0;
-    if (array_fit(&opened->ends, sizeof(*opened->ends), &opened->room, opened->count + count) !=
-            0 ||
-        note_limit(opened, count == 0 ? KEY_NONE : halves[0].node, keys_below) != 0)
-        return -ENOMEM;
-    size_t before = opened->count;
-    for (size_t i = 0; i < count; i++)
-        if (halves[i].key <= opened->top)
-            opened->ends[opened->count++] = end_of(&halves[i], window);
-    join->open_halves += opened->count - before;
-    keep_to_bound(join, opened);
-    return 0;
+    int code = join_reserve(join, window, count, &room);
+    if (code != 0 || room == NULL)
+        return code;
+    if (count > 0)
+        memcpy(room, halves, count * sizeof(*halves));
+    return join_commit(join, window, keys_below, count);
 }
 
 /* ---- matching ------------------------------------------------------------ */
 
-static uint64_t error_of(const struct end *send, const struct end *receive)
+static uint64_t error_of(const struct join_half *send, const struct join_half *receive)
 {
     uint64_t sum = send->error_ns + receive->error_ns;
     return sum < send->error_ns || sum > MOST_NS ? UINT64_MAX : sum;
 }
 
 /* Can they be the ends of one message? */
-static int agree(const struct end *send, const struct end *receive, uint64_t error)
+static int agree(const struct join_half *send, const struct join_half *receive, uint64_t error)
 {
     return send->source == receive->source && send->destination == receive->destination &&
            send->node != receive->node && receive->bytes <= send->bytes &&
            (error == UINT64_MAX || receive->end_ns + error >= send->begin_ns);
 }
 
-static void give_up(struct join *join, const struct end *end)
+static void give_up(struct join *join, const struct join_half *end)
 {
     uint32_t other = end->receive ? end->source : end->destination;
     if (!end->twice && !key_limits_left_out(&join->limits, other, end->window, end->key))
@@ -314,7 +330,7 @@ static void give_up(struct join *join, const struct end *end)
 }
 
 /* An end whose other end is not there stays, or has waited long enough. */
-static void keep_waiting(struct join *join, const struct end *end, uint64_t window)
+static void keep_waiting(struct join *join, const struct join_half *end, uint64_t window)
 {
     struct ends *staying = &join->staying;
     if (end->window + join->params.windows <= window ||
@@ -343,7 +359,7 @@ static void clear_index(struct join *join, unsigned shift)
 
 /* ---- calls that completed several messages ------------------------------- */
 
-static uint64_t call_hash(const struct end *receive)
+static uint64_t call_hash(const struct join_half *receive)
 {
     uint64_t x = receive->begin_ns * UINT64_C(0x9e3779b97f4a7c15) + receive->destination;
     return (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
@@ -351,7 +367,7 @@ static uint64_t call_hash(const struct end *receive)
 
 /* The call of a receive, which is noted when it is new. @return NONE: too many calls have the same
  * place in the index; what it completed is then not known to be whole */
-static uint32_t find_call(struct join *join, const struct end *receive)
+static uint32_t find_call(struct join *join, const struct join_half *receive)
 {
     uint32_t at = (uint32_t)(call_hash(receive) >> join->call_shift);
     uint32_t mask = (uint32_t)(UINT64_MAX >> join->call_shift);
@@ -370,14 +386,14 @@ static uint32_t find_call(struct join *join, const struct end *receive)
 }
 
 /* Add what one of its receives knows of a call. @return number of the call, or NONE */
-static uint32_t add_to_call(struct join *join, const struct end *receive)
+static uint32_t add_to_call(struct join *join, const struct join_half *receive)
 {
     uint32_t number = find_call(join, receive);
     if (number == NONE)
         return NONE;
     struct call *call = &join->calls[number];
-    if (receive->latest_ns > call->latest_ns)
-        call->latest_ns = receive->latest_ns;
+    if (receive->local_ns > call->latest_ns)
+        call->latest_ns = receive->local_ns;
     if (receive->known > call->known)
         call->known = receive->known;
     if (receive->together > call->together)
@@ -385,7 +401,7 @@ static uint32_t add_to_call(struct join *join, const struct end *receive)
     return number;
 }
 
-static bool is_of_several(const struct end *end)
+static bool is_of_several(const struct join_half *end)
 {
     return end->receive && end->together > 1 && !end->twice;
 }
@@ -402,11 +418,11 @@ static void add_waiting_to_calls(struct join *join)
 static void tell_waiting_of_calls(struct join *join)
 {
     for (size_t i = 0; i < join->staying.count; i++) {
-        struct end *end = &join->staying.rows[i];
+        struct join_half *end = &join->staying.rows[i];
         uint32_t at = is_of_several(end) ? find_call(join, end) : NONE;
         if (at == NONE)
             continue;
-        end->latest_ns = join->calls[at].latest_ns;
+        end->local_ns = join->calls[at].latest_ns;
         end->known = join->calls[at].known + join->calls[at].matched;
     }
 }
@@ -414,9 +430,10 @@ static void tell_waiting_of_calls(struct join *join)
 /* ---- matching ------------------------------------------------------------ */
 
 /* @return whether they can be the ends of one message */
-static bool take_two(struct join *join, const struct end *one, const struct end *other)
+static bool take_two(struct join *join, const struct join_half *one, const struct join_half *other)
 {
-    const struct end *receive = one->receive ? one : other, *send = one->receive ? other : one;
+    const struct join_half *receive = one->receive ? one : other,
+                           *send = one->receive ? other : one;
     uint64_t error = error_of(send, receive);
     if (!agree(send, receive, error)) {
         join->refused++;
@@ -435,12 +452,12 @@ static bool take_two(struct join *join, const struct end *one, const struct end 
 
 /* Match the ends of each key where there are two of them at most.
  * @return whether it was so; else, or when too many have the same place in the index, nothing is said */
-static bool match_twos(struct join *join, const struct end *ends, size_t count)
+static bool match_twos(struct join *join, const struct join_half *ends, size_t count)
 {
     uint32_t *index = join->index, mask = (uint32_t)(UINT64_MAX >> join->end_shift);
     clear_index(join, join->end_shift);
     for (uint32_t i = 0; i < count; i++) {
-        const struct end *end = &ends[i], *first = NULL;
+        const struct join_half *end = &ends[i], *first = NULL;
         /* Keys are hashes, or so they should be. */
         uint32_t at = (uint32_t)(end->key * UINT64_C(0x9e3779b97f4a7c15) >> join->end_shift);
         for (uint32_t probes = 0; index[at] != 0; at = (at + 1) & mask) {
@@ -464,7 +481,7 @@ static bool match_twos(struct join *join, const struct end *ends, size_t count)
 }
 
 /* What has no other end waits. */
-static void keep_single(struct join *join, const struct end *ends, uint64_t window)
+static void keep_single(struct join *join, const struct join_half *ends, uint64_t window)
 {
     size_t places = (size_t)(UINT64_MAX >> join->end_shift) + 1;
     for (size_t at = 0; at < places; at++)
@@ -473,16 +490,16 @@ static void keep_single(struct join *join, const struct end *ends, uint64_t wind
 }
 
 /* All ends of one key, of which one may have waited. */
-static void match_key(struct join *join, const struct end *ends, const struct key_place *places,
-                      size_t count, uint64_t window)
+static void match_key(struct join *join, const struct join_half *ends,
+                      const struct key_place *places, size_t count, uint64_t window)
 {
-    const struct end *first = &ends[places[0].place], *next = &ends[places[count - 1].place];
+    const struct join_half *first = &ends[places[0].place], *next = &ends[places[count - 1].place];
     if (count == 1) {
         keep_waiting(join, first, window);
     } else if (count == 2 && first->receive != next->receive && !first->twice && !next->twice) {
         take_two(join, first, next);
     } else {
-        struct end twice = *first;
+        struct join_half twice = *first;
         twice.twice = 1;
         twice.window = window;
         join->refused++;
@@ -491,7 +508,8 @@ static void match_key(struct join *join, const struct end *ends, const struct ke
 }
 
 /* In the order of keys: linear, and right, whatever they are. */
-static void match_sorted(struct join *join, const struct end *ends, size_t count, uint64_t window)
+static void match_sorted(struct join *join, const struct join_half *ends, size_t count,
+                         uint64_t window)
 {
     struct key_place *sorted = join->places;
     join->match_count = join->refused = 0;
@@ -508,7 +526,8 @@ static void match_sorted(struct join *join, const struct end *ends, size_t count
     }
 }
 
-static void match_all(struct join *join, const struct end *ends, size_t count, uint64_t window)
+static void match_all(struct join *join, const struct join_half *ends, size_t count,
+                      uint64_t window)
 {
     join->match_count = join->refused = 0;
     if (!match_twos(join, ends, count))
@@ -538,7 +557,7 @@ static void note_matches(struct join *join)
     add_waiting_to_calls(join);
     for (size_t i = 0; i < join->match_count; i++) {
         struct match *match = &join->matches[i];
-        const struct end *receive = match->receive;
+        const struct join_half *receive = match->receive;
         if (match->error_ns != UINT64_MAX)
             match->pair = pair_clocks_note(&join->clocks, match->sender, receive->node,
                                            (int64_t)(receive->end_ns - match->sent_ns),
@@ -571,11 +590,11 @@ static void correct_times(struct join *join)
 
 static struct joined joined_of(const struct join *join, const struct match *match)
 {
-    const struct end *receive = match->receive;
+    const struct join_half *receive = match->receive;
     const struct call *call = match->call == NONE ? NULL : &join->calls[match->call];
     bool all_known =
         call == NULL ? receive->together == 1 : call->known + call->matched >= call->together;
-    uint64_t latest = call == NULL ? receive->latest_ns : call->latest_ns;
+    uint64_t latest = call == NULL ? receive->local_ns : call->latest_ns;
     uint64_t s = match->sent_ns, w = receive->begin_ns, r = receive->end_ns;
     uint64_t rest = less(r, larger(larger(s, w), latest));
     struct joined out = {
@@ -614,7 +633,7 @@ static void emit_all(struct join *join, void (*emit)(void *user, const struct jo
 
 /* ---- closing ------------------------------------------------------------- */
 
-static void append(struct opened *to, const struct end *ends, size_t count)
+static void append(struct opened *to, const struct join_half *ends, size_t count)
 {
     if (count > 0)
         memcpy(to->ends + to->count, ends, count * sizeof(*ends));
@@ -676,7 +695,7 @@ static void note_limits(struct join *join, size_t due)
 }
 
 /* In the order of keys, so that it does not matter in which they were added. */
-static void note_ranks(struct join *join, const struct end *fresh, size_t count)
+static void note_ranks(struct join *join, const struct join_half *fresh, size_t count)
 {
     if (!key_limits_any(&join->limits))
         return;
@@ -684,7 +703,7 @@ static void note_ranks(struct join *join, const struct end *fresh, size_t count)
         join->places[i] = (struct key_place){fresh[i].key, (uint32_t)i};
     const struct key_place *places = key_order(join->places, join->spare, count);
     for (size_t i = 0; i < count; i++) {
-        const struct end *end = &fresh[places[i].place];
+        const struct join_half *end = &fresh[places[i].place];
         key_limits_rank(&join->limits, end->receive ? end->destination : end->source, end->node);
     }
 }
@@ -730,7 +749,7 @@ int join_close(struct join *join, uint64_t window,
     int due = gather(join, window, &fresh);
     if (due < 0 || make_room(join, fresh + join->waiting.count) != 0)
         return -ENOMEM;
-    const struct end *ends = join->waiting.rows;
+    const struct join_half *ends = join->waiting.rows;
     if (due > 0) {
         append(&join->open[0], join->waiting.rows, join->waiting.count);
         ends = join->open[0].ends;
@@ -760,12 +779,12 @@ size_t join_bytes(const struct join *join)
     size_t bytes =
         sizeof(*join) + join->idle_room * sizeof(*join->idle) +
         join->open_room * sizeof(*join->open) +
-        (join->waiting.room + join->staying.room) * sizeof(struct end) +
+        (join->waiting.room + join->staying.room) * sizeof(struct join_half) +
         join->scratch_room * 2 * sizeof(*join->places) + join->index_room * sizeof(*join->index) +
         join->match_room * sizeof(*join->matches) + join->call_room * sizeof(*join->calls) +
         key_limits_bytes(&join->limits) + pair_clocks_bytes(&join->clocks);
     for (size_t i = 0; i < join->open_count; i++)
-        bytes += join->open[i].room * sizeof(struct end) +
+        bytes += join->open[i].room * sizeof(struct join_half) +
                  join->open[i].limit_room * sizeof(struct told_limit);
     return bytes;
 }

@@ -51,6 +51,10 @@ struct join_half {
                                one included */
     uint32_t node;        /**< number of the node that tells it; below 2^31 */
     uint64_t error_ns;    /**< bound of the error of its times; UINT64_MAX: not known */
+    /* What the join notes of it; whoever tells it need not fill them in. */
+    uint64_t window; /**< that it was told of */
+    uint32_t known;  /**< receive: messages of the same call whose sends have been joined before */
+    uint32_t twice;  /**< 1: came twice: matches nothing, and neither does the next */
 };
 
 /** A message of which both ends are known. */
@@ -89,6 +93,15 @@ void join_destroy(struct join *join);
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE when a half contradicts itself: nothing is taken then */
 int join_add(struct join *join, uint64_t window, uint64_t keys_below,
              const struct join_half *halves, size_t count);
+
+/** The same in two steps, for many ends: where to write them, and that they are written. Nothing may be
+ *  told in between.
+ *  @param room  set to room for count of them; to NULL when the window lies so far ahead that it is not
+ *               kept
+ *  @return 0 or -ENOMEM */
+int join_reserve(struct join *join, uint64_t window, size_t count, struct join_half **room);
+/** @param count  as reserved @return as join_add() */
+int join_commit(struct join *join, uint64_t window, uint64_t keys_below, size_t count);
 
 /** A window is complete: join what is there of it and of those before, give up ends that have
  *  waited for params.windows.

@@ -465,28 +465,23 @@ static struct job job_of(const struct job_shape *shape, uint64_t seed)
             uint64_t key = draw(&random), bytes = i; /* tells messages apart */
             uint64_t begin = sent[m] + (uint64_t)skew_of(shape, from / shape->per_node);
             uint64_t entry = enter + (uint64_t)skew_to, exit = leave + (uint64_t)skew_to;
-            job.told[2 * i].half = (struct join_half){key,
-                                                      0,
-                                                      from,
-                                                      to,
-                                                      bytes,
-                                                      begin,
-                                                      begin + 2 * US,
-                                                      begin,
-                                                      0,
-                                                      from / shape->per_node,
-                                                      shape->error_ns};
-            job.told[2 * i + 1].half = (struct join_half){key,
-                                                          1,
-                                                          from,
-                                                          to,
-                                                          bytes,
-                                                          entry,
-                                                          exit,
-                                                          entry,
-                                                          (uint32_t)together,
-                                                          to / shape->per_node,
-                                                          shape->error_ns};
+            struct join_half send = {.key = key,
+                                     .source = from,
+                                     .destination = to,
+                                     .bytes = bytes,
+                                     .begin_ns = begin,
+                                     .end_ns = begin + 2 * US,
+                                     .local_ns = begin,
+                                     .node = from / shape->per_node,
+                                     .error_ns = shape->error_ns};
+            struct join_half receive = send;
+            receive.receive = 1;
+            receive.begin_ns = receive.local_ns = entry;
+            receive.end_ns = exit;
+            receive.together = (uint32_t)together;
+            receive.node = to / shape->per_node;
+            job.told[2 * i].half = send;
+            job.told[2 * i + 1].half = receive;
             job.told[2 * i].window = (begin + 2 * US) / SECOND;
             job.told[2 * i + 1].window = exit / SECOND;
         }
