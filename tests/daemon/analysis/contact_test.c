@@ -222,6 +222,59 @@ static void bounds_are_kept(void **state)
     contact_destroy(NULL);
 }
 
+/* Rows of a stencil in the order of ranks; pairs come and go, and some rows lie elsewhere. */
+static size_t rows_of_window(struct pair_row *rows, uint64_t *random)
+{
+    size_t count = 0;
+    for (uint32_t from = 0; from < MOST + 3; from++) {
+        for (uint32_t step = 1; step < 5; step++) {
+            uint32_t to = (from + step * step) % (MOST + 3);
+            uint32_t draw = random_next(random);
+            if (draw % 9 == 0)
+                continue;
+            rows[count++] = (struct pair_row){.source = draw % 31 == 0 ? to : from,
+                                              .destination = draw % 37 == 0 ? -1 : (int32_t)to,
+                                              .messages = random_next(random) & 7};
+        }
+    }
+    return count;
+}
+
+static void rows_together_are_taken_as_one_by_one(void **state)
+{
+    struct contact_params params = CONTACT_DEFAULTS;
+    (void)state;
+    params.most_vertices = MOST;
+    params.horizon = 3; /* so that pairs are forgotten */
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct contact *together = create(params), *single = create(params);
+        uint64_t random = seed;
+        size_t changes = 0;
+        for (uint32_t window = 0; window < 200; window++) {
+            struct pair_row rows[4 * (MOST + 3)];
+            const struct contact_edge *edges, *others;
+            size_t count = rows_of_window(rows, &random), edge_count, other_count;
+            assert_int_equal(contact_add_ranks(together, rows, count), 0);
+            for (size_t i = 0; i < count; i++)
+                if (rows[i].source < MOST && (uint32_t)rows[i].destination < MOST)
+                    add(single, rows[i].source, (uint32_t)rows[i].destination, rows[i].messages);
+            assert_int_equal(contact_close(together, &edges, &edge_count), 0);
+            assert_int_equal(contact_close(single, &others, &other_count), 0);
+            assert_int_equal(edge_count, other_count);
+            for (size_t i = 0; i < edge_count; i++) {
+                assert_int_equal(edges[i].a, others[i].a);
+                assert_int_equal(edges[i].b, others[i].b);
+                assert_int_equal(edges[i].present, others[i].present);
+            }
+            assert_int_equal(contact_pairs(together), contact_pairs(single));
+            changes += edge_count;
+        }
+        assert_true(changes > 500);
+        contact_destroy(together);
+        contact_destroy(single);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +285,7 @@ int main(void)
         cmocka_unit_test(a_silent_job_keeps_its_edges),
         cmocka_unit_test(a_pair_is_forgotten_when_its_ends_turn_to_others),
         cmocka_unit_test(the_order_within_a_window_does_not_matter),
+        cmocka_unit_test(rows_together_are_taken_as_one_by_one),
         cmocka_unit_test(bounds_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

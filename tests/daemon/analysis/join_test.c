@@ -607,6 +607,26 @@ static void joined_messages_equal_the_batch_reference(void **state)
     }
 }
 
+static void keys_chosen_to_lie_together_are_joined_as_others(void **state)
+{
+    const struct job_shape shape = {.ranks = 64, .per_node = 8, .messages = 1500, .windows = 6};
+    (void)state;
+    struct job job = job_of(&shape, 8);
+    /* By the factor with which keys are hashed these are small numbers. */
+    for (size_t i = 0; i < job.count; i++)
+        job.told[i].half.key = (i / 2 + 1) * UINT64_C(0xf1de83e19937733d);
+    struct list expected = batch(&job);
+    assert_int_equal(expected.count, shape.messages);
+    shuffle(job.told, job.count, 8);
+    struct join *join = join_of(2, 100000);
+    struct list list = run(join, &job, 1);
+    assert_same_lists(&list, &expected);
+    join_destroy(join);
+    free(list.rows);
+    free(expected.rows);
+    free(job.told);
+}
+
 static void order_of_arrival_changes_nothing(void **state)
 {
     const struct job_shape shape = {
@@ -855,6 +875,7 @@ int main(void)
         cmocka_unit_test(of_a_message_with_an_unsound_half_nothing_is_taken),
         cmocka_unit_test(parameters_out_of_range_are_refused),
         cmocka_unit_test(joined_messages_equal_the_batch_reference),
+        cmocka_unit_test(keys_chosen_to_lie_together_are_joined_as_others),
         cmocka_unit_test(order_of_arrival_changes_nothing),
         cmocka_unit_test(messages_in_both_directions_narrow_what_clocks_leave_open),
         cmocka_unit_test(messages_one_way_narrow_nothing),

@@ -1,0 +1,342 @@
+/* Which ends belong together, and what comes out of them. */
+#include "daemon/analysis/array.h"
+#include "daemon/analysis/join_state.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define AHEAD 12                 /* ends that are on their way to the processor */
+#define MOST_PROBES 64u          /* of an index */
+#define BOTH (UINT32_C(1) << 31) /* in the index: of this key both ends are there */
+#define NONE UINT32_MAX
+
+/* ---- matching ------------------------------------------------------------ */
+
+static uint64_t error_of(const struct join_half *send, const struct join_half *receive)
+{
+    uint64_t sum = send->error_ns + receive->error_ns;
+    return sum < send->error_ns || sum > JOIN_MOST_NS ? UINT64_MAX : sum;
+}
+
+/* Can they be the ends of one message? */
+static int agree(const struct join_half *send, const struct join_half *receive, uint64_t error)
+{
+    return send->source == receive->source && send->destination == receive->destination &&
+           send->node != receive->node && receive->bytes <= send->bytes &&
+           (error == UINT64_MAX || receive->end_ns + error >= send->begin_ns);
+}
+
+static void give_up(struct join *join, const struct join_half *end)
+{
+    uint32_t other = end->receive ? end->source : end->destination;
+    if (!end->twice && !key_limits_left_out(&join->limits, other, end->window, end->key))
+        join->counts.unmatched++;
+}
+
+/* An end whose other end is not there stays, or has waited long enough. */
+static void keep_waiting(struct join *join, const struct join_half *end, uint64_t window)
+{
+    struct ends *staying = &join->staying;
+    if (end->window + join->params.windows <= window ||
+        array_fit(&staying->rows, sizeof(*staying->rows), &staying->room, staying->count + 1) !=
+            0) {
+        give_up(join, end);
+        return;
+    }
+    staying->rows[staying->count++] = *end;
+}
+
+/* ---- the index ----------------------------------------------------------- */
+
+unsigned join_shift_for(size_t count)
+{
+    unsigned bits =
+        count < JOIN_LEAST_HALVES ? 5u : 64u - (unsigned)__builtin_clzll(count + count / 2);
+    return 64u - bits;
+}
+
+static void clear_index(struct join *join, unsigned shift)
+{
+    size_t places = (size_t)(UINT64_MAX >> shift) + 1;
+    memset(join->index, 0, places * sizeof(*join->index));
+}
+
+/* ---- calls that completed several messages ------------------------------- */
+
+static uint64_t call_hash(const struct join_half *receive)
+{
+    uint64_t x = receive->begin_ns * UINT64_C(0x9e3779b97f4a7c15) + receive->destination;
+    return (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+}
+
+/* The call of a receive, which is noted when it is new. @return NONE: too many calls have the same
+ * place in the index; what it completed is then not known to be whole */
+static uint32_t find_call(struct join *join, const struct join_half *receive)
+{
+    uint32_t at = (uint32_t)(call_hash(receive) >> join->call_shift);
+    uint32_t mask = (uint32_t)(UINT64_MAX >> join->call_shift);
+    for (uint32_t probes = 0; probes < MOST_PROBES; probes++, at = (at + 1) & mask) {
+        if (join->index[at] == 0) {
+            join->index[at] = (uint32_t)++join->call_count;
+            join->calls[join->call_count - 1] =
+                (struct call){.begin_ns = receive->begin_ns, .destination = receive->destination};
+            return (uint32_t)join->call_count - 1;
+        }
+        const struct call *call = &join->calls[join->index[at] - 1];
+        if (call->begin_ns == receive->begin_ns && call->destination == receive->destination)
+            return join->index[at] - 1;
+    }
+    return NONE;
+}
+
+/* Add what one of its receives knows of a call. @return number of the call, or NONE */
+static uint32_t add_to_call(struct join *join, const struct join_half *receive)
+{
+    uint32_t number = find_call(join, receive);
+    if (number == NONE)
+        return NONE;
+    struct call *call = &join->calls[number];
+    if (receive->local_ns > call->latest_ns)
+        call->latest_ns = receive->local_ns;
+    if (receive->known > call->known)
+        call->known = receive->known;
+    if (receive->together > call->together)
+        call->together = receive->together;
+    return number;
+}
+
+static bool is_of_several(const struct join_half *end)
+{
+    return end->receive && end->together > 1 && !end->twice;
+}
+
+/* Receives that wait on belong to calls as well, and learn what is known of these. */
+static void add_waiting_to_calls(struct join *join)
+{
+    for (size_t i = 0; i < join->staying.count; i++) {
+        if (is_of_several(&join->staying.rows[i]))
+            add_to_call(join, &join->staying.rows[i]);
+    }
+}
+
+static void tell_waiting_of_calls(struct join *join)
+{
+    for (size_t i = 0; i < join->staying.count; i++) {
+        struct join_half *end = &join->staying.rows[i];
+        uint32_t at = is_of_several(end) ? find_call(join, end) : NONE;
+        if (at == NONE)
+            continue;
+        end->local_ns = join->calls[at].latest_ns;
+        end->known = join->calls[at].known + join->calls[at].matched;
+    }
+}
+
+/* ---- matching ------------------------------------------------------------ */
+
+/* @return whether they can be the ends of one message */
+static bool take_two(struct join *join, const struct join_half *one, const struct join_half *other)
+{
+    const struct join_half *receive = one->receive ? one : other,
+                           *send = one->receive ? other : one;
+    uint64_t error = error_of(send, receive);
+    if (!agree(send, receive, error)) {
+        join->refused++;
+        return false;
+    }
+    uint32_t number = (uint32_t)join->match_count++;
+    join->matches[number] = (struct match){.receive = receive,
+                                           .sent_ns = send->begin_ns,
+                                           .error_ns = error,
+                                           .sender = send->node,
+                                           .pair = KEY_NONE,
+                                           .call = NONE};
+    join->places[number] = (struct key_place){receive->key, number};
+    return true;
+}
+
+/* Match the ends of each key where there are two of them at most.
+ * @return whether it was so; else, or when too many have the same place in the index, nothing is said */
+static bool match_twos(struct join *join, const struct join_half *ends, size_t count)
+{
+    uint32_t *index = join->index, mask = (uint32_t)(UINT64_MAX >> join->end_shift);
+    clear_index(join, join->end_shift);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct join_half *end = &ends[i], *first = NULL;
+        /* Keys are hashes, or so they should be. */
+        uint32_t at = (uint32_t)(end->key * UINT64_C(0x9e3779b97f4a7c15) >> join->end_shift);
+        for (uint32_t probes = 0; index[at] != 0; at = (at + 1) & mask) {
+            first = &ends[(index[at] & ~BOTH) - 1];
+            if (first->key == end->key)
+                break;
+            if (++probes == MOST_PROBES)
+                return false;
+        }
+        if (index[at] == 0) {
+            index[at] = i + 1;
+            continue;
+        }
+        if ((index[at] & BOTH) != 0 || first->receive == end->receive ||
+            (first->twice | end->twice) != 0)
+            return false;
+        index[at] |= BOTH;
+        take_two(join, first, end);
+    }
+    return true;
+}
+
+/* What has no other end waits. */
+static void keep_single(struct join *join, const struct join_half *ends, uint64_t window)
+{
+    size_t places = (size_t)(UINT64_MAX >> join->end_shift) + 1;
+    for (size_t at = 0; at < places; at++)
+        if (join->index[at] != 0 && (join->index[at] & BOTH) == 0)
+            keep_waiting(join, &ends[join->index[at] - 1], window);
+}
+
+/* All ends of one key, of which one may have waited. */
+static void match_key(struct join *join, const struct join_half *ends,
+                      const struct key_place *places, size_t count, uint64_t window)
+{
+    const struct join_half *first = &ends[places[0].place], *next = &ends[places[count - 1].place];
+    if (count == 1) {
+        keep_waiting(join, first, window);
+    } else if (count == 2 && first->receive != next->receive && !first->twice && !next->twice) {
+        take_two(join, first, next);
+    } else {
+        struct join_half twice = *first;
+        twice.twice = 1;
+        twice.window = window;
+        join->refused++;
+        keep_waiting(join, &twice, window);
+    }
+}
+
+/* In the order of keys: linear, and right, whatever they are. */
+static void match_sorted(struct join *join, const struct join_half *ends, size_t count,
+                         uint64_t window)
+{
+    struct key_place *sorted = join->places;
+    join->match_count = join->refused = 0;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = (struct key_place){ends[i].key, (uint32_t)i};
+    sorted = key_order(sorted, join->spare, count);
+    /* The places of matches are written where those of their ends have been read. */
+    join->spare = sorted == join->places ? join->spare : join->places;
+    join->places = sorted;
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && sorted[end].key == sorted[i].key;)
+            end++;
+        match_key(join, ends, &sorted[i], end - i, window);
+    }
+}
+
+void join_match(struct join *join, const struct join_half *ends, size_t count, uint64_t window)
+{
+    join->match_count = join->refused = 0;
+    if (!match_twos(join, ends, count))
+        match_sorted(join, ends, count, window);
+    else if (2 * (join->match_count + join->refused) < count)
+        keep_single(join, ends, window);
+    join->counts.rejected += join->refused;
+}
+
+/* ---- what comes out ------------------------------------------------------ */
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* Note of each message what it says of clocks, and of the call that completed it. */
+static void note_matches(struct join *join)
+{
+    clear_index(join, join->call_shift);
+    join->call_count = 0;
+    add_waiting_to_calls(join);
+    for (size_t i = 0; i < join->match_count; i++) {
+        struct match *match = &join->matches[i];
+        const struct join_half *receive = match->receive;
+        if (match->error_ns != UINT64_MAX)
+            match->pair = pair_clocks_note(&join->clocks, match->sender, receive->node,
+                                           (int64_t)(receive->end_ns - match->sent_ns),
+                                           match->error_ns, receive->end_ns);
+        if (receive->together > 1)
+            match->call = add_to_call(join, receive);
+    }
+}
+
+/* Put the begin of each send on the clock of its receiver, and tell it to the call. */
+static void correct_times(struct join *join)
+{
+    pair_clocks_settle(&join->clocks);
+    for (size_t i = 0; i < join->match_count; i++) {
+        struct match *match = &join->matches[i];
+        if (match->pair != KEY_NONE) {
+            const struct pair_clock *pair = &join->clocks.pairs[match->pair];
+            int64_t sent = (int64_t)match->sent_ns +
+                           pair_clock_offset(pair, match->sender, match->receive->node);
+            match->sent_ns = sent < 0 ? 0 : (uint64_t)sent;
+        }
+        if (match->call == NONE)
+            continue;
+        struct call *call = &join->calls[match->call];
+        call->latest_ns = larger(call->latest_ns, match->sent_ns);
+        call->matched++;
+    }
+    tell_waiting_of_calls(join);
+}
+
+void join_settle(struct join *join)
+{
+    join->call_shift = join_shift_for(join->match_count + join->staying.count);
+    note_matches(join);
+    correct_times(join);
+}
+
+static struct joined joined_of(const struct join *join, const struct match *match)
+{
+    const struct join_half *receive = match->receive;
+    const struct call *call = match->call == NONE ? NULL : &join->calls[match->call];
+    bool all_known =
+        call == NULL ? receive->together == 1 : call->known + call->matched >= call->together;
+    uint64_t latest = call == NULL ? receive->local_ns : call->latest_ns;
+    uint64_t s = match->sent_ns, w = receive->begin_ns, r = receive->end_ns;
+    uint64_t rest = less(r, larger(larger(s, w), latest));
+    struct joined out = {
+        .source = receive->source,
+        .destination = receive->destination,
+        .bytes = receive->bytes,
+        .transfer_ns = less(r, s),
+        .late_sender_ns = less(s, w),
+        .late_receiver_ns = less(w, s),
+        .network_ns = all_known ? rest : 0,
+        .joint_ns = all_known ? 0 : rest,
+        .error_ns =
+            match->pair != KEY_NONE ? join->clocks.pairs[match->pair].remain_ns : match->error_ns,
+        .window = receive->window,
+    };
+    out.uncertain = out.transfer_ns < out.error_ns;
+    if (out.late_sender_ns < out.error_ns)
+        out.late_sender_ns = 0;
+    return out;
+}
+
+void join_emit(struct join *join, void (*emit)(void *user, const struct joined *message),
+               void *user)
+{
+    size_t count = join->match_count;
+    const struct key_place *places = key_order(join->places, join->spare, count);
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count)
+            __builtin_prefetch(join->matches[places[i + AHEAD].place].receive);
+        struct joined out = joined_of(join, &join->matches[places[i].place]);
+        join->counts.matched++;
+        join->counts.uncertain += (uint64_t)out.uncertain;
+        emit(user, &out);
+    }
+}

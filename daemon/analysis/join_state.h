@@ -1,0 +1,94 @@
+/* What join.c (what is told, window by window) and join_match.c (which ends belong together) share. */
+#ifndef HOLTER_ANALYSIS_JOIN_STATE_H
+#define HOLTER_ANALYSIS_JOIN_STATE_H
+
+#include "daemon/analysis/join.h"
+#include "daemon/analysis/key_limits.h"
+#include "daemon/analysis/key_order.h"
+#include "daemon/analysis/pair_clock.h"
+
+#define JOIN_LEAST_HALVES 16u
+#define JOIN_MOST_NS                                                                               \
+    (UINT64_C(1) << 61) /**< sums of two times and two errors stay within 63 bits */
+
+/* Of one node, for one window. */
+struct told_limit {
+    uint32_t node;
+    uint64_t below;
+};
+
+/* What was told of a window that is not closed. */
+struct opened {
+    uint64_t number;
+    uint64_t top; /* halves with greater keys are dropped for want of room */
+    struct join_half *ends;
+    size_t count, room;
+    struct told_limit *limits;
+    size_t limit_count, limit_room;
+    uint64_t below; /* any node may have left out keys from this one up; 0: none */
+};
+
+/* A message of which both ends are there. */
+struct match {
+    const struct join_half *receive;
+    uint64_t sent_ns;  /* begin of the send; from settle() on, on the receiver's clock */
+    uint64_t error_ns; /* of both clocks */
+    uint32_t sender;   /* node */
+    uint32_t pair;
+    uint32_t
+        call; /* that completed it with others; NONE: it completed it alone, or see find_call() */
+};
+
+/* A call that completed several messages of other nodes. */
+struct call {
+    uint64_t begin_ns;
+    uint64_t latest_ns; /* of the sends that are known */
+    uint32_t destination;
+    uint32_t known, together; /* sends joined before, and messages in all */
+    uint32_t matched;         /* sends joined now */
+};
+
+struct ends {
+    struct join_half *rows; /* each key once */
+    size_t count, room;
+};
+
+struct join {
+    struct join_params params;
+    struct opened *open; /* sorted by number */
+    size_t open_count, open_room;
+    size_t open_halves; /* in all of them */
+    uint64_t next;      /* windows below it are closed */
+    struct ends waiting, staying;
+    struct key_limits limits;
+    struct pair_clocks clocks;
+    struct join_counts counts;
+    /* Room that is used again by each close. */
+    struct key_place *places, *spare;
+    uint32_t *index; /* open addressing: of ends by key, then of calls; position + 1, 0: empty */
+    struct match *matches;
+    struct call *calls;
+    size_t scratch_room, index_room, match_room, call_room;
+    size_t match_count, call_count;
+    size_t refused;                 /* of the matches of this close */
+    unsigned end_shift, call_shift; /* of hashes, to places of the index */
+    struct join_half *idle; /* owned: of a window that is closed, for the next that is opened */
+    size_t idle_room;
+};
+
+/** By how much hashes are shifted to places of an index with room for so many, at most two thirds of it
+ *  taken. */
+unsigned join_shift_for(size_t count);
+
+/** Match the ends of a close: matches and places are noted, what has no other end stays or is given up.
+ *  @param ends  each key at most once among those that waited; room is made for count of them */
+void join_match(struct join *join, const struct join_half *ends, size_t count, uint64_t window);
+
+/** What the matches say of clocks and calls; then the begins of sends are on the clocks of receivers. */
+void join_settle(struct join *join);
+
+/** Tell the matches, in the order of keys. */
+void join_emit(struct join *join, void (*emit)(void *user, const struct joined *message),
+               void *user);
+
+#endif
