@@ -230,7 +230,7 @@ static size_t rows_of_window(struct pair_row *rows, uint64_t *random)
         for (uint32_t step = 1; step < 5; step++) {
             uint32_t to = (from + step * step) % (MOST + 3);
             uint32_t draw = random_next(random);
-            if (draw % 9 == 0)
+            if (draw % 3 == 0)
                 continue;
             rows[count++] = (struct pair_row){.source = draw % 31 == 0 ? to : from,
                                               .destination = draw % 37 == 0 ? -1 : (int32_t)to,
@@ -269,7 +269,7 @@ static void rows_together_are_taken_as_one_by_one(void **state)
             assert_int_equal(contact_pairs(together), contact_pairs(single));
             changes += edge_count;
         }
-        assert_true(changes > 500);
+        assert_true(changes > 200);
         contact_destroy(together);
         contact_destroy(single);
     }
