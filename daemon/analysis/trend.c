@@ -224,16 +224,28 @@ static double ramp(const struct trend *trend)
     return sum / (RAMP_VALUES * (RAMP_VALUES + 1) / 2);
 }
 
+/* Put further sorted values among sorted ones, which have room for them. */
+static void merge(double *values, size_t count, const double *further, size_t further_count)
+{
+    for (size_t at = count + further_count; further_count > 0; at--) {
+        int first = count > 0 && values[count - 1] > further[further_count - 1];
+        values[at - 1] = first ? values[--count] : further[--further_count];
+    }
+}
+
 static void find_statistics(struct trend *trend)
 {
-    double values[64], *stats = trend->stats[(trend->count - 1) % HELD];
+    double values[64], older[64], *stats = trend->stats[(trend->count - 1) % HELD];
     uint64_t usable = trend->count - trend->first;
+    uint32_t held = 0; /* scales ascend: the values of one are among those of the next */
     for (uint32_t i = 0; i < SCALES; i++) {
         uint32_t m = scale_values[i];
         stats[i] = trend->thirds[i] = NAN;
         if (usable < m)
             continue;
-        sorted(trend, trend->count - m, m, values);
+        sorted(trend, trend->count - m, m - held, older);
+        merge(values, held, older, m - held);
+        held = m;
         stats[i] = lower_mean(values, m);
         trend->thirds[i] = values[m < 3 ? 0 : m / 3 - 1];
     }
