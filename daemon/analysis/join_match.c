@@ -63,7 +63,7 @@ static void clear_index(struct join *join, unsigned shift)
 
 /* ---- calls that completed several messages ------------------------------- */
 
-static uint64_t call_hash(const struct join_half *receive)
+static inline uint64_t call_hash(const struct join_half *receive)
 {
     uint64_t x = receive->begin_ns * UINT64_C(0x9e3779b97f4a7c15) + receive->destination;
     return (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
@@ -71,7 +71,7 @@ static uint64_t call_hash(const struct join_half *receive)
 
 /* The call of a receive, which is noted when it is new. @return NONE: too many calls have the same
  * place in the index; what it completed is then not known to be whole */
-static uint32_t find_call(struct join *join, const struct join_half *receive)
+static inline uint32_t find_call(struct join *join, const struct join_half *receive)
 {
     uint32_t at = (uint32_t)(call_hash(receive) >> join->call_shift);
     uint32_t mask = (uint32_t)(UINT64_MAX >> join->call_shift);
@@ -90,7 +90,7 @@ static uint32_t find_call(struct join *join, const struct join_half *receive)
 }
 
 /* Add what one of its receives knows of a call. @return number of the call, or NONE */
-static uint32_t add_to_call(struct join *join, const struct join_half *receive)
+static inline uint32_t add_to_call(struct join *join, const struct join_half *receive)
 {
     uint32_t number = find_call(join, receive);
     if (number == NONE)
@@ -134,7 +134,7 @@ static void tell_waiting_of_calls(struct join *join)
 /* ---- matching ------------------------------------------------------------ */
 
 /* @return whether they can be the ends of one message */
-static bool take_two(struct join *join, const struct join_half *one, const struct join_half *other)
+static inline bool take_two(struct join *join, const struct join_half *one, const struct join_half *other)
 {
     const struct join_half *receive = one->receive ? one : other,
                            *send = one->receive ? other : one;
