@@ -118,20 +118,20 @@ void criteria_destroy(struct criteria *criteria)
     free(criteria);
 }
 
-/* Room for the first messages of a class, or of a class and an octave of times. */
-static __attribute__((noinline)) struct histogram_page *
-make_page(struct criteria *criteria, unsigned locality, unsigned size_class, uint32_t page)
+/* The first messages of a class, or of a class and an octave of times. */
+static __attribute__((noinline)) int add_first(struct criteria *criteria, unsigned locality,
+                                               unsigned size_class, uint32_t time_class,
+                                               uint64_t messages)
 {
     struct cell *cell = criteria->cells[locality][size_class];
     if (cell == NULL) {
         cell = calloc(1, sizeof(*cell));
         if (cell == NULL)
-            return NULL;
+            return -ENOMEM;
         cell->latest = cell->fresh = NAN;
         criteria->cells[locality][size_class] = cell;
     }
-    return cell->progress.pages[page] != NULL ? cell->progress.pages[page]
-                                              : histogram_page_create(&cell->progress, page);
+    return histogram_add(&cell->progress, time_class, messages);
 }
 
 int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_class,
@@ -141,20 +141,18 @@ int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_cla
         return -HOLTER_ERANGE;
     if (messages == 0)
         return 0;
-    const struct cell *known = criteria->cells[locality][size_class];
-    uint64_t before = known == NULL ? 0 : known->progress.messages;
+    struct cell *cell = criteria->cells[locality][size_class];
     /* So that sums over horizons and pools stay below 2^64 whatever an agent says. */
-    if (messages > MOST_MESSAGES || before > MOST_MESSAGES - messages)
+    if (messages > MOST_MESSAGES ||
+        (cell != NULL && cell->progress.messages > MOST_MESSAGES - messages))
         return -HOLTER_ERANGE;
-    uint32_t at = time_class / HISTOGRAM_PAGE;
-    struct histogram_page *page = known == NULL ? NULL : known->progress.pages[at];
+    struct histogram_page *page =
+        cell == NULL ? NULL : cell->progress.pages[time_class / HISTOGRAM_PAGE];
     if (page == NULL)
-        page = make_page(criteria, locality, size_class, at);
-    if (page == NULL)
-        return -ENOMEM;
+        return add_first(criteria, locality, size_class, time_class, messages);
     page->counts[time_class % HISTOGRAM_PAGE] += messages;
     page->messages += messages;
-    criteria->cells[locality][size_class]->progress.messages = before + messages;
+    cell->progress.messages += messages;
     return 0;
 }
 
