@@ -235,11 +235,9 @@ static void take_joined(void *user, const struct joined *message)
     struct job_latency *l = user;
     if (message->uncertain)
         return;
-    double recent = l->scale.recent[LOCALITY_INTER][size_class_of(message->bytes)];
-    int delayed = (double)message->transfer_ns > recent; /* false as long as there is none */
     if (message->error_ns != UINT64_MAX && message->error_ns > l->error_ns)
         l->error_ns = message->error_ns;
-    if (latency_rows_joined(l->closing, message, delayed) != 0)
+    if (latency_rows_joined(l->closing, message, l->scale.recent[LOCALITY_INTER]) != 0)
         l->short_of_memory = 1;
 }
 

@@ -39,9 +39,11 @@ int latency_rows_take(struct latency_rows *rows, const struct wire_window *messa
 /** Make room for so many further rows. @return 0 or -ENOMEM */
 int latency_rows_room(struct latency_rows *rows, size_t transfers, size_t times);
 
-/** Add a message that was joined from both ends. @return 0 or -ENOMEM */
+/** Add a message that was joined from both ends.
+ *  @param recent  by size class: above which transfer time it is delayed; NaN: it is not
+ *  @return 0 or -ENOMEM */
 static inline int latency_rows_joined(struct latency_rows *rows, const struct joined *joined,
-                                      int delayed)
+                                      const double *recent)
 {
     if ((rows->transfer_count == rows->transfer_room || rows->time_count == rows->time_room) &&
         latency_rows_room(rows, 1, 1) != 0)
@@ -53,7 +55,7 @@ static inline int latency_rows_joined(struct latency_rows *rows, const struct jo
         .size_class = size_class,
         .locality = LOCALITY_INTER,
         .messages = 1,
-        .delayed = (uint64_t)delayed,
+        .delayed = (double)joined->transfer_ns > recent[size_class],
         .transfer_ns = joined->transfer_ns,
         .late_sender_ns = joined->late_sender_ns,
         .late_receiver_ns = joined->late_receiver_ns,

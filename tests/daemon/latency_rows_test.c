@@ -2,6 +2,7 @@
 #include "holter/error.h"
 #include "holter/time_class.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,8 +127,11 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     struct latency_rows rows = {0}, later = {0};
     struct joined joined = {
         .source = 1, .destination = 3, .bytes = 10, .transfer_ns = 80, .network_ns = 60};
+    double recent[SIZE_CLASSES];
+    for (unsigned c = 0; c < SIZE_CLASSES; c++)
+        recent[c] = c == size_class_of(10) ? 79 : NAN;
     assert_int_equal(latency_rows_take(&rows, &message), 0);
-    assert_int_equal(latency_rows_joined(&rows, &joined, 1), 0);
+    assert_int_equal(latency_rows_joined(&rows, &joined, recent), 0);
     assert_int_equal(latency_rows_move(&later, &rows), 0);
     assert_int_equal(rows.transfer_count + rows.time_count, 0);
     assert_int_equal(later.transfer_count, 2);
@@ -137,6 +141,9 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     assert_int_equal(later.transfers[1].size_class, size_class_of(10));
     assert_int_equal(later.transfers[1].delayed, 1);
     assert_int_equal(later.time_count, 2);
+    joined.bytes = 5000; /* of a class without a criterion */
+    assert_int_equal(latency_rows_joined(&later, &joined, recent), 0);
+    assert_int_equal(later.transfers[2].delayed, 0);
     assert_int_equal(later.times[1].time_class, time_class_of(80));
     latency_rows_finish(&rows);
     latency_rows_finish(&later);
