@@ -214,12 +214,14 @@ int capture_rank(struct capture *c, const struct rank *rank)
 
 int capture_create(struct capture **out, const struct capture_frame *frame)
 {
-    struct capture *c = calloc(1, sizeof *c);
+    struct capture *c = malloc(sizeof *c); /* of the rows none is read before it is written */
     if (c == NULL)
         return -ENOMEM;
     size_t share = frame->ranks == 0 ? CAPTURE_RECORDS : CAPTURE_RECORDS / frame->ranks;
     share = share < RANK_CAPTURE_MOST ? share : RANK_CAPTURE_MOST;
     c->frame = *frame;
+    c->read = (struct rank_capture){0};
+    c->buffer = (struct wire_buffer){0};
     c->most = frame->ask->events < share ? (size_t)frame->ask->events : share;
     c->most = c->most < 1 ? 1 : c->most;
     c->at_ns = daemon_clock_best(frame->clock, frame->now_ns);

@@ -8,7 +8,8 @@
 #include "agent/rank_capture.h"
 #include "holter/wire.h"
 
-#define CAPTURE_RECORDS 32768u        /**< of a node: about 1.5 MB of messages */
+/** Of a node, about 0.7 MB of messages: longer work would let rings fill, which the same thread drains. */
+#define CAPTURE_RECORDS 16384u
 #define CAPTURE_MESSAGE_RECORDS 4096u /**< of a message */
 #define CAPTURE_NAMES 256u            /**< communicators, and regions, of a message */
 

@@ -134,7 +134,8 @@ int rank_capture_read(struct rank_capture *c, const struct rank *rank, size_t mo
         merge(c, c->batch + from, count - from, i, running, most);
     }
     if (rc == 0) {
-        qsort(c->list, c->count, sizeof *c->list, compare_places);
+        if (rank->open > 1) /* merged by time */
+            qsort(c->list, c->count, sizeof *c->list, compare_places);
         drop_orphans(c);
     }
     return rc;
