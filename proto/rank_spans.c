@@ -22,7 +22,7 @@ static const char *read_number(const char *at, uint64_t *out)
 
 int rank_spans_next(const char **at, uint64_t *first, uint64_t *last)
 {
-    uint64_t from, to;
+    uint64_t from = 0, to;
     if (**at == '\0' || strcmp(*at, "...") == 0)
         return 0;
     const char *end = read_number(*at, &from);
