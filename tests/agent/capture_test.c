@@ -340,7 +340,8 @@ static void garbage_in_a_ring_is_told_as_data_or_not_at_all(void **state)
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             at[k] = (unsigned char)(seed >> 56);
         }
-        event.kind = i % 4 == 0 ? event.kind : (uint16_t)(i % 4);
+        if (i % 4 != 0)
+            event.kind = (uint16_t)(i % 4);
         fake_rank_write(&bed->fake, &event);
     }
     bed->fake.segment->comms_offset = bed->fake.segment->regions_offset = UINT64_MAX;
