@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define LOG_TOPIC "record"
 #define PARTS                                                                                      \
@@ -118,10 +116,8 @@ int record_parts_full(uint64_t bytes, uint64_t most_bytes)
 static uint64_t bytes_of(const struct record_parts *p, unsigned number)
 {
     char path[560];
-    struct stat status;
-    return recording_part_path(p->base, number, path, sizeof(path)) == 0 && stat(path, &status) == 0
-               ? (uint64_t)status.st_size
-               : 0;
+    return recording_part_path(p->base, number, path, sizeof(path)) == 0 ? recording_bytes_at(path)
+                                                                         : 0;
 }
 
 /* Remove the oldest ones. @return number of the first that stays */
@@ -138,8 +134,9 @@ static unsigned make_room(const struct record_parts *p, uint64_t most_bytes)
         if (bytes == 0 || recording_part_path(p->base, first, path, sizeof(path)) != 0)
             continue;
         all -= bytes;
-        if (unlink(path) != 0)
-            log_warn("%s: cannot be removed: %s", path, holter_strerror(-errno));
+        int code = recording_remove(path);
+        if (code != 0)
+            log_warn("%s: cannot be removed: %s", path, holter_strerror(code));
         else
             log_info("%s removed: the recording has reached its size", path);
     }

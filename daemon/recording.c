@@ -365,15 +365,7 @@ void recording_limit(struct recording *r, unsigned pages)
     run(r->file.db, text);
 }
 
-static uint64_t file_bytes(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
-}
-
 uint64_t recording_bytes(const struct recording *r)
 {
-    char log[530];
-    snprintf(log, sizeof(log), "%s-wal", r->path);
-    return file_bytes(r->path) + file_bytes(log);
+    return recording_bytes_at(r->path);
 }

@@ -62,6 +62,12 @@ void recording_limit(struct recording *recording, unsigned pages);
 /** Bytes of the file and its log. */
 uint64_t recording_bytes(const struct recording *recording);
 
+/** The same of one at a path; 0: there is none. */
+uint64_t recording_bytes_at(const char *path);
+
+/** Remove a recording, its log and the index of that. @return 0 or -errno */
+int recording_remove(const char *path);
+
 /** Path of a part: part 1 is the base. @return 0 or -ENAMETOOLONG */
 int recording_part_path(const char *base, unsigned number, char *out, size_t room);
 

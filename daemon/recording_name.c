@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MOST_FILES 10000u
@@ -43,6 +44,35 @@ void recording_parts_find(const char *base, unsigned *first, unsigned *last)
     }
     if (entries != NULL)
         closedir(entries);
+}
+
+/* ---- as files ------------------------------------------------------------ */
+
+#define SUFFIXES 3
+static const char *const suffixes[SUFFIXES] = {"", "-wal", "-shm"};
+
+uint64_t recording_bytes_at(const char *path)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < SUFFIXES - 1; i++) {
+        char name[600];
+        struct stat status;
+        snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
+        bytes += stat(name, &status) == 0 ? (uint64_t)status.st_size : 0;
+    }
+    return bytes;
+}
+
+int recording_remove(const char *path)
+{
+    int code = 0;
+    for (int i = 0; i < SUFFIXES; i++) {
+        char name[600];
+        snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
+        if (unlink(name) != 0 && i == 0)
+            code = -errno;
+    }
+    return code;
 }
 
 /* ---- finding ------------------------------------------------------------- */

@@ -79,17 +79,6 @@ void attach_abandon(struct attach *a)
     destroy(a);
 }
 
-int attach_close(struct attach *a)
-{
-    int code = attach_commit(a), closed = 0;
-    if (code == 0)
-        closed = recording_close(a->recording);
-    else
-        recording_abandon(a->recording);
-    destroy(a);
-    return code != 0 ? code : closed;
-}
-
 /* ---- messages of agents ---------------------------------------------------- */
 
 /* Where the number of an agent's newest message is kept. @return NULL without memory */
@@ -253,14 +242,30 @@ static int tell_part(struct attach *a)
     return recording_begin(a->recording) != 0 ? -EIO : record_parts_tell(&a->parts, a->recording);
 }
 
-int attach_commit(struct attach *a)
+static int commit(struct attach *a)
 {
     int code = tell_part(a);
-    code = code != 0 ? code : recording_commit(a->recording);
+    return code != 0 ? code : recording_commit(a->recording);
+}
+
+int attach_commit(struct attach *a)
+{
+    int code = commit(a);
     if (code == 0 && record_parts_full(recording_bytes(a->recording), a->most_bytes))
         code = record_parts_next(&a->parts, &a->recording, a->path, sizeof(a->path), a->most_bytes,
                                  a->newest_ns, a->why, sizeof(a->why));
     return code;
+}
+
+int attach_close(struct attach *a)
+{
+    int code = commit(a), closed = 0; /* no part is begun for nothing */
+    if (code == 0)
+        closed = recording_close(a->recording);
+    else
+        recording_abandon(a->recording);
+    destroy(a);
+    return code != 0 ? code : closed;
 }
 
 /* ---- small questions --------------------------------------------------------------- */

@@ -66,8 +66,6 @@ static int tell_attached(struct target *t, uint64_t attached_ns)
 /* Close it, or leave nothing of it. */
 static int end(struct target *t, int code)
 {
-    static const char *const suffixes[] = {"", "-wal", "-shm"};
-    char path[600];
     numbers_finish(&t->numbers);
     if (t->recording == NULL)
         return code;
@@ -78,10 +76,8 @@ static int end(struct target *t, int code)
     } else {
         recording_abandon(t->recording);
     }
-    for (size_t i = 0; code != 0 && i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-        snprintf(path, sizeof(path), "%s%s", t->path, suffixes[i]);
-        unlink(path);
-    }
+    if (code != 0)
+        recording_remove(t->path);
     return code;
 }
 

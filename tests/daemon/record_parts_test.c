@@ -193,6 +193,41 @@ static void all_parts_together_stay_below_the_size(void **state)
                      ask(file, "SELECT min(begin_ns) FROM block"));
 }
 
+/* What a reader keeps from being folded into its part counts, and goes with it. */
+static void logs_of_parts_count_too(void **state)
+{
+    unsigned first, last;
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        sqlite3 *reader;
+        sqlite3_stmt *s;
+        char log[300];
+        fill(MOST / 8);
+        snprintf(log, sizeof(log), "%s-wal", path);
+        assert_int_equal(sqlite3_open_v2(path, &reader, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_prepare_v2(reader, "SELECT first FROM block", -1, &s, NULL),
+                         SQLITE_OK);
+        assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+        next();
+        assert_int_equal(access(log, F_OK), 0);
+        sqlite3_finalize(s);
+        sqlite3_close_v2(reader);
+    }
+    recording_parts_find(base, &first, &last);
+    assert_int_equal(last, 13);
+    assert_true(first > 1);
+    uint64_t bytes = 0;
+    for (unsigned n = 1; n <= last; n++) {
+        char part[160], log[200];
+        assert_int_equal(recording_part_path(base, n, part, sizeof(part)), 0);
+        snprintf(log, sizeof(log), "%s-wal", part);
+        if (n < first)
+            assert_int_equal(access(log, F_OK), -1);
+        bytes += recording_bytes_at(part);
+    }
+    assert_true(bytes <= MOST);
+}
+
 static void a_recording_goes_on_with_its_newest_part(void **state)
 {
     char chosen[256];
@@ -240,6 +275,7 @@ int main(void)
         TEST(a_part_is_full_at_an_eighth_of_the_size),
         TEST(the_next_part_begins_with_what_was_said_before),
         TEST(all_parts_together_stay_below_the_size),
+        TEST(logs_of_parts_count_too),
         TEST(a_recording_goes_on_with_its_newest_part),
         TEST(names_of_other_recordings_are_no_parts),
     };

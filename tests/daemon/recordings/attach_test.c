@@ -221,22 +221,49 @@ static void nothing_is_written_over(void **state)
     assert_non_null(strstr(why, "is there already"));
 }
 
+static void make_noise(uint8_t *noise, uint64_t seed)
+{
+    for (size_t i = 0; i < 1 << 20; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+        noise[i] = (uint8_t)(seed >> 56);
+    }
+}
+
+static void its_end_begins_no_part(void **state)
+{
+    (void)state;
+    unsigned first, last;
+    uint8_t *noise = malloc(1 << 20);
+    attach_abandon(attach);
+    snprintf(path, sizeof(path), "%s/b.hrec", directory);
+    assert_int_equal(attach_create(&attach, path, UINT64_C(16) << 20, why, sizeof(why)), 0);
+    assert_int_equal(take(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
+    for (uint64_t seq = 2; seq < 6; seq++) {
+        struct wire_recorded window = said(WIRE_TYPE_WINDOW, 7, seq);
+        make_noise(noise, seq);
+        window.bytes = noise;
+        window.bytes_count = 1 << 20;
+        assert_int_equal(take(window, 0), 0);
+    }
+    assert_int_equal(attach_close(attach), 0);
+    attach = NULL;
+    recording_parts_find(path, &first, &last);
+    assert_int_equal(last, 1);
+    free(noise);
+}
+
 static void parts_say_since_when_too(void **state)
 {
     (void)state;
     struct info info;
     uint8_t *noise = malloc(1 << 20);
-    uint64_t random = 1;
     attach_abandon(attach);
     snprintf(path, sizeof(path), "%s/b.hrec", directory);
     assert_int_equal(attach_create(&attach, path, UINT64_C(16) << 20, why, sizeof(why)), 0);
     assert_int_equal(take(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
     for (uint64_t seq = 2; seq < 8; seq++) {
         struct wire_recorded window = said(WIRE_TYPE_WINDOW, 7, seq);
-        for (size_t i = 0; i < 1 << 20; i++) {
-            random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
-            noise[i] = (uint8_t)(random >> 56);
-        }
+        make_noise(noise, seq);
         window.bytes = noise; /* kept as it is: it cannot be packed */
         window.bytes_count = 1 << 20;
         assert_int_equal(take(window, 0), 0);
@@ -266,6 +293,7 @@ int main(void)
         T(what_no_daemon_sends_is_refused),
         T(windows_that_had_ended_before_are_left_out),
         T(nothing_is_written_over),
+        T(its_end_begins_no_part),
         T(parts_say_since_when_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
