@@ -16,7 +16,8 @@ struct daemon_bed {
     const char *holterd;  /**< set it: path of the program */
     const char *topology; /**< set it: of the daemon's environment; NULL: none */
     char directory[DIRECTORY_ROOM], endpoint[96], stream[112], records[96];
-    void *context; /**< of ZeroMQ, for peers */
+    void *context;  /**< of ZeroMQ, for peers */
+    unsigned peers; /**< that have not hung up */
 };
 
 /** Before and after each test. @return 0 */
@@ -24,7 +25,7 @@ int daemon_bed_make(struct daemon_bed *bed);
 int daemon_bed_remove(struct daemon_bed *bed);
 
 /** Start a daemon on the bed's endpoint. What it says is thrown away, unless there is HOLTER_TEST_LOG in the
- *  environment. @param options  words, ended by NULL */
+ *  environment. It does not outlive the test program. @param options  words, ended by NULL */
 pid_t daemon_bed_start(const struct daemon_bed *bed, const char *const *options);
 
 /** Wait for its end. @return exit status, or minus the signal that ended it */
@@ -34,6 +35,7 @@ int daemon_bed_status(pid_t pid);
 void daemon_bed_stop(pid_t pid);
 
 struct peer {
+    struct daemon_bed *bed;
     void *socket;
     struct wire_message message; /**< received last */
     struct wire_arena arena;
@@ -42,7 +44,7 @@ struct peer {
 };
 
 /** Connect. @param keys  directory of CURVE keys, for the key of this role; NULL: none */
-void peer_dial(const struct daemon_bed *bed, struct peer *peer, const char *keys, enum role role);
+void peer_dial(struct daemon_bed *bed, struct peer *peer, const char *keys, enum role role);
 void peer_hang_up(struct peer *peer);
 
 void peer_send(struct peer *peer, enum wire_type type, const void *message);
@@ -60,8 +62,7 @@ const struct wire_reply *peer_reply(struct peer *peer);
 const struct wire_message *peer_greet(struct peer *peer, const char *role, uint64_t instance);
 
 /** Connect without keys, and be welcome. */
-void peer_come(const struct daemon_bed *bed, struct peer *peer, const char *role,
-               uint64_t instance);
+void peer_come(struct daemon_bed *bed, struct peer *peer, const char *role, uint64_t instance);
 
 /** Ask about job.0. @param topic  NULL: none */
 void peer_ask(struct peer *peer, uint64_t id, const char *op, const char *topic,
