@@ -453,14 +453,6 @@ static int put_curve(struct recording_tables *t, const struct wire_curve *m)
     return code;
 }
 
-int tables_hold(enum wire_type type)
-{
-    return type == WIRE_TYPE_JOB || type == WIRE_TYPE_PLACES || type == WIRE_TYPE_TOTALS ||
-           type == WIRE_TYPE_ALERT || type == WIRE_TYPE_LATENCIES || type == WIRE_TYPE_REGIONS ||
-           type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE || type == WIRE_TYPE_TOPOLOGY ||
-           type == WIRE_TYPE_LINKS || type == WIRE_TYPE_CAPTURE;
-}
-
 int tables_put(struct recording_tables *t, enum wire_type type, const void *message)
 {
     switch (type) {

@@ -24,9 +24,6 @@ int tables_add_column(sqlite3 *db, const char *table, const char *name, const ch
 /** NULL is fine. */
 void tables_destroy(struct recording_tables *tables);
 
-/** Does anything of such messages go into a table? */
-int tables_hold(enum wire_type type);
-
 /** Write what was published. @param message  the struct of the type @return 0, -ENOMEM or -EIO */
 int tables_put(struct recording_tables *tables, enum wire_type type, const void *message);
 

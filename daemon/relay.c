@@ -247,12 +247,6 @@ void relay_drop(struct relay *r)
     }
 }
 
-int relay_is_settled(const struct relay *r)
-{
-    return r->channels[FRONT].told == r->channels[FRONT].heard &&
-           r->channels[STREAM].told == r->channels[STREAM].heard;
-}
-
 /* ---- life -------------------------------------------------------------------------------- */
 
 static void on_part_closed(void *user)

@@ -26,9 +26,6 @@ int relay_attach(struct relay *relay, int front, int stream);
 /** The older worker is not listened to any more, though it has not ended. */
 void relay_drop(struct relay *relay);
 
-/** Has the older worker ended, and all been passed on that it said? */
-int relay_is_settled(const struct relay *relay);
-
 /** Handles close in further turns of the loop. NULL is fine. */
 void relay_destroy(struct relay *relay);
 

@@ -82,11 +82,6 @@ void window_size(const struct window *win, double *w, double *h)
     *h = points_h / win->user_scale;
 }
 
-void window_title(struct window *win, const char *title)
-{
-    SDL_SetWindowTitle(win->window, title);
-}
-
 /* ---- events ------------------------------------------------------------------------------------
  */
 

@@ -33,7 +33,4 @@ void window_wake(void);
 /** Show what the painter changed; all of it when the window system lost the picture. */
 void window_show(struct window *window, const struct painter *painter);
 
-/** Show the window's name. */
-void window_title(struct window *window, const char *title);
-
 #endif

@@ -27,11 +27,6 @@ static const struct {
     [CSV_DESTINATION_HOST] = {"destination_host", 0, 0},
 };
 
-const char *csv_column_name(enum csv_column column)
-{
-    return names[column].name;
-}
-
 static struct csv_field trimmed(struct csv_field f)
 {
     while (f.length > 0 && (f.text[0] == ' ' || f.text[0] == '\t'))

@@ -50,9 +50,6 @@ struct csv_message {
         destination_host[CSV_NAME]; /**< "": not given */
 };
 
-/** Name of a column, without _ns. */
-const char *csv_column_name(enum csv_column column);
-
 /** Understand a header line; its separator is the one by which most columns are known.
  *  @param why  set on failure: a sentence @return 0 or -HOLTER_EUSAGE */
 int csv_columns_read(struct csv_columns *out, const char *line, size_t length, char why[CSV_WHY]);
