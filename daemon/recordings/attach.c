@@ -1,10 +1,10 @@
 #include "daemon/recordings/attach.h"
 
 #include "daemon/analysis/array.h"
-#include "daemon/analysis/key_table.h"
 #include "daemon/record_parts.h"
 #include "daemon/recording.h"
 #include "daemon/recording_network.h"
+#include "daemon/recordings/numbers.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -24,10 +24,8 @@ struct attach {
     char why[600];
     uint64_t messages, newest_ns;
     uint64_t told_since, told_missed; /* as the table has it */
-    struct key_table agents;          /* hi: instance */
-    uint64_t *newest; /* by agent: number of its newest message, 0: none but ranks */
-    size_t newest_room;
-    struct wire_buffer joined; /* parts of a long message so far */
+    struct numbers numbers;           /* of messages that were kept */
+    struct wire_buffer joined;        /* parts of a long message so far */
     uint64_t joined_instance, joined_seq;
     struct wire_buffer network; /* a part of the network, as the next file will have it */
 };
@@ -37,8 +35,7 @@ struct attach {
 static void destroy(struct attach *a)
 {
     record_parts_finish(&a->parts);
-    key_table_finish(&a->agents);
-    free(a->newest);
+    numbers_finish(&a->numbers);
     wire_buffer_finish(&a->joined);
     wire_buffer_finish(&a->network);
     free(a);
@@ -58,6 +55,7 @@ int attach_create(struct attach **out, const char *path, uint64_t most_bytes, ch
     if (a == NULL)
         return -ENOMEM;
     a->most_bytes = most_bytes;
+    numbers_init(&a->numbers);
     int code = record_parts_begin(&a->parts, path, a->path, sizeof(a->path));
     if (code != 0)
         snprintf(why, room, "%s: the path is too long", path);
@@ -81,35 +79,10 @@ void attach_abandon(struct attach *a)
 
 /* ---- messages of agents ---------------------------------------------------- */
 
-/* Where the number of an agent's newest message is kept. @return NULL without memory */
-static uint64_t *newest_of(struct attach *a, uint64_t instance)
+static int is_followed(const struct attach *a, uint64_t instance)
 {
-    struct key key = {.hi = instance};
-    uint32_t known = a->agents.count, at = key_table_find(&a->agents, key);
-    if (at != KEY_NONE)
-        return &a->newest[at];
-    if (known >= MOST_AGENTS || key_table_reserve(&a->agents, 1) != 0 ||
-        array_fit(&a->newest, sizeof(*a->newest), &a->newest_room, known + 1) != 0)
-        return NULL;
-    at = key_table_add_hashed(&a->agents, key);
-    a->newest[at] = 0;
-    return &a->newest[at];
-}
-
-/* Is the message to be kept? What an agent sends has numbers without gaps. */
-static int follow_number(struct attach *a, const struct wire_recorded *m, int ranks_so_far)
-{
-    uint64_t *newest = newest_of(a, m->instance);
-    if (newest == NULL || ranks_so_far)
-        return 1;
-    if (*newest != 0 && m->seq > *newest + 1)
-        a->parts.missed += m->seq - *newest - 1;
-    if (m->seq < *newest && a->parts.missed > 0)
-        a->parts.missed--; /* one of those comes after all */
-    if (m->seq == *newest)
-        return 0;
-    *newest = m->seq > *newest ? m->seq : *newest;
-    return 1;
+    return a->numbers.agents.count < MOST_AGENTS ||
+           key_table_find(&a->numbers.agents, (struct key){.hi = instance}) != KEY_NONE;
 }
 
 static int keep(struct attach *a, const struct wire_recorded *m, const void *bytes, size_t length,
@@ -121,11 +94,8 @@ static int keep(struct attach *a, const struct wire_recorded *m, const void *byt
                             .window = m->window,
                             .time_ns = m->time_ns,
                             .received_ns = m->received_ns};
-    uint64_t *newest = newest_of(a, m->instance);
     /* A daemon that was away tells its state anew, with what is known here. */
-    if (snapshot && newest != NULL && *newest >= m->seq)
-        return 0;
-    if (!follow_number(a, m, snapshot && (newest == NULL || *newest == 0)))
+    if (is_followed(a, m->instance) && numbers_meet(&a->numbers, &head) == 1)
         return 0;
     if (snapshot && a->messages == 0)
         a->parts.attached_ns = m->received_ns;
@@ -235,6 +205,7 @@ int attach_take(struct attach *a, const struct wire_message *m, int snapshot)
 
 static int tell_part(struct attach *a)
 {
+    a->parts.missed = attach_missed(a);
     if (a->told_since == a->parts.attached_ns && a->told_missed == a->parts.missed)
         return 0;
     a->told_since = a->parts.attached_ns;
@@ -289,7 +260,7 @@ uint64_t attach_messages(const struct attach *a)
 
 uint64_t attach_missed(const struct attach *a)
 {
-    return a->parts.missed;
+    return numbers_missing(&a->numbers);
 }
 
 uint64_t attach_since_ns(const struct attach *a)

@@ -349,7 +349,9 @@ static void it_goes_on_with_the_daemon_that_follows_a_killed_one(void **state)
     assert_int_equal(found.last, number);
     struct info *info = read_info(path);
     assert_int_equal(info->agents, 1);
-    assert_int_equal(found.windows + info->missed, number);
+    if (found.windows + info->missed != number)
+        fail_msg("of %llu windows %llu are there, and %llu missed: %s", (unsigned long long)number,
+                 (unsigned long long)found.windows, (unsigned long long)info->missed, said());
     assert_int_equal(strstr(said(), "did not come") != NULL, info->missed > 0);
     info_finish(info);
     peer_hang_up(&agent);
