@@ -57,7 +57,7 @@ struct match_message {
 
 /** One end of a message between two nodes. */
 struct match_half {
-    uint64_t key; /**< hash of communicator, source, destination, tag and ordinal; never 0 */
+    uint64_t key; /**< message_key() of it */
     uint32_t source, destination;
     uint64_t bytes;
     uint64_t enter_ns; /**< of the call that posted the send or completed the receive */
@@ -150,9 +150,5 @@ struct match_counts match_counts(const struct match *match);
 
 /** Memory held, bytes. */
 size_t match_bytes(const struct match *match);
-
-/** Key of a message between two nodes; never 0. */
-uint64_t match_key(uint64_t comm, uint32_t source, uint32_t destination, int32_t tag,
-                   uint64_t ordinal);
 
 #endif

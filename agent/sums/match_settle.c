@@ -1,5 +1,6 @@
 /* From ends to messages. */
 #include "agent/sums/match_state.h"
+#include "holter/message_key.h"
 
 #include <string.h>
 
@@ -21,22 +22,6 @@
 
 #define AHEAD 4u /* channels between asking for one, for its ends, and using it */
 #define SWEEP_NS UINT64_C(10000000000)
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    __extension__ typedef unsigned __int128 wide;
-    wide product = (wide)(a ^ UINT64_C(0xa0761d6478bd642f)) * (b ^ UINT64_C(0xe7037ed1a0b428db));
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/* Three rounds of wyhash's mix (W. Yi): the lowest keys are picked, so all bits have to be good. */
-uint64_t match_key(uint64_t comm, uint32_t source, uint32_t destination, int32_t tag,
-                   uint64_t ordinal)
-{
-    uint64_t ends = (uint64_t)source << 32 | destination;
-    uint64_t key = mix(mix(mix(comm, ends), (uint64_t)(uint32_t)tag), ordinal);
-    return key == 0 ? 1 : key;
-}
 
 /* ---- handing out --------------------------------------------------------- */
 
@@ -496,8 +481,8 @@ static void send_half(struct match *match, struct channel *channel, uint32_t num
 {
     const struct send *send = send_at(match, number);
     struct match_half half = {
-        .key = match_key(channel->comm, channel->source, channel->destination, channel->tag,
-                         channel->sent),
+        .key = message_key(channel->comm, channel->source, channel->destination, channel->tag,
+                           channel->sent),
         .source = channel->source,
         .destination = channel->destination,
         .bytes = send->bytes,
@@ -539,8 +524,8 @@ static void take_receives_between(struct match *match, struct channel *channel, 
         }
         pop_receive(match, channel);
         receive->state = SETTLED_HALF;
-        receive->post_ns =
-            match_key(channel->comm, channel->source, channel->destination, channel->tag, ordinal);
+        receive->post_ns = message_key(channel->comm, channel->source, channel->destination,
+                                       channel->tag, ordinal);
         settle_receive(match, channel, number);
     }
 }

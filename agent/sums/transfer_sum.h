@@ -50,7 +50,8 @@ struct transfer_clock {
 struct transfer_rows {
     struct wire_transfer_row *transfers; /**< may be reordered and merged by the caller */
     const struct wire_latency_row *latencies;
-    struct wire_half_row *halves; /**< ascending by key */
+    struct wire_half_row
+        *halves; /**< ascending by key; window_message_encode() orders them by time */
     const struct wire_pending_row *pending;
     uint64_t transfers_count, latencies_count, halves_count, pending_count;
     uint64_t keys_below; /**< as in struct wire_window */

@@ -1,7 +1,8 @@
 /* Window messages from rows: within the byte budget, and within the longest message of the wire.
  *
  * Over budget, detail is left out in this order, and flagged:
- *   ends of messages between nodes, those with the largest keys first (DEGRADED_SAMPLES);
+ *   ends of messages between nodes, those with the largest keys first (DEGRADED_SAMPLES; the others are
+ *   told by ranks and times);
  *   pairs beyond the largest by bytes are put together, for each source and size class, into
  *   destination -1, and transfers beyond those of most messages into TRANSFER_OTHERS
  *   (DEGRADED_PAIRS);

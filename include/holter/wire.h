@@ -169,7 +169,8 @@
 /** One end of a message between two nodes, picked by its key. Times are relative to the begin of
  *  the message's window. */
 #define WIRE_HALF_ROW(COLUMN)                                                                      \
-    COLUMN(U64, key, WIRE_ANY, "hash of communicator, source, destination, tag and ordinal")       \
+    COLUMN(U64, key, WIRE_ANY,                                                                     \
+           "of communicator, source, destination, tag and ordinal: holter/message_key.h")          \
     COLUMN(U64, receive, 1, "0: the sending end, 1: the receiving end")                            \
     COLUMN(U64, source, WIRE_ANY, "sending rank")                                                  \
     COLUMN(U64, destination, WIRE_ANY, "receiving rank")                                           \

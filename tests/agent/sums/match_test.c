@@ -2,6 +2,7 @@
 #include "agent/sums/match.h"
 
 #include "holter/call.h"
+#include "holter/message_key.h"
 #include "mpi_model.h"
 
 #include <setjmp.h>
@@ -390,7 +391,7 @@ static void both_nodes_give_a_message_the_same_key(void **state)
     match_settle(bed->match, 2 * MS + MATCH_REMOTE_AFTER_NS);
     assert_int_equal(bed->half_count, 3);
     for (uint64_t i = 0; i < 3; i++)
-        assert_true(bed->halves[i].key == match_key(100, 0, 2, 5, i));
+        assert_true(bed->halves[i].key == message_key(100, 0, 2, 5, i));
     struct bed *other;
     assert_int_equal(set_up((void **)&other), 0);
     match_remove(other->match, other->members[0]);
@@ -405,8 +406,48 @@ static void both_nodes_give_a_message_the_same_key(void **state)
     match_settle(other->match, 3 * MS + 3 * MATCH_REMOTE_AFTER_NS);
     assert_int_equal(other->half_count, 3);
     for (uint64_t i = 0; i < 3; i++)
-        assert_true(other->halves[i].key == match_key(100, 3, 2, 5, i));
+        assert_true(other->halves[i].key == message_key(100, 3, 2, 5, i));
     tear_down((void **)&other);
+}
+
+static void keys_are_mixed_one_to_one(void **state)
+{
+    (void)state;
+    uint64_t random = 88172645463325252u;
+    assert_true(message_key_mix(0) == 0);
+    for (unsigned i = 0; i < 100000; i++) {
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+        uint64_t x = i < 1000 ? i : random >> i % 64;
+        assert_true(message_key_unmix(message_key_mix(x)) == x);
+        assert_true(message_key_mix(message_key_unmix(x)) == x);
+    }
+}
+
+/* Mixed back and less its ranks, a key tells the messages of a communicator by tag and ordinal: that is what
+ * recordings count on. */
+static void keys_of_a_channel_follow_one_another(void **state)
+{
+    (void)state;
+    uint64_t world = message_key_unmix(message_key(7, 3, 4, 0, 0)) - message_key_ranks(3, 4);
+    for (uint32_t i = 0; i < 1000; i++) {
+        uint32_t from = i * 7 % 64, to = (i * 5 + 1) % 64;
+        uint64_t key = message_key(7, from, to, (int32_t)(i % 3), i);
+        uint64_t number = message_key_unmix(key) - message_key_ranks(from, to);
+        assert_true(number - world == ((uint64_t)(i % 3) << 32) + i);
+    }
+}
+
+/* Those of the lowest keys are kept: about as many of each channel as of any other. */
+static void low_keys_are_a_fair_sample(void **state)
+{
+    (void)state;
+    for (uint32_t channel = 0; channel < 64; channel++) {
+        unsigned low = 0;
+        for (uint64_t i = 0; i < 4096; i++)
+            low += message_key(1, channel / 8, channel % 8, (int32_t)(channel % 3), i) >> 60 == 0;
+        /* One in sixteen: 256, the standard deviation is 15.5. */
+        assert_in_range(low, 256 - 80, 256 + 80);
+    }
 }
 
 static void a_rank_that_appears_late_is_matched_from_its_start(void **state)
@@ -672,6 +713,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(partitioned_requests_are_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(after_lost_records_only_certain_messages_are_matched,
                                         set_up, tear_down),
+        cmocka_unit_test(keys_are_mixed_one_to_one),
+        cmocka_unit_test(keys_of_a_channel_follow_one_another),
+        cmocka_unit_test(low_keys_are_a_fair_sample),
         cmocka_unit_test_setup_teardown(communicators_made_after_the_loss_are_in_step, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(open_receives_are_told_oldest_first, set_up, tear_down),

@@ -93,8 +93,11 @@ static void add_messages(struct bed *bed)
                                                            .messages = 1 + i * 37 % 100,
                                                            .transfer_ns = i * 1000};
     for (unsigned i = 0; i < HALVES; i++)
-        bed->halves[i] = (struct wire_half_row){
-            .key = 1000000 * (uint64_t)(1 + i / 2), .receive = i % 2, .begin_ns = i};
+        bed->halves[i] = (struct wire_half_row){.key = 1000000 * (uint64_t)(1 + i / 2),
+                                                .receive = i % 2,
+                                                .source = i * 3 % RANKS,
+                                                .destination = (i * 3 + 1) % RANKS,
+                                                .begin_ns = i * 7919 % 1000};
     bed->transfers = (struct transfer_rows){.transfers = bed->transfer_rows,
                                             .halves = bed->halves,
                                             .transfers_count = TRANSFERS,
@@ -104,7 +107,7 @@ static void add_messages(struct bed *bed)
 /* What the receiver adds up. */
 struct sums {
     uint64_t messages[RANKS], bytes[RANKS], calls, events, deaths, nodes, rows, counters;
-    uint64_t transferred, transfer_ns, transfers, halves, largest_key, keys_below;
+    uint64_t transferred, transfer_ns, transfers, halves, largest_key, keys_below, out_of_order;
     uint64_t expected_seq, finals, degraded;
     unsigned parts;
     size_t longest;
@@ -136,6 +139,12 @@ static int add_up(void *user, uint64_t seq, const void *bytes, size_t length)
     for (uint64_t i = 0; i < window->halves_count; i++)
         if (window->halves[i].key > sums->largest_key)
             sums->largest_key = window->halves[i].key;
+    for (uint64_t i = 1; i < window->halves_count; i++) {
+        const struct wire_half_row *a = &window->halves[i - 1], *b = a + 1;
+        uint64_t first = a->receive ? a->destination : a->source;
+        uint64_t second = b->receive ? b->destination : b->source;
+        sums->out_of_order += first > second || (first == second && a->begin_ns > b->begin_ns);
+    }
     sums->transfers += window->transfers_count;
     sums->halves += window->halves_count;
     sums->keys_below = window->keys_below;
@@ -284,6 +293,18 @@ static void ends_of_messages_go_first_and_those_of_large_keys(void **state)
     assert_int_equal(sums.keys_below, 1000000 * (sums.halves / 2 + 1));
     check_totals(&sums);
     check_transfers(&sums);
+}
+
+static void ends_of_messages_are_told_as_they_happened(void **state)
+{
+    (void)state;
+    static struct bed bed;
+    struct sums sums = {0};
+    make(&bed);
+    add_messages(&bed);
+    encode(&bed, &sums, 1u << 20, 1u << 20);
+    assert_int_equal(sums.halves, HALVES);
+    assert_int_equal(sums.out_of_order, 0);
 }
 
 static void transfers_are_put_together_and_add_up(void **state)
@@ -570,6 +591,7 @@ int main(void)
         cmocka_unit_test(window_that_cannot_fit_keeps_its_totals_all_the_same),
         cmocka_unit_test(long_window_is_sent_in_parts_that_add_up),
         cmocka_unit_test(ends_of_messages_go_first_and_those_of_large_keys),
+        cmocka_unit_test(ends_of_messages_are_told_as_they_happened),
         cmocka_unit_test(transfers_are_put_together_and_add_up),
         cmocka_unit_test(fold_keeps_the_largest),
         cmocka_unit_test(refusal_of_the_receiver_is_passed_on),
