@@ -2,8 +2,8 @@
  *
  * Window messages are tables of numbers, row by row. A block holds them column by column: all numbers
  * of one column of one field, of all its messages, one after the other, as themselves or as
- * differences to their neighbours, and that compressed with zstd. This takes half of what the same
- * messages take compressed as they are. What comes out is what went in, byte for byte: a message
+ * differences to their neighbours, what is left to find in them compressed with zstd. This takes less than half of what
+ * the same messages take compressed as they are. What comes out is what went in, byte for byte: a message
  * that is not MessagePack in its shortest form, or not shaped like a wire message, is kept as it is.
  *
  * docs/recording.md describes the bytes. Nothing in a block is trusted when it is read. */
@@ -45,7 +45,8 @@ size_t block_bytes_marked(const struct block_writer *writer);
 /** From here on. */
 void block_mark(struct block_writer *writer);
 
-/** Pack what was added since block_clear(), or since block_mark(); it stays in the writer.
+/** Pack what was added since block_clear(); or since block_mark(), which takes far less time and more room, as
+ *  messages are kept as they are. It stays in the writer.
  *  @param level  of zstd
  *  @param out    valid until the next call @return 0 or -ENOMEM */
 int block_pack(struct block_writer *writer, int marked, int level, const void **out,

@@ -345,6 +345,22 @@ static int fill_keys(struct read_column *c, struct block_slots *s)
     return sunk(c, s, &k, at);
 }
 
+/* Values that were worked out when the block was opened. */
+static int fill_ready(struct read_column *c, struct block_slots *s)
+{
+    size_t row = (size_t)(c->total - c->left_over);
+    struct sink k = sink_of(c, s);
+    for (size_t i = 0; i < s->count; i++)
+        put(&k, c->ready[row + i]);
+    if (c->twin_of != NULL)
+        memcpy(c->twins, c->twin_of + row, s->count * sizeof(*c->twins));
+    c->left_over -= s->count;
+    sunk(c, s, &k, c->at);
+    if (c->negative)
+        s->bytes = sizes_below(s);
+    return 1;
+}
+
 int block_fill(struct read_column *c, struct block_slots *s)
 {
     static block_filler *const fillers[BLOCK_CODINGS][2] = {
@@ -360,6 +376,8 @@ int block_fill(struct read_column *c, struct block_slots *s)
     };
     if (s->count > c->left_over)
         return 0;
+    if (c->ready != NULL)
+        return fill_ready(c, s);
     int good;
     if (c->coding == BLOCK_PLAIN && c->negative)
         good = c->is_short ? signed_ones_short(c, s) : signed_ones_long(c, s);

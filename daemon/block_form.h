@@ -2,6 +2,7 @@
 #ifndef HOLTER_DAEMON_BLOCK_FORM_H
 #define HOLTER_DAEMON_BLOCK_FORM_H
 
+#include "holter/message_key.h"
 #include "holter/size_class.h"
 
 #include <endian.h>
@@ -9,7 +10,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define BLOCK_FORM 1u   /**< first number of a block */
+#define BLOCK_FORM 2u /**< first number of a block */
+#define BLOCK_FORM_OLD                                                                             \
+    1u /**< that of files of versions 5 and 6: columns of one shape, fewer codings */
 #define BLOCK_TYPES 64u /**< types of messages and keys of fields below this */
 #define BLOCK_KEYS 64u
 #define BLOCK_WIDTH 64u /**< columns of rows at most */
@@ -35,13 +38,61 @@ enum block_coding {
     BLOCK_LEFT3, /**< the one three to the left */
     BLOCK_KEYED, /**< not a difference: of the first column of rows, keys that two rows have each */
     BLOCK_TWIN,  /**< the same column of the earlier row with this key, if there is one; else 0 */
+    BLOCK_HASHED, /**< not a difference: of the first column of rows, message_key()s of what stands in the next
+                        three: 1 for a receive, source, destination */
+    BLOCK_CHAIN, /**< the value before and that to the right of it: begins of what follows one another */
+    BLOCK_CHAINED, /**< not a difference: right of such a column, what that adds */
     BLOCK_CODINGS
 };
+
+/** How the numbers of a column are written. */
+enum block_shape {
+    BLOCK_BYTES_EACH, /**< seven bits a byte */
+    BLOCK_SPLIT, /**< a class in a byte each, see block_class(), and the bits below behind the zstd frame */
+    BLOCK_ALL_SAME, /**< only the one */
+    BLOCK_SHAPES
+};
+
+#define BLOCK_MOST_SPLIT 57u /**< bits of numbers of shape BLOCK_SPLIT at most */
+#define BLOCK_MOST_CLASS (8u + 4u * (BLOCK_MOST_SPLIT - 4u) + 3u)
+
+/** Class of a number: below 8 itself, else by its highest bit and the two below. What is left is noise, as good as. */
+static inline unsigned block_class(uint64_t number)
+{
+    if (number < 8)
+        return (unsigned)number;
+    unsigned top = 63u - (unsigned)__builtin_clzll(number);
+    return 8 + 4 * (top - 3) + (unsigned)(number >> (top - 2) & 3);
+}
+
+/** Bits that are left of a number of a class. */
+static inline unsigned block_class_bits(unsigned number_class)
+{
+    return number_class < 8 ? 0 : (number_class - 8) / 4 + 1;
+}
+
+/** Smallest number of a class. */
+static inline uint64_t block_class_least(unsigned number_class)
+{
+    return number_class < 8 ? number_class
+                            : (uint64_t)(4 + (number_class & 3)) << block_class_bits(number_class);
+}
+
+#define BLOCK_SLOT_BITS 14u
+
+/** Rows with message keys: which place remembers the last one of the same end and the same ranks. */
+static inline uint32_t block_slot(uint64_t receive, uint64_t source, uint64_t destination)
+{
+    uint64_t x = source * UINT64_C(0x9e3779b97f4a7c15) +
+                 destination * UINT64_C(0xd1b54a32d192ed03) +
+                 receive * UINT64_C(0x8cb92ba72f3d8dd7);
+    return (uint32_t)(x >> (64 - BLOCK_SLOT_BITS));
+}
 
 /** How many columns to the left a coding looks. */
 static inline unsigned block_reach(enum block_coding coding)
 {
-    static const unsigned reach[BLOCK_CODINGS] = {0, 0, 1, 2, 3, 2, 3, 0, 0};
+    static const unsigned reach[BLOCK_CODINGS] = {0, 0, 1, 2, 3, 2, 3, 0, 0, 0, 0, 0};
     return reach[coding];
 }
 

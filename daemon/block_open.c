@@ -39,20 +39,28 @@ void block_reader_destroy(struct block_reader *r)
     free(r->marks);
     free(r->past);
     block_stays_destroy(r->stays);
+    free(r->wide);
+    free(r->ready);
+    free(r->twin_of);
     free(r);
 }
 
 /* ---- opening ------------------------------------------------------------- */
 
-static int unzip(struct block_reader *r, const void *packed, size_t length)
+/* @param bits  set to where the bits begin that stand behind the frame */
+static int unzip(struct block_reader *r, const void *packed, size_t length, const uint8_t **bits)
 {
     unsigned long long size = ZSTD_getFrameContentSize(packed, length);
+    size_t frame = ZSTD_findFrameCompressedSize(packed, length);
+    if (ZSTD_isError(frame) || frame > length)
+        return -HOLTER_ECORRUPT;
+    *bits = (const uint8_t *)packed + frame;
     if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR || size > MOST_PLAIN)
         return -HOLTER_ECORRUPT;
     if (array_fit(&r->plain, 1, &r->plain_room, (size_t)size + BLOCK_SLACK) != 0)
         return -ENOMEM;
     memset(r->plain + size, 0, BLOCK_SLACK);
-    r->plain_length = ZSTD_decompressDCtx(r->zstd, r->plain, (size_t)size, packed, length);
+    r->plain_length = ZSTD_decompressDCtx(r->zstd, r->plain, (size_t)size, packed, frame);
     return ZSTD_isError(r->plain_length) || r->plain_length != size ? -HOLTER_ECORRUPT : 0;
 }
 
@@ -86,19 +94,40 @@ static int skip_layout(struct block_reader *r)
     return good;
 }
 
-static int read_column(struct block_reader *r, struct read_column *c, uint64_t *length)
+/* How its numbers are written. @param bits  set to how many bytes of them stand behind the frame */
+static int read_shape(struct block_reader *r, struct read_column *c, uint64_t *length,
+                      uint64_t *bits)
+{
+    uint64_t shape = BLOCK_BYTES_EACH;
+    *bits = 0;
+    if ((r->form != BLOCK_FORM_OLD && !get(r, &shape)) || !get(r, length) ||
+        (r->form != BLOCK_FORM_OLD && !get(r, bits)) || shape >= BLOCK_SHAPES ||
+        (*bits > 0 && shape != BLOCK_SPLIT) ||
+        (shape != BLOCK_BYTES_EACH && c->kind != BLOCK_INTEGER) ||
+        (shape != BLOCK_ALL_SAME && c->left_over > *length))
+        return 0;
+    c->shape = (enum block_shape)shape;
+    return 1;
+}
+
+static int read_column(struct block_reader *r, struct read_column *c, uint64_t *length,
+                       uint64_t *bits)
 {
     uint64_t kind, coding, negative;
+    uint64_t codings = r->form == BLOCK_FORM_OLD ? BLOCK_HASHED : BLOCK_CODINGS;
     *c = (struct read_column){0};
     if (!get(r, &c->type) || !get(r, &c->key) || !get(r, &c->place) || !get(r, &kind) ||
-        !get(r, &coding) || !get(r, &negative) || !get(r, &c->left_over) || !get(r, length) ||
-        kind < BLOCK_INTEGER || kind > BLOCK_TEXT || coding >= BLOCK_CODINGS || negative > 1 ||
-        c->type >= BLOCK_TYPES || c->key >= BLOCK_KEYS || c->place > BLOCK_WIDTH ||
-        c->left_over > *length || (coding == BLOCK_KEYED && (c->place != 1 || negative)) ||
-        (coding == BLOCK_TWIN && c->place < 2))
+        !get(r, &coding) || !get(r, &negative) || !get(r, &c->left_over) || kind < BLOCK_INTEGER ||
+        kind > BLOCK_TEXT || coding >= codings || negative > 1 || c->type >= BLOCK_TYPES ||
+        c->key >= BLOCK_KEYS || c->place > BLOCK_WIDTH ||
+        ((coding == BLOCK_KEYED || coding == BLOCK_HASHED) && (c->place != 1 || negative)) ||
+        (coding == BLOCK_CHAIN && c->place < 1) ||
+        ((coding == BLOCK_TWIN || coding == BLOCK_CHAINED) && c->place < 2))
         return 0;
     c->total = c->left_over;
     c->kind = (enum block_kind)kind;
+    if (!read_shape(r, c, length, bits))
+        return 0;
     c->coding = (enum block_coding)coding;
     c->negative = (int)negative;
     return 1;
@@ -117,18 +146,21 @@ static int all_short(const uint8_t *at, size_t length)
     return (any & UINT64_C(0x8080808080808080)) == 0;
 }
 
-/* The columns, whose bytes follow the directory one behind the other. */
-static int read_columns(struct block_reader *r)
+/* The columns, whose bytes follow the directory one behind the other, as their bits do behind the frame. */
+static int read_columns(struct block_reader *r, const uint8_t *bits, const uint8_t *bits_end)
 {
-    uint64_t count, length;
+    uint64_t count, length, some;
     if (!get(r, &count) || count > MOST_COLUMNS)
         return -HOLTER_ECORRUPT;
     if (array_fit(&r->columns, sizeof(*r->columns), &r->column_room, count + 1) != 0)
         return -ENOMEM;
     for (r->column_count = 0; r->column_count < count; r->column_count++) {
         struct read_column *c = &r->columns[r->column_count];
-        if (!read_column(r, c, &length))
+        if (!read_column(r, c, &length, &some) || some > (uint64_t)(bits_end - bits))
             return -HOLTER_ECORRUPT;
+        c->bits = bits;
+        bits += some;
+        c->bits_end = bits;
         c->before = length; /* until its place is known */
     }
     const uint8_t *at = r->at, *end = r->plain + r->plain_length;
@@ -143,7 +175,13 @@ static int read_columns(struct block_reader *r)
             c->kind == BLOCK_INTEGER && c->before == c->total && all_short(c->at, (size_t)c->total);
         c->before = 0;
     }
-    return at == end ? 0 : -HOLTER_ECORRUPT;
+    int code = at == end && bits == bits_end ? block_widen(r, MOST_PLAIN) : -HOLTER_ECORRUPT;
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        struct read_column *c = &r->columns[i];
+        c->is_short = c->kind == BLOCK_INTEGER && (uint64_t)(c->end - c->at) == c->total &&
+                      all_short(c->at, (size_t)c->total);
+    }
+    return code;
 }
 
 /* Room for the values of columns that later ones refer to. */
@@ -178,8 +216,11 @@ static int has_keys(const struct block_reader *r, const struct read_field *f)
 {
     const struct read_column *const *columns =
         (const struct read_column *const *)r->row_columns + f->first;
-    int keys = f->width > 0 && columns[0] != NULL && columns[0]->coding == BLOCK_KEYED;
-    for (unsigned w = 1; !keys && w < f->width; w++) {
+    unsigned from = f->width == 0 || columns[0] == NULL  ? BLOCK_WIDTH
+                    : columns[0]->coding == BLOCK_KEYED  ? 1
+                    : columns[0]->coding == BLOCK_HASHED ? 4
+                                                         : BLOCK_WIDTH;
+    for (unsigned w = 0; w < f->width && w < from; w++) {
         if (columns[w] != NULL && columns[w]->coding == BLOCK_TWIN)
             return 0;
     }
@@ -216,6 +257,12 @@ static struct read_column *find(struct block_reader *r, uint64_t type, uint64_t 
             high = middle;
     }
     return NULL;
+}
+
+struct read_column *block_column(struct block_reader *r, uint64_t type, uint64_t key,
+                                 uint64_t place)
+{
+    return find(r, type, key, place, BLOCK_INTEGER);
 }
 
 static int take_field(struct block_reader *r, uint64_t type, struct read_field *f)
@@ -266,12 +313,13 @@ static int take_layouts(struct block_reader *r, const uint8_t *from)
                      r->field_count + r->row_column_count + 1);
 }
 
-static int read_directory(struct block_reader *r)
+static int read_directory(struct block_reader *r, const uint8_t *bits, const uint8_t *bits_end)
 {
-    uint64_t form, layouts;
+    uint64_t layouts;
     r->at = r->plain;
-    if (!get(r, &form) || form != BLOCK_FORM || !get(r, &r->messages) ||
-        r->messages > BLOCK_MOST_MESSAGES || !get(r, &layouts) || layouts > BLOCK_LAYOUTS)
+    if (!get(r, &r->form) || r->form < BLOCK_FORM_OLD || r->form > BLOCK_FORM ||
+        !get(r, &r->messages) || r->messages > BLOCK_MOST_MESSAGES || !get(r, &layouts) ||
+        layouts > BLOCK_LAYOUTS)
         return -HOLTER_ECORRUPT;
     const uint8_t *from = r->at;
     r->layout_count = (size_t)layouts;
@@ -279,12 +327,13 @@ static int read_directory(struct block_reader *r)
         if (!skip_layout(r))
             return -HOLTER_ECORRUPT;
     }
-    int code = read_columns(r);
+    int code = read_columns(r, bits, bits_end);
     code = code != 0 ? code : make_past(r);
     if (code != 0)
         return code;
     qsort(r->columns, r->column_count, sizeof(*r->columns), compare_columns);
-    code = take_layouts(r, from);
+    code = block_make_whole(r);
+    code = code != 0 ? code : take_layouts(r, from);
     for (unsigned key = BLOCK_HEAD_LAYOUT; key <= BLOCK_HEAD_BYTES; key++)
         r->head[key] = find(r, 0, key, 0, key == BLOCK_HEAD_BYTES ? BLOCK_TEXT : BLOCK_INTEGER);
     return code;
@@ -295,8 +344,9 @@ int block_open(struct block_reader *r, const void *packed, size_t length)
     r->messages = r->read = 0;
     r->total = 0;
     r->layout = 0;
-    int code = packed == NULL ? -HOLTER_ECORRUPT : unzip(r, packed, length);
-    code = code != 0 ? code : read_directory(r);
+    const uint8_t *bits = NULL;
+    int code = packed == NULL ? -HOLTER_ECORRUPT : unzip(r, packed, length, &bits);
+    code = code != 0 ? code : read_directory(r, bits, (const uint8_t *)packed + length);
     r->broken = code;
     if (code != 0)
         r->messages = 0;

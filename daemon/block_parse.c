@@ -327,59 +327,142 @@ static int all_integers(struct block_column *const *columns, size_t width)
     return i == width;
 }
 
-/* Unsigned integers by their first byte, 0xcc to 0xcf: how far to shift the eight bytes that follow, and the
- * least number that needs so many bytes. */
-static const unsigned shifts[4] = {56, 48, 32, 0};
-static const uint64_t least[4] = {128, 256, 65536, UINT64_C(1) << 32};
+/* Values of 0x80 and more by their first byte, less 0x80: how far to shift the eight bytes that follow, how many of
+ * these are its own, and the least number that needs so many. What is no unsigned integer is below that. */
+#define NONE8                                                                                      \
+    UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX
+#define NONE32 NONE8, NONE8, NONE8, NONE8
+#define BEFORE_CC NONE32, NONE32, NONE8, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX
+static const uint64_t least[128] = {BEFORE_CC,         128,    256,   65536,
+                                    UINT64_C(1) << 32, NONE32, NONE8, NONE8};
+static const uint8_t shifts[128] = {[0x4c] = 56, 48, 32, 0};
+static const uint8_t lengths[128] = {[0x4c] = 1, 2, 4, 8};
 
-/* A row, from which nine bytes a value can be read. Made of few branches, as nobody can foretell how many
- * bytes a number has. @return 0 when it is not a row of unsigned integers in their shortest form */
-static inline int take_unsigned(struct input *in, uint64_t *const *values, size_t width, size_t r,
-                                int *big)
+#define ALWAYS static inline __attribute__((always_inline))
+
+/* Bytes before the values of a row. */
+ALWAYS size_t row_head(size_t width)
 {
-    const uint8_t *at = in->at;
-    int bad = 0;
-    for (size_t i = 0; i < width; i++) {
-        uint8_t first = *at++;
-        if (first < 0x80) {
-            values[i][r] = first;
-            continue;
+    return width <= 15 ? 1 : 3;
+}
+
+ALWAYS int is_row(const uint8_t *at, size_t width)
+{
+    return width <= 15 ? at[0] == 0x90 + width : at[0] == 0xdc && at[1] == 0 && at[2] == width;
+}
+
+/* Rows of unsigned integers, up to one that is none. Made of few branches, as nobody can foretell how many bytes a
+ * number has; of a width that the compiler knows.
+ * @param all  the numbers, or-ed, of those that were taken and perhaps one more row @return how many */
+ALWAYS size_t take_unsigned(struct input *in, uint64_t *const *values, size_t width, size_t rows,
+                            uint64_t *all)
+{
+    const uint8_t *at = in->at, *end = in->end;
+    size_t most = row_head(width) + 9 * width, r = 0;
+    uint64_t any = 0;
+    for (; r < rows && (size_t)(end - at) >= most && is_row(at, width); r++, in->at = at) {
+        unsigned bad = 0;
+        at += row_head(width);
+#pragma GCC unroll 24
+        for (size_t i = 0; i < width; i++) {
+            uint64_t number = *at++;
+            if (number >= 0x80) {
+                size_t form = (size_t)number - 0x80;
+                memcpy(&number, at, sizeof(number));
+                number = be64toh(number) >> shifts[form];
+                at += lengths[form];
+                bad |= number < least[form];
+                any |= number;
+            }
+            values[i][r] = number;
         }
-        unsigned log = first - 0xccu;
-        if (log > 3)
-            return 0;
-        uint64_t number;
-        memcpy(&number, at, sizeof(number));
-        number = be64toh(number) >> shifts[log];
-        at += (size_t)1 << log;
-        values[i][r] = number;
-        bad |= number < least[log];
-        big[i] |= (int)(number >> 63);
+        if (bad)
+            break;
     }
-    if (!bad)
-        in->at = at;
-    return !bad;
+    *all |= any;
+    return r;
+}
+
+#define WIDTH(width)                                                                               \
+    static size_t take_##width(struct input *in, uint64_t *const *values, size_t rows,             \
+                               uint64_t *all)                                                      \
+    {                                                                                              \
+        return take_unsigned(in, values, width, rows, all);                                        \
+    }
+
+/* Those of the tables with most rows. */
+WIDTH(4)
+WIDTH(5)
+WIDTH(7)
+WIDTH(9)
+WIDTH(11)
+WIDTH(24)
+
+static size_t take_any(struct input *in, uint64_t *const *values, size_t width, size_t rows,
+                       uint64_t *all)
+{
+    switch (width) {
+    case 4:
+        return take_4(in, values, rows, all);
+    case 5:
+        return take_5(in, values, rows, all);
+    case 7:
+        return take_7(in, values, rows, all);
+    case 9:
+        return take_9(in, values, rows, all);
+    case 11:
+        return take_11(in, values, rows, all);
+    case 24:
+        return take_24(in, values, rows, all);
+    default:
+        return take_unsigned(in, values, width, rows, all);
+    }
+}
+
+/* A row in which one is below 0, or that stands at the end. @return 0 when it is none of ours */
+static int take_signed(struct input *in, uint64_t *const *values, size_t width, size_t row,
+                       int *negative, int *big)
+{
+    size_t found;
+    int sign;
+    if (!take_length(in, 0x90, 15, 0xdc, &found) || found != width)
+        return 0;
+    for (size_t i = 0; i < width; i++) {
+        if (!take_integer(in, &values[i][row], &sign))
+            return 0;
+        negative[i] |= sign;
+        big[i] |= !sign && values[i][row] >> 63;
+    }
+    return 1;
+}
+
+/* Of rows that are not signed. */
+static void look_for_big(uint64_t *const *values, size_t width, size_t from, size_t end, int *big)
+{
+    for (size_t i = 0; i < width; i++) {
+        for (size_t r = from; r < end; r++)
+            big[i] |= (int)(values[i][r] >> 63);
+    }
 }
 
 /* Rows of integers: nearly all that there is. */
 static int take_numbers(struct input *in, struct block_column *const *columns, size_t width,
                         size_t rows)
 {
-    uint64_t *values[15];
-    int negative[15] = {0}, big[15] = {0}, sign;
+    uint64_t *values[BLOCK_WIDTH], *from[BLOCK_WIDTH];
+    int negative[BLOCK_WIDTH] = {0}, big[BLOCK_WIDTH] = {0};
     for (size_t i = 0; i < width; i++)
         values[i] = columns[i]->values + columns[i]->count;
     for (size_t r = 0; r < rows; r++) {
-        if (in->at >= in->end || *in->at++ != 0x90 + width)
+        uint64_t all = 0;
+        for (size_t i = 0; i < width; i++)
+            from[i] = values[i] + r;
+        size_t some = take_any(in, from, width, rows - r, &all);
+        if (all >> 63)
+            look_for_big(values, width, r, r + some, big);
+        r += some;
+        if (r < rows && !take_signed(in, values, width, r, negative, big))
             return 0;
-        if ((size_t)(in->end - in->at) >= 9 * width && take_unsigned(in, values, width, r, big))
-            continue;
-        for (size_t i = 0; i < width; i++) {
-            if (!take_integer(in, &values[i][r], &sign))
-                return 0;
-            negative[i] |= sign;
-            big[i] |= !sign && values[i][r] >> 63;
-        }
     }
     for (size_t i = 0; i < width; i++) {
         columns[i]->count += rows;
@@ -410,7 +493,7 @@ static int take_rows(struct block_columns *c, struct input *in, unsigned type, u
     if (!note(layout, (uint8_t)width))
         return 0;
     int code = make_row_columns(c, first, type, key, width, rows, layout, columns);
-    if (code == 1 && width <= 15 && all_integers(columns, width))
+    if (code == 1 && all_integers(columns, width))
         return take_numbers(in, columns, width, rows);
     for (size_t r = 0; code == 1 && r < rows; r++) {
         code = take_length(in, 0x90, 15, 0xdc, &found) && found == width;

@@ -21,10 +21,14 @@ struct block_column {
     struct bytes text; /**< owned: length and bytes of each text */
     size_t count, room;
     int negative, big; /**< one value below 0, one of 2^63 or more: never both */
-    size_t marked, marked_texts;
     enum block_coding coding;
-    unsigned chosen_for; /**< blocks for which the coding stands; 0: choose */
-    size_t packed;       /**< bytes in the block that is being made */
+    enum block_shape shape; /**< when its numbers are neither small nor all the same */
+    unsigned chosen_for;    /**< blocks for which the coding stands; 0: choose */
+    int fresh;              /**< it was just chosen */
+    size_t cost;            /**< bytes of a sample in it */
+    /* In the block that is being made: */
+    enum block_shape written;
+    size_t packed, bits; /**< bytes; of the bits behind the frame */
     /* Before the message that is being added. */
     uint64_t stamp;
     size_t old_count, old_length;

@@ -90,10 +90,24 @@ static int take_twins(struct read_column *c, size_t count, uint64_t *out)
     return 1;
 }
 
+static int take_ready(struct read_column *c, size_t count, uint64_t *out)
+{
+    size_t row = (size_t)(c->total - c->left_over);
+    if (count > c->left_over)
+        return 0;
+    memcpy(out, c->ready + row, count * sizeof(*out));
+    if (c->twin_of != NULL)
+        memcpy(c->twins, c->twin_of + row, count * sizeof(*c->twins));
+    c->left_over -= count;
+    return 1;
+}
+
 int block_next_integers(struct read_column *c, size_t count, const uint64_t (*lefts)[ROWS],
                         uint64_t *out)
 {
     uint64_t before = c->before;
+    if (c->ready != NULL)
+        return take_ready(c, count, out);
     if (c->coding == BLOCK_SIZES)
         return take_sizes(c, count, lefts, out);
     if (c->coding == BLOCK_KEYED)

@@ -31,6 +31,11 @@ struct read_column {
     uint64_t *
         past; /* those read so far; in `past` of the reader. Before them, where no twin refers to, is 0 */
     uint32_t *twins; /* of the reader */
+    /* Of form 2: */
+    enum block_shape shape;
+    const uint8_t *bits, *bits_end; /* in what was packed: only while the block is opened */
+    uint64_t *ready;   /* the values, all; NULL: they are to be read. In `ready` of the reader */
+    uint32_t *twin_of; /* of keys that are ready: the rows before, by row */
 };
 
 /* A field of a layout, with its columns in `columns` of the reader. */
@@ -74,12 +79,19 @@ struct block_reader {
     struct read_column **row_columns;
     size_t row_column_count, row_column_room;
     struct read_column *head[BLOCK_HEAD_BYTES + 1];
-    uint64_t messages, read;
+    uint64_t form, messages, read;
     size_t total; /* bytes of messages read so far */
     uint8_t *out; /* owned: one message */
     size_t out_room, out_length;
     uint64_t *past; /* owned */
     size_t past_room;
+    uint8_t *wide; /* owned: numbers of other shapes, seven bits a byte */
+    uint64_t *ready;
+    uint32_t *twin_of; /* owned, both */
+    size_t wide_room, ready_room, twin_room;
+    /* While keys are made, by block_slot(): row + 1; the sum that its key was made of. */
+    uint32_t slots[1u << BLOCK_SLOT_BITS];
+    uint64_t slot_sums[1u << BLOCK_SLOT_BITS];
     uint32_t twins[BLOCK_TAKEN_AT_ONCE]; /* rows with the same keys as those that are read */
     int broken;
     struct block_stays *stays;                                          /* owned */
@@ -161,6 +173,16 @@ static inline uint64_t block_largest(const struct read_column *c, enum wire_kind
         return c->negative ? UINT64_MAX : INT64_MAX;
     return c->negative && limit > INT64_MAX ? INT64_MAX : limit;
 }
+
+/** block_whole.c: make numbers of all shapes those of seven bits a byte; then work out the columns that cannot be
+ *  told row by row.
+ *  @param most  bytes @return 0, -HOLTER_ECORRUPT or -ENOMEM */
+int block_widen(struct block_reader *reader, size_t most);
+int block_make_whole(struct block_reader *reader);
+
+/** Column of integers in rows of a field. @return NULL: there is none */
+struct read_column *block_column(struct block_reader *reader, uint64_t type, uint64_t key,
+                                 uint64_t place);
 
 /** Find out what messages of a layout are decoded by. */
 void block_layout_resolve(struct block_reader *reader, struct read_layout *layout);

@@ -18,7 +18,7 @@
 
 /* The last blocks of a file are written at each commit, as small as they are; when they are enough
  * they are written anew as one. The level of the final ones decides how large files are. */
-#define LEVEL_PART (-3)
+#define LEVEL_PART (-5)
 #define LEVEL_BLOCK 1
 #define LEAST_BYTES                                                                                \
     (BLOCK_BYTES / 4)   /* since the last commit: a block of its own, not packed twice */
@@ -143,7 +143,8 @@ static int set_up(struct recording *r, char *why, size_t room)
     /* With a write-ahead log a commit costs no fsync: it survives this process, and the machine's
      * crash up to the last checkpoint (sqlite.org/wal.html). */
     int code =
-        run(db, "PRAGMA page_size=4096; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
+        run(db, "PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
+                "PRAGMA synchronous=NORMAL;");
     code = code != 0 ? code : make_tables(r);
     code = code != 0 ? code : prepare(r);
     code = code != 0 ? code : load_agents(r);
@@ -346,6 +347,9 @@ int recording_close(struct recording *r)
         return 0;
     int code = block_messages(r->block) > 0 ? put_block(r, 0) : 0;
     code = code != 0 ? code : recording_commit(r);
+    /* Pages of parts that blocks took the place of. Files of older versions keep theirs. */
+    if (code == 0)
+        run(r->file.db, "PRAGMA incremental_vacuum");
     /* One plain file is left, for whoever copies it. A reader may prevent that: then the log stays,
      * and is folded in by the next who opens the file. */
     run(r->file.db, "PRAGMA journal_mode=DELETE");

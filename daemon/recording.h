@@ -14,12 +14,12 @@
 #include <stdint.h>
 
 #define RECORDING_APPLICATION 0x48524543 /**< "HREC": PRAGMA application_id */
-/** PRAGMA user_version; raised when tables change their meaning. 6: captures, and messages of them; 5: messages in
+/** PRAGMA user_version; raised when tables change their meaning. 7: blocks of form 2; 6: captures, and messages of them; 5: messages in
  *  blocks, agent; 4: topology,
  *  link and what belongs to them; 3: phase, curve; 2: alert with evidence, latency, criterion, region; 1:
  *  alerts without. Files of older versions are read, and become of this version when they are continued:
  *  what they hold stays as it is. */
-#define RECORDING_SCHEMA 6
+#define RECORDING_SCHEMA 7
 
 struct recording;
 

@@ -24,6 +24,7 @@
 #include "daemon/record.h"
 #include "holter/clock.h"
 #include "holter/error.h"
+#include "holter/message_key.h"
 #include "holter/size_class.h"
 #include "holter/time_class.h"
 #include "holter/wire.h"
@@ -183,13 +184,13 @@ static void make_pairs(const struct settings *s, unsigned agent, uint64_t window
 static void add_half(const struct settings *s, uint64_t from, uint64_t to, uint64_t window,
                      uint64_t bytes, int receive, struct rows *rows)
 {
-    uint64_t key = (from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15) + window;
-    uint64_t time = random_next(&key), transfer = 20000 + time % 5000;
+    uint64_t random = (from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15) + window;
+    uint64_t time = random_next(&random), transfer = 20000 + time % 5000;
     if ((time >> 32) % HALVES_PICKED != 0)
         return;
     int64_t sent = (int64_t)(time % (s->window_ns / 2));
     rows->halves[rows->half_count++] = (struct wire_half_row){
-        .key = key,
+        .key = message_key(1, (uint32_t)from, (uint32_t)to, 0, window),
         .receive = (uint64_t)receive,
         .source = from,
         .destination = to,
@@ -199,6 +200,17 @@ static void add_half(const struct settings *s, uint64_t from, uint64_t to, uint6
         .together = 1,
         .local_ns = sent + 1000,
     };
+}
+
+/* As agents tell them: by ranks and times. */
+static int by_time(const void *left, const void *right)
+{
+    const struct wire_half_row *a = left, *b = right;
+    uint64_t first = a->receive ? a->destination : a->source;
+    uint64_t second = b->receive ? b->destination : b->source;
+    if (first != second)
+        return first < second ? -1 : 1;
+    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
 }
 
 static void make_latency(const struct settings *s, unsigned agent, uint64_t window,
@@ -223,6 +235,7 @@ static void make_latency(const struct settings *s, unsigned agent, uint64_t wind
         add_half(s, rank, partner, window, bytes, 0, rows);
         add_half(s, partner, rank, window, bytes, 1, rows);
     }
+    qsort(rows->halves, rows->half_count, sizeof(*rows->halves), by_time);
     for (unsigned b = 0; b < BUCKETS; b++)
         rows->latencies[b] =
             (struct wire_latency_row){0, size_class_of(512), time_class_of(1500) - 20 + b, 10};

@@ -2,6 +2,7 @@
 
 #include "daemon/recording.h"
 #include "holter/call.h"
+#include "holter/message_key.h"
 #include "holter/size_class.h"
 #include "holter/time_class.h"
 #include "holter/wire.h"
@@ -180,7 +181,7 @@ static void add_halves(struct make *m, const struct exchange *e, unsigned place,
         uint64_t end = sent + transfer_ns(m, e->from, e->to, e->bytes, number);
         int64_t begin = (int64_t)((receive ? waits : sent) - m->window * m->s->window_ns);
         m->t.halves[m->t.half_count++] = (struct wire_half_row){
-            .key = mixed(pair, step, 3),
+            .key = message_key(1, e->from, e->to, 0, step),
             .receive = (uint64_t)receive,
             .source = e->from,
             .destination = e->to,
@@ -190,7 +191,7 @@ static void add_halves(struct make *m, const struct exchange *e, unsigned place,
                          : end > waits ? end - waits
                                        : 200,
             .together = receive ? together : 0,
-            .local_ns = receive ? begin - 4000 : 0,
+            .local_ns = receive ? begin - 4000 : begin,
         };
     }
 }
@@ -318,6 +319,21 @@ static void add_step(struct make *m, unsigned node, uint64_t step)
 
 /* ---- messages ------------------------------------------------------------------------ */
 
+/* As agents tell them: by ranks and times. */
+static int by_time(const void *left, const void *right)
+{
+    const struct wire_half_row *a = left, *b = right;
+    uint64_t first = a->receive ? a->destination : a->source;
+    uint64_t second = b->receive ? b->destination : b->source;
+    if (first != second)
+        return first < second ? -1 : 1;
+    if (a->begin_ns != b->begin_ns)
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    if (a->length_ns != b->length_ns)
+        return a->length_ns < b->length_ns ? -1 : 1;
+    return (a->source > b->source) - (a->source < b->source);
+}
+
 static void make_tables(struct make *m, unsigned node)
 {
     unsigned each = m->s->ranks / m->s->nodes;
@@ -326,6 +342,8 @@ static void make_tables(struct make *m, unsigned node)
     t->burst_count = t->burst_pair_count = 0;
     for (unsigned r = 0; r < each; r++)
         add_rank(m, node * each + r);
+    if (t->half_count > 0)
+        qsort(t->halves, t->half_count, sizeof(*t->halves), by_time);
     add_latencies(m);
     for (uint64_t i = 0; i < m->steps; i++)
         add_step(m, node, m->first_step + i);

@@ -1,5 +1,6 @@
 #include "daemon/block.h"
 #include "holter/error.h"
+#include "holter/message_key.h"
 #include "holter/wire.h"
 
 #include <errno.h>
@@ -257,6 +258,63 @@ static void add_halves(uint64_t number, unsigned node)
     wire_buffer_finish(&buffer);
 }
 
+/* Ends as agents tell them: of three ranks one after the other, with keys of channels, calls that follow one
+ * another, and some that completed several messages. */
+static void add_calls(uint64_t number, uint64_t *ordinal)
+{
+    struct wire_buffer buffer = {0};
+    struct wire_half_row halves[600];
+    size_t count = 0;
+    for (uint64_t rank = 0; rank < 3; rank++) {
+        int64_t at = 5000 + (int64_t)rank;
+        for (unsigned i = 0; i < 200; i++, count++) {
+            uint64_t partner = 8 + i % 5, length = 800 + random_next(&bed.seed) % 300;
+            int receive = i % 2, together = i % 8 == 7 && i > 8;
+            at += (int64_t)(random_next(&bed.seed) % 200);
+            halves[count] = (struct wire_half_row){
+                .key = message_key(77, (uint32_t)(receive ? partner : rank),
+                                   (uint32_t)(receive ? rank : partner), (int32_t)(i % 3),
+                                   *ordinal + i / 30),
+                .receive = (uint64_t)receive,
+                .source = receive ? partner : rank,
+                .destination = receive ? rank : partner,
+                .bytes = 4000 + 8 * partner,
+                .begin_ns = together ? halves[count - 1].begin_ns : at,
+                .length_ns = together ? halves[count - 1].length_ns : length,
+                .together = (uint64_t)receive,
+            };
+            halves[count].local_ns = halves[count].begin_ns;
+            at = halves[count].begin_ns + (int64_t)halves[count].length_ns;
+        }
+    }
+    *ordinal += 7;
+    struct wire_window w = {.seq = number,
+                            .job = "job.0",
+                            .host = "a",
+                            .window = number,
+                            .length_ns = 1000000000,
+                            .halves = halves,
+                            .halves_count = count};
+    assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, &w), 0);
+    add(buffer.bytes, buffer.length);
+    wire_buffer_finish(&buffer);
+}
+
+static void ends_told_as_they_happened_take_little(void **state)
+{
+    (void)state;
+    uint64_t ordinal = 1000;
+    for (uint64_t i = 0; i < 20; i++)
+        add_calls(i, &ordinal);
+    /* Of each the gap and the length are noise: 7.6 and 8.2 bits. */
+    size_t packed = check(0, 0), ends = 20 * 600;
+    assert_in_range(packed, ends * 15 / 8, ends * 26 / 8);
+    /* In another order, with keys that are none, and with ends that have other columns. */
+    for (uint64_t i = 0; i < 20; i++)
+        i % 3 == 0 ? add_halves(i, 1) : add_calls(i, &ordinal);
+    check(0, 0);
+}
+
 static void second_ends_of_messages_take_half(void **state)
 {
     (void)state;
@@ -462,7 +520,7 @@ static int drain(size_t *messages)
 
 static void no_bytes_make_a_reader_fail(void **state)
 {
-    uint8_t plain[40000], packed[50000];
+    static uint8_t plain[100000], packed[200000], behind[50000];
     const void *good;
     size_t size, messages, opened = 0, damaged = 0;
     (void)state;
@@ -470,18 +528,29 @@ static void no_bytes_make_a_reader_fail(void **state)
         add_window(i);
     add_halves(1, 0);
     add_halves(1, 1);
+    uint64_t ordinal = 5;
+    for (uint64_t i = 0; i < 2; i++)
+        add_calls(i, &ordinal);
     add("odd", 3);
     assert_int_equal(block_pack(bed.writer, 0, 1, &good, &size), 0);
-    size_t length = ZSTD_decompress(plain, sizeof(plain), good, size);
+    /* Bits stand behind the frame. */
+    size_t frame = ZSTD_findFrameCompressedSize(good, size), bits = size - frame;
+    size_t length = ZSTD_decompress(plain, sizeof(plain), good, frame);
     assert_false(ZSTD_isError(length));
+    assert_in_range(bits, 100, sizeof(behind));
+    memcpy(behind, (const uint8_t *)good + frame, bits);
     for (unsigned i = 0; i < 20000; i++) {
-        uint8_t changed[sizeof(plain)];
+        static uint8_t changed[sizeof(plain)];
         memcpy(changed, plain, length);
         for (unsigned n = 0; n <= i % 4; n++)
             changed[random_next(&bed.seed) % (i % 3 == 0 ? length : 900)] =
                 (uint8_t)random_next(&bed.seed);
         size_t cut = i % 10 == 0 ? random_next(&bed.seed) % length : length;
-        size = ZSTD_compress(packed, sizeof(packed), changed, cut, -5);
+        size = ZSTD_compress(packed, sizeof(packed) - bits, changed, cut, -5);
+        size_t left = i % 16 == 1 ? random_next(&bed.seed) % bits : bits;
+        memcpy(packed + size, behind, left);
+        packed[size + random_next(&bed.seed) % bits] ^= i % 4 == 3 ? 255 : 0;
+        size += left;
         int code = block_open(bed.reader, packed, size);
         assert_true(code == 0 || code == -HOLTER_ECORRUPT);
         opened += code == 0;
@@ -517,6 +586,7 @@ int main(void)
         TEST(nothing_is_a_block_too),
         TEST(numbers_of_all_sizes_come_out),
         TEST(messages_of_all_types_come_out),
+        TEST(ends_told_as_they_happened_take_little),
         TEST(second_ends_of_messages_take_half),
         TEST(columns_that_stay_come_out),
         TEST(more_rows_than_are_kept_come_out),

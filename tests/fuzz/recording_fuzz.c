@@ -8,6 +8,7 @@
 #include "daemon/recordings/info.h"
 #include "fuzz.h"
 #include "holter/error.h"
+#include "holter/message_key.h"
 #include "tests/proto/wire_random.h"
 
 #include <errno.h>
@@ -65,13 +66,13 @@ static void put_messages(struct recording *r)
         struct wire_pair_row pairs[] = {{0, 1, 0, 0, 73, 3, 300}, {1, -1, 0, 0, 73, 1, 100}};
         struct wire_half_row halves[12]; /* both ends, by turns */
         for (uint64_t i = 0; i < 12; i++)
-            halves[i] = (struct wire_half_row){.key = (i * 64 + w / 2 + 1) * 0x9e3779b97f4a7c15u,
+            halves[i] = (struct wire_half_row){.key = message_key(1, i % 2, 2, 0, 6 * w + i / 2),
                                                .receive = w % 2,
                                                .source = i % 2,
                                                .destination = 2,
                                                .bytes = 1000 + i * w,
-                                               .begin_ns = (int64_t)(1000 * i) - 500,
-                                               .length_ns = 77 * w,
+                                               .begin_ns = (int64_t)(1000 * i + i * w % 7) - 500,
+                                               .length_ns = 770 + i * w % 77,
                                                .together = w % 2,
                                                .local_ns = (int64_t)(1000 * i) - 500};
         struct wire_node_row node = {.host = "h", .call_cost_ns = 20.5, .windows_dropped = w};
@@ -208,12 +209,19 @@ static void change_block(sqlite3 *db, const uint8_t *c)
         SQLITE_OK) {
         sqlite3_bind_int(get, 1, c[5] % 3);
         if (sqlite3_step(get) == SQLITE_ROW) {
-            size_t length = ZSTD_decompress(plain, sizeof(plain), sqlite3_column_blob(get, 0),
-                                            (size_t)sqlite3_column_bytes(get, 0));
+            const uint8_t *data = sqlite3_column_blob(get, 0);
+            size_t all = (size_t)sqlite3_column_bytes(get, 0);
+            size_t frame = ZSTD_findFrameCompressedSize(data, all);
+            frame = ZSTD_isError(frame) ? all : frame; /* bits stand behind it */
+            size_t length = ZSTD_decompress(plain, sizeof(plain), data, frame);
             sqlite3_int64 row = sqlite3_column_int64(get, 1);
             if (!ZSTD_isError(length) && length > 0) {
                 plain[where(c) % length] = c[4];
                 length = ZSTD_compress(packed, sizeof(packed), plain, length, 1);
+                if (all - frame < sizeof(packed) - length) {
+                    memcpy(packed + length, data + frame, all - frame);
+                    length += all - frame;
+                }
                 sqlite3_prepare_v2(db, "UPDATE block SET data = ? WHERE rowid = ?", -1, &set, NULL);
                 sqlite3_bind_blob(set, 1, packed, (int)length, SQLITE_STATIC);
                 sqlite3_bind_int64(set, 2, row);

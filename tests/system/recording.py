@@ -3,6 +3,7 @@
 Names and keys come from the one list in include/holter/wire.h, the numbers of calls from agent/probe/calls.def.
 """
 import collections
+import copy
 import ctypes
 import json
 import os
@@ -103,6 +104,16 @@ def _named(number, values):
     return name, message
 
 
+def frame_length(data):
+    """Bytes of the zstd frame that they begin with."""
+    zstd = ctypes.CDLL('libzstd.so.1')
+    zstd.ZSTD_findFrameCompressedSize.restype = ctypes.c_size_t
+    length = zstd.ZSTD_findFrameCompressedSize(data, ctypes.c_size_t(len(data)))
+    if length > len(data):
+        raise ValueError('not a zstd frame')
+    return length
+
+
 def decompress(data):
     """One zstd frame."""
     zstd = ctypes.CDLL('libzstd.so.1')
@@ -123,6 +134,7 @@ class _Column:
     def __init__(self, kind, coding, negative, data):
         self.kind, self.coding, self.negative, self.data = kind, coding, negative, data
         self.at, self.before, self.past, self.twin = 0, 0, [], None
+        self.ready, self.twins, self.row = None, None, 0  # all values, where they are worked out before
 
     def varint(self):
         number = shift = 0
@@ -158,6 +170,10 @@ class _Column:
             return struct.unpack('<d', self.take(8))[0]
         if self.kind == 3:
             return self.take(self.varint())
+        if self.ready is not None:
+            self.twin = self.twins[self.row] if self.twins else None
+            self.row += 1
+            return self.ready[self.row - 1]
         if self.coding == 7:
             return self.key()
         number = self.varint()
@@ -205,19 +221,123 @@ def _layout(source):
     return kind_of, fields
 
 
-def unpack_block(data):
-    """[(agent, seq, name, {field: value})], see docs/recording.md"""
-    plain = _Column(1, 0, 0, decompress(data))
-    if plain.varint() != 1:
+def block_columns(data):
+    """(messages, layouts, [(type, key, place, kind, coding, negative, values, shape, bytes, bits behind the frame)])"""
+    frame = frame_length(data)
+    plain, bits = _Column(1, 0, 0, decompress(data[:frame])), data[frame:]
+    form = plain.varint()
+    if form not in (1, 2):
         raise ValueError('a block of another form')
     count = plain.varint()
     layouts = [_layout(plain) for _ in range(plain.varint())]
-    heads = [[plain.varint() for _ in range(8)] for _ in range(plain.varint())]
-    columns = {}
-    for kind_of, key, place, kind, coding, negative, _, length in heads:
-        columns[kind_of, key, place, kind] = _Column(kind, coding, negative, plain.take(length))
-    if plain.at != len(plain.data):
+    heads = [[plain.varint() for _ in range(6 + 2 * form)] for _ in range(plain.varint())]
+    columns, at = [], 0
+    for kind_of, key, place, kind, coding, negative, values, *shape in heads:
+        shape, length, below = shape if form == 2 else (0, *shape, 0)
+        columns.append((kind_of, key, place, kind, coding, negative, values, shape, plain.take(length), bits[at:at + below]))
+        at += below
+    if plain.at != len(plain.data) or at != len(bits):
         raise ValueError('bytes behind the last column')
+    return count, layouts, columns
+
+
+def _varint(number):
+    out = bytearray()
+    while number >= 128:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes(out + bytes([number]))
+
+
+def _split(classes, below):
+    """Numbers of their classes and the bits that are left of them."""
+    bits, at, numbers = int.from_bytes(below, 'little'), 0, []
+    for c in classes:
+        more = 0 if c < 8 else (c - 8) // 4 + 1
+        numbers.append(c if c < 8 else ((4 + (c & 3)) << more) + (bits >> at & (1 << more) - 1))
+        at += more
+    return numbers
+
+
+def _widened(shape, values, data, below):
+    """The numbers of a column in seven bits a byte."""
+    if shape == 1:
+        # Not all bits at once: that would take the square of their number.
+        parts, at = [], 0
+        for begin in range(0, values, 64):
+            classes = data[begin:begin + 64]
+            more = sum(0 if c < 8 else (c - 8) // 4 + 1 for c in classes)
+            word = int.from_bytes(below[at // 8:(at + more) // 8 + 1], 'little') >> at % 8
+            parts += _split(classes, word.to_bytes(more // 8 + 2, 'little'))
+            at += more
+        data = b''.join(map(_varint, parts))
+    return data * values if shape == 2 else data
+
+
+def _fold_back(number):
+    return (number >> 1) ^ -(number & 1)
+
+
+def _mix(x):
+    """message_key_mix() of include/holter/message_key.h"""
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9 & _MOST
+    x = (x ^ x >> 27) * 0x94d049bb133111eb & _MOST
+    return x ^ x >> 31
+
+
+_MOST = (1 << 64) - 1
+
+
+def _make_keys(columns, table):
+    """Values of the keys of messages, and the rows before of the same ends."""
+    keys = columns[(*table, 1, 1)]
+    ends = [copy.copy(columns[(*table, place, 1)]) for place in (2, 3, 4)]
+    for column in ends:
+        column.past = []
+    rows, before, keys.ready, keys.twins = {}, 0, [], []
+    while keys.at < len(keys.data):
+        row = []
+        for column in ends:
+            row.append(column.value([None] + row))
+        receive, source, destination = row
+        slot = (source * 0x9e3779b97f4a7c15 + destination * 0xd1b54a32d192ed03 + receive * 0x8cb92ba72f3d8dd7 & _MOST) >> 50
+        twin, last = rows.get(slot, (None, None))
+        before = ((before if twin is None else last + 1) + _fold_back(keys.varint())) & _MOST
+        rows[slot] = len(keys.ready), before
+        keys.twins.append(twin)
+        keys.ready.append(_mix(before + _mix(((source << 32) ^ destination) + 0x9e3779b97f4a7c15 & _MOST) & _MOST))
+
+
+def _make_chain(left, right):
+    begin = length = 0
+    left.ready, right.ready = [], []
+    while left.at < len(left.data):
+        number, more = left.varint(), right.varint()
+        if number:
+            begin += length + _fold_back(number - 1)
+            length = _fold_back(more) if right.negative else more
+        else:
+            length += _fold_back(more)
+        left.ready.append(_signed(begin, left.negative))
+        right.ready.append(_signed(length, right.negative))
+
+
+def _signed(number, negative):
+    number &= _MOST
+    return number - (1 << 64) if negative and number >> 63 else number
+
+
+def unpack_block(data):
+    """[(agent, seq, name, {field: value})], see docs/recording.md"""
+    count, layouts, described = block_columns(data)
+    columns = {}
+    for kind_of, key, place, kind, coding, negative, values, shape, plain, bits in described:
+        columns[kind_of, key, place, kind] = _Column(kind, coding, negative, _widened(shape, values, plain, bits))
+    for (kind_of, key, place, kind), column in columns.items():
+        if column.coding == 9:
+            _make_keys(columns, (kind_of, key))
+        elif column.coding == 10:
+            _make_chain(column, columns[kind_of, key, place + 1, kind])
     return [_unpack_message(columns, layouts) for _ in range(count)]
 
 

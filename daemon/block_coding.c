@@ -1,0 +1,554 @@
+#include "daemon/block_coding.h"
+
+#include "daemon/analysis/array.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLE 1024u     /* values that a coding is chosen by */
+#define SLICES 8u        /* parts of the sample, from all of the block */
+#define RECHOOSE 256u    /* blocks for which the choice stands */
+#define RECHOOSE_FEW 32u /* when it was made by few values */
+#define WORTH 0.97       /* a chain must take less than so much of what the columns take apart */
+
+int block_coder_init(struct block_coder *k)
+{
+    k->loops = block_loops();
+    k->trial = ZSTD_createCCtx();
+    if (k->trial == NULL)
+        return -ENOMEM;
+    /* Small tables: they are cleared for each trial. */
+    ZSTD_CCtx_setParameter(k->trial, ZSTD_c_compressionLevel, 1);
+    ZSTD_CCtx_setParameter(k->trial, ZSTD_c_windowLog, 14);
+    ZSTD_CCtx_setParameter(k->trial, ZSTD_c_hashLog, 10);
+    ZSTD_CCtx_setParameter(k->trial, ZSTD_c_contentSizeFlag, 0);
+    return 0;
+}
+
+void block_coder_finish(struct block_coder *k)
+{
+    ZSTD_freeCCtx(k->trial);
+    free(k->twins);
+    free(k->slots);
+    free(k->sums);
+    free(k->numbers);
+}
+
+/* ---- how numbers are written --------------------------------------------- */
+
+uint8_t *block_put_bytes(const struct block_coder *k, uint8_t *at, const uint64_t *numbers,
+                         size_t count, uint64_t all)
+{
+    if (all < 128) {
+        k->loops->narrow(numbers, count, at);
+        return at + count;
+    }
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        const uint64_t *n = numbers + i;
+        if ((n[0] | n[1] | n[2] | n[3] | n[4] | n[5] | n[6] | n[7]) < 128) { /* as most are */
+            for (size_t b = 0; b < 8; b++)
+                *at++ = (uint8_t)n[b];
+            continue;
+        }
+        for (size_t b = 0; b < 8; b++)
+            at = block_put(at, n[b]);
+    }
+    for (; i < count; i++)
+        at = block_put(at, numbers[i]);
+    return at;
+}
+
+uint8_t *block_put_split(uint8_t *classes, uint8_t *bits, const uint64_t *numbers, size_t count)
+{
+    uint64_t waiting = 0, word;
+    unsigned filled = 0; /* bits of `waiting`, below 8 */
+    for (size_t i = 0; i < count; i++) {
+        unsigned number_class = block_class(numbers[i]), more = block_class_bits(number_class);
+        classes[i] = (uint8_t)number_class;
+        waiting |= (numbers[i] & ((UINT64_C(1) << more) - 1)) << filled;
+        filled += more;
+        word = htole64(waiting);
+        memcpy(bits, &word, sizeof(word));
+        bits += filled / 8;
+        waiting >>=
+            filled & ~7u; /* 56 at most: a number has 54 bits left at most, and 7 were there */
+        filled %= 8;
+    }
+    return bits + (filled > 0);
+}
+
+/* ---- columns beside a column --------------------------------------------- */
+
+/* Does a place hold integers only, as many as another? Then those of one row stand side by side. */
+static const struct block_column *integers_at(const struct block_columns *columns,
+                                              const struct block_column *c, unsigned place)
+{
+    if (place == 0 || place > BLOCK_WIDTH)
+        return NULL;
+    for (int kind = BLOCK_REAL; kind <= BLOCK_TEXT; kind++) {
+        const struct block_column *other =
+            block_columns_find(columns, c->type, c->key, place, (enum block_kind)kind);
+        if (other != NULL && other->count > 0)
+            return NULL;
+    }
+    const struct block_column *found =
+        block_columns_find(columns, c->type, c->key, place, BLOCK_INTEGER);
+    return found != NULL && found->count == c->count ? found : NULL;
+}
+
+static void look_around(const struct block_coder *k, const struct block_columns *columns,
+                        const struct block_column *c, struct block_near *out)
+{
+    *out = (struct block_near){0};
+    if (c->place == 0 || integers_at(columns, c, c->place) != c)
+        return;
+    out->left = integers_at(columns, c, c->place - 1);
+    out->right = integers_at(columns, c, c->place + 1);
+    const struct block_column *keys = k->keys;
+    int has_keys = keys != NULL && keys->type == c->type && keys->key == c->key &&
+                   integers_at(columns, c, 1) == keys;
+    unsigned most = c->place - 1;
+    if (has_keys && keys->coding == BLOCK_HASHED && c->place <= 4) {
+        out->is_end = 1;
+        most = c->place - 2 < c->place ? c->place - 2 : 0;
+    }
+    if (has_keys && c != keys && !out->is_end)
+        out->twins = k->twins;
+    for (unsigned i = 1; i <= BLOCK_REACH && i <= most; i++) {
+        const struct block_column *left = integers_at(columns, c, c->place - i);
+        if (left == NULL)
+            return;
+        out->lefts[out->count++] = left->values;
+    }
+}
+
+static int may_code(const struct block_column *c, const struct block_near *near,
+                    enum block_coding coding)
+{
+    switch (coding) {
+    case BLOCK_KEYED:
+    case BLOCK_HASHED:
+        return 0; /* chosen apart */
+    case BLOCK_TWIN:
+        return near->twins != NULL;
+    case BLOCK_CHAIN:
+        return !near->is_end && near->right != NULL && near->right->coding == BLOCK_CHAINED;
+    case BLOCK_CHAINED:
+        return !near->is_end && near->left != NULL && near->left->coding == BLOCK_CHAIN;
+    case BLOCK_SIZES:
+        return !near->is_end && near->count >= 2 && !c->negative;
+    default:
+        return block_reach(coding) <= near->count;
+    }
+}
+
+/* ---- numbers ------------------------------------------------------------- */
+
+static size_t chain_numbers(const struct block_column *c, const struct block_near *near,
+                            size_t from, size_t end, uint64_t *out)
+{
+    const uint64_t *begins = c->values, *lengths = near->right->values;
+    size_t n = 0;
+    for (size_t i = from; i < end; i++) {
+        uint64_t begin = i > 0 ? begins[i - 1] : 0;
+        uint64_t length = i > 0 ? lengths[i - 1] : 0;
+        out[n++] = begins[i] == begin ? 0 : 1 + block_fold(begins[i] - begin - length);
+    }
+    return n;
+}
+
+static size_t chained_numbers(const struct block_column *c, const struct block_near *near,
+                              size_t from, size_t end, uint64_t *out)
+{
+    const uint64_t *begins = near->left->values, *lengths = c->values;
+    size_t n = 0;
+    for (size_t i = from; i < end; i++) {
+        uint64_t begin = i > 0 ? begins[i - 1] : 0;
+        uint64_t length = i > 0 ? lengths[i - 1] : 0;
+        out[n++] = begins[i] == begin ? block_fold(lengths[i] - length)
+                   : c->negative      ? block_fold(lengths[i])
+                                      : lengths[i];
+    }
+    return n;
+}
+
+static size_t sizes_numbers(const struct block_column *c, const struct block_near *near,
+                            size_t from, size_t end, uint64_t *out)
+{
+    size_t n = 0;
+    for (size_t i = from; i < end; i++) {
+        out[n] = block_sizes(c->values[i], near->lefts[0][i], near->lefts[1][i]);
+        if (out[n++] == 0)
+            out[n++] = c->values[i];
+    }
+    return n;
+}
+
+static size_t twin_numbers(const struct block_column *c, const struct block_near *near, size_t from,
+                           size_t end, uint64_t *out)
+{
+    const uint64_t *block = c->values;
+    size_t n = 0;
+    for (size_t i = from; i < end; i++) {
+        uint32_t twin = near->twins[i];
+        out[n++] = block_fold(c->values[i] - (twin == BLOCK_NO_TWIN ? 0 : block[twin]));
+    }
+    return n;
+}
+
+/* Of differences to the value before: the first has none. */
+static struct block_common delta_numbers(const struct block_coder *k, const struct block_column *c,
+                                         size_t from, size_t end, uint64_t *out)
+{
+    const uint64_t *v = c->values + from, none = 0;
+    struct block_common one = k->loops->fold(v, from > 0 ? v - 1 : &none, 1, out);
+    struct block_common rest = k->loops->fold(v + 1, v, end - from - 1, out + 1);
+    if (end - from > 1)
+        rest.differ |= out[0] ^ out[1];
+    return (struct block_common){one.all | rest.all, rest.differ};
+}
+
+/* @param from, end  at least one value @param out  room for two each */
+static struct block_numbers numbers_of(const struct block_coder *k, const struct block_column *c,
+                                       const struct block_near *near, enum block_coding coding,
+                                       size_t from, size_t end, uint64_t *out)
+{
+    const struct block_loops *loops = k->loops;
+    struct block_numbers n = {out, end - from, {0, 0}};
+    const uint64_t *v = c->values + from;
+    unsigned reach = block_reach(coding);
+    const uint64_t *l = reach > 0 ? near->lefts[reach - 1] + from : NULL;
+    switch (coding) {
+    case BLOCK_PLAIN:
+        n.at = c->negative ? out : v;
+        n.common = c->negative ? loops->fold_plain(v, n.count, out) : loops->look(v, n.count);
+        return n;
+    case BLOCK_DELTA:
+        n.common = delta_numbers(k, c, from, end, out);
+        return n;
+    case BLOCK_LEFT:
+    case BLOCK_LEFT2:
+    case BLOCK_LEFT3:
+        n.common = loops->fold(v, l, n.count, out);
+        return n;
+    case BLOCK_REST:
+        n.common = loops->fold_rest(v, l, near->lefts[0] + from, n.count, out);
+        return n;
+    case BLOCK_SIZES:
+        n.count = sizes_numbers(c, near, from, end, out);
+        break;
+    case BLOCK_CHAIN:
+        chain_numbers(c, near, from, end, out);
+        break;
+    case BLOCK_CHAINED:
+        chained_numbers(c, near, from, end, out);
+        break;
+    default:
+        twin_numbers(c, near, from, end, out);
+    }
+    n.common = loops->look(out, n.count);
+    return n;
+}
+
+int block_coder_numbers(struct block_coder *k, const struct block_columns *columns,
+                        const struct block_column *c, struct block_numbers *out)
+{
+    struct block_near near;
+    size_t values = c->count;
+    if (c->coding == BLOCK_HASHED) {
+        *out = (struct block_numbers){k->sums, values, k->loops->look(k->sums, values)};
+        return 0;
+    }
+    if (array_fit(&k->numbers, sizeof(*k->numbers), &k->number_room, 2 * values + 1) != 0)
+        return -ENOMEM;
+    look_around(k, columns, c, &near);
+    *out = numbers_of(k, c, &near, c->coding, 0, c->count, k->numbers);
+    return 0;
+}
+
+uint8_t *block_coder_keys(const struct block_coder *k, const struct block_column *c, uint8_t *at)
+{
+    const uint64_t *keys = c->values;
+    uint64_t before = 0;
+    for (size_t i = 0, count = c->count; i < count; i++) {
+        if (k->twins[i] == BLOCK_NO_TWIN) {
+            uint64_t key = htole64(keys[i]);
+            *at++ = 0;
+            memcpy(at, &key, sizeof(key));
+            at += sizeof(key);
+        } else {
+            at = block_put(at, 1 + block_fold(k->twins[i] - before));
+            before = (uint64_t)k->twins[i] + 1;
+        }
+    }
+    return at;
+}
+
+/* ---- keys ---------------------------------------------------------------- */
+
+/* Can it be a column of keys? There is one in a block at most. */
+static int may_key(const struct block_columns *columns, const struct block_column *c)
+{
+    size_t wide = 0, count = c->count;
+    if (c->place != 1 || c->negative || count < 2 || count > BLOCK_MOST_KEYS ||
+        integers_at(columns, c, 1) != c)
+        return 0;
+    for (size_t i = c->count - count; i < c->count; i++)
+        wide += c->values[i] >> 40 != 0;
+    return wide > count / 2;
+}
+
+/* Are they made of what stands beside them, so that most follow from the one before of the same ranks?
+ * @return 1, 0 or -ENOMEM */
+static int take_hashed(struct block_coder *k, const struct block_columns *columns,
+                       struct block_column *c)
+{
+    const struct block_column *ends[3];
+    size_t from = 0, count = c->count, likely = 0;
+    size_t slots = (size_t)1 << BLOCK_SLOT_BITS;
+    for (unsigned i = 0; i < 3; i++) {
+        if ((ends[i] = integers_at(columns, c, i + 2)) == NULL)
+            return 0;
+    }
+    if (array_fit(&k->twins, sizeof(*k->twins), &k->twin_room, count + 1) != 0 ||
+        array_fit(&k->slots, sizeof(*k->slots), &k->slot_room, slots) != 0 ||
+        array_fit(&k->sums, sizeof(*k->sums), &k->sum_room, 2 * count + 1) != 0)
+        return -ENOMEM;
+    memset(k->slots, 0, slots * sizeof(*k->slots));
+    uint64_t *numbers = k->sums, *sums = k->sums + count, before = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t receive = ends[0]->values[from + i], source = ends[1]->values[from + i],
+                       destination = ends[2]->values[from + i];
+        uint32_t *slot = &k->slots[block_slot(receive, source, destination)], last = *slot;
+        uint64_t sum =
+            message_key_unmix(c->values[from + i]) - message_key_ranks(source, destination);
+        numbers[i] = block_fold(sum - (last == 0 ? before : sums[last - 1] + 1));
+        likely += numbers[i] >> 40 == 0;
+        k->twins[i] = last == 0 ? BLOCK_NO_TWIN : last - 1;
+        *slot = (uint32_t)i + 1;
+        before = sums[i] = sum;
+    }
+    return likely > count / 4;
+}
+
+/* Find for each row the one before it with the same key, if that is no other row's.
+ * @param pairs  set to how many there are @return 0 or -ENOMEM */
+static int pair_keys(struct block_coder *k, const struct block_column *c, size_t *pairs)
+{
+    const uint32_t taken = UINT32_C(1) << 31;
+    const uint64_t *keys = c->values;
+    size_t count = c->count, slots = 16;
+    while (slots < 2 * count)
+        slots *= 2;
+    if (array_fit(&k->twins, sizeof(*k->twins), &k->twin_room, count + 1) != 0 ||
+        array_fit(&k->slots, sizeof(*k->slots), &k->slot_room, slots) != 0)
+        return -ENOMEM;
+    memset(k->slots, 0, slots * sizeof(*k->slots));
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = keys[i] * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (slots - 1);
+        while (k->slots[at] != 0 && keys[(k->slots[at] & ~taken) - 1] != keys[i])
+            at = (at + 1) & (slots - 1);
+        int has_twin = k->slots[at] != 0 && !(k->slots[at] & taken);
+        k->twins[i] = has_twin ? k->slots[at] - 1 : BLOCK_NO_TWIN;
+        *pairs += (size_t)has_twin;
+        k->slots[at] = has_twin ? k->slots[at] | taken : (uint32_t)i + 1;
+    }
+    return 0;
+}
+
+/* A column of keys: those that follow one another, or if one in eight comes twice. @return 0 or -ENOMEM */
+static int take_keys(struct block_coder *k, struct block_columns *columns, struct block_column *c)
+{
+    size_t pairs = 0;
+    enum block_coding coding = BLOCK_HASHED;
+    int hashed = take_hashed(k, columns, c);
+    if (hashed < 0)
+        return hashed;
+    if (!hashed) {
+        if (pair_keys(k, c, &pairs) != 0)
+            return -ENOMEM;
+        if (pairs < 1 + c->count / 8)
+            return 0;
+        coding = BLOCK_KEYED;
+    }
+    for (size_t i = 0; c->coding != coding && i < columns->count; i++) {
+        struct block_column *other = columns->list[i];
+        if (other->type == c->type && other->key == c->key)
+            other->chosen_for = 0; /* they have other twins now */
+    }
+    c->coding = coding;
+    k->keys = c;
+    return 0;
+}
+
+/* ---- choosing ------------------------------------------------------------ */
+
+/* Numbers of a sample, which all codings of a column are tried with. */
+struct sample {
+    size_t from, count, slices; /* values in the block; in the sample, a multiple of slices */
+    size_t all;
+    uint64_t numbers[2 * SAMPLE];
+    uint8_t bytes[2 * SAMPLE * 10 + 16], bits[SAMPLE * 8 + 16], packed[2 * SAMPLE * 10 + 1024];
+};
+
+static size_t packed_size(struct block_coder *k, struct sample *s, size_t length)
+{
+    size_t size = ZSTD_compress2(k->trial, s->packed, sizeof(s->packed), s->bytes, length);
+    return ZSTD_isError(size) || size > length ? length : size;
+}
+
+/* Bytes that the sample takes in a coding, packed: repetition counts, too. */
+static size_t cost_of(struct block_coder *k, struct sample *s, const struct block_column *c,
+                      const struct block_near *near, enum block_coding coding,
+                      enum block_shape *shape)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->slices; i++) {
+        size_t begin = s->from + (s->all - s->count) * (2 * i + 1) / (2 * s->slices);
+        size_t end = begin + s->count / s->slices;
+        struct block_numbers some = numbers_of(k, c, near, coding, begin, end, s->numbers + n);
+        if (some.at != s->numbers + n)
+            memcpy(s->numbers + n, some.at, some.count * sizeof(*some.at));
+        n += some.count;
+    }
+    struct block_common common = k->loops->look(s->numbers, n);
+    *shape = BLOCK_BYTES_EACH;
+    if (common.differ == 0)
+        return 1;
+    uint8_t *end = block_put_bytes(k, s->bytes, s->numbers, n, common.all);
+    size_t size = packed_size(k, s, (size_t)(end - s->bytes));
+    if (common.all < 16 || common.all >> BLOCK_MOST_SPLIT || coding == BLOCK_SIZES)
+        return size;
+    size_t bits = (size_t)(block_put_split(s->bytes, s->bits, s->numbers, n) - s->bits);
+    size_t split = bits < size ? bits + packed_size(k, s, n) : size;
+    *shape = split < size ? BLOCK_SPLIT : BLOCK_BYTES_EACH;
+    return split < size ? split : size;
+}
+
+static void sample_of(const struct block_column *c, struct sample *s)
+{
+    s->from = 0;
+    s->all = c->count;
+    s->slices = s->all > SAMPLE ? SLICES : 1;
+    s->count = s->all > SAMPLE ? SAMPLE : s->all;
+}
+
+static void choose(struct block_coder *k, struct block_column *c, const struct block_near *near,
+                   struct sample *s)
+{
+    size_t least = SIZE_MAX;
+    sample_of(c, s);
+    for (int i = 0; i < BLOCK_CHAIN && least > 1; i++) {
+        enum block_coding coding = (enum block_coding)i;
+        enum block_shape shape;
+        if (!may_code(c, near, coding))
+            continue;
+        size_t cost = cost_of(k, s, c, near, coding, &shape);
+        if (cost < least) {
+            least = cost;
+            c->coding = coding;
+            c->shape = shape;
+        }
+    }
+    c->cost = least;
+    c->chosen_for = s->count < SAMPLE / 4 ? RECHOOSE_FEW : RECHOOSE;
+}
+
+/* Would a column and the next one take less as a chain? */
+static void try_chain(struct block_coder *k, const struct block_columns *columns,
+                      struct block_column *c, struct sample *s)
+{
+    struct block_near near, right_near;
+    look_around(k, columns, c, &near);
+    if (near.right == NULL || near.is_end || c->coding > BLOCK_TWIN)
+        return;
+    struct block_column *right =
+        block_columns_find(columns, c->type, c->key, c->place + 1, BLOCK_INTEGER);
+    size_t apart = c->cost + right->cost;
+    if (right->coding > BLOCK_TWIN || c->cost < 16 || apart < 64)
+        return;
+    look_around(k, columns, right, &right_near);
+    enum block_shape shapes[2];
+    sample_of(c, s);
+    size_t cost = cost_of(k, s, c, &near, BLOCK_CHAIN, &shapes[0]) +
+                  cost_of(k, s, right, &right_near, BLOCK_CHAINED, &shapes[1]);
+    if ((double)cost >= WORTH * (double)apart)
+        return;
+    c->coding = BLOCK_CHAIN;
+    right->coding = BLOCK_CHAINED;
+    c->shape = shapes[0];
+    right->shape = shapes[1];
+}
+
+static int is_open(const struct block_coder *k, const struct block_columns *columns,
+                   const struct block_column *c)
+{
+    struct block_near near;
+    if (c->kind != BLOCK_INTEGER || c == k->keys || c->count == 0)
+        return 0;
+    look_around(k, columns, c, &near);
+    return c->chosen_for == 0 || !may_code(c, &near, c->coding);
+}
+
+/* Of several columns that could be keys the longest one that is taken. */
+static int settle_keys(struct block_coder *k, struct block_columns *columns)
+{
+    size_t below = SIZE_MAX;
+    int code = 0;
+    k->keys = NULL;
+    while (code == 0 && k->keys == NULL) {
+        struct block_column *longest = NULL;
+        for (size_t i = 0; i < columns->count; i++) {
+            struct block_column *c = columns->list[i];
+            size_t count = c->kind == BLOCK_INTEGER ? c->count : 0;
+            if (count < below && (longest == NULL || count > longest->count) && may_key(columns, c))
+                longest = c;
+        }
+        if (longest == NULL)
+            break;
+        below = longest->count;
+        code = take_keys(k, columns, longest);
+    }
+    for (size_t i = 0; i < columns->count; i++) {
+        struct block_column *c = columns->list[i];
+        if ((c->coding == BLOCK_HASHED || c->coding == BLOCK_KEYED) && c != k->keys)
+            c->chosen_for = 0;
+    }
+    return code;
+}
+
+int block_coder_settle(struct block_coder *k, struct block_columns *columns)
+{
+    struct sample *s = NULL;
+    struct block_near near;
+    int code = settle_keys(k, columns);
+    for (size_t i = 0; code == 0 && i < columns->count; i++) {
+        struct block_column *c = columns->list[i];
+        if (!is_open(k, columns, c))
+            continue;
+        if (s == NULL && (s = malloc(sizeof(*s))) == NULL)
+            return -ENOMEM;
+        look_around(k, columns, c, &near);
+        c->fresh = 1;
+        choose(k, c, &near, s);
+    }
+    for (size_t i = 0; code == 0 && s != NULL && i < columns->count; i++) {
+        if (columns->list[i]->fresh && columns->list[i]->coding != BLOCK_CHAINED)
+            try_chain(k, columns, columns->list[i], s);
+        columns->list[i]->fresh = 0;
+    }
+    free(s);
+    /* What was told as a chain cannot be where one of the two was chosen anew. */
+    for (size_t i = 0; code == 0 && i < columns->count; i++) {
+        struct block_column *c = columns->list[i];
+        if (is_open(k, columns, c)) {
+            c->coding = BLOCK_PLAIN;
+            c->shape = BLOCK_BYTES_EACH;
+            c->chosen_for = 0;
+        }
+    }
+    return code;
+}

@@ -1,0 +1,219 @@
+/* What of a block is worked out as a whole when it is opened: numbers that were written shorter than seven bits a
+ * byte, and columns whose values are told by rows before and columns to the right. */
+#include "daemon/block_reader.h"
+
+#include "daemon/analysis/array.h"
+#include "holter/error.h"
+
+#include <errno.h>
+
+#define ROWS BLOCK_ROWS_AT_ONCE
+
+/* ---- shapes -------------------------------------------------------------- */
+
+/* Eight bytes, as far as they are there. */
+static uint64_t load(const uint8_t *at, const uint8_t *end)
+{
+    uint64_t word = 0;
+    memcpy(&word, at, end - at >= 8 ? 8 : (size_t)(end - at));
+    return le64toh(word);
+}
+
+/* @return behind the numbers of seven bits a byte, or NULL: they are damaged */
+static uint8_t *widen_split(const struct read_column *c, uint8_t *out)
+{
+    const uint8_t *bits = c->bits;
+    size_t at = 0, most = 8 * (size_t)(c->bits_end - bits);
+    for (uint64_t i = 0; i < c->total; i++) {
+        unsigned number_class = c->at[i], count = block_class_bits(number_class);
+        if (number_class > BLOCK_MOST_CLASS || count > most - at)
+            return NULL;
+        uint64_t more = count == 0 ? 0 : load(bits + at / 8, c->bits_end) >> at % 8;
+        at += count;
+        out =
+            block_put(out, block_class_least(number_class) | (more & ((UINT64_C(1) << count) - 1)));
+    }
+    return c->end == c->at + c->total ? out : NULL;
+}
+
+static uint8_t *widen_same(const struct read_column *c, uint8_t *out)
+{
+    size_t length = (size_t)(c->end - c->at);
+    if (length == 1) {
+        memset(out, *c->at, c->total);
+        return out + c->total;
+    }
+    for (uint64_t i = 0; i < c->total; i++, out += length)
+        memcpy(out, c->at, length);
+    return out;
+}
+
+/* Bytes that the numbers take when they have seven bits each, and a little more; 0: too many. */
+static uint64_t widened(const struct read_column *c, uint64_t most)
+{
+    uint64_t each = c->shape == BLOCK_SPLIT ? 9 : (uint64_t)(c->end - c->at);
+    return each == 0 || each > 10 || c->total > most / each ? 0 : each * c->total + 16;
+}
+
+int block_widen(struct block_reader *r, size_t most)
+{
+    uint64_t all = 0, some;
+    for (size_t i = 0; i < r->column_count; i++) {
+        const struct read_column *c = &r->columns[i];
+        if (c->shape == BLOCK_BYTES_EACH || c->total == 0)
+            continue;
+        if ((some = widened(c, most)) == 0 || some > most - all)
+            return -HOLTER_ECORRUPT;
+        all += some;
+    }
+    if (array_fit(&r->wide, 1, &r->wide_room, (size_t)all + 16) != 0)
+        return -ENOMEM;
+    uint8_t *at = r->wide;
+    for (size_t i = 0; i < r->column_count; i++) {
+        struct read_column *c = &r->columns[i];
+        if (c->shape == BLOCK_BYTES_EACH || c->total == 0)
+            continue;
+        uint8_t *end = c->shape == BLOCK_SPLIT ? widen_split(c, at) : widen_same(c, at);
+        if (end == NULL)
+            return -HOLTER_ECORRUPT;
+        c->at = at;
+        at = end;
+        c->end = end;
+    }
+    return 0;
+}
+
+/* ---- columns ------------------------------------------------------------- */
+
+/* What a column of keys needs: columns that can be read without it, as long as it. */
+static int are_ends(const struct read_column *keys, struct read_column *const ends[3])
+{
+    for (unsigned i = 0; i < 3; i++) {
+        const struct read_column *c = ends[i];
+        if (c == NULL || c->total != keys->total || c->coding == BLOCK_SIZES ||
+            c->coding > BLOCK_LEFT3 || block_reach(c->coding) > i)
+            return 0;
+    }
+    return 1;
+}
+
+/* Keys of some rows, whose ends are known. @return 0 when the column has no more, or a damaged one */
+static int make_keys(struct block_reader *r, struct read_column *c, const uint64_t (*ends)[ROWS],
+                     uint64_t row, size_t count)
+{
+    const uint8_t *at = c->at;
+    uint64_t number;
+    for (size_t i = 0; i < count; i++, row++) {
+        uint32_t slot = block_slot(ends[0][i], ends[1][i], ends[2][i]);
+        uint32_t last = r->slots[slot];
+        if (!block_take_number(&at, c->end, &number))
+            return 0;
+        c->before = (last == 0 ? c->before : r->slot_sums[slot] + 1) + block_unfold(number);
+        c->ready[row] = message_key_mix(c->before + message_key_ranks(ends[1][i], ends[2][i]));
+        c->twin_of[row] = last == 0 ? BLOCK_NO_TWIN : last - 1;
+        r->slots[slot] = (uint32_t)row + 1;
+        r->slot_sums[slot] = c->before;
+    }
+    c->at = at;
+    return 1;
+}
+
+/* @param ends  copies, which are read to their ends */
+static int make_hashed(struct block_reader *r, struct read_column *c, struct read_column ends[3])
+{
+    uint64_t values[BLOCK_REACH + 3][ROWS] = {{0}};
+    memset(r->slots, 0, sizeof(r->slots));
+    for (uint64_t row = 0, some; row < c->total; row += some) {
+        some = c->total - row < ROWS ? c->total - row : ROWS;
+        for (unsigned i = 0; i < 3; i++) {
+            uint64_t(*place)[ROWS] = values + BLOCK_REACH + i;
+            if (!block_next_integers(&ends[i], (size_t)some, (const uint64_t(*)[ROWS])place,
+                                     *place))
+                return 0;
+        }
+        if (!make_keys(r, c, (const uint64_t(*)[ROWS])values + BLOCK_REACH, row, (size_t)some))
+            return 0;
+    }
+    return 1;
+}
+
+static int make_chain(struct read_column *c, struct read_column *right)
+{
+    const uint8_t *at = c->at, *right_at = right->at;
+    uint64_t begin = 0, length = 0, number, more;
+    for (uint64_t i = 0; i < c->total; i++) {
+        if (!block_take_number(&at, c->end, &number) ||
+            !block_take_number(&right_at, right->end, &more))
+            return 0;
+        if (number == 0) {
+            length += block_unfold(more);
+        } else {
+            begin += length + block_unfold(number - 1);
+            length = right->negative ? block_unfold(more) : more;
+        }
+        c->ready[i] = begin;
+        right->ready[i] = length;
+    }
+    return 1;
+}
+
+static int make_ready(struct block_reader *r, struct read_column *c)
+{
+    struct read_column *near[3], ends[3];
+    if (c->coding == BLOCK_CHAIN) {
+        struct read_column *right = block_column(r, c->type, c->key, c->place + 1);
+        return right != NULL && right->coding == BLOCK_CHAINED && right->total == c->total &&
+               make_chain(c, right);
+    }
+    if (c->coding == BLOCK_CHAINED) {
+        const struct read_column *left = block_column(r, c->type, c->key, c->place - 1);
+        return left != NULL && left->coding == BLOCK_CHAIN && left->total == c->total;
+    }
+    for (unsigned i = 0; i < 3; i++)
+        near[i] = block_column(r, c->type, c->key, i + 2);
+    if (!are_ends(c, near))
+        return 0;
+    for (unsigned i = 0; i < 3; i++)
+        ends[i] = *near[i];
+    return make_hashed(r, c, ends);
+}
+
+static int is_whole(const struct read_column *c)
+{
+    return c->kind == BLOCK_INTEGER &&
+           (c->coding == BLOCK_HASHED || c->coding == BLOCK_CHAIN || c->coding == BLOCK_CHAINED);
+}
+
+int block_make_whole(struct block_reader *r)
+{
+    uint64_t values = 0, keys = 0;
+    for (size_t i = 0; i < r->column_count; i++) {
+        const struct read_column *c = &r->columns[i];
+        if (!is_whole(c))
+            continue;
+        values += c->total;
+        keys += c->coding == BLOCK_HASHED ? c->total : 0;
+        if (keys > BLOCK_MOST_KEYS || values > BLOCK_MOST_PAST ||
+            c->total > (uint64_t)(c->end - c->at))
+            return -HOLTER_ECORRUPT;
+    }
+    if (array_fit(&r->ready, sizeof(*r->ready), &r->ready_room, (size_t)values + 1) != 0 ||
+        array_fit(&r->twin_of, sizeof(*r->twin_of), &r->twin_room, (size_t)keys + 1) != 0)
+        return -ENOMEM;
+    values = keys = 0;
+    for (size_t i = 0; i < r->column_count; i++) {
+        struct read_column *c = &r->columns[i];
+        if (!is_whole(c))
+            continue;
+        c->ready = r->ready + values;
+        values += c->total;
+        c->twins = r->twins;
+        c->twin_of = c->coding == BLOCK_HASHED ? r->twin_of + keys : NULL;
+        keys += c->coding == BLOCK_HASHED ? c->total : 0;
+    }
+    for (size_t i = 0; i < r->column_count; i++) {
+        if (is_whole(&r->columns[i]) && !make_ready(r, &r->columns[i]))
+            return -HOLTER_ECORRUPT;
+    }
+    return 0;
+}
