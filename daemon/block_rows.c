@@ -195,7 +195,7 @@ static void keep_column(struct block_stays *s, struct stay *stay, const struct r
     k->count = 0;
     if (++k->changes == MOST_CHANGES + SELDOM)
         k->changes = MOST_CHANGES;
-    if (c->coding >= BLOCK_KEYED || seldom) /* told by other messages */
+    if (c->coding >= BLOCK_KEYED || seldom) /* told by other messages, or ready */
         return;
     from = compared_from(c, from, before, &k->first);
     if (from == NULL || !room_for(s, stay, k, (size_t)(c->at - from)))
