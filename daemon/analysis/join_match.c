@@ -134,7 +134,8 @@ static void tell_waiting_of_calls(struct join *join)
 /* ---- matching ------------------------------------------------------------ */
 
 /* @return whether they can be the ends of one message */
-static inline bool take_two(struct join *join, const struct join_half *one, const struct join_half *other)
+static inline bool take_two(struct join *join, const struct join_half *one,
+                            const struct join_half *other)
 {
     const struct join_half *receive = one->receive ? one : other,
                            *send = one->receive ? other : one;
