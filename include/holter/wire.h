@@ -1105,7 +1105,7 @@ enum wire_degraded {
           "1: this tells all marks, 0: they are as told before; a snapshot tells them")            \
     FIELD(19, ROWS(mark), marks, 1024, OPTIONAL,                                                   \
           "alerts, by begin: those recorded until all is indexed, then those of this replay")      \
-    FIELD(20, U64, marks_left_out, WIRE_ANY, OPTIONAL, "further ones, for which there is no room")  \
+    FIELD(20, U64, marks_left_out, WIRE_ANY, OPTIONAL, "further ones, for which there is no room") \
     FIELD(21, U64, known_ns, WIRE_ANY, OPTIONAL,                                                   \
           "seeking: what is shown is a preview, which knows the job from here on; 0: it is none")
 
