@@ -381,8 +381,8 @@ int block_fill(struct read_column *c, struct block_slots *s)
     int good;
     if (c->coding == BLOCK_PLAIN && c->negative)
         good = c->is_short ? signed_ones_short(c, s) : signed_ones_long(c, s);
-    else
-        good = fillers[c->coding][c->is_short](c, s);
+    else /* codings of whole columns are read above, where they are sound */
+        good = fillers[c->coding][0] != NULL && fillers[c->coding][c->is_short](c, s);
     c->left_over -= s->count;
     if (good && c->negative)
         s->bytes = sizes_below(s);

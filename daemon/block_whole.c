@@ -66,8 +66,9 @@ int block_widen(struct block_reader *r, size_t most)
             return -HOLTER_ECORRUPT;
         all += some;
     }
-    if (array_fit(&r->wide, 1, &r->wide_room, (size_t)all + 16) != 0)
+    if (array_fit(&r->wide, 1, &r->wide_room, (size_t)all + BLOCK_SLACK) != 0)
         return -ENOMEM;
+    memset(r->wide + all, 0, BLOCK_SLACK);
     uint8_t *at = r->wide;
     for (size_t i = 0; i < r->column_count; i++) {
         struct read_column *c = &r->columns[i];
