@@ -28,6 +28,8 @@ struct bed {
     size_t length;
     uint64_t past[2 * ROWS + 1];
     uint32_t twins[ROWS];
+    uint64_t ready[2 * ROWS]; /* codings of whole columns: values that were worked out at opening */
+    uint32_t twin_of[2 * ROWS];
     struct read_column column;
     uint64_t rows[ROWS][WIDTH];
 };
@@ -77,6 +79,15 @@ static void make(struct bed *b, enum block_coding coding, size_t count, unsigned
                                      .before = coding == BLOCK_KEYED ? rows_before : any(1000),
                                      .past = b->past + 1,
                                      .twins = b->twins};
+    if (coding >= BLOCK_HASHED) {
+        for (size_t i = 0; i < rows_before + count; i++) {
+            b->ready[i] = random_next(&seed) >> any(64);
+            b->twin_of[i] = (uint32_t)any(ROWS);
+        }
+        b->column.end = b->column.at;
+        b->column.ready = b->ready;
+        b->column.twin_of = coding == BLOCK_HASHED ? b->twin_of : NULL;
+    }
     b->column.is_short = 1;
     for (size_t i = 0; i < b->length; i++)
         b->column.is_short &= b->bytes[i] < 128 && b->length == count;
@@ -145,7 +156,7 @@ static void fills_as_values_are_read_one_by_one(block_filler *fill, int damaged,
         enum block_coding coding = (enum block_coding)(round % BLOCK_CODINGS);
         size_t count = any(4) == 0 ? any(12) : any(BLOCK_ROWS_AT_ONCE + 1);
         make(&bed, coding, count, (unsigned)any(6));
-        if (damaged)
+        if (damaged && coding < BLOCK_HASHED)
             damage(&bed);
         *good += (size_t)check(&bed, fill, count);
     }
@@ -164,7 +175,7 @@ static void damaged_columns_are_told(void **state)
     size_t good = 0;
     (void)state;
     fills_as_values_are_read_one_by_one(block_fill, 1, &good);
-    assert_true(good > 100 && good < 25000);
+    assert_true(good > 100 && good < 25000); /* a quarter is of columns that were ready */
 }
 
 static void the_best_loops_fill_the_same(void **state)
