@@ -593,6 +593,7 @@ void synthetic_replay(const struct synthetic_replay *r, int snapshot, synthetic_
         .end_ns = begin + SYNTHETIC_RECORDED,
         .position_ns = begin + (uint64_t)(r->position * SYNTHETIC_RECORDED),
         .indexed_ns = begin + (uint64_t)(r->indexed * SYNTHETIC_RECORDED),
+        .known_ns = r->known > 0 ? begin + (uint64_t)(r->known * SYNTHETIC_RECORDED) : 0,
         .target_ns = r->target > 0 ? begin + (uint64_t)(r->target * SYNTHETIC_RECORDED) : 0,
         .speed = r->speed,
         .paused = r->paused != 0,

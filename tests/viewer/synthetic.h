@@ -83,6 +83,7 @@ struct synthetic_replay {
     const char *state;        /**< as in wire.h */
     double position, indexed; /**< shares of it */
     double target;            /**< seeking: likewise; 0: none is told */
+    double known;             /**< a preview: where what it knows begins; 0: it is none */
     double speed;
     int paused, looping, marked;
     uint64_t run, change;

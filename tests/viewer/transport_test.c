@@ -253,6 +253,12 @@ static void the_header_says_what_the_replay_does(void **state)
         desk_layout(&b->desk, b->model);
         assert_non_null(find_text(&b->desk.scene, cases[i].text));
     }
+    b->replay.known = 0.2; /* what is shown is where it goes, but not all is known of it */
+    b->replay.change++;
+    tell(b, 0);
+    desk_layout(&b->desk, b->model);
+    assert_non_null(find_text(&b->desk.scene, "REPLAY, PREVIEW"));
+    b->replay.known = 0;
     b->replay.state = "playing";
     b->replay.paused = 0;
     b->replay.change++;

@@ -94,6 +94,7 @@ int playback_apply(struct playback *p, const struct wire_replay *r, int state)
     p->indexed_ns = playback_clamp(p, r->indexed_ns);
     p->target_ns = r->target_ns ? playback_clamp(p, r->target_ns) : 0;
     p->reached_ns = r->reached_ns ? playback_clamp(p, r->reached_ns) : 0;
+    p->known_ns = r->known_ns ? playback_clamp(p, r->known_ns) : 0;
     p->window = r->window;
     p->window_ns = r->window_ns;
     p->speed = isfinite(r->speed) && r->speed > 0 ? r->speed : 0;

@@ -48,6 +48,8 @@ static struct state_text replay_state(const struct stage *s)
     const struct playback *p = &s->model->playback;
     if (!s->ui->follow)
         return (struct state_text){"REPLAY, VIEW HELD", t->warn, t->warn_ground};
+    if (p->state == PLAYBACK_SEEKING && p->known_ns && !(s->ui->transport.wanted & WISH_PLACE))
+        return (struct state_text){"REPLAY, PREVIEW", t->warn, t->warn_ground};
     if (p->state == PLAYBACK_SEEKING || (s->ui->transport.wanted & WISH_PLACE))
         return (struct state_text){"REPLAY, SEEKING", t->warn, t->warn_ground};
     if (transport_plays(&s->ui->transport, p))
