@@ -574,7 +574,6 @@ static void finish(struct server *s)
     forget(&s->next);
     forget(&s->preview);
     forget(&s->before);
-    recording_weights_finish(&s->weights);
     replay_watch_close(s->index);
     replay_states_destroy(s->states);
     relay_destroy(s->relay);
@@ -626,6 +625,7 @@ int replay_serve(struct options *options, struct rules *rules)
         log_error("no random number: %s", holter_strerror(-errno));
     else
         status = serve(&s);
+    recording_weights_finish(&s.weights);
     network_finish(&s.network);
     rules_finish(rules);
     return status;

@@ -486,7 +486,7 @@ static void followers_start_over_with_a_seek(void **state)
     static const char *const paused[] = {"--paused", NULL};
     start(paused);
     struct client *c = dial(NULL), *follower = dial("totals,replay");
-    struct client_message got;
+    struct client_message got = {0};
     uint64_t newest = 0, run = 0, until_ns = clock_mono_ns() + PATIENCE_MS * UINT64_C(1000000);
     settled(c, "seek +5s");
     while (run != 2 || newest < FILM_FIRST + 40) {
