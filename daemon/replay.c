@@ -373,6 +373,10 @@ static void on_worker(void *user, struct replay_watch *link, const struct replay
     } else if (link == s->preview.link) {
         if (note->kind == REPLAY_READY && s->leaving == 0)
             take_over(s, &s->preview);
+    } else if (link == s->before.link) {
+        /* A client asked it before it knew that another one had taken over. */
+        if (s->leaving == 0 && (note->kind == REPLAY_WANT || note->kind == REPLAY_MODE))
+            replay_watch_send(s->active.link, note, NULL, 0);
     } else if (link == s->active.link && s->leaving == 0) {
         if (note->kind == REPLAY_WANT)
             seek(s, note);

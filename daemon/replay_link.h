@@ -30,9 +30,10 @@ struct replay_note {
         REPLAY_FORK,    /**< server to state: a worker; its front, stream and link go along */
         REPLAY_READY,   /**< worker to server: the target is reached */
         REPLAY_GO,      /**< server to worker: serve, with this speed, paused, looping */
-        REPLAY_WANT,    /**< worker to server: another worker is to take over there */
-        REPLAY_MODE,    /**< worker to server: speed, paused, looping of the one that takes over */
-        REPLAY_FAILED,  /**< server to worker: that came to nothing */
+        /* Worker to server; and on to the worker that had taken over meanwhile. */
+        REPLAY_WANT,   /**< another worker is to take over there */
+        REPLAY_MODE,   /**< speed, paused, looping of the one that takes over */
+        REPLAY_FAILED, /**< server to worker: that came to nothing */
         REPLAY_LEAVE, /**< server to worker: another one takes over, instance names it; 0: all ends */
         REPLAY_STOP, /**< worker to server: a client, or the end, stops the daemon */
     } kind;

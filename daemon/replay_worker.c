@@ -370,6 +370,18 @@ static void on_note(struct worker *w, const struct replay_note *note)
         worker_tell(w);
         worker_plan(w);
         return;
+    case REPLAY_WANT:
+        worker_want(w, &note->target);
+        worker_tell(w);
+        worker_plan(w);
+        return;
+    case REPLAY_MODE:
+        w->looping = note->looping;
+        worker_set_pace(w, note->speed, note->paused);
+        worker_tell_mode(w);
+        worker_tell(w);
+        worker_plan(w);
+        return;
     case REPLAY_SPARSER:
         replay_leader_thin(&w->leader);
         return;

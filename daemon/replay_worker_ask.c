@@ -24,6 +24,16 @@ void worker_rest(struct worker *w)
                     clock_mono_ns());
 }
 
+void worker_tell_mode(struct worker *w)
+{
+    const struct replay_note mode = {.kind = REPLAY_MODE,
+                                     .speed = w->pace.speed,
+                                     .paused = w->pace.paused,
+                                     .looping = w->looping};
+    if (w->seeking)
+        replay_link_send(w->link, &mode, NULL, 0);
+}
+
 /* Feed to the next step: what takes long goes on in turns of the loop. */
 static void step(struct worker *w)
 {
@@ -125,13 +135,7 @@ int worker_ask(void *user, const char *argument, char *why, size_t room)
         w->looping = code == 0 ? ask.on : w->looping;
         break;
     }
-    if (w->seeking) /* the worker that takes over goes on as it is asked now */
-        replay_link_send(w->link,
-                         &(struct replay_note){.kind = REPLAY_MODE,
-                                               .speed = w->pace.speed,
-                                               .paused = w->pace.paused,
-                                               .looping = w->looping},
-                         NULL, 0);
+    worker_tell_mode(w);
     worker_tell(w);
     worker_plan(w);
     return code;

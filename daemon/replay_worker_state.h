@@ -58,6 +58,8 @@ void worker_want(struct worker *worker, const struct replay_target *target);
 
 /** From where it is now. */
 void worker_set_pace(struct worker *worker, double speed, int paused);
+/** The worker that takes over, if one is on its way, goes on as this one is asked now. */
+void worker_tell_mode(struct worker *worker);
 /** A step is done: it is paused where it is. */
 void worker_rest(struct worker *worker);
 
