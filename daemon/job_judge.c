@@ -176,19 +176,19 @@ static void watch(struct job *job, const struct open_window *window)
     }
 }
 
-/* Without memory the window lacks them. */
-static void judge_ranks(struct job *job, const struct open_window *window)
+/* @return whether they are known: without memory they are not */
+static int judge_ranks(struct job *job, const struct open_window *window)
 {
     struct sum_result *ranks = &job->judged_ranks;
     if (window_sum_result(window->sum, SUM_RANKS, 0, ranks) != 0)
-        ranks->rank_count = 0;
-    else
-        rank_history_put(&job->ranks_before, window->number, ranks->ranks, ranks->rank_count);
+        return 0;
+    rank_history_put(&job->ranks_before, window->number, ranks->ranks, ranks->rank_count);
+    return 1;
 }
 
 void job_judge(struct job *job, struct open_window *window)
 {
-    judge_ranks(job, window);
+    int ranks_known = judge_ranks(job, window);
     /* Without memory the phases lack messages, and nothing else does. */
     job_phases_close(job->phases, &window->bursts, window->number, window->late, job->world);
     if (window->late) {
@@ -204,7 +204,7 @@ void job_judge(struct job *job, struct open_window *window)
     publish_latency(job);
     judge_links(job, window);
     job_tell_phases(job);
-    if (job->watch != NULL)
+    if (job->watch != NULL && ranks_known)
         watch(job, window);
     tell_agents(job);
     latency_rows_finish(&job->idle_latency);
