@@ -3,6 +3,7 @@
 #include "daemon/analysis/key_table.h"
 #include "daemon/block.h"
 #include "daemon/lock_file.h"
+#include "daemon/recording_bind.h"
 #include "daemon/recording_file.h"
 #include "daemon/recording_tables.h"
 #include "holter/error.h"
@@ -202,19 +203,6 @@ int recording_begin(struct recording *r)
     return 0;
 }
 
-/* Unsigned numbers keep their bits: SQLite's integers are signed. */
-static void bind_number(sqlite3_stmt *statement, int at, uint64_t number)
-{
-    sqlite3_bind_int64(statement, at, (sqlite3_int64)number);
-}
-
-static int put(sqlite3_stmt *statement)
-{
-    int code = sqlite3_step(statement);
-    sqlite3_reset(statement);
-    return code == SQLITE_DONE ? 0 : -EIO;
-}
-
 /* Write the block, or what was added to it since the last commit. */
 static int put_block(struct recording *r, int part)
 {
@@ -228,7 +216,7 @@ static int put_block(struct recording *r, int part)
     uint64_t first = r->next - messages;
     if (!part && r->parts > 0) {
         bind_number(r->drop_parts, 1, first);
-        if (put(r->drop_parts) != 0)
+        if (put_row(r->drop_parts) != 0)
             return -EIO;
     }
     sqlite3_stmt *s = r->put_block;
@@ -239,7 +227,7 @@ static int put_block(struct recording *r, int part)
     bind_number(s, 5, part ? block_bytes_marked(r->block) : block_bytes(r->block));
     sqlite3_bind_blob64(s, 6, packed, length, SQLITE_STATIC);
     bind_number(s, 7, part ? r->others_marked : r->others);
-    if (put(s) != 0)
+    if (put_row(s) != 0)
         return -EIO;
     r->parts += (unsigned)part;
     r->others_marked = 0;
@@ -267,7 +255,7 @@ static int64_t number_of(struct recording *r, uint64_t instance, uint64_t now_ns
     bind_number(r->put_agent, 1, known);
     bind_number(r->put_agent, 2, instance);
     bind_number(r->put_agent, 3, now_ns);
-    return put(r->put_agent) != 0 ? -EIO : (int64_t)known;
+    return put_row(r->put_agent) != 0 ? -EIO : (int64_t)known;
 }
 
 int recording_message(struct recording *r, const struct recorded *head, const void *bytes,

@@ -1,4 +1,5 @@
 #include "daemon/recording_captures.h"
+#include "daemon/recording_bind.h"
 
 #include "holter/call.h"
 #include "holter/event.h"
@@ -64,36 +65,19 @@ void capture_tables_destroy(struct capture_tables *t)
 
 /* ---- writing ------------------------------------------------------------------------- */
 
-static void bind_number(sqlite3_stmt *s, int at, uint64_t number)
-{
-    sqlite3_bind_int64(s, at, (sqlite3_int64)number);
-}
-
-static void bind_text(sqlite3_stmt *s, int at, const char *text)
-{
-    sqlite3_bind_text(s, at, text == NULL ? "" : text, -1, SQLITE_TRANSIENT);
-}
-
-static int put(sqlite3_stmt *s)
-{
-    int code = sqlite3_step(s);
-    sqlite3_reset(s);
-    return code == SQLITE_DONE ? 0 : -EIO;
-}
-
 static int put_capture(struct capture_tables *t, const struct wire_capture *m)
 {
     sqlite3_stmt *s = t->put[CAPTURE];
     bind_number(s, 1, m->id);
     bind_number(s, 2, m->asked_ns);
     bind_number(s, 3, m->at_ns);
-    bind_text(s, 4, m->reason);
+    bind_copy(s, 4, m->reason);
     bind_number(s, 5, m->alert);
     bind_number(s, 6, m->nodes);
     bind_number(s, 7, m->answered);
     bind_number(s, 8, m->records);
-    bind_text(s, 9, m->fault);
-    return put(s);
+    bind_copy(s, 9, m->fault);
+    return put_row(s);
 }
 
 /* Numbers that stand for none are NULL; peers and tags keep theirs for "any" and the like. */
@@ -125,9 +109,9 @@ static int put_event(struct capture_tables *t, const struct wire_capture *m,
     bind_number(s, 2, thread->rank);
     bind_number(s, 3, thread->thread);
     bind_number(s, 4, e->number);
-    bind_text(s, 5, m->host);
-    bind_text(s, 6, kind_name(e->kind, e->peer));
-    bind_text(s, 7, call_name((uint16_t)e->call));
+    bind_copy(s, 5, m->host);
+    bind_copy(s, 6, kind_name(e->kind, e->peer));
+    bind_copy(s, 7, call_name((uint16_t)e->call));
     bind_number(s, 8, enter);
     bind_unless(s, 9, e->running != 0, enter + e->length_ns);
     bind_unless(s, 10, e->kind == EVENT_REGION || e->peer == PEER_NONE, (uint64_t)e->peer);
@@ -135,14 +119,14 @@ static int put_event(struct capture_tables *t, const struct wire_capture *m,
     bind_number(s, 12, e->bytes);
     bind_number(s, 13, e->bytes_in);
     bind_unless(s, 14, comm == NULL || comm->id == 0, comm == NULL ? 0 : comm->id);
-    bind_text(s, 15, comm == NULL ? "" : comm->name);
-    bind_text(s, 16, e->region < m->regions_count ? m->regions[e->region].name : "");
+    bind_copy(s, 15, comm == NULL ? "" : comm->name);
+    bind_copy(s, 16, e->region < m->regions_count ? m->regions[e->region].name : "");
     bind_unless(s, 17, e->request == 0, e->request);
-    bind_text(s, 18, event_state_text(e->flags, state));
+    bind_copy(s, 18, event_state_text(e->flags, state));
     bind_unless(s, 19, e->posted_ns == 0, m->at_ns + (uint64_t)e->posted_ns);
     bind_unless(s, 20, e->source == PEER_NONE, (uint64_t)e->source);
     bind_unless(s, 21, e->source_tag == TAG_NONE, (uint64_t)e->source_tag);
-    return put(s);
+    return put_row(s);
 }
 
 int capture_tables_put(struct capture_tables *t, const struct wire_capture *m)

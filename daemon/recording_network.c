@@ -1,6 +1,7 @@
 #include "daemon/recording_network.h"
 
 #include "daemon/analysis/array.h"
+#include "daemon/recording_bind.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -93,23 +94,6 @@ void network_tables_destroy(struct network_tables *t)
 
 /* ---- writing ------------------------------------------------------------------------- */
 
-static void bind_number(sqlite3_stmt *s, int at, uint64_t number)
-{
-    sqlite3_bind_int64(s, at, (sqlite3_int64)number);
-}
-
-static void bind_text(sqlite3_stmt *s, int at, const char *text)
-{
-    sqlite3_bind_text(s, at, text, -1, SQLITE_TRANSIENT);
-}
-
-static int put(sqlite3_stmt *s)
-{
-    int code = sqlite3_step(s);
-    sqlite3_reset(s);
-    return code == SQLITE_DONE ? 0 : -EIO;
-}
-
 static void bind_name(const struct network_tables *t, sqlite3_stmt *s, int at, uint64_t vertex)
 {
     char name[TOPOLOGY_NAME + 1] = "";
@@ -118,7 +102,7 @@ static void bind_name(const struct network_tables *t, sqlite3_stmt *s, int at, u
         return;
     }
     topology_vertex_name(t->topology, (uint32_t)vertex, name, sizeof(name));
-    bind_text(s, at, name);
+    bind_copy(s, at, name);
 }
 
 /* ---- the network ------------------------------------------------------------------------ */
@@ -161,7 +145,7 @@ static int put_part(struct network_tables *t, const struct wire_topology *m)
         return -ENOMEM;
     sqlite3_bind_int64(t->put[PART], 1, t->part++);
     sqlite3_bind_blob64(t->put[PART], 2, t->buffer.bytes, t->buffer.length, SQLITE_TRANSIENT);
-    return put(t->put[PART]);
+    return put_row(t->put[PART]);
 }
 
 static int put_whole(struct network_tables *t)
@@ -173,19 +157,19 @@ static int put_whole(struct network_tables *t)
     if (network_parts_has(p) && topology_create(&t->topology, &p->spec, why, sizeof(why)) != 0)
         t->topology = NULL;
     describe(t, text, sizeof(text));
-    bind_text(t->put[TOPOLOGY], 1, p->spec.name);
-    bind_text(t->put[TOPOLOGY], 2, network_parts_has(p) ? kind_of(&p->spec) : "");
-    bind_text(t->put[TOPOLOGY], 3, p->source);
-    bind_text(t->put[TOPOLOGY], 4, p->fault);
-    bind_text(t->put[TOPOLOGY], 5, text);
-    int code = put(t->put[TOPOLOGY]);
+    bind_copy(t->put[TOPOLOGY], 1, p->spec.name);
+    bind_copy(t->put[TOPOLOGY], 2, network_parts_has(p) ? kind_of(&p->spec) : "");
+    bind_copy(t->put[TOPOLOGY], 3, p->source);
+    bind_copy(t->put[TOPOLOGY], 4, p->fault);
+    bind_copy(t->put[TOPOLOGY], 5, text);
+    int code = put_row(t->put[TOPOLOGY]);
     for (size_t i = 0; code == 0 && i < p->seat_count; i++) {
         bind_number(t->put[SEAT], 1, p->seats[i].rank);
         bind_number(t->put[SEAT], 2, p->seats[i].vertex);
         bind_name(t, t->put[SEAT], 3, p->seats[i].vertex);
         if (p->seats[i].vertex == UINT64_MAX)
             sqlite3_bind_null(t->put[SEAT], 2);
-        code = put(t->put[SEAT]);
+        code = put_row(t->put[SEAT]);
     }
     return code;
 }
@@ -230,7 +214,7 @@ static int put_link(struct network_tables *t, uint64_t window, const struct wire
     bind_number(s, 2, l->link);
     bind_name(t, s, 3, l->from);
     bind_name(t, s, 4, l->to);
-    bind_text(s, 5, l->state <= LINK_CONGESTED ? states[l->state] : "");
+    bind_copy(s, 5, l->state <= LINK_CONGESTED ? states[l->state] : "");
     bind_number(s, 6, l->since);
     bind_number(s, 7, l->messages);
     bind_number(s, 8, l->bytes);
@@ -242,9 +226,9 @@ static int put_link(struct network_tables *t, uint64_t window, const struct wire
         sqlite3_bind_null(s, 13);
     else
         bind_number(s, 13, l->measured);
-    bind_text(s, 14, l->unit ? "packets" : "bytes");
+    bind_copy(s, 14, l->unit ? "packets" : "bytes");
     sqlite3_bind_double(s, 15, l->ratio);
-    return put(s);
+    return put_row(s);
 }
 
 static int take_link(struct network_tables *t, uint64_t window, const struct wire_link_row *l)
@@ -299,7 +283,7 @@ static int put_route(struct network_tables *t, uint64_t window, const struct wir
                                 r->messages, r->bytes, r->length};
     for (int i = 0; i < 7; i++)
         bind_number(s, i + 1, numbers[i]);
-    return put(s);
+    return put_row(s);
 }
 
 int network_tables_links(struct network_tables *t, const struct wire_links *m)

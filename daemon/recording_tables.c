@@ -1,6 +1,7 @@
 #include "daemon/recording_tables.h"
 
 #include "daemon/analysis/array.h"
+#include "daemon/recording_bind.h"
 #include "daemon/recording_captures.h"
 #include "daemon/recording_network.h"
 #include "holter/error.h"
@@ -269,22 +270,9 @@ void tables_destroy(struct recording_tables *t)
 
 /* ---- writing ------------------------------------------------------------- */
 
-/* Unsigned numbers keep their bits: SQLite's integers are signed. */
-static void bind_number(sqlite3_stmt *s, int at, uint64_t number)
-{
-    sqlite3_bind_int64(s, at, (sqlite3_int64)number);
-}
-
 static void bind_text(sqlite3_stmt *s, int at, const char *text)
 {
     sqlite3_bind_text(s, at, text == NULL ? "" : text, -1, SQLITE_STATIC);
-}
-
-static int put(sqlite3_stmt *s)
-{
-    int code = sqlite3_step(s);
-    sqlite3_reset(s);
-    return code == SQLITE_DONE ? 0 : -EIO;
 }
 
 /* The rows of a field as JSON. @return 0 or -ENOMEM */
@@ -347,7 +335,7 @@ static int put_plain(struct recording_tables *t, enum plain_table which, const v
                    ? bind_rows(s, (int)i + 1, plains[which].type, c->name, message)
                    : bind_slot(s, (int)i + 1, c, base + c->offset);
     }
-    return code != 0 ? code : put(s);
+    return code != 0 ? code : put_row(s);
 }
 
 static int put_job(struct recording_tables *t, const struct wire_job *m)
@@ -366,7 +354,7 @@ static int put_job(struct recording_tables *t, const struct wire_job *m)
     bind_number(s, 11, m->window_ns);
     bind_text(s, 12, HOLTER_VERSION);
     bind_text(s, 13, m->launcher);
-    return put(s);
+    return put_row(s);
 }
 
 static int put_places(struct recording_tables *t, const struct wire_places *m)
@@ -375,7 +363,7 @@ static int put_places(struct recording_tables *t, const struct wire_places *m)
         sqlite3_stmt *s = t->fixed[NODE];
         bind_number(s, 1, i);
         bind_text(s, 2, m->hosts[i].name);
-        if (put(s) != 0)
+        if (put_row(s) != 0)
             return -EIO;
     }
     for (uint64_t i = 0; i < m->places_count; i++) {
@@ -384,7 +372,7 @@ static int put_places(struct recording_tables *t, const struct wire_places *m)
         bind_number(s, 2, m->places[i].node);
         bind_number(s, 3, m->places[i].pid);
         bind_text(s, 4, m->places[i].placement);
-        if (put(s) != 0)
+        if (put_row(s) != 0)
             return -EIO;
     }
     return 0;
@@ -412,7 +400,7 @@ static int put_member(struct recording_tables *t, const struct wire_region_membe
     bind_number(s, 1, m->rank);
     bind_number(s, 2, m->region);
     bind_number(s, 3, window);
-    if (put(s) != 0)
+    if (put_row(s) != 0)
         return -EIO;
     if (known)
         t->regions[m->rank] = m->region + 1;
@@ -427,7 +415,7 @@ static int put_regions(struct recording_tables *t, const struct wire_regions *m)
         bind_number(s, 2, m->regions[i].ranks);
         bind_number(s, 3, m->regions[i].since);
         bind_number(s, 4, m->window);
-        if (put(s) != 0)
+        if (put_row(s) != 0)
             return -EIO;
     }
     int code = 0;
