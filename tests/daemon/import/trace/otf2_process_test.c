@@ -5,12 +5,14 @@
 #include "tests/directory.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 // clang-format off
@@ -155,6 +157,17 @@ static void a_reader_that_dies_at_work_loses_the_stream_that_it_read(void **stat
     directory_remove(bed.directory);
 }
 
+/* The reader dies with its watcher, a little later: until then it would answer. */
+static void kill_watcher(const struct otf2_process *process)
+{
+    struct pollfd reader = {pidfd_open(otf2_process_reader(process), 0), POLLIN, 0};
+    assert_true(reader.fd >= 0);
+    assert_int_equal(kill(otf2_process_watcher(process), SIGKILL), 0);
+    while (poll(&reader, 1, -1) < 0 && errno == EINTR)
+        continue;
+    close(reader.fd);
+}
+
 static void when_the_watcher_is_gone_streams_end_with_an_error(void **state)
 {
     struct bed bed;
@@ -162,7 +175,7 @@ static void when_the_watcher_is_gone_streams_end_with_an_error(void **state)
     begin(&bed);
     start(&bed);
     assert_true(read_some(&bed, 0) > 0);
-    kill(otf2_process_watcher(bed.process), SIGKILL);
+    kill_watcher(bed.process);
     int count;
     while ((count = read_some(&bed, 1)) > 0)
         continue;
