@@ -1,0 +1,112 @@
+#include "viewer/layout/lanes.h"
+
+#include <math.h>
+#include <string.h>
+
+struct lanes lanes_fit(uint32_t rows, double h)
+{
+    struct lanes lanes = {.per = 1, .count = rows};
+    if (rows == 0 || h < LANES_LEAST)
+        return (struct lanes){.height = LANES_LEAST, .per = 1};
+    double most = floor(h / LANES_LEAST); /* lanes that there is room for */
+    if (rows > most) {
+        lanes.per = (uint32_t)ceil(rows / most);
+        lanes.count = (uint32_t)(((uint64_t)rows + lanes.per - 1) / lanes.per);
+    }
+    lanes.height = fmin(floor(h / lanes.count), LANES_HIGH);
+    return lanes;
+}
+
+struct lanes lanes_read(uint32_t rows, double h, double first)
+{
+    double shown = fmin(floor(h / LANES_READ), rows), last = rows - shown;
+    return (struct lanes){.height = LANES_READ,
+                          .first = (uint32_t)fmin(fmax(first, 0), last),
+                          .count = (uint32_t)fmax(shown, 0),
+                          .per = 1};
+}
+
+double lane_x(const struct lane_span *span, int64_t ns)
+{
+    return ((double)ns - (double)span->begin_ns) / ((double)span->end_ns - (double)span->begin_ns) *
+           span->w;
+}
+
+int64_t lane_time(const struct lane_span *span, double x)
+{
+    return span->begin_ns +
+           (int64_t)(x / span->w * ((double)span->end_ns - (double)span->begin_ns));
+}
+
+/* The part of a stretch that is in sight, pixels. @return 0: nothing of it */
+static int clip(const struct lane_span *span, int64_t begin_ns, uint64_t length_ns, double *x0,
+                double *x1)
+{
+    *x0 = lane_x(span, begin_ns);
+    *x1 = *x0 + (double)length_ns / ((double)span->end_ns - (double)span->begin_ns) * span->w;
+    if (!(*x1 >= 0) || !(*x0 < span->w))
+        return 0;
+    *x0 = fmax(*x0, 0);
+    *x1 = fmin(*x1, span->w);
+    return 1;
+}
+
+uint32_t lane_room(const struct lane_span *span)
+{
+    return (uint32_t)ceil(span->w) + 1;
+}
+
+void lane_begin(struct lane *lane, const struct lane_span *span, struct lane_bar *bars)
+{
+    *lane = (struct lane){.span = *span, .bars = bars};
+}
+
+void lane_add(struct lane *lane, int64_t begin_ns, uint64_t length_ns, unsigned kind)
+{
+    double x0, x1;
+    if (kind >= LANES_KINDS || !clip(&lane->span, begin_ns, length_ns, &x0, &x1))
+        return;
+    /* The bar before may be wider than its time: what is beyond it begins where that ends. */
+    struct lane_bar *bar = lane->count ? &lane->bars[lane->count - 1] : NULL;
+    int joins = bar && (x1 <= bar->x1 || x0 < bar->x0 + 1 || fmax(x0, bar->x1) + 1 > lane->span.w);
+    if (!joins) {
+        double from = bar ? fmax(x0, bar->x1) : x0;
+        from = fmax(fmin(from, lane->span.w - 1), 0);
+        bar = &lane->bars[lane->count++];
+        *bar = (struct lane_bar){.x0 = from, .x1 = fmax(x1, from + 1), .kind = (uint8_t)kind};
+        memset(lane->kinds, 0, sizeof lane->kinds);
+    } else if (x1 > bar->x1) {
+        bar->x1 = x1;
+    }
+    bar->count++;
+    lane->kinds[kind] += fmax(x1 - x0, 1e-9);
+    if (lane->kinds[kind] > lane->kinds[bar->kind])
+        bar->kind = (uint8_t)kind;
+}
+
+void lane_spread(const struct lane_span *span, double *cells, int64_t begin_ns, uint64_t length_ns,
+                 unsigned kind)
+{
+    double x0, x1;
+    if (kind >= LANES_KINDS || !clip(span, begin_ns, length_ns, &x0, &x1))
+        return;
+    x0 = fmin(x0, ceil(span->w) - 1e-9);
+    x1 = fmax(x1, x0 + 1e-6); /* something of what takes no time */
+    for (double x = floor(x0); x < x1 && x < span->w; x++) {
+        double part = fmin(x1, x + 1) - fmax(x0, x);
+        cells[(size_t)x * LANES_KINDS + kind] += part;
+    }
+}
+
+unsigned lane_most(const double *cell, uint32_t rows, double *share)
+{
+    unsigned most = LANES_KINDS;
+    double sum = 0;
+    for (unsigned k = 0; k < LANES_KINDS; k++) {
+        sum += cell[k];
+        if (cell[k] > 0 && (most == LANES_KINDS || cell[k] > cell[most]))
+            most = k;
+    }
+    *share = rows ? fmin(sum / rows, 1) : 0;
+    return most;
+}
