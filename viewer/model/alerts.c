@@ -58,6 +58,7 @@ static void fill(struct alert *a, const struct wire_alert *m)
         .since_ns = m->since_ns,
         .updated_ns = m->updated_ns,
         .onset_ns = m->onset_ns ? m->onset_ns : m->since_ns,
+        .fired_ns = m->fired_ns,
         .rank = m->rank,
         .region = m->region,
         .ratio = isfinite(m->ratio) && m->ratio > 0 ? m->ratio : NAN,

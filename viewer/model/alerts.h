@@ -26,6 +26,7 @@ struct alert {
     enum alert_state state;
     uint64_t since_ns, updated_ns; /**< daemon time; of a resolved one updated is its end */
     uint64_t onset_ns;             /**< when it set in; since_ns when that was not told */
+    uint64_t fired_ns;             /**< when it began to fire; 0: it never did */
     int64_t rank;                  /**< -1: none */
     uint64_t region;               /**< 0: none */
     double ratio, slope;           /**< NaN: does not apply */

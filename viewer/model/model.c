@@ -52,6 +52,7 @@ static void forget_facts(struct model *m)
     free(m->hosts);
     free(m->nodes);
     alerts_finish(&m->alerts);
+    captures_finish(&m->captures);
     latency_clear(&m->latency);
     commgram_clear(&m->commgram);
     network_clear(&m->network);
@@ -298,6 +299,8 @@ static const char *job_of(const struct wire_message *message)
         return message->topology.job;
     case WIRE_TYPE_LINKS:
         return message->links.job;
+    case WIRE_TYPE_CAPTURE:
+        return message->capture.job;
     default:
         return NULL;
     }
@@ -356,6 +359,8 @@ static int apply_any(struct model *m, const struct wire_message *message, int sn
         return network_apply_topology(&m->network, &message->topology);
     case WIRE_TYPE_LINKS:
         return apply_links(m, &message->links);
+    case WIRE_TYPE_CAPTURE:
+        return captures_apply(&m->captures, &message->capture);
     case WIRE_TYPE_MAPPING: /* answers too */
         return strcmp(message->mapping.job, m->job) != 0
                    ? 0

@@ -9,6 +9,7 @@
 
 #include "daemon/analysis/history.h"
 #include "viewer/model/alerts.h"
+#include "viewer/model/captures.h"
 #include "viewer/model/commgram.h"
 #include "viewer/model/contexts.h"
 #include "viewer/model/keymap.h"
@@ -150,6 +151,7 @@ struct model {
     struct model_node *nodes; /**< owned */
     uint32_t node_count;
     struct alerts alerts;
+    struct captures captures;
     struct latency latency;
     struct commgram commgram;
     struct network network;
