@@ -1,5 +1,5 @@
-"""Makes the recording that `./demo replay` shows: eight ranks on four hosts (namespaces of this machine) exchange
-messages with their neighbours; for a while every packet to and from one host takes 10 ms more.
+"""Makes the recording that `./demo replay` shows: eight ranks on four hosts (namespaces of this machine) simulate and
+draw what they simulated, by turns; for a while every packet to and from one host takes 10 ms more.
 
 Argument: the directory to leave slow-link.hrec in."""
 import os
@@ -10,17 +10,18 @@ import bed
 import lab
 import slow_link
 
-COMPUTES_US = 40000  # between messages: few enough of them for a small file
-BYTES = 4000
+# Of tests/system/programs/insitu.c: phases of some seconds, and few enough messages for a small file.
+STEPS, IMAGES, PAUSE_MS, BYTES = 12, 10, 300, 32768
+MOST = 1000  # iterations: it is ended by a file
 
 
 class Slower(slow_link.SlowLink):
     microseconds = 10000
 
 
-class Steps(slow_link.Show):
-    """tests/system/programs/steps.c in place of LAMMPS."""
-    program = 'a simulation in outline'
+class InSitu(slow_link.Show):
+    """A program with phases in place of LAMMPS."""
+    program = 'a simulation that draws pictures of itself'
 
     def result(self, extension):
         return os.path.join(self.directory, f'slow-link.{extension}')
@@ -28,8 +29,8 @@ class Steps(slow_link.Show):
     def start(self):
         self.control = os.path.join(self.place.dir, 'control')
         os.mkdir(self.control)
-        simulation = shutil.copy(lab.program('steps', 'openmpi'), os.path.join(self.place.dir, 'simulation'))
-        return self.launch(simulation, self.control, BYTES, COMPUTES_US)
+        simulation = shutil.copy(lab.program('insitu', 'openmpi'), os.path.join(self.place.dir, 'simulation'))
+        return self.launch(simulation, MOST, STEPS, IMAGES, PAUSE_MS, BYTES, self.control)
 
     def picture(self):
         pass
@@ -43,7 +44,7 @@ def main():
     directory = os.path.abspath(sys.argv[1])
     lab.isolate(network=True)
     with lab.Lab() as place, bed.Bed(place, 4, delayed=[slow_link.SlowLink.host]) as hosts:
-        Steps(place, Slower(hosts), directory, os.path.join(place.dir, 'endpoint')).run()
+        InSitu(place, Slower(hosts), directory, os.path.join(place.dir, 'endpoint')).run()
         place.check_clean()
 
 

@@ -1,15 +1,18 @@
-/* insitu ITERATIONS STEPS IMAGES PAUSE_MS BYTES: a simulation that draws pictures of itself while it
+/* insitu ITERATIONS STEPS IMAGES PAUSE_MS BYTES [DIRECTORY]: a simulation that draws pictures of itself while it
  * runs, as in the case study of 001 (S3D with visualization in situ).
  *
  * An iteration is STEPS of simulation, each a few halo exchanges on a periodic grid, and then IMAGES
  * that are composed of what each rank drew, by binary swap: in stage k a rank exchanges half of what
  * it still holds with rank ^ 2^k. Ranks beyond the largest power of two give theirs to a partner
  * first. Before each step and image ranks compute, which is sleep here, PAUSE_MS long. BYTES are
- * those of an image; a face of a rank's block of the grid has an eighth, or a 64th. */
+ * those of an image; a face of a rank's block of the grid has an eighth, or a 64th. It ends before ITERATIONS when
+ * there is a file called end in the directory, at which rank 0 looks after each. */
 #include "truth.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #define DIMENSIONS 3
 #define SUBSTEPS 6 /* S3D integrates with six stages of Runge-Kutta */
@@ -44,26 +47,27 @@ static struct grid grid_make(int size, int bytes)
     return g;
 }
 
+/* What comes in is taken as it comes: of messages that are completed together, nobody can tell when each was there. */
 static void exchange(const struct grid *g)
 {
-    MPI_Request requests[4 * DIMENSIONS];
-    int n = 0, received[2 * DIMENSIONS];
+    MPI_Request receives[2 * DIMENSIONS], sends[2 * DIMENSIONS];
+    int n = 0, received[2 * DIMENSIONS], which;
     for (int d = 0; d < DIMENSIONS; d++)
-        for (int way = -1; way <= 1 && g->shape[d] > 1; way += 2) {
+        for (int way = -1; way <= 1 && g->shape[d] > 1; way += 2, n++) {
             int from, to, bytes = d == 0 ? g->bytes : g->bytes / THICK, tag = 2 * d + (way > 0);
             MPI_Cart_shift(g->comm, d, way, &from, &to);
-            CALL(Irecv, g->in + (size_t)(n / 2) * (size_t)g->bytes, bytes, MPI_BYTE, from, tag,
-                 g->comm, &requests[n]);
-            CALL(Isend, g->out, bytes, MPI_BYTE, to, tag, g->comm, &requests[n + 1]);
+            CALL(Irecv, g->in + (size_t)n * (size_t)g->bytes, bytes, MPI_BYTE, from, tag, g->comm,
+                 &receives[n]);
+            CALL(Isend, g->out, bytes, MPI_BYTE, to, tag, g->comm, &sends[n]);
             truth_sent(to, (size_t)bytes); /* the grid keeps the world's order */
-            received[n / 2] = bytes;
-            n += 2;
+            received[n] = bytes;
         }
-    if (n == 0)
-        return;
-    CALL(Waitall, n, requests, MPI_STATUSES_IGNORE);
-    for (int i = 0; i < n / 2; i++)
-        truth_received((size_t)received[i]);
+    for (int i = 0; i < n; i++) {
+        CALL(Waitany, n, receives, &which, MPI_STATUS_IGNORE);
+        truth_received((size_t)received[which]);
+    }
+    if (n > 0)
+        CALL(Waitall, n, sends, MPI_STATUSES_IGNORE);
 }
 
 /* ---- visualization ----------------------------------------------------------------- */
@@ -143,10 +147,25 @@ static void compose(struct image *image, int rank, int size)
 
 /* ------------------------------------------------------------------------------------ */
 
+/* @param directory  NULL: nobody ends it early */
+static int is_over(const char *directory, int rank)
+{
+    char path[4096];
+    int over = 0;
+    if (directory == NULL)
+        return 0;
+    snprintf(path, sizeof path, "%s/end", directory);
+    if (rank == 0)
+        over = access(path, F_OK) == 0;
+    CALL_BYTES(rank == 0 ? sizeof over : 0, rank == 0 ? 0 : sizeof over, Bcast, &over, 1, MPI_INT,
+               0, MPI_COMM_WORLD);
+    return over;
+}
+
 int main(int argc, char **argv)
 {
     int argument[5], rank, size;
-    if (argc != 6)
+    if (argc != 6 && argc != 7)
         return 2;
     for (int i = 0; i < 5; i++)
         if ((argument[i] = atoi(argv[i + 1])) < 0)
@@ -171,6 +190,8 @@ int main(int argc, char **argv)
             pause_ms(argument[3]);
             compose(&image, rank, size);
         }
+        if (is_over(argv[6], rank)) /* the last of argv is NULL */
+            break;
     }
     CALL(Comm_free, &grid.comm);
     free(grid.out);

@@ -3,28 +3,15 @@
  * dimensions, as they come or all together, and joins an Allreduce. What goes on is told by files
  * in the directory, which may come and go: while slow.RANK is there, that rank computes three times
  * as long; with end the job ends. Rank 0 writes the number of steps done to DIRECTORY/steps at the
- * end.
- *
- * Ranks that wait give their core away for a while, by which they come first when they need it:
- * what the job measures is its network, even where many ranks and other programs share few cores.
- */
+ * end. */
 #include "truth.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #define DIMENSIONS 3
-#define NAP_NS 100000
-
-/* In place of the C library's: Open MPI calls it whenever there is nothing to do. */
-int sched_yield(void)
-{
-    struct timespec nap = {.tv_nsec = NAP_NS};
-    return nanosleep(&nap, NULL);
-}
 
 static int there(const char *directory, const char *name)
 {
