@@ -468,7 +468,7 @@ void scene_dump(const struct scene *s, FILE *out)
         [HIT_PLANE] = "plane",       [HIT_SCALE] = "scale",   [HIT_LIST] = "list",
         [HIT_SORT] = "sort",         [HIT_COVER] = "cover",   [HIT_ROUTES] = "routes",
         [HIT_NETWORK] = "network",   [HIT_UNIT] = "unit",     [HIT_PLACE] = "place",
-        [HIT_PLAYBACK] = "playback", [HIT_MARK] = "mark"};
+        [HIT_PLAYBACK] = "playback", [HIT_MARK] = "mark",     [HIT_CAPTURE] = "capture"};
     _Static_assert(sizeof(hits) / sizeof(hits[0]) == HIT_COVER + 1, "each kind has a name");
     fprintf(out, "scene %.0fx%.0f\n", s->w, s->h);
     for (size_t p = 0; p < s->panel_count; p++) {

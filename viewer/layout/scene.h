@@ -133,6 +133,7 @@ enum hit_kind {
     HIT_ROUTES,   /**< x, y: shares of the sides of the route matrix; a: most vertices in a cell */
     HIT_PLAYBACK, /**< x is daemon time, of a whole recording */
     HIT_MARK,     /**< a: alert of a recording, b: how many from it on */
+    HIT_CAPTURE,  /**< x is daemon time, y threads of a capture; a: how many share a lane */
     HIT_LIST,     /**< a: enum ui_list; y is rows; can be scrolled */
     HIT_SORT,     /**< a: enum ui_list, b: column */
     HIT_COVER,    /**< swallows what lies under it */

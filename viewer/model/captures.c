@@ -243,6 +243,8 @@ static int add_call(struct captures *captures, struct capture *c, struct capture
         .region = e->region < m->regions_count ? name_of(c, m->regions[e->region].name) : 0,
     };
     widen(c, call);
+    uint64_t *time = &c->class_ns[call_class_of(call->call)];
+    *time = sum_of(*time, call->length_ns);
     t->count++;
     c->calls++;
     captures->calls++;

@@ -9,6 +9,7 @@
 
 #include "viewer/model/alerts.h"
 
+#include "holter/call.h"
 #include "holter/wire.h"
 
 #define CAPTURES 64               /**< most that are kept, the newest */
@@ -53,9 +54,10 @@ struct capture {
     struct capture_thread *threads; /**< owned; by rank, then thread */
     uint32_t thread_count, thread_room;
     uint32_t ranks;
-    uint64_t calls;           /**< kept */
-    uint64_t left_out;        /**< calls for which there was no room */
-    int64_t begin_ns, end_ns; /**< of its calls; equal: there are none */
+    uint64_t calls;                  /**< kept */
+    uint64_t left_out;               /**< calls for which there was no room */
+    int64_t begin_ns, end_ns;        /**< of its calls; equal: there are none */
+    uint64_t class_ns[CALL_CLASSES]; /**< time of its calls by enum call_class */
     uint64_t error_ns; /**< largest bound of the clocks' errors; WIRE_ANY: not known of one */
     struct capture_name *names; /**< owned; 0 is "" */
     uint32_t name_count;

@@ -109,6 +109,9 @@ static int click(struct ui *ui, const struct model *m, const struct scene_hit *h
     case HIT_MARK:
         transport_click(ui, m, hit);
         break;
+    case HIT_CAPTURE:
+        ui_capture_click(ui, m, hit);
+        break;
     case HIT_SORT:
         ui_sort_list(ui, hit->a, hit->b);
         break;
@@ -158,6 +161,8 @@ static int drag(struct ui *ui, const struct model *m, double dx, double dy)
         ui_pan_time(ui, m, (int64_t)(-dx * x_unit));
     else if (h->kind == HIT_BAND)
         ui_pan_time(ui, m, (int64_t)(dx * x_unit));
+    else if (h->kind == HIT_CAPTURE)
+        ui_capture_drag(ui, m, h, dx, dy);
     else if (h->kind == HIT_MATRIX)
         ui_pan_matrix(ui, m, -dx * x_unit, -dy * y_unit);
     else if (ui->ground.kind == HIT_ROUTES)
@@ -254,6 +259,10 @@ static int wheel(struct ui *ui, const struct model *m, const struct scene *scene
     }
     if (torus_wheel(ui, scene, in->x, in->y, factor))
         return UI_CHANGED;
+    if ((hit = scene_hit_under(scene, in->x, in->y, HIT_CAPTURE))) {
+        ui_capture_wheel(ui, m, hit, in);
+        return UI_CHANGED;
+    }
     if ((hit = scene_hit_under(scene, in->x, in->y, HIT_MATRIX))) {
         ui_zoom_matrix(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
         return UI_CHANGED;
@@ -328,6 +337,8 @@ static int arrows(struct ui *ui, const struct model *m, const struct scene *scen
         network_graph_arrow(ui, horizontal, vertical, shift);
         return UI_CHANGED;
     }
+    if (horizontal && ui->view == VIEW_CAPTURES && !ui->jobs_first)
+        return ui_capture_arrow(ui, m, horizontal, shift);
     if (horizontal) {
         ui_pan_time(ui, m, horizontal * (end - begin) / (shift ? 1 : 8));
         return UI_CHANGED;
@@ -415,7 +426,9 @@ static int letter(struct ui *ui, const struct model *m, int key)
 {
     if (ui->view == VIEW_NETWORK && network_graph_letter(ui, key))
         return UI_CHANGED;
-    int own = ui->view == VIEW_ROUTES ? ui_routes_key(ui, m, key) : 0;
+    int own = ui->view == VIEW_ROUTES     ? ui_routes_key(ui, m, key)
+              : ui->view == VIEW_CAPTURES ? ui_capture_key(ui, m, key)
+                                          : 0;
     if (own)
         return own;
     if (key >= '1' && key <= '9' && key < '1' + VIEWS)
@@ -461,6 +474,8 @@ static int letter(struct ui *ui, const struct model *m, int key)
         return ui_command(ui, m, COMMAND_RANK_SCALE, !ui->rank_log);
     case 'c':
         return ui_command(ui, m, COMMAND_COMPRESS, !ui->compress);
+    case 'r':
+        return ui_command(ui, m, COMMAND_VIEW, VIEW_CAPTURES);
     case 'l':
         return ui_command(ui, m, COMMAND_COLOUR,
                           ui->colour == COLOUR_REGION ? COLOUR_LATENCY : COLOUR_REGION);

@@ -47,6 +47,8 @@ static int view_list(const struct ui *ui)
         return LIST_JOBS;
     case VIEW_LINKS:
         return LIST_LINKS;
+    case VIEW_CAPTURES:
+        return LIST_CAPTURE;
     default:
         return -1;
     }

@@ -279,6 +279,7 @@ int ui_choose_job(struct ui *ui, const struct model *m, uint64_t row)
     ui->level = 0;
     ui->opened[0] = 0;
     ui->alert_picked = 0;
+    ui->capture = 0;
     ui->torus.comm = ui->torus.region = 0;
     ui->torus.playing = TORUS_STILL;
     ui->transport = (struct transport){0};
@@ -385,6 +386,8 @@ void ui_pick_alert(struct ui *ui, const struct model *m, uint64_t id)
     ui_select(ui, selection_by(m, a));
     ui->alert = id;
     ui->alert_picked = 1;
+    ui->capture = 0; /* that of the alert is seen */
+    ui->capture_begin_ns = ui->capture_end_ns = 0;
     ui_visible(ui, m, &begin, &end);
     int64_t onset = (int64_t)a->onset_ns;
     if (end > begin && (onset < begin || onset >= end)) /* two fifths before it, the rest behind */
@@ -523,6 +526,8 @@ int ui_command(struct ui *ui, const struct model *m, enum ui_command command, ui
             torus_command(ui, m, (int)command, argument);
         if (command >= COMMAND_NET_TOOL && command <= COMMAND_NET_LAST)
             network_graph_command(ui, (int)command, argument);
+        if (command >= COMMAND_CAPTURE && command <= COMMAND_CAPTURE_LAST)
+            ui_capture_command(ui, m, command, argument);
         ui_commgram_command(ui, m, command, argument);
         break;
     }

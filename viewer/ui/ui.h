@@ -24,6 +24,7 @@ enum view_id {
     VIEW_RANKS,
     VIEW_CALLS,
     VIEW_NODES,
+    VIEW_CAPTURES,
     VIEW_JOBS,
     VIEW_LINKS, /**< it and those behind it are of the network */
     VIEW_NETWORK,
@@ -42,6 +43,7 @@ enum ui_list {
     LIST_ALERTS,
     LIST_SERIES, /**< regions in the evolution strip */
     LIST_LINKS,
+    LIST_CAPTURE, /**< threads of a capture */
     UI_LISTS
 };
 
@@ -124,6 +126,14 @@ enum ui_command {
                             fastest; behind the last: as numbered */
     COMMAND_ROUTES_MOST, /**< argument: 0 fewer of the heaviest routes, 1 more */
 
+    /* captures */
+    COMMAND_CAPTURE,      /**< argument: number of the one that is to be seen */
+    COMMAND_CAPTURE_STEP, /**< argument: 0 the one before, 1 the next */
+    COMMAND_CAPTURE_ALL,  /**< its whole time in sight */
+    COMMAND_CAPTURE_ROWS, /**< argument: 0 all ranks in sight, 1 so that each can be read */
+    COMMAND_CAPTURE_ZOOM, /**< argument: 0 more time, 1 less */
+    COMMAND_CAPTURE_LAST = COMMAND_CAPTURE_ZOOM,
+
     /* a replay */
     COMMAND_REPLAY_PLAY,  /**< pause it, or go on */
     COMMAND_REPLAY_STEP,  /**< by one window; argument: 0 back, 1 forward */
@@ -182,6 +192,8 @@ struct ui_level {
 
 #define UI_LEVELS 8
 #define UI_MOST_PHASES 256u /**< that can be asked for */
+
+struct input;
 
 /** How the connection stands, for the header; set by whoever holds it. */
 struct ui_connection {
@@ -261,6 +273,11 @@ struct ui {
     double lens_zoom;
     int route_loads;      /**< 1: links outlined by their load */
     uint32_t routes_most; /**< of the heaviest, when neither selection nor filter say which */
+
+    /* captures */
+    uint64_t capture;                         /**< that was chosen; 0: none */
+    int64_t capture_begin_ns, capture_end_ns; /**< visible time; equal: all of it */
+    int capture_rows;                         /**< 1: each rank can be read */
 
     double scroll[UI_LISTS]; /**< first visible row */
     int sort[UI_LISTS];      /**< column, or -1 */
@@ -386,6 +403,24 @@ void ui_pick_alert(struct ui *ui, const struct model *model, uint64_t id);
 
 /** Does the selection hold a rank, alone or among others? */
 int ui_marks_rank(const struct ui *ui, const struct model *model, uint32_t rank);
+
+/** The capture that is seen: the one chosen, else that of the alert that was picked, else the newest. NULL: none. */
+const struct capture *ui_capture(const struct ui *ui, const struct model *model);
+
+/** Its visible time. */
+void ui_capture_span(const struct ui *ui, const struct capture *capture, int64_t *begin,
+                     int64_t *end);
+
+/** Commands, keys (0: the key is none of them), arrows and the mouse in the view of captures. */
+void ui_capture_command(struct ui *ui, const struct model *model, enum ui_command command,
+                        uint64_t argument);
+int ui_capture_key(struct ui *ui, const struct model *model, int key);
+int ui_capture_arrow(struct ui *ui, const struct model *model, int horizontal, int far);
+void ui_capture_drag(struct ui *ui, const struct model *model, const struct scene_hit *hit,
+                     double dx, double dy);
+void ui_capture_wheel(struct ui *ui, const struct model *model, const struct scene_hit *hit,
+                      const struct input *in);
+void ui_capture_click(struct ui *ui, const struct model *model, const struct scene_hit *hit);
 
 /** Zoom and move the graph of regions; x and y are places in it. */
 void ui_zoom_graph(struct ui *ui, double factor, double x, double y);

@@ -21,6 +21,8 @@ void pictures_finish(struct pictures *p)
 {
     free(p->matrix.image.pixels);
     free(p->heat.image.pixels);
+    free(p->captures.image.pixels);
+    free(p->bars);
     free(p->cells);
     free(p->order);
     free(p->evolution.order);

@@ -35,10 +35,13 @@ struct evolution {
     uint32_t segment_count;
 };
 
+struct lane_bar;
+
 /** Pictures of all views. Zero-initialised is empty. */
 struct pictures {
     struct picture matrix;
     struct picture heat;
+    struct picture captures;
     struct evolution evolution;
     struct regions_picture *regions;   /**< owned; NULL: never looked at */
     struct commgram_drawing *commgram; /**< likewise */
@@ -48,6 +51,8 @@ struct pictures {
     struct routes_drawing *routes;     /**< likewise */
     double *cells;                     /**< owned; working memory */
     size_t cells_room;
+    struct lane_bar *bars; /**< owned; likewise */
+    size_t bars_room;
     uint32_t *order; /**< owned; ranks or pairs in the order of the list in sight */
     uint32_t order_count;
     size_t order_room;

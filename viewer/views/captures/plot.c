@@ -1,0 +1,306 @@
+#include "viewer/views/captures/plot.h"
+
+#include "viewer/layout/format.h"
+
+#include "holter/call.h"
+#include "holter/event.h"
+#include "proto/event_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(CALL_CLASSES == (int)LANES_KINDS, "a kind for each class of calls");
+
+enum { FOOT = 3 }; /* free between two bars, one below the other */
+
+static struct capture_thread *row_at(const struct captures_plot *p, uint32_t row)
+{
+    return &p->capture->threads[row];
+}
+
+/* Where time of a thread is known from: what was before was overwritten. */
+static double known_from(const struct captures_plot *p, const struct capture_thread *t)
+{
+    return t->count ? fmin(fmax(lane_x(&p->span, t->calls[0].begin_ns), 0), p->span.w) : p->span.w;
+}
+
+static double known_until(const struct captures_plot *p)
+{
+    return fmin(fmax(lane_x(&p->span, p->capture->end_ns), 0), p->span.w);
+}
+
+/* ---- bars --------------------------------------------------------------------------------------
+ */
+
+static void bars_of(const struct stage *s, const struct captures_plot *p, uint32_t row, double y,
+                    struct lane_bar *bars)
+{
+    const struct theme *t = s->brush.theme;
+    const struct capture_thread *thread = row_at(p, row);
+    double top = y + 1, h = p->lanes.height - FOOT, x = p->box.x;
+    double from = known_from(p, thread);
+    struct lane lane;
+    scene_rect(s->brush.scene, (struct box){x + from, top, fmax(known_until(p) - from, 0), h}, 0,
+               color_fade(t->second, 0.1));
+    lane_begin(&lane, &p->span, bars);
+    for (uint32_t i = 0; i < thread->count; i++)
+        lane_add(&lane, thread->calls[i].begin_ns, thread->calls[i].length_ns,
+                 call_class_of(thread->calls[i].call));
+    for (uint32_t i = 0; i < lane.count; i++) /* a hair between neighbours that have room for it */
+        scene_rect(s->brush.scene,
+                   (struct box){x + bars[i].x0, top,
+                                bars[i].x1 - bars[i].x0 - (bars[i].x1 - bars[i].x0 > 4 ? 0.5 : 0),
+                                h},
+                   0, t->classes[bars[i].kind]);
+    const struct capture_call *newest = thread->count ? &thread->calls[thread->count - 1] : NULL;
+    if (!newest || !newest->running)
+        return;
+    double end = lane_x(&p->span, newest->begin_ns + (int64_t)newest->length_ns);
+    if (end < 0 || end > p->span.w)
+        return;
+    scene_points(s->brush.scene); /* it goes on */
+    scene_point(s->brush.scene, x + end, top);
+    scene_point(s->brush.scene, x + end + 5, top + h / 2);
+    scene_point(s->brush.scene, x + end, top + h);
+    scene_polygon(s->brush.scene, t->classes[call_class_of(newest->call)]);
+}
+
+static int paint_bars(const struct stage *s, const struct captures_plot *p)
+{
+    struct pictures *pictures = s->pictures;
+    size_t room = lane_room(&p->span);
+    if (room > pictures->bars_room) {
+        struct lane_bar *bars = realloc(pictures->bars, room * sizeof *bars);
+        if (!bars)
+            return -1;
+        pictures->bars = bars;
+        pictures->bars_room = room;
+    }
+    for (uint32_t i = 0; i < p->lanes.count; i++)
+        bars_of(s, p, p->lanes.first + i, p->box.y + i * p->lanes.height, pictures->bars);
+    return 0;
+}
+
+/* ---- cells -------------------------------------------------------------------------------------
+ */
+
+static uint64_t mix(uint64_t key, uint64_t value)
+{
+    return (key ^ value) * UINT64_C(0x9e3779b97f4a7c15) ^ key >> 29;
+}
+
+static uint64_t key_of(const struct stage *s, const struct captures_plot *p)
+{
+    uint64_t key = mix(1, p->capture->id);
+    key = mix(key, p->capture->calls);
+    key = mix(key, p->capture->thread_count);
+    key = mix(key, (uint64_t)p->span.begin_ns);
+    key = mix(key, (uint64_t)p->span.end_ns);
+    key = mix(key, (uint64_t)p->lanes.per << 32 | p->lanes.first);
+    key = mix(key, s->ui->theme);
+    return key ? key : 1;
+}
+
+/* A row of pixels: the class with most time, the fainter the less of the time there was any. */
+static void cells_of(const struct stage *s, const struct captures_plot *p, uint32_t lane,
+                     uint32_t *pixels, int w)
+{
+    const struct theme *t = s->brush.theme;
+    double *cells = s->pictures->cells, from = p->span.w, until = known_until(p);
+    uint32_t row = p->lanes.first + lane * p->lanes.per, rows = 0;
+    memset(cells, 0, (size_t)w * LANES_KINDS * sizeof *cells);
+    for (; rows < p->lanes.per && row + rows < p->capture->thread_count; rows++) {
+        const struct capture_thread *thread = row_at(p, row + rows);
+        from = fmin(from, known_from(p, thread));
+        for (uint32_t i = 0; i < thread->count; i++)
+            lane_spread(&p->span, cells, thread->calls[i].begin_ns, thread->calls[i].length_ns,
+                        call_class_of(thread->calls[i].call));
+    }
+    for (int x = 0; x < w; x++) {
+        double share;
+        unsigned kind = lane_most(cells + (size_t)x * LANES_KINDS, rows, &share);
+        color_t ground = x + 1 > from && x < until ? color_mix(t->panel, t->second, 0.1) : t->panel;
+        color_t color =
+            kind == LANES_KINDS ? ground : color_mix(ground, t->classes[kind], 0.35 + 0.65 * share);
+        pixels[x] = 0xff000000u | color >> 8;
+    }
+}
+
+static int paint_cells(const struct stage *s, const struct captures_plot *p)
+{
+    struct picture *picture = &s->pictures->captures;
+    int w = (int)ceil(p->span.w), h = (int)p->lanes.count;
+    uint64_t key = key_of(s, p);
+    if (picture->key != key || picture->image.w != w || picture->image.h != h) {
+        /* a lane needs LANES_KINDS cells a pixel while it is painted */
+        if (picture_size(s->pictures, picture, w, h > LANES_KINDS ? h : LANES_KINDS) < 0)
+            return -1;
+        picture->image.h = h;
+        for (int lane = 0; lane < h; lane++)
+            cells_of(s, p, (uint32_t)lane, picture->image.pixels + (size_t)lane * (size_t)w, w);
+        picture->key = key;
+        picture->image.version++;
+    }
+    scene_image(s->brush.scene, p->box, &picture->image);
+    return 0;
+}
+
+/* ---- both --------------------------------------------------------------------------------------
+ */
+
+static void selected_rows(const struct stage *s, const struct captures_plot *p)
+{
+    if (s->ui->selection.kind == SELECT_NONE || p->lanes.per > 1)
+        return;
+    for (uint32_t i = 0; i < p->lanes.count; i++) {
+        uint64_t rank = row_at(p, p->lanes.first + i)->rank;
+        if (rank < UINT32_MAX && ui_marks_rank(s->ui, s->model, (uint32_t)rank))
+            scene_outline(s->brush.scene,
+                          (struct box){p->box.x, p->box.y + i * p->lanes.height, p->box.w,
+                                       p->lanes.height - FOOT + 2},
+                          0, 1, color_fade(s->brush.theme->text, 0.6));
+    }
+}
+
+void captures_plot_layout(struct stage *s, const struct captures_plot *p)
+{
+    int bars = p->lanes.per == 1 && p->lanes.height >= LANES_BARS;
+    if (p->lanes.count == 0 || (bars ? paint_bars(s, p) : paint_cells(s, p)) < 0)
+        return;
+    selected_rows(s, p);
+    struct scene_hit *hit = scene_hit(s->brush.scene, p->box, HIT_CAPTURE, p->lanes.per, 0);
+    hit->x0 = (double)p->span.begin_ns;
+    hit->x1 = (double)p->span.end_ns;
+    hit->y0 = p->lanes.first;
+    hit->y1 = p->lanes.first + (double)p->lanes.count * p->lanes.per;
+}
+
+/* ---- what is under the mouse -------------------------------------------------------------------
+ */
+
+struct found {
+    uint32_t count;
+    const struct capture_call *call; /* the longest */
+    const struct capture_thread *thread;
+};
+
+static void find_calls(const struct capture_thread *t, int64_t begin, int64_t end,
+                       struct found *found)
+{
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct capture_call *c = &t->calls[i];
+        if (c->begin_ns > end || c->begin_ns + (int64_t)c->length_ns < begin)
+            continue;
+        found->count++;
+        if (found->call && found->call->length_ns >= c->length_ns)
+            continue;
+        found->call = c;
+        found->thread = t;
+    }
+}
+
+static void peer_line(struct stage *s, const struct capture_call *c)
+{
+    enum call_class class_ = call_class_of(c->call);
+    const char *word = event_peer_text(c->peer);
+    const char *way = class_ == CALL_SEND ? "to" : class_ == CALL_RECV ? "from" : "with";
+    char tag[32] = "";
+    if (c->peer == PEER_NONE || (word && !*word))
+        return;
+    if (c->tag >= 0)
+        snprintf(tag, sizeof tag, ", tag %lld", (long long)c->tag);
+    if (class_ == CALL_COLLECTIVE)
+        tooltip_add(&s->tip, 0, "root is rank %d", c->peer);
+    else if (word)
+        tooltip_add(&s->tip, 0, "%s %s%s", way, word, tag);
+    else if (c->peers)
+        tooltip_add(&s->tip, 0, "with rank %d and others%s", c->peer, tag);
+    else
+        tooltip_add(&s->tip, 0, "%s rank %d%s", way, c->peer, tag);
+}
+
+static void bytes_line(struct stage *s, const struct capture_call *c)
+{
+    char a[FORMAT_ROOM], b[FORMAT_ROOM], n[FORMAT_ROOM], messages[96] = "";
+    if (c->messages)
+        snprintf(messages, sizeof messages, " in %s messages",
+                 format_count(n, sizeof n, (uint64_t)c->messages + (c->tag >= 0)));
+    format_si(a, sizeof a, (double)c->bytes, "B");
+    format_si(b, sizeof b, (double)c->bytes_in, "B");
+    if (c->bytes_in && c->bytes_in != c->bytes)
+        tooltip_add(&s->tip, 0, "%s given, %s got", a, b);
+    else if (c->bytes || c->messages)
+        tooltip_add(&s->tip, 0, "%s%s", a, messages);
+}
+
+static void call_lines(struct stage *s, const struct captures_plot *p, const struct found *f)
+{
+    const struct capture_call *c = f->call;
+    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    format_duration(a, sizeof a, (double)c->length_ns);
+    format_duration(b, sizeof b, fabs((double)(p->capture->asked_ns - c->begin_ns)));
+    tooltip_add(&s->tip, c->running ? s->brush.theme->warn : s->brush.theme->text,
+                c->running ? "in it for %s, began %s %s" : "took %s, began %s %s", a, b,
+                c->begin_ns <= p->capture->asked_ns ? "before the capture" : "behind it");
+    peer_line(s, c);
+    bytes_line(s, c);
+    if (c->comm)
+        tooltip_add(&s->tip, 0, "on %s", p->capture->names[c->comm].text);
+    if (c->region)
+        tooltip_add(&s->tip, 0, "in region %s", p->capture->names[c->region].text);
+}
+
+static void rank_text(const struct stage *s, const struct capture_thread *t, char *out, size_t room)
+{
+    const char *host = t->rank < UINT32_MAX ? model_host_of(s->model, (uint32_t)t->rank) : "?";
+    if (t->thread)
+        snprintf(out, room, "rank %llu, thread %llu, on %s", (unsigned long long)t->rank,
+                 (unsigned long long)t->thread, host);
+    else
+        snprintf(out, room, "rank %llu on %s", (unsigned long long)t->rank, host);
+}
+
+void captures_plot_tip(struct stage *s, const struct captures_plot *p)
+{
+    double mx = s->brush.mouse_x, my = s->brush.mouse_y;
+    if (!box_has(p->box, mx, my) || !s->hover || s->hover->kind != HIT_CAPTURE || s->ui->dragging)
+        return;
+    uint32_t row = p->lanes.first + (uint32_t)((my - p->box.y) / p->lanes.height) * p->lanes.per,
+             end = row + p->lanes.per;
+    end = end < p->capture->thread_count ? end : p->capture->thread_count;
+    if (row >= end)
+        return;
+    /* a call that is one pixel wide can be hit */
+    int64_t from = lane_time(&p->span, mx - p->box.x - 1),
+            to = lane_time(&p->span, mx - p->box.x + 1);
+    struct found f = {0};
+    char where[128], count[FORMAT_ROOM];
+    for (uint32_t i = row; i < end; i++)
+        find_calls(row_at(p, i), from, to, &f);
+    if (end - row > 1) {
+        tooltip_add(&s->tip, 0, "ranks %llu\xe2\x80\x93%llu",
+                    (unsigned long long)row_at(p, row)->rank,
+                    (unsigned long long)row_at(p, end - 1)->rank);
+        tooltip_add(&s->tip, 0, "%s calls here; click to see them rank by rank",
+                    format_count(count, sizeof count, f.count));
+    }
+    rank_text(s, f.thread ? f.thread : row_at(p, row), where, sizeof where);
+    if (!f.call) {
+        if (end - row == 1) {
+            tooltip_add(&s->tip, 0, "%s", where);
+            tooltip_add(&s->tip, 0,
+                        mx - p->box.x < known_from(p, row_at(p, row)) ? "its ring knows no more"
+                                                                      : "outside MPI");
+        }
+        return;
+    }
+    tooltip_add(&s->tip, 0, f.count > 1 && end - row > 1 ? "the longest: %s" : "%s",
+                call_name(f.call->call));
+    tooltip_add(&s->tip, 0, "%s", where);
+    call_lines(s, p, &f);
+    if (f.count > 1 && end - row == 1)
+        tooltip_add(&s->tip, 0, "and %s shorter calls here: zoom in",
+                    format_count(count, sizeof count, f.count - 1));
+}
