@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define LANES_KINDS 8
-#define LANES_HIGH 22.0 /**< a lane is no higher, pixels */
+#define LANES_HIGH 34.0 /**< a lane is no higher, pixels */
 #define LANES_READ 18.0 /**< height of a lane that has its name beside it */
 #define LANES_BARS 8.0  /**< lanes of at least this height are bars, of less cells */
 #define LANES_LEAST 3.0 /**< a lane is no lower: rows share one then */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { ROW = 30, DETAIL = 400 };
-enum { STATE, ONSET, LENGTH, TITLE, WHERE, RATIO, UPDATES, COLUMNS };
+enum { STATE, ONSET, LENGTH, TITLE, WHERE, RATIO, CAPTURED, UPDATES, COLUMNS };
 
 static const struct column columns[COLUMNS] = {
     [STATE] = {"state", 92, 0, 0},
@@ -18,6 +18,7 @@ static const struct column columns[COLUMNS] = {
     [TITLE] = {"what", 0, 0, 0},
     [WHERE] = {"where", 240, 0, 0, 1},
     [RATIO] = {"ratio", 58, TEXT_RIGHT, 0, 2},
+    [CAPTURED] = {"captured", 84, TEXT_RIGHT, 0, 4},
     [UPDATES] = {"updates", 74, TEXT_RIGHT, 0, 5},
 };
 
@@ -45,6 +46,20 @@ static void state_mark(const struct stage *s, double x, double y, const struct a
     }
 }
 
+/* How many calls were captured for it; a click shows them. */
+static void captured_cell(const struct stage *s, struct box row, const struct alert *a)
+{
+    const struct capture *c = captures_of_alert(&s->model->captures, a);
+    struct box box = column_box(columns, COLUMNS, CAPTURED, row.x, row.w);
+    char calls[FORMAT_ROOM], text[FORMAT_ROOM + 8];
+    if (!c || box.w <= 0)
+        return;
+    snprintf(text, sizeof text, "%s calls", format_si(calls, sizeof calls, (double)c->calls, ""));
+    cell(s, row, CAPTURED, s->brush.theme->info, text);
+    scene_hit(s->brush.scene, (struct box){box.x, row.y, box.w, row.h}, HIT_BUTTON, COMMAND_CAPTURE,
+              c->id);
+}
+
 static void alert_row(struct stage *s, struct box row, const struct alert *a, uint32_t at)
 {
     const struct theme *t = s->brush.theme;
@@ -63,6 +78,7 @@ static void alert_row(struct stage *s, struct box row, const struct alert *a, ui
     evidence_where(a, text, sizeof text);
     cell(s, row, WHERE, t->second, text);
     cell(s, row, RATIO, color, isnan(a->ratio) ? "" : format_ratio(text, sizeof text, a->ratio));
+    captured_cell(s, row, a);
     cell(s, row, UPDATES, t->second, format_count(text, sizeof text, a->updates));
 }
 

@@ -1,6 +1,7 @@
 #include "viewer/views/alerts/evidence.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/captures/captures.h"
 #include "viewer/views/pieces.h"
 
 #include <math.h>
@@ -89,6 +90,7 @@ struct pen {
     struct stage *stage;
     double x, y, w;
     int draw;
+    struct box capture; /* what leads to the alert's capture; no width: it has none */
 };
 
 static void paragraph(struct pen *p, enum text_style style, color_t color, int lines,
@@ -198,6 +200,17 @@ static void title(struct pen *p, const struct alert *a, int lines)
     p->y += scene_paragraph_height(scene, room, TEXT_TITLE, lines, a->title) + 3;
 }
 
+static void captured(struct pen *p, const struct alert *a)
+{
+    const struct capture *c = captures_of_alert(&p->stage->model->captures, a);
+    char size[96], text[128];
+    if (!c)
+        return;
+    snprintf(text, sizeof text, "captured: %s", captures_size(c, size, sizeof size));
+    p->capture = (struct box){p->x, p->y - 2, p->w, text_line(TEXT_SMALL) + 4};
+    paragraph(p, TEXT_SMALL, p->stage->brush.theme->info, 1, text);
+}
+
 static void body(struct pen *p, const struct alert *a, enum evidence_detail detail)
 {
     const struct theme *t = p->stage->brush.theme;
@@ -222,6 +235,7 @@ static void body(struct pen *p, const struct alert *a, enum evidence_detail deta
     causes(p, a, detail);
     paragraph(p, TEXT_SMALL, a->state == ALERT_RESOLVED ? t->second : t->accent, full ? 6 : 3,
               a->advice);
+    captured(p, a);
     if (full)
         provenance(p, a);
 }
@@ -230,7 +244,7 @@ double evidence_card(struct stage *s, struct box box, const struct alert *a,
                      enum evidence_detail detail)
 {
     const struct theme *t = s->brush.theme;
-    struct pen pen = {s, box.x + PAD, box.y + 10, box.w - 2 * PAD, 0};
+    struct pen pen = {.stage = s, .x = box.x + PAD, .y = box.y + 10, .w = box.w - 2 * PAD};
     body(&pen, a, detail);
     double h = pen.y + 6 - box.y;
     if (h > box.h)
@@ -242,8 +256,12 @@ double evidence_card(struct stage *s, struct box box, const struct alert *a,
     if (picked || (a->state == ALERT_FIRING && detail != EVIDENCE_LINE))
         scene_outline(s->brush.scene, card, 6, 1, color_fade(color, picked ? 0.9 : 0.35));
     scene_rect(s->brush.scene, (struct box){card.x, card.y, 3, h}, 1.5, color);
-    pen = (struct pen){s, box.x + PAD, box.y + 10, box.w - 2 * PAD, 1};
+    pen = (struct pen){
+        .stage = s, .x = box.x + PAD, .y = box.y + 10, .w = box.w - 2 * PAD, .draw = 1};
     body(&pen, a, detail);
     scene_hit(s->brush.scene, card, HIT_ALERT, a->id, 0);
+    const struct capture *c = pen.capture.w > 0 ? captures_of_alert(&s->model->captures, a) : NULL;
+    if (c) /* upon the card's own */
+        scene_hit(s->brush.scene, pen.capture, HIT_BUTTON, COMMAND_CAPTURE, c->id);
     return h;
 }

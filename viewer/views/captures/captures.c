@@ -61,11 +61,23 @@ static double steps(const struct stage *s, const struct capture *c, double right
     return right - x;
 }
 
+/* Why it was made, and since when that was so. */
+static void reason(const struct stage *s, const struct capture *c, char *out, size_t room)
+{
+    const struct alert *a = c->alert ? alerts_find(&s->model->alerts, c->alert) : NULL;
+    char length[FORMAT_ROOM];
+    int n = snprintf(out, room, "%s", c->fault[0] ? c->fault : c->reason);
+    if (a && !c->fault[0] && n > 0 && (size_t)n < room && (int64_t)a->onset_ns < c->begin_ns)
+        snprintf(
+            out + n, room - (size_t)n, "; it set in %s before what is known here",
+            format_duration(length, sizeof length, (double)(c->begin_ns - (int64_t)a->onset_ns)));
+}
+
 static void head(const struct stage *s, const struct capture *c, struct box panel)
 {
     static const char *const rows[] = {"all ranks", "rank by rank"};
     const struct theme *t = s->brush.theme;
-    char title[64], what[320];
+    char title[64], what[400];
     double right = panel.x + panel.w - 12, left = panel.x + 12, shares[MODEL_CLASSES];
     right -= steps(s, c, right, panel.y + 6);
     right -= 12 + widget_choice(&s->brush, right - 12, panel.y + 6, rows, 2, s->ui->capture_rows,
@@ -79,8 +91,9 @@ static void head(const struct stage *s, const struct capture *c, struct box pane
     double room = panel.w * 0.5, legend = piece_class_legend_width(s, shares);
     if (legend <= room)
         right -= piece_class_legend(s, right, panel.y + 34, shares) + 16;
+    reason(s, c, what, sizeof what);
     scene_text(s->brush.scene, left, panel.y + 32, right - left, TEXT_SMALL, 0,
-               c->fault[0] ? t->warn : t->second, c->fault[0] ? c->fault : c->reason);
+               c->fault[0] ? t->warn : t->second, what);
 }
 
 /* ---- around the plot ---------------------------------------------------------------------------

@@ -254,6 +254,7 @@ void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box 
     hit->x0 = (double)l->begin;
     hit->x1 = (double)l->end;
     timeline_alert_hits(s, l, plot, 1);
+    timeline_captures(s, l, plot);
 }
 
 char *strip_moment(char *out, size_t room, int64_t ns, int64_t begin, int64_t span)

@@ -29,6 +29,7 @@ static const char *const keys[][2] = {
     {"m  e  v", "CommGram: without collectives; network: lasso, size of circles"},
     {"c  g", "evolution: compress idle time; calls: add up by function or more"},
     {"x y z p a", "torus: look along a dimension; pin the picture; play"},
+    {"r  [ ]  o", "captures: the view, older or newer, rank by rank"},
     {"/", "find a rank or a node"},
     {"Esc", "close, or let the selection go"},
     {"Backspace", "back to where you were"},

@@ -195,6 +195,8 @@ static void strip_layout(struct stage *s, const struct strip *strip, const struc
     hit->x0 = (double)l->begin;
     hit->x1 = (double)l->end;
     timeline_alert_hits(s, l, plot, strip == strips);
+    if (strip == strips)
+        timeline_captures(s, l, plot);
 }
 
 /* The whole job in one band, with the visible span framed. */

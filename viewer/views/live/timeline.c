@@ -1,6 +1,7 @@
 #include "viewer/views/live/timeline.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/captures/captures.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -223,6 +224,32 @@ void timeline_alert_hits(const struct stage *s, const struct timeline *l, struct
     for (size_t i = 0; i < n; i++)
         if (flags[i].box.w > 0)
             scene_hit(s->brush.scene, flags[i].box, HIT_ALERT, flags[i].alert->id, 0);
+}
+
+void timeline_captures(struct stage *s, const struct timeline *l, struct box plot)
+{
+    const struct captures *all = &s->model->captures;
+    const struct theme *t = s->brush.theme;
+    double before = INFINITY; /* place of the newer one that has a mark */
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct capture *c = &all->items[i];
+        double x = floor(timeline_x(l, c->asked_ns)) + 0.5, y = plot.y + plot.h - 9;
+        if (x < plot.x + 6 || x > plot.x + plot.w - 6 || fabs(before - x) < 8)
+            continue;
+        struct box box = {x - 7, y - 7, 14, 14};
+        int hover = box_has(box, s->brush.mouse_x, s->brush.mouse_y);
+        scene_disc(s->brush.scene, x, y, 5, t->panel);
+        scene_outline(s->brush.scene, (struct box){x - 5, y - 5, 10, 10}, 5, 2,
+                      hover ? t->text : t->info);
+        scene_hit(s->brush.scene, box, HIT_BUTTON, COMMAND_CAPTURE, c->id);
+        before = x;
+        if (!hover)
+            continue;
+        char size[96];
+        tooltip_add(&s->tip, 0, "captured: %s", captures_size(c, size, sizeof size));
+        tooltip_add(&s->tip, 0, "%.120s", c->reason);
+        tooltip_add(&s->tip, 0, "click to see the calls");
+    }
 }
 
 double timeline_peak(const struct model *m, const struct timeline *l, timeline_value *value)
