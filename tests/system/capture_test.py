@@ -118,6 +118,14 @@ class Captures(unittest.TestCase):
         self.assertEqual(1, len(names), names)
         return os.path.join(self.place.output, names[0])
 
+    def window(self, name):
+        """What the window shows of captures to somebody who comes when all is told."""
+        path = self.path(name)
+        done = self.place.holter('view', '--snapshot', path, '--view', 'captures', '--after', '1').finish()
+        self.assertEqual(0, done.status, str(done))
+        with open(path, encoding='utf-8') as f:
+            return f.read()
+
     # -- tests ----------------------------------------------------------------------------------
 
     def by_hand(self, mpi):
@@ -158,6 +166,7 @@ class Captures(unittest.TestCase):
         """A hang is captured by itself: of the rank that is named, and those that it exchanges most with."""
         self.start(mpi, 'true')
         lab.wait_for(self.captures, 'the capture of the alert')
+        live = self.window('live.txt')
         truth = self.end()
         told = self.told()
         captured = self.captures(told)
@@ -176,6 +185,10 @@ class Captures(unittest.TestCase):
         tap = self.place.tap('--topic', 'captures', '--count', str(len(captured)))
         again = self.captures(lab.stream_messages(tap.finish().out))
         self.assertEqual([m['events'] for m in captured], [m['events'] for m in again])
+        calls = sum(event['kind'] == 1 for m in captured for event in m['events'])
+        for text in (live, self.window('replay.txt')):
+            for words in ('Capture 1', f'3 ranks, {calls:,} calls', captured[0]['reason'], 'rank 3'):
+                self.assertIn(words, text)
         refused = self.place.holter('capture').finish()
         self.assertEqual(2, refused.status, str(refused))
         replay.kill(signal.SIGTERM)
