@@ -135,11 +135,6 @@ static void copy_text(char *out, size_t room, const char *text, int *changed)
 
 /* ---- agents and nodes ---------------------------------------------------- */
 
-int job_knows(const struct job *job, uint64_t instance)
-{
-    return key_table_find(&job->instance_keys, (struct key){.hi = instance}) != KEY_NONE;
-}
-
 const char *job_host(const struct job *job, uint64_t instance)
 {
     uint32_t at = key_table_find(&job->instance_keys, (struct key){.hi = instance});
@@ -569,13 +564,4 @@ void job_matches(const struct job *job, struct job_matches *out)
         out->unmatched += job->nodes[i]->row.unmatched;
         out->rejected += job->nodes[i]->row.rejected;
     }
-}
-
-size_t job_sum_bytes(const struct job *job, size_t *pairs)
-{
-    size_t bytes = run_sum_bytes(job->run);
-    for (uint32_t i = 0; i < job->open_count; i++)
-        bytes += window_sum_bytes(job->open[i].sum);
-    *pairs = run_sum_pair_count(job->run);
-    return bytes;
 }

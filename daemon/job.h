@@ -148,13 +148,7 @@ struct job_network *job_network(struct job *job);
 /** Row of the list of jobs; texts are borrowed from the job. */
 void job_row(const struct job *job, struct wire_job_row *out);
 
-/** Does an agent of this instance report this job? */
-int job_knows(const struct job *job, uint64_t instance);
-
 /** Host of an agent that reports this job; "?" for another. */
 const char *job_host(const struct job *job, uint64_t instance);
-
-/** Bytes on the heap for sums, and distinct pairs: for benchmarks. */
-size_t job_sum_bytes(const struct job *job, size_t *pairs);
 
 #endif

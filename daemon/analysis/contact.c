@@ -304,10 +304,3 @@ size_t contact_pairs(const struct contact *c)
 {
     return c->count;
 }
-
-size_t contact_bytes(const struct contact *c)
-{
-    return sizeof(*c) + c->room * sizeof(*c->pairs) +
-           (c->mask == 0 ? 0 : ((size_t)c->mask + 1) * sizeof(*c->index)) +
-           c->vertex_room * sizeof(*c->vertices) + c->edge_room * sizeof(*c->edges);
-}

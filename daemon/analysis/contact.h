@@ -70,8 +70,7 @@ int contact_add_ranks(struct contact *contact, const struct pair_row *rows, size
  *  @return 0, or -ENOMEM: then the window is still open */
 int contact_close(struct contact *contact, const struct contact_edge **edges, size_t *count);
 
-/** Pairs that are remembered, and bytes on the heap. */
+/** Pairs that are remembered. */
 size_t contact_pairs(const struct contact *contact);
-size_t contact_bytes(const struct contact *contact);
 
 #endif

@@ -13,16 +13,6 @@
 /* A rank without a row for so many windows is not heard of: its agent is gone, or it has ended. */
 #define UNHEARD_WINDOWS 3u
 
-static const char *const kind_names[HANG_KINDS] = {
-    [HANG_COLLECTIVE] = "collective", [HANG_RECEIVE] = "receive", [HANG_DEADLOCK] = "deadlock",
-    [HANG_MISMATCH] = "mismatch",     [HANG_STOPPED] = "stopped", [HANG_STANDSTILL] = "standstill",
-};
-
-const char *hang_kind_name(enum hang_kind kind)
-{
-    return (unsigned)kind < HANG_KINDS ? kind_names[kind] : "?";
-}
-
 /* Blocking calls of the class io that all ranks of the file's communicator make together. */
 static int is_collective_io(uint32_t call)
 {

@@ -104,9 +104,6 @@ enum hang_kind {
     HANG_KINDS
 };
 
-/** "collective", "receive", "deadlock", "mismatch", "stopped", "standstill". */
-const char *hang_kind_name(enum hang_kind kind);
-
 enum hang_state {
     HANG_RUNS,       /**< makes calls */
     HANG_POLLS,      /**< makes calls that look for messages and find nothing */

@@ -713,8 +713,3 @@ void trend_result(const struct trend *trend, struct trend_result *out)
     *out = trend->result;
     out->slope = exp(trend->result.slope * 60 / trend->params.window_s) - 1;
 }
-
-size_t trend_bytes(const struct trend *trend)
-{
-    return sizeof(*trend);
-}

@@ -108,7 +108,4 @@ int trend_update(struct trend *trend, uint64_t window, double value, uint64_t me
 /** As of the last update. */
 void trend_result(const struct trend *trend, struct trend_result *out);
 
-/** Bytes on the heap. */
-size_t trend_bytes(const struct trend *trend);
-
 #endif

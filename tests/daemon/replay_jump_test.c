@@ -1,11 +1,9 @@
 /* A reel that jumps: what it tells of windows behind its target is what a reel tells that has met all before, as far as
  * it is told of a window alone; and what a recording tells of its blocks without a look into them. */
-#include "daemon/port_type.h"
 #include "daemon/recording_blocks.h"
 #include "daemon/recording_file.h"
-#include "daemon/replay_reel.h"
-#include "holter/error.h"
 #include "tests/bench/replay_make.h"
+#include "tests/daemon/reel_frames.h"
 #include "tests/directory.h"
 
 #include <setjmp.h>
@@ -21,7 +19,6 @@
 #define WINDOWS 80u
 #define NODES 4u
 #define S UINT64_C(1000000000)
-#define MOST_FRAMES 64u
 
 static char directory[DIRECTORY_ROOM], path[160];
 static uint64_t begin_ns, end_ns;
@@ -60,91 +57,24 @@ static int tear_down(void **state)
 
 /* ---- frames of single windows ------------------------------------------------------- */
 
-struct frames {
-    struct port port;
-    int subscribed;
-    size_t count;
-    uint64_t hashes[MOST_FRAMES];
-};
-
-static void start(struct port *port)
-{
-    port->readable(port->user);
-}
-
-static int receive(struct port *port, struct port_message *out)
-{
-    struct frames *f = (struct frames *)port;
-    if (f->subscribed)
-        return 0;
-    f->subscribed = 1; /* to everything */
-    *out = (struct port_message){.count = 1};
-    zmq_msg_init_size(&out->parts[0], 1);
-    zmq_msg_init(&out->parts[1]);
-    memcpy(zmq_msg_data(&out->parts[0]), "\001", 1);
-    return 1;
-}
-
-static int is_of(const struct port_part *topic, const char *name)
-{
-    char text[100];
-    snprintf(text, sizeof(text), "%.*s", (int)topic->length, (const char *)topic->bytes);
-    return strstr(text, name) != NULL;
-}
-
-static int keep(struct port *port, const struct port_part *parts, size_t count, zmq_msg_t *last)
-{
-    struct frames *f = (struct frames *)port;
-    (void)last;
-    assert_int_equal(count, 3);
-    if (!is_of(&parts[0], "totals") && !is_of(&parts[0], "calls") && !is_of(&parts[0], "pairs"))
-        return 0;
-    assert_true(f->count < MOST_FRAMES);
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < parts[2].length; i++)
-        hash = (hash ^ ((const uint8_t *)parts[2].bytes)[i]) * UINT64_C(0x100000001b3);
-    f->hashes[f->count++] = hash;
-    return 0;
-}
-
-static void close_port(struct port *port)
-{
-    if (port->closed != NULL)
-        port->closed(port->closed_user);
-}
-
-static struct replay_reel *open_reel(void)
-{
-    static struct options options;
-    static struct network network;
-    struct replay_reel *reel;
-    char why[512];
-    options = (struct options){.replay = path, .window_ns = S, .grace_ns = options_grace(S)};
-    const struct replay_reel_options given = {.options = &options, .network = &network};
-    if (replay_reel_create(&reel, &given, why, sizeof(why)) != 0)
-        fail_msg("%s", why);
-    return reel;
-}
-
 /* What is told of four windows behind a time. */
-static void tell(struct replay_reel *reel, uint64_t from_ns, struct frames *out)
+static void tell(struct replay_reel *reel, uint64_t from_ns, struct reel_frames *out)
 {
-    static const struct port_type type = {
-        .start = start, .receive = receive, .send = keep, .close = close_port};
+    static const char *const single[] = {"totals", "calls", "pairs"};
     const struct replay_target at = {REPLAY_TO_TIME, from_ns},
                                then = {REPLAY_TO_TIME, from_ns + 4 * S};
     assert_int_equal(replay_reel_run(reel, &at, NULL, NULL), 1);
-    *out = (struct frames){.port.type = &type};
-    publisher_open(replay_reel_publisher(reel), &out->port, 0);
+    reel_frames_listen(out, reel);
     assert_int_equal(replay_reel_run(reel, &then, NULL, NULL), 1);
     replay_reel_destroy(reel, 0);
+    reel_frames_only(out, single, 3);
 }
 
 /* @return messages that the jumping reel was fed up to there */
 static uint64_t compare(uint64_t at_ns)
 {
-    struct frames straight, jumped;
-    struct replay_reel *reel = open_reel();
+    static struct reel_frames straight, jumped;
+    struct replay_reel *reel = reel_open(path, S);
     uint64_t since_ns = 0;
     assert_int_equal(replay_reel_jump(reel, at_ns, &since_ns), 0);
     assert_true(since_ns >= begin_ns && since_ns <= at_ns);
@@ -154,10 +84,10 @@ static uint64_t compare(uint64_t at_ns)
     uint64_t fed = replay_reel_messages(reel);
     assert_string_equal(replay_reel_fault(reel), "");
     tell(reel, at_ns, &jumped);
-    tell(open_reel(), at_ns, &straight);
+    tell(reel_open(path, S), at_ns, &straight);
     assert_true(straight.count >= 8);
     assert_int_equal(straight.count, jumped.count);
-    assert_memory_equal(straight.hashes, jumped.hashes, straight.count * sizeof(jumped.hashes[0]));
+    reel_frames_end_with(&straight, &jumped);
     return fed;
 }
 
@@ -194,7 +124,7 @@ static void nonsense_in_the_table_of_blocks_is_survived(void **state)
     (void)state;
     run_sql("UPDATE block SET others = -1, length = -5, begin_ns = 9223372036854775807 - first"
             " WHERE first % 2 = 0");
-    struct replay_reel *reel = open_reel();
+    struct replay_reel *reel = reel_open(path, S);
     if (replay_reel_jump(reel, begin_ns + 70 * S, &since_ns) == 0) {
         const struct replay_target end = {REPLAY_TO_TIME, UINT64_MAX};
         replay_reel_run(reel, &end, NULL, NULL);

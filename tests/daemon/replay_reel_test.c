@@ -1,7 +1,5 @@
 /* The reel of a replay: what is told behind a target that was reached silently is what an uninterrupted replay tells. */
-#include "daemon/port_type.h"
-#include "daemon/replay_reel.h"
-#include "holter/error.h"
+#include "tests/daemon/reel_frames.h"
 #include "tests/daemon/replay_film.h"
 #include "tests/directory.h"
 
@@ -18,7 +16,6 @@
 #include <cmocka.h>
 
 #define WINDOWS 60u
-#define MOST_FRAMES 4096u
 
 static char directory[DIRECTORY_ROOM], path[160];
 
@@ -36,80 +33,9 @@ static int tear_down(void **state)
     return directory_remove(directory);
 }
 
-/* ---- a port that remembers what is published ---------------------------------------- */
-
-struct frames {
-    struct port port;
-    int subscribed;
-    size_t count;
-    struct frame {
-        char topic[80];
-        uint64_t hash; /* of the message */
-    } list[MOST_FRAMES];
-};
-
-static void start(struct port *port)
-{
-    port->readable(port->user);
-}
-
-static int receive(struct port *port, struct port_message *out)
-{
-    struct frames *f = (struct frames *)port;
-    if (f->subscribed)
-        return 0;
-    f->subscribed = 1; /* to everything */
-    *out = (struct port_message){.count = 1};
-    zmq_msg_init_size(&out->parts[0], 1);
-    zmq_msg_init(&out->parts[1]);
-    memcpy(zmq_msg_data(&out->parts[0]), "\001", 1);
-    return 1;
-}
-
-static int keep(struct port *port, const struct port_part *parts, size_t count, zmq_msg_t *last)
-{
-    struct frames *f = (struct frames *)port;
-    assert_int_equal(count, 3);
-    assert_null(last);
-    assert_true(f->count < MOST_FRAMES);
-    struct frame *frame = &f->list[f->count++];
-    memcpy(frame->topic, parts[0].bytes, parts[0].length);
-    frame->topic[parts[0].length] = '\0';
-    frame->hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < parts[2].length; i++)
-        frame->hash =
-            (frame->hash ^ ((const uint8_t *)parts[2].bytes)[i]) * UINT64_C(0x100000001b3);
-    return 0;
-}
-
-static void close_port(struct port *port)
-{
-    if (port->closed != NULL)
-        port->closed(port->closed_user);
-}
-
-static void listen_to(struct replay_reel *reel, struct frames *f)
-{
-    static const struct port_type type = {
-        .start = start, .receive = receive, .send = keep, .close = close_port};
-    *f = (struct frames){.port.type = &type};
-    publisher_open(replay_reel_publisher(reel), &f->port, 0);
-}
-
-/* ---- a reel ---------------------------------------------------------------------------- */
-
 static struct replay_reel *open_reel(void)
 {
-    static struct options options;
-    static struct network network;
-    struct replay_reel *reel;
-    char why[512];
-    options = (struct options){
-        .replay = path, .window_ns = FILM_WINDOW_NS, .grace_ns = options_grace(FILM_WINDOW_NS)};
-    const struct replay_reel_options given = {.options = &options, .network = &network};
-    if (replay_reel_create(&reel, &given, why, sizeof(why)) != 0)
-        fail_msg("%s", why);
-    return reel;
+    return reel_open(path, FILM_WINDOW_NS);
 }
 
 static void run_to_end(struct replay_reel *reel)
@@ -119,28 +45,16 @@ static void run_to_end(struct replay_reel *reel)
     assert_true(replay_reel_place(reel).ended);
 }
 
-/* The last frames of a are those of b, in each topic. */
-static void assert_ends_with(const struct frames *a, const struct frames *b)
+static void from_target(const struct reel_frames *whole, const struct replay_target *target)
 {
-    size_t i = a->count, j = b->count;
-    while (j-- > 0) {
-        assert_true(i-- > 0);
-        assert_string_equal(a->list[i].topic, b->list[j].topic);
-        if (a->list[i].hash != b->list[j].hash)
-            fail_msg("frame %zu of %zu, %s: other bytes", j, b->count, b->list[j].topic);
-    }
-}
-
-static void from_target(const struct frames *whole, const struct replay_target *target)
-{
-    struct frames *rest = malloc(sizeof(*rest));
+    struct reel_frames *rest = malloc(sizeof(*rest));
     struct replay_reel *reel = open_reel();
     assert_int_equal(replay_reel_run(reel, target, NULL, NULL), 1);
     struct replay_place place = replay_reel_place(reel);
     replay_reel_park(reel); /* as before a fork */
-    listen_to(reel, rest);
+    reel_frames_listen(rest, reel);
     run_to_end(reel);
-    assert_ends_with(whole, rest);
+    reel_frames_end_with(whole, rest);
     if (!place.ended)
         assert_true(rest->count > 0);
     replay_reel_destroy(reel, 0);
@@ -150,11 +64,11 @@ static void from_target(const struct frames *whole, const struct replay_target *
 static void behind_a_silent_way_all_is_told_as_without(void **state)
 {
     (void)state;
-    struct frames *whole = malloc(sizeof(*whole)), *again = malloc(sizeof(*again));
+    struct reel_frames *whole = malloc(sizeof(*whole)), *again = malloc(sizeof(*again));
     film_make(path, WINDOWS, 0);
     for (int i = 0; i < 2; i++) {
         struct replay_reel *reel = open_reel();
-        listen_to(reel, i == 0 ? whole : again);
+        reel_frames_listen(i == 0 ? whole : again, reel);
         run_to_end(reel);
         assert_int_equal(replay_reel_messages(reel), 2 * WINDOWS + 2 + FILM_CAPTURED);
         assert_string_equal(replay_reel_fault(reel), "");
@@ -162,7 +76,7 @@ static void behind_a_silent_way_all_is_told_as_without(void **state)
     }
     assert_true(whole->count > 6 * WINDOWS);
     assert_int_equal(whole->count, again->count);
-    assert_ends_with(whole, again);
+    reel_frames_end_with(whole, again);
     for (uint64_t at = 0; at <= WINDOWS; at += 3) {
         const struct replay_target t = {REPLAY_TO_TIME,
                                         (FILM_FIRST + at) * FILM_WINDOW_NS + 2400000};

@@ -1,5 +1,5 @@
 """Makes the recording that `./demo replay` shows: eight ranks on four hosts (namespaces of this machine) simulate and
-draw what they simulated, by turns; for a while every packet to and from one host takes 10 ms more.
+draw what they simulated, by turns; for a while every packet to and from one host takes 20 ms more.
 
 Argument: the directory to leave slow-link.hrec in."""
 import os
@@ -11,12 +11,12 @@ import lab
 import slow_link
 
 # Of tests/system/programs/insitu.c: phases of some seconds, and few enough messages for a small file.
-STEPS, IMAGES, PAUSE_MS, BYTES = 12, 10, 300, 32768
+STEPS, IMAGES, PAUSE_MS, BYTES = 24, 20, 150, 32768
 MOST = 1000  # iterations: it is ended by a file
 
 
 class Slower(slow_link.SlowLink):
-    microseconds = 10000
+    microseconds = 20000
 
 
 class InSitu(slow_link.Show):
