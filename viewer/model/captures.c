@@ -216,7 +216,7 @@ static void widen(struct capture *c, const struct capture_call *call)
 {
     int64_t end = call->begin_ns + (int64_t)call->length_ns;
     c->begin_ns = c->calls == 0 || call->begin_ns < c->begin_ns ? call->begin_ns : c->begin_ns;
-    c->end_ns = c->calls == 0 || end > c->end_ns ? end : c->end_ns;
+    c->end_ns = end > c->end_ns ? end : c->end_ns;
 }
 
 static int add_call(struct captures *captures, struct capture *c, struct capture_thread *t,
@@ -298,6 +298,8 @@ static void take_facts(struct capture *c, const struct wire_capture *m)
     c->nodes = m->nodes;
     c->answered = m->answered > c->answered ? m->answered : c->answered;
     c->error_ns = m->clock_error_ns > c->error_ns ? m->clock_error_ns : c->error_ns;
+    int64_t read_ns = daemon_time(m->at_ns);
+    c->end_ns = read_ns > c->end_ns ? read_ns : c->end_ns;
     snprintf(c->reason, sizeof c->reason, "%s", m->reason ? m->reason : "");
     if (m->fault && *m->fault)
         snprintf(c->fault, sizeof c->fault, "%s: %s", m->host ? m->host : "?", m->fault);
@@ -319,8 +321,10 @@ int captures_apply(struct captures *captures, const struct wire_capture *m)
                                            .thread = m->threads[i].thread};
         uint32_t place = place_of(c, c->thread_count, &key);
         places[i] = has_thread(c, c->thread_count, place, &key) ? place : UINT32_MAX;
-        if (places[i] != UINT32_MAX)
-            c->threads[place].lapped = m->threads[i].lapped;
+        if (places[i] == UINT32_MAX)
+            continue;
+        c->threads[place].lapped = m->threads[i].lapped;
+        c->threads[place].read_ns = daemon_time(m->at_ns);
     }
     if (!error)
         error = add_events(captures, c, m, places);

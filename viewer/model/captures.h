@@ -37,6 +37,7 @@ struct capture_thread {
     struct capture_call *calls; /**< owned; as they were made, the oldest first */
     uint32_t count, room;
     uint64_t next;   /**< number behind that of the newest record that is known */
+    int64_t read_ns; /**< when its ring was read, daemon time */
     uint64_t lapped; /**< records overwritten while they were read */
     uint8_t skips;   /**< the newest call had no room: neither have its messages */
 };

@@ -17,13 +17,13 @@ const struct capture *ui_capture(const struct ui *ui, const struct model *m)
     return c || !all->count ? c : &all->items[0];
 }
 
-/* All calls, and the moment at which they were asked for, with some air. */
+/* All that is known, with some air: more of it behind, where the names of moments stand. */
 static void whole_span(const struct capture *c, int64_t *begin, int64_t *end)
 {
     int64_t last = c->asked_ns > c->end_ns ? c->asked_ns : c->end_ns;
-    int64_t air = (last - c->begin_ns) / 50 + shortest_ns / 2;
-    *begin = c->begin_ns - air;
-    *end = last + air;
+    int64_t all = last - c->begin_ns;
+    *begin = c->begin_ns - all / 64 - shortest_ns / 2;
+    *end = last + all / 10 + shortest_ns / 2;
 }
 
 void ui_capture_span(const struct ui *ui, const struct capture *c, int64_t *begin, int64_t *end)

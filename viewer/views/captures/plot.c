@@ -20,15 +20,15 @@ static struct capture_thread *row_at(const struct captures_plot *p, uint32_t row
     return &p->capture->threads[row];
 }
 
-/* Where time of a thread is known from: what was before was overwritten. */
+/* Where time of a thread is known: what was before was overwritten, what came behind was not read. */
 static double known_from(const struct captures_plot *p, const struct capture_thread *t)
 {
     return t->count ? fmin(fmax(lane_x(&p->span, t->calls[0].begin_ns), 0), p->span.w) : p->span.w;
 }
 
-static double known_until(const struct captures_plot *p)
+static double known_until(const struct captures_plot *p, const struct capture_thread *t)
 {
-    return fmin(fmax(lane_x(&p->span, p->capture->end_ns), 0), p->span.w);
+    return fmin(fmax(lane_x(&p->span, t->read_ns), 0), p->span.w);
 }
 
 /* ---- bars --------------------------------------------------------------------------------------
@@ -42,7 +42,8 @@ static void bars_of(const struct stage *s, const struct captures_plot *p, uint32
     double top = y + 1, h = p->lanes.height - FOOT, x = p->box.x;
     double from = known_from(p, thread);
     struct lane lane;
-    scene_rect(s->brush.scene, (struct box){x + from, top, fmax(known_until(p) - from, 0), h}, 0,
+    scene_rect(s->brush.scene,
+               (struct box){x + from, top, fmax(known_until(p, thread) - from, 0), h}, 0,
                color_fade(t->second, 0.1));
     lane_begin(&lane, &p->span, bars);
     for (uint32_t i = 0; i < thread->count; i++)
@@ -108,12 +109,13 @@ static void cells_of(const struct stage *s, const struct captures_plot *p, uint3
                      uint32_t *pixels, int w)
 {
     const struct theme *t = s->brush.theme;
-    double *cells = s->pictures->cells, from = p->span.w, until = known_until(p);
+    double *cells = s->pictures->cells, from = p->span.w, until = 0;
     uint32_t row = p->lanes.first + lane * p->lanes.per, rows = 0;
     memset(cells, 0, (size_t)w * LANES_KINDS * sizeof *cells);
     for (; rows < p->lanes.per && row + rows < p->capture->thread_count; rows++) {
         const struct capture_thread *thread = row_at(p, row + rows);
         from = fmin(from, known_from(p, thread));
+        until = fmax(until, known_until(p, thread));
         for (uint32_t i = 0; i < thread->count; i++)
             lane_spread(&p->span, cells, thread->calls[i].begin_ns, thread->calls[i].length_ns,
                         call_class_of(thread->calls[i].call));
@@ -291,8 +293,10 @@ void captures_plot_tip(struct stage *s, const struct captures_plot *p)
         if (end - row == 1) {
             tooltip_add(&s->tip, 0, "%s", where);
             tooltip_add(&s->tip, 0,
-                        mx - p->box.x < known_from(p, row_at(p, row)) ? "its ring knows no more"
-                                                                      : "outside MPI");
+                        mx - p->box.x < known_from(p, row_at(p, row)) ||
+                                mx - p->box.x > known_until(p, row_at(p, row))
+                            ? "its ring knows no more"
+                            : "outside MPI");
         }
         return;
     }
