@@ -1,6 +1,7 @@
 /* Asking agents for captures: who is asked, how often, and what a person who waits is told. */
 #include "daemon/captures.h"
 #include "holter/error.h"
+#include "tests/daemon/agent_words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,19 +101,9 @@ static int give(struct bed *bed, unsigned node, enum wire_type type, const void 
 
 static void appear(struct bed *bed, unsigned node)
 {
-    char host[8];
-    struct wire_member_row members[RANKS / NODES];
-    for (unsigned i = 0; i < RANKS / NODES; i++)
-        members[i] = (struct wire_member_row){.rank = node * RANKS / NODES + i, .placement = "0"};
-    snprintf(host, sizeof(host), "n%u", node);
-    struct wire_ranks m = {.seq = ++bed->seq[node],
-                           .job = "job.1",
-                           .world = RANKS,
-                           .app = "app",
-                           .mpi = "mpi",
-                           .host = host,
-                           .members = members,
-                           .members_count = RANKS / NODES};
+    struct agent_words words;
+    struct wire_ranks m =
+        agent_words_ranks(&words, "job.1", node, RANKS / NODES, RANKS, ++bed->seq[node]);
     assert_int_equal(give(bed, node, WIRE_TYPE_RANKS, &m), 0);
 }
 

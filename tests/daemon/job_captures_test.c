@@ -1,6 +1,7 @@
 /* What agents capture of a job: told with its window, kept within bounds, and checked. */
 #include "daemon/job_captures.h"
 #include "holter/error.h"
+#include "tests/daemon/agent_words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,20 +53,10 @@ static void tell(void *user, const char *job, enum wire_type type, const void *m
 
 static void appear(struct bed *bed, unsigned node)
 {
-    char host[8];
-    struct wire_member_row members[RANKS / NODES];
+    struct agent_words words;
     struct job_fault fault;
-    for (unsigned i = 0; i < RANKS / NODES; i++)
-        members[i] = (struct wire_member_row){.rank = node * RANKS / NODES + i, .placement = "0"};
-    snprintf(host, sizeof(host), "n%u", node);
-    struct wire_ranks m = {.seq = ++bed->seq[node],
-                           .job = "test.0",
-                           .world = RANKS,
-                           .app = "app",
-                           .mpi = "mpi",
-                           .host = host,
-                           .members = members,
-                           .members_count = RANKS / NODES};
+    struct wire_ranks m =
+        agent_words_ranks(&words, "test.0", node, RANKS / NODES, RANKS, ++bed->seq[node]);
     assert_int_equal(job_ranks(bed->job, 11 + node, &m, FIRST * S, &fault), 0);
 }
 

@@ -1,5 +1,6 @@
 #include "daemon/recording.h"
 #include "holter/error.h"
+#include "tests/daemon/kept.h"
 #include "tests/directory.h"
 
 #include <errno.h>
@@ -315,12 +316,8 @@ static int no_message(void *user, const struct recorded *head, const void *bytes
 /* A window of the job, without which a recording is none. */
 static void keep_window(struct recording *r)
 {
-    struct wire_buffer buffer = {0};
     struct wire_window w = {.seq = 1, .job = "job.0", .host = "a", .window = 1, .length_ns = 1000};
-    struct recorded head = head_of(1);
-    assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, &w), 0);
-    assert_int_equal(recording_message(r, &head, buffer.bytes, buffer.length), 0);
-    wire_buffer_finish(&buffer);
+    kept_message(r, head_of(1), WIRE_TYPE_WINDOW, &w);
 }
 
 static void hot_links_have_rows_until_they_have_cooled(void **state)

@@ -1,7 +1,8 @@
 #include "tests/daemon/replay_film.h"
 
-#include "daemon/recording.h"
 #include "holter/size_class.h"
+#include "tests/daemon/agent_words.h"
+#include "tests/daemon/kept.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,6 @@ __extension__ typedef unsigned __int128 wide;
 
 struct film {
     struct recording *recording;
-    struct wire_buffer buffer;
     uint64_t seqs[NODES];
     unsigned messages, damaged;
 };
@@ -28,37 +28,27 @@ struct film {
 static void keep(struct film *f, unsigned node, enum wire_type type, const void *message,
                  uint64_t window, uint64_t received_ns)
 {
-    assert_int_equal(wire_encode(&f->buffer, type, message), 0);
-    if (++f->messages == f->damaged)
-        memset(f->buffer.bytes, 0xc1, f->buffer.length < 9 ? f->buffer.length : 9);
-    struct recorded head = {.type = type,
-                            .instance = 100 + node,
+    struct recorded head = {.instance = 100 + node,
                             .seq = f->seqs[node],
                             .window = window,
                             .time_ns = window == 0 ? received_ns : window * FILM_WINDOW_NS,
                             .received_ns = received_ns};
-    assert_int_equal(recording_message(f->recording, &head, f->buffer.bytes, f->buffer.length), 0);
+    if (++f->messages == f->damaged)
+        kept_damaged(f->recording, head, type, message);
+    else
+        kept_message(f->recording, head, type, message);
 }
 
 static void keep_ranks(struct film *f, unsigned node)
 {
-    char host[8];
-    struct wire_member_row members[RANKS / NODES];
-    for (unsigned i = 0; i < RANKS / NODES; i++)
-        members[i] = (struct wire_member_row){.rank = node * RANKS / NODES + i,
-                                              .pid = 100 + i,
-                                              .placement = "0",
-                                              .core = 1 + i,
-                                              .numa = 1};
-    snprintf(host, sizeof(host), "n%u", node);
-    struct wire_ranks m = {.seq = ++f->seqs[node],
-                           .job = FILM_JOB,
-                           .world = RANKS,
-                           .app = "app",
-                           .mpi = "mpi",
-                           .host = host,
-                           .members = members,
-                           .members_count = RANKS / NODES};
+    struct agent_words words;
+    struct wire_ranks m =
+        agent_words_ranks(&words, FILM_JOB, node, RANKS / NODES, RANKS, ++f->seqs[node]);
+    for (unsigned i = 0; i < RANKS / NODES; i++) {
+        words.members[i].pid = 100 + i;
+        words.members[i].core = 1 + i;
+        words.members[i].numa = 1;
+    }
     keep(f, node, WIRE_TYPE_RANKS, &m, 0, FILM_FIRST * FILM_WINDOW_NS + node);
 }
 
@@ -188,5 +178,4 @@ void film_make(const char *path, unsigned windows, unsigned damaged)
         keep_window(&f, 1, at, at + 1 == windows, end_ns + 3000000);
     }
     assert_int_equal(recording_close(f.recording), 0);
-    wire_buffer_finish(&f.buffer);
 }

@@ -1,8 +1,8 @@
 #include "tests/daemon/export/recorded.h"
 
-#include "daemon/recording.h"
 #include "holter/call.h"
 #include "holter/size_class.h"
+#include "tests/daemon/kept.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,16 +18,12 @@
 static void keep(struct recording *recording, enum wire_type type, const void *message,
                  uint64_t host, uint64_t seq, uint64_t window)
 {
-    struct wire_buffer buffer = {0};
-    struct recorded head = {.type = type,
-                            .instance = host + 1,
+    struct recorded head = {.instance = host + 1,
                             .seq = seq,
                             .window = window,
                             .time_ns = window > 0 ? window * SECOND : RECORDED_BEGIN_NS,
                             .received_ns = (window > 0 ? window + 1 : FIRST) * SECOND + 1000};
-    assert_int_equal(wire_encode(&buffer, type, message), 0);
-    assert_int_equal(recording_message(recording, &head, buffer.bytes, buffer.length), 0);
-    wire_buffer_finish(&buffer);
+    kept_message(recording, head, type, message);
 }
 
 static void keep_ranks(struct recording *recording, uint64_t host)

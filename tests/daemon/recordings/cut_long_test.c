@@ -2,6 +2,7 @@
 #include "daemon/recording.h"
 #include "daemon/recordings/copy.h"
 #include "tests/bench/replay_make.h"
+#include "tests/daemon/kept.h"
 #include "tests/daemon/recordings/made.h"
 #include "tests/directory.h"
 
@@ -125,23 +126,19 @@ static void keep_late(void)
 {
     struct recording *r;
     char why[300];
-    struct wire_buffer buffer = {0};
     struct wire_window w = {.seq = 5000,
                             .job = REPLAY_MAKE_JOB,
                             .host = "node0000",
                             .window = begin_ns / S + FROM + 3,
                             .length_ns = S};
-    struct recorded head = {.type = WIRE_TYPE_WINDOW,
-                            .instance = 77,
+    struct recorded head = {.instance = 77,
                             .seq = w.seq,
                             .window = w.window,
                             .time_ns = w.window * S,
                             .received_ns = begin_ns + (WINDOWS + 5) * S};
-    assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, &w), 0);
     assert_int_equal(recording_open(&r, path, why, sizeof(why)), 0);
-    assert_int_equal(recording_message(r, &head, buffer.bytes, buffer.length), 0);
+    kept_message(r, head, WIRE_TYPE_WINDOW, &w);
     assert_int_equal(recording_close(r), 0);
-    wire_buffer_finish(&buffer);
 }
 
 static void a_late_message_is_in_the_cut(void **state)

@@ -1,7 +1,7 @@
 #include "tests/daemon/recordings/made.h"
 
-#include "daemon/recording.h"
 #include "proto/capture.h"
+#include "tests/daemon/kept.h"
 
 #include <setjmp.h>
 #include <sqlite3.h>
@@ -12,16 +12,6 @@
 #include <cmocka.h>
 
 static const char *const hosts[] = {"a", "b"};
-
-static void keep(struct recording *r, struct recorded head, enum wire_type type,
-                 const void *message)
-{
-    struct wire_buffer buffer = {0};
-    head.type = type;
-    assert_int_equal(wire_encode(&buffer, type, message), 0);
-    assert_int_equal(recording_message(r, &head, buffer.bytes, buffer.length), 0);
-    wire_buffer_finish(&buffer);
-}
 
 static void put_ranks(struct recording *r, const char *job, uint64_t node)
 {
@@ -36,8 +26,9 @@ static void put_ranks(struct recording *r, const char *job, uint64_t node)
                            .members = members,
                            .members_count = 2};
     uint64_t now = MADE_BEGIN * MADE_S + 1000 + node;
-    keep(r, (struct recorded){.instance = node + 1, .seq = 1, .time_ns = now, .received_ns = now},
-         WIRE_TYPE_RANKS, &m);
+    kept_message(
+        r, (struct recorded){.instance = node + 1, .seq = 1, .time_ns = now, .received_ns = now},
+        WIRE_TYPE_RANKS, &m);
 }
 
 static void put_window(struct recording *r, const char *job, uint64_t node, uint64_t number)
@@ -63,13 +54,13 @@ static void put_window(struct recording *r, const char *job, uint64_t node, uint
                             .pairs_count = 1,
                             .calls = &call,
                             .calls_count = 1};
-    keep(r,
-         (struct recorded){.instance = node + 1,
-                           .seq = m.seq,
-                           .window = m.window,
-                           .time_ns = m.window * MADE_S,
-                           .received_ns = (m.window + 1) * MADE_S + 1000 + node},
-         WIRE_TYPE_WINDOW, &m);
+    kept_message(r,
+                 (struct recorded){.instance = node + 1,
+                                   .seq = m.seq,
+                                   .window = m.window,
+                                   .time_ns = m.window * MADE_S,
+                                   .received_ns = (m.window + 1) * MADE_S + 1000 + node},
+                 WIRE_TYPE_WINDOW, &m);
 }
 
 static void put_tables(struct recording *r, const char *job, uint64_t from, uint64_t end)
@@ -148,8 +139,9 @@ void made_capture(const char *path, const char *job, uint64_t id, uint64_t secon
     told.records = 2;
     if (recording_open(&r, path, why, sizeof(why)) != 0)
         fail_msg("%s", why);
-    keep(r, (struct recorded){.instance = 1, .seq = m.seq, .time_ns = at_ns, .received_ns = at_ns},
-         WIRE_TYPE_CAPTURED, &m);
+    kept_message(
+        r, (struct recorded){.instance = 1, .seq = m.seq, .time_ns = at_ns, .received_ns = at_ns},
+        WIRE_TYPE_CAPTURED, &m);
     assert_int_equal(recording_table(r, WIRE_TYPE_CAPTURE, &told), 0);
     assert_int_equal(recording_close(r), 0);
 }
