@@ -93,8 +93,11 @@ static int replay(struct reporting *r)
         report_replay_start(&r->replay, r->recording, r->topology, lacking ? r->analysed : NULL);
     if (status != 0)
         return lacking ? status : 0; /* the report goes without pictures */
-    if (!r->no_pictures)
-        r->picture_count = report_pictures(&r->replay, r->pictures);
+    if (!r->no_pictures) {
+        int captures =
+            tables_number(r->source.tables, "SELECT count(*) FROM capture_events", 0) > 0;
+        r->picture_count = report_pictures(&r->replay, captures, r->pictures);
+    }
     if (!lacking)
         return 0;
     tables_close(r->source.tables);

@@ -28,9 +28,11 @@ int report_replay_start(struct report_replay *replay, const char *recording, con
 /** End the daemon and remove all that is its own. */
 void report_replay_stop(struct report_replay *replay);
 
-/** @param out  room for REPORT_PICTURES; free the png of each
+/** @param captures  1: there are captures to be seen
+ *  @param out  room for REPORT_PICTURES; free the png of each
  *  @return how many: those that could not be made are said and left out */
-size_t report_pictures(const struct report_replay *replay, struct report_picture *out);
+size_t report_pictures(const struct report_replay *replay, int captures,
+                       struct report_picture *out);
 
 /** What a suggested mapping would bring. Zero-initialise. */
 struct report_advice {

@@ -275,15 +275,17 @@ static int shoot(const struct report_replay *r, const char *viewer, const char *
     return out->png == NULL;
 }
 
-size_t report_pictures(const struct report_replay *r, struct report_picture *out)
+size_t report_pictures(const struct report_replay *r, int captures, struct report_picture *out)
 {
     static const struct {
         const char *view, *title, *text;
+        int of_captures;
     } views[] = {
-        {"live", "Live", "Live: curve, regions, evolution, and who waits"},
-        {"commgram", "CommGram", "CommGram: phases, their communities, and what they send"},
-        {"matrix", "Matrix", "Matrix: who sends to whom"},
-        {"links", "Links", "Links of the network, the fullest first"},
+        {"live", "Live", "Live: curve, regions, evolution, and who waits", 0},
+        {"commgram", "CommGram", "CommGram: phases, their communities, and what they send", 0},
+        {"matrix", "Matrix", "Matrix: who sends to whom", 0},
+        {"links", "Links", "Links of the network, the fullest first", 0},
+        {"captures", "Captures", "Captures: the last calls of ranks, as they were read back", 1},
     };
     char viewer[PATH_MAX];
     size_t count = 0;
@@ -292,6 +294,8 @@ size_t report_pictures(const struct report_replay *r, struct report_picture *out
         return 0;
     }
     for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++) {
+        if (views[i].of_captures && !captures)
+            continue;
         out[count] = (struct report_picture){views[i].title, views[i].text, NULL, 0};
         if (shoot(r, viewer, views[i].view, &out[count]) == 0)
             count++;

@@ -74,7 +74,7 @@ double chart_x(const struct chart *c, int64_t time_ns)
 
 double chart_y(const struct chart *c, double value)
 {
-    double share = value / c->most;
+    double share = (value - c->least) / (c->most - c->least);
     return TOP + (c->height - TOP - BOTTOM) * (1 - (share < 0 ? 0 : share > 1 ? 1 : share));
 }
 
@@ -84,11 +84,17 @@ void chart_begin(struct chart *c, FILE *out, double height, int64_t begin_ns, in
     double unit = 1;
     while (kind == CHART_BYTES && most >= 1024 * unit)
         unit *= 1024;
-    *c = (struct chart){out, height, begin_ns, end_ns, unit * round_up(most / unit), kind};
+    *c = (struct chart){out, height, begin_ns, end_ns, unit * round_up(most / unit), kind, 0};
     fprintf(out, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"",
             CHART_WIDTH, height);
     html_text(out, label);
     fputs("\">\n", out);
+}
+
+void chart_range(struct chart *c, double least, double most)
+{
+    c->least = least < 0 ? -round_up(-least) : 0;
+    c->most = most > 0 || c->least == 0 ? round_up(most) : 0;
 }
 
 void chart_end(const struct chart *c)
@@ -114,7 +120,7 @@ void chart_values(const struct chart *c)
 {
     for (int i = 0; i <= VALUE_LINES; i++) {
         char text[40];
-        double value = c->most * i / VALUE_LINES, y = chart_y(c, value);
+        double value = c->least + (c->most - c->least) * i / VALUE_LINES, y = chart_y(c, value);
         value_text(text, sizeof(text), value, (enum chart_kind)c->kind);
         fprintf(c->out,
                 "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>"

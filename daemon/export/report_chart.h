@@ -11,13 +11,14 @@
 #define CHART_RIGHT 16.0
 #define CHART_BINS 960u /* what lies closer than that is put together */
 
-/** A plane of time and a value from 0 up. */
+/** A plane of time and a value: from 0 up, or from below it. */
 struct chart {
     FILE *out;
     double height;
     int64_t begin_ns, end_ns;
     double most;
-    int kind; /**< enum chart_kind */
+    int kind;     /**< enum chart_kind */
+    double least; /**< lowest value, at most 0 */
 };
 
 /** What values are. */
@@ -26,6 +27,9 @@ enum chart_kind { CHART_COUNT, CHART_BYTES, CHART_PERCENT, CHART_TIMES, CHART_PL
 /** @param most  largest value; made a round one */
 void chart_begin(struct chart *chart, FILE *out, double height, int64_t begin_ns, int64_t end_ns,
                  double most, enum chart_kind kind, const char *label);
+
+/** Values reach from least, which may be below 0, to most, which may be 0. Before anything is drawn. */
+void chart_range(struct chart *chart, double least, double most);
 
 /** Lines and figures of the value's axis. */
 void chart_values(const struct chart *chart);

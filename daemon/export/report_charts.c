@@ -54,13 +54,6 @@ static int bridge(double *bins)
 
 /* ---- CommGram ------------------------------------------------------------------------ */
 
-/* Patterns take turns in the eight colours. */
-static unsigned pattern_of(const struct report_phase *phase)
-{
-    int64_t id = phase->returned && phase->resembles > 0 ? phase->resembles : phase->id;
-    return (unsigned)(id & INT64_MAX) % 8;
-}
-
 static void put_phases(const struct page *p)
 {
     const struct report_data *d = p->data;
@@ -74,7 +67,8 @@ static void put_phases(const struct page *p)
         if (end - last < 0.5) /* below half a pixel: covered by the one before */
             continue;
         last = end;
-        snprintf(class_, sizeof(class_), "k%u", pattern_of(f));
+        snprintf(class_, sizeof(class_), "k%u",
+                 f->pattern % 8); /* they take turns in eight colours */
         if (f->returned)
             snprintf(title, sizeof(title),
                      "phase %" PRId64 ": %.0f messages, %" PRId64
@@ -93,13 +87,15 @@ static void put_phases(const struct page *p)
 void page_curve(const struct page *p)
 {
     const struct report_data *d = p->data;
-    double *bins = row_of(p, 0), most = 0;
+    double *bins = row_of(p, 0), least = 0, most = 0;
     struct chart chart;
     if (d->phase_count == 0 || d->end_ns <= d->begin_ns)
         return;
     fill(bins, NAN);
-    for (size_t i = 0; i < d->phase_count; i++)
-        most = d->phases[i].height > most ? d->phases[i].height : most;
+    for (size_t i = 0; i < d->phase_count; i++) {
+        most = fmax(d->phases[i].height, most);
+        least = fmin(d->phases[i].height, least);
+    }
     fputs(
         "<section><h2>CommGram</h2>\n<p class=\"second\">Flat while ranks keep talking to the same "
         "partners; a step where they change; back at its height where a pattern returns. Below it "
@@ -107,6 +103,7 @@ void page_curve(const struct page *p)
         "phases, coloured by pattern.</p>\n",
         p->out);
     chart_begin(&chart, p->out, 190, d->begin_ns, d->end_ns, most, CHART_PLAIN, "CommGram curve");
+    chart_range(&chart, least, most);
     chart_values(&chart);
     put_flags(p, &chart);
     for (size_t i = 0; i < d->phase_count; i++) {

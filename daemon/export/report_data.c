@@ -75,6 +75,20 @@ static int take_latency(void *user, const struct cell *row, size_t columns)
     return 0;
 }
 
+/* Phases come by number. @return the one of a number, or NULL */
+static const struct report_phase *phase_of(const struct report_data *d, int64_t id)
+{
+    size_t low = 0, high = d->phase_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (d->phases[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < d->phase_count && d->phases[low].id == id ? &d->phases[low] : NULL;
+}
+
 static int take_phase(void *user, const struct cell *row, size_t columns)
 {
     struct report_data *d = user;
@@ -86,7 +100,11 @@ static int take_phase(void *user, const struct cell *row, size_t columns)
     int code = array_fit(&d->phases, sizeof(*d->phases), &d->phase_room, d->phase_count + 1);
     if (code != 0)
         return code;
+    const struct report_phase *like =
+        row[8].integer != 0 ? phase_of(d, row[4].integer) : NULL; /* it may have been given up */
+    unsigned pattern = like != NULL ? like->pattern : d->pattern_count++;
     d->phases[d->phase_count++] = (struct report_phase){
+        .pattern = pattern,
         .id = row[0].integer,
         .begin_ns = moment(&row[1]),
         .end_ns = moment(&row[2]),

@@ -28,6 +28,7 @@ struct report_phase {
     int64_t id, begin_ns, end_ns, communities, resembles;
     double height, messages, bytes;
     int returned;
+    unsigned pattern; /* phases of the same have the same, counted from 0 as they first came */
 };
 
 struct report_cause {
@@ -63,6 +64,7 @@ struct report_data {
     size_t latency_count, latency_room;
     struct report_phase *phases;
     size_t phase_count, phase_room;
+    unsigned pattern_count;
     struct report_alert *alerts; /* REPORT_ALERTS */
     size_t alert_count, alerts_all;
     struct report_link *links; /* REPORT_LINKS */

@@ -390,6 +390,35 @@ static void a_report_says_what_was_wrong_and_what_to_do(void **state)
     assert_non_null(strstr(text, "<td>MPI_Send</td><td class=\"n\">300</td>"));
 }
 
+/* How far the curve's line reaches from top to bottom. */
+static double reach_of_curve(const char *svg)
+{
+    static const char begin_of_line[] = "line curve\" d=\"";
+    const char *at = strstr(svg, begin_of_line);
+    double x, y, top = 1e9, foot = -1e9;
+    assert_non_null(at);
+    for (at += strlen(begin_of_line); sscanf(at, "%*[ML]%lf %lf", &x, &y) == 2;
+         at += 1 + strcspn(at + 1, "ML\"")) {
+        top = y < top ? y : top;
+        foot = y > foot ? y : foot;
+    }
+    return foot - top;
+}
+
+static void a_curve_that_drops_is_seen_to(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("UPDATE curve SET height = -0.75, returned = 0 WHERE phase = 2;"
+           "UPDATE curve SET height = 0, returned = 0 WHERE phase = 1");
+    write_report(&extras);
+    assert_non_null(strstr(text, ">-0.8</text>"));
+    assert_true(reach_of_curve(text) > 100);
+    /* patterns have different colours */
+    assert_non_null(strstr(text, "class=\"k0\""));
+    assert_non_null(strstr(text, "class=\"k1\""));
+}
+
 static void a_report_of_nothing_but_messages_is_a_page(void **state)
 {
     (void)state;
@@ -478,6 +507,7 @@ int main(void)
         TEST(a_report_tells_captures_and_the_calls_that_ranks_were_in),
         TEST(an_archive_is_made_once),
         TEST(a_report_says_what_was_wrong_and_what_to_do),
+        TEST(a_curve_that_drops_is_seen_to),
         TEST(a_report_of_nothing_but_messages_is_a_page),
         TEST(other_types_and_times_out_of_range_are_survived),
         TEST(tables_that_are_missing_are_empty),
