@@ -142,6 +142,7 @@ struct story {
     int windows, gap;
     struct synthetic_latency latency;
     int resolved, hang, death; /* an older alert; rank that hangs or died, 0: none */
+    uint32_t captured;         /* calls of each rank, captured for the alert; 0: none */
     struct synthetic_commgram gram;
 };
 
@@ -174,6 +175,10 @@ static struct model *tell(const struct story *t, struct synthetic *job)
                          job->window > SYNTHETIC_FIRST + t->latency.recovery ? "resolved"
                                                                              : "firing",
                          into_model, model);
+    if (t->captured)
+        synthetic_capture(job,
+                          &(struct synthetic_capture){.id = 1, .alert = 7, .calls = t->captured}, 0,
+                          into_model, model);
     if (t->hang)
         synthetic_hang(job, 9, (uint32_t)t->hang, into_model, model);
     if (t->death)
@@ -408,6 +413,27 @@ static int commgram_shots(const char *directory)
     return SHOOT(paper, shots);
 }
 
+static int captures_shots(const char *directory)
+{
+    static const struct shot few[] = {
+        {.name = "captures-bars", .view = VIEW_CAPTURES, LARGE, .mouse_x = 700, .mouse_y = 300},
+        {.name = "captures-bars-small", .view = VIEW_CAPTURES, SMALL, .theme = THEME_LIGHT},
+    };
+    static const struct shot many[] = {
+        {.name = "captures-cells", .view = VIEW_CAPTURES, LARGE, .mouse_x = 700, .mouse_y = 300},
+        {.name = "captures-alerts", .view = VIEW_ALERTS, LARGE},
+    };
+    struct story told = growth;
+    told.captured = 40;
+    told.ranks = 24;
+    told.per_node = 8;
+    int failed = SHOOT(told, few);
+    told.ranks = 4096;
+    told.per_node = 64;
+    told.windows = 90;
+    return failed | SHOOT(told, many);
+}
+
 static int other_shots(const char *directory, uint32_t ranks)
 {
     static const struct shot shots[] = {
@@ -441,11 +467,14 @@ static int other_shots(const char *directory, uint32_t ranks)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "usage: gallery DIRECTORY [RANKS | commgram]\n");
+        fprintf(stderr, "usage: gallery DIRECTORY [RANKS | commgram | captures]\n");
         return 2;
     }
     uint32_t ranks = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 512;
     if (argc > 2 && !strcmp(argv[2], "commgram"))
         return commgram_shots(argv[1]);
-    return commgram_shots(argv[1]) | latency_shots(argv[1]) | other_shots(argv[1], ranks);
+    if (argc > 2 && !strcmp(argv[2], "captures"))
+        return captures_shots(argv[1]);
+    return captures_shots(argv[1]) | commgram_shots(argv[1]) | latency_shots(argv[1]) |
+           other_shots(argv[1], ranks);
 }

@@ -13,7 +13,7 @@
 enum {
     HEADER = 46,
     RAIL = 68,
-    RAIL_ICONS = 40,
+    RAIL_ICONS = 38,
     STATUS = 26,
     TRANSPORT = 46,
     CONTEXT = 316,
