@@ -160,34 +160,61 @@ struct moment {
     color_t color;
 };
 
-/* A line for each moment that matters, with its name where it does not lie upon another's. */
+enum { MOST_MOMENTS = 3 };
+
+struct label {
+    double x; /* of the line; NaN: it is not in sight */
+    double left, w;
+};
+
+/* Does a name lie upon another moment's line or name? */
+static int crosses(const struct label *labels, int count, int own)
+{
+    const struct label *l = &labels[own];
+    for (int k = 0; k < count; k++) {
+        if (k == own || isnan(labels[k].x))
+            continue;
+        if (labels[k].x > l->left - 2 && labels[k].x < l->left + l->w + 2)
+            return 1;
+        if (k < own && l->left < labels[k].left + labels[k].w + 6 &&
+            labels[k].left < l->left + l->w + 6)
+            return 1;
+    }
+    return 0;
+}
+
+/* A line for each moment that matters, with its name behind it, else before it, where there is room. */
 static void moments(const struct stage *s, const struct captures_plot *p, double y, double h)
 {
     const struct theme *t = s->brush.theme;
-    const struct alert *a = alerts_find(&s->model->alerts, p->capture->alert);
-    const struct moment all[] = {
-        {a && p->capture->alert && a->fired_ns ? (int64_t)a->fired_ns : INT64_MIN,
-         "the alert fired", t->bad},
-        {a && p->capture->alert ? (int64_t)a->onset_ns : INT64_MIN, "it set in", t->warn},
+    const struct alert *a =
+        p->capture->alert ? alerts_find(&s->model->alerts, p->capture->alert) : NULL;
+    const struct moment all[MOST_MOMENTS] = {
+        {a && a->fired_ns ? (int64_t)a->fired_ns : INT64_MIN, "the alert fired", t->bad},
+        {a ? (int64_t)a->onset_ns : INT64_MIN, "it set in", t->warn},
         {p->capture->asked_ns, "captured", t->accent},
     };
-    double taken[sizeof all / sizeof *all][2];
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    struct label labels[MOST_MOMENTS];
+    for (int i = 0; i < MOST_MOMENTS; i++) {
         double x = floor(p->box.x + lane_x(&p->span, all[i].at_ns)) + 0.5;
-        if (all[i].at_ns == INT64_MIN || x < p->box.x || x > p->box.x + p->box.w)
+        int seen = all[i].at_ns != INT64_MIN && x >= p->box.x && x <= p->box.x + p->box.w;
+        labels[i] = (struct label){.x = seen ? x : NAN};
+        if (seen)
+            scene_line(s->brush.scene, x, y, x, y + MOMENTS + h, 1.5, all[i].color);
+    }
+    for (int i = 0; i < MOST_MOMENTS; i++) {
+        struct label *l = &labels[i];
+        if (isnan(l->x))
             continue;
-        double w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, all[i].text) + 2;
-        double left = x + 5 + w > p->box.x + p->box.w ? x - 5 - w : x + 5;
-        int lies_upon = 0;
-        for (size_t k = 0; k < count; k++)
-            lies_upon |= left < taken[k][1] + 6 && taken[k][0] < left + w + 6;
-        scene_line(s->brush.scene, x, y, x, y + MOMENTS + h, 1.5, all[i].color);
-        if (lies_upon)
-            continue;
-        taken[count][0] = left;
-        taken[count++][1] = left + w;
-        scene_text(s->brush.scene, left, y + 1, w, TEXT_AXIS_STRONG, 0, all[i].color, all[i].text);
+        l->w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, all[i].text) + 2;
+        l->left = l->x + 5;
+        if (l->left + l->w > p->box.x + p->box.w || crosses(labels, MOST_MOMENTS, i))
+            l->left = l->x - 5 - l->w;
+        if (l->left < p->box.x || crosses(labels, MOST_MOMENTS, i))
+            l->w = 0;
+        else
+            scene_text(s->brush.scene, l->left, y + 1, l->w, TEXT_AXIS_STRONG, 0, all[i].color,
+                       all[i].text);
     }
 }
 
