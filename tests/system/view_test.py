@@ -13,6 +13,7 @@ VIEWS = {
     'commgram': 'Pattern of communication',
     'regions': 'Regions',
     'alerts': 'Alerts',
+    'captures': 'Captures',
     'matrix': 'Each cell is one pair of ranks.',
 }
 
