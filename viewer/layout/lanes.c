@@ -26,28 +26,38 @@ struct lanes lanes_read(uint32_t rows, double h, double first)
                           .per = 1};
 }
 
+/* Nanoseconds from the begin of the span: exact, where a double would not hold a time of day. */
+static double since_begin(const struct lane_span *span, int64_t ns)
+{
+    return ns >= span->begin_ns ? (double)((uint64_t)ns - (uint64_t)span->begin_ns)
+                                : -(double)((uint64_t)span->begin_ns - (uint64_t)ns);
+}
+
+static double pixels_of(const struct lane_span *span)
+{
+    return span->w / since_begin(span, span->end_ns);
+}
+
 double lane_x(const struct lane_span *span, int64_t ns)
 {
-    return ((double)ns - (double)span->begin_ns) / ((double)span->end_ns - (double)span->begin_ns) *
-           span->w;
+    return since_begin(span, ns) * pixels_of(span);
 }
 
 int64_t lane_time(const struct lane_span *span, double x)
 {
-    return span->begin_ns +
-           (int64_t)(x / span->w * ((double)span->end_ns - (double)span->begin_ns));
+    return span->begin_ns + (int64_t)(x / span->w * since_begin(span, span->end_ns));
 }
 
 /* The part of a stretch that is in sight, pixels. @return 0: nothing of it */
 static int clip(const struct lane_span *span, int64_t begin_ns, uint64_t length_ns, double *x0,
                 double *x1)
 {
-    *x0 = lane_x(span, begin_ns);
-    *x1 = *x0 + (double)length_ns / ((double)span->end_ns - (double)span->begin_ns) * span->w;
-    if (!(*x1 >= 0) || !(*x0 < span->w))
+    double begin = since_begin(span, begin_ns), pixels = pixels_of(span);
+    if (begin_ns >= span->end_ns || begin + (double)length_ns < 0)
         return 0;
-    *x0 = fmax(*x0, 0);
-    *x1 = fmin(*x1, span->w);
+    *x0 = begin > 0 ? begin * pixels : 0;
+    *x1 = (begin + (double)length_ns) * pixels;
+    *x1 = *x1 < span->w ? *x1 : span->w;
     return 1;
 }
 
@@ -90,12 +100,18 @@ void lane_spread(const struct lane_span *span, double *cells, int64_t begin_ns, 
     double x0, x1;
     if (kind >= LANES_KINDS || !clip(span, begin_ns, length_ns, &x0, &x1))
         return;
-    x0 = fmin(x0, ceil(span->w) - 1e-9);
-    x1 = fmax(x1, x0 + 1e-6); /* something of what takes no time */
-    for (double x = floor(x0); x < x1 && x < span->w; x++) {
-        double part = fmin(x1, x + 1) - fmax(x0, x);
-        cells[(size_t)x * LANES_KINDS + kind] += part;
+    x1 = x1 > x0 + 1e-6 ? x1 : x0 + 1e-6; /* something of what takes no time */
+    size_t first = (size_t)x0, last = (size_t)x1;
+    double *cell = cells + first * LANES_KINDS + kind;
+    if (first == last) {
+        *cell += x1 - x0;
+        return;
     }
+    *cell += (double)(first + 1) - x0;
+    for (size_t i = first + 1; i < last; i++)
+        *(cell += LANES_KINDS) += 1;
+    if ((double)last < span->w)
+        *(cell + LANES_KINDS) += x1 - (double)last;
 }
 
 unsigned lane_most(const double *cell, uint32_t rows, double *share)
