@@ -130,37 +130,59 @@ static void cells_have_the_time_of_their_stretches(void **state)
 {
     (void)state;
     uint64_t seed = 3;
-    for (int round = 0; round < 100; round++) {
-        double cells[101 * LANES_KINDS] = {0}, sums[LANES_KINDS] = {0}, found[LANES_KINDS] = {0};
+    for (int round = 0; round < 200; round++) {
+        struct lane_span span = second;
+        span.w = round % 2 ? 100 : 99.3; /* the last pixel may be a part of one */
+        double cells[101 * LANES_KINDS] = {0}, sums[LANES_KINDS] = {0};
+        assert_int_equal(lane_columns(&span), 100);
         for (int i = 0; i < 50; i++) {
             int64_t begin = (int64_t)(draw(&seed) % 900000000);
-            uint64_t length = 1000000 + draw(&seed) % 99000000;
+            uint64_t length = 1000000 + draw(&seed) % (round % 3 ? 99000000 : 9000000);
             unsigned kind = (unsigned)(draw(&seed) % LANES_KINDS);
-            lane_spread(&second, cells, begin, length, kind);
-            sums[kind] += (double)length / 1e7;
+            lane_spread(&span, cells, begin, length, kind);
+            sums[kind] += (double)length / 1e9 * span.w;
         }
-        for (size_t i = 0; i < 100; i++)
-            for (unsigned k = 0; k < LANES_KINDS; k++)
-                found[k] += cells[i * LANES_KINDS + k];
-        for (unsigned k = 0; k < LANES_KINDS; k++)
-            assert_true(fabs(found[k] - sums[k]) < 1e-6);
-        for (unsigned k = 0; k < LANES_KINDS; k++)
-            assert_true(cells[100 * LANES_KINDS + k] == 0);
+        for (unsigned k = 0; k < LANES_KINDS; k++) {
+            double found = 0;
+            for (uint32_t i = 0; i < 100; i++) {
+                found += cells[k * 100 + i];
+                assert_true(cells[k * 100 + i] <= 50);
+            }
+            assert_true(fabs(found - sums[k]) < 1e-6);
+        }
+        for (unsigned i = 100 * LANES_KINDS; i < 101 * LANES_KINDS; i++)
+            assert_true(cells[i] == 0);
     }
+}
+
+static void a_stretch_fills_the_pixels_that_it_covers(void **state)
+{
+    (void)state;
+    double cells[100 * LANES_KINDS] = {0};
+    lane_spread(&second, cells, 105000000, 30000000, 2); /* pixels 10.5 to 13.5 */
+    static const double expected[] = {0, 0.5, 1, 1, 0.5, 0};
+    for (uint32_t i = 0; i < 6; i++)
+        assert_true(fabs(cells[200 + 9 + i] - expected[i]) < 1e-9);
+    lane_spread(&second, cells, 990000000, 5000000000, 1); /* to the end of the span, no further */
+    assert_true(fabs(cells[199] - 1) < 1e-9);
+    assert_true(cells[200] == 0);
+    lane_spread(&second, cells, 500000000, 0, 5); /* what took no time leaves a trace */
+    assert_true(cells[550] > 0);
 }
 
 static void a_cell_is_of_the_kind_with_most_time(void **state)
 {
     (void)state;
-    double share = 7, cell[LANES_KINDS] = {0};
-    assert_int_equal(lane_most(cell, 4, &share), LANES_KINDS);
+    double share = 7, cells[3 * LANES_KINDS] = {0};
+    assert_int_equal(lane_most(cells, 3, 1, 4, &share), LANES_KINDS);
     assert_true(share == 0);
-    cell[1] = 0.5;
-    cell[5] = 1.5;
-    assert_int_equal(lane_most(cell, 4, &share), 5);
+    cells[1 * 3 + 1] = 0.5;
+    cells[5 * 3 + 1] = 1.5;
+    assert_int_equal(lane_most(cells, 3, 1, 4, &share), 5);
     assert_true(fabs(share - 0.5) < 1e-12);
-    assert_int_equal(lane_most(cell, 1, &share), 5);
+    assert_int_equal(lane_most(cells, 3, 1, 1, &share), 5);
     assert_true(share == 1);
+    assert_int_equal(lane_most(cells, 3, 2, 1, &share), LANES_KINDS);
 }
 
 int main(void)
@@ -172,6 +194,7 @@ int main(void)
         cmocka_unit_test(stretches_within_a_pixel_are_one_bar_of_the_longest_kind),
         cmocka_unit_test(bars_never_lie_upon_each_other),
         cmocka_unit_test(cells_have_the_time_of_their_stretches),
+        cmocka_unit_test(a_stretch_fills_the_pixels_that_it_covers),
         cmocka_unit_test(a_cell_is_of_the_kind_with_most_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

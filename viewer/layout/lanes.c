@@ -94,35 +94,43 @@ void lane_add(struct lane *lane, int64_t begin_ns, uint64_t length_ns, unsigned 
         bar->kind = (uint8_t)kind;
 }
 
+uint32_t lane_columns(const struct lane_span *span)
+{
+    return (uint32_t)ceil(span->w);
+}
+
 void lane_spread(const struct lane_span *span, double *cells, int64_t begin_ns, uint64_t length_ns,
                  unsigned kind)
 {
     double x0, x1;
     if (kind >= LANES_KINDS || !clip(span, begin_ns, length_ns, &x0, &x1))
         return;
+    uint32_t columns = lane_columns(span), last = columns - 1;
+    uint32_t from = (uint32_t)x0 < last ? (uint32_t)x0 : last,
+             to = (uint32_t)x1 < last ? (uint32_t)x1 : last;
+    double *row = cells + (size_t)kind * columns;
     x1 = x1 > x0 + 1e-6 ? x1 : x0 + 1e-6; /* something of what takes no time */
-    size_t first = (size_t)x0, last = (size_t)x1;
-    double *cell = cells + first * LANES_KINDS + kind;
-    if (first == last) {
-        *cell += x1 - x0;
+    if (from == to) {
+        row[from] += x1 - x0;
         return;
     }
-    *cell += (double)(first + 1) - x0;
-    for (size_t i = first + 1; i < last; i++)
-        *(cell += LANES_KINDS) += 1;
-    if ((double)last < span->w)
-        *(cell + LANES_KINDS) += x1 - (double)last;
+    row[from] += from + 1 - x0;
+    for (uint32_t i = from + 1; i < to; i++)
+        row[i] += 1;
+    row[to] += x1 - to;
 }
 
-unsigned lane_most(const double *cell, uint32_t rows, double *share)
+unsigned lane_most(const double *cells, uint32_t columns, uint32_t pixel, uint32_t rows,
+                   double *share)
 {
     unsigned most = LANES_KINDS;
-    double sum = 0;
+    double sum = 0, best = 0;
     for (unsigned k = 0; k < LANES_KINDS; k++) {
-        sum += cell[k];
-        if (cell[k] > 0 && (most == LANES_KINDS || cell[k] > cell[most]))
-            most = k;
+        double part = cells[(size_t)k * columns + pixel];
+        sum += part;
+        most = part > best ? k : most;
+        best = part > best ? part : best;
     }
-    *share = rows ? fmin(sum / rows, 1) : 0;
+    *share = rows == 0 ? 0 : sum < rows ? sum / rows : 1;
     return most;
 }

@@ -63,13 +63,17 @@ void lane_begin(struct lane *lane, const struct lane_span *span, struct lane_bar
 /** Add a stretch; what lies outside the span is left out. */
 void lane_add(struct lane *lane, int64_t begin_ns, uint64_t length_ns, unsigned kind);
 
-/** Add a stretch to the pixels of a span: cells are LANES_KINDS figures a pixel, the part of the pixel's time that each
- *  kind has had. */
+/** Pixels that a span touches. */
+uint32_t lane_columns(const struct lane_span *span);
+
+/** Add a stretch to the pixels of a span: cells has a figure for each of lane_columns(), kind by kind, the part of the
+ *  pixel's time that the kind has had. */
 void lane_spread(const struct lane_span *span, double *cells, int64_t begin_ns, uint64_t length_ns,
                  unsigned kind);
 
-/** Kind with most time in a pixel, and the part of the time that all of them had, of rows rows. @return LANES_KINDS
- *  when there was nothing */
-unsigned lane_most(const double *cell, uint32_t rows, double *share);
+/** Kind with most time in a pixel of such cells, and the part of the time that all of them had, of rows rows.
+ *  @return LANES_KINDS when there was nothing */
+unsigned lane_most(const double *cells, uint32_t columns, uint32_t pixel, uint32_t rows,
+                   double *share);
 
 #endif

@@ -104,14 +104,31 @@ static uint64_t key_of(const struct stage *s, const struct captures_plot *p)
     return key ? key : 1;
 }
 
-/* A row of pixels: the class with most time, the fainter the less of the time there was any. */
-static void cells_of(const struct stage *s, const struct captures_plot *p, uint32_t lane,
-                     uint32_t *pixels, int w)
+enum { SHADES = 64 };
+
+/* Colours of the classes, the fainter the less of the time they had; and of time outside of MPI. */
+struct shades {
+    color_t kinds[LANES_KINDS][SHADES + 1];
+    color_t known, unknown;
+};
+
+static void make_shades(const struct theme *t, struct shades *out)
 {
-    const struct theme *t = s->brush.theme;
+    out->unknown = t->panel;
+    out->known = color_mix(t->panel, t->second, 0.1);
+    for (int k = 0; k < LANES_KINDS; k++)
+        for (int i = 0; i <= SHADES; i++)
+            out->kinds[k][i] = color_mix(out->known, t->classes[k], 0.35 + 0.65 * i / SHADES);
+}
+
+/* A row of pixels: the class with most time. */
+static void cells_of(const struct stage *s, const struct captures_plot *p, uint32_t lane,
+                     const struct shades *shades, uint32_t *pixels)
+{
+    uint32_t columns = lane_columns(&p->span);
     double *cells = s->pictures->cells, from = p->span.w, until = 0;
     uint32_t row = p->lanes.first + lane * p->lanes.per, rows = 0;
-    memset(cells, 0, (size_t)w * LANES_KINDS * sizeof *cells);
+    memset(cells, 0, (size_t)columns * LANES_KINDS * sizeof *cells);
     for (; rows < p->lanes.per && row + rows < p->capture->thread_count; rows++) {
         const struct capture_thread *thread = row_at(p, row + rows);
         from = fmin(from, known_from(p, thread));
@@ -120,12 +137,12 @@ static void cells_of(const struct stage *s, const struct captures_plot *p, uint3
             lane_spread(&p->span, cells, thread->calls[i].begin_ns, thread->calls[i].length_ns,
                         call_class_of(thread->calls[i].call));
     }
-    for (int x = 0; x < w; x++) {
+    for (uint32_t x = 0; x < columns; x++) {
         double share;
-        unsigned kind = lane_most(cells + (size_t)x * LANES_KINDS, rows, &share);
-        color_t ground = x + 1 > from && x < until ? color_mix(t->panel, t->second, 0.1) : t->panel;
-        color_t color =
-            kind == LANES_KINDS ? ground : color_mix(ground, t->classes[kind], 0.35 + 0.65 * share);
+        unsigned kind = lane_most(cells, columns, x, rows, &share);
+        color_t color = kind < LANES_KINDS          ? shades->kinds[kind][(int)(share * SHADES)]
+                        : x + 1 > from && x < until ? shades->known
+                                                    : shades->unknown;
         pixels[x] = 0xff000000u | color >> 8;
     }
 }
@@ -133,15 +150,18 @@ static void cells_of(const struct stage *s, const struct captures_plot *p, uint3
 static int paint_cells(const struct stage *s, const struct captures_plot *p)
 {
     struct picture *picture = &s->pictures->captures;
-    int w = (int)ceil(p->span.w), h = (int)p->lanes.count;
+    int w = (int)lane_columns(&p->span), h = (int)p->lanes.count;
     uint64_t key = key_of(s, p);
     if (picture->key != key || picture->image.w != w || picture->image.h != h) {
         /* a lane needs LANES_KINDS cells a pixel while it is painted */
         if (picture_size(s->pictures, picture, w, h > LANES_KINDS ? h : LANES_KINDS) < 0)
             return -1;
         picture->image.h = h;
+        struct shades shades;
+        make_shades(s->brush.theme, &shades);
         for (int lane = 0; lane < h; lane++)
-            cells_of(s, p, (uint32_t)lane, picture->image.pixels + (size_t)lane * (size_t)w, w);
+            cells_of(s, p, (uint32_t)lane, &shades,
+                     picture->image.pixels + (size_t)lane * (size_t)w);
         picture->key = key;
         picture->image.version++;
     }
