@@ -17,9 +17,10 @@
  * bound how far their clocks are apart, and s is corrected by it: see pair_clock.h. A transfer
  * smaller than what the clocks leave open is uncertain, and no latency.
  *
- * The result does not depend on the order in which the halves of a window were added, nor on how
- * many windows are open, as long as the bound of memory is not reached. Where it is reached, the
- * halves with the smallest keys are kept, at both ends the same.
+ * What is joined, and what is told of it, does not depend on the order in which the halves of a window
+ * were added, nor on how many windows are open, as long as the bound of memory is not reached. Where it
+ * is reached, the halves with the smallest keys are kept, at both ends the same. Only the order of the
+ * messages follows that of the halves: what came together lies together for those who take them.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_JOIN_H
@@ -105,7 +106,7 @@ int join_commit(struct join *join, uint64_t window, uint64_t keys_below, size_t 
 
 /** A window is complete: join what is there of it and of those before, give up ends that have
  *  waited for params.windows.
- *  @param emit  gets each message, in the order of keys
+ *  @param emit  gets each message once; in which order depends on that in which ends were told
  *  @return 0, or -ENOMEM: what was there of the window stays, and is joined with the next */
 int join_close(struct join *join, uint64_t window,
                void (*emit)(void *user, const struct joined *message), void *user);

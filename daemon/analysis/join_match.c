@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define AHEAD 12                 /* ends that are on their way to the processor */
 #define MOST_PROBES 64u          /* of an index */
 #define BOTH (UINT32_C(1) << 31) /* in the index: of this key both ends are there */
 #define NONE UINT32_MAX
@@ -144,14 +143,12 @@ static inline bool take_two(struct join *join, const struct join_half *one,
         join->refused++;
         return false;
     }
-    uint32_t number = (uint32_t)join->match_count++;
-    join->matches[number] = (struct match){.receive = receive,
-                                           .sent_ns = send->begin_ns,
-                                           .error_ns = error,
-                                           .sender = send->node,
-                                           .pair = KEY_NONE,
-                                           .call = NONE};
-    join->places[number] = (struct key_place){receive->key, number};
+    join->matches[join->match_count++] = (struct match){.receive = receive,
+                                                        .sent_ns = send->begin_ns,
+                                                        .error_ns = error,
+                                                        .sender = send->node,
+                                                        .pair = KEY_NONE,
+                                                        .call = NONE};
     return true;
 }
 
@@ -221,9 +218,6 @@ static void match_sorted(struct join *join, const struct join_half *ends, size_t
     for (size_t i = 0; i < count; i++)
         sorted[i] = (struct key_place){ends[i].key, (uint32_t)i};
     sorted = key_order(sorted, join->spare, count);
-    /* The places of matches are written where those of their ends have been read. */
-    join->spare = sorted == join->places ? join->spare : join->places;
-    join->places = sorted;
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && sorted[end].key == sorted[i].key;)
             end++;
@@ -330,12 +324,8 @@ static struct joined joined_of(const struct join *join, const struct match *matc
 void join_emit(struct join *join, void (*emit)(void *user, const struct joined *message),
                void *user)
 {
-    size_t count = join->match_count;
-    const struct key_place *places = key_order(join->places, join->spare, count);
-    for (size_t i = 0; i < count; i++) {
-        if (i + AHEAD < count)
-            __builtin_prefetch(join->matches[places[i + AHEAD].place].receive);
-        struct joined out = joined_of(join, &join->matches[places[i].place]);
+    for (size_t i = 0; i < join->match_count; i++) {
+        struct joined out = joined_of(join, &join->matches[i]);
         join->counts.matched++;
         join->counts.uncertain += (uint64_t)out.uncertain;
         emit(user, &out);

@@ -80,14 +80,14 @@ struct join {
  *  taken. */
 unsigned join_shift_for(size_t count);
 
-/** Match the ends of a close: matches and places are noted, what has no other end stays or is given up.
+/** Match the ends of a close: matches are noted, what has no other end stays or is given up.
  *  @param ends  each key at most once among those that waited; room is made for count of them */
 void join_match(struct join *join, const struct join_half *ends, size_t count, uint64_t window);
 
 /** What the matches say of clocks and calls; then the begins of sends are on the clocks of receivers. */
 void join_settle(struct join *join);
 
-/** Tell the matches, in the order of keys. */
+/** Tell the matches. */
 void join_emit(struct join *join, void (*emit)(void *user, const struct joined *message),
                void *user);
 
