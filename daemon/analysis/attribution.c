@@ -72,7 +72,7 @@ void attribution_destroy(struct attribution *a)
     free(a->node_of);
     free(a->nodes);
     free(a->partners);
-    free(a->turns);
+    attribution_traffic_finish(&a->traffic);
     free(a);
 }
 
@@ -85,7 +85,8 @@ size_t attribution_bytes(const struct attribution *a)
     bytes +=
         a->base.rank_room * sizeof(*a->base.ranks) + a->base.pair_room * sizeof(*a->base.pairs);
     return bytes + a->place_room * sizeof(*a->node_of) + a->node_room * sizeof(*a->nodes) +
-           a->partner_room * sizeof(*a->partners) + a->turn_room * sizeof(*a->turns);
+           a->partner_room * sizeof(*a->partners) + a->traffic.room * sizeof(*a->traffic.rows) +
+           a->traffic.turn_room * sizeof(*a->traffic.turns);
 }
 
 int attribution_place(struct attribution *a, uint32_t rank, uint32_t node, const char *name)
@@ -171,35 +172,68 @@ static inline void fade(double *restrict sums, double keep, const uint64_t *rest
     }
 }
 
-static void forget_and_add(struct attribution_sum *sum, double keep,
-                           const struct attribution_slice *slice)
-{
-    for (uint32_t r = 0; r < slice->rank_count; r++)
-        fade(sum->ranks[r], keep, slice->ranks[r], RANK_FIGURES);
-    for (uint32_t r = slice->rank_count; r < sum->rank_room; r++)
-        for (int f = 0; f < RANK_FIGURES; f++)
-            sum->ranks[r][f] *= keep;
-    for (uint32_t p = 0; p < slice->pair_count; p++)
-        fade(sum->pairs[p], keep, slice->pairs[p], PAIR_FIGURES);
-    for (uint32_t p = slice->pair_count; p < sum->pair_room; p++)
-        for (int f = 0; f < PAIR_FIGURES; f++)
-            sum->pairs[p][f] *= keep;
-    sum->windows++;
-}
+/* What leaves the ring when a window comes. */
+struct leaving {
+    uint32_t ranks, pairs; /* that go into the baseline */
+    double keep;           /* share of the baseline that is left; 1: nothing goes into it */
+};
 
-/* The oldest window leaves the ring, into the baseline unless the job was disturbed in it. */
-static int retire(struct attribution *a)
+/* The oldest window leaves a full ring, into the baseline unless the job was disturbed in it. Its figures
+ * are taken from where those of the next window will be. */
+static int retire(struct attribution *a, struct leaving *out)
 {
+    *out = (struct leaving){.keep = 1};
+    if (a->slice_count < a->params.windows)
+        return 0;
     const struct attribution_slice *oldest = attribution_slice_at(a, 0);
     if (!a->disturbed || oldest->number < a->disturbed_since) {
         int error = attribution_sum_room(&a->base, oldest->rank_count, oldest->pair_count);
         if (error)
             return error;
-        forget_and_add(&a->base, exp(-1.0 / a->params.forget), oldest);
+        *out = (struct leaving){.ranks = oldest->rank_count,
+                                .pairs = oldest->pair_count,
+                                .keep = exp(-1.0 / a->params.forget)};
+        a->base.windows++;
     }
     a->slice_first = (a->slice_first + 1) % a->params.windows;
     a->slice_count--;
     return 0;
+}
+
+_Static_assert(RANK_FIGURES % 8 == 0, "figures are cleared eight at a time");
+
+/* What leaves of a rank goes into the baseline, and what comes begins at zero. */
+static inline void renew_rank(struct attribution_sum *base, struct attribution_slice *slice,
+                              const struct leaving *leaving, uint32_t rank)
+{
+    if (rank < leaving->ranks)
+        fade(base->ranks[rank], leaving->keep, slice->ranks[rank], RANK_FIGURES);
+    if (rank < slice->rank_count)
+        for (uint32_t f = 0; f < RANK_FIGURES; f += 8) /* so much is written without a loop */
+            memset(&slice->ranks[rank][f], 0, 8 * sizeof(**slice->ranks));
+}
+
+static void renew_pairs(struct attribution_sum *base, struct attribution_slice *slice,
+                        const struct leaving *leaving)
+{
+    for (uint32_t p = 0; p < leaving->pairs; p++)
+        fade(base->pairs[p], leaving->keep, slice->pairs[p], PAIR_FIGURES);
+    if (slice->pair_room > 0)
+        memset(slice->pairs, 0, slice->pair_room * sizeof(*slice->pairs));
+    slice->pair_count = 0;
+}
+
+/* What the window that leaves says nothing of is forgotten as well. */
+static void fade_others(struct attribution_sum *base, const struct leaving *leaving)
+{
+    if (leaving->keep == 1)
+        return;
+    for (uint32_t r = leaving->ranks; r < base->rank_room; r++)
+        for (int f = 0; f < RANK_FIGURES; f++)
+            base->ranks[r][f] *= leaving->keep;
+    for (uint32_t p = leaving->pairs; p < base->pair_room; p++)
+        for (int f = 0; f < PAIR_FIGURES; f++)
+            base->pairs[p][f] *= leaving->keep;
 }
 
 /* ---- taking in a window -------------------------------------------------- */
@@ -227,75 +261,22 @@ static void add_rank(struct attribution_slice *slice, const struct rank_row *row
     to[RANK_MESSAGES] += (row->sent + row->received);
 }
 
-/* Ranks that have no row have no figures. Rows mostly come by rank, each once. */
-static void add_ranks(struct attribution_slice *slice, const struct attribution_window *window)
+/* Ranks that have no row have no figures. Rows mostly come by rank, each once: what leaves is read where
+ * what comes is written, rank by rank. */
+static void add_ranks(struct attribution_sum *base, struct attribution_slice *slice,
+                      const struct leaving *leaving, const struct attribution_window *window)
 {
-    uint32_t zeroed = 0;
+    uint32_t renewed = 0;
     for (size_t i = 0; i < window->rank_count; i++) {
         const struct rank_row *row = &window->ranks[i];
         if (row->rank >= slice->rank_count)
             continue;
-        for (; zeroed <= row->rank; zeroed++)
-            memset(slice->ranks[zeroed], 0, sizeof(*slice->ranks));
+        for (; renewed <= row->rank; renewed++)
+            renew_rank(base, slice, leaving, renewed);
         add_rank(slice, row, window->length_ns);
     }
-    for (; zeroed < slice->rank_count; zeroed++)
-        memset(slice->ranks[zeroed], 0, sizeof(*slice->ranks));
-}
-
-/* Among the partners that are kept the heaviest stay: a new one takes the place and the count of the
- * lightest (Metwally et al. 2005, space saving). @return its place */
-static __attribute__((noinline)) uint8_t find_partner(struct attribution_partner *partners,
-                                                      uint32_t rank)
-{
-    uint8_t lightest = 0;
-    for (uint8_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
-        if (partners[i].messages > 0 && partners[i].rank == rank)
-            return i;
-        if (partners[i].messages < partners[lightest].messages)
-            lightest = i;
-    }
-    partners[lightest].rank = rank;
-    return lightest;
-}
-
-/* @param turn  where it probably is; then where the next one probably is */
-static inline void add_partner(struct attribution_partner *partners, uint8_t *turn, uint32_t rank,
-                               uint64_t messages)
-{
-    uint8_t at = *turn;
-    if (at >= ATTRIBUTION_PARTNERS || partners[at].rank != rank || partners[at].messages == 0)
-        at = find_partner(partners, rank);
-    partners[at].messages += messages;
-    *turn = (uint8_t)(at + 1);
-}
-
-static void add_traffic(const struct attribution *a, const struct attribution_slice *slice,
-                        const struct pair_row *rows, size_t count)
-{
-    uint64_t(*ranks)[RANK_FIGURES] = slice->ranks;
-    struct attribution_partner(*partners)[ATTRIBUTION_PARTNERS] = a->partners;
-    struct attribution_turn *turns = a->turns;
-    const uint32_t rank_count = slice->rank_count;
-    for (size_t i = 0; i < count; i++) {
-        const struct pair_row *row = &rows[i];
-        uint32_t from = row->source, to = (uint32_t)row->destination;
-        uint64_t messages = row->messages;
-        if (row->destination < 0 || from >= rank_count || to >= rank_count || to == from)
-            continue;
-        uint32_t from_node = attribution_node_of(a, from), to_node = attribution_node_of(a, to);
-        uint64_t *out = ranks[from];
-        if (from_node == to_node && from_node != ATTRIBUTION_NO_NODE) {
-            out[RANK_INTRA_OUT] += messages;
-            out[RANK_INTRA_BYTES] += row->bytes;
-        } else {
-            out[RANK_INTER_OUT] += messages;
-            out[RANK_INTER_BYTES] += row->bytes;
-            ranks[to][RANK_INTER_IN] += messages;
-        }
-        add_partner(partners[from], &turns[from].sends, to, messages);
-        add_partner(partners[to], &turns[to].receives, from, messages);
-    }
+    for (; renewed < slice->rank_count || renewed < leaving->ranks; renewed++)
+        renew_rank(base, slice, leaving, renewed);
 }
 
 /* Number of a pair of nodes. @return KEY_NONE: there are too many, or no memory: *error says */
@@ -385,45 +366,39 @@ static int add_transfers(struct attribution *a, struct attribution_slice *slice,
     return 0;
 }
 
-static int open_slice(struct attribution *a, struct attribution_slice *slice, uint32_t ranks)
+/* Where the figures of the next window will be: in a full ring, where those of the oldest are. */
+static struct attribution_slice *next_slice(const struct attribution *a)
 {
+    return &a->slices[(a->slice_first + a->slice_count) % a->params.windows];
+}
+
+static int make_room(struct attribution *a, uint32_t ranks)
+{
+    struct attribution_slice *slice = next_slice(a);
     int error = array_fit_zero(&slice->ranks, sizeof(*slice->ranks), &slice->rank_room, ranks);
     if (error == 0)
         error =
             array_fit_zero(&slice->pairs, sizeof(*slice->pairs), &slice->pair_room, a->pairs.count);
-    if (error == 0)
-        error = array_fit_zero(&a->partners, sizeof(*a->partners), &a->partner_room, ranks);
-    if (error == 0)
-        error = array_fit_zero(&a->turns, sizeof(*a->turns), &a->turn_room, ranks);
-    if (error)
-        return error;
-    if (slice->pair_room > 0)
-        memset(slice->pairs, 0, slice->pair_room * sizeof(*slice->pairs));
-    if (ranks > 0)
-        memset(a->turns, 0, ranks * sizeof(*a->turns));
-    slice->rank_count = ranks;
-    slice->pair_count = 0;
-    return 0;
+    return error ? error : attribution_traffic_room(a, ranks);
 }
 
 int attribution_window(struct attribution *a, const struct attribution_window *window)
 {
     uint32_t ranks = highest_rank(a, window);
-    int error = 0;
+    struct attribution_slice *slice = next_slice(a);
+    struct leaving leaving;
     if (a->slice_count > 0 && window->number <= attribution_slice_at(a, a->slice_count - 1)->number)
         return -ERANGE;
-    if (a->slice_count == a->params.windows)
-        error = retire(a);
-    if (error)
-        return error;
-    struct attribution_slice *slice =
-        &a->slices[(a->slice_first + a->slice_count) % a->params.windows];
-    error = open_slice(a, slice, ranks);
+    int error = make_room(a, ranks);
+    error = error ? error : retire(a, &leaving);
     if (error)
         return error;
     slice->number = window->number;
-    add_ranks(slice, window);
-    add_traffic(a, slice, window->pairs, window->pair_count);
+    slice->rank_count = ranks;
+    add_ranks(&a->base, slice, &leaving, window);
+    renew_pairs(&a->base, slice, &leaving);
+    fade_others(&a->base, &leaving);
+    attribution_traffic_add(a, slice, window->pairs, window->pair_count);
     error = add_transfers(a, slice, window);
     if (error)
         return error;

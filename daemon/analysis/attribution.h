@@ -126,7 +126,7 @@ struct attribution_result {
 /** Rank the causes. Looks at the windows kept one by one that are not before the onset.
  *  @param out  set on success
  *  @return 0 or -ENOMEM */
-int attribution_result(const struct attribution *a, const struct attribution_scope *scope,
+int attribution_result(struct attribution *a, const struct attribution_scope *scope,
                        struct attribution_result *out);
 
 /** Bytes on the heap. */

@@ -300,10 +300,11 @@ static int find_all(struct view *v, const struct attribution_scope *scope)
     return 0;
 }
 
-int attribution_result(const struct attribution *a, const struct attribution_scope *scope,
+int attribution_result(struct attribution *a, const struct attribution_scope *scope,
                        struct attribution_result *out)
 {
     struct view v = {.a = a, .progress = 1, .level = 1, .sampling = 1};
+    attribution_traffic_settle(a);
     int error = sum_up(&v, scope);
     if (error == 0)
         error = find_all(&v, scope);

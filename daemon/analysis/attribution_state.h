@@ -6,7 +6,8 @@
 #include "daemon/analysis/attribution.h"
 #include "daemon/analysis/key_table.h"
 
-/** Of a rank: times in nanoseconds, and counts. "In" is what it received, "out" what it sent. */
+/** Of a rank: times in nanoseconds, and counts. "In" is what it received, "out" what it sent. What one
+ *  message adds to lies together. */
 enum rank_figure {
     RANK_LENGTH,     /**< length of the windows it reported */
     RANK_MPI,        /**< time in MPI calls */
@@ -14,24 +15,26 @@ enum rank_figure {
     RANK_COLLECTIVE, /**< of it, in collectives */
     RANK_CALLS,      /**< calls without polls that found nothing: measures the work done */
     RANK_MESSAGES,   /**< sent and received: mc_p of 003, Eq. 7 */
-    RANK_WAITED,     /**< late-sender time of messages it received */
-    RANK_CAME_LATE,  /**< late-receiver time of messages it received: they waited for it */
-    RANK_AWAITED,    /**< late-sender time of messages it sent: others waited for it */
-    RANK_INTER_IN,   /**< messages from other nodes, exact */
-    RANK_INTER_OUT,  /**< messages to other nodes, exact */
-    RANK_INTER_BYTES,
-    RANK_INTRA_OUT, /**< messages within its node, exact */
-    RANK_INTRA_BYTES,
-    RANK_MATCHED, /**< messages from other nodes that were matched; these four as enum pair_figure */
-    RANK_NETWORK,      /**< network time of them */
-    RANK_EXPECTED,     /**< what they take by the reference criterion */
-    RANK_JOINT,        /**< joint time of them */
-    RANK_NEAR_MATCHED, /**< the same of messages within its node */
+    /* Of messages it received. */
+    RANK_NEAR_MATCHED, /**< messages within its node that were matched; these four as enum pair_figure */
     RANK_NEAR_NETWORK,
     RANK_NEAR_EXPECTED,
     RANK_NEAR_JOINT,
+    RANK_WAITED,    /**< late-sender time of messages it received */
+    RANK_CAME_LATE, /**< late-receiver time of messages it received: they waited for it */
+    RANK_MATCHED, /**< messages from other nodes that were matched; these four as enum pair_figure */
+    RANK_NETWORK,  /**< network time of them */
+    RANK_EXPECTED, /**< what they take by the reference criterion */
+    RANK_JOINT,    /**< joint time of them */
+    RANK_INTER_IN, /**< messages from other nodes, exact */
+    /* Of messages it sent. */
+    RANK_AWAITED,      /**< late-sender time of messages it sent: others waited for it */
     RANK_NETWORK_OUT,  /**< network time of matched messages to other nodes */
     RANK_EXPECTED_OUT, /**< what they take by the reference criterion */
+    RANK_INTER_OUT,    /**< messages to other nodes, exact */
+    RANK_INTER_BYTES,
+    RANK_INTRA_OUT, /**< messages within its node, exact */
+    RANK_INTRA_BYTES,
     RANK_FIGURES
 };
 
@@ -73,6 +76,24 @@ struct attribution_turn {
     uint8_t sends, receives;
 };
 
+/** A row of a window's pairs. */
+struct attribution_traffic_row {
+    uint32_t from, to;
+    uint64_t messages; /**< that are not among the partners yet */
+};
+
+/** The rows of the last window's pairs, as long as each found both its ranks among the partners of the
+ *  other: then messages of the same rows only add to what is there, and may be kept beside the rows, which
+ *  lie one after the other, until another list comes or the partners are asked for. */
+struct attribution_traffic {
+    struct attribution_traffic_row *rows; /**< owned */
+    uint32_t count, room;                 /**< room: ATTRIBUTION_PARTNERS a rank */
+    uint32_t rank_count;                  /**< of the slice that they were counted in */
+    int kept;                             /**< some have messages that are not among the partners */
+    struct attribution_turn *turns;       /**< owned; by rank */
+    uint32_t turn_room;
+};
+
 #define ATTRIBUTION_RECENT_PAIRS 1024u /**< a power of two */
 
 struct attribution {
@@ -89,8 +110,8 @@ struct attribution {
     int disturbed;
     uint64_t disturbed_since;
     struct attribution_partner (*partners)[ATTRIBUTION_PARTNERS]; /**< owned; by rank */
-    struct attribution_turn *turns;                               /**< owned; by rank */
-    uint32_t partner_room, turn_room;
+    uint32_t partner_room;
+    struct attribution_traffic traffic;
     uint32_t rank_count;                       /**< one above the highest seen */
     uint32_t recent[ATTRIBUTION_RECENT_PAIRS]; /**< numbers of pairs of nodes asked for last */
 };
@@ -111,6 +132,18 @@ static inline const struct attribution_slice *attribution_slice_at(const struct 
 int attribution_sum_room(struct attribution_sum *sum, uint32_t ranks, uint32_t pairs);
 int attribution_sum_add(struct attribution_sum *sum, const struct attribution_slice *slice);
 void attribution_sum_finish(struct attribution_sum *sum);
+
+/** Make room for so many ranks. @return 0 or -ENOMEM */
+int attribution_traffic_room(struct attribution *a, uint32_t ranks);
+
+/** Add the messages of a window's pairs. There is room for the slice's ranks. */
+void attribution_traffic_add(struct attribution *a, const struct attribution_slice *slice,
+                             const struct pair_row *rows, size_t count);
+
+/** Put messages that are kept beside rows among the partners: before these are read. */
+void attribution_traffic_settle(struct attribution *a);
+
+void attribution_traffic_finish(struct attribution_traffic *traffic);
 
 /** Name of a node, never NULL. */
 const char *attribution_node_name(const struct attribution *a, uint32_t node);

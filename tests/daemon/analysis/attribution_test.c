@@ -96,7 +96,7 @@ static void finish(struct attribution *a, struct hand *h)
     free(h);
 }
 
-static struct attribution_result result_since(const struct attribution *a, uint64_t onset)
+static struct attribution_result result_since(struct attribution *a, uint64_t onset)
 {
     struct attribution_result out;
     struct attribution_scope scope = {.onset = onset};

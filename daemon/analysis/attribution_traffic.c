@@ -1,0 +1,167 @@
+/* Messages between ranks: how many cross nodes, and who a rank exchanges most with. */
+#include "daemon/analysis/array.h"
+#include "daemon/analysis/attribution_state.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+void attribution_traffic_finish(struct attribution_traffic *traffic)
+{
+    free(traffic->rows);
+    free(traffic->turns);
+    *traffic = (struct attribution_traffic){0};
+}
+
+/* ---- partners -------------------------------------------------------------- */
+
+/* Among the partners that are kept the heaviest stay: a new one takes the place and the count of the
+ * lightest (Metwally et al. 2005, space saving).
+ * @param replaced  set when it is a new one @return its place */
+static __attribute__((noinline)) uint8_t find_partner(struct attribution_partner *partners,
+                                                      uint32_t rank, bool *replaced)
+{
+    uint8_t lightest = 0;
+    for (uint8_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
+        if (partners[i].messages > 0 && partners[i].rank == rank)
+            return i;
+        if (partners[i].messages < partners[lightest].messages)
+            lightest = i;
+    }
+    partners[lightest].rank = rank;
+    *replaced = true;
+    return lightest;
+}
+
+/* @param turn  where it probably is; then where the next one probably is */
+static inline void add_partner(struct attribution_partner *partners, uint8_t *turn, uint32_t rank,
+                               uint64_t messages, bool *replaced)
+{
+    uint8_t at = *turn;
+    if (at >= ATTRIBUTION_PARTNERS || partners[at].rank != rank || partners[at].messages == 0)
+        at = find_partner(partners, rank, replaced);
+    partners[at].messages += messages;
+    *turn = (uint8_t)(at + 1);
+}
+
+/* To those of both ends. */
+static void add_partners(const struct attribution *a, uint32_t from, uint32_t to, uint64_t messages,
+                         bool *replaced)
+{
+    struct attribution_turn *turns = a->traffic.turns;
+    add_partner(a->partners[from], &turns[from].sends, to, messages, replaced);
+    add_partner(a->partners[to], &turns[to].receives, from, messages, replaced);
+}
+
+static void begin_turns(struct attribution *a)
+{
+    if (a->traffic.turn_room > 0)
+        memset(a->traffic.turns, 0, a->traffic.turn_room * sizeof(*a->traffic.turns));
+}
+
+void attribution_traffic_settle(struct attribution *a)
+{
+    struct attribution_traffic *traffic = &a->traffic;
+    bool replaced = false; /* never: see struct attribution_traffic */
+    if (!traffic->kept)
+        return;
+    begin_turns(a);
+    for (uint32_t i = 0; i < traffic->count; i++) {
+        struct attribution_traffic_row *row = &traffic->rows[i];
+        if (row->messages > 0)
+            add_partners(a, row->from, row->to, row->messages, &replaced);
+        row->messages = 0;
+    }
+    traffic->kept = 0;
+}
+
+/* ---- rows of pairs ----------------------------------------------------------- */
+
+/* Messages to others of the job, and to no one else. */
+static inline bool counts(uint32_t from, uint32_t to, uint32_t rank_count)
+{
+    return from < rank_count && to < rank_count && to != from;
+}
+
+static inline void add_figures(const struct attribution *a, uint64_t (*ranks)[RANK_FIGURES],
+                               const struct pair_row *row)
+{
+    uint32_t from = row->source, to = (uint32_t)row->destination;
+    uint32_t from_node = attribution_node_of(a, from), to_node = attribution_node_of(a, to);
+    uint64_t *out = ranks[from];
+    if (from_node == to_node && from_node != ATTRIBUTION_NO_NODE) {
+        out[RANK_INTRA_OUT] += row->messages;
+        out[RANK_INTRA_BYTES] += row->bytes;
+    } else {
+        out[RANK_INTER_OUT] += row->messages;
+        out[RANK_INTER_BYTES] += row->bytes;
+        ranks[to][RANK_INTER_IN] += row->messages;
+    }
+}
+
+/* Rows that stand where they stood in the window before. @return how many */
+static uint32_t add_known(struct attribution *a, const struct attribution_slice *slice,
+                          const struct pair_row *rows, size_t count)
+{
+    struct attribution_traffic *traffic = &a->traffic;
+    const uint32_t rank_count = slice->rank_count;
+    if (traffic->rank_count != rank_count)
+        return 0;
+    uint32_t most = count < traffic->count ? (uint32_t)count : traffic->count, i = 0;
+    for (; i < most; i++) {
+        struct attribution_traffic_row *known = &traffic->rows[i];
+        uint32_t from = rows[i].source, to = (uint32_t)rows[i].destination;
+        if (known->from != from || known->to != to)
+            break;
+        if (!counts(from, to, rank_count))
+            continue;
+        known->messages += rows[i].messages;
+        add_figures(a, slice->ranks, &rows[i]);
+    }
+    traffic->kept |= i > 0;
+    return i;
+}
+
+static void add_others(struct attribution *a, const struct attribution_slice *slice,
+                       const struct pair_row *rows, size_t from_row, size_t count)
+{
+    struct attribution_traffic *traffic = &a->traffic;
+    bool replaced = false;
+    begin_turns(a);
+    traffic->rank_count = slice->rank_count;
+    traffic->count = (uint32_t)from_row;
+    for (size_t i = from_row; i < count; i++) {
+        uint32_t from = rows[i].source, to = (uint32_t)rows[i].destination;
+        if (i < traffic->room)
+            traffic->rows[traffic->count++] = (struct attribution_traffic_row){from, to, 0};
+        if (!counts(from, to, slice->rank_count))
+            continue;
+        add_figures(a, slice->ranks, &rows[i]);
+        add_partners(a, from, to, rows[i].messages, &replaced);
+    }
+    if (replaced)
+        traffic->count = 0;
+}
+
+int attribution_traffic_room(struct attribution *a, uint32_t ranks)
+{
+    struct attribution_traffic *traffic = &a->traffic;
+    int error = array_fit_zero(&a->partners, sizeof(*a->partners), &a->partner_room, ranks);
+    if (error == 0)
+        error =
+            array_fit_zero(&traffic->turns, sizeof(*traffic->turns), &traffic->turn_room, ranks);
+    if (error == 0)
+        error = array_fit_zero(&traffic->rows, sizeof(*traffic->rows), &traffic->room,
+                               (uint64_t)ranks * ATTRIBUTION_PARTNERS);
+    return error;
+}
+
+void attribution_traffic_add(struct attribution *a, const struct attribution_slice *slice,
+                             const struct pair_row *rows, size_t count)
+{
+    uint32_t known = add_known(a, slice, rows, count);
+    if (known == count)
+        return;
+    attribution_traffic_settle(a);
+    add_others(a, slice, rows, known, count);
+}
