@@ -7,7 +7,8 @@
 
 #define MOST_PROBES 64u          /* of an index */
 #define BOTH (UINT32_C(1) << 31) /* in the index: of this key both ends are there */
-#define NONE UINT32_MAX
+#define ALONE UINT32_MAX         /* no call that completed several */
+#define UNKNOWN (UINT32_MAX - 1) /* one that there was no place for */
 
 /* ---- matching ------------------------------------------------------------ */
 
@@ -54,10 +55,9 @@ unsigned join_shift_for(size_t count)
     return 64u - bits;
 }
 
-static void clear_index(struct join *join, unsigned shift)
+size_t join_places(unsigned shift)
 {
-    size_t places = (size_t)(UINT64_MAX >> shift) + 1;
-    memset(join->index, 0, places * sizeof(*join->index));
+    return (size_t)(UINT64_MAX >> shift) + 1;
 }
 
 /* ---- calls that completed several messages ------------------------------- */
@@ -68,32 +68,32 @@ static inline uint64_t call_hash(const struct join_half *receive)
     return (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
-/* The call of a receive, which is noted when it is new. @return NONE: too many calls have the same
+/* The call of a receive, which is noted when it is new. @return UNKNOWN: too many calls have the same
  * place in the index; what it completed is then not known to be whole */
 static inline uint32_t find_call(struct join *join, const struct join_half *receive)
 {
-    uint32_t at = (uint32_t)(call_hash(receive) >> join->call_shift);
-    uint32_t mask = (uint32_t)(UINT64_MAX >> join->call_shift);
+    uint32_t at = (uint32_t)(call_hash(receive) >> join->end_shift);
+    uint32_t mask = (uint32_t)(UINT64_MAX >> join->end_shift);
     for (uint32_t probes = 0; probes < MOST_PROBES; probes++, at = (at + 1) & mask) {
-        if (join->index[at] == 0) {
-            join->index[at] = (uint32_t)++join->call_count;
+        if (join->call_index[at] == 0) {
+            join->call_index[at] = (uint32_t)++join->call_count;
             join->calls[join->call_count - 1] =
                 (struct call){.begin_ns = receive->begin_ns, .destination = receive->destination};
             return (uint32_t)join->call_count - 1;
         }
-        const struct call *call = &join->calls[join->index[at] - 1];
+        const struct call *call = &join->calls[join->call_index[at] - 1];
         if (call->begin_ns == receive->begin_ns && call->destination == receive->destination)
-            return join->index[at] - 1;
+            return join->call_index[at] - 1;
     }
-    return NONE;
+    return UNKNOWN;
 }
 
-/* Add what one of its receives knows of a call. @return number of the call, or NONE */
+/* Add what one of its receives knows of a call. @return number of the call, or UNKNOWN */
 static inline uint32_t add_to_call(struct join *join, const struct join_half *receive)
 {
     uint32_t number = find_call(join, receive);
-    if (number == NONE)
-        return NONE;
+    if (number == UNKNOWN)
+        return UNKNOWN;
     struct call *call = &join->calls[number];
     if (receive->local_ns > call->latest_ns)
         call->latest_ns = receive->local_ns;
@@ -122,8 +122,8 @@ static void tell_waiting_of_calls(struct join *join)
 {
     for (size_t i = 0; i < join->staying.count; i++) {
         struct join_half *end = &join->staying.rows[i];
-        uint32_t at = is_of_several(end) ? find_call(join, end) : NONE;
-        if (at == NONE)
+        uint32_t at = is_of_several(end) ? find_call(join, end) : UNKNOWN;
+        if (at == UNKNOWN)
             continue;
         end->local_ns = join->calls[at].latest_ns;
         end->known = join->calls[at].known + join->calls[at].matched;
@@ -132,8 +132,16 @@ static void tell_waiting_of_calls(struct join *join)
 
 /* ---- matching ------------------------------------------------------------ */
 
-/* @return whether they can be the ends of one message */
-static inline bool take_two(struct join *join, const struct join_half *one,
+static void begin_matches(struct join *join)
+{
+    join->match_count = join->refused = join->call_count = 0;
+    memset(join->call_index, 0, join_places(join->end_shift) * sizeof(*join->call_index));
+    pair_clocks_forget(&join->clocks);
+}
+
+/* List two ends as a message, if they can be, and note what it says of clocks, and of the call that
+ * completed it. */
+static inline void take_two(struct join *join, const struct join_half *one,
                             const struct join_half *other)
 {
     const struct join_half *receive = one->receive ? one : other,
@@ -141,15 +149,28 @@ static inline bool take_two(struct join *join, const struct join_half *one,
     uint64_t error = error_of(send, receive);
     if (!agree(send, receive, error)) {
         join->refused++;
-        return false;
+        return;
     }
-    join->matches[join->match_count++] = (struct match){.receive = receive,
-                                                        .sent_ns = send->begin_ns,
-                                                        .error_ns = error,
-                                                        .sender = send->node,
-                                                        .pair = KEY_NONE,
-                                                        .call = NONE};
-    return true;
+    struct match *match = &join->matches[join->match_count++];
+    uint32_t pair = KEY_NONE;
+    if (error != UINT64_MAX)
+        pair =
+            pair_clocks_note(&join->clocks, send->node, receive->node,
+                             (int64_t)(receive->end_ns - send->begin_ns), error, receive->end_ns);
+    *match = (struct match){
+        .sent_ns = send->begin_ns,
+        .begin_ns = receive->begin_ns,
+        .end_ns = receive->end_ns,
+        .local_ns = receive->local_ns,
+        .bytes = receive->bytes,
+        .window = receive->window,
+        .error_ns = error,
+        .source = receive->source,
+        .destination = receive->destination,
+        .pair = pair & PAIR_NONE, /* numbers are below it, and KEY_NONE becomes it */
+        .down = send->node > receive->node,
+        .call = receive->together > 1 ? add_to_call(join, receive) : ALONE,
+    };
 }
 
 /* Match the ends of each key where there are two of them at most.
@@ -157,7 +178,8 @@ static inline bool take_two(struct join *join, const struct join_half *one,
 static bool match_twos(struct join *join, const struct join_half *ends, size_t count)
 {
     uint32_t *index = join->index, mask = (uint32_t)(UINT64_MAX >> join->end_shift);
-    clear_index(join, join->end_shift);
+    memset(index, 0, join_places(join->end_shift) * sizeof(*index));
+    begin_matches(join);
     for (uint32_t i = 0; i < count; i++) {
         const struct join_half *end = &ends[i], *first = NULL;
         /* Keys are hashes, or so they should be. */
@@ -185,8 +207,7 @@ static bool match_twos(struct join *join, const struct join_half *ends, size_t c
 /* What has no other end waits. */
 static void keep_single(struct join *join, const struct join_half *ends, uint64_t window)
 {
-    size_t places = (size_t)(UINT64_MAX >> join->end_shift) + 1;
-    for (size_t at = 0; at < places; at++)
+    for (size_t at = 0, places = join_places(join->end_shift); at < places; at++)
         if (join->index[at] != 0 && (join->index[at] & BOTH) == 0)
             keep_waiting(join, &ends[join->index[at] - 1], window);
 }
@@ -214,7 +235,7 @@ static void match_sorted(struct join *join, const struct join_half *ends, size_t
                          uint64_t window)
 {
     struct key_place *sorted = join->places;
-    join->match_count = join->refused = 0;
+    begin_matches(join);
     for (size_t i = 0; i < count; i++)
         sorted[i] = (struct key_place){ends[i].key, (uint32_t)i};
     sorted = key_order(sorted, join->spare, count);
@@ -227,7 +248,6 @@ static void match_sorted(struct join *join, const struct join_half *ends, size_t
 
 void join_match(struct join *join, const struct join_half *ends, size_t count, uint64_t window)
 {
-    join->match_count = join->refused = 0;
     if (!match_twos(join, ends, count))
         match_sorted(join, ends, count, window);
     else if (2 * (join->match_count + join->refused) < count)
@@ -247,37 +267,19 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* Note of each message what it says of clocks, and of the call that completed it. */
-static void note_matches(struct join *join)
+/* Put the begin of each send on the clock of its receiver, and tell it to the call. */
+void join_settle(struct join *join)
 {
-    clear_index(join, join->call_shift);
-    join->call_count = 0;
+    pair_clocks_settle(&join->clocks);
     add_waiting_to_calls(join);
     for (size_t i = 0; i < join->match_count; i++) {
         struct match *match = &join->matches[i];
-        const struct join_half *receive = match->receive;
-        if (match->error_ns != UINT64_MAX)
-            match->pair = pair_clocks_note(&join->clocks, match->sender, receive->node,
-                                           (int64_t)(receive->end_ns - match->sent_ns),
-                                           match->error_ns, receive->end_ns);
-        if (receive->together > 1)
-            match->call = add_to_call(join, receive);
-    }
-}
-
-/* Put the begin of each send on the clock of its receiver, and tell it to the call. */
-static void correct_times(struct join *join)
-{
-    pair_clocks_settle(&join->clocks);
-    for (size_t i = 0; i < join->match_count; i++) {
-        struct match *match = &join->matches[i];
-        if (match->pair != KEY_NONE) {
+        if (match->pair != PAIR_NONE) {
             const struct pair_clock *pair = &join->clocks.pairs[match->pair];
-            int64_t sent = (int64_t)match->sent_ns +
-                           pair_clock_offset(pair, match->sender, match->receive->node);
+            int64_t sent = (int64_t)match->sent_ns + pair_clock_offset(pair, match->down);
             match->sent_ns = sent < 0 ? 0 : (uint64_t)sent;
         }
-        if (match->call == NONE)
+        if (match->call >= UNKNOWN)
             continue;
         struct call *call = &join->calls[match->call];
         call->latest_ns = larger(call->latest_ns, match->sent_ns);
@@ -286,34 +288,26 @@ static void correct_times(struct join *join)
     tell_waiting_of_calls(join);
 }
 
-void join_settle(struct join *join)
-{
-    join->call_shift = join_shift_for(join->match_count + join->staying.count);
-    note_matches(join);
-    correct_times(join);
-}
-
 static struct joined joined_of(const struct join *join, const struct match *match)
 {
-    const struct join_half *receive = match->receive;
-    const struct call *call = match->call == NONE ? NULL : &join->calls[match->call];
+    const struct call *call = match->call >= UNKNOWN ? NULL : &join->calls[match->call];
     bool all_known =
-        call == NULL ? receive->together == 1 : call->known + call->matched >= call->together;
-    uint64_t latest = call == NULL ? receive->local_ns : call->latest_ns;
-    uint64_t s = match->sent_ns, w = receive->begin_ns, r = receive->end_ns;
+        call == NULL ? match->call == ALONE : call->known + call->matched >= call->together;
+    uint64_t latest = call == NULL ? match->local_ns : call->latest_ns;
+    uint64_t s = match->sent_ns, w = match->begin_ns, r = match->end_ns;
     uint64_t rest = less(r, larger(larger(s, w), latest));
     struct joined out = {
-        .source = receive->source,
-        .destination = receive->destination,
-        .bytes = receive->bytes,
+        .source = match->source,
+        .destination = match->destination,
+        .bytes = match->bytes,
         .transfer_ns = less(r, s),
         .late_sender_ns = less(s, w),
         .late_receiver_ns = less(w, s),
         .network_ns = all_known ? rest : 0,
         .joint_ns = all_known ? 0 : rest,
         .error_ns =
-            match->pair != KEY_NONE ? join->clocks.pairs[match->pair].remain_ns : match->error_ns,
-        .window = receive->window,
+            match->pair != PAIR_NONE ? join->clocks.pairs[match->pair].remain_ns : match->error_ns,
+        .window = match->window,
     };
     out.uncertain = out.transfer_ns < out.error_ns;
     if (out.late_sender_ns < out.error_ns)

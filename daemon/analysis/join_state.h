@@ -28,16 +28,19 @@ struct opened {
     uint64_t below; /* any node may have left out keys from this one up; 0: none */
 };
 
-/* A message of which both ends are there. */
+/* A message of which both ends are there: all that is told of it, so that the ends, which lie where their
+ * nodes told them, need not be read again. */
 struct match {
-    const struct join_half *receive;
-    uint64_t sent_ns;  /* begin of the send; from settle() on, on the receiver's clock */
-    uint64_t error_ns; /* of both clocks */
-    uint32_t sender;   /* node */
-    uint32_t pair;
-    uint32_t
-        call; /* that completed it with others; NONE: it completed it alone, or see find_call() */
+    uint64_t sent_ns; /* begin of the send; from settle() on, on the receiver's clock */
+    uint64_t begin_ns, end_ns, local_ns, bytes, window; /* of the receive */
+    uint64_t error_ns;                                  /* of both clocks */
+    uint32_t source, destination;
+    uint32_t pair : 31; /* of nodes; PAIR_NONE: its clocks are not compared */
+    uint32_t down : 1;  /* the sending node has the higher number */
+    uint32_t call; /* that completed it with others; ALONE; UNKNOWN: with others, see find_call() */
 };
+
+#define PAIR_NONE (UINT32_MAX >> 1)
 
 /* A call that completed several messages of other nodes. */
 struct call {
@@ -65,13 +68,14 @@ struct join {
     struct join_counts counts;
     /* Room that is used again by each close. */
     struct key_place *places, *spare;
-    uint32_t *index; /* open addressing: of ends by key, then of calls; position + 1, 0: empty */
+    /* Open addressing: position + 1, 0: empty. Of ends by key, and of calls. */
+    uint32_t *index, *call_index;
     struct match *matches;
     struct call *calls;
-    size_t scratch_room, index_room, match_room, call_room;
+    size_t scratch_room, index_room, call_index_room, match_room, call_room;
     size_t match_count, call_count;
-    size_t refused;                 /* of the matches of this close */
-    unsigned end_shift, call_shift; /* of hashes, to places of the index */
+    size_t refused;         /* of the matches of this close */
+    unsigned end_shift;     /* of hashes, to places of both indexes */
     struct join_half *idle; /* owned: of a window that is closed, for the next that is opened */
     size_t idle_room;
 };
@@ -80,11 +84,16 @@ struct join {
  *  taken. */
 unsigned join_shift_for(size_t count);
 
-/** Match the ends of a close: matches are noted, what has no other end stays or is given up.
+/** Places of an index whose hashes are shifted by so much. */
+size_t join_places(unsigned shift);
+
+/** Match the ends of a close: matches are listed, what they say of clocks and calls is noted, and what has
+ *  no other end stays or is given up.
  *  @param ends  each key at most once among those that waited; room is made for count of them */
 void join_match(struct join *join, const struct join_half *ends, size_t count, uint64_t window);
 
-/** What the matches say of clocks and calls; then the begins of sends are on the clocks of receivers. */
+/** Settle clocks and calls by what the matches said; then the begins of sends are on the clocks of
+ *  receivers. */
 void join_settle(struct join *join);
 
 /** Tell the matches. */

@@ -35,34 +35,45 @@ static const struct judge *judge_of(struct judge *known, const struct latency_sc
     return judge;
 }
 
-/* Latencies of messages whose mean transfer time is given, by one criterion. */
-static uint64_t scaled(double transfer_ns, double messages, double criterion)
-{
-    double mean = transfer_ns / criterion;
-    mean = mean < LATENCY_MOST ? mean : LATENCY_MOST;
-    return (uint64_t)(int64_t)(mean * messages * PART + 0.5);
-}
+/* A row as what it adds to sums of messages with criteria. */
+struct judged {
+    uint64_t messages, recent, reference;
+    int64_t reference_log2, moved_log2;
+};
 
-/* A row as what it adds to sums. */
-static struct latency_sum sum_of(const struct transfer *row, const struct judge *judge)
+static inline struct judged judged_of(const struct transfer *row, const struct judge *judge)
 {
-    struct latency_sum out = {
-#define X(name) .name = row->name,
-        TRANSFER_SUMS(X)
-#undef X
-    };
+    struct judged out = {0};
     if (!judge->judged || row->messages == 0)
         return out;
-    double messages = (double)row->messages, mean = (double)row->transfer_ns / messages;
-    out.judged = row->messages;
-    out.recent = scaled(mean, messages, judge->recent);
-    out.reference = scaled(mean, messages, judge->reference);
+    double messages = (double)row->messages, transfer_ns = (double)row->transfer_ns;
+    /* Divisions take longest of all here; most rows have but one message. */
+    double mean = row->messages == 1 ? transfer_ns : transfer_ns / messages;
+    double recent = mean / judge->recent, reference = mean / judge->reference;
+    recent = recent < LATENCY_MOST ? recent : LATENCY_MOST;
+    reference = reference < LATENCY_MOST ? reference : LATENCY_MOST;
+    out.messages = row->messages;
+    out.recent = (uint64_t)(int64_t)(recent * messages * PART + 0.5);
+    out.reference = (uint64_t)(int64_t)(reference * messages * PART + 0.5);
     out.reference_log2 = (int64_t)row->log2_sum - judge->log2 * (int64_t)row->messages;
     out.moved_log2 = judge->moved_log2 * (int64_t)row->messages;
     return out;
 }
 
-static inline void add(struct latency_sum *restrict to, const struct latency_sum *restrict from)
+static inline void add_row(struct latency_sum *restrict to, const struct transfer *restrict row,
+                           const struct judged *restrict judged)
+{
+#define X(name) to->name += row->name;
+    TRANSFER_SUMS(X)
+#undef X
+    to->judged += judged->messages;
+    to->recent += judged->recent;
+    to->reference += judged->reference;
+    to->reference_log2 += judged->reference_log2;
+    to->moved_log2 += judged->moved_log2;
+}
+
+static void add(struct latency_sum *restrict to, const struct latency_sum *restrict from)
 {
 #define X(name) to->name += from->name;
     TRANSFER_SUMS(X)
@@ -74,51 +85,61 @@ static inline void add(struct latency_sum *restrict to, const struct latency_sum
     to->moved_log2 += from->moved_log2;
 }
 
-static inline void add_to_rank(struct latency_rank *rank, const struct latency_sum *sum)
+static inline void add_to_rank(struct latency_rank *rank, const struct judged *judged)
 {
-    rank->messages += sum->judged;
-    rank->reference += sum->reference;
-    rank->reference_log2 += sum->reference_log2;
+    rank->messages += judged->messages;
+    rank->reference += judged->reference;
+    rank->reference_log2 += judged->reference_log2;
 }
 
-static uint32_t region_of(const struct latency_groups *groups, uint32_t rank)
+static inline uint32_t region_of(const struct latency_groups *groups, uint32_t rank)
 {
     return rank < groups->rank_count && groups->region_of[rank] < groups->region_count
                ? groups->region_of[rank]
                : UINT32_MAX;
 }
 
-/* To the regions at both ends. */
-static void add_to_regions(struct latency_groups *groups, const struct transfer *row,
-                           const struct latency_sum *sum)
+/* Rows that follow each other are mostly of the same regions and of one locality, since agents tell their
+ * nodes' messages together: they are added up by themselves first. */
+struct run {
+    uint32_t from, to; /* regions */
+    uint32_t locality;
+    struct latency_sum sum;
+};
+
+static void end_run(struct latency_groups *groups, struct run *run)
 {
-    uint32_t from = region_of(groups, row->source), to = region_of(groups, row->destination);
-    if (from != UINT32_MAX)
-        add(&groups->regions[from], sum);
-    if (to != UINT32_MAX && to != from)
-        add(&groups->regions[to], sum);
+    add(&groups->job, &run->sum);
+    add(&groups->localities[run->locality], &run->sum);
+    if (run->from != UINT32_MAX)
+        add(&groups->regions[run->from], &run->sum);
+    if (run->to != UINT32_MAX && run->to != run->from)
+        add(&groups->regions[run->to], &run->sum);
+    run->sum = (struct latency_sum){0};
 }
 
 void latency_add(struct latency_groups *groups, const struct latency_scale *scale,
                  const struct transfer *rows, size_t count)
 {
     struct judge known[KNOWN] = {0};
-    struct latency_sum localities[LOCALITIES] = {0};
+    struct run run = {.from = UINT32_MAX, .to = UINT32_MAX};
     for (size_t i = 0; i < count; i++) {
         const struct transfer *row = &rows[i];
-        struct latency_sum sum = sum_of(row, judge_of(known, scale, row));
-        add(&localities[row->locality], &sum);
-        if (groups->region_count > 0)
-            add_to_regions(groups, row, &sum);
+        const struct judged judged = judged_of(row, judge_of(known, scale, row));
+        uint32_t from = region_of(groups, row->source), to = region_of(groups, row->destination);
+        if (from != run.from || to != run.to || row->locality != run.locality) {
+            end_run(groups, &run);
+            run.from = from;
+            run.to = to;
+            run.locality = row->locality;
+        }
+        add_row(&run.sum, row, &judged);
         if (row->source < groups->rank_count)
-            add_to_rank(&groups->ranks[row->source], &sum);
+            add_to_rank(&groups->ranks[row->source], &judged);
         if (row->destination < groups->rank_count && row->destination != row->source)
-            add_to_rank(&groups->ranks[row->destination], &sum);
+            add_to_rank(&groups->ranks[row->destination], &judged);
     }
-    for (unsigned l = 0; l < LOCALITIES; l++) {
-        add(&groups->localities[l], &localities[l]);
-        add(&groups->job, &localities[l]);
-    }
+    end_run(groups, &run);
 }
 
 static double mean_of(uint64_t sum, uint64_t count)

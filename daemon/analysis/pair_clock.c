@@ -106,6 +106,15 @@ void pair_clocks_settle(struct pair_clocks *clocks)
     clocks->noted_count = 0;
 }
 
+void pair_clocks_forget(struct pair_clocks *clocks)
+{
+    for (uint32_t i = 0; i < clocks->noted_count; i++) {
+        struct pair_clock *pair = &clocks->pairs[clocks->noted[i]];
+        pair->now[0] = pair->now[1] = INT64_MAX;
+    }
+    clocks->noted_count = 0;
+}
+
 size_t pair_clocks_bytes(const struct pair_clocks *clocks)
 {
     return key_table_bytes(&clocks->keys) +

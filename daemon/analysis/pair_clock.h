@@ -91,10 +91,14 @@ static inline uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t fro
 /** All messages of this turn are noted: settle what each pair's clocks are apart. */
 void pair_clocks_settle(struct pair_clocks *clocks);
 
-/** What to add to a time told by node `from` to have it on the clock of node `to`. */
-static inline int64_t pair_clock_offset(const struct pair_clock *pair, uint32_t from, uint32_t to)
+/** Begin the turn anew: none of its messages count. */
+void pair_clocks_forget(struct pair_clocks *clocks);
+
+/** What to add to a time told by one node to have it on the clock of the other.
+ *  @param down  whether it is told by the one with the higher number */
+static inline int64_t pair_clock_offset(const struct pair_clock *pair, int down)
 {
-    return from < to ? pair->offset_ns : -pair->offset_ns;
+    return down ? -pair->offset_ns : pair->offset_ns;
 }
 
 size_t pair_clocks_bytes(const struct pair_clocks *clocks);
