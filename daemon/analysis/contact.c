@@ -1,5 +1,6 @@
 #include "daemon/analysis/contact.h"
 
+#include "daemon/analysis/array.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -16,7 +17,6 @@ struct pair {
     uint64_t key;      /* a << 32 | b */
     uint64_t messages; /* of the open window */
     double weight;     /* messages a window, fading */
-    uint32_t next[2];  /* probable position of the pair that is told after it, by direction */
     uint32_t windows;  /* with messages, up to `steady` */
     bool edge;
 };
@@ -37,8 +37,10 @@ struct contact {
     uint32_t vertex_room;
     struct contact_edge *edges; /* owned */
     size_t edge_room;
-    uint32_t last;      /* position of the pair told last ... */
-    uint32_t last_down; /* ... and its direction: 1: from the higher vertex to the lower */
+    uint32_t heard; /* pairs with messages in the open window */
+    /* Of each row of ranks the position of its pair: the next window's rows mostly are of the same. */
+    uint32_t *rows; /* owned */
+    size_t row_count, row_room;
 };
 
 int contact_create(struct contact **out, const struct contact_params *params)
@@ -51,7 +53,6 @@ int contact_create(struct contact **out, const struct contact_params *params)
     if (contact == NULL)
         return -ENOMEM;
     contact->params = *params;
-    contact->last = UINT32_MAX;
     *out = contact;
     return 0;
 }
@@ -64,6 +65,7 @@ void contact_destroy(struct contact *contact)
     free(contact->index);
     free(contact->vertices);
     free(contact->edges);
+    free(contact->rows);
     free(contact);
 }
 
@@ -153,13 +155,18 @@ static inline void add_to(struct pair *pair, uint64_t messages)
     pair->messages = sum < messages ? UINT64_MAX : sum;
 }
 
-/* A pair that does not follow the one before as in the last window, or a new one.
- * @param down  whether the source is the higher vertex */
-static __attribute__((noinline)) int add_found(struct contact *c, uint64_t key, uint32_t down,
-                                               uint64_t messages)
+/* @param position  set to that of the pair, or UINT32_MAX where the messages are of none */
+static int add_messages(struct contact *c, uint32_t source, uint32_t destination, uint64_t messages,
+                        uint32_t *position)
 {
-    uint32_t position = find_pair(c, key);
-    if (position == c->count) {
+    *position = UINT32_MAX;
+    if (source >= c->params.most_vertices || destination >= c->params.most_vertices)
+        return -HOLTER_ERANGE;
+    if (source == destination || messages == 0)
+        return 0;
+    uint64_t key = key_of(source, destination);
+    uint32_t at = find_pair(c, key);
+    if (at == c->count) {
         if (c->count >= c->params.most_pairs)
             return -HOLTER_ELIMIT;
         if (fit_pair(c) != 0 || fit_index(c) != 0 || fit_vertex(c, (uint32_t)key) != 0)
@@ -167,40 +174,57 @@ static __attribute__((noinline)) int add_found(struct contact *c, uint64_t key, 
         c->pairs[c->count] = (struct pair){.key = key};
         index_pair(c, c->count++);
     }
-    if (c->last < c->count)
-        c->pairs[c->last].next[c->last_down] = position;
-    c->last = position;
-    c->last_down = down;
-    add_to(&c->pairs[position], messages);
+    c->heard += c->pairs[at].messages == 0;
+    add_to(&c->pairs[at], messages);
+    *position = at;
     return 0;
 }
 
 int contact_add(struct contact *c, uint32_t source, uint32_t destination, uint64_t messages)
 {
-    if (source >= c->params.most_vertices || destination >= c->params.most_vertices)
-        return -HOLTER_ERANGE;
-    if (source == destination || messages == 0)
-        return 0;
-    return add_found(c, key_of(source, destination), source > destination, messages);
+    uint32_t position;
+    return add_messages(c, source, destination, messages, &position);
 }
 
-/* Rows come in much the same order in each window: so do pairs. */
-int contact_add_ranks(struct contact *c, const struct pair_row *rows, size_t count)
+/* Rows that stand where they stood in the window before, from one on. @return the first that does not */
+static size_t add_known(struct contact *c, const struct pair_row *rows, size_t i, size_t count)
 {
-    const uint32_t most = c->params.most_vertices;
-    for (const struct pair_row *row = rows, *end = rows + count; row < end; row++) {
-        uint32_t from = row->source, to = (uint32_t)row->destination, down = from > to;
-        uint64_t key = key_of(from, to), messages = row->messages;
+    struct pair *const pairs = c->pairs;
+    const uint32_t most = c->params.most_vertices, known = c->count, *const at = c->rows;
+    uint32_t heard = 0;
+    for (; i < count; i++) {
+        uint32_t from = rows[i].source, to = (uint32_t)rows[i].destination;
+        uint64_t messages = rows[i].messages;
         if (from >= most || to >= most || from == to || messages == 0)
             continue;
-        uint32_t next = c->last < c->count ? c->pairs[c->last].next[c->last_down] : UINT32_MAX;
-        if (next < c->count && c->pairs[next].key == key) {
-            add_to(&c->pairs[next], messages);
-            c->last = next;
-            c->last_down = down;
-        } else if (add_found(c, key, down, messages) == -ENOMEM) {
+        if (at[i] >= known || pairs[at[i]].key != key_of(from, to))
+            break;
+        heard += pairs[at[i]].messages == 0;
+        add_to(&pairs[at[i]], messages);
+    }
+    c->heard += heard;
+    return i;
+}
+
+int contact_add_ranks(struct contact *c, const struct pair_row *rows, size_t count)
+{
+    /* Without room for all, rows beyond it are looked for. */
+    size_t planned = count < 2 * (size_t)c->params.most_pairs ? count : 0;
+    if (array_fit(&c->rows, sizeof(*c->rows), &c->row_room, planned) != 0)
+        planned = c->row_room;
+    for (; c->row_count < planned; c->row_count++)
+        c->rows[c->row_count] = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) {
+        if (i < planned)
+            i = add_known(c, rows, i, planned);
+        if (i == count)
+            break;
+        uint32_t at, to = (uint32_t)rows[i].destination;
+        int code = add_messages(c, rows[i].source, to, rows[i].messages, &at);
+        if (code == -ENOMEM)
             return -ENOMEM;
-        }
+        if (code == 0 && i < planned)
+            c->rows[i] = at;
     }
     return 0;
 }
@@ -211,12 +235,13 @@ static void take_in(struct contact *c)
 {
     struct vertex *const vertices = c->vertices;
     const double horizon = c->params.horizon;
-    for (const struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++)
+    const bool all = c->heard == c->count; /* then so have all vertices of pairs */
+    for (const struct pair *pair = c->pairs, *end = pair + c->count; pair < end && !all; pair++)
         if (pair->messages > 0)
             vertices[pair->key >> 32].active = vertices[(uint32_t)pair->key].active = true;
     for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++) {
         struct vertex *a = &vertices[pair->key >> 32], *b = &vertices[(uint32_t)pair->key];
-        if (a->active || b->active)
+        if (all || a->active || b->active)
             pair->weight += ((double)pair->messages - pair->weight) / horizon;
         pair->windows += pair->messages > 0 && pair->windows < c->params.steady;
         pair->messages = 0;
@@ -293,7 +318,7 @@ int contact_close(struct contact *c, const struct contact_edge **edges, size_t *
         forget(c);
     if (c->vertex_room > 0)
         memset(c->vertices, 0, c->vertex_room * sizeof(*c->vertices));
-    c->last = UINT32_MAX;
+    c->heard = 0;
     qsort(c->edges, changed, sizeof(*c->edges), compare);
     *edges = c->edges;
     *count = changed;

@@ -31,7 +31,7 @@ struct contact_params {
     double enter;           /**< share of the largest partner, above 0, at most 1 */
     double leave;           /**< likewise; at most enter */
     uint32_t most_vertices; /**< vertices are 0 to one less than this; at most 2^24 */
-    uint32_t most_pairs;    /**< remembered at most, 56 bytes each; at most 2^28 */
+    uint32_t most_pairs;    /**< remembered at most, 64 bytes each; at most 2^28 */
 };
 
 #define CONTACT_DEFAULTS                                                                           \
