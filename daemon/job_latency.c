@@ -57,6 +57,7 @@ struct job_latency {
     int nodes_stand;  /* for their ranks, among the vertices of regions */
     int ranks_placed; /* since regions were last brought up to date */
     struct latency_sum *region_sums;
+    struct latency_part *region_parts;
     struct latency_groups groups;
     struct latency_series *series;
     size_t series_count, series_room;
@@ -156,6 +157,7 @@ void job_latency_destroy(struct job_latency *l)
     free(l->region_of);
     free(l->ranks);
     free(l->region_sums);
+    free(l->region_parts);
     free(l->series);
     free(l->criteria_list);
     free(l->criterion_rows);
@@ -395,6 +397,7 @@ static int update_regions(struct job_latency *l, const struct pair_row *pairs, s
     size_t regions = regions_list(l->regions, NULL, 0);
     if (fit(&l->region_infos, regions, sizeof(*l->region_infos)) != 0 ||
         fit(&l->region_sums, regions, sizeof(*l->region_sums)) != 0 ||
+        fit(&l->region_parts, regions, sizeof(*l->region_parts)) != 0 ||
         fit(&l->series, regions + SCOPES_BEFORE_REGIONS, sizeof(*l->series)) != 0)
         return -ENOMEM;
     regions_list(l->regions, l->region_infos, regions);
@@ -411,6 +414,7 @@ static void sum_groups(struct job_latency *l, size_t regions)
         l->region_sums[i] = (struct latency_sum){0};
     l->groups = (struct latency_groups){.regions = l->region_sums,
                                         .region_count = regions,
+                                        .parts = l->region_parts,
                                         .region_of = l->region_of,
                                         .ranks = l->ranks,
                                         .rank_count = l->rank_count};

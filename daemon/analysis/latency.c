@@ -99,47 +99,43 @@ static inline uint32_t region_of(const struct latency_groups *groups, uint32_t r
                : UINT32_MAX;
 }
 
-/* Rows that follow each other are mostly of the same regions and of one locality, since agents tell their
- * nodes' messages together: they are added up by themselves first. */
-struct run {
-    uint32_t from, to; /* regions */
-    uint32_t locality;
-    struct latency_sum sum;
-};
-
-static void end_run(struct latency_groups *groups, struct run *run)
+/* What rows came to in one region, or in none. */
+static void fold(struct latency_groups *groups, const struct latency_part *part,
+                 struct latency_sum *region)
 {
-    add(&groups->job, &run->sum);
-    add(&groups->localities[run->locality], &run->sum);
-    if (run->from != UINT32_MAX)
-        add(&groups->regions[run->from], &run->sum);
-    if (run->to != UINT32_MAX && run->to != run->from)
-        add(&groups->regions[run->to], &run->sum);
-    run->sum = (struct latency_sum){0};
+    for (unsigned l = 0; l < LOCALITIES; l++) {
+        add(&groups->job, &part->sent[l]);
+        add(&groups->localities[l], &part->sent[l]);
+        if (region != NULL)
+            add(region, &part->sent[l]);
+    }
+    if (region != NULL)
+        add(region, &part->received);
 }
 
 void latency_add(struct latency_groups *groups, const struct latency_scale *scale,
                  const struct transfer *rows, size_t count)
 {
     struct judge known[KNOWN] = {0};
-    struct run run = {.from = UINT32_MAX, .to = UINT32_MAX};
+    struct latency_part none = {0};
+    for (size_t i = 0; i < groups->region_count; i++)
+        groups->parts[i] = none;
     for (size_t i = 0; i < count; i++) {
         const struct transfer *row = &rows[i];
         const struct judged judged = judged_of(row, judge_of(known, scale, row));
         uint32_t from = region_of(groups, row->source), to = region_of(groups, row->destination);
-        if (from != run.from || to != run.to || row->locality != run.locality) {
-            end_run(groups, &run);
-            run.from = from;
-            run.to = to;
-            run.locality = row->locality;
-        }
-        add_row(&run.sum, row, &judged);
+        struct latency_part *part = from == UINT32_MAX ? &none : &groups->parts[from];
+        add_row(&part->sent[row->locality], row, &judged);
+        if (to != from && to != UINT32_MAX)
+            add_row(&groups->parts[to].received, row, &judged);
         if (row->source < groups->rank_count)
             add_to_rank(&groups->ranks[row->source], &judged);
         if (row->destination < groups->rank_count && row->destination != row->source)
             add_to_rank(&groups->ranks[row->destination], &judged);
     }
-    end_run(groups, &run);
+    fold(groups, &none, NULL);
+    for (size_t i = 0; i < groups->region_count; i++)
+        fold(groups, &groups->parts[i], &groups->regions[i]);
 }
 
 static double mean_of(uint64_t sum, uint64_t count)

@@ -82,13 +82,20 @@ struct latency_rank {
 double latency_rank_reference(const struct latency_rank *rank);
 double latency_rank_typical(const struct latency_rank *rank);
 
+/** Rows of a region while they are added: each is added once where it was sent, from which the sums of
+ *  localities follow as well, and once more where another region received it. */
+struct latency_part {
+    struct latency_sum sent[LOCALITIES], received;
+};
+
 /** Where the rows of a window go. Arrays are the caller's, zeroed before the window's first row. */
 struct latency_groups {
     struct latency_sum job;
     struct latency_sum localities[LOCALITIES];
     struct latency_sum *regions; /**< by index of region; NULL: there are none */
     size_t region_count;
-    const uint32_t *region_of; /**< by rank: index of its region, UINT32_MAX: in none */
+    struct latency_part *parts; /**< as many as regions; written by latency_add() for itself */
+    const uint32_t *region_of;  /**< by rank: index of its region, UINT32_MAX: in none */
     struct latency_rank *ranks;
     size_t rank_count; /**< of both arrays by rank; rows of further ranks count for no rank */
 };

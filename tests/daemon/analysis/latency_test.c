@@ -16,6 +16,7 @@
 
 static struct latency_scale scale;
 static struct latency_sum regions[REGIONS];
+static struct latency_part parts[REGIONS];
 static struct latency_rank ranks[RANKS];
 static const uint32_t region_of[RANKS] = {0, 0, 1, UINT32_MAX};
 
@@ -31,6 +32,7 @@ static struct latency_groups begin(double recent, double reference)
     }
     return (struct latency_groups){.regions = regions,
                                    .region_count = REGIONS,
+                                   .parts = parts,
                                    .region_of = region_of,
                                    .ranks = ranks,
                                    .rank_count = RANKS};
