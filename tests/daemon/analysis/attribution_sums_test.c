@@ -1,0 +1,208 @@
+/* The sums of attribution against plain ones: jobs whose windows are like those before, and jobs whose
+ * windows are not. */
+#include "daemon/analysis/attribution_state.h"
+
+#include "noise.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define RANKS 24u
+#define MOST_PAIRS 600u
+#define WINDOWS 120u
+#define RING 8u
+
+struct list {
+    struct pair_row rows[MOST_PAIRS];
+    size_t count;
+};
+
+/* ---- partners ---------------------------------------------------------------- */
+
+/* Each rank has so many partners; now and then others are among them, and rows that do not count. */
+static void draw_list(struct list *list, uint32_t partners, struct noise *noise)
+{
+    list->count = 0;
+    for (uint32_t from = 0; from < RANKS; from++) {
+        for (uint32_t k = 1; k <= partners; k++) {
+            int64_t to = noise_uint(noise) % 20 == 0
+                             ? (int64_t)(noise_uint(noise) % (RANKS + 4)) - 2
+                             : (int64_t)((from + k) % RANKS);
+            list->rows[list->count++] =
+                (struct pair_row){.source = from, .destination = (int32_t)(to < 0 ? -1 : to)};
+        }
+    }
+}
+
+static void change_list(struct list *list, uint32_t partners, struct noise *noise)
+{
+    switch (noise_uint(noise) % 8) {
+    case 0:
+        draw_list(list, partners, noise);
+        break;
+    case 1: /* the last are missing, or there again */
+        list->count = list->count / 2 + noise_uint(noise) % (list->count / 2 + 1);
+        break;
+    case 2: /* one is another one */
+        list->rows[noise_uint(noise) % list->count].destination =
+            (int32_t)(noise_uint(noise) % RANKS);
+        break;
+    default:
+        break;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        list->rows[i].messages = noise_uint(noise) % 50 == 0 ? 0 : 1 + noise_uint(noise) % 9;
+        list->rows[i].bytes = 100 * list->rows[i].messages;
+    }
+}
+
+static void add_plainly(struct attribution_partner *partners, uint32_t rank, uint64_t messages)
+{
+    uint32_t lightest = 0, at = ATTRIBUTION_PARTNERS;
+    for (uint32_t i = 0; i < ATTRIBUTION_PARTNERS && at == ATTRIBUTION_PARTNERS; i++) {
+        if (partners[i].messages > 0 && partners[i].rank == rank)
+            at = i;
+        else if (partners[i].messages < partners[lightest].messages)
+            lightest = i;
+    }
+    at = at == ATTRIBUTION_PARTNERS ? lightest : at;
+    partners[at].rank = rank;
+    partners[at].messages += messages;
+}
+
+static void add_list_plainly(struct attribution_partner (*partners)[ATTRIBUTION_PARTNERS],
+                             const struct list *list, uint32_t ranks)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        uint32_t from = list->rows[i].source, to = (uint32_t)list->rows[i].destination;
+        if (from >= ranks || to >= ranks || from == to)
+            continue;
+        add_plainly(partners[from], to, list->rows[i].messages);
+        add_plainly(partners[to], from, list->rows[i].messages);
+    }
+}
+
+static void assert_partners(const struct attribution *a,
+                            struct attribution_partner (*expected)[ATTRIBUTION_PARTNERS])
+{
+    for (uint32_t r = 0; r < a->rank_count; r++) {
+        for (uint32_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
+            assert_int_equal(a->partners[r][i].messages, expected[r][i].messages);
+            assert_int_equal(a->partners[r][i].rank, expected[r][i].rank);
+        }
+    }
+}
+
+static void follow(uint32_t partners, uint64_t seed)
+{
+    struct attribution_partner expected[RANKS][ATTRIBUTION_PARTNERS] = {0};
+    struct noise noise = {seed};
+    struct rank_row ranks[RANKS];
+    struct list *list = calloc(1, sizeof(*list));
+    struct attribution *a;
+    assert_non_null(list);
+    assert_int_equal(attribution_create(&a, NULL), 0);
+    draw_list(list, partners, &noise);
+    for (uint32_t r = 0; r < RANKS; r++)
+        ranks[r] = (struct rank_row){.rank = r};
+    for (uint64_t w = 1; w <= WINDOWS; w++) {
+        uint32_t count = w % 40 < 3 ? RANKS - 3 : RANKS; /* some have not reported */
+        change_list(list, partners, &noise);
+        struct attribution_window window = {.number = w,
+                                            .length_ns = 1000,
+                                            .ranks = ranks,
+                                            .rank_count = count,
+                                            .pairs = list->rows,
+                                            .pair_count = list->count};
+        assert_int_equal(attribution_window(a, &window), 0);
+        add_list_plainly(expected, list, count);
+        if (w % 7 == 0) {
+            attribution_traffic_settle(a);
+            assert_partners(a, expected);
+        }
+    }
+    attribution_destroy(a);
+    free(list);
+}
+
+static void partners_equal_plain_sums(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        follow(3, seed);  /* all of them have room */
+        follow(12, seed); /* most have not */
+    }
+}
+
+/* ---- the baseline -------------------------------------------------------------- */
+
+struct plain {
+    uint64_t calls[WINDOWS][RANKS];
+    double base[RANKS];
+};
+
+static void draw_calls(uint64_t *calls, struct rank_row *rows, uint32_t count, struct noise *noise)
+{
+    for (uint32_t r = 0; r < count; r++) {
+        /* Beyond 2^52 now and then, where doubles no longer are whole numbers of all sizes. */
+        calls[r] = noise_uint(noise) % 30 == 0 ? noise_uint(noise) << 8 : noise_uint(noise) >> 30;
+        rows[r] = (struct rank_row){.rank = r, .calls = calls[r]};
+    }
+    for (uint32_t i = count; i > 1; i--) { /* in any order */
+        uint32_t other = (uint32_t)(noise_uint(noise) % i);
+        struct rank_row swap = rows[i - 1];
+        rows[i - 1] = rows[other];
+        rows[other] = swap;
+    }
+}
+
+static void the_baseline_equals_a_plain_one(void **state)
+{
+    struct plain *plain = calloc(1, sizeof(*plain));
+    struct attribution_params params = {.windows = RING, .forget = 20};
+    const double keep = exp(-1.0 / 20);
+    struct noise noise = {5};
+    struct attribution *a;
+    (void)state;
+    assert_non_null(plain);
+    assert_int_equal(attribution_create(&a, &params), 0);
+    for (uint32_t w = 0; w < WINDOWS; w++) {
+        struct rank_row rows[RANKS];
+        uint32_t count = 1 + (uint32_t)(noise_uint(&noise) % RANKS);
+        draw_calls(plain->calls[w], rows, count, &noise);
+        if (w == 50)
+            attribution_disturbed(a, 45);
+        if (w == 70)
+            attribution_calm(a);
+        struct attribution_window window = {
+            .number = w + 1, .length_ns = 1000, .ranks = rows, .rank_count = count};
+        assert_int_equal(attribution_window(a, &window), 0);
+        int disturbed = w >= 50 && w < 70 && w >= RING && w - RING + 1 >= 45;
+        for (uint32_t r = 0; r < RANKS && w >= RING && !disturbed; r++)
+            plain->base[r] = plain->base[r] * keep + (double)plain->calls[w - RING][r];
+        for (uint32_t r = 0; r < RANKS; r++) {
+            double base = r < a->base.rank_room ? a->base.ranks[r][RANK_CALLS] : 0;
+            assert_true(base == plain->base[r]);
+            uint64_t last =
+                r < count ? attribution_slice_at(a, a->slice_count - 1)->ranks[r][RANK_CALLS] : 0;
+            assert_int_equal(last, plain->calls[w][r]);
+        }
+    }
+    attribution_destroy(a);
+    free(plain);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(partners_equal_plain_sums),
+        cmocka_unit_test(the_baseline_equals_a_plain_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
