@@ -111,26 +111,11 @@ static void tell_agents(struct job *job)
 
 static int make_watch_rows(struct job *job, struct watch_rows *out)
 {
-    const struct sum_result *r = &job->judged_ranks, *p = &job->judged_calls;
+    const struct sum_result *p = &job->judged_calls;
     size_t dead = job->death_count;
-    if (array_fit(&out->ranks, sizeof(*out->ranks), &out->rank_room, r->rank_count) != 0 ||
-        array_fit(&out->comms, sizeof(*out->comms), &out->comm_room, p->comm_count) != 0 ||
+    if (array_fit(&out->comms, sizeof(*out->comms), &out->comm_room, p->comm_count) != 0 ||
         array_fit(&out->dead, sizeof(*out->dead), &out->dead_room, dead) != 0)
         return -ENOMEM;
-    for (size_t i = 0; i < r->rank_count; i++) {
-        const struct rank_row *row = &r->ranks[i];
-        out->ranks[i] = (struct hang_rank){
-            .rank = row->rank,
-            .in_call = row->in_call,
-            .in_call_ns = row->in_call_ns,
-            .in_call_comm = row->in_call_comm,
-            .in_call_peer = row->in_call_peer,
-            .process_state = row->process_state,
-            .calls = row->calls,
-            .polls = row->polls,
-            .lost = row->lost,
-        };
-    }
     for (size_t i = 0; i < p->comm_count; i++)
         out->comms[i] = (struct hang_comm){p->comms[i].id, p->comms[i].size,
                                            p->comms[i].remote_size, p->comms[i].name};
@@ -161,7 +146,7 @@ static void watch(struct job *job, const struct open_window *window)
             .end_ns = (window->number + 1) * job->options.window_ns,
             .length_ns = job->options.window_ns,
             .world = job->world,
-            .ranks = rows->ranks,
+            .ranks = job->judged_ranks.ranks,
             .rank_count = job->judged_ranks.rank_count,
             .calls = window->calls,
             .call_count = window->call_count,

@@ -79,10 +79,9 @@ struct open_window {
 
 /** What hangs are looked for in. */
 struct watch_rows {
-    struct hang_rank *ranks; /**< owned, all of these */
-    struct hang_comm *comms;
+    struct hang_comm *comms; /**< owned, both */
     uint32_t *dead;
-    size_t rank_room, comm_room, dead_room;
+    size_t comm_room, dead_room;
 };
 
 struct job {

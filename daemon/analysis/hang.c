@@ -372,7 +372,7 @@ static int is_stop(uint32_t letter)
 }
 
 /* What the row says of the time since the window before. */
-static void take_times(struct hang_watch *w, struct hang_seat *seat, const struct hang_rank *row)
+static void take_times(struct hang_watch *w, struct hang_seat *seat, const struct rank_row *row)
 {
     int new_call = row->in_call != 0 && row->in_call_ns < w->length_ns;
     if (row->calls > 0 || new_call || row->in_call != 0 || seat->heard == 0)
@@ -386,7 +386,7 @@ static void take_times(struct hang_watch *w, struct hang_seat *seat, const struc
         seat->stopped_ns = 0;
 }
 
-static enum hang_state state_of(const struct hang_seat *seat, const struct hang_rank *row)
+static enum hang_state state_of(const struct hang_seat *seat, const struct rank_row *row)
 {
     if (seat->dead)
         return HANG_DEAD;
@@ -404,7 +404,7 @@ static enum hang_state state_of(const struct hang_seat *seat, const struct hang_
 }
 
 /* A call in progress makes its rank a member of the communicator, too. */
-static int take_rank(struct hang_watch *w, const struct hang_rank *row)
+static int take_rank(struct hang_watch *w, const struct rank_row *row)
 {
     struct hang_seat *seat = &w->seats[row->rank];
     uint32_t at;

@@ -18,6 +18,8 @@
 #ifndef HOLTER_ANALYSIS_HANG_H
 #define HOLTER_ANALYSIS_HANG_H
 
+#include "daemon/analysis/window_sum.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,19 +36,6 @@ struct hang_params {
     uint32_t memberships; /**< of ranks in communicators, at most so many; 0: 2^24 */
     int32_t utc_offset_s; /**< of the times of day in texts, seconds east of UTC */
     const char *zone;     /**< NULL: times of day stand alone; else put behind them, "UTC" */
-};
-
-/** A rank at the end of a window, as in the columns of WIRE_RANK_ROW. */
-struct hang_rank {
-    uint32_t rank;
-    uint32_t in_call;       /**< call in progress; 0: none */
-    uint64_t in_call_ns;    /**< for how long */
-    uint64_t in_call_comm;  /**< id of its communicator; 0: none */
-    int64_t in_call_peer;   /**< its peer; negative: PEER_* */
-    uint32_t process_state; /**< letter of proc(5); 0: not looked */
-    uint64_t calls;         /**< calls that ended in the window, polls included */
-    uint64_t polls;         /**< of them, polls that found nothing */
-    uint64_t lost;          /**< records lost in the window: its collectives are not counted */
 };
 
 /** Calls of one kind by one rank that ended in the window, as in WIRE_CALL_ROW. Calls for which
@@ -78,11 +67,11 @@ struct hang_pending {
 /** One window of the whole job. Rows are borrowed, their order does not matter; there is at most
  *  one row for a rank (of several the one with the longest call in progress wins). */
 struct hang_window {
-    uint64_t number;               /**< above that of the window before */
-    uint64_t end_ns;               /**< its end, daemon time */
-    uint64_t length_ns;            /**< its length */
-    uint64_t world;                /**< ranks of MPI_COMM_WORLD; 0: not known yet */
-    const struct hang_rank *ranks; /**< ranks without a row stay as they were */
+    uint64_t number;              /**< above that of the window before */
+    uint64_t end_ns;              /**< its end, daemon time */
+    uint64_t length_ns;           /**< its length */
+    uint64_t world;               /**< ranks of MPI_COMM_WORLD; 0: not known yet */
+    const struct rank_row *ranks; /**< ranks without a row stay as they were */
     size_t rank_count;
     const struct hang_calls *calls;
     size_t call_count;

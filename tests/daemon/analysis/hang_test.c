@@ -22,7 +22,7 @@ struct scene {
     struct hang_watch *watch;
     uint32_t size;
     uint64_t window, length_ns;
-    struct hang_rank ranks[MOST];
+    struct rank_row ranks[MOST];
     struct hang_calls calls[2 * MOST]; /* of the next window */
     size_t call_count;
     struct hang_comm comms[4];
@@ -45,7 +45,7 @@ static struct scene *scene_of(uint32_t size, const struct hang_params *params)
     s->comms[s->comm_count++] =
         (struct hang_comm){.id = HANG_WORLD, .size = size, .name = "MPI_COMM_WORLD"};
     for (uint32_t r = 0; r < size; r++)
-        s->ranks[r] = (struct hang_rank){.rank = r, .in_call_peer = PEER_NONE};
+        s->ranks[r] = (struct rank_row){.rank = r, .in_call_peer = PEER_NONE};
     return s;
 }
 
@@ -58,7 +58,7 @@ static void scene_finish(struct scene *s)
 /* A window ends: calls in progress have gone on for its length. */
 static struct hang_list step(struct scene *s)
 {
-    struct hang_rank *rows = calloc(s->size, sizeof(*rows));
+    struct rank_row *rows = calloc(s->size, sizeof(*rows));
     size_t count = 0;
     assert_non_null(rows);
     for (uint32_t r = 0; r < s->size; r++) {
@@ -92,7 +92,7 @@ static struct hang_list step(struct scene *s)
 /* The rank enters a call and stays in it, half a window ago. */
 static void enter(struct scene *s, uint32_t rank, uint32_t call, uint64_t comm, int64_t peer)
 {
-    struct hang_rank *r = &s->ranks[rank];
+    struct rank_row *r = &s->ranks[rank];
     r->in_call = call;
     r->in_call_ns = 0;
     r->in_call_comm = comm;
@@ -764,7 +764,7 @@ static void the_order_of_rows_changes_nothing(void **state)
         leave(s, 40, 'T');
         enter(s, 50, CALL_Recv, HANG_WORLD, 40);
         for (uint32_t r = 0; r < 32 && reverse; r++) {
-            struct hang_rank swap = s->ranks[r];
+            struct rank_row swap = s->ranks[r];
             s->ranks[r] = s->ranks[63 - r];
             s->ranks[63 - r] = swap;
         }
@@ -787,7 +787,7 @@ static void nonsense_is_survived(void **state)
     assert_int_equal(hang_create(&watch, &params), 0);
     for (uint64_t w = 1; w < 300; w++) {
         uint64_t words[40][6];
-        struct hang_rank ranks[40];
+        struct rank_row ranks[40];
         struct hang_calls calls[40];
         struct hang_pending pending[40];
         struct hang_comm comms[40];
@@ -798,14 +798,14 @@ static void nonsense_is_survived(void **state)
                 words[i][k] = random >> (random >> 59);
             }
             uint64_t *x = words[i];
-            ranks[i] = (struct hang_rank){.rank = (uint32_t)x[0] % 120,
-                                          .in_call = (uint32_t)x[1] % 400,
-                                          .in_call_ns = x[2],
-                                          .in_call_comm = x[3] % 5,
-                                          .in_call_peer = (int64_t)x[4],
-                                          .process_state = (uint32_t)x[5] % 128,
-                                          .calls = x[4],
-                                          .polls = x[3]};
+            ranks[i] = (struct rank_row){.rank = (uint32_t)x[0] % 120,
+                                         .in_call = (uint32_t)x[1] % 400,
+                                         .in_call_ns = x[2],
+                                         .in_call_comm = x[3] % 5,
+                                         .in_call_peer = (int64_t)x[4],
+                                         .process_state = (uint32_t)x[5] % 128,
+                                         .calls = x[4],
+                                         .polls = x[3]};
             calls[i] =
                 (struct hang_calls){(uint32_t)x[1], (uint32_t)x[0] % 400, x[3] % 7, x[2], x[5]};
             pending[i] = (struct hang_pending){(uint32_t)x[2] % 120, (int64_t)x[3], 0, x[1], x[5]};
@@ -827,7 +827,7 @@ static void nonsense_is_survived(void **state)
 static void a_hundred_thousand_ranks_are_one_hang(void **state)
 {
     enum { RANKS = 100000 };
-    struct hang_rank *ranks = calloc(RANKS, sizeof(*ranks));
+    struct rank_row *ranks = calloc(RANKS, sizeof(*ranks));
     struct hang_calls *calls = calloc(RANKS, sizeof(*calls));
     struct hang_comm world = {.id = HANG_WORLD, .size = RANKS, .name = "MPI_COMM_WORLD"};
     struct hang_watch *watch;
@@ -837,7 +837,7 @@ static void a_hundred_thousand_ranks_are_one_hang(void **state)
     for (uint64_t w = 1; w <= 20; w++) {
         for (uint32_t r = 0; r < RANKS; r++) {
             calls[r] = (struct hang_calls){r, CALL_Allreduce, HANG_WORLD, w <= 5, 1000};
-            ranks[r] = (struct hang_rank){.rank = r, .in_call_peer = PEER_NONE, .calls = 10};
+            ranks[r] = (struct rank_row){.rank = r, .in_call_peer = PEER_NONE, .calls = 10};
             if (w <= 5)
                 continue;
             ranks[r].calls = 0;
