@@ -128,6 +128,7 @@ int job_latency_create(struct job_latency **out, uint64_t window_ns)
         return -ENOMEM;
     l->window_ns = window_ns;
     int code = fit(&l->series, SCOPES_BEFORE_REGIONS, sizeof(*l->series));
+    code = code != 0 ? code : fit(&l->region_parts, 0, sizeof(*l->region_parts));
     code = code != 0 ? code : make_parts(l);
     if (code != 0) {
         job_latency_destroy(l);

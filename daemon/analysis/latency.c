@@ -85,57 +85,52 @@ static void add(struct latency_sum *restrict to, const struct latency_sum *restr
     to->moved_log2 += from->moved_log2;
 }
 
-static inline void add_to_rank(struct latency_rank *rank, const struct judged *judged)
+/* To the rank at one end of a message. @return its region; region_count: it is in none */
+static inline size_t add_to_rank(const struct latency_groups *groups, uint32_t number,
+                                 const struct judged *judged)
 {
+    if (number >= groups->rank_count)
+        return groups->region_count;
+    struct latency_rank *rank = &groups->ranks[number];
     rank->messages += judged->messages;
     rank->reference += judged->reference;
     rank->reference_log2 += judged->reference_log2;
+    size_t region = groups->region_of[number];
+    return region < groups->region_count ? region : groups->region_count;
 }
 
-static inline uint32_t region_of(const struct latency_groups *groups, uint32_t rank)
+/* What rows came to in one region. */
+static void fold(struct latency_groups *groups, size_t region)
 {
-    return rank < groups->rank_count && groups->region_of[rank] < groups->region_count
-               ? groups->region_of[rank]
-               : UINT32_MAX;
-}
-
-/* What rows came to in one region, or in none. */
-static void fold(struct latency_groups *groups, const struct latency_part *part,
-                 struct latency_sum *region)
-{
+    const struct latency_part *part = &groups->parts[region];
     for (unsigned l = 0; l < LOCALITIES; l++) {
         add(&groups->job, &part->sent[l]);
         add(&groups->localities[l], &part->sent[l]);
-        if (region != NULL)
-            add(region, &part->sent[l]);
+        if (region < groups->region_count)
+            add(&groups->regions[region], &part->sent[l]);
     }
-    if (region != NULL)
-        add(region, &part->received);
+    if (region < groups->region_count)
+        add(&groups->regions[region], &part->received);
 }
 
 void latency_add(struct latency_groups *groups, const struct latency_scale *scale,
                  const struct transfer *rows, size_t count)
 {
     struct judge known[KNOWN] = {0};
-    struct latency_part none = {0};
-    for (size_t i = 0; i < groups->region_count; i++)
-        groups->parts[i] = none;
+    for (size_t i = 0; i <= groups->region_count; i++)
+        groups->parts[i] = (struct latency_part){0};
     for (size_t i = 0; i < count; i++) {
         const struct transfer *row = &rows[i];
         const struct judged judged = judged_of(row, judge_of(known, scale, row));
-        uint32_t from = region_of(groups, row->source), to = region_of(groups, row->destination);
-        struct latency_part *part = from == UINT32_MAX ? &none : &groups->parts[from];
-        add_row(&part->sent[row->locality], row, &judged);
-        if (to != from && to != UINT32_MAX)
+        size_t from = add_to_rank(groups, row->source, &judged), to = from;
+        if (row->destination != row->source)
+            to = add_to_rank(groups, row->destination, &judged);
+        add_row(&groups->parts[from].sent[row->locality], row, &judged);
+        if (to != from)
             add_row(&groups->parts[to].received, row, &judged);
-        if (row->source < groups->rank_count)
-            add_to_rank(&groups->ranks[row->source], &judged);
-        if (row->destination < groups->rank_count && row->destination != row->source)
-            add_to_rank(&groups->ranks[row->destination], &judged);
     }
-    fold(groups, &none, NULL);
-    for (size_t i = 0; i < groups->region_count; i++)
-        fold(groups, &groups->parts[i], &groups->regions[i]);
+    for (size_t i = 0; i <= groups->region_count; i++)
+        fold(groups, i);
 }
 
 static double mean_of(uint64_t sum, uint64_t count)

@@ -94,7 +94,7 @@ struct latency_groups {
     struct latency_sum localities[LOCALITIES];
     struct latency_sum *regions; /**< by index of region; NULL: there are none */
     size_t region_count;
-    struct latency_part *parts; /**< as many as regions; written by latency_add() for itself */
+    struct latency_part *parts; /**< one more than regions; written by latency_add() for itself */
     const uint32_t *region_of;  /**< by rank: index of its region, UINT32_MAX: in none */
     struct latency_rank *ranks;
     size_t rank_count; /**< of both arrays by rank; rows of further ranks count for no rank */

@@ -16,7 +16,7 @@
 
 static struct latency_scale scale;
 static struct latency_sum regions[REGIONS];
-static struct latency_part parts[REGIONS];
+static struct latency_part parts[REGIONS + 1];
 static struct latency_rank ranks[RANKS];
 static const uint32_t region_of[RANKS] = {0, 0, 1, UINT32_MAX};
 

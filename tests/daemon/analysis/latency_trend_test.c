@@ -21,7 +21,8 @@ static double reference_by = 1, reference_moved = 1;
 /* Rows of a window: most messages take about the criterion, some many times as long. */
 static struct latency_sum window_of(struct noise *noise, double all, double share, double times)
 {
-    struct latency_groups groups = {0};
+    struct latency_part part;
+    struct latency_groups groups = {.parts = &part};
     static struct latency_scale scale;
     scale.recent[LOCALITY_INTER][CLASS] = CRITERION;
     scale.reference[LOCALITY_INTER][CLASS] = CRITERION / reference_by;
