@@ -26,7 +26,7 @@ static const char help[] =
     "then.\n"
     "\n"
     "      --speed X           times as fast as it was, 0.01 to 100000, or max (default)\n"
-    "      --from T            begin there: +90s or +10m (from its begin), -10s (before its end), "
+    "      --from T            begin there: 90s or 10m (from its begin), -10s (before its end), "
     "40%,\n"
     "                          2026-11-22T05:00:00Z, or nanoseconds since 1970\n"
     "      --loop              begin anew behind its end\n"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SECOND UINT64_C(1000000000)
+#define MOST_SECONDS 10u /* digits: a date in nanoseconds has 19 of them */
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -180,6 +181,10 @@ static int read_moment(const char *text, struct moment *out)
         out->kind = SHARE;
         return read_share(text, &out->billionth);
     }
+    if (digits <= MOST_SECONDS && read_duration(text, &out->ns) == 0) {
+        out->kind = FROM_BEGIN;
+        return 0;
+    }
     if (digits < length)
         return read_date(text, &out->ns);
     uint64_t nothing;
@@ -188,11 +193,11 @@ static int read_moment(const char *text, struct moment *out)
 
 static int complain(const char *text, char *why, size_t room)
 {
-    snprintf(why, room,
-             "'%.*s' is no point in time: nanoseconds since 1970, 2026-11-22T05:00:00Z, +12.5s "
-             "(from the "
-             "begin), -10s (before the end) or 40%% is wanted",
-             (int)MOMENT_BYTES, text);
+    snprintf(
+        why, room,
+        "'%.*s' is no point in time: 12.5s or 10m (from the begin), -10s (before the end), 40%%, "
+        "2026-11-22T05:00:00Z or nanoseconds since 1970 are wanted",
+        (int)MOMENT_BYTES, text);
     return -HOLTER_EUSAGE;
 }
 

@@ -1,8 +1,8 @@
 /* A point in time of a recording as people write it: where to begin, to seek to, to cut at.
  *
- *   1763788800000000000        nanoseconds since 1970, daemon time
+ *   1763788800000000000        nanoseconds since 1970, daemon time: more than ten digits
  *   2026-11-22T05:00:00.5Z     RFC 3339, section 5.6: with Z or an offset, "T" may be a space
- *   +12.5s  +10m  +250ms       from the begin: units ns, us, ms, s, m or min, h; none: seconds
+ *   12.5s  +10m  +250ms  90    from the begin: units ns, us, ms, s, m or min, h; none: seconds
  *   -10s                       before the end
  *   40%                        share of the time between them */
 #ifndef HOLTER_PROTO_MOMENT_H

@@ -50,6 +50,11 @@ static void from_the_begin_and_before_the_end(void **state)
     assert_true(parsed("+1.5us") == BEGIN + 1500);
     assert_true(parsed("+7ns") == BEGIN + 7);
     assert_true(parsed("+1.9ns") == BEGIN + 1);
+    assert_true(parsed("12.5s") == BEGIN + 12 * S + S / 2);
+    assert_true(parsed("12.5") == BEGIN + 12 * S + S / 2);
+    assert_true(parsed("10m") == BEGIN + 600 * S);
+    assert_true(parsed("90") == BEGIN + 90 * S);
+    assert_true(parsed("0") == BEGIN);
     assert_true(parsed("-10s") == END - 10 * S);
     assert_true(parsed("-0") == END);
     assert_true(parsed("+1h") == END);
@@ -81,7 +86,8 @@ static void absolute_times(void **state)
     assert_true(parsed("2025-11-21T20:30:00-08:30") == BEGIN);
     assert_true(parsed("2025-11-22T05:00:60Z") == BEGIN + 60 * S);
     refused("2025-11-22T04:59:59Z", -HOLTER_ERANGE);
-    refused("10", -HOLTER_ERANGE);
+    refused("9999999999", -HOLTER_ERANGE);
+    refused("10000000000", -HOLTER_ERANGE);
     refused("18446744073709551615", -HOLTER_ERANGE);
 }
 
@@ -99,8 +105,9 @@ static void what_is_no_time_is_refused(void **state)
         "+1x",
         "+1 s",
         "++1s",
-        "1s",
-        "1.5",
+        "1 s",
+        "1.5.5",
+        "1y",
         "nan",
         "+nan",
         "+1e3",
@@ -162,7 +169,7 @@ static void a_recording_of_one_message_has_one_point(void **state)
     (void)state;
     char why[300];
     uint64_t out;
-    static const char *const all[] = {"+0s", "-0s", "0%", "50%", "100%", "5"};
+    static const char *const all[] = {"+0s", "-0s", "0%", "50%", "100%", "0"};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         assert_int_equal(moment_parse(all[i], 5, 5, &out, why, sizeof(why)), 0);
         assert_int_equal(out, 5);
