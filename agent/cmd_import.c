@@ -218,32 +218,51 @@ static int run_counters(const struct importing *i)
         return 1;
     printf("%s: %" PRIu32 " nodes, %" PRIu32 " ranks, %" PRIu64 " packets in %" PRIu32 " windows\n",
            i->output, counts.nodes, counts.ranks, counts.packets, counts.windows);
-    return 0;
+    if (counts.wrong_rows > 0)
+        printf("  left out     %" PRIu64 " rows that are wrong\n", counts.wrong_rows);
+    return counts.wrong_rows > 0;
+}
+
+/* Routes tell of their network, if they are whole. */
+static int infer_network(const struct importing *i, const struct pairs *pairs,
+                         struct topology_file *network)
+{
+    if (pairs->wrong_lines == 0 &&
+        topology_file_given(network, i->source, network_input_tell, NULL) == 0)
+        return 0;
+    say("import: %s: no network can be inferred from these routes: going on without, see "
+        "--topology",
+        i->source);
+    return 1;
 }
 
 static int write_pairs(const struct importing *i, const struct pairs *pairs)
 {
     struct topology_file network = {.topology = NULL};
-    const char *source = i->topology ? i->topology : i->source;
-    int infers = !i->topology && pairs->source == PAIRS_ROUTES;
-    if ((i->topology || infers) &&
-        topology_file_given(&network, source, network_input_tell, NULL) != 0)
+    int infers = !i->topology && pairs->source == PAIRS_ROUTES, status = pairs->wrong_lines > 0;
+    if (infers)
+        status |= infer_network(i, pairs, &network);
+    else if (i->topology &&
+             topology_file_given(&network, i->topology, network_input_tell, NULL) != 0)
         return 1;
     uint64_t per_node = i->per_node == 0 && infers ? network.per_node : i->per_node;
-    int code = import_pairs(i->output, i->source, pairs, network.topology ? &network : NULL, source,
-                            per_node, network_input_tell, NULL);
-    if (code == 0)
-        printf("%s: %" PRIu32 " ranks, %zu pairs\n", i->output, pairs->processes,
-               pairs->edge_count);
+    int code =
+        import_pairs(i->output, i->source, pairs, network.topology ? &network : NULL,
+                     i->topology ? i->topology : i->source, per_node, network_input_tell, NULL);
     topology_file_finish(&network);
-    return code != 0;
+    if (code != 0)
+        return 1;
+    printf("%s: %" PRIu32 " ranks, %zu pairs\n", i->output, pairs->processes, pairs->edge_count);
+    if (pairs->wrong_lines > 0)
+        printf("  left out     %" PRIu64 " lines that are wrong\n", pairs->wrong_lines);
+    return status;
 }
 
 static int run_pairs(const struct importing *i)
 {
     enum pairs_source wanted = i->format == IMPORT_ROUTE ? PAIRS_ROUTES : PAIRS_HOP_BYTES;
     struct pairs pairs;
-    if (pairs_read(&pairs, i->source, network_input_tell, NULL) != 0)
+    if (pairs_read_whole(&pairs, i->source, network_input_tell, NULL) != 0)
         return 1;
     int status = 1;
     if (pairs.source == wanted)

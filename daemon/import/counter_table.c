@@ -104,9 +104,10 @@ int counter_table_parse(struct counter_table *out, const char *text, size_t leng
     table.lines = calloc(most, sizeof(*table.lines));
     if (table.values == NULL || table.lines == NULL)
         code = -ENOMEM;
-    while (code == 0 && faults->count <= FILE_FAULTS && lines_next(&lines, &begin, &end))
+    while (code == 0 && lines_next(&lines, &begin, &end))
         read_row(&table, begin, end, lines.number, faults);
-    if (code == 0 && faults->count > 0)
+    table.wrong = faults->count;
+    if (code == 0 && table.wrong > 0 && table.rows == 0)
         code = -HOLTER_EUSAGE;
     if (code != 0) {
         counter_table_finish(&table);

@@ -18,9 +18,11 @@ struct counter_table {
     int64_t *values; /**< owned: row after row */
     unsigned *lines; /**< owned: of each row */
     size_t rows;
+    uint64_t wrong; /**< rows that were left out */
 };
 
-/** @return 0, -HOLTER_EUSAGE after telling, or -ENOMEM */
+/** Rows that are wrong are told and left out.
+ *  @return 0, -HOLTER_EUSAGE after telling: no columns, or all rows are wrong; or -ENOMEM */
 int counter_table_parse(struct counter_table *out, const char *text, size_t length,
                         struct faults *faults);
 void counter_table_finish(struct counter_table *table);

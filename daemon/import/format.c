@@ -131,6 +131,8 @@ static enum import_format of_bytes(char *bytes, size_t length)
                               8) == 0)
         return IMPORT_DUMPI;
     bytes[length] = '\0';
+    if (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) /* byte order mark */
+        bytes += 3, length -= 3;
     return memchr(bytes, '\0', length) == NULL ? of_text(bytes) : IMPORT_UNKNOWN;
 }
 

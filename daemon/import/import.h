@@ -53,10 +53,12 @@ int import_pairs(const char *path, const char *source, const struct pairs *pairs
 /** What was imported from counters. */
 struct import_counts {
     uint32_t nodes, ranks, windows;
-    uint64_t packets, rows; /**< rows: of the table of links */
+    uint64_t packets, rows; /**< rows: of the table of links, the whole ones */
+    uint64_t wrong_rows;    /**< of all tables, that were told and left out */
 };
 
 /** Packets that links carried in each code region: a window for each time that a region comes.
+ *  Rows that are wrong are told and left out; a rank on a node that is not told is too much.
  *  @param source  the file that names the tables beside it
  *  @return 0, or a negative error after telling */
 int import_counters(const char *path, const char *source, struct import_counts *out,

@@ -12,6 +12,7 @@
 
 #define WINDOW_NS UINT64_C(1000000000)
 #define MOST_WINDOWS 4096u
+#define NO_WINDOW UINT32_MAX
 
 /* A window: a code region, and how many times it came before. */
 struct visit {
@@ -21,8 +22,9 @@ struct visit {
 
 /* A row of the table of links. */
 struct sample {
-    uint32_t source, destination, window;
-    uint32_t port; /* 2 d: up along dimension d, 2 d + 1: down */
+    uint32_t source, destination;
+    uint32_t window; /* NO_WINDOW: the row is wrong */
+    uint32_t port;   /* 2 d: up along dimension d, 2 d + 1: down */
     uint64_t packets;
 };
 
@@ -38,7 +40,8 @@ struct counters {
     uint32_t *host_of, rank_count, node_count;
     struct visit *visits;
     uint32_t visit_count;
-    struct sample *samples;
+    struct sample *samples; /* by row of the table */
+    size_t wrong_links;
     char ports[2 * TOPOLOGY_DIMENSIONS][20]; /* names */
 };
 
@@ -264,73 +267,96 @@ static int by_region(const void *left, const void *right)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-static int list_links(struct counters *c, struct link_row *list)
+/* What a row of the table says, but for its window. @return is it whole? told if not */
+static int read_link(struct counters *c, size_t row, const int *from, const int *to, int packets)
+{
+    struct sample *sample = &c->samples[row];
+    unsigned line = c->links.lines[row];
+    int64_t value = c->links.values[row * c->links.column_count + (size_t)packets];
+    sample->source = node_at(c, &c->links, row, from);
+    sample->destination = node_at(c, &c->links, row, to);
+    if (sample->source == TOPOLOGY_NONE || sample->destination == TOPOLOGY_NONE)
+        return 0;
+    sample->port = port_of(c, sample->source, sample->destination);
+    sample->packets = (uint64_t)value;
+    if (sample->port == UINT32_MAX)
+        fault_at(c->faults, line, "no link leads from %s to %s", c->hosts[sample->source],
+                 c->hosts[sample->destination]);
+    else if (value < 0)
+        fault_at(c->faults, line, "packets: %" PRId64 " of them", value);
+    return sample->port != UINT32_MAX && value >= 0;
+}
+
+/* @param count  set: rows that are whole */
+static int list_links(struct counters *c, struct link_row *list, size_t *count)
 {
     int from[TOPOLOGY_DIMENSIONS], to[TOPOLOGY_DIMENSIONS];
+    int packets = counter_table_column(&c->links, "packets", c->faults);
     int region = counter_table_column(&c->links, "code_region", c->faults);
-    int code = region < 0 ? -HOLTER_EUSAGE
-                          : columns(c, &c->links, (const char(*)[65])c->meta.source, from);
+    int code = region < 0 || packets < 0
+                   ? -HOLTER_EUSAGE
+                   : columns(c, &c->links, (const char(*)[65])c->meta.source, from);
     code = code != 0 ? code : columns(c, &c->links, (const char(*)[65])c->meta.destination, to);
+    *count = 0;
     for (size_t i = 0; code == 0 && i < c->links.rows; i++) {
-        list[i] = (struct link_row){node_at(c, &c->links, i, from), node_at(c, &c->links, i, to), i,
-                                    c->links.values[i * c->links.column_count + (size_t)region]};
-        if (c->faults->count > 0)
-            continue;
-        c->samples[i].source = list[i].source;
-        c->samples[i].destination = list[i].destination;
-        c->samples[i].port = port_of(c, list[i].source, list[i].destination);
-        if (c->samples[i].port == UINT32_MAX)
-            fault_at(c->faults, c->links.lines[i], "no link leads from %s to %s",
-                     c->hosts[list[i].source], c->hosts[list[i].destination]);
+        c->samples[i].window = NO_WINDOW;
+        if (read_link(c, i, from, to, packets))
+            list[(*count)++] =
+                (struct link_row){c->samples[i].source, c->samples[i].destination, i,
+                                  c->links.values[i * c->links.column_count + (size_t)region]};
     }
-    return code != 0 ? code : c->faults->count > 0 ? -HOLTER_EUSAGE : 0;
+    return code != 0 ? code : *count == 0 ? -HOLTER_EUSAGE : 0;
+}
+
+static int by_row(const void *left, const void *right)
+{
+    const struct link_row *a = left, *b = right;
+    return (a->row > b->row) - (a->row < b->row);
 }
 
 /* The windows are in the order in which regions come first in the file. */
-static int number_windows(struct counters *c, struct link_row *list)
+static int number_windows(struct counters *c, struct link_row *list, size_t count)
 {
     uint32_t *before = calloc(c->links.rows + 1, sizeof(*before));
+    int code = 0;
     if (before == NULL)
         return -ENOMEM;
-    qsort(list, c->links.rows, sizeof(*list), by_region);
-    for (size_t i = 0; i < c->links.rows; i++) {
-        int same = i > 0 && list[i].source == list[i - 1].source &&
+    qsort(list, count, sizeof(*list), by_region);
+    for (size_t i = 1; i < count; i++) {
+        int same = list[i].source == list[i - 1].source &&
                    list[i].destination == list[i - 1].destination &&
                    list[i].region == list[i - 1].region;
         before[list[i].row] = same ? before[list[i - 1].row] + 1 : 0;
     }
-    int region = counter_table_column(&c->links, "code_region", c->faults);
-    for (size_t i = 0; i < c->links.rows && c->faults->count == 0; i++) {
-        c->samples[i].window =
-            window_of(c, c->links.values[i * c->links.column_count + (size_t)region], before[i]);
-        if (c->samples[i].window == UINT32_MAX)
-            fault_at(c->faults, c->links.lines[i], "more than %u times that a code region comes",
-                     MOST_WINDOWS);
+    qsort(list, count, sizeof(*list), by_row);
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        struct sample *sample = &c->samples[list[i].row];
+        sample->window = window_of(c, list[i].region, before[list[i].row]);
+        if (sample->window != NO_WINDOW)
+            continue;
+        fault_at(c->faults, c->links.lines[list[i].row],
+                 "more than %u times that a code region comes", MOST_WINDOWS);
+        code = -HOLTER_EUSAGE;
     }
     free(before);
-    return c->faults->count > 0 ? -HOLTER_EUSAGE : 0;
+    return code;
 }
 
 static int read_links(struct counters *c)
 {
     struct faults of_links = {c->meta.links, c->tell, c->user, 0};
     struct link_row *list = calloc(c->links.rows + 1, sizeof(*list));
+    size_t count = 0;
     c->samples = calloc(c->links.rows + 1, sizeof(*c->samples));
     c->visits = calloc(MOST_WINDOWS, sizeof(*c->visits));
     c->faults = &of_links;
-    int packets = counter_table_column(&c->links, "packets", c->faults);
-    int code = list == NULL || c->samples == NULL || c->visits == NULL ? -ENOMEM
-               : packets < 0                                           ? -HOLTER_EUSAGE
-                                                                       : list_links(c, list);
-    code = code != 0 ? code : number_windows(c, list);
-    for (size_t i = 0; code == 0 && i < c->links.rows; i++) {
-        int64_t value = c->links.values[i * c->links.column_count + (size_t)packets];
-        if (value < 0)
-            fault_at(c->faults, c->links.lines[i], "packets: %" PRId64 " of them", value);
-        c->samples[i].packets = (uint64_t)value;
-    }
+    int code = list == NULL || c->samples == NULL || c->visits == NULL
+                   ? -ENOMEM
+                   : list_links(c, list, &count);
+    code = code != 0 ? code : number_windows(c, list, count);
+    c->wrong_links = c->links.rows - count;
     free(list);
-    return code != 0 ? code : of_links.count > 0 ? -HOLTER_EUSAGE : 0;
+    return code;
 }
 
 /* ---- windows --------------------------------------------------------------------- */
@@ -479,9 +505,10 @@ int import_counters(const char *path, const char *source, struct import_counts *
     if (code == 0) {
         *out = (struct import_counts){
             .nodes = c.node_count, .ranks = c.rank_count, .windows = c.visit_count};
-        out->rows = c.links.rows;
+        out->rows = c.links.rows - c.wrong_links;
+        out->wrong_rows = c.wrong_links + c.links.wrong + c.nodes.wrong + c.ranks.wrong;
         for (size_t i = 0; i < c.links.rows; i++)
-            out->packets += c.samples[i].packets;
+            out->packets += c.samples[i].window == NO_WINDOW ? 0 : c.samples[i].packets;
     } else if (code == -ENOMEM) {
         tell(user, "no memory");
     }

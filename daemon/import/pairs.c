@@ -125,14 +125,18 @@ static int add_lines(struct pairs *out, struct pair_sums *sums, const char *text
     return code;
 }
 
-static int parse(struct pairs *out, const char *text, size_t length, struct faults *faults)
+/* @param lenient  wrong lines are left out */
+static int parse(struct pairs *out, const char *text, size_t length, int lenient,
+                 struct faults *faults)
 {
     struct pair_sums sums = {0};
     int routes = is_routes(text, length);
     int code = add_lines(out, &sums, text, length, routes, faults);
     if (code == 0 && faults->count == 0 && sums.count == 0)
         fault_at(faults, 0, "no pair stands in it");
-    if (code == 0 && faults->count == 0) {
+    int usable = faults->count == 0 || (lenient && sums.count > 0);
+    out->wrong_lines = faults->count;
+    if (code == 0 && usable) {
         code = pair_sums_result(&sums, UINT32_MAX, out);
         if (code == -HOLTER_ELIMIT)
             fault_at(faults, 0, "more processes or pairs than fit: %u and %u", REMAP_MOST_PROCESSES,
@@ -142,7 +146,7 @@ static int parse(struct pairs *out, const char *text, size_t length, struct faul
     pair_sums_finish(&sums);
     if (code == -ENOMEM)
         fault_at(faults, 0, "no memory");
-    code = code != 0 ? code : faults->count > 0 ? -HOLTER_EUSAGE : 0;
+    code = code != 0 ? code : usable ? 0 : -HOLTER_EUSAGE;
     if (code != 0)
         pairs_finish(out);
     return code;
@@ -153,7 +157,7 @@ int pairs_parse(struct pairs *out, const char *name, const char *text, size_t le
 {
     struct faults faults = {name, tell, user, 0};
     *out = (struct pairs){0};
-    return parse(out, text, length, &faults);
+    return parse(out, text, length, 0, &faults);
 }
 
 /* ---- files --------------------------------------------------------------- */
@@ -169,7 +173,7 @@ static int is_recording(const char *path)
     return n == (ssize_t)sizeof(begin) && memcmp(begin, magic, sizeof(begin)) == 0;
 }
 
-int pairs_read(struct pairs *out, const char *path, file_fault *tell, void *user)
+static int read_file(struct pairs *out, const char *path, int lenient, file_fault *tell, void *user)
 {
     struct faults faults = {path, tell, user, 0};
     char *text;
@@ -180,9 +184,19 @@ int pairs_read(struct pairs *out, const char *path, file_fault *tell, void *user
     int code = file_text(&text, &length, path, PAIRS_FILE_BYTES, &faults);
     if (code != 0)
         return code;
-    code = parse(out, text, length, &faults);
+    code = parse(out, text, length, lenient, &faults);
     free(text);
     return code;
+}
+
+int pairs_read(struct pairs *out, const char *path, file_fault *tell, void *user)
+{
+    return read_file(out, path, 0, tell, user);
+}
+
+int pairs_read_whole(struct pairs *out, const char *path, file_fault *tell, void *user)
+{
+    return read_file(out, path, 1, tell, user);
 }
 
 void pairs_finish(struct pairs *pairs)

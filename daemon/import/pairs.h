@@ -50,6 +50,7 @@ struct pairs {
 
     struct pair_hops *hops; /**< hop-byte files only; in the order of lines */
     size_t hop_count;
+    uint64_t wrong_lines; /**< of such a file, which pairs_read_whole() left out */
 
     /* recordings only */
     char job[65];
@@ -64,6 +65,10 @@ struct pairs {
 /** Read a file of any of the kinds; which, is seen from its beginning.
  *  @return 0, -HOLTER_EUSAGE for what is wrong with the text, or another negative error; told */
 int pairs_read(struct pairs *out, const char *path, file_fault *tell, void *user);
+
+/** The same, but of a text with wrong lines what is whole: they are told, counted and left out. A text in
+ *  which no line is whole is refused. */
+int pairs_read_whole(struct pairs *out, const char *path, file_fault *tell, void *user);
 
 /** Hop-byte and route files from memory. */
 int pairs_parse(struct pairs *out, const char *name, const char *text, size_t length,

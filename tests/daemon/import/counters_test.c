@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 // clang-format off
 #include <cmocka.h>
 // clang-format on
@@ -155,12 +156,12 @@ static void write_text(const char *directory, const char *name, const char *begi
     assert_int_equal(fclose(file), 0);
 }
 
-/* Import with these tables. @return what was told */
-static void import(const char *about, const char *node_rows, const char *link_rows,
-                   struct told *told)
+/* Import with these tables. @param told  set @return what was imported; nothing when it was refused */
+static struct import_counts import(const char *about, const char *node_rows, const char *link_rows,
+                                   struct told *told)
 {
     char directory[DIRECTORY_ROOM], source[300], path[300];
-    struct import_counts counts;
+    struct import_counts counts = {0};
     assert_int_equal(directory_make(directory), 0);
     write_text(directory, "meta", about, "");
     write_text(directory, "nodes", nodes, node_rows);
@@ -169,8 +170,10 @@ static void import(const char *about, const char *node_rows, const char *link_ro
     snprintf(path, sizeof(path), "%s/a.hrec", directory);
     told->text[0] = '\0';
     int code = import_counters(path, source, &counts, tell, told);
-    assert_int_equal(code == 0, told->text[0] == '\0');
+    assert_int_equal(code == 0 && counts.wrong_rows == 0, told->text[0] == '\0');
+    assert_int_equal(access(path, F_OK), code == 0 ? 0 : -1);
     directory_remove(directory);
+    return counts;
 }
 
 static void assert_ends(const struct told *told, const char *end)
@@ -200,6 +203,25 @@ static void faults_of_tables_are_told_with_their_line(void **state)
     assert_ends(&told, "nodes:9: y: coordinate 7 of dimension y, whose size is 2\n");
     import(meta, "0 3 1\n", "", &told);
     assert_ends(&told, "nodes: node 0 stands there with two places\n");
+}
+
+static void rows_that_are_whole_are_imported(void **state)
+{
+    (void)state;
+    struct told told;
+    struct import_counts counts = import(meta, "2 0 x\n",
+                                         "0 0 1 0 1 5\n0 0 1 0\n\n4 0 0 0 1 50\n0 0 2 0 1 50\n"
+                                         "0 0 1 0 1 -5\n0 0 1 0 2 7\n1 0 0 0 2 1",
+                                         &told);
+    assert_int_equal(counts.rows, 3);
+    assert_int_equal(counts.wrong_rows, 5);
+    assert_int_equal(counts.packets, 13);
+    assert_int_equal(counts.windows, 2);
+    assert_non_null(strstr(told.text, "nodes:9: column y: a whole number is wanted\n"));
+    assert_non_null(strstr(told.text, "links:11: column code_region: a whole number is wanted\n"));
+    assert_non_null(strstr(told.text, "links:13: sx: coordinate 4"));
+    assert_non_null(strstr(told.text, "links:14: no link leads"));
+    assert_non_null(strstr(told.text, "links:15: packets: -5 of them"));
 }
 
 static void faults_of_the_first_file_are_told_with_their_line(void **state)
@@ -241,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packets_of_each_code_region_are_those_of_the_table),
         cmocka_unit_test(faults_of_tables_are_told_with_their_line),
+        cmocka_unit_test(rows_that_are_whole_are_imported),
         cmocka_unit_test(faults_of_the_first_file_are_told_with_their_line),
         cmocka_unit_test(file_that_is_no_table_is_told),
     };

@@ -63,6 +63,9 @@ static void texts_are_told_apart(void **state)
         const char *text;
         enum import_format format;
     } cases[] = {{"# who\n0 1 1.5e+07 3\n", IMPORT_HOPBYTE},
+                 {"\xef\xbb\xbf"
+                  "0 1 5\n",
+                  IMPORT_HOPBYTE},
                  {"hostname=h\nnumprocs=4\n", IMPORT_DUMPI},
                  {"name: x\nhardware:\n  a: 1\n", IMPORT_COUNTERS},
                  {"hello world\n", IMPORT_UNKNOWN},

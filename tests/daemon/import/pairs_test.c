@@ -333,6 +333,36 @@ static void imported_pairs_come_back_from_the_recording(void **state)
     directory_remove(directory);
 }
 
+static void lines_that_are_whole_are_imported(void **state)
+{
+    (void)state;
+    char directory[DIRECTORY_ROOM], path[300];
+    struct told told = {""};
+    struct pairs pairs;
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(path, sizeof(path), "%s/a.txt", directory);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    assert_true(fputs("0 1 5 1\n1 x 5\n1 2 7 1\n2 0", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(pairs_read(&pairs, path, tell, &told), -HOLTER_EUSAGE);
+    told.text[0] = '\0';
+    assert_int_equal(pairs_read_whole(&pairs, path, tell, &told), 0);
+    assert_int_equal(pairs.edge_count, 2);
+    assert_int_equal(pairs.hop_count, 2);
+    assert_int_equal(pairs.edges[1].bytes, 7);
+    assert_int_equal(pairs.wrong_lines, 2);
+    assert_non_null(strstr(told.text, "a.txt:2: "));
+    assert_non_null(strstr(told.text, "a.txt:4: "));
+    pairs_finish(&pairs);
+    file = fopen(path, "we");
+    assert_non_null(file);
+    assert_true(fputs("1 x 5\n", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(pairs_read_whole(&pairs, path, tell, &told), -HOLTER_EUSAGE);
+    directory_remove(directory);
+}
+
 static void without_a_network_a_recording_has_a_tree_of_hosts(void **state)
 {
     (void)state;
@@ -373,6 +403,7 @@ int main(void)
         cmocka_unit_test(a_route_to_its_own_source_is_told),
         cmocka_unit_test(malformed_hops_are_told_with_their_line),
         cmocka_unit_test(imported_pairs_come_back_from_the_recording),
+        cmocka_unit_test(lines_that_are_whole_are_imported),
         cmocka_unit_test(without_a_network_a_recording_has_a_tree_of_hosts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
