@@ -3,6 +3,7 @@
 #include "agent/command_line.h"
 #include "agent/progress.h"
 #include "agent/say.h"
+#include "agent/unfinished.h"
 #include "daemon/recordings/copy.h"
 #include "proto/moment.h"
 
@@ -138,10 +139,13 @@ int cmd_cut(int argc, char **argv)
         say("cut: %s: %s", path, code != 0 ? why : "--to is not behind --from");
         return 1;
     }
+    struct unfinished unfinished;
+    unfinished_begin(&unfinished, a.output);
     progress_begin(&progress, "cut");
     code = copy_cut(a.output, path, a.from == NULL ? 0 : from_ns, a.to == NULL ? UINT64_MAX : to_ns,
                     &(struct copy_progress){show, &progress}, &counts, why, sizeof(why));
     progress_end(&progress);
+    unfinished_end(&unfinished);
     return told(&a, code, &counts, why);
 }
 
@@ -154,9 +158,12 @@ int cmd_merge(int argc, char **argv)
     int status = parse(&a, argc, argv, merge_options, merge_help);
     if (status >= 0)
         return status;
+    struct unfinished unfinished;
+    unfinished_begin(&unfinished, a.output);
     progress_begin(&progress, "merge");
     int code = copy_merge(a.output, (const char *const *)argv + optind, (size_t)(argc - optind),
                           &(struct copy_progress){show, &progress}, &counts, why, sizeof(why));
     progress_end(&progress);
+    unfinished_end(&unfinished);
     return told(&a, code, &counts, why);
 }

@@ -2,6 +2,7 @@
 #include "agent/cmd.h"
 #include "agent/command_line.h"
 #include "agent/say.h"
+#include "agent/unfinished.h"
 #include "daemon/export/export.h"
 #include "holter/error.h"
 
@@ -196,18 +197,14 @@ static int write_stream(struct exporting *e, FILE *out, const char *path, const 
 
 static int write_file(struct exporting *e, const char *path, const char *table)
 {
-    if (strcmp(path, "-") == 0)
-        return write_stream(e, stdout, "standard output", table);
-    FILE *out = fopen(path, "we");
-    if (out == NULL)
-        return failed(path, strerror(errno));
-    int status = write_stream(e, out, path, table);
-    if (fclose(out) != 0 && status == 0)
-        status = failed(path, strerror(errno));
-    struct stat kind;
-    if (status != 0 && stat(path, &kind) == 0 && S_ISREG(kind.st_mode))
-        unlink(path); /* half a table would be taken for a whole one */
-    return status;
+    struct output_file output;
+    int code = output_file_open(&output, path);
+    if (code != 0)
+        return failed(path, strerror(-code));
+    int status =
+        write_stream(e, output.file, strcmp(path, "-") == 0 ? "standard output" : path, table);
+    code = output_file_close(&output, status == 0);
+    return status == 0 && code != 0 ? failed(path, strerror(-code)) : status;
 }
 
 static int write_tables(struct exporting *e)
@@ -233,6 +230,15 @@ static int write_archive(struct exporting *e)
     return code == 0 ? 0 : failed(e->output, why);
 }
 
+static int write_directory(struct exporting *e)
+{
+    struct unfinished unfinished;
+    unfinished_begin(&unfinished, e->output);
+    int status = e->format == CSV ? write_tables(e) : write_archive(e);
+    unfinished_end(&unfinished);
+    return status;
+}
+
 static int run(struct exporting *e)
 {
     char why[600];
@@ -244,10 +250,10 @@ static int run(struct exporting *e)
     int status = 1;
     if (code != 0)
         say("export: %s", why);
-    else if (e->format == CSV && e->table == NULL)
-        status = write_tables(e);
+    else if (e->format == OTF2_SUMMARY || (e->format == CSV && e->table == NULL))
+        status = write_directory(e);
     else
-        status = e->format == OTF2_SUMMARY ? write_archive(e) : write_file(e, e->output, e->table);
+        status = write_file(e, e->output, e->table);
     if (code == 0 && e->content.refused > 0)
         say("export: %" PRIu64 " of %" PRIu64 " messages cannot be read and are left out",
             e->content.refused, e->content.messages);

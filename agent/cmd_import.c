@@ -5,6 +5,7 @@
 #include "agent/import_trace.h"
 #include "agent/network_input.h"
 #include "agent/say.h"
+#include "agent/unfinished.h"
 #include "daemon/import/format.h"
 #include "daemon/import/import.h"
 #include "holter/error.h"
@@ -307,9 +308,12 @@ int cmd_import(int argc, char **argv)
     if (status >= 0)
         return status;
     int was_there = is_there(i.output);
+    struct unfinished unfinished;
+    unfinished_begin(&unfinished, i.output);
     status = run(&i);
     /* Of what is wrong in part, the whole part has results, too. */
     if (!i.no_results && !was_there && is_there(i.output))
         status |= import_results(i.output);
+    unfinished_end(&unfinished);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "agent/command_line.h"
 #include "agent/report_extras.h"
 #include "agent/say.h"
+#include "agent/unfinished.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -130,27 +131,18 @@ static int write_report(struct reporting *r, FILE *out, const char *name)
 
 static int write_file(struct reporting *r)
 {
-    char part[4200];
-    if (strcmp(r->output, "-") == 0)
-        return write_report(r, stdout, "standard output");
-    snprintf(part, sizeof(part), "%.4000s.part", r->output);
-    FILE *out = fopen(part, "we");
-    if (out == NULL) {
-        say("report: %s: %s", r->output, strerror(errno));
+    struct output_file output;
+    int code = output_file_open(&output, r->output);
+    if (code != 0) {
+        say("report: %s: %s", r->output, strerror(-code));
         return 1;
     }
-    int status = write_report(r, out, r->output);
-    if (fclose(out) != 0 && status == 0) {
-        say("report: %s: %s", r->output, strerror(errno));
-        status = 1;
-    }
-    if (status == 0 && rename(part, r->output) != 0) {
-        say("report: %s: %s", r->output, strerror(errno));
-        status = 1;
-    }
-    if (status != 0)
-        unlink(part);
-    return status;
+    int status =
+        write_report(r, output.file, strcmp(r->output, "-") == 0 ? "standard output" : r->output);
+    code = output_file_close(&output, status == 0);
+    if (status == 0 && code != 0)
+        say("report: %s: %s", r->output, strerror(-code));
+    return status != 0 || code != 0;
 }
 
 static int run(struct reporting *r)
