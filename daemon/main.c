@@ -302,6 +302,8 @@ static int serve(struct daemon *d)
     int code = start_loop(d);
     if (code == 0)
         network_read(&d->network, d->options.topology);
+    if (d->network.fault[0] != '\0')
+        log_warn("going on without the network of %s", d->options.topology);
     code = code != 0 ? code : start_modules(d, why, sizeof(why));
     if (code != 0) {
         log_error("%s", why);

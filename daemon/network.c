@@ -47,7 +47,6 @@ void network_read(struct network *out, const char *given)
     if (faults.count > 1)
         snprintf(out->fault + length, sizeof(out->fault) - length, " (and %zu more)",
                  faults.count - 1);
-    log_warn("going on without the network of %s", given);
 }
 
 /* ---- hosts by name ----------------------------------------------------------------- */

@@ -14,7 +14,7 @@ struct network {
     int is_grid;               /**< each job has that of its processes, see network_grid.h */
 };
 
-/** Read a file or short form; NETWORK_GRID is neither. Each fault is logged, and the first is kept; the daemon goes on without.
+/** Read a file or short form; NETWORK_GRID is neither. Each fault is logged, and the first is kept.
  *  @param given  NULL or "": nothing is read */
 void network_read(struct network *out, const char *given);
 

@@ -480,7 +480,11 @@ static int read_recording(struct server *s, char *why, size_t room)
         return code;
     o->window_ns = recording_cursor_window_ns(recording);
     o->grace_ns = o->grace_given ? o->grace_ns : options_grace(o->window_ns);
-    replay_network_read(&s->network, o, recording);
+    code = replay_network_read(&s->network, o, recording, why, room);
+    if (code != 0) {
+        recording_cursor_close(recording);
+        return code;
+    }
     code = recording_cursor_span(recording, &s->begin_ns, &end_ns);
     if (code == 0 && recording_weights_read(&s->weights, recording) != 0)
         log_debug("%s: seeks have no previews", o->replay);

@@ -4,17 +4,22 @@
 #include "holter/error.h"
 #include "proto/log.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define LOG_TOPIC "replay"
 
-void replay_network_read(struct network *out, const struct options *options,
-                         struct recording_cursor *recording)
+int replay_network_read(struct network *out, const struct options *options,
+                        struct recording_cursor *recording, char *why, size_t room)
 {
     struct network_parts parts = {.more = 0};
     network_read(out, options->topology);
+    if (out->fault[0] != '\0') {
+        snprintf(why, room, "--topology: %s", out->fault);
+        return -HOLTER_EUSAGE;
+    }
     if (options->topology != NULL)
-        return;
+        return 0;
     int code = recording_cursor_network(recording, &parts);
     if (code != 0)
         log_warn("the network in %s cannot be read: %s", options->replay, holter_strerror(code));
@@ -25,4 +30,5 @@ void replay_network_read(struct network *out, const struct options *options,
                      parts.source[0] == '\0' ? parts.fault
                                              : ""); /* who is not in it is seen anew */
     network_parts_finish(&parts);
+    return 0;
 }

@@ -6,8 +6,12 @@
 #include "daemon/options.h"
 #include "daemon/recording.h"
 
-/** What cannot be read is logged, and the replay goes without. */
-void replay_network_read(struct network *out, const struct options *options,
-                         struct recording_cursor *recording);
+#include <stddef.h>
+
+/** A recorded network that cannot be read is logged, and the replay goes without.
+ *  @param why  set when it fails: one that is asked for has to be there
+ *  @return 0 or -HOLTER_EUSAGE */
+int replay_network_read(struct network *out, const struct options *options,
+                        struct recording_cursor *recording, char *why, size_t room);
 
 #endif

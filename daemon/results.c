@@ -54,10 +54,11 @@ static int read_recording(struct results *s, char *why, size_t room)
         return code;
     o->window_ns = recording_cursor_window_ns(cursor);
     o->grace_ns = o->grace_given ? o->grace_ns : options_grace(o->window_ns);
-    replay_network_read(&s->network, o, cursor);
-    code = recording_cursor_span(cursor, &s->begin_ns, &s->end_ns);
+    code = replay_network_read(&s->network, o, cursor, why, room);
+    int told = code != 0;
+    code = code != 0 ? code : recording_cursor_span(cursor, &s->begin_ns, &s->end_ns);
     recording_cursor_close(cursor);
-    if (code != 0)
+    if (code != 0 && !told)
         snprintf(why, room, "%s: %s", o->replay, holter_strerror(code));
     return code;
 }

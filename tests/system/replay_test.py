@@ -54,6 +54,11 @@ class Replays(unittest.TestCase):
         daemon.kill(2)
         self.assertEqual(0, daemon.finish().status)
 
+    def test_a_network_that_is_asked_for_has_to_be_there(self):
+        finished = self.replay('--topology', 'nowhere.yaml').finish()
+        self.assertEqual(2, finished.status, str(finished))
+        self.assertIn('--topology: nowhere.yaml: No such file', finished.err)
+
     def test_two_recordings_of_a_replay_are_equal_and_say_what_was_live(self):
         made = []
         for speed in ('max', '40'):
