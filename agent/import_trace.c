@@ -73,7 +73,8 @@ static void print_otf2(const struct import_wish *wish, const struct import_otf2_
     if (c->undefined > 0)
         printf("  undefined    %" PRIu64 " references\n", c->undefined);
     if (c->unbalanced > 0)
-        printf("  unbalanced   %" PRIu64 " regions that were left but not entered\n",
+        printf("  unbalanced   %" PRIu64
+               " regions that were left but not entered, or the other way round\n",
                c->unbalanced);
     if (c->forced > 0)
         printf("  open         %" PRIu64 " requests for so long that they count where they ended\n",
@@ -169,7 +170,8 @@ static void print_csv(const struct import_wish *wish, const struct import_csv_co
         printf("  backward     %" PRIu64 " messages that were received before they were sent\n",
                c->backward);
     if (c->unknown > 0)
-        printf("  passed over  %" PRIu32 " columns that mean nothing here\n", c->unknown);
+        printf("  passed over  %" PRIu32 " columns that mean nothing here, the first is '%s'\n",
+               c->unknown, c->first_unknown);
     if (c->bad > 0)
         printf("  left out     %" PRIu64 " rows that are wrong\n", c->bad);
 }

@@ -2,7 +2,9 @@
 
 #include "holter/call.h"
 #include "holter/error.h"
+#include "proto/utf8.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,13 +72,23 @@ static long read_text(void *user, void *out, size_t room)
     return (long)give;
 }
 
+/* For people: without control characters. */
+static void keep_name(char out[CSV_NAME], struct csv_field f)
+{
+    size_t length = utf8_cut(f.text, f.length, CSV_NAME - 1);
+    for (size_t i = 0; i < length; i++)
+        out[i] = (unsigned char)f.text[i] < 0x20 || f.text[i] == 0x7f ? '?' : f.text[i];
+    out[length] = '\0';
+}
+
 static int enter(struct csv_columns *out, const struct csv_row *row, char why[CSV_WHY])
 {
     out->count = row->count;
     for (uint32_t i = 0; i < row->count; i++) {
         int whole_ns, c = column_of(trimmed(row->fields[i]), &whole_ns);
         if (c < 0) {
-            out->unknown++;
+            if (out->unknown++ == 0)
+                keep_name(out->first_unknown, trimmed(row->fields[i]));
         } else if (out->field[c] >= 0) {
             snprintf(why, CSV_WHY, "column %s is there twice", names[c].name);
             return -HOLTER_EUSAGE;
@@ -176,9 +188,12 @@ static int number(const struct row *r, enum csv_column c, int64_t most, int64_t 
         *given = there;
     if (!there)
         return given != NULL ? 0 : bad(r, c, f, "is no number");
-    int code = csv_number(f.text, f.length, power, r->columns->separator != ',', out);
+    int comma = r->columns->separator != ',';
+    int code = csv_number(f.text, f.length, power, comma, out);
     if (code == -HOLTER_EUSAGE)
         return bad(r, c, f, "is no number");
+    if (code == 0 && !names[c].is_time && csv_whole(f.text, f.length, comma, out) != 0)
+        return bad(r, c, f, "is no whole number");
     if (code == 0 && *out < 0 && c != CSV_TAG)
         return bad(r, c, f, "is negative");
     return code != 0 || *out > most ? bad(r, c, f, "is too large") : 0;
@@ -215,9 +230,12 @@ static int call(const struct row *r, uint16_t *out)
     *out = CALL_Send;
     if (!value_of(r, CSV_CALL, &f))
         return 0;
-    int bare = f.length < 4 || memchr(f.text, '_', f.length) == NULL;
-    snprintf(name, sizeof(name), "%s%.*s", bare ? "MPI_" : "",
-             (int)(f.length < CSV_NAME ? f.length : CSV_NAME), f.text);
+    uint32_t begin = f.length > 4 && strncasecmp(f.text, "MPI_", 4) == 0 ? 4 : 0, at = 4;
+    memcpy(name, "MPI_", at);
+    for (uint32_t i = begin; i < f.length && at < CSV_NAME; i++) /* Fortran's are in any case */
+        name[at++] = (char)(i == begin ? toupper((unsigned char)f.text[i])
+                                       : tolower((unsigned char)f.text[i]));
+    name[at] = '\0';
     *out = call_by_name(name);
     int makes_request = strstr(name, "_init") != NULL || strstr(name, "Start") != NULL ||
                         strstr(name, "Pready") != NULL;
@@ -285,6 +303,18 @@ static int shape(const struct row *r)
     snprintf(r->why, CSV_WHY, "%" PRIu32 " fields, where the header has %" PRIu32, r->row->count,
              r->columns->count);
     return -HOLTER_EUSAGE;
+}
+
+int csv_row_is_blank(const struct csv_columns *columns, const struct csv_row *row)
+{
+    if (row->fault != CSV_WHOLE)
+        return 0;
+    if (row->count != columns->count && row->fields[0].length > 0 && row->fields[0].text[0] == '#')
+        return 1;
+    for (uint32_t i = 0; i < row->count; i++)
+        if (trimmed(row->fields[i]).length > 0)
+            return 0;
+    return 1;
 }
 
 int csv_message_read(struct csv_message *m, const struct csv_columns *columns,

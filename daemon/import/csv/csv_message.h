@@ -34,7 +34,8 @@ struct csv_columns {
     uint8_t whole_ns[CSV_COLUMNS];
     uint32_t count;   /**< of fields that a row has */
     uint32_t unknown; /**< columns that mean nothing here */
-    char separator;   /**< ',', ';' or tab */
+    char first_unknown[CSV_NAME];
+    char separator; /**< ',', ';' or tab */
 };
 
 /** A message. Times are nanoseconds, as the table has them. */
@@ -54,6 +55,9 @@ struct csv_message {
  *  @param why  set on failure: a sentence @return 0 or -HOLTER_EUSAGE */
 int csv_columns_read(struct csv_columns *out, const char *line, size_t length, char why[CSV_WHY]);
 
+/** Does it say nothing: empty fields, or a comment, which begins with # and has not as many fields as others? */
+int csv_row_is_blank(const struct csv_columns *columns, const struct csv_row *row);
+
 /** Understand a row. @param why  set on failure: a sentence that names the column
  *  @return 0 or -HOLTER_EUSAGE */
 int csv_message_read(struct csv_message *out, const struct csv_columns *columns,
@@ -64,5 +68,8 @@ int csv_message_read(struct csv_message *out, const struct csv_columns *columns,
  *  @param comma  the decimal point may be a comma
  *  @return 0, or -HOLTER_EUSAGE when it is no number, -HOLTER_ERANGE beyond 2^62 either way */
 int csv_number(const char *text, size_t length, int power, int comma, int64_t *out);
+
+/** The same of a whole number, "1000", "1e3" or "1000.0". @return also -HOLTER_EUSAGE when it is none */
+int csv_whole(const char *text, size_t length, int comma, int64_t *out);
 
 #endif

@@ -12,6 +12,7 @@ __extension__ typedef unsigned __int128 wide;
 struct decimal {
     wide digits;
     int power, any;
+    int broken; /* a part of one was rounded away */
 };
 
 static int is_digit(char c)
@@ -73,6 +74,7 @@ static int scale(struct decimal *d, uint64_t *out)
     int half = 0;
     for (; d->power < 0 && (value > 0 || half); d->power++) {
         half = value % 10 >= 5;
+        d->broken |= value % 10 != 0;
         value /= 10;
     }
     value += (unsigned)half;
@@ -82,19 +84,31 @@ static int scale(struct decimal *d, uint64_t *out)
     return 0;
 }
 
-int csv_number(const char *text, size_t length, int power, int comma, int64_t *out)
+static int read_number(struct decimal *d, const char *text, size_t length, int comma, int64_t *out)
 {
     const char *at = text, *end = text + length;
-    struct decimal d = {.power = power};
     uint64_t value;
     int negative = at < end && *at == '-';
     at += at < end && (*at == '-' || *at == '+');
-    at = mantissa(&d, at, end, comma);
-    at = d.any ? exponent(&d, at, end) : NULL;
+    at = mantissa(d, at, end, comma);
+    at = d->any ? exponent(d, at, end) : NULL;
     if (at != end)
         return -HOLTER_EUSAGE;
-    int code = scale(&d, &value);
+    int code = scale(d, &value);
     if (code == 0)
         *out = negative ? -(int64_t)value : (int64_t)value;
     return code;
+}
+
+int csv_number(const char *text, size_t length, int power, int comma, int64_t *out)
+{
+    struct decimal d = {.power = power};
+    return read_number(&d, text, length, comma, out);
+}
+
+int csv_whole(const char *text, size_t length, int comma, int64_t *out)
+{
+    struct decimal d = {.power = 0};
+    int code = read_number(&d, text, length, comma, out);
+    return code == 0 && d.broken ? -HOLTER_EUSAGE : code;
 }

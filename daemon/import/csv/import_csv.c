@@ -81,6 +81,7 @@ static int read_header(struct import *m)
     else if (code == 1 && csv_columns_read(&m->columns, line, length, why) == 0) {
         csv_reader_separator(m->reader, m->columns.separator);
         m->out->unknown = m->columns.unknown;
+        memcpy(m->out->first_unknown, m->columns.first_unknown, sizeof(m->out->first_unknown));
         return csv_reader_next(m->reader, &row) == 1 ? 0 : -EIO;
     }
     fault_at(&m->faults, 0, "%s", why);
@@ -188,7 +189,7 @@ static int read_rows(struct import *m)
     int got, code = 0;
     uint64_t rows = 0;
     while (code == 0 && (got = csv_reader_next(m->reader, &row)) == 1) {
-        code = take_row(m, &row);
+        code = csv_row_is_blank(&m->columns, &row) ? 0 : take_row(m, &row);
         if (++rows % TOLD_EVERY == 0 && w->told != NULL && m->job.size > 0)
             w->told(w->user, m->job.read, 2 * m->job.size, 0);
     }

@@ -20,7 +20,8 @@ struct import_csv_counts {
     uint64_t one_sided; /**< messages without receive_end */
     uint64_t backward;  /**< messages that were received before they were sent */
     uint32_t unknown;   /**< columns that mean nothing here */
-    int broken;         /**< the file could not be read to its end */
+    char first_unknown[64];
+    int broken; /**< the file could not be read to its end */
 };
 
 /** Memory: ranks, names, CSV_SPOOL_RUN ends of messages, and what trace_import() needs. Longer tables take 112 to 336

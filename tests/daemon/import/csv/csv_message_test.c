@@ -66,6 +66,20 @@ static void a_comma_can_be_the_point(void **state)
     assert_int_equal(value, 1500000000);
 }
 
+static void whole_numbers_have_no_parts(void **state)
+{
+    int64_t value = 0;
+    (void)state;
+    assert_int_equal(csv_whole("1e3", 3, 0, &value), 0);
+    assert_int_equal(value, 1000);
+    assert_int_equal(csv_whole("1000.0", 6, 0, &value), 0);
+    assert_int_equal(csv_whole("1.5e1", 5, 0, &value), 0);
+    assert_int_equal(value, 15);
+    assert_int_equal(csv_whole("100.5", 5, 0, &value), -HOLTER_EUSAGE);
+    assert_int_equal(csv_whole("1e-1", 4, 0, &value), -HOLTER_EUSAGE);
+    assert_int_equal(csv_whole("0.0000000000000000000001", 24, 0, &value), -HOLTER_EUSAGE);
+}
+
 /* ---- headers --------------------------------------------------------------- */
 
 static int header(struct csv_columns *out, const char *line, char *why)
@@ -108,6 +122,16 @@ static void a_header_that_lacks_a_column_is_named(void **state)
     assert_int_equal(header(&c, "\"", why), -HOLTER_EUSAGE);
 }
 
+static void columns_that_mean_nothing_are_named(void **state)
+{
+    struct csv_columns c;
+    char why[CSV_WHY];
+    (void)state;
+    assert_int_equal(header(&c, "source,destination,we\tight,bytes,send_begin,other", why), 0);
+    assert_int_equal(c.unknown, 2);
+    assert_string_equal(c.first_unknown, "we?ight");
+}
+
 /* ---- rows ------------------------------------------------------------------ */
 
 struct one {
@@ -123,6 +147,36 @@ static long give(void *user, void *out, size_t room)
     o->text += count;
     o->left -= count;
     return (long)count;
+}
+
+static int is_blank(const char *line)
+{
+    struct one one = {line, strlen(line)};
+    struct csv_reader *reader;
+    struct csv_columns columns;
+    struct csv_row row;
+    char why[CSV_WHY];
+    assert_int_equal(header(&columns, "region,source,destination,bytes,send_begin", why), 0);
+    assert_int_equal(csv_reader_create(&reader, give, &one), 0);
+    csv_reader_separator(reader, columns.separator);
+    assert_int_equal(csv_reader_next(reader, &row), 1);
+    int blank = csv_row_is_blank(&columns, &row);
+    csv_reader_destroy(reader);
+    return blank;
+}
+
+static void rows_that_say_nothing_are_known(void **state)
+{
+    (void)state;
+    assert_true(is_blank("# measured again\n"));
+    assert_true(is_blank("# one, two\n"));
+    assert_true(is_blank(" \t \r\n"));
+    assert_true(is_blank(",,,,\n"));
+    assert_true(is_blank(" , ,,\n"));
+    assert_false(is_blank("#1,0,1,5,1\n"));
+    assert_false(is_blank("x\n"));
+    assert_false(is_blank(",,,,1\n"));
+    assert_false(is_blank("\"open\n"));
 }
 
 static int message(struct csv_message *out, const char *head, const char *line, char *why)
@@ -162,6 +216,14 @@ static void a_row_has_what_its_columns_say(void **state)
     assert_int_equal(m.received, 1);
     assert_int_equal(m.tag, 7);
     assert_int_equal(m.call, CALL_Isend);
+    static const char *const spelt[] = {"mpi_isend", "MPI_ISEND", "isend", "MPI_Isend", "ISEND"};
+    for (size_t i = 0; i < sizeof(spelt) / sizeof(spelt[0]); i++) {
+        struct csv_message other;
+        char line[40];
+        snprintf(line, sizeof(line), "0,1,5,1,%s", spelt[i]);
+        assert_int_equal(message(&other, "source,destination,bytes,send_begin,call", line, why), 0);
+        assert_int_equal(other.call, CALL_Isend);
+    }
     assert_string_equal(m.communicator, "rows");
     assert_string_equal(m.region, "in, out");
     assert_string_equal(m.source_host, "a");
@@ -213,6 +275,9 @@ static void a_bad_row_names_its_column(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_numbers_have_no_parts),
+        cmocka_unit_test(columns_that_mean_nothing_are_named),
+        cmocka_unit_test(rows_that_say_nothing_are_known),
         cmocka_unit_test(numbers_are_exact_to_the_nanosecond),
         cmocka_unit_test(what_is_no_number_is_refused),
         cmocka_unit_test(a_comma_can_be_the_point),
