@@ -95,6 +95,10 @@ static void print_dumpi(const struct import_wish *wish, const struct dumpi_count
            f->files, f->version[0], f->version[1], f->version[2]);
     print_messages(&c->counts);
     printf("  collectives  %" PRIu64 " calls\n", c->counts.collectives);
+    if (f->broken > 0 && c->counts.failed_streams == 0) /* else that is told above */
+        printf("  broken       %" PRIu32 " files; what is whole of them is imported\n", f->broken);
+    if (f->missing > 0)
+        printf("  missing      files of %" PRIu32 " ranks\n", f->missing);
     if (f->unknown > 0)
         printf("  unknown      %" PRIu64 " calls of functions\n", f->unknown);
     if (f->unresolved > 0)
@@ -151,7 +155,7 @@ int import_trace_dumpi(const struct import_wish *wish)
     topology_file_finish(&network);
     if (code == 0)
         print_dumpi(wish, &counts);
-    return code != 0 || counts.facts.broken > 0;
+    return code != 0 || counts.facts.broken > 0 || counts.facts.missing > 0;
 }
 
 static void print_csv(const struct import_wish *wish, const struct import_csv_counts *c)

@@ -13,8 +13,9 @@ struct dumpi_trace;
 /** What is there before its records are read. */
 struct dumpi_facts {
     uint32_t ranks, files; /**< files of ranks that are there */
+    uint32_t missing;      /**< files of ranks that are not */
     uint32_t
-        broken; /**< of these: they end before their end, or in the middle; what is whole is given */
+        broken; /**< of these: they lack their end, or break off in the middle; what is whole is given */
     uint64_t calls;      /**< of all functions */
     uint64_t unknown;    /**< records of functions that no version of the format has */
     uint64_t unresolved; /**< communicators of which the members are not known */

@@ -201,6 +201,7 @@ static void tell(struct dumpi_trace *trace, const char *source, struct faults *f
     }
     facts->unresolved = dumpi_comms_unresolved(trace->comms);
     faults->name = source;
+    facts->missing = missing;
     if (missing > 0)
         fault_at(faults, 0, "files of %u ranks are missing, the first is that of rank %u", missing,
                  first);

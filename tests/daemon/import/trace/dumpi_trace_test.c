@@ -313,6 +313,24 @@ static void a_file_that_is_cut_off_gives_what_is_whole(void **state)
     dumpi_trace_close(trace);
 }
 
+static void a_file_without_its_end_is_not_whole(void **state)
+{
+    (void)state;
+    struct event e[RECORDS];
+    write_barriers(2, 5);
+    size_t length = writers[0].length;
+    dumpi_writer_end(&writers[0], NULL, 0);
+    dumpi_writer_end(&writers[1], NULL, 0);
+    save_rank(0,
+              writers[0].length - length - 2); /* what says that there are no more calls is there */
+    save_rank(1, 0);
+    struct dumpi_trace *trace = open_files();
+    assert_non_null(strstr(told, "own-0000.bin: its end is missing"));
+    assert_int_equal(dumpi_trace_facts(trace).broken, 1);
+    assert_int_equal(records_of(trace, 0, e, NULL), 5);
+    dumpi_trace_close(trace);
+}
+
 static void what_is_no_call_ends_the_file(void **state)
 {
     (void)state;
@@ -383,6 +401,8 @@ static void missing_files_are_named(void **state)
     struct dumpi_trace *trace;
     assert_int_equal(dumpi_trace_open(&trace, directory, 0, hear, NULL), 0);
     assert_non_null(strstr(told, "files of 2 ranks are missing, the first is that of rank 2"));
+    assert_int_equal(dumpi_trace_facts(trace).missing, 2);
+    assert_int_equal(dumpi_trace_facts(trace).broken, 0);
     assert_int_equal(dumpi_trace_job(trace)->ranks, 4);
     assert_int_equal(dumpi_trace_job(trace)->stream_count, 2);
     assert_int_equal(records_of(trace, 1, e, NULL), 1);
@@ -406,6 +426,7 @@ int main(void)
         TEST(seconds_go_on_when_their_sixteen_bits_begin_anew),
         TEST(clocks_of_hosts_that_are_far_apart_meet_at_the_end_of_init),
         TEST(a_file_that_is_cut_off_gives_what_is_whole),
+        TEST(a_file_without_its_end_is_not_whole),
         TEST(what_is_no_call_ends_the_file),
         TEST(calls_that_nobody_knows_are_left_out),
         TEST(a_single_file_knows_how_many_ranks_there_were),
