@@ -19,6 +19,7 @@ struct otf2_stream {
     uint64_t most_events;
     int opened, ended, failed;
     char fault[OTF2_FAULT_BYTES];
+    char fault_of_definitions[OTF2_FAULT_BYTES]; /**< "": none */
 };
 
 /** Have the stream told of all records. */

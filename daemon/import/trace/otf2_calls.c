@@ -10,6 +10,7 @@
 
 #define DEEPEST (1u << 16)
 #define NO_PART UINT32_MAX
+#define MOST_PARTS UINT16_MAX /* of a call, as struct event counts them */
 
 void otf2_calls_init(struct otf2_calls *c, uint32_t thread, uint32_t threads)
 {
@@ -46,9 +47,18 @@ static int reserve_part(struct otf2_calls *c)
     return c->error;
 }
 
-/* @return a new part to be filled in; NULL: no memory */
+static void close_call(struct otf2_calls *c, uint64_t time);
+
+/* A call that is never left would gather all that comes: it is told in pieces.
+ * @return a new part to be filled in; NULL: no memory */
 static struct event *add_part(struct otf2_calls *c, uint16_t flags)
 {
+    if (c->part_count == MOST_PARTS) {
+        int nested = c->nested;
+        close_call(c, c->newest);
+        open_call(c, c->newest, c->call);
+        c->nested = nested;
+    }
     if (reserve_part(c) != 0)
         return NULL;
     c->waits[c->part_count] = 0;
@@ -449,6 +459,7 @@ void otf2_calls_collective_complete(struct otf2_calls *c, uint64_t time,
 
 void otf2_calls_close(struct otf2_calls *c)
 {
+    c->totals.unbalanced += (uint64_t)c->in_call;
     if (c->in_call)
         close_call(c, c->newest);
     call_queue_close(&c->queue);

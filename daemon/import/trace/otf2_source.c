@@ -205,21 +205,40 @@ static int broken(const struct otf2_source *s, uint32_t stream, char fault[OTF2_
     return -HOLTER_ECORRUPT;
 }
 
-/* Mapping tables and clock offsets of a location apply to what its event reader gives. */
+/* Mapping tables and clock offsets of a location apply to what its event reader gives. An archive need not
+ * have such files. What is wrong with one is told when the stream ends: its records may be read all the same. */
+static void read_local_definitions(struct otf2_source *s, struct otf2_stream *st)
+{
+    char path[4096], said_of_it[OTF2_FAULT_BYTES];
+    uint64_t read = 0, location = s->job->locations[st->number];
+    struct stat status;
+    snprintf(path, sizeof(path), "%s/%" PRIu64 ".def", s->folder, location);
+    listen_to(said_of_it);
+    OTF2_DefReader *definitions = OTF2_Reader_GetDefReader(s->reader, location);
+    OTF2_ErrorCode code = definitions == NULL
+                              ? OTF2_ERROR_FILE_CAN_NOT_OPEN
+                              : OTF2_Reader_ReadAllLocalDefinitions(s->reader, definitions, &read);
+    if (code != OTF2_SUCCESS && stat(path, &status) == 0) {
+        failed(said_of_it, code);
+        snprintf(st->fault_of_definitions, sizeof(st->fault_of_definitions),
+                 "its definitions, %" PRIu64 ".def, are not whole, so times and numbers may be "
+                 "wrong: %.250s",
+                 location, said_of_it);
+    }
+    listen_to(said_of_it);
+    if (definitions != NULL)
+        OTF2_Reader_CloseDefReader(s->reader, definitions);
+    said = NULL;
+}
+
 static int open_stream(struct otf2_source *s, uint32_t stream, char fault[OTF2_FAULT_BYTES])
 {
     struct otf2_stream *st = &s->streams[stream];
-    uint64_t location = s->job->locations[stream], read = 0;
+    uint64_t location = s->job->locations[stream];
     st->opened = 1;
     st->most_events = most_events(s, stream);
-    if (s->local_defs) {
-        listen_to(fault);
-        OTF2_DefReader *definitions = OTF2_Reader_GetDefReader(s->reader, location);
-        if (definitions != NULL) {
-            OTF2_Reader_ReadAllLocalDefinitions(s->reader, definitions, &read);
-            OTF2_Reader_CloseDefReader(s->reader, definitions);
-        }
-    }
+    if (s->local_defs)
+        read_local_definitions(s, st);
     listen_to(fault);
     st->events = OTF2_Reader_GetEvtReader(s->reader, location);
     OTF2_ErrorCode code = st->events == NULL ? OTF2_ERROR_FILE_CAN_NOT_OPEN
@@ -232,6 +251,10 @@ static void close_stream(struct otf2_source *s, struct otf2_stream *st)
     char unheard[OTF2_FAULT_BYTES];
     otf2_calls_close(&st->calls);
     st->ended = 1;
+    if (st->failed == 0 && st->fault_of_definitions[0] != '\0') {
+        st->failed = -HOLTER_ECORRUPT;
+        memcpy(st->fault, st->fault_of_definitions, sizeof(st->fault));
+    }
     if (st->events == NULL)
         return;
     listen_to(unheard);

@@ -399,6 +399,21 @@ static void a_file_that_is_cut_off_gives_what_is_whole(void **state)
     end(&bed);
 }
 
+static void definitions_of_a_location_that_are_cut_off_are_told(void **state)
+{
+    struct bed bed;
+    (void)state;
+    unpack(&bed);
+    import_all(&bed);
+    uint64_t whole = bed.sums.sent;
+    cut(&bed, "traces/3.def", 20);
+    assert_int_equal(import_with(&bed, 2), 0);
+    assert_int_equal(bed.counts.counts.failed_streams, 1);
+    assert_non_null(strstr(bed.told, "its definitions, 3.def, are not whole"));
+    assert_int_equal(bed.sums.sent, whole);
+    end(&bed);
+}
+
 static void a_file_that_is_missing_is_told(void **state)
 {
     struct bed bed;
@@ -447,6 +462,7 @@ int main(void)
         cmocka_unit_test(archives_of_other_kinds_are_read),
         cmocka_unit_test(threads_of_a_rank_are_imported),
         cmocka_unit_test(a_file_that_is_cut_off_gives_what_is_whole),
+        cmocka_unit_test(definitions_of_a_location_that_are_cut_off_are_told),
         cmocka_unit_test(a_file_that_is_missing_is_told),
         cmocka_unit_test(definitions_that_are_not_there_are_told),
     };

@@ -167,7 +167,7 @@ static void calls_within_calls_and_calls_without_end_are_one(void **state)
     assert_int_equal(e[0].t_exit, 13);
     assert_int_equal(e[1].call, CALL_Send);
     assert_int_equal(e[1].t_exit, 27);
-    assert_int_equal(c.totals.unbalanced, 1);
+    assert_int_equal(c.totals.unbalanced, 2);
     otf2_calls_finish(&c);
 }
 
@@ -224,6 +224,34 @@ static void starts_and_cancels_are_told_as_such(void **state)
     assert_int_equal(e[0].peer, PEER_UNKNOWN);
     assert_int_equal(e[0].comm, COMM_SLOT_NONE);
     assert_int_equal(e[1].flags, EVENT_RECV | EVENT_CANCELLED | EVENT_PERSISTENT);
+    otf2_calls_finish(&c);
+}
+
+/* What is never left ends somewhere, and holds no more than a call can have. */
+static void a_call_that_is_never_left_is_told_in_pieces(void **state)
+{
+    struct otf2_calls c;
+    struct event e[16];
+    uint32_t calls = 0, records = 0, got, announced = 0;
+    (void)state;
+    otf2_calls_init(&c, 0, 1);
+    otf2_calls_enter(&c, 5, 1, &send_);
+    for (uint32_t i = 0; i < 3 * UINT16_MAX; i++)
+        otf2_calls_send(&c, 10 + i, &to_three);
+    assert_int_equal(c.part_count, UINT16_MAX);
+    otf2_calls_close(&c);
+    while ((got = call_queue_take(&c.queue, e, 16)) > 0)
+        for (uint32_t i = 0; i < got; i++) {
+            records++;
+            calls += e[i].kind == EVENT_CALL;
+            announced += e[i].kind == EVENT_CALL ? 1u + e[i].parts : 0;
+        }
+    assert_int_equal(records, 3 * UINT16_MAX);
+    assert_int_equal(announced, records);
+    assert_int_equal(calls, 3);
+    assert_int_equal(c.totals.sends, records);
+    assert_int_equal(c.totals.unbalanced, 1);
+    assert_int_equal(c.error, 0);
     otf2_calls_finish(&c);
 }
 
@@ -294,6 +322,7 @@ static void requests_are_found_whatever_begins_and_ends_between(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_call_that_is_never_left_is_told_in_pieces),
         cmocka_unit_test(a_call_is_its_region_with_what_is_in_it),
         cmocka_unit_test(a_wait_has_a_part_for_each_request),
         cmocka_unit_test(a_collective_that_does_not_block_knows_its_size_where_it_begins),
