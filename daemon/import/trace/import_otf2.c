@@ -2,6 +2,7 @@
 
 #include "daemon/import/trace/otf2_process.h"
 #include "daemon/import/trace/trace_places.h"
+#include "daemon/recording.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -65,7 +66,7 @@ static void sum_reports(const struct otf2_process *process, struct import_otf2_c
 
 static int import_job(const char *path, const char *anchor, struct otf2_process *process,
                       const struct trace_wishes *wishes, const struct trace_places *places,
-                      unsigned threads, struct import_otf2_counts *out)
+                      uint64_t length_ns, struct import_otf2_counts *out)
 {
     const struct otf2_job *job = otf2_process_job(process);
     char name[64], command[1024], mpi[128];
@@ -84,7 +85,8 @@ static int import_job(const char *path, const char *anchor, struct otf2_process 
                              .host_count = job->host_count,
                              .begin_ns = job->begin_ns,
                              .window_ns = wishes->window_ns,
-                             .length_ns = job->length_ns,
+                             .length_ns = length_ns != 0 ? length_ns : job->length_ns,
+                             .length_is_claim = length_ns == 0,
                              .network = wishes->network,
                              .network_source = wishes->network_source};
     if (places->host_count > 0) {
@@ -94,27 +96,28 @@ static int import_job(const char *path, const char *anchor, struct otf2_process 
     }
     struct trace_reader reader = {process, otf2_process_next, otf2_process_comm,
                                   otf2_process_region, otf2_process_progress};
-    struct trace_options options = {threads, wishes->told, wishes->fault, wishes->user};
+    struct trace_options options = {threads_of(wishes), wishes->told, wishes->fault, wishes->user};
     out->ranks = job->ranks;
     out->hosts = told.host_count;
     out->streams = job->stream_count;
     out->left_out = job->left_out;
-    out->window_ns = wishes->window_ns != 0 ? wishes->window_ns : trace_window_ns(job->length_ns);
     int code = trace_import(path, &told, &reader, &options, &out->counts);
+    out->window_ns = out->counts.window_ns;
     sum_reports(process, out);
     return code;
 }
 
-int import_otf2(const char *path, const char *anchor, const struct trace_wishes *wishes,
-                struct import_otf2_counts *out)
+/* @param length_ns  of the trace by its records; 0: as it says itself */
+static int import_once(const char *path, const char *anchor, const struct trace_wishes *wishes,
+                       uint64_t length_ns, struct import_otf2_counts *out)
 {
     struct faults faults = {anchor, wishes->fault, wishes->user, 0};
     struct trace_places places = {.host_count = 0};
     struct otf2_process *process;
     char why[256];
-    unsigned threads = threads_of(wishes);
     *out = (struct import_otf2_counts){.ranks = 0};
-    int code = otf2_process_start(&process, anchor, threads, wishes->fault, wishes->user);
+    int code =
+        otf2_process_start(&process, anchor, threads_of(wishes), wishes->fault, wishes->user);
     if (code != 0)
         return code;
     if (wishes->hosts != NULL &&
@@ -122,8 +125,24 @@ int import_otf2(const char *path, const char *anchor, const struct trace_wishes 
                                   wishes->per_node, why, sizeof(why))) != 0)
         fault_at(&faults, 0, "hosts: %s", why);
     else
-        code = import_job(path, anchor, process, wishes, &places, threads, out);
+        code = import_job(path, anchor, process, wishes, &places, length_ns, out);
     trace_places_finish(&places);
     otf2_process_stop(process);
     return code;
+}
+
+int import_otf2(const char *path, const char *anchor, const struct trace_wishes *wishes,
+                struct import_otf2_counts *out)
+{
+    struct faults faults = {anchor, wishes->fault, wishes->user, 0};
+    int code = import_once(path, anchor, wishes, 0, out);
+    uint64_t length_ns = out->counts.beyond_ns;
+    if (code != 0 || length_ns == 0)
+        return code;
+    fault_at(&faults, 0,
+             "its clock properties tell a wrong length: there are records at %.9f s; it is read "
+             "once more",
+             (double)length_ns * 1e-9);
+    code = recording_remove(path);
+    return code != 0 ? code : import_once(path, anchor, wishes, length_ns, out);
 }

@@ -15,7 +15,9 @@
 #define WINDOWS_MOST (1u << 20)  /* of all hosts together */
 #define WINDOWS_LEAST_MOST 4096u /* of one host, however many there are */
 #define UNKNOWN_WINDOW_NS UINT64_C(10000000)
-#define BEYOND 4u /* times the length of the trace: what is later than that is no record of it */
+#define LONGEST_WINDOW_NS UINT64_C(1000000000) /* that is chosen */
+#define STRAY 100u /* of so many records one may have a time that is none */
+#define BEYOND 4u  /* times the length of the trace: what is later than that is no record of it */
 
 struct import {
     const struct trace_job *job;
@@ -36,7 +38,8 @@ struct import {
     /* What the pool works on: hosts [first, first + count), one at each desk. */
     uint32_t first, count;
     uint8_t *wants; /* by desk */
-    uint64_t zero_ns, window_ns, window, limit_ns;
+    uint64_t zero_ns, first_ns, window_ns, window, limit_ns;
+    uint64_t most; /* windows that a host may have */
 };
 
 uint64_t trace_window_ns(uint64_t length_ns)
@@ -48,7 +51,7 @@ uint64_t trace_window_ns(uint64_t length_ns)
         for (int i = 0; i < 3; i++)
             if (length_ns / (steps[i] * power) <= WINDOWS_WANTED)
                 return steps[i] * power;
-    return UINT64_C(1000000000);
+    return LONGEST_WINDOW_NS;
 }
 
 static int tell(const struct import *m, int code, const char *what)
@@ -135,11 +138,21 @@ static uint64_t first_entry(struct import *m)
     return first == UINT64_MAX ? 0 : first;
 }
 
+/* Length from the first record on. @return 0: not known, or not to be believed */
+static uint64_t length_of(const struct import *m, uint64_t first_ns)
+{
+    const struct trace_job *job = m->job;
+    uint64_t length = job->length_ns > first_ns ? job->length_ns - first_ns : 0;
+    return job->length_is_claim && length / LONGEST_WINDOW_NS >= m->most ? 0 : length;
+}
+
 /* How many windows there may be of each host, and whether that is enough. */
 static int set_windows(struct import *m, uint64_t first_ns)
 {
-    uint64_t most = WINDOWS_MOST / m->job->host_count, length = m->job->length_ns;
-    most = most < WINDOWS_LEAST_MOST ? WINDOWS_LEAST_MOST : most;
+    uint64_t most = WINDOWS_MOST / m->job->host_count;
+    m->most = most = most < WINDOWS_LEAST_MOST ? WINDOWS_LEAST_MOST : most;
+    m->first_ns = first_ns;
+    uint64_t length = length_of(m, first_ns);
     m->window_ns = m->job->window_ns != 0 ? m->job->window_ns : trace_window_ns(length);
     if (length / m->window_ns >= most) {
         char text[128];
@@ -294,6 +307,28 @@ static void tell_progress(const struct import *m)
     m->options->told(m->options->user, read, all, m->window * m->window_ns - m->zero_ns);
 }
 
+/* Records that are far beyond the length that was told: a few have times that are none, many tell that the
+ * length is wrong. @return where all but a few end; 0: the length holds, or there would be too many windows */
+static uint64_t find_beyond(const struct import *m, uint64_t records)
+{
+    uint64_t window_ns = m->job->window_ns != 0 ? m->job->window_ns : LONGEST_WINDOW_NS;
+    uint64_t counts[64] = {0}, latest[64] = {0}, rest = 0;
+    for (uint32_t h = 0; h < m->job->host_count; h++)
+        for (int b = 0; b < 64; b++) {
+            const struct trace_host *host = &m->hosts[h];
+            counts[b] += host->beyond[b];
+            rest += host->beyond[b];
+            latest[b] = host->beyond_latest[b] > latest[b] ? host->beyond_latest[b] : latest[b];
+        }
+    uint64_t stray = records / STRAY;
+    for (int b = 0; b < 64 && rest > stray; b++) {
+        rest -= counts[b];
+        if (rest <= stray && latest[b] > m->first_ns)
+            return (latest[b] - m->first_ns) / window_ns < m->most ? latest[b] : 0;
+    }
+    return 0;
+}
+
 static void sum_counts(const struct import *m, struct trace_counts *out)
 {
     *out = (struct trace_counts){0};
@@ -312,6 +347,8 @@ static void sum_counts(const struct import *m, struct trace_counts *out)
         out->halves += c->halves;
         out->lost += c->lost;
     }
+    out->window_ns = m->window_ns;
+    out->beyond_ns = find_beyond(m, out->records + out->lost);
     for (uint32_t s = 0; s < m->job->stream_count; s++)
         out->failed_streams += (uint64_t)m->streams[s].failed;
 }

@@ -61,9 +61,10 @@ struct trace_job {
     const uint32_t *host_of; /**< by rank: position in hosts */
     const char (*hosts)[65];
     uint32_t host_count;
-    uint64_t begin_ns;              /**< when the trace's zero was, since 1970; 0: not known */
-    uint64_t window_ns;             /**< 0: chosen by the length of the trace */
-    uint64_t length_ns;             /**< of the trace, as far as it is known before; 0: not known */
+    uint64_t begin_ns;  /**< when the trace's zero was, since 1970; 0: not known */
+    uint64_t window_ns; /**< 0: chosen by the length of the trace */
+    uint64_t length_ns; /**< from its zero to its end, as far as it is known before; 0: not known */
+    int length_is_claim; /**< the trace says so itself, and may be wrong: see trace_counts.beyond_ns */
     const struct topology *network; /**< NULL: none */
     const char *network_source;     /**< where it was read from */
 };
@@ -81,6 +82,8 @@ struct trace_counts {
     uint64_t
         halves; /**< ends of messages between hosts that the recording has, for the daemon to join */
     uint64_t lost;           /**< records that are none, or far beyond the length of the trace */
+    uint64_t beyond_ns;      /**< many are beyond it: its length by nearly all of them; else 0 */
+    uint64_t window_ns;      /**< length of windows */
     uint64_t failed_streams; /**< that ended with an error */
 };
 

@@ -205,10 +205,18 @@ void trace_stream_refill(struct trace_stream *stream, const struct trace_reader 
     stream->batch = NULL;
 }
 
+static void note_beyond(struct trace_host *host, const struct event *event)
+{
+    uint64_t time = event->t_exit > event->t_enter ? event->t_exit : event->t_enter;
+    int bits = 63 - __builtin_clzll(time | 1);
+    host->beyond[bits]++;
+    if (time > host->beyond_latest[bits])
+        host->beyond_latest[bits] = time;
+}
+
 /* Tables grow to the slots that records name. Calls of a thread follow each other: what goes back in time
  * would have the matcher look for its place among all that is under way. */
-static int make_sound(const struct trace_host *host, struct trace_rank *rank,
-                      struct trace_stream *stream)
+static int make_sound(struct trace_host *host, struct trace_rank *rank, struct trace_stream *stream)
 {
     int code = 0;
     stream->sound = 1;
@@ -216,6 +224,7 @@ static int make_sound(const struct trace_host *host, struct trace_rank *rank,
     for (uint32_t i = 0; code == 0 && i < stream->count; i++) {
         struct event *event = &stream->batch[i];
         if (event->t_exit > limit || event->t_enter > limit) {
+            note_beyond(host, event);
             event->kind = 0; /* counts as lost */
             continue;
         }

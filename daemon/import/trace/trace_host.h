@@ -60,6 +60,8 @@ struct trace_host {
     int code;                /**< 0, or what went wrong */
     struct match_counts told;
     uint64_t events, lost, sampled, passed_over;
+    uint64_t beyond[64],
+        beyond_latest[64]; /**< records beyond the limit, by the logarithm of their time */
     struct trace_counts counts;
 };
 

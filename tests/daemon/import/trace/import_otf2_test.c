@@ -356,6 +356,29 @@ static void archives_of_other_kinds_are_read(void **state)
 }
 
 /* Records of a rank's threads are in the order of each; what one posts, another may complete. */
+/* Writers may set the length to anything; readers of events do not look at it. */
+static void a_length_that_is_wrong_costs_no_record(void **state)
+{
+    static const uint64_t lengths[] = {20000, 1, UINT64_MAX / 2, UINT64_MAX};
+    (void)state;
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        struct history_plan plan = usual;
+        struct bed bed;
+        plan.resolution = 1000000;
+        plan.length = lengths[i];
+        struct history history = make(&bed, &plan);
+        assert_true(history.last_ns > UINT64_C(1000000000));
+        assert_int_equal(import_with(&bed, 2), 0);
+        assert_int_equal(bed.told[0] != '\0', i == 0);
+        if (i == 0)
+            assert_non_null(strstr(bed.told, "it is read once more"));
+        bed.told[0] = '\0';
+        compare(&bed, &history, &plan);
+        assert_in_range(bed.counts.counts.windows, 10, 100000);
+        end(&bed);
+    }
+}
+
 static void threads_of_a_rank_are_imported(void **state)
 {
     struct bed bed;
@@ -452,6 +475,7 @@ static void definitions_that_are_not_there_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_length_that_is_wrong_costs_no_record),
         cmocka_unit_test(a_recorded_trace_has_all_that_otf2_print_shows),
         cmocka_unit_test(the_golden_figures_are_those_that_otf2_print_gives_now),
         cmocka_unit_test(any_number_of_threads_gives_the_same_recording),

@@ -468,9 +468,9 @@ static void write_definitions(struct writing *w)
             if (w->ranks[r].threads[t].time > last)
                 last = w->ranks[r].threads[t].time;
     w->out->last_ns = (uint64_t)((double)(last - p->offset) * 1e9 / (double)p->resolution);
-    good(OTF2_GlobalDefWriter_WriteClockProperties(d, p->resolution, p->offset, last - p->offset,
-                                                   p->date == 0 ? OTF2_UNDEFINED_TIMESTAMP
-                                                                : p->date));
+    uint64_t length = p->length != 0 ? p->length : last - p->offset;
+    good(OTF2_GlobalDefWriter_WriteClockProperties(
+        d, p->resolution, p->offset, length, p->date == 0 ? OTF2_UNDEFINED_TIMESTAMP : p->date));
     for (uint32_t i = 0; i < REGIONS; i++)
         good(OTF2_GlobalDefWriter_WriteRegion(
             d, i, write_string(d, &next, regions[i]), 0, 0, OTF2_REGION_ROLE_FUNCTION,

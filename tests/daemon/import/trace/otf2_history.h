@@ -12,6 +12,7 @@ struct history_plan {
     uint64_t seed, rounds;
     uint32_t ranks, per_host, threads; /**< threads: of each rank */
     uint64_t resolution, offset, date; /**< of the clock; date 0: not known */
+    uint64_t length;                   /**< in ticks, as the archive claims; 0: as it is */
     int plain;                         /**< only blocking messages and their like: for speed */
     int no_definitions;                /**< of locations */
     int no_calls;                      /**< records of MPI without the regions around them */
