@@ -12,7 +12,6 @@
 #define LOADED 0.01    /* of the most loaded link of the kind */
 #define LEAST_SUM 1e-3 /* bytes below which an average is nothing */
 #define UNIT CONGESTION_UNIT
-#define MOST_LOG 0x1p30
 #define CHANGES 16384u /* that are added at a time */
 
 static bool are_valid(const struct congestion_params *p)
@@ -36,7 +35,8 @@ static int take_kinds(struct congestion *c)
         uint32_t from, to;
         struct track *track = &c->tracks[link];
         track->kind = kinds[link];
-        track->counter = track->told = track->over = CONGESTION_UNKNOWN;
+        c->counts[link].counter = c->counts[link].told = CONGESTION_UNKNOWN;
+        c->pasts[link].over = CONGESTION_UNKNOWN;
         if (topology_link(c->topology, link, &from, &to))
             track->capacity = topology_capacity(c->topology, link);
     }
@@ -49,9 +49,12 @@ static int make(struct congestion *c)
     c->link_count = topology_links(c->topology);
     c->vertex_count = topology_vertices(c->topology);
     c->tracks = calloc((size_t)c->link_count + 1, sizeof(*c->tracks));
+    c->counts = calloc((size_t)c->link_count + 1, sizeof(*c->counts));
+    c->pasts = calloc((size_t)c->link_count + 1, sizeof(*c->pasts));
     c->changes = malloc(CHANGES * sizeof(*c->changes));
     c->shifts = malloc(CHANGES * sizeof(*c->shifts));
-    if (c->tracks == NULL || c->changes == NULL || c->shifts == NULL)
+    if (c->tracks == NULL || c->counts == NULL || c->pasts == NULL || c->changes == NULL ||
+        c->shifts == NULL)
         return -ENOMEM;
     int code = link_loads_create(&c->loads, c->topology);
     if (code == 0)
@@ -86,6 +89,8 @@ void congestion_destroy(struct congestion *c)
     link_loads_destroy(c->loads);
     link_loads_destroy(c->latencies);
     free(c->tracks);
+    free(c->counts);
+    free(c->pasts);
     free(c->kinds);
     free(c->pairs);
     free(c->fresh);
@@ -100,8 +105,9 @@ int congestion_measured(struct congestion *c, uint32_t link, uint64_t amount, in
     uint32_t from, to;
     if (!topology_link(c->topology, link, &from, &to))
         return -HOLTER_ERANGE;
-    c->tracks[link].told = amount;
-    c->tracks[link].told_packets = packets != 0;
+    c->tracks[link].counted = 1;
+    c->counts[link].told = amount;
+    c->counts[link].told_packets = packets != 0;
     return 0;
 }
 
@@ -115,13 +121,9 @@ static int compare_pairs(const void *a, const void *b)
     return (x->destination > y->destination) - (x->destination < y->destination);
 }
 
-/* A whole number of units, so that sums do not depend on their order. Beside 2^52 there is no room for fractions:
- * that rounds to the nearest, as rint(3) does, without a call. */
 static double rounded(double log_latency)
 {
-    if (!(fabs(log_latency) <= MOST_LOG))
-        return log_latency > 0 ? MOST_LOG : log_latency < 0 ? -MOST_LOG : 0;
-    return (log_latency * UNIT + 0x1.8p52 - 0x1.8p52) / UNIT;
+    return congestion_units(log_latency) / UNIT;
 }
 
 /* Copy them into c->fresh in ascending order, each once. @return how many */
@@ -153,16 +155,15 @@ static size_t take_in(struct congestion *c, const struct congestion_pair *pairs,
     return kept;
 }
 
-static void flush(struct congestion *c)
+void congestion_flush(struct congestion *c)
 {
     link_loads_add_many(c->loads, c->changes, c->change_count);
     link_loads_add_many(c->latencies, c->shifts, c->shift_count);
     c->change_count = c->shift_count = 0;
 }
 
-/* A pair becomes another: of the same vertices, or all zero before or after. */
-static void become(struct congestion *c, const struct congestion_pair *before,
-                   const struct congestion_pair *after, int32_t pairs)
+void congestion_become(struct congestion *c, const struct congestion_pair *before,
+                       const struct congestion_pair *after, int32_t pairs)
 {
     const struct congestion_pair *either = pairs < 0 ? before : after;
     uint32_t source = either->source, destination = either->destination;
@@ -180,7 +181,7 @@ static void become(struct congestion *c, const struct congestion_pair *before,
             .bytes = (int64_t)((after->log_latency - before->log_latency) * UNIT),
             .messages = (int64_t)(after->matched - before->matched)};
     if (c->change_count == CHANGES || c->shift_count == CHANGES)
-        flush(c);
+        congestion_flush(c);
 }
 
 static bool has_route(const struct congestion *c, const struct congestion_pair *pair)
@@ -196,18 +197,18 @@ static void change_over(struct congestion *c, size_t count)
     for (size_t i = 0; i < count; i++) {
         const struct congestion_pair *pair = &c->fresh[i];
         while (old < c->pair_count && compare_pairs(&c->pairs[old], pair) < 0)
-            become(c, &c->pairs[old++], &none, -1);
+            congestion_become(c, &c->pairs[old++], &none, -1);
         bool known = old < c->pair_count && compare_pairs(&c->pairs[old], pair) == 0;
         if (!known && !has_route(c, pair)) {
             c->skipped++;
             continue;
         }
-        become(c, known ? &c->pairs[old++] : &none, pair, known ? 0 : 1);
+        congestion_become(c, known ? &c->pairs[old++] : &none, pair, known ? 0 : 1);
         c->fresh[kept++] = *pair;
     }
     while (old < c->pair_count)
-        become(c, &c->pairs[old++], &none, -1);
-    flush(c);
+        congestion_become(c, &c->pairs[old++], &none, -1);
+    congestion_flush(c);
     struct congestion_pair *pairs = c->pairs;
     size_t room = c->room;
     c->pairs = c->fresh;
@@ -216,90 +217,7 @@ static void change_over(struct congestion *c, size_t count)
     c->fresh_room = room;
     c->pair_count = kept;
     c->keeping = KEEPING_UNDECIDED;
-}
-
-/* ---- a window of the same pairs ---- */
-
-/* Are they those of the last window, in its order? @param loads  set: with its bytes and messages too */
-static bool are_same(const struct congestion *c, const struct congestion_pair *pairs, size_t count,
-                     bool *loads)
-{
-    uint64_t differs = 0;
-    if (count != c->pair_count)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        const struct congestion_pair *before = &c->pairs[i], *pair = &pairs[i];
-        if (before->source != pair->source || before->destination != pair->destination ||
-            (pair->bytes | pair->messages | pair->matched) == 0)
-            return false;
-        differs |= (before->bytes ^ pair->bytes) | (before->messages ^ pair->messages);
-    }
-    *loads = differs == 0;
-    return true;
-}
-
-static bool keeps_routes(struct congestion *c)
-{
-    if (c->keeping == KEEPING_UNDECIDED)
-        c->keeping = link_loads_walks(c->loads) &&
-                             kept_routes_list(&c->routes, c->topology, c->pairs, c->pair_count) == 0
-                         ? KEEPING
-                         : NOT_KEEPING;
-    return c->keeping == KEEPING;
-}
-
-/* Loads of pairs that have become other ones, along routes that are known. */
-static void change_loads(struct congestion *c, const struct congestion_pair *pairs)
-{
-    for (size_t i = 0; i < c->pair_count; i++) {
-        const struct congestion_pair *after = &pairs[i];
-        struct congestion_pair *kept = &c->pairs[i];
-        struct link_load more = {after->bytes - kept->bytes, after->messages - kept->messages};
-        if ((more.bytes | more.messages) == 0)
-            continue;
-        link_loads_add_links(c->loads, c->routes.links + c->routes.first[i],
-                             c->routes.first[i + 1] - c->routes.first[i], more);
-        link_loads_add_ends(c->loads, &(struct load_change){.source = after->source,
-                                                            .destination = after->destination,
-                                                            .bytes = (int64_t)more.bytes,
-                                                            .messages = (int64_t)more.messages});
-        kept->bytes = after->bytes;
-        kept->messages = after->messages;
-    }
-}
-
-/* Latencies are other ones in each window: they are added up anew. */
-static void add_latencies(struct congestion *c, const struct congestion_pair *pairs)
-{
-    const uint32_t *first = c->routes.first, *links = c->routes.links;
-    link_loads_clear(c->latencies);
-    for (size_t i = 0; i < c->pair_count; i++) {
-        struct congestion_pair *kept = &c->pairs[i];
-        kept->matched = pairs[i].matched;
-        kept->log_latency = kept->matched == 0 ? 0 : rounded(pairs[i].log_latency);
-        if (kept->matched == 0)
-            continue;
-        int64_t log = (int64_t)(kept->log_latency * UNIT);
-        link_loads_add_links(c->latencies, links + first[i], first[i + 1] - first[i],
-                             (struct link_load){(uint64_t)log, kept->matched});
-    }
-}
-
-static void stay(struct congestion *c, const struct congestion_pair *pairs, bool same_loads)
-{
-    if (keeps_routes(c)) {
-        if (!same_loads)
-            change_loads(c, pairs);
-        add_latencies(c, pairs);
-        return;
-    }
-    for (size_t i = 0; i < c->pair_count; i++) {
-        struct congestion_pair after = pairs[i];
-        after.log_latency = after.matched == 0 ? 0 : rounded(after.log_latency);
-        become(c, &c->pairs[i], &after, 0);
-        c->pairs[i] = after;
-    }
-    flush(c);
+    c->whole = false;
 }
 
 /* ---- averages ---- */
@@ -309,8 +227,8 @@ static double settled(double sum)
     return sum < LEAST_SUM ? 0 : sum;
 }
 
-static void follow(const struct congestion *c, struct track *track, uint64_t bytes,
-                   const struct link_load *latency, double fade, double recent_fade)
+static void follow(struct track *track, uint64_t bytes, const struct link_load *latency,
+                   double fade, double recent_fade)
 {
     double matched = settled(track->matched * recent_fade + (double)latency->messages);
     track->average = settled(track->average * fade + (double)bytes);
@@ -319,17 +237,24 @@ static void follow(const struct congestion *c, struct track *track, uint64_t byt
         matched == 0 ? 0 : track->log_sum * recent_fade + (double)(int64_t)latency->bytes / UNIT;
     track->matched = matched;
     track->peak = bytes > track->peak ? bytes : track->peak;
-    track->counter = track->told;
-    track->told = CONGESTION_UNKNOWN;
-    bool bytes_told = track->counter != CONGESTION_UNKNOWN && !track->told_packets;
-    track->packets = track->counter != CONGESTION_UNKNOWN && track->told_packets;
-    track->recent_measured =
-        settled(track->recent_measured * recent_fade + (bytes_told ? (double)track->counter : 0));
+}
+
+/* @return whether counts still matter */
+static bool follow_counts(const struct congestion *c, struct link_counts *counts, uint64_t bytes,
+                          double recent_fade)
+{
+    counts->counter = counts->told;
+    counts->told = CONGESTION_UNKNOWN;
+    bool bytes_told = counts->counter != CONGESTION_UNKNOWN && !counts->told_packets;
+    counts->packets = counts->counter != CONGESTION_UNKNOWN && counts->told_packets;
+    counts->recent_measured =
+        settled(counts->recent_measured * recent_fade + (bytes_told ? (double)counts->counter : 0));
     if (bytes_told) {
         double own = c->fade;
-        track->measured = settled(track->measured * own + (double)track->counter);
-        track->modelled = settled(track->modelled * own + (double)bytes);
+        counts->measured = settled(counts->measured * own + (double)counts->counter);
+        counts->modelled = settled(counts->modelled * own + (double)bytes);
     }
+    return counts->counter != CONGESTION_UNKNOWN || counts->recent_measured > 0;
 }
 
 /* ---- states ---- */
@@ -370,24 +295,32 @@ static bool stays_hot(const struct congestion *c, const struct track *track, dou
     return load > 0 && load >= p->cool_times * c->kinds[track->kind].mean && load >= p->least / 2;
 }
 
-static bool becomes_hot(const struct congestion *c, struct track *track, double load, double now)
+static double limit_of(const struct congestion *c, const struct track *track)
 {
-    double limit =
-        track->capacity > 0 ? c->params.hot_share * track->capacity : c->kinds[track->kind].limit;
+    return track->capacity > 0 ? c->params.hot_share * track->capacity
+                               : c->kinds[track->kind].limit;
+}
+
+static bool becomes_hot(const struct congestion *c, uint32_t link, double load, double now)
+{
+    struct link_past *past = &c->pasts[link];
+    double limit = limit_of(c, &c->tracks[link]);
     if (!(now > limit))
         return false;
-    bool again = track->over != CONGESTION_UNKNOWN && c->window - track->over <= c->params.hold;
-    track->over = c->window;
+    bool again = past->over != CONGESTION_UNKNOWN && c->window - past->over <= c->params.hold;
+    past->over = c->window;
     return again && load > limit;
 }
 
-static bool is_hot(const struct congestion *c, struct track *track, uint64_t bytes)
+static bool is_hot(const struct congestion *c, uint32_t link, uint64_t bytes)
 {
-    bool told = track->counter != CONGESTION_UNKNOWN && !track->packets;
-    double load = judged(track, track->recent, track->recent_measured) / c->recent;
-    double now = judged(track, (double)bytes, told ? (double)track->counter : 0) / c->seconds;
+    const struct track *track = &c->tracks[link];
+    const struct link_counts *counts = &c->counts[link];
+    bool told = counts->counter != CONGESTION_UNKNOWN && !counts->packets;
+    double load = judged(track, track->recent, counts->recent_measured) / c->recent;
+    double now = judged(track, (double)bytes, told ? (double)counts->counter : 0) / c->seconds;
     return track->state >= CONGESTION_HOT ? stays_hot(c, track, load)
-                                          : becomes_hot(c, track, load, now);
+                                          : becomes_hot(c, link, load, now);
 }
 
 static bool is_slow(const struct congestion *c, const struct track *track)
@@ -399,26 +332,37 @@ static bool is_slow(const struct congestion *c, const struct track *track)
     return latency > p->slow && track->matched >= (double)p->least_matched;
 }
 
-static void judge(const struct congestion *c, struct track *track, uint64_t bytes)
+/* Most links are far from hot, before and after: for them the rest of what is known of them is not looked at. */
+static bool is_cool(const struct congestion *c, const struct track *track, uint64_t bytes)
 {
+    return track->state < CONGESTION_HOT && !track->counted &&
+           !((double)bytes / c->seconds > limit_of(c, track));
+}
+
+static void judge(const struct congestion *c, uint32_t link, uint64_t bytes)
+{
+    struct track *track = &c->tracks[link];
     enum congestion_state state = bytes > 0 ? CONGESTION_BUSY : CONGESTION_IDLE;
-    if (is_hot(c, track, bytes))
+    bool cool = is_cool(c, track, bytes);
+    if (cool && state == track->state)
+        return;
+    struct link_past *past = &c->pasts[link];
+    if (!cool && is_hot(c, link, bytes))
         state = is_slow(c, track) ? CONGESTION_CONGESTED : CONGESTION_HOT;
     bool matters = state >= CONGESTION_HOT || track->state >= CONGESTION_HOT;
-    uint64_t from = track->changed > c->first ? track->changed : c->first;
+    uint64_t from = past->changed > c->first ? past->changed : c->first;
     if (state == track->state || (matters && c->window - from < c->params.hold))
         return;
-    track->changed = matters ? c->window : track->changed;
+    past->changed = matters ? c->window : past->changed;
     track->state = (uint8_t)state;
-    track->since = c->window;
+    past->since = c->window;
 }
 
 /* A link that nothing goes over, and nothing went for long. */
 static bool is_at_rest(const struct track *track, uint64_t bytes, uint64_t matched)
 {
     return bytes == 0 && matched == 0 && track->average == 0 && track->recent == 0 &&
-           track->recent_measured == 0 && track->matched == 0 && track->state == CONGESTION_IDLE &&
-           track->told == CONGESTION_UNKNOWN && track->counter == CONGESTION_UNKNOWN;
+           track->matched == 0 && track->state == CONGESTION_IDLE && !track->counted;
 }
 
 static void follow_all(struct congestion *c, double fade, double recent_fade)
@@ -431,13 +375,15 @@ static void follow_all(struct congestion *c, double fade, double recent_fade)
         struct track *track = &c->tracks[link];
         struct kind *kind = &c->kinds[track->kind];
         if (!is_at_rest(track, loads[link].bytes, latencies[link].messages))
-            follow(c, track, loads[link].bytes, &latencies[link], fade, recent_fade);
+            follow(track, loads[link].bytes, &latencies[link], fade, recent_fade);
+        if (track->counted)
+            track->counted = follow_counts(c, &c->counts[link], loads[link].bytes, recent_fade);
         kind->most = track->recent > kind->most ? track->recent : kind->most;
     }
     gather_kinds(c);
     c->hot = 0;
     for (uint32_t link = 0; link < c->link_count; link++) {
-        judge(c, &c->tracks[link], loads[link].bytes);
+        judge(c, link, loads[link].bytes);
         c->hot += c->tracks[link].state >= CONGESTION_HOT;
     }
 }
@@ -456,15 +402,18 @@ static int grow(struct congestion *c, size_t count)
     return 0;
 }
 
-int congestion_update(struct congestion *c, uint64_t window, double seconds,
-                      const struct congestion_pair *pairs, size_t count)
+static bool is_next(const struct congestion *c, uint64_t window, double seconds)
 {
-    if ((c->begun && window <= c->window) || !(seconds > 0) || !isfinite(seconds))
-        return -HOLTER_ERANGE;
-    bool loads = false, same = are_same(c, pairs, count, &loads);
-    int code = same ? 0 : grow(c, count);
-    if (code != 0)
-        return code;
+    return !(c->begun && window <= c->window) && seconds > 0 && isfinite(seconds);
+}
+
+/* How much is left of sums with what was before the window. */
+struct fading {
+    double all, recent;
+};
+
+static struct fading begin_window(struct congestion *c, uint64_t window, double seconds)
+{
     double gap = c->begun ? (double)(window - c->window) : 1;
     double one = c->fade, recent_one = exp2(-1 / c->params.recent);
     double fade = pow(one, gap), recent_fade = pow(recent_one, gap);
@@ -477,11 +426,38 @@ int congestion_update(struct congestion *c, uint64_t window, double seconds,
     c->window = window;
     c->begun = true;
     c->seconds = seconds;
-    if (same)
-        stay(c, pairs, loads);
-    else
+    return (struct fading){fade, recent_fade};
+}
+
+int congestion_update(struct congestion *c, uint64_t window, double seconds,
+                      const struct congestion_pair *pairs, size_t count)
+{
+    if (!is_next(c, window, seconds))
+        return -HOLTER_ERANGE;
+    bool loads = false, same = congestion_are_same(c, pairs, count, &loads);
+    int code = same ? 0 : grow(c, count);
+    if (code != 0)
+        return code;
+    struct fading left = begin_window(c, window, seconds);
+    if (same) {
+        congestion_stay(c, pairs, loads);
+    } else {
+        congestion_settle_pairs(c);
         change_over(c, take_in(c, pairs, count));
-    follow_all(c, fade, recent_fade);
+    }
+    follow_all(c, left.all, left.recent);
+    return 0;
+}
+
+int congestion_update_latencies(struct congestion *c, uint64_t window, double seconds,
+                                const struct congestion_latency *latencies, size_t count,
+                                double unit)
+{
+    if (!is_next(c, window, seconds) || !c->whole || count != c->pair_count)
+        return -HOLTER_ERANGE;
+    struct fading left = begin_window(c, window, seconds);
+    congestion_stay_latencies(c, latencies, unit);
+    follow_all(c, left.all, left.recent);
     return 0;
 }
 
@@ -492,8 +468,9 @@ const struct link_loads *congestion_loads(const struct congestion *c)
     return c->loads;
 }
 
-const struct congestion_pair *congestion_pairs(const struct congestion *c, size_t *count)
+const struct congestion_pair *congestion_pairs(struct congestion *c, size_t *count)
 {
+    congestion_settle_pairs(c);
     *count = c->pair_count;
     return c->pairs;
 }
@@ -506,7 +483,7 @@ uint64_t congestion_skipped(const struct congestion *c)
 size_t congestion_bytes(const struct congestion *c)
 {
     return sizeof(*c) + link_loads_bytes(c->loads) + link_loads_bytes(c->latencies) +
-           c->link_count * sizeof(*c->tracks) + c->kind_count * sizeof(*c->kinds) +
-           (c->room + c->fresh_room) * sizeof(*c->pairs) + kept_routes_bytes(&c->routes) +
-           CHANGES * (sizeof(*c->changes) + sizeof(*c->shifts));
+           c->link_count * (sizeof(*c->tracks) + sizeof(*c->counts) + sizeof(*c->pasts)) +
+           c->kind_count * sizeof(*c->kinds) + (c->room + c->fresh_room) * sizeof(*c->pairs) +
+           kept_routes_bytes(&c->routes) + CHANGES * (sizeof(*c->changes) + sizeof(*c->shifts));
 }

@@ -33,7 +33,7 @@
  * windows one after the other are kept until the pairs change. No result depends on the order of pairs:
  * logarithms are summed as integers, in units of 2^-20.
  *
- * Memory: about 130 bytes a link and 80 a pair, twice that of link_loads, and for routes kept 4 a pair and 4 a
+ * Memory: about 140 bytes a link and 100 a pair, twice that of link_loads, and for routes kept 4 a pair and 4 a
  * link of each, 64 MiB at most: more are not kept.
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_NETWORK_CONGESTION_H
@@ -107,6 +107,12 @@ struct congestion_link {
                             NaN: packets, no counter in this window, or nothing modelled */
 };
 
+/** Latencies of a pair in a window, as in its struct congestion_pair. */
+struct congestion_latency {
+    uint64_t matched;
+    double log_latency; /**< 0 where none are matched */
+};
+
 struct congestion;
 
 /** @param topology  borrowed for the life of it
@@ -132,6 +138,16 @@ int congestion_measured(struct congestion *congestion, uint32_t link, uint64_t a
 int congestion_update(struct congestion *congestion, uint64_t window, double seconds,
                       const struct congestion_pair *pairs, size_t count);
 
+/** Take a window whose pairs are those given to congestion_update() in the windows before, in their order, with their
+ *  bytes and messages, and latencies of its own. Does what congestion_update() does, without a look at the pairs.
+ *  Only where the last two windows had the same pairs in order, each with bytes or messages.
+ *  @param latencies  of each pair @param count  as many as pairs were given
+ *  @param unit       what log_latency is told in: logarithms are that times as much
+ *  @return 0, or -HOLTER_ERANGE: window or seconds, or pairs are not known; then nothing was done */
+int congestion_update_latencies(struct congestion *congestion, uint64_t window, double seconds,
+                                const struct congestion_latency *latencies, size_t count,
+                                double unit);
+
 /** Any link. @return 0: no such link, nothing is set */
 int congestion_link(const struct congestion *congestion, uint32_t link,
                     struct congestion_link *out);
@@ -150,7 +166,7 @@ size_t congestion_links(const struct congestion *congestion, struct congestion_l
 const struct link_loads *congestion_loads(const struct congestion *congestion);
 
 /** Pairs of the last window, ascending, each once. Borrowed. */
-const struct congestion_pair *congestion_pairs(const struct congestion *congestion, size_t *count);
+const struct congestion_pair *congestion_pairs(struct congestion *congestion, size_t *count);
 
 /** Pairs left out so far. */
 uint64_t congestion_skipped(const struct congestion *congestion);

@@ -5,23 +5,36 @@
 #include "daemon/analysis/network/congestion.h"
 #include "daemon/analysis/network/congestion_kept.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 #define CONGESTION_UNIT 0x1p20 /**< logarithms are integers of this fraction */
 
+/* Of a link: what each window looks at. */
 struct track {
-    double average;            /* sum of bytes, each window's weight halved every half_life */
-    double recent;             /* the same, of the recent ones */
-    double recent_measured;    /* of measured bytes */
-    double log_sum, matched;   /* of latencies, in the recent ones */
-    double measured, modelled; /* sums of bytes over windows with a counter, as average */
-    uint64_t peak, since;
-    uint64_t counter, told; /* measured, in the last window and in the next one */
-    uint64_t changed;       /* window of the last change to or from hot or congested */
-    uint64_t over;          /* last window that carried more than it takes to be hot */
-    double capacity;        /* bytes a second; 0: not known */
+    double average;          /* sum of bytes, each window's weight halved every half_life */
+    double recent;           /* the same, of the recent ones */
+    double log_sum, matched; /* of latencies, in the recent ones */
+    uint64_t peak;
+    double capacity; /* bytes a second; 0: not known */
     uint32_t kind;
-    uint8_t state, packets, told_packets;
+    uint8_t state;
+    uint8_t counted; /* its counts matter: something was told, or has not faded yet */
+};
+
+/* What counters told of a link; where they do not matter recent_measured is 0, and nothing is known. */
+struct link_counts {
+    double recent_measured;    /* of measured bytes, as `recent` */
+    double measured, modelled; /* sums of bytes over windows with a counter, as average */
+    uint64_t counter, told;    /* measured, in the last window and in the next one */
+    uint8_t packets, told_packets;
+};
+
+/* When a link was something else. */
+struct link_past {
+    uint64_t since;
+    uint64_t changed; /* window of the last change to or from hot or congested */
+    uint64_t over;    /* last window that carried more than it takes to be hot */
 };
 
 /* The recent loads of the links of equal make. */
@@ -41,11 +54,17 @@ struct congestion {
     uint32_t link_count, vertex_count;
     struct link_loads *loads;
     struct link_loads *latencies; /* its bytes are logarithms, its messages are matched ones */
-    struct track *tracks;         /* owned; by link */
-    struct kind *kinds;           /* owned */
+    struct track *tracks;         /* owned; by link, as the next two */
+    struct link_counts *counts;
+    struct link_past *pasts;
+    struct kind *kinds; /* owned */
     uint32_t kind_count;
     struct congestion_pair *pairs, *fresh; /* owned; of the last window, and room for the next */
     size_t pair_count, room, fresh_room;
+    bool
+        whole; /* they are those that were given last, in that order, and each has bytes or messages */
+    bool
+        aside; /* latencies of the pairs are in `routes`, as units and matched messages, and those in `pairs` are older */
     struct kept_routes routes;
     enum keeping keeping;
     struct load_change *changes, *shifts; /* owned; of loads and of latencies, CHANGES of each */
@@ -59,5 +78,33 @@ struct congestion {
     double recent;  /* sum of their lengths in recent loads */
     uint64_t skipped;
 };
+
+/** A logarithm as a whole number of units, so that sums do not depend on their order. Beside 2^52 there is no room
+ *  for fractions: that rounds to the nearest, as rint(3) does, without a call. */
+static inline double congestion_units(double log_latency)
+{
+    const double most = 0x1p30 * CONGESTION_UNIT;
+    double units = log_latency * CONGESTION_UNIT;
+    if (!(fabs(units) <= most))
+        return units > 0 ? most : units < 0 ? -most : 0;
+    return units + 0x1.8p52 - 0x1.8p52;
+}
+
+/** A pair becomes another: of the same vertices, or all zero before or after. @param pairs  how many more there are */
+void congestion_become(struct congestion *c, const struct congestion_pair *before,
+                       const struct congestion_pair *after, int32_t pairs);
+/** Add what became of pairs to loads and latencies. */
+void congestion_flush(struct congestion *c);
+
+/** Are they the pairs of the last window, in its order? @param loads  set: with its bytes and messages too */
+bool congestion_are_same(struct congestion *c, const struct congestion_pair *pairs, size_t count,
+                         bool *loads);
+/** Take such a window. */
+void congestion_stay(struct congestion *c, const struct congestion_pair *pairs, bool same_loads);
+/** Take one with the loads of the last: see congestion_update_latencies(). */
+void congestion_stay_latencies(struct congestion *c, const struct congestion_latency *latencies,
+                               double unit);
+/** Bring the latencies in `pairs` up to date. */
+void congestion_settle_pairs(struct congestion *c);
 
 #endif

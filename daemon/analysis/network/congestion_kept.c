@@ -15,11 +15,11 @@ static size_t count_links(const struct topology *topology, const struct congesti
     return links < KEPT_LINKS ? links : KEPT_LINKS + 1;
 }
 
-static int fit(uint32_t **array, size_t *room, size_t need)
+static int fit(void **array, size_t element, size_t *room, size_t need)
 {
     if (need <= *room)
         return 0;
-    uint32_t *grown = realloc(*array, need * sizeof(*grown));
+    void *grown = realloc(*array, need * element);
     if (grown == NULL)
         return -ENOMEM;
     *array = grown;
@@ -33,7 +33,9 @@ int kept_routes_list(struct kept_routes *r, const struct topology *topology,
     size_t links = count_links(topology, pairs, count), used = 0;
     if (links > KEPT_LINKS)
         return -HOLTER_ELIMIT;
-    if (fit(&r->first, &r->first_room, count + 1) != 0 || fit(&r->links, &r->room, links + 1) != 0)
+    if (fit((void **)&r->first, sizeof(*r->first), &r->first_room, count + 1) != 0 ||
+        fit((void **)&r->links, sizeof(*r->links), &r->room, links + 1) != 0 ||
+        fit((void **)&r->loads, sizeof(*r->loads), &r->load_room, count) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
         r->first[i] = (uint32_t)used;
@@ -48,10 +50,12 @@ void kept_routes_finish(struct kept_routes *r)
 {
     free(r->first);
     free(r->links);
+    free(r->loads);
     *r = (struct kept_routes){0};
 }
 
 size_t kept_routes_bytes(const struct kept_routes *r)
 {
-    return r->first_room * sizeof(*r->first) + r->room * sizeof(*r->links);
+    return r->first_room * sizeof(*r->first) + r->room * sizeof(*r->links) +
+           r->load_room * sizeof(*r->loads);
 }

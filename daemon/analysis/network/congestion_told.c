@@ -9,16 +9,17 @@ int congestion_link(const struct congestion *c, uint32_t link, struct congestion
     if (!topology_link(c->topology, link, &from, &to))
         return 0;
     const struct track *track = &c->tracks[link];
+    const struct link_counts *counts = &c->counts[link];
     const struct link_load *load = &link_loads_values(c->loads)[link],
                            *latency = &link_loads_values(c->latencies)[link];
-    bool ratio = track->counter != CONGESTION_UNKNOWN && !track->packets && track->modelled > 0;
+    bool ratio = counts->counter != CONGESTION_UNKNOWN && !counts->packets && counts->modelled > 0;
     double log_mean = (double)(int64_t)latency->bytes / CONGESTION_UNIT / (double)latency->messages;
     *out = (struct congestion_link){
         .link = link,
         .from = from,
         .to = to,
         .state = track->state,
-        .since = track->since,
+        .since = c->pasts[link].since,
         .messages = load->messages,
         .bytes = load->bytes,
         .average = c->weight > 0 ? track->average / c->weight : 0,
@@ -27,9 +28,9 @@ int congestion_link(const struct congestion *c, uint32_t link, struct congestion
                      ? (double)load->bytes / (track->capacity * c->seconds)
                      : NAN,
         .latency = latency->messages > 0 ? exp(log_mean) : NAN,
-        .measured = track->counter,
-        .packets = track->packets,
-        .ratio = ratio ? track->measured / track->modelled : NAN,
+        .measured = counts->counter,
+        .packets = counts->packets,
+        .ratio = ratio ? counts->measured / counts->modelled : NAN,
     };
     return 1;
 }
@@ -51,7 +52,7 @@ size_t congestion_links(const struct congestion *c, struct congestion_link *out,
         const struct track *track = &c->tracks[link];
         uint32_t from, to;
         if ((track->state == CONGESTION_IDLE && track->average < c->weight / 2 &&
-             track->counter == CONGESTION_UNKNOWN) ||
+             c->counts[link].counter == CONGESTION_UNKNOWN) ||
             !topology_link(c->topology, link, &from, &to))
             continue;
         if (count < room)

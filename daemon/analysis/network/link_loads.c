@@ -350,11 +350,15 @@ int link_loads_walks(const struct link_loads *l)
     return !l->cartesian;
 }
 
-void link_loads_add_links(struct link_loads *l, const uint32_t *links, size_t count,
-                          struct link_load more)
+void link_loads_add_routes(struct link_loads *l, const uint32_t *links, const uint32_t *first,
+                           const struct link_load *more, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        load_add(&l->values[links[i]], more.bytes, more.messages);
+    struct link_load *values = l->values;
+    for (size_t i = 0; i < count; i++) {
+        const struct link_load load = more[i];
+        for (uint32_t at = first[i]; at < first[i + 1]; at++)
+            load_add(&values[links[at]], load.bytes, load.messages);
+    }
 }
 
 void link_loads_add_ends(struct link_loads *l, const struct load_change *change)

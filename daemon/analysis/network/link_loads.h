@@ -66,9 +66,12 @@ size_t link_loads_add_many(struct link_loads *loads, const struct load_change *c
  *  whose route is known. */
 int link_loads_walks(const struct link_loads *loads);
 
-/** Add to the links of a route, and to nothing else. @param links  topology_links() bounds their numbers */
-void link_loads_add_links(struct link_loads *loads, const uint32_t *links, size_t count,
-                          struct link_load more);
+/** Add to the links of routes, and to nothing else.
+ *  @param links  of all routes, one behind the other: topology_links() bounds their numbers
+ *  @param first  by route: position of its first link; count + 1 of them
+ *  @param more   by route: what is added to each of its links */
+void link_loads_add_routes(struct link_loads *loads, const uint32_t *links, const uint32_t *first,
+                           const struct link_load *more, size_t count);
 
 /** Add to what the ends of a pair send and receive, and to nothing else. @param change  of two vertices that
  *  exist */
