@@ -75,6 +75,8 @@ static void judge_links(struct job *job, struct open_window *window)
         .number = window->number,
         .pairs = job->judged_pairs.pairs,
         .pair_count = job->judged_pairs.pair_count,
+        .listed = job->judged_pairs.listed,
+        .figured = job->judged_pairs.figured,
         .transfers = window->latency.transfers,
         .transfer_count = window->latency.transfer_count,
         .scale = job_latency_scale(job->latency),

@@ -46,8 +46,10 @@ void job_network_destroy(struct job_network *n)
     free(n->seats);
     free(n->by_seat);
     free(n->pairs);
-    free(n->rows);
-    free(n->next);
+    free(n->places);
+    free(n->latencies);
+    free(n->matches);
+    free(n->match_of);
     free(n->links);
     free(n->link_rows);
     free(n->route_rows);
@@ -540,7 +542,8 @@ size_t job_network_bytes(const struct job_network *n)
            n->seat_room * sizeof(*n->seats) + n->rank_count * sizeof(*n->by_seat) +
            (n->congestion == NULL ? 0 : congestion_bytes(n->congestion)) +
            n->counters.room * sizeof(*n->counters.list) + n->pair_room * sizeof(*n->pairs) +
-           n->row_room * sizeof(*n->rows) + n->next_room * sizeof(*n->next) +
+           n->place_room * sizeof(*n->places) + n->latency_room * sizeof(*n->latencies) +
+           n->match_room * sizeof(*n->matches) + n->match_of_room * sizeof(*n->match_of) +
            n->link_room * sizeof(*n->links) + n->link_rows_room * sizeof(*n->link_rows) +
            n->route_rows_room * sizeof(*n->route_rows) +
            n->interface_rows_room * sizeof(*n->interface_rows) + n->first_room * sizeof(*n->first) +

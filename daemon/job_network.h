@@ -15,9 +15,11 @@
  * the link of a host has its interfaces of the fastest medium together.
  *
  * A window whose pairs of ranks are those of the window before costs little: each of its rows is counted where it
- * was then, without a look at seats; and where figures are those of then, with a comparison.
+ * was then, without a look at seats; and where figures are those of then, rows are not read at all. Latencies are
+ * counted where those of the same ranks were.
  *
- * Memory: 24 bytes a rank, 100 a host, 32 for each row of pairs and 100 for each pair of vertices of the window, what
+ * Memory: 24 bytes a rank, 100 a host, 4 for each row of pairs, 12 for each row of latencies and 100 for each pair of
+ * vertices of the window, what
  * congestion.h says, and 230 for each link told, where somebody reads them. All of it is bounded by the ranks, hosts
  * and pairs of the job.
  *
@@ -67,6 +69,9 @@ struct job_network_window {
     uint64_t number;              /**< above that of the window before */
     const struct pair_row *pairs; /**< in canonical order */
     size_t pair_count;
+    /** As in struct sum_result: two windows with the same number have the same rows but for figures, and the same
+     *  figures. 0: nothing is known. */
+    uint64_t listed, figured;
     const struct transfer *transfers; /**< matched messages */
     size_t transfer_count;
     const struct latency_scale *scale; /**< NULL: none yet */

@@ -40,16 +40,18 @@ struct network_pair {
     uint64_t bytes, messages;
 };
 
-/** A row of the window's pairs of ranks, and where it counts: position in the pairs of vertices, or one
- *  of the numbers below. A job that goes on as it did has the same rows in the next window. */
-struct network_row {
-    uint64_t bytes, messages; /**< of the last window */
-    uint32_t source;
-    int32_t destination;
-    uint32_t place;
-};
+/** Where a row of the window's pairs of ranks, or of its latencies, counts: position in the pairs of vertices, or
+ *  one of these. */
+#define NETWORK_NO_PAIR                                                                            \
+    (UINT32_MAX - 2) /**< latencies: its vertices have sent nothing in this window */
 #define NETWORK_ON_VERTEX (UINT32_MAX - 1) /**< it stays on its vertex: it loads nothing */
 #define NETWORK_UNPLACED UINT32_MAX        /**< one of its ranks has no seat */
+
+/** Where the latencies of two ranks count. */
+struct network_match {
+    uint32_t source, destination; /**< ranks */
+    uint32_t place;
+};
 
 struct job_network {
     struct job_network_options options;
@@ -78,12 +80,21 @@ struct job_network {
     struct congestion_pair *pairs; /**< of vertices, ascending */
     size_t pair_count, pair_room;
     uint64_t bytes, unplaced;
-    struct network_row *rows; /**< of pairs of ranks, in the order that they came in */
-    size_t row_count, row_room;
-    size_t row_pairs; /**< of `pairs`, those that rows count in: the first */
-    int rows_hold;    /**< places of rows are those of network and seats as they are now */
-    uint32_t *next;   /**< by pair: the one whose latency came behind its own, the last time */
-    size_t next_room;
+    uint32_t *places; /**< by row of pairs of ranks: where it counts */
+    size_t place_count, place_room;
+    uint64_t listed, figured; /**< of those rows */
+    size_t row_pairs;         /**< of `pairs`, those that rows count in: the first */
+    int rows_hold;            /**< places of rows are those of network and seats as they are now */
+    int taken; /**< the congestion has the pairs that rows count in, and nothing else */
+    struct congestion_latency
+        *latencies; /**< by pair that rows count in; logarithms in the parts of log2_sum */
+    size_t latency_room;
+    /** Rows of latencies of a window before, in the order in which they came: it hardly changes. None: the next
+     *  window's are noted. */
+    struct network_match *matches;
+    size_t match_count, match_room;
+    uint32_t *match_of; /**< by pair: one of its matches, or none at all */
+    size_t match_of_room;
     struct congestion_link hot[JOB_NETWORK_HOT]; /**< largest first */
     size_t hot_count;
     size_t measured_count;         /**< in `measured` */

@@ -9,9 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOG2_PART 65536.0 /* see WIRE_TRANSFER_ROW.log2_sum */
-#define FEW_PAIRS 8u      /* are looked through one by one */
-#define GAP_PARTS 4u      /* counters of a quarter more than a window are of a longer time */
+#define LOG2_PART 65536.0            /* see WIRE_TRANSFER_ROW.log2_sum */
+#define LOG_PART (M_LN2 / LOG2_PART) /* of a natural logarithm */
+#define FEW_PAIRS 8u                 /* are looked through one by one */
+#define MATCHES_AHEAD 4u /* rows of latencies that may be left out without a search for the next */
+#define MISSED_PART                                                                                \
+    16u              /* where more than one of so many is searched for, their order is noted anew */
+#define GAP_PARTS 4u /* counters of a quarter more than a window are of a longer time */
 
 /* ---- pairs of vertices ------------------------------------------------------------------- */
 
@@ -71,13 +75,13 @@ static int add_rank(struct job_network *n, const struct job_network_window *w, u
         uint32_t other = (uint32_t)p->destination,
                  to = other < rank_count ? seats[other] : TOPOLOGY_NONE;
         if (to == own || to == TOPOLOGY_NONE) {
-            n->rows[i].place = to == own ? NETWORK_ON_VERTEX : NETWORK_UNPLACED;
+            n->places[i] = to == own ? NETWORK_ON_VERTEX : NETWORK_UNPLACED;
             n->unplaced += to == own ? 0 : p->bytes;
             continue;
         }
         if (!is_marked(n, to))
             begin_pair(n, to);
-        n->rows[i].place = n->slots[to];
+        n->places[i] = n->slots[to];
         struct network_pair *pair = &n->group[n->slots[to]];
         pair->bytes += p->bytes;
         pair->messages += p->messages;
@@ -119,8 +123,8 @@ static int end_group(struct job_network *n, uint32_t source)
 static void end_rows(struct job_network *n, uint32_t rank)
 {
     for (size_t i = n->first[rank]; i < n->first[rank + 1]; i++) {
-        if (n->rows[i].place < NETWORK_ON_VERTEX)
-            n->rows[i].place = n->group[n->rows[i].place].place;
+        if (n->places[i] < NETWORK_NO_PAIR)
+            n->places[i] = n->group[n->places[i]].place;
     }
 }
 
@@ -155,54 +159,38 @@ static void count_unplaced(struct job_network *n, const struct job_network_windo
 
 static int list_rows(struct job_network *n, const struct job_network_window *w)
 {
-    if (array_fit(&n->rows, sizeof(*n->rows), &n->row_room, w->pair_count) != 0)
+    if (array_fit(&n->places, sizeof(*n->places), &n->place_room, w->pair_count) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < w->pair_count; i++)
-        n->rows[i] = (struct network_row){.source = w->pairs[i].source,
-                                          .destination = w->pairs[i].destination,
-                                          .place = NETWORK_UNPLACED,
-                                          .bytes = w->pairs[i].bytes,
-                                          .messages = w->pairs[i].messages};
-    n->row_count = w->pair_count;
+        n->places[i] = NETWORK_UNPLACED;
+    n->place_count = w->pair_count;
     return 0;
 }
 
 /* ---- rows that were there before ------------------------------------------------------------ */
 
-/* @param same  set: figures are those of then too */
-static int are_known(const struct job_network *n, const struct job_network_window *w, int *same)
+static int are_known(const struct job_network *n, const struct job_network_window *w)
 {
-    uint64_t differs = 0;
-    if (!n->rows_hold || w->pair_count != n->row_count)
-        return 0;
-    for (size_t i = 0; i < w->pair_count; i++) {
-        const struct network_row *row = &n->rows[i];
-        const struct pair_row *pair = &w->pairs[i];
-        if (row->source != pair->source || row->destination != pair->destination)
-            return 0;
-        differs |= (row->bytes ^ pair->bytes) | (row->messages ^ pair->messages);
-    }
-    *same = differs == 0;
-    return 1;
+    return n->rows_hold && w->listed != 0 && w->listed == n->listed &&
+           w->pair_count == n->place_count;
 }
 
 static void add_known(struct job_network *n, const struct job_network_window *w)
 {
     struct congestion_pair *pairs = n->pairs;
-    struct network_row *rows = n->rows;
     n->bytes = n->unplaced = 0;
+    n->taken = 0;
     for (size_t i = 0; i < n->row_pairs; i++)
         pairs[i].bytes = pairs[i].messages = 0;
     for (size_t i = 0; i < w->pair_count; i++) {
-        uint32_t place = rows[i].place;
-        rows[i].bytes = w->pairs[i].bytes;
-        rows[i].messages = w->pairs[i].messages;
-        if (place < NETWORK_ON_VERTEX) {
-            pairs[place].bytes += rows[i].bytes;
-            pairs[place].messages += rows[i].messages;
-            n->bytes += rows[i].bytes;
+        const struct pair_row *row = &w->pairs[i];
+        uint32_t place = n->places[i];
+        if (place < NETWORK_NO_PAIR) {
+            pairs[place].bytes += row->bytes;
+            pairs[place].messages += row->messages;
+            n->bytes += row->bytes;
         } else if (place == NETWORK_UNPLACED) {
-            n->unplaced += rows[i].bytes;
+            n->unplaced += row->bytes;
         }
     }
 }
@@ -224,9 +212,8 @@ static int find_begins(struct job_network *n)
     return 0;
 }
 
-/* @return NULL: the pair has sent nothing in this window */
-static struct congestion_pair *find_pair(const struct job_network *n, uint32_t source,
-                                         uint32_t destination)
+/* @return its position, or NETWORK_NO_PAIR: it has sent nothing in this window */
+static uint32_t find_pair(const struct job_network *n, uint32_t source, uint32_t destination)
 {
     size_t low = n->begins[source], end = n->begins[source + 1], high = end;
     while (high - low > FEW_PAIRS) {
@@ -238,15 +225,80 @@ static struct congestion_pair *find_pair(const struct job_network *n, uint32_t s
     }
     while (low < end && n->pairs[low].destination < destination)
         low++;
-    return low < end && n->pairs[low].destination == destination ? &n->pairs[low] : NULL;
+    return low < end && n->pairs[low].destination == destination ? (uint32_t)low : NETWORK_NO_PAIR;
+}
+
+static uint32_t seat_of(const struct job_network *n, uint32_t rank)
+{
+    return rank < n->rank_count ? n->seats[rank] : TOPOLOGY_NONE;
+}
+
+/* Several destinations together are no rank. */
+static uint32_t find_place(const struct job_network *n, const struct transfer *t)
+{
+    uint32_t source = seat_of(n, t->source), destination = seat_of(n, t->destination);
+    if (source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE)
+        return NETWORK_UNPLACED;
+    return source == destination ? NETWORK_ON_VERTEX : find_pair(n, source, destination);
+}
+
+/* How far the rows of latencies have come in those of a window before. */
+struct matching {
+    size_t at;     /* behind the last one that was found there */
+    size_t before; /* where it was before it went elsewhere */
+    size_t missed; /* rows that were not found there */
+    int noting;    /* they are noted */
+};
+
+/* @return its position from a place on, or match_count */
+static size_t find_match(const struct job_network *n, size_t from, const struct transfer *t)
+{
+    size_t end = from + MATCHES_AHEAD < n->match_count ? from + MATCHES_AHEAD : n->match_count;
+    for (size_t i = from; i < end; i++) {
+        if (n->matches[i].source == t->source && n->matches[i].destination == t->destination)
+            return i;
+    }
+    return n->match_count;
+}
+
+static void note_match(struct job_network *n, const struct transfer *t, uint32_t place)
+{
+    if (place < NETWORK_NO_PAIR)
+        n->match_of[place] = (uint32_t)n->match_count;
+    n->matches[n->match_count++] = (struct network_match){t->source, t->destination, place};
+}
+
+/* Some are left out, some come besides, and some parts come earlier or later, as agents report: then the one that
+ * is searched for tells where the next ones are, if it was there. */
+static uint32_t place_of(struct job_network *n, struct matching *m, const struct transfer *t)
+{
+    size_t found = find_match(n, m->at, t);
+    if (found == n->match_count) {
+        found = find_match(n, m->before, t);
+        m->before = m->at;
+    }
+    if (found < n->match_count) {
+        m->at = found + 1;
+        return n->matches[found].place;
+    }
+    uint32_t place = find_place(n, t);
+    m->missed++;
+    if (m->noting)
+        note_match(n, t, place);
+    else if (place < NETWORK_NO_PAIR)
+        m->at = n->match_of[place];
+    return place;
 }
 
 /* A matched message may have been sent in a window before: then its pair has sent nothing in this one. */
-static int add_late(struct job_network *n, const struct congestion_pair *pair)
+static int add_late(struct job_network *n, const struct transfer *t, double log)
 {
     if (array_fit(&n->pairs, sizeof(*n->pairs), &n->pair_room, n->pair_count + 1) != 0)
         return -ENOMEM;
-    n->pairs[n->pair_count++] = *pair;
+    n->pairs[n->pair_count++] = (struct congestion_pair){.source = seat_of(n, t->source),
+                                                         .destination = seat_of(n, t->destination),
+                                                         .matched = t->messages,
+                                                         .log_latency = log * LOG_PART};
     return 0;
 }
 
@@ -271,92 +323,65 @@ static double log_of(struct known_logs *known, const struct transfer *t,
     return *parts;
 }
 
-static int is_pair(const struct job_network *n, size_t at, const struct congestion_pair *key)
-{
-    return at < n->row_pairs && n->pairs[at].source == key->source &&
-           n->pairs[at].destination == key->destination;
-}
-
-/* Latencies come in much the same order in each window: the pair that came behind the last one's is looked at
- * before it is searched for.
- * @param last  position of the last one's; set @return NULL: the pair has sent nothing in this window */
-static struct congestion_pair *next_pair(struct job_network *n, const struct congestion_pair *key,
-                                         size_t *last)
-{
-    size_t at = *last < n->row_pairs ? n->next[*last] : 0;
-    if (!is_pair(n, at, key)) {
-        const struct congestion_pair *found = find_pair(n, key->source, key->destination);
-        if (found == NULL)
-            return NULL;
-        at = (size_t)(found - n->pairs);
-        if (*last < n->row_pairs)
-            n->next[*last] = (uint32_t)at;
-    }
-    *last = at;
-    return &n->pairs[at];
-}
-
-static uint32_t seat_of(const struct job_network *n, uint32_t rank)
-{
-    return rank < n->rank_count ? n->seats[rank] : TOPOLOGY_NONE;
-}
-
 /* Sums of logarithms are whole numbers here, in the parts of log2_sum, so that the order of rows does not show. */
 static int add_transfer(struct job_network *n, const struct transfer *t,
-                        const struct latency_scale *scale, struct known_logs *known, size_t *last)
+                        const struct latency_scale *scale, struct known_logs *known,
+                        struct matching *matching)
 {
-    /* Several destinations together are no rank. */
-    struct congestion_pair key = {.source = seat_of(n, t->source),
-                                  .destination = seat_of(n, t->destination)};
     double log = log_of(known, t, scale);
-    if (key.source == TOPOLOGY_NONE || key.destination == TOPOLOGY_NONE ||
-        key.source == key.destination || t->messages == 0 || !(log < INFINITY))
+    uint32_t place = place_of(n, matching, t);
+    if (place > NETWORK_NO_PAIR || t->messages == 0 || !(log < INFINITY))
         return 0;
-    key.matched = t->messages;
-    key.log_latency = (double)t->log2_sum - log * (double)t->messages;
-    struct congestion_pair *found = next_pair(n, &key, last);
-    if (found == NULL)
-        return add_late(n, &key);
-    found->matched += key.matched;
-    found->log_latency += key.log_latency;
+    double more = (double)t->log2_sum - log * (double)t->messages;
+    if (place == NETWORK_NO_PAIR)
+        return add_late(n, t, more);
+    n->latencies[place].matched += t->messages;
+    n->latencies[place].log_latency += more;
+    return 0;
+}
+
+static int fit_matches(struct job_network *n, size_t transfers)
+{
+    if (array_fit(&n->latencies, sizeof(*n->latencies), &n->latency_room, n->row_pairs) != 0 ||
+        array_fit(&n->matches, sizeof(*n->matches), &n->match_room, transfers) != 0 ||
+        array_fit(&n->match_of, sizeof(*n->match_of), &n->match_of_room, n->row_pairs) != 0)
+        return -ENOMEM;
     return 0;
 }
 
 static int add_latencies(struct job_network *n, const struct job_network_window *w)
 {
     struct known_logs known;
-    size_t last = SIZE_MAX;
-    int code = 0;
+    struct matching matching = {.noting = n->match_count == 0};
+    size_t count = w->scale != NULL ? w->transfer_count : 0;
     n->pair_count = n->row_pairs;
-    for (size_t i = 0; i < n->pair_count; i++) {
-        n->pairs[i].matched = 0;
-        n->pairs[i].log_latency = 0;
-    }
+    int code = fit_matches(n, count);
+    if (code != 0)
+        return code;
+    memset(n->latencies, 0, n->row_pairs * sizeof(*n->latencies));
+    if (matching.noting)
+        memset(n->match_of, 0, n->row_pairs * sizeof(*n->match_of));
     forget_logs(&known);
-    for (size_t i = 0; code == 0 && w->scale != NULL && i < w->transfer_count; i++)
-        code = add_transfer(n, &w->transfers[i], w->scale, &known, &last);
-    for (size_t i = 0; i < n->pair_count; i++)
-        n->pairs[i].log_latency *= M_LN2 / LOG2_PART;
+    for (size_t i = 0; code == 0 && i < count; i++)
+        code = add_transfer(n, &w->transfers[i], w->scale, &known, &matching);
+    if (!matching.noting && matching.missed > count / MISSED_PART)
+        n->match_count = 0;
     return code;
 }
 
 /* Pairs of vertices from rows that are not those of the window before. */
 static int make_pairs(struct job_network *n, const struct job_network_window *w)
 {
-    n->rows_hold = 0;
-    n->pair_count = 0;
+    n->rows_hold = n->taken = 0;
+    n->pair_count = n->match_count = 0;
     n->bytes = n->unplaced = 0;
     int code = find_first(n, w);
     code = code != 0 ? code : make_slots(n);
     code = code != 0 ? code : list_rows(n, w);
     code = code != 0 ? code : add_messages(n, w);
-    if (code == 0)
-        code = array_fit(&n->next, sizeof(*n->next), &n->next_room, n->pair_count);
     if (code != 0)
         return code;
     count_unplaced(n, w);
-    for (size_t i = 0; i < n->pair_count; i++)
-        n->next[i] = (uint32_t)i + 1;
     n->row_pairs = n->pair_count;
     code = find_begins(n);
     n->rows_hold = code == 0;
@@ -365,12 +390,31 @@ static int make_pairs(struct job_network *n, const struct job_network_window *w)
 
 int job_network_add_pairs(struct job_network *n, const struct job_network_window *w)
 {
-    int code = 0, same = 0;
-    if (!are_known(n, w, &same))
+    int code = 0;
+    if (!are_known(n, w))
         code = make_pairs(n, w);
-    else if (!same)
+    else if (w->figured != n->figured)
         add_known(n, w);
+    n->listed = w->listed;
+    n->figured = w->figured;
     return code != 0 ? code : add_latencies(n, w);
+}
+
+/* The window goes over the links. */
+static int load_links(struct job_network *n, uint64_t window)
+{
+    double seconds = (double)n->options.window_ns * 1e-9;
+    if (n->taken && n->pair_count == n->row_pairs &&
+        congestion_update_latencies(n->congestion, window, seconds, n->latencies, n->row_pairs,
+                                    LOG_PART) == 0)
+        return 0;
+    for (size_t i = 0; i < n->row_pairs; i++) {
+        n->pairs[i].matched = n->latencies[i].matched;
+        n->pairs[i].log_latency = n->latencies[i].log_latency * LOG_PART;
+    }
+    int code = congestion_update(n->congestion, window, seconds, n->pairs, n->pair_count);
+    n->taken = code == 0 && n->pair_count == n->row_pairs;
+    return code;
 }
 
 /* ---- counters ---------------------------------------------------------------------------- */
@@ -521,8 +565,7 @@ int job_network_close(struct job_network *n, const struct job_network_window *w,
     code = job_network_add_pairs(n, w);
     code = code != 0 ? code : job_network_measure(n);
     if (code == 0)
-        code = congestion_update(n->congestion, w->number, (double)n->options.window_ns * 1e-9,
-                                 n->pairs, n->pair_count);
+        code = load_links(n, w->number);
     n->window = w->number;
     return code != 0 ? code : job_network_rows(n, w);
 }

@@ -371,15 +371,20 @@ int window_sum_result(const struct window_sum *window, enum sum_part part, size_
 /* Have the pairs that are listed, and no others, messages in the window? Then the rows get its figures. */
 static int list_again(const struct run_sum *run, const struct figures *f, struct sum_result *out)
 {
+    uint64_t differs = 0;
     if (out->names != run->names || f->pairs_seen != out->pair_count)
         return 0;
     for (size_t i = 0; i < out->pair_count; i++) {
         uint32_t number = out->pair_numbers[i];
         if (number >= f->pair_room || f->pairs[number].messages == 0)
             return 0;
-        out->pairs[i].messages = f->pairs[number].messages;
-        out->pairs[i].bytes = f->pairs[number].bytes;
+        const struct pair_figures now = f->pairs[number];
+        struct pair_row *row = &out->pairs[i];
+        differs |= (row->messages ^ now.messages) | (row->bytes ^ now.bytes);
+        row->messages = now.messages;
+        row->bytes = now.bytes;
     }
+    out->figured += differs != 0;
     out->folded = run->turned_away;
     return 1;
 }
@@ -389,6 +394,8 @@ int window_sum_pairs(const struct window_sum *window, size_t most_pairs, struct 
     struct run_sum *run = window->run;
     if (out->pair_count <= most_pairs && list_again(run, &window->figures, out))
         return 0;
+    out->listed++;
+    out->figured++;
     int code = collect(run, &window->figures, SUM_PAIRS, most_pairs, out);
     out->names = code == 0 ? out->names : 0;
     return code;

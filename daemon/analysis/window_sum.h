@@ -193,10 +193,13 @@ struct sum_result {
     size_t comm_count;
     struct region_row *regions; /**< likewise; position 0 is "outside" */
     size_t region_count;
-    uint32_t
-        *pair_numbers; /**< by position in pairs; for window_sum_pairs() alone, as the next two */
+    uint32_t *
+        pair_numbers; /**< by position in pairs; for window_sum_pairs() alone, as all that follow */
     size_t pair_number_room;
     uint64_t names; /**< of the run, when pairs were listed; 0: they are not to be kept */
+    /** Goes up when rows are listed anew: with the same number they are the same but for figures. 0: never. */
+    uint64_t listed;
+    uint64_t figured; /**< goes up when any figure, or any row, is another one */
 };
 
 void sum_result_finish(struct sum_result *result);

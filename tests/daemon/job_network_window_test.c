@@ -35,52 +35,74 @@ static struct job_network *make(void)
 }
 
 struct window {
-    struct pair_row pairs[ROWS + 1];
+    struct pair_row pairs[ROWS];
     struct transfer transfers[ROWS];
+    size_t transfer_count;
     struct latency_scale scale;
+    uint64_t listed, figured;
+    size_t begin; /* row whose latencies come first */
 };
 
-/* Each rank sends to the same ones, one of which in two sizes, and sometimes to another one. */
-static void draw(struct window *w, uint64_t number, struct noise *noise)
+/* Each rank sends to the same ones, one of which in two sizes, and sometimes to another one; what it sends them
+ * is another thing in two windows of three. */
+static void draw_pairs(struct window *w, uint64_t number, struct noise *noise)
 {
+    int anew = number == 0 || number % 12 == 11;
+    w->listed += (uint64_t)anew;
+    w->figured += anew || number % 3 > 0;
     for (uint32_t i = 0; i < ROWS; i++) {
         struct pair_row *p = &w->pairs[i];
         uint32_t source = i / PARTNERS, place = i % PARTNERS;
-        if (number == 0 || (number % 6 == 5 && noise_uint(noise) % 10 == 0))
+        if (number == 0 || (anew && noise_uint(noise) % 10 == 0))
             p->destination =
                 (int32_t)((source + 1 + 5 * (place / 2) + noise_uint(noise) % 5) % RANKS);
         if (place == 0)
             p->destination = -1;
         p->source = source;
         p->size_class = place;
+        if (!anew && number % 3 == 0)
+            continue;
         p->messages = 1 + noise_uint(noise) % 9;
         p->bytes = noise_uint(noise) % 100000;
     }
-    for (uint32_t i = 0; i < ROWS; i++) {
-        const struct pair_row *p = &w->pairs[(i + number) % ROWS];
-        w->transfers[i] = (struct transfer){.source = p->source,
-                                            .destination = (uint32_t)p->destination,
-                                            .size_class = (uint16_t)p->size_class,
-                                            .locality = (uint8_t)(i % LOCALITIES),
-                                            .messages = noise_uint(noise) % 4,
-                                            .log2_sum = noise_uint(noise) % 100000};
+}
+
+/* Latencies come in the order of rows, from another one on now and then; some are missing, and sometimes many. */
+static void draw_transfers(struct window *w, uint64_t number, struct noise *noise)
+{
+    uint64_t missing = number % 10 == 9 ? 3 : 20;
+    if (noise_uint(noise) % 4 == 0)
+        w->begin = (size_t)(noise_uint(noise) % ROWS);
+    w->transfer_count = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        const struct pair_row *p = &w->pairs[(i + w->begin) % ROWS];
+        if (noise_uint(noise) % missing == 0)
+            continue;
+        w->transfers[w->transfer_count++] =
+            (struct transfer){.source = p->source,
+                              .destination = (uint32_t)p->destination,
+                              .size_class = (uint16_t)p->size_class,
+                              .locality = (uint8_t)(i % LOCALITIES),
+                              .messages = noise_uint(noise) % 4,
+                              .log2_sum = noise_uint(noise) % 100000};
     }
-    w->transfers[7].source =
-        (uint32_t)(noise_uint(noise) % RANKS); /* of a pair that may send nothing */
+    if (number % 2 == 0) /* of a pair that may send nothing */
+        w->transfers[7].source = (uint32_t)(noise_uint(noise) % RANKS);
     for (unsigned l = 0; l < LOCALITIES; l++)
         for (unsigned c = 0; c < SIZE_CLASSES; c++)
             w->scale.reference[l][c] = c == 3 ? NAN : 1000.0 + 100 * c + l;
 }
 
-static void close_window(struct job_network *n, const struct window *w, uint64_t number,
-                         size_t rows)
+static void close_window(struct job_network *n, const struct window *w, uint64_t number, int known)
 {
     struct counter_rows counters = {0};
     const struct job_network_window window = {.number = number,
                                               .pairs = w->pairs,
-                                              .pair_count = rows,
+                                              .pair_count = ROWS,
+                                              .listed = known ? w->listed : 0,
+                                              .figured = known ? w->figured : 0,
                                               .transfers = w->transfers,
-                                              .transfer_count = ROWS,
+                                              .transfer_count = w->transfer_count,
                                               .scale = &w->scale};
     assert_int_equal(job_network_close(n, &window, &counters), 0);
 }
@@ -101,7 +123,7 @@ static void assert_same(struct job_network *one, struct job_network *other)
     assert_memory_equal(&a.hop_bytes, &b.hop_bytes, sizeof(a.hop_bytes));
 }
 
-/* The other one has a row without messages in every second window, so that it never knows all rows. */
+/* The other one is never told which rows were there before. */
 static void rows_that_stay_count_as_if_they_were_new(void **state)
 {
     (void)state;
@@ -109,11 +131,11 @@ static void rows_that_stay_count_as_if_they_were_new(void **state)
     struct window *w = calloc(1, sizeof(*w));
     struct job_network *known = make(), *fresh = make();
     assert_non_null(w);
-    for (uint64_t number = 0; number < 40; number++) {
-        draw(w, number, &noise);
-        w->pairs[ROWS] = (struct pair_row){.source = RANKS, .destination = -1};
-        close_window(known, w, number, ROWS);
-        close_window(fresh, w, number, ROWS + number % 2);
+    for (uint64_t number = 0; number < 200; number++) {
+        draw_pairs(w, number, &noise);
+        draw_transfers(w, number, &noise);
+        close_window(known, w, number, 1);
+        close_window(fresh, w, number, 0);
         assert_same(known, fresh);
         if (number == 20) { /* a rank moves: rows are the same, and count elsewhere */
             assert_int_equal(job_network_place(known, 3, 0, "n0", 7, 0), 0);

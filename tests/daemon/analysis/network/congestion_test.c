@@ -1,5 +1,6 @@
 #include "daemon/analysis/network/congestion.h"
 #include "include/holter/error.h"
+#include "tests/daemon/analysis/network/congestion_plain.h"
 #include "tests/daemon/analysis/network/machines.h"
 #include "tests/daemon/analysis/network/networks.h"
 
@@ -13,31 +14,11 @@
 
 #include <cmocka.h>
 
-#define MB 1000000u
-
-static struct congestion *create(const struct topology *topology)
-{
-    struct congestion *congestion = NULL;
-    assert_int_equal(congestion_create(&congestion, topology, &CONGESTION_DEFAULTS), 0);
-    return congestion;
-}
-
-static void update(struct congestion *congestion, uint64_t window,
-                   const struct congestion_pair *pairs, size_t count)
-{
-    assert_int_equal(congestion_update(congestion, window, 1, pairs, count), 0);
-}
-
 static struct congestion_link look(const struct congestion *congestion, uint32_t link)
 {
     struct congestion_link out;
     assert_true(congestion_link(congestion, link, &out));
     return out;
-}
-
-static struct congestion_pair pair(uint32_t source, uint32_t destination, uint64_t bytes)
-{
-    return (struct congestion_pair){source, destination, bytes, 10, 0, 0};
 }
 
 /* Every message with so many times the reference's latency. */
@@ -291,11 +272,6 @@ static void measured_above_modelled_shows_background_traffic(void **state)
 
 /* ---- the incremental form against sums from nothing ---- */
 
-struct plain {
-    double average[1024], weight;
-    uint64_t peak[1024];
-};
-
 static void draw_window(struct congestion_pair *pairs, size_t count, uint32_t vertices, bool all,
                         struct noise *noise)
 {
@@ -308,61 +284,6 @@ static void draw_window(struct congestion_pair *pairs, size_t count, uint32_t ve
                                             .messages = noise_uint(noise) % 50,
                                             .matched = noise_uint(noise) % 3};
         pairs[i].log_latency = pairs[i].matched == 0 ? 0 : noise_gauss(noise);
-    }
-}
-
-static void assert_window(const struct congestion *congestion, const struct topology *topology,
-                          const struct congestion_pair *pairs, size_t count, struct plain *plain)
-{
-    uint32_t links = topology_links(topology), route[64];
-    struct {
-        uint64_t bytes, messages, matched;
-        double log_sum;
-    } *sums = calloc(links, sizeof(*sums));
-    assert_non_null(sums);
-    for (size_t p = 0; p < count; p++) {
-        uint32_t length =
-            topology_route(topology, pairs[p].source, pairs[p].destination, route, 64);
-        for (uint32_t k = 0; length != TOPOLOGY_NONE && k < length; k++) {
-            sums[route[k]].bytes += pairs[p].bytes;
-            sums[route[k]].messages += pairs[p].messages;
-            sums[route[k]].matched += pairs[p].matched;
-            sums[route[k]].log_sum += pairs[p].log_latency;
-        }
-    }
-    double fade = exp2(-1 / CONGESTION_DEFAULTS.half_life);
-    plain->weight = plain->weight * fade + 1;
-    for (uint32_t link = 0; link < links; link++) {
-        struct congestion_link told;
-        plain->average[link] = plain->average[link] * fade + (double)sums[link].bytes;
-        plain->peak[link] =
-            sums[link].bytes > plain->peak[link] ? sums[link].bytes : plain->peak[link];
-        if (!congestion_link(congestion, link, &told))
-            continue;
-        assert_int_equal(told.bytes, sums[link].bytes);
-        assert_int_equal(told.messages, sums[link].messages);
-        assert_int_equal(told.peak, plain->peak[link]);
-        assert_true(fabs(told.average - plain->average[link] / plain->weight) < 1e-3);
-        if (sums[link].matched == 0)
-            assert_true(isnan(told.latency));
-        else
-            assert_true(fabs(log(told.latency) - sums[link].log_sum / (double)sums[link].matched) <
-                        1e-4);
-    }
-    free(sums);
-}
-
-static void assert_same_links(const struct congestion *one, const struct congestion *other,
-                              uint32_t links)
-{
-    for (uint32_t link = 0; link < links; link++) {
-        struct congestion_link a, b;
-        memset(&a, 0, sizeof(a));
-        memset(&b, 0, sizeof(b));
-        assert_int_equal(congestion_link(one, link, &a), congestion_link(other, link, &b));
-        assert_true(a.state == b.state && a.average == b.average && a.bytes == b.bytes &&
-                    a.messages == b.messages && a.peak == b.peak &&
-                    (a.latency == b.latency || (isnan(a.latency) && isnan(b.latency))));
     }
 }
 
@@ -389,52 +310,6 @@ static void windows_are_as_if_summed_up_anew(void **state)
         }
         congestion_destroy(congestion);
         congestion_destroy(shuffled);
-        topology_destroy(topology);
-    }
-}
-
-/* Other figures for pairs of their own each, in ascending order; sometimes one of them for another vertex. */
-static void draw_again(struct congestion_pair *pairs, size_t count, uint32_t vertices, uint64_t w,
-                       struct noise *noise)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct congestion_pair *p = &pairs[i];
-        if (w == 0)
-            p->source = (uint32_t)(i * vertices / count);
-        if (w == 0 || (w % 5 == 4 && noise_uint(noise) % 8 == 0))
-            p->destination =
-                (p->source + 1 + (uint32_t)(noise_uint(noise) % (vertices - 1))) % vertices;
-        p->bytes = noise_uint(noise) % 5 * MB;
-        p->messages = 1 + noise_uint(noise) % 50;
-        p->matched = noise_uint(noise) % 3;
-        p->log_latency = p->matched == 0 ? 0 : noise_gauss(noise);
-    }
-}
-
-/* The other one is given them in another order, so that it never finds them as they were. */
-static void windows_of_the_same_pairs_are_as_if_summed_up_anew(void **state)
-{
-    (void)state;
-    struct noise noise = {.state = 22};
-    for (unsigned round = 0; round < 25; round++) {
-        struct topology *topology = network_random(round % 5, &noise);
-        struct congestion *congestion = create(topology), *turned = create(topology);
-        struct congestion_pair pairs[80], mixed[80];
-        struct plain plain = {.weight = 0};
-        uint32_t vertices = topology_vertices(topology);
-        size_t count = vertices < 2 ? 0 : vertices < 80 ? vertices : 80;
-        assert_true(topology_links(topology) <= 1024);
-        for (uint64_t w = 0; w < 20; w++) {
-            draw_again(pairs, count, vertices, w, &noise);
-            for (size_t i = 0; i < count; i++)
-                mixed[i] = pairs[count - 1 - i];
-            update(congestion, w, pairs, count);
-            update(turned, w, mixed, count);
-            assert_window(congestion, topology, pairs, count, &plain);
-            assert_same_links(congestion, turned, topology_links(topology));
-        }
-        congestion_destroy(congestion);
-        congestion_destroy(turned);
         topology_destroy(topology);
     }
 }
@@ -577,7 +452,6 @@ int main(void)
         cmocka_unit_test(states_hold_for_a_while),
         cmocka_unit_test(measured_above_modelled_shows_background_traffic),
         cmocka_unit_test(windows_are_as_if_summed_up_anew),
-        cmocka_unit_test(windows_of_the_same_pairs_are_as_if_summed_up_anew),
         cmocka_unit_test(windows_left_out_carry_nothing),
         cmocka_unit_test(routes_of_a_link_come_largest_first),
         cmocka_unit_test(what_makes_no_sense_is_left_out),
