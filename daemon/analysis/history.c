@@ -55,6 +55,12 @@ static void slot_shrink(const struct history *h, struct history_slot *slot, uint
     slot->count = count;
 }
 
+static void add_run(uint64_t *to, const uint64_t *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] += from[i];
+}
+
 static void add_row(const struct history *h, uint64_t *to, const uint64_t *from)
 {
     for (unsigned c = 0; c < h->columns; c++) {
@@ -80,7 +86,9 @@ static int add_alike(const struct history *h, struct history_slot *a, const stru
 {
     if (a->count != b->count || memcmp(a->items, b->items, a->count * sizeof *a->items) != 0)
         return 0;
-    for (uint32_t i = 0; i < a->count; i++)
+    if (h->max_columns == 0)
+        add_run(a->values, b->values, (size_t)a->count * h->columns);
+    for (uint32_t i = 0; h->max_columns != 0 && i < a->count; i++)
         add_row(h, a->values + (size_t)i * h->columns, b->values + (size_t)i * h->columns);
     span_both(a, a, b);
     return 1;
@@ -272,12 +280,6 @@ int history_drop(struct history *h, uint64_t window)
 
 /* ---- sums --------------------------------------------------------------------------------------
  */
-
-static void add_run(uint64_t *to, const uint64_t *from, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        to[i] += from[i];
-}
 
 static void take_run(uint64_t *to, const uint64_t *from, size_t count)
 {

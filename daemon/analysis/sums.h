@@ -17,7 +17,7 @@ struct call_figures {
 /** Figures for the keys of a run: those of one window, or the run's own. Arrays are indexed by the
  *  number of the key; they may be shorter than the table, the rest being zero. */
 struct figures {
-    struct rank_row *ranks;
+    struct rank_row *ranks; /**< of a window: not zero where the rank did not report */
     uint64_t *rank_newest;  /**< number of the newest window that the rank reported */
     uint64_t *rank_present; /**< bits: the rank reported */
     uint32_t rank_room;
@@ -68,6 +68,7 @@ struct run_sum {
 struct window_sum {
     struct run_sum *run;
     struct figures figures;
+    struct sum_totals totals; /**< of its ranks */
 };
 
 static inline struct key pair_key(uint32_t source, int32_t destination, uint64_t comm,

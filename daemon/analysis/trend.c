@@ -27,6 +27,7 @@ static const uint32_t scale_values[SCALES] = {1, 3, 6, 12, 24, 48};
 struct memory {
     float weights[BINS];
     double total;
+    size_t lowest; /* bin that has any weight */
 };
 
 /* What it comes to. */
@@ -263,6 +264,8 @@ static void memory_add(struct memory *memory, double offset, double weight)
 {
     double place = offset / BIN_WIDTH + BINS / 2;
     size_t bin = !(place > 0) ? 0 : place >= BINS ? BINS - 1 : (size_t)place;
+    if (memory->total == 0 || bin < memory->lowest)
+        memory->lowest = bin;
     memory->weights[bin] += (float)weight;
     memory->total += weight;
 }
@@ -281,7 +284,7 @@ static void memory_quantiles(const struct memory *memory, const double *q, doubl
                              size_t count)
 {
     double below = 0;
-    size_t bin = 0;
+    size_t bin = memory->lowest;
     for (size_t i = 0; i < count; i++) {
         double want = q[i] * memory->total;
         while (bin < BINS - 1 && below + memory->weights[bin] < want)

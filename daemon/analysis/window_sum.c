@@ -84,14 +84,10 @@ static void figures_finish(struct figures *f)
     free(f->callers);
 }
 
-/* All zero again. Only what was added to is written: the rest may be pages that were never touched.
+/* As if nothing had been added. Only what was added to is written: the rest may be pages that were never touched.
  */
 static void figures_clear(struct figures *f)
 {
-    for (uint32_t i = 0; i < f->rank_room; i++) {
-        if (bit_get(f->rank_present, i))
-            f->ranks[i] = (struct rank_row){0};
-    }
     for (uint32_t from = 0; from < f->pair_room; from += PAIR_BLOCK) {
         uint32_t count = f->pair_room - from < PAIR_BLOCK ? f->pair_room - from : PAIR_BLOCK;
         if (bit_get(f->pair_blocks, from / PAIR_BLOCK))
@@ -289,6 +285,14 @@ static void rank_row_add(struct rank_row *into, const struct rank_row *from)
     into->threads = larger(into->threads, from->threads);
 }
 
+/* Here, where the row is at hand: rows of all ranks are too many to be read once more for this. */
+static void totals_add(struct sum_totals *totals, const struct rank_row *row)
+{
+#define X(name) totals->name += row->name;
+    RANK_SUMS(X)
+#undef X
+}
+
 static void add_ranks(struct window_sum *w, const struct window_rows *rows,
                       struct row_numbers *numbers)
 {
@@ -300,8 +304,10 @@ static void add_ranks(struct window_sum *w, const struct window_rows *rows,
         numbers->rank = i == 0 ? at : numbers->rank;
         before = at;
         struct rank_row *sum = &w->figures.ranks[at];
+        totals_add(&w->totals, row);
         if (!bit_get(w->figures.rank_present, at)) {
             bit_set(w->figures.rank_present, at);
+            w->totals.ranks++;
             *sum = *row;
             continue;
         }
@@ -537,27 +543,21 @@ int run_sum_update(struct run_sum *run, const struct window_sum *window, uint64_
     return 0;
 }
 
-static void figures_totals(const struct figures *f, uint32_t count, struct sum_totals *out)
-{
-    *out = (struct sum_totals){0};
-    for (uint32_t i = 0; i < count && i < f->rank_room; i++) {
-        if (!bit_get(f->rank_present, i))
-            continue;
-        out->ranks++;
-#define X(name) out->name += f->ranks[i].name;
-        RANK_SUMS(X)
-#undef X
-    }
-}
-
 void window_sum_totals(const struct window_sum *window, struct sum_totals *out)
 {
-    figures_totals(&window->figures, window->run->ranks.count, out);
+    *out = window->totals;
 }
 
 void run_sum_totals(const struct run_sum *run, struct sum_totals *out)
 {
-    figures_totals(&run->total, run->ranks.count, out);
+    const struct figures *f = &run->total;
+    *out = (struct sum_totals){0};
+    for (uint32_t i = 0; i < run->ranks.count && i < f->rank_room; i++) {
+        if (!bit_get(f->rank_present, i))
+            continue;
+        out->ranks++;
+        totals_add(out, &f->ranks[i]);
+    }
 }
 
 size_t run_sum_pair_count(const struct run_sum *run)
