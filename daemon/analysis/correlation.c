@@ -39,6 +39,9 @@ struct correlation {
     struct walk walk;        /* for `room` vertices */
     uint64_t pairs;          /* entries of all rows */
     bool changed;            /* some vertex is touched */
+    bool marked;    /* rows that have to be computed again are, for the edges as they are now */
+    uint32_t next;  /* the first of these that may not have been yet */
+    uint64_t steps; /* along edges, so far */
 };
 
 int correlation_create(struct correlation **out, const struct correlation_params *params)
@@ -171,6 +174,7 @@ int correlation_edge(struct correlation *c, uint32_t a, uint32_t b, bool present
     }
     c->vertices[a].touched = c->vertices[b].touched = true;
     c->changed = true;
+    c->marked = false;
     return 0;
 }
 
@@ -233,6 +237,7 @@ static uint32_t walk_three(struct correlation *c, uint32_t two)
     for (uint32_t i = 0; i < two; i++) {
         const struct vertex *q = &c->vertices[w->seen_two[i]];
         uint32_t share = LENGTH_3 * w->two[w->seen_two[i]];
+        c->steps += q->degree;
         for (uint32_t j = 0; relays(c, q) && j < q->degree; j++) {
             uint32_t r = q->partners[j];
             w->seen[seen] = r;
@@ -249,6 +254,7 @@ static uint32_t walk_all(struct correlation *c, uint32_t p)
     struct walk *w = &c->walk;
     const struct vertex *from = &c->vertices[p];
     uint32_t two = walk_two(c, p), seen = walk_three(c, two);
+    c->steps += from->degree + two;
     for (uint32_t i = 0; i < two; i++) {
         uint32_t q = w->seen_two[i];
         w->seen[seen] = q;
@@ -310,21 +316,36 @@ static int compute_row(struct correlation *c, uint32_t p)
     return rc;
 }
 
-int correlation_update(struct correlation *c)
+int correlation_update_some(struct correlation *c, uint64_t *work)
 {
     if (!c->changed)
         return 0;
-    mark_stale(c);
-    count_relays(c);
-    for (uint32_t v = 0; v < c->count; v++) {
-        if (!c->vertices[v].stale)
+    if (!c->marked) {
+        mark_stale(c);
+        count_relays(c);
+        c->marked = true;
+        c->next = 0;
+    }
+    for (; c->next < c->count; c->next++) {
+        uint64_t steps = c->steps;
+        if (!c->vertices[c->next].stale)
             continue;
-        int rc = compute_row(c, v);
+        if (*work == 0)
+            return 1;
+        int rc = compute_row(c, c->next);
         if (rc != 0)
             return rc;
-        c->vertices[v].stale = false;
+        c->vertices[c->next].stale = false;
+        steps = c->steps - steps;
+        *work -= steps < *work ? steps : *work;
     }
     return 0;
+}
+
+int correlation_update(struct correlation *c)
+{
+    uint64_t work = UINT64_MAX;
+    return correlation_update_some(c, &work);
 }
 
 bool correlation_touched(const struct correlation *c, uint32_t vertex)

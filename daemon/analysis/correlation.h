@@ -51,6 +51,11 @@ int correlation_edge(struct correlation *correlation, uint32_t a, uint32_t b, bo
  *          until an update succeeds */
 int correlation_update(struct correlation *correlation);
 
+/** The same in pieces.
+ *  @param work  steps along edges that may be taken; what is left of them is set
+ *  @return as correlation_update(), or 1: there is more to do, and until that is done no edge may come or go */
+int correlation_update_some(struct correlation *correlation, uint64_t *work);
+
 /** Whether edges at the vertex came or went since correlation_settle(); and that none has since. */
 bool correlation_touched(const struct correlation *correlation, uint32_t vertex);
 bool correlation_changed(const struct correlation *correlation);

@@ -42,6 +42,11 @@ struct linkage {
     uint32_t length;
     const struct correlation *correlation;
     struct linkage_history history;
+    const uint32_t *members; /* NULL: nothing is begun */
+    uint32_t count;
+    uint32_t merged, next; /* merges so far; member that a chain may begin with */
+    struct linkage_merge *merges;
+    uint64_t looked; /* at links, so far */
 };
 
 int linkage_create(struct linkage **out)
@@ -71,6 +76,7 @@ void linkage_destroy(struct linkage *linkage)
 {
     if (linkage == NULL)
         return;
+    linkage_break_off(linkage);
     free_arrays(linkage);
     free(linkage);
 }
@@ -146,6 +152,7 @@ static uint32_t gather(struct linkage *l, uint32_t self)
     for (uint32_t i = 0; cluster->links != NULL && i < cluster->count; i++)
         seen = add_link(l, cluster->links[i].cluster, cluster->links[i].sum, seen);
     l->sum[self] = 0;
+    l->looked += cluster->links == NULL ? seen : cluster->count;
     return seen;
 }
 
@@ -267,44 +274,63 @@ static int step(struct linkage *l, struct linkage_merge *out)
     return merge(l, top, nearest.cluster, nearest.height, out) == 0 ? 1 : -ENOMEM;
 }
 
-static void start(struct linkage *l, const uint32_t *members, uint32_t count)
+int linkage_begin(struct linkage *l, const struct correlation *correlation,
+                  const struct linkage_history *history, const uint32_t *members, uint32_t count,
+                  struct linkage_merge *merges)
 {
-    l->length = 0;
+    linkage_break_off(l);
+    if (fit(l, correlation_vertices(correlation)) != 0)
+        return -ENOMEM;
+    l->correlation = correlation;
+    l->history = *history;
+    l->members = members;
+    l->count = count;
+    l->merges = merges;
+    l->length = l->merged = l->next = 0;
     for (uint32_t i = 0; i < count; i++) {
         l->clusters[members[i]] =
             (struct cluster){.height = INFINITY, .nearest = {.cluster = NONE}};
         l->parent[members[i]] = members[i];
         l->size[members[i]] = 1;
     }
+    return 0;
 }
 
-static void finish(struct linkage *l, const uint32_t *members, uint32_t count)
+void linkage_break_off(struct linkage *l)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        free(l->clusters[members[i]].links);
-        l->clusters[members[i]].links = NULL;
+    for (uint32_t i = 0; l->members != NULL && i < l->count; i++) {
+        free(l->clusters[l->members[i]].links);
+        l->clusters[l->members[i]].links = NULL;
     }
+    l->members = NULL;
+}
+
+int linkage_go_on(struct linkage *l, uint64_t *work)
+{
+    int rc = 0;
+    while (rc >= 0 && l->merged < l->count - 1) {
+        uint64_t looked = l->looked;
+        if (*work == 0)
+            return 1;
+        for (; l->length == 0; l->next = (l->next + 1) % l->count)
+            if (l->parent[l->members[l->next]] == l->members[l->next])
+                push(l, l->members[l->next]);
+        rc = step(l, &l->merges[l->merged]);
+        l->merged += rc == 1;
+        looked = l->looked - looked + 1;
+        *work -= looked < *work ? looked : *work;
+    }
+    linkage_break_off(l);
+    return rc < 0 ? rc : 0;
 }
 
 int linkage_run(struct linkage *l, const struct correlation *correlation,
                 const struct linkage_history *history, const uint32_t *members, uint32_t count,
                 struct linkage_merge *merges)
 {
-    if (fit(l, correlation_vertices(correlation)) != 0)
-        return -ENOMEM;
-    l->correlation = correlation;
-    l->history = *history;
-    start(l, members, count);
-    int rc = 0;
-    for (uint32_t merged = 0, next = 0; rc >= 0 && merged < count - 1;) {
-        for (; l->length == 0; next = (next + 1) % count)
-            if (l->parent[members[next]] == members[next])
-                push(l, members[next]);
-        rc = step(l, &merges[merged]);
-        merged += rc == 1;
-    }
-    finish(l, members, count);
-    return rc < 0 ? rc : 0;
+    uint64_t work = UINT64_MAX;
+    int rc = linkage_begin(l, correlation, history, members, count, merges);
+    return rc != 0 ? rc : linkage_go_on(l, &work);
 }
 
 int linkage_compare(const void *left, const void *right)

@@ -49,6 +49,19 @@ int linkage_run(struct linkage *linkage, const struct correlation *correlation,
                 const struct linkage_history *history, const uint32_t *members, uint32_t count,
                 struct linkage_merge *merges);
 
+/** The same in pieces: begin, then go on until it is done, or broken off. What was given to begin with stays as it
+ *  is meanwhile. @return 0 or -ENOMEM */
+int linkage_begin(struct linkage *linkage, const struct correlation *correlation,
+                  const struct linkage_history *history, const uint32_t *members, uint32_t count,
+                  struct linkage_merge *merges);
+
+/** @param work  links that may be looked at; what is left of them is set
+ *  @return 0: it is done; 1: there is more to do; -ENOMEM: it is broken off */
+int linkage_go_on(struct linkage *linkage, uint64_t *work);
+
+/** Give up what was begun, if anything was. */
+void linkage_break_off(struct linkage *linkage);
+
 /** Orders merges as they would happen one after the other: for qsort(). */
 int linkage_compare(const void *a, const void *b);
 

@@ -1,5 +1,6 @@
 #include "daemon/analysis/regions.h"
 
+#include "daemon/analysis/array.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #define MOST_HOLD 4.0
 #define QUARTERS 4u
 #define NONE UINT32_MAX
+#define LINK_STEPS 4u /* steps along edges that take as long as a look at a link */
 #define KEPT_SHARE                                                                                 \
     4u /* a region is another one when it shares less than a quarter with the former */
 
@@ -26,6 +28,15 @@ struct partition {
     size_t list_count;
 };
 
+/* An edge that was told while an update went on. */
+struct news {
+    uint32_t a, b;
+    bool present;
+};
+
+/* What an update does. */
+enum stage { AT_REST, CORRELATING, CLUSTERING };
+
 struct regions {
     struct regions_params params;
     uint32_t quarters; /* of hold */
@@ -33,6 +44,15 @@ struct regions {
     struct linkage *linkage;
     struct partition now;
     uint32_t next_id;
+    /* an update that goes on */
+    enum stage stage;
+    struct partition next;
+    uint32_t *members; /* owned; of the component at hand */
+    bool *kept;        /* owned; by lowest vertex: the component's merges stay */
+    uint32_t vertex;   /* components of those below are clustered */
+    uint32_t linking;  /* vertices of the component that is being clustered; 0: none is */
+    struct news *news; /* owned; edges told meanwhile, in that order */
+    size_t news_count, news_room;
 };
 
 /* ---- life ------------------------------------------------------------------- */
@@ -96,12 +116,39 @@ void regions_destroy(struct regions *regions)
     correlation_destroy(regions->correlation);
     linkage_destroy(regions->linkage);
     partition_finish(&regions->now);
+    partition_finish(&regions->next);
+    free(regions->members);
+    free(regions->kept);
+    free(regions->news);
     free(regions);
 }
 
-int regions_edge(struct regions *regions, uint32_t a, uint32_t b, int present)
+int regions_edge(struct regions *r, uint32_t a, uint32_t b, int present)
 {
-    return correlation_edge(regions->correlation, a, b, present != 0);
+    if (r->stage == AT_REST && r->news_count == 0)
+        return correlation_edge(r->correlation, a, b, present != 0);
+    if (a >= r->params.most_vertices || b >= r->params.most_vertices)
+        return -HOLTER_ERANGE;
+    if (array_fit(&r->news, sizeof(*r->news), &r->news_room, r->news_count + 1) != 0)
+        return -ENOMEM;
+    r->news[r->news_count++] = (struct news){a, b, present != 0};
+    return 0;
+}
+
+/* What was told while the last update went on. Without memory the rest of it waits. */
+static int take_news(struct regions *r)
+{
+    size_t taken = 0;
+    int rc = 0;
+    while (rc == 0 && taken < r->news_count) {
+        const struct news *n = &r->news[taken];
+        rc = correlation_edge(r->correlation, n->a, n->b, n->present);
+        taken += rc == 0;
+    }
+    r->news_count -= taken;
+    if (taken > 0 && r->news_count > 0)
+        memmove(r->news, r->news + taken, r->news_count * sizeof(*r->news));
+    return rc;
 }
 
 /* ---- connected components ----------------------------------------------------- */
@@ -128,49 +175,57 @@ static uint32_t walk_component(const struct correlation *correlation, uint32_t f
     return count;
 }
 
-/* Cluster the components that an edge changed in. members: room for all vertices; kept[v]: whether
- * v is in a component whose merges stay. */
-static int cluster_components(struct regions *r, struct partition *p, uint32_t *members, bool *kept)
+/* Begin with the next component that an edge changed in, from r->vertex on. @return 0 or -ENOMEM */
+static int begin_component(struct regions *r)
 {
+    struct partition *p = &r->next;
     const struct linkage_history history = {
         .group = r->now.region, .vertices = r->now.vertices, .quarters = r->quarters};
-    for (uint32_t v = 0; v < p->vertices; v++)
-        p->component[v] = NONE;
-    for (uint32_t v = 0; v < p->vertices; v++) {
-        uint32_t degree;
+    for (; r->vertex < p->vertices; r->vertex++) {
+        uint32_t degree, v = r->vertex;
         bool touched;
         correlation_partners(r->correlation, v, &degree);
         if (degree == 0 || p->component[v] != NONE)
             continue;
-        uint32_t count = walk_component(r->correlation, v, p, members, &touched);
-        kept[v] = !touched;
+        uint32_t count = walk_component(r->correlation, v, p, r->members, &touched);
+        r->kept[v] = !touched;
         if (!touched)
             continue;
-        int rc = linkage_run(r->linkage, r->correlation, &history, members, count,
+        r->linking = count;
+        return linkage_begin(r->linkage, r->correlation, &history, r->members, count,
                              p->merges + p->merge_count);
+    }
+    return 0;
+}
+
+/* Cluster the components that an edge changed in. @return 0, 1: there is more to do, or -ENOMEM */
+static int cluster_components(struct regions *r, uint64_t *work)
+{
+    while (r->vertex < r->next.vertices) {
+        int rc = r->linking == 0 ? begin_component(r) : 0;
+        uint64_t links = *work / LINK_STEPS + (*work % LINK_STEPS != 0), left = links;
+        if (rc == 0 && r->linking > 0)
+            rc = linkage_go_on(r->linkage, &left);
+        uint64_t steps = (links - left) * LINK_STEPS;
+        *work -= steps < *work ? steps : *work;
         if (rc != 0)
             return rc;
-        p->merge_count += count - 1;
+        r->next.merge_count += r->linking > 0 ? r->linking - 1 : 0;
+        r->linking = 0;
     }
     return 0;
 }
 
 /* A component without a changed edge has the vertices it had, and so its merges. */
-static int cluster(struct regions *r, struct partition *p)
+static void list_merges(struct regions *r)
 {
-    uint32_t *members = malloc(((size_t)p->vertices + 1) * sizeof(*members));
-    bool *kept = calloc((size_t)p->vertices + 1, sizeof(*kept));
-    int rc = members == NULL || kept == NULL ? -ENOMEM : cluster_components(r, p, members, kept);
-    for (size_t i = 0; rc == 0 && i < r->now.merge_count; i++) {
+    struct partition *p = &r->next;
+    for (size_t i = 0; i < r->now.merge_count; i++) {
         uint32_t component = p->component[r->now.merges[i].a];
-        if (component != NONE && kept[component])
+        if (component != NONE && r->kept[component])
             p->merges[p->merge_count++] = r->now.merges[i];
     }
-    free(members);
-    free(kept);
-    if (rc == 0)
-        qsort(p->merges, p->merge_count, sizeof(*p->merges), linkage_compare);
-    return rc;
+    qsort(p->merges, p->merge_count, sizeof(*p->merges), linkage_compare);
 }
 
 /* ---- the cut -------------------------------------------------------------------- */
@@ -407,30 +462,81 @@ static int make_partition(const struct regions *r, struct partition *p, uint64_t
     return rc == 0 ? identify(r, p, window, next_id) : rc;
 }
 
-int regions_update(struct regions *r, uint64_t window, int *changed)
+static int begin_clustering(struct regions *r)
 {
-    struct partition next = {0};
-    uint32_t next_id = r->next_id;
-    if (!correlation_changed(r->correlation)) {
-        if (changed != NULL)
-            *changed = 0;
-        return 0;
-    }
-    int rc = correlation_update(r->correlation);
-    rc = rc == 0 ? partition_init(&next, correlation_vertices(r->correlation)) : rc;
-    rc = rc == 0 ? cluster(r, &next) : rc;
-    rc = rc == 0 ? make_partition(r, &next, window, &next_id) : rc;
-    if (rc != 0) {
-        partition_finish(&next);
+    int rc = partition_init(&r->next, correlation_vertices(r->correlation));
+    if (rc != 0)
         return rc;
-    }
-    if (changed != NULL)
-        *changed = is_changed(r, &next);
+    size_t room = (size_t)r->next.vertices + 1;
+    r->members = malloc(room * sizeof(*r->members));
+    r->kept = calloc(room, sizeof(*r->kept));
+    if (r->members == NULL || r->kept == NULL)
+        return -ENOMEM;
+    for (uint32_t v = 0; v < r->next.vertices; v++)
+        r->next.component[v] = NONE;
+    r->vertex = r->linking = 0;
+    r->stage = CLUSTERING;
+    return 0;
+}
+
+/* @return 0: all but the partition is done, 1: there is more to do, or an error */
+static int go_on(struct regions *r)
+{
+    uint64_t work = r->params.most_work == 0 ? UINT64_MAX : r->params.most_work;
+    int rc = r->stage == CORRELATING ? correlation_update_some(r->correlation, &work) : 0;
+    if (rc == 0 && r->stage == CORRELATING)
+        rc = begin_clustering(r);
+    return rc != 0 ? rc : cluster_components(r, &work);
+}
+
+/* Over, well or not. */
+static void come_to_rest(struct regions *r)
+{
+    linkage_break_off(r->linkage);
+    partition_finish(&r->next);
+    free(r->members);
+    free(r->kept);
+    r->members = NULL;
+    r->kept = NULL;
+    r->stage = AT_REST;
+}
+
+static int finish_update(struct regions *r, uint64_t window, int *changed)
+{
+    uint32_t next_id = r->next_id;
+    list_merges(r);
+    int rc = make_partition(r, &r->next, window, &next_id);
+    if (rc != 0)
+        return rc;
+    *changed = is_changed(r, &r->next);
     partition_finish(&r->now);
-    r->now = next;
+    r->now = r->next;
+    r->next = (struct partition){0};
     r->next_id = next_id;
     correlation_settle(r->correlation);
     return 0;
+}
+
+int regions_update(struct regions *r, uint64_t window, int *changed)
+{
+    int differs = 0, rc = r->stage == AT_REST ? take_news(r) : 0;
+    if (rc == 0 && r->stage == AT_REST && correlation_changed(r->correlation))
+        r->stage = CORRELATING;
+    if (rc == 0 && r->stage != AT_REST) {
+        rc = go_on(r);
+        if (rc == 0)
+            rc = finish_update(r, window, &differs);
+        if (rc != 1)
+            come_to_rest(r);
+    }
+    if (rc >= 0 && changed != NULL)
+        *changed = differs;
+    return rc < 0 ? rc : 0;
+}
+
+int regions_busy(const struct regions *r)
+{
+    return r->stage != AT_REST;
 }
 
 uint32_t regions_of(const struct regions *r, uint32_t vertex)
@@ -458,7 +564,7 @@ const struct linkage_merge *regions_hierarchy(const struct regions *r, size_t *c
 
 size_t regions_bytes(const struct regions *r)
 {
-    return sizeof(*r) + correlation_bytes(r->correlation) +
-           r->now.vertices *
+    return sizeof(*r) + correlation_bytes(r->correlation) + r->news_room * sizeof(*r->news) +
+           ((size_t)r->now.vertices + r->next.vertices) *
                (3 * sizeof(uint32_t) + sizeof(struct linkage_merge) + sizeof(struct region_info));
 }

@@ -16,7 +16,10 @@
  * clearly better.
  *
  * Streaming: only rows of R within two steps of a changed edge are computed again, and only
- * connected components with a changed edge are clustered again. What is promised:
+ * connected components with a changed edge are clustered again. Where that is more than most_work, an
+ * update goes on over several calls, so that none of them holds its caller long: regions are then those
+ * of the edges that were known when it began, and edges told meanwhile wait for the next one. How far a
+ * call comes is counted, not timed: it depends on the edges alone. An edge that waits takes 12 bytes. What is promised:
  *   - with hold = 0, hierarchy and partition are exactly those of a batch clustering of the same
  *     edges, whatever came before, in whatever order edges were told;
  *   - with hold > 0, exactly those of a batch clustering of the same edges in which R between
@@ -48,7 +51,11 @@ struct regions_params {
     uint32_t hub;           /**< partners above which a vertex relays no path, see correlation.h */
     uint64_t most_pairs; /**< ordered pairs with R above 0, at most 2^26: bounds the memory, which
                                  is 8 bytes for each, and while clustering up to 24 */
+    uint64_t most_work;  /**< of one call of regions_update(), in steps along edges; about two
+                                 nanoseconds each. 0: no bound */
 };
+
+#define REGIONS_WORK (UINT64_C(1) << 25) /**< some 70 ms */
 
 #define REGIONS_DEFAULTS                                                                           \
     ((struct regions_params){.threshold = 0.5,                                                     \
@@ -76,7 +83,8 @@ void regions_destroy(struct regions *regions);
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE: a vertex that is not below most_vertices */
 int regions_edge(struct regions *regions, uint32_t a, uint32_t b, int present);
 
-/** Bring the regions up to date with the edges. Costs nothing when no edge changed.
+/** Bring the regions up to date with the edges, or a part of the way there: then they stay what they were until a
+ *  later call. Costs nothing when no edge changed.
  *  @param window   for `since` of new regions
  *  @param changed  set on success: 1 when a vertex is in another region than before; may be NULL
  *  @return 0, -ENOMEM, or -HOLTER_ELIMIT: more than most_pairs (let nodes stand for their ranks).
@@ -90,12 +98,16 @@ uint32_t regions_of(const struct regions *regions, uint32_t vertex);
 /** The regions, by id. @param out  room for `room`; may be NULL @return how many there are */
 size_t regions_list(const struct regions *regions, struct region_info *out, size_t room);
 
-/** Process correlation R(p,q) of the edges at the last update; 0 where there is none. */
+/** Process correlation R(p,q) of the edges at the last update; 0 where there is none. While an update goes on, of
+ *  its edges or of those before. */
 double regions_correlation(const struct regions *regions, uint32_t p, uint32_t q);
 
 /** The hierarchy, down to one cluster for each connected component: merges in the order in which
  *  they happen, heights descending. Borrowed until the next update. */
 const struct linkage_merge *regions_hierarchy(const struct regions *regions, size_t *count);
+
+/** Does an update go on? */
+int regions_busy(const struct regions *regions);
 
 /** Bytes on the heap between updates. */
 size_t regions_bytes(const struct regions *regions);
