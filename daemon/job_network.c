@@ -48,14 +48,13 @@ void job_network_destroy(struct job_network *n)
     free(n->pairs);
     free(n->places);
     free(n->latencies);
-    free(n->matches);
-    free(n->match_of);
     free(n->links);
     free(n->link_rows);
     free(n->route_rows);
     free(n->interface_rows);
     free(n->first);
     free(n->begins);
+    free(n->ends);
     free(n->slots);
     free(n->marks);
     free(n->group);
@@ -543,11 +542,11 @@ size_t job_network_bytes(const struct job_network *n)
            (n->congestion == NULL ? 0 : congestion_bytes(n->congestion)) +
            n->counters.room * sizeof(*n->counters.list) + n->pair_room * sizeof(*n->pairs) +
            n->place_room * sizeof(*n->places) + n->latency_room * sizeof(*n->latencies) +
-           n->match_room * sizeof(*n->matches) + n->match_of_room * sizeof(*n->match_of) +
            n->link_room * sizeof(*n->links) + n->link_rows_room * sizeof(*n->link_rows) +
            n->route_rows_room * sizeof(*n->route_rows) +
            n->interface_rows_room * sizeof(*n->interface_rows) + n->first_room * sizeof(*n->first) +
-           n->begin_room * sizeof(*n->begins) + n->slot_room * sizeof(*n->slots) +
-           n->mark_room * sizeof(*n->marks) + n->grid.room * sizeof(*n->grid.place_of) +
-           n->group_room * sizeof(*n->group) + n->measured_room * sizeof(*n->measured);
+           n->begin_room * sizeof(*n->begins) + n->end_room * sizeof(*n->ends) +
+           n->slot_room * sizeof(*n->slots) + n->mark_room * sizeof(*n->marks) +
+           n->grid.room * sizeof(*n->grid.place_of) + n->group_room * sizeof(*n->group) +
+           n->measured_room * sizeof(*n->measured);
 }

@@ -47,12 +47,6 @@ struct network_pair {
 #define NETWORK_ON_VERTEX (UINT32_MAX - 1) /**< it stays on its vertex: it loads nothing */
 #define NETWORK_UNPLACED UINT32_MAX        /**< one of its ranks has no seat */
 
-/** Where the latencies of two ranks count. */
-struct network_match {
-    uint32_t source, destination; /**< ranks */
-    uint32_t place;
-};
-
 struct job_network {
     struct job_network_options options;
     struct network_node *nodes; /**< owned, all arrays */
@@ -89,12 +83,6 @@ struct job_network {
     struct congestion_latency
         *latencies; /**< by pair that rows count in; logarithms in the parts of log2_sum */
     size_t latency_room;
-    /** Rows of latencies of a window before, in the order in which they came: it hardly changes. None: the next
-     *  window's are noted. */
-    struct network_match *matches;
-    size_t match_count, match_room;
-    uint32_t *match_of; /**< by pair: one of its matches, or none at all */
-    size_t match_of_room;
     struct congestion_link hot[JOB_NETWORK_HOT]; /**< largest first */
     size_t hot_count;
     size_t measured_count;         /**< in `measured` */
@@ -115,8 +103,9 @@ struct job_network {
     uint32_t *slots; /**< by vertex that is marked: position in `group` */
     uint64_t
         *marks; /**< bits of the vertices in `group`; behind them, of the words that are not 0 */
-    size_t *begins; /**< by vertex: position of its first pair in `pairs` */
-    size_t first_room, slot_room, mark_room, mark_words, begin_room;
+    uint32_t *begins; /**< by vertex: position of its first pair in `pairs` */
+    uint32_t *ends;   /**< by pair that rows count in: its destination */
+    size_t first_room, slot_room, mark_room, mark_words, begin_room, end_room;
     struct network_pair *group; /**< of one sending vertex */
     size_t group_count, group_room;
     struct network_measured *measured;

@@ -11,10 +11,7 @@
 
 #define LOG2_PART 65536.0            /* see WIRE_TRANSFER_ROW.log2_sum */
 #define LOG_PART (M_LN2 / LOG2_PART) /* of a natural logarithm */
-#define FEW_PAIRS 8u                 /* are looked through one by one */
-#define MATCHES_AHEAD 4u /* rows of latencies that may be left out without a search for the next */
-#define MISSED_PART                                                                                \
-    16u              /* where more than one of so many is searched for, their order is noted anew */
+#define FEW_PAIRS 16u                /* are looked through one by one */
 #define GAP_PARTS 4u /* counters of a quarter more than a window are of a longer time */
 
 /* ---- pairs of vertices ------------------------------------------------------------------- */
@@ -197,35 +194,38 @@ static void add_known(struct job_network *n, const struct job_network_window *w)
 
 /* ---- latencies --------------------------------------------------------------------------- */
 
-/* Where the pairs of each vertex begin, which are in order of their sources. */
+/* Where the pairs of each vertex begin, which are in order of their sources; and where they go. */
 static int find_begins(struct job_network *n)
 {
     uint32_t vertices = topology_vertices(n->graph->topology);
-    if (array_fit(&n->begins, sizeof(*n->begins), &n->begin_room, (size_t)vertices + 1) != 0)
+    if (array_fit(&n->begins, sizeof(*n->begins), &n->begin_room, (size_t)vertices + 1) != 0 ||
+        array_fit(&n->ends, sizeof(*n->ends), &n->end_room, n->pair_count) != 0)
         return -ENOMEM;
-    size_t at = 0;
+    uint32_t at = 0;
     for (uint32_t vertex = 0; vertex <= vertices; vertex++) {
-        while (at < n->pair_count && n->pairs[at].source < vertex)
-            at++;
+        for (; at < n->pair_count && n->pairs[at].source < vertex; at++)
+            n->ends[at] = n->pairs[at].destination;
         n->begins[vertex] = at;
     }
     return 0;
 }
 
-/* @return its position, or NETWORK_NO_PAIR: it has sent nothing in this window */
+/* The last few are counted, not searched: where a search would end there cannot be foreseen.
+ * @return its position, or NETWORK_NO_PAIR: it has sent nothing in this window */
 static uint32_t find_pair(const struct job_network *n, uint32_t source, uint32_t destination)
 {
-    size_t low = n->begins[source], end = n->begins[source + 1], high = end;
+    uint32_t low = n->begins[source], end = n->begins[source + 1], high = end, below = 0;
     while (high - low > FEW_PAIRS) {
-        size_t middle = low + (high - low) / 2;
-        if (n->pairs[middle].destination < destination)
+        uint32_t middle = low + (high - low) / 2;
+        if (n->ends[middle] < destination)
             low = middle + 1;
         else
             high = middle;
     }
-    while (low < end && n->pairs[low].destination < destination)
-        low++;
-    return low < end && n->pairs[low].destination == destination ? (uint32_t)low : NETWORK_NO_PAIR;
+    for (uint32_t i = low; i < high; i++)
+        below += n->ends[i] < destination;
+    low += below;
+    return low < end && n->ends[low] == destination ? low : NETWORK_NO_PAIR;
 }
 
 static uint32_t seat_of(const struct job_network *n, uint32_t rank)
@@ -240,54 +240,6 @@ static uint32_t find_place(const struct job_network *n, const struct transfer *t
     if (source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE)
         return NETWORK_UNPLACED;
     return source == destination ? NETWORK_ON_VERTEX : find_pair(n, source, destination);
-}
-
-/* How far the rows of latencies have come in those of a window before. */
-struct matching {
-    size_t at;     /* behind the last one that was found there */
-    size_t before; /* where it was before it went elsewhere */
-    size_t missed; /* rows that were not found there */
-    int noting;    /* they are noted */
-};
-
-/* @return its position from a place on, or match_count */
-static size_t find_match(const struct job_network *n, size_t from, const struct transfer *t)
-{
-    size_t end = from + MATCHES_AHEAD < n->match_count ? from + MATCHES_AHEAD : n->match_count;
-    for (size_t i = from; i < end; i++) {
-        if (n->matches[i].source == t->source && n->matches[i].destination == t->destination)
-            return i;
-    }
-    return n->match_count;
-}
-
-static void note_match(struct job_network *n, const struct transfer *t, uint32_t place)
-{
-    if (place < NETWORK_NO_PAIR)
-        n->match_of[place] = (uint32_t)n->match_count;
-    n->matches[n->match_count++] = (struct network_match){t->source, t->destination, place};
-}
-
-/* Some are left out, some come besides, and some parts come earlier or later, as agents report: then the one that
- * is searched for tells where the next ones are, if it was there. */
-static uint32_t place_of(struct job_network *n, struct matching *m, const struct transfer *t)
-{
-    size_t found = find_match(n, m->at, t);
-    if (found == n->match_count) {
-        found = find_match(n, m->before, t);
-        m->before = m->at;
-    }
-    if (found < n->match_count) {
-        m->at = found + 1;
-        return n->matches[found].place;
-    }
-    uint32_t place = find_place(n, t);
-    m->missed++;
-    if (m->noting)
-        note_match(n, t, place);
-    else if (place < NETWORK_NO_PAIR)
-        m->at = n->match_of[place];
-    return place;
 }
 
 /* A matched message may have been sent in a window before: then its pair has sent nothing in this one. */
@@ -325,11 +277,10 @@ static double log_of(struct known_logs *known, const struct transfer *t,
 
 /* Sums of logarithms are whole numbers here, in the parts of log2_sum, so that the order of rows does not show. */
 static int add_transfer(struct job_network *n, const struct transfer *t,
-                        const struct latency_scale *scale, struct known_logs *known,
-                        struct matching *matching)
+                        const struct latency_scale *scale, struct known_logs *known)
 {
     double log = log_of(known, t, scale);
-    uint32_t place = place_of(n, matching, t);
+    uint32_t place = find_place(n, t);
     if (place > NETWORK_NO_PAIR || t->messages == 0 || !(log < INFINITY))
         return 0;
     double more = (double)t->log2_sum - log * (double)t->messages;
@@ -340,32 +291,17 @@ static int add_transfer(struct job_network *n, const struct transfer *t,
     return 0;
 }
 
-static int fit_matches(struct job_network *n, size_t transfers)
-{
-    if (array_fit(&n->latencies, sizeof(*n->latencies), &n->latency_room, n->row_pairs) != 0 ||
-        array_fit(&n->matches, sizeof(*n->matches), &n->match_room, transfers) != 0 ||
-        array_fit(&n->match_of, sizeof(*n->match_of), &n->match_of_room, n->row_pairs) != 0)
-        return -ENOMEM;
-    return 0;
-}
-
 static int add_latencies(struct job_network *n, const struct job_network_window *w)
 {
     struct known_logs known;
-    struct matching matching = {.noting = n->match_count == 0};
-    size_t count = w->scale != NULL ? w->transfer_count : 0;
     n->pair_count = n->row_pairs;
-    int code = fit_matches(n, count);
-    if (code != 0)
-        return code;
+    if (array_fit(&n->latencies, sizeof(*n->latencies), &n->latency_room, n->row_pairs) != 0)
+        return -ENOMEM;
     memset(n->latencies, 0, n->row_pairs * sizeof(*n->latencies));
-    if (matching.noting)
-        memset(n->match_of, 0, n->row_pairs * sizeof(*n->match_of));
     forget_logs(&known);
-    for (size_t i = 0; code == 0 && i < count; i++)
-        code = add_transfer(n, &w->transfers[i], w->scale, &known, &matching);
-    if (!matching.noting && matching.missed > count / MISSED_PART)
-        n->match_count = 0;
+    int code = 0;
+    for (size_t i = 0; code == 0 && w->scale != NULL && i < w->transfer_count; i++)
+        code = add_transfer(n, &w->transfers[i], w->scale, &known);
     return code;
 }
 
@@ -373,7 +309,7 @@ static int add_latencies(struct job_network *n, const struct job_network_window 
 static int make_pairs(struct job_network *n, const struct job_network_window *w)
 {
     n->rows_hold = n->taken = 0;
-    n->pair_count = n->match_count = 0;
+    n->pair_count = 0;
     n->bytes = n->unplaced = 0;
     int code = find_first(n, w);
     code = code != 0 ? code : make_slots(n);
