@@ -297,7 +297,8 @@ static int add_latencies(struct job_network *n, const struct job_network_window 
     n->pair_count = n->row_pairs;
     if (array_fit(&n->latencies, sizeof(*n->latencies), &n->latency_room, n->row_pairs) != 0)
         return -ENOMEM;
-    memset(n->latencies, 0, n->row_pairs * sizeof(*n->latencies));
+    for (size_t i = 0; i < n->row_pairs; i++)
+        n->latencies[i] = (struct congestion_latency){0, 0};
     forget_logs(&known);
     int code = 0;
     for (size_t i = 0; code == 0 && w->scale != NULL && i < w->transfer_count; i++)
