@@ -35,10 +35,7 @@ struct job_phases {
     uint64_t window;        /* newest closed */
     uint64_t owed; /* edges looked at beyond JOB_PHASES_EDGES: later windows look at less */
     struct phase_graph graph;
-    struct kept_pattern {
-        struct phase_edge *edges; /* owned */
-        size_t count;
-    } patterns[JOB_PHASES_PATTERNS]; /* first phase of each, in order */
+    struct phase_graph patterns[JOB_PHASES_PATTERNS]; /* first phase of each, in order */
     uint32_t pattern_count;
     size_t pattern_edges;
     /* room */
@@ -73,7 +70,7 @@ void job_phases_destroy(struct job_phases *p)
     burst_pool_finish(&p->pool);
     phase_graph_finish(&p->graph);
     for (uint32_t i = 0; i < p->pattern_count; i++)
-        free(p->patterns[i].edges);
+        phase_graph_finish(&p->patterns[i]);
     free(p);
 }
 
@@ -248,15 +245,11 @@ static void spend(struct effort *e, const struct phase_graph *graph)
 static void keep_pattern(struct job_phases *p, const struct phase_graph *graph)
 {
     size_t count = graph->count;
-    struct kept_pattern *kept = &p->patterns[p->pattern_count];
     if (p->pattern_count == JOB_PHASES_PATTERNS || count == 0 ||
         count > PATTERN_EDGES - p->pattern_edges)
         return;
-    kept->edges = malloc(count * sizeof(*kept->edges));
-    if (kept->edges == NULL)
+    if (phase_graph_share(&p->patterns[p->pattern_count], graph) != 0)
         return;
-    memcpy(kept->edges, graph->edges, count * sizeof(*kept->edges));
-    kept->count = count;
     p->pattern_count++;
     p->pattern_edges += count;
 }
@@ -282,7 +275,7 @@ static int tell_batch(struct job_phases *p)
         p->next = items[i].phase.id + 1;
         p->changed = true;
     }
-    phase_batch_clear(p->batch, &p->graph);
+    phase_batch_clear(p->batch);
     return code;
 }
 

@@ -39,13 +39,9 @@ static void wait_for(struct phase_batch *b)
     b->beside = 0;
 }
 
-void phase_batch_clear(struct phase_batch *b, struct phase_graph *idle)
+void phase_batch_clear(struct phase_batch *b)
 {
     wait_for(b);
-    if (idle != NULL && idle->edges == NULL && b->count > 0) {
-        *idle = b->items[0].graph;
-        b->items[0].graph = (struct phase_graph){0};
-    }
     for (size_t i = 0; i < b->count; i++) {
         phase_graph_finish(&b->items[i].graph);
         free(b->items[i].labels);
@@ -58,7 +54,7 @@ void phase_batch_destroy(struct phase_batch *b)
 {
     if (b == NULL)
         return;
-    phase_batch_clear(b, NULL);
+    phase_batch_clear(b);
     phase_labels_destroy(b->labels);
     free(b->items);
     free(b);
@@ -144,7 +140,7 @@ size_t phase_batch_bytes(struct phase_batch *b)
     size_t bytes =
         sizeof(*b) + phase_labels_bytes(b->labels) + b->room * sizeof(struct phase_batch_item);
     for (size_t i = 0; i < b->count; i++)
-        bytes += b->items[i].graph.room * sizeof(struct phase_edge) +
+        bytes += phase_graph_bytes(&b->items[i].graph) +
                  (b->items[i].labels == NULL ? 0 : b->items[i].ranks * sizeof(uint32_t));
     return bytes;
 }

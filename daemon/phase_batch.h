@@ -55,9 +55,8 @@ int phase_batch_is_done(struct phase_batch *batch);
 /** Wait for the results. @return the items, which belong to the batch */
 const struct phase_batch_item *phase_batch_finish(struct phase_batch *batch, size_t *count);
 
-/** Forget them: the batch is empty.
- *  @param idle  if it has no memory, it gets that of a graph, to be read into again; may be NULL */
-void phase_batch_clear(struct phase_batch *batch, struct phase_graph *idle);
+/** Forget them: the batch is empty. */
+void phase_batch_clear(struct phase_batch *batch);
 
 /** Bytes on the heap. Waits for the results. */
 size_t phase_batch_bytes(struct phase_batch *batch);

@@ -15,9 +15,9 @@
 /* A graph, what was told of it, and the communities that begin with it. */
 struct known {
     struct communities *communities;
-    struct phase_edge *edges; /* owned; of the graph that is kept */
+    struct phase_graph graph; /* owned */
     bool *present;            /* owned; which ranks are in it */
-    size_t count, room, present_room;
+    size_t present_room;
     uint32_t ranks; /* 0: no graph is kept */
     bool cold;      /* its communities were found from nothing, and have not changed since */
     bool missed;    /* the last graph was another one with the same communities */
@@ -60,7 +60,7 @@ void phase_labels_destroy(struct phase_labels *l)
         return;
     for (uint32_t i = 0; i < PATTERNS; i++) {
         communities_destroy(l->known[i].communities);
-        free(l->known[i].edges);
+        phase_graph_finish(&l->known[i].graph);
         free(l->known[i].present);
     }
     free(l->present);
@@ -127,9 +127,7 @@ static int cut(const struct communities *c, const bool *present, uint32_t ranks,
 
 static bool is_same(const struct known *k, uint32_t ranks, const struct phase_graph *graph)
 {
-    return k->ranks == ranks && k->count == graph->count && ranks > 0 &&
-           (graph->count == 0 ||
-            memcmp(k->edges, graph->edges, graph->count * sizeof(*k->edges)) == 0);
+    return k->ranks == ranks && ranks > 0 && phase_graph_is_same(&k->graph, graph);
 }
 
 /* What was told of a graph that is the same. */
@@ -148,13 +146,10 @@ static void keep(struct known *k, uint32_t ranks, const struct phase_graph *grap
 {
     k->ranks = 0;
     if (graph->count > KEPT ||
-        array_fit(&k->edges, sizeof(*k->edges), &k->room, graph->count) != 0 ||
-        array_fit(&k->present, sizeof(*k->present), &k->present_room, ranks) != 0)
+        array_fit(&k->present, sizeof(*k->present), &k->present_room, ranks) != 0 ||
+        phase_graph_share(&k->graph, graph) != 0)
         return;
-    if (graph->count > 0)
-        memcpy(k->edges, graph->edges, graph->count * sizeof(*k->edges));
     memcpy(k->present, present, ranks * sizeof(*present));
-    k->count = graph->count;
     k->ranks = ranks;
     k->figures = *figures;
 }
@@ -226,7 +221,7 @@ size_t phase_labels_bytes(const struct phase_labels *l)
         sizeof(*l) + l->present_room * sizeof(*l->present) + l->edge_room * sizeof(*l->edges);
     for (uint32_t i = 0; i < PATTERNS; i++) {
         const struct known *k = &l->known[i];
-        bytes += communities_bytes(k->communities) + k->room * sizeof(*k->edges) +
+        bytes += communities_bytes(k->communities) + phase_graph_bytes(&k->graph) +
                  k->present_room * sizeof(*k->present);
     }
     return bytes;

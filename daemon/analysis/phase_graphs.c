@@ -491,7 +491,7 @@ static void sum_segment(const struct segment *s, int64_t from_ns, int64_t to_ns,
 int phase_graphs_read(struct phase_graphs *g, int64_t from_ns, int64_t to_ns,
                       struct phase_graph *out)
 {
-    struct phase_graph read = {.edges = out->edges, .room = out->room};
+    struct phase_graph read = {0};
     int rc = phase_sums_begin(&g->sums, &g->edges);
     if (rc != 0)
         return rc;
@@ -503,15 +503,11 @@ int phase_graphs_read(struct phase_graphs *g, int64_t from_ns, int64_t to_ns,
         sum_segment(s, from_ns, to_ns, &read);
     }
     rc = phase_sums_end(&g->sums, &g->edges, &read);
-    if (rc == 0)
-        *out = read;
-    return rc;
-}
-
-void phase_graph_finish(struct phase_graph *graph)
-{
-    free(graph->edges);
-    *graph = (struct phase_graph){0};
+    if (rc != 0)
+        return rc;
+    phase_graph_finish(out);
+    *out = read;
+    return 0;
 }
 
 uint32_t phase_graphs_segments(const struct phase_graphs *g, int64_t from_ns, int64_t to_ns)

@@ -22,17 +22,19 @@
  * The sums over all time never do, unless edges were refused for being too many.
  *
  * Memory by construction: 16 bytes a row, in blocks of 256, of which the last of each segment may
- * be part empty; 100 bytes a segment; at most 68 bytes an edge. With the defaults at most 256 MiB
+ * be part empty; 100 bytes a segment; at most 68 bytes an edge, and 120 more while there are at most 2^18,
+ * for what was read last. With the defaults at most 256 MiB
  * of rows, 16 MiB of part blocks and 136 MiB of edges, if there should be 2^21 of them. 4,320 ranks
- * with 30,000 edges of two size classes: at most 278 MiB, however many bursts and hours. To add a
- * burst 48 bytes for each of its rows are borrowed besides, and to read a graph 24 for each of its
- * rows and 16 for each edge there is.
+ * with 30,000 edges of two size classes: at most 285 MiB, however many bursts and hours. To add a
+ * burst 48 bytes for each of its rows are borrowed besides, and to read a graph 32 for each of its
+ * edges and 16 for each edge there is.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_GRAPHS_H
 #define HOLTER_ANALYSIS_PHASE_GRAPHS_H
 
 #include "daemon/analysis/burst_pairs.h"
+#include "daemon/analysis/phase_edges.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,15 +44,6 @@
 #define PHASE_GRAPHS_MOST_ROWS (1u << 28)
 #define PHASE_GRAPHS_MOST_EDGES (1u << 24)
 #define PHASE_GRAPHS_MOST_SEGMENTS (1u << 16)
-
-/** Messages of one kind from one rank to another. No padding: rows may be compared as bytes. */
-struct phase_edge {
-    uint32_t source, destination; /**< ranks in MPI_COMM_WORLD */
-    uint32_t size_class;          /**< see holter/size_class.h */
-    uint32_t modelled;            /**< 1: they stand for a collective; else 0 */
-    uint64_t messages, bytes;
-};
-_Static_assert(sizeof(struct phase_edge) == 32, "no padding");
 
 struct phase_graphs_params {
     uint32_t rows;     /**< kept; at least 4 times the edges, at most MOST_ROWS */
@@ -72,17 +65,6 @@ struct phase_burst {
     const struct burst_piece *pieces;
     size_t count;                         /**< pieces */
     uint64_t other_messages, other_bytes; /**< whose pair is not known */
-};
-
-/** The graph of an interval. Zero-initialised is empty. */
-struct phase_graph {
-    struct phase_edge *edges; /**< owned; by source, destination, modelled, size class; each once */
-    size_t count, room;
-    uint64_t messages, bytes; /**< sums of the edges */
-    uint64_t other_messages, other_bytes;
-    uint32_t segments;         /**< in the interval */
-    uint32_t across;           /**< of them, those that hold bursts from outside the interval */
-    int64_t first_ns, last_ns; /**< extent of the bursts in them; 0 without segments */
 };
 
 struct phase_graphs_counts {
@@ -112,13 +94,11 @@ int phase_graphs_add(struct phase_graphs *graphs, const struct phase_burst *burs
 /** The sums over the segments whose time is in an interval. The rows of consecutive intervals add
  *  up to those of both together: for phases of a cut, let each reach up to the next one's begin.
  *  @param from_ns, to_ns  both included
- *  @param out             replaced; on error as it was
+ *  @param out             replaced; on error as it was. Of an interval with the sums of one of the last two
+ *                         that were read it shares the edges
  *  @return 0 or -ENOMEM */
 int phase_graphs_read(struct phase_graphs *graphs, int64_t from_ns, int64_t to_ns,
                       struct phase_graph *out);
-
-/** Free what a graph owns and make it empty. */
-void phase_graph_finish(struct phase_graph *graph);
 
 /** Segments whose time is in an interval: no more phases of it can be told apart. */
 uint32_t phase_graphs_segments(const struct phase_graphs *graphs, int64_t from_ns, int64_t to_ns);

@@ -10,46 +10,93 @@
 _Static_assert(sizeof(struct phase_edge) == sizeof(struct key) + sizeof(struct phase_sum),
                "an edge is a key and its sum");
 
-#define KEPT (1u << 18) /* of so many edges the room for sums is kept: 4 MiB */
-#define GROUP 64u       /* places that are looked at together */
+#define KEPT (1u << 18)  /* of so many edges the room for sums is kept: 4 MiB a tally */
+#define GROUP 64u        /* edges that are looked at together */
+#define SPARSE_SHARE 16u /* of all edges: where fewer were touched they are sorted */
 
-static void finish_room(struct phase_sums *sums)
+/* ---- tallies ---------------------------------------------------------------------- */
+
+static void tally_finish(struct phase_tally *t)
 {
-    free(sums->of);
-    free(sums->touched);
-    sums->of = NULL;
-    sums->touched = NULL;
-    sums->room = 0;
+    free(t->of);
+    free(t->touched);
+    *t = (struct phase_tally){0};
+}
+
+static size_t groups_of(size_t edges)
+{
+    return (edges + GROUP - 1) / GROUP;
+}
+
+/* What was there is lost. */
+static int tally_fit(struct phase_tally *t, size_t edges)
+{
+    size_t groups = groups_of(edges + edges / 8 + 1);
+    if (edges <= t->room && t->of != NULL)
+        return 0;
+    tally_finish(t);
+    t->of = calloc(groups * GROUP, sizeof(*t->of));
+    t->touched = calloc(groups, sizeof(*t->touched));
+    if (t->of == NULL || t->touched == NULL) {
+        tally_finish(t);
+        return -ENOMEM;
+    }
+    t->room = groups * GROUP;
+    return 0;
+}
+
+static void tally_clear(struct phase_tally *t)
+{
+    for (size_t i = 0, groups = groups_of(t->room); i < groups; i++) {
+        if (t->touched[i])
+            memset(t->of + i * GROUP, 0, GROUP * sizeof(*t->of));
+        t->touched[i] = false;
+    }
+}
+
+static size_t touched_groups(const struct phase_tally *t)
+{
+    size_t count = 0;
+    for (size_t i = 0, groups = groups_of(t->room); i < groups; i++)
+        count += t->touched[i];
+    return count;
+}
+
+static bool tally_is_same(const struct phase_tally *a, const struct phase_tally *b)
+{
+    size_t groups = groups_of(a->room);
+    if (a->room != b->room || memcmp(a->touched, b->touched, groups * sizeof(*a->touched)) != 0)
+        return false;
+    for (size_t i = 0; i < groups; i++)
+        if (a->touched[i] &&
+            memcmp(a->of + i * GROUP, b->of + i * GROUP, GROUP * sizeof(*a->of)) != 0)
+            return false;
+    return true;
+}
+
+static size_t tally_bytes(const struct phase_tally *t)
+{
+    return t->room * sizeof(*t->of) + groups_of(t->room) * sizeof(*t->touched);
+}
+
+static void finish_tallies(struct phase_sums *sums)
+{
+    tally_finish(&sums->now);
+    for (uint32_t i = 0; i < PHASE_SUMS_KEPT; i++) {
+        tally_finish(&sums->kept[i].tally);
+        phase_graph_finish(&sums->kept[i].graph);
+    }
 }
 
 void phase_sums_finish(struct phase_sums *sums)
 {
-    finish_room(sums);
+    finish_tallies(sums);
     free(sums->by_key);
     free(sums->place);
     *sums = (struct phase_sums){0};
 }
 
-static size_t groups_of(size_t places)
-{
-    return (places + GROUP - 1) / GROUP;
-}
-
-static int fit_room(struct phase_sums *sums, size_t places)
-{
-    size_t groups = groups_of(places);
-    if (places <= sums->room && sums->of != NULL)
-        return 0;
-    finish_room(sums);
-    sums->of = calloc(groups * GROUP + 1, sizeof(*sums->of));
-    sums->touched = calloc(groups + 1, sizeof(*sums->touched));
-    if (sums->of == NULL || sums->touched == NULL) {
-        finish_room(sums);
-        return -ENOMEM;
-    }
-    sums->room = groups * GROUP;
-    return 0;
-}
+/* ---- the order of edges ------------------------------------------------------------- */
 
 /* As edges are ordered: by source and destination, then by what they send. */
 static uint64_t ranks_of(const struct key *key)
@@ -124,86 +171,162 @@ static int order_edges(struct phase_sums *sums, const struct key_table *edges)
 int phase_sums_begin(struct phase_sums *sums, const struct key_table *edges)
 {
     sums->rows = 0;
-    int code = fit_room(sums, edges->count);
+    int code = tally_fit(&sums->now, edges->count);
     return code != 0 ? code : order_edges(sums, edges);
 }
+
+/* ---- adding up ---------------------------------------------------------------------- */
 
 void phase_sums_add(struct phase_sums *sums, const struct phase_pool *pool,
                     const struct phase_list *list)
 {
+    const struct phase_tally t = sums->now;
     uint32_t block = list->first;
     sums->rows += list->rows;
     for (uint32_t left = list->rows; left > 0; block = pool->after[block]) {
         const struct phase_row *row = phase_block(pool, block);
         uint32_t here = left < PHASE_BLOCK ? left : PHASE_BLOCK;
         left -= here;
-        for (uint32_t i = 0; i < here; i++) {
-            uint32_t place = sums->place[row[i].edge];
-            sums->touched[place / GROUP] = true;
-            sums->of[place].messages += row[i].messages;
-            sums->of[place].bytes += row[i].bytes;
+        for (const struct phase_row *end = row + here; row < end; row++) {
+            t.touched[row->edge / GROUP] = true;
+            t.of[row->edge].messages += row->messages;
+            t.of[row->edge].bytes += row->bytes;
         }
     }
 }
 
-/* At least as many as there are edges, and not many more. */
-static size_t most_edges(const struct phase_sums *sums)
+/* ---- listing ------------------------------------------------------------------------ */
+
+static struct phase_edge edge_of(const struct phase_sums *sums, const struct key_table *edges,
+                                 uint32_t edge)
 {
-    size_t groups = groups_of(sums->ordered), most = 0;
-    for (size_t i = 0; i < groups; i++)
-        most += sums->touched[i] ? GROUP : 0;
-    return most < sums->rows ? most : (size_t)sums->rows;
+    struct phase_edge out;
+    memcpy(&out, &edges->keys[edge], sizeof(struct key));
+    memcpy(&out.messages, &sums->now.of[edge], sizeof(struct phase_sum));
+    return out;
 }
 
-/* List the sums of a group of places, which are 0 then. @return how many */
-static size_t take_group(const struct phase_sums *sums, size_t group, const struct key_table *edges,
-                         struct phase_edge *out)
+/* Edges by their places. @return how many */
+static size_t list_all(const struct phase_sums *sums, const struct key_table *edges,
+                       struct phase_edge *out)
 {
-    size_t first = group * GROUP, left = sums->ordered - first;
-    struct phase_sum *sum = sums->of + first;
-    struct phase_edge *to = out;
-    const uint32_t *edge = sums->by_key + first, *end = edge + (left < GROUP ? left : GROUP);
-    for (; edge < end; edge++, sum++) {
-        if (sum->messages == 0)
-            continue; /* each row has some */
-        memcpy(to, &edges->keys[*edge], sizeof(struct key));
-        memcpy(&to->messages, sum, sizeof(*sum));
-        to++;
-        *sum = (struct phase_sum){0};
+    size_t count = 0;
+    for (uint32_t i = 0; i < sums->ordered; i++)
+        if (sums->now.of[sums->by_key[i]].messages > 0) /* each row has some */
+            out[count++] = edge_of(sums, edges, sums->by_key[i]);
+    return count;
+}
+
+/* The same, where it is less to sort those that came than to look at all. @return how many */
+static size_t list_few(const struct phase_sums *sums, const struct key_table *edges,
+                       struct key_place *places, size_t most, struct phase_edge *out)
+{
+    size_t count = 0;
+    for (size_t i = 0, groups = groups_of(sums->ordered); i < groups; i++) {
+        size_t first = i * GROUP, end = first + GROUP;
+        for (size_t e = first; sums->now.touched[i] && e < end; e++)
+            if (sums->now.of[e].messages > 0)
+                places[count++] = (struct key_place){sums->place[e], (uint32_t)e};
     }
-    sums->touched[group] = false;
-    return (size_t)(to - out);
+    const struct key_place *sorted = key_order(places, places + most, count);
+    for (size_t i = 0; i < count; i++)
+        out[i] = edge_of(sums, edges, sorted[i].place);
+    return count;
 }
 
-/* Without memory for its edges. */
-static void forget_group(const struct phase_sums *sums, size_t group)
+static int list_edges(const struct phase_sums *sums, const struct key_table *edges,
+                      struct phase_graph *out)
 {
-    memset(sums->of + group * GROUP, 0, GROUP * sizeof(*sums->of));
-    sums->touched[group] = false;
+    size_t most = touched_groups(&sums->now) * GROUP;
+    bool few = most < sums->ordered / SPARSE_SHARE;
+    most = most < sums->rows ? most : (size_t)sums->rows; /* not below the edges that have rows */
+    struct key_place *places = few ? malloc((2 * most + 1) * sizeof(*places)) : NULL;
+    struct phase_edge *to = phase_graph_room(out, most + 1);
+    if (to == NULL || (few && places == NULL)) {
+        free(places);
+        return -ENOMEM;
+    }
+    out->count = few ? list_few(sums, edges, places, most, to) : list_all(sums, edges, to);
+    out->messages = out->bytes = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        out->messages += to[i].messages;
+        out->bytes += to[i].bytes;
+    }
+    free(places);
+    return 0;
+}
+
+/* ---- what is kept ------------------------------------------------------------------- */
+
+/* @return the place of a graph with the sums that there are now; PHASE_SUMS_KEPT: there is none */
+static uint32_t find_kept(const struct phase_sums *sums)
+{
+    uint32_t i = 0;
+    while (i < PHASE_SUMS_KEPT &&
+           (sums->kept[i].graph.owned == NULL || !tally_is_same(&sums->now, &sums->kept[i].tally)))
+        i++;
+    return i;
+}
+
+static void put_first(struct phase_sums *sums, uint32_t at)
+{
+    struct phase_kept first = sums->kept[at];
+    memmove(&sums->kept[1], &sums->kept[0], at * sizeof(first));
+    sums->kept[0] = first;
+}
+
+/* The sums that there are now become those of a kept graph, in place of the one that was not asked for
+ * longest. Its edges' room is used again, where nobody else has them. @return 0 or -ENOMEM */
+static int keep(struct phase_sums *sums, const struct key_table *edges)
+{
+    put_first(sums, PHASE_SUMS_KEPT - 1);
+    struct phase_kept *kept = &sums->kept[0];
+    int code = list_edges(sums, edges, &kept->graph);
+    if (code != 0) {
+        phase_graph_finish(&kept->graph);
+        return code;
+    }
+    struct phase_tally now = sums->now;
+    sums->now = kept->tally;
+    kept->tally = now;
+    return 0;
+}
+
+/* Of a graph that has no edges yet; what else it tells stays. */
+static void tell(const struct phase_graph *kept, struct phase_graph *out)
+{
+    struct phase_graph told = {0};
+    phase_graph_share(&told, kept); /* no memory is needed: they are owned */
+    out->edges = told.edges;
+    out->owned = told.owned;
+    out->count = told.count;
+    out->messages = told.messages;
+    out->bytes = told.bytes;
 }
 
 int phase_sums_end(struct phase_sums *sums, const struct key_table *edges, struct phase_graph *out)
 {
-    size_t groups = groups_of(sums->ordered);
-    int code = array_fit(&out->edges, sizeof(*out->edges), &out->room, most_edges(sums));
-    out->count = 0;
-    for (size_t i = 0; i < groups; i++) {
-        if (sums->touched[i] && code == 0)
-            out->count += take_group(sums, i, edges, out->edges + out->count);
-        else if (sums->touched[i])
-            forget_group(sums, i);
+    int code = 0;
+    if (sums->ordered > KEPT) {
+        code = list_edges(sums, edges, out);
+        finish_tallies(sums);
+        return code;
     }
-    for (size_t i = 0; i < out->count; i++) {
-        out->messages += out->edges[i].messages;
-        out->bytes += out->edges[i].bytes;
-    }
-    if (sums->room > KEPT)
-        finish_room(sums);
+    uint32_t at = find_kept(sums);
+    if (at < PHASE_SUMS_KEPT)
+        put_first(sums, at);
+    else
+        code = keep(sums, edges);
+    tally_clear(&sums->now);
+    if (code == 0)
+        tell(&sums->kept[0].graph, out);
     return code;
 }
 
 size_t phase_sums_bytes(const struct phase_sums *sums)
 {
-    return 2 * sizeof(uint32_t) * (size_t)sums->ordered + sums->room * (sizeof(*sums->of)) +
-           groups_of(sums->room);
+    size_t bytes = 2 * sizeof(uint32_t) * (size_t)sums->ordered + tally_bytes(&sums->now);
+    for (uint32_t i = 0; i < PHASE_SUMS_KEPT; i++)
+        bytes += tally_bytes(&sums->kept[i].tally) + phase_graph_bytes(&sums->kept[i].graph);
+    return bytes;
 }

@@ -1,7 +1,11 @@
-/* Adding up segments of phase_graphs.h: edges get places in the order of their keys, each place a sum.
+/* Adding up segments of phase_graphs.h: each edge has a sum, which lists are added to; then those that have
+ * messages are listed in the order of their keys, or become one list.
  *
- * Memory: 8 bytes an edge for the order, and 16 for its sum while there are at most 2^18 edges; of more
- * only while a graph is read.
+ * A job that repeats itself has the same sums phase after phase. So the sums of the graphs that were made
+ * last are kept: what is the same has that graph again, and its edges are not put in order once more.
+ *
+ * Memory: 8 bytes an edge for the order; and while there are at most 2^18 edges 49 for sums and 64 for the
+ * edges of what is kept. Of more, sums are there while a graph is read.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_SUMS_H
@@ -35,28 +39,39 @@ struct phase_sum {
     uint64_t messages, bytes;
 };
 
+/** Sums by edge. Zero-initialised is empty. */
+struct phase_tally {
+    struct phase_sum *of; /**< owned; without messages where an edge has not come */
+    bool *touched;        /**< owned; of each group of edges: may they have sums? */
+    size_t room;          /**< edges */
+};
+
+#define PHASE_SUMS_KEPT 2u /**< so that a job may have two phases in turn */
+
 /** Zero-initialised is empty. */
 struct phase_sums {
     /* Edges by key, and the place of each in that order: of as many as are ordered. */
     uint32_t *by_key, *place; /**< owned */
     uint32_t ordered;
-    struct phase_sum *of; /**< owned; by place; all 0 between reads */
-    bool *touched;        /**< owned; of each group of places: may they have sums? */
-    size_t room;          /**< places */
-    uint64_t rows;        /**< added */
+    struct phase_tally now; /**< no sums between reads */
+    uint64_t rows;          /**< added */
+    struct phase_kept {
+        struct phase_tally tally;
+        struct phase_graph
+            graph; /**< edges and their sums, of this tally; without edges: none is kept */
+    } kept[PHASE_SUMS_KEPT]; /**< the latest first */
 };
 
 void phase_sums_finish(struct phase_sums *sums);
 
-/** Begin to read. Edges that are new since the last time are put in their places.
- *  @return 0 or -ENOMEM */
+/** Begin to add up. @return 0 or -ENOMEM */
 int phase_sums_begin(struct phase_sums *sums, const struct key_table *edges);
 
 /** Add the rows of a list. */
 void phase_sums_add(struct phase_sums *sums, const struct phase_pool *pool,
                     const struct phase_list *list);
 
-/** Append what was added to a graph that has no edges yet, by key; the sums are 0 after that.
+/** Put what was added into a graph that has no edges yet, by key; there are no sums after that.
  *  @return 0, or -ENOMEM: the graph's edges are as they were */
 int phase_sums_end(struct phase_sums *sums, const struct key_table *edges, struct phase_graph *out);
 

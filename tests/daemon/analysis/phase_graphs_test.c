@@ -163,6 +163,73 @@ static void sums_are_those_of_the_plain_method(void **state)
     phase_graphs_destroy(graphs);
 }
 
+/* Whoever holds the graph of one phase has that of the next equal one: two may take turns. What is held
+ * stays as it was, whatever is read since. */
+static void equal_sums_share_their_edges(void **state)
+{
+    static struct plain bursts[40];
+    struct phase_graph held[2] = {0};
+    uint64_t random = 12;
+    (void)state;
+    struct phase_graphs *graphs = create(1u << 16, 1024, 128);
+    for (size_t i = 0; i < 40; i++) {
+        uint64_t same = 100 + i % 2;
+        bursts[i] = make_burst((int64_t)i * SECOND, i % 20 == 19 ? &random : &same);
+        assert_int_equal(add_plain(graphs, &bursts[i]), 0);
+        struct phase_graph read = read_of(graphs, (int64_t)i * SECOND, (int64_t)i * SECOND);
+        if (i % 20 > 3 && i % 20 < 19)
+            assert_ptr_equal(read.edges, held[i % 2].edges);
+        if (i % 20 == 19)
+            assert_ptr_not_equal(read.edges, held[i % 2].edges);
+        assert_int_equal(phase_graph_share(&held[i % 2], &read), 0);
+        phase_graph_finish(&read);
+        assert_graph_is(graphs, bursts, i + 1, (int64_t)i * SECOND, (int64_t)i * SECOND);
+    }
+    for (size_t k = 0; k < 2; k++) {
+        int64_t time_ns = (38 + (int64_t)k) * SECOND;
+        assert_graph_is(graphs, bursts, 40, EVER);
+        struct phase_graph again = read_of(graphs, time_ns, time_ns);
+        assert_true(phase_graph_is_same(&again, &held[k]));
+        phase_graph_finish(&again);
+        phase_graph_finish(&held[k]);
+    }
+    phase_graphs_destroy(graphs);
+}
+
+/* Of many edges an interval may have a few. */
+static void few_of_many_edges_are_in_order(void **state)
+{
+    static struct phase_edge edges[20000];
+    uint64_t random = 13;
+    (void)state;
+    struct phase_graphs *graphs = create(1 << 17, 1 << 15, 128);
+    for (uint32_t i = 0; i < 20000; i++)
+        edges[i] = (struct phase_edge){(i * 7919) % 20000, i % 3, 3, 0, 1, i};
+    assert_int_equal(add_at(graphs, 0, edges, 20000), 0);
+    for (int64_t t = 1; t < 100; t++) {
+        struct phase_edge few[40];
+        size_t count = 1 + random_next(&random) % 40;
+        uint64_t bytes = 0;
+        for (size_t i = 0; i < count; i++) {
+            few[i] = edges[random_next(&random) % 20000];
+            bytes += few[i].bytes;
+        }
+        assert_int_equal(add_at(graphs, t * SECOND, few, count), 0);
+        struct phase_graph read = read_of(graphs, t * SECOND, t * SECOND);
+        assert_int_equal(read.messages, count);
+        assert_int_equal(read.bytes, bytes);
+        for (size_t i = 0; i < read.count; i++) {
+            uint64_t told = 0;
+            assert_true(i == 0 || read.edges[i - 1].source < read.edges[i].source);
+            for (size_t k = 0; k < count; k++)
+                told += few[k].source == read.edges[i].source;
+            assert_int_equal(read.edges[i].messages, told);
+        }
+        phase_graph_finish(&read);
+    }
+    phase_graphs_destroy(graphs);
+}
+
 static void order_does_not_matter_while_nothing_merges(void **state)
 {
     static struct plain bursts[100];
@@ -456,6 +523,8 @@ int main(void)
         cmocka_unit_test(sums_are_those_of_the_plain_method),
         cmocka_unit_test(a_graph_of_nothing_but_others_has_no_edges),
         cmocka_unit_test(edges_are_in_order_whenever_they_came),
+        cmocka_unit_test(equal_sums_share_their_edges),
+        cmocka_unit_test(few_of_many_edges_are_in_order),
         cmocka_unit_test(order_does_not_matter_while_nothing_merges),
         cmocka_unit_test(merging_loses_no_message),
         cmocka_unit_test(detail_fades_with_age),
