@@ -55,8 +55,9 @@ struct phase_graphs {
     struct phase_pool pool;
     struct segment *segments; /* owned; one more than may stay */
     uint32_t *order;          /* owned; segments by time, then those that are free */
-    /* Of the boundary behind each segment by time: what of its cost does not depend on age, and the
-     * time that its age is counted from. */
+    /* Of the boundary behind each segment by time: rows that merging would save, what of its cost does not
+     * depend on age, and the time that its age is counted from. */
+    uint32_t *common;       /* owned */
     double *weight, *since; /* owned */
     int64_t newest_ns;
     struct phase_graphs_counts counts;
@@ -85,9 +86,11 @@ int phase_graphs_create(struct phase_graphs **out, const struct phase_graphs_par
     key_table_init(&g->edges);
     g->segments = malloc(room * sizeof(*g->segments));
     g->order = malloc(room * sizeof(*g->order));
+    g->common = malloc(room * sizeof(*g->common));
     g->weight = malloc(room * sizeof(*g->weight));
     g->since = malloc(room * sizeof(*g->since));
-    if (g->segments == NULL || g->order == NULL || g->weight == NULL || g->since == NULL) {
+    if (g->segments == NULL || g->order == NULL || g->common == NULL || g->weight == NULL ||
+        g->since == NULL) {
         phase_graphs_destroy(g);
         return -ENOMEM;
     }
@@ -106,6 +109,7 @@ void phase_graphs_destroy(struct phase_graphs *g)
     phase_pool_finish(&g->pool);
     free(g->segments);
     free(g->order);
+    free(g->common);
     free(g->weight);
     free(g->since);
     free(g);
@@ -132,25 +136,29 @@ static uint32_t find(const struct phase_graphs *g, int64_t time_ns)
     return low;
 }
 
-/* What it costs to merge a segment with the one behind it, but for its age. */
-static void weigh(struct phase_graphs *g, uint32_t place)
+static uint32_t compare(const struct phase_graphs *g, const struct segment *left,
+                        const struct segment *right)
 {
-    if (place + 1 >= g->counts.segments)
-        return;
+    return phase_list_common(&g->pool, &left->list, &right->list);
+}
+
+/* What it costs to merge a segment with the one behind it, but for its age. */
+static void weigh(struct phase_graphs *g, uint32_t place, uint32_t common)
+{
     const struct segment *left = at(g, place), *right = at(g, place + 1);
     uint32_t rows = left->list.rows + right->list.rows;
-    double share = 1;
-    if (rows > 0)
-        share = 2.0 * phase_list_common(&g->pool, &left->list, &right->list) / rows;
+    double share = rows > 0 ? 2.0 * common / rows : 1;
+    g->common[place] = common;
     g->weight[place] = (double)(right->time_ns - left->time_ns) / (share + SMALL_SHARE);
     g->since[place] = (double)right->time_ns;
 }
 
-static void weigh_around(struct phase_graphs *g, uint32_t place)
+static void compare_around(struct phase_graphs *g, uint32_t place)
 {
     if (place > 0)
-        weigh(g, place - 1);
-    weigh(g, place);
+        weigh(g, place - 1, compare(g, at(g, place - 1), at(g, place)));
+    if (place + 1 < g->counts.segments)
+        weigh(g, place, compare(g, at(g, place), at(g, place + 1)));
 }
 
 static void insert(struct phase_graphs *g, uint32_t place, const struct segment *segment)
@@ -158,6 +166,7 @@ static void insert(struct phase_graphs *g, uint32_t place, const struct segment 
     size_t behind = g->counts.segments - place;
     uint32_t id = g->order[g->counts.segments];
     memmove(g->order + place + 1, g->order + place, behind * sizeof(*g->order));
+    memmove(g->common + place + 1, g->common + place, behind * sizeof(*g->common));
     memmove(g->weight + place + 1, g->weight + place, behind * sizeof(*g->weight));
     memmove(g->since + place + 1, g->since + place, behind * sizeof(*g->since));
     g->order[place] = id;
@@ -170,17 +179,19 @@ static void take_out(struct phase_graphs *g, uint32_t place)
     size_t behind = --g->counts.segments - place;
     uint32_t id = g->order[place];
     memmove(g->order + place, g->order + place + 1, behind * sizeof(*g->order));
+    memmove(g->common + place, g->common + place + 1, behind * sizeof(*g->common));
     memmove(g->weight + place, g->weight + place + 1, behind * sizeof(*g->weight));
     memmove(g->since + place, g->since + place + 1, behind * sizeof(*g->since));
     g->order[g->counts.segments] = id;
 }
 
-/* Add a later segment to one. */
-static void join(struct phase_graphs *g, struct segment *to, struct segment *from)
+/* Add a later segment to one. @param apart  are they known to have no edge in common? */
+static void join(struct phase_graphs *g, struct segment *to, struct segment *from, bool apart)
 {
     struct phase_excess excess = {0};
     g->counts.rows -= to->list.rows + from->list.rows;
-    phase_list_merge(&g->pool, &to->list, &from->list, &excess);
+    if (!apart || !phase_list_link(&g->pool, &to->list, &from->list))
+        phase_sums_merge(&g->sums, &g->edges, &g->pool, &to->list, &from->list, &excess);
     g->counts.rows += to->list.rows;
     g->counts.other_messages += excess.messages;
     g->counts.other_bytes += excess.bytes;
@@ -224,14 +235,41 @@ static bool is_nearly_over(const struct phase_graphs *g)
     return g->counts.rows > g->params.rows - g->params.rows / EARLY_SHARE && g->counts.segments > 1;
 }
 
+/* Merge a segment with the next. What each neighbour has in common with what comes of them follows from what it
+ * had in common with one of them where they have no edges in common, or where one of them, or the neighbour,
+ * has no others: nearly always, and long lists are not gone through for it. */
+static void join_next(struct phase_graphs *g, uint32_t place)
+{
+    struct segment *to = at(g, place), *from = at(g, place + 1);
+    const struct segment *before = place > 0 ? at(g, place - 1) : NULL,
+                         *behind = place + 2 < g->counts.segments ? at(g, place + 2) : NULL;
+    uint32_t rows = to->list.rows, from_rows = from->list.rows;
+    uint32_t left = before == NULL ? 0 : g->common[place - 1];
+    uint32_t right = behind == NULL ? 0 : g->common[place + 1];
+    bool apart = g->common[place] == 0;
+    if (apart && before != NULL)
+        left += compare(g, before, from);
+    if (apart && behind != NULL)
+        right += compare(g, to, behind);
+    join(g, to, from, apart);
+    /* No edge has fewer rows than it had in either: as many rows are the same ones. */
+    if (!apart && before != NULL && to->list.rows != rows && left != before->list.rows)
+        left = compare(g, before, to);
+    if (!apart && behind != NULL && to->list.rows != from_rows && right != behind->list.rows)
+        right = compare(g, to, behind);
+    take_out(g, place + 1);
+    if (before != NULL)
+        weigh(g, place - 1, left);
+    if (behind != NULL)
+        weigh(g, place, right);
+}
+
 static void keep_bounds(struct phase_graphs *g)
 {
     for (uint32_t merges = 0; is_over(g) || (merges < EARLY_MERGES && is_nearly_over(g));
          merges++) {
         uint32_t place = cheapest(g);
-        join(g, at(g, place), at(g, place + 1));
-        take_out(g, place + 1);
-        weigh_around(g, place);
+        join_next(g, place);
         g->counts.merges++;
     }
 }
@@ -439,10 +477,10 @@ static void put(struct phase_graphs *g, struct segment *segment)
     g->counts.rows += segment->list.rows;
     g->newest_ns = segment->time_ns > g->newest_ns ? segment->time_ns : g->newest_ns;
     if (place < g->counts.segments && at(g, place)->time_ns == segment->time_ns)
-        join(g, at(g, place), segment);
+        join(g, at(g, place), segment, false);
     else
         insert(g, place, segment);
-    weigh_around(g, place);
+    compare_around(g, place);
     keep_bounds(g);
 }
 
@@ -538,8 +576,8 @@ uint64_t phase_graphs_rows(const struct phase_graphs *g, int64_t from_ns, int64_
 
 size_t phase_graphs_bytes(const struct phase_graphs *g)
 {
-    size_t segment =
-        sizeof(*g->segments) + sizeof(*g->order) + sizeof(*g->weight) + sizeof(*g->since);
+    size_t segment = sizeof(*g->segments) + sizeof(*g->order) + sizeof(*g->common) +
+                     sizeof(*g->weight) + sizeof(*g->since);
     return sizeof(*g) + key_table_bytes(&g->edges) + phase_sums_bytes(&g->sums) +
            phase_pool_bytes(&g->pool) + ((size_t)g->params.segments + 1) * segment;
 }

@@ -14,7 +14,7 @@ void phase_pool_finish(struct phase_pool *pool)
     for (uint32_t i = 0; i < pool->slab_count; i++)
         free(pool->slabs[i]);
     free(pool->slabs);
-    free(pool->after);
+    free(pool->links);
 }
 
 static int grow_tables(struct phase_pool *pool)
@@ -24,17 +24,17 @@ static int grow_tables(struct phase_pool *pool)
     if (slabs == NULL)
         return -ENOMEM;
     pool->slabs = slabs;
-    uint32_t *after = realloc(pool->after, (size_t)room * PHASE_BLOCK * sizeof(*after));
-    if (after == NULL)
+    struct phase_link *links = realloc(pool->links, (size_t)room * PHASE_BLOCK * sizeof(*links));
+    if (links == NULL)
         return -ENOMEM;
-    pool->after = after;
+    pool->links = links;
     pool->slab_room = room;
     return 0;
 }
 
 static void release(struct phase_pool *pool, uint32_t block)
 {
-    pool->after[block] = pool->free;
+    pool->links[block].after = pool->free;
     pool->free = block;
     pool->free_count++;
 }
@@ -59,27 +59,45 @@ size_t phase_pool_bytes(const struct phase_pool *pool)
 {
     size_t slab = (size_t)PHASE_BLOCK * PHASE_BLOCK * sizeof(struct phase_row);
     return pool->slab_count * slab +
-           pool->slab_room * (sizeof(*pool->slabs) + PHASE_BLOCK * sizeof(*pool->after));
+           pool->slab_room * (sizeof(*pool->slabs) + PHASE_BLOCK * sizeof(*pool->links));
 }
 
 /* ---- writing -------------------------------------------------------------------- */
 
+/* Say what a block ends with: rows will come in the next. */
+static void seal(struct phase_pool *pool, uint32_t block)
+{
+    struct phase_link *link = &pool->links[block];
+    link->most = phase_block(pool, block)[link->rows - 1].edge;
+}
+
+static void add_block(struct phase_pool *pool, struct phase_list *list)
+{
+    uint32_t block = pool->free;
+    pool->free = pool->links[block].after;
+    pool->free_count--;
+    pool->links[block] =
+        (struct phase_link){.after = PHASE_BLOCK_NONE, .begins = list->last == PHASE_BLOCK_NONE};
+    if (list->last == PHASE_BLOCK_NONE) {
+        list->first = block;
+        list->runs = 1;
+    } else {
+        pool->links[list->last].after = block;
+        seal(pool, list->last);
+    }
+    list->last = block;
+    list->blocks++;
+}
+
 struct phase_row *phase_list_extend(struct phase_pool *pool, struct phase_list *list, size_t most,
                                     size_t *room)
 {
-    uint32_t at = list->rows % PHASE_BLOCK;
-    if (at == 0) {
-        uint32_t block = pool->free;
-        pool->free = pool->after[block];
-        pool->free_count--;
-        pool->after[block] = PHASE_BLOCK_NONE;
-        if (list->last == PHASE_BLOCK_NONE)
-            list->first = block;
-        else
-            pool->after[list->last] = block;
-        list->last = block;
-    }
+    if (list->last == PHASE_BLOCK_NONE || pool->links[list->last].rows == PHASE_BLOCK)
+        add_block(pool, list);
+    struct phase_link *link = &pool->links[list->last];
+    uint32_t at = link->rows;
     *room = most < PHASE_BLOCK - at ? most : PHASE_BLOCK - at;
+    link->rows += (uint32_t)*room;
     list->rows += (uint32_t)*room;
     return phase_block(pool, list->last) + at;
 }
@@ -109,31 +127,100 @@ void phase_list_append(struct phase_pool *pool, struct phase_list *list, uint32_
     *push(pool, list) = (struct phase_row){edge, (uint32_t)messages, bytes};
 }
 
-/* ---- reading -------------------------------------------------------------------- */
+/* ---- linking -------------------------------------------------------------------- */
 
-/* A place in a list, and the rows from there on that lie in one block. Blocks that were read are given
+bool phase_list_link(struct phase_pool *pool, struct phase_list *to, struct phase_list *from)
+{
+    uint64_t rows = (uint64_t)to->rows + from->rows, blocks = (uint64_t)to->blocks + from->blocks;
+    if (from->rows == 0)
+        return true;
+    if (to->runs + from->runs > PHASE_RUNS || blocks * PHASE_BLOCK > rows + rows / 8 + PHASE_BLOCK)
+        return false;
+    if (to->rows == 0) {
+        *to = *from;
+    } else {
+        seal(pool, to->last);
+        pool->links[to->last].after = from->first;
+        to->last = from->last;
+        to->rows += from->rows;
+        to->blocks += from->blocks;
+        to->runs += from->runs;
+    }
+    *from = PHASE_LIST_EMPTY;
+    return true;
+}
+
+void phase_list_clear(struct phase_pool *pool, struct phase_list *list)
+{
+    if (list->last == PHASE_BLOCK_NONE)
+        return;
+    pool->links[list->last].after = pool->free;
+    pool->free = list->first;
+    pool->free_count += list->blocks;
+    *list = PHASE_LIST_EMPTY;
+}
+
+/* The run that begins with a block of a list. */
+static struct phase_list run_at(const struct phase_pool *pool, const struct phase_list *list,
+                                uint32_t block)
+{
+    struct phase_list run = {block, block, pool->links[block].rows, 1, 1};
+    while (run.last != list->last && !pool->links[pool->links[run.last].after].begins) {
+        run.last = pool->links[run.last].after;
+        run.rows += pool->links[run.last].rows;
+        run.blocks++;
+    }
+    return run;
+}
+
+/* Take the first run out of a list. */
+static struct phase_list take_run(struct phase_pool *pool, struct phase_list *list)
+{
+    struct phase_list run = run_at(pool, list, list->first);
+    if (run.last == list->last) {
+        *list = PHASE_LIST_EMPTY;
+        return run;
+    }
+    list->first = pool->links[run.last].after;
+    list->rows -= run.rows;
+    list->blocks -= run.blocks;
+    list->runs--;
+    return run;
+}
+
+/* ---- merging ---------------------------------------------------------------------- */
+
+/* A place in a run, and the rows from there on that lie in one block. Blocks that were read are given
  * back when it was told a pool to give to. */
 struct cursor {
     const struct phase_pool *pool;
     struct phase_pool *give; /* or NULL */
     const struct phase_row *row;
-    uint32_t block;
-    uint32_t here, later; /* rows in this block, and in those after it */
+    uint32_t block, last; /* of the run */
+    uint32_t here;        /* rows from the place on in this block; 0: the run has ended */
 };
 
-static void enter(struct cursor *c, uint32_t rows)
+static void enter(struct cursor *c, uint32_t block)
 {
-    c->here = rows < PHASE_BLOCK ? rows : PHASE_BLOCK;
-    c->later = rows - c->here;
-    c->row = rows > 0 ? phase_block(c->pool, c->block) : NULL;
+    c->block = block;
+    c->here = block == PHASE_BLOCK_NONE ? 0 : c->pool->links[block].rows;
+    c->row = block == PHASE_BLOCK_NONE ? NULL : phase_block(c->pool, block);
 }
 
 static struct cursor begin(const struct phase_pool *pool, struct phase_pool *give,
-                           const struct phase_list *list)
+                           const struct phase_list *run)
 {
-    struct cursor c = {.pool = pool, .give = give, .block = list->first};
-    enter(&c, list->rows);
+    struct cursor c = {.pool = pool, .give = give, .last = run->last};
+    enter(&c, run->first);
     return c;
+}
+
+static void next_block(struct cursor *c)
+{
+    uint32_t block = c->block;
+    enter(c, block == c->last ? PHASE_BLOCK_NONE : c->pool->links[block].after);
+    if (c->give != NULL)
+        release(c->give, block);
 }
 
 /* Pass over rows of this block. */
@@ -141,13 +228,8 @@ static inline void skip(struct cursor *c, uint32_t rows)
 {
     c->row += rows;
     c->here -= rows;
-    if (c->here > 0)
-        return;
-    uint32_t block = c->block;
-    c->block = c->pool->after[block];
-    enter(c, c->later);
-    if (c->give != NULL)
-        release(c->give, block);
+    if (c->here == 0)
+        next_block(c);
 }
 
 /* Add all rows of an edge to sums. */
@@ -236,11 +318,11 @@ static void add_up(struct phase_pool *pool, struct phase_list *to, struct cursor
     phase_list_append(pool, to, edge, messages, bytes, excess);
 }
 
-void phase_list_merge(struct phase_pool *pool, struct phase_list *to, struct phase_list *from,
-                      struct phase_excess *excess)
+static struct phase_list merge_runs(struct phase_pool *pool, const struct phase_list *one,
+                                    const struct phase_list *other, struct phase_excess *excess)
 {
     struct phase_list out = PHASE_LIST_EMPTY;
-    struct cursor a = begin(pool, pool, to), b = begin(pool, pool, from);
+    struct cursor a = begin(pool, pool, one), b = begin(pool, pool, other);
     while (a.here > 0 && b.here > 0) {
         if (a.row->edge < b.row->edge)
             copy(pool, &out, &a, rows_before(&a, b.row->edge));
@@ -253,9 +335,21 @@ void phase_list_merge(struct phase_pool *pool, struct phase_list *to, struct pha
         copy(pool, &out, &a, a.here);
     while (b.here > 0)
         copy(pool, &out, &b, b.here);
-    *to = out;
-    *from = PHASE_LIST_EMPTY;
+    return out;
 }
+
+void phase_list_merge(struct phase_pool *pool, struct phase_list *to, struct phase_list *from,
+                      struct phase_excess *excess)
+{
+    struct phase_list out = PHASE_LIST_EMPTY;
+    while (to->rows > 0 || from->rows > 0) {
+        struct phase_list run = take_run(pool, to->rows > 0 ? to : from);
+        out = out.rows == 0 ? run : merge_runs(pool, &out, &run, excess);
+    }
+    *to = out;
+}
+
+/* ---- comparing -------------------------------------------------------------------- */
 
 static uint32_t count_equal(const struct phase_row *a, const struct phase_row *b, uint32_t most)
 {
@@ -265,23 +359,54 @@ static uint32_t count_equal(const struct phase_row *a, const struct phase_row *b
     return count;
 }
 
-uint32_t phase_list_common(const struct phase_pool *pool, const struct phase_list *one,
-                           const struct phase_list *other)
+/* Pass over rows of edges before one; the first is. Blocks that end before it are not looked at. */
+static void pass(struct cursor *c, uint32_t edge)
+{
+    while (c->here > 0 && c->block != c->last && c->pool->links[c->block].most < edge)
+        next_block(c);
+    if (c->here > 0 && c->row->edge < edge)
+        skip(c, rows_before(c, edge));
+}
+
+static uint32_t common_to_runs(const struct phase_pool *pool, const struct phase_list *one,
+                               const struct phase_list *other)
 {
     struct cursor a = begin(pool, NULL, one), b = begin(pool, NULL, other);
     uint32_t common = 0;
     while (a.here > 0 && b.here > 0) {
         uint32_t left = a.row->edge, right = b.row->edge;
         if (left < right) {
-            skip(&a, rows_before(&a, right));
+            pass(&a, right);
         } else if (right < left) {
-            skip(&b, rows_before(&b, left));
+            pass(&b, left);
         } else {
             uint32_t equal = count_equal(a.row, b.row, least(a.here, b.here));
             common += equal;
             skip(&a, equal);
             skip(&b, equal);
         }
+    }
+    return common;
+}
+
+static uint32_t run_after(const struct phase_pool *pool, const struct phase_list *list,
+                          const struct phase_list *run)
+{
+    return run->last == list->last ? PHASE_BLOCK_NONE : pool->links[run->last].after;
+}
+
+uint32_t phase_list_common(const struct phase_pool *pool, const struct phase_list *one,
+                           const struct phase_list *other)
+{
+    uint32_t common = 0;
+    for (uint32_t a = one->first; a != PHASE_BLOCK_NONE;) {
+        const struct phase_list left = run_at(pool, one, a);
+        for (uint32_t b = other->first; b != PHASE_BLOCK_NONE;) {
+            const struct phase_list right = run_at(pool, other, b);
+            common += common_to_runs(pool, &left, &right);
+            b = run_after(pool, other, &right);
+        }
+        a = run_after(pool, one, &left);
     }
     return common;
 }

@@ -1,13 +1,16 @@
 /* Rows of the segments of phase_graphs.h: lists of blocks that all come from one pool, so that the
  * memory of lists that grow, merge and go is bounded by the rows there are.
  *
- * Rows of a list ascend by edge. What an edge has is split over several rows, at most
- * PHASE_ROW_SPLIT, where its messages do not fit into one.
+ * A list has runs, at most PHASE_RUNS, whose edges are not those of another run of it. Rows of a run ascend by
+ * edge. What an edge has is split over several rows, at most PHASE_ROW_SPLIT, where its messages do not fit
+ * into one. So lists of different edges are put together by linking their blocks, and become one run only
+ * when they meet a list with edges of theirs.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_ROWS_H
 #define HOLTER_ANALYSIS_PHASE_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,17 +25,27 @@ struct phase_row {
     uint64_t bytes;
 };
 
-/** All blocks but the last are full. */
+/** All blocks of a run but the last are full. Those of a list of several runs hold at most an eighth more
+ *  than its rows need. */
 struct phase_list {
     uint32_t first, last; /**< blocks, or PHASE_BLOCK_NONE */
-    uint32_t rows;
+    uint32_t rows, blocks, runs;
 };
 
-#define PHASE_LIST_EMPTY ((struct phase_list){PHASE_BLOCK_NONE, PHASE_BLOCK_NONE, 0})
+#define PHASE_RUNS 32u
+#define PHASE_LIST_EMPTY ((struct phase_list){PHASE_BLOCK_NONE, PHASE_BLOCK_NONE, 0, 0, 0})
+
+/** Of a block. */
+struct phase_link {
+    uint32_t after; /**< the next of its list, or the next free one */
+    uint32_t rows;
+    uint32_t most; /**< edge of its last row, once there is a block after it */
+    bool begins;   /**< a run */
+};
 
 struct phase_pool {
     struct phase_row **slabs; /**< owned, each owned; PHASE_BLOCK blocks of PHASE_BLOCK rows */
-    uint32_t *after; /**< owned; of each block: the next of its list, or the next free one */
+    struct phase_link *links; /**< owned; of each block */
     uint32_t slab_count, slab_room;
     uint32_t free, free_count; /**< free blocks */
 };
@@ -65,11 +78,20 @@ void phase_list_append(struct phase_pool *pool, struct phase_list *list, uint32_
 struct phase_row *phase_list_extend(struct phase_pool *pool, struct phase_list *list, size_t most,
                                     size_t *room);
 
-/** Add one list to another; it is empty after that. PHASE_MERGE_BLOCKS were reserved. */
+/** Put one list behind another with none of its edges; it is empty after that.
+ *  @return whether it could be: not if there would be too many runs or blocks */
+bool phase_list_link(struct phase_pool *pool, struct phase_list *to, struct phase_list *from);
+
+/** Add one list to another: they become one run, and `from` is empty. PHASE_MERGE_BLOCKS were reserved.
+ *  Each row of `to` is copied once for each run but the first: see phase_sums_merge(). */
 void phase_list_merge(struct phase_pool *pool, struct phase_list *to, struct phase_list *from,
                       struct phase_excess *excess);
 
-/** Rows that merging two lists would save, about. */
+/** Give back all blocks of a list, which is empty after that. */
+void phase_list_clear(struct phase_pool *pool, struct phase_list *list);
+
+/** Rows that merging two lists would save: of each edge as many as both have. Unless messages of an edge pass
+ *  2^32 when they are added up, that is exact. */
 uint32_t phase_list_common(const struct phase_pool *pool, const struct phase_list *one,
                            const struct phase_list *other);
 

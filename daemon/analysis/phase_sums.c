@@ -181,13 +181,12 @@ void phase_sums_add(struct phase_sums *sums, const struct phase_pool *pool,
                     const struct phase_list *list)
 {
     const struct phase_tally t = sums->now;
-    uint32_t block = list->first;
     sums->rows += list->rows;
-    for (uint32_t left = list->rows; left > 0; block = pool->after[block]) {
+    for (uint32_t block = list->first; block != PHASE_BLOCK_NONE;) {
         const struct phase_row *row = phase_block(pool, block);
-        uint32_t here = left < PHASE_BLOCK ? left : PHASE_BLOCK;
-        left -= here;
-        for (const struct phase_row *end = row + here; row < end; row++) {
+        const struct phase_row *end = row + pool->links[block].rows;
+        block = block == list->last ? PHASE_BLOCK_NONE : pool->links[block].after;
+        for (; row < end; row++) {
             t.touched[row->edge / GROUP] = true;
             t.of[row->edge].messages += row->messages;
             t.of[row->edge].bytes += row->bytes;
@@ -254,6 +253,42 @@ static int list_edges(const struct phase_sums *sums, const struct key_table *edg
     }
     free(places);
     return 0;
+}
+
+/* ---- merging ------------------------------------------------------------------------ */
+
+/* Rows of a group of edges, behind those of earlier ones. */
+static void append_group(const struct phase_sums *sums, size_t first, struct phase_pool *pool,
+                         struct phase_list *out, struct phase_excess *excess)
+{
+    const struct phase_sum *of = sums->now.of;
+    size_t some;
+    for (size_t e = first; e < first + GROUP; e++) {
+        if (of[e].messages > UINT32_MAX)
+            phase_list_append(pool, out, (uint32_t)e, of[e].messages, of[e].bytes, excess);
+        else if (of[e].messages > 0)
+            *phase_list_extend(pool, out, 1, &some) =
+                (struct phase_row){(uint32_t)e, (uint32_t)of[e].messages, of[e].bytes};
+    }
+}
+
+void phase_sums_merge(struct phase_sums *sums, const struct key_table *edges,
+                      struct phase_pool *pool, struct phase_list *to, struct phase_list *from,
+                      struct phase_excess *excess)
+{
+    if (to->runs + from->runs <= 2 || edges->count > KEPT ||
+        tally_fit(&sums->now, edges->count) != 0) {
+        phase_list_merge(pool, to, from, excess);
+        return;
+    }
+    phase_sums_add(sums, pool, to);
+    phase_sums_add(sums, pool, from);
+    phase_list_clear(pool, to); /* so that there are blocks for no fewer rows than come of them */
+    phase_list_clear(pool, from);
+    for (size_t i = 0, groups = groups_of(edges->count); i < groups; i++)
+        if (sums->now.touched[i])
+            append_group(sums, i * GROUP, pool, to, excess);
+    tally_clear(&sums->now);
 }
 
 /* ---- what is kept ------------------------------------------------------------------- */

@@ -71,6 +71,11 @@ int phase_sums_begin(struct phase_sums *sums, const struct key_table *edges);
 void phase_sums_add(struct phase_sums *sums, const struct phase_pool *pool,
                     const struct phase_list *list);
 
+/** Add one list to another: they become one run, and `from` is empty. PHASE_MERGE_BLOCKS were reserved. */
+void phase_sums_merge(struct phase_sums *sums, const struct key_table *edges,
+                      struct phase_pool *pool, struct phase_list *to, struct phase_list *from,
+                      struct phase_excess *excess);
+
 /** Put what was added into a graph that has no edges yet, by key; there are no sums after that.
  *  @return 0, or -ENOMEM: the graph's edges are as they were */
 int phase_sums_end(struct phase_sums *sums, const struct key_table *edges, struct phase_graph *out);
