@@ -137,6 +137,9 @@ static int tell(struct known *k, const struct phase_graph *graph, uint32_t *labe
     *figures = k->figures;
     figures->folded = graph->other_messages;
     k->missed = false;
+    /* The next one will share its edges with this one rather than with an older one: without memory its rows
+     * are compared. */
+    phase_graph_share(&k->graph, graph);
     return cut(k->communities, k->present, k->ranks, labels, figures);
 }
 

@@ -1,7 +1,6 @@
 #include "daemon/analysis/phase_graphs.h"
 
-#include "daemon/analysis/key_order.h"
-#include "daemon/analysis/key_table.h"
+#include "daemon/analysis/phase_numbers.h"
 #include "daemon/analysis/phase_rows.h"
 #include "daemon/analysis/phase_sums.h"
 #include "holter/error.h"
@@ -25,33 +24,10 @@ struct segment {
     struct phase_list list;
 };
 
-/* Rows of a burst whose edges have numbers that follow each other. */
-struct span {
-    const struct burst_pair *rows;
-    uint32_t edge, count; /* of the first; rows */
-};
-
-/* Room for a burst while it is taken. */
-struct work {
-    struct span *spans;       /* of each row at most one */
-    struct key_place *places; /* two for each row */
-    struct key_place *order;  /* of the spans; among places */
-    size_t count;             /* spans */
-};
-
-/* What a burst adds up to. */
-struct total {
-    size_t rows;
-    uint64_t large; /* rows that may need several */
-    uint64_t messages, bytes;
-    bool plain; /* all rows have messages, and no more than fit in one */
-};
-
 struct phase_graphs {
     struct phase_graphs_params params;
-    struct key_table edges;
-    uint32_t first_edge;    /* of the last burst: where to look first */
-    struct phase_sums sums; /* room for reading */
+    struct phase_numbers numbers; /* of the edges */
+    struct phase_sums sums;       /* room for reading */
     struct phase_pool pool;
     struct segment *segments; /* owned; one more than may stay */
     uint32_t *order;          /* owned; segments by time, then those that are free */
@@ -81,9 +57,8 @@ int phase_graphs_create(struct phase_graphs **out, const struct phase_graphs_par
     size_t room = (size_t)params->segments + 1;
     g->params = *params;
     g->pool.free = PHASE_BLOCK_NONE;
-    g->first_edge = KEY_NONE;
     g->newest_ns = INT64_MIN;
-    key_table_init(&g->edges);
+    phase_numbers_init(&g->numbers, params->edges);
     g->segments = malloc(room * sizeof(*g->segments));
     g->order = malloc(room * sizeof(*g->order));
     g->common = malloc(room * sizeof(*g->common));
@@ -104,7 +79,7 @@ void phase_graphs_destroy(struct phase_graphs *g)
 {
     if (g == NULL)
         return;
-    key_table_finish(&g->edges);
+    phase_numbers_finish(&g->numbers);
     phase_sums_finish(&g->sums);
     phase_pool_finish(&g->pool);
     free(g->segments);
@@ -191,7 +166,7 @@ static void join(struct phase_graphs *g, struct segment *to, struct segment *fro
     struct phase_excess excess = {0};
     g->counts.rows -= to->list.rows + from->list.rows;
     if (!apart || !phase_list_link(&g->pool, &to->list, &from->list))
-        phase_sums_merge(&g->sums, &g->edges, &g->pool, &to->list, &from->list, &excess);
+        phase_sums_merge(&g->sums, &g->numbers.edges, &g->pool, &to->list, &from->list, &excess);
     g->counts.rows += to->list.rows;
     g->counts.other_messages += excess.messages;
     g->counts.other_bytes += excess.bytes;
@@ -276,198 +251,32 @@ static void keep_bounds(struct phase_graphs *g)
 
 /* ---- adding --------------------------------------------------------------------- */
 
-/* Add up rows that are plain: each has at least one message and at most 2^32. Bits of all are looked at,
- * in place of each row's: that may say no where rows are in order, but not yes where they are not.
- * @return whether they are, and no sum passes 2^64 */
-static bool add_plain(const struct burst_piece *piece, struct total *total)
-{
-    uint64_t kinds = 0, bits = 0, messages = 0, carries = 0, bytes = total->bytes;
-    for (const struct burst_pair *e = piece->rows, *end = e + piece->count; e < end; e++) {
-        kinds |= (uint64_t)e->modelled << 32 | e->size_class;
-        bits |= e->messages | (e->messages - 1);
-        messages += e->messages;
-        carries += __builtin_add_overflow(bytes, e->bytes, &bytes);
-    }
-    if (carries > 0 || bits > UINT32_MAX || kinds >> 33 != 0 || (uint32_t)kinds >= SIZE_CLASSES ||
-        piece->count > UINT32_MAX || __builtin_add_overflow(total->messages, messages, &messages))
-        return false;
-    total->messages = messages;
-    total->bytes = bytes;
-    return true;
-}
-
-/* Each row for itself. @return 0 or -HOLTER_ERANGE */
-static int add_rows(const struct burst_piece *piece, struct total *total)
-{
-    for (size_t i = 0; i < piece->count; i++) {
-        const struct burst_pair *e = &piece->rows[i];
-        if (e->size_class >= SIZE_CLASSES || e->modelled > 1 ||
-            __builtin_add_overflow(total->messages, e->messages, &total->messages) ||
-            (e->messages > 0 && __builtin_add_overflow(total->bytes, e->bytes, &total->bytes)))
-            return -HOLTER_ERANGE;
-        total->large += e->messages > UINT32_MAX;
-    }
-    total->plain = false;
-    return 0;
-}
-
 /* Whether a burst may be taken: its values, and that no sum of the job passes 2^64. */
-static int check(const struct phase_graphs *g, const struct phase_burst *b, struct total *total)
+static int check(struct phase_graphs *g, const struct phase_burst *b, struct phase_total *total)
 {
     const int64_t most = PHASE_GRAPHS_TIME_MOST;
     uint64_t sum;
-    int code = 0;
     if (b->first_ns < -most || b->last_ns > most || b->first_ns > b->time_ns ||
         b->time_ns > b->last_ns)
         return -HOLTER_ERANGE;
-    *total = (struct total){.messages = b->other_messages, .bytes = b->other_bytes, .plain = true};
-    for (size_t i = 0; code == 0 && i < b->count; i++) {
-        total->rows += b->pieces[i].count;
-        code = add_plain(&b->pieces[i], total) ? 0 : add_rows(&b->pieces[i], total);
-    }
-    if (code != 0 || __builtin_add_overflow(total->messages, g->counts.messages, &sum) ||
+    *total = (struct phase_total){.messages = b->other_messages, .bytes = b->other_bytes};
+    if (phase_numbers_check(&g->numbers, b->pieces, b->count, total) != 0 ||
+        __builtin_add_overflow(total->messages, g->counts.messages, &sum) ||
         __builtin_add_overflow(total->bytes, g->counts.bytes, &sum))
         return -HOLTER_ERANGE;
     return 0;
 }
 
-/* How many rows have the edges from a number on, one after the other. */
-static uint32_t match(const struct phase_graphs *g, uint32_t edge, const struct burst_pair *rows,
-                      size_t most)
+/* @return 0 or -ENOMEM */
+static int fill(struct phase_graphs *g, const struct phase_burst *b,
+                const struct phase_total *total, struct segment *segment)
 {
-    uint32_t known = g->edges.count - edge;
-    const struct key *there = g->edges.keys + edge;
-    const struct burst_pair *row = rows, *end = rows + (most < known ? most : known);
-    for (; row < end; row++, there++) {
-        const struct key key = phase_edge_key(row);
-        if (there->hi != key.hi || there->lo != key.lo)
-            break;
-    }
-    return (uint32_t)(row - rows);
-}
-
-static void note_ranks(struct phase_graphs *g, const struct burst_pair *e)
-{
-    uint32_t highest = e->source > e->destination ? e->source : e->destination;
-    g->counts.ranks = highest >= g->counts.ranks ? (uint64_t)highest + 1 : g->counts.ranks;
-}
-
-/* Number the edges of a piece; those that have no number any more become others. Edges got their numbers
- * in the order of the first burst that had them, and bursts are alike: mostly the next row has the next
- * number. @param before  edge of the row before it @return that of the last row */
-static uint32_t number_edges(struct phase_graphs *g, const struct burst_piece *piece,
-                             uint32_t before, struct work *work, struct segment *segment)
-{
-    for (size_t i = 0, count; i < piece->count; i += count) {
-        const struct burst_pair *e = &piece->rows[i];
-        const struct key key = phase_edge_key(e);
-        count = 1;
-        if (e->messages == 0)
-            continue;
-        note_ranks(g, e); /* of edges that are known it is */
-        uint32_t edge = g->edges.count < g->params.edges
-                            ? key_table_add(&g->edges, key, before, g->first_edge)
-                            : key_table_find(&g->edges, key);
-        if (edge == KEY_NONE) {
-            segment->other_messages += e->messages;
-            segment->other_bytes += e->bytes;
-            continue;
-        }
-        if (before == KEY_NONE)
-            g->first_edge = edge;
-        uint32_t more = match(g, edge + 1, e + 1, piece->count - i - 1);
-        work->spans[work->count++] = (struct span){e, edge, more + 1};
-        before = edge + more;
-        count += more;
-    }
-    return before;
-}
-
-/* @return whether each edge is in one span only */
-static bool order_spans(struct work *work)
-{
-    struct key_place *order = work->places;
-    bool sorted = true;
-    for (size_t i = 0; i < work->count; i++) {
-        order[i] = (struct key_place){work->spans[i].edge, (uint32_t)i};
-        sorted = sorted && (i == 0 || order[i - 1].key < order[i].key);
-    }
-    if (!sorted)
-        order = key_order(order, order + work->count, work->count);
-    for (size_t i = 1; i < work->count; i++) {
-        const struct span *before = &work->spans[order[i - 1].place];
-        if (before->edge + before->count > order[i].key)
-            return false;
-    }
-    work->order = order;
-    return true;
-}
-
-static void list_spans(struct phase_graphs *g, const struct work *work, struct segment *segment)
-{
-    for (size_t i = 0; i < work->count; i++) {
-        const struct span *span = &work->spans[work->order[i].place];
-        const struct burst_pair *e = span->rows;
-        uint32_t edge = span->edge;
-        for (size_t left = span->count, here; left > 0; left -= here) {
-            struct phase_row *row = phase_list_extend(&g->pool, &segment->list, left, &here);
-            for (struct phase_row *end = row + here; row < end; e++, row++)
-                *row = (struct phase_row){edge++, (uint32_t)e->messages, e->bytes};
-        }
-    }
-}
-
-/* Row by row: edges may be told more than once, or need several rows. */
-static void list_rows(struct phase_graphs *g, const struct work *work, struct segment *segment)
-{
-    struct key_place *places = work->places;
-    struct phase_excess excess = {0};
-    size_t count = 0;
-    for (uint32_t s = 0; s < work->count; s++)
-        for (uint32_t i = 0; i < work->spans[s].count; i++)
-            places[count++] = (struct key_place){(uint64_t)work->spans[s].edge + i, s};
-    places = key_order(places, places + count, count);
-    for (size_t i = 0; i < count;) {
-        uint64_t edge = places[i].key, messages = 0, bytes = 0;
-        for (; i < count && places[i].key == edge; i++) {
-            const struct span *span = &work->spans[places[i].place];
-            const struct burst_pair *row = &span->rows[edge - span->edge];
-            messages += row->messages;
-            bytes += row->messages > 0 ? row->bytes : 0;
-        }
-        if (messages > 0)
-            phase_list_append(&g->pool, &segment->list, (uint32_t)edge, messages, bytes, &excess);
-    }
-    segment->other_messages += excess.messages;
-    segment->other_bytes += excess.bytes;
-}
-
-static int reserve(struct phase_graphs *g, const struct total *total)
-{
-    size_t further = g->params.edges - g->edges.count;
-    uint64_t rows = total->rows + total->large * PHASE_ROW_SPLIT;
-    if (total->rows > PHASE_GRAPHS_MOST_ROWS ||
-        key_table_reserve(&g->edges, total->rows < further ? total->rows : further) != 0)
-        return -ENOMEM;
-    return phase_pool_reserve(&g->pool, rows / PHASE_BLOCK + 1 + PHASE_MERGE_BLOCKS);
-}
-
-static int fill(struct phase_graphs *g, const struct phase_burst *b, const struct total *total,
-                struct segment *segment)
-{
-    struct key_place *places = malloc((2 * total->rows + 1) * sizeof(*places));
-    struct span *spans = malloc((total->rows + 1) * sizeof(*spans));
-    struct work work = {.spans = spans, .places = places};
-    uint32_t before = KEY_NONE;
-    int code = places == NULL || spans == NULL ? -ENOMEM : reserve(g, total);
-    for (size_t i = 0; code == 0 && i < b->count; i++)
-        before = number_edges(g, &b->pieces[i], before, &work, segment);
-    if (code == 0 && order_spans(&work) && total->plain)
-        list_spans(g, &work, segment);
-    else if (code == 0)
-        list_rows(g, &work, segment);
-    free(places);
-    free(spans);
+    struct phase_excess others = {0};
+    int code = phase_numbers_list(&g->numbers, b->pieces, b->count, total, &g->pool, &segment->list,
+                                  &others);
+    segment->messages = total->messages;
+    segment->other_messages += others.messages;
+    segment->other_bytes += others.bytes;
     return code;
 }
 
@@ -494,11 +303,10 @@ int phase_graphs_add(struct phase_graphs *g, const struct phase_burst *burst)
                               .other_messages = burst->other_messages,
                               .other_bytes = burst->other_bytes,
                               .list = PHASE_LIST_EMPTY};
-    struct total total;
+    struct phase_total total;
     int rc = check(g, burst, &total);
     if (rc != 0)
         return rc;
-    segment.messages = total.messages;
     if (total.messages > 0 || total.bytes > 0) {
         rc = fill(g, burst, &total, &segment);
         if (rc != 0)
@@ -530,7 +338,7 @@ int phase_graphs_read(struct phase_graphs *g, int64_t from_ns, int64_t to_ns,
                       struct phase_graph *out)
 {
     struct phase_graph read = {0};
-    int rc = phase_sums_begin(&g->sums, &g->edges);
+    int rc = phase_sums_begin(&g->sums, &g->numbers.edges);
     if (rc != 0)
         return rc;
     for (uint32_t place = find(g, from_ns); place < g->counts.segments; place++) {
@@ -540,7 +348,7 @@ int phase_graphs_read(struct phase_graphs *g, int64_t from_ns, int64_t to_ns,
         phase_sums_add(&g->sums, &g->pool, &s->list);
         sum_segment(s, from_ns, to_ns, &read);
     }
-    rc = phase_sums_end(&g->sums, &g->edges, &read);
+    rc = phase_sums_end(&g->sums, &g->numbers.edges, &read);
     if (rc != 0)
         return rc;
     phase_graph_finish(out);
@@ -559,7 +367,8 @@ uint32_t phase_graphs_segments(const struct phase_graphs *g, int64_t from_ns, in
 void phase_graphs_count(const struct phase_graphs *g, struct phase_graphs_counts *out)
 {
     *out = g->counts;
-    out->edges = g->edges.count;
+    out->edges = g->numbers.edges.count;
+    out->ranks = g->numbers.ranks;
 }
 
 uint64_t phase_graphs_rows(const struct phase_graphs *g, int64_t from_ns, int64_t to_ns)
@@ -578,6 +387,6 @@ size_t phase_graphs_bytes(const struct phase_graphs *g)
 {
     size_t segment = sizeof(*g->segments) + sizeof(*g->order) + sizeof(*g->common) +
                      sizeof(*g->weight) + sizeof(*g->since);
-    return sizeof(*g) + key_table_bytes(&g->edges) + phase_sums_bytes(&g->sums) +
+    return sizeof(*g) + phase_numbers_bytes(&g->numbers) + phase_sums_bytes(&g->sums) +
            phase_pool_bytes(&g->pool) + ((size_t)g->params.segments + 1) * segment;
 }

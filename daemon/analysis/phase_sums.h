@@ -12,28 +12,10 @@
 #define HOLTER_ANALYSIS_PHASE_SUMS_H
 
 #include "daemon/analysis/key_table.h"
-#include "daemon/analysis/phase_graphs.h"
+#include "daemon/analysis/phase_edges.h"
 #include "daemon/analysis/phase_rows.h"
 
 #include <stdbool.h>
-#include <string.h>
-
-_Static_assert(offsetof(struct phase_edge, messages) == sizeof(struct key) &&
-                   offsetof(struct burst_pair, messages) == sizeof(struct key) &&
-                   offsetof(struct burst_pair, destination) ==
-                       offsetof(struct phase_edge, destination) &&
-                   offsetof(struct burst_pair, size_class) ==
-                       offsetof(struct phase_edge, size_class) &&
-                   offsetof(struct burst_pair, modelled) == offsetof(struct phase_edge, modelled),
-               "pairs and edges begin alike: with who, and what kind");
-
-/** Key of an edge: the words that a pair and an edge begin with, as they lie there. */
-static inline struct key phase_edge_key(const struct burst_pair *pair)
-{
-    struct key key;
-    memcpy(&key, pair, sizeof(key));
-    return key;
-}
 
 struct phase_sum {
     uint64_t messages, bytes;
