@@ -160,13 +160,29 @@ static void take_out(struct phase_graphs *g, uint32_t place)
     g->order[g->counts.segments] = id;
 }
 
-/* Add a later segment to one. @param apart  are they known to have no edge in common? */
-static void join(struct phase_graphs *g, struct segment *to, struct segment *from, bool apart)
+/* Add up rows of two segments in the way that touches the fewest of them.
+ * @param common  rows that they have in common */
+static void join_lists(struct phase_graphs *g, struct phase_list *to, struct phase_list *from,
+                       uint32_t common, struct phase_excess *excess)
+{
+    if (common == 0 && phase_list_link(&g->pool, to, from))
+        return;
+    if (common == from->rows && phase_list_absorb(&g->pool, to, from))
+        return;
+    if (common == to->rows && phase_list_absorb(&g->pool, from, to)) {
+        *to = *from;
+        *from = PHASE_LIST_EMPTY;
+        return;
+    }
+    phase_sums_merge(&g->sums, &g->numbers.edges, &g->pool, to, from, excess);
+}
+
+/* Add a later segment to one. */
+static void join(struct phase_graphs *g, struct segment *to, struct segment *from, uint32_t common)
 {
     struct phase_excess excess = {0};
     g->counts.rows -= to->list.rows + from->list.rows;
-    if (!apart || !phase_list_link(&g->pool, &to->list, &from->list))
-        phase_sums_merge(&g->sums, &g->numbers.edges, &g->pool, &to->list, &from->list, &excess);
+    join_lists(g, &to->list, &from->list, common, &excess);
     g->counts.rows += to->list.rows;
     g->counts.other_messages += excess.messages;
     g->counts.other_bytes += excess.bytes;
@@ -226,7 +242,7 @@ static void join_next(struct phase_graphs *g, uint32_t place)
         left += compare(g, before, from);
     if (apart && behind != NULL)
         right += compare(g, to, behind);
-    join(g, to, from, apart);
+    join(g, to, from, g->common[place]);
     /* No edge has fewer rows than it had in either: as many rows are the same ones. */
     if (!apart && before != NULL && to->list.rows != rows && left != before->list.rows)
         left = compare(g, before, to);
@@ -286,7 +302,7 @@ static void put(struct phase_graphs *g, struct segment *segment)
     g->counts.rows += segment->list.rows;
     g->newest_ns = segment->time_ns > g->newest_ns ? segment->time_ns : g->newest_ns;
     if (place < g->counts.segments && at(g, place)->time_ns == segment->time_ns)
-        join(g, at(g, place), segment, false);
+        join(g, at(g, place), segment, compare(g, at(g, place), segment));
     else
         insert(g, place, segment);
     compare_around(g, place);

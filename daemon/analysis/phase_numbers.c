@@ -100,6 +100,7 @@ static bool find_spans(struct phase_numbers *n, const struct burst_piece *pieces
         total->rows += pieces[i].count;
     }
     total->plain = total->known = true;
+    total->high = (uint32_t)bits;
     return true;
 }
 
@@ -295,10 +296,12 @@ int phase_numbers_list(struct phase_numbers *n, const struct burst_piece *pieces
         for (size_t i = 0; i < count; i++)
             before = number_edges(n, &pieces[i], before, others);
     }
-    if (code == 0 && order_spans(n) && total->plain)
+    bool apart = code == 0 && order_spans(n) && total->plain;
+    if (apart)
         list_spans(n, pool, list);
     else if (code == 0)
         list_rows(n, pool, list, others);
+    phase_list_complete(pool, list, apart && total->known ? total->high : UINT32_MAX);
     if (n->span_room > KEPT || n->place_room > 2 * KEPT)
         free_room(n);
     return code;

@@ -60,8 +60,9 @@ struct phase_total {
     size_t rows;
     uint64_t large; /**< rows that may need several */
     uint64_t messages, bytes;
-    bool plain; /**< all rows have messages, and no more than fit in one */
-    bool known; /**< so have all edges numbers: there are spans for all rows */
+    bool plain;    /**< all rows have messages, and no more than fit in one */
+    bool known;    /**< so have all edges numbers: there are spans for all rows */
+    uint32_t high; /**< where they are known: no row has more messages */
 };
 
 /** @param most  edges that get numbers */

@@ -64,11 +64,13 @@ size_t phase_pool_bytes(const struct phase_pool *pool)
 
 /* ---- writing -------------------------------------------------------------------- */
 
-/* Say what a block ends with: rows will come in the next. */
+/* Say what a full block, or a last one, begins and ends with. */
 static void seal(struct phase_pool *pool, uint32_t block)
 {
     struct phase_link *link = &pool->links[block];
-    link->most = phase_block(pool, block)[link->rows - 1].edge;
+    const struct phase_row *rows = phase_block(pool, block);
+    link->least = rows[0].edge;
+    link->most = rows[link->rows - 1].edge;
 }
 
 static void add_block(struct phase_pool *pool, struct phase_list *list)
@@ -97,7 +99,7 @@ struct phase_row *phase_list_extend(struct phase_pool *pool, struct phase_list *
     struct phase_link *link = &pool->links[list->last];
     uint32_t at = link->rows;
     *room = most < PHASE_BLOCK - at ? most : PHASE_BLOCK - at;
-    link->rows += (uint32_t)*room;
+    link->rows = (uint16_t)(at + *room);
     list->rows += (uint32_t)*room;
     return phase_block(pool, list->last) + at;
 }
@@ -127,6 +129,15 @@ void phase_list_append(struct phase_pool *pool, struct phase_list *list, uint32_
     *push(pool, list) = (struct phase_row){edge, (uint32_t)messages, bytes};
 }
 
+void phase_list_complete(struct phase_pool *pool, struct phase_list *list, uint32_t high)
+{
+    if (list->rows == 0)
+        return;
+    seal(pool, list->last);
+    pool->links[list->first].end = list->last;
+    list->high = high;
+}
+
 /* ---- linking -------------------------------------------------------------------- */
 
 bool phase_list_link(struct phase_pool *pool, struct phase_list *to, struct phase_list *from)
@@ -139,12 +150,12 @@ bool phase_list_link(struct phase_pool *pool, struct phase_list *to, struct phas
     if (to->rows == 0) {
         *to = *from;
     } else {
-        seal(pool, to->last);
         pool->links[to->last].after = from->first;
         to->last = from->last;
         to->rows += from->rows;
         to->blocks += from->blocks;
         to->runs += from->runs;
+        to->high = to->high > from->high ? to->high : from->high;
     }
     *from = PHASE_LIST_EMPTY;
     return true;
@@ -160,32 +171,12 @@ void phase_list_clear(struct phase_pool *pool, struct phase_list *list)
     *list = PHASE_LIST_EMPTY;
 }
 
-/* The run that begins with a block of a list. */
-static struct phase_list run_at(const struct phase_pool *pool, const struct phase_list *list,
-                                uint32_t block)
+/* The block that the next run of a list begins with. */
+static uint32_t run_after(const struct phase_pool *pool, const struct phase_list *list,
+                          uint32_t block)
 {
-    struct phase_list run = {block, block, pool->links[block].rows, 1, 1};
-    while (run.last != list->last && !pool->links[pool->links[run.last].after].begins) {
-        run.last = pool->links[run.last].after;
-        run.rows += pool->links[run.last].rows;
-        run.blocks++;
-    }
-    return run;
-}
-
-/* Take the first run out of a list. */
-static struct phase_list take_run(struct phase_pool *pool, struct phase_list *list)
-{
-    struct phase_list run = run_at(pool, list, list->first);
-    if (run.last == list->last) {
-        *list = PHASE_LIST_EMPTY;
-        return run;
-    }
-    list->first = pool->links[run.last].after;
-    list->rows -= run.rows;
-    list->blocks -= run.blocks;
-    list->runs--;
-    return run;
+    uint32_t end = pool->links[block].end;
+    return end == list->last ? PHASE_BLOCK_NONE : pool->links[end].after;
 }
 
 /* ---- merging ---------------------------------------------------------------------- */
@@ -207,11 +198,11 @@ static void enter(struct cursor *c, uint32_t block)
     c->row = block == PHASE_BLOCK_NONE ? NULL : phase_block(c->pool, block);
 }
 
-static struct cursor begin(const struct phase_pool *pool, struct phase_pool *give,
-                           const struct phase_list *run)
+/* @param first  block that begins a run */
+static struct cursor begin(const struct phase_pool *pool, struct phase_pool *give, uint32_t first)
 {
-    struct cursor c = {.pool = pool, .give = give, .last = run->last};
-    enter(&c, run->first);
+    struct cursor c = {.pool = pool, .give = give, .last = pool->links[first].end};
+    enter(&c, first);
     return c;
 }
 
@@ -318,8 +309,21 @@ static void add_up(struct phase_pool *pool, struct phase_list *to, struct cursor
     phase_list_append(pool, to, edge, messages, bytes, excess);
 }
 
-static struct phase_list merge_runs(struct phase_pool *pool, const struct phase_list *one,
-                                    const struct phase_list *other, struct phase_excess *excess)
+/* The list that is one run. */
+static struct phase_list single(const struct phase_pool *pool, uint32_t first)
+{
+    struct phase_list out = {first, pool->links[first].end, 0, 0, 1, UINT32_MAX};
+    for (uint32_t block = first;; block = pool->links[block].after) {
+        out.rows += pool->links[block].rows;
+        out.blocks++;
+        if (block == out.last)
+            return out;
+    }
+}
+
+/* @param one, other  blocks that begin runs */
+static struct phase_list merge_runs(struct phase_pool *pool, uint32_t one, uint32_t other,
+                                    struct phase_excess *excess)
 {
     struct phase_list out = PHASE_LIST_EMPTY;
     struct cursor a = begin(pool, pool, one), b = begin(pool, pool, other);
@@ -335,18 +339,22 @@ static struct phase_list merge_runs(struct phase_pool *pool, const struct phase_
         copy(pool, &out, &a, a.here);
     while (b.here > 0)
         copy(pool, &out, &b, b.here);
+    phase_list_complete(pool, &out, UINT32_MAX);
     return out;
 }
 
 void phase_list_merge(struct phase_pool *pool, struct phase_list *to, struct phase_list *from,
                       struct phase_excess *excess)
 {
-    struct phase_list out = PHASE_LIST_EMPTY;
-    while (to->rows > 0 || from->rows > 0) {
-        struct phase_list run = take_run(pool, to->rows > 0 ? to : from);
-        out = out.rows == 0 ? run : merge_runs(pool, &out, &run, excess);
+    struct phase_list out = PHASE_LIST_EMPTY, lists[2] = {*to, *from};
+    for (int i = 0; i < 2; i++) {
+        for (uint32_t run = lists[i].first, next; run != PHASE_BLOCK_NONE; run = next) {
+            next = run_after(pool, &lists[i], run);
+            out = out.rows == 0 ? single(pool, run) : merge_runs(pool, out.first, run, excess);
+        }
     }
     *to = out;
+    *from = PHASE_LIST_EMPTY;
 }
 
 /* ---- comparing -------------------------------------------------------------------- */
@@ -368,12 +376,27 @@ static void pass(struct cursor *c, uint32_t edge)
         skip(c, rows_before(c, edge));
 }
 
-static uint32_t common_to_runs(const struct phase_pool *pool, const struct phase_list *one,
-                               const struct phase_list *other)
+/* Go on until both are in blocks that may have an edge in common: rows of others are not looked at.
+ * @return whether there are such */
+static bool meet(struct cursor *a, struct cursor *b)
 {
-    struct cursor a = begin(pool, NULL, one), b = begin(pool, NULL, other);
+    while (a->here > 0 && b->here > 0) {
+        const struct phase_link *one = &a->pool->links[a->block],
+                                *other = &b->pool->links[b->block];
+        if (one->most < other->least)
+            next_block(a);
+        else if (other->most < one->least)
+            next_block(b);
+        else
+            return true;
+    }
+    return false;
+}
+
+static uint32_t common_to_runs(struct cursor a, struct cursor b)
+{
     uint32_t common = 0;
-    while (a.here > 0 && b.here > 0) {
+    while (meet(&a, &b)) {
         uint32_t left = a.row->edge, right = b.row->edge;
         if (left < right) {
             pass(&a, right);
@@ -389,24 +412,50 @@ static uint32_t common_to_runs(const struct phase_pool *pool, const struct phase
     return common;
 }
 
-static uint32_t run_after(const struct phase_pool *pool, const struct phase_list *list,
-                          const struct phase_list *run)
-{
-    return run->last == list->last ? PHASE_BLOCK_NONE : pool->links[run->last].after;
-}
-
 uint32_t phase_list_common(const struct phase_pool *pool, const struct phase_list *one,
                            const struct phase_list *other)
 {
     uint32_t common = 0;
-    for (uint32_t a = one->first; a != PHASE_BLOCK_NONE;) {
-        const struct phase_list left = run_at(pool, one, a);
-        for (uint32_t b = other->first; b != PHASE_BLOCK_NONE;) {
-            const struct phase_list right = run_at(pool, other, b);
-            common += common_to_runs(pool, &left, &right);
-            b = run_after(pool, other, &right);
-        }
-        a = run_after(pool, one, &left);
-    }
+    for (uint32_t a = one->first; a != PHASE_BLOCK_NONE; a = run_after(pool, one, a))
+        for (uint32_t b = other->first; b != PHASE_BLOCK_NONE; b = run_after(pool, other, b))
+            common += common_to_runs(begin(pool, NULL, a), begin(pool, NULL, b));
     return common;
+}
+
+/* ---- adding in place -------------------------------------------------------------- */
+
+/* Add those rows of one run that another has the edges of. */
+static void absorb_run(struct cursor to, struct cursor from)
+{
+    while (meet(&to, &from)) {
+        uint32_t left = to.row->edge, right = from.row->edge;
+        if (left < right) {
+            pass(&to, right);
+        } else if (right < left) {
+            pass(&from, left);
+        } else {
+            uint32_t equal = count_equal(to.row, from.row, least(to.here, from.here));
+            struct phase_row *sum =
+                phase_block(to.pool, to.block) + (to.row - phase_block(to.pool, to.block));
+            for (uint32_t i = 0; i < equal; i++) {
+                sum[i].messages += from.row[i].messages;
+                sum[i].bytes += from.row[i].bytes;
+            }
+            skip(&to, equal);
+            skip(&from, equal);
+        }
+    }
+}
+
+bool phase_list_absorb(struct phase_pool *pool, struct phase_list *to, struct phase_list *from)
+{
+    /* Each row fits, so none is of an edge with several. */
+    if ((uint64_t)to->high + from->high >= UINT32_MAX || to->runs * from->runs > 2 * PHASE_RUNS)
+        return false;
+    for (uint32_t a = to->first; a != PHASE_BLOCK_NONE; a = run_after(pool, to, a))
+        for (uint32_t b = from->first; b != PHASE_BLOCK_NONE; b = run_after(pool, from, b))
+            absorb_run(begin(pool, NULL, a), begin(pool, NULL, b));
+    to->high += from->high;
+    phase_list_clear(pool, from);
+    return true;
 }

@@ -30,17 +30,19 @@ struct phase_row {
 struct phase_list {
     uint32_t first, last; /**< blocks, or PHASE_BLOCK_NONE */
     uint32_t rows, blocks, runs;
+    uint32_t high; /**< no row has more messages; UINT32_MAX: not known */
 };
 
 #define PHASE_RUNS 32u
-#define PHASE_LIST_EMPTY ((struct phase_list){PHASE_BLOCK_NONE, PHASE_BLOCK_NONE, 0, 0, 0})
+#define PHASE_LIST_EMPTY ((struct phase_list){PHASE_BLOCK_NONE, PHASE_BLOCK_NONE, 0, 0, 0, 0})
 
 /** Of a block. */
 struct phase_link {
-    uint32_t after; /**< the next of its list, or the next free one */
-    uint32_t rows;
-    uint32_t most; /**< edge of its last row, once there is a block after it */
-    bool begins;   /**< a run */
+    uint32_t after;       /**< the next of its list, or the next free one */
+    uint32_t least, most; /**< edges of its first and last row, once its list is complete */
+    uint32_t end;         /**< where it begins a run: the last block of that */
+    uint16_t rows;
+    bool begins; /**< a run */
 };
 
 struct phase_pool {
@@ -78,9 +80,17 @@ void phase_list_append(struct phase_pool *pool, struct phase_list *list, uint32_
 struct phase_row *phase_list_extend(struct phase_pool *pool, struct phase_list *list, size_t most,
                                     size_t *room);
 
+/** Its last row is there. It is one run.
+ *  @param high  no row has more messages */
+void phase_list_complete(struct phase_pool *pool, struct phase_list *list, uint32_t high);
+
 /** Put one list behind another with none of its edges; it is empty after that.
  *  @return whether it could be: not if there would be too many runs or blocks */
 bool phase_list_link(struct phase_pool *pool, struct phase_list *to, struct phase_list *from);
+
+/** Add one list to another that has all of its edges; it is empty after that.
+ *  @return whether it could be: not if messages may pass 2^32, or it is less to make a new run */
+bool phase_list_absorb(struct phase_pool *pool, struct phase_list *to, struct phase_list *from);
 
 /** Add one list to another: they become one run, and `from` is empty. PHASE_MERGE_BLOCKS were reserved.
  *  Each row of `to` is copied once for each run but the first: see phase_sums_merge(). */

@@ -257,19 +257,22 @@ static int list_edges(const struct phase_sums *sums, const struct key_table *edg
 
 /* ---- merging ------------------------------------------------------------------------ */
 
-/* Rows of a group of edges, behind those of earlier ones. */
-static void append_group(const struct phase_sums *sums, size_t first, struct phase_pool *pool,
-                         struct phase_list *out, struct phase_excess *excess)
+/* Rows of a group of edges, behind those of earlier ones. @return what no row has more messages than */
+static uint32_t append_group(const struct phase_sums *sums, size_t first, struct phase_pool *pool,
+                             struct phase_list *out, struct phase_excess *excess)
 {
     const struct phase_sum *of = sums->now.of;
+    uint64_t bits = 0; /* as high as the highest, and not twice as high */
     size_t some;
     for (size_t e = first; e < first + GROUP; e++) {
+        bits |= of[e].messages;
         if (of[e].messages > UINT32_MAX)
             phase_list_append(pool, out, (uint32_t)e, of[e].messages, of[e].bytes, excess);
         else if (of[e].messages > 0)
             *phase_list_extend(pool, out, 1, &some) =
                 (struct phase_row){(uint32_t)e, (uint32_t)of[e].messages, of[e].bytes};
     }
+    return bits < UINT32_MAX ? (uint32_t)bits : UINT32_MAX;
 }
 
 void phase_sums_merge(struct phase_sums *sums, const struct key_table *edges,
@@ -281,13 +284,15 @@ void phase_sums_merge(struct phase_sums *sums, const struct key_table *edges,
         phase_list_merge(pool, to, from, excess);
         return;
     }
+    uint32_t high = 0;
     phase_sums_add(sums, pool, to);
     phase_sums_add(sums, pool, from);
     phase_list_clear(pool, to); /* so that there are blocks for no fewer rows than come of them */
     phase_list_clear(pool, from);
     for (size_t i = 0, groups = groups_of(edges->count); i < groups; i++)
         if (sums->now.touched[i])
-            append_group(sums, i * GROUP, pool, to, excess);
+            high |= append_group(sums, i * GROUP, pool, to, excess);
+    phase_list_complete(pool, to, high);
     tally_clear(&sums->now);
 }
 
