@@ -123,6 +123,7 @@ static bool add_plain(const struct burst_piece *piece, struct phase_total *total
         return false;
     total->messages = messages;
     total->bytes = bytes;
+    total->high |= (uint32_t)bits;
     return true;
 }
 
@@ -301,7 +302,7 @@ int phase_numbers_list(struct phase_numbers *n, const struct burst_piece *pieces
         list_spans(n, pool, list);
     else if (code == 0)
         list_rows(n, pool, list, others);
-    phase_list_complete(pool, list, apart && total->known ? total->high : UINT32_MAX);
+    phase_list_complete(pool, list, apart ? total->high : UINT32_MAX);
     if (n->span_room > KEPT || n->place_room > 2 * KEPT)
         free_room(n);
     return code;

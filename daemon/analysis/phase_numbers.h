@@ -62,7 +62,7 @@ struct phase_total {
     uint64_t messages, bytes;
     bool plain;    /**< all rows have messages, and no more than fit in one */
     bool known;    /**< so have all edges numbers: there are spans for all rows */
-    uint32_t high; /**< where they are known: no row has more messages */
+    uint32_t high; /**< of plain ones: no row has more messages */
 };
 
 /** @param most  edges that get numbers */

@@ -347,6 +347,7 @@ void phase_list_merge(struct phase_pool *pool, struct phase_list *to, struct pha
                       struct phase_excess *excess)
 {
     struct phase_list out = PHASE_LIST_EMPTY, lists[2] = {*to, *from};
+    uint64_t high = (uint64_t)to->high + from->high;
     for (int i = 0; i < 2; i++) {
         for (uint32_t run = lists[i].first, next; run != PHASE_BLOCK_NONE; run = next) {
             next = run_after(pool, &lists[i], run);
@@ -354,6 +355,7 @@ void phase_list_merge(struct phase_pool *pool, struct phase_list *to, struct pha
         }
     }
     *to = out;
+    to->high = high < UINT32_MAX ? (uint32_t)high : UINT32_MAX;
     *from = PHASE_LIST_EMPTY;
 }
 
@@ -393,10 +395,48 @@ static bool meet(struct cursor *a, struct cursor *b)
     return false;
 }
 
-static uint32_t common_to_runs(struct cursor a, struct cursor b)
+/* Has the block all edges between its first and its last? Of lists in which no edge has several rows. */
+static bool is_dense(const struct cursor *c)
+{
+    const struct phase_link *link = &c->pool->links[c->block];
+    return link->most - link->least + 1 == link->rows;
+}
+
+/* Go on with one or the other of a block that is dense, whose rows need not be looked at, and another.
+ * @return how many rows they have in common of those that were passed */
+static uint32_t count_within(struct cursor *dense, struct cursor *c)
+{
+    const struct phase_link *all = &dense->pool->links[dense->block];
+    const struct phase_link *own = &c->pool->links[c->block];
+    uint32_t rows = c->here;
+    if (own->least < all->least || own->most > all->most) {
+        if (c->row->edge < all->least) {
+            pass(c, all->least);
+            return 0;
+        }
+        if (c->row->edge > all->most) {
+            next_block(dense);
+            return 0;
+        }
+        rows = own->most > all->most ? rows_before(c, all->most + 1) : rows;
+    }
+    skip(c, rows);
+    return rows;
+}
+
+/* @param single  has no edge several rows, in either? */
+static uint32_t common_to_runs(struct cursor a, struct cursor b, bool single)
 {
     uint32_t common = 0;
     while (meet(&a, &b)) {
+        if (single && is_dense(&a)) {
+            common += count_within(&a, &b);
+            continue;
+        }
+        if (single && is_dense(&b)) {
+            common += count_within(&b, &a);
+            continue;
+        }
         uint32_t left = a.row->edge, right = b.row->edge;
         if (left < right) {
             pass(&a, right);
@@ -415,10 +455,11 @@ static uint32_t common_to_runs(struct cursor a, struct cursor b)
 uint32_t phase_list_common(const struct phase_pool *pool, const struct phase_list *one,
                            const struct phase_list *other)
 {
+    bool single = one->high < UINT32_MAX && other->high < UINT32_MAX;
     uint32_t common = 0;
     for (uint32_t a = one->first; a != PHASE_BLOCK_NONE; a = run_after(pool, one, a))
         for (uint32_t b = other->first; b != PHASE_BLOCK_NONE; b = run_after(pool, other, b))
-            common += common_to_runs(begin(pool, NULL, a), begin(pool, NULL, b));
+            common += common_to_runs(begin(pool, NULL, a), begin(pool, NULL, b), single);
     return common;
 }
 
@@ -435,8 +476,8 @@ static void absorb_run(struct cursor to, struct cursor from)
             pass(&from, left);
         } else {
             uint32_t equal = count_equal(to.row, from.row, least(to.here, from.here));
-            struct phase_row *sum =
-                phase_block(to.pool, to.block) + (to.row - phase_block(to.pool, to.block));
+            struct phase_row *rows = phase_block(to.pool, to.block);
+            struct phase_row *sum = rows + (to.row - rows);
             for (uint32_t i = 0; i < equal; i++) {
                 sum[i].messages += from.row[i].messages;
                 sum[i].bytes += from.row[i].bytes;
@@ -450,7 +491,7 @@ static void absorb_run(struct cursor to, struct cursor from)
 bool phase_list_absorb(struct phase_pool *pool, struct phase_list *to, struct phase_list *from)
 {
     /* Each row fits, so none is of an edge with several. */
-    if ((uint64_t)to->high + from->high >= UINT32_MAX || to->runs * from->runs > 2 * PHASE_RUNS)
+    if ((uint64_t)to->high + from->high >= UINT32_MAX)
         return false;
     for (uint32_t a = to->first; a != PHASE_BLOCK_NONE; a = run_after(pool, to, a))
         for (uint32_t b = from->first; b != PHASE_BLOCK_NONE; b = run_after(pool, from, b))

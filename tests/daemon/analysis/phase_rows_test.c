@@ -1,0 +1,209 @@
+#include "daemon/analysis/phase_rows.h"
+#include "tests/daemon/analysis/graphs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define EDGES 6000u
+
+/* What a list should hold, edge by edge. */
+struct plain {
+    uint64_t messages[EDGES], bytes[EDGES];
+};
+
+static struct phase_pool pool_of(uint64_t blocks)
+{
+    struct phase_pool pool = {.free = PHASE_BLOCK_NONE};
+    assert_int_equal(phase_pool_reserve(&pool, blocks), 0);
+    return pool;
+}
+
+/* Spans of edges that follow each other, and some edges alone; of `from` on every other span, so that lists of
+ * 0 and of 1 have none in common. */
+static struct phase_list random_list(struct phase_pool *pool, struct plain *plain, unsigned from,
+                                     unsigned step, uint64_t most, uint64_t *random)
+{
+    struct phase_list list = PHASE_LIST_EMPTY;
+    struct phase_excess excess = {0};
+    uint64_t high = 0;
+    memset(plain, 0, sizeof(*plain));
+    for (uint32_t span = from; (span + 1) * 50 <= EDGES; span += step) {
+        uint32_t part = random_next(random) % 4;
+        for (uint32_t i = 0; i < 50 && part > 0; i++) {
+            uint32_t edge = span * 50 + i;
+            if (part == 1 && i % 7 != 3)
+                continue;
+            plain->messages[edge] = 1 + random_next(random) % most;
+            plain->bytes[edge] = random_next(random) % 1000;
+            phase_list_append(pool, &list, edge, plain->messages[edge], plain->bytes[edge],
+                              &excess);
+            high = plain->messages[edge] > high ? plain->messages[edge] : high;
+        }
+    }
+    phase_list_complete(pool, &list, high < UINT32_MAX ? (uint32_t)high : UINT32_MAX);
+    return list;
+}
+
+static void add(struct plain *to, const struct plain *from)
+{
+    for (uint32_t e = 0; e < EDGES; e++) {
+        to->messages[e] += from->messages[e];
+        to->bytes[e] += from->bytes[e];
+    }
+}
+
+static uint32_t rows_of(uint64_t messages)
+{
+    return (uint32_t)((messages + UINT32_MAX - 1) / UINT32_MAX);
+}
+
+static void assert_list_is(const struct phase_pool *pool, const struct phase_list *list,
+                           const struct plain *plain)
+{
+    static struct plain found;
+    uint32_t rows = 0, blocks = 0, most = 0;
+    memset(&found, 0, sizeof(found));
+    for (uint32_t block = list->first; block != PHASE_BLOCK_NONE; blocks++) {
+        const struct phase_row *row = phase_block(pool, block);
+        const struct phase_link *link = &pool->links[block];
+        for (uint32_t i = 0; i < link->rows; i++) {
+            assert_true((i == 0 && link->begins) || row[i].edge >= most);
+            most = row[i].edge;
+            found.messages[most] += row[i].messages;
+            found.bytes[most] += row[i].bytes;
+        }
+        rows += link->rows;
+        block = block == list->last ? PHASE_BLOCK_NONE : link->after;
+    }
+    assert_int_equal(rows, list->rows);
+    assert_int_equal(blocks, list->blocks);
+    assert_memory_equal(&found, plain, sizeof(found));
+}
+
+static uint32_t plain_common(const struct plain *a, const struct plain *b)
+{
+    uint32_t common = 0;
+    for (uint32_t e = 0; e < EDGES; e++) {
+        uint32_t one = rows_of(a->messages[e]), other = rows_of(b->messages[e]);
+        common += one < other ? one : other;
+    }
+    return common;
+}
+
+/* Large sums take several rows for an edge, small ones one. */
+static void lists_have_in_common_what_both_have(void **state)
+{
+    static struct plain one, other;
+    uint64_t random = 1;
+    (void)state;
+    struct phase_pool pool = pool_of(600);
+    for (unsigned round = 0; round < 200; round++) {
+        uint64_t most = round % 2 == 0 ? 5 : UINT64_C(3) << 32;
+        struct phase_list a = random_list(&pool, &one, 0, 1 + round % 3, most, &random);
+        struct phase_list b = random_list(&pool, &other, round % 2, 1 + round % 5, 9, &random);
+        assert_int_equal(phase_list_common(&pool, &a, &b), plain_common(&one, &other));
+        assert_int_equal(phase_list_common(&pool, &b, &a), plain_common(&one, &other));
+        phase_list_clear(&pool, &a);
+        phase_list_clear(&pool, &b);
+    }
+    phase_pool_finish(&pool);
+}
+
+static void lists_become_one_whichever_way(void **state)
+{
+    static struct plain one, other, third;
+    uint64_t random = 2;
+    (void)state;
+    struct phase_pool pool = pool_of(600);
+    for (unsigned round = 0; round < 300; round++) {
+        struct phase_excess excess = {0};
+        struct phase_list a = random_list(&pool, &one, 0, 2, 5, &random);
+        struct phase_list b = random_list(&pool, &other, 1, 2, 5, &random);
+        struct phase_list c = random_list(&pool, &third, 0, 1, 7, &random);
+        uint32_t free_count = pool.free_count, used = a.blocks + b.blocks + c.blocks;
+        if (!phase_list_link(&pool, &a, &b)) /* mostly it can be */
+            phase_list_merge(&pool, &a, &b, &excess);
+        add(&one, &other);
+        assert_int_equal(b.rows, 0);
+        assert_list_is(&pool, &a, &one);
+        uint32_t common = phase_list_common(&pool, &c, &a);
+        assert_int_equal(common, plain_common(&one, &third));
+        if (round % 2 == 0 || common != a.rows || !phase_list_absorb(&pool, &c, &a))
+            phase_list_merge(&pool, &c, &a, &excess);
+        add(&third, &one);
+        assert_int_equal(a.rows, 0);
+        assert_list_is(&pool, &c, &third);
+        phase_list_clear(&pool, &c);
+        assert_int_equal(pool.free_count, free_count + used); /* no block is lost */
+    }
+    phase_pool_finish(&pool);
+}
+
+/* All edges of one are in the other; sums that may not fit leave both as they were. */
+static void a_part_is_added_in_place_if_it_fits(void **state)
+{
+    static struct plain one, all;
+    uint64_t random = 3;
+    (void)state;
+    struct phase_pool pool = pool_of(600);
+    struct phase_list whole = PHASE_LIST_EMPTY, part = random_list(&pool, &one, 1, 3, 5, &random);
+    struct phase_excess excess = {0};
+    memset(&all, 0, sizeof(all));
+    for (uint32_t e = 0; e < EDGES; e++) {
+        all.messages[e] = 3;
+        phase_list_append(&pool, &whole, e, 3, 0, &excess);
+    }
+    phase_list_complete(&pool, &whole, UINT32_MAX - 5);
+    assert_false(phase_list_absorb(&pool, &whole, &part));
+    assert_list_is(&pool, &whole, &all);
+    assert_list_is(&pool, &part, &one);
+    phase_list_complete(&pool, &whole, 3);
+    assert_true(phase_list_absorb(&pool, &whole, &part));
+    add(&all, &one);
+    assert_list_is(&pool, &whole, &all);
+    assert_int_equal(part.rows, 0);
+    assert_true(whole.high >= 3 && whole.high <= 8);
+    phase_pool_finish(&pool);
+}
+
+/* Lists of a few rows each would be mostly empty blocks. */
+static void linking_leaves_few_rows_of_blocks_empty(void **state)
+{
+    uint64_t random = 4;
+    (void)state;
+    struct phase_pool pool = pool_of(2000);
+    struct phase_list all = PHASE_LIST_EMPTY;
+    uint32_t edge = 0, refused = 0;
+    for (unsigned round = 0; round < 200; round++) {
+        struct phase_list list = PHASE_LIST_EMPTY;
+        struct phase_excess excess = {0};
+        uint32_t rows = round % 3 == 0 ? 3 : 1 + random_next(&random) % 3000;
+        for (uint32_t i = 0; i < rows; i++)
+            phase_list_append(&pool, &list, edge++, 1, 1, &excess);
+        phase_list_complete(&pool, &list, 1);
+        bool linked = phase_list_link(&pool, &all, &list);
+        if (!linked)
+            phase_list_merge(&pool, &all, &list, &excess);
+        refused += !linked;
+        assert_true(all.runs <= PHASE_RUNS);
+        assert_true(all.blocks * PHASE_BLOCK <= all.rows + all.rows / 8 + PHASE_BLOCK);
+    }
+    assert_true(refused > 5 && refused < 100);
+    phase_pool_finish(&pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_have_in_common_what_both_have),
+        cmocka_unit_test(lists_become_one_whichever_way),
+        cmocka_unit_test(a_part_is_added_in_place_if_it_fits),
+        cmocka_unit_test(linking_leaves_few_rows_of_blocks_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
