@@ -78,8 +78,7 @@ static void add_block(struct phase_pool *pool, struct phase_list *list)
     uint32_t block = pool->free;
     pool->free = pool->links[block].after;
     pool->free_count--;
-    pool->links[block] =
-        (struct phase_link){.after = PHASE_BLOCK_NONE, .begins = list->last == PHASE_BLOCK_NONE};
+    pool->links[block] = (struct phase_link){.after = PHASE_BLOCK_NONE};
     if (list->last == PHASE_BLOCK_NONE) {
         list->first = block;
         list->runs = 1;
@@ -99,7 +98,7 @@ struct phase_row *phase_list_extend(struct phase_pool *pool, struct phase_list *
     struct phase_link *link = &pool->links[list->last];
     uint32_t at = link->rows;
     *room = most < PHASE_BLOCK - at ? most : PHASE_BLOCK - at;
-    link->rows = (uint16_t)(at + *room);
+    link->rows += (uint32_t)*room;
     list->rows += (uint32_t)*room;
     return phase_block(pool, list->last) + at;
 }

@@ -41,8 +41,7 @@ struct phase_link {
     uint32_t after;       /**< the next of its list, or the next free one */
     uint32_t least, most; /**< edges of its first and last row, once its list is complete */
     uint32_t end;         /**< where it begins a run: the last block of that */
-    uint16_t rows;
-    bool begins; /**< a run */
+    uint32_t rows;
 };
 
 struct phase_pool {

@@ -66,22 +66,26 @@ static void assert_list_is(const struct phase_pool *pool, const struct phase_lis
                            const struct plain *plain)
 {
     static struct plain found;
-    uint32_t rows = 0, blocks = 0, most = 0;
+    uint32_t rows = 0, blocks = 0, runs = 0, most = 0, end = PHASE_BLOCK_NONE;
     memset(&found, 0, sizeof(found));
     for (uint32_t block = list->first; block != PHASE_BLOCK_NONE; blocks++) {
         const struct phase_row *row = phase_block(pool, block);
         const struct phase_link *link = &pool->links[block];
         for (uint32_t i = 0; i < link->rows; i++) {
-            assert_true((i == 0 && link->begins) || row[i].edge >= most);
+            assert_true((i == 0 && end == PHASE_BLOCK_NONE) || row[i].edge >= most);
             most = row[i].edge;
             found.messages[most] += row[i].messages;
             found.bytes[most] += row[i].bytes;
         }
         rows += link->rows;
+        runs += end == PHASE_BLOCK_NONE;
+        end = end == PHASE_BLOCK_NONE ? link->end : end;
+        end = block == end ? PHASE_BLOCK_NONE : end; /* a run begins behind it */
         block = block == list->last ? PHASE_BLOCK_NONE : link->after;
     }
     assert_int_equal(rows, list->rows);
     assert_int_equal(blocks, list->blocks);
+    assert_int_equal(runs, list->runs);
     assert_memory_equal(&found, plain, sizeof(found));
 }
 
