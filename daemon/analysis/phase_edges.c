@@ -20,7 +20,8 @@ static void release(struct phase_edges *edges)
 struct phase_edge *phase_graph_room(struct phase_graph *graph, size_t edges)
 {
     struct phase_edges *old = graph->owned, *room = old;
-    if (old == NULL || edges > old->room || atomic_load(&old->owners) > 1) {
+    if (old == NULL || edges > old->room || old->room - edges > old->room / 4 ||
+        atomic_load(&old->owners) > 1) { /* whoever keeps them should not keep much more */
         room = malloc(sizeof(*room) + edges * sizeof(room->edges[0]));
         if (room == NULL)
             return NULL;

@@ -54,11 +54,13 @@ static void tally_clear(struct phase_tally *t)
     }
 }
 
-static size_t touched_groups(const struct phase_tally *t)
+/* Edges that have come: each row has some messages. */
+static size_t tally_count(const struct phase_tally *t)
 {
     size_t count = 0;
     for (size_t i = 0, groups = groups_of(t->room); i < groups; i++)
-        count += t->touched[i];
+        for (size_t e = i * GROUP; t->touched[i] && e < (i + 1) * GROUP; e++)
+            count += t->of[e].messages > 0;
     return count;
 }
 
@@ -170,7 +172,6 @@ static int order_edges(struct phase_sums *sums, const struct key_table *edges)
 
 int phase_sums_begin(struct phase_sums *sums, const struct key_table *edges)
 {
-    sums->rows = 0;
     int code = tally_fit(&sums->now, edges->count);
     return code != 0 ? code : order_edges(sums, edges);
 }
@@ -181,7 +182,6 @@ void phase_sums_add(struct phase_sums *sums, const struct phase_pool *pool,
                     const struct phase_list *list)
 {
     const struct phase_tally t = sums->now;
-    sums->rows += list->rows;
     for (uint32_t block = list->first; block != PHASE_BLOCK_NONE;) {
         const struct phase_row *row = phase_block(pool, block);
         const struct phase_row *end = row + pool->links[block].rows;
@@ -205,53 +205,52 @@ static struct phase_edge edge_of(const struct phase_sums *sums, const struct key
     return out;
 }
 
-/* Edges by their places. @return how many */
-static size_t list_all(const struct phase_sums *sums, const struct key_table *edges,
-                       struct phase_edge *out)
+/* Edges by their places. */
+static void list_all(const struct phase_sums *sums, const struct key_table *edges,
+                     struct phase_edge *out)
 {
-    size_t count = 0;
     for (uint32_t i = 0; i < sums->ordered; i++)
-        if (sums->now.of[sums->by_key[i]].messages > 0) /* each row has some */
-            out[count++] = edge_of(sums, edges, sums->by_key[i]);
-    return count;
+        if (sums->now.of[sums->by_key[i]].messages > 0)
+            *out++ = edge_of(sums, edges, sums->by_key[i]);
 }
 
-/* The same, where it is less to sort those that came than to look at all. @return how many */
-static size_t list_few(const struct phase_sums *sums, const struct key_table *edges,
-                       struct key_place *places, size_t most, struct phase_edge *out)
+/* The same, where it is less to sort those that came than to look at all. @return 0 or -ENOMEM */
+static int list_few(const struct phase_sums *sums, const struct key_table *edges, size_t count,
+                    struct phase_edge *out)
 {
-    size_t count = 0;
-    for (size_t i = 0, groups = groups_of(sums->ordered); i < groups; i++) {
-        size_t first = i * GROUP, end = first + GROUP;
-        for (size_t e = first; sums->now.touched[i] && e < end; e++)
+    struct key_place *places = malloc((2 * count + 1) * sizeof(*places)), *sorted;
+    size_t at = 0;
+    if (places == NULL)
+        return -ENOMEM;
+    for (size_t i = 0, groups = groups_of(sums->ordered); i < groups; i++)
+        for (size_t e = i * GROUP; sums->now.touched[i] && e < (i + 1) * GROUP; e++)
             if (sums->now.of[e].messages > 0)
-                places[count++] = (struct key_place){sums->place[e], (uint32_t)e};
-    }
-    const struct key_place *sorted = key_order(places, places + most, count);
+                places[at++] = (struct key_place){sums->place[e], (uint32_t)e};
+    sorted = key_order(places, places + count, count);
     for (size_t i = 0; i < count; i++)
         out[i] = edge_of(sums, edges, sorted[i].place);
-    return count;
+    free(places);
+    return 0;
 }
 
 static int list_edges(const struct phase_sums *sums, const struct key_table *edges,
                       struct phase_graph *out)
 {
-    size_t most = touched_groups(&sums->now) * GROUP;
-    bool few = most < sums->ordered / SPARSE_SHARE;
-    most = most < sums->rows ? most : (size_t)sums->rows; /* not below the edges that have rows */
-    struct key_place *places = few ? malloc((2 * most + 1) * sizeof(*places)) : NULL;
-    struct phase_edge *to = phase_graph_room(out, most + 1);
-    if (to == NULL || (few && places == NULL)) {
-        free(places);
-        return -ENOMEM;
-    }
-    out->count = few ? list_few(sums, edges, places, most, to) : list_all(sums, edges, to);
+    size_t count = tally_count(&sums->now);
+    struct phase_edge *to = phase_graph_room(out, count > 0 ? count : 1);
+    int code = to == NULL ? -ENOMEM : 0;
+    if (code == 0 && count < sums->ordered / SPARSE_SHARE)
+        code = list_few(sums, edges, count, to);
+    else if (code == 0)
+        list_all(sums, edges, to);
+    if (code != 0)
+        return code;
+    out->count = count;
     out->messages = out->bytes = 0;
-    for (size_t i = 0; i < out->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         out->messages += to[i].messages;
         out->bytes += to[i].bytes;
     }
-    free(places);
     return 0;
 }
 

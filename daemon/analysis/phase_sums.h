@@ -36,7 +36,6 @@ struct phase_sums {
     uint32_t *by_key, *place; /**< owned */
     uint32_t ordered;
     struct phase_tally now; /**< no sums between reads */
-    uint64_t rows;          /**< added */
     struct phase_kept {
         struct phase_tally tally;
         struct phase_graph
