@@ -1,7 +1,7 @@
 /* Columns of integers of a block, into the slots of rows.
  *
- * Each coding has loops of its own, for numbers of one byte and for others, from the first to the last of some
- * rows. Values to the left are those that stand in the row already.
+ * Each coding has loops of its own, for numbers of one byte, for others, and for those of each shape, from the first
+ * to the last of some rows. Values to the left are those that stand in the row already.
  *
  * This is compiled twice: once for any processor, and with BLOCK_FILL_BMI2 for those of x86-64 that have PEXT, which
  * makes a number of its bytes at once (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2). */
@@ -233,18 +233,57 @@ ALWAYS int fill_long(struct read_column *c, struct block_slots *s, enum block_co
     return left == 0 && sunk(c, s, &k, at);
 }
 
+/* Numbers that stand in classes and bits. */
+ALWAYS int fill_split(struct read_column *c, struct block_slots *s, enum block_coding coding,
+                      int folded)
+{
+    const uint8_t *at = c->at, *end = at + s->count, *bits = c->bits;
+    uint64_t bit = c->bit;
+    struct sink k = sink_of(c, s);
+#pragma GCC unroll 4
+    for (; at < end; at++)
+        put_number(&k, block_take_split(*at, bits, &bit), coding, folded);
+    c->bit = bit;
+    return !block_split_ended(c, bit) && sunk(c, s, &k, at);
+}
+
+/* One number for all. */
+ALWAYS int fill_same(struct read_column *c, struct block_slots *s, enum block_coding coding,
+                     int folded)
+{
+    struct sink k = sink_of(c, s);
+    for (size_t i = 0; i < s->count; i++)
+        put_number(&k, c->same, coding, folded);
+    return sunk(c, s, &k, c->at);
+}
+
+/* How the numbers of a column are read. */
+enum numbers { LONG, SHORT, SPLIT, SAME, NUMBERS };
+
+static inline enum numbers numbers_of(const struct read_column *c)
+{
+    return c->shape == BLOCK_SPLIT      ? SPLIT
+           : c->shape == BLOCK_ALL_SAME ? SAME
+           : c->is_short                ? SHORT
+                                        : LONG;
+}
+
 /* What stands in the earlier row with the same key is added to a number. */
-ALWAYS int fill_twins(struct read_column *c, struct block_slots *s, int is_short)
+ALWAYS int fill_twins(struct read_column *c, struct block_slots *s, enum numbers numbers)
 {
     const uint8_t *at = c->at, *end = c->end;
     const uint32_t *twins = c->twins;
     int32_t row = (int32_t)(c->total - c->left_over);
-    uint64_t number, *past = c->past;
+    uint64_t number, *past = c->past, bit = c->bit;
     struct sink k = sink_of(c, s);
     for (size_t i = 0; i < s->count; i++, row++) {
         int32_t twin = (int32_t)twins[i];
-        if (is_short)
+        if (numbers == SHORT)
             number = (uint64_t)unfolded[*at++];
+        else if (numbers == SPLIT)
+            number = block_unfold(block_take_split(*at++, c->bits, &bit));
+        else if (numbers == SAME)
+            number = block_unfold(c->same);
         else if (at < end && (at = take(at, end, &number)) != NULL)
             number = block_unfold(number);
         else
@@ -255,7 +294,8 @@ ALWAYS int fill_twins(struct read_column *c, struct block_slots *s, int is_short
         past[row] = number;
         put(&k, number);
     }
-    return sunk(c, s, &k, at);
+    c->bit = bit;
+    return !block_split_ended(c, bit) && sunk(c, s, &k, at);
 }
 
 #define FILL(name, coding, folded)                                                                 \
@@ -266,6 +306,14 @@ ALWAYS int fill_twins(struct read_column *c, struct block_slots *s, int is_short
     static int name##_long(struct read_column *c, struct block_slots *s)                           \
     {                                                                                              \
         return fill_long(c, s, coding, folded);                                                    \
+    }                                                                                              \
+    static int name##_split(struct read_column *c, struct block_slots *s)                          \
+    {                                                                                              \
+        return fill_split(c, s, coding, folded);                                                   \
+    }                                                                                              \
+    static int name##_same(struct read_column *c, struct block_slots *s)                           \
+    {                                                                                              \
+        return fill_same(c, s, coding, folded);                                                    \
     }
 
 FILL(themselves, BLOCK_PLAIN, 0)
@@ -278,19 +326,56 @@ FILL(rests, BLOCK_REST, 1)
 
 static int twins_short(struct read_column *c, struct block_slots *s)
 {
-    return fill_twins(c, s, 1);
+    return fill_twins(c, s, SHORT);
 }
 
 static int twins_long(struct read_column *c, struct block_slots *s)
 {
-    return fill_twins(c, s, 0);
+    return fill_twins(c, s, LONG);
 }
 
-/* Bytes of messages are mostly told by one number in many rows: what it says of a class is kept. */
+static int twins_split(struct read_column *c, struct block_slots *s)
+{
+    return fill_twins(c, s, SPLIT);
+}
+
+static int twins_same(struct read_column *c, struct block_slots *s)
+{
+    return fill_twins(c, s, SAME);
+}
+
+/* What a number says of the bytes of messages of a class, kept: there is mostly one of it in many rows. */
+struct known_size {
+    uint64_t number, size_class, each, over;
+};
+
+ALWAYS void put_size(struct sink *k, struct known_size *known, uint64_t number)
+{
+    if (number != known->number || k->slot[-2] != known->size_class) {
+        known->number = number;
+        known->size_class = k->slot[-2];
+        known->over = block_unsizes(number, 0, known->size_class);
+        known->each = block_unsizes(number, 1, known->size_class) - known->over;
+    }
+    put(k, k->slot[-1] * known->each + known->over);
+}
+
+static int sizes_same(struct read_column *c, struct block_slots *s)
+{
+    struct known_size known = {0};
+    struct sink k = sink_of(c, s);
+    if (c->same == 0) /* and the bytes, another 0: that cannot be meant */
+        return 0;
+    for (size_t i = 0; i < s->count; i++)
+        put_size(&k, &known, c->same);
+    return sunk(c, s, &k, c->at);
+}
+
 static int fill_sizes(struct read_column *c, struct block_slots *s)
 {
     const uint8_t *at = c->at, *end = c->end;
-    uint64_t number, known = 0, size_class = 0, each = 0, over = 0;
+    uint64_t number;
+    struct known_size known = {0};
     struct sink k = sink_of(c, s);
     for (size_t i = 0; i < s->count; i++) {
         if (at >= end)
@@ -305,13 +390,7 @@ static int fill_sizes(struct read_column *c, struct block_slots *s)
             put(&k, number);
             continue;
         }
-        if (number != known || k.slot[-2] != size_class) {
-            known = number;
-            size_class = k.slot[-2];
-            over = block_unsizes(number, 0, size_class);
-            each = block_unsizes(number, 1, size_class) - over;
-        }
-        put(&k, k.slot[-1] * each + over);
+        put_size(&k, &known, number);
     }
     return sunk(c, s, &k, at);
 }
@@ -363,26 +442,32 @@ static int fill_ready(struct read_column *c, struct block_slots *s)
 
 int block_fill(struct read_column *c, struct block_slots *s)
 {
-    static block_filler *const fillers[BLOCK_CODINGS][2] = {
-        [BLOCK_PLAIN] = {themselves_long, themselves_short},
-        [BLOCK_DELTA] = {deltas_long, deltas_short},
-        [BLOCK_LEFT] = {lefts_long, lefts_short},
-        [BLOCK_LEFT2] = {lefts2_long, lefts2_short},
-        [BLOCK_REST] = {rests_long, rests_short},
-        [BLOCK_SIZES] = {fill_sizes, fill_sizes},
-        [BLOCK_LEFT3] = {lefts3_long, lefts3_short},
+#define LOOPS(name)                                                                                \
+    {                                                                                              \
+        name##_long, name##_short, name##_split, name##_same                                       \
+    }
+    static block_filler *const fillers[BLOCK_CODINGS][NUMBERS] = {
+        [BLOCK_PLAIN] = LOOPS(themselves),
+        [BLOCK_DELTA] = LOOPS(deltas),
+        [BLOCK_LEFT] = LOOPS(lefts),
+        [BLOCK_LEFT2] = LOOPS(lefts2),
+        [BLOCK_REST] = LOOPS(rests),
+        [BLOCK_SIZES] = {fill_sizes, fill_sizes, NULL, sizes_same},
+        [BLOCK_LEFT3] = LOOPS(lefts3),
         [BLOCK_KEYED] = {fill_keys, fill_keys},
-        [BLOCK_TWIN] = {twins_long, twins_short},
+        [BLOCK_TWIN] = LOOPS(twins),
     };
+    static block_filler *const signed_ones[NUMBERS] = LOOPS(signed_ones);
+#undef LOOPS
     if (s->count > c->left_over)
         return 0;
     if (c->ready != NULL)
         return fill_ready(c, s);
-    int good;
-    if (c->coding == BLOCK_PLAIN && c->negative)
-        good = c->is_short ? signed_ones_short(c, s) : signed_ones_long(c, s);
-    else /* codings of whole columns are read above, where they are sound */
-        good = fillers[c->coding][0] != NULL && fillers[c->coding][c->is_short](c, s);
+    block_filler *const *loops =
+        c->coding == BLOCK_PLAIN && c->negative ? signed_ones : fillers[c->coding];
+    block_filler *loop = loops[numbers_of(c)];
+    /* There is none for codings of whole columns, which are read above where they are sound. */
+    int good = loop != NULL && loop(c, s);
     c->left_over -= s->count;
     if (good && c->negative)
         s->bytes = sizes_below(s);

@@ -71,13 +71,6 @@ static inline unsigned block_class_bits(unsigned number_class)
     return number_class < 8 ? 0 : (number_class - 8) / 4 + 1;
 }
 
-/** Smallest number of a class. */
-static inline uint64_t block_class_least(unsigned number_class)
-{
-    return number_class < 8 ? number_class
-                            : (uint64_t)(4 + (number_class & 3)) << block_class_bits(number_class);
-}
-
 #define BLOCK_SLOT_BITS 14u
 
 /** Rows with message keys: which place remembers the last one of the same end and the same ranks. */

@@ -149,6 +149,7 @@ static int all_short(const uint8_t *at, size_t length)
 /* The columns, whose bytes follow the directory one behind the other, as their bits do behind the frame. */
 static int read_columns(struct block_reader *r, const uint8_t *bits, const uint8_t *bits_end)
 {
+    const uint8_t *const bits_begin = bits;
     uint64_t count, length, some;
     if (!get(r, &count) || count > MOST_COLUMNS)
         return -HOLTER_ECORRUPT;
@@ -171,15 +172,15 @@ static int read_columns(struct block_reader *r, const uint8_t *bits, const uint8
         c->at = at;
         at += c->before;
         c->end = at;
-        c->is_short =
-            c->kind == BLOCK_INTEGER && c->before == c->total && all_short(c->at, (size_t)c->total);
         c->before = 0;
     }
-    int code = at == end && bits == bits_end ? block_widen(r, MOST_PLAIN) : -HOLTER_ECORRUPT;
+    if (at != end || bits != bits_end)
+        return -HOLTER_ECORRUPT;
+    int code = block_widen(r, bits_begin, (size_t)(bits_end - bits_begin), MOST_PLAIN);
     for (size_t i = 0; code == 0 && i < count; i++) {
         struct read_column *c = &r->columns[i];
-        c->is_short = c->kind == BLOCK_INTEGER && (uint64_t)(c->end - c->at) == c->total &&
-                      all_short(c->at, (size_t)c->total);
+        c->is_short = c->kind == BLOCK_INTEGER && c->shape == BLOCK_BYTES_EACH &&
+                      (uint64_t)(c->end - c->at) == c->total && all_short(c->at, (size_t)c->total);
     }
     return code;
 }

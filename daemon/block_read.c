@@ -10,6 +10,16 @@
 
 /* ---- putting together ---------------------------------------------------- */
 
+/* Up to BLOCK_TAKEN_AT_ONCE, of shape BLOCK_SPLIT. @return 0 when one is damaged */
+static int take_split(struct read_column *c, size_t count, uint64_t *out)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = block_take_split(c->at[i], c->bits, &c->bit);
+    c->at += count;
+    c->left_over -= count;
+    return !block_split_ended(c, c->bit);
+}
+
 /* Numbers as they stand in a column. @return 0 when it has no more, or a damaged one */
 static int take_numbers(struct read_column *c, size_t count, uint64_t *out)
 {
@@ -17,6 +27,12 @@ static int take_numbers(struct read_column *c, size_t count, uint64_t *out)
     size_t i = 0;
     if (count > c->left_over)
         return 0;
+    if (c->shape == BLOCK_SPLIT)
+        return take_split(c, count, out);
+    if (c->shape == BLOCK_ALL_SAME) {
+        for (; i < count; i++)
+            out[i] = c->same;
+    }
     if (c->is_short) { /* as in most columns */
         for (; i < count; i++)
             out[i] = at[i];
@@ -33,8 +49,10 @@ static int take_sizes(struct read_column *c, size_t count, const uint64_t (*left
                       uint64_t *out)
 {
     size_t i = 0;
-    if (count > c->left_over)
-        return 0;
+    if (count > c->left_over || (c->shape == BLOCK_ALL_SAME && c->same == 0))
+        return 0; /* two equal numbers, 0 and the bytes, cannot be meant */
+    for (; i < count && c->shape == BLOCK_ALL_SAME; i++)
+        out[i] = block_unsizes(c->same, lefts[-1][i], lefts[-2][i]);
     for (; i < count && block_take_number(&c->at, c->end, &out[i]); i++) {
         if (out[i] != 0)
             out[i] = block_unsizes(out[i], lefts[-1][i], lefts[-2][i]);

@@ -15,7 +15,9 @@
 #define BLOCK_ROWS_AT_ONCE 64u   /**< rows put together at once: they fit a cache */
 #define BLOCK_TAKEN_AT_ONCE 128u /**< rows taken at once, likewise */
 #define BLOCK_SLACK 64u          /**< bytes behind a block that may be read, and mean nothing */
-#define BLOCK_AS_BYTES 1         /**< wire_decode() must see a message */
+/** Likewise behind the bits of split numbers: those of BLOCK_TAKEN_AT_ONCE numbers. */
+#define BLOCK_BITS_SLACK 1024u
+#define BLOCK_AS_BYTES 1 /**< wire_decode() must see a message */
 
 struct read_column {
     uint64_t type, key, place;
@@ -31,9 +33,12 @@ struct read_column {
     uint64_t *
         past; /* those read so far; in `past` of the reader. Before them, where no twin refers to, is 0 */
     uint32_t *twins; /* of the reader */
-    /* Of form 2: */
+    /* Of form 2. Numbers of most columns of rows are read in their shape; those of others were made ones of
+     * seven bits a byte, BLOCK_BYTES_EACH, when the block was opened. */
     enum block_shape shape;
-    const uint8_t *bits, *bits_end; /* in what was packed: only while the block is opened */
+    uint64_t same;                  /* of BLOCK_ALL_SAME: the number */
+    const uint8_t *bits, *bits_end; /* of BLOCK_SPLIT; in `wide` of the reader */
+    uint64_t bit;                   /* the next one */
     uint64_t *ready;   /* the values, all; NULL: they are to be read. In `ready` of the reader */
     uint32_t *twin_of; /* of keys that are ready: the rows before, by row */
 };
@@ -58,7 +63,7 @@ struct read_layout {
 
 /* Where a column was before a message. */
 struct read_mark {
-    uint64_t left_over, before;
+    uint64_t left_over, before, bit;
     const uint8_t *at;
 };
 
@@ -85,7 +90,8 @@ struct block_reader {
     size_t out_room, out_length;
     uint64_t *past; /* owned */
     size_t past_room;
-    uint8_t *wide; /* owned: numbers of other shapes, seven bits a byte */
+    uint8_t *
+        wide; /* owned: numbers of other shapes, seven bits a byte; behind them the bits of split ones */
     uint64_t *ready;
     uint32_t *twin_of; /* owned, both */
     size_t wide_room, ready_room, twin_room;
@@ -146,6 +152,25 @@ static inline int block_take_number(const uint8_t **at, const uint8_t *end, uint
     return 0;
 }
 
+/** The next number of a class. Behind the bits there may be too few for it: see block_split_ended().
+ *  @param at  of its bits; moved behind them */
+static inline uint64_t block_take_split(unsigned number_class, const uint8_t *bits, uint64_t *at)
+{
+    /* As block_class_bits(), and the highest three bits, without branches. */
+    unsigned count = (number_class < 4 ? 4 : number_class) / 4 - 1;
+    uint64_t top = (number_class & 3) | (number_class < 4 ? 0 : 4), word;
+    memcpy(&word, bits + *at / 8, sizeof(word));
+    word = le64toh(word) >> *at % 8;
+    *at += count;
+    return top << count | (word & ((UINT64_C(1) << count) - 1));
+}
+
+/** Are there fewer bits than were taken? */
+static inline int block_split_ended(const struct read_column *c, uint64_t at)
+{
+    return at > 8 * (uint64_t)(c->bits_end - c->bits);
+}
+
 /** The next integers of a column.
  *  @param lefts  values of the same rows in the columns to the left, rows each; [-1] is the next one
  *  @return 0 when the column has no more, or a damaged one */
@@ -174,10 +199,11 @@ static inline uint64_t block_largest(const struct read_column *c, enum wire_kind
     return c->negative && limit > INT64_MAX ? INT64_MAX : limit;
 }
 
-/** block_whole.c: make numbers of all shapes those of seven bits a byte; then work out the columns that cannot be
- *  told row by row.
- *  @param most  bytes @return 0, -HOLTER_ECORRUPT or -ENOMEM */
-int block_widen(struct block_reader *reader, size_t most);
+/** block_whole.c: check the shapes of numbers, and make those that are not read in their shape ones of seven bits a
+ *  byte; then work out the columns that cannot be told row by row.
+ *  @param bits  behind the frame; needed no more afterwards
+ *  @param most  bytes of all numbers, if they had seven bits a byte @return 0, -HOLTER_ECORRUPT or -ENOMEM */
+int block_widen(struct block_reader *reader, const uint8_t *bits, size_t length, size_t most);
 int block_make_whole(struct block_reader *reader);
 
 /** Column of integers in rows of a field. @return NULL: there is none */

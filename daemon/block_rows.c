@@ -22,14 +22,15 @@
 
 /* A column of rows that stay. */
 struct stay_column {
-    uint32_t count; /* rows in which its values stand; 0: none that are known */
-    uint8_t coding; /* enum block_coding */
+    uint32_t count;        /* rows in which its values stand; 0: none that are known */
+    uint8_t coding, shape; /* enum block_coding, enum block_shape */
     uint8_t negative, is_default;
     uint8_t changes; /* how often it has changed in a row, see MOST_CHANGES */
     uint32_t size;   /* of its values as MessagePack */
-    /* The bytes that told it; of differences to the value before, those behind the first. */
+    /* The bytes that told it; of differences to the value before, those behind the first. Where all numbers are the
+     * same there are none, and that is it. */
     uint32_t from, length, room;
-    uint64_t first, last;
+    uint64_t first, last, same;
 };
 
 /* Rows of a field. */
@@ -142,11 +143,11 @@ static struct stay *stay_for(struct block_stays *s, unsigned key, const struct w
 static const uint8_t *compared_from(const struct read_column *c, const uint8_t *at, uint64_t before,
                                     uint64_t *first)
 {
-    uint64_t number = 0;
+    uint64_t number = c->same;
     *first = 0;
     if (c->coding != BLOCK_DELTA)
         return at;
-    if (!block_take_number(&at, c->end, &number))
+    if (c->shape != BLOCK_ALL_SAME && !block_take_number(&at, c->end, &number))
         return NULL;
     *first = before + block_unfold(number);
     return at;
@@ -160,8 +161,9 @@ static int stands(struct read_column *c, const struct stay *stay, size_t count, 
     const struct stay_column *k = &stay->columns[w];
     unsigned reach = block_reach(c->coding);
     uint64_t lefts = ((UINT64_C(1) << reach) - 1) << (w - reach), first;
-    if (k->count != count || k->is_default || k->coding != c->coding ||
-        k->negative != c->negative || count > c->left_over || (lefts & ~same) != 0)
+    if (k->count != count || k->is_default || k->coding != c->coding || k->shape != c->shape ||
+        k->same != c->same || k->negative != c->negative || count > c->left_over ||
+        (lefts & ~same) != 0)
         return 0;
     const uint8_t *at = compared_from(c, c->at, c->before, &first);
     if (at == NULL || first != k->first || k->length > (size_t)(c->end - at) ||
@@ -195,7 +197,8 @@ static void keep_column(struct block_stays *s, struct stay *stay, const struct r
     k->count = 0;
     if (++k->changes == MOST_CHANGES + SELDOM)
         k->changes = MOST_CHANGES;
-    if (c->coding >= BLOCK_KEYED || seldom) /* told by other messages, or ready */
+    /* Told by other messages, or ready; or noise, which is another each time. */
+    if (c->coding >= BLOCK_KEYED || c->shape == BLOCK_SPLIT || seldom)
         return;
     from = compared_from(c, from, before, &k->first);
     if (from == NULL || !room_for(s, stay, k, (size_t)(c->at - from)))
@@ -204,6 +207,8 @@ static void keep_column(struct block_stays *s, struct stay *stay, const struct r
     memcpy(stay->bytes + k->from, from, k->length);
     k->count = (uint32_t)count;
     k->coding = (uint8_t)c->coding;
+    k->shape = (uint8_t)c->shape;
+    k->same = c->same;
     k->negative = (uint8_t)c->negative;
     k->is_default = 0;
     k->last = c->before;

@@ -80,13 +80,14 @@ void block_layout_resolve(struct block_reader *r, struct read_layout *l)
 
 static void mark(struct read_mark **at, const struct read_column *c)
 {
-    *(*at)++ = (struct read_mark){c->left_over, c->before, c->at};
+    *(*at)++ = (struct read_mark){c->left_over, c->before, c->bit, c->at};
 }
 
 static void set_back(const struct read_mark **at, struct read_column *c)
 {
     c->left_over = (*at)->left_over;
     c->before = (*at)->before;
+    c->bit = (*at)->bit;
     c->at = (*at)++->at;
 }
 

@@ -1,5 +1,5 @@
-/* What of a block is worked out as a whole when it is opened: numbers that were written shorter than seven bits a
- * byte, and columns whose values are told by rows before and columns to the right. */
+/* What of a block is worked out as a whole when it is opened: numbers of other shapes than seven bits a byte, where
+ * they are not read as they are, and columns whose values are told by rows before and columns to the right. */
 #include "daemon/block_reader.h"
 
 #include "daemon/analysis/array.h"
@@ -11,29 +11,45 @@
 
 /* ---- shapes -------------------------------------------------------------- */
 
-/* Eight bytes, as far as they are there. */
-static uint64_t load(const uint8_t *at, const uint8_t *end)
+/* Is there a class for each number? */
+static int has_classes(const struct read_column *c)
 {
-    uint64_t word = 0;
-    memcpy(&word, at, end - at >= 8 ? 8 : (size_t)(end - at));
-    return le64toh(word);
+    unsigned most = 0;
+    for (const uint8_t *at = c->at; at < c->end; at++)
+        most = *at > most ? *at : most;
+    return most <= BLOCK_MOST_CLASS && (uint64_t)(c->end - c->at) == c->total;
+}
+
+/* Is it one number, and no more? */
+static int has_same(struct read_column *c)
+{
+    const uint8_t *at = c->at;
+    return block_take_number(&at, c->end, &c->same) && at == c->end;
+}
+
+/* Values that stand alone, and what is worked out as a whole, is read from numbers of seven bits a byte. */
+static int stays_as_it_is(const struct read_column *c)
+{
+    switch (c->coding) {
+    case BLOCK_SIZES:
+        return c->place > 0 && c->shape == BLOCK_ALL_SAME;
+    case BLOCK_KEYED:
+    case BLOCK_HASHED:
+    case BLOCK_CHAIN:
+    case BLOCK_CHAINED:
+        return 0;
+    default:
+        return c->place > 0;
+    }
 }
 
 /* @return behind the numbers of seven bits a byte, or NULL: they are damaged */
 static uint8_t *widen_split(const struct read_column *c, uint8_t *out)
 {
-    const uint8_t *bits = c->bits;
-    size_t at = 0, most = 8 * (size_t)(c->bits_end - bits);
-    for (uint64_t i = 0; i < c->total; i++) {
-        unsigned number_class = c->at[i], count = block_class_bits(number_class);
-        if (number_class > BLOCK_MOST_CLASS || count > most - at)
-            return NULL;
-        uint64_t more = count == 0 ? 0 : load(bits + at / 8, c->bits_end) >> at % 8;
-        at += count;
-        out =
-            block_put(out, block_class_least(number_class) | (more & ((UINT64_C(1) << count) - 1)));
-    }
-    return c->end == c->at + c->total ? out : NULL;
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < c->total && !block_split_ended(c, at); i++)
+        out = block_put(out, block_take_split(c->at[i], c->bits, &at));
+    return block_split_ended(c, at) ? NULL : out;
 }
 
 static uint8_t *widen_same(const struct read_column *c, uint8_t *out)
@@ -55,24 +71,41 @@ static uint64_t widened(const struct read_column *c, uint64_t most)
     return each == 0 || each > 10 || c->total > most / each ? 0 : each * c->total + 16;
 }
 
-int block_widen(struct block_reader *r, size_t most)
+/* @param out  set to the bytes of those that have to be widened @return 0 or -HOLTER_ECORRUPT */
+static int check_shapes(struct block_reader *r, size_t most, uint64_t *out)
 {
-    uint64_t all = 0, some;
-    for (size_t i = 0; i < r->column_count; i++) {
-        const struct read_column *c = &r->columns[i];
-        if (c->shape == BLOCK_BYTES_EACH || c->total == 0)
-            continue;
-        if ((some = widened(c, most)) == 0 || some > most - all)
-            return -HOLTER_ECORRUPT;
-        all += some;
-    }
-    if (array_fit(&r->wide, 1, &r->wide_room, (size_t)all + BLOCK_SLACK) != 0)
-        return -ENOMEM;
-    memset(r->wide + all, 0, BLOCK_SLACK);
-    uint8_t *at = r->wide;
+    uint64_t all = 0;
+    *out = 0;
     for (size_t i = 0; i < r->column_count; i++) {
         struct read_column *c = &r->columns[i];
         if (c->shape == BLOCK_BYTES_EACH || c->total == 0)
+            continue;
+        uint64_t some = widened(c, most);
+        if (some == 0 || some > most - all ||
+            !(c->shape == BLOCK_SPLIT ? has_classes(c) : has_same(c)))
+            return -HOLTER_ECORRUPT;
+        all += some;
+        *out += stays_as_it_is(c) ? 0 : some;
+    }
+    return 0;
+}
+
+int block_widen(struct block_reader *r, const uint8_t *bits, size_t length, size_t most)
+{
+    uint64_t wide;
+    int code = check_shapes(r, most, &wide);
+    if (code != 0)
+        return code;
+    if (array_fit(&r->wide, 1, &r->wide_room, (size_t)wide + length + BLOCK_BITS_SLACK) != 0)
+        return -ENOMEM;
+    uint8_t *at = r->wide, *kept = at + wide;
+    memcpy(kept, bits, length);
+    memset(kept + length, 0, BLOCK_BITS_SLACK);
+    for (size_t i = 0; i < r->column_count; i++) {
+        struct read_column *c = &r->columns[i];
+        c->bits = kept + (c->bits - bits);
+        c->bits_end = kept + (c->bits_end - bits);
+        if (c->shape == BLOCK_BYTES_EACH || c->total == 0 || stays_as_it_is(c))
             continue;
         uint8_t *end = c->shape == BLOCK_SPLIT ? widen_split(c, at) : widen_same(c, at);
         if (end == NULL)
@@ -80,6 +113,8 @@ int block_widen(struct block_reader *r, size_t most)
         c->at = at;
         at = end;
         c->end = end;
+        c->shape = BLOCK_BYTES_EACH;
+        c->same = 0;
     }
     return 0;
 }

@@ -26,6 +26,8 @@ static uint64_t any(uint64_t below)
 struct bed {
     uint8_t bytes[ROWS * 20 + BLOCK_SLACK];
     size_t length;
+    uint8_t bits[ROWS * 8 + BLOCK_BITS_SLACK]; /* of shape BLOCK_SPLIT */
+    size_t bit_count;
     uint64_t past[2 * ROWS + 1];
     uint32_t twins[ROWS];
     uint64_t ready[2 * ROWS]; /* codings of whole columns: values that were worked out at opening */
@@ -45,6 +47,38 @@ static uint64_t any_number(unsigned kind)
 static void put(struct bed *b, uint64_t number)
 {
     b->length = (size_t)(block_put(b->bytes + b->length, number) - b->bytes);
+}
+
+/* A class, and its bits, at random. */
+static void put_split(struct bed *b)
+{
+    unsigned number_class = (unsigned)any(any(4) == 0 ? BLOCK_MOST_CLASS + 1 : 60);
+    b->bytes[b->length++] = (uint8_t)number_class;
+    for (unsigned i = block_class_bits(number_class); i > 0; i--, b->bit_count++)
+        b->bits[b->bit_count / 8] |= (uint8_t)(any(2) << b->bit_count % 8);
+}
+
+/* The numbers of the column in another shape, where columns of its coding are read in that. */
+static void reshape(struct bed *b, size_t count, unsigned kind)
+{
+    enum block_coding coding = b->column.coding;
+    unsigned shape = (unsigned)any(BLOCK_SHAPES);
+    if (coding == BLOCK_KEYED || coding >= BLOCK_HASHED ||
+        (coding == BLOCK_SIZES && shape == BLOCK_SPLIT))
+        return;
+    b->column.shape = (enum block_shape)shape;
+    if (shape == BLOCK_BYTES_EACH)
+        return;
+    b->column.is_short = 0;
+    b->length = 0;
+    memset(b->bytes, 0, sizeof(b->bytes));
+    for (size_t i = 0; shape == BLOCK_SPLIT && i < count; i++)
+        put_split(b);
+    if (shape == BLOCK_ALL_SAME) {
+        b->column.same = any_number(kind);
+        b->column.same += coding == BLOCK_SIZES;
+    }
+    b->column.end = b->bytes + b->length;
 }
 
 /* Some rows were read before these: they are what keys refer to. */
@@ -91,10 +125,20 @@ static void make(struct bed *b, enum block_coding coding, size_t count, unsigned
     b->column.is_short = 1;
     for (size_t i = 0; i < b->length; i++)
         b->column.is_short &= b->bytes[i] < 128 && b->length == count;
+    reshape(b, count, kind);
+    b->column.bits = b->bits;
+    b->column.bits_end = b->bits + (b->bit_count + 7) / 8;
 }
 
 static void damage(struct bed *b)
 {
+    if (b->column.shape != BLOCK_BYTES_EACH) { /* else it is refused when the block is opened */
+        if (b->column.shape == BLOCK_SPLIT && b->bit_count > 0)
+            b->column.bits_end -= 1 + any((b->bit_count + 7) / 8);
+        else if (b->column.coding == BLOCK_SIZES)
+            b->column.same = 0;
+        return;
+    }
     if (any(2) == 0)
         b->column.end -= b->length == 0 ? 0 : 1 + any(b->length);
     else if (b->length > 0)
@@ -115,6 +159,11 @@ static int check(const struct bed *made, block_filler *fill, size_t count)
     ours.column.twins = ours.twins;
     ours.column.at = ours.bytes;
     ours.column.end = ours.bytes + (made->column.end - made->bytes);
+    size_t bits = (size_t)(made->column.bits_end - made->bits);
+    ours.column.bits = ours.bits;
+    ours.column.bits_end = ours.bits + bits;
+    theirs.column.bits = theirs.bits;
+    theirs.column.bits_end = theirs.bits + bits;
     theirs.column.past = theirs.past + 1;
     theirs.column.twins = theirs.twins;
     theirs.column.at = theirs.bytes;
@@ -144,6 +193,7 @@ static int check(const struct bed *made, block_filler *fill, size_t count)
     assert_true(slots.all == all && slots.bytes == bytes);
     assert_int_equal(ours.column.at - ours.bytes, theirs.column.at - theirs.bytes);
     assert_int_equal(ours.column.before, theirs.column.before);
+    assert_int_equal(ours.column.bit, theirs.column.bit);
     assert_int_equal(ours.column.left_over, theirs.column.left_over);
     assert_memory_equal(ours.past, theirs.past, sizeof(ours.past));
     return 1;
