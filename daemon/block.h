@@ -79,9 +79,8 @@ int block_next(struct block_reader *reader, struct recorded *head, const void **
                size_t *length);
 
 /** Next message, as wire_decode() would make it of its bytes. These are not made where the columns tell
- *  all: that takes a quarter of the time. Rows of an agent's windows stay in the reader, 32 MiB of them at most: what
- *  does not change from window to window is not read again.
- *  @param arena   what the message points into, beside the reader; until the next use of either
+ *  all: that takes a quarter of the time.
+ *  @param arena   what the message points into, until its next use
  *  @param length  set to that of the bytes
  *  @param fault   set to 0, or why the bytes are no message: then `out` is nothing to read
  *  @return as block_next() */

@@ -10,6 +10,7 @@
 #ifdef BLOCK_FILL_BMI2
 #include <immintrin.h>
 #define block_fill block_fill_bmi2
+#define SEVEN_BITS UINT64_C(0x7f7f7f7f7f7f7f7f)
 #elif defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -78,7 +79,7 @@ ALWAYS const uint8_t *take(const uint8_t *at, const uint8_t *end, uint64_t *out)
 #ifdef BLOCK_FILL_BMI2
     uint64_t ends = ~number & UINT64_C(0x8080808080808080);
     if (__builtin_expect(ends != 0, 1)) { /* up to eight bytes */
-        *out = _pext_u64(number, (ends ^ (ends - 1)) & UINT64_C(0x7f7f7f7f7f7f7f7f));
+        *out = _pext_u64(number, _blsmsk_u64(ends) & SEVEN_BITS);
         return at + ((unsigned)__builtin_ctzll(ends) >> 3) + 1;
     }
 #else
@@ -185,7 +186,7 @@ ALWAYS int fill_short(struct read_column *c, struct block_slots *s, enum block_c
     return sunk(c, s, &k, at);
 }
 
-/* The next 8, or 4, of many numbers. @return behind them, NULL: one is damaged */
+/* The next 8, 4 or 3 of many numbers. @return behind them, NULL: one is damaged */
 ALWAYS const uint8_t *put_some(struct sink *k, const uint8_t *at, const uint8_t *end,
                                enum block_coding coding, int folded, unsigned *count)
 {
@@ -208,6 +209,18 @@ ALWAYS const uint8_t *put_some(struct sink *k, const uint8_t *at, const uint8_t 
             put_number(k, eight & 0xffff, coding, folded);
         return at + 8;
     }
+#ifdef BLOCK_FILL_BMI2
+    const uint64_t ends = more ^ UINT64_C(0x8080808080808080);
+    const uint64_t third = _blsr_u64(_blsr_u64(ends));
+    if (third != 0) { /* three numbers in eight bytes: where the next ones begin is known sooner */
+        const uint64_t first = _blsmsk_u64(ends), second = _blsmsk_u64(_blsr_u64(ends));
+        *count = 3;
+        put_number(k, _pext_u64(eight, first & SEVEN_BITS), coding, folded);
+        put_number(k, _pext_u64(eight, (second ^ first) & SEVEN_BITS), coding, folded);
+        put_number(k, _pext_u64(eight, (_blsmsk_u64(third) ^ second) & SEVEN_BITS), coding, folded);
+        return at + (_tzcnt_u64(third) >> 3) + 1;
+    }
+#endif
 #pragma GCC unroll 4
     for (unsigned i = 0; i < 4; i++) {
         if ((at = take(at, end, &number)) == NULL)

@@ -2,7 +2,6 @@
 
 #include "daemon/analysis/array.h"
 #include "daemon/block_fill.h"
-#include "daemon/block_rows.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -15,7 +14,7 @@
 int block_reader_create(struct block_reader **out)
 {
     struct block_reader *r = calloc(1, sizeof(*r));
-    if (r == NULL || (r->zstd = ZSTD_createDCtx()) == NULL || block_stays_create(&r->stays) != 0) {
+    if (r == NULL || (r->zstd = ZSTD_createDCtx()) == NULL) {
         if (r != NULL)
             ZSTD_freeDCtx(r->zstd);
         free(r);
@@ -38,7 +37,6 @@ void block_reader_destroy(struct block_reader *r)
     free(r->out);
     free(r->marks);
     free(r->past);
-    block_stays_destroy(r->stays);
     free(r->wide);
     free(r->ready);
     free(r->twin_of);

@@ -68,7 +68,6 @@ struct read_mark {
 };
 
 struct block_slots;
-struct block_stays;
 
 struct block_reader {
     ZSTD_DCtx *zstd;
@@ -100,7 +99,6 @@ struct block_reader {
     uint64_t slot_sums[1u << BLOCK_SLOT_BITS];
     uint32_t twins[BLOCK_TAKEN_AT_ONCE]; /* rows with the same keys as those that are read */
     int broken;
-    struct block_stays *stays;                                          /* owned */
     int (*fill)(struct read_column *column, struct block_slots *slots); /* see block_fill.h */
     /* The message taken last, when it was decoded without its bytes: these can still be made. */
     uint64_t layout;         /* 0: it was not */

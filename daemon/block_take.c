@@ -317,7 +317,6 @@ int block_next_decoded(struct block_reader *r, struct recorded *head, struct wir
     if (l != NULL && l->table != NULL) {
         r->last = NULL;
         mark_columns(r, l);
-        block_stays_begin(r->stays, head->instance, l->type);
         code = take_message(r, arena, l, out);
         *length = r->decoded_bytes;
         r->layout = code == 0 ? layout : 0;
