@@ -357,30 +357,33 @@ static int twins_same(struct read_column *c, struct block_slots *s)
     return fill_twins(c, s, SAME);
 }
 
-/* What a number says of the bytes of messages of a class, kept: there is mostly one of it in many rows. */
+/* What numbers say of the bytes of messages of a class, kept by class: a rank sends few sizes, in turns, and to divide
+ * anew takes longer than all else. */
+#define SIZES_KEPT 16u
 struct known_size {
     uint64_t number, size_class, each, over;
 };
 
 ALWAYS void put_size(struct sink *k, struct known_size *known, uint64_t number)
 {
-    if (number != known->number || k->slot[-2] != known->size_class) {
-        known->number = number;
-        known->size_class = k->slot[-2];
-        known->over = block_unsizes(number, 0, known->size_class);
-        known->each = block_unsizes(number, 1, known->size_class) - known->over;
+    uint64_t size_class = k->slot[-2];
+    struct known_size *size = &known[size_class % SIZES_KEPT];
+    if (number != size->number || size_class != size->size_class) {
+        uint64_t over = block_unsizes(number, 0, size_class);
+        *size = (struct known_size){number, size_class, block_unsizes(number, 1, size_class) - over,
+                                    over};
     }
-    put(k, k->slot[-1] * known->each + known->over);
+    put(k, k->slot[-1] * size->each + size->over);
 }
 
 static int sizes_same(struct read_column *c, struct block_slots *s)
 {
-    struct known_size known = {0};
+    struct known_size known[SIZES_KEPT] = {{0}};
     struct sink k = sink_of(c, s);
     if (c->same == 0) /* and the bytes, another 0: that cannot be meant */
         return 0;
     for (size_t i = 0; i < s->count; i++)
-        put_size(&k, &known, c->same);
+        put_size(&k, known, c->same);
     return sunk(c, s, &k, c->at);
 }
 
@@ -388,7 +391,7 @@ static int fill_sizes(struct read_column *c, struct block_slots *s)
 {
     const uint8_t *at = c->at, *end = c->end;
     uint64_t number;
-    struct known_size known = {0};
+    struct known_size known[SIZES_KEPT] = {{0}};
     struct sink k = sink_of(c, s);
     for (size_t i = 0; i < s->count; i++) {
         if (at >= end)
@@ -403,7 +406,7 @@ static int fill_sizes(struct read_column *c, struct block_slots *s)
             put(&k, number);
             continue;
         }
-        put_size(&k, &known, number);
+        put_size(&k, known, number);
     }
     return sunk(c, s, &k, at);
 }

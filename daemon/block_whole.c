@@ -1,5 +1,6 @@
 /* What of a block is worked out as a whole when it is opened: numbers of other shapes than seven bits a byte, where
  * they are not read as they are, and columns whose values are told by rows before and columns to the right. */
+#include "daemon/block_fill.h"
 #include "daemon/block_reader.h"
 
 #include "daemon/analysis/array.h"
@@ -7,7 +8,7 @@
 
 #include <errno.h>
 
-#define ROWS BLOCK_ROWS_AT_ONCE
+#define ROWS BLOCK_TAKEN_AT_ONCE
 
 /* ---- shapes -------------------------------------------------------------- */
 
@@ -134,19 +135,23 @@ static int are_ends(const struct read_column *keys, struct read_column *const en
 }
 
 /* Keys of some rows, whose ends are known. @return 0 when the column has no more, or a damaged one */
-static int make_keys(struct block_reader *r, struct read_column *c, const uint64_t (*ends)[ROWS],
+static int make_keys(struct block_reader *r, struct read_column *c, const uint64_t (*ends)[3],
                      uint64_t row, size_t count)
 {
     const uint8_t *at = c->at;
     uint64_t number;
     for (size_t i = 0; i < count; i++, row++) {
-        uint32_t slot = block_slot(ends[0][i], ends[1][i], ends[2][i]);
+        const uint64_t *end = ends[i];
+        uint32_t slot = block_slot(end[0], end[1], end[2]);
         uint32_t last = r->slots[slot];
         if (!block_take_number(&at, c->end, &number))
             return 0;
-        c->before = (last == 0 ? c->before : r->slot_sums[slot] + 1) + block_unfold(number);
-        c->ready[row] = message_key_mix(c->before + message_key_ranks(ends[1][i], ends[2][i]));
-        c->twin_of[row] = last == 0 ? BLOCK_NO_TWIN : last - 1;
+        /* Whether there is one before nobody can foretell: so both are looked at. */
+        uint64_t before = c->before, likely = r->slot_sums[slot] + 1;
+        before = last == 0 ? before : likely;
+        c->before = before + block_unfold(number);
+        c->ready[row] = message_key_mix(c->before + message_key_ranks(end[1], end[2]));
+        c->twin_of[row] = last - 1; /* BLOCK_NO_TWIN where there is none */
         r->slots[slot] = (uint32_t)row + 1;
         r->slot_sums[slot] = c->before;
     }
@@ -157,17 +162,16 @@ static int make_keys(struct block_reader *r, struct read_column *c, const uint64
 /* @param ends  copies, which are read to their ends */
 static int make_hashed(struct block_reader *r, struct read_column *c, struct read_column ends[3])
 {
-    uint64_t values[BLOCK_REACH + 3][ROWS] = {{0}};
+    uint64_t rows[ROWS][3];
     memset(r->slots, 0, sizeof(r->slots));
     for (uint64_t row = 0, some; row < c->total; row += some) {
         some = c->total - row < ROWS ? c->total - row : ROWS;
         for (unsigned i = 0; i < 3; i++) {
-            uint64_t(*place)[ROWS] = values + BLOCK_REACH + i;
-            if (!block_next_integers(&ends[i], (size_t)some, (const uint64_t(*)[ROWS])place,
-                                     *place))
+            struct block_slots slots = {.first = &rows[0][i], .stride = 3, .count = (size_t)some};
+            if (!r->fill(&ends[i], &slots))
                 return 0;
         }
-        if (!make_keys(r, c, (const uint64_t(*)[ROWS])values + BLOCK_REACH, row, (size_t)some))
+        if (!make_keys(r, c, (const uint64_t(*)[3])rows, row, (size_t)some))
             return 0;
     }
     return 1;
