@@ -357,33 +357,18 @@ static int twins_same(struct read_column *c, struct block_slots *s)
     return fill_twins(c, s, SAME);
 }
 
-/* What numbers say of the bytes of messages of a class, kept by class: a rank sends few sizes, in turns, and to divide
- * anew takes longer than all else. */
-#define SIZES_KEPT 16u
-struct known_size {
-    uint64_t number, size_class, each, over;
-};
-
-ALWAYS void put_size(struct sink *k, struct known_size *known, uint64_t number)
+ALWAYS void put_size(struct sink *k, uint64_t number)
 {
-    uint64_t size_class = k->slot[-2];
-    struct known_size *size = &known[size_class % SIZES_KEPT];
-    if (number != size->number || size_class != size->size_class) {
-        uint64_t over = block_unsizes(number, 0, size_class);
-        *size = (struct known_size){number, size_class, block_unsizes(number, 1, size_class) - over,
-                                    over};
-    }
-    put(k, k->slot[-1] * size->each + size->over);
+    put(k, block_unsizes(number, k->slot[-1], k->slot[-2]));
 }
 
 static int sizes_same(struct read_column *c, struct block_slots *s)
 {
-    struct known_size known[SIZES_KEPT] = {{0}};
     struct sink k = sink_of(c, s);
     if (c->same == 0) /* and the bytes, another 0: that cannot be meant */
         return 0;
     for (size_t i = 0; i < s->count; i++)
-        put_size(&k, known, c->same);
+        put_size(&k, c->same);
     return sunk(c, s, &k, c->at);
 }
 
@@ -391,7 +376,6 @@ static int fill_sizes(struct read_column *c, struct block_slots *s)
 {
     const uint8_t *at = c->at, *end = c->end;
     uint64_t number;
-    struct known_size known[SIZES_KEPT] = {{0}};
     struct sink k = sink_of(c, s);
     for (size_t i = 0; i < s->count; i++) {
         if (at >= end)
@@ -406,7 +390,7 @@ static int fill_sizes(struct read_column *c, struct block_slots *s)
             put(&k, number);
             continue;
         }
-        put_size(&k, known, number);
+        put_size(&k, number);
     }
     return sunk(c, s, &k, at);
 }

@@ -109,13 +109,11 @@ static inline uint64_t block_sizes(uint64_t bytes, uint64_t messages, uint64_t s
 {
     if (size_class >= SIZE_CLASSES || messages == 0 || messages > UINT32_MAX || bytes >> 48)
         return 0;
-    uint64_t least = size_class_floor((uint16_t)size_class);
-    uint64_t width =
-        size_class + 1 < SIZE_CLASSES ? size_class_floor((uint16_t)(size_class + 1)) - least : 1;
-    uint64_t mean = bytes / messages;
-    if (mean < least || mean - least >= width || width >> 31)
+    unsigned bits = size_class_bits(size_class);
+    uint64_t least = size_class_floor((uint16_t)size_class), mean = bytes / messages;
+    if (mean < least || (mean - least) >> bits != 0 || bits > 30)
         return 0;
-    return 1 + bytes % messages * width + (mean - least);
+    return 1 + (bytes % messages << bits) + (mean - least);
 }
 
 /** The inverse, for a number above 0. */
@@ -123,10 +121,9 @@ static inline uint64_t block_unsizes(uint64_t number, uint64_t messages, uint64_
 {
     if (size_class >= SIZE_CLASSES)
         return 0;
-    uint64_t least = size_class_floor((uint16_t)size_class);
-    uint64_t width =
-        size_class + 1 < SIZE_CLASSES ? size_class_floor((uint16_t)(size_class + 1)) - least : 1;
-    return messages * (least + (number - 1) % width) + (number - 1) / width;
+    unsigned bits = size_class_bits(size_class);
+    uint64_t least = size_class_floor((uint16_t)size_class), told = number - 1;
+    return messages * (least + (told & ((UINT64_C(1) << bits) - 1))) + (told >> bits);
 }
 
 /** 0, -1, 1, -2 ... become 0, 1, 2, 3 ...: small differences take few bytes. */

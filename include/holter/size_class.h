@@ -28,4 +28,11 @@ static inline uint64_t size_class_floor(uint16_t size_class)
     return (UINT64_C(16) + sixteenth) << (octave - 4u);
 }
 
+/** A class has 2^this sizes. The last one, and what is no class, is taken to have one. */
+static inline unsigned size_class_bits(uint64_t size_class)
+{
+    return size_class < 64 || size_class >= SIZE_CLASSES - 1 ? 0
+                                                             : (unsigned)(size_class - 64) / 16 + 2;
+}
+
 #endif

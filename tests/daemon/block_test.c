@@ -1,4 +1,5 @@
 #include "daemon/block.h"
+#include "daemon/block_form.h"
 #include "holter/error.h"
 #include "holter/message_key.h"
 #include "holter/wire.h"
@@ -209,6 +210,24 @@ static void numbers_of_all_sizes_come_out(void **state)
 
 /* Whatever it is, also what is nearly a message: longer forms than needed, rows of different widths,
  * what comes behind, what is missing. */
+static void sizes_are_told_by_their_class(void **state)
+{
+    (void)state;
+    for (uint16_t c = 0; c < SIZE_CLASSES; c++) {
+        uint64_t floor = size_class_floor(c), wide = UINT64_C(1) << size_class_bits(c);
+        if (c + 1u < SIZE_CLASSES)
+            assert_true(size_class_floor((uint16_t)(c + 1)) - floor == wide);
+        for (unsigned i = 0; i < 50; i++) {
+            uint64_t messages = 1 + random_next(&bed.seed) % 1000;
+            uint64_t bytes = messages * (floor + random_next(&bed.seed) % wide) + i % messages;
+            uint64_t number = block_sizes(bytes, messages, c);
+            assert_true(number == 0 || block_unsizes(number, messages, c) == bytes);
+            if (bytes >> 48 == 0 && bytes / messages < floor + wide && wide >> 31 == 0)
+                assert_true(number != 0);
+        }
+    }
+}
+
 static void messages_of_all_types_come_out(void **state)
 {
     struct wire_buffer buffer = {0};
@@ -585,6 +604,7 @@ int main(void)
         TEST(messages_come_out_as_they_went_in),
         TEST(nothing_is_a_block_too),
         TEST(numbers_of_all_sizes_come_out),
+        TEST(sizes_are_told_by_their_class),
         TEST(messages_of_all_types_come_out),
         TEST(ends_told_as_they_happened_take_little),
         TEST(second_ends_of_messages_take_half),
