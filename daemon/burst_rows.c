@@ -64,16 +64,25 @@ static const char *pair_fault(const struct wire_window *m, const struct wire_bur
     return NULL;
 }
 
-/* Rows and others must be all of the burst. */
-static int adds_up(const struct wire_burst_row *b, const struct wire_burst_pair_row *pairs)
+/* Rows and others must be all of the burst.
+ * @param first  of its rows @return 0, or -HOLTER_ERANGE and why */
+static int check_pairs(const struct wire_window *m, uint64_t at, uint64_t first, uint64_t world,
+                       char *why, size_t room)
 {
+    const struct wire_burst_row *b = &m->bursts[at];
     uint64_t messages = b->other_messages, bytes = b->other_bytes;
-    for (uint64_t i = 0; i < b->pairs; i++) {
-        if (__builtin_add_overflow(messages, pairs[i].messages, &messages) ||
-            __builtin_add_overflow(bytes, pairs[i].bytes, &bytes))
-            return 0;
+    int over = 0;
+    for (uint64_t i = first; i < first + b->pairs; i++) {
+        const struct wire_burst_pair_row *p = &m->burst_pairs[i];
+        const char *fault = pair_fault(m, p, b->collective, world);
+        if (fault != NULL)
+            return wrong(why, room, "burst_pairs", i, fault);
+        over |= __builtin_add_overflow(messages, p->messages, &messages);
+        over |= __builtin_add_overflow(bytes, p->bytes, &bytes);
     }
-    return messages == b->messages && bytes == b->bytes;
+    if (over || messages != b->messages || bytes != b->bytes)
+        return wrong(why, room, "bursts", at, "is not the sum of its rows and others");
+    return 0;
 }
 
 static int check_bursts(const struct wire_window *m, uint64_t world, char *why, size_t room)
@@ -84,13 +93,9 @@ static int check_bursts(const struct wire_window *m, uint64_t world, char *why, 
         const char *fault = burst_fault(m, b, m->burst_pairs_count - first);
         if (fault != NULL)
             return wrong(why, room, "bursts", i, fault);
-        for (uint64_t k = first; k < first + b->pairs; k++) {
-            fault = pair_fault(m, &m->burst_pairs[k], b->collective, world);
-            if (fault != NULL)
-                return wrong(why, room, "burst_pairs", k, fault);
-        }
-        if (!adds_up(b, m->burst_pairs + first))
-            return wrong(why, room, "bursts", i, "is not the sum of its rows and others");
+        int code = check_pairs(m, i, first, world, why, room);
+        if (code != 0)
+            return code;
         first += b->pairs;
     }
     if (first != m->burst_pairs_count)
