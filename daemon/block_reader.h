@@ -156,7 +156,7 @@ static inline uint64_t block_take_split(unsigned number_class, const uint8_t *bi
 {
     /* As block_class_bits(), and the highest three bits, without branches. */
     unsigned count = (number_class < 4 ? 4 : number_class) / 4 - 1;
-    uint64_t top = (number_class & 3) | (number_class < 4 ? 0 : 4), word;
+    uint64_t top = number_class - 4 * count, word;
     memcpy(&word, bits + *at / 8, sizeof(word));
     word = le64toh(word) >> *at % 8;
     *at += count;
