@@ -1,4 +1,5 @@
 /* The reel of a replay: what is told behind a target that was reached silently is what an uninterrupted replay tells. */
+#include "daemon/replay_pack.h"
 #include "tests/daemon/reel_frames.h"
 #include "tests/daemon/replay_film.h"
 #include "tests/directory.h"
@@ -45,13 +46,26 @@ static void run_to_end(struct replay_reel *reel)
     assert_true(replay_reel_place(reel).ended);
 }
 
-static void from_target(const struct reel_frames *whole, const struct replay_target *target)
+/* As a state that sleeps, and is woken. */
+static void pack_and_open(void)
+{
+    struct replay_pack *pack;
+    assert_int_equal(replay_pack_make(&pack, NULL, NULL), 0);
+    int code = replay_pack_open(pack);
+    assert_int_equal(code, 0);
+    replay_pack_free(pack);
+}
+
+static void from_target(const struct reel_frames *whole, const struct replay_target *target,
+                        int packed)
 {
     struct reel_frames *rest = malloc(sizeof(*rest));
     struct replay_reel *reel = open_reel();
     assert_int_equal(replay_reel_run(reel, target, NULL, NULL), 1);
     struct replay_place place = replay_reel_place(reel);
     replay_reel_park(reel); /* as before a fork */
+    if (packed)
+        pack_and_open();
     reel_frames_listen(rest, reel);
     run_to_end(reel);
     reel_frames_end_with(whole, rest);
@@ -80,11 +94,11 @@ static void behind_a_silent_way_all_is_told_as_without(void **state)
     for (uint64_t at = 0; at <= WINDOWS; at += 3) {
         const struct replay_target t = {REPLAY_TO_TIME,
                                         (FILM_FIRST + at) * FILM_WINDOW_NS + 2400000};
-        from_target(whole, &t);
+        from_target(whole, &t, at % 2 == 0);
     }
     for (uint64_t steps = 0; steps <= WINDOWS; steps += 7) {
         const struct replay_target t = {REPLAY_TO_STEP, steps};
-        from_target(whole, &t);
+        from_target(whole, &t, steps % 2 == 0);
     }
     free(whole);
     free(again);
