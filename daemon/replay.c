@@ -58,6 +58,7 @@ struct server {
     struct replay_states *states;
     struct replay_watch *index; /* NULL: there is none, or not yet */
     int leading;                /* the active worker leaves states behind, in place of the index */
+    int held;                   /* who leads is to wait until states are packed */
     struct worker active, next, before; /* serving; on its way; saying its last words */
     struct worker preview;              /* on its way to the same target, with less to do */
     struct recording_weights weights;
@@ -298,20 +299,26 @@ static void on_worker_gone(struct server *s, const struct replay_watch *link)
     }
 }
 
-static void thin(struct server *s)
+static void keep_states(struct server *s)
 {
-    const struct replay_note note = {.kind = REPLAY_SPARSER};
     struct replay_watch *leader = s->leading ? s->active.link : s->index;
-    if (replay_states_thin(s->states) && leader != NULL)
-        replay_watch_send(leader, &note, NULL, 0);
+    struct replay_keeping keeping = replay_states_keep(s->states);
+    if (leader == NULL)
+        return;
+    if (keeping.sparser)
+        replay_watch_send(leader, &(struct replay_note){.kind = REPLAY_SPARSER}, NULL, 0);
+    if (keeping.hold != s->held)
+        replay_watch_send(
+            leader, &(struct replay_note){.kind = REPLAY_HOLD, .paused = keeping.hold}, NULL, 0);
+    s->held = keeping.hold;
 }
 
 static void take_state(struct server *s, const struct replay_note *note, int fd)
 {
-    int code = replay_states_add(s->states, &note->place, note->process, fd);
+    int code = replay_states_add(s->states, note, fd);
     if (code != 0)
         log_warn("no state for seeks: %s", holter_strerror(code));
-    thin(s);
+    keep_states(s);
 }
 
 static void on_index(void *user, struct replay_watch *link, const struct replay_note *note, int fd);
@@ -320,7 +327,7 @@ static void on_index(void *user, struct replay_watch *link, const struct replay_
 static void start_index_again(struct server *s)
 {
     int pair[2], code = replay_link_pair(pair);
-    s->leading = 0;
+    s->leading = s->held = 0;
     if (code == 0) {
         code = replay_states_index(s->states, pair[1]);
         close(pair[1]);
@@ -361,6 +368,10 @@ static void set_mode(struct server *s, const struct replay_note *mode)
 static void on_worker(void *user, struct replay_watch *link, const struct replay_note *note, int fd)
 {
     struct server *s = user;
+    if (note != NULL && note->kind == REPLAY_STATE && note->near && fd >= 0) {
+        take_state(s, note, fd);
+        return;
+    }
     if (note != NULL && link == s->active.link && take_lead(s, note, fd))
         return;
     if (fd >= 0)
@@ -508,7 +519,7 @@ static int read_recording(struct server *s, char *why, size_t room)
 
 static void on_tick(uv_timer_t *timer)
 {
-    thin(timer->data);
+    keep_states(timer->data);
 }
 
 static void start_handles(struct server *s)

@@ -1,6 +1,7 @@
 #include "daemon/replay_index.h"
 
 #include "daemon/publish.h"
+#include "daemon/replay_pack.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"
@@ -45,10 +46,51 @@ static _Noreturn void become(const struct replay_index *index, struct replay_ree
     _exit(0);
 }
 
+struct sleeper {
+    const struct replay_index *index;
+    struct replay_reel *reel;
+    int link;
+    struct replay_pack *pack; /* NULL: it is not packed */
+    int to_pack;
+};
+
+static int is_left_alone(void *user)
+{
+    const struct sleeper *s = user;
+    struct pollfd look = {.fd = s->link, .events = POLLIN};
+    return poll(&look, 1, 0) == 0;
+}
+
+/* Who seeks need not wait for that: then it is begun anew later. */
+static void pack(struct sleeper *s)
+{
+    int code = replay_pack_make(&s->pack, is_left_alone, s);
+    if (code == -ECANCELED)
+        return;
+    s->to_pack = 0;
+    replay_link_send(s->link, &(struct replay_note){.kind = REPLAY_PACKED}, NULL, 0);
+}
+
+/* All is unpacked before the fork: fork(2) runs code of others, which may read the heap. */
+static void make_child(struct sleeper *s, const struct replay_note *note, const int *fds)
+{
+    if (s->pack != NULL && replay_pack_open(s->pack) != 0)
+        _exit(1);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(s->link);
+        replay_pack_free(s->pack);
+        become(s->index, s->reel, note, fds);
+    }
+    if (s->pack != NULL)
+        replay_pack_shut(s->pack);
+}
+
 /* In the process of a state: fork workers until nobody wants any. */
 static _Noreturn void sleep_as_state(const struct replay_index *index, struct replay_reel *reel,
                                      int link)
 {
+    struct sleeper s = {.index = index, .reel = reel, .link = link};
     struct replay_note note;
     int fds[REPLAY_LINK_FDS];
     size_t count;
@@ -56,15 +98,14 @@ static _Noreturn void sleep_as_state(const struct replay_index *index, struct re
     replay_reel_rest(reel);
     publisher_silence(replay_reel_publisher(reel));
     while (replay_link_receive(link, &note, fds, &count) == 1) {
-        int whole = (note.kind == REPLAY_FORK && count == REPLAY_LINK_FDS) ||
-                    (note.kind == REPLAY_INDEX && count == 1);
-        pid_t pid = whole ? fork() : -1;
-        if (pid == 0) {
-            close(link);
-            become(index, reel, &note, fds);
-        }
+        if ((note.kind == REPLAY_FORK && count == REPLAY_LINK_FDS) ||
+            (note.kind == REPLAY_INDEX && count == 1))
+            make_child(&s, &note, fds);
         while (count > 0)
             close(fds[--count]);
+        s.to_pack |= note.kind == REPLAY_PACK && s.pack == NULL;
+        if (s.to_pack && is_left_alone(&s))
+            pack(&s);
     }
     _exit(0);
 }
@@ -77,7 +118,8 @@ static _Noreturn void sleep_as_state(const struct replay_index *index, struct re
 /* In a child that ends at once: so a state is nobody's child, and who leads need not wait for its end. */
 static _Noreturn void leave_state(const struct replay_leader *l, const int pair[2])
 {
-    struct replay_note note = {.kind = REPLAY_STATE, .place = replay_reel_place(l->reel)};
+    struct replay_note note = {
+        .kind = REPLAY_STATE, .place = replay_reel_place(l->reel), .near = l->near};
     pid_t pid = fork();
     if (pid == 0) {
         close(pair[0]);
@@ -115,7 +157,7 @@ int replay_leader_state(struct replay_leader *l)
         code = -EAGAIN;
     if (code != 0)
         log_warn("no state for seeks: %s", holter_strerror(code));
-    else
+    else if (!l->near)
         atomic_store(&l->index->shared->indexed_ns, replay_reel_place(l->reel).time_ns);
     return 0;
 }
@@ -131,6 +173,13 @@ void replay_leader_init(struct replay_leader *l, const struct replay_index *inde
                                 .worked_ns = clock_process_cpu_ns()};
     signal(SIGCHLD, SIG_DFL);
     replay_reel_speak(reel);
+}
+
+void replay_leader_init_near(struct replay_leader *l, const struct replay_index *index,
+                             struct replay_reel *reel, int link)
+{
+    *l = (struct replay_leader){.index = index, .reel = reel, .link = link, .near = 1};
+    signal(SIGCHLD, SIG_DFL);
 }
 
 int replay_leader_due(const struct replay_leader *l)
@@ -168,11 +217,12 @@ static void on_alert(void *user, const struct wire_alert *alert)
     replay_shared_alert(user, alert);
 }
 
-/* Take what the server has sent. @return 0 when it has gone */
+/* Take what the server has sent, and wait while it says so. @return 0 when it has gone */
 static int listen_to_server(struct indexer *x)
 {
     struct pollfd look = {.fd = x->leader.link, .events = POLLIN};
-    while (poll(&look, 1, 0) > 0) {
+    int held = 0;
+    while (poll(&look, 1, held ? -1 : 0) > 0) {
         struct replay_note note;
         int fds[REPLAY_LINK_FDS];
         size_t count;
@@ -182,6 +232,8 @@ static int listen_to_server(struct indexer *x)
             close(fds[--count]);
         if (note.kind == REPLAY_SPARSER)
             replay_leader_thin(&x->leader);
+        else if (note.kind == REPLAY_HOLD)
+            held = note.paused;
     }
     return 1;
 }
@@ -224,6 +276,7 @@ void replay_index_run(const struct replay_index *index)
     options.user = index->shared;
     options.alert = on_alert;
     replay_signals();
+    replay_pack_prepare();
     if (replay_reel_create(&reel, &options, why, sizeof(why)) != 0) {
         log_error("%s", why);
         _exit(1);

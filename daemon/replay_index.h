@@ -38,6 +38,7 @@ struct replay_leader {
     int link;                    /**< to the server */
     int others[REPLAY_LINK_FDS]; /**< further descriptors that are not a state's */
     size_t other_count;
+    int near; /**< it leaves states shortly before where somebody is, and leads nobody */
     uint64_t spacing_ns;
     uint64_t worked_ns; /**< processor time at the last state */
 };
@@ -45,6 +46,10 @@ struct replay_leader {
 /** It begins: alerts of its reel are told. */
 void replay_leader_init(struct replay_leader *leader, const struct replay_index *index,
                         struct replay_reel *reel, int link);
+
+/** Likewise of a worker that leaves states near its target, while another process leads. */
+void replay_leader_init_near(struct replay_leader *leader, const struct replay_index *index,
+                             struct replay_reel *reel, int link);
 
 /** Has it worked for long enough since the last state? */
 int replay_leader_due(const struct replay_leader *leader);

@@ -24,6 +24,9 @@ struct replay_note {
     enum replay_note_kind {
         REPLAY_STATE, /**< who leads to server: a state sleeps; its link goes along, and place is set */
         REPLAY_SPARSER, /**< server to who leads: states half as often */
+        REPLAY_HOLD,    /**< server to the index: wait, as long as paused says so */
+        REPLAY_PACK,    /**< server to state: take less memory (replay_pack.h) */
+        REPLAY_PACKED,  /**< state to server: that is done; or it cannot be done */
         REPLAY_DONE,    /**< who leads to server: that was all */
         REPLAY_FOLLOW,  /**< worker to server: it leads no more */
         REPLAY_INDEX,   /**< server to state: the index goes on there; its link goes along */
@@ -44,9 +47,10 @@ struct replay_note {
     struct replay_target target;
     double speed;
     int paused, looping;
-    int seeking;       /**< REPLAY_GO: another worker is on its way to the target already */
-    int leads;         /**< REPLAY_FORK: it is the one that leaves states behind */
-    int preview;       /**< REPLAY_FORK: a state of what lies shortly before the target alone */
+    int seeking; /**< REPLAY_GO: another worker is on its way to the target already */
+    int leads;   /**< REPLAY_FORK: it is the one that leaves states behind */
+    int preview; /**< REPLAY_FORK: a state of what lies shortly before the target alone */
+    int near; /**< REPLAY_STATE: one shortly before where somebody is, beside those of who leads */
     uint64_t run;      /**< from 1 up */
     uint64_t instance; /**< as in welcome */
     int64_t process;   /**< REPLAY_STATE: that sleeps */

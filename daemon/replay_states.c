@@ -88,14 +88,19 @@ struct state {
     struct replay_place place;
     struct replay_watch *watch;
     int64_t process;
-    uint64_t bytes; /* of memory, when it was measured last */
+    uint64_t bytes;  /* of memory, when it was measured last */
+    uint64_t number; /* as they came */
+    int near;
+    enum { PLAIN, ASKED, PACKED } packed;
 };
 
 struct replay_states {
     uv_loop_t *loop;
-    struct state list[REPLAY_STATES];
-    size_t count;
+    struct state list[REPLAY_STATES]; /* by place */
+    size_t count, near;
+    uint64_t added;
     size_t measured; /* the one that was measured last */
+    int packing;     /* one was asked, and has not answered */
     int told;        /* that memory is short */
 };
 
@@ -110,22 +115,37 @@ int replay_place_leads(const struct replay_place *place, const struct replay_tar
 static void remove_at(struct replay_states *s, size_t at)
 {
     replay_watch_close(s->list[at].watch);
+    s->near -= (size_t)s->list[at].near;
+    s->packing -= s->list[at].packed == ASKED;
     s->count--;
     memmove(&s->list[at], &s->list[at + 1], (s->count - at) * sizeof(s->list[0]));
 }
 
-/* States say nothing but that they have gone. */
+static void measure(struct state *state)
+{
+    state->bytes = replay_memory_of(state->process);
+}
+
+/* States say that they are packed, or, by going, that they are lost. */
 static void on_note(void *user, struct replay_watch *watch, const struct replay_note *note, int fd)
 {
     struct replay_states *s = user;
+    size_t at = 0;
     if (fd >= 0)
         close(fd);
-    for (size_t i = 0; note == NULL && i < s->count; i++) {
-        if (s->list[i].watch != watch)
-            continue;
-        log_warn("a state that seeks begin at is lost: those behind it take longer");
-        remove_at(s, i);
+    while (at < s->count && s->list[at].watch != watch)
+        at++;
+    if (at == s->count)
         return;
+    struct state *state = &s->list[at];
+    if (note == NULL) {
+        log_warn("a state that seeks begin at is lost: those behind it take longer");
+        remove_at(s, at);
+    } else if (note->kind == REPLAY_PACKED && state->packed == ASKED) {
+        state->packed = PACKED;
+        s->packing = 0;
+        measure(state);
+        replay_states_keep(s);
     }
 }
 
@@ -148,20 +168,54 @@ void replay_states_destroy(struct replay_states *s)
     free(s);
 }
 
-int replay_states_add(struct replay_states *s, const struct replay_place *place, int64_t process,
-                      int link)
+/* @return whether one comes before the other */
+static int is_before(const struct replay_place *one, const struct replay_place *other)
 {
-    struct replay_watch *watch;
-    if (s->count == REPLAY_STATES) {
+    return one->steps != other->steps ? one->steps < other->steps : one->time_ns < other->time_ns;
+}
+
+static void give_up_oldest_near(struct replay_states *s)
+{
+    size_t oldest = s->count;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->list[i].near && (oldest == s->count || s->list[i].number < s->list[oldest].number))
+            oldest = i;
+    if (oldest < s->count)
+        remove_at(s, oldest);
+}
+
+/* The last of those that who leads has left. @return count: there is none */
+static size_t last_of_leader(const struct replay_states *s)
+{
+    for (size_t i = s->count; i-- > 0;)
+        if (!s->list[i].near)
+            return i;
+    return s->count;
+}
+
+int replay_states_add(struct replay_states *s, const struct replay_note *note, int link)
+{
+    struct state state = {
+        .place = note->place, .process = note->process, .number = s->added++, .near = note->near};
+    if (s->near == REPLAY_NEAR && note->near)
+        give_up_oldest_near(s);
+    size_t at = s->count, last = last_of_leader(s);
+    while (at > 0 && is_before(&state.place, &s->list[at - 1].place))
+        at--;
+    int known = at > 0 && !is_before(&s->list[at - 1].place, &state.place);
+    if (s->count == REPLAY_STATES || (known && state.near)) {
         close(link);
-        return -HOLTER_EFULL;
+        return known ? 0 : -HOLTER_EFULL;
     }
-    int code = replay_watch_open(&watch, s->loop, link, on_note, s);
+    int code = replay_watch_open(&state.watch, s->loop, link, on_note, s);
     if (code != 0)
         return code;
-    if (s->count > 0)
-        s->list[s->count - 1].bytes = replay_memory_of(s->list[s->count - 1].process);
-    s->list[s->count++] = (struct state){*place, watch, process, 0};
+    if (last < s->count)
+        measure(&s->list[last]);
+    memmove(&s->list[at + 1], &s->list[at], (s->count - at) * sizeof(s->list[0]));
+    s->list[at] = state;
+    s->count++;
+    s->near += (size_t)state.near;
     return 0;
 }
 
@@ -179,8 +233,9 @@ int replay_states_fork(struct replay_states *s, const struct replay_note *note,
 int replay_states_index(struct replay_states *s, int link)
 {
     const struct replay_note note = {.kind = REPLAY_INDEX};
-    return s->count == 0 ? -HOLTER_EEMPTY
-                         : replay_watch_send(s->list[s->count - 1].watch, &note, &link, 1);
+    size_t last = last_of_leader(s);
+    return last == s->count ? -HOLTER_EEMPTY
+                            : replay_watch_send(s->list[last].watch, &note, &link, 1);
 }
 
 int replay_states_fork_first(struct replay_states *s, const struct replay_note *note,
@@ -202,39 +257,77 @@ int replay_states_before(const struct replay_states *s, const struct replay_targ
     return -HOLTER_EEMPTY;
 }
 
+/* ---- memory ------------------------------------------------------------------------------- */
+
 /* A state grows as those beside it are given up: what they shared is its own then. */
 static void measure_next(struct replay_states *s)
 {
     if (s->count == 0)
         return;
     s->measured = (s->measured + 1) % s->count;
-    s->list[s->measured].bytes = replay_memory_of(s->list[s->measured].process);
+    measure(&s->list[s->measured]);
 }
 
-/* @return 1: too much memory is theirs, 2: it is short on the machine, 0 */
-static int is_too_much(const struct replay_states *s)
+static uint64_t bytes_of(const struct replay_states *s)
 {
-    struct replay_memory memory;
     uint64_t bytes = 0;
-    if (s->count <= 2 || replay_memory_read(&memory) != 0)
-        return 0;
     for (size_t i = 0; i < s->count; i++)
         bytes += s->list[i].bytes;
-    return bytes > memory.total / REPLAY_STATES_SHARE ? 1 : replay_memory_short(&memory) ? 2 : 0;
+    return bytes;
 }
 
-int replay_states_thin(struct replay_states *s)
+/* The first of those that can be packed. Not the very first, which has met nothing yet; nor the last that who leads has
+ * left: it shares its memory with that; nor those near somebody, who is likely to ask for them.
+ * @return count: there is none */
+static size_t next_to_pack(const struct replay_states *s)
 {
-    measure_next(s);
-    int too_much = is_too_much(s);
-    if (s->count < REPLAY_STATES && !too_much)
+    size_t last = last_of_leader(s);
+    for (size_t i = 1; i < last && last < s->count; i++)
+        if (s->list[i].packed == PLAIN && !s->list[i].near)
+            return i;
+    return s->count;
+}
+
+/* One after the other. @return whether there is one that will be smaller */
+static int pack_next(struct replay_states *s)
+{
+    const struct replay_note note = {.kind = REPLAY_PACK};
+    if (s->packing)
+        return 1;
+    size_t at = next_to_pack(s);
+    if (at == s->count)
         return 0;
-    if (too_much == 2 && !s->told++)
-        log_warn("memory is short: every other state that seeks begin at is given up");
-    size_t count = s->count;
-    for (size_t i = count; i-- > 0;) {
-        if (replay_thin_gives_up(i, count))
-            remove_at(s, i);
-    }
+    int code = replay_watch_send(s->list[at].watch, &note, NULL, 0);
+    s->list[at].packed = code == 0 ? ASKED : PACKED; /* it has gone, and we will hear of it */
+    s->packing = code == 0;
     return 1;
+}
+
+static void thin(struct replay_states *s)
+{
+    size_t leaders = s->count - s->near, at = leaders;
+    for (size_t i = s->count; i-- > 0;)
+        if (!s->list[i].near && replay_thin_gives_up(--at, leaders))
+            remove_at(s, i);
+}
+
+struct replay_keeping replay_states_keep(struct replay_states *s)
+{
+    struct replay_keeping keeping = {0};
+    struct replay_memory memory;
+    measure_next(s);
+    int known = replay_memory_read(&memory) == 0, scarce = known && replay_memory_short(&memory);
+    uint64_t most = known ? memory.total / REPLAY_STATES_SHARE : UINT64_MAX, bytes = bytes_of(s);
+    int smaller = bytes > REPLAY_PACK_FROM(most) && pack_next(s);
+    keeping.hold = smaller && bytes > REPLAY_HOLD_FROM(most);
+    int too_much = s->count > 2 && (scarce || (bytes > most && !smaller));
+    if (too_much && s->near > 0) {
+        give_up_oldest_near(s);
+    } else if (too_much || s->count - s->near >= REPLAY_STATES - REPLAY_NEAR) {
+        if (scarce && !s->told++)
+            log_warn("memory is short: every other state that seeks begin at is given up");
+        thin(s);
+        keeping.sparser = 1;
+    }
+    return keeping;
 }

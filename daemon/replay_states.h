@@ -35,18 +35,18 @@ int replay_states_create(struct replay_states **out, uv_loop_t *loop);
 /** Ends all. NULL is fine. */
 void replay_states_destroy(struct replay_states *states);
 
-/** A state sleeps, behind those that were added before.
- *  @param process  that sleeps @param link  taken over, whatever is returned @return 0, -ENOMEM,
- *  -HOLTER_EFULL or a libuv error */
-int replay_states_add(struct replay_states *states, const struct replay_place *place,
-                      int64_t process, int link);
+/** A state sleeps.
+ *  @param note  place and process, and whether it is one near somebody: of those REPLAY_NEAR are kept, the
+ *               newest; one where another one is already is given up
+ *  @param link  taken over, whatever is returned @return 0, -ENOMEM, -HOLTER_EFULL or a libuv error */
+int replay_states_add(struct replay_states *states, const struct replay_note *note, int link);
 
 /** Have the last state before the note's target make a worker.
  *  @return 0, -HOLTER_EEMPTY: there is none, or an error of replay_link_send() */
 int replay_states_fork(struct replay_states *states, const struct replay_note *note,
                        const int fds[REPLAY_LINK_FDS]);
 
-/** Have the index go on from the last state. @param link  of it to the server; the caller's
+/** Have the index go on from the last state of who led. @param link  of it to the server; the caller's
  *  @return 0, -HOLTER_EEMPTY: there is none, or an error of replay_link_send() */
 int replay_states_index(struct replay_states *states, int link);
 
@@ -58,8 +58,15 @@ int replay_states_fork_first(struct replay_states *states, const struct replay_n
 int replay_states_before(const struct replay_states *states, const struct replay_target *target,
                          struct replay_place *out);
 
-/** Give up every other state when there are too many, or memory is short. @return whether that was done */
-int replay_states_thin(struct replay_states *states);
+/** What who leads is to be told. */
+struct replay_keeping {
+    int sparser; /**< every other state was given up, as there are too many, or memory is short */
+    int hold;    /**< those that are to be packed take too much: wait until that is done */
+};
+
+/** Keep within bounds (replay_thin.h): have one state after the other packed, or give some up. To be called whenever one was
+ *  added, and now and then. */
+struct replay_keeping replay_states_keep(struct replay_states *states);
 
 /** Does a worker that begins at a place come through the target, or begin there? */
 int replay_place_leads(const struct replay_place *place, const struct replay_target *target);

@@ -6,8 +6,12 @@
 #include <stdint.h>
 
 #define REPLAY_STATES 192u /**< kept at most */
+#define REPLAY_NEAR 12u    /**< of them near where somebody is, or was */
 /** They take a quarter of the memory at most that the machine has, or the control group. */
 #define REPLAY_STATES_SHARE 4u
+/** From half of that on they are packed; beyond three quarters who leads waits for it. */
+#define REPLAY_PACK_FROM(most) ((most) / 2)
+#define REPLAY_HOLD_FROM(most) ((most) / 4 * 3)
 /** And they are given up while less than an eighth of the machine's memory is available, or of what the control group
  *  (cgroup v2) of this process may have. */
 #define REPLAY_MEMORY_SHARE 8u

@@ -26,6 +26,7 @@
 #define FULL_MS 5
 #define LEAD_NS UINT64_C(200000000) /* that clients may hold up the one that leads */
 #define FLUSH_MS 1
+#define NEAR_STEPS 4u /* before a target a state is left, and one at the square of it */
 
 uint64_t worker_end_ns(const struct worker *w)
 {
@@ -159,15 +160,45 @@ static void lead_to_end(struct worker *w)
     w->leads = 0;
 }
 
+static void take_others(struct replay_leader *l, const int fds[REPLAY_LINK_FDS])
+{
+    l->others[0] = fds[0];
+    l->others[1] = fds[1];
+    l->other_count = 2;
+}
+
 static void start_leading(struct worker *w, const int fds[REPLAY_LINK_FDS])
 {
     if (!w->note.leads)
         return;
     replay_leader_init(&w->leader, w->given->index, w->reel, w->link);
-    w->leader.others[0] = fds[0];
-    w->leader.others[1] = fds[1];
-    w->leader.other_count = 2;
+    take_others(&w->leader, fds);
     w->leads = 1;
+}
+
+/* A preview counts steps from elsewhere; who records has threads. */
+void worker_leave_near(struct worker *w)
+{
+    uint64_t steps = replay_reel_place(w->reel).steps;
+    if (w->note.preview || w->recording || w->leads || w->ended || steps == w->near_steps)
+        return;
+    w->near_steps = steps;
+    replay_leader_state(&w->near); /* the link tells when the server has gone */
+}
+
+/* On its way it leaves states behind, ever closer to its target: so a step back from there takes no window, a few of
+ * them a few windows. */
+static void leave_on_way(struct worker *w, const struct replay_place *place)
+{
+    const struct replay_target *t = &w->note.target;
+    if (place->steps == w->way_steps)
+        return;
+    w->way_steps = place->steps;
+    uint64_t left = t->kind == REPLAY_TO_STEP
+                        ? t->value - place->steps
+                        : (t->value - place->time_ns) / w->given->options->window_ns;
+    if (left == 1 || left == NEAR_STEPS || left == NEAR_STEPS * NEAR_STEPS)
+        worker_leave_near(w);
 }
 
 /* ---- feeding ------------------------------------------------------------------------ */
@@ -385,6 +416,10 @@ static void on_note(struct worker *w, const struct replay_note *note)
     case REPLAY_SPARSER:
         replay_leader_thin(&w->leader);
         return;
+    case REPLAY_HOLD: /* it does not wait: the index does, which goes on from here */
+        if (note->paused)
+            lead_no_more(w);
+        return;
     case REPLAY_LEAVE:
         if (note->instance != 0)
             front_restart(w->front, note->instance);
@@ -504,6 +539,7 @@ static int start_recording(struct worker *w)
 static int goes_on(void *user, const struct replay_place *place)
 {
     struct worker *w = user;
+    leave_on_way(w, place);
     uint64_t now = clock_mono_ns();
     if (now - w->looked_ns < LOOK_NS)
         return 1;
@@ -541,8 +577,10 @@ void replay_worker_run(void *user, struct replay_reel *reel, const struct replay
     if (w == NULL)
         _exit(1);
     *w = (struct worker){.given = user, .reel = reel, .note = *note, .link = fds[2]};
-    signal(SIGCHLD, SIG_DFL); /* searches wait for theirs */
     sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){.sched_priority = 0});
+    w->way_steps = w->near_steps = replay_reel_place(reel).steps;
+    replay_leader_init_near(&w->near, w->given->index, reel, w->link);
+    take_others(&w->near, fds);
     if (note->preview && replay_reel_jump(reel, note->target.value, &w->known_ns) != 0)
         _exit(0); /* there is none: the other one comes */
     if (!replay_reel_run(reel, &note->target, goes_on, w))

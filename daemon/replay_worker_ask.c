@@ -39,6 +39,7 @@ static void step(struct worker *w)
 {
     uint64_t begun = clock_mono_ns();
     worker_set_pace(w, w->pace.speed, 1);
+    worker_leave_near(w);
     w->stepping = 1;
     while (w->stepping && clock_mono_ns() - begun < STEP_NS)
         worker_feed(w);

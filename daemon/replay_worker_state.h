@@ -25,7 +25,10 @@ struct worker {
     int looping, going, ended, leaving, recording, stepping;
     int leads, left_out; /* it leaves states behind; it has left out some */
     struct replay_leader leader;
-    uint64_t full_ns; /* since when clients hold it up; 0: they do not */
+    struct replay_leader near; /* of states shortly before where it is; for steps back */
+    uint64_t near_steps;       /* at the last of them */
+    uint64_t way_steps;        /* that it has seen on its way */
+    uint64_t full_ns;          /* since when clients hold it up; 0: they do not */
     uint64_t begun_ns, looked_ns;
     /* A seek that another worker is on its way to. */
     int seeking;
@@ -49,6 +52,8 @@ void worker_tell(struct worker *worker);
 
 /** It leads as long as it goes on as fast as it can. */
 void worker_lead_or_not(struct worker *worker);
+/** Leave a state where it is, for a step back. */
+void worker_leave_near(struct worker *worker);
 /** Feed the next message, or end the job. */
 void worker_feed(struct worker *worker);
 /** When to feed again. */
