@@ -6,25 +6,38 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #define LEVEL 1
 #define PIECE ((size_t)1 << 20) /* packed at once, at most */
 #define OWN_MMAP (32 << 20)     /* as much as mallopt(3) takes */
-#define BATCH 512u              /* entries of pagemap read at once */
+#define OPENERS 4u
+#define WORTH_A_HELPER ((size_t)8 << 20)
+#define STACK ((size_t)64 << 10)
+#define BATCH 512u /* entries of pagemap read at once */
 /* proc(5), /proc/pid/pagemap. */
 #define PAGE_PRESENT (UINT64_C(1) << 63)
 #define PAGE_SWAPPED (UINT64_C(1) << 62)
 
-/* A run of pages, and behind it its bytes, packed; the next one begins at a multiple of 8. */
+/* A run of pages, and behind it its bytes, packed; the next one begins at a multiple of 16. */
 struct piece {
     uint64_t address;
     uint32_t length, packed;
+};
+
+/* Opens a part of the pieces. */
+struct helper {
+    struct replay_pack *pack;
+    size_t share, shares;
+    int process, code;
 };
 
 struct replay_pack {
@@ -32,10 +45,12 @@ struct replay_pack {
     size_t page;
     uintptr_t begin, end; /* of the heap */
     ZSTD_CCtx *packer;
-    ZSTD_DCtx *opener;
+    ZSTD_DCtx *openers[OPENERS];
+    uint8_t *stacks; /* of those that help to open it */
     uint8_t *pieces;
     size_t used; /* bytes of pieces */
     size_t bytes;
+    struct helper helpers[OPENERS]; /* the first is the process itself */
 };
 
 void replay_pack_prepare(void)
@@ -72,7 +87,7 @@ static int is_there(uint64_t entry)
 
 static size_t aligned(size_t bytes)
 {
-    return (bytes + 7) & ~(size_t)7;
+    return (bytes + 15) & ~(size_t)15;
 }
 
 static struct piece *piece_at(const struct replay_pack *p, size_t at)
@@ -140,7 +155,8 @@ static int map(struct replay_pack **out)
     size_t head = aligned(sizeof(struct replay_pack)),
            packer = aligned(ZSTD_estimateCCtxSize(LEVEL)),
            opener = aligned(ZSTD_estimateDCtxSize());
-    size_t mapped = head + packer + opener + (pages + 1) * most_of(page);
+    size_t fixed = head + packer + OPENERS * (opener + STACK);
+    size_t mapped = fixed + (pages + 1) * most_of(page);
     uint8_t *at = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
@@ -151,8 +167,10 @@ static int map(struct replay_pack **out)
                               .begin = begin,
                               .end = end,
                               .packer = ZSTD_initStaticCCtx(at + head, packer),
-                              .opener = ZSTD_initStaticDCtx(at + head + packer, opener),
-                              .pieces = at + head + packer + opener};
+                              .stacks = at + fixed - OPENERS * STACK,
+                              .pieces = at + fixed};
+    for (size_t i = 0; i < OPENERS; i++)
+        p->openers[i] = ZSTD_initStaticDCtx(at + head + packer + i * opener, opener);
     *out = p;
     return 0;
 }
@@ -164,9 +182,9 @@ int replay_pack_make(struct replay_pack **out, int (*goes_on)(void *user), void 
     if (code != 0)
         return code;
     int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    code = pagemap < 0                              ? -errno
-           : p->packer == NULL || p->opener == NULL ? -ENOMEM
-                                                    : pack_all(p, pagemap, goes_on, user);
+    code = pagemap < 0                                  ? -errno
+           : p->packer == NULL || p->openers[0] == NULL ? -ENOMEM
+                                                        : pack_all(p, pagemap, goes_on, user);
     if (pagemap >= 0)
         close(pagemap);
     if (code != 0) {
@@ -180,17 +198,58 @@ int replay_pack_make(struct replay_pack **out, int (*goes_on)(void *user), void 
 
 /* ---- opening and shutting --------------------------------------------------------------- */
 
-int replay_pack_open(struct replay_pack *p)
+/* Each of some processes opens every so-and-so-manieth piece. */
+static int open_share(struct replay_pack *p, size_t share, size_t shares)
 {
-    for (size_t at = 0; at < p->used;) {
+    size_t number = 0;
+    for (size_t at = 0; at < p->used; at += behind(piece_at(p, at)), number++) {
         const struct piece *piece = piece_at(p, at);
         void *to = (void *)(uintptr_t)piece->address;
-        if (ZSTD_decompressDCtx(p->opener, to, piece->length, piece + 1, piece->packed) !=
-            piece->length)
+        if (number % shares == share &&
+            ZSTD_decompressDCtx(p->openers[share], to, piece->length, piece + 1, piece->packed) !=
+                piece->length)
             return -HOLTER_ECORRUPT;
-        at += behind(piece);
     }
     return 0;
+}
+
+static int help(void *user)
+{
+    struct helper *h = user;
+    h->code = open_share(h->pack, h->share, h->shares);
+    return 0;
+}
+
+static size_t shares_of(const struct replay_pack *p)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t most = p->bytes / WORTH_A_HELPER + 1;
+    most = most < OPENERS ? most : OPENERS;
+    return processors < 1 ? 1 : (size_t)processors < most ? (size_t)processors : most;
+}
+
+/* Who seeks waits for this, so all processors take part. They share the memory as threads do; but to start a thread
+ * takes memory from the heap, which is not there yet. */
+int replay_pack_open(struct replay_pack *p)
+{
+    size_t shares = shares_of(p);
+    int code = 0;
+    for (size_t i = 1; i < shares; i++) {
+        struct helper *h = &p->helpers[i];
+        *h = (struct helper){.pack = p, .share = i, .shares = shares, .code = -EAGAIN};
+        h->process = clone(help, p->stacks + (i + 1) * STACK, CLONE_VM | SIGCHLD, h);
+    }
+    code = open_share(p, 0, shares);
+    for (size_t i = 1; i < shares; i++) {
+        struct helper *h = &p->helpers[i];
+        /* Where SIGCHLD is ignored this fails, but when it has ended. */
+        while (h->process > 0 && waitpid(h->process, NULL, 0) < 0 && errno == EINTR)
+            ;
+        if (h->process < 0)
+            h->code = open_share(p, i, shares);
+        code = code != 0 ? code : h->code;
+    }
+    return code;
 }
 
 void replay_pack_shut(struct replay_pack *p)

@@ -186,18 +186,18 @@ void worker_leave_near(struct worker *w)
     replay_leader_state(&w->near); /* the link tells when the server has gone */
 }
 
-/* On its way it leaves states behind, ever closer to its target: so a step back from there takes no window, a few of
- * them a few windows. */
+/* On its way it leaves a state right before its target, for a step back; and, when it makes such a step itself, some
+ * before that, ever closer: so further ones take a few windows each. A state costs about as much as three windows. */
 static void leave_on_way(struct worker *w, const struct replay_place *place)
 {
     const struct replay_target *t = &w->note.target;
     if (place->steps == w->way_steps)
         return;
     w->way_steps = place->steps;
-    uint64_t left = t->kind == REPLAY_TO_STEP
-                        ? t->value - place->steps
-                        : (t->value - place->time_ns) / w->given->options->window_ns;
-    if (left == 1 || left == NEAR_STEPS || left == NEAR_STEPS * NEAR_STEPS)
+    int back = t->kind == REPLAY_TO_STEP;
+    uint64_t left =
+        back ? t->value - place->steps : (t->value - place->time_ns) / w->given->options->window_ns;
+    if (left == 1 || (back && (left == NEAR_STEPS || left == NEAR_STEPS * NEAR_STEPS)))
         worker_leave_near(w);
 }
 
