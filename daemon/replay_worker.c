@@ -26,7 +26,6 @@
 #define FULL_MS 5
 #define LEAD_NS UINT64_C(200000000) /* that clients may hold up the one that leads */
 #define FLUSH_MS 1
-#define NEAR_STEPS 4u /* before a target a state is left, and one at the square of it */
 
 uint64_t worker_end_ns(const struct worker *w)
 {
@@ -108,112 +107,19 @@ void worker_tell(struct worker *w)
     publisher_publish(publisher, state->job, WIRE_TYPE_REPLAY, state);
 }
 
-/* ---- leading ------------------------------------------------------------------------ */
-
-/* The index goes on from the last state that this one has left behind. */
-static void lead_no_more(struct worker *w)
-{
-    if (!w->leads || w->recording)
-        return;
-    w->leads = 0;
-    replay_reel_hush(w->reel);
-    replay_link_send(w->link, &(struct replay_note){.kind = REPLAY_FOLLOW}, NULL, 0);
-}
-
-static int has_clients(const struct worker *w)
-{
-    struct front_counts counts;
-    front_count(w->front, &counts);
-    return counts.clients > 0;
-}
-
-/* It leads as long as it goes on as fast as it can. */
-void worker_lead_or_not(struct worker *w)
-{
-    if (w->pace.paused || w->pace.speed > 0 || w->seeking)
-        lead_no_more(w);
-}
-
-/* Who records cannot be sent elsewhere, and has threads: it leads to its end, and leaves no states. Of others a state
- * costs as much as a dozen windows: what is shared with it is copied when it is next written to. So none is
- * left behind while nobody is there who could seek; for who comes later the index finds them. */
-static void lead_on(struct worker *w)
-{
-    if (!w->leads || w->recording || !replay_leader_due(&w->leader))
-        return;
-    if (!has_clients(w))
-        w->left_out = 1;
-    else if (w->left_out)
-        lead_no_more(w);
-    else
-        replay_leader_state(&w->leader);
-}
-
-static void lead_to_end(struct worker *w)
-{
-    if (w->leads && w->recording)
-        replay_leader_done(&w->leader);
-    else if (w->leads && !w->left_out)
-        replay_leader_end(&w->leader);
-    else if (!w->given->options->quit_at_end)
-        lead_no_more(w);
-    w->leads = 0;
-}
-
-static void take_others(struct replay_leader *l, const int fds[REPLAY_LINK_FDS])
-{
-    l->others[0] = fds[0];
-    l->others[1] = fds[1];
-    l->other_count = 2;
-}
-
-static void start_leading(struct worker *w, const int fds[REPLAY_LINK_FDS])
-{
-    if (!w->note.leads)
-        return;
-    replay_leader_init(&w->leader, w->given->index, w->reel, w->link);
-    take_others(&w->leader, fds);
-    w->leads = 1;
-}
-
-/* A preview counts steps from elsewhere; who records has threads. */
-void worker_leave_near(struct worker *w)
-{
-    uint64_t steps = replay_reel_place(w->reel).steps;
-    if (w->note.preview || w->recording || w->leads || w->ended || steps == w->near_steps)
-        return;
-    w->near_steps = steps;
-    replay_leader_state(&w->near); /* the link tells when the server has gone */
-}
-
-/* On its way it leaves a state right before its target, for a step back; and, when it makes such a step itself, some
- * before that, ever closer: so further ones take a few windows each. A state costs about as much as three windows. */
-static void leave_on_way(struct worker *w, const struct replay_place *place)
-{
-    const struct replay_target *t = &w->note.target;
-    if (place->steps == w->way_steps)
-        return;
-    w->way_steps = place->steps;
-    int back = t->kind == REPLAY_TO_STEP;
-    uint64_t left =
-        back ? t->value - place->steps : (t->value - place->time_ns) / w->given->options->window_ns;
-    if (left == 1 || (back && (left == NEAR_STEPS || left == NEAR_STEPS * NEAR_STEPS)))
-        worker_leave_near(w);
-}
-
 /* ---- feeding ------------------------------------------------------------------------ */
 
 static void on_end(struct worker *w)
 {
     w->ended = 1;
-    lead_to_end(w);
+    worker_lead_to_end(w);
     log_info("replayed %" PRIu64 " messages in %.1f s", replay_reel_messages(w->reel),
              (double)(clock_mono_ns() - w->begun_ns) * 1e-9);
 }
 
 void worker_want(struct worker *w, const struct replay_target *target)
 {
-    lead_no_more(w);
+    worker_lead_no_more(w);
     struct replay_note note = {.kind = REPLAY_WANT,
                                .target = *target,
                                .speed = w->pace.speed,
@@ -244,7 +150,7 @@ void worker_feed(struct worker *w)
         stepped = replay_reel_feed(w->reel);
         replay_pace_fed(&w->pace, time_ns, clock_mono_ns());
         if (stepped)
-            lead_on(w);
+            worker_lead_on(w);
     } else {
         stepped = replay_reel_feed(w->reel); /* which ends the job */
         on_end(w);
@@ -305,7 +211,7 @@ void worker_plan(struct worker *w)
     int full = is_full(w);
     w->full_ns = !full ? 0 : w->full_ns == 0 ? now : w->full_ns;
     if (full && now - w->full_ns > LEAD_NS)
-        lead_no_more(w);
+        worker_lead_no_more(w);
     if (full) {
         uv_timer_start(&w->next, on_next, FULL_MS, 0);
     } else if (due <= now) {
@@ -418,7 +324,7 @@ static void on_note(struct worker *w, const struct replay_note *note)
         return;
     case REPLAY_HOLD: /* it does not wait: the index does, which goes on from here */
         if (note->paused)
-            lead_no_more(w);
+            worker_lead_no_more(w);
         return;
     case REPLAY_LEAVE:
         if (note->instance != 0)
@@ -539,7 +445,7 @@ static int start_recording(struct worker *w)
 static int goes_on(void *user, const struct replay_place *place)
 {
     struct worker *w = user;
-    leave_on_way(w, place);
+    worker_leave_on_way(w, place);
     uint64_t now = clock_mono_ns();
     if (now - w->looked_ns < LOOK_NS)
         return 1;
@@ -578,9 +484,7 @@ void replay_worker_run(void *user, struct replay_reel *reel, const struct replay
         _exit(1);
     *w = (struct worker){.given = user, .reel = reel, .note = *note, .link = fds[2]};
     sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){.sched_priority = 0});
-    w->way_steps = w->near_steps = replay_reel_place(reel).steps;
-    replay_leader_init_near(&w->near, w->given->index, reel, w->link);
-    take_others(&w->near, fds);
+    worker_start_near(w, fds);
     if (note->preview && replay_reel_jump(reel, note->target.value, &w->known_ns) != 0)
         _exit(0); /* there is none: the other one comes */
     if (!replay_reel_run(reel, &note->target, goes_on, w))
@@ -592,7 +496,7 @@ void replay_worker_run(void *user, struct replay_reel *reel, const struct replay
     code = code != 0 ? code : start_modules(w, fds);
     code = code != 0 ? code : start_recording(w);
     if (code == 0)
-        start_leading(w, fds);
+        worker_start_leading(w, fds);
     if (code == 0)
         code = replay_link_send(w->link, &(struct replay_note){.kind = REPLAY_READY}, NULL, 0);
     if (code != 0) {

@@ -1,5 +1,5 @@
-/* The inside of a worker, shared by replay_worker.c (its life, feeding, the server) and replay_worker_ask.c (what clients
- * ask of the replay). */
+/* The inside of a worker, shared by replay_worker.c (its life, feeding, the server), replay_worker_ask.c (what clients
+ * ask of the replay) and replay_worker_lead.c (what it leaves behind). */
 #ifndef HOLTER_DAEMON_REPLAY_WORKER_STATE_H
 #define HOLTER_DAEMON_REPLAY_WORKER_STATE_H
 
@@ -50,9 +50,18 @@ const struct wire_replay *worker_fill_state(struct worker *worker, int marked);
 /** Tell all who listen. */
 void worker_tell(struct worker *worker);
 
-/** It leads as long as it goes on as fast as it can. */
+/** replay_worker_lead.c: it leads, if its note says so, as long as it goes on as fast as it can. */
+void worker_start_leading(struct worker *worker, const int fds[REPLAY_LINK_FDS]);
 void worker_lead_or_not(struct worker *worker);
-/** Leave a state where it is, for a step back. */
+/** A window was published; all were. */
+void worker_lead_on(struct worker *worker);
+void worker_lead_to_end(struct worker *worker);
+/** The index goes on from the last state that it has left behind. */
+void worker_lead_no_more(struct worker *worker);
+
+/** It may leave states near where it is: on its way to its target, asked after each message, and wherever it is. */
+void worker_start_near(struct worker *worker, const int fds[REPLAY_LINK_FDS]);
+void worker_leave_on_way(struct worker *worker, const struct replay_place *place);
 void worker_leave_near(struct worker *worker);
 /** Feed the next message, or end the job. */
 void worker_feed(struct worker *worker);
