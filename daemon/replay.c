@@ -199,6 +199,8 @@ static void seek(struct server *s, const struct replay_note *wanted)
     atomic_store(&s->shared->reached_ns, 0);
     forget(&s->preview);
     int code = begin_worker(s, &s->next, &note);
+    if (note.target.kind == REPLAY_TO_TIME)
+        replay_states_forget_near(s->states); /* behind its begin: it may begin at one of them */
     if (code == 0 && far)
         begin_preview(s, &note);
     if (code == 0)
@@ -576,7 +578,7 @@ static int start(struct server *s, char *why, size_t room)
                                               .shared = s->shared,
                                               .begin_ns = s->begin_ns,
                                               .server = (uint64_t)getpid()};
-    code = code != 0 ? code : replay_states_create(&s->states, &s->loop);
+    code = code != 0 ? code : replay_states_create(&s->states, &s->loop, 0);
     code = code != 0 ? code : start_index(s);
     if (code != 0) {
         snprintf(why, room, "%s", holter_strerror(code));

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #define LOG_TOPIC "replay"
+#define MOST_PACKERS 4
+#define MEASURED 2u /* at a time */
 
 /* ---- links ------------------------------------------------------------------------------ */
 
@@ -98,10 +100,11 @@ struct replay_states {
     uv_loop_t *loop;
     struct state list[REPLAY_STATES]; /* by place */
     size_t count, near;
-    uint64_t added;
-    size_t measured; /* the one that was measured last */
-    int packing;     /* one was asked, and has not answered */
-    int told;        /* that memory is short */
+    uint64_t added, most_bytes;
+    size_t measured;         /* the one that was measured last */
+    size_t packing, packers; /* so many were asked, and have not answered; at most */
+    uint64_t limit;          /* of memory, bytes */
+    int told;                /* that memory is short */
 };
 
 int replay_place_leads(const struct replay_place *place, const struct replay_target *target)
@@ -116,7 +119,7 @@ static void remove_at(struct replay_states *s, size_t at)
 {
     replay_watch_close(s->list[at].watch);
     s->near -= (size_t)s->list[at].near;
-    s->packing -= s->list[at].packed == ASKED;
+    s->packing -= (size_t)(s->list[at].packed == ASKED);
     s->count--;
     memmove(&s->list[at], &s->list[at + 1], (s->count - at) * sizeof(s->list[0]));
 }
@@ -125,6 +128,8 @@ static void measure(struct state *state)
 {
     state->bytes = replay_memory_of(state->process);
 }
+
+static void take_packed(struct replay_states *s, struct state *state);
 
 /* States say that they are packed, or, by going, that they are lost. */
 static void on_note(void *user, struct replay_watch *watch, const struct replay_note *note, int fd)
@@ -137,24 +142,24 @@ static void on_note(void *user, struct replay_watch *watch, const struct replay_
         at++;
     if (at == s->count)
         return;
-    struct state *state = &s->list[at];
     if (note == NULL) {
         log_warn("a state that seeks begin at is lost: those behind it take longer");
         remove_at(s, at);
-    } else if (note->kind == REPLAY_PACKED && state->packed == ASKED) {
-        state->packed = PACKED;
-        s->packing = 0;
-        measure(state);
-        replay_states_keep(s);
+    } else if (note->kind == REPLAY_PACKED && s->list[at].packed == ASKED) {
+        take_packed(s, &s->list[at]);
     }
 }
 
-int replay_states_create(struct replay_states **out, uv_loop_t *loop)
+int replay_states_create(struct replay_states **out, uv_loop_t *loop, uint64_t most_bytes)
 {
     struct replay_states *s = calloc(1, sizeof(*s));
     if (s == NULL)
         return -ENOMEM;
     s->loop = loop;
+    s->most_bytes = most_bytes;
+    s->limit = UINT64_MAX;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    s->packers = processors < 1 ? 1 : processors > MOST_PACKERS ? MOST_PACKERS : (size_t)processors;
     *out = s;
     return 0;
 }
@@ -172,6 +177,13 @@ void replay_states_destroy(struct replay_states *s)
 static int is_before(const struct replay_place *one, const struct replay_place *other)
 {
     return one->steps != other->steps ? one->steps < other->steps : one->time_ns < other->time_ns;
+}
+
+void replay_states_forget_near(struct replay_states *s)
+{
+    for (size_t i = s->count; i-- > 0;)
+        if (s->list[i].near)
+            remove_at(s, i);
 }
 
 static void give_up_oldest_near(struct replay_states *s)
@@ -262,10 +274,10 @@ int replay_states_before(const struct replay_states *s, const struct replay_targ
 /* A state grows as those beside it are given up: what they shared is its own then. */
 static void measure_next(struct replay_states *s)
 {
-    if (s->count == 0)
-        return;
-    s->measured = (s->measured + 1) % s->count;
-    measure(&s->list[s->measured]);
+    for (size_t i = 0; i < MEASURED && i < s->count; i++) {
+        s->measured = (s->measured + 1) % s->count;
+        measure(&s->list[s->measured]);
+    }
 }
 
 static uint64_t bytes_of(const struct replay_states *s)
@@ -288,19 +300,30 @@ static size_t next_to_pack(const struct replay_states *s)
     return s->count;
 }
 
-/* One after the other. @return whether there is one that will be smaller */
-static int pack_next(struct replay_states *s)
+/* @return whether there are some that will be smaller */
+static int pack_more(struct replay_states *s)
 {
     const struct replay_note note = {.kind = REPLAY_PACK};
-    if (s->packing)
-        return 1;
-    size_t at = next_to_pack(s);
-    if (at == s->count)
-        return 0;
-    int code = replay_watch_send(s->list[at].watch, &note, NULL, 0);
-    s->list[at].packed = code == 0 ? ASKED : PACKED; /* it has gone, and we will hear of it */
-    s->packing = code == 0;
-    return 1;
+    for (size_t at; s->packing < s->packers && (at = next_to_pack(s)) < s->count;) {
+        int code = replay_watch_send(s->list[at].watch, &note, NULL, 0);
+        s->list[at].packed = code == 0 ? ASKED : PACKED; /* it has gone, and we will hear of it */
+        s->packing += code == 0;
+    }
+    return s->packing > 0;
+}
+
+static int is_much(const struct replay_states *s)
+{
+    return bytes_of(s) > REPLAY_PACK_FROM(s->limit);
+}
+
+static void take_packed(struct replay_states *s, struct state *state)
+{
+    state->packed = PACKED;
+    s->packing--;
+    measure(state);
+    if (is_much(s))
+        pack_more(s);
 }
 
 static void thin(struct replay_states *s)
@@ -317,10 +340,13 @@ struct replay_keeping replay_states_keep(struct replay_states *s)
     struct replay_memory memory;
     measure_next(s);
     int known = replay_memory_read(&memory) == 0, scarce = known && replay_memory_short(&memory);
-    uint64_t most = known ? memory.total / REPLAY_STATES_SHARE : UINT64_MAX, bytes = bytes_of(s);
-    int smaller = bytes > REPLAY_PACK_FROM(most) && pack_next(s);
-    keeping.hold = smaller && bytes > REPLAY_HOLD_FROM(most);
-    int too_much = s->count > 2 && (scarce || (bytes > most && !smaller));
+    s->limit = s->most_bytes > 0 ? s->most_bytes
+               : known           ? memory.total / REPLAY_STATES_SHARE
+                                 : UINT64_MAX;
+    int smaller = is_much(s) && pack_more(s);
+    uint64_t bytes = bytes_of(s);
+    keeping.hold = smaller && bytes > REPLAY_HOLD_FROM(s->limit);
+    int too_much = s->count > 2 && (scarce || (bytes > s->limit && !smaller));
     if (too_much && s->near > 0) {
         give_up_oldest_near(s);
     } else if (too_much || s->count - s->near >= REPLAY_STATES - REPLAY_NEAR) {

@@ -30,8 +30,8 @@ void replay_watch_close(struct replay_watch *watch);
 
 struct replay_states;
 
-/** @return 0 or -ENOMEM */
-int replay_states_create(struct replay_states **out, uv_loop_t *loop);
+/** @param most_bytes  of memory that they may take; 0: the machine's share (replay_thin.h) @return 0 or -ENOMEM */
+int replay_states_create(struct replay_states **out, uv_loop_t *loop, uint64_t most_bytes);
 /** Ends all. NULL is fine. */
 void replay_states_destroy(struct replay_states *states);
 
@@ -58,13 +58,16 @@ int replay_states_fork_first(struct replay_states *states, const struct replay_n
 int replay_states_before(const struct replay_states *states, const struct replay_target *target,
                          struct replay_place *out);
 
+/** Somebody goes elsewhere: those near where that was are given up. */
+void replay_states_forget_near(struct replay_states *states);
+
 /** What who leads is to be told. */
 struct replay_keeping {
     int sparser; /**< every other state was given up, as there are too many, or memory is short */
     int hold;    /**< those that are to be packed take too much: wait until that is done */
 };
 
-/** Keep within bounds (replay_thin.h): have one state after the other packed, or give some up. To be called whenever one was
+/** Keep within bounds (replay_thin.h): have states packed, the first ones first, or give some up. To be called whenever one was
  *  added, and now and then. */
 struct replay_keeping replay_states_keep(struct replay_states *states);
 
