@@ -1,5 +1,6 @@
 /* Replays of the daemon as a process: the stream at any speed, what clients ask, what is left when processes die. */
 #include "daemon/recording.h"
+#include "daemon/replay_thin.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/client.h"
@@ -369,6 +370,35 @@ static void a_replay_is_controlled_as_a_player_is(void **state)
     assert_none_left();
 }
 
+/* Steps back begin at states that earlier steps have left behind, and these are not many. */
+static void steps_back_and_forth_meet_the_same_windows(void **state)
+{
+    (void)state;
+    static const char *const paused[] = {"--paused", NULL};
+    pid_t all[64];
+    start(paused);
+    struct client *c = dial(NULL);
+    struct answer a = settled(c, "seek +5s");
+    for (uint64_t window = a.window; window > FILM_FIRST + 3;) {
+        for (int i = 0; i < 3; i++, window--)
+            a = settled(c, "step back");
+        assert_int_equal(a.window, window);
+        a = settled(c, "step");
+        assert_int_equal(a.window, window + 1);
+        a = settled(c, "step back");
+        assert_int_equal(a.window, window);
+    }
+    assert_string_equal(a.state, "paused");
+    while (a.indexed_ns < a.end_ns)
+        a = ask(c, "");
+    /* Server, the worker and one before it, a few states, and those near. */
+    assert_true(processes(all) < 8 + REPLAY_NEAR);
+    settled(c, "seek +1s");
+    client_destroy(c);
+    stop();
+    assert_none_left();
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -706,6 +736,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(the_stream_is_the_same_at_any_speed_and_with_pauses),
         TEST(a_replay_is_controlled_as_a_player_is),
+        TEST(steps_back_and_forth_meet_the_same_windows),
         TEST(what_cannot_be_is_refused),
         TEST(alerts_lie_on_the_line_of_time),
         TEST(a_replay_at_full_speed_leaves_behind_what_seeks_begin_at),

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #define ROOM ((size_t)24 << 20) /* bytes, as malloc(3) would take them from the system */
-#define HOLE ((size_t)1 << 20) /* of these, in the middle: never touched */
+#define HOLE ((size_t)1 << 20)  /* of these, in the middle: never touched */
 
 static uint8_t *room;
 
