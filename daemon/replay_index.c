@@ -179,7 +179,7 @@ void replay_leader_init_near(struct replay_leader *l, const struct replay_index 
                              struct replay_reel *reel, int link)
 {
     *l = (struct replay_leader){.index = index, .reel = reel, .link = link, .near = 1};
-    signal(SIGCHLD, SIG_DFL);
+    signal(SIGCHLD, SIG_DFL); /* children are waited for, as searches do too */
 }
 
 int replay_leader_due(const struct replay_leader *l)

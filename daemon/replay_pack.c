@@ -175,6 +175,16 @@ static int map(struct replay_pack **out)
     return 0;
 }
 
+/* There was room for all that might be. */
+static void give_back_rest(struct replay_pack *p)
+{
+    uint8_t *begin = (uint8_t *)p;
+    size_t used = (size_t)(p->pieces - begin) + p->used;
+    used = (used + p->page - 1) / p->page * p->page;
+    if (used < p->mapped && munmap(begin + used, p->mapped - used) == 0)
+        p->mapped = used;
+}
+
 int replay_pack_make(struct replay_pack **out, int (*goes_on)(void *user), void *user)
 {
     struct replay_pack *p = NULL;
@@ -191,6 +201,7 @@ int replay_pack_make(struct replay_pack **out, int (*goes_on)(void *user), void 
         replay_pack_free(p);
         return code;
     }
+    give_back_rest(p);
     replay_pack_shut(p);
     *out = p;
     return 0;

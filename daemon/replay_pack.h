@@ -23,7 +23,7 @@ void replay_pack_prepare(void);
 int replay_pack_make(struct replay_pack **out, int (*goes_on)(void *user), void *user);
 
 /** All is there again as it was. What follows may change it; then it is to be freed, not shut.
- *  @return 0, or -HOLTER_ECORRUPT: the process is of no use any more */
+ *  @return 0, or a negative error: the process is of no use any more */
 int replay_pack_open(struct replay_pack *pack);
 
 /** Give the heap back to the system once more. Open, and nothing has changed on it. */
