@@ -16,9 +16,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define LEVEL 1
-#define PIECE ((size_t)1 << 20) /* packed at once, at most */
-#define OWN_MMAP (32 << 20)     /* as much as mallopt(3) takes */
+#define LEVEL 3
+#define PIECE ((size_t)256 << 10) /* packed at once, at most; a mebibyte takes longer to open */
+#define OWN_MMAP (32 << 20)       /* as much as mallopt(3) takes */
 #define OPENERS 4u
 #define WORTH_A_HELPER ((size_t)8 << 20)
 #define STACK ((size_t)64 << 10)

@@ -1,4 +1,4 @@
-/* The memory of a process that sleeps, packed: the heap of malloc(3) is compressed to about an eighth, and given back to
+/* The memory of a process that sleeps, packed: the heap of malloc(3) is compressed to about a tenth, and given back to
  * the system until it is opened again. So many states of a replay fit where a few did, for a third of a second to wake one.
  *
  * What is packed is what lies below sbrk(2): allocations that malloc maps by themselves stay as they are, as do stack,
@@ -18,7 +18,7 @@ struct replay_pack;
 void replay_pack_prepare(void);
 
 /** Pack the heap, and shut it.
- *  @param goes_on  asked after each mebibyte: nonzero to go on; NULL: always
+ *  @param goes_on  asked before each piece of 256 KiB: nonzero to go on; NULL: always
  *  @return 0; -ECANCELED: goes_on has ended it, -ENOMEM, -errno: then nothing has changed */
 int replay_pack_make(struct replay_pack **out, int (*goes_on)(void *user), void *user);
 
