@@ -36,6 +36,26 @@ void block_writer_destroy(struct block_writer *writer);
 int block_add(struct block_writer *writer, const struct recorded *head, const void *bytes,
               size_t length);
 
+/** A decoded message, cut into columns. Zero is empty; used from message to message. */
+struct block_slices {
+    uint8_t *bytes; /**< owned: for block_add_slices(), in this process */
+    size_t length, room;
+    uint64_t *numbers; /**< owned: of one column */
+    size_t number_room;
+};
+
+void block_slices_finish(struct block_slices *slices);
+
+/** Cut a message, in any thread.
+ *  @param message  as wire_decode() gave it
+ *  @return 0; -HOLTER_EPROTOCOL: block_add() must look at its bytes; -ENOMEM */
+int block_slice(struct block_slices *slices, const struct wire_message *message);
+
+/** block_add() of a message that was cut, with the same result: it is not taken apart once more.
+ *  @param slices  block_slices.bytes, or a copy that is aligned to eight bytes; NULL: it was not cut */
+int block_add_slices(struct block_writer *writer, const struct recorded *head, const void *slices,
+                     const void *bytes, size_t length);
+
 /** Messages added since block_clear(), and their bytes; since block_mark(). */
 size_t block_messages(const struct block_writer *writer);
 size_t block_bytes(const struct block_writer *writer);

@@ -2,6 +2,8 @@
 
 #include "daemon/block_form.h"
 
+#include <string.h>
+
 static struct block_common fold(const uint64_t *restrict values, const uint64_t *restrict likely,
                                 size_t count, uint64_t *restrict out)
 {
@@ -62,12 +64,43 @@ static void narrow(const uint64_t *restrict numbers, size_t count, uint8_t *rest
         out[i] = (uint8_t)numbers[i];
 }
 
+static void shrink(const uint64_t *restrict numbers, size_t count, unsigned width,
+                   void *restrict out)
+{
+    uint16_t *two = out;
+    uint32_t *four = out;
+    if (width == 1)
+        narrow(numbers, count, out);
+    for (size_t i = 0; width == 2 && i < count; i++)
+        two[i] = (uint16_t)numbers[i];
+    for (size_t i = 0; width == 4 && i < count; i++)
+        four[i] = (uint32_t)numbers[i];
+    if (width == 8)
+        memcpy(out, numbers, 8 * count);
+}
+
+static void grow(const void *restrict in, size_t count, unsigned width, uint64_t *restrict out)
+{
+    const uint8_t *one = in;
+    const uint16_t *two = in;
+    const uint32_t *four = in;
+    for (size_t i = 0; width == 1 && i < count; i++)
+        out[i] = one[i];
+    for (size_t i = 0; width == 2 && i < count; i++)
+        out[i] = two[i];
+    for (size_t i = 0; width == 4 && i < count; i++)
+        out[i] = four[i];
+    if (width == 8)
+        memcpy(out, in, 8 * count);
+}
+
 #ifdef BLOCK_FOLD_AVX2
-const struct block_loops block_loops_avx2 = {fold, fold_rest, fold_plain, look, narrow};
+const struct block_loops block_loops_avx2 = {fold,   fold_rest, fold_plain, look,
+                                             narrow, shrink,    grow};
 #else
 const struct block_loops *block_loops(void)
 {
-    static const struct block_loops any = {fold, fold_rest, fold_plain, look, narrow};
+    static const struct block_loops any = {fold, fold_rest, fold_plain, look, narrow, shrink, grow};
 #ifdef __x86_64__
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2"))

@@ -1,149 +1,10 @@
 #include "daemon/block_parse.h"
 
-#include "daemon/analysis/array.h"
 #include "holter/error.h"
 
 #include <endian.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define MOST_LAYOUT 8192u /* bytes of one: 64 fields of 64 columns */
-
-/* ---- columns ------------------------------------------------------------- */
-
-int block_bytes_fit(struct bytes *b, size_t room)
-{
-    return array_fit(&b->at, 1, &b->room, room);
-}
-
-void block_columns_finish(struct block_columns *c)
-{
-    for (size_t i = 0; i < c->count; i++) {
-        free(c->list[i]->values);
-        free(c->list[i]->text.at);
-        free(c->list[i]);
-    }
-    for (unsigned type = 0; type < BLOCK_TYPES; type++) {
-        for (unsigned key = 0; key < BLOCK_KEYS; key++)
-            free(c->by_key[type][key]);
-    }
-    free(c->list);
-    free(c->touched);
-    free(c->layout_bytes.at);
-}
-
-void block_columns_begin(struct block_columns *c)
-{
-    c->stamp++;
-    c->touched_count = 0;
-}
-
-void block_columns_undo(struct block_columns *c)
-{
-    for (size_t i = 0; i < c->touched_count; i++) {
-        struct block_column *t = c->touched[i];
-        t->count = t->old_count;
-        t->text.length = t->old_length;
-        t->negative = t->old_negative;
-        t->big = t->old_big;
-    }
-    block_columns_begin(c);
-}
-
-void block_column_clear(struct block_column *c, size_t keep)
-{
-    if (c->room * sizeof(*c->values) > keep) {
-        free(c->values);
-        c->values = NULL;
-        c->room = 0;
-    }
-    if (c->text.room > keep) {
-        free(c->text.at);
-        c->text = (struct bytes){0};
-    }
-    c->count = c->text.length = 0;
-    c->negative = c->big = 0;
-}
-
-struct block_column *block_columns_find(const struct block_columns *c, unsigned type, unsigned key,
-                                        unsigned place, enum block_kind kind)
-{
-    struct block_column **places = c->by_key[type][key];
-    return places == NULL ? NULL : places[4 * place + (unsigned)kind];
-}
-
-static struct block_column *make(struct block_columns *c, unsigned type, unsigned key,
-                                 unsigned place, enum block_kind kind)
-{
-    struct block_column ***places = &c->by_key[type][key];
-    if (*places == NULL)
-        *places = calloc(4 * (BLOCK_WIDTH + 2), sizeof(**places));
-    if (*places == NULL ||
-        array_fit(&c->list, sizeof(struct block_column *), &c->room, c->count + 1) != 0)
-        return NULL;
-    struct block_column *made = calloc(1, sizeof(*made));
-    if (made == NULL)
-        return NULL;
-    made->type = type;
-    made->key = key;
-    made->place = place;
-    made->kind = kind;
-    (*places)[4 * place + (unsigned)kind] = made;
-    c->list[c->count++] = made;
-    return made;
-}
-
-/* A column to which so many values will be added. @return NULL: no memory */
-static struct block_column *touch(struct block_columns *c, unsigned type, unsigned key,
-                                  unsigned place, enum block_kind kind, size_t further)
-{
-    struct block_column *t = block_columns_find(c, type, key, place, kind);
-    t = t != NULL ? t : make(c, type, key, place, kind);
-    if (t == NULL || (kind != BLOCK_TEXT &&
-                      array_fit(&t->values, sizeof(*t->values), &t->room, t->count + further) != 0))
-        return NULL;
-    if (t->stamp == c->stamp)
-        return t;
-    if (array_fit(&c->touched, sizeof(struct block_column *), &c->touched_room,
-                  c->touched_count + 1) != 0)
-        return NULL;
-    c->touched[c->touched_count++] = t;
-    t->stamp = c->stamp;
-    t->old_count = t->count;
-    t->old_length = t->text.length;
-    t->old_negative = t->negative;
-    t->old_big = t->big;
-    return t;
-}
-
-int block_columns_integer(struct block_columns *c, unsigned type, unsigned key, uint64_t value)
-{
-    struct block_column *t = touch(c, type, key, 0, BLOCK_INTEGER, 1);
-    if (t == NULL)
-        return -ENOMEM;
-    t->values[t->count++] = value;
-    return 0;
-}
-
-static int put_text(struct block_column *t, const void *bytes, size_t length)
-{
-    if (block_bytes_fit(&t->text, t->text.length + 10 + length) != 0)
-        return -ENOMEM;
-    uint8_t *at = block_put(t->text.at + t->text.length, length);
-    if (length > 0)
-        memcpy(at, bytes, length);
-    t->text.length = (size_t)(at - t->text.at) + length;
-    t->count++;
-    return 0;
-}
-
-int block_columns_text(struct block_columns *c, unsigned type, unsigned key, const void *bytes,
-                       size_t length)
-{
-    struct block_column *t = touch(c, type, key, 0, BLOCK_TEXT, 1);
-    return t == NULL ? -ENOMEM : put_text(t, bytes, length);
-}
 
 /* ---- MessagePack, in its shortest form ----------------------------------- */
 
@@ -269,37 +130,23 @@ static inline int take_value(struct input *in, struct block_column *t)
     }
     if (!take_length(in, 0xa0, 31, 0xda, &length) || length > (size_t)(in->end - in->at))
         return 0;
-    if (put_text(t, in->at, length) != 0)
+    if (block_column_put_text(t, in->at, length) != 0)
         return -ENOMEM;
     in->at += length;
     return 1;
 }
 
-struct layout {
-    uint8_t bytes[MOST_LAYOUT];
-    size_t length;
-};
-
-/* @return 0 when there is no room */
-static int note(struct layout *l, uint8_t byte)
-{
-    if (l->length == sizeof(l->bytes))
-        return 0;
-    l->bytes[l->length++] = byte;
-    return 1;
-}
-
 /* Columns for rows; their kinds are those of the first row. @return 1, 0, -ENOMEM */
 static int make_row_columns(struct block_columns *c, struct input first, unsigned type,
-                            unsigned key, size_t width, size_t rows, struct layout *layout,
+                            unsigned key, size_t width, size_t rows, struct block_layout *layout,
                             struct block_column *out[BLOCK_WIDTH])
 {
     for (size_t i = 0; i < width; i++) {
         struct input value = first;
         enum block_kind kind = kind_at(&first);
-        if (kind == BLOCK_ROWS || !note(layout, (uint8_t)kind))
+        if (kind == BLOCK_ROWS || !block_layout_note(layout, (uint8_t)kind))
             return 0;
-        out[i] = touch(c, type, key, (unsigned)i + 1, kind, rows);
+        out[i] = block_columns_touch(c, type, key, (unsigned)i + 1, kind, rows);
         if (out[i] == NULL)
             return -ENOMEM;
         /* To get to the next one; the column gets it in its turn. */
@@ -476,7 +323,7 @@ static int take_numbers(struct input *in, struct block_column *const *columns, s
 
 /* @return 1, 0 when rows are not what we write, -ENOMEM */
 static int take_rows(struct block_columns *c, struct input *in, unsigned type, unsigned key,
-                     struct layout *layout)
+                     struct block_layout *layout)
 {
     struct block_column *columns[BLOCK_WIDTH];
     size_t rows, width = 0, found;
@@ -490,7 +337,7 @@ static int take_rows(struct block_columns *c, struct input *in, unsigned type, u
         return 0;
     if (rows > 0 && rows > (size_t)(in->end - in->at) / (width + 1))
         return 0;
-    if (!note(layout, (uint8_t)width))
+    if (!block_layout_note(layout, (uint8_t)width))
         return 0;
     int code = make_row_columns(c, first, type, key, width, rows, layout, columns);
     if (code == 1 && all_integers(columns, width))
@@ -504,46 +351,22 @@ static int take_rows(struct block_columns *c, struct input *in, unsigned type, u
 }
 
 static int take_field(struct block_columns *c, struct input *in, unsigned type,
-                      struct layout *layout)
+                      struct block_layout *layout)
 {
     uint64_t key;
     int sign;
     if (!take_integer(in, &key, &sign) || sign || key >= BLOCK_KEYS)
         return 0;
     enum block_kind kind = kind_at(in);
-    if (!note(layout, (uint8_t)key) || !note(layout, (uint8_t)kind))
+    if (!block_layout_note(layout, (uint8_t)key) || !block_layout_note(layout, (uint8_t)kind))
         return 0;
     if (kind == BLOCK_ROWS)
         return take_rows(c, in, type, (unsigned)key, layout);
-    struct block_column *t = touch(c, type, (unsigned)key, 0, kind, 1);
+    struct block_column *t = block_columns_touch(c, type, (unsigned)key, 0, kind, 1);
     return t == NULL ? -ENOMEM : take_value(in, t);
 }
 
-/* @return number from 1, 0: no room for one more, -ENOMEM */
-static int number_of(struct block_columns *c, const struct layout *layout)
-{
-    for (unsigned i = 0; i < c->layout_count; i++) {
-        unsigned number = (c->layout_last + i) % c->layout_count;
-        const uint8_t *known = c->layout_bytes.at + c->layout_at[number];
-        size_t length = c->layout_at[number + 1] - c->layout_at[number];
-        if (length == layout->length && memcmp(known, layout->bytes, length) == 0) {
-            c->layout_last = number;
-            return (int)number + 1;
-        }
-    }
-    if (c->layout_count == BLOCK_LAYOUTS)
-        return 0;
-    if (block_bytes_fit(&c->layout_bytes, c->layout_bytes.length + layout->length) != 0)
-        return -ENOMEM;
-    memcpy(c->layout_bytes.at + c->layout_bytes.length, layout->bytes, layout->length);
-    c->layout_at[c->layout_count] = c->layout_bytes.length;
-    c->layout_bytes.length += layout->length;
-    c->layout_at[c->layout_count + 1] = c->layout_bytes.length;
-    c->layout_last = c->layout_count++;
-    return (int)c->layout_count;
-}
-
-static int take_apart(struct block_columns *c, struct input *in, struct layout *layout)
+static int take_apart(struct block_columns *c, struct input *in, struct block_layout *layout)
 {
     uint64_t type;
     size_t parts, fields;
@@ -552,7 +375,8 @@ static int take_apart(struct block_columns *c, struct input *in, struct layout *
         sign || type == 0 || type >= BLOCK_TYPES || !take_length(in, 0x80, 15, 0xde, &fields) ||
         fields >= BLOCK_KEYS)
         return 0;
-    int code = note(layout, (uint8_t)type) && note(layout, (uint8_t)fields);
+    int code =
+        block_layout_note(layout, (uint8_t)type) && block_layout_note(layout, (uint8_t)fields);
     for (size_t i = 0; code == 1 && i < fields; i++)
         code = take_field(c, in, (unsigned)type, layout);
     return code == 1 ? in->at == in->end : code;
@@ -560,11 +384,11 @@ static int take_apart(struct block_columns *c, struct input *in, struct layout *
 
 int block_parse(struct block_columns *c, const void *bytes, size_t length, unsigned *out)
 {
-    struct layout layout;
+    struct block_layout layout;
     struct input in = {bytes, (const uint8_t *)bytes + length};
     layout.length = 0;
     int code = take_apart(c, &in, &layout);
-    code = code == 1 ? number_of(c, &layout) : code;
+    code = code == 1 ? block_columns_layout(c, &layout) : code;
     if (code <= 0)
         return code == 0 ? -HOLTER_EPROTOCOL : code;
     *out = (unsigned)code;

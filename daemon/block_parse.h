@@ -58,6 +58,27 @@ void block_columns_undo(struct block_columns *columns);
 struct block_column *block_columns_find(const struct block_columns *columns, unsigned type,
                                         unsigned key, unsigned place, enum block_kind kind);
 
+/** A column to which so many values will be added. @return NULL: no memory */
+struct block_column *block_columns_touch(struct block_columns *columns, unsigned type, unsigned key,
+                                         unsigned place, enum block_kind kind, size_t further);
+
+/** Add a text to a column that was touched. @return 0 or -ENOMEM */
+int block_column_put_text(struct block_column *column, const void *bytes, size_t length);
+
+#define BLOCK_MOST_LAYOUT 8192u /**< bytes of one: 64 fields of 64 columns */
+
+/** Which fields a message has, and columns of what kind: see docs/recording.md. */
+struct block_layout {
+    uint8_t bytes[BLOCK_MOST_LAYOUT];
+    size_t length;
+};
+
+/** Append a byte. @return 0 when there is no room */
+int block_layout_note(struct block_layout *layout, uint8_t byte);
+
+/** @return number of a layout from 1, 0: no room for one more, -ENOMEM */
+int block_columns_layout(struct block_columns *columns, const struct block_layout *layout);
+
 /** One value of a column of place 0. @return 0 or -ENOMEM */
 int block_columns_integer(struct block_columns *columns, unsigned type, unsigned key,
                           uint64_t value);
@@ -74,5 +95,8 @@ int block_bytes_fit(struct bytes *bytes, size_t room);
  *  @param layout  set to the number of its layout, from 1
  *  @return 0, -ENOMEM, or -HOLTER_EPROTOCOL: it could not be put together again byte for byte */
 int block_parse(struct block_columns *columns, const void *bytes, size_t length, unsigned *layout);
+
+/** The same of a message that block_slice() has cut. @return as block_parse() */
+int block_add_columns(struct block_columns *columns, const void *slices, unsigned *layout);
 
 #endif

@@ -281,6 +281,7 @@ static int take_message(struct block_reader *r, struct wire_arena *arena,
     wire_arena_empty(arena);
     wire_set_defaults(l->table, base);
     out->type = (enum wire_type)l->type;
+    out->shape = NULL; /* known to the columns, and asked for by nobody who reads them */
     r->decoded_bytes = 2 + (l->count <= 15 ? 1u : 3u); /* type and keys are below 64 */
     for (size_t i = 0; code == 0 && i < l->count; i++) {
         const struct read_field *f = &r->fields[l->first + i];

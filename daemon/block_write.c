@@ -70,13 +70,20 @@ static int add_head(struct block_columns *c, const struct recorded *head, uint64
 
 int block_add(struct block_writer *w, const struct recorded *head, const void *bytes, size_t length)
 {
+    return block_add_slices(w, head, NULL, bytes, length);
+}
+
+int block_add_slices(struct block_writer *w, const struct recorded *head, const void *slices,
+                     const void *bytes, size_t length)
+{
     unsigned layout = 0;
     if (w->messages >= BLOCK_MOST_MESSAGES || length > BLOCK_MOST_BYTES - BLOCK_BYTES ||
         w->bytes > BLOCK_BYTES)
         return -HOLTER_ELIMIT;
     block_columns_begin(&w->columns);
     block_columns_begin(&w->marked);
-    int code = block_parse(&w->columns, bytes, length, &layout);
+    int code = slices != NULL ? block_add_columns(&w->columns, slices, &layout)
+                              : block_parse(&w->columns, bytes, length, &layout);
     if (code == -HOLTER_EPROTOCOL) {
         block_columns_undo(&w->columns);
         layout = 0;

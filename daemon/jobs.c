@@ -376,14 +376,15 @@ static int job_for(struct jobs *jobs, const char *id, uint64_t instance, struct 
 
 /* ---- taking in ----------------------------------------------------------- */
 
-static void keep(struct jobs *jobs, struct job *job, const struct recorded *head, zmq_msg_t *bytes)
+static void keep(struct jobs *jobs, struct job *job, const struct recorded *head, zmq_msg_t *bytes,
+                 const struct wire_message *message)
 {
     if (jobs->recorder == NULL)
         on_kept(jobs, head->instance, head->seq);
     else if (bytes == NULL)
         recorder_note(jobs->recorder, head->instance, head->seq);
     else
-        recorder_keep(jobs->recorder, job_id(job), head, bytes);
+        recorder_keep(jobs->recorder, job_id(job), head, bytes, message);
 }
 
 int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
@@ -402,7 +403,7 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
         return code;
     if (job_has(job, instance, head.seq)) {
         jobs->counts.duplicates++;
-        keep(jobs, job, &head, NULL);
+        keep(jobs, job, &head, NULL, NULL);
         return 0;
     }
     code = take_in(job, &head, message, &capture, fault);
@@ -419,7 +420,7 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
         job_keep_said(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
     }
     job_tell_recorded(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
-    keep(jobs, job, &head, bytes);
+    keep(jobs, job, &head, bytes, message);
     return 0;
 }
 
@@ -532,7 +533,7 @@ static void keep_replayed(struct jobs *jobs, const struct recorded *head, const 
         return;
     }
     memcpy(zmq_msg_data(&copy), bytes, length);
-    recorder_keep(jobs->recorder, job_id(jobs_replayed(jobs)), head, &copy);
+    recorder_keep(jobs->recorder, job_id(jobs_replayed(jobs)), head, &copy, NULL);
     zmq_msg_close(&copy);
 }
 

@@ -1,6 +1,7 @@
 #include "daemon/record.h"
 
 #include "daemon/analysis/key_table.h"
+#include "daemon/block.h"
 #include "daemon/record_parts.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -23,6 +24,9 @@
 #define BATCH_BYTES ((size_t)1 << 20) /* the thread is woken for so much, or to commit */
 #define ITEM_BYTES 512u               /* what an item counts besides its message */
 
+/* How much of the queue may be used before messages go in without their columns: then the disk is what takes long. */
+#define SLICED_PART 8u
+
 enum action { OPEN, KEEP, TABLE, NOTE, STOP, CLOSE };
 
 struct item {
@@ -30,6 +34,8 @@ struct item {
     enum action action;
     char job[65];
     struct recorded head;
+    void *slices; /* KEEP: see block_slice(), owned; NULL: none */
+    size_t sliced;
     zmq_msg_t message; /* KEEP: as received; TABLE: as encoded; OPEN: the path; STOP: why */
 };
 
@@ -76,6 +82,7 @@ struct recorder {
     /* The loop's own. */
     struct kept_list telling; /* of these agents the first ones are told already */
     uint32_t telling_from;
+    struct block_slices slices;
     /* The thread's own. */
     struct track *tracks;
     struct kept_list pending;
@@ -122,6 +129,18 @@ static void kept_merge(struct kept_list *into, struct kept_list *from)
     for (uint32_t i = 0; i < from->agents.count; i++)
         kept_add(into, from->agents.keys[i].hi, from->seqs[i]);
     kept_clear(from);
+}
+
+static size_t item_bytes(struct item *item)
+{
+    return zmq_msg_size(&item->message) + item->sliced + ITEM_BYTES;
+}
+
+static void item_free(struct item *item)
+{
+    zmq_msg_close(&item->message);
+    free(item->slices);
+    free(item);
 }
 
 /* ---- the thread: writing ------------------------------------------------- */
@@ -256,7 +275,7 @@ static void write_item(struct recorder *r, struct track *t, struct item *item)
     if (!ready(r, t))
         return;
     if (item->action == KEEP) {
-        code = recording_message(t->recording, &item->head, bytes, length);
+        code = recording_message_slices(t->recording, &item->head, item->slices, bytes, length);
         t->newest_ns = item->head.received_ns;
         remember(r, t, &item->head, NULL, bytes, length);
     } else if (item->action == TABLE) {
@@ -280,8 +299,7 @@ static void handle(struct recorder *r, struct item *item)
         kept_add(&r->pending, item->head.instance, item->head.seq);
     if (r->oldest_ns == 0)
         r->oldest_ns = clock_mono_ns();
-    zmq_msg_close(&item->message);
-    free(item);
+    item_free(item);
 }
 
 static void commit(struct recorder *r)
@@ -343,7 +361,7 @@ static void *record(void *user)
         while (items != NULL) {
             struct item *item = items;
             items = item->next;
-            size_t bytes = zmq_msg_size(&item->message) + ITEM_BYTES;
+            size_t bytes = item_bytes(item);
             handle(r, item);
             pthread_mutex_lock(&r->mutex);
             r->waiting_bytes -= bytes;
@@ -454,7 +472,7 @@ static struct item *make(enum action action, const char *job)
 /* @return 0 when the queue is full: the item was not taken */
 static int push(struct recorder *r, struct item *item)
 {
-    size_t bytes = zmq_msg_size(&item->message) + ITEM_BYTES;
+    size_t bytes = item_bytes(item);
     pthread_mutex_lock(&r->mutex);
     int fits = item->action != KEEP || r->waiting_bytes + bytes <= r->options.queue_bytes;
     if (fits) {
@@ -489,13 +507,25 @@ void recorder_open(struct recorder *r, const char *job, const char *path)
     push(r, item);
 }
 
+/* Without memory the message goes in as it is. */
+static void slice(struct recorder *r, struct item *item, const struct wire_message *decoded)
+{
+    if (decoded->shape == NULL || recorder_waiting(r) > r->options.queue_bytes / SLICED_PART ||
+        block_slice(&r->slices, decoded) != 0 || (item->slices = malloc(r->slices.length)) == NULL)
+        return;
+    item->sliced = r->slices.length;
+    memcpy(item->slices, r->slices.bytes, item->sliced);
+}
+
 void recorder_keep(struct recorder *r, const char *job, const struct recorded *head,
-                   zmq_msg_t *message)
+                   zmq_msg_t *message, const struct wire_message *decoded)
 {
     struct item *item = make(KEEP, job);
     if (item == NULL)
         return;
     item->head = *head;
+    if (decoded != NULL)
+        slice(r, item, decoded);
     zmq_msg_move(&item->message, message);
     if (push(r, item))
         return;
@@ -555,6 +585,7 @@ static void on_closed(uv_handle_t *handle)
     struct recorder *r = handle->data;
     kept_clear(&r->told);
     kept_clear(&r->telling);
+    block_slices_finish(&r->slices);
     pthread_cond_destroy(&r->wake);
     pthread_mutex_destroy(&r->mutex);
     free(r);

@@ -43,9 +43,11 @@ int recorder_create(struct recorder **out, uv_loop_t *loop, const struct recorde
 /** Begin the recording of a job, or go on with it. @param path  of its first part */
 void recorder_open(struct recorder *recorder, const char *job, const char *path);
 
-/** Keep a message. @param message  moved: empty afterwards */
+/** Keep a message.
+ *  @param message  moved: empty afterwards
+ *  @param decoded  the same, as wire_decode() gave it, which spares the thread to take it apart again; or NULL */
 void recorder_keep(struct recorder *recorder, const char *job, const struct recorded *head,
-                   zmq_msg_t *message);
+                   zmq_msg_t *message, const struct wire_message *decoded);
 
 /** Keep what was published, see recording_table(). @param message  copied */
 void recorder_table(struct recorder *recorder, const char *job, enum wire_type type,

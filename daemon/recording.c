@@ -261,12 +261,18 @@ static int64_t number_of(struct recording *r, uint64_t instance, uint64_t now_ns
 int recording_message(struct recording *r, const struct recorded *head, const void *bytes,
                       size_t length)
 {
+    return recording_message_slices(r, head, NULL, bytes, length);
+}
+
+int recording_message_slices(struct recording *r, const struct recorded *head, const void *slices,
+                             const void *bytes, size_t length)
+{
     struct recorded numbered = *head;
     int64_t agent = number_of(r, head->instance, head->received_ns);
     if (agent < 0)
         return (int)agent;
     numbered.instance = (uint64_t)agent;
-    int code = block_add(r->block, &numbered, bytes, length);
+    int code = block_add_slices(r->block, &numbered, slices, bytes, length);
     if (code != 0)
         return code;
     if (block_messages(r->block) == 1)

@@ -31,6 +31,7 @@ struct cursor {
     const struct wire_field *field;
     const struct wire_column *column;
     uint64_t row;
+    int loose; /* something is not in its shortest form, or not in the tables */
 };
 
 /* ---- scalars ------------------------------------------------------------- */
@@ -86,6 +87,10 @@ static int take_byte(struct cursor *c, uint8_t *out)
     return 0;
 }
 
+/* First numbers, from 0 up and down, that need 1, 2, 4 or 8 bytes behind their first one. */
+static const uint64_t least[4] = {128, 256, 65536, UINT64_C(1) << 32};
+static const int64_t most[4] = {-33, -129, -32769, -INT64_C(2147483649)};
+
 /* An integer: its magnitude as two's complement, and whether it is below zero. */
 static int read_integer(struct cursor *c, uint64_t *value, int *negative)
 {
@@ -111,6 +116,9 @@ static int read_integer(struct cursor *c, uint64_t *value, int *negative)
         unsigned shift = 64u - 8u * bytes;
         *value = (uint64_t)((int64_t)(*value << shift) >> shift);
         *negative = (int64_t)*value < 0;
+        c->loose |= (int64_t)*value > most[tag & 3u];
+    } else {
+        c->loose |= *value < least[tag & 3u];
     }
     return 0;
 }
@@ -158,6 +166,7 @@ static int read_f64(struct cursor *c, double *out)
         float value;
         memcpy(&value, &narrow, sizeof value);
         *out = (double)value;
+        c->loose = 1;
         return 0;
     }
     return fail(c, -HOLTER_ETYPE);
@@ -175,6 +184,8 @@ static int read_text(struct cursor *c, uint64_t limit, const char **out)
         return fail(c, -HOLTER_ETYPE);
     else if (take(c, 1u << (tag - 0xd9u), &length))
         return c->error;
+    else
+        c->loose |= length < (tag == 0xd9 ? 32u : tag == 0xda ? 256u : 65536u);
     if (length > limit)
         return fail(c, -HOLTER_ELIMIT);
     if (length > left(c))
@@ -199,6 +210,7 @@ static int read_bytes(struct cursor *c, uint64_t limit, uint8_t *slot)
         return c->error;
     if (tag < 0xc4 || tag > 0xc6) /* bin 8, 16, 32 */
         return fail(c, -HOLTER_ETYPE);
+    c->loose = 1; /* not in messages whose shape anybody asks for */
     if (take(c, 1u << (tag - 0xc4u), &length))
         return c->error;
     if (length > limit)
@@ -228,7 +240,10 @@ static int read_array(struct cursor *c, uint64_t *count)
     }
     if (tag != 0xdc && tag != 0xdd) /* array 16, 32 */
         return fail(c, -HOLTER_ETYPE);
-    return take(c, tag == 0xdc ? 2 : 4, count);
+    if (take(c, tag == 0xdc ? 2 : 4, count))
+        return c->error;
+    c->loose |= *count < (tag == 0xdc ? 16u : 65536u);
+    return 0;
 }
 
 static int read_map(struct cursor *c, uint64_t *count)
@@ -242,7 +257,10 @@ static int read_map(struct cursor *c, uint64_t *count)
     }
     if (tag != 0xde && tag != 0xdf) /* map 16, 32 */
         return fail(c, -HOLTER_ETYPE);
-    return take(c, tag == 0xde ? 2 : 4, count);
+    if (take(c, tag == 0xde ? 2 : 4, count))
+        return c->error;
+    c->loose |= *count < (tag == 0xde ? 16u : 65536u);
+    return 0;
 }
 
 /* ---- values nobody asked for --------------------------------------------- */
@@ -294,6 +312,7 @@ static int skip(struct cursor *c, unsigned depth)
 {
     uint64_t open[WIRE_DEPTH + 1]; /* values still to come, level by level */
     unsigned level = 0;
+    c->loose = 1;
     open[0] = 1;
     for (;;) {
         while (open[level] == 0) {
@@ -374,6 +393,7 @@ static size_t read_numbers(struct cursor *c, const struct wire_column *columns, 
 {
     const uint8_t *at = c->at;
     size_t fit = left(c) / LONGEST_NUMBER, i;
+    int loose = 0;
     fit = count < fit ? count : fit;
     for (i = 0; i < fit; i++) {
         const struct wire_column *column = &columns[i];
@@ -386,6 +406,7 @@ static size_t read_numbers(struct cursor *c, const struct wire_column *columns, 
             memcpy(&value, next, sizeof value);
             value = __builtin_bswap64(value) >> (64 - (8u << width));
             next += (size_t)1 << width;
+            loose |= value < least[width];
             if (column->kind == WIRE_KIND_I64 && value > INT64_MAX)
                 break;
         }
@@ -395,14 +416,19 @@ static size_t read_numbers(struct cursor *c, const struct wire_column *columns, 
         at = next;
     }
     c->at = at;
+    c->loose |= loose;
     return i;
 }
 
-static int read_row(struct cursor *c, const struct wire_rows *table, uint8_t *row)
+/* @param width  columns of the first row; set by that */
+static int read_row(struct cursor *c, const struct wire_rows *table, uint8_t *row, uint8_t *width)
 {
     uint64_t count = 0;
     if (read_array(c, &count))
         return c->error;
+    if (*width == 0)
+        *width = (uint8_t)count;
+    c->loose |= *width != count || count == 0;
     if (count < table->base)
         return fail(c, -HOLTER_EMISSING);
     if (count > left(c))
@@ -426,7 +452,8 @@ static int read_row(struct cursor *c, const struct wire_rows *table, uint8_t *ro
     return 0;
 }
 
-static int read_rows(struct cursor *c, const struct wire_field *field, uint8_t *slot)
+static int read_rows(struct cursor *c, const struct wire_field *field, uint8_t *slot,
+                     uint8_t *width)
 {
     const struct wire_rows *table = field->rows();
     uint64_t count = 0;
@@ -443,7 +470,7 @@ static int read_rows(struct cursor *c, const struct wire_field *field, uint8_t *
             return fail(c, -ENOMEM);
     }
     for (uint64_t i = 0; i < count; i++) {
-        if (read_row(c, table, rows + i * table->size)) {
+        if (read_row(c, table, rows + i * table->size, width)) {
             c->row = i;
             return c->error;
         }
@@ -475,8 +502,12 @@ static int read_field(struct cursor *c, uint64_t key, size_t hint, uint8_t *base
     if (*seen >> field->key & 1)
         return fail(c, -HOLTER_EMALFORMED);
     *seen |= UINT64_C(1) << field->key;
+    struct wire_shape *shape = &c->arena->shape;
+    unsigned at = shape->count++; /* keys are different, so there is room */
+    shape->fields[at].key = (uint8_t)field->key;
+    shape->fields[at].width = 0;
     if (field->kind == WIRE_KIND_ROWS)
-        return read_rows(c, field, base + field->offset);
+        return read_rows(c, field, base + field->offset, &shape->fields[at].width);
     if (field->kind == WIRE_KIND_BIN)
         return read_bytes(c, field->limit, base + field->offset);
     return read_scalar(c, field->kind, field->limit, base + field->offset);
@@ -521,6 +552,7 @@ static int read_message(struct cursor *c, struct wire_message *out)
     if (!c->table)
         return fail(c, -HOLTER_EPROTOCOL);
     out->type = (enum wire_type)type;
+    c->arena->shape.count = 0;
     if (read_fields(c, (uint8_t *)&out->hello))
         return c->error;
     c->field = NULL;
@@ -528,6 +560,7 @@ static int read_message(struct cursor *c, struct wire_message *out)
         if (skip(c, 1))
             return c->error;
     }
+    out->shape = c->loose ? NULL : &c->arena->shape;
     return c->at == c->end ? 0 : fail(c, -HOLTER_EMALFORMED);
 }
 

@@ -1317,11 +1317,23 @@ void wire_buffer_finish(struct wire_buffer *buffer);
  *          number is */
 int wire_encode(struct wire_buffer *buffer, enum wire_type type, const void *message);
 
+#define WIRE_MOST_FIELDS 63u /**< of a message: keys are 1 to 63, each once */
+
+/** What the bytes of a message had besides its values: with both the bytes can be made again. */
+struct wire_shape {
+    unsigned count; /**< fields that were told, in this order */
+    struct {
+        uint8_t key;
+        uint8_t width; /**< columns of each of its rows; 0: it has no rows */
+    } fields[WIRE_MOST_FIELDS];
+};
+
 /** Memory that a decoded message points into; reused from message to message. Zero-initialised
  *  is empty. */
 struct wire_arena {
     void *blocks;
     size_t used;
+    struct wire_shape shape; /**< of the message */
 };
 
 /** Free what the arena owns. */
@@ -1337,6 +1349,9 @@ struct wire_fault {
 /** A decoded message. Texts and rows lie in the arena and are valid until its next use. */
 struct wire_message {
     enum wire_type type;
+    /** Set by wire_decode() when all was told in its shortest form, and nothing that is not in the tables;
+     *  else NULL. Lies in the arena. */
+    const struct wire_shape *shape;
     union {
 #define X(number, NAME, name, FIELDS, direction) struct wire_##name name;
         WIRE_MESSAGES(X)

@@ -63,7 +63,7 @@ static void keep(struct recorder *r, uint64_t seq, size_t length)
     assert_int_equal(zmq_msg_init_size(&message, length), 0);
     for (size_t i = 0; i < length; i++)
         ((uint8_t *)zmq_msg_data(&message))[i] = (uint8_t)((i * 2654435761u + seq * 40503u) >> 7);
-    recorder_keep(r, "job.0", &head, &message);
+    recorder_keep(r, "job.0", &head, &message, NULL);
     zmq_msg_close(&message);
 }
 

@@ -1,0 +1,172 @@
+#include "daemon/block_parse.h"
+
+#include "daemon/analysis/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int block_bytes_fit(struct bytes *b, size_t room)
+{
+    return array_fit(&b->at, 1, &b->room, room);
+}
+
+void block_columns_finish(struct block_columns *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        free(c->list[i]->values);
+        free(c->list[i]->text.at);
+        free(c->list[i]);
+    }
+    for (unsigned type = 0; type < BLOCK_TYPES; type++) {
+        for (unsigned key = 0; key < BLOCK_KEYS; key++)
+            free(c->by_key[type][key]);
+    }
+    free(c->list);
+    free(c->touched);
+    free(c->layout_bytes.at);
+}
+
+void block_columns_begin(struct block_columns *c)
+{
+    c->stamp++;
+    c->touched_count = 0;
+}
+
+void block_columns_undo(struct block_columns *c)
+{
+    for (size_t i = 0; i < c->touched_count; i++) {
+        struct block_column *t = c->touched[i];
+        t->count = t->old_count;
+        t->text.length = t->old_length;
+        t->negative = t->old_negative;
+        t->big = t->old_big;
+    }
+    block_columns_begin(c);
+}
+
+void block_column_clear(struct block_column *c, size_t keep)
+{
+    if (c->room * sizeof(*c->values) > keep) {
+        free(c->values);
+        c->values = NULL;
+        c->room = 0;
+    }
+    if (c->text.room > keep) {
+        free(c->text.at);
+        c->text = (struct bytes){0};
+    }
+    c->count = c->text.length = 0;
+    c->negative = c->big = 0;
+}
+
+struct block_column *block_columns_find(const struct block_columns *c, unsigned type, unsigned key,
+                                        unsigned place, enum block_kind kind)
+{
+    struct block_column **places = c->by_key[type][key];
+    return places == NULL ? NULL : places[4 * place + (unsigned)kind];
+}
+
+static struct block_column *make(struct block_columns *c, unsigned type, unsigned key,
+                                 unsigned place, enum block_kind kind)
+{
+    struct block_column ***places = &c->by_key[type][key];
+    if (*places == NULL)
+        *places = calloc(4 * (BLOCK_WIDTH + 2), sizeof(**places));
+    if (*places == NULL ||
+        array_fit(&c->list, sizeof(struct block_column *), &c->room, c->count + 1) != 0)
+        return NULL;
+    struct block_column *made = calloc(1, sizeof(*made));
+    if (made == NULL)
+        return NULL;
+    made->type = type;
+    made->key = key;
+    made->place = place;
+    made->kind = kind;
+    (*places)[4 * place + (unsigned)kind] = made;
+    c->list[c->count++] = made;
+    return made;
+}
+
+struct block_column *block_columns_touch(struct block_columns *c, unsigned type, unsigned key,
+                                         unsigned place, enum block_kind kind, size_t further)
+{
+    struct block_column *t = block_columns_find(c, type, key, place, kind);
+    t = t != NULL ? t : make(c, type, key, place, kind);
+    if (t == NULL || (kind != BLOCK_TEXT &&
+                      array_fit(&t->values, sizeof(*t->values), &t->room, t->count + further) != 0))
+        return NULL;
+    if (t->stamp == c->stamp)
+        return t;
+    if (array_fit(&c->touched, sizeof(struct block_column *), &c->touched_room,
+                  c->touched_count + 1) != 0)
+        return NULL;
+    c->touched[c->touched_count++] = t;
+    t->stamp = c->stamp;
+    t->old_count = t->count;
+    t->old_length = t->text.length;
+    t->old_negative = t->negative;
+    t->old_big = t->big;
+    return t;
+}
+
+int block_columns_integer(struct block_columns *c, unsigned type, unsigned key, uint64_t value)
+{
+    struct block_column *t = block_columns_touch(c, type, key, 0, BLOCK_INTEGER, 1);
+    if (t == NULL)
+        return -ENOMEM;
+    t->values[t->count++] = value;
+    return 0;
+}
+
+int block_column_put_text(struct block_column *t, const void *bytes, size_t length)
+{
+    if (block_bytes_fit(&t->text, t->text.length + 10 + length) != 0)
+        return -ENOMEM;
+    uint8_t *at = block_put(t->text.at + t->text.length, length);
+    if (length > 0)
+        memcpy(at, bytes, length);
+    t->text.length = (size_t)(at - t->text.at) + length;
+    t->count++;
+    return 0;
+}
+
+int block_columns_text(struct block_columns *c, unsigned type, unsigned key, const void *bytes,
+                       size_t length)
+{
+    struct block_column *t = block_columns_touch(c, type, key, 0, BLOCK_TEXT, 1);
+    return t == NULL ? -ENOMEM : block_column_put_text(t, bytes, length);
+}
+
+/* ---- layouts ------------------------------------------------------------- */
+
+int block_layout_note(struct block_layout *l, uint8_t byte)
+{
+    if (l->length == sizeof(l->bytes))
+        return 0;
+    l->bytes[l->length++] = byte;
+    return 1;
+}
+
+int block_columns_layout(struct block_columns *c, const struct block_layout *layout)
+{
+    for (unsigned i = 0; i < c->layout_count; i++) {
+        unsigned number = (c->layout_last + i) % c->layout_count;
+        const uint8_t *known = c->layout_bytes.at + c->layout_at[number];
+        size_t length = c->layout_at[number + 1] - c->layout_at[number];
+        if (length == layout->length && memcmp(known, layout->bytes, length) == 0) {
+            c->layout_last = number;
+            return (int)number + 1;
+        }
+    }
+    if (c->layout_count == BLOCK_LAYOUTS)
+        return 0;
+    if (block_bytes_fit(&c->layout_bytes, c->layout_bytes.length + layout->length) != 0)
+        return -ENOMEM;
+    memcpy(c->layout_bytes.at + c->layout_bytes.length, layout->bytes, layout->length);
+    c->layout_at[c->layout_count] = c->layout_bytes.length;
+    c->layout_bytes.length += layout->length;
+    c->layout_at[c->layout_count + 1] = c->layout_bytes.length;
+    c->layout_last = c->layout_count++;
+    return (int)c->layout_count;
+}
