@@ -52,8 +52,9 @@ void block_slices_finish(struct block_slices *slices);
 int block_slice(struct block_slices *slices, const struct wire_message *message);
 
 /** block_add() of a message that was cut, with the same result: it is not taken apart once more.
- *  @param slices  block_slices.bytes, or a copy that is aligned to eight bytes; NULL: it was not cut */
-int block_add_slices(struct block_writer *writer, const struct recorded *head, const void *slices,
+ *  @param slices  owned by the writer from now on, also after a failure: from malloc(), with block_slices.bytes in
+ *                 it; NULL: the message was not cut */
+int block_add_slices(struct block_writer *writer, const struct recorded *head, void *slices,
                      const void *bytes, size_t length);
 
 /** Messages added since block_clear(), and their bytes; since block_mark(). */

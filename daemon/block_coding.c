@@ -83,8 +83,8 @@ uint8_t *block_put_split(uint8_t *classes, uint8_t *bits, const uint64_t *number
 /* ---- columns beside a column --------------------------------------------- */
 
 /* Does a place hold integers only, as many as another? Then those of one row stand side by side. */
-static const struct block_column *integers_at(const struct block_columns *columns,
-                                              const struct block_column *c, unsigned place)
+static struct block_column *integers_at(const struct block_columns *columns,
+                                        const struct block_column *c, unsigned place)
 {
     if (place == 0 || place > BLOCK_WIDTH)
         return NULL;
@@ -94,8 +94,7 @@ static const struct block_column *integers_at(const struct block_columns *column
         if (other != NULL && other->count > 0)
             return NULL;
     }
-    const struct block_column *found =
-        block_columns_find(columns, c->type, c->key, place, BLOCK_INTEGER);
+    struct block_column *found = block_columns_find(columns, c->type, c->key, place, BLOCK_INTEGER);
     return found != NULL && found->count == c->count ? found : NULL;
 }
 
@@ -118,11 +117,25 @@ static void look_around(const struct block_coder *k, const struct block_columns 
     if (has_keys && c != keys && !out->is_end)
         out->twins = k->twins;
     for (unsigned i = 1; i <= BLOCK_REACH && i <= most; i++) {
-        const struct block_column *left = integers_at(columns, c, c->place - i);
+        struct block_column *left = integers_at(columns, c, c->place - i);
         if (left == NULL)
             return;
-        out->lefts[out->count++] = left->values;
+        out->lefts[out->count++] = left;
     }
+}
+
+/* All values that numbers of a column are made of. @return 0 or -ENOMEM */
+static int fetch(struct block_columns *columns, struct block_column *c,
+                 const struct block_near *near)
+{
+    int code = block_column_fetch(columns, c);
+    for (unsigned i = 0; code == 0 && i < near->count; i++)
+        code = block_column_fetch(columns, near->lefts[i]);
+    if (code == 0 && near->left != NULL)
+        code = block_column_fetch(columns, near->left);
+    if (code == 0 && near->right != NULL)
+        code = block_column_fetch(columns, near->right);
+    return code;
 }
 
 static int may_code(const struct block_column *c, const struct block_near *near,
@@ -178,9 +191,10 @@ static size_t chained_numbers(const struct block_column *c, const struct block_n
 static size_t sizes_numbers(const struct block_column *c, const struct block_near *near,
                             size_t from, size_t end, uint64_t *out)
 {
+    const uint64_t *messages = near->lefts[0]->values, *classes = near->lefts[1]->values;
     size_t n = 0;
     for (size_t i = from; i < end; i++) {
-        out[n] = block_sizes(c->values[i], near->lefts[0][i], near->lefts[1][i]);
+        out[n] = block_sizes(c->values[i], messages[i], classes[i]);
         if (out[n++] == 0)
             out[n++] = c->values[i];
     }
@@ -220,7 +234,7 @@ static struct block_numbers numbers_of(const struct block_coder *k, const struct
     struct block_numbers n = {out, end - from, {0, 0}};
     const uint64_t *v = c->values + from;
     unsigned reach = block_reach(coding);
-    const uint64_t *l = reach > 0 ? near->lefts[reach - 1] + from : NULL;
+    const uint64_t *l = reach > 0 ? near->lefts[reach - 1]->values + from : NULL;
     switch (coding) {
     case BLOCK_PLAIN:
         n.at = c->negative ? out : v;
@@ -235,7 +249,7 @@ static struct block_numbers numbers_of(const struct block_coder *k, const struct
         n.common = loops->fold(v, l, n.count, out);
         return n;
     case BLOCK_REST:
-        n.common = loops->fold_rest(v, l, near->lefts[0] + from, n.count, out);
+        n.common = loops->fold_rest(v, l, near->lefts[0]->values + from, n.count, out);
         return n;
     case BLOCK_SIZES:
         n.count = sizes_numbers(c, near, from, end, out);
@@ -253,8 +267,8 @@ static struct block_numbers numbers_of(const struct block_coder *k, const struct
     return n;
 }
 
-int block_coder_numbers(struct block_coder *k, const struct block_columns *columns,
-                        const struct block_column *c, struct block_numbers *out)
+int block_coder_numbers(struct block_coder *k, struct block_columns *columns,
+                        struct block_column *c, struct block_numbers *out)
 {
     struct block_near near;
     size_t values = c->count;
@@ -265,6 +279,8 @@ int block_coder_numbers(struct block_coder *k, const struct block_columns *colum
     if (array_fit(&k->numbers, sizeof(*k->numbers), &k->number_room, 2 * values + 1) != 0)
         return -ENOMEM;
     look_around(k, columns, c, &near);
+    if (fetch(columns, c, &near) != 0)
+        return -ENOMEM;
     *out = numbers_of(k, c, &near, c->coding, 0, c->count, k->numbers);
     return 0;
 }
@@ -289,13 +305,15 @@ uint8_t *block_coder_keys(const struct block_coder *k, const struct block_column
 
 /* ---- keys ---------------------------------------------------------------- */
 
-/* Can it be a column of keys? There is one in a block at most. */
-static int may_key(const struct block_columns *columns, const struct block_column *c)
+/* Can it be a column of keys? There is one in a block at most. @return 1, 0 or -ENOMEM */
+static int may_key(struct block_columns *columns, struct block_column *c)
 {
     size_t wide = 0, count = c->count;
     if (c->place != 1 || c->negative || count < 2 || count > BLOCK_MOST_KEYS ||
-        integers_at(columns, c, 1) != c)
+        integers_at(columns, c, 1) != c || !block_column_may_be_wide(c))
         return 0;
+    if (block_column_fetch(columns, c) != 0)
+        return -ENOMEM;
     for (size_t i = c->count - count; i < c->count; i++)
         wide += c->values[i] >> 40 != 0;
     return wide > count / 2;
@@ -303,15 +321,16 @@ static int may_key(const struct block_columns *columns, const struct block_colum
 
 /* Are they made of what stands beside them, so that most follow from the one before of the same ranks?
  * @return 1, 0 or -ENOMEM */
-static int take_hashed(struct block_coder *k, const struct block_columns *columns,
-                       struct block_column *c)
+static int take_hashed(struct block_coder *k, struct block_columns *columns, struct block_column *c)
 {
-    const struct block_column *ends[3];
+    struct block_column *ends[3];
     size_t from = 0, count = c->count, likely = 0;
     size_t slots = (size_t)1 << BLOCK_SLOT_BITS;
     for (unsigned i = 0; i < 3; i++) {
         if ((ends[i] = integers_at(columns, c, i + 2)) == NULL)
             return 0;
+        if (block_column_fetch(columns, ends[i]) != 0)
+            return -ENOMEM;
     }
     if (array_fit(&k->twins, sizeof(*k->twins), &k->twin_room, count + 1) != 0 ||
         array_fit(&k->slots, sizeof(*k->slots), &k->slot_room, slots) != 0 ||
@@ -457,30 +476,33 @@ static void choose(struct block_coder *k, struct block_column *c, const struct b
     c->chosen_for = s->count < SAMPLE / 4 ? RECHOOSE_FEW : RECHOOSE;
 }
 
-/* Would a column and the next one take less as a chain? */
-static void try_chain(struct block_coder *k, const struct block_columns *columns,
-                      struct block_column *c, struct sample *s)
+/* Would a column and the next one take less as a chain? @return 0 or -ENOMEM */
+static int try_chain(struct block_coder *k, struct block_columns *columns, struct block_column *c,
+                     struct sample *s)
 {
     struct block_near near, right_near;
     look_around(k, columns, c, &near);
     if (near.right == NULL || near.is_end || c->coding > BLOCK_TWIN)
-        return;
+        return 0;
     struct block_column *right =
         block_columns_find(columns, c->type, c->key, c->place + 1, BLOCK_INTEGER);
     size_t apart = c->cost + right->cost;
     if (right->coding > BLOCK_TWIN || c->cost < 16 || apart < 64)
-        return;
+        return 0;
     look_around(k, columns, right, &right_near);
+    if (fetch(columns, c, &near) != 0 || fetch(columns, right, &right_near) != 0)
+        return -ENOMEM;
     enum block_shape shapes[2];
     sample_of(c, s);
     size_t cost = cost_of(k, s, c, &near, BLOCK_CHAIN, &shapes[0]) +
                   cost_of(k, s, right, &right_near, BLOCK_CHAINED, &shapes[1]);
     if ((double)cost >= WORTH * (double)apart)
-        return;
+        return 0;
     c->coding = BLOCK_CHAIN;
     right->coding = BLOCK_CHAINED;
     c->shape = shapes[0];
     right->shape = shapes[1];
+    return 0;
 }
 
 static int is_open(const struct block_coder *k, const struct block_columns *columns,
@@ -504,8 +526,15 @@ static int settle_keys(struct block_coder *k, struct block_columns *columns)
         for (size_t i = 0; i < columns->count; i++) {
             struct block_column *c = columns->list[i];
             size_t count = c->kind == BLOCK_INTEGER ? c->count : 0;
-            if (count < below && (longest == NULL || count > longest->count) && may_key(columns, c))
+            if (count >= below || (longest != NULL && count <= longest->count))
+                continue;
+            int may = may_key(columns, c);
+            if (may < 0)
+                return may;
+            if (may)
                 longest = c;
+            else
+                block_column_release(columns, c);
         }
         if (longest == NULL)
             break;
@@ -533,11 +562,13 @@ int block_coder_settle(struct block_coder *k, struct block_columns *columns)
             return -ENOMEM;
         look_around(k, columns, c, &near);
         c->fresh = 1;
-        choose(k, c, &near, s);
+        code = fetch(columns, c, &near);
+        if (code == 0)
+            choose(k, c, &near, s);
     }
     for (size_t i = 0; code == 0 && s != NULL && i < columns->count; i++) {
         if (columns->list[i]->fresh && columns->list[i]->coding != BLOCK_CHAINED)
-            try_chain(k, columns, columns->list[i], s);
+            code = try_chain(k, columns, columns->list[i], s);
         columns->list[i]->fresh = 0;
     }
     free(s);

@@ -9,11 +9,11 @@
 
 /** Columns of integers beside one, of the same rows. */
 struct block_near {
-    const uint64_t *lefts[BLOCK_REACH]; /**< [0] is the next one to the left */
-    unsigned count;                     /**< how many of these there are */
-    const struct block_column *left;    /**< the next one; NULL: it has no integers */
-    const struct block_column *right;   /**< likewise */
-    const uint32_t *twins;              /**< by row of the block; NULL: it has no keys */
+    struct block_column *lefts[BLOCK_REACH]; /**< [0] is the next one to the left */
+    unsigned count;                          /**< how many of these there are */
+    struct block_column *left;               /**< the next one; NULL: it has no integers */
+    struct block_column *right;              /**< likewise */
+    const uint32_t *twins;                   /**< by row of the block; NULL: it has no keys */
     int is_end; /**< keys are made of it: it may be told by itself, and by what is left of it behind the key */
 };
 
@@ -43,8 +43,8 @@ struct block_numbers {
 };
 
 /** @param column  of any coding but BLOCK_KEYED @param out  valid until the next call @return 0 or -ENOMEM */
-int block_coder_numbers(struct block_coder *coder, const struct block_columns *columns,
-                        const struct block_column *column, struct block_numbers *out);
+int block_coder_numbers(struct block_coder *coder, struct block_columns *columns,
+                        struct block_column *column, struct block_numbers *out);
 
 /** Keys of a column of BLOCK_KEYED. @param at  room for 11 bytes each @return behind them */
 uint8_t *block_coder_keys(const struct block_coder *coder, const struct block_column *column,

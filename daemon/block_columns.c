@@ -15,6 +15,7 @@ void block_columns_finish(struct block_columns *c)
 {
     for (size_t i = 0; i < c->count; i++) {
         free(c->list[i]->values);
+        free(c->list[i]->chunks);
         free(c->list[i]->text.at);
         free(c->list[i]);
     }
@@ -22,6 +23,9 @@ void block_columns_finish(struct block_columns *c)
         for (unsigned key = 0; key < BLOCK_KEYS; key++)
             free(c->by_key[type][key]);
     }
+    for (size_t i = 0; i < c->spare_count; i++)
+        free(c->spares[i].values);
+    free(c->spares);
     free(c->list);
     free(c->touched);
     free(c->layout_bytes.at);
@@ -38,6 +42,7 @@ void block_columns_undo(struct block_columns *c)
     for (size_t i = 0; i < c->touched_count; i++) {
         struct block_column *t = c->touched[i];
         t->count = t->old_count;
+        t->chunk_count = t->old_chunks;
         t->text.length = t->old_length;
         t->negative = t->old_negative;
         t->big = t->old_big;
@@ -45,7 +50,7 @@ void block_columns_undo(struct block_columns *c)
     block_columns_begin(c);
 }
 
-void block_column_clear(struct block_column *c, size_t keep)
+static void column_clear(struct block_column *c, size_t keep)
 {
     if (c->room * sizeof(*c->values) > keep) {
         free(c->values);
@@ -56,7 +61,8 @@ void block_column_clear(struct block_column *c, size_t keep)
         free(c->text.at);
         c->text = (struct bytes){0};
     }
-    c->count = c->text.length = 0;
+    c->count = c->chunk_count = c->text.length = 0;
+    c->fetched = 0;
     c->negative = c->big = 0;
 }
 
@@ -88,27 +94,109 @@ static struct block_column *make(struct block_columns *c, unsigned type, unsigne
     return made;
 }
 
+/* Remember how a column was before the message. @return 0 or -ENOMEM */
+static int mark(struct block_columns *c, struct block_column *t)
+{
+    if (t->stamp == c->stamp)
+        return 0;
+    if (array_fit(&c->touched, sizeof(struct block_column *), &c->touched_room,
+                  c->touched_count + 1) != 0)
+        return -ENOMEM;
+    c->touched[c->touched_count++] = t;
+    t->stamp = c->stamp;
+    t->old_count = t->count;
+    t->old_chunks = t->chunk_count;
+    t->old_length = t->text.length;
+    t->old_negative = t->negative;
+    t->old_big = t->big;
+    return 0;
+}
+
 struct block_column *block_columns_touch(struct block_columns *c, unsigned type, unsigned key,
                                          unsigned place, enum block_kind kind, size_t further)
 {
     struct block_column *t = block_columns_find(c, type, key, place, kind);
     t = t != NULL ? t : make(c, type, key, place, kind);
-    if (t == NULL || (kind != BLOCK_TEXT &&
-                      array_fit(&t->values, sizeof(*t->values), &t->room, t->count + further) != 0))
+    if (t == NULL || block_column_fetch(c, t) != 0 ||
+        (kind != BLOCK_TEXT &&
+         array_fit(&t->values, sizeof(*t->values), &t->room, t->count + further) != 0))
         return NULL;
-    if (t->stamp == c->stamp)
-        return t;
-    if (array_fit(&c->touched, sizeof(struct block_column *), &c->touched_room,
-                  c->touched_count + 1) != 0)
-        return NULL;
-    c->touched[c->touched_count++] = t;
-    t->stamp = c->stamp;
-    t->old_count = t->count;
-    t->old_length = t->text.length;
-    t->old_negative = t->negative;
-    t->old_big = t->big;
-    return t;
+    t->chunk_count = 0; /* all is among the values now, and what is added will be */
+    return mark(c, t) == 0 ? t : NULL;
 }
+
+/* ---- chunks -------------------------------------------------------------- */
+
+struct block_column *block_columns_touch_chunks(struct block_columns *c, unsigned type,
+                                                unsigned key, unsigned place)
+{
+    struct block_column *t = block_columns_find(c, type, key, place, BLOCK_INTEGER);
+    t = t != NULL ? t : make(c, type, key, place, BLOCK_INTEGER);
+    if (t == NULL ||
+        array_fit(&t->chunks, sizeof(*t->chunks), &t->chunk_room, t->chunk_count + 1) != 0)
+        return NULL;
+    return mark(c, t) == 0 ? t : NULL;
+}
+
+int block_column_fetch(struct block_columns *columns, struct block_column *c)
+{
+    if (c->chunk_count == 0 || c->fetched)
+        return 0;
+    if (c->values == NULL && columns->spare_count > 0) {
+        const struct block_spare *spare = &columns->spares[--columns->spare_count];
+        c->values = spare->values;
+        c->room = spare->room;
+    }
+    if (array_fit(&c->values, sizeof(*c->values), &c->room, c->count) != 0)
+        return -ENOMEM;
+    uint64_t *out = c->values + c->solid;
+    for (size_t i = 0; i < c->chunk_count; i++) {
+        block_slice_integers(c->chunks[i].at, c->chunks[i].count, out);
+        out += c->chunks[i].count;
+    }
+    c->fetched = 1;
+    return 0;
+}
+
+int block_column_may_be_wide(const struct block_column *c)
+{
+    size_t i = 0;
+    if (c->chunk_count == 0 || c->solid > 0)
+        return 1;
+    while (i < c->chunk_count && block_slice_width(c->chunks[i].at) < 8)
+        i++;
+    return i < c->chunk_count;
+}
+
+void block_column_release(struct block_columns *columns, struct block_column *c)
+{
+    if (c->chunk_count == 0 || c->solid > 0 || !c->fetched ||
+        array_fit(&columns->spares, sizeof(*columns->spares), &columns->spare_room,
+                  columns->spare_count + 1) != 0)
+        return;
+    columns->spares[columns->spare_count++] = (struct block_spare){c->values, c->room};
+    c->values = NULL;
+    c->room = 0;
+    c->fetched = 0;
+}
+
+void block_columns_clear(struct block_columns *c, size_t keep)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->count; i++)
+        column_clear(c->list[i], keep);
+    for (size_t i = 0; i < c->spare_count; i++) {
+        if (c->spares[i].room * sizeof(*c->spares[i].values) > keep)
+            free(c->spares[i].values);
+        else
+            c->spares[kept++] = c->spares[i];
+    }
+    c->spare_count = kept;
+    c->layout_count = 0;
+    c->layout_bytes.length = 0;
+}
+
+/* ---- single values ------------------------------------------------------- */
 
 int block_columns_integer(struct block_columns *c, unsigned type, unsigned key, uint64_t value)
 {

@@ -12,12 +12,23 @@ struct bytes {
     size_t length, room;
 };
 
+/** Integers of a message that stand in slices, see block_slice(). */
+struct block_chunk {
+    const uint8_t *at; /**< borrowed */
+    size_t count;
+};
+
 /** All values of one column, in the order of their messages. */
 struct block_column {
     unsigned type, key; /**< of the message and the field; type 0: see enum block_head_key */
     unsigned place;     /**< 0: the field's own value, or how many rows; else column, from 1 */
     enum block_kind kind;
-    uint64_t *values;  /**< owned; of texts none. Reals by their bits */
+    uint64_t *values; /**< owned; of texts none. Reals by their bits */
+    /** Owned. Where there are any, values from `solid` on stand in these, and only when they were
+     *  fetched in `values`, too. */
+    struct block_chunk *chunks;
+    size_t chunk_count, chunk_room, solid;
+    int fetched;
     struct bytes text; /**< owned: length and bytes of each text */
     size_t count, room;
     int negative, big; /**< one value below 0, one of 2^63 or more: never both */
@@ -31,7 +42,7 @@ struct block_column {
     size_t packed, bits; /**< bytes; of the bits behind the frame */
     /* Before the message that is being added. */
     uint64_t stamp;
-    size_t old_count, old_length;
+    size_t old_count, old_length, old_chunks;
     int old_negative, old_big;
 };
 
@@ -46,6 +57,12 @@ struct block_columns {
     uint64_t stamp;
     struct block_column **touched; /**< owned: by the message that is being added */
     size_t touched_count, touched_room;
+    /** Owned: memory of values that are not needed now. What was used last is used next, as it is in the cache. */
+    struct block_spare {
+        uint64_t *values;
+        size_t room;
+    } * spares;
+    size_t spare_count, spare_room;
 };
 
 void block_columns_finish(struct block_columns *columns);
@@ -61,6 +78,19 @@ struct block_column *block_columns_find(const struct block_columns *columns, uns
 /** A column to which so many values will be added. @return NULL: no memory */
 struct block_column *block_columns_touch(struct block_columns *columns, unsigned type, unsigned key,
                                          unsigned place, enum block_kind kind, size_t further);
+
+/** The same, of integers, of which one chunk will be added. */
+struct block_column *block_columns_touch_chunks(struct block_columns *columns, unsigned type,
+                                                unsigned key, unsigned place);
+
+/** Make the values of chunks. @return 0 or -ENOMEM */
+int block_column_fetch(struct block_columns *columns, struct block_column *column);
+
+/** Can it have numbers of 2^32 and more? Told without a look at them. */
+int block_column_may_be_wide(const struct block_column *column);
+
+/** Values are not needed now. They are fetched again where they can be. */
+void block_column_release(struct block_columns *columns, struct block_column *column);
 
 /** Add a text to a column that was touched. @return 0 or -ENOMEM */
 int block_column_put_text(struct block_column *column, const void *bytes, size_t length);
@@ -85,8 +115,8 @@ int block_columns_integer(struct block_columns *columns, unsigned type, unsigned
 int block_columns_text(struct block_columns *columns, unsigned type, unsigned key,
                        const void *bytes, size_t length);
 
-/** Nothing is in it any more. @param keep  bytes of memory that it may keep */
-void block_column_clear(struct block_column *column, size_t keep);
+/** Nothing is in them any more. @param keep  bytes of memory that each may keep */
+void block_columns_clear(struct block_columns *columns, size_t keep);
 
 /** Room for so many bytes. @return 0 or -ENOMEM */
 int block_bytes_fit(struct bytes *bytes, size_t room);
@@ -96,7 +126,12 @@ int block_bytes_fit(struct bytes *bytes, size_t room);
  *  @return 0, -ENOMEM, or -HOLTER_EPROTOCOL: it could not be put together again byte for byte */
 int block_parse(struct block_columns *columns, const void *bytes, size_t length, unsigned *layout);
 
-/** The same of a message that block_slice() has cut. @return as block_parse() */
+/** The same of a message that block_slice() has cut.
+ *  @param slices  must stay until block_columns_clear(), also after a failure @return as block_parse() */
 int block_add_columns(struct block_columns *columns, const void *slices, unsigned *layout);
+
+/** Integers of a slice, and in how many bytes each stands in it. */
+unsigned block_slice_width(const uint8_t *slice);
+void block_slice_integers(const uint8_t *slice, size_t count, uint64_t *out);
 
 #endif

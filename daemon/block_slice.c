@@ -13,6 +13,7 @@
 #include "proto/wire_table.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,19 +188,46 @@ void block_slices_finish(struct block_slices *s)
 
 /* ---- adding -------------------------------------------------------------- */
 
-/* @return behind the slice, or NULL with code set: -ENOMEM, or -HOLTER_EPROTOCOL: the column has numbers below 0 and
- *         of 2^63 and more, which it cannot tell */
-static const uint8_t *add_integers(struct block_column *c, const uint8_t *at, size_t count,
-                                   int *code)
+unsigned block_slice_width(const uint8_t *slice)
+{
+    return slice[offsetof(struct slice_head, width)];
+}
+
+void block_slice_integers(const uint8_t *slice, size_t count, uint64_t *out)
+{
+    struct slice_head head;
+    memcpy(&head, slice, sizeof(head));
+    block_loops()->grow(slice + sizeof(head), count, head.width, out);
+}
+
+/* The numbers at a slice belong to the column now.
+ * @param code  set to 0, or -HOLTER_EPROTOCOL: it has numbers below 0 and of 2^63 and more then, which it cannot tell
+ * @return behind the slice */
+static const uint8_t *pass_integers(struct block_column *c, const uint8_t *at, size_t count,
+                                    int *code)
 {
     struct slice_head head;
     memcpy(&head, at, sizeof(head));
-    block_loops()->grow(at + sizeof(head), count, head.width, c->values + c->count);
     c->count += count;
     c->negative |= head.negative;
     c->big |= head.big;
     *code = c->negative && c->big ? -HOLTER_EPROTOCOL : 0;
     return at + sizeof(head) + padded(count * head.width);
+}
+
+static const uint8_t *add_integer(struct block_column *c, const uint8_t *at, int *code)
+{
+    block_slice_integers(at, 1, c->values + c->count);
+    return pass_integers(c, at, 1, code);
+}
+
+static const uint8_t *add_chunk(struct block_column *c, const uint8_t *at, size_t count, int *code)
+{
+    if (c->chunk_count == 0)
+        c->solid = c->count;
+    c->chunks[c->chunk_count++] = (struct block_chunk){at, count};
+    c->fetched = 0;
+    return pass_integers(c, at, count, code);
 }
 
 static const uint8_t *add_texts(struct block_column *c, const uint8_t *at, size_t count, int *code)
@@ -214,15 +242,10 @@ static const uint8_t *add_texts(struct block_column *c, const uint8_t *at, size_
     return at;
 }
 
-static const uint8_t *add_values(struct block_column *c, const uint8_t *at, size_t count, int *code)
+static const uint8_t *add_reals(struct block_column *c, const uint8_t *at, size_t count)
 {
-    if (c->kind == BLOCK_INTEGER)
-        return add_integers(c, at, count, code);
-    if (c->kind == BLOCK_TEXT)
-        return add_texts(c, at, count, code);
     memcpy(c->values + c->count, at, 8 * count);
     c->count += count;
-    *code = 0;
     return at + 8 * count;
 }
 
@@ -233,14 +256,18 @@ static const uint8_t *add_rows(struct block_columns *columns, unsigned type, uns
 {
     struct block_column *list[BLOCK_WIDTH];
     for (unsigned i = 0; i < width; i++) {
-        list[i] = block_columns_touch(columns, type, key, i + 1, (enum block_kind)kinds[i], rows);
+        list[i] = kinds[i] == BLOCK_INTEGER ? block_columns_touch_chunks(columns, type, key, i + 1)
+                                            : block_columns_touch(columns, type, key, i + 1,
+                                                                  (enum block_kind)kinds[i], rows);
         if (list[i] == NULL) {
             *code = -ENOMEM;
             return at;
         }
     }
     for (unsigned i = 0; *code == 0 && i < width; i++)
-        at = add_values(list[i], at, rows, code);
+        at = kinds[i] == BLOCK_INTEGER ? add_chunk(list[i], at, rows, code)
+             : kinds[i] == BLOCK_TEXT  ? add_texts(list[i], at, rows, code)
+                                       : add_reals(list[i], at, rows);
     return at;
 }
 
@@ -255,7 +282,9 @@ static const uint8_t *add_field(struct block_columns *columns, unsigned type,
         *code = -ENOMEM;
         return at;
     }
-    at = add_values(c, at, 1, code);
+    at = c->kind == BLOCK_INTEGER ? add_integer(c, at, code)
+         : c->kind == BLOCK_TEXT  ? add_texts(c, at, 1, code)
+                                  : add_reals(c, at, 1);
     if (*code != 0 || !is_rows)
         return at;
     unsigned width = *(*layout)++;

@@ -20,6 +20,8 @@ struct block_writer {
     struct bytes plain, bits, packed;
     size_t messages, bytes, marked_messages, marked_bytes;
     struct block_coder coder;
+    void **slices; /* owned, as each of them: columns point into them */
+    size_t slice_count, slice_room;
 };
 
 int block_writer_create(struct block_writer **out)
@@ -35,10 +37,19 @@ int block_writer_create(struct block_writer **out)
     return 0;
 }
 
+static void forget_slices(struct block_writer *w)
+{
+    for (size_t i = 0; i < w->slice_count; i++)
+        free(w->slices[i]);
+    w->slice_count = 0;
+}
+
 void block_writer_destroy(struct block_writer *w)
 {
     if (w == NULL)
         return;
+    forget_slices(w);
+    free(w->slices);
     block_columns_finish(&w->columns);
     block_columns_finish(&w->marked);
     ZSTD_freeCCtx(w->zstd);
@@ -73,13 +84,21 @@ int block_add(struct block_writer *w, const struct recorded *head, const void *b
     return block_add_slices(w, head, NULL, bytes, length);
 }
 
-int block_add_slices(struct block_writer *w, const struct recorded *head, const void *slices,
-                     const void *bytes, size_t length)
+/* @return 0 or -ENOMEM: they are gone */
+static int keep_slices(struct block_writer *w, void *slices)
+{
+    if (array_fit(&w->slices, sizeof(*w->slices), &w->slice_room, w->slice_count + 1) != 0) {
+        free(slices);
+        return -ENOMEM;
+    }
+    w->slices[w->slice_count++] = slices;
+    return 0;
+}
+
+static int add(struct block_writer *w, const struct recorded *head, const void *slices,
+               const void *bytes, size_t length)
 {
     unsigned layout = 0;
-    if (w->messages >= BLOCK_MOST_MESSAGES || length > BLOCK_MOST_BYTES - BLOCK_BYTES ||
-        w->bytes > BLOCK_BYTES)
-        return -HOLTER_ELIMIT;
     block_columns_begin(&w->columns);
     block_columns_begin(&w->marked);
     int code = slices != NULL ? block_add_columns(&w->columns, slices, &layout)
@@ -91,7 +110,18 @@ int block_add_slices(struct block_writer *w, const struct recorded *head, const 
     }
     code = code != 0 ? code : add_head(&w->columns, head, layout);
     code = code != 0 ? code : block_columns_text(&w->marked, 0, BLOCK_HEAD_BYTES, bytes, length);
-    code = code != 0 ? code : add_head(&w->marked, head, 0);
+    return code != 0 ? code : add_head(&w->marked, head, 0);
+}
+
+int block_add_slices(struct block_writer *w, const struct recorded *head, void *slices,
+                     const void *bytes, size_t length)
+{
+    if (slices != NULL && keep_slices(w, slices) != 0)
+        return -ENOMEM;
+    if (w->messages >= BLOCK_MOST_MESSAGES || length > BLOCK_MOST_BYTES - BLOCK_BYTES ||
+        w->bytes > BLOCK_BYTES)
+        return -HOLTER_ELIMIT;
+    int code = add(w, head, slices, bytes, length);
     if (code != 0) {
         block_columns_undo(&w->columns);
         block_columns_undo(&w->marked);
@@ -122,24 +152,17 @@ size_t block_bytes_marked(const struct block_writer *w)
     return w->bytes - w->marked_bytes;
 }
 
-static void clear(struct block_columns *columns)
-{
-    for (size_t i = 0; i < columns->count; i++)
-        block_column_clear(columns->list[i], KEEP_ROOM);
-    columns->layout_count = 0;
-    columns->layout_bytes.length = 0;
-}
-
 void block_mark(struct block_writer *w)
 {
-    clear(&w->marked);
+    block_columns_clear(&w->marked, KEEP_ROOM);
     w->marked_messages = w->messages;
     w->marked_bytes = w->bytes;
 }
 
 void block_clear(struct block_writer *w)
 {
-    clear(&w->columns);
+    block_columns_clear(&w->columns, KEEP_ROOM);
+    forget_slices(w);
     w->messages = w->bytes = 0;
     block_mark(w);
 }
@@ -189,7 +212,7 @@ static enum block_shape shape_of(const struct block_column *c, const struct bloc
 }
 
 /* @return 0 or -ENOMEM */
-static int put_integers(struct block_writer *w, const struct block_columns *columns,
+static int put_integers(struct block_writer *w, struct block_columns *columns,
                         struct block_column *c)
 {
     struct block_numbers n;
@@ -197,7 +220,7 @@ static int put_integers(struct block_writer *w, const struct block_columns *colu
     if (reserve(&w->plain, 11 * values) != 0)
         return -ENOMEM;
     uint8_t *at = w->plain.at + w->plain.length, *bits;
-    if (c->coding == BLOCK_KEYED) {
+    if (c->coding == BLOCK_KEYED) { /* its values were looked at to find that */
         w->plain.length = (size_t)(block_coder_keys(&w->coder, c, at) - w->plain.at);
         return 0;
     }
@@ -219,8 +242,7 @@ static int put_integers(struct block_writer *w, const struct block_columns *colu
 }
 
 /* The bytes of one column, appended to w->plain, and what is left of them to w->bits. @return 0 or -ENOMEM */
-static int put_column(struct block_writer *w, const struct block_columns *columns,
-                      struct block_column *c)
+static int put_column(struct block_writer *w, struct block_columns *columns, struct block_column *c)
 {
     size_t begin = w->plain.length, bits = w->bits.length;
     c->written = BLOCK_BYTES_EACH;
@@ -320,19 +342,32 @@ static int append_bits(struct block_writer *w)
     return 0;
 }
 
+/* The columns behind one another; those of the same rows need each other's values.
+ * @return 0 or -ENOMEM */
+static int put_columns(struct block_writer *w, struct block_columns *columns)
+{
+    int code = 0;
+    for (size_t i = 0, first = 0; code == 0 && i < columns->count; i++) {
+        struct block_column *c = columns->list[i], *before = columns->list[first];
+        for (; c->type != before->type || c->key != before->key; before = columns->list[first])
+            block_column_release(columns, columns->list[first++]);
+        if (c->count == 0)
+            continue;
+        code = put_column(w, columns, c);
+        c->chosen_for -= c->chosen_for > 0;
+    }
+    for (size_t i = 0; i < columns->count; i++)
+        block_column_release(columns, columns->list[i]);
+    return code;
+}
+
 int block_pack(struct block_writer *w, int marked, int level, const void **out, size_t *length)
 {
     struct block_columns *columns = marked ? &w->marked : &w->columns;
     size_t messages = marked ? block_messages_marked(w) : w->messages;
     w->plain.length = w->bits.length = 0;
     int code = marked ? 0 : block_coder_settle(&w->coder, columns);
-    for (size_t i = 0; code == 0 && i < columns->count; i++) {
-        struct block_column *c = columns->list[i];
-        if (c->count == 0)
-            continue;
-        code = put_column(w, columns, c);
-        c->chosen_for -= c->chosen_for > 0;
-    }
+    code = code != 0 ? code : put_columns(w, columns);
     size_t directory = w->plain.length;
     code = code != 0 ? code : put_directory(w, columns, messages);
     code = code != 0 ? code : compress(w, columns, level, directory);

@@ -276,6 +276,7 @@ static void write_item(struct recorder *r, struct track *t, struct item *item)
         return;
     if (item->action == KEEP) {
         code = recording_message_slices(t->recording, &item->head, item->slices, bytes, length);
+        item->slices = NULL;
         t->newest_ns = item->head.received_ns;
         remember(r, t, &item->head, NULL, bytes, length);
     } else if (item->action == TABLE) {

@@ -264,13 +264,15 @@ int recording_message(struct recording *r, const struct recorded *head, const vo
     return recording_message_slices(r, head, NULL, bytes, length);
 }
 
-int recording_message_slices(struct recording *r, const struct recorded *head, const void *slices,
+int recording_message_slices(struct recording *r, const struct recorded *head, void *slices,
                              const void *bytes, size_t length)
 {
     struct recorded numbered = *head;
     int64_t agent = number_of(r, head->instance, head->received_ns);
-    if (agent < 0)
+    if (agent < 0) {
+        free(slices);
         return (int)agent;
+    }
     numbered.instance = (uint64_t)agent;
     int code = block_add_slices(r->block, &numbered, slices, bytes, length);
     if (code != 0)
