@@ -36,12 +36,15 @@ void block_writer_destroy(struct block_writer *writer);
 int block_add(struct block_writer *writer, const struct recorded *head, const void *bytes,
               size_t length);
 
+struct block_loops;
+
 /** A decoded message, cut into columns. Zero is empty; used from message to message. */
 struct block_slices {
-    uint8_t *bytes; /**< owned: for block_add_slices(), in this process */
-    size_t length, room;
+    uint8_t *heads, *rows; /**< owned */
+    size_t head_length, head_room, row_length, row_room;
     uint64_t *numbers; /**< owned: of one column */
     size_t number_room;
+    const struct block_loops *loops;
 };
 
 void block_slices_finish(struct block_slices *slices);
@@ -51,9 +54,12 @@ void block_slices_finish(struct block_slices *slices);
  *  @return 0; -HOLTER_EPROTOCOL: block_add() must look at its bytes; -ENOMEM */
 int block_slice(struct block_slices *slices, const struct wire_message *message);
 
+/** What block_add_slices() takes, in one piece. @param length  set to its bytes @return for free(); NULL: no memory */
+void *block_slices_copy(const struct block_slices *slices, size_t *length);
+
 /** block_add() of a message that was cut, with the same result: it is not taken apart once more.
- *  @param slices  owned by the writer from now on, also after a failure: from malloc(), with block_slices.bytes in
- *                 it; NULL: the message was not cut */
+ *  @param slices  of block_slices_copy(), owned by the writer from now on, also after a failure; NULL: the message was
+ *                 not cut */
 int block_add_slices(struct block_writer *writer, const struct recorded *head, void *slices,
                      const void *bytes, size_t length);
 

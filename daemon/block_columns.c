@@ -1,6 +1,7 @@
 #include "daemon/block_parse.h"
 
 #include "daemon/analysis/array.h"
+#include "daemon/block_fold.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -149,10 +150,12 @@ int block_column_fetch(struct block_columns *columns, struct block_column *c)
     }
     if (array_fit(&c->values, sizeof(*c->values), &c->room, c->count) != 0)
         return -ENOMEM;
+    const struct block_loops *loops = block_loops();
     uint64_t *out = c->values + c->solid;
     for (size_t i = 0; i < c->chunk_count; i++) {
-        block_slice_integers(c->chunks[i].at, c->chunks[i].count, out);
-        out += c->chunks[i].count;
+        const struct block_chunk *chunk = &c->chunks[i];
+        loops->grow(chunk->at, chunk->count, chunk->width, out);
+        out += chunk->count;
     }
     c->fetched = 1;
     return 0;
@@ -163,7 +166,7 @@ int block_column_may_be_wide(const struct block_column *c)
     size_t i = 0;
     if (c->chunk_count == 0 || c->solid > 0)
         return 1;
-    while (i < c->chunk_count && block_slice_width(c->chunks[i].at) < 8)
+    while (i < c->chunk_count && c->chunks[i].width < 8)
         i++;
     return i < c->chunk_count;
 }

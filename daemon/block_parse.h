@@ -14,8 +14,9 @@ struct bytes {
 
 /** Integers of a message that stand in slices, see block_slice(). */
 struct block_chunk {
-    const uint8_t *at; /**< borrowed */
-    size_t count;
+    const uint8_t *at; /**< borrowed; a multiple of eight */
+    uint32_t count;
+    uint32_t width; /**< bytes of each: 1, 2, 4 or 8 */
 };
 
 /** All values of one column, in the order of their messages. */
@@ -129,9 +130,5 @@ int block_parse(struct block_columns *columns, const void *bytes, size_t length,
 /** The same of a message that block_slice() has cut.
  *  @param slices  must stay until block_columns_clear(), also after a failure @return as block_parse() */
 int block_add_columns(struct block_columns *columns, const void *slices, unsigned *layout);
-
-/** Integers of a slice, and in how many bytes each stands in it. */
-unsigned block_slice_width(const uint8_t *slice);
-void block_slice_integers(const uint8_t *slice, size_t count, uint64_t *out);
 
 #endif

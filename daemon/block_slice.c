@@ -1,10 +1,11 @@
 /* Columns of a message that was decoded: cut by the thread that decoded it, as long as its rows are in the cache, and
  * added to a block by the thread that writes it. Taking the bytes apart once more (block_parse.c) takes four times as long.
  *
- * Slices never leave the process: eight bytes with the length of the layout, the layout, then column by column
- * what the message has of it; each from a multiple of eight bytes on. Integers: a head and the numbers, all in as
- * many bytes as the largest needs; reals: their bits; texts: length and bytes; rows: how many, as an integer,
- * and their columns. */
+ * Slices never leave the process. They are eight bytes with the length of the heads, these, and rows. Heads, which is
+ * all that is read when the message is added: the layout and its length, and field by field the value; of texts length and
+ * bytes; of rows how many, and a byte for each column of integers, how they are told, or the values of other columns. Rows:
+ * columns of integers, one behind the other, all in as many bytes as the largest needs. What is not a
+ * single byte stands on a multiple of eight bytes. */
 #include "daemon/analysis/array.h"
 #include "daemon/block.h"
 #include "daemon/block_fold.h"
@@ -17,12 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before the integers of a column. */
-struct slice_head {
-    uint8_t width; /* bytes of each: 1, 2, 4 or 8 */
-    uint8_t negative, big;
-    uint8_t unused[5];
-};
+/* How integers of a column are told: bytes of each, 1, 2, 4 or 8, and what is among them. */
+#define WIDTH_BITS 0x0fu
+#define NEGATIVE 0x10u /* numbers below 0 */
+#define BIG 0x20u      /* numbers of 2^63 and more */
 
 static size_t padded(size_t length)
 {
@@ -31,13 +30,13 @@ static size_t padded(size_t length)
 
 /* ---- cutting ------------------------------------------------------------- */
 
-/* @return room for so many bytes more, or NULL */
+/* @return room in the heads for so many bytes more, or NULL */
 static uint8_t *extend(struct block_slices *s, size_t length)
 {
-    if (array_fit(&s->bytes, 1, &s->room, s->length + padded(length)) != 0)
+    if (array_fit(&s->heads, 1, &s->head_room, s->head_length + padded(length)) != 0)
         return NULL;
-    uint8_t *at = s->bytes + s->length;
-    s->length += padded(length);
+    uint8_t *at = s->heads + s->head_length;
+    s->head_length += padded(length);
     return at;
 }
 
@@ -52,9 +51,28 @@ static int cut_text(struct block_slices *s, const char *text)
     return 0;
 }
 
-/* @param slots  of the first row @param stride  from row to row, bytes */
+/* Values that are told as they are: eight bytes each, or texts.
+ * @param slots  of the first row @param stride  from row to row, bytes */
+static int cut_values(struct block_slices *s, enum wire_kind kind, const uint8_t *slots,
+                      size_t stride, size_t count)
+{
+    int code = 0;
+    if (kind == WIRE_KIND_STR) {
+        for (size_t i = 0; code == 0 && i < count; i++)
+            code = cut_text(s, *(const char *const *)(const void *)(slots + i * stride));
+        return code;
+    }
+    uint8_t *at = extend(s, 8 * count);
+    if (at == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        memcpy(at + 8 * i, slots + i * stride, 8);
+    return 0;
+}
+
+/* @param told  set to how */
 static int cut_integers(struct block_slices *s, const uint8_t *slots, size_t stride, size_t count,
-                        int is_signed)
+                        int is_signed, uint8_t *told)
 {
     if (array_fit(&s->numbers, sizeof(*s->numbers), &s->number_room, count) != 0)
         return -ENOMEM;
@@ -64,41 +82,40 @@ static int cut_integers(struct block_slices *s, const uint8_t *slots, size_t str
         all |= numbers[i];
     }
     unsigned width = all >> 32 != 0 ? 8 : all >> 16 != 0 ? 4 : all >> 8 != 0 ? 2 : 1;
-    struct slice_head head = {.width = (uint8_t)width,
-                              .negative = is_signed && all >> 63,
-                              .big = !is_signed && all >> 63};
-    uint8_t *at = extend(s, sizeof(head) + count * width);
-    if (at == NULL)
+    size_t length = s->row_length + padded(count * width);
+    if (array_fit(&s->rows, 1, &s->row_room, length) != 0)
         return -ENOMEM;
-    memcpy(at, &head, sizeof(head));
-    block_loops()->shrink(numbers, count, width, at + sizeof(head));
+    s->loops->shrink(numbers, count, width, s->rows + s->row_length);
+    s->row_length = length;
+    *told = (uint8_t)(width | (all >> 63 == 0 ? 0 : is_signed ? NEGATIVE : BIG));
     return 0;
 }
 
-static int cut_column(struct block_slices *s, enum wire_kind kind, const uint8_t *slots,
-                      size_t stride, size_t count)
+static int is_integer(enum wire_kind kind)
 {
-    uint8_t *at;
+    return kind == WIRE_KIND_U64 || kind == WIRE_KIND_I64;
+}
+
+static int cut_rows(struct block_slices *s, const struct wire_rows *table, size_t width,
+                    const uint8_t *rows, uint64_t count)
+{
+    uint8_t told[BLOCK_WIDTH] = {0}, *at;
     int code = 0;
-    switch (kind) {
-    case WIRE_KIND_U64:
-    case WIRE_KIND_I64:
-        return cut_integers(s, slots, stride, count, kind == WIRE_KIND_I64);
-    case WIRE_KIND_F64:
-        if ((at = extend(s, 8 * count)) == NULL)
-            return -ENOMEM;
-        for (size_t i = 0; i < count; i++)
-            memcpy(at + 8 * i, slots + i * stride, 8);
-        return 0;
-    case WIRE_KIND_STR:
-        for (size_t i = 0; code == 0 && i < count; i++)
-            code = cut_text(s, *(const char *const *)(const void *)(slots + i * stride));
-        return code;
-    case WIRE_KIND_ROWS:
-    case WIRE_KIND_BIN:
-        break;
+    for (size_t i = 0; code == 0 && i < width; i++) {
+        const struct wire_column *c = &table->columns[i];
+        if (is_integer(c->kind))
+            code = cut_integers(s, rows + c->offset, table->size, count, c->kind == WIRE_KIND_I64,
+                                &told[i]);
     }
-    return -HOLTER_EPROTOCOL;
+    if (code != 0 || (at = extend(s, width)) == NULL)
+        return -ENOMEM;
+    memcpy(at, told, width);
+    for (size_t i = 0; code == 0 && i < width; i++) {
+        const struct wire_column *c = &table->columns[i];
+        if (!is_integer(c->kind))
+            code = cut_values(s, c->kind, rows + c->offset, table->size, count);
+    }
+    return code;
 }
 
 static int cut_field(struct block_slices *s, const struct wire_field *field, size_t width,
@@ -107,15 +124,11 @@ static int cut_field(struct block_slices *s, const struct wire_field *field, siz
     const uint8_t *rows;
     uint64_t count;
     if (field->kind != WIRE_KIND_ROWS)
-        return cut_column(s, field->kind, slot, 0, 1);
-    const struct wire_rows *table = field->rows();
+        return cut_values(s, field->kind, slot, 0, 1);
     memcpy(&rows, slot, sizeof(rows));
     memcpy(&count, slot + sizeof(rows), sizeof(count));
-    int code = cut_integers(s, slot + sizeof(rows), 0, 1, 0);
-    for (size_t i = 0; code == 0 && i < width; i++)
-        code = cut_column(s, table->columns[i].kind, rows + table->columns[i].offset, table->size,
-                          count);
-    return code;
+    int code = cut_values(s, WIRE_KIND_U64, slot + sizeof(rows), 0, 1);
+    return code != 0 ? code : cut_rows(s, field->rows(), width, rows, count);
 }
 
 static const struct wire_field *field_of(const struct wire_table *table, unsigned key, size_t hint)
@@ -145,8 +158,9 @@ static int note_layout(struct block_layout *l, const struct wire_message *messag
     for (size_t i = 0; fits && i < shape->count; i++) {
         unsigned key = shape->fields[i].key, width = shape->fields[i].width;
         const struct wire_field *f = fields[i] = field_of(table, key, i);
-        fits = f != NULL && f->kind != WIRE_KIND_BIN && key < BLOCK_KEYS && width <= BLOCK_WIDTH &&
-               block_layout_note(l, (uint8_t)key) &&
+        /* Agents tell no bytes, and what they tell of numbers below 0 stands in rows. */
+        fits = f != NULL && f->kind != WIRE_KIND_BIN && f->kind != WIRE_KIND_I64 &&
+               key < BLOCK_KEYS && width <= BLOCK_WIDTH && block_layout_note(l, (uint8_t)key) &&
                block_layout_note(l, (uint8_t)kind_of(f->kind));
         if (!fits || f->kind != WIRE_KIND_ROWS)
             continue;
@@ -165,7 +179,8 @@ int block_slice(struct block_slices *s, const struct wire_message *message)
     layout.length = 0;
     if (message->shape == NULL || table == NULL || !note_layout(&layout, message, table, fields))
         return -HOLTER_EPROTOCOL;
-    s->length = 0;
+    s->head_length = s->row_length = 0;
+    s->loops = block_loops();
     uint64_t length = layout.length;
     uint8_t *at = extend(s, sizeof(length) + layout.length);
     if (at == NULL)
@@ -179,134 +194,129 @@ int block_slice(struct block_slices *s, const struct wire_message *message)
     return code;
 }
 
+void *block_slices_copy(const struct block_slices *s, size_t *length)
+{
+    uint64_t heads = s->head_length;
+    uint8_t *out = malloc(sizeof(heads) + s->head_length + s->row_length);
+    if (out == NULL)
+        return NULL;
+    memcpy(out, &heads, sizeof(heads));
+    memcpy(out + sizeof(heads), s->heads, s->head_length);
+    if (s->row_length > 0)
+        memcpy(out + sizeof(heads) + s->head_length, s->rows, s->row_length);
+    *length = sizeof(heads) + s->head_length + s->row_length;
+    return out;
+}
+
 void block_slices_finish(struct block_slices *s)
 {
-    free(s->bytes);
+    free(s->heads);
+    free(s->rows);
     free(s->numbers);
     *s = (struct block_slices){0};
 }
 
 /* ---- adding -------------------------------------------------------------- */
 
-unsigned block_slice_width(const uint8_t *slice)
+struct slice_input {
+    const uint8_t *layout, *head, *rows;
+};
+
+/* The value of a field, or how many rows it has. */
+static int add_integer(struct block_column *c, uint64_t value)
 {
-    return slice[offsetof(struct slice_head, width)];
+    c->values[c->count++] = value;
+    c->big |= value >> 63 != 0;
+    return c->negative && c->big ? -HOLTER_EPROTOCOL : 0;
 }
 
-void block_slice_integers(const uint8_t *slice, size_t count, uint64_t *out)
+static int add_values(struct block_column *c, struct slice_input *in, size_t count)
 {
-    struct slice_head head;
-    memcpy(&head, slice, sizeof(head));
-    block_loops()->grow(slice + sizeof(head), count, head.width, out);
+    uint64_t length;
+    int code = 0;
+    if (c->kind == BLOCK_REAL) {
+        memcpy(c->values + c->count, in->head, 8 * count);
+        c->count += count;
+        in->head += 8 * count;
+        return 0;
+    }
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        memcpy(&length, in->head, sizeof(length));
+        code = block_column_put_text(c, in->head + sizeof(length), length);
+        in->head += padded(sizeof(length) + length);
+    }
+    return code;
 }
 
-/* The numbers at a slice belong to the column now.
- * @param code  set to 0, or -HOLTER_EPROTOCOL: it has numbers below 0 and of 2^63 and more then, which it cannot tell
- * @return behind the slice */
-static const uint8_t *pass_integers(struct block_column *c, const uint8_t *at, size_t count,
-                                    int *code)
+/* @return 0, or -HOLTER_EPROTOCOL: the column has numbers below 0 and of 2^63 and more then, which it cannot tell */
+static int add_chunk(struct block_column *c, struct slice_input *in, size_t count, uint8_t told)
 {
-    struct slice_head head;
-    memcpy(&head, at, sizeof(head));
-    c->count += count;
-    c->negative |= head.negative;
-    c->big |= head.big;
-    *code = c->negative && c->big ? -HOLTER_EPROTOCOL : 0;
-    return at + sizeof(head) + padded(count * head.width);
-}
-
-static const uint8_t *add_integer(struct block_column *c, const uint8_t *at, int *code)
-{
-    block_slice_integers(at, 1, c->values + c->count);
-    return pass_integers(c, at, 1, code);
-}
-
-static const uint8_t *add_chunk(struct block_column *c, const uint8_t *at, size_t count, int *code)
-{
+    unsigned width = told & WIDTH_BITS;
     if (c->chunk_count == 0)
         c->solid = c->count;
-    c->chunks[c->chunk_count++] = (struct block_chunk){at, count};
+    c->chunks[c->chunk_count++] = (struct block_chunk){in->rows, (uint32_t)count, width};
     c->fetched = 0;
-    return pass_integers(c, at, count, code);
-}
-
-static const uint8_t *add_texts(struct block_column *c, const uint8_t *at, size_t count, int *code)
-{
-    *code = 0;
-    for (size_t i = 0; *code == 0 && i < count; i++) {
-        uint64_t length;
-        memcpy(&length, at, sizeof(length));
-        *code = block_column_put_text(c, at + sizeof(length), length);
-        at += padded(sizeof(length) + length);
-    }
-    return at;
-}
-
-static const uint8_t *add_reals(struct block_column *c, const uint8_t *at, size_t count)
-{
-    memcpy(c->values + c->count, at, 8 * count);
     c->count += count;
-    return at + 8 * count;
+    c->negative |= (told & NEGATIVE) != 0;
+    c->big |= (told & BIG) != 0;
+    in->rows += padded(count * width);
+    return c->negative && c->big ? -HOLTER_EPROTOCOL : 0;
 }
 
-/* @param kinds  of the columns @return behind the slices of the rows */
-static const uint8_t *add_rows(struct block_columns *columns, unsigned type, unsigned key,
-                               const uint8_t *kinds, unsigned width, size_t rows, const uint8_t *at,
-                               int *code)
+static int add_rows(struct block_columns *columns, unsigned type, unsigned key,
+                    struct slice_input *in, size_t rows)
 {
     struct block_column *list[BLOCK_WIDTH];
+    unsigned width = *in->layout++;
+    const uint8_t *told = in->head;
+    int code = 0;
     for (unsigned i = 0; i < width; i++) {
-        list[i] = kinds[i] == BLOCK_INTEGER ? block_columns_touch_chunks(columns, type, key, i + 1)
-                                            : block_columns_touch(columns, type, key, i + 1,
-                                                                  (enum block_kind)kinds[i], rows);
-        if (list[i] == NULL) {
-            *code = -ENOMEM;
-            return at;
-        }
+        enum block_kind kind = (enum block_kind) * in->layout++;
+        list[i] = kind == BLOCK_INTEGER
+                      ? block_columns_touch_chunks(columns, type, key, i + 1)
+                      : block_columns_touch(columns, type, key, i + 1, kind, rows);
+        if (list[i] == NULL)
+            return -ENOMEM;
     }
-    for (unsigned i = 0; *code == 0 && i < width; i++)
-        at = kinds[i] == BLOCK_INTEGER ? add_chunk(list[i], at, rows, code)
-             : kinds[i] == BLOCK_TEXT  ? add_texts(list[i], at, rows, code)
-                                       : add_reals(list[i], at, rows);
-    return at;
+    in->head += padded(width);
+    for (unsigned i = 0; code == 0 && i < width; i++)
+        code = list[i]->kind == BLOCK_INTEGER ? add_chunk(list[i], in, rows, told[i])
+                                              : add_values(list[i], in, rows);
+    return code;
 }
 
-static const uint8_t *add_field(struct block_columns *columns, unsigned type,
-                                const uint8_t **layout, const uint8_t *at, int *code)
+static int add_field(struct block_columns *columns, unsigned type, struct slice_input *in)
 {
-    unsigned key = *(*layout)++, kind = *(*layout)++;
+    unsigned key = *in->layout++, kind = *in->layout++;
     int is_rows = kind == BLOCK_ROWS;
     struct block_column *c = block_columns_touch(
         columns, type, key, 0, is_rows ? BLOCK_INTEGER : (enum block_kind)kind, 1);
-    if (c == NULL) {
-        *code = -ENOMEM;
-        return at;
-    }
-    at = c->kind == BLOCK_INTEGER ? add_integer(c, at, code)
-         : c->kind == BLOCK_TEXT  ? add_texts(c, at, 1, code)
-                                  : add_reals(c, at, 1);
-    if (*code != 0 || !is_rows)
-        return at;
-    unsigned width = *(*layout)++;
-    const uint8_t *kinds = *layout;
-    *layout += width;
-    return add_rows(columns, type, key, kinds, width, c->values[c->count - 1], at, code);
+    uint64_t value;
+    if (c == NULL)
+        return -ENOMEM;
+    if (c->kind != BLOCK_INTEGER)
+        return add_values(c, in, 1);
+    memcpy(&value, in->head, sizeof(value));
+    in->head += sizeof(value);
+    int code = add_integer(c, value);
+    return code != 0 || !is_rows ? code : add_rows(columns, type, key, in, value);
 }
 
 int block_add_columns(struct block_columns *columns, const void *slices, unsigned *number)
 {
     const uint8_t *at = slices;
     struct block_layout layout;
-    uint64_t length;
-    memcpy(&length, at, sizeof(length));
-    layout.length = length;
-    memcpy(layout.bytes, at + sizeof(length), layout.length);
-    at += padded(sizeof(length) + layout.length);
-    const uint8_t *l = layout.bytes;
-    unsigned type = *l++, fields = *l++;
+    uint64_t heads, length;
     int code = 0;
-    for (unsigned i = 0; code == 0 && i < fields; i++)
-        at = add_field(columns, type, &l, at, &code);
+    memcpy(&heads, at, sizeof(heads));
+    memcpy(&length, at + sizeof(heads), sizeof(length));
+    layout.length = length;
+    memcpy(layout.bytes, at + sizeof(heads) + sizeof(length), layout.length);
+    struct slice_input in = {.layout = layout.bytes + 2,
+                             .head = at + sizeof(heads) + padded(sizeof(length) + length),
+                             .rows = at + sizeof(heads) + heads};
+    for (unsigned i = 0; code == 0 && i < layout.bytes[1]; i++)
+        code = add_field(columns, layout.bytes[0], &in);
     if (code != 0)
         return code;
     code = block_columns_layout(columns, &layout);

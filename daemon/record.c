@@ -512,10 +512,9 @@ void recorder_open(struct recorder *r, const char *job, const char *path)
 static void slice(struct recorder *r, struct item *item, const struct wire_message *decoded)
 {
     if (decoded->shape == NULL || recorder_waiting(r) > r->options.queue_bytes / SLICED_PART ||
-        block_slice(&r->slices, decoded) != 0 || (item->slices = malloc(r->slices.length)) == NULL)
+        block_slice(&r->slices, decoded) != 0)
         return;
-    item->sliced = r->slices.length;
-    memcpy(item->slices, r->slices.bytes, item->sliced);
+    item->slices = block_slices_copy(&r->slices, &item->sliced);
 }
 
 void recorder_keep(struct recorder *r, const char *job, const struct recorded *head,
