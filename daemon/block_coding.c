@@ -46,6 +46,15 @@ uint8_t *block_put_bytes(const struct block_coder *k, uint8_t *at, const uint64_
         return at + count;
     }
     size_t i = 0;
+    if (all < UINT64_C(1) << 14) { /* of one byte or two, without a guess of which */
+        for (; i < count; i++) {
+            uint64_t n = numbers[i], more = n >= 128;
+            at[0] = (uint8_t)((n & 127) | more << 7);
+            at[1] = (uint8_t)(n >> 7);
+            at += 1 + more;
+        }
+        return at;
+    }
     for (; i + 8 <= count; i += 8) {
         const uint64_t *n = numbers + i;
         if ((n[0] | n[1] | n[2] | n[3] | n[4] | n[5] | n[6] | n[7]) < 128) { /* as most are */
@@ -82,9 +91,8 @@ uint8_t *block_put_split(uint8_t *classes, uint8_t *bits, const uint64_t *number
 
 /* ---- columns beside a column --------------------------------------------- */
 
-/* Does a place hold integers only, as many as another? Then those of one row stand side by side. */
-static struct block_column *integers_at(const struct block_columns *columns,
-                                        const struct block_column *c, unsigned place)
+struct block_column *block_integers_at(const struct block_columns *columns,
+                                       const struct block_column *c, unsigned place)
 {
     if (place == 0 || place > BLOCK_WIDTH)
         return NULL;
@@ -102,13 +110,13 @@ static void look_around(const struct block_coder *k, const struct block_columns 
                         const struct block_column *c, struct block_near *out)
 {
     *out = (struct block_near){0};
-    if (c->place == 0 || integers_at(columns, c, c->place) != c)
+    if (c->place == 0 || block_integers_at(columns, c, c->place) != c)
         return;
-    out->left = integers_at(columns, c, c->place - 1);
-    out->right = integers_at(columns, c, c->place + 1);
+    out->left = block_integers_at(columns, c, c->place - 1);
+    out->right = block_integers_at(columns, c, c->place + 1);
     const struct block_column *keys = k->keys;
     int has_keys = keys != NULL && keys->type == c->type && keys->key == c->key &&
-                   integers_at(columns, c, 1) == keys;
+                   block_integers_at(columns, c, 1) == keys;
     unsigned most = c->place - 1;
     if (has_keys && keys->coding == BLOCK_HASHED && c->place <= 4) {
         out->is_end = 1;
@@ -117,7 +125,7 @@ static void look_around(const struct block_coder *k, const struct block_columns 
     if (has_keys && c != keys && !out->is_end)
         out->twins = k->twins;
     for (unsigned i = 1; i <= BLOCK_REACH && i <= most; i++) {
-        struct block_column *left = integers_at(columns, c, c->place - i);
+        struct block_column *left = block_integers_at(columns, c, c->place - i);
         if (left == NULL)
             return;
         out->lefts[out->count++] = left;
@@ -188,15 +196,38 @@ static size_t chained_numbers(const struct block_column *c, const struct block_n
     return n;
 }
 
+/* Messages of a class mostly have the size of those of the class before: then there is nothing to divide. */
+struct size_guess {
+    uint64_t mean, number; /* the number of that; mean 0: none */
+};
+
+static int is_guessed(const struct size_guess *guess, uint64_t bytes, uint64_t messages)
+{
+    return guess->mean != 0 && messages != 0 && messages <= UINT32_MAX && bytes >> 48 == 0 &&
+           bytes == messages * guess->mean;
+}
+
 static size_t sizes_numbers(const struct block_column *c, const struct block_near *near,
                             size_t from, size_t end, uint64_t *out)
 {
     const uint64_t *messages = near->lefts[0]->values, *classes = near->lefts[1]->values;
+    struct size_guess guesses[SIZE_CLASSES] = {{0, 0}}, none = {0, 0};
     size_t n = 0;
     for (size_t i = from; i < end; i++) {
-        out[n] = block_sizes(c->values[i], messages[i], classes[i]);
-        if (out[n++] == 0)
-            out[n++] = c->values[i];
+        struct size_guess *guess = classes[i] < SIZE_CLASSES ? &guesses[classes[i]] : &none;
+        uint64_t bytes = c->values[i], mean;
+        if (is_guessed(guess, bytes, messages[i])) {
+            out[n++] = guess->number;
+            continue;
+        }
+        out[n] = block_sizes(bytes, messages[i], classes[i]);
+        if (out[n++] == 0) {
+            out[n++] = bytes;
+            continue;
+        }
+        mean = bytes / messages[i];
+        if (mean * messages[i] == bytes && mean >> 31 == 0)
+            *guess = (struct size_guess){mean, out[n - 1]};
     }
     return n;
 }
@@ -301,106 +332,6 @@ uint8_t *block_coder_keys(const struct block_coder *k, const struct block_column
         }
     }
     return at;
-}
-
-/* ---- keys ---------------------------------------------------------------- */
-
-/* Can it be a column of keys? There is one in a block at most. @return 1, 0 or -ENOMEM */
-static int may_key(struct block_columns *columns, struct block_column *c)
-{
-    size_t wide = 0, count = c->count;
-    if (c->place != 1 || c->negative || count < 2 || count > BLOCK_MOST_KEYS ||
-        integers_at(columns, c, 1) != c || !block_column_may_be_wide(c))
-        return 0;
-    if (block_column_fetch(columns, c) != 0)
-        return -ENOMEM;
-    for (size_t i = c->count - count; i < c->count; i++)
-        wide += c->values[i] >> 40 != 0;
-    return wide > count / 2;
-}
-
-/* Are they made of what stands beside them, so that most follow from the one before of the same ranks?
- * @return 1, 0 or -ENOMEM */
-static int take_hashed(struct block_coder *k, struct block_columns *columns, struct block_column *c)
-{
-    struct block_column *ends[3];
-    size_t from = 0, count = c->count, likely = 0;
-    size_t slots = (size_t)1 << BLOCK_SLOT_BITS;
-    for (unsigned i = 0; i < 3; i++) {
-        if ((ends[i] = integers_at(columns, c, i + 2)) == NULL)
-            return 0;
-        if (block_column_fetch(columns, ends[i]) != 0)
-            return -ENOMEM;
-    }
-    if (array_fit(&k->twins, sizeof(*k->twins), &k->twin_room, count + 1) != 0 ||
-        array_fit(&k->slots, sizeof(*k->slots), &k->slot_room, slots) != 0 ||
-        array_fit(&k->sums, sizeof(*k->sums), &k->sum_room, 2 * count + 1) != 0)
-        return -ENOMEM;
-    memset(k->slots, 0, slots * sizeof(*k->slots));
-    uint64_t *numbers = k->sums, *sums = k->sums + count, before = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t receive = ends[0]->values[from + i], source = ends[1]->values[from + i],
-                       destination = ends[2]->values[from + i];
-        uint32_t *slot = &k->slots[block_slot(receive, source, destination)], last = *slot;
-        uint64_t sum =
-            message_key_unmix(c->values[from + i]) - message_key_ranks(source, destination);
-        numbers[i] = block_fold(sum - (last == 0 ? before : sums[last - 1] + 1));
-        likely += numbers[i] >> 40 == 0;
-        k->twins[i] = last == 0 ? BLOCK_NO_TWIN : last - 1;
-        *slot = (uint32_t)i + 1;
-        before = sums[i] = sum;
-    }
-    return likely > count / 4;
-}
-
-/* Find for each row the one before it with the same key, if that is no other row's.
- * @param pairs  set to how many there are @return 0 or -ENOMEM */
-static int pair_keys(struct block_coder *k, const struct block_column *c, size_t *pairs)
-{
-    const uint32_t taken = UINT32_C(1) << 31;
-    const uint64_t *keys = c->values;
-    size_t count = c->count, slots = 16;
-    while (slots < 2 * count)
-        slots *= 2;
-    if (array_fit(&k->twins, sizeof(*k->twins), &k->twin_room, count + 1) != 0 ||
-        array_fit(&k->slots, sizeof(*k->slots), &k->slot_room, slots) != 0)
-        return -ENOMEM;
-    memset(k->slots, 0, slots * sizeof(*k->slots));
-    for (size_t i = 0; i < count; i++) {
-        uint64_t at = keys[i] * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (slots - 1);
-        while (k->slots[at] != 0 && keys[(k->slots[at] & ~taken) - 1] != keys[i])
-            at = (at + 1) & (slots - 1);
-        int has_twin = k->slots[at] != 0 && !(k->slots[at] & taken);
-        k->twins[i] = has_twin ? k->slots[at] - 1 : BLOCK_NO_TWIN;
-        *pairs += (size_t)has_twin;
-        k->slots[at] = has_twin ? k->slots[at] | taken : (uint32_t)i + 1;
-    }
-    return 0;
-}
-
-/* A column of keys: those that follow one another, or if one in eight comes twice. @return 0 or -ENOMEM */
-static int take_keys(struct block_coder *k, struct block_columns *columns, struct block_column *c)
-{
-    size_t pairs = 0;
-    enum block_coding coding = BLOCK_HASHED;
-    int hashed = take_hashed(k, columns, c);
-    if (hashed < 0)
-        return hashed;
-    if (!hashed) {
-        if (pair_keys(k, c, &pairs) != 0)
-            return -ENOMEM;
-        if (pairs < 1 + c->count / 8)
-            return 0;
-        coding = BLOCK_KEYED;
-    }
-    for (size_t i = 0; c->coding != coding && i < columns->count; i++) {
-        struct block_column *other = columns->list[i];
-        if (other->type == c->type && other->key == c->key)
-            other->chosen_for = 0; /* they have other twins now */
-    }
-    c->coding = coding;
-    k->keys = c;
-    return 0;
 }
 
 /* ---- choosing ------------------------------------------------------------ */
@@ -515,45 +446,11 @@ static int is_open(const struct block_coder *k, const struct block_columns *colu
     return c->chosen_for == 0 || !may_code(c, &near, c->coding);
 }
 
-/* Of several columns that could be keys the longest one that is taken. */
-static int settle_keys(struct block_coder *k, struct block_columns *columns)
-{
-    size_t below = SIZE_MAX;
-    int code = 0;
-    k->keys = NULL;
-    while (code == 0 && k->keys == NULL) {
-        struct block_column *longest = NULL;
-        for (size_t i = 0; i < columns->count; i++) {
-            struct block_column *c = columns->list[i];
-            size_t count = c->kind == BLOCK_INTEGER ? c->count : 0;
-            if (count >= below || (longest != NULL && count <= longest->count))
-                continue;
-            int may = may_key(columns, c);
-            if (may < 0)
-                return may;
-            if (may)
-                longest = c;
-            else
-                block_column_release(columns, c);
-        }
-        if (longest == NULL)
-            break;
-        below = longest->count;
-        code = take_keys(k, columns, longest);
-    }
-    for (size_t i = 0; i < columns->count; i++) {
-        struct block_column *c = columns->list[i];
-        if ((c->coding == BLOCK_HASHED || c->coding == BLOCK_KEYED) && c != k->keys)
-            c->chosen_for = 0;
-    }
-    return code;
-}
-
 int block_coder_settle(struct block_coder *k, struct block_columns *columns)
 {
     struct sample *s = NULL;
     struct block_near near;
-    int code = settle_keys(k, columns);
+    int code = block_settle_keys(k, columns);
     for (size_t i = 0; code == 0 && i < columns->count; i++) {
         struct block_column *c = columns->list[i];
         if (!is_open(k, columns, c))

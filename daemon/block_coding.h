@@ -32,6 +32,14 @@ struct block_coder {
 int block_coder_init(struct block_coder *coder);
 void block_coder_finish(struct block_coder *coder);
 
+/** Does a place hold integers only, as many as another? Then those of one row stand side by side.
+ *  @return its column, or NULL */
+struct block_column *block_integers_at(const struct block_columns *columns,
+                                       const struct block_column *c, unsigned place);
+
+/** Find the column of keys: of several that could be it the longest one that is taken. @return 0 or -ENOMEM */
+int block_settle_keys(struct block_coder *coder, struct block_columns *columns);
+
 /** Decide how all columns of a block are told, where that is not known. @return 0 or -ENOMEM */
 int block_coder_settle(struct block_coder *coder, struct block_columns *columns);
 
