@@ -49,7 +49,7 @@ static const struct plain plains[PLAIN_TABLES] = {
     [CURVE] = {"curve", "phase", WIRE_TYPE_CURVE, "points", " "},
 };
 
-enum fixed_table { JOB, NODE, PLACE, REGION, MEMBER, FIXED_TABLES };
+enum fixed_table { JOB, NODE, PLACE, REGION, MEMBER, MOVED, FIXED_TABLES };
 
 static const char fixed_schema[] =
     "CREATE TABLE IF NOT EXISTS job(one INTEGER PRIMARY KEY CHECK(one = 1), job TEXT, state TEXT,"
@@ -74,6 +74,8 @@ static const char *const fixed[FIXED_TABLES] = {
     [MEMBER] = "INSERT OR REPLACE INTO region_member(rank, region, since) SELECT ?1, ?2, ?3"
                " WHERE ?2 IS NOT (SELECT region FROM region_member WHERE rank = ?1 AND since <= ?3"
                " ORDER BY since DESC LIMIT 1)",
+    /* The same where it is known that the rank was in no region before, or in another one. */
+    [MOVED] = "INSERT OR REPLACE INTO region_member(rank, region, since) VALUES(?1, ?2, ?3)",
 };
 
 struct recording_tables {
@@ -87,7 +89,9 @@ struct recording_tables {
     struct network_tables *network;
     struct capture_tables *captures;
     /** By rank: its region when it was told last, and 1; 0: not told since the file was opened. */
-    uint64_t *regions; /* owned */
+    uint64_t *regions;      /* owned */
+    uint64_t member_window; /* newest window of a row of region_member that was put */
+    int is_new;             /* no row was there before those that were put */
     uint32_t region_room;
 };
 
@@ -245,6 +249,7 @@ int tables_create(struct recording_tables **out, sqlite3 *db, int64_t version)
     if (t == NULL)
         return -ENOMEM;
     t->db = db;
+    t->is_new = version == 0;
     int code = make_all(t, version);
     if (code != 0) {
         tables_destroy(t);
@@ -392,11 +397,12 @@ static int put_latencies(struct recording_tables *t, const struct wire_latencies
 static int put_member(struct recording_tables *t, const struct wire_region_member_row *m,
                       uint64_t window)
 {
-    sqlite3_stmt *s = t->fixed[MEMBER];
     int known = m->rank < MOST_REMEMBERED && m->region < UINT64_MAX &&
                 array_fit_zero(&t->regions, sizeof(*t->regions), &t->region_room, m->rank + 1) == 0;
     if (known && t->regions[m->rank] == m->region + 1)
         return 0;
+    int moved = known && window >= t->member_window && (t->is_new || t->regions[m->rank] != 0);
+    sqlite3_stmt *s = t->fixed[moved ? MOVED : MEMBER];
     bind_number(s, 1, m->rank);
     bind_number(s, 2, m->region);
     bind_number(s, 3, window);
@@ -404,6 +410,7 @@ static int put_member(struct recording_tables *t, const struct wire_region_membe
         return -EIO;
     if (known)
         t->regions[m->rank] = m->region + 1;
+    t->member_window = window > t->member_window ? window : t->member_window;
     return 0;
 }
 
