@@ -1,7 +1,7 @@
 #include "daemon/record.h"
 
-#include "daemon/analysis/key_table.h"
 #include "daemon/block.h"
+#include "daemon/kept_list.h"
 #include "daemon/record_parts.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -58,13 +58,6 @@ struct stop {
     char why[560]; /* or the path */
 };
 
-/* Numbers that are safe once all is committed. */
-struct kept_list {
-    struct key_table agents; /* hi: instance */
-    uint64_t *seqs;          /* by agent */
-    uint32_t room;
-};
-
 struct recorder {
     struct recorder_options options;
     struct recorder_events events;
@@ -89,47 +82,6 @@ struct recorder {
     struct wire_arena arena;
     uint64_t oldest_ns; /* when the first of what is uncommitted was written; 0: nothing is */
 };
-
-/* ---- what is safe -------------------------------------------------------- */
-
-static void kept_add(struct kept_list *list, uint64_t instance, uint64_t seq)
-{
-    /* Without memory the agent is told by a later message of it. */
-    if (key_table_reserve(&list->agents, 1) != 0)
-        return;
-    if (list->agents.room > list->room) {
-        uint64_t *seqs = realloc(list->seqs, list->agents.room * sizeof(*seqs));
-        if (seqs == NULL)
-            return;
-        list->seqs = seqs;
-        list->room = list->agents.room;
-    }
-    uint32_t known = list->agents.count;
-    uint32_t at = key_table_add_hashed(&list->agents, (struct key){.hi = instance});
-    if (at == known || list->seqs[at] < seq)
-        list->seqs[at] = seq;
-}
-
-static void kept_clear(struct kept_list *list)
-{
-    key_table_finish(&list->agents);
-    free(list->seqs);
-    list->seqs = NULL;
-    list->room = 0;
-}
-
-static void kept_merge(struct kept_list *into, struct kept_list *from)
-{
-    if (into->agents.count == 0) {
-        kept_clear(into);
-        *into = *from;
-        *from = (struct kept_list){0};
-        return;
-    }
-    for (uint32_t i = 0; i < from->agents.count; i++)
-        kept_add(into, from->agents.keys[i].hi, from->seqs[i]);
-    kept_clear(from);
-}
 
 static size_t item_bytes(struct item *item)
 {
@@ -297,7 +249,7 @@ static void handle(struct recorder *r, struct item *item)
     if (t != NULL)
         write_item(r, t, item);
     if (item->action == KEEP || item->action == NOTE || item->action == STOP)
-        kept_add(&r->pending, item->head.instance, item->head.seq);
+        kept_list_add(&r->pending, item->head.instance, item->head.seq);
     if (r->oldest_ns == 0)
         r->oldest_ns = clock_mono_ns();
     item_free(item);
@@ -317,7 +269,7 @@ static void commit(struct recorder *r)
     atomic_store_explicit(&r->bytes, bytes, memory_order_relaxed);
     r->oldest_ns = 0;
     pthread_mutex_lock(&r->mutex);
-    kept_merge(&r->told, &r->pending);
+    kept_list_merge(&r->told, &r->pending);
     pthread_mutex_unlock(&r->mutex);
     uv_async_send(&r->news);
 }
@@ -381,7 +333,7 @@ static void *record(void *user)
         free(t);
     }
     wire_arena_finish(&r->arena);
-    kept_clear(&r->pending);
+    kept_list_clear(&r->pending);
     return NULL;
 }
 
@@ -391,7 +343,7 @@ static void *record(void *user)
 static void tell_kept(struct recorder *r, uint32_t most)
 {
     if (r->telling_from == r->telling.agents.count) {
-        kept_clear(&r->telling);
+        kept_list_clear(&r->telling);
         r->telling_from = 0;
         pthread_mutex_lock(&r->mutex);
         r->telling = r->told;
@@ -583,8 +535,8 @@ uint64_t recorder_bytes(struct recorder *r)
 static void on_closed(uv_handle_t *handle)
 {
     struct recorder *r = handle->data;
-    kept_clear(&r->told);
-    kept_clear(&r->telling);
+    kept_list_clear(&r->told);
+    kept_list_clear(&r->telling);
     block_slices_finish(&r->slices);
     pthread_cond_destroy(&r->wake);
     pthread_mutex_destroy(&r->mutex);
