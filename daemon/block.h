@@ -54,14 +54,21 @@ void block_slices_finish(struct block_slices *slices);
  *  @return 0; -HOLTER_EPROTOCOL: block_add() must look at its bytes; -ENOMEM */
 int block_slice(struct block_slices *slices, const struct wire_message *message);
 
-/** What block_add_slices() takes, in one piece. @param length  set to its bytes @return for free(); NULL: no memory */
+/** In one piece, for block_source. @param length  set to its bytes @return for free(); NULL: no memory */
 void *block_slices_copy(const struct block_slices *slices, size_t *length);
 
-/** block_add() of a message that was cut, with the same result: it is not taken apart once more.
- *  @param slices  of block_slices_copy(), owned by the writer from now on, also after a failure; NULL: the message was
- *                 not cut */
-int block_add_slices(struct block_writer *writer, const struct recorded *head, void *slices,
-                     const void *bytes, size_t length);
+/** A message that the writer takes over: it is not copied, and not taken apart again where it was cut. */
+struct block_source {
+    const void *bytes; /**< the message, until the release */
+    size_t length;
+    void *slices;                 /**< of block_slices_copy(); NULL: the message was not cut */
+    void (*release)(void *owner); /**< of the bytes, when they are needed no more */
+    void *owner;
+};
+
+/** block_add() of a message that is handed over, also after a failure, with the same result. */
+int block_add_source(struct block_writer *writer, const struct recorded *head,
+                     const struct block_source *source);
 
 /** Messages added since block_clear(), and their bytes; since block_mark(). */
 size_t block_messages(const struct block_writer *writer);

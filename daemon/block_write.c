@@ -13,12 +13,20 @@
 #define OWN_BYTES 2048u /* a column of so many bytes is coded by its own statistics */
 #define KEEP_ROOM (8u << 20)
 
+/* A message since the mark, as it is: most blocks are full, and are packed column by column, before these are asked for. */
+struct marked {
+    struct recorded head;
+    struct block_source source;
+};
+
 struct block_writer {
     struct block_columns columns;
-    struct block_columns marked; /* messages since the mark, as they are */
+    struct block_columns since; /* made of what is marked when that is packed */
+    struct marked *marked;
+    size_t marked_count, marked_room;
     ZSTD_CCtx *zstd;
     struct bytes plain, bits, packed;
-    size_t messages, bytes, marked_messages, marked_bytes;
+    size_t messages, bytes, marked_bytes; /* marked_bytes: before the mark */
     struct block_coder coder;
     void **slices; /* owned, as each of them: columns point into them */
     size_t slice_count, slice_room;
@@ -44,14 +52,28 @@ static void forget_slices(struct block_writer *w)
     w->slice_count = 0;
 }
 
+static void release(const struct block_source *source)
+{
+    source->release(source->owner);
+}
+
+static void forget_marked(struct block_writer *w)
+{
+    for (size_t i = 0; i < w->marked_count; i++)
+        release(&w->marked[i].source);
+    w->marked_count = 0;
+}
+
 void block_writer_destroy(struct block_writer *w)
 {
     if (w == NULL)
         return;
     forget_slices(w);
     free(w->slices);
+    forget_marked(w);
+    free(w->marked);
     block_columns_finish(&w->columns);
-    block_columns_finish(&w->marked);
+    block_columns_finish(&w->since);
     ZSTD_freeCCtx(w->zstd);
     free(w->plain.at);
     free(w->packed.at);
@@ -81,7 +103,14 @@ static int add_head(struct block_columns *c, const struct recorded *head, uint64
 
 int block_add(struct block_writer *w, const struct recorded *head, const void *bytes, size_t length)
 {
-    return block_add_slices(w, head, NULL, bytes, length);
+    void *copy = malloc(length > 0 ? length : 1);
+    if (copy == NULL)
+        return -ENOMEM;
+    if (length > 0)
+        memcpy(copy, bytes, length);
+    const struct block_source source = {
+        .bytes = copy, .length = length, .release = free, .owner = copy};
+    return block_add_source(w, head, &source);
 }
 
 /* @return 0 or -ENOMEM: they are gone */
@@ -95,40 +124,42 @@ static int keep_slices(struct block_writer *w, void *slices)
     return 0;
 }
 
-static int add(struct block_writer *w, const struct recorded *head, const void *slices,
-               const void *bytes, size_t length)
+static int add(struct block_writer *w, const struct recorded *head,
+               const struct block_source *source)
 {
     unsigned layout = 0;
     block_columns_begin(&w->columns);
-    block_columns_begin(&w->marked);
-    int code = slices != NULL ? block_add_columns(&w->columns, slices, &layout)
-                              : block_parse(&w->columns, bytes, length, &layout);
+    int code = source->slices != NULL
+                   ? block_add_columns(&w->columns, source->slices, &layout)
+                   : block_parse(&w->columns, source->bytes, source->length, &layout);
     if (code == -HOLTER_EPROTOCOL) {
         block_columns_undo(&w->columns);
         layout = 0;
-        code = block_columns_text(&w->columns, 0, BLOCK_HEAD_BYTES, bytes, length);
+        code = block_columns_text(&w->columns, 0, BLOCK_HEAD_BYTES, source->bytes, source->length);
     }
     code = code != 0 ? code : add_head(&w->columns, head, layout);
-    code = code != 0 ? code : block_columns_text(&w->marked, 0, BLOCK_HEAD_BYTES, bytes, length);
-    return code != 0 ? code : add_head(&w->marked, head, 0);
+    if (code != 0)
+        block_columns_undo(&w->columns);
+    return code;
 }
 
-int block_add_slices(struct block_writer *w, const struct recorded *head, void *slices,
-                     const void *bytes, size_t length)
+int block_add_source(struct block_writer *w, const struct recorded *head,
+                     const struct block_source *source)
 {
-    if (slices != NULL && keep_slices(w, slices) != 0)
-        return -ENOMEM;
-    if (w->messages >= BLOCK_MOST_MESSAGES || length > BLOCK_MOST_BYTES - BLOCK_BYTES ||
-        w->bytes > BLOCK_BYTES)
-        return -HOLTER_ELIMIT;
-    int code = add(w, head, slices, bytes, length);
+    int code = source->slices == NULL ? 0 : keep_slices(w, source->slices);
+    if (code == 0 && (w->messages >= BLOCK_MOST_MESSAGES ||
+                      source->length > BLOCK_MOST_BYTES - BLOCK_BYTES || w->bytes > BLOCK_BYTES))
+        code = -HOLTER_ELIMIT;
+    if (code == 0)
+        code = array_fit(&w->marked, sizeof(*w->marked), &w->marked_room, w->marked_count + 1);
+    code = code != 0 ? code : add(w, head, source);
     if (code != 0) {
-        block_columns_undo(&w->columns);
-        block_columns_undo(&w->marked);
+        release(source);
         return code;
     }
+    w->marked[w->marked_count++] = (struct marked){*head, *source};
     w->messages++;
-    w->bytes += length;
+    w->bytes += source->length;
     return 0;
 }
 
@@ -144,7 +175,7 @@ size_t block_bytes(const struct block_writer *w)
 
 size_t block_messages_marked(const struct block_writer *w)
 {
-    return w->messages - w->marked_messages;
+    return w->marked_count;
 }
 
 size_t block_bytes_marked(const struct block_writer *w)
@@ -154,8 +185,7 @@ size_t block_bytes_marked(const struct block_writer *w)
 
 void block_mark(struct block_writer *w)
 {
-    block_columns_clear(&w->marked, KEEP_ROOM);
-    w->marked_messages = w->messages;
+    forget_marked(w);
     w->marked_bytes = w->bytes;
 }
 
@@ -361,12 +391,27 @@ static int put_columns(struct block_writer *w, struct block_columns *columns)
     return code;
 }
 
+/* @return 0 or -ENOMEM */
+static int gather_marked(struct block_writer *w)
+{
+    int code = 0;
+    block_columns_clear(&w->since, KEEP_ROOM);
+    for (size_t i = 0; code == 0 && i < w->marked_count; i++) {
+        const struct marked *m = &w->marked[i];
+        block_columns_begin(&w->since);
+        code =
+            block_columns_text(&w->since, 0, BLOCK_HEAD_BYTES, m->source.bytes, m->source.length);
+        code = code != 0 ? code : add_head(&w->since, &m->head, 0);
+    }
+    return code;
+}
+
 int block_pack(struct block_writer *w, int marked, int level, const void **out, size_t *length)
 {
-    struct block_columns *columns = marked ? &w->marked : &w->columns;
+    struct block_columns *columns = marked ? &w->since : &w->columns;
     size_t messages = marked ? block_messages_marked(w) : w->messages;
     w->plain.length = w->bits.length = 0;
-    int code = marked ? 0 : block_coder_settle(&w->coder, columns);
+    int code = marked ? gather_marked(w) : block_coder_settle(&w->coder, columns);
     code = code != 0 ? code : put_columns(w, columns);
     size_t directory = w->plain.length;
     code = code != 0 ? code : put_directory(w, columns, messages);

@@ -200,6 +200,31 @@ static void remember(struct recorder *r, struct track *t, const struct recorded 
         log_warn("job %s: the next part of the recording will not tell all ranks", t->job);
 }
 
+static void release_message(void *owner)
+{
+    zmq_msg_close(owner);
+    free(owner);
+}
+
+/* Its bytes and slices are the recording's from now on. */
+static int keep_item(struct recording *recording, struct item *item)
+{
+    zmq_msg_t *message = malloc(sizeof(*message));
+    if (message == NULL)
+        return -ENOMEM;
+    zmq_msg_init(message);
+    zmq_msg_move(message, &item->message);
+    const struct block_source source = {
+        .bytes = zmq_msg_data(message),
+        .length = zmq_msg_size(message),
+        .slices = item->slices,
+        .release = release_message,
+        .owner = message,
+    };
+    item->slices = NULL;
+    return recording_message_source(recording, &item->head, &source);
+}
+
 static void write_item(struct recorder *r, struct track *t, struct item *item)
 {
     const void *bytes = zmq_msg_data(&item->message);
@@ -227,10 +252,9 @@ static void write_item(struct recorder *r, struct track *t, struct item *item)
     if (!ready(r, t))
         return;
     if (item->action == KEEP) {
-        code = recording_message_slices(t->recording, &item->head, item->slices, bytes, length);
-        item->slices = NULL;
-        t->newest_ns = item->head.received_ns;
         remember(r, t, &item->head, NULL, bytes, length);
+        code = keep_item(t->recording, item);
+        t->newest_ns = item->head.received_ns;
     } else if (item->action == TABLE) {
         struct wire_message message;
         code = wire_decode(&message, &r->arena, bytes, length, NULL);

@@ -258,25 +258,18 @@ static int64_t number_of(struct recording *r, uint64_t instance, uint64_t now_ns
     return put_row(r->put_agent) != 0 ? -EIO : (int64_t)known;
 }
 
-int recording_message(struct recording *r, const struct recorded *head, const void *bytes,
-                      size_t length)
+/* @return 0, or -EIO or -ENOMEM */
+static int number_head(struct recording *r, const struct recorded *head, struct recorded *out)
 {
-    return recording_message_slices(r, head, NULL, bytes, length);
+    int64_t agent = number_of(r, head->instance, head->received_ns);
+    *out = *head;
+    out->instance = (uint64_t)agent;
+    return agent < 0 ? (int)agent : 0;
 }
 
-int recording_message_slices(struct recording *r, const struct recorded *head, void *slices,
-                             const void *bytes, size_t length)
+/* A message is in the block. */
+static int added(struct recording *r, const struct recorded *head)
 {
-    struct recorded numbered = *head;
-    int64_t agent = number_of(r, head->instance, head->received_ns);
-    if (agent < 0) {
-        free(slices);
-        return (int)agent;
-    }
-    numbered.instance = (uint64_t)agent;
-    int code = block_add_slices(r->block, &numbered, slices, bytes, length);
-    if (code != 0)
-        return code;
     if (block_messages(r->block) == 1)
         r->begin_ns = head->received_ns;
     if (block_messages_marked(r->block) == 1)
@@ -288,6 +281,29 @@ int recording_message_slices(struct recording *r, const struct recorded *head, v
     int full =
         block_bytes(r->block) >= BLOCK_BYTES || block_messages(r->block) >= BLOCK_MOST_MESSAGES;
     return full ? put_block(r, 0) : 0;
+}
+
+int recording_message(struct recording *r, const struct recorded *head, const void *bytes,
+                      size_t length)
+{
+    struct recorded numbered;
+    int code = number_head(r, head, &numbered);
+    code = code != 0 ? code : block_add(r->block, &numbered, bytes, length);
+    return code != 0 ? code : added(r, head);
+}
+
+int recording_message_source(struct recording *r, const struct recorded *head,
+                             const struct block_source *source)
+{
+    struct recorded numbered;
+    int code = number_head(r, head, &numbered);
+    if (code != 0) {
+        free(source->slices);
+        source->release(source->owner);
+        return code;
+    }
+    code = block_add_source(r->block, &numbered, source);
+    return code != 0 ? code : added(r, head);
 }
 
 int recording_table(struct recording *r, enum wire_type type, const void *message)

@@ -33,9 +33,11 @@ int recording_open(struct recording **out, const char *path, char *why, size_t r
 int recording_message(struct recording *recording, const struct recorded *head, const void *bytes,
                       size_t length);
 
-/** The same of a message that was cut, see block_add_slices(). @param slices  owned by the recording from now on; NULL */
-int recording_message_slices(struct recording *recording, const struct recorded *head, void *slices,
-                             const void *bytes, size_t length);
+struct block_source;
+
+/** The same of a message that is handed over, also after a failure: see block_add_source(). */
+int recording_message_source(struct recording *recording, const struct recorded *head,
+                             const struct block_source *source);
 
 /** Keep what is published in plain tables, see recording_tables.h; other types are ignored.
  *  @param message  the struct of the type @return as recording_message() */

@@ -68,7 +68,7 @@ struct cost {
     size_t cut; /* messages */
 };
 
-/* @return what block_add_slices() takes, or NULL */
+/* @return slices for block_source, or NULL */
 static void *cut(struct block_slices *slices, struct wire_arena *arena, const void *bytes,
                  size_t length, struct cost *cost)
 {
@@ -84,6 +84,11 @@ static void *cut(struct block_slices *slices, struct wire_arena *arena, const vo
     return out;
 }
 
+static void stay(void *owner)
+{
+    (void)owner; /* all messages stay where they are */
+}
+
 static void record(const struct stream *s, const char *path, int raw, struct cost *cost)
 {
     struct recording *recording;
@@ -97,7 +102,9 @@ static void record(const struct stream *s, const char *path, int raw, struct cos
         const struct message *m = &s->messages[i];
         void *one = raw ? NULL : cut(&slices, &arena, s->bytes + m->at, m->length, cost);
         uint64_t begun = clock_process_cpu_ns();
-        int code = recording_message_slices(recording, &m->head, one, s->bytes + m->at, m->length);
+        const struct block_source source = {
+            .bytes = s->bytes + m->at, .length = m->length, .slices = one, .release = stay};
+        int code = recording_message_source(recording, &m->head, &source);
         if (code == 0 && m->head.received_ns >= committed + COMMIT_NS) {
             code = recording_commit(recording);
             committed = m->head.received_ns;
