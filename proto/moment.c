@@ -50,8 +50,9 @@ static int read_decimal(const char **at, uint64_t *whole, uint64_t *billionth)
     return 0;
 }
 
-/* A duration with its unit, to the end of the text. */
-static int read_duration(const char *at, uint64_t *out)
+/* A number with its unit. @param most  nanoseconds of a unit that is too large; set to those of this one
+ * @return 0 or -HOLTER_EUSAGE */
+static int read_part(const char **at, uint64_t *most, uint64_t *out)
 {
     static const struct {
         const char *name;
@@ -59,18 +60,33 @@ static int read_duration(const char *at, uint64_t *out)
     } units[] = {{"", SECOND}, {"s", SECOND},      {"ms", 1000000},      {"us", 1000},
                  {"ns", 1},    {"m", 60 * SECOND}, {"min", 60 * SECOND}, {"h", 3600 * SECOND}};
     uint64_t whole, billionth, ns;
-    if (read_decimal(&at, &whole, &billionth) != 0)
+    if (read_decimal(at, &whole, &billionth) != 0)
         return -HOLTER_EUSAGE;
+    size_t length = strcspn(*at, "0123456789");
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(at, units[i].name) != 0)
+        if (strlen(units[i].name) != length || strncmp(*at, units[i].name, length) != 0)
             continue;
         wide part = (wide)billionth * units[i].ns / SECOND;
-        if (__builtin_mul_overflow(whole, units[i].ns, &ns) ||
+        if (units[i].ns >= *most || __builtin_mul_overflow(whole, units[i].ns, &ns) ||
             __builtin_add_overflow(ns, (uint64_t)part, out))
             return -HOLTER_EUSAGE;
+        *most = units[i].ns;
+        *at += length;
         return 0;
     }
     return -HOLTER_EUSAGE;
+}
+
+/* A duration, to the end of the text: numbers with ever smaller units. */
+static int read_duration(const char *at, uint64_t *out)
+{
+    uint64_t most = UINT64_MAX, part;
+    *out = 0;
+    do {
+        if (read_part(&at, &most, &part) != 0 || __builtin_add_overflow(*out, part, out))
+            return -HOLTER_EUSAGE;
+    } while (*at != '\0');
+    return 0;
 }
 
 /* Exactly so many digits. */
@@ -195,7 +211,7 @@ static int complain(const char *text, char *why, size_t room)
 {
     snprintf(
         why, room,
-        "'%.*s' is no point in time: 12.5s or 10m (from the begin), -10s (before the end), 40%%, "
+        "'%.*s' is no point in time: 12.5s or 1m30s (from the begin), -10s (before the end), 40%%, "
         "2026-11-22T05:00:00Z or nanoseconds since 1970 are wanted",
         (int)MOMENT_BYTES, text);
     return -HOLTER_EUSAGE;

@@ -2,7 +2,7 @@
  *
  *   1763788800000000000        nanoseconds since 1970, daemon time: more than ten digits
  *   2026-11-22T05:00:00.5Z     RFC 3339, section 5.6: with Z or an offset, "T" may be a space
- *   12.5s  +10m  +250ms  90    from the begin: units ns, us, ms, s, m or min, h; none: seconds
+ *   12.5s  +10m  1h2m30s  90   from the begin: units ns, us, ms, s, m or min, h, larger ones first; none: seconds
  *   -10s                       before the end
  *   40%                        share of the time between them */
 #ifndef HOLTER_PROTO_MOMENT_H

@@ -54,12 +54,22 @@ static void from_the_begin_and_before_the_end(void **state)
     assert_true(parsed("12.5") == BEGIN + 12 * S + S / 2);
     assert_true(parsed("10m") == BEGIN + 600 * S);
     assert_true(parsed("90") == BEGIN + 90 * S);
+    assert_true(parsed("29m30s") == BEGIN + 1770 * S);
+    assert_true(parsed("+1min2.5s250ms") == BEGIN + 62 * S + 3 * S / 4);
+    assert_true(parsed("1m30") == BEGIN + 90 * S);
+    assert_true(parsed("-10m5s") == END - 605 * S);
     assert_true(parsed("0") == BEGIN);
     assert_true(parsed("-10s") == END - 10 * S);
     assert_true(parsed("-0") == END);
     assert_true(parsed("+1h") == END);
     refused("+3600.000000001", -HOLTER_ERANGE);
     refused("-1.0001h", -HOLTER_ERANGE);
+    refused("59m61s", -HOLTER_ERANGE);
+    refused("30s29m", -HOLTER_EUSAGE);
+    refused("1m1min", -HOLTER_EUSAGE);
+    refused("1m 30s", -HOLTER_EUSAGE);
+    refused("1ms5", -HOLTER_EUSAGE);
+    refused("18446744073s1h", -HOLTER_EUSAGE);
 }
 
 static void shares_of_the_recording(void **state)
