@@ -3,6 +3,7 @@
 #include "daemon/analysis/key_table.h"
 #include "daemon/job_captures.h"
 #include "daemon/job_said.h"
+#include "daemon/kept_list.h"
 #include "daemon/recording_network.h"
 #include "holter/error.h"
 #include "proto/log.h"
@@ -33,10 +34,8 @@ struct jobs {
     size_t count;
     size_t last; /* entry used last: messages of one job come in crowds */
     struct jobs_counts counts;
-    uint64_t now_ns;         /* of the newest call */
-    struct key_table agents; /* hi: instance */
-    uint64_t *safe;          /* by agent: highest number that is safe */
-    uint32_t safe_room;
+    uint64_t now_ns;       /* of the newest call */
+    struct kept_list kept; /* the highest number of each agent that is safe */
     char recorder_error[256];
 };
 
@@ -44,26 +43,15 @@ struct jobs {
 
 uint64_t jobs_kept(const struct jobs *jobs, uint64_t instance)
 {
-    uint32_t at = key_table_find(&jobs->agents, (struct key){.hi = instance});
-    return at == KEY_NONE ? 0 : jobs->safe[at];
+    uint32_t at = key_table_find(&jobs->kept.agents, (struct key){.hi = instance});
+    return at == KEY_NONE ? 0 : jobs->kept.seqs[at];
 }
 
 /* Without memory, or with too many agents, one is asked to send again what was kept: no harm. */
 static void remember(struct jobs *jobs, uint64_t instance, uint64_t seq)
 {
-    if (jobs->agents.count >= MOST_AGENTS || key_table_reserve(&jobs->agents, 1) != 0)
-        return;
-    if (jobs->agents.room > jobs->safe_room) {
-        uint64_t *safe = realloc(jobs->safe, jobs->agents.room * sizeof(*safe));
-        if (safe == NULL)
-            return;
-        jobs->safe = safe;
-        jobs->safe_room = jobs->agents.room;
-    }
-    uint32_t known = jobs->agents.count;
-    uint32_t at = key_table_add_hashed(&jobs->agents, (struct key){.hi = instance});
-    if (at == known || jobs->safe[at] < seq)
-        jobs->safe[at] = seq;
+    if (jobs->kept.agents.count < MOST_AGENTS)
+        kept_list_add(&jobs->kept, instance, seq);
 }
 
 static void on_kept(void *user, uint64_t instance, uint64_t seq)
@@ -609,8 +597,7 @@ void jobs_destroy(struct jobs *jobs, uint64_t now_ns)
     recorder_destroy(jobs->recorder);
     for (size_t i = 0; i < jobs->count; i++)
         job_destroy(jobs->list[i].job);
-    key_table_finish(&jobs->agents);
-    free(jobs->safe);
+    kept_list_clear(&jobs->kept);
     free(jobs);
 }
 
