@@ -213,7 +213,7 @@ static int open_sockets(struct daemon *d, const struct front_verbs *verbs, char 
     code = code != 0 ? code : sockets_stream(&socket, d->context, &d->options, why, room);
     code = code != 0 ? code : port_open_socket(&port, &d->loop, socket);
     if (code == 0)
-        publisher_open(d->publisher, port, 0);
+        publisher_open(d->publisher, port, d->instance);
     return code;
 }
 

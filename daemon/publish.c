@@ -5,6 +5,7 @@
 #include "holter/error.h"
 #include "proto/log.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #define TURN 256   /* subscriptions read in one turn of the loop */
 #define TOPICS 64u /* numbers of published types are below */
 #define SYNC "sync/"
-#define RUN_SHIFT 48 /* of the run in the number of a frame */
+#define NUMBERS 24 /* bytes of the second part of a frame */
 
 /* Numbers of one job's frames. */
 struct counts {
@@ -26,20 +27,27 @@ struct counts {
 
 struct publisher {
     struct port *port; /* NULL: silent */
-    uint64_t run;      /* of a replay, from 0 up */
+    uint64_t instance; /* as in welcome */
     struct subscriptions subscriptions;
     struct counts *jobs; /* the one used last is first */
     struct wire_buffer buffer;
     uint64_t frames;
 };
 
+static void put_numbers(uint8_t out[NUMBERS], uint64_t number, uint64_t ordinal, uint64_t instance)
+{
+    const uint64_t big_endian[] = {htobe64(number), htobe64(ordinal), htobe64(instance)};
+    memcpy(out, big_endian, NUMBERS);
+}
+
 /* ---- subscribers --------------------------------------------------------- */
 
 /* Whoever sees this frame knows that its earlier subscriptions are in force. */
 static void answer_sync(struct publisher *p, const uint8_t *topic, size_t length)
 {
-    static const uint8_t zeros[16];
-    const struct port_part parts[] = {{topic, length}, {zeros, sizeof(zeros)}, {"", 0}};
+    uint8_t numbers[NUMBERS];
+    put_numbers(numbers, 0, 0, p->instance);
+    const struct port_part parts[] = {{topic, length}, {numbers, sizeof(numbers)}, {"", 0}};
     port_send(p->port, parts, 3);
 }
 
@@ -107,12 +115,6 @@ int publisher_wanted(const struct publisher *p, const char *job, enum wire_type 
     return subscriptions_match(&p->subscriptions, topic);
 }
 
-static void put_number(uint8_t out[8], uint64_t number)
-{
-    for (int i = 0; i < 8; i++)
-        out[i] = (uint8_t)(number >> (56 - 8 * i));
-}
-
 void publisher_publish(struct publisher *p, const char *job, enum wire_type type,
                        const void *message)
 {
@@ -126,13 +128,12 @@ void publisher_publish(struct publisher *p, const char *job, enum wire_type type
         return;
     }
     char topic[SUBSCRIPTION_BYTES];
-    uint8_t numbers[16];
+    uint8_t numbers[NUMBERS];
     topic_of(topic, sizeof(topic), job, type);
     uint64_t ordinal = ++counts->by_type[type];
     /* How far a replay is depends on the clock on the wall: the numbers of all else do not. */
     uint64_t number = type == WIRE_TYPE_REPLAY ? ordinal : ++counts->all;
-    put_number(numbers, p->run << RUN_SHIFT | number);
-    put_number(numbers + 8, ordinal);
+    put_numbers(numbers, number, ordinal, p->instance);
     p->frames++;
     /* XPUB drops a frame for the subscribers whose queue is full; it neither blocks nor fails for
      * them. */
@@ -145,9 +146,9 @@ uint64_t publisher_frame(const struct publisher *p, const char *job)
 {
     for (const struct counts *c = p->jobs; c != NULL; c = c->next) {
         if (strcmp(c->job, job) == 0)
-            return p->run << RUN_SHIFT | c->all;
+            return c->all;
     }
-    return p->run << RUN_SHIFT;
+    return 0;
 }
 
 uint64_t publisher_frames(const struct publisher *p)
@@ -175,10 +176,10 @@ int publisher_create(struct publisher **out)
     return *out == NULL ? -ENOMEM : 0;
 }
 
-void publisher_open(struct publisher *p, struct port *port, uint64_t run)
+void publisher_open(struct publisher *p, struct port *port, uint64_t instance)
 {
     p->port = port;
-    p->run = run;
+    p->instance = instance;
     port_start(port, on_readable, p);
 }
 
@@ -188,7 +189,7 @@ void publisher_silence(struct publisher *p)
         publisher_forget(p, p->jobs->job);
     subscriptions_finish(&p->subscriptions);
     p->port = NULL;
-    p->run = p->frames = 0;
+    p->instance = p->frames = 0;
 }
 
 static void on_closed(void *user)

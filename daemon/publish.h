@@ -1,4 +1,4 @@
-/* The published stream. Frames are "<topic>/<job>", two numbers, one message; see
+/* The published stream. Frames are "<topic>/<job>", three numbers, one message; see
  * WIRE in holter/wire.h. A subscriber that does not keep up loses frames and delays nobody. */
 #ifndef HOLTER_DAEMON_PUBLISH_H
 #define HOLTER_DAEMON_PUBLISH_H
@@ -12,9 +12,9 @@ struct publisher;
 int publisher_create(struct publisher **out);
 
 /** Publish to those behind a port from now on.
- *  @param port  taken over
- *  @param run   of a replay, counted from 0: part of the numbers of frames */
-void publisher_open(struct publisher *publisher, struct port *port, uint64_t run);
+ *  @param port      taken over
+ *  @param instance  of this run of the daemon, or of what it replays, as in welcome: each frame tells it */
+void publisher_open(struct publisher *publisher, struct port *port, uint64_t instance);
 
 /** As it was created, without a word to those who listen: in a process that was forked from one that published. */
 void publisher_silence(struct publisher *publisher);

@@ -423,7 +423,7 @@ static int start_modules(struct worker *w, const int fds[2])
         code = front_create(&w->front, w->front_port, g->options, g->timeline, w->note.instance,
                             &verbs);
     if (code == 0)
-        publisher_open(replay_reel_publisher(w->reel), w->stream_port, w->note.run - 1);
+        publisher_open(replay_reel_publisher(w->reel), w->stream_port, w->note.instance);
     return code;
 }
 

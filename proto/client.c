@@ -114,7 +114,7 @@ static int send_message(struct client *c, enum wire_type type, const void *messa
     return zmq_send(c->front, c->buffer.bytes, c->buffer.length, ZMQ_DONTWAIT) < 0 ? -errno : 0;
 }
 
-static void say_hello(struct client *c)
+void client_say_hello(struct client *c)
 {
     char host[HOST_NAME_ROOM];
     host_name(host);
@@ -181,7 +181,7 @@ static void start_over(struct client *c, enum client_state state)
     if (error)
         client_complain(c, "%s: %s", c->endpoint, holter_strerror(error));
     else
-        say_hello(c);
+        client_say_hello(c);
 }
 
 static void tick(struct client *c)
@@ -201,7 +201,7 @@ static void tick(struct client *c)
             start_over(c, c->state == CLIENT_CONNECTED ? CLIENT_LOST : c->state);
             return;
         }
-        say_hello(c);
+        client_say_hello(c);
     }
     follow_tick(c, now);
 }

@@ -277,9 +277,10 @@ static void close_parts(struct parts *parts)
 
 /* A frame, read. */
 struct frame {
-    char topic[128];  /* "<topic>/<job>" */
-    uint64_t number;  /* in the job's count */
-    uint64_t ordinal; /* in the topic's count */
+    char topic[128];   /* "<topic>/<job>" */
+    uint64_t number;   /* in the job's count */
+    uint64_t ordinal;  /* in the topic's count */
+    uint64_t instance; /* of the run that published it */
 };
 
 static uint64_t big_endian(const uint8_t *bytes)
@@ -294,23 +295,30 @@ static int read_frame(struct frame *frame, const struct client_part *topic,
                       const struct client_part *numbers)
 {
     if (topic->length >= sizeof frame->topic || memchr(topic->bytes, 0, topic->length) ||
-        numbers->length != 16)
+        numbers->length < 24)
         return -HOLTER_EMALFORMED;
     memcpy(frame->topic, topic->bytes, topic->length);
     frame->topic[topic->length] = '\0';
     frame->number = big_endian(numbers->bytes);
     frame->ordinal = big_endian(numbers->bytes + 8);
+    frame->instance = big_endian(numbers->bytes + 16);
     return 0;
 }
 
-/* Run of a replay that a frame belongs to; 0 where nothing is replayed, too. */
-static uint64_t run_of(uint64_t number)
+/* Is the frame of another run than the one that the client was welcomed to? ZeroMQ reconnects by itself: those of the
+ * next run may come before its welcome, and their numbers mean nothing beside the state that is known. */
+static int is_strange(struct client *c, const struct frame *frame)
 {
-    return number >> 48;
+    if (frame->instance == c->instance)
+        return 0;
+    if (frame->instance != c->follow.strange)
+        client_say_hello(c); /* its answer will tell */
+    c->follow.strange = frame->instance;
+    return 1;
 }
 
-/* Is the frame news of the followed job? Keeps count of what was missed. Frames of another run than the current
- * state's are not: a welcome to the new one is on its way. Those that tell where a replay is are counted apart. */
+/* Is the frame news of the followed job? Keeps count of what was missed. Those that tell where a replay is are counted
+ * apart. */
 static int is_news(struct client *c, const struct frame *frame)
 {
     struct follow *f = &c->follow;
@@ -319,8 +327,6 @@ static int is_news(struct client *c, const struct frame *frame)
         return 0; /* a prefix that was subscribed to fits longer job ids as well */
     int number = client_topic_number(frame->topic, (size_t)(job - frame->topic));
     if (number < 0 || !(f->topics >> number & 1))
-        return 0;
-    if (run_of(frame->number) != run_of(f->frame))
         return 0;
     if (strncmp(frame->topic, "replay/", 7) == 0)
         return 1;
@@ -355,7 +361,7 @@ int follow_frame(struct client *c, const struct client_part parts[3], struct cli
     struct follow *f = &c->follow;
     struct frame frame;
     c->unanswered = 0;
-    if (read_frame(&frame, &parts[0], &parts[1]))
+    if (read_frame(&frame, &parts[0], &parts[1]) || is_strange(c, &frame))
         return 0;
     if (f->phase == FOLLOW_WAIT_SYNC) {
         if (f->sync[0] && strcmp(frame.topic, f->sync) == 0)

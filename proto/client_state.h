@@ -36,7 +36,7 @@ struct follow {
     char sync[32];                 /* topic whose frame is waited for */
     uint64_t sync_due_ns;          /* when to go on without it, CLOCK_MONOTONIC */
     uint64_t frame;                /* newest frame seen or contained in the snapshot */
-    uint64_t change;               /* of a replay: newest state seen */
+    uint64_t strange;              /* run whose frame made us say hello last */
     uint64_t last[CLIENT_TOPICS];  /* number of the newest frame of each topic; 0: none */
 };
 
@@ -96,6 +96,9 @@ void client_complain(struct client *c, const char *format, ...)
 /** Send a request. @return its id or a negative error */
 int64_t client_request(struct client *c, enum request_kind kind,
                        const struct wire_request *request);
+
+/** Say who we are, and be told who the daemon is. */
+void client_say_hello(struct client *c);
 
 /** Make the stream's socket anew, without subscriptions. @return 0 or -errno */
 int client_open_stream(struct client *c);

@@ -811,12 +811,14 @@ enum wire_degraded {
     FIELD(27, STR, topology_fault, 512, OPTIONAL, "why that is not used; empty: it is")
 
 /* ---- topics of the published stream -------------------------------------- */
-/* A published frame is three parts: "<topic>/<job id>", two numbers (8 bytes each, big-endian:
+/* A published frame is three parts: "<topic>/<job id>", three numbers (8 bytes each, big-endian:
  * the frame's number in one count over the whole stream of the job, and in the count of its
- * topic, both from 1 up), and one message. By the first a client drops what its snapshot already
- * contains, by the second it notices what it missed, whatever topics it subscribed to.
+ * topic, both from 1 up; the instance of the daemon's run, as in "welcome"), and one message. By
+ * the first a client drops what its snapshot already contains, by the second it notices what it
+ * missed, whatever topics it subscribed to, by the third it knows the frames of another run, which
+ * ZeroMQ may bring before its welcome.
  *
- * A subscription to "sync/<anything>" is answered by one frame of that topic, both numbers 0 and
+ * A subscription to "sync/<anything>" is answered by one frame of that topic, its counts 0 and
  * an empty message: whoever sees it knows that the subscriptions made before it on that
  * connection are in force. */
 

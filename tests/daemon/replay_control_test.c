@@ -200,7 +200,6 @@ struct heard {
         uint64_t hash, frames;
     } list[TOPICS];
     size_t count;
-    uint64_t run; /* of the newest frame, from 0 */
 };
 
 static void hear(struct heard *h, zmq_msg_t parts[3])
@@ -208,7 +207,6 @@ static void hear(struct heard *h, zmq_msg_t parts[3])
     char name[80];
     snprintf(name, sizeof(name), "%.*s", (int)zmq_msg_size(&parts[0]),
              (const char *)zmq_msg_data(&parts[0]));
-    h->run = ((const uint8_t *)zmq_msg_data(&parts[1]))[1];
     size_t at = 0;
     while (at < h->count && strcmp(h->list[at].name, name) != 0)
         at++;
@@ -220,7 +218,8 @@ static void hear(struct heard *h, zmq_msg_t parts[3])
     }
     for (int i = 1; i < 3; i++) {
         const uint8_t *bytes = zmq_msg_data(&parts[i]);
-        for (size_t k = 0; k < zmq_msg_size(&parts[i]); k++)
+        size_t length = i == 1 ? 16 : zmq_msg_size(&parts[i]); /* the third number tells the run */
+        for (size_t k = 0; k < length; k++)
             t->hash = (t->hash ^ bytes[k]) * UINT64_C(0x100000001b3);
     }
     t->frames++;

@@ -48,7 +48,7 @@ struct bed {
 static void daemon_up(struct bed *bed)
 {
     fake_daemon_up(&bed->daemon);
-    bed->instance++;
+    bed->daemon.instance = ++bed->instance;
 }
 
 static void answer_request(struct bed *bed, zmq_msg_t *identity, const struct wire_request *request)
@@ -361,21 +361,50 @@ static void where_a_replay_is_is_told_apart_from_the_rest(void **state)
     assert_int_equal(client_missed(bed->client), 0);
 }
 
-static void frames_of_another_run_of_a_replay_are_dropped(void **state)
+/* Their numbers go on behind those of the run that is known: only what they say themselves tells them apart. */
+static void frames_of_a_run_that_did_not_welcome_are_dropped_and_it_is_greeted(void **state)
 {
     struct bed *bed = *state;
-    const uint64_t run = UINT64_C(1) << 48;
     bed->contained = bed->number = 100;
     daemon_up(bed);
     assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
     UNTIL(bed, bed->count == 1);
-    bed->number = run;
-    publish_totals(bed, "lmp.0");
+    unsigned hellos = bed->hellos;
+    bed->daemon.instance++;
+    for (int i = 0; i < 5; i++)
+        publish_totals(bed, "lmp.0");
+    bed->daemon.instance--;
+    UNTIL(bed, bed->hellos > hellos);
     bed->number = 100;
+    bed->ordinal = 0;
     publish_totals(bed, "lmp.0");
     UNTIL(bed, bed->count == 2);
     assert_int_equal(bed->windows[1], 101);
     assert_int_equal(client_missed(bed->client), 0);
+}
+
+/* Of a daemon that follows a killed one the state comes first, whatever it published before it was greeted. */
+static void the_next_daemon_is_followed_from_its_state_on(void **state)
+{
+    struct bed *bed = *state;
+    bed->contained = bed->number = 100;
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    UNTIL(bed, bed->count == 1);
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 2);
+    bed->number = 102;
+    bed->daemon.instance = ++bed->instance;
+    publish_totals(bed, "lmp.0");
+    publish_totals(bed, "lmp.0");
+    bed->contained = bed->number;
+    UNTIL(bed, bed->count == 3);
+    assert_true(bed->snapshots[2]);
+    assert_int_equal(bed->windows[2], 104);
+    UNTIL(bed, client_is_current(bed->client));
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 4);
+    assert_int_equal(bed->windows[3], 105);
 }
 
 /* A seek: the daemon goes on under another number, and says so unasked. */
@@ -387,8 +416,8 @@ static void a_new_run_of_a_replay_is_taken_from_its_state_on(void **state)
     assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
     UNTIL(bed, bed->count == 1);
     uint64_t before = client_instance(bed->client);
-    bed->instance++;
-    bed->contained = bed->number = (UINT64_C(1) << 48) + 5;
+    bed->daemon.instance = ++bed->instance;
+    bed->contained = bed->number = 5;
     bed->ordinal = 0;
     welcome(bed, &bed->client_id);
     UNTIL(bed, bed->count == 2);
@@ -495,7 +524,8 @@ int main(void)
         T(who_missed_frames_can_take_the_state_anew),
         T(a_restarted_daemon_is_found_and_followed_anew),
         T(where_a_replay_is_is_told_apart_from_the_rest),
-        T(frames_of_another_run_of_a_replay_are_dropped),
+        T(frames_of_a_run_that_did_not_welcome_are_dropped_and_it_is_greeted),
+        T(the_next_daemon_is_followed_from_its_state_on),
         T(a_new_run_of_a_replay_is_taken_from_its_state_on),
         T(a_vanished_daemon_is_noticed_and_open_questions_are_answered),
         T(garbage_on_the_stream_is_passed_over),

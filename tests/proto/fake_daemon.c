@@ -1,5 +1,6 @@
 #include "tests/proto/fake_daemon.h"
 
+#include <endian.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +78,7 @@ void fake_daemon_answer(struct fake_daemon *daemon, zmq_msg_t *identity, enum wi
 void fake_daemon_publish_bytes(struct fake_daemon *daemon, const char *topic, uint64_t number,
                                uint64_t ordinal, const void *body, size_t length)
 {
-    uint64_t numbers[2] = {__builtin_bswap64(number), __builtin_bswap64(ordinal)};
+    uint64_t numbers[3] = {htobe64(number), htobe64(ordinal), htobe64(daemon->instance)};
     zmq_send(daemon->stream, topic, strlen(topic), ZMQ_SNDMORE);
     zmq_send(daemon->stream, numbers, sizeof numbers, ZMQ_SNDMORE);
     zmq_send(daemon->stream, body, length, 0);
