@@ -408,10 +408,13 @@ class Recording:
     def __init__(self, path):
         self.path = path
 
-    def _query(self, text):
-        connection = sqlite3.connect(self.path)
+    def _query(self, *texts):
+        """Rows that each of them finds, of one state of the file, which may be in the making."""
+        connection = sqlite3.connect(self.path, isolation_level=None)
         try:
-            return connection.execute(text).fetchall()
+            connection.execute('BEGIN')
+            found = [connection.execute(text).fetchall() for text in texts]
+            return found[0] if len(texts) == 1 else found
         finally:
             connection.close()
 
@@ -427,9 +430,10 @@ class Recording:
 
     def messages(self):
         """[(agent's instance, name, message)] in order of arrival."""
-        agents = dict(self._query('SELECT agent, instance FROM agent'))
-        found = []
-        for first, count, data in self._query('SELECT first, messages, data FROM block ORDER BY first'):
+        agents, blocks = self._query('SELECT agent, instance FROM agent',
+                                     'SELECT first, messages, data FROM block ORDER BY first')
+        agents, found = dict(agents), []
+        for first, count, data in blocks:
             if first != len(found) + 1:
                 raise AssertionError(f'{self.path}: a block begins with message {first}, not {len(found) + 1}')
             messages = unpack_block(data)
