@@ -183,6 +183,8 @@ class Lab:
             'HOLTER_RUN_DIR': self.run_dir, 'TRUTH_DIR': self.truths, 'LC_ALL': 'C.UTF-8',
             'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
             'OMPI_MCA_rmaps_base_oversubscribe': '1', 'OMPI_MCA_mpi_yield_when_idle': '1',
+            # Open MPI names its directories by processes' numbers, and those of another test's processes are the same.
+            'OMPI_MCA_orte_tmpdir_base': self.dir,
         }
         self.started = []
         self.shm_before = self.shared_memory()
