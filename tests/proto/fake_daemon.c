@@ -70,6 +70,8 @@ void fake_daemon_serve(struct fake_daemon *daemon,
 void fake_daemon_answer(struct fake_daemon *daemon, zmq_msg_t *identity, enum wire_type type,
                         const void *message)
 {
+    if (type == WIRE_TYPE_WELCOME)
+        daemon->instance = ((const struct wire_welcome *)message)->instance;
     assert_int_equal(wire_encode(&daemon->buffer, type, message), 0);
     zmq_send(daemon->front, zmq_msg_data(identity), zmq_msg_size(identity), ZMQ_SNDMORE);
     zmq_send(daemon->front, daemon->buffer.bytes, daemon->buffer.length, 0);

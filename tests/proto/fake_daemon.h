@@ -10,7 +10,7 @@
 
 struct fake_daemon {
     char endpoint[64]; /**< set by the test */
-    uint64_t instance; /**< that frames tell; set by the test */
+    uint64_t instance; /**< that frames tell: of the last welcome, unless the test sets it */
     void *context;     /**< made by fake_daemon_up() when it is NULL */
     void *front;       /**< ROUTER; NULL while the daemon is down */
     void *stream;      /**< XPUB */

@@ -103,7 +103,6 @@ static void welcome(struct bed *bed)
                                          .instance = 100 + bed->run,
                                          .replays = bed->replays != 0,
                                          .window_ns = 1000000000};
-    bed->daemon.instance = welcome.instance;
     fake_daemon_answer(&bed->daemon, &bed->client, WIRE_TYPE_WELCOME, &welcome);
 }
 
