@@ -10,6 +10,7 @@
 #define FIRST_ROOM 64u
 #define FIRST_SLOTS 1024u
 #define IDLE_S 60u /* a channel that nobody used for so long is forgotten when it holds nothing */
+#define CROWDED (MOST_CHANNELS / 2) /* beyond so many channels, those between nodes are, too */
 #define MOST_PEERS (1u << 20)
 
 void *match_reserve(void *array, uint32_t *room, uint32_t need, size_t each)
@@ -240,6 +241,11 @@ static uint32_t first_flags(struct match *match, uint32_t source, uint32_t desti
     return flags;
 }
 
+static uint32_t now_s(const struct match *match)
+{
+    return (uint32_t)(match->now_ns / UINT64_C(1000000000));
+}
+
 static uint32_t make_channel(struct match *match, uint64_t comm, uint32_t source,
                              uint32_t destination, int32_t tag)
 {
@@ -270,6 +276,7 @@ static uint32_t make_channel(struct match *match, uint64_t comm, uint32_t source
         .send_last = NONE,
         .receive_first = NONE,
         .receive_last = NONE,
+        .used_s = now_s(match),
         .receive_open = NONE,
     };
     place_channel(match, number);
@@ -288,7 +295,7 @@ uint32_t match_channel(struct match *match, uint64_t comm, uint32_t source, uint
         struct channel *channel = channel_at(match, number);
         if (channel->comm == comm && channel->source == source &&
             channel->destination == destination && channel->tag == tag) {
-            channel->used_s = (uint32_t)(match->now_ns / UINT64_C(1000000000));
+            channel->used_s = now_s(match);
             return number;
         }
         slot = (slot + 1) & match->slot_mask;
@@ -311,14 +318,13 @@ void match_touch(struct match *match, uint32_t number)
 }
 
 /* Idle, empty, and nothing to be remembered of it: a member that is lossy makes its channels
- * astray again when they come back. Channels between nodes keep their ordinals for IDLE_S: both
- * nodes forget them about the same time, and messages that are so far apart are joined by nobody. */
-static int forgettable(const struct match *match, const struct channel *channel)
+ * astray again when they come back. Channels between nodes keep their ordinals while there is room: the
+ * nodes would not forget at the same moment, and from then on number the same messages differently. */
+static int forgettable(const struct match *match, const struct channel *channel, int crowded)
 {
-    uint64_t now_s = match->now_ns / UINT64_C(1000000000);
     if (!(channel->flags & CHANNEL_USED) || channel->flags & (CHANNEL_DIRTY | CHANNEL_WAITS) ||
         channel->send_first != NONE || channel->receive_first != NONE ||
-        channel->used_s + IDLE_S > now_s)
+        channel->used_s + IDLE_S > now_s(match) || (channel->flags & CHANNEL_BETWEEN && !crowded))
         return 0;
     if (!(channel->flags & CHANNEL_ASTRAY))
         return 1;
@@ -339,9 +345,10 @@ static void link_anew(struct match *match)
 void match_sweep(struct match *match)
 {
     uint32_t forgotten = 0;
+    int crowded = match->channels.used - match->channels.free_count > CROWDED;
     for (uint32_t i = 0; i < match->channels.used; i++) {
         struct channel *channel = channel_at(match, i);
-        if (!forgettable(match, channel))
+        if (!forgettable(match, channel, crowded))
             continue;
         channel->flags = 0;
         pool_give(&match->channels, i);

@@ -37,6 +37,12 @@ static void on_half(void *user, const struct match_half *half)
     fail_msg("all ranks are members");
 }
 
+static void count_half(void *user, const struct match_half *half)
+{
+    assert_false(half->receive);
+    ++*(uint64_t *)user;
+}
+
 static uint64_t comm_id(void *user, uint32_t slot, int *fresh)
 {
     (void)user;
@@ -135,6 +141,32 @@ static void channels_that_there_is_no_room_for_are_counted(void **state)
     assert_int_equal(counts.unmatched, crowd.sends + crowd.receives);
 }
 
+/* Idle channels to other nodes are kept, but not for ever: here are more than there is room for. */
+static void idle_channels_to_other_nodes_make_room_for_new_ones(void **state)
+{
+    const int each = 100000;
+    struct crowd crowd;
+    uint64_t halves = 0;
+    (void)state;
+    struct match_sink sink = {on_message, count_half, &halves};
+    crowd = (struct crowd){.seed = 5, .now_ns = UINT64_C(1000000000)};
+    assert_int_equal(match_create(&crowd.match, RANKS, &sink), 0);
+    tick_clock_init_ns(&crowd.clock);
+    assert_non_null(crowd.members[0] = match_add(crowd.match, 0));
+    match_all_added(crowd.match);
+    for (int tag = 0; tag < 3 * each; tag++) {
+        struct event event = end_of(&crowd, 1, 1, tag);
+        give(&crowd, 0, &event, 1);
+        if ((tag + 1) % each != 0)
+            continue;
+        for (int i = 0; i < 20; i++) /* two minutes */
+            match_settle(crowd.match, crowd.now_ns += UINT64_C(6000000000));
+    }
+    assert_int_equal(halves, 3 * each);
+    assert_int_equal(match_counts(crowd.match).unmatched, 0);
+    match_destroy(crowd.match);
+}
+
 /* Requests that are never completed stand before those that are. */
 static void receives_without_an_end_do_not_hold_the_others_up(void **state)
 {
@@ -169,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_that_hardly_match_are_bounded_and_counted),
         cmocka_unit_test(channels_that_there_is_no_room_for_are_counted),
+        cmocka_unit_test(idle_channels_to_other_nodes_make_room_for_new_ones),
         cmocka_unit_test(receives_without_an_end_do_not_hold_the_others_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -382,6 +382,23 @@ static void what_waited_for_another_node_is_joint(void **state)
     assert_true(bed->halves[0].receive);
 }
 
+/* Seldom used channels go on counting: the other node's do, whatever moment it looks through its own at. */
+static void messages_far_apart_have_the_next_key(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t now = 1000 * MS;
+    for (uint64_t i = 0; i < 20; i++) {
+        send_at_ns(bed, 0, 2, now);
+        now += (1 + i * 5) * 1000 * MS;
+        match_settle(bed->match, now);
+        match_settle(bed->match, now + MATCH_REMOTE_AFTER_NS);
+        now += MATCH_REMOTE_AFTER_NS;
+    }
+    assert_int_equal(bed->half_count, 20);
+    for (uint64_t i = 0; i < 20; i++)
+        assert_true(bed->halves[i].key == message_key(100, 0, 2, 5, i));
+}
+
 static void both_nodes_give_a_message_the_same_key(void **state)
 {
     struct bed *bed = *state;
@@ -694,6 +711,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_waited_for_another_node_is_joint, set_up, tear_down),
         cmocka_unit_test_setup_teardown(both_nodes_give_a_message_the_same_key, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(messages_far_apart_have_the_next_key, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_rank_that_appears_late_is_matched_from_its_start, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(an_earlier_wildcard_holds_later_receives, set_up,
