@@ -6,7 +6,7 @@
 
 #define PAIRS (MANN_KENDALL_MOST * (MANN_KENDALL_MOST - 1) / 2)
 
-/* The k-th smallest; the values are put in another order (Hoare, "Algorithm 65: find", 1961). */
+/* The k-th smallest, behind which none is smaller then (Hoare, "Algorithm 65: find", 1961). */
 static double ranked(double *values, size_t count, size_t k)
 {
     size_t from = 0, to = count;
@@ -33,6 +33,19 @@ static double ranked(double *values, size_t count, size_t k)
     return values[k];
 }
 
+/* Of an even number the mean of the two in the middle. */
+static double median(double *values, size_t count)
+{
+    size_t k = (count - 1) / 2;
+    double lower = ranked(values, count, k), upper = lower;
+    if (count % 2 == 0) {
+        upper = values[k + 1];
+        for (size_t i = k + 2; i < count; i++)
+            upper = values[i] < upper ? values[i] : upper;
+    }
+    return lower / 2 + upper / 2;
+}
+
 /* Sum over groups of t equal values of t (t - 1) (2 t + 5): what ties take from the variance. */
 static double ties(const double *values, size_t count)
 {
@@ -53,19 +66,20 @@ int mann_kendall(struct mann_kendall *out, const double *times, const double *va
                  double correlation)
 {
     double slopes[PAIRS], s = 0;
-    size_t pairs = 0;
+    size_t pairs = 0, equal = 0;
     if (count < 3 || count > MANN_KENDALL_MOST)
         return -HOLTER_ERANGE;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count; j++) {
             s += (values[j] > values[i]) - (values[j] < values[i]);
+            equal += values[j] == values[i];
             slopes[pairs++] = (values[j] - values[i]) / (times[j] - times[i]);
         }
     }
     double n = (double)count, r = correlation > 0 ? fmin(correlation, 0.99) : 0;
-    double variance = (n * (n - 1) * (2 * n + 5) - ties(values, count)) / 18 * (1 + r) / (1 - r);
-    out->slope = ranked(slopes, pairs, (pairs - 1) / 2) / 2;
-    out->slope += ranked(slopes, pairs, pairs / 2) / 2;
+    double tied = equal == 0 ? 0 : ties(values, count);
+    double variance = (n * (n - 1) * (2 * n + 5) - tied) / 18 * (1 + r) / (1 - r);
+    out->slope = median(slopes, pairs);
     out->z = variance > 0 && s != 0 ? (s > 0 ? s - 1 : s + 1) / sqrt(variance) : 0;
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* Values that are looked back upon, and of those the ones that may not be remembered yet. */
@@ -18,7 +19,8 @@ enum { SCALES = 6, JUMP = SCALES, RAMP, STATISTICS };
 #define RAMP_VALUES 60u
 #define RAMP_CLIP 3.0  /* spreads of single values that the statistic of growth counts at most */
 #define RAMP_SCALE 12u /* values that have to be back before such growth is over */
-static const uint32_t scale_values[SCALES] = {1, 3, 6, 12, 24, 48};
+#define MOST_SCALE 48u
+static const uint32_t scale_values[SCALES] = {1, 3, 6, 12, 24, MOST_SCALE};
 #define BEFORE_JUMP 6u
 
 /* What calm is like: a histogram of a statistic's logarithms about the first median. */
@@ -97,6 +99,8 @@ struct trend {
     /* Statistics of value number n, NaN where there are not enough values, at n % HELD. */
     double stats[HELD][STATISTICS];
     double thirds[SCALES]; /* of the last value: the m / 3-th smallest of the scale */
+    /* The last values of each scale, or all there are so far, sorted. */
+    double ordered[SCALES][MOST_SCALE];
     /* Calm. Values below number remembered are in the memories, or never will be. */
     uint64_t remembered;
     double centre;           /* of the histograms */
@@ -220,41 +224,69 @@ static double ramp(const struct trend *trend)
     double sum = 0, most = RAMP_CLIP * calm->spread;
     for (uint32_t d = 1; d <= RAMP_VALUES; d++) {
         double y = log_of(trend, trend->count - RAMP_VALUES + d - 1) - calm->centre;
-        sum += fmin(fmax(y, -most), most) * d;
+        sum += (y < -most ? -most : y > most ? most : y) * d;
     }
     return sum / (RAMP_VALUES * (RAMP_VALUES + 1) / 2);
 }
 
-/* Put further sorted values among sorted ones, which have room for them. */
-static void merge(double *values, size_t count, const double *further, size_t further_count)
+/* Move what lies at a place of sorted values, and is another value from now on, to where it belongs. */
+static void move_to_place(double *values, uint32_t count, uint32_t at, double value)
 {
-    for (size_t at = count + further_count; further_count > 0; at--) {
-        int first = count > 0 && values[count - 1] > further[further_count - 1];
-        values[at - 1] = first ? values[--count] : further[--further_count];
+    for (; at + 1 < count && values[at + 1] < value; at++)
+        values[at] = values[at + 1];
+    for (; at > 0 && values[at - 1] > value; at--)
+        values[at] = values[at - 1];
+    values[at] = value;
+}
+
+/* The newest value comes among those of each scale, where it takes the place of the oldest: they stay sorted,
+ * which is less than to sort them again. */
+static void order_newest(struct trend *trend)
+{
+    double newest = log_of(trend, trend->count - 1);
+    for (uint32_t i = 0; i < SCALES; i++) {
+        uint32_t m = scale_values[i], at = 0;
+        double *values = trend->ordered[i];
+        if (trend->count <= m) {
+            at = (uint32_t)trend->count - 1;
+            move_to_place(values, at + 1, at, newest);
+            continue;
+        }
+        double oldest = log_of(trend, trend->count - 1 - m);
+        while (at + 1 < m && values[at] < oldest)
+            at++;
+        move_to_place(values, m, at, newest);
     }
+}
+
+/* The second largest of the values before a jump, which one of them that is a spike cannot move. */
+static double before_jump(const struct trend *trend)
+{
+    double largest = -INFINITY, second = -INFINITY;
+    for (uint32_t i = 0; i < BEFORE_JUMP; i++) {
+        double value = log_of(trend, trend->count - 3 - BEFORE_JUMP + i);
+        double lower = value < largest ? value : largest;
+        second = lower > second ? lower : second;
+        largest = value > largest ? value : largest;
+    }
+    return second;
 }
 
 static void find_statistics(struct trend *trend)
 {
-    double values[64], older[64], *stats = trend->stats[(trend->count - 1) % HELD];
+    double *stats = trend->stats[(trend->count - 1) % HELD];
     uint64_t usable = trend->count - trend->first;
-    uint32_t held = 0; /* scales ascend: the values of one are among those of the next */
+    order_newest(trend);
     for (uint32_t i = 0; i < SCALES; i++) {
         uint32_t m = scale_values[i];
-        stats[i] = trend->thirds[i] = NAN;
-        if (usable < m)
-            continue;
-        sorted(trend, trend->count - m, m - held, older);
-        merge(values, held, older, m - held);
-        held = m;
-        stats[i] = lower_mean(values, m);
-        trend->thirds[i] = values[m < 3 ? 0 : m / 3 - 1];
+        bool enough = usable >= m;
+        stats[i] = enough ? lower_mean(trend->ordered[i], m) : NAN;
+        trend->thirds[i] = enough ? trend->ordered[i][m < 3 ? 0 : m / 3 - 1] : NAN;
     }
     stats[JUMP] = stats[RAMP] = NAN;
     if (usable < 3 + BEFORE_JUMP)
         return;
-    sorted(trend, trend->count - 3 - BEFORE_JUMP, BEFORE_JUMP, values);
-    stats[JUMP] = stats[1] - values[BEFORE_JUMP - 2];
+    stats[JUMP] = stats[1] - before_jump(trend);
     stats[RAMP] = ramp(trend);
 }
 
