@@ -53,6 +53,7 @@ void join_destroy(struct join *join)
     free(join->spare);
     free(join->index);
     free(join->call_index);
+    free(join->twos);
     free(join->matches);
     free(join->calls);
     key_limits_finish(&join->limits);
@@ -267,7 +268,8 @@ static int make_room(struct join *join, size_t need)
 {
     size_t rooms[2] = {join->scratch_room, join->scratch_room};
     join->end_shift = join_shift_for(need);
-    if (array_fit(&join->matches, sizeof(*join->matches), &join->match_room, need / 2) != 0 ||
+    if (array_fit(&join->twos, sizeof(*join->twos), &join->two_room, need / 2) != 0 ||
+        array_fit(&join->matches, sizeof(*join->matches), &join->match_room, need / 2) != 0 ||
         array_fit(&join->calls, sizeof(*join->calls), &join->call_room, need) != 0 ||
         array_fit(&join->index, sizeof(*join->index), &join->index_room,
                   join_places(join->end_shift)) != 0 ||
@@ -378,14 +380,14 @@ void join_count(const struct join *join, struct join_counts *out)
 
 size_t join_bytes(const struct join *join)
 {
-    size_t bytes = sizeof(*join) + join->idle_room * sizeof(*join->idle) +
-                   join->open_room * sizeof(*join->open) +
-                   (join->waiting.room + join->staying.room) * sizeof(struct join_half) +
-                   join->scratch_room * 2 * sizeof(*join->places) +
-                   (join->index_room + join->call_index_room) * sizeof(*join->index) +
-                   join->match_room * sizeof(*join->matches) +
-                   join->call_room * sizeof(*join->calls) + key_limits_bytes(&join->limits) +
-                   pair_clocks_bytes(&join->clocks);
+    size_t bytes =
+        sizeof(*join) + join->idle_room * sizeof(*join->idle) +
+        join->open_room * sizeof(*join->open) +
+        (join->waiting.room + join->staying.room) * sizeof(struct join_half) +
+        join->scratch_room * 2 * sizeof(*join->places) + join->index_room * sizeof(*join->index) +
+        join->call_index_room * sizeof(*join->call_index) + join->two_room * sizeof(*join->twos) +
+        join->match_room * sizeof(*join->matches) + join->call_room * sizeof(*join->calls) +
+        key_limits_bytes(&join->limits) + pair_clocks_bytes(&join->clocks);
     for (size_t i = 0; i < join->open_count; i++)
         bytes += join->open[i].room * sizeof(struct join_half) +
                  join->open[i].limit_room * sizeof(struct told_limit);

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #define MOST_PROBES 64u          /* of an index */
-#define BOTH (UINT32_C(1) << 31) /* in the index: of this key both ends are there */
-#define ALONE UINT32_MAX         /* no call that completed several */
+#define BOTH (UINT64_C(1) << 31) /* in the index: of this key both ends are there */
+#define AHEAD 12u        /* matches whose ends are asked of memory before they are looked at */
+#define ALONE UINT32_MAX /* no call that completed several */
 #define UNKNOWN (UINT32_MAX - 1) /* one that there was no place for */
 
 /* ---- matching ------------------------------------------------------------ */
@@ -173,33 +174,68 @@ static inline void take_two(struct join *join, const struct join_half *one,
     };
 }
 
-/* Match the ends of each key where there are two of them at most.
- * @return whether it was so; else, or when too many have the same place in the index, nothing is said */
-static bool match_twos(struct join *join, const struct join_half *ends, size_t count)
+/* A place of the index: the low half of a key, and where its first end lies. Ends are long, and lie where their
+ * nodes told them: most of memory's time would go into looking at them for their keys. */
+static inline uint64_t indexed(uint64_t key, uint32_t position)
 {
-    uint32_t *index = join->index, mask = (uint32_t)(UINT64_MAX >> join->end_shift);
+    return key << 32 | (position + 1);
+}
+
+static inline uint32_t position_of(uint64_t place)
+{
+    return (uint32_t)(place & (BOTH - 1)) - 1;
+}
+
+/* List the two ends of each key, where there are two of them at most.
+ * @return whether it was so; else, or when too many have the same place in the index, nothing is said */
+static bool list_twos(struct join *join, const struct join_half *ends, size_t count)
+{
+    uint64_t *index = join->index;
+    uint32_t mask = (uint32_t)(UINT64_MAX >> join->end_shift);
     memset(index, 0, join_places(join->end_shift) * sizeof(*index));
-    begin_matches(join);
+    join->two_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const struct join_half *end = &ends[i], *first = NULL;
+        const uint64_t key = ends[i].key, place = indexed(key, i);
         /* Keys are hashes, or so they should be. */
-        uint32_t at = (uint32_t)(end->key * UINT64_C(0x9e3779b97f4a7c15) >> join->end_shift);
-        for (uint32_t probes = 0; index[at] != 0; at = (at + 1) & mask) {
-            first = &ends[(index[at] & ~BOTH) - 1];
-            if (first->key == end->key)
-                break;
+        uint32_t at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> join->end_shift);
+        for (uint32_t probes = 0; index[at] != 0 && (index[at] ^ place) >> 32 != 0;
+             at = (at + 1) & mask)
             if (++probes == MOST_PROBES)
                 return false;
-        }
         if (index[at] == 0) {
-            index[at] = i + 1;
+            index[at] = place;
             continue;
         }
-        if ((index[at] & BOTH) != 0 || first->receive == end->receive ||
-            (first->twice | end->twice) != 0)
+        if ((index[at] & BOTH) != 0)
             return false;
+        join->twos[join->two_count++] = (struct two){position_of(index[at]), i};
         index[at] |= BOTH;
-        take_two(join, first, end);
+    }
+    return true;
+}
+
+static inline void ask_for(const struct join_half *end)
+{
+    __builtin_prefetch(end);
+    __builtin_prefetch((const char *)end + sizeof(*end) - 1);
+}
+
+/* Match the ends that are listed.
+ * @return whether all have the same key, and are the two of it; else nothing is said */
+static bool match_twos(struct join *join, const struct join_half *ends)
+{
+    begin_matches(join);
+    for (size_t i = 0; i < join->two_count; i++) {
+        const struct join_half *one = &ends[join->twos[i].first],
+                               *other = &ends[join->twos[i].next];
+        if (i + AHEAD < join->two_count) {
+            ask_for(&ends[join->twos[i + AHEAD].first]);
+            ask_for(&ends[join->twos[i + AHEAD].next]);
+        }
+        if (one->key != other->key || one->receive == other->receive ||
+            (one->twice | other->twice) != 0)
+            return false;
+        take_two(join, one, other);
     }
     return true;
 }
@@ -209,7 +245,7 @@ static void keep_single(struct join *join, const struct join_half *ends, uint64_
 {
     for (size_t at = 0, places = join_places(join->end_shift); at < places; at++)
         if (join->index[at] != 0 && (join->index[at] & BOTH) == 0)
-            keep_waiting(join, &ends[join->index[at] - 1], window);
+            keep_waiting(join, &ends[position_of(join->index[at])], window);
 }
 
 /* All ends of one key, of which one may have waited. */
@@ -248,7 +284,7 @@ static void match_sorted(struct join *join, const struct join_half *ends, size_t
 
 void join_match(struct join *join, const struct join_half *ends, size_t count, uint64_t window)
 {
-    if (!match_twos(join, ends, count))
+    if (!list_twos(join, ends, count) || !match_twos(join, ends))
         match_sorted(join, ends, count, window);
     else if (2 * (join->match_count + join->refused) < count)
         keep_single(join, ends, window);

@@ -42,6 +42,11 @@ struct match {
 
 #define PAIR_NONE (UINT32_MAX >> 1)
 
+/** Positions of ends that may be those of one message. */
+struct two {
+    uint32_t first, next;
+};
+
 /* A call that completed several messages of other nodes. */
 struct call {
     uint64_t begin_ns;
@@ -68,12 +73,14 @@ struct join {
     struct join_counts counts;
     /* Room that is used again by each close. */
     struct key_place *places, *spare;
-    /* Open addressing: position + 1, 0: empty. Of ends by key, and of calls. */
-    uint32_t *index, *call_index;
+    /* Open addressing, 0: empty. Of ends by key, see list_twos(); and of calls: position + 1. */
+    uint64_t *index;
+    uint32_t *call_index;
+    struct two *twos;
     struct match *matches;
     struct call *calls;
-    size_t scratch_room, index_room, call_index_room, match_room, call_room;
-    size_t match_count, call_count;
+    size_t scratch_room, index_room, call_index_room, two_room, match_room, call_room;
+    size_t two_count, match_count, call_count;
     size_t refused;         /* of the matches of this close */
     unsigned end_shift;     /* of hashes, to places of both indexes */
     struct join_half *idle; /* owned: of a window that is closed, for the next that is opened */
