@@ -54,7 +54,9 @@ void job_network_destroy(struct job_network *n)
     free(n->interface_rows);
     free(n->first);
     free(n->begins);
+    free(n->turns);
     free(n->ends);
+    free(n->behind);
     free(n->slots);
     free(n->marks);
     free(n->group);
@@ -542,6 +544,7 @@ size_t job_network_bytes(const struct job_network *n)
            (n->congestion == NULL ? 0 : congestion_bytes(n->congestion)) +
            n->counters.room * sizeof(*n->counters.list) + n->pair_room * sizeof(*n->pairs) +
            n->place_room * sizeof(*n->places) + n->latency_room * sizeof(*n->latencies) +
+           n->turn_room * sizeof(*n->turns) + n->behind_room * sizeof(*n->behind) +
            n->link_room * sizeof(*n->links) + n->link_rows_room * sizeof(*n->link_rows) +
            n->route_rows_room * sizeof(*n->route_rows) +
            n->interface_rows_room * sizeof(*n->interface_rows) + n->first_room * sizeof(*n->first) +

@@ -104,8 +104,11 @@ struct job_network {
     uint64_t
         *marks; /**< bits of the vertices in `group`; behind them, of the words that are not 0 */
     uint32_t *begins; /**< by vertex: position of its first pair in `pairs` */
+    uint32_t *turns;  /**< by vertex: pair of its last latency; NETWORK_NO_PAIR: it has none */
     uint32_t *ends;   /**< by pair that rows count in: its destination */
-    size_t first_room, slot_room, mark_room, mark_words, begin_room, end_room;
+    uint32_t *behind; /**< by pair: that of the latency that came behind one of it */
+    size_t first_room, slot_room, mark_room, mark_words, begin_room, turn_room, end_room,
+        behind_room;
     struct network_pair *group; /**< of one sending vertex */
     size_t group_count, group_room;
     struct network_measured *measured;

@@ -199,20 +199,26 @@ static int find_begins(struct job_network *n)
 {
     uint32_t vertices = topology_vertices(n->graph->topology);
     if (array_fit(&n->begins, sizeof(*n->begins), &n->begin_room, (size_t)vertices + 1) != 0 ||
-        array_fit(&n->ends, sizeof(*n->ends), &n->end_room, n->pair_count) != 0)
+        array_fit(&n->turns, sizeof(*n->turns), &n->turn_room, vertices) != 0 ||
+        array_fit(&n->ends, sizeof(*n->ends), &n->end_room, n->pair_count) != 0 ||
+        array_fit(&n->behind, sizeof(*n->behind), &n->behind_room, n->pair_count) != 0)
         return -ENOMEM;
     uint32_t at = 0;
     for (uint32_t vertex = 0; vertex <= vertices; vertex++) {
-        for (; at < n->pair_count && n->pairs[at].source < vertex; at++)
+        for (; at < n->pair_count && n->pairs[at].source < vertex; at++) {
             n->ends[at] = n->pairs[at].destination;
+            n->behind[at] = at;
+        }
         n->begins[vertex] = at;
     }
+    for (uint32_t vertex = 0; vertex < vertices; vertex++)
+        n->turns[vertex] =
+            n->begins[vertex] < n->begins[vertex + 1] ? n->begins[vertex] : NETWORK_NO_PAIR;
     return 0;
 }
 
-/* The last few are counted, not searched: where a search would end there cannot be foreseen.
- * @return its position, or NETWORK_NO_PAIR: it has sent nothing in this window */
-static uint32_t find_pair(const struct job_network *n, uint32_t source, uint32_t destination)
+/* The last few are counted, not searched: where a search would end there cannot be foreseen. */
+static uint32_t search_pair(const struct job_network *n, uint32_t source, uint32_t destination)
 {
     uint32_t low = n->begins[source], end = n->begins[source + 1], high = end, below = 0;
     while (high - low > FEW_PAIRS) {
@@ -228,13 +234,31 @@ static uint32_t find_pair(const struct job_network *n, uint32_t source, uint32_t
     return low < end && n->ends[low] == destination ? low : NETWORK_NO_PAIR;
 }
 
+/* What a vertex sends mostly comes in the same order in each window, whatever comes between.
+ * @return its position, or NETWORK_NO_PAIR: it has sent nothing in this window */
+static inline uint32_t find_pair(struct job_network *n, uint32_t source, uint32_t destination)
+{
+    uint32_t before = n->turns[source], place;
+    if (before == NETWORK_NO_PAIR)
+        return NETWORK_NO_PAIR;
+    place = n->behind[before];
+    if (n->ends[place] != destination) {
+        place = search_pair(n, source, destination);
+        if (place == NETWORK_NO_PAIR)
+            return NETWORK_NO_PAIR;
+        n->behind[before] = place;
+    }
+    n->turns[source] = place;
+    return place;
+}
+
 static uint32_t seat_of(const struct job_network *n, uint32_t rank)
 {
     return rank < n->rank_count ? n->seats[rank] : TOPOLOGY_NONE;
 }
 
 /* Several destinations together are no rank. */
-static uint32_t find_place(const struct job_network *n, const struct transfer *t)
+static uint32_t find_place(struct job_network *n, const struct transfer *t)
 {
     uint32_t source = seat_of(n, t->source), destination = seat_of(n, t->destination);
     if (source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE)
