@@ -186,8 +186,7 @@ void job_judge(struct job *job, struct open_window *window)
     struct sum_result *pairs = &job->judged_pairs;
     if (window_sum_pairs(window->sum, MOST_PAIRS_JUDGED, pairs) != 0)
         pairs->pair_count = pairs->names = 0;
-    job_latency_close(job->latency, window->number, job->world, &window->latency, pairs->pairs,
-                      pairs->pair_count);
+    job_latency_close(job->latency, window->number, job->world, &window->latency, pairs);
     publish_latency(job);
     judge_links(job, window);
     job_tell_phases(job);

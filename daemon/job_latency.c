@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ struct job_latency {
     struct criteria *criteria;
     struct join *join;
     struct contact *contact;
+    uint64_t contacts_figured; /* of the rows that the contacts took last; 0: of none */
     struct regions *regions;
     struct latency_trend *trends[SCOPES_BEFORE_REGIONS];
     struct region_trend *region_trends; /* by id */
@@ -309,8 +311,22 @@ static int begin_regions_of_nodes(struct job_latency *l)
     return 0;
 }
 
-static int take_contacts(struct job_latency *l, const struct pair_row *pairs, size_t count)
+/* Messages between ranks that are vertices. */
+static int add_contacts(struct job_latency *l, const struct sum_result *pairs)
 {
+    bool same = pairs->figured != 0 && pairs->figured == l->contacts_figured;
+    l->contacts_figured = 0;
+    if (!(same && contact_again(l->contact)) &&
+        contact_add_ranks(l->contact, pairs->pairs, pairs->pair_count) != 0)
+        return -ENOMEM;
+    int code = close_contacts(l);
+    l->contacts_figured = code == 0 ? pairs->figured : 0;
+    return code;
+}
+
+static int take_contacts(struct job_latency *l, const struct sum_result *pairs)
+{
+    const size_t count = pairs->pair_count;
     if (!l->nodes_stand && l->world > REGIONS_DEFAULTS.most_vertices &&
         begin_regions_of_nodes(l) != 0)
         return -ENOMEM;
@@ -318,13 +334,10 @@ static int take_contacts(struct job_latency *l, const struct pair_row *pairs, si
      * is looked at. */
     if (l->window % (1 + count / CONTACT_ROWS) != 0)
         return 0;
-    if (!l->nodes_stand) {
-        if (contact_add_ranks(l->contact, pairs, count) != 0)
-            return -ENOMEM;
-        return close_contacts(l);
-    }
+    if (!l->nodes_stand)
+        return add_contacts(l, pairs);
     for (size_t i = 0; i < count; i++) {
-        const struct pair_row *p = &pairs[i];
+        const struct pair_row *p = &pairs->pairs[i];
         if (p->destination < 0)
             continue;
         uint32_t a = vertex_of(l, p->source), b = vertex_of(l, (uint32_t)p->destination);
@@ -382,10 +395,10 @@ static void map_ranks(struct job_latency *l)
     }
 }
 
-static int update_regions(struct job_latency *l, const struct pair_row *pairs, size_t count)
+static int update_regions(struct job_latency *l, const struct sum_result *pairs)
 {
     l->regions_changed = 0;
-    int code = take_contacts(l, pairs, count);
+    int code = take_contacts(l, pairs);
     code = code != 0 ? code : regions_update(l->regions, l->window, &l->regions_changed);
     if (code == -HOLTER_ELIMIT && !l->nodes_stand)
         code = begin_regions_of_nodes(l);
@@ -451,7 +464,7 @@ static void count_matches(struct job_latency *l)
 }
 
 int job_latency_close(struct job_latency *l, uint64_t window, uint64_t world,
-                      struct latency_rows *rows, const struct pair_row *pairs, size_t pair_count)
+                      struct latency_rows *rows, const struct sum_result *pairs)
 {
     l->window = window;
     l->world = world;
@@ -463,7 +476,7 @@ int job_latency_close(struct job_latency *l, uint64_t window, uint64_t world,
     if (join_close(l->join, window, take_joined, l) != 0)
         l->short_of_memory = 1;
     update_criteria(l);
-    if (update_regions(l, pairs, pair_count) == 0) {
+    if (update_regions(l, pairs) == 0) {
         sum_groups(l, l->region_count);
         make_series(l);
         count_matches(l);

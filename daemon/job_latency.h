@@ -48,7 +48,7 @@ void job_latency_late(struct job_latency *latency, struct latency_rows *rows);
  *  @param pairs  all messages of the window, for the regions; borrowed
  *  @return 0 or -ENOMEM: it lacks messages */
 int job_latency_close(struct job_latency *latency, uint64_t window, uint64_t world,
-                      struct latency_rows *rows, const struct pair_row *pairs, size_t pair_count);
+                      struct latency_rows *rows, const struct sum_result *pairs);
 
 /** Series of the last closed window: the job, both localities, regions by id. */
 const struct latency_series *job_latency_series(const struct job_latency *latency, size_t *count);

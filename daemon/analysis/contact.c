@@ -38,6 +38,8 @@ struct contact {
     struct contact_edge *edges; /* owned */
     size_t edge_room;
     uint32_t heard; /* pairs with messages in the open window */
+    bool settled;   /* the last window changed nothing */
+    bool again;     /* so does this one, which has the same messages */
     /* Of each row of ranks the position of its pair: the next window's rows mostly are of the same. */
     uint32_t *rows; /* owned */
     size_t row_count, row_room;
@@ -229,25 +231,37 @@ int contact_add_ranks(struct contact *c, const struct pair_row *rows, size_t cou
     return 0;
 }
 
+bool contact_again(struct contact *c)
+{
+    c->again = c->settled;
+    return c->again;
+}
+
 /* ---- the end of a window ----------------------------------------------------------- */
 
-static void take_in(struct contact *c)
+/* @return whether nothing of what is remembered changes */
+static bool take_in(struct contact *c)
 {
     struct vertex *const vertices = c->vertices;
     const double horizon = c->params.horizon;
     const bool all = c->heard == c->count; /* then so have all vertices of pairs */
+    bool same = true;
     for (const struct pair *pair = c->pairs, *end = pair + c->count; pair < end && !all; pair++)
         if (pair->messages > 0)
             vertices[pair->key >> 32].active = vertices[(uint32_t)pair->key].active = true;
     for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++) {
         struct vertex *a = &vertices[pair->key >> 32], *b = &vertices[(uint32_t)pair->key];
+        double before = pair->weight;
+        bool further = pair->messages > 0 && pair->windows < c->params.steady;
         if (all || a->active || b->active)
-            pair->weight += ((double)pair->messages - pair->weight) / horizon;
-        pair->windows += pair->messages > 0 && pair->windows < c->params.steady;
+            pair->weight += ((double)pair->messages - before) / horizon;
+        same = same && !further && pair->weight == before;
+        pair->windows += further;
         pair->messages = 0;
         a->heaviest = pair->weight > a->heaviest ? pair->weight : a->heaviest;
         b->heaviest = pair->weight > b->heaviest ? pair->weight : b->heaviest;
     }
+    return same;
 }
 
 static bool is_forgotten(const struct contact *c, const struct pair *pair)
@@ -311,16 +325,22 @@ int contact_close(struct contact *c, const struct contact_edge **edges, size_t *
         c->edges = grown;
         c->edge_room = c->room;
     }
+    *edges = c->edges;
+    *count = 0;
+    if (c->again) {
+        c->again = false;
+        return 0;
+    }
     uint32_t forgotten;
-    take_in(c);
+    bool same = take_in(c);
     size_t changed = judge(c, &forgotten);
+    c->settled = same && changed == 0 && forgotten == 0;
     if (forgotten > 0)
         forget(c);
     if (c->vertex_room > 0)
         memset(c->vertices, 0, c->vertex_room * sizeof(*c->vertices));
     c->heard = 0;
     qsort(c->edges, changed, sizeof(*c->edges), compare);
-    *edges = c->edges;
     *count = changed;
     return 0;
 }

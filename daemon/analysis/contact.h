@@ -65,6 +65,11 @@ int contact_add(struct contact *contact, uint32_t source, uint32_t destination, 
  *  @return 0 or -ENOMEM */
 int contact_add_ranks(struct contact *contact, const struct pair_row *rows, size_t count);
 
+/** The window that is open has the same messages as the one closed last, and no others. Memory of messages that are
+ *  always the same comes to their number and stays there, bit for bit: then nothing is left to do.
+ *  @return whether it is so far, and the messages are taken; else they have to be added */
+bool contact_again(struct contact *contact);
+
 /** Close the window and open the next.
  *  @param edges  set to the edges that appeared or went, by a, then b; borrowed until the next call
  *  @return 0, or -ENOMEM: then the window is still open */

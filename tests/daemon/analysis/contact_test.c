@@ -240,6 +240,22 @@ static size_t rows_of_window(struct pair_row *rows, uint64_t *random)
     return count;
 }
 
+static void assert_same_changes(struct contact *one, struct contact *other, size_t *changes)
+{
+    const struct contact_edge *edges, *others;
+    size_t count, other_count;
+    assert_int_equal(contact_close(one, &edges, &count), 0);
+    assert_int_equal(contact_close(other, &others, &other_count), 0);
+    assert_int_equal(count, other_count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(edges[i].a, others[i].a);
+        assert_int_equal(edges[i].b, others[i].b);
+        assert_int_equal(edges[i].present, others[i].present);
+    }
+    assert_int_equal(contact_pairs(one), contact_pairs(other));
+    *changes += count;
+}
+
 static void rows_together_are_taken_as_one_by_one(void **state)
 {
     struct contact_params params = CONTACT_DEFAULTS;
@@ -252,26 +268,48 @@ static void rows_together_are_taken_as_one_by_one(void **state)
         size_t changes = 0;
         for (uint32_t window = 0; window < 200; window++) {
             struct pair_row rows[4 * (MOST + 3)];
-            const struct contact_edge *edges, *others;
-            size_t count = rows_of_window(rows, &random), edge_count, other_count;
+            size_t count = rows_of_window(rows, &random);
             assert_int_equal(contact_add_ranks(together, rows, count), 0);
             for (size_t i = 0; i < count; i++)
                 if (rows[i].source < MOST && (uint32_t)rows[i].destination < MOST)
                     add(single, rows[i].source, (uint32_t)rows[i].destination, rows[i].messages);
-            assert_int_equal(contact_close(together, &edges, &edge_count), 0);
-            assert_int_equal(contact_close(single, &others, &other_count), 0);
-            assert_int_equal(edge_count, other_count);
-            for (size_t i = 0; i < edge_count; i++) {
-                assert_int_equal(edges[i].a, others[i].a);
-                assert_int_equal(edges[i].b, others[i].b);
-                assert_int_equal(edges[i].present, others[i].present);
-            }
-            assert_int_equal(contact_pairs(together), contact_pairs(single));
-            changes += edge_count;
+            assert_same_changes(together, single, &changes);
         }
         assert_true(changes > 200);
         contact_destroy(together);
         contact_destroy(single);
+    }
+}
+
+/* The same rows for up to 300 windows, then others, and none at all now and then. */
+static void windows_that_repeat_may_be_told_by_that(void **state)
+{
+    struct contact_params params = CONTACT_DEFAULTS;
+    (void)state;
+    params.most_vertices = MOST;
+    params.horizon = 3;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct contact *told = create(params), *added = create(params);
+        struct pair_row rows[4 * (MOST + 3)];
+        uint64_t random = seed;
+        size_t changes = 0, count = 0, taken = 0;
+        for (uint32_t window = 0, repeat = 0; window < 3000; window++, repeat--) {
+            bool fresh = repeat == 0;
+            if (fresh) {
+                count = random_next(&random) % 9 == 0 ? 0 : rows_of_window(rows, &random);
+                repeat = 1 + random_next(&random) % 300;
+            }
+            if (fresh || !contact_again(told))
+                assert_int_equal(contact_add_ranks(told, rows, count), 0);
+            else
+                taken++;
+            assert_int_equal(contact_add_ranks(added, rows, count), 0);
+            assert_same_changes(told, added, &changes);
+        }
+        assert_true(changes > 200);
+        assert_in_range(taken, 300, 2900);
+        contact_destroy(told);
+        contact_destroy(added);
     }
 }
 
@@ -286,6 +324,7 @@ int main(void)
         cmocka_unit_test(a_pair_is_forgotten_when_its_ends_turn_to_others),
         cmocka_unit_test(the_order_within_a_window_does_not_matter),
         cmocka_unit_test(rows_together_are_taken_as_one_by_one),
+        cmocka_unit_test(windows_that_repeat_may_be_told_by_that),
         cmocka_unit_test(bounds_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
