@@ -139,6 +139,7 @@ static void watch(struct job *job, const struct open_window *window)
             .rank_count = job->judged_ranks.rank_count,
             .pairs = job->judged_pairs.pairs,
             .pair_count = job->judged_pairs.pair_count,
+            .figured = job->judged_pairs.figured,
             .transfers = window->latency.transfers,
             .transfer_count = window->latency.transfer_count,
             .scale = job_latency_scale(job->latency),

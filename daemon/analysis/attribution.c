@@ -109,6 +109,7 @@ int attribution_place(struct attribution *a, uint32_t rank, uint32_t node, const
     a->nodes[node].ranks++;
     snprintf(a->nodes[node].name, sizeof(a->nodes[node].name), "%s", name ? name : "");
     a->node_of[rank] = node;
+    a->traffic.figured = 0;
     return 0;
 }
 
@@ -398,11 +399,13 @@ int attribution_window(struct attribution *a, const struct attribution_window *w
     add_ranks(&a->base, slice, &leaving, window);
     renew_pairs(&a->base, slice, &leaving);
     fade_others(&a->base, &leaving);
-    attribution_traffic_add(a, slice, window->pairs, window->pair_count);
+    attribution_traffic_add(a, slice, window);
+    a->traffic.figured = 0;
     error = add_transfers(a, slice, window);
     if (error)
         return error;
     a->slice_count++;
+    a->traffic.figured = window->figured;
     if (ranks > a->rank_count)
         a->rank_count = ranks;
     return 0;

@@ -79,7 +79,8 @@ struct attribution_turn {
 /** A row of a window's pairs. */
 struct attribution_traffic_row {
     uint32_t from, to;
-    uint64_t messages; /**< that are not among the partners yet */
+    uint64_t each;     /**< messages in the last window, if they count */
+    uint64_t messages; /**< that are not among the partners yet, those of repeats not among them */
 };
 
 /** The rows of the last window's pairs, as long as each found both its ranks among the partners of the
@@ -90,7 +91,9 @@ struct attribution_traffic {
     uint32_t count, room;                 /**< room: ATTRIBUTION_PARTNERS a rank */
     uint32_t rank_count;                  /**< of the slice that they were counted in */
     int kept;                             /**< some have messages that are not among the partners */
-    struct attribution_turn *turns;       /**< owned; by rank */
+    uint64_t repeats; /**< windows with the same messages whose own are not among the partners */
+    uint64_t figured; /**< of the last window's rows; 0: not known, or ranks were placed since */
+    struct attribution_turn *turns; /**< owned; by rank */
     uint32_t turn_room;
 };
 
@@ -136,9 +139,10 @@ void attribution_sum_finish(struct attribution_sum *sum);
 /** Make room for so many ranks. @return 0 or -ENOMEM */
 int attribution_traffic_room(struct attribution *a, uint32_t ranks);
 
-/** Add the messages of a window's pairs. There is room for the slice's ranks. */
+/** Add the messages of a window's pairs. There is room for the slice's ranks. Where the pairs are those of the
+ *  window before, its figures are copied. */
 void attribution_traffic_add(struct attribution *a, const struct attribution_slice *slice,
-                             const struct pair_row *rows, size_t count);
+                             const struct attribution_window *window);
 
 /** Put messages that are kept beside rows among the partners: before these are read. */
 void attribution_traffic_settle(struct attribution *a);

@@ -59,6 +59,14 @@ static void begin_turns(struct attribution *a)
         memset(a->traffic.turns, 0, a->traffic.turn_room * sizeof(*a->traffic.turns));
 }
 
+/* The repeats end: what they came to is kept as all else is. */
+static void add_repeats(struct attribution_traffic *traffic)
+{
+    for (uint32_t i = 0; traffic->repeats > 0 && i < traffic->count; i++)
+        traffic->rows[i].messages += traffic->rows[i].each * traffic->repeats;
+    traffic->repeats = 0;
+}
+
 void attribution_traffic_settle(struct attribution *a)
 {
     struct attribution_traffic *traffic = &a->traffic;
@@ -66,6 +74,7 @@ void attribution_traffic_settle(struct attribution *a)
     if (!traffic->kept)
         return;
     begin_turns(a);
+    add_repeats(traffic);
     for (uint32_t i = 0; i < traffic->count; i++) {
         struct attribution_traffic_row *row = &traffic->rows[i];
         if (row->messages > 0)
@@ -116,6 +125,7 @@ static uint32_t add_known(struct attribution *a, const struct attribution_slice 
         if (!counts(from, to, rank_count))
             continue;
         known->messages += rows[i].messages;
+        known->each = rows[i].messages;
         add_figures(a, slice->ranks, &rows[i]);
     }
     traffic->kept |= i > 0;
@@ -132,9 +142,11 @@ static void add_others(struct attribution *a, const struct attribution_slice *sl
     traffic->count = (uint32_t)from_row;
     for (size_t i = from_row; i < count; i++) {
         uint32_t from = rows[i].source, to = (uint32_t)rows[i].destination;
+        bool counted = counts(from, to, slice->rank_count);
         if (i < traffic->room)
-            traffic->rows[traffic->count++] = (struct attribution_traffic_row){from, to, 0};
-        if (!counts(from, to, slice->rank_count))
+            traffic->rows[traffic->count++] =
+                (struct attribution_traffic_row){from, to, counted ? rows[i].messages : 0, 0};
+        if (!counted)
             continue;
         add_figures(a, slice->ranks, &rows[i]);
         add_partners(a, from, to, rows[i].messages, &replaced);
@@ -156,12 +168,40 @@ int attribution_traffic_room(struct attribution *a, uint32_t ranks)
     return error;
 }
 
-void attribution_traffic_add(struct attribution *a, const struct attribution_slice *slice,
-                             const struct pair_row *rows, size_t count)
+/* Whether all rows are those of the window before, which is in the ring. */
+static bool is_again(const struct attribution *a, const struct attribution_slice *slice,
+                     const struct attribution_window *window)
 {
-    uint32_t known = add_known(a, slice, rows, count);
+    const struct attribution_traffic *traffic = &a->traffic;
+    return window->figured != 0 && window->figured == traffic->figured && a->slice_count > 0 &&
+           traffic->count == window->pair_count && traffic->rank_count == slice->rank_count;
+}
+
+static void copy_figures(const struct attribution_slice *to, const struct attribution_slice *from)
+{
+    for (uint32_t r = 0; r < to->rank_count; r++) {
+        to->ranks[r][RANK_INTER_IN] = from->ranks[r][RANK_INTER_IN];
+        to->ranks[r][RANK_INTER_OUT] = from->ranks[r][RANK_INTER_OUT];
+        to->ranks[r][RANK_INTER_BYTES] = from->ranks[r][RANK_INTER_BYTES];
+        to->ranks[r][RANK_INTRA_OUT] = from->ranks[r][RANK_INTRA_OUT];
+        to->ranks[r][RANK_INTRA_BYTES] = from->ranks[r][RANK_INTRA_BYTES];
+    }
+}
+
+void attribution_traffic_add(struct attribution *a, const struct attribution_slice *slice,
+                             const struct attribution_window *window)
+{
+    const size_t count = window->pair_count;
+    if (is_again(a, slice, window)) {
+        copy_figures(slice, attribution_slice_at(a, a->slice_count - 1));
+        a->traffic.repeats++;
+        a->traffic.kept = 1;
+        return;
+    }
+    add_repeats(&a->traffic);
+    uint32_t known = add_known(a, slice, window->pairs, count);
     if (known == count)
         return;
     attribution_traffic_settle(a);
-    add_others(a, slice, rows, known, count);
+    add_others(a, slice, window->pairs, known, count);
 }
