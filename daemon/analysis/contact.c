@@ -15,7 +15,7 @@
 
 struct pair {
     uint64_t key;      /* a << 32 | b */
-    uint64_t messages; /* of the open window */
+    uint64_t messages; /* of the open window, as soon as any is told; else of the last one */
     double weight;     /* messages a window, fading */
     uint32_t windows;  /* with messages, up to `steady` */
     bool edge;
@@ -37,9 +37,11 @@ struct contact {
     uint32_t vertex_room;
     struct contact_edge *edges; /* owned */
     size_t edge_room;
-    uint32_t heard; /* pairs with messages in the open window */
+    uint32_t heard; /* pairs with messages */
+    bool told;      /* messages of the open window */
+    bool again;     /* that it has those of the last one, and no others */
     bool settled;   /* the last window changed nothing */
-    bool again;     /* so does this one, which has the same messages */
+    bool left_out;  /* messages of a pair that there was no room for */
     /* Of each row of ranks the position of its pair: the next window's rows mostly are of the same. */
     uint32_t *rows; /* owned */
     size_t row_count, row_room;
@@ -157,6 +159,19 @@ static inline void add_to(struct pair *pair, uint64_t messages)
     pair->messages = sum < messages ? UINT64_MAX : sum;
 }
 
+/* The first messages of a window are told, or none are. */
+static void open_window(struct contact *c)
+{
+    c->again = false;
+    if (c->told)
+        return;
+    for (uint32_t i = 0; i < c->count; i++)
+        c->pairs[i].messages = 0;
+    c->heard = 0;
+    c->left_out = false;
+    c->told = true;
+}
+
 /* @param position  set to that of the pair, or UINT32_MAX where the messages are of none */
 static int add_messages(struct contact *c, uint32_t source, uint32_t destination, uint64_t messages,
                         uint32_t *position)
@@ -169,8 +184,10 @@ static int add_messages(struct contact *c, uint32_t source, uint32_t destination
     uint64_t key = key_of(source, destination);
     uint32_t at = find_pair(c, key);
     if (at == c->count) {
-        if (c->count >= c->params.most_pairs)
+        if (c->count >= c->params.most_pairs) {
+            c->left_out = true; /* there may be room when they are told again */
             return -HOLTER_ELIMIT;
+        }
         if (fit_pair(c) != 0 || fit_index(c) != 0 || fit_vertex(c, (uint32_t)key) != 0)
             return -ENOMEM;
         c->pairs[c->count] = (struct pair){.key = key};
@@ -185,6 +202,7 @@ static int add_messages(struct contact *c, uint32_t source, uint32_t destination
 int contact_add(struct contact *c, uint32_t source, uint32_t destination, uint64_t messages)
 {
     uint32_t position;
+    open_window(c);
     return add_messages(c, source, destination, messages, &position);
 }
 
@@ -214,6 +232,7 @@ int contact_add_ranks(struct contact *c, const struct pair_row *rows, size_t cou
     size_t planned = count < 2 * (size_t)c->params.most_pairs ? count : 0;
     if (array_fit(&c->rows, sizeof(*c->rows), &c->row_room, planned) != 0)
         planned = c->row_room;
+    open_window(c);
     for (; c->row_count < planned; c->row_count++)
         c->rows[c->row_count] = UINT32_MAX;
     for (size_t i = 0; i < count; i++) {
@@ -233,8 +252,10 @@ int contact_add_ranks(struct contact *c, const struct pair_row *rows, size_t cou
 
 bool contact_again(struct contact *c)
 {
-    c->again = c->settled;
-    return c->again;
+    bool again = !c->told && !c->left_out;
+    if (again)
+        c->told = c->again = true;
+    return again;
 }
 
 /* ---- the end of a window ----------------------------------------------------------- */
@@ -257,7 +278,6 @@ static bool take_in(struct contact *c)
             pair->weight += ((double)pair->messages - before) / horizon;
         same = same && !further && pair->weight == before;
         pair->windows += further;
-        pair->messages = 0;
         a->heaviest = pair->weight > a->heaviest ? pair->weight : a->heaviest;
         b->heaviest = pair->weight > b->heaviest ? pair->weight : b->heaviest;
     }
@@ -327,10 +347,12 @@ int contact_close(struct contact *c, const struct contact_edge **edges, size_t *
     }
     *edges = c->edges;
     *count = 0;
-    if (c->again) {
-        c->again = false;
+    bool done = c->again && c->settled;
+    if (!c->told)
+        open_window(c);
+    c->told = c->again = false;
+    if (done)
         return 0;
-    }
     uint32_t forgotten;
     bool same = take_in(c);
     size_t changed = judge(c, &forgotten);
@@ -339,7 +361,6 @@ int contact_close(struct contact *c, const struct contact_edge **edges, size_t *
         forget(c);
     if (c->vertex_room > 0)
         memset(c->vertices, 0, c->vertex_room * sizeof(*c->vertices));
-    c->heard = 0;
     qsort(c->edges, changed, sizeof(*c->edges), compare);
     *count = changed;
     return 0;

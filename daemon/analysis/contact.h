@@ -65,9 +65,10 @@ int contact_add(struct contact *contact, uint32_t source, uint32_t destination, 
  *  @return 0 or -ENOMEM */
 int contact_add_ranks(struct contact *contact, const struct pair_row *rows, size_t count);
 
-/** The window that is open has the same messages as the one closed last, and no others. Memory of messages that are
- *  always the same comes to their number and stays there, bit for bit: then nothing is left to do.
- *  @return whether it is so far, and the messages are taken; else they have to be added */
+/** The window that is open has the messages of the one closed last: as if they were all told again. Where that
+ *  comes to nothing any more, because all that is remembered of pairs stays as it is, closing does nothing.
+ *  @return whether it is so now; not when messages of the window were told before, nor when some of the last
+ *          one's were left out for want of room: they have to be told then */
 bool contact_again(struct contact *contact);
 
 /** Close the window and open the next.
