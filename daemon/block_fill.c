@@ -1,10 +1,12 @@
 /* Columns of integers of a block, into the slots of rows.
  *
- * Each coding has loops of its own, for numbers of one byte, for others, and for those of each shape, from the first
- * to the last of some rows. Values to the left are those that stand in the row already.
+ * Some rows at a time, in steps: first the numbers of the column, one behind the other; then what they stand for, put
+ * into the slots; then what all of these take as MessagePack. Each step is a loop that does one thing, so that
+ * compilers make most of them vectors.
  *
- * This is compiled twice: once for any processor, and with BLOCK_FILL_BMI2 for those of x86-64 that have PEXT, which
- * makes a number of its bytes at once (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2). */
+ * This is compiled twice: once for any processor, and with BLOCK_FILL_BMI2 for those of x86-64 that have AVX2, and
+ * PEXT and PDEP, which make numbers of their bytes at once (Intel 64 and IA-32 Architectures Software Developer's
+ * Manual, volume 2). */
 #include "daemon/block_fill.h"
 
 #ifdef BLOCK_FILL_BMI2
@@ -49,25 +51,43 @@ size_t block_size_of_integer(uint64_t number, int negative)
 }
 #endif
 
-/* Of a column that has values below 0. */
-static size_t sizes_below(const struct block_slots *s)
+/* @param all  the values, or-ed */
+static size_t sizes_of(const uint64_t *values, size_t count, uint64_t all, int negative)
 {
-    const uint64_t *slot = s->first;
-    size_t bytes = 0;
-    for (size_t i = 0; i < s->count; i++, slot += s->stride)
-        bytes += size_of(*slot, 1);
-    return bytes;
+    size_t bytes = count;
+    if (all < 128)
+        return bytes;
+    if (negative || all > INT64_MAX) {
+        bytes = 0;
+        for (size_t i = 0; i < count; i++)
+            bytes += size_of(values[i], negative);
+        return bytes;
+    }
+    /* Counted apart, and as integers with signs, since that is what vectors can. */
+    if (all <= INT32_MAX) {
+        uint32_t above[3] = {0};
+        for (size_t i = 0; i < count; i++) {
+            int32_t value = (int32_t)values[i];
+            above[0] += value > INT8_MAX;
+            above[1] += value > UINT8_MAX;
+            above[2] += value > UINT16_MAX;
+        }
+        return bytes + above[0] + above[1] + 2 * above[2];
+    }
+    uint64_t above[4] = {0};
+    for (size_t i = 0; i < count; i++) {
+        int64_t value = (int64_t)values[i];
+        above[0] += value > INT8_MAX;
+        above[1] += value > UINT8_MAX;
+        above[2] += value > UINT16_MAX;
+        above[3] += value > UINT32_MAX;
+    }
+    return bytes + above[0] + above[1] + 2 * above[2] + 4 * above[3];
 }
 
-/* ---- loops ---------------------------------------------------------------- */
+/* ---- numbers -------------------------------------------------------------- */
 
 #define ALWAYS static inline __attribute__((always_inline))
-
-/* block_unfold() of numbers of one byte. */
-#define U1(n) (n), -1 - (n)
-#define U4(n) U1(n), U1((n) + 1), U1((n) + 2), U1((n) + 3)
-#define U16(n) U4(n), U4((n) + 4), U4((n) + 8), U4((n) + 12)
-static const int64_t unfolded[128] = {U16(0), U16(16), U16(32), U16(48)};
 
 /* The next number of seven bits a byte. What lies behind the end may be read (BLOCK_SLACK), and is no number.
  * @return behind the number, above the end where that is cut off; NULL: it is damaged */
@@ -97,44 +117,150 @@ ALWAYS const uint8_t *take(const uint8_t *at, const uint8_t *end, uint64_t *out)
     return at;
 }
 
-/* Where values go, kept in registers. */
-struct sink {
-    uint64_t *slot;
-    size_t stride;
-    uint64_t before, all;
-    size_t bytes;
-};
-
-static inline struct sink sink_of(const struct read_column *c, const struct block_slots *s)
+/* Four of at most two bytes each, which eight bytes have in any case. @return behind them, NULL: one is longer */
+ALWAYS const uint8_t *take_four(const uint8_t *at, uint64_t eight, uint64_t more, uint64_t *out)
 {
-    return (struct sink){.slot = s->first, .stride = s->stride, .before = c->before};
+#ifdef BLOCK_FILL_BMI2
+    if ((more & more << 8) != 0)
+        return NULL;
+    /* Where one begins, and of each that does, whether it has two bytes: these get as many of the four lanes. */
+    const uint64_t begins = ~(more << 8) & UINT64_C(0x8080808080808080);
+    const uint64_t two = _pext_u64(more, begins) & 0xf;
+    const uint64_t lanes = _pdep_u64(two, UINT64_C(0x0100010001000100)) * 0xff;
+    uint64_t four = _pdep_u64(eight, lanes | UINT64_C(0x00ff00ff00ff00ff));
+    four &= UINT64_C(0x7f7f7f7f7f7f7f7f);
+    four -= (four & UINT64_C(0x7f007f007f007f00)) >> 1;
+    const __m256i wide = _mm256_cvtepu16_epi64(_mm_cvtsi64_si128((long long)four));
+    _mm256_storeu_si256((__m256i *)(void *)out, wide);
+    return at + 4 + __builtin_popcountll(two);
+#else
+    if (more != UINT64_C(0x0080008000800080))
+        return NULL;
+    eight ^= more;
+    eight -= (eight & UINT64_C(0x7f007f007f007f00)) >> 1;
+    for (unsigned i = 0; i < 4; i++, eight >>= 16)
+        out[i] = eight & 0xffff;
+    return at + 8;
+#endif
 }
 
-/* @param value  of the next row */
-ALWAYS void put(struct sink *k, uint64_t value)
+/* The next 8, 4 or 3 of many. @return behind them, NULL: one is damaged */
+ALWAYS const uint8_t *take_some(const uint8_t *at, const uint8_t *end, uint64_t *out,
+                                unsigned *count)
 {
-    *k->slot = value;
-    k->slot += k->stride;
-    k->all |= value;
-    k->bytes += sizes[0][zeros_before(value)];
+    uint64_t eight;
+    memcpy(&eight, at, sizeof(eight));
+    eight = le64toh(eight);
+    const uint64_t more = eight & UINT64_C(0x8080808080808080);
+    *count = 8;
+    if (more == 0) { /* a byte each */
+        for (unsigned i = 0; i < 8; i++)
+            out[i] = at[i];
+        return at + 8;
+    }
+    *count = 4;
+    const uint8_t *behind = take_four(at, eight, more, out);
+    if (behind != NULL)
+        return behind;
+#ifdef BLOCK_FILL_BMI2
+    const uint64_t ends = more ^ UINT64_C(0x8080808080808080);
+    const uint64_t third = _blsr_u64(_blsr_u64(ends));
+    if (third != 0) { /* three numbers in eight bytes: where the next ones begin is known sooner */
+        const uint64_t first = _blsmsk_u64(ends), second = _blsmsk_u64(_blsr_u64(ends));
+        *count = 3;
+        out[0] = _pext_u64(eight, first & SEVEN_BITS);
+        out[1] = _pext_u64(eight, (second ^ first) & SEVEN_BITS);
+        out[2] = _pext_u64(eight, (_blsmsk_u64(third) ^ second) & SEVEN_BITS);
+        return at + (_tzcnt_u64(third) >> 3) + 1;
+    }
+#endif
+    for (unsigned i = 0; i < 4 && at != NULL; i++)
+        at = take(at, end, &out[i]);
+    return at;
 }
 
-/* Likewise one below 128. */
-ALWAYS void put_small(struct sink *k, uint64_t value)
+/* Numbers of seven bits a byte. @return behind them, above the end where they are cut off; NULL: one is damaged */
+static const uint8_t *take_long(const uint8_t *at, const uint8_t *end, size_t count, uint64_t *out)
 {
-    *k->slot = value;
-    k->slot += k->stride;
-    k->all |= value;
-    k->bytes++;
+    unsigned some;
+    for (; count >= 8 && at != NULL && at < end; count -= some, out += some)
+        at = take_some(at, end, out, &some);
+    for (; count > 0 && at != NULL && at < end; count--)
+        at = take(at, end, out++);
+    return count == 0 ? at : NULL;
 }
 
-/* The value that a number stands for, unfolded. */
-ALWAYS uint64_t told(struct sink *k, uint64_t number, enum block_coding coding)
+/* Numbers that stand in classes and bits, as block_take_split() tells one. Behind the bits there may be too few.
+ * @return where the next ones are */
+static uint64_t take_split(const uint8_t *classes, const uint8_t *bits, uint64_t at, size_t count,
+                           uint64_t *out)
 {
-    const uint64_t *slot = k->slot;
+    uint8_t counts[BLOCK_TAKEN_AT_ONCE];
+    for (size_t i = 0; i < count; i++) {
+        uint8_t top = classes[i] < 4 ? 4 : classes[i];
+        counts[i] = (uint8_t)(top / 4 - 1);
+    }
+    for (size_t i = 0; i < count; i++)
+        out[i] = (uint64_t)(classes[i] - 4 * counts[i]) << counts[i];
+    for (size_t i = 0; i < count; i++) {
+        uint64_t word;
+        memcpy(&word, bits + at / 8, sizeof(word));
+        out[i] |= le64toh(word) >> at % 8 & ((UINT64_C(1) << counts[i]) - 1);
+        at += counts[i];
+    }
+    return at;
+}
+
+/* How the numbers of a column are read. */
+enum numbers { LONG, SHORT, SPLIT, SAME };
+
+static inline enum numbers numbers_of(const struct read_column *c)
+{
+    return c->shape == BLOCK_SPLIT      ? SPLIT
+           : c->shape == BLOCK_ALL_SAME ? SAME
+           : c->is_short                ? SHORT
+                                        : LONG;
+}
+
+/* @param out  room for as many as are taken at once @return 0 when there are too few, or damaged ones */
+static int take_numbers(struct read_column *c, size_t count, uint64_t *out)
+{
+    const uint8_t *at = c->at;
+    uint64_t bit = c->bit;
+    switch (numbers_of(c)) {
+    case SHORT:
+        for (size_t i = 0; i < count; i++)
+            out[i] = at[i];
+        at += count;
+        break;
+    case SPLIT:
+        bit = take_split(at, c->bits, bit, count, out);
+        at += count;
+        break;
+    case SAME:
+        for (size_t i = 0; i < count; i++)
+            out[i] = c->same;
+        break;
+    default:
+        at = take_long(at, c->end, count, out);
+        break;
+    }
+    if (at == NULL || at > c->end || block_split_ended(c, bit))
+        return 0;
+    c->at = at;
+    c->bit = bit;
+    return 1;
+}
+
+/* ---- values --------------------------------------------------------------- */
+
+/* The value that a number stands for, unfolded. @param slot  its own */
+ALWAYS uint64_t told(uint64_t number, const uint64_t *slot, uint64_t before,
+                     enum block_coding coding)
+{
     switch (coding) {
     case BLOCK_DELTA:
-        return k->before += number;
+        return before + number;
     case BLOCK_LEFT:
         return slot[-1] + number;
     case BLOCK_LEFT2:
@@ -148,330 +274,209 @@ ALWAYS uint64_t told(struct sink *k, uint64_t number, enum block_coding coding)
     }
 }
 
-/* @param at  behind the values, NULL: there were too few */
-static inline int sunk(struct read_column *c, struct block_slots *s, const struct sink *k,
-                       const uint8_t *at)
+/* Four values: a vector, or some smaller ones where a processor has none of so many. */
+typedef uint64_t four __attribute__((vector_size(32)));
+
+/* @param slot  of the column in the first of four rows */
+ALWAYS void load_four(four *out, const uint64_t *slot, size_t stride)
 {
-    if (at == NULL || at > c->end)
-        return 0;
-    c->at = at;
-    c->before = k->before;
-    s->all = k->all;
-    s->bytes = k->bytes;
+    *out = (four){slot[0], slot[stride], slot[2 * stride], slot[3 * stride]};
+}
+
+/* Likewise of four. @param before  the last value before, in all places; that of these */
+ALWAYS void tell_four(four *numbers, const uint64_t *slot, size_t stride, four *before,
+                      enum block_coding coding)
+{
+    const four none = {0};
+    four sums, left;
+    switch (coding) {
+    case BLOCK_DELTA: /* sums of one, of two, of four */
+        sums = *numbers + __builtin_shufflevector(*numbers, none, 4, 0, 1, 2);
+        sums += __builtin_shufflevector(sums, none, 4, 4, 0, 1);
+        *numbers = sums + *before;
+        *before += __builtin_shufflevector(sums, none, 3, 3, 3, 3);
+        break;
+    case BLOCK_LEFT:
+    case BLOCK_LEFT2:
+    case BLOCK_LEFT3:
+        load_four(&left, slot - block_reach(coding), stride);
+        *numbers += left;
+        break;
+    case BLOCK_REST:
+        load_four(&left, slot - 3, stride);
+        *numbers += left;
+        load_four(&left, slot - 1, stride);
+        *numbers -= left;
+        break;
+    default:
+        break;
+    }
+}
+
+/* What numbers stand for, in their place and in the slots. @return all of these, or-ed */
+ALWAYS uint64_t put(struct read_column *c, const struct block_slots *s, uint64_t *numbers,
+                    enum block_coding coding, int folded)
+{
+    const size_t stride = s->stride, fours = s->count / 4 * 4;
+    uint64_t *slot = s->first, last = c->before;
+    four some, before = {last, last, last, last}, all = {0};
+    for (size_t i = 0; i < fours; i += 4, slot += 4 * stride) {
+        memcpy(&some, numbers + i, sizeof(some));
+        if (folded)
+            some = some >> 1 ^ -(some & 1);
+        tell_four(&some, slot, stride, &before, coding);
+        all |= some;
+        memcpy(numbers + i, &some, sizeof(some));
+        for (unsigned j = 0; j < 4; j++)
+            slot[j * stride] = some[j];
+    }
+    all[0] |= all[1] | all[2] | all[3];
+    last = before[0];
+    for (size_t i = fours; i < s->count; i++, slot += stride) {
+        uint64_t value = told(folded ? block_unfold(numbers[i]) : numbers[i], slot, last, coding);
+        last = coding == BLOCK_DELTA ? value : last;
+        all[0] |= value;
+        *slot = numbers[i] = value;
+    }
+    c->before = last;
+    return all[0];
+}
+
+/* What stands in the earlier row with the same key is added to a number. @return 0: there is no such row */
+static int add_twins(struct read_column *c, uint64_t *numbers, size_t count)
+{
+    int32_t row = (int32_t)(c->total - c->left_over);
+    for (size_t i = 0; i < count; i++, row++) {
+        int32_t twin = (int32_t)c->twins[i];
+        if (twin >= row)
+            return 0;
+        numbers[i] = block_unfold(numbers[i]) + c->past[twin];
+        c->past[row] = numbers[i];
+    }
     return 1;
 }
 
-/* A number of one byte. @param folded  it is a difference, or the column has values below 0 */
-ALWAYS void put_byte(struct sink *k, uint8_t byte, enum block_coding coding, int folded)
+/* Bytes that are all told by one number. */
+static int same_sizes(const struct read_column *c, const struct block_slots *s, uint64_t *out)
 {
-    if (coding == BLOCK_PLAIN && !folded)
-        put_small(k, byte);
-    else
-        put(k, told(k, (uint64_t)unfolded[byte], coding));
-}
-
-ALWAYS void put_number(struct sink *k, uint64_t number, enum block_coding coding, int folded)
-{
-    put(k, told(k, folded ? block_unfold(number) : number, coding));
-}
-
-ALWAYS int fill_short(struct read_column *c, struct block_slots *s, enum block_coding coding,
-                      int folded)
-{
-    const uint8_t *at = c->at, *end = at + s->count;
-    struct sink k = sink_of(c, s);
-#pragma GCC unroll 4
-    for (; at < end; at++)
-        put_byte(&k, *at, coding, folded);
-    return sunk(c, s, &k, at);
-}
-
-/* The next 8, 4 or 3 of many numbers. @return behind them, NULL: one is damaged */
-ALWAYS const uint8_t *put_some(struct sink *k, const uint8_t *at, const uint8_t *end,
-                               enum block_coding coding, int folded, unsigned *count)
-{
-    uint64_t eight, number;
-    memcpy(&eight, at, sizeof(eight));
-    eight = le64toh(eight);
-    uint64_t more = eight & UINT64_C(0x8080808080808080);
-    *count = more == 0 ? 8 : 4;
-    if (more == 0) { /* a byte each */
-#pragma GCC unroll 8
-        for (unsigned i = 0; i < 8; i++)
-            put_byte(k, at[i], coding, folded);
-        return at + 8;
-    }
-    if (more == UINT64_C(0x0080008000800080)) { /* two bytes each */
-        eight ^= more;
-        eight -= (eight & UINT64_C(0x7f007f007f007f00)) >> 1;
-#pragma GCC unroll 4
-        for (unsigned i = 0; i < 4; i++, eight >>= 16)
-            put_number(k, eight & 0xffff, coding, folded);
-        return at + 8;
-    }
-#ifdef BLOCK_FILL_BMI2
-    const uint64_t ends = more ^ UINT64_C(0x8080808080808080);
-    const uint64_t third = _blsr_u64(_blsr_u64(ends));
-    if (third != 0) { /* three numbers in eight bytes: where the next ones begin is known sooner */
-        const uint64_t first = _blsmsk_u64(ends), second = _blsmsk_u64(_blsr_u64(ends));
-        *count = 3;
-        put_number(k, _pext_u64(eight, first & SEVEN_BITS), coding, folded);
-        put_number(k, _pext_u64(eight, (second ^ first) & SEVEN_BITS), coding, folded);
-        put_number(k, _pext_u64(eight, (_blsmsk_u64(third) ^ second) & SEVEN_BITS), coding, folded);
-        return at + (_tzcnt_u64(third) >> 3) + 1;
-    }
-#endif
-#pragma GCC unroll 4
-    for (unsigned i = 0; i < 4; i++) {
-        if ((at = take(at, end, &number)) == NULL)
-            return NULL;
-        put_number(k, number, coding, folded);
-    }
-    return at;
-}
-
-ALWAYS int fill_long(struct read_column *c, struct block_slots *s, enum block_coding coding,
-                     int folded)
-{
-    const uint8_t *at = c->at, *end = c->end;
-    struct sink k = sink_of(c, s);
-    size_t left = s->count;
-    uint64_t number;
-    for (unsigned count = 0; left >= 8 && at != NULL && at < end; left -= count)
-        at = put_some(&k, at, end, coding, folded, &count);
-    for (; left > 0 && at != NULL && at < end; left--) {
-        if ((at = take(at, end, &number)) != NULL)
-            put_number(&k, number, coding, folded);
-    }
-    return left == 0 && sunk(c, s, &k, at);
-}
-
-/* Numbers that stand in classes and bits. */
-ALWAYS int fill_split(struct read_column *c, struct block_slots *s, enum block_coding coding,
-                      int folded)
-{
-    const uint8_t *at = c->at, *end = at + s->count, *bits = c->bits;
-    uint64_t bit = c->bit;
-    struct sink k = sink_of(c, s);
-#pragma GCC unroll 4
-    for (; at < end; at++)
-        put_number(&k, block_take_split(*at, bits, &bit), coding, folded);
-    c->bit = bit;
-    return !block_split_ended(c, bit) && sunk(c, s, &k, at);
-}
-
-/* One number for all. */
-ALWAYS int fill_same(struct read_column *c, struct block_slots *s, enum block_coding coding,
-                     int folded)
-{
-    struct sink k = sink_of(c, s);
-    for (size_t i = 0; i < s->count; i++)
-        put_number(&k, c->same, coding, folded);
-    return sunk(c, s, &k, c->at);
-}
-
-/* How the numbers of a column are read. */
-enum numbers { LONG, SHORT, SPLIT, SAME, NUMBERS };
-
-static inline enum numbers numbers_of(const struct read_column *c)
-{
-    return c->shape == BLOCK_SPLIT      ? SPLIT
-           : c->shape == BLOCK_ALL_SAME ? SAME
-           : c->is_short                ? SHORT
-                                        : LONG;
-}
-
-/* What stands in the earlier row with the same key is added to a number. */
-ALWAYS int fill_twins(struct read_column *c, struct block_slots *s, enum numbers numbers)
-{
-    const uint8_t *at = c->at, *end = c->end;
-    const uint32_t *twins = c->twins;
-    int32_t row = (int32_t)(c->total - c->left_over);
-    uint64_t number, *past = c->past, bit = c->bit;
-    struct sink k = sink_of(c, s);
-    for (size_t i = 0; i < s->count; i++, row++) {
-        int32_t twin = (int32_t)twins[i];
-        if (numbers == SHORT)
-            number = (uint64_t)unfolded[*at++];
-        else if (numbers == SPLIT)
-            number = block_unfold(block_take_split(*at++, c->bits, &bit));
-        else if (numbers == SAME)
-            number = block_unfold(c->same);
-        else if (at < end && (at = take(at, end, &number)) != NULL)
-            number = block_unfold(number);
-        else
-            return 0;
-        if (twin >= row) /* there is no such row */
-            return 0;
-        number += past[twin];
-        past[row] = number;
-        put(&k, number);
-    }
-    c->bit = bit;
-    return !block_split_ended(c, bit) && sunk(c, s, &k, at);
-}
-
-#define FILL(name, coding, folded)                                                                 \
-    static int name##_short(struct read_column *c, struct block_slots *s)                          \
-    {                                                                                              \
-        return fill_short(c, s, coding, folded);                                                   \
-    }                                                                                              \
-    static int name##_long(struct read_column *c, struct block_slots *s)                           \
-    {                                                                                              \
-        return fill_long(c, s, coding, folded);                                                    \
-    }                                                                                              \
-    static int name##_split(struct read_column *c, struct block_slots *s)                          \
-    {                                                                                              \
-        return fill_split(c, s, coding, folded);                                                   \
-    }                                                                                              \
-    static int name##_same(struct read_column *c, struct block_slots *s)                           \
-    {                                                                                              \
-        return fill_same(c, s, coding, folded);                                                    \
-    }
-
-FILL(themselves, BLOCK_PLAIN, 0)
-FILL(signed_ones, BLOCK_PLAIN, 1)
-FILL(deltas, BLOCK_DELTA, 1)
-FILL(lefts, BLOCK_LEFT, 1)
-FILL(lefts2, BLOCK_LEFT2, 1)
-FILL(lefts3, BLOCK_LEFT3, 1)
-FILL(rests, BLOCK_REST, 1)
-
-static int twins_short(struct read_column *c, struct block_slots *s)
-{
-    return fill_twins(c, s, SHORT);
-}
-
-static int twins_long(struct read_column *c, struct block_slots *s)
-{
-    return fill_twins(c, s, LONG);
-}
-
-static int twins_split(struct read_column *c, struct block_slots *s)
-{
-    return fill_twins(c, s, SPLIT);
-}
-
-static int twins_same(struct read_column *c, struct block_slots *s)
-{
-    return fill_twins(c, s, SAME);
-}
-
-ALWAYS void put_size(struct sink *k, uint64_t number)
-{
-    put(k, block_unsizes(number, k->slot[-1], k->slot[-2]));
-}
-
-static int sizes_same(struct read_column *c, struct block_slots *s)
-{
-    struct sink k = sink_of(c, s);
+    const uint64_t *slot = s->first;
     if (c->same == 0) /* and the bytes, another 0: that cannot be meant */
         return 0;
-    for (size_t i = 0; i < s->count; i++)
-        put_size(&k, c->same);
-    return sunk(c, s, &k, c->at);
+    for (size_t i = 0; i < s->count; i++, slot += s->stride)
+        out[i] = block_unsizes(c->same, slot[-1], slot[-2]);
+    return 1;
 }
 
-static int fill_sizes(struct read_column *c, struct block_slots *s)
+static int take_sizes(struct read_column *c, const struct block_slots *s, uint64_t *out)
 {
     const uint8_t *at = c->at, *end = c->end;
+    const uint64_t *slot = s->first;
     uint64_t number;
-    struct sink k = sink_of(c, s);
-    for (size_t i = 0; i < s->count; i++) {
-        if (at >= end)
+    if (c->shape == BLOCK_ALL_SAME)
+        return same_sizes(c, s, out);
+    for (size_t i = 0; i < s->count; i++, slot += s->stride) {
+        if (at >= end || (at = take(at, end, &number)) == NULL)
             return 0;
-        number = *at;
-        at++;
-        if (number >= 128 && (at = take(at - 1, end, &number)) == NULL)
+        if (number > 0)
+            number = block_unsizes(number, slot[-1], slot[-2]);
+        else if ((at = take(at, end, &number)) == NULL)
             return 0;
-        if (number == 0) {
-            if ((at = take(at, end, &number)) == NULL)
-                return 0;
-            put(&k, number);
-            continue;
-        }
-        put_size(&k, number);
+        out[i] = number;
     }
-    return sunk(c, s, &k, at);
+    c->at = at;
+    return at <= end;
 }
 
-static int fill_keys(struct read_column *c, struct block_slots *s)
+static int take_keys(struct read_column *c, size_t count, uint64_t *out)
 {
     const uint8_t *at = c->at, *end = c->end;
-    uint64_t row = c->total - c->left_over, number, key, *past = c->past;
-    struct sink k = sink_of(c, s);
-    for (size_t i = 0; i < s->count; i++, row++) {
+    uint64_t row = c->total - c->left_over, before = c->before, number, *past = c->past;
+    for (size_t i = 0; i < count; i++, row++) {
         uint64_t twin = UINT64_MAX; /* none; as a row it is BLOCK_NO_TWIN */
         if (at >= end)
             return 0;
         if (*at == 0) {
-            memcpy(&key, at + 1, 8);
-            key = le64toh(key);
+            memcpy(&out[i], at + 1, 8);
+            out[i] = le64toh(out[i]);
             at += 9;
         } else {
             if ((at = take(at, end, &number)) == NULL || at > end || number == 0)
                 return 0; /* a 0 told by more than one byte is none of ours */
-            twin = k.before + block_unfold(number - 1);
+            twin = before + block_unfold(number - 1);
             if (twin >= row)
                 return 0;
-            key = past[twin];
-            k.before = twin + 1;
+            out[i] = past[twin];
+            before = twin + 1;
         }
         c->twins[i] = (uint32_t)twin;
-        past[row] = key;
-        put(&k, key);
+        past[row] = out[i];
     }
-    return sunk(c, s, &k, at);
+    c->before = before;
+    c->at = at;
+    return at <= end;
 }
 
 /* Values that were worked out when the block was opened. */
-static int fill_ready(struct read_column *c, struct block_slots *s)
+static void take_ready(struct read_column *c, size_t count, uint64_t *out)
 {
     size_t row = (size_t)(c->total - c->left_over);
-    struct sink k = sink_of(c, s);
-    for (size_t i = 0; i < s->count; i++)
-        put(&k, c->ready[row + i]);
+    memcpy(out, c->ready + row, count * sizeof(*out));
     if (c->twin_of != NULL)
-        memcpy(c->twins, c->twin_of + row, s->count * sizeof(*c->twins));
-    c->left_over -= s->count;
-    sunk(c, s, &k, c->at);
-    if (c->negative)
-        s->bytes = sizes_below(s);
-    return 1;
+        memcpy(c->twins, c->twin_of + row, count * sizeof(*c->twins));
+}
+
+/* @return 0 when there are too few, or damaged ones */
+static int take_values(struct read_column *c, const struct block_slots *s, uint64_t *numbers)
+{
+    if (c->ready != NULL) {
+        take_ready(c, s->count, numbers);
+        return 1;
+    }
+    return c->coding == BLOCK_SIZES   ? take_sizes(c, s, numbers)
+           : c->coding == BLOCK_KEYED ? take_keys(c, s->count, numbers)
+                                      : take_numbers(c, s->count, numbers);
 }
 
 int block_fill(struct read_column *c, struct block_slots *s)
 {
-#define LOOPS(name)                                                                                \
-    {                                                                                              \
-        name##_long, name##_short, name##_split, name##_same                                       \
-    }
-    static block_filler *const fillers[BLOCK_CODINGS][NUMBERS] = {
-        [BLOCK_PLAIN] = LOOPS(themselves),
-        [BLOCK_DELTA] = LOOPS(deltas),
-        [BLOCK_LEFT] = LOOPS(lefts),
-        [BLOCK_LEFT2] = LOOPS(lefts2),
-        [BLOCK_REST] = LOOPS(rests),
-        [BLOCK_SIZES] = {fill_sizes, fill_sizes, NULL, sizes_same},
-        [BLOCK_LEFT3] = LOOPS(lefts3),
-        [BLOCK_KEYED] = {fill_keys, fill_keys},
-        [BLOCK_TWIN] = LOOPS(twins),
-    };
-    static block_filler *const signed_ones[NUMBERS] = LOOPS(signed_ones);
-#undef LOOPS
-    if (s->count > c->left_over)
+    _Alignas(32) uint64_t values[BLOCK_TAKEN_AT_ONCE];
+    if (s->count > c->left_over || s->count > BLOCK_TAKEN_AT_ONCE || !take_values(c, s, values))
         return 0;
-    if (c->ready != NULL)
-        return fill_ready(c, s);
-    block_filler *const *loops =
-        c->coding == BLOCK_PLAIN && c->negative ? signed_ones : fillers[c->coding];
-    block_filler *loop = loops[numbers_of(c)];
-    /* There is none for codings of whole columns, which are read above where they are sound. */
-    int good = loop != NULL && loop(c, s);
+    switch (c->ready != NULL ? BLOCK_PLAIN : c->coding) {
+    case BLOCK_DELTA:
+        s->all = put(c, s, values, BLOCK_DELTA, 1);
+        break;
+    case BLOCK_LEFT:
+        s->all = put(c, s, values, BLOCK_LEFT, 1);
+        break;
+    case BLOCK_LEFT2:
+        s->all = put(c, s, values, BLOCK_LEFT2, 1);
+        break;
+    case BLOCK_LEFT3:
+        s->all = put(c, s, values, BLOCK_LEFT3, 1);
+        break;
+    case BLOCK_REST:
+        s->all = put(c, s, values, BLOCK_REST, 1);
+        break;
+    case BLOCK_TWIN:
+        if (!add_twins(c, values, s->count))
+            return 0;
+        s->all = put(c, s, values, BLOCK_PLAIN, 0);
+        break;
+    case BLOCK_PLAIN:
+    case BLOCK_SIZES:
+    case BLOCK_KEYED:
+        if (c->coding == BLOCK_PLAIN && c->negative)
+            s->all = put(c, s, values, BLOCK_PLAIN, 1);
+        else
+            s->all = put(c, s, values, BLOCK_PLAIN, 0);
+        break;
+    default: /* codings of whole columns, which were read where they are sound */
+        return 0;
+    }
     c->left_over -= s->count;
-    if (good && c->negative)
-        s->bytes = sizes_below(s);
-    return good;
+    s->bytes = sizes_of(values, s->count, s->all, c->negative);
+    return 1;
 }
 
 #ifndef BLOCK_FILL_BMI2
@@ -483,6 +488,7 @@ static int has_bmi2(void)
     __builtin_cpu_init();
     /* The first Zens have PEXT, and take hundreds of cycles for it. */
     return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") &&
            !__builtin_cpu_is("amdfam17h") && __get_cpuid(0x80000001, &a, &b, &c, &d) &&
            (c & lzcnt) != 0;
 }
