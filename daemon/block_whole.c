@@ -12,13 +12,22 @@
 
 /* ---- shapes -------------------------------------------------------------- */
 
-/* Is there a class for each number? */
+/* Is there a class for each number? What is above the last one are the bytes whose highest three bits are set. */
 static int has_classes(const struct read_column *c)
 {
-    unsigned most = 0;
-    for (const uint8_t *at = c->at; at < c->end; at++)
-        most = *at > most ? *at : most;
-    return most <= BLOCK_MOST_CLASS && (uint64_t)(c->end - c->at) == c->total;
+    _Static_assert(BLOCK_MOST_CLASS == 0xdf, "as many classes as bytes below those");
+    const uint8_t *at = c->at;
+    size_t left = (size_t)(c->end - c->at);
+    uint64_t above = 0, some[4];
+    for (; left >= sizeof(some); left -= sizeof(some), at += sizeof(some)) {
+        memcpy(some, at, sizeof(some));
+        for (unsigned i = 0; i < 4; i++)
+            above |= some[i] & some[i] << 1 & some[i] << 2;
+    }
+    above &= UINT64_C(0x8080808080808080);
+    for (; left > 0; left--, at++)
+        above |= *at > BLOCK_MOST_CLASS;
+    return above == 0 && (uint64_t)(c->end - c->at) == c->total;
 }
 
 /* Is it one number, and no more? */
@@ -139,22 +148,23 @@ static int make_keys(struct block_reader *r, struct read_column *c, const uint64
                      uint64_t row, size_t count)
 {
     const uint8_t *at = c->at;
-    uint64_t number;
-    for (size_t i = 0; i < count; i++, row++) {
+    uint64_t number, sum = c->before, *ready = c->ready + row;
+    uint32_t *twins = c->twin_of + row;
+    for (size_t i = 0; i < count; i++) {
         const uint64_t *end = ends[i];
         uint32_t slot = block_slot(end[0], end[1], end[2]);
         uint32_t last = r->slots[slot];
         if (!block_take_number(&at, c->end, &number))
             return 0;
         /* Whether there is one before nobody can foretell: so both are looked at. */
-        uint64_t before = c->before, likely = r->slot_sums[slot] + 1;
-        before = last == 0 ? before : likely;
-        c->before = before + block_unfold(number);
-        c->ready[row] = message_key_mix(c->before + message_key_ranks(end[1], end[2]));
-        c->twin_of[row] = last - 1; /* BLOCK_NO_TWIN where there is none */
-        r->slots[slot] = (uint32_t)row + 1;
-        r->slot_sums[slot] = c->before;
+        uint64_t likely = r->slot_sums[slot] + 1;
+        sum = (last == 0 ? sum : likely) + block_unfold(number);
+        ready[i] = message_key_mix(sum + message_key_ranks(end[1], end[2]));
+        twins[i] = last - 1; /* BLOCK_NO_TWIN where there is none */
+        r->slots[slot] = (uint32_t)(row + i) + 1;
+        r->slot_sums[slot] = sum;
     }
+    c->before = sum;
     c->at = at;
     return 1;
 }
