@@ -40,6 +40,7 @@ void block_reader_destroy(struct block_reader *r)
     free(r->wide);
     free(r->ready);
     free(r->twin_of);
+    free(r->sums);
     free(r);
 }
 

@@ -94,9 +94,10 @@ struct block_reader {
     uint64_t *ready;
     uint32_t *twin_of; /* owned, both */
     size_t wide_room, ready_room, twin_room;
-    /* While keys are made, by block_slot(): row + 1; the sum that its key was made of. */
+    /* While keys are made: row + 1 by block_slot(); by that the sum that its key was made of. */
     uint32_t slots[1u << BLOCK_SLOT_BITS];
-    uint64_t slot_sums[1u << BLOCK_SLOT_BITS];
+    uint64_t *sums; /* owned */
+    size_t sum_room;
     uint32_t twins[BLOCK_TAKEN_AT_ONCE]; /* rows with the same keys as those that are read */
     int broken;
     int (*fill)(struct read_column *column, struct block_slots *slots); /* see block_fill.h */

@@ -148,21 +148,21 @@ static int make_keys(struct block_reader *r, struct read_column *c, const uint64
                      uint64_t row, size_t count)
 {
     const uint8_t *at = c->at;
-    uint64_t number, sum = c->before, *ready = c->ready + row;
-    uint32_t *twins = c->twin_of + row;
-    for (size_t i = 0; i < count; i++) {
+    uint64_t number, sum = c->before, *ready = c->ready + row, *sums = r->sums;
+    uint32_t *twins = c->twin_of + row, next = (uint32_t)row + 1;
+    for (size_t i = 0; i < count; i++, next++) {
         const uint64_t *end = ends[i];
         uint32_t slot = block_slot(end[0], end[1], end[2]);
         uint32_t last = r->slots[slot];
         if (!block_take_number(&at, c->end, &number))
             return 0;
         /* Whether there is one before nobody can foretell: so both are looked at. */
-        uint64_t likely = r->slot_sums[slot] + 1;
+        uint64_t likely = sums[last] + 1;
         sum = (last == 0 ? sum : likely) + block_unfold(number);
         ready[i] = message_key_mix(sum + message_key_ranks(end[1], end[2]));
         twins[i] = last - 1; /* BLOCK_NO_TWIN where there is none */
-        r->slots[slot] = (uint32_t)(row + i) + 1;
-        r->slot_sums[slot] = sum;
+        r->slots[slot] = next;
+        sums[next] = sum;
     }
     c->before = sum;
     c->at = at;
@@ -174,6 +174,7 @@ static int make_hashed(struct block_reader *r, struct read_column *c, struct rea
 {
     uint64_t rows[ROWS][3];
     memset(r->slots, 0, sizeof(r->slots));
+    r->sums[0] = 0;
     for (uint64_t row = 0, some; row < c->total; row += some) {
         some = c->total - row < ROWS ? c->total - row : ROWS;
         for (unsigned i = 0; i < 3; i++) {
@@ -248,7 +249,8 @@ int block_make_whole(struct block_reader *r)
             return -HOLTER_ECORRUPT;
     }
     if (array_fit(&r->ready, sizeof(*r->ready), &r->ready_room, (size_t)values + 1) != 0 ||
-        array_fit(&r->twin_of, sizeof(*r->twin_of), &r->twin_room, (size_t)keys + 1) != 0)
+        array_fit(&r->twin_of, sizeof(*r->twin_of), &r->twin_room, (size_t)keys + 1) != 0 ||
+        array_fit(&r->sums, sizeof(*r->sums), &r->sum_room, (size_t)keys + 1) != 0)
         return -ENOMEM;
     values = keys = 0;
     for (size_t i = 0; i < r->column_count; i++) {
