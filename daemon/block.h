@@ -36,15 +36,15 @@ void block_writer_destroy(struct block_writer *writer);
 int block_add(struct block_writer *writer, const struct recorded *head, const void *bytes,
               size_t length);
 
-struct block_loops;
+#define BLOCK_SLICE_HINTS 256u
 
 /** A decoded message, cut into columns. Zero is empty; used from message to message. */
 struct block_slices {
     uint8_t *heads, *rows; /**< owned */
     size_t head_length, head_room, row_length, row_room;
-    uint64_t *numbers; /**< owned: of one column */
-    size_t number_room;
-    const struct block_loops *loops;
+    /** Bytes that the numbers of a message's first, second ... column of integers took in the message before. */
+    uint8_t widths[BLOCK_SLICE_HINTS];
+    size_t cut; /**< columns of integers of this message */
 };
 
 void block_slices_finish(struct block_slices *slices);

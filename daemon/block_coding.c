@@ -33,7 +33,6 @@ void block_coder_finish(struct block_coder *k)
     free(k->twins);
     free(k->slots);
     free(k->sums);
-    free(k->numbers);
 }
 
 /* ---- how numbers are written --------------------------------------------- */
@@ -70,10 +69,11 @@ uint8_t *block_put_bytes(const struct block_coder *k, uint8_t *at, const uint64_
     return at;
 }
 
-uint8_t *block_put_split(uint8_t *classes, uint8_t *bits, const uint64_t *numbers, size_t count)
+void block_put_split(uint8_t *classes, struct block_bits *b, const uint64_t *numbers, size_t count)
 {
-    uint64_t waiting = 0, word;
-    unsigned filled = 0; /* bits of `waiting`, below 8 */
+    uint64_t waiting = b->waiting, word;
+    unsigned filled = b->filled;
+    uint8_t *bits = b->at;
     for (size_t i = 0; i < count; i++) {
         unsigned number_class = block_class(numbers[i]), more = block_class_bits(number_class);
         classes[i] = (uint8_t)number_class;
@@ -86,7 +86,12 @@ uint8_t *block_put_split(uint8_t *classes, uint8_t *bits, const uint64_t *number
             filled & ~7u; /* 56 at most: a number has 54 bits left at most, and 7 were there */
         filled %= 8;
     }
-    return bits + (filled > 0);
+    *b = (struct block_bits){bits, waiting, filled};
+}
+
+uint8_t *block_bits_end(const struct block_bits *b)
+{
+    return b->at + (b->filled > 0);
 }
 
 /* ---- columns beside a column --------------------------------------------- */
@@ -106,8 +111,8 @@ struct block_column *block_integers_at(const struct block_columns *columns,
     return found != NULL && found->count == c->count ? found : NULL;
 }
 
-static void look_around(const struct block_coder *k, const struct block_columns *columns,
-                        const struct block_column *c, struct block_near *out)
+void block_look_around(const struct block_coder *k, const struct block_columns *columns,
+                       const struct block_column *c, struct block_near *out)
 {
     *out = (struct block_near){0};
     if (c->place == 0 || block_integers_at(columns, c, c->place) != c)
@@ -132,9 +137,8 @@ static void look_around(const struct block_coder *k, const struct block_columns 
     }
 }
 
-/* All values that numbers of a column are made of. @return 0 or -ENOMEM */
-static int fetch(struct block_columns *columns, struct block_column *c,
-                 const struct block_near *near)
+int block_fetch_near(struct block_columns *columns, struct block_column *c,
+                     const struct block_near *near)
 {
     int code = block_column_fetch(columns, c);
     for (unsigned i = 0; code == 0 && i < near->count; i++)
@@ -164,156 +168,6 @@ static int may_code(const struct block_column *c, const struct block_near *near,
     default:
         return block_reach(coding) <= near->count;
     }
-}
-
-/* ---- numbers ------------------------------------------------------------- */
-
-static size_t chain_numbers(const struct block_column *c, const struct block_near *near,
-                            size_t from, size_t end, uint64_t *out)
-{
-    const uint64_t *begins = c->values, *lengths = near->right->values;
-    size_t n = 0;
-    for (size_t i = from; i < end; i++) {
-        uint64_t begin = i > 0 ? begins[i - 1] : 0;
-        uint64_t length = i > 0 ? lengths[i - 1] : 0;
-        out[n++] = begins[i] == begin ? 0 : 1 + block_fold(begins[i] - begin - length);
-    }
-    return n;
-}
-
-static size_t chained_numbers(const struct block_column *c, const struct block_near *near,
-                              size_t from, size_t end, uint64_t *out)
-{
-    const uint64_t *begins = near->left->values, *lengths = c->values;
-    size_t n = 0;
-    for (size_t i = from; i < end; i++) {
-        uint64_t begin = i > 0 ? begins[i - 1] : 0;
-        uint64_t length = i > 0 ? lengths[i - 1] : 0;
-        out[n++] = begins[i] == begin ? block_fold(lengths[i] - length)
-                   : c->negative      ? block_fold(lengths[i])
-                                      : lengths[i];
-    }
-    return n;
-}
-
-/* Messages of a class mostly have the size of those of the class before: then there is nothing to divide. */
-struct size_guess {
-    uint64_t mean, number; /* the number of that; mean 0: none */
-};
-
-static int is_guessed(const struct size_guess *guess, uint64_t bytes, uint64_t messages)
-{
-    return guess->mean != 0 && messages != 0 && messages <= UINT32_MAX && bytes >> 48 == 0 &&
-           bytes == messages * guess->mean;
-}
-
-static size_t sizes_numbers(const struct block_column *c, const struct block_near *near,
-                            size_t from, size_t end, uint64_t *out)
-{
-    const uint64_t *messages = near->lefts[0]->values, *classes = near->lefts[1]->values;
-    struct size_guess guesses[SIZE_CLASSES] = {{0, 0}}, none = {0, 0};
-    size_t n = 0;
-    for (size_t i = from; i < end; i++) {
-        struct size_guess *guess = classes[i] < SIZE_CLASSES ? &guesses[classes[i]] : &none;
-        uint64_t bytes = c->values[i], mean;
-        if (is_guessed(guess, bytes, messages[i])) {
-            out[n++] = guess->number;
-            continue;
-        }
-        out[n] = block_sizes(bytes, messages[i], classes[i]);
-        if (out[n++] == 0) {
-            out[n++] = bytes;
-            continue;
-        }
-        mean = bytes / messages[i];
-        if (mean * messages[i] == bytes && mean >> 31 == 0)
-            *guess = (struct size_guess){mean, out[n - 1]};
-    }
-    return n;
-}
-
-static size_t twin_numbers(const struct block_column *c, const struct block_near *near, size_t from,
-                           size_t end, uint64_t *out)
-{
-    const uint64_t *block = c->values;
-    size_t n = 0;
-    for (size_t i = from; i < end; i++) {
-        uint32_t twin = near->twins[i];
-        out[n++] = block_fold(c->values[i] - (twin == BLOCK_NO_TWIN ? 0 : block[twin]));
-    }
-    return n;
-}
-
-/* Of differences to the value before: the first has none. */
-static struct block_common delta_numbers(const struct block_coder *k, const struct block_column *c,
-                                         size_t from, size_t end, uint64_t *out)
-{
-    const uint64_t *v = c->values + from, none = 0;
-    struct block_common one = k->loops->fold(v, from > 0 ? v - 1 : &none, 1, out);
-    struct block_common rest = k->loops->fold(v + 1, v, end - from - 1, out + 1);
-    if (end - from > 1)
-        rest.differ |= out[0] ^ out[1];
-    return (struct block_common){one.all | rest.all, rest.differ};
-}
-
-/* @param from, end  at least one value @param out  room for two each */
-static struct block_numbers numbers_of(const struct block_coder *k, const struct block_column *c,
-                                       const struct block_near *near, enum block_coding coding,
-                                       size_t from, size_t end, uint64_t *out)
-{
-    const struct block_loops *loops = k->loops;
-    struct block_numbers n = {out, end - from, {0, 0}};
-    const uint64_t *v = c->values + from;
-    unsigned reach = block_reach(coding);
-    const uint64_t *l = reach > 0 ? near->lefts[reach - 1]->values + from : NULL;
-    switch (coding) {
-    case BLOCK_PLAIN:
-        n.at = c->negative ? out : v;
-        n.common = c->negative ? loops->fold_plain(v, n.count, out) : loops->look(v, n.count);
-        return n;
-    case BLOCK_DELTA:
-        n.common = delta_numbers(k, c, from, end, out);
-        return n;
-    case BLOCK_LEFT:
-    case BLOCK_LEFT2:
-    case BLOCK_LEFT3:
-        n.common = loops->fold(v, l, n.count, out);
-        return n;
-    case BLOCK_REST:
-        n.common = loops->fold_rest(v, l, near->lefts[0]->values + from, n.count, out);
-        return n;
-    case BLOCK_SIZES:
-        n.count = sizes_numbers(c, near, from, end, out);
-        break;
-    case BLOCK_CHAIN:
-        chain_numbers(c, near, from, end, out);
-        break;
-    case BLOCK_CHAINED:
-        chained_numbers(c, near, from, end, out);
-        break;
-    default:
-        twin_numbers(c, near, from, end, out);
-    }
-    n.common = loops->look(out, n.count);
-    return n;
-}
-
-int block_coder_numbers(struct block_coder *k, struct block_columns *columns,
-                        struct block_column *c, struct block_numbers *out)
-{
-    struct block_near near;
-    size_t values = c->count;
-    if (c->coding == BLOCK_HASHED) {
-        *out = (struct block_numbers){k->sums, values, k->loops->look(k->sums, values)};
-        return 0;
-    }
-    if (array_fit(&k->numbers, sizeof(*k->numbers), &k->number_room, 2 * values + 1) != 0)
-        return -ENOMEM;
-    look_around(k, columns, c, &near);
-    if (fetch(columns, c, &near) != 0)
-        return -ENOMEM;
-    *out = numbers_of(k, c, &near, c->coding, 0, c->count, k->numbers);
-    return 0;
 }
 
 uint8_t *block_coder_keys(const struct block_coder *k, const struct block_column *c, uint8_t *at)
@@ -359,7 +213,8 @@ static size_t cost_of(struct block_coder *k, struct sample *s, const struct bloc
     for (size_t i = 0; i < s->slices; i++) {
         size_t begin = s->from + (s->all - s->count) * (2 * i + 1) / (2 * s->slices);
         size_t end = begin + s->count / s->slices;
-        struct block_numbers some = numbers_of(k, c, near, coding, begin, end, s->numbers + n);
+        struct block_numbers some =
+            block_numbers_between(k, c, near, coding, begin, end, s->numbers + n);
         if (some.at != s->numbers + n)
             memcpy(s->numbers + n, some.at, some.count * sizeof(*some.at));
         n += some.count;
@@ -372,7 +227,9 @@ static size_t cost_of(struct block_coder *k, struct sample *s, const struct bloc
     size_t size = packed_size(k, s, (size_t)(end - s->bytes));
     if (common.all < 16 || common.all >> BLOCK_MOST_SPLIT || coding == BLOCK_SIZES)
         return size;
-    size_t bits = (size_t)(block_put_split(s->bytes, s->bits, s->numbers, n) - s->bits);
+    struct block_bits end_bits = {.at = s->bits};
+    block_put_split(s->bytes, &end_bits, s->numbers, n);
+    size_t bits = (size_t)(block_bits_end(&end_bits) - s->bits);
     size_t split = bits < size ? bits + packed_size(k, s, n) : size;
     *shape = split < size ? BLOCK_SPLIT : BLOCK_BYTES_EACH;
     return split < size ? split : size;
@@ -412,7 +269,7 @@ static int try_chain(struct block_coder *k, struct block_columns *columns, struc
                      struct sample *s)
 {
     struct block_near near, right_near;
-    look_around(k, columns, c, &near);
+    block_look_around(k, columns, c, &near);
     if (near.right == NULL || near.is_end || c->coding > BLOCK_TWIN)
         return 0;
     struct block_column *right =
@@ -420,8 +277,9 @@ static int try_chain(struct block_coder *k, struct block_columns *columns, struc
     size_t apart = c->cost + right->cost;
     if (right->coding > BLOCK_TWIN || c->cost < 16 || apart < 64)
         return 0;
-    look_around(k, columns, right, &right_near);
-    if (fetch(columns, c, &near) != 0 || fetch(columns, right, &right_near) != 0)
+    block_look_around(k, columns, right, &right_near);
+    if (block_fetch_near(columns, c, &near) != 0 ||
+        block_fetch_near(columns, right, &right_near) != 0)
         return -ENOMEM;
     enum block_shape shapes[2];
     sample_of(c, s);
@@ -442,7 +300,7 @@ static int is_open(const struct block_coder *k, const struct block_columns *colu
     struct block_near near;
     if (c->kind != BLOCK_INTEGER || c == k->keys || c->count == 0)
         return 0;
-    look_around(k, columns, c, &near);
+    block_look_around(k, columns, c, &near);
     return c->chosen_for == 0 || !may_code(c, &near, c->coding);
 }
 
@@ -457,9 +315,9 @@ int block_coder_settle(struct block_coder *k, struct block_columns *columns)
             continue;
         if (s == NULL && (s = malloc(sizeof(*s))) == NULL)
             return -ENOMEM;
-        look_around(k, columns, c, &near);
+        block_look_around(k, columns, c, &near);
         c->fresh = 1;
-        code = fetch(columns, c, &near);
+        code = block_fetch_near(columns, c, &near);
         if (code == 0)
             choose(k, c, &near, s);
     }

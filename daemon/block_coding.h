@@ -4,6 +4,7 @@
 
 #include "daemon/block_fold.h"
 #include "daemon/block_parse.h"
+#include "holter/size_class.h"
 
 #include <zstd.h>
 
@@ -17,15 +18,26 @@ struct block_near {
     int is_end; /**< keys are made of it: it may be told by itself, and by what is left of it behind the key */
 };
 
+#define BLOCK_AT_ONCE                                                                              \
+    512u /**< numbers made before they are written: all of it stays in the cache */
+
+/** Messages of a class of sizes have had this size. */
+struct block_guess {
+    uint64_t mean, number; /**< the number that tells it */
+};
+
 /** What differs from block to block while one is written. */
 struct block_coder {
     const struct block_column *keys; /**< the column of keys of the block; NULL: none yet */
     const struct block_loops *loops;
     ZSTD_CCtx *trial; /**< owned */
-    /* Owned, all: rows by their keys, and which row has the key of another one before it; numbers of a column. */
+    /* Owned, all: rows by their keys, and which row has the key of another one before it. */
     uint32_t *twins, *slots;
-    uint64_t *sums, *numbers;
-    size_t twin_room, slot_room, sum_room, number_room;
+    uint64_t *sums;
+    size_t twin_room, slot_room, sum_room;
+    /* Of the column that is being written: values of it and of columns to the left, and its numbers. */
+    uint64_t rooms[1 + BLOCK_REACH][BLOCK_AT_ONCE], numbers[2 * BLOCK_AT_ONCE];
+    struct block_guess guesses[SIZE_CLASSES + 1];
 };
 
 /** @return 0 or -ENOMEM */
@@ -43,16 +55,53 @@ int block_settle_keys(struct block_coder *coder, struct block_columns *columns);
 /** Decide how all columns of a block are told, where that is not known. @return 0 or -ENOMEM */
 int block_coder_settle(struct block_coder *coder, struct block_columns *columns);
 
-/** The numbers that a column is told by. */
+/** Columns beside a column. */
+void block_look_around(const struct block_coder *coder, const struct block_columns *columns,
+                       const struct block_column *column, struct block_near *out);
+
+/** All values that numbers of a column are made of. @return 0 or -ENOMEM */
+int block_fetch_near(struct block_columns *columns, struct block_column *column,
+                     const struct block_near *near);
+
+/* ---- numbers ------------------------------------------------------------- */
+
+/** Numbers that values are told by. */
 struct block_numbers {
     const uint64_t *at;
     size_t count; /**< more than there are values where BLOCK_SIZES told some by two */
     struct block_common common;
 };
 
-/** @param column  of any coding but BLOCK_KEYED @param out  valid until the next call @return 0 or -ENOMEM */
-int block_coder_numbers(struct block_coder *coder, struct block_columns *columns,
-                        struct block_column *column, struct block_numbers *out);
+/** Of some values of a column that was fetched with what stands near it.
+ *  @param end  behind them; there is one at least @param out  room for two each */
+struct block_numbers block_numbers_between(struct block_coder *coder,
+                                           const struct block_column *column,
+                                           const struct block_near *near, enum block_coding coding,
+                                           size_t from, size_t end, uint64_t *out);
+
+/** Where reading a column, front to back, has come to. */
+struct block_view {
+    const struct block_column *column;
+    size_t chunk, within; /**< values read of the chunk */
+};
+
+/** A column that is being told. */
+struct block_told {
+    struct block_coder *coder;
+    struct block_near near;
+    struct block_view values, lefts[BLOCK_REACH];
+    size_t at;       /**< values told */
+    uint64_t before; /**< the last one */
+};
+
+/** @param column  of any coding but BLOCK_KEYED @return 0 or -ENOMEM */
+int block_told_begin(struct block_told *told, struct block_coder *coder,
+                     struct block_columns *columns, struct block_column *column);
+
+/** Numbers of the next values. @param out  valid until the next call @return 0 when there are none */
+int block_told_next(struct block_told *told, struct block_numbers *out);
+
+/* ---- how numbers are written --------------------------------------------- */
 
 /** Keys of a column of BLOCK_KEYED. @param at  room for 11 bytes each @return behind them */
 uint8_t *block_coder_keys(const struct block_coder *coder, const struct block_column *column,
@@ -64,8 +113,19 @@ uint8_t *block_coder_keys(const struct block_coder *coder, const struct block_co
 uint8_t *block_put_bytes(const struct block_coder *coder, uint8_t *at, const uint64_t *numbers,
                          size_t count, uint64_t all);
 
+/** Where bits are written to. Zero, but `at`, at first. */
+struct block_bits {
+    uint8_t *at;
+    uint64_t waiting; /**< bits that fill no byte yet */
+    unsigned filled;  /**< how many: below 8 */
+};
+
 /** Numbers below 2^57: classes, a byte each, and the bits that are left.
- *  @param bits  room for seven bytes each and 16 @return behind the bits */
-uint8_t *block_put_split(uint8_t *classes, uint8_t *bits, const uint64_t *numbers, size_t count);
+ *  @param bits  room for seven bytes each and 16 */
+void block_put_split(uint8_t *classes, struct block_bits *bits, const uint64_t *numbers,
+                     size_t count);
+
+/** @return behind the bits */
+uint8_t *block_bits_end(const struct block_bits *bits);
 
 #endif

@@ -165,14 +165,35 @@ int block_column_fetch(struct block_columns *columns, struct block_column *c)
     return 0;
 }
 
+static uint64_t value_of(const struct block_chunk *chunk)
+{
+    uint64_t value;
+    memcpy(&value, chunk->at, sizeof(value));
+    return value;
+}
+
+int block_column_is_same(const struct block_column *c, uint64_t *value)
+{
+    if (c->chunk_count == 0 || c->solid > 0)
+        return 0;
+    for (size_t i = 0; i < c->chunk_count; i++) {
+        if (c->chunks[i].width != 0 || value_of(&c->chunks[i]) != value_of(&c->chunks[0]))
+            return 0;
+    }
+    *value = value_of(&c->chunks[0]);
+    return 1;
+}
+
 int block_column_may_be_wide(const struct block_column *c)
 {
-    size_t i = 0;
     if (c->chunk_count == 0 || c->solid > 0)
         return 1;
-    while (i < c->chunk_count && c->chunks[i].width < 8)
-        i++;
-    return i < c->chunk_count;
+    for (size_t i = 0; i < c->chunk_count; i++) {
+        const struct block_chunk *chunk = &c->chunks[i];
+        if (chunk->width == 8 || (chunk->width == 0 && value_of(chunk) >> 32 != 0))
+            return 1;
+    }
+    return 0;
 }
 
 void block_column_release(struct block_columns *columns, struct block_column *c)

@@ -84,6 +84,12 @@ static void grow(const void *restrict in, size_t count, unsigned width, uint64_t
     const uint8_t *one = in;
     const uint16_t *two = in;
     const uint32_t *four = in;
+    uint64_t same;
+    if (width == 0) {
+        memcpy(&same, in, sizeof(same));
+        for (size_t i = 0; i < count; i++)
+            out[i] = same;
+    }
     for (size_t i = 0; width == 1 && i < count; i++)
         out[i] = one[i];
     for (size_t i = 0; width == 2 && i < count; i++)

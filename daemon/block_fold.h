@@ -27,7 +27,8 @@ struct block_loops {
     struct block_common (*look)(const uint64_t *values, size_t count);
     /** Numbers below 256. */
     void (*narrow)(const uint64_t *numbers, size_t count, uint8_t *out);
-    /** Numbers that fit into 1, 2, 4 or 8 bytes each; the inverse. @param out, in  from a multiple of eight bytes on */
+    /** Numbers that fit into 1, 2, 4 or 8 bytes each; the inverse, where 0 tells the same number, in eight, for all.
+     *  @param out, in  from a multiple of so many bytes on */
     void (*shrink)(const uint64_t *numbers, size_t count, unsigned width, void *out);
     void (*grow)(const void *in, size_t count, unsigned width, uint64_t *out);
 };

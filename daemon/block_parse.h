@@ -16,7 +16,8 @@ struct bytes {
 struct block_chunk {
     const uint8_t *at; /**< borrowed; a multiple of eight */
     uint32_t count;
-    uint32_t width; /**< bytes of each: 1, 2, 4 or 8 */
+    uint32_t
+        width; /**< bytes of each: 1, 2, 4 or 8; 0: all are the one that stands there in eight */
 };
 
 /** All values of one column, in the order of their messages. */
@@ -86,6 +87,9 @@ struct block_column *block_columns_touch_chunks(struct block_columns *columns, u
 
 /** Make the values of chunks. @return 0 or -ENOMEM */
 int block_column_fetch(struct block_columns *columns, struct block_column *column);
+
+/** Are all values the same, as far as chunks tell without a look at each? @param value  set to it */
+int block_column_is_same(const struct block_column *column, uint64_t *value);
 
 /** Can it have numbers of 2^32 and more? Told without a look at them. */
 int block_column_may_be_wide(const struct block_column *column);

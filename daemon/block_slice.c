@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How integers of a column are told: bytes of each, 1, 2, 4 or 8, and what is among them. */
+/* How integers of a column are told: bytes of each, 1, 2, 4 or 8, or 0: all are the same, which stands there in eight;
+ * and what is among them. */
 #define WIDTH_BITS 0x0fu
 #define NEGATIVE 0x10u /* numbers below 0 */
 #define BIG 0x20u      /* numbers of 2^63 and more */
@@ -70,23 +71,76 @@ static int cut_values(struct block_slices *s, enum wire_kind kind, const uint8_t
     return 0;
 }
 
+#define NARROW(type) narrow_##type(slots, stride, count, (type *)(void *)out)
+#define NARROWER(type)                                                                             \
+    static uint64_t narrow_##type(const uint8_t *slots, size_t stride, size_t count, type *out)    \
+    {                                                                                              \
+        uint64_t all = 0, number;                                                                  \
+        for (size_t i = 0; i < count; i++, slots += stride) {                                      \
+            memcpy(&number, slots, sizeof(number));                                                \
+            out[i] = (type)number;                                                                 \
+            all |= number;                                                                         \
+        }                                                                                          \
+        return all;                                                                                \
+    }
+NARROWER(uint8_t)
+NARROWER(uint16_t)
+NARROWER(uint32_t)
+NARROWER(uint64_t)
+
+/* Numbers of a column, narrowed. @param width  bytes of each @return they, or-ed */
+static uint64_t narrow(const uint8_t *slots, size_t stride, size_t count, unsigned width,
+                       uint8_t *out)
+{
+    switch (width) {
+    case 1:
+        return NARROW(uint8_t);
+    case 2:
+        return NARROW(uint16_t);
+    case 4:
+        return NARROW(uint32_t);
+    default:
+        return NARROW(uint64_t);
+    }
+}
+
+/* @return how many of the first numbers of a column are the same */
+static size_t same(const uint8_t *slots, size_t stride, size_t count)
+{
+    size_t i = 1;
+    while (i < count && memcmp(slots + i * stride, slots, sizeof(uint64_t)) == 0)
+        i++;
+    return i < count ? i : count;
+}
+
+static unsigned width_of(uint64_t all)
+{
+    return all >> 32 != 0 ? 8 : all >> 16 != 0 ? 4 : all >> 8 != 0 ? 2 : 1;
+}
+
 /* @param told  set to how */
 static int cut_integers(struct block_slices *s, const uint8_t *slots, size_t stride, size_t count,
                         int is_signed, uint8_t *told)
 {
-    if (array_fit(&s->numbers, sizeof(*s->numbers), &s->number_room, count) != 0)
+    uint8_t *hint = &s->widths[s->cut++ % BLOCK_SLICE_HINTS];
+    uint64_t all = 0;
+    if (array_fit(&s->rows, 1, &s->row_room, s->row_length + padded((count + 1) * 8)) != 0)
         return -ENOMEM;
-    uint64_t all = 0, *numbers = s->numbers;
-    for (size_t i = 0; i < count; i++, slots += stride) {
-        memcpy(&numbers[i], slots, sizeof(*numbers));
-        all |= numbers[i];
+    uint8_t *out = s->rows + s->row_length;
+    unsigned width = *hint;
+    if (count > 0 && same(slots, stride, count) == count) {
+        width = 0;
+        memcpy(&all, slots, sizeof(all));
+        memcpy(out, slots, sizeof(all));
+    } else {
+        /* As wide as it was in the message before, most likely. */
+        all = narrow(slots, stride, count, width, out);
+        if (width_of(all) != width) {
+            width = *hint = (uint8_t)width_of(all);
+            narrow(slots, stride, count, width, out);
+        }
     }
-    unsigned width = all >> 32 != 0 ? 8 : all >> 16 != 0 ? 4 : all >> 8 != 0 ? 2 : 1;
-    size_t length = s->row_length + padded(count * width);
-    if (array_fit(&s->rows, 1, &s->row_room, length) != 0)
-        return -ENOMEM;
-    s->loops->shrink(numbers, count, width, s->rows + s->row_length);
-    s->row_length = length;
+    s->row_length += width == 0 ? sizeof(all) : padded(count * width);
     *told = (uint8_t)(width | (all >> 63 == 0 ? 0 : is_signed ? NEGATIVE : BIG));
     return 0;
 }
@@ -180,7 +234,7 @@ int block_slice(struct block_slices *s, const struct wire_message *message)
     if (message->shape == NULL || table == NULL || !note_layout(&layout, message, table, fields))
         return -HOLTER_EPROTOCOL;
     s->head_length = s->row_length = 0;
-    s->loops = block_loops();
+    s->cut = 0;
     uint64_t length = layout.length;
     uint8_t *at = extend(s, sizeof(length) + layout.length);
     if (at == NULL)
@@ -212,7 +266,6 @@ void block_slices_finish(struct block_slices *s)
 {
     free(s->heads);
     free(s->rows);
-    free(s->numbers);
     *s = (struct block_slices){0};
 }
 
@@ -259,7 +312,7 @@ static int add_chunk(struct block_column *c, struct slice_input *in, size_t coun
     c->count += count;
     c->negative |= (told & NEGATIVE) != 0;
     c->big |= (told & BIG) != 0;
-    in->rows += padded(count * width);
+    in->rows += width == 0 ? sizeof(uint64_t) : padded(count * width);
     return c->negative && c->big ? -HOLTER_EPROTOCOL : 0;
 }
 

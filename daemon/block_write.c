@@ -230,44 +230,90 @@ static int put_reals(struct block_writer *w, const struct block_column *c)
     return 0;
 }
 
-/* In which shape do they take least? */
-static enum block_shape shape_of(const struct block_column *c, const struct block_numbers *n,
-                                 size_t values)
+/* Numbers of a column, as they were written. */
+struct put {
+    struct block_common common;
+    uint64_t first;
+    size_t count;
+    int fits; /* they could be */
+};
+
+/* Append the numbers of a column in a shape, not BLOCK_ALL_SAME: whether they are all the same is told by the way.
+ * @return 0 or -ENOMEM */
+static int put_numbers(struct block_writer *w, struct block_columns *columns,
+                       struct block_column *c, enum block_shape shape, struct put *out)
 {
-    uint64_t all = n->common.all;
-    return n->count != values                                                   ? BLOCK_BYTES_EACH
-           : n->common.differ == 0                                              ? BLOCK_ALL_SAME
-           : c->shape == BLOCK_SPLIT && all >= 16 && !(all >> BLOCK_MOST_SPLIT) ? BLOCK_SPLIT
-                                                                                : BLOCK_BYTES_EACH;
+    struct block_told told;
+    struct block_numbers n;
+    struct put put = {.fits = 1};
+    if (block_told_begin(&told, &w->coder, columns, c) != 0)
+        return -ENOMEM;
+    uint8_t *at = w->plain.at + w->plain.length;
+    struct block_bits bits = {.at = w->bits.at + w->bits.length};
+    while (put.fits && block_told_next(&told, &n)) {
+        put.first = put.count == 0 ? n.at[0] : put.first;
+        put.count += n.count;
+        put.common.all |= n.common.all;
+        put.common.differ |= n.common.differ | (n.at[0] ^ put.first);
+        if (shape == BLOCK_BYTES_EACH) {
+            at = block_put_bytes(&w->coder, at, n.at, n.count, n.common.all);
+        } else if ((put.fits = n.common.all >> BLOCK_MOST_SPLIT == 0)) {
+            block_put_split(at, &bits, n.at, n.count);
+            at += n.count;
+        }
+    }
+    w->plain.length = (size_t)(at - w->plain.at);
+    w->bits.length = (size_t)(block_bits_end(&bits) - w->bits.at);
+    *out = put;
+    return 0;
+}
+
+/* Take back what stands behind these lengths, and put one number for all. */
+static void put_same(struct block_writer *w, struct block_column *c, size_t plain, size_t bits,
+                     uint64_t number)
+{
+    w->plain.length = plain;
+    w->bits.length = bits;
+    c->written = BLOCK_ALL_SAME;
+    put_number(&w->plain, number);
 }
 
 /* @return 0 or -ENOMEM */
 static int put_integers(struct block_writer *w, struct block_columns *columns,
                         struct block_column *c)
 {
-    struct block_numbers n;
-    size_t values = c->count;
-    if (reserve(&w->plain, 11 * values) != 0)
-        return -ENOMEM;
-    uint8_t *at = w->plain.at + w->plain.length, *bits;
-    if (c->coding == BLOCK_KEYED) { /* its values were looked at to find that */
-        w->plain.length = (size_t)(block_coder_keys(&w->coder, c, at) - w->plain.at);
+    size_t plain = w->plain.length, bits = w->bits.length;
+    enum block_shape shape = c->shape;
+    struct put put;
+    uint64_t value;
+    if (c->coding == BLOCK_PLAIN && block_column_is_same(c, &value)) {
+        if (reserve(&w->plain, 11) != 0)
+            return -ENOMEM;
+        put_same(w, c, plain, bits, c->negative ? block_fold(value) : value);
         return 0;
     }
-    if (block_coder_numbers(&w->coder, columns, c, &n) != 0)
+    if (reserve(&w->plain, 11 * c->count) != 0 ||
+        (shape == BLOCK_SPLIT && reserve(&w->bits, 7 * c->count) != 0))
         return -ENOMEM;
-    c->written = shape_of(c, &n, values);
-    if (c->written == BLOCK_SPLIT) {
-        if (reserve(&w->bits, 7 * n.count) != 0)
-            return -ENOMEM;
-        bits = block_put_split(at, w->bits.at + w->bits.length, n.at, n.count);
-        w->bits.length = (size_t)(bits - w->bits.at);
-        at += n.count;
-    } else {
-        size_t count = c->written == BLOCK_ALL_SAME ? 1 : n.count;
-        at = block_put_bytes(&w->coder, at, n.at, count, n.common.all);
+    if (c->coding == BLOCK_KEYED) { /* its values were looked at to find that */
+        w->plain.length =
+            (size_t)(block_coder_keys(&w->coder, c, w->plain.at + plain) - w->plain.at);
+        return 0;
     }
-    w->plain.length = (size_t)(at - w->plain.at);
+    int code = put_numbers(w, columns, c, shape, &put);
+    /* Small numbers are bytes anyway; large ones are no others of the shape that was chosen for those before. */
+    if (code == 0 && shape == BLOCK_SPLIT &&
+        (!put.fits || (put.common.all < 16 && put.common.differ != 0))) {
+        w->plain.length = plain;
+        w->bits.length = bits;
+        shape = BLOCK_BYTES_EACH;
+        code = put_numbers(w, columns, c, shape, &put);
+    }
+    if (code != 0)
+        return code;
+    c->written = shape;
+    if (put.common.differ == 0 && put.count == c->count)
+        put_same(w, c, plain, bits, put.first);
     return 0;
 }
 
