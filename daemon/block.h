@@ -38,13 +38,16 @@ int block_add(struct block_writer *writer, const struct recorded *head, const vo
 
 #define BLOCK_SLICE_HINTS 256u
 
+struct block_slice_shape;
+
 /** A decoded message, cut into columns. Zero is empty; used from message to message. */
 struct block_slices {
     uint8_t *heads, *rows; /**< owned */
     size_t head_length, head_room, row_length, row_room;
     /** Bytes that the numbers of a message's first, second ... column of integers took in the message before. */
     uint8_t widths[BLOCK_SLICE_HINTS];
-    size_t cut; /**< columns of integers of this message */
+    size_t cut;                      /**< columns of integers of this message */
+    struct block_slice_shape *known; /**< owned: of the message before; NULL: none */
 };
 
 void block_slices_finish(struct block_slices *slices);

@@ -35,65 +35,6 @@ void block_coder_finish(struct block_coder *k)
     free(k->sums);
 }
 
-/* ---- how numbers are written --------------------------------------------- */
-
-uint8_t *block_put_bytes(const struct block_coder *k, uint8_t *at, const uint64_t *numbers,
-                         size_t count, uint64_t all)
-{
-    if (all < 128) {
-        k->loops->narrow(numbers, count, at);
-        return at + count;
-    }
-    size_t i = 0;
-    if (all < UINT64_C(1) << 14) { /* of one byte or two, without a guess of which */
-        for (; i < count; i++) {
-            uint64_t n = numbers[i], more = n >= 128;
-            at[0] = (uint8_t)((n & 127) | more << 7);
-            at[1] = (uint8_t)(n >> 7);
-            at += 1 + more;
-        }
-        return at;
-    }
-    for (; i + 8 <= count; i += 8) {
-        const uint64_t *n = numbers + i;
-        if ((n[0] | n[1] | n[2] | n[3] | n[4] | n[5] | n[6] | n[7]) < 128) { /* as most are */
-            for (size_t b = 0; b < 8; b++)
-                *at++ = (uint8_t)n[b];
-            continue;
-        }
-        for (size_t b = 0; b < 8; b++)
-            at = block_put(at, n[b]);
-    }
-    for (; i < count; i++)
-        at = block_put(at, numbers[i]);
-    return at;
-}
-
-void block_put_split(uint8_t *classes, struct block_bits *b, const uint64_t *numbers, size_t count)
-{
-    uint64_t waiting = b->waiting, word;
-    unsigned filled = b->filled;
-    uint8_t *bits = b->at;
-    for (size_t i = 0; i < count; i++) {
-        unsigned number_class = block_class(numbers[i]), more = block_class_bits(number_class);
-        classes[i] = (uint8_t)number_class;
-        waiting |= (numbers[i] & ((UINT64_C(1) << more) - 1)) << filled;
-        filled += more;
-        word = htole64(waiting);
-        memcpy(bits, &word, sizeof(word));
-        bits += filled / 8;
-        waiting >>=
-            filled & ~7u; /* 56 at most: a number has 54 bits left at most, and 7 were there */
-        filled %= 8;
-    }
-    *b = (struct block_bits){bits, waiting, filled};
-}
-
-uint8_t *block_bits_end(const struct block_bits *b)
-{
-    return b->at + (b->filled > 0);
-}
-
 /* ---- columns beside a column --------------------------------------------- */
 
 struct block_column *block_integers_at(const struct block_columns *columns,
@@ -223,12 +164,12 @@ static size_t cost_of(struct block_coder *k, struct sample *s, const struct bloc
     *shape = BLOCK_BYTES_EACH;
     if (common.differ == 0)
         return 1;
-    uint8_t *end = block_put_bytes(k, s->bytes, s->numbers, n, common.all);
+    uint8_t *end = k->loops->put_bytes(s->numbers, n, common.all, s->bytes);
     size_t size = packed_size(k, s, (size_t)(end - s->bytes));
     if (common.all < 16 || common.all >> BLOCK_MOST_SPLIT || coding == BLOCK_SIZES)
         return size;
     struct block_bits end_bits = {.at = s->bits};
-    block_put_split(s->bytes, &end_bits, s->numbers, n);
+    k->loops->put_split(s->numbers, n, s->bytes, &end_bits);
     size_t bits = (size_t)(block_bits_end(&end_bits) - s->bits);
     size_t split = bits < size ? bits + packed_size(k, s, n) : size;
     *shape = split < size ? BLOCK_SPLIT : BLOCK_BYTES_EACH;

@@ -101,31 +101,8 @@ int block_told_begin(struct block_told *told, struct block_coder *coder,
 /** Numbers of the next values. @param out  valid until the next call @return 0 when there are none */
 int block_told_next(struct block_told *told, struct block_numbers *out);
 
-/* ---- how numbers are written --------------------------------------------- */
-
 /** Keys of a column of BLOCK_KEYED. @param at  room for 11 bytes each @return behind them */
 uint8_t *block_coder_keys(const struct block_coder *coder, const struct block_column *column,
                           uint8_t *at);
-
-/** Numbers in seven bits a byte.
- *  @param at   room for ten bytes each and 16
- *  @param all  the numbers, or-ed @return behind them */
-uint8_t *block_put_bytes(const struct block_coder *coder, uint8_t *at, const uint64_t *numbers,
-                         size_t count, uint64_t all);
-
-/** Where bits are written to. Zero, but `at`, at first. */
-struct block_bits {
-    uint8_t *at;
-    uint64_t waiting; /**< bits that fill no byte yet */
-    unsigned filled;  /**< how many: below 8 */
-};
-
-/** Numbers below 2^57: classes, a byte each, and the bits that are left.
- *  @param bits  room for seven bytes each and 16 */
-void block_put_split(uint8_t *classes, struct block_bits *bits, const uint64_t *numbers,
-                     size_t count);
-
-/** @return behind the bits */
-uint8_t *block_bits_end(const struct block_bits *bits);
 
 #endif

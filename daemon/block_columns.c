@@ -152,13 +152,14 @@ int block_column_fetch(struct block_columns *columns, struct block_column *c)
     }
     if (array_fit(&c->values, sizeof(*c->values), &c->room, c->count) != 0)
         return -ENOMEM;
-    const struct block_loops *loops = block_loops();
+    if (columns->loops == NULL)
+        columns->loops = block_loops();
     uint64_t *out = c->values + c->solid;
     for (size_t i = 0; i < c->chunk_count; i++) {
         const struct block_chunk *chunk = &c->chunks[i];
         if (i + AHEAD < c->chunk_count)
             __builtin_prefetch(chunk[AHEAD].at);
-        loops->grow(chunk->at, chunk->count, chunk->width, out);
+        columns->loops->grow(chunk->at, chunk->count, chunk->width, out);
         out += chunk->count;
     }
     c->fetched = 1;

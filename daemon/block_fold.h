@@ -15,6 +15,19 @@ struct block_common {
 typedef struct block_common block_folder(const uint64_t *values, const uint64_t *likely,
                                          size_t count, uint64_t *out);
 
+/** Where bits are written to. Zero, but `at`, at first. */
+struct block_bits {
+    uint8_t *at;
+    uint64_t waiting; /**< bits that fill no byte yet */
+    unsigned filled;  /**< how many: below 8 */
+};
+
+/** @return behind the bits */
+static inline uint8_t *block_bits_end(const struct block_bits *bits)
+{
+    return bits->at + (bits->filled > 0);
+}
+
 /** The loops that are fastest here. */
 struct block_loops {
     block_folder *fold;
@@ -25,12 +38,16 @@ struct block_loops {
     struct block_common (*fold_plain)(const uint64_t *values, size_t count, uint64_t *out);
     /** Only look at them. */
     struct block_common (*look)(const uint64_t *values, size_t count);
-    /** Numbers below 256. */
-    void (*narrow)(const uint64_t *numbers, size_t count, uint8_t *out);
-    /** Numbers that fit into 1, 2, 4 or 8 bytes each; the inverse, where 0 tells the same number, in eight, for all.
-     *  @param out, in  from a multiple of so many bytes on */
-    void (*shrink)(const uint64_t *numbers, size_t count, unsigned width, void *out);
+    /** The inverse of narrowing numbers, to 1, 2, 4 or 8 bytes each; or all are the same, which stands there in eight: 0.
+     *  @param in  from a multiple of so many bytes on */
     void (*grow)(const void *in, size_t count, unsigned width, uint64_t *out);
+    /** Numbers in seven bits a byte.
+     *  @param all  they, or-ed @param out  room for ten bytes each and 16 @return behind them */
+    uint8_t *(*put_bytes)(const uint64_t *numbers, size_t count, uint64_t all, uint8_t *out);
+    /** Numbers below 2^57: classes, a byte each, and the bits that are left.
+     *  @param bits  room for seven bytes each and 16 */
+    void (*put_split)(const uint64_t *numbers, size_t count, uint8_t *classes,
+                      struct block_bits *bits);
 };
 
 const struct block_loops *block_loops(void);

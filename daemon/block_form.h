@@ -56,13 +56,17 @@ enum block_shape {
 #define BLOCK_MOST_SPLIT 57u /**< bits of numbers of shape BLOCK_SPLIT at most */
 #define BLOCK_MOST_CLASS (8u + 4u * (BLOCK_MOST_SPLIT - 4u) + 3u)
 
-/** Class of a number: below 8 itself, else by its highest bit and the two below. What is left is noise, as good as. */
+/** Bits of a number that its class leaves: all but the highest three, as good as noise. */
+static inline unsigned block_noise_bits(uint64_t number)
+{
+    return 61u - (unsigned)__builtin_clzll(number | 4);
+}
+
+/** Class of a number: below 8 itself, else by its highest bit and the two below. */
 static inline unsigned block_class(uint64_t number)
 {
-    if (number < 8)
-        return (unsigned)number;
-    unsigned top = 63u - (unsigned)__builtin_clzll(number);
-    return 8 + 4 * (top - 3) + (unsigned)(number >> (top - 2) & 3);
+    unsigned noise = block_noise_bits(number);
+    return 4 * noise + (unsigned)(number >> noise);
 }
 
 /** Bits that are left of a number of a class. */

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct block_loops;
+
 struct bytes {
     uint8_t *at; /* owned */
     size_t length, room;
@@ -65,6 +67,7 @@ struct block_columns {
         size_t room;
     } * spares;
     size_t spare_count, spare_room;
+    const struct block_loops *loops; /**< NULL: not looked for yet, which takes its time */
 };
 
 void block_columns_finish(struct block_columns *columns);

@@ -71,46 +71,65 @@ static int cut_values(struct block_slices *s, enum wire_kind kind, const uint8_t
     return 0;
 }
 
-#define NARROW(type) narrow_##type(slots, stride, count, (type *)(void *)out)
-#define NARROWER(type)                                                                             \
-    static uint64_t narrow_##type(const uint8_t *slots, size_t stride, size_t count, type *out)    \
-    {                                                                                              \
-        uint64_t all = 0, number;                                                                  \
-        for (size_t i = 0; i < count; i++, slots += stride) {                                      \
-            memcpy(&number, slots, sizeof(number));                                                \
-            out[i] = (type)number;                                                                 \
-            all |= number;                                                                         \
-        }                                                                                          \
-        return all;                                                                                \
-    }
-NARROWER(uint8_t)
-NARROWER(uint16_t)
-NARROWER(uint32_t)
-NARROWER(uint64_t)
-
-/* Numbers of a column, narrowed. @param width  bytes of each @return they, or-ed */
-static uint64_t narrow(const uint8_t *slots, size_t stride, size_t count, unsigned width,
-                       uint8_t *out)
+static uint64_t number_at(const uint8_t *slot)
 {
-    switch (width) {
-    case 1:
-        return NARROW(uint8_t);
-    case 2:
-        return NARROW(uint16_t);
-    case 4:
-        return NARROW(uint32_t);
-    default:
-        return NARROW(uint64_t);
-    }
+    uint64_t number;
+    memcpy(&number, slot, sizeof(number));
+    return number;
 }
 
-/* @return how many of the first numbers of a column are the same */
-static size_t same(const uint8_t *slots, size_t stride, size_t count)
+static inline void store(void *out, size_t i, uint64_t number, unsigned width)
 {
-    size_t i = 1;
-    while (i < count && memcmp(slots + i * stride, slots, sizeof(uint64_t)) == 0)
-        i++;
-    return i < count ? i : count;
+    if (width == 1)
+        ((uint8_t *)out)[i] = (uint8_t)number;
+    else if (width == 2)
+        ((uint16_t *)out)[i] = (uint16_t)number;
+    else if (width == 4)
+        ((uint32_t *)out)[i] = (uint32_t)number;
+    else
+        ((uint64_t *)out)[i] = number;
+}
+
+static inline uint64_t narrow_to(const uint8_t *slots, size_t stride, size_t count, unsigned width,
+                                 void *out)
+{
+    uint64_t even = 0, odd = 0;
+    size_t i = 0;
+    for (; i + 2 <= count; i += 2, slots += 2 * stride) {
+        uint64_t a = number_at(slots), b = number_at(slots + stride);
+        store(out, i, a, width);
+        store(out, i + 1, b, width);
+        even |= a;
+        odd |= b;
+    }
+    if (i < count) {
+        even |= number_at(slots);
+        store(out, i, number_at(slots), width);
+    }
+    return even | odd;
+}
+
+/* Numbers of a column, in so many bytes each: a loop for each width. @return they, or-ed */
+static uint64_t narrow(const uint8_t *slots, size_t stride, size_t count, unsigned width, void *out)
+{
+    return width == 1   ? narrow_to(slots, stride, count, 1, out)
+           : width == 2 ? narrow_to(slots, stride, count, 2, out)
+           : width == 4 ? narrow_to(slots, stride, count, 4, out)
+                        : narrow_to(slots, stride, count, 8, out);
+}
+
+/* Are all numbers of a column the same? Most columns have another one soon, or none. */
+static int are_same(const uint8_t *slots, size_t stride, size_t count)
+{
+    uint64_t first = number_at(slots), differ = 0;
+    size_t i = 0;
+    for (; differ == 0 && i + 4 <= count; i += 4, slots += 4 * stride) {
+        differ = (number_at(slots) ^ first) | (number_at(slots + stride) ^ first) |
+                 (number_at(slots + 2 * stride) ^ first) | (number_at(slots + 3 * stride) ^ first);
+    }
+    for (; differ == 0 && i < count; i++, slots += stride)
+        differ = number_at(slots) ^ first;
+    return differ == 0;
 }
 
 static unsigned width_of(uint64_t all)
@@ -128,7 +147,7 @@ static int cut_integers(struct block_slices *s, const uint8_t *slots, size_t str
         return -ENOMEM;
     uint8_t *out = s->rows + s->row_length;
     unsigned width = *hint;
-    if (count > 0 && same(slots, stride, count) == count) {
+    if (count > 0 && are_same(slots, stride, count)) {
         width = 0;
         memcpy(&all, slots, sizeof(all));
         memcpy(out, slots, sizeof(all));
@@ -225,26 +244,61 @@ static int note_layout(struct block_layout *l, const struct wire_message *messag
     return fits;
 }
 
+/* Most messages have the shape of the one before, and with it its layout and fields. */
+struct block_slice_shape {
+    unsigned type;
+    struct wire_shape shape;
+    struct block_layout layout;
+    const struct wire_field *fields[WIRE_MOST_FIELDS];
+};
+
+static int is_of(const struct block_slice_shape *known, const struct wire_message *message)
+{
+    const struct wire_shape *a = &known->shape, *b = message->shape;
+    int same = known->type == message->type && a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = a->fields[i].key == b->fields[i].key && a->fields[i].width == b->fields[i].width;
+    return same;
+}
+
+/* @return 0, -HOLTER_EPROTOCOL or -ENOMEM */
+static int know_shape(struct block_slices *s, const struct wire_message *message)
+{
+    const struct wire_table *table = wire_table(message->type);
+    if (message->shape == NULL || table == NULL)
+        return -HOLTER_EPROTOCOL;
+    if (s->known != NULL && is_of(s->known, message))
+        return 0;
+    if (s->known == NULL && (s->known = malloc(sizeof(*s->known))) == NULL)
+        return -ENOMEM;
+    s->known->type = BLOCK_TYPES; /* of none */
+    s->known->shape.count = 0;
+    s->known->layout.length = 0;
+    if (!note_layout(&s->known->layout, message, table, s->known->fields))
+        return -HOLTER_EPROTOCOL;
+    s->known->type = message->type;
+    s->known->shape = *message->shape;
+    return 0;
+}
+
 int block_slice(struct block_slices *s, const struct wire_message *message)
 {
-    const struct wire_field *fields[WIRE_MOST_FIELDS];
-    const struct wire_table *table = wire_table(message->type);
-    struct block_layout layout;
-    layout.length = 0;
-    if (message->shape == NULL || table == NULL || !note_layout(&layout, message, table, fields))
-        return -HOLTER_EPROTOCOL;
+    int code = know_shape(s, message);
+    if (code != 0)
+        return code;
+    const struct block_slice_shape *known = s->known;
     s->head_length = s->row_length = 0;
     s->cut = 0;
-    uint64_t length = layout.length;
-    uint8_t *at = extend(s, sizeof(length) + layout.length);
+    uint64_t length = known->layout.length;
+    uint8_t *at = extend(s, sizeof(length) + length);
     if (at == NULL)
         return -ENOMEM;
     memcpy(at, &length, sizeof(length));
-    memcpy(at + sizeof(length), layout.bytes, layout.length);
+    memcpy(at + sizeof(length), known->layout.bytes, length);
     const uint8_t *base = (const uint8_t *)&message->hello; /* all of the union begin there */
-    int code = 0;
-    for (size_t i = 0; code == 0 && i < message->shape->count; i++)
-        code = cut_field(s, fields[i], message->shape->fields[i].width, base + fields[i]->offset);
+    for (size_t i = 0; code == 0 && i < known->shape.count; i++)
+        code = cut_field(s, known->fields[i], known->shape.fields[i].width,
+                         base + known->fields[i]->offset);
     return code;
 }
 
@@ -266,6 +320,7 @@ void block_slices_finish(struct block_slices *s)
 {
     free(s->heads);
     free(s->rows);
+    free(s->known);
     *s = (struct block_slices){0};
 }
 

@@ -256,9 +256,9 @@ static int put_numbers(struct block_writer *w, struct block_columns *columns,
         put.common.all |= n.common.all;
         put.common.differ |= n.common.differ | (n.at[0] ^ put.first);
         if (shape == BLOCK_BYTES_EACH) {
-            at = block_put_bytes(&w->coder, at, n.at, n.count, n.common.all);
+            at = w->coder.loops->put_bytes(n.at, n.count, n.common.all, at);
         } else if ((put.fits = n.common.all >> BLOCK_MOST_SPLIT == 0)) {
-            block_put_split(at, &bits, n.at, n.count);
+            w->coder.loops->put_split(n.at, n.count, at, &bits);
             at += n.count;
         }
     }
