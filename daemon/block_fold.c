@@ -3,6 +3,10 @@
 #include "daemon/block_form.h"
 
 #include <endian.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
 #include <string.h>
 
 static struct block_common fold(const uint64_t *restrict values, const uint64_t *restrict likely,
@@ -88,28 +92,46 @@ static void grow(const void *restrict in, size_t count, unsigned width, uint64_t
 
 /* ---- writing ------------------------------------------------------------- */
 
-/* Of one byte or two, without a guess of which. */
-static uint8_t *put_two(const uint64_t *restrict numbers, size_t count, uint8_t *restrict out)
+/* Seven bits in each byte, of a number below 2^56. */
+static inline uint64_t spread(uint64_t n)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint64_t n = numbers[i], more = n >= 128;
-        out[0] = (uint8_t)((n & 127) | more << 7);
-        out[1] = (uint8_t)(n >> 7);
-        out += 1 + more;
-    }
-    return out;
+#ifdef __BMI2__
+    return _pdep_u64(n, UINT64_C(0x7f7f7f7f7f7f7f7f));
+#else
+    n = (n & UINT64_C(0x000000000fffffff)) | (n & UINT64_C(0x00fffffff0000000)) << 4;
+    n = (n & UINT64_C(0x00003fff00003fff)) | (n & UINT64_C(0x0fffc0000fffc000)) << 2;
+    return (n & UINT64_C(0x007f007f007f007f)) | (n & UINT64_C(0x3f803f803f803f80)) << 1;
+#endif
 }
 
 /* block_put() of a number below 2^56: eight bytes at once, as how many count nobody can foretell. */
 static inline uint8_t *put_eight(uint8_t *out, uint64_t n)
 {
     unsigned more = (63u - (unsigned)__builtin_clzll(n | 1)) * 37 >> 8; /* by 7 */
-    n = (n & UINT64_C(0x000000000fffffff)) | (n & UINT64_C(0x00fffffff0000000)) << 4;
-    n = (n & UINT64_C(0x00003fff00003fff)) | (n & UINT64_C(0x0fffc0000fffc000)) << 2;
-    n = (n & UINT64_C(0x007f007f007f007f)) | (n & UINT64_C(0x3f803f803f803f80)) << 1;
-    n = htole64(n | (UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * more) - 1)));
+    n = htole64(spread(n) | (UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * more) - 1)));
     memcpy(out, &n, sizeof(n));
     return out + 1 + more;
+}
+
+/* Four numbers below 2^14, of one byte or two each, without a guess of which. */
+static inline uint8_t *put_four(uint8_t *out, const uint64_t *n)
+{
+#ifdef __BMI2__
+    const uint64_t ones = UINT64_C(0x0001000100010001);
+    uint64_t all = n[0] | n[1] << 16 | n[2] << 32 | n[3] << 48;
+    uint64_t high = (all & 0x3f80 * ones) << 1, more = (high + 0x7f00 * ones) >> 15 & ones;
+    all = htole64(_pext_u64((all & 0x7f * ones) | high | more << 7, 0xff * ones | more * 0xff00));
+    memcpy(out, &all, sizeof(all));
+    return out + 4 + __builtin_popcountll(more);
+#else
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t more = n[i] >= 128;
+        out[0] = (uint8_t)((n[i] & 127) | more << 7);
+        out[1] = (uint8_t)(n[i] >> 7);
+        out += 1 + more;
+    }
+    return out;
+#endif
 }
 
 static uint8_t *put_bytes(const uint64_t *restrict numbers, size_t count, uint64_t all,
@@ -120,8 +142,8 @@ static uint8_t *put_bytes(const uint64_t *restrict numbers, size_t count, uint64
         narrow(numbers, count, out);
         return out + count;
     }
-    if (all < UINT64_C(1) << 14)
-        return put_two(numbers, count, out);
+    for (; i + 4 <= count && all < UINT64_C(1) << 14; i += 4)
+        out = put_four(out, numbers + i);
     for (; i + 8 <= count && all < UINT64_C(1) << 56; i += 8) {
         const uint64_t *n = numbers + i;
         if ((n[0] | n[1] | n[2] | n[3] | n[4] | n[5] | n[6] | n[7]) < 128) { /* as most are */
@@ -163,14 +185,14 @@ const struct block_loops block_loops_avx2 = {fold, fold_rest, fold_plain, look,
                                              grow, put_bytes, put_split};
 #else
 #ifdef __x86_64__
-#include <cpuid.h>
-
+/* The first Zens have PEXT, and take hundreds of cycles for it. */
 static int has_avx2(void)
 {
     const unsigned lzcnt = 1u << 5; /* CPUID.80000001H:ECX, LZCNT or ABM */
     unsigned a, b, c, d;
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("popcnt") && !__builtin_cpu_is("amdfam17h") &&
            __get_cpuid(0x80000001, &a, &b, &c, &d) && (c & lzcnt) != 0;
 }
 #endif
