@@ -623,14 +623,13 @@ static void joined_messages_equal_the_batch_reference(void **state)
     }
 }
 
-static void keys_chosen_to_lie_together_are_joined_as_others(void **state)
+/* Messages are numbered from 1, and a key is `times` their number, and `more`. */
+static void join_keys(uint64_t times, uint64_t more)
 {
     const struct job_shape shape = {.ranks = 64, .per_node = 8, .messages = 1500, .windows = 6};
-    (void)state;
     struct job job = job_of(&shape, 8);
-    /* By the factor with which keys are hashed these are small numbers. */
     for (size_t i = 0; i < job.count; i++)
-        job.told[i].half.key = (i / 2 + 1) * UINT64_C(0xf1de83e19937733d);
+        job.told[i].half.key = (i / 2 + 1) * times + more;
     struct list expected = batch(&job);
     assert_int_equal(expected.count, shape.messages);
     shuffle(job.told, job.count, 8);
@@ -641,6 +640,36 @@ static void keys_chosen_to_lie_together_are_joined_as_others(void **state)
     free(list.rows);
     free(expected.rows);
     free(job.told);
+}
+
+static void keys_chosen_to_lie_together_are_joined_as_others(void **state)
+{
+    (void)state;
+    /* By the factor with which keys are hashed these are small numbers. */
+    join_keys(UINT64_C(0xf1de83e19937733d), 0);
+}
+
+static void keys_of_one_lower_half_are_joined_as_others(void **state)
+{
+    (void)state;
+    join_keys(UINT64_C(1) << 32, 7);
+    join_keys(UINT64_C(1) << 32, 0);
+    /* Ends of two messages, some of which have the same place in the index. */
+    for (uint64_t other = 2; other < 200; other++) {
+        struct join *join = join_of(2, 100);
+        struct join_half send = send_at(UINT64_C(1) << 32 | 7, 1000, 10),
+                         receive = receive_at(other << 32 | 7, 900, 1100);
+        struct list list = {0};
+        add(join, 0, &send);
+        add(join, 0, &receive);
+        close_into(join, 0, &list);
+        assert_int_equal(list.count, 0);
+        struct join_counts counts;
+        join_count(join, &counts);
+        assert_int_equal(counts.waiting, 2);
+        join_destroy(join);
+        free(list.rows);
+    }
 }
 
 static void order_of_arrival_changes_nothing(void **state)
@@ -892,6 +921,7 @@ int main(void)
         cmocka_unit_test(parameters_out_of_range_are_refused),
         cmocka_unit_test(joined_messages_equal_the_batch_reference),
         cmocka_unit_test(keys_chosen_to_lie_together_are_joined_as_others),
+        cmocka_unit_test(keys_of_one_lower_half_are_joined_as_others),
         cmocka_unit_test(order_of_arrival_changes_nothing),
         cmocka_unit_test(messages_in_both_directions_narrow_what_clocks_leave_open),
         cmocka_unit_test(messages_one_way_narrow_nothing),
