@@ -144,8 +144,8 @@ ALWAYS const uint8_t *take_four(const uint8_t *at, uint64_t eight, uint64_t more
 #endif
 }
 
-/* The next 8, 4 or 3 of many. @param one  most have one byte @return behind them, NULL: one is damaged */
-ALWAYS const uint8_t *take_some(const uint8_t *at, const uint8_t *end, int one, uint64_t *out,
+/* The next 8, 4 or 3 of many. @return behind them, NULL: one is damaged */
+ALWAYS const uint8_t *take_some(const uint8_t *at, const uint8_t *end, uint64_t *out,
                                 unsigned *count)
 {
     uint64_t eight;
@@ -153,7 +153,7 @@ ALWAYS const uint8_t *take_some(const uint8_t *at, const uint8_t *end, int one, 
     eight = le64toh(eight);
     const uint64_t more = eight & UINT64_C(0x8080808080808080);
     *count = 8;
-    if (one && more == 0) { /* a byte each */
+    if (more == 0) { /* a byte each */
         for (unsigned i = 0; i < 8; i++)
             out[i] = at[i];
         return at + 8;
@@ -179,21 +179,12 @@ ALWAYS const uint8_t *take_some(const uint8_t *at, const uint8_t *end, int one, 
     return at;
 }
 
-/* Numbers of seven bits a byte. In columns where lengths are mixed nobody can foretell whether eight bytes are as many
- * numbers, so that it is not asked.
- * @return behind them, above the end where they are cut off; NULL: one is damaged */
-static const uint8_t *take_long(const uint8_t *at, const uint8_t *end, size_t left_over,
-                                size_t count, uint64_t *out)
+/* Numbers of seven bits a byte. @return behind them, above the end where they are cut off; NULL: one is damaged */
+static const uint8_t *take_long(const uint8_t *at, const uint8_t *end, size_t count, uint64_t *out)
 {
-    const size_t bytes = (size_t)(end - at);
     unsigned some;
-    if (bytes < left_over + left_over / 8) {
-        for (; count >= 8 && at != NULL && at < end; count -= some, out += some)
-            at = take_some(at, end, 1, out, &some);
-    } else {
-        for (; count >= 8 && at != NULL && at < end; count -= some, out += some)
-            at = take_some(at, end, 0, out, &some);
-    }
+    for (; count >= 8 && at != NULL && at < end; count -= some, out += some)
+        at = take_some(at, end, out, &some);
     for (; count > 0 && at != NULL && at < end; count--)
         at = take(at, end, out++);
     return count == 0 ? at : NULL;
@@ -251,7 +242,7 @@ static int take_numbers(struct read_column *c, size_t count, uint64_t *out)
             out[i] = c->same;
         break;
     default:
-        at = take_long(at, c->end, c->left_over, count, out);
+        at = take_long(at, c->end, count, out);
         break;
     }
     if (at == NULL || at > c->end || block_split_ended(c, bit))
