@@ -13,10 +13,10 @@
 #include <zstd.h>
 
 #define BLOCK_ROWS_AT_ONCE 64u   /**< rows put together at once: they fit a cache */
-#define BLOCK_TAKEN_AT_ONCE 128u /**< rows taken at once, likewise */
+#define BLOCK_TAKEN_AT_ONCE 256u /**< rows taken at once, likewise */
 #define BLOCK_SLACK 64u          /**< bytes behind a block that may be read, and mean nothing */
 /** Likewise behind the bits of split numbers: those of BLOCK_TAKEN_AT_ONCE numbers. */
-#define BLOCK_BITS_SLACK 1024u
+#define BLOCK_BITS_SLACK 2048u
 #define BLOCK_AS_BYTES 1 /**< wire_decode() must see a message */
 
 struct read_column {
