@@ -148,12 +148,33 @@ static void damage(struct bed *b)
     b->column.is_short = 0;
 }
 
+/* Value by value. @return 0 when the column has no more, or a damaged one */
+static int next_values(struct bed *b, size_t count, uint64_t *values)
+{
+    uint64_t columns[BLOCK_REACH + 1][BLOCK_ROWS_AT_ONCE];
+    size_t done = 0, some;
+    do { /* of none, too: that may be damaged */
+        some = count - done < BLOCK_ROWS_AT_ONCE ? count - done : BLOCK_ROWS_AT_ONCE;
+        for (size_t i = 0; i < some; i++) {
+            for (unsigned w = 0; w < COLUMN; w++)
+                columns[w][i] = b->rows[done + i][w];
+        }
+        b->column.twins = b->twins + done;
+        if (!block_next_integers(&b->column, some,
+                                 (const uint64_t(*)[BLOCK_ROWS_AT_ONCE])(columns + COLUMN),
+                                 columns[COLUMN]))
+            return 0;
+        memcpy(values + done, columns[COLUMN], some * sizeof(*values));
+    } while ((done += some) < count);
+    return 1;
+}
+
 /* The loops for this processor, or those for any, do what block_next_integers() does, value by value.
  * @return 0 when both found it damaged */
 static int check(const struct bed *made, block_filler *fill, size_t count)
 {
     static struct bed ours, theirs;
-    uint64_t columns[BLOCK_REACH + 1][BLOCK_ROWS_AT_ONCE];
+    uint64_t values[ROWS];
     ours = theirs = *made;
     ours.column.past = ours.past + 1;
     ours.column.twins = ours.twins;
@@ -165,26 +186,18 @@ static int check(const struct bed *made, block_filler *fill, size_t count)
     theirs.column.bits = theirs.bits;
     theirs.column.bits_end = theirs.bits + bits;
     theirs.column.past = theirs.past + 1;
-    theirs.column.twins = theirs.twins;
     theirs.column.at = theirs.bytes;
     theirs.column.end = theirs.bytes + (made->column.end - made->bytes);
     struct block_slots slots = {&ours.rows[0][COLUMN], WIDTH, count, 0, 0};
-    int good = fill(&ours.column, &slots), wanted;
+    int good = fill(&ours.column, &slots), wanted = next_values(&theirs, count, values);
     uint64_t all = 0;
     size_t bytes = 0;
-    for (size_t i = 0; i < count; i++) {
-        for (unsigned w = 0; w < COLUMN; w++)
-            columns[w][i] = theirs.rows[i][w];
-    }
-    wanted = block_next_integers(&theirs.column, count,
-                                 (const uint64_t(*)[BLOCK_ROWS_AT_ONCE])(columns + COLUMN),
-                                 columns[COLUMN]);
     /* A 0 in a form that nobody writes may be let through there, and is looked at by its bytes here. */
     assert_true(good == wanted || (!good && made->column.coding == BLOCK_KEYED));
     if (!good)
         return 0;
     for (size_t i = 0; i < count; i++) {
-        uint64_t value = columns[COLUMN][i];
+        uint64_t value = values[i];
         assert_int_equal(ours.rows[i][COLUMN], value);
         assert_int_equal(ours.twins[i], theirs.twins[i]);
         all |= value;
@@ -204,7 +217,7 @@ static void fills_as_values_are_read_one_by_one(block_filler *fill, int damaged,
     static struct bed bed;
     for (unsigned round = 0; round < 30000; round++) {
         enum block_coding coding = (enum block_coding)(round % BLOCK_CODINGS);
-        size_t count = any(4) == 0 ? any(12) : any(BLOCK_ROWS_AT_ONCE + 1);
+        size_t count = any(4) == 0 ? any(12) : any(ROWS + 1);
         make(&bed, coding, count, (unsigned)any(6));
         if (damaged && coding < BLOCK_HASHED)
             damage(&bed);
