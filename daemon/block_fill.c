@@ -13,8 +13,12 @@
 #include <immintrin.h>
 #define block_fill block_fill_bmi2
 #define SEVEN_BITS UINT64_C(0x7f7f7f7f7f7f7f7f)
-#elif defined(__x86_64__)
+#define VECTORS 1
+#else
+#define VECTORS 0 /* of 64-bit integers: what any processor has of them is slower than one by one */
+#ifdef __x86_64__
 #include <cpuid.h>
+#endif
 #endif
 
 /* ---- sizes --------------------------------------------------------------- */
@@ -154,6 +158,7 @@ ALWAYS const uint8_t *take_some(const uint8_t *at, const uint8_t *end, uint64_t 
     const uint64_t more = eight & UINT64_C(0x8080808080808080);
     *count = 8;
     if (more == 0) { /* a byte each */
+#pragma GCC unroll 8
         for (unsigned i = 0; i < 8; i++)
             out[i] = at[i];
         return at + 8;
@@ -313,13 +318,14 @@ ALWAYS void tell_four(four *numbers, const uint64_t *slot, size_t stride, four *
     }
 }
 
-/* What numbers stand for, in their place and in the slots. @return all of these, or-ed */
-ALWAYS uint64_t put(struct read_column *c, const struct block_slots *s, uint64_t *numbers,
-                    enum block_coding coding, int folded)
+/* What numbers stand for, in their place and in the slots. */
+ALWAYS void put(struct read_column *c, struct block_slots *s, uint64_t *numbers,
+                enum block_coding coding, int folded)
 {
-    const size_t stride = s->stride, fours = s->count / 4 * 4;
+    const size_t stride = s->stride, fours = VECTORS ? s->count / 4 * 4 : 0;
     uint64_t *slot = s->first, last = c->before;
     four some, before = {last, last, last, last}, all = {0};
+    size_t bytes = 0;
     for (size_t i = 0; i < fours; i += 4, slot += 4 * stride) {
         memcpy(&some, numbers + i, sizeof(some));
         if (folded)
@@ -330,16 +336,19 @@ ALWAYS uint64_t put(struct read_column *c, const struct block_slots *s, uint64_t
         for (unsigned j = 0; j < 4; j++)
             slot[j * stride] = some[j];
     }
-    all[0] |= all[1] | all[2] | all[3];
+    uint64_t any = all[0] | all[1] | all[2] | all[3];
     last = before[0];
+#pragma GCC unroll 4
     for (size_t i = fours; i < s->count; i++, slot += stride) {
         uint64_t value = told(folded ? block_unfold(numbers[i]) : numbers[i], slot, last, coding);
         last = coding == BLOCK_DELTA ? value : last;
-        all[0] |= value;
+        any |= value;
+        bytes += size_of(value, 0);
         *slot = numbers[i] = value;
     }
     c->before = last;
-    return all[0];
+    s->all = any;
+    s->bytes = VECTORS || c->negative ? sizes_of(numbers, s->count, any, c->negative) : bytes;
 }
 
 /* What stands in the earlier row with the same key is added to a number. @return 0: there is no such row */
@@ -444,38 +453,37 @@ int block_fill(struct read_column *c, struct block_slots *s)
         return 0;
     switch (c->ready != NULL ? BLOCK_PLAIN : c->coding) {
     case BLOCK_DELTA:
-        s->all = put(c, s, values, BLOCK_DELTA, 1);
+        put(c, s, values, BLOCK_DELTA, 1);
         break;
     case BLOCK_LEFT:
-        s->all = put(c, s, values, BLOCK_LEFT, 1);
+        put(c, s, values, BLOCK_LEFT, 1);
         break;
     case BLOCK_LEFT2:
-        s->all = put(c, s, values, BLOCK_LEFT2, 1);
+        put(c, s, values, BLOCK_LEFT2, 1);
         break;
     case BLOCK_LEFT3:
-        s->all = put(c, s, values, BLOCK_LEFT3, 1);
+        put(c, s, values, BLOCK_LEFT3, 1);
         break;
     case BLOCK_REST:
-        s->all = put(c, s, values, BLOCK_REST, 1);
+        put(c, s, values, BLOCK_REST, 1);
         break;
     case BLOCK_TWIN:
         if (!add_twins(c, values, s->count))
             return 0;
-        s->all = put(c, s, values, BLOCK_PLAIN, 0);
+        put(c, s, values, BLOCK_PLAIN, 0);
         break;
     case BLOCK_PLAIN:
     case BLOCK_SIZES:
     case BLOCK_KEYED:
         if (c->coding == BLOCK_PLAIN && c->negative)
-            s->all = put(c, s, values, BLOCK_PLAIN, 1);
+            put(c, s, values, BLOCK_PLAIN, 1);
         else
-            s->all = put(c, s, values, BLOCK_PLAIN, 0);
+            put(c, s, values, BLOCK_PLAIN, 0);
         break;
     default: /* codings of whole columns, which were read where they are sound */
         return 0;
     }
     c->left_over -= s->count;
-    s->bytes = sizes_of(values, s->count, s->all, c->negative);
     return 1;
 }
 
