@@ -96,9 +96,11 @@ static void record(struct otf2_calls *calls, const uint8_t *bytes, uint64_t *tim
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct otf2_calls calls;
+    struct request_table requests;
     struct given given = {0};
     uint64_t time = 1000;
-    otf2_calls_init(&calls, 0, 1);
+    request_table_init(&requests);
+    otf2_calls_init(&calls, &requests, 0, 1);
     for (size_t i = 0; i + 3 <= size; i += 3) {
         record(&calls, data + i, &time);
         if (data[i + 2] % 16 == 0)
@@ -111,6 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_HOLDS(given.receives == calls.totals.receives);
     FUZZ_HOLDS(given.receive_bytes == calls.totals.receive_bytes);
     otf2_calls_finish(&calls);
+    request_table_finish(&requests);
     return 0;
 }
 

@@ -2,126 +2,92 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define FIRST_ROOM 256u
-#define SOME 4096u /* records that are read ahead, when they are there */
 
-/* event.seq tells which records wait; their bytes are not known yet and hold the id of the request. */
-enum { COMPLETE, WAITS };
-
-void call_queue_init(struct call_queue *q, uint32_t number, uint32_t step)
+void call_queue_init(struct call_queue *q, struct request_table *requests, uint32_t number,
+                     uint32_t step)
 {
-    *q = (struct call_queue){.next_number = number + 1, .number_step = step};
+    *q = (struct call_queue){
+        .requests = requests, .shared = step > 1, .next_number = number + 1, .number_step = step};
 }
 
 void call_queue_finish(struct call_queue *q)
 {
     free(q->items);
-    free(q->requests);
     *q = (struct call_queue){0};
 }
-
-/* ---- requests -------------------------------------------------------------- */
-
-static uint32_t home_of(const struct call_queue *q, uint64_t id)
-{
-    return (uint32_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 40) & (q->request_room - 1);
-}
-
-static struct open_request *slot_of(struct call_queue *q, uint64_t id)
-{
-    uint32_t at = home_of(q, id);
-    while (q->requests[at].number != 0 && q->requests[at].id != id)
-        at = (at + 1) & (q->request_room - 1);
-    return &q->requests[at];
-}
-
-struct open_request *call_queue_find(struct call_queue *q, uint64_t id)
-{
-    struct open_request *found = q->request_room == 0 ? NULL : slot_of(q, id);
-    return found == NULL || found->number == 0 ? NULL : found;
-}
-
-static int grow_requests(struct call_queue *q)
-{
-    struct open_request *old = q->requests;
-    uint32_t old_room = q->request_room, room = old_room == 0 ? FIRST_ROOM : 2 * old_room;
-    struct open_request *requests = calloc(room, sizeof(*requests));
-    if (requests == NULL)
-        return -ENOMEM;
-    q->requests = requests;
-    q->request_room = room;
-    for (uint32_t i = 0; i < old_room; i++)
-        if (old[i].number != 0)
-            *slot_of(q, old[i].id) = old[i];
-    free(old);
-    return 0;
-}
-
-static void let_go(struct call_queue *q, struct open_request *request)
-{
-    struct event *event = call_queue_waiting(q, request);
-    if (event != NULL) {
-        event->bytes = 0;
-        q->forced++;
-    }
-}
-
-/* Those behind it that would not be found any more move up (Knuth, volume 3, 6.4, algorithm R). */
-void call_queue_end(struct call_queue *q, struct open_request *request)
-{
-    uint32_t mask = q->request_room - 1, hole = (uint32_t)(request - q->requests), at = hole;
-    q->request_count--;
-    for (;;) {
-        q->requests[hole].number = 0;
-        for (;;) {
-            at = (at + 1) & mask;
-            if (q->requests[at].number == 0)
-                return;
-            if (((at - home_of(q, q->requests[at].id)) & mask) >= ((at - hole) & mask))
-                break;
-        }
-        q->requests[hole] = q->requests[at];
-        hole = at;
-    }
-}
-
-/* Requests that nothing tells the end of would fill the table. */
-static void evict(struct call_queue *q)
-{
-    while (q->requests[q->evicted & (q->request_room - 1)].number == 0)
-        q->evicted++;
-    struct open_request *request = &q->requests[q->evicted++ & (q->request_room - 1)];
-    let_go(q, request);
-    call_queue_end(q, request);
-}
-
-struct open_request *call_queue_begin(struct call_queue *q, uint64_t id)
-{
-    struct open_request *request = call_queue_find(q, id);
-    if (request != NULL) { /* its end was not told */
-        let_go(q, request);
-        call_queue_end(q, request);
-    }
-    if (q->request_count >= CALL_QUEUE_REQUESTS)
-        evict(q);
-    if (2 * (q->request_count + 1) > q->request_room && grow_requests(q) != 0)
-        return NULL;
-    q->request_count++;
-    request = slot_of(q, id);
-    *request = (struct open_request){
-        .id = id, .position = UINT64_MAX, .number = q->next_number == 0 ? 1 : q->next_number};
-    q->next_number += q->number_step;
-    return request;
-}
-
-/* ---- records --------------------------------------------------------------- */
 
 static struct event *item_at(const struct call_queue *q, uint64_t position)
 {
     return &q->items[position & (q->room - 1)];
 }
+
+/* ---- requests -------------------------------------------------------------- */
+
+uint32_t call_queue_number(struct call_queue *q)
+{
+    uint32_t number = q->next_number == 0 ? 1 : q->next_number;
+    q->next_number += q->number_step;
+    return number;
+}
+
+static uint64_t id_of(const struct event *event)
+{
+    return event->seq == CALL_WAITS_FOR_POST ? event->t_post : event->bytes;
+}
+
+/* A receive whose post is not known counts as if it were posted by the call that completes it. */
+static void complete_alone(struct event *event)
+{
+    if (event->seq == CALL_WAITS_FOR_END) {
+        event->bytes = 0;
+    } else {
+        event->t_post = 0;
+        if ((event->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE))
+            event->flags |= EVENT_POST;
+    }
+    event->seq = CALL_COMPLETE;
+}
+
+struct event *call_queue_waiting(struct open_request *request)
+{
+    struct call_queue *q = request->queue;
+    uint64_t position = request->position;
+    uint64_t wanted = request->state == REQUEST_POSTED ? CALL_WAITS_FOR_END : CALL_WAITS_FOR_POST;
+    request->position = REQUEST_NOWHERE;
+    if (position == REQUEST_NOWHERE)
+        return NULL;
+    if (request->in_call)
+        return &q->parts[position];
+    if (position < q->first || position - q->first >= q->count)
+        return NULL;
+    struct event *item = item_at(q, position);
+    return item->seq == wanted && id_of(item) == request->id ? item : NULL;
+}
+
+/* Its other end will not be told. */
+static void let_go(struct request_table *table, struct open_request *request)
+{
+    struct event *event = call_queue_waiting(request);
+    if (event != NULL) {
+        complete_alone(event);
+        request->queue->forced++;
+    }
+    request_table_remove(table, request);
+}
+
+struct open_request *call_queue_begin(struct call_queue *q, uint64_t id, enum request_state state)
+{
+    struct open_request *old = q->shared ? NULL : request_table_own(q->requests, id, q);
+    if (old != NULL)
+        let_go(q->requests, old);
+    if (request_table_is_full(q->requests))
+        let_go(q->requests, request_table_victim(q->requests));
+    return request_table_add(q->requests, id, q, state);
+}
+
+/* ---- records --------------------------------------------------------------- */
 
 static int grow_items(struct call_queue *q)
 {
@@ -137,67 +103,81 @@ static int grow_items(struct call_queue *q)
     return 0;
 }
 
-int call_queue_put(struct call_queue *q, const struct event *event, const uint64_t *waits_for)
+int call_queue_put(struct call_queue *q, const struct event *event, uint64_t waits_for,
+                   uint32_t part)
 {
     if (q->count == q->room && grow_items(q) != 0)
         return -ENOMEM;
     uint64_t position = q->first + q->count++;
     struct event *item = item_at(q, position);
     *item = *event;
-    item->seq = COMPLETE;
-    struct open_request *request = waits_for == NULL ? NULL : call_queue_find(q, *waits_for);
-    if (request != NULL) {
-        item->seq = WAITS;
-        item->bytes = *waits_for;
-        request->position = position;
+    if (event->seq == CALL_COMPLETE)
+        return 0;
+    struct open_request *request = request_table_at(q->requests, waits_for, q, part, 1);
+    if (request == NULL) {
+        complete_alone(item);
+        return 0;
     }
+    request->position = position;
+    request->in_call = 0;
+    *(event->seq == CALL_WAITS_FOR_END ? &item->bytes : &item->t_post) = waits_for;
     return 0;
 }
 
-struct event *call_queue_waiting(struct call_queue *q, struct open_request *request)
+const struct event *call_queue_oldest(const struct call_queue *q)
 {
-    uint64_t position = request->position;
-    request->position = UINT64_MAX;
-    if (position < q->first || position - q->first >= q->count)
-        return NULL;
-    struct event *item = item_at(q, position);
-    if (item->seq != WAITS || item->bytes != request->id)
-        return NULL;
-    item->seq = COMPLETE;
-    return item;
+    return item_at(q, q->first);
 }
 
-static void force(struct call_queue *q, struct event *item)
+enum call_wait call_queue_waits(const struct call_queue *q)
 {
-    struct open_request *request = call_queue_find(q, item->bytes);
-    item->seq = COMPLETE;
-    item->bytes = 0;
-    q->forced++;
-    if (request != NULL)
-        request->position = UINT64_MAX;
+    return q->count == 0 ? CALL_COMPLETE : (enum call_wait)item_at(q, q->first)->seq;
+}
+
+/* What was ended has been: its request is done with. What was posted may still be ended. */
+static void force(struct call_queue *q, uint64_t position)
+{
+    struct event *item = item_at(q, position);
+    struct open_request *request = request_table_at(q->requests, id_of(item), q, position, 0);
+    complete_alone(item);
+    if (request != NULL && request->state == REQUEST_ENDED)
+        request_table_remove(q->requests, request);
+    else if (request != NULL)
+        request->position = REQUEST_NOWHERE;
+}
+
+void call_queue_force(struct call_queue *q, int too_long)
+{
+    if (call_queue_waits(q) == CALL_COMPLETE)
+        return;
+    q->forced += (uint64_t)too_long;
+    force(q, q->first);
 }
 
 void call_queue_close(struct call_queue *q)
 {
     for (uint32_t i = 0; i < q->count; i++)
-        if (item_at(q, q->first + i)->seq == WAITS)
-            force(q, item_at(q, q->first + i));
+        if (item_at(q, q->first + i)->seq != CALL_COMPLETE) {
+            q->forced++;
+            force(q, q->first + i);
+        }
 }
 
 int call_queue_is_full(const struct call_queue *q)
 {
-    return q->count >= SOME && (q->count >= CALL_QUEUE_MOST || item_at(q, q->first)->seq != WAITS);
+    return q->count >= CALL_QUEUE_SOME &&
+           (q->count >= CALL_QUEUE_MOST || call_queue_waits(q) == CALL_COMPLETE);
 }
 
+/* Where there are other threads, whoever asks knows whether to wait on. */
 uint32_t call_queue_take(struct call_queue *q, struct event *out, uint32_t most)
 {
     uint32_t taken = 0;
     while (taken < most && q->count > 0) {
         struct event *item = item_at(q, q->first);
-        if (item->seq == WAITS && q->count < CALL_QUEUE_MOST)
+        if (item->seq != CALL_COMPLETE && (q->shared || q->count < CALL_QUEUE_MOST))
             break;
-        if (item->seq == WAITS)
-            force(q, item);
+        call_queue_force(q, 1);
         out[taken++] = *item;
         q->first++;
         q->count--;

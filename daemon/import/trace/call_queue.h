@@ -1,63 +1,74 @@
-/* Records of a stream on their way from a trace's reader to the import, while some of them wait for what only
- * a later record tells: a receive is posted without its source, a nonblocking collective without its
- * communicator, where both are recorded when they complete.
+/* Records of a thread on their way from a trace's reader to the import, while some of them wait for what another
+ * record tells: a receive is posted without its source, a nonblocking collective without its communicator,
+ * where both are recorded when they complete. And where one thread completes what another has posted, and is
+ * read first, its record waits for that post.
  *
- * Requests are those of the trace, told apart by its own numbers. Memory: at most CALL_QUEUE_MOST records
- * and CALL_QUEUE_REQUESTS requests. A record that waits longer than that is handed on as it is; its
- * completion then counts as a receive that is posted when it completes. */
+ * Memory: at most CALL_QUEUE_MOST records that wait or stand behind one that does. A record that waits longer
+ * than that is handed on as it is; its completion then counts as a receive that is posted when it completes. */
 #ifndef HOLTER_IMPORT_CALL_QUEUE_H
 #define HOLTER_IMPORT_CALL_QUEUE_H
 
+#include "daemon/import/trace/request_table.h"
 #include "holter/event.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 #define CALL_QUEUE_MOST 16384u
-#define CALL_QUEUE_REQUESTS 65536u
+#define CALL_QUEUE_SOME 4096u /**< records that are read ahead, when they are there */
 
-/** A request that is under way. */
-struct open_request {
-    uint64_t id;       /**< in the trace */
-    uint64_t position; /**< of the record that posted it; UINT64_MAX: not waiting any more */
-    uint64_t t_post;
-    uint64_t bytes;
-    int32_t peer, tag;
-    uint32_t number; /**< event.request; 0: the entry is free */
-    uint16_t comm, flags;
+/** What a record waits for; stands in event.seq. The id of the request stands where it is told later: in
+ *  bytes, or in t_post. */
+enum call_wait {
+    CALL_COMPLETE,
+    CALL_WAITS_FOR_END,  /**< of the request that it posted */
+    CALL_WAITS_FOR_POST, /**< of the request that it ended */
 };
 
 struct call_queue {
     struct event *items; /**< owned; a ring */
     uint32_t room, count;
-    uint64_t first;                /**< position of the oldest */
-    struct open_request *requests; /**< owned; by hash of the id */
-    uint32_t request_room, request_count, evicted;
+    uint64_t first;                 /**< position of the oldest */
+    struct request_table *requests; /**< borrowed: of the rank */
+    struct event *parts;            /**< borrowed: of the open call */
+    int shared;                     /**< there are other threads of the rank */
     uint32_t next_number, number_step;
     uint64_t forced; /**< records that were handed on before what they wait for was known */
 };
 
 /** @param number, step  of requests: those of threads of one rank are to be different */
-void call_queue_init(struct call_queue *queue, uint32_t number, uint32_t step);
+void call_queue_init(struct call_queue *queue, struct request_table *requests, uint32_t number,
+                     uint32_t step);
 void call_queue_finish(struct call_queue *queue);
 
-/** A request begins. @return it, its fields to be filled in; NULL: no memory. It holds until the next call */
-struct open_request *call_queue_begin(struct call_queue *queue, uint64_t id);
+/** Number of the next request, never 0. */
+uint32_t call_queue_number(struct call_queue *queue);
 
-/** @return NULL: not known */
-struct open_request *call_queue_find(struct call_queue *queue, uint64_t id);
+/** A request of this thread begins, or its end is read before its post. Where the thread is the only one, a
+ *  request of the same id that it has open is forgotten. @return it, its fields to be filled in; NULL: no memory. It holds until the next call */
+struct open_request *call_queue_begin(struct call_queue *queue, uint64_t id,
+                                      enum request_state state);
 
-/** Forget it. */
-void call_queue_end(struct call_queue *queue, struct open_request *request);
-
-/** Put a record behind the others. @param waits_for  id of a request that is told of later, or NULL
+/** Put a record behind the others.
+ *  @param waits_for  id of the request that event->seq says it waits for
+ *  @param part       of the open call: where the record was until now, if it waits
  *  @return 0 or -ENOMEM */
-int call_queue_put(struct call_queue *queue, const struct event *event, const uint64_t *waits_for);
+int call_queue_put(struct call_queue *queue, const struct event *event, uint64_t waits_for,
+                   uint32_t part);
 
-/** The record that waits for a request, to be completed now. @return NULL: none does any more */
-struct event *call_queue_waiting(struct call_queue *queue, struct open_request *request);
+/** The record that waits for the other end of a request, to be completed now. @return NULL: none does any more */
+struct event *call_queue_waiting(struct open_request *request);
 
-/** Nothing more will come: nothing waits. */
+/** What the oldest record waits for. */
+enum call_wait call_queue_waits(const struct call_queue *queue);
+
+/** The oldest record, which there is. */
+const struct event *call_queue_oldest(const struct call_queue *queue);
+
+/** The oldest record waits no more. @param too_long  it is counted: what it waits for may still come */
+void call_queue_force(struct call_queue *queue, int too_long);
+
+/** Nothing more will come from any thread of the rank: nothing waits. */
 void call_queue_close(struct call_queue *queue);
 
 /** May more be put before it is emptied? */

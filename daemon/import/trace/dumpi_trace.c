@@ -426,7 +426,7 @@ static void describe(struct dumpi_trace *trace, const char *source)
     trace->job.host_of = trace->host_of;
     trace->job.hosts = (const char(*)[65])trace->hosts;
     trace->job.host_count = trace->host_count;
-    trace->reader = (struct trace_reader){trace, next, comm, region, progress};
+    trace->reader = (struct trace_reader){trace, next, NULL, comm, region, progress};
 }
 
 /* ---- the whole ------------------------------------------------------------------------ */

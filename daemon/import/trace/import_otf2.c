@@ -94,8 +94,11 @@ static int import_job(const char *path, const char *anchor, struct otf2_process 
         told.hosts = (const char(*)[65])places->hosts;
         told.host_count = places->host_count;
     }
-    struct trace_reader reader = {process, otf2_process_next, otf2_process_comm,
-                                  otf2_process_region, otf2_process_progress};
+    struct trace_reader reader = {.user = process,
+                                  .next_before = otf2_process_next,
+                                  .comm = otf2_process_comm,
+                                  .region = otf2_process_region,
+                                  .progress = otf2_process_progress};
     struct trace_options options = {threads_of(wishes), wishes->told, wishes->fault, wishes->user};
     out->ranks = job->ranks;
     out->hosts = told.host_count;

@@ -13,9 +13,10 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-static OTF2_CallbackCode count_other(void *user, unsigned kind)
+static OTF2_CallbackCode count_other(void *user, OTF2_TimeStamp ticks, unsigned kind)
 {
     struct otf2_stream *stream = user;
+    stream->ticks = ticks;
     stream->calls.totals.events++;
     stream->counted.other[kind]++;
     return OTF2_CALLBACK_SUCCESS;
@@ -24,12 +25,12 @@ static OTF2_CallbackCode count_other(void *user, unsigned kind)
 #define COUNT_WITH(kind, ...)                                                                      \
     static OTF2_CallbackCode on_##kind(RECORD, __VA_ARGS__)                                        \
     {                                                                                              \
-        return count_other(user, OTF2_KIND_##kind);                                                \
+        return count_other(user, ticks, OTF2_KIND_##kind);                                         \
     }
 #define COUNT_BARE(kind)                                                                           \
     static OTF2_CallbackCode on_##kind(RECORD)                                                     \
     {                                                                                              \
-        return count_other(user, OTF2_KIND_##kind);                                                \
+        return count_other(user, ticks, OTF2_KIND_##kind);                                         \
     }
 
 OTF2_OTHER_KINDS(COUNT_WITH, COUNT_BARE)
@@ -48,6 +49,7 @@ const char *otf2_kind_name(unsigned kind)
 
 static uint64_t begin(struct otf2_stream *stream, uint64_t ticks)
 {
+    stream->ticks = ticks;
     stream->calls.totals.events++;
     return otf2_job_ns(stream->job, ticks);
 }

@@ -4,17 +4,14 @@
 
 #include "daemon/import/trace/otf2_source.h"
 
-#include <pthread.h>
-
 struct otf2_stream {
-    pthread_mutex_t
-        lock; /**< those who ask see to it that it is free; this is for who checks that */
     const struct otf2_job *job;
     const struct otf2_defs *defs;
     struct otf2_report counted; /**< what is told next; without totals */
     OTF2_EvtReader *events;
     struct otf2_calls calls;
     uint32_t rank, number;
+    uint64_t ticks; /**< of the newest event record */
     uint64_t taken; /**< records given, and those left out after a restart */
     uint64_t most_events;
     int opened, ended, failed;

@@ -12,10 +12,11 @@
 #define NO_PART UINT32_MAX
 #define MOST_PARTS UINT16_MAX /* of a call, as struct event counts them */
 
-void otf2_calls_init(struct otf2_calls *c, uint32_t thread, uint32_t threads)
+void otf2_calls_init(struct otf2_calls *c, struct request_table *requests, uint32_t thread,
+                     uint32_t threads)
 {
     *c = (struct otf2_calls){.error = 0};
-    call_queue_init(&c->queue, thread, threads);
+    call_queue_init(&c->queue, requests, thread, threads);
 }
 
 void otf2_calls_finish(struct otf2_calls *c)
@@ -44,6 +45,7 @@ static int reserve_part(struct otf2_calls *c)
     if (array_fit(&c->parts, sizeof(*c->parts), &c->part_room, need) != 0 ||
         array_fit(&c->waits, sizeof(*c->waits), &c->wait_room, need) != 0)
         c->error = -ENOMEM;
+    c->queue.parts = c->parts;
     return c->error;
 }
 
@@ -83,8 +85,7 @@ static void put(struct otf2_calls *c, struct event *event, uint32_t part, uint64
     event->t_enter = c->enter;
     event->t_exit = time;
     event->region = c->region;
-    int waits = part != NO_PART && c->parts[part].seq != 0;
-    if (call_queue_put(&c->queue, event, waits ? &c->waits[part] : NULL) != 0)
+    if (call_queue_put(&c->queue, event, part != NO_PART ? c->waits[part] : 0, part) != 0)
         c->error = -ENOMEM;
 }
 
@@ -224,26 +225,44 @@ void otf2_calls_send(struct otf2_calls *c, uint64_t time, const struct otf2_mess
     close_own(c, time, own);
 }
 
-void otf2_calls_isend(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
-                      uint64_t id)
+/* ---- requests -------------------------------------------------------------- */
+
+#define ANY_DIRECTION UINT16_MAX
+
+/* A request that began in this way: EVENT_SEND, EVENT_RECV, or 0 for a collective. */
+static int goes(const struct open_request *request, uint16_t direction)
 {
-    int own = ensure_call(c, time, CALL_Isend);
-    struct event *part = add_part(c, (uint16_t)(EVENT_SEND | EVENT_POST | persistent(c)));
-    struct open_request *request = call_queue_begin(&c->queue, id);
-    if (part != NULL)
-        set_message(part, message);
-    if (part != NULL && request != NULL) {
-        part->request = request->number;
-        request->t_post = c->enter;
-        request->bytes = message->bytes;
-        request->peer = message->peer;
-        request->tag = message->tag;
-        request->comm = message->comm;
-        request->flags = part->flags & (EVENT_SEND | EVENT_PERSISTENT | EVENT_INTER);
-    }
-    c->totals.sends++;
-    c->totals.send_bytes += message->bytes;
-    close_own(c, time, own);
+    return request != NULL && (direction == ANY_DIRECTION || request->flags & EVENT_CANCELLED ||
+                               (request->flags & (EVENT_SEND | EVENT_RECV)) == direction);
+}
+
+/* Posted by this thread, or by another before the call began that ends it. */
+static struct open_request *find_request(struct otf2_calls *c, uint64_t id, uint16_t direction)
+{
+    const struct call_queue *q = &c->queue;
+    struct open_request *request = request_table_own(q->requests, id, q);
+    if (request == NULL && q->shared)
+        request = request_table_posted(q->requests, id, q, c->enter);
+    return goes(request, direction) ? request : NULL;
+}
+
+/* The end of a request of which this thread has just posted, by another that was read before it. */
+static struct open_request *find_ended(struct otf2_calls *c, uint64_t id, uint16_t direction)
+{
+    const struct call_queue *q = &c->queue;
+    struct open_request *ended =
+        q->shared ? request_table_ended(q->requests, id, q, c->enter) : NULL;
+    return goes(ended, direction) ? ended : NULL;
+}
+
+static void wait_for_other_end(struct otf2_calls *c, struct event *part,
+                               struct open_request *request, enum call_wait wait)
+{
+    uint32_t number = (uint32_t)(part - c->parts);
+    part->seq = wait;
+    c->waits[number] = request->id;
+    request->position = number;
+    request->in_call = 1;
 }
 
 /* What a request was for is told once more where it ends. */
@@ -258,12 +277,87 @@ static void set_request(struct event *part, const struct open_request *request)
     part->bytes = request->bytes;
 }
 
-/* A request that began in this way: EVENT_SEND, EVENT_RECV, or 0 for a collective. */
-static struct open_request *find_request(struct otf2_calls *c, uint64_t id, uint16_t direction)
+/* A record that ends a request, read before its post: it waits. @return NULL: it does not */
+static struct open_request *wait_for_post(struct otf2_calls *c, struct event *part, uint64_t id)
 {
-    struct open_request *request = call_queue_find(&c->queue, id);
-    return request != NULL && (request->flags & (EVENT_SEND | EVENT_RECV)) == direction ? request
-                                                                                        : NULL;
+    struct open_request *ended =
+        c->queue.shared ? call_queue_begin(&c->queue, id, REQUEST_ENDED) : NULL;
+    if (ended == NULL)
+        return NULL;
+    ended->t_post = c->enter;
+    ended->flags = part->flags & (EVENT_SEND | EVENT_RECV | EVENT_CANCELLED);
+    wait_for_other_end(c, part, ended, CALL_WAITS_FOR_POST);
+    return ended;
+}
+
+/* Both ends are told of each other. @param post  what is posted now */
+static void join_ended(struct otf2_calls *c, struct open_request *ended, struct event *part,
+                       struct open_request *post)
+{
+    struct event *end = call_queue_waiting(ended);
+    uint16_t direction = post->flags & (EVENT_SEND | EVENT_RECV);
+    if (end != NULL && (end->flags & EVENT_CANCELLED || direction == EVENT_SEND)) {
+        set_request(end, post);
+    } else if (end != NULL) {
+        part->peer = end->peer;
+        part->comm = end->comm;
+        part->bytes = end->bytes;
+        part->flags |= (end->flags | ended->flags) & EVENT_INTER;
+        part->tag = end->tag;
+        part->bytes_in = direction == 0 ? ended->bytes : part->bytes_in;
+        end->request = post->number;
+        end->t_post = post->t_post;
+        end->flags |= post->flags;
+    }
+    if (end != NULL)
+        end->seq = CALL_COMPLETE;
+    request_table_remove(c->queue.requests, ended);
+}
+
+/* A request begins with this part. @param post  what is known of it */
+static void begin_request(struct otf2_calls *c, uint64_t id, struct event *part,
+                          struct open_request *post)
+{
+    uint16_t direction = post->flags & (EVENT_SEND | EVENT_RECV);
+    post->number = part->request = call_queue_number(&c->queue);
+    post->t_post = c->enter;
+    struct open_request *ended = find_ended(c, id, direction);
+    if (ended != NULL) {
+        join_ended(c, ended, part, post);
+        return;
+    }
+    struct open_request *request = call_queue_begin(&c->queue, id, REQUEST_POSTED);
+    if (request == NULL) {
+        part->request = 0;
+        return;
+    }
+    post->id = id;
+    post->queue = &c->queue;
+    post->state = REQUEST_POSTED;
+    post->position = REQUEST_NOWHERE;
+    *request = *post;
+    if (direction != EVENT_SEND)
+        wait_for_other_end(c, part, request, CALL_WAITS_FOR_END);
+}
+
+void otf2_calls_isend(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
+                      uint64_t id)
+{
+    int own = ensure_call(c, time, CALL_Isend);
+    struct event *part = add_part(c, (uint16_t)(EVENT_SEND | EVENT_POST | persistent(c)));
+    if (part != NULL) {
+        set_message(part, message);
+        struct open_request post = {.bytes = message->bytes,
+                                    .peer = message->peer,
+                                    .tag = message->tag,
+                                    .comm = message->comm,
+                                    .flags = part->flags &
+                                             (EVENT_SEND | EVENT_PERSISTENT | EVENT_INTER)};
+        begin_request(c, id, part, &post);
+    }
+    c->totals.sends++;
+    c->totals.send_bytes += message->bytes;
+    close_own(c, time, own);
 }
 
 void otf2_calls_isend_complete(struct otf2_calls *c, uint64_t time, uint64_t id)
@@ -271,12 +365,14 @@ void otf2_calls_isend_complete(struct otf2_calls *c, uint64_t time, uint64_t id)
     int own = ensure_call(c, time, CALL_Wait);
     struct open_request *request = find_request(c, id, EVENT_SEND);
     struct event *part = add_part(c, EVENT_SEND | EVENT_DONE);
-    if (part != NULL && request != NULL)
+    if (part != NULL && request != NULL) {
         set_request(part, request);
-    else if (part != NULL)
+    } else if (part != NULL) {
         part->peer = PEER_UNKNOWN;
+        wait_for_post(c, part, id);
+    }
     if (request != NULL)
-        call_queue_end(&c->queue, request);
+        request_table_remove(c->queue.requests, request);
     close_own(c, time, own);
 }
 
@@ -284,18 +380,13 @@ void otf2_calls_irecv_request(struct otf2_calls *c, uint64_t time, uint64_t id)
 {
     int own = ensure_call(c, time, CALL_Irecv);
     struct event *part = add_part(c, (uint16_t)(EVENT_RECV | EVENT_POST | persistent(c)));
-    struct open_request *request = call_queue_begin(&c->queue, id);
-    if (part != NULL)
+    if (part != NULL) {
         part->peer = PEER_UNKNOWN;
-    if (part != NULL && request != NULL) {
-        part->seq = 1;
-        part->request = request->number;
-        c->waits[c->part_count - 1] = id;
-        request->t_post = c->enter;
-        request->peer = PEER_UNKNOWN;
-        request->tag = TAG_NONE;
-        request->comm = COMM_SLOT_NONE;
-        request->flags = part->flags & (EVENT_RECV | EVENT_PERSISTENT);
+        struct open_request post = {.peer = PEER_UNKNOWN,
+                                    .tag = TAG_NONE,
+                                    .comm = COMM_SLOT_NONE,
+                                    .flags = part->flags & (EVENT_RECV | EVENT_PERSISTENT)};
+        begin_request(c, id, part, &post);
     }
     close_own(c, time, own);
 }
@@ -311,25 +402,15 @@ void otf2_calls_recv(struct otf2_calls *c, uint64_t time, const struct otf2_mess
     close_own(c, time, own);
 }
 
-/* The record that posted it is in the open call itself: MPI_Irecv that was complete at once. */
-static struct event *posted_here(struct otf2_calls *c, uint64_t id)
-{
-    for (uint32_t i = c->part_count; i-- > 0;)
-        if (c->parts[i].seq != 0 && c->waits[i] == id)
-            return &c->parts[i];
-    return NULL;
-}
-
 /* @return was it known where it was posted? */
-static int tell_post(struct otf2_calls *c, struct open_request *request, uint64_t id,
-                     const struct otf2_message *message)
+static int tell_post(struct open_request *request, const struct otf2_message *message)
 {
-    struct event *post = request == NULL ? NULL : call_queue_waiting(&c->queue, request);
-    if (post == NULL && request != NULL && (post = posted_here(c, id)) != NULL)
-        post->seq = 0;
-    if (post != NULL)
-        set_message(post, message);
-    return post != NULL;
+    struct event *post = request == NULL ? NULL : call_queue_waiting(request);
+    if (post == NULL)
+        return 0;
+    set_message(post, message);
+    post->seq = CALL_COMPLETE;
+    return 1;
 }
 
 void otf2_calls_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
@@ -337,16 +418,16 @@ void otf2_calls_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_mes
 {
     int own = ensure_call(c, time, CALL_Wait);
     struct open_request *request = find_request(c, id, EVENT_RECV);
-    int known = tell_post(c, request, id, message);
+    int known = tell_post(request, message);
     struct event *part = add_part(c, EVENT_RECV | EVENT_DONE);
-    if (part != NULL && request != NULL && known)
+    if (part != NULL && known)
         set_request(part, request);
-    else if (part != NULL)
+    else if (part != NULL && (request != NULL || wait_for_post(c, part, id) == NULL))
         part->flags |= EVENT_POST; /* as if it were posted by the call that completes it */
     if (part != NULL)
         set_message(part, message);
     if (request != NULL)
-        call_queue_end(&c->queue, request);
+        request_table_remove(c->queue.requests, request);
     c->totals.receives++;
     c->totals.receive_bytes += message->bytes;
     close_own(c, time, own);
@@ -355,16 +436,18 @@ void otf2_calls_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_mes
 void otf2_calls_cancelled(struct otf2_calls *c, uint64_t time, uint64_t id)
 {
     int own = ensure_call(c, time, CALL_Wait);
-    struct open_request *request = call_queue_find(&c->queue, id);
+    struct open_request *request = find_request(c, id, ANY_DIRECTION);
     const struct otf2_message nothing = {
         .peer = PEER_UNKNOWN, .tag = TAG_NONE, .comm = COMM_SLOT_NONE};
-    struct event *part = request == NULL ? NULL : add_part(c, EVENT_CANCELLED);
     if (request != NULL && request->flags & EVENT_RECV)
-        tell_post(c, request, id, &nothing);
-    if (part != NULL)
+        tell_post(request, &nothing);
+    struct event *part = add_part(c, EVENT_CANCELLED);
+    if (part != NULL && request != NULL)
         set_request(part, request);
+    else if (part != NULL)
+        wait_for_post(c, part, id);
     if (request != NULL)
-        call_queue_end(&c->queue, request);
+        request_table_remove(c->queue.requests, request);
     close_own(c, time, own);
 }
 
@@ -391,8 +474,15 @@ static struct event *first_part(struct otf2_calls *c, uint16_t flags)
     struct event *part = add_part(c, flags);
     if (part == NULL || c->part_count == 1)
         return part;
-    c->parts[c->part_count - 1] = c->parts[0];
-    c->waits[c->part_count - 1] = c->waits[0];
+    uint32_t last = c->part_count - 1;
+    c->parts[last] = c->parts[0];
+    c->waits[last] = c->waits[0];
+    if (c->parts[0].seq != CALL_COMPLETE) {
+        struct open_request *request =
+            request_table_at(c->queue.requests, c->waits[0], &c->queue, 0, 1);
+        if (request != NULL)
+            request->position = last;
+    }
     c->waits[0] = 0;
     c->parts[0] = (struct event){.tag = TAG_NONE, .flags = flags, .call = c->call};
     return &c->parts[0];
@@ -417,19 +507,12 @@ void otf2_calls_collective_request(struct otf2_calls *c, uint64_t time, uint64_t
 {
     int own = ensure_call(c, time, 0);
     struct event *part = c->has_collective ? add_part(c, EVENT_POST) : first_part(c, EVENT_POST);
-    uint32_t number = part == NULL ? 0 : (uint32_t)(part - c->parts);
-    struct open_request *request = call_queue_begin(&c->queue, id);
     c->has_collective = 1;
-    if (part != NULL && request != NULL) {
-        part->seq = 1;
+    if (part != NULL) {
         part->peer = PEER_NONE;
         part->comm = COMM_SLOT_NONE;
-        part->request = request->number;
-        c->waits[number] = id;
-        request->t_post = c->enter;
-        request->peer = PEER_NONE;
-        request->tag = TAG_NONE;
-        request->comm = COMM_SLOT_NONE;
+        struct open_request post = {.peer = PEER_NONE, .tag = TAG_NONE, .comm = COMM_SLOT_NONE};
+        begin_request(c, id, part, &post);
     }
     close_own(c, time, own);
 }
@@ -439,20 +522,28 @@ void otf2_calls_collective_complete(struct otf2_calls *c, uint64_t time,
 {
     int own = ensure_call(c, time, CALL_Wait);
     struct open_request *request = find_request(c, id, 0);
-    struct event *post = request == NULL ? NULL : call_queue_waiting(&c->queue, request);
-    if (post == NULL && request != NULL && (post = posted_here(c, id)) != NULL)
-        post->seq = 0;
-    if (post != NULL)
+    struct event *post = request == NULL ? NULL : call_queue_waiting(request);
+    if (post != NULL) {
         set_collective(post, collective);
+        post->seq = CALL_COMPLETE;
+    }
     struct event *part = add_part(c, EVENT_DONE);
-    if (part != NULL && request != NULL) {
+    struct open_request *ended = NULL;
+    if (part != NULL && request != NULL)
         set_request(part, request);
+    else if (part != NULL)
+        ended = wait_for_post(c, part, id);
+    if (ended != NULL) { /* its record has no room for them while it waits */
+        ended->bytes = collective->received;
+        ended->flags |= collective->flags;
+    }
+    if (part != NULL && (request != NULL || ended != NULL)) {
         part->comm = collective->comm;
         part->peer = collective->root;
         part->bytes = collective->sent;
     }
     if (request != NULL)
-        call_queue_end(&c->queue, request);
+        request_table_remove(c->queue.requests, request);
     c->totals.collectives++;
     close_own(c, time, own);
 }
@@ -462,5 +553,6 @@ void otf2_calls_close(struct otf2_calls *c)
     c->totals.unbalanced += (uint64_t)c->in_call;
     if (c->in_call)
         close_call(c, c->newest);
-    call_queue_close(&c->queue);
+    if (!c->queue.shared)
+        call_queue_close(&c->queue);
 }

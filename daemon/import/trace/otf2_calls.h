@@ -6,6 +6,9 @@
  * parts. Records outside of any such region become calls of their own. Regions of the program are code
  * regions. What MPI_Irecv posts is known when it completes, see call_queue.h.
  *
+ * Requests belong to the rank: its locations share a table of them, and what one has posted another may
+ * complete, whichever is read first.
+ *
  * Pure: no files, no libotf2. One for each location. */
 #ifndef HOLTER_IMPORT_OTF2_CALLS_H
 #define HOLTER_IMPORT_OTF2_CALLS_H
@@ -69,7 +72,9 @@ struct otf2_calls {
     int error;
 };
 
-void otf2_calls_init(struct otf2_calls *calls, uint32_t thread, uint32_t threads);
+/** @param requests  borrowed: of the rank, whose threads are used one at a time */
+void otf2_calls_init(struct otf2_calls *calls, struct request_table *requests, uint32_t thread,
+                     uint32_t threads);
 void otf2_calls_finish(struct otf2_calls *calls);
 
 /* Records in the order of the trace; times in nanoseconds. calls->error is set to -ENOMEM when memory was
@@ -94,7 +99,8 @@ void otf2_calls_collective_request(struct otf2_calls *calls, uint64_t time, uint
 void otf2_calls_collective_complete(struct otf2_calls *calls, uint64_t time,
                                     const struct otf2_collective *collective, uint64_t request);
 
-/** There are no more: a call that is open ended with the newest record. */
+/** There are no more: a call that is open ended with the newest record. Where there are other threads, records
+ *  of this one may still wait for theirs. */
 void otf2_calls_close(struct otf2_calls *calls);
 
 #endif

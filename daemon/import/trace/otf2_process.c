@@ -202,10 +202,11 @@ static void give_slot(struct otf2_process *p, unsigned slot)
     pthread_mutex_unlock(&p->lock);
 }
 
-static int ask(struct otf2_process *p, struct otf2_slot *slot, uint32_t stream)
+static int ask(struct otf2_process *p, struct otf2_slot *slot, uint32_t stream, uint64_t until)
 {
     uint64_t begun = clock_mono_ns();
-    slot->stream = stream;
+    slot->stream = slot->reading = stream;
+    slot->until = until;
     atomic_store(&slot->state, OTF2_ASKED);
     sem_post(&slot->asked);
     while (atomic_load(&slot->state) != OTF2_ANSWERED) {
@@ -223,17 +224,19 @@ static int ask(struct otf2_process *p, struct otf2_slot *slot, uint32_t stream)
     return slot->count;
 }
 
-int otf2_process_next(void *user, uint32_t stream, struct event *out)
+int otf2_process_next(void *user, uint32_t stream, uint64_t until, struct event *out)
 {
     struct otf2_process *p = user;
     struct otf2_report *report = &p->shared->reports[stream];
     unsigned number = take_slot(p);
     struct otf2_slot *slot = &p->shared->slots[number];
-    int count = ask(p, slot, stream);
+    int count = ask(p, slot, stream, until);
     if (count > 0) {
         count = count < (int)TRACE_BATCH ? count : (int)TRACE_BATCH;
         memcpy(out, slot->events, (size_t)count * sizeof(*out));
         report->given += (uint64_t)count;
+    } else if (count == -EAGAIN) {
+        out->t_enter = slot->events[0].t_enter;
     } else if (count < 0) {
         char name[4200];
         snprintf(name, sizeof(name), "%s/%" PRIu64 ".evt", p->folder,

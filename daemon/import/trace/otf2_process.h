@@ -30,7 +30,7 @@ int otf2_process_reader(const struct otf2_process *process);
 int otf2_process_watcher(const struct otf2_process *process);
 
 /** Functions of a struct trace_reader whose user is the process. */
-int otf2_process_next(void *user, uint32_t stream, struct event *out);
+int otf2_process_next(void *user, uint32_t stream, uint64_t until, struct event *out);
 int otf2_process_comm(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out);
 const char *otf2_process_region(void *user, uint32_t rank, uint32_t slot);
 /** In event records. */

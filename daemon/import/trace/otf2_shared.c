@@ -50,7 +50,8 @@ static void *answer(void *user)
             continue;
         if (!atomic_compare_exchange_strong(&slot->state, &asked, OTF2_WORKING))
             continue;
-        slot->count = otf2_source_next(w->reader->source, slot->stream, slot->events, slot->fault);
+        slot->count = otf2_source_next(w->reader->source, slot->stream, slot->until, slot->events,
+                                       &slot->reading, slot->fault);
         atomic_store(&slot->state, OTF2_ANSWERED);
         sem_post(&slot->answered);
     }
@@ -123,14 +124,27 @@ static int read_definitions(struct otf2_shared *shared, const char *anchor, stru
 static void fail_slot(struct otf2_slot *slot, int signal_number)
 {
     slot->count = -HOLTER_ECORRUPT;
-    if (signal_number > 0)
-        snprintf(slot->fault, sizeof(slot->fault), "libotf2 crashed on it (%s)",
-                 strsignal(signal_number));
-    else
-        snprintf(slot->fault, sizeof(slot->fault), "libotf2 ended while reading it");
+    otf2_source_crashed(slot->fault, signal_number);
     atomic_store(&slot->crashed, 0);
     atomic_store(&slot->state, OTF2_ANSWERED);
     sem_post(&slot->answered);
+}
+
+static void ask_again(struct otf2_slot *slot)
+{
+    atomic_store(&slot->state, OTF2_ASKED);
+    sem_post(&slot->asked);
+}
+
+/* What was read is not read again. It may have been for the sake of another thread of the rank. */
+static void give_up(struct otf2_shared *shared, struct otf2_slot *slot, int signal_number)
+{
+    uint32_t reading = slot->reading < shared->job.stream_count ? slot->reading : slot->stream;
+    shared->reports[reading].crashed = signal_number > 0 ? signal_number : -1;
+    if (reading == slot->stream)
+        fail_slot(slot, signal_number);
+    else
+        ask_again(slot);
 }
 
 /* The reader is gone. What it crashed on is given up, the rest asked for again; where it is not known which,
@@ -144,11 +158,12 @@ static void settle(struct otf2_shared *shared, int all)
     for (unsigned i = 0; i < shared->slot_count; i++) {
         struct otf2_slot *slot = &shared->slots[i];
         int state = atomic_load(&slot->state), crashed = atomic_load(&slot->crashed);
-        if ((state == OTF2_WORKING && (crashed != 0 || !known)) || (state == OTF2_ASKED && all)) {
+        if (all && (state == OTF2_WORKING || state == OTF2_ASKED)) {
             fail_slot(slot, crashed);
+        } else if (state == OTF2_WORKING && (crashed != 0 || !known)) {
+            give_up(shared, slot, crashed);
         } else if (state == OTF2_WORKING) {
-            atomic_store(&slot->state, OTF2_ASKED);
-            sem_post(&slot->asked);
+            ask_again(slot);
         } else if (state == OTF2_ASKED) {
             sem_post(&slot->asked); /* the first one may have been taken by the dead */
         } else if (state == OTF2_ANSWERED) {

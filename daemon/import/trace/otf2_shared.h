@@ -21,8 +21,9 @@ enum otf2_slot_state {
 struct otf2_slot {
     sem_t asked, answered;
     atomic_int state, crashed;
-    uint32_t stream;
-    int32_t count; /**< of events, or a negative error */
+    uint32_t stream, reading; /**< that is asked for, and that libotf2 is at for it */
+    int32_t count;            /**< of events, or a negative error */
+    uint64_t until;           /**< see struct trace_reader */
     char fault[OTF2_FAULT_BYTES];
     struct event events[TRACE_BATCH];
 };

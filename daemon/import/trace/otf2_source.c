@@ -16,6 +16,14 @@
 
 #define CHUNK 1024u /* event records read at a time */
 
+/* Streams of a rank share its requests, and are read one at a time. */
+struct otf2_rank {
+    pthread_mutex_t lock;
+    struct request_table requests;
+    const uint32_t *streams; /* borrowed */
+    uint32_t stream_count;
+};
+
 struct otf2_source {
     OTF2_Reader *reader;
     char *folder; /* owned: where the files of the locations are, without a slash */
@@ -23,6 +31,8 @@ struct otf2_source {
     const struct otf2_defs *defs;
     struct otf2_report *reports;
     struct otf2_stream *streams; /* owned */
+    struct otf2_rank *ranks;     /* owned */
+    uint32_t *of_rank;           /* owned: streams by rank */
     uint32_t stream_count;
     int local_defs; /* there are files of local definitions */
 };
@@ -91,13 +101,17 @@ void otf2_source_close(struct otf2_source *s)
 {
     if (s == NULL)
         return;
-    for (uint32_t i = 0; s->streams != NULL && i < s->stream_count; i++) {
+    for (uint32_t i = 0; s->streams != NULL && i < s->stream_count; i++)
         otf2_calls_finish(&s->streams[i].calls);
-        pthread_mutex_destroy(&s->streams[i].lock);
+    for (uint32_t r = 0; s->ranks != NULL && r < s->job->ranks; r++) {
+        request_table_finish(&s->ranks[r].requests);
+        pthread_mutex_destroy(&s->ranks[r].lock);
     }
     if (s->reader != NULL)
         OTF2_Reader_Close(s->reader);
     free(s->streams);
+    free(s->ranks);
+    free(s->of_rank);
     free(s->folder);
     free(s);
 }
@@ -131,6 +145,39 @@ int otf2_source_definitions(struct otf2_source *s, struct otf2_defs *defs, struc
     return 0;
 }
 
+static int make_streams(struct otf2_source *s)
+{
+    const struct otf2_job *job = s->job;
+    uint32_t at = 0;
+    s->streams = calloc((size_t)job->stream_count + 1, sizeof(*s->streams));
+    s->ranks = calloc((size_t)job->ranks + 1, sizeof(*s->ranks));
+    s->of_rank = calloc((size_t)job->stream_count + 1, sizeof(*s->of_rank));
+    if (s->streams == NULL || s->ranks == NULL || s->of_rank == NULL)
+        return -ENOMEM;
+    s->stream_count = job->stream_count;
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        pthread_mutex_init(&s->ranks[r].lock, NULL);
+        request_table_init(&s->ranks[r].requests);
+        s->ranks[r].streams = s->of_rank + at;
+        s->ranks[r].stream_count = job->threads_of[r];
+        at += job->threads_of[r];
+    }
+    for (uint32_t i = 0; i < job->stream_count; i++) {
+        struct otf2_stream *stream = &s->streams[i];
+        struct otf2_rank *rank = &s->ranks[job->rank_of[i]];
+        *stream =
+            (struct otf2_stream){.job = job, .defs = s->defs, .rank = job->rank_of[i], .number = i};
+        s->of_rank[rank->streams - s->of_rank + job->thread_of[i]] = i;
+        otf2_calls_init(&stream->calls, &rank->requests, job->thread_of[i], rank->stream_count);
+        if (s->reports[i].crashed != 0) {
+            stream->ended = 1;
+            stream->failed = -HOLTER_ECORRUPT;
+            otf2_source_crashed(stream->fault, s->reports[i].crashed);
+        }
+    }
+    return 0;
+}
+
 int otf2_source_begin(struct otf2_source *s, const struct otf2_job *job,
                       const struct otf2_defs *defs, struct otf2_report *reports,
                       char fault[OTF2_FAULT_BYTES])
@@ -139,16 +186,9 @@ int otf2_source_begin(struct otf2_source *s, const struct otf2_job *job,
     s->job = job;
     s->defs = defs;
     s->reports = reports;
-    s->streams = calloc((size_t)job->stream_count + 1, sizeof(*s->streams));
-    if (s->streams == NULL)
+    if (make_streams(s) != 0)
         return -ENOMEM;
-    s->stream_count = job->stream_count;
     for (uint32_t i = 0; i < job->stream_count; i++) {
-        struct otf2_stream *stream = &s->streams[i];
-        *stream =
-            (struct otf2_stream){.job = job, .defs = defs, .rank = job->rank_of[i], .number = i};
-        pthread_mutex_init(&stream->lock, NULL);
-        otf2_calls_init(&stream->calls, job->thread_of[i], job->threads_of[job->rank_of[i]]);
         listen_to(unheard);
         OTF2_Reader_SelectLocation(s->reader, job->locations[i]);
     }
@@ -296,31 +336,132 @@ static void read_on(struct otf2_source *s, struct otf2_stream *st)
     tell_report(st, &s->reports[number]);
 }
 
-static int next(struct otf2_source *s, uint32_t stream, struct event *out,
-                char fault[OTF2_FAULT_BYTES])
+/* ---- threads of a rank ----------------------------------------------------- */
+
+void otf2_source_crashed(char fault[OTF2_FAULT_BYTES], int signal_number)
 {
-    struct otf2_stream *st = &s->streams[stream];
+    if (signal_number > 0)
+        snprintf(fault, OTF2_FAULT_BYTES, "libotf2 crashed on it (%s)", strsignal(signal_number));
+    else
+        snprintf(fault, OTF2_FAULT_BYTES, "libotf2 ended while reading it");
+}
+
+/* After a restart: records that were given before. */
+static uint64_t given_before(const struct otf2_source *s, const struct otf2_stream *st)
+{
+    return s->reports[st->number].given - st->taken;
+}
+
+static uint32_t take(struct otf2_source *s, struct otf2_stream *st, struct event *out)
+{
+    uint64_t skip = given_before(s, st);
+    uint32_t most = skip > 0 && skip < TRACE_BATCH ? (uint32_t)skip : TRACE_BATCH;
+    uint32_t got = call_queue_take(&st->calls.queue, out, most);
+    st->taken += got;
+    return got;
+}
+
+static int has_come_to(const struct otf2_stream *st, uint64_t ns)
+{
+    return st->ended || otf2_job_ns(st->job, st->ticks) > ns;
+}
+
+/* The oldest record of a stream waits for another thread, or for what this one does later. All threads are read on
+ * in step, as far as each may be ahead of what is taken; a post stands before the call that ends it.
+ * @param later  set: what waits may be known when others have been taken, as far as they end before it
+ * @return the stream to be read on; NULL: none */
+static struct otf2_stream *read_for(const struct otf2_source *s, const struct otf2_stream *st,
+                                    int *later)
+{
+    const struct otf2_rank *rank = &s->ranks[st->rank];
+    const struct event *oldest = call_queue_oldest(&st->calls.queue);
+    int for_post = call_queue_waits(&st->calls.queue) == CALL_WAITS_FOR_POST;
+    struct otf2_stream *behind = NULL;
+    for (uint32_t i = 0; i < rank->stream_count; i++) {
+        struct otf2_stream *other = &s->streams[rank->streams[i]];
+        const struct call_queue *queue = &other->calls.queue;
+        if (other->ended || (for_post && (other == st || has_come_to(other, oldest->t_enter))))
+            continue;
+        if (queue->count >= CALL_QUEUE_MOST)
+            *later |= call_queue_oldest(queue)->t_exit <= oldest->t_enter;
+        else if (behind == NULL || other->ticks < behind->ticks)
+            behind = other;
+    }
+    return behind;
+}
+
+/* @param later  set: the oldest record is not to be had yet, or not wanted
+ * @return the stream to be read on before records are taken; NULL: none */
+static struct otf2_stream *reads_next(const struct otf2_source *s, struct otf2_stream *st,
+                                      uint64_t until, int *later)
+{
+    const struct call_queue *queue = &st->calls.queue;
+    *later = 0;
+    if (!queue->shared)
+        return st->ended || call_queue_is_full(queue) ? NULL : st;
+    if (!st->ended && queue->count < CALL_QUEUE_SOME)
+        return st;
+    if (call_queue_waits(queue) == CALL_COMPLETE)
+        return NULL;
+    if (call_queue_oldest(queue)->t_enter >= until) {
+        *later = 1;
+        return NULL;
+    }
+    struct otf2_stream *behind = read_for(s, st, later);
+    *later = *later && behind == NULL && until != UINT64_MAX;
+    return behind;
+}
+
+/* What waits has been waited for long enough. It is too long where there is more to be read that may tell;
+ * what all have been read for is not there. */
+static void give_up(const struct otf2_source *s, struct otf2_stream *st)
+{
+    const struct otf2_rank *rank = &s->ranks[st->rank];
+    struct call_queue *queue = &st->calls.queue;
+    int too_long = call_queue_waits(queue) == CALL_WAITS_FOR_END;
+    for (uint32_t i = 0; !too_long && queue->count > 0 && i < rank->stream_count; i++)
+        too_long = !has_come_to(&s->streams[rank->streams[i]], call_queue_oldest(queue)->t_enter);
+    call_queue_force(queue, too_long);
+}
+
+static int next(struct otf2_source *s, struct otf2_stream *st, uint64_t until, struct event *out,
+                uint32_t *reading)
+{
     for (;;) {
-        while (!st->ended && !call_queue_is_full(&st->calls.queue))
-            read_on(s, st);
-        uint64_t skip = s->reports[stream].given - st->taken;
-        uint32_t most = skip > 0 && skip < TRACE_BATCH ? (uint32_t)skip : TRACE_BATCH;
-        uint32_t got = call_queue_take(&st->calls.queue, out, most);
-        st->taken += got;
+        struct otf2_stream *on;
+        int later;
+        uint64_t skip = given_before(s, st);
+        while ((on = reads_next(s, st, skip > 0 ? UINT64_MAX : until, &later)) != NULL) {
+            *reading = on->number;
+            read_on(s, on);
+            while (on != st && given_before(s, on) > 0 && take(s, on, out) > 0)
+                continue;
+        }
+        if (later) {
+            out->t_enter = call_queue_oldest(&st->calls.queue)->t_enter;
+            return -EAGAIN;
+        }
+        if (st->calls.queue.shared)
+            give_up(s, st);
+        uint32_t got = take(s, st, out);
+        tell_report(st, &s->reports[st->number]);
         if (got > 0 && skip == 0)
             return (int)got;
-        if (got == 0 && st->ended) {
-            memcpy(fault, st->fault, OTF2_FAULT_BYTES);
+        if (got == 0 && st->ended)
             return st->failed;
-        }
     }
 }
 
-int otf2_source_next(struct otf2_source *s, uint32_t stream, struct event *out,
-                     char fault[OTF2_FAULT_BYTES])
+int otf2_source_next(struct otf2_source *s, uint32_t stream, uint64_t until, struct event *out,
+                     uint32_t *reading, char fault[OTF2_FAULT_BYTES])
 {
-    pthread_mutex_lock(&s->streams[stream].lock);
-    int code = next(s, stream, out, fault);
-    pthread_mutex_unlock(&s->streams[stream].lock);
+    struct otf2_stream *st = &s->streams[stream];
+    struct otf2_rank *rank = &s->ranks[st->rank];
+    *reading = stream;
+    pthread_mutex_lock(&rank->lock);
+    int code = next(s, st, until, out, reading);
+    if (code < 0 && code != -EAGAIN)
+        memcpy(fault, st->fault, OTF2_FAULT_BYTES);
+    pthread_mutex_unlock(&rank->lock);
     return code;
 }

@@ -17,6 +17,7 @@ struct otf2_report {
     uint64_t given;             /**< records handed on; the reader of the answers counts them */
     uint64_t other[OTF2_KINDS]; /**< event records that mean nothing here */
     uint64_t undefined;         /**< that name what no definition tells of */
+    int crashed; /**< signal that ended a process that read it, or -1; then it ended */
 };
 
 struct otf2_source;
@@ -38,10 +39,15 @@ int otf2_source_begin(struct otf2_source *source, const struct otf2_job *job,
                       const struct otf2_defs *defs, struct otf2_report *reports,
                       char fault[OTF2_FAULT_BYTES]);
 
-/** Next records, as trace_reader.next; after a restart those behind reports[stream].given. From several
- *  threads, but for one stream from one at a time. @param fault  set with a negative error */
-int otf2_source_next(struct otf2_source *source, uint32_t stream, struct event *out,
-                     char fault[OTF2_FAULT_BYTES]);
+/** Next records, as trace_reader.next_before; after a restart those behind reports[stream].given. From several
+ *  threads. Other streams of the rank are read on as far as these records wait for theirs.
+ *  @param reading  set to the stream that libotf2 is about to read, before it does
+ *  @param fault    set with a negative error other than -EAGAIN */
+int otf2_source_next(struct otf2_source *source, uint32_t stream, uint64_t until, struct event *out,
+                     uint32_t *reading, char fault[OTF2_FAULT_BYTES]);
+
+/** What is said of a stream that libotf2 crashed on. @param signal_number  -1: it is not known */
+void otf2_source_crashed(char fault[OTF2_FAULT_BYTES], int signal_number);
 
 /** Name of a kind, for people. */
 const char *otf2_kind_name(unsigned kind);

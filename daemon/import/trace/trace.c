@@ -33,8 +33,10 @@ struct import {
     struct trace_host *hosts;
     struct trace_desk *desks;
     uint32_t desk_count;
-    uint32_t *dry; /* streams to be read on */
-    uint32_t dry_count;
+    uint32_t *dry;   /* streams to be read on, those of a rank behind each other */
+    uint32_t *turns; /* where those of each rank begin, and the last end */
+    uint32_t dry_count, turn_count;
+    uint64_t until; /* what begins later is not wanted yet, ticks */
     /* What the pool works on: hosts [first, first + count), one at each desk. */
     uint32_t first, count;
     uint8_t *wants; /* by desk */
@@ -92,12 +94,13 @@ static int make_tables(struct import *m)
     m->streams = calloc((size_t)job->stream_count + 1, sizeof(*m->streams));
     m->of_rank = calloc((size_t)job->stream_count + 1, sizeof(*m->of_rank));
     m->dry = calloc((size_t)job->stream_count + 1, sizeof(*m->dry));
+    m->turns = calloc((size_t)job->ranks + 1, sizeof(*m->turns));
     m->ranks = calloc((size_t)job->ranks + 1, sizeof(*m->ranks));
     m->hosts = calloc((size_t)job->host_count + 1, sizeof(*m->hosts));
     m->desks = calloc((size_t)desks + 1, sizeof(*m->desks));
     m->wants = calloc((size_t)desks + 1, sizeof(*m->wants));
-    if (m->streams == NULL || m->of_rank == NULL || m->dry == NULL || m->ranks == NULL ||
-        m->hosts == NULL || m->desks == NULL || m->wants == NULL)
+    if (m->streams == NULL || m->of_rank == NULL || m->dry == NULL || m->turns == NULL ||
+        m->ranks == NULL || m->hosts == NULL || m->desks == NULL || m->wants == NULL)
         return -ENOMEM;
     group_streams(m);
     int code = 0;
@@ -106,34 +109,47 @@ static int make_tables(struct import *m)
     return code;
 }
 
+/* Streams of a rank may wait for each other: one after the other they are asked, so that the same comes of it
+ * however many threads there are. If all of them wait, the first must not. */
 static void read_on(void *user, uint32_t piece)
 {
     struct import *m = user;
-    trace_stream_refill(&m->streams[m->dry[piece]], m->reader);
+    int known = 0;
+    for (uint32_t i = m->turns[piece]; i < m->turns[piece + 1]; i++)
+        known |= trace_stream_refill(&m->streams[m->dry[i]], m->reader, m->until);
+    if (!known)
+        trace_stream_refill(&m->streams[m->dry[m->turns[piece]]], m->reader, UINT64_MAX);
 }
 
-static void note_dry(struct import *m, const struct trace_host *host)
+static void note_dry(struct import *m, const struct trace_rank *rank)
 {
-    for (uint32_t i = 0; i < host->rank_count; i++) {
-        const struct trace_rank *rank = &m->ranks[host->ranks[i]];
-        for (uint32_t k = 0; k < rank->stream_count; k++)
-            if (trace_stream_is_dry(&m->streams[rank->streams[k]]))
-                m->dry[m->dry_count++] = rank->streams[k];
-    }
+    m->turns[m->turn_count] = m->dry_count;
+    for (uint32_t k = 0; k < rank->stream_count; k++)
+        if (trace_stream_is_dry(&m->streams[rank->streams[k]], m->until))
+            m->dry[m->dry_count++] = rank->streams[k];
+    m->turn_count += m->dry_count > m->turns[m->turn_count];
+}
+
+static void read_dry(struct import *m)
+{
+    m->turns[m->turn_count] = m->dry_count;
+    trace_pool_run(m->pool, read_on, m, m->turn_count);
+    m->turn_count = m->dry_count = 0;
 }
 
 /* The first records of all streams tell when the first window begins. */
 static uint64_t first_entry(struct import *m)
 {
     uint64_t first = UINT64_MAX;
-    for (uint32_t s = 0; s < m->job->stream_count; s++)
-        m->dry[m->dry_count++] = s;
-    trace_pool_run(m->pool, read_on, m, m->dry_count);
-    m->dry_count = 0;
+    m->until = 1;
+    for (uint32_t r = 0; r < m->job->ranks; r++)
+        note_dry(m, &m->ranks[r]);
+    read_dry(m);
     for (uint32_t s = 0; s < m->job->stream_count; s++) {
         const struct trace_stream *stream = &m->streams[s];
-        if (stream->count > 0 && stream->batch[0].t_enter < first)
-            first = stream->batch[0].t_enter;
+        uint64_t begin = stream->count > 0 ? stream->batch[0].t_enter : stream->later;
+        if ((stream->count > 0 || begin > 0) && begin < first)
+            first = begin;
     }
     return first == UINT64_MAX ? 0 : first;
 }
@@ -245,15 +261,15 @@ static void close_one(void *user, uint32_t piece)
 static void fill(struct import *m)
 {
     int wanted = 1;
+    m->until = (m->window + 1) * m->window_ns - m->zero_ns;
     for (uint32_t i = 0; i < m->count; i++)
         m->wants[i] = (uint8_t)!m->hosts[m->first + i].ended;
     while (wanted) {
-        m->dry_count = 0;
         wanted = 0;
         for (uint32_t i = 0; i < m->count; i++)
-            if (m->wants[i])
-                note_dry(m, &m->hosts[m->first + i]);
-        trace_pool_run(m->pool, read_on, m, m->dry_count);
+            for (uint32_t k = 0; m->wants[i] && k < m->hosts[m->first + i].rank_count; k++)
+                note_dry(m, &m->ranks[m->hosts[m->first + i].ranks[k]]);
+        read_dry(m);
         trace_pool_run(m->pool, drain, m, m->count);
         for (uint32_t i = 0; i < m->count; i++)
             wanted |= m->wants[i];
@@ -385,6 +401,7 @@ static void finish(struct import *m)
     free(m->streams);
     free(m->of_rank);
     free(m->dry);
+    free(m->turns);
     free(m->ranks);
     free(m->hosts);
     free(m->desks);

@@ -41,6 +41,12 @@ struct trace_reader {
      *  @return how many; 0 at the end; a negative error after it has been told, with file and offset: the
      *          stream ends with what was given before */
     int (*next)(void *user, uint32_t stream, struct event *out);
+    /** Instead of next, where records of a stream may wait for what other streams of its rank tell; else NULL.
+     *  Streams of one rank are asked for one after the other, always in the same order.
+     *  @param until  UINT64_MAX: as next. Else records that begin before it are wanted, in ticks
+     *  @return as next; or -EAGAIN: what comes next, at out->t_enter, begins later, or is known when records of
+     *          other streams of the rank that end before it have been taken */
+    int (*next_before)(void *user, uint32_t stream, uint64_t until, struct event *out);
     /** @return 0, or 1: not known */
     int (*comm)(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out);
     /** Name of a code region. Slots count from 1. @return NULL: not known */

@@ -187,22 +187,35 @@ static int reserve_regions(struct trace_rank *rank, uint32_t slot)
 
 /* ---- streams --------------------------------------------------------------- */
 
-void trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader)
+static int ask(const struct trace_stream *stream, const struct trace_reader *reader, uint64_t until)
+{
+    return reader->next_before == NULL
+               ? reader->next(reader->user, stream->number, stream->batch)
+               : reader->next_before(reader->user, stream->number, until, stream->batch);
+}
+
+int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader,
+                        uint64_t until)
 {
     stream->at = stream->count = 0;
     stream->sound = 0;
+    stream->later = 0;
     if (stream->batch == NULL)
         stream->batch = malloc(TRACE_BATCH * sizeof(*stream->batch));
-    int got =
-        stream->batch == NULL ? -ENOMEM : reader->next(reader->user, stream->number, stream->batch);
+    int got = stream->batch == NULL ? -ENOMEM : ask(stream, reader, until);
     if (got > 0) {
         stream->count = (uint32_t)got < TRACE_BATCH ? (uint32_t)got : TRACE_BATCH;
-        return;
+        return 1;
+    }
+    if (got == -EAGAIN && until != UINT64_MAX) {
+        stream->later = stream->batch[0].t_enter;
+        return stream->later >= until;
     }
     stream->ended = 1;
     stream->failed = got < 0;
     free(stream->batch);
     stream->batch = NULL;
+    return 1;
 }
 
 static void note_beyond(struct trace_host *host, const struct event *event)
@@ -247,22 +260,63 @@ static struct sum_source source_of(const struct trace_host *host, struct trace_r
                                .now_ns = host->limit_ns};
 }
 
-static int drain_stream(struct trace_host *host, struct trace_rank *rank, uint32_t ring,
-                        uint64_t end_ns)
+/* Look through what was read. @return 0 or -ENOMEM */
+static int prepare(struct trace_host *host, struct trace_rank *rank, struct trace_stream *stream)
+{
+    return stream->sound || stream->at == stream->count ? 0 : make_sound(host, rank, stream);
+}
+
+/* Of the window that ends at end_ns, as far as records end by `until`, in ticks.
+ * @return how many were taken */
+static uint32_t drain_stream(struct trace_host *host, struct trace_rank *rank, uint32_t ring,
+                             uint64_t end_ns, uint64_t until)
 {
     struct trace_stream *stream = &host->all_streams[rank->streams[ring]];
     struct sum_source source = source_of(host, rank, stream, end_ns);
     struct match_source matching = {&host->clock, ring, match_comm, rank};
-    const struct event *events = stream->batch + stream->at;
-    size_t count = stream->count - stream->at;
-    if (stream->batch == NULL || count == 0)
+    size_t most = stream->count - stream->at, count = until == UINT64_MAX ? most : 0;
+    if (most == 0)
         return 0;
-    if (!stream->sound && make_sound(host, rank, stream) != 0)
-        return -ENOMEM;
+    const struct event *events = stream->batch + stream->at;
+    while (count < most && (events[count].t_exit <= until || events[count].kind == 0))
+        count++;
+    if (count == 0)
+        return 0;
     size_t taken = window_sum_events(rank->sum, rank->index, &source, events, count);
     match_events(host->match, rank->member, &matching, events, taken);
     stream->at += (uint32_t)taken;
-    return 0;
+    return (uint32_t)taken;
+}
+
+/* When the next record of a stream ends, or when it may at the earliest. */
+static uint64_t next_exit(const struct trace_stream *stream)
+{
+    if (stream->at == stream->count)
+        return stream->ended ? UINT64_MAX : stream->later;
+    const struct event *event = &stream->batch[stream->at];
+    return event->kind == 0 ? 0 : event->t_exit;
+}
+
+/* What one thread posts another may complete: records of a rank are matched in the order of their ends, as far
+ * as all its threads have been read. */
+static void drain_threads(struct trace_host *host, struct trace_rank *rank, uint64_t end_ns)
+{
+    uint32_t taken = 1;
+    while (taken > 0) {
+        uint64_t first_exit = UINT64_MAX, other_exit = UINT64_MAX;
+        uint32_t first = 0;
+        for (uint32_t k = 0; k < rank->stream_count; k++) {
+            uint64_t exit = next_exit(&host->all_streams[rank->streams[k]]);
+            if (exit < first_exit) {
+                other_exit = first_exit;
+                first_exit = exit;
+                first = k;
+            } else if (exit < other_exit) {
+                other_exit = exit;
+            }
+        }
+        taken = drain_stream(host, rank, first, end_ns, other_exit);
+    }
 }
 
 /* Threads of a rank are merged by the entries of their calls: up to where all of them are known. */
@@ -288,10 +342,15 @@ int trace_host_drain(struct trace_host *host, uint64_t end_ns)
     int dry = 0;
     for (uint32_t i = 0; host->code == 0 && i < host->rank_count; i++) {
         struct trace_rank *rank = &host->all[host->ranks[i]];
-        for (uint32_t k = 0; host->code == 0 && k < rank->stream_count; k++) {
-            host->code = drain_stream(host, rank, k, end_ns);
-            dry |= trace_stream_is_dry(&host->all_streams[rank->streams[k]]);
-        }
+        for (uint32_t k = 0; host->code == 0 && k < rank->stream_count; k++)
+            host->code = prepare(host, rank, &host->all_streams[rank->streams[k]]);
+        if (host->code == 0 && rank->stream_count == 1)
+            drain_stream(host, rank, 0, end_ns, UINT64_MAX);
+        else if (host->code == 0)
+            drain_threads(host, rank, end_ns);
+        for (uint32_t k = 0; k < rank->stream_count; k++)
+            dry |= trace_stream_is_dry(&host->all_streams[rank->streams[k]],
+                                       end_ns - host->clock.base_ns);
     }
     if (dry && host->code == 0) {
         window_sum_settle(host->desk->sum);

@@ -13,6 +13,7 @@ struct trace_stream {
     uint32_t at, count;  /**< of the batch, what is not summed: [at, count) */
     struct ring_sum sum;
     uint64_t entered; /**< entry of the newest call, ticks */
+    uint64_t later;   /**< what comes next begins then or later, ticks; 0: nothing is known of it */
     int sound;        /**< the batch has been looked through */
     int ended, failed;
 };
@@ -72,12 +73,15 @@ void trace_desk_finish(struct trace_desk *desk);
 int trace_host_init(struct trace_host *host);
 void trace_host_finish(struct trace_host *host);
 
-/** Read on, when nothing is left. */
-void trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader);
+/** Read on, when nothing is left. @param until  as trace_reader.next_before has it
+ *  @return did the reader know what comes next, or that it begins later? */
+int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader,
+                        uint64_t until);
 
-static inline int trace_stream_is_dry(const struct trace_stream *stream)
+/** Is there more to be read of what begins before a time, in ticks? */
+static inline int trace_stream_is_dry(const struct trace_stream *stream, uint64_t until)
 {
-    return !stream->ended && stream->at == stream->count;
+    return !stream->ended && stream->at == stream->count && stream->later < until;
 }
 
 /** Begin a window at a desk. @return 0 or -ENOMEM */

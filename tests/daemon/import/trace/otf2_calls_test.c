@@ -26,6 +26,20 @@ static const struct otf2_region send_ = {OTF2_REGION_CALL, CALL_Send, 0},
 
 static const struct otf2_message to_three = {.peer = 3, .tag = 5, .bytes = 100, .comm = 2};
 
+static struct request_table requests;
+
+static void begin(struct otf2_calls *c)
+{
+    request_table_init(&requests);
+    otf2_calls_init(c, &requests, 0, 1);
+}
+
+static void end(struct otf2_calls *c)
+{
+    otf2_calls_finish(c);
+    request_table_finish(&requests);
+}
+
 static uint32_t take(struct otf2_calls *c, struct event out[16])
 {
     otf2_calls_close(c);
@@ -39,7 +53,7 @@ static void a_call_is_its_region_with_what_is_in_it(void **state)
     struct otf2_calls c;
     struct event e[16];
     (void)state;
-    otf2_calls_init(&c, 0, 1);
+    begin(&c);
     otf2_calls_enter(&c, 5, 90, &solver);
     otf2_calls_enter(&c, 10, 1, &send_);
     otf2_calls_send(&c, 12, &to_three);
@@ -58,7 +72,7 @@ static void a_call_is_its_region_with_what_is_in_it(void **state)
     assert_int_equal(e[0].region, 7);
     assert_int_equal(e[0].parts, 0);
     assert_int_equal(c.totals.unbalanced, 0);
-    otf2_calls_finish(&c);
+    end(&c);
 }
 
 static void a_wait_has_a_part_for_each_request(void **state)
@@ -66,7 +80,7 @@ static void a_wait_has_a_part_for_each_request(void **state)
     struct otf2_calls c;
     struct event e[16];
     (void)state;
-    otf2_calls_init(&c, 0, 1);
+    begin(&c);
     otf2_calls_enter(&c, 10, 1, &isend);
     otf2_calls_isend(&c, 12, &to_three, 1001);
     otf2_calls_leave(&c, 20, 1, &isend);
@@ -99,7 +113,7 @@ static void a_wait_has_a_part_for_each_request(void **state)
     assert_int_equal(e[3].t_enter, 40);
     assert_int_equal(e[3].t_exit, 50);
     assert_int_not_equal(e[0].request, e[1].request);
-    otf2_calls_finish(&c);
+    end(&c);
 }
 
 static void a_collective_that_does_not_block_knows_its_size_where_it_begins(void **state)
@@ -109,7 +123,7 @@ static void a_collective_that_does_not_block_knows_its_size_where_it_begins(void
     struct otf2_collective done = {
         .call = CALL_Allreduce, .root = PEER_NONE, .sent = 8, .received = 9, .comm = 1};
     (void)state;
-    otf2_calls_init(&c, 0, 1);
+    begin(&c);
     otf2_calls_enter(&c, 10, 1, &iallreduce);
     otf2_calls_collective_request(&c, 11, 77);
     otf2_calls_leave(&c, 12, 1, &iallreduce);
@@ -125,7 +139,7 @@ static void a_collective_that_does_not_block_knows_its_size_where_it_begins(void
     assert_int_equal(e[1].flags, EVENT_DONE);
     assert_int_equal(e[1].request, e[0].request);
     assert_int_equal(c.totals.collectives, 1);
-    otf2_calls_finish(&c);
+    end(&c);
 }
 
 static void records_without_a_call_are_calls_of_their_own(void **state)
@@ -134,7 +148,7 @@ static void records_without_a_call_are_calls_of_their_own(void **state)
     struct event e[16];
     struct otf2_collective bcast = {.call = CALL_Bcast, .root = 2, .sent = 8};
     (void)state;
-    otf2_calls_init(&c, 0, 1);
+    begin(&c);
     otf2_calls_send(&c, 10, &to_three);
     otf2_calls_recv(&c, 20, &to_three);
     otf2_calls_collective_begin(&c, 30);
@@ -147,7 +161,7 @@ static void records_without_a_call_are_calls_of_their_own(void **state)
     assert_int_equal(e[2].t_enter, 30);
     assert_int_equal(e[2].t_exit, 35);
     assert_int_equal(e[2].peer, 2);
-    otf2_calls_finish(&c);
+    end(&c);
 }
 
 static void calls_within_calls_and_calls_without_end_are_one(void **state)
@@ -155,7 +169,7 @@ static void calls_within_calls_and_calls_without_end_are_one(void **state)
     struct otf2_calls c;
     struct event e[16];
     (void)state;
-    otf2_calls_init(&c, 0, 1);
+    begin(&c);
     otf2_calls_enter(&c, 10, 3, &waitall);
     otf2_calls_enter(&c, 11, 1, &send_);
     otf2_calls_leave(&c, 12, 1, &send_);
@@ -168,7 +182,7 @@ static void calls_within_calls_and_calls_without_end_are_one(void **state)
     assert_int_equal(e[1].call, CALL_Send);
     assert_int_equal(e[1].t_exit, 27);
     assert_int_equal(c.totals.unbalanced, 2);
-    otf2_calls_finish(&c);
+    end(&c);
 }
 
 static void calls_that_holter_does_not_know_are_named_by_what_they_do(void **state)
@@ -176,7 +190,7 @@ static void calls_that_holter_does_not_know_are_named_by_what_they_do(void **sta
     struct otf2_calls c;
     struct event e[16];
     (void)state;
-    otf2_calls_init(&c, 0, 1);
+    begin(&c);
     otf2_calls_enter(&c, 10, 9, &foreign);
     otf2_calls_send(&c, 11, &to_three);
     otf2_calls_leave(&c, 12, 9, &foreign);
@@ -185,7 +199,7 @@ static void calls_that_holter_does_not_know_are_named_by_what_they_do(void **sta
     assert_int_equal(take(&c, e), 2);
     assert_int_equal(e[0].call, CALL_Send);
     assert_int_equal(c.totals.nameless, 1);
-    otf2_calls_finish(&c);
+    end(&c);
 }
 
 /* The probe that took the message is not in the trace: as a part of another call it is matched. */
@@ -194,7 +208,7 @@ static void what_mrecv_takes_is_received_like_any_other(void **state)
     struct otf2_calls c;
     struct event e[16];
     (void)state;
-    otf2_calls_init(&c, 0, 1);
+    begin(&c);
     otf2_calls_enter(&c, 10, 4, &mrecv);
     otf2_calls_recv(&c, 11, &to_three);
     otf2_calls_leave(&c, 12, 4, &mrecv);
@@ -204,7 +218,7 @@ static void what_mrecv_takes_is_received_like_any_other(void **state)
     assert_int_equal(e[0].parts, 1);
     assert_int_equal(e[1].call, CALL_Recv);
     assert_int_equal(e[1].flags, EVENT_POST | RECV_DONE);
-    otf2_calls_finish(&c);
+    end(&c);
 }
 
 static void starts_and_cancels_are_told_as_such(void **state)
@@ -212,7 +226,7 @@ static void starts_and_cancels_are_told_as_such(void **state)
     struct otf2_calls c;
     struct event e[16];
     (void)state;
-    otf2_calls_init(&c, 0, 1);
+    begin(&c);
     otf2_calls_enter(&c, 10, 5, &start);
     otf2_calls_irecv_request(&c, 11, 1);
     otf2_calls_leave(&c, 12, 5, &start);
@@ -224,7 +238,7 @@ static void starts_and_cancels_are_told_as_such(void **state)
     assert_int_equal(e[0].peer, PEER_UNKNOWN);
     assert_int_equal(e[0].comm, COMM_SLOT_NONE);
     assert_int_equal(e[1].flags, EVENT_RECV | EVENT_CANCELLED | EVENT_PERSISTENT);
-    otf2_calls_finish(&c);
+    end(&c);
 }
 
 /* What is never left ends somewhere, and holds no more than a call can have. */
@@ -234,7 +248,7 @@ static void a_call_that_is_never_left_is_told_in_pieces(void **state)
     struct event e[16];
     uint32_t calls = 0, records = 0, got, announced = 0;
     (void)state;
-    otf2_calls_init(&c, 0, 1);
+    begin(&c);
     otf2_calls_enter(&c, 5, 1, &send_);
     for (uint32_t i = 0; i < 3 * UINT16_MAX; i++)
         otf2_calls_send(&c, 10 + i, &to_three);
@@ -252,7 +266,7 @@ static void a_call_that_is_never_left_is_told_in_pieces(void **state)
     assert_int_equal(c.totals.sends, records);
     assert_int_equal(c.totals.unbalanced, 1);
     assert_int_equal(c.error, 0);
-    otf2_calls_finish(&c);
+    end(&c);
 }
 
 /* ---- the queue ------------------------------------------------------------- */
@@ -263,7 +277,7 @@ static void a_receive_that_stays_open_does_not_hold_up_all_else(void **state)
     struct event e[16];
     uint64_t taken = 0;
     (void)state;
-    otf2_calls_init(&c, 0, 1);
+    begin(&c);
     otf2_calls_irecv_request(&c, 1, 99);
     for (uint32_t i = 0; i < 3 * CALL_QUEUE_MOST; i++) {
         otf2_calls_send(&c, 10 + i, &to_three);
@@ -279,7 +293,7 @@ static void a_receive_that_stays_open_does_not_hold_up_all_else(void **state)
         taken += count;
     assert_int_equal(taken, 3 * CALL_QUEUE_MOST + 2);
     assert_int_equal(c.totals.receives, 1);
-    otf2_calls_finish(&c);
+    end(&c);
 }
 
 static void requests_whose_end_is_never_told_do_not_pile_up(void **state)
@@ -287,36 +301,46 @@ static void requests_whose_end_is_never_told_do_not_pile_up(void **state)
     struct otf2_calls c;
     struct event e[16];
     (void)state;
-    otf2_calls_init(&c, 2, 5);
-    for (uint32_t i = 0; i < 2 * CALL_QUEUE_REQUESTS; i++) {
+    request_table_init(&requests);
+    otf2_calls_init(&c, &requests, 2, 5);
+    for (uint32_t i = 0; i < 2 * REQUEST_TABLE_MOST; i++) {
         otf2_calls_isend(&c, i, &to_three, i);
         assert_int_equal(call_queue_take(&c.queue, e, 16), 1);
         assert_int_equal(e[0].request, 3 + 5 * i); /* apart from those of other threads */
     }
-    assert_int_equal(c.queue.request_count, CALL_QUEUE_REQUESTS);
-    assert_non_null(call_queue_find(&c.queue, 2 * CALL_QUEUE_REQUESTS - 1));
-    otf2_calls_finish(&c);
+    assert_int_equal(requests.count, REQUEST_TABLE_MOST);
+    assert_non_null(request_table_own(&requests, 2 * REQUEST_TABLE_MOST - 1, &c.queue));
+    end(&c);
 }
 
+/* Threads of a rank use the same numbers, or each its own. */
 static void requests_are_found_whatever_begins_and_ends_between(void **state)
 {
-    struct call_queue q;
-    static uint8_t open[4096];
+    static uint64_t open[2][2048];
+    struct call_queue queues[2];
+    struct request_table table;
     uint64_t random = 88172645463325252u;
     (void)state;
-    call_queue_init(&q, 0, 1);
-    for (unsigned i = 0; i < 200000; i++) {
+    request_table_init(&table);
+    for (uint64_t i = 1; i <= 200000; i++) {
         random ^= random << 13, random ^= random >> 7, random ^= random << 17;
-        uint32_t id = random % 4096;
-        struct open_request *found = call_queue_find(&q, id * 1000003u);
-        assert_int_equal(found != NULL, open[id]);
-        if (found != NULL)
-            call_queue_end(&q, found);
-        else
-            assert_non_null(call_queue_begin(&q, id * 1000003u));
-        open[id] = !open[id];
+        uint64_t id = random % 2048, thread = random >> 40 & 1;
+        const struct call_queue *other = &queues[1 - thread];
+        struct open_request *found = request_table_own(&table, id * 1000003u, &queues[thread]);
+        assert_int_equal(found != NULL, open[thread][id] != 0);
+        struct open_request *seen = request_table_posted(&table, id * 1000003u, other, i);
+        assert_ptr_equal(seen, found);
+        if (found != NULL) {
+            assert_int_equal(found->t_post, open[thread][id]);
+            assert_null(request_table_posted(&table, found->id, other, found->t_post - 1));
+            request_table_remove(&table, found);
+            open[thread][id] = 0;
+        } else {
+            request_table_add(&table, id * 1000003u, &queues[thread], REQUEST_POSTED)->t_post = i;
+            open[thread][id] = i;
+        }
     }
-    call_queue_finish(&q);
+    request_table_finish(&table);
 }
 
 int main(void)

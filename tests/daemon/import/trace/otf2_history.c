@@ -74,7 +74,8 @@ static uint32_t draw(struct writing *w, uint32_t below)
 
 static struct location *thread_of(struct writing *w, uint32_t rank)
 {
-    return &w->ranks[rank].threads[w->plan->threads < 2 ? 0 : draw(w, w->plan->threads)];
+    uint32_t threads = w->plan->threads - (w->plan->waiter ? 1 : 0);
+    return &w->ranks[rank].threads[threads < 2 ? 0 : draw(w, threads)];
 }
 
 /* Some time later, in ticks. */
@@ -159,7 +160,7 @@ static void wait_for_some(struct writing *w, uint32_t rank, uint32_t least)
     struct rank *r = &w->ranks[rank];
     if (r->open_count <= least)
         return;
-    struct location *at = thread_of(w, rank);
+    struct location *at = w->plan->waiter ? &r->threads[w->plan->threads - 1] : thread_of(w, rank);
     for (unsigned t = 0; t < w->plan->threads; t++) /* posted before it is waited for */
         follow(at, &r->threads[t]);
     enter(w, at, WAITALL);

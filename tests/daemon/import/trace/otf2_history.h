@@ -16,7 +16,8 @@ struct history_plan {
     int plain;                         /**< only blocking messages and their like: for speed */
     int no_definitions;                /**< of locations */
     int no_calls;                      /**< records of MPI without the regions around them */
-    int late; /**< each rank begins its records later than the one before */
+    int waiter; /**< the last thread of a rank waits for all requests, and does nothing else */
+    int late;   /**< each rank begins its records later than the one before */
 };
 
 /** What the archive holds. */

@@ -70,7 +70,7 @@ static void stop(struct bed *bed)
 
 static int read_some(struct bed *bed, uint32_t stream)
 {
-    int count = otf2_process_next(bed->process, stream, bed->batch);
+    int count = otf2_process_next(bed->process, stream, UINT64_MAX, bed->batch);
     for (int i = 0; i < count; i++) {
         const struct event *e = &bed->batch[i];
         bed->events[stream]++;

@@ -167,7 +167,7 @@ static void finish(struct fake *f)
 
 static int import_with(struct fake *f, unsigned threads, struct trace_counts *counts)
 {
-    struct trace_reader reader = {f, fake_next, fake_comm, fake_region, NULL};
+    struct trace_reader reader = {f, fake_next, NULL, fake_comm, fake_region, NULL};
     struct trace_options options = {.threads = threads, .fault = fault, .user = f};
     memset(counts, 0, sizeof(*counts));
     memset(f->at, 0, sizeof(f->at));

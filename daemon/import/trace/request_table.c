@@ -1,0 +1,148 @@
+#include "daemon/import/trace/request_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_ROOM 256u
+
+void request_table_init(struct request_table *t)
+{
+    *t = (struct request_table){.count = 0};
+}
+
+void request_table_finish(struct request_table *t)
+{
+    free(t->entries);
+    *t = (struct request_table){.count = 0};
+}
+
+static uint32_t home_of(const struct request_table *t, uint64_t id)
+{
+    return (uint32_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 40) & (t->room - 1);
+}
+
+/* An empty entry behind those of the same home. */
+static struct open_request *empty_for(const struct request_table *t, uint64_t id)
+{
+    uint32_t at = home_of(t, id);
+    while (t->entries[at].state != REQUEST_FREE)
+        at = (at + 1) & (t->room - 1);
+    return &t->entries[at];
+}
+
+static int grow(struct request_table *t)
+{
+    struct open_request *old = t->entries;
+    uint32_t old_room = t->room, room = old_room == 0 ? FIRST_ROOM : 2 * old_room;
+    struct open_request *entries = calloc(room, sizeof(*entries));
+    if (entries == NULL)
+        return -ENOMEM;
+    t->entries = entries;
+    t->room = room;
+    for (uint32_t i = 0; i < old_room; i++)
+        if (old[i].state != REQUEST_FREE)
+            *empty_for(t, old[i].id) = old[i];
+    free(old);
+    return 0;
+}
+
+struct open_request *request_table_add(struct request_table *t, uint64_t id,
+                                       struct call_queue *queue, enum request_state state)
+{
+    if (2 * (t->count + 1) > t->room && grow(t) != 0)
+        return NULL;
+    t->count++;
+    struct open_request *request = empty_for(t, id);
+    *request = (struct open_request){
+        .id = id, .queue = queue, .position = REQUEST_NOWHERE, .state = (uint8_t)state};
+    return request;
+}
+
+/* The next request of this id, from an entry on. @return NULL: there are no more */
+static struct open_request *next_of(const struct request_table *t, uint64_t id, uint32_t *at)
+{
+    if (t->room == 0)
+        return NULL;
+    for (; t->entries[*at].state != REQUEST_FREE; *at = (*at + 1) & (t->room - 1)) {
+        struct open_request *request = &t->entries[*at];
+        if (request->id != id)
+            continue;
+        *at = (*at + 1) & (t->room - 1);
+        return request;
+    }
+    return NULL;
+}
+
+struct open_request *request_table_own(const struct request_table *t, uint64_t id,
+                                       const struct call_queue *queue)
+{
+    struct open_request *request, *newest = NULL;
+    uint32_t at = t->room == 0 ? 0 : home_of(t, id);
+    while ((request = next_of(t, id, &at)) != NULL)
+        if (request->queue == queue && request->state == REQUEST_POSTED &&
+            (newest == NULL || request->t_post >= newest->t_post))
+            newest = request;
+    return newest;
+}
+
+struct open_request *request_table_posted(const struct request_table *t, uint64_t id,
+                                          const struct call_queue *queue, uint64_t latest)
+{
+    struct open_request *request, *newest = NULL;
+    uint32_t at = t->room == 0 ? 0 : home_of(t, id);
+    while ((request = next_of(t, id, &at)) != NULL)
+        if (request->queue != queue && request->state == REQUEST_POSTED &&
+            request->t_post <= latest && (newest == NULL || request->t_post > newest->t_post))
+            newest = request;
+    return newest;
+}
+
+struct open_request *request_table_ended(const struct request_table *t, uint64_t id,
+                                         const struct call_queue *queue, uint64_t earliest)
+{
+    struct open_request *request, *oldest = NULL;
+    uint32_t at = t->room == 0 ? 0 : home_of(t, id);
+    while ((request = next_of(t, id, &at)) != NULL)
+        if (request->queue != queue && request->state == REQUEST_ENDED &&
+            request->t_post >= earliest && (oldest == NULL || request->t_post < oldest->t_post))
+            oldest = request;
+    return oldest;
+}
+
+struct open_request *request_table_at(const struct request_table *t, uint64_t id,
+                                      const struct call_queue *queue, uint64_t position,
+                                      int in_call)
+{
+    struct open_request *request;
+    uint32_t at = t->room == 0 ? 0 : home_of(t, id);
+    while ((request = next_of(t, id, &at)) != NULL)
+        if (request->queue == queue && request->position == position && request->in_call == in_call)
+            return request;
+    return NULL;
+}
+
+/* Those behind it that would not be found any more move up (Knuth, volume 3, 6.4, algorithm R). */
+void request_table_remove(struct request_table *t, struct open_request *request)
+{
+    uint32_t mask = t->room - 1, hole = (uint32_t)(request - t->entries), at = hole;
+    t->count--;
+    for (;;) {
+        t->entries[hole].state = REQUEST_FREE;
+        for (;;) {
+            at = (at + 1) & mask;
+            if (t->entries[at].state == REQUEST_FREE)
+                return;
+            if (((at - home_of(t, t->entries[at].id)) & mask) >= ((at - hole) & mask))
+                break;
+        }
+        t->entries[hole] = t->entries[at];
+        hole = at;
+    }
+}
+
+struct open_request *request_table_victim(struct request_table *t)
+{
+    while (t->entries[t->evicted & (t->room - 1)].state == REQUEST_FREE)
+        t->evicted++;
+    return &t->entries[t->evicted++ & (t->room - 1)];
+}
