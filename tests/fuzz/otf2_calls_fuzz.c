@@ -1,22 +1,24 @@
-/* Any order of OTF2 event records, sensible or not, as calls of MPI: each message is handed on once, with its
- * bytes, and in an order that holds parts together. */
+/* Any order of OTF2 event records of one thread of a rank or several, sensible or not, as calls of MPI: each
+ * message is handed on once, with its bytes, and in an order that holds parts together. */
 #include "daemon/import/trace/otf2_calls.h"
 #include "fuzz.h"
 #include "holter/call.h"
 
 #include <stdlib.h>
 
+#define THREADS 3u
+
 struct given {
     uint64_t sends, send_bytes, receives, receive_bytes;
-    uint32_t parts_left;
 };
 
-static void check(struct given *g, const struct event *event)
+static void check(struct given *g, uint32_t *parts_left, const struct event *event)
 {
+    FUZZ_HOLDS(event->seq == 0);
     FUZZ_HOLDS(event->kind == EVENT_CALL || event->kind == EVENT_PART);
     FUZZ_HOLDS(event->t_enter <= event->t_exit);
-    FUZZ_HOLDS((event->kind == EVENT_PART) == (g->parts_left > 0));
-    g->parts_left = event->kind == EVENT_CALL ? event->parts : g->parts_left - 1;
+    FUZZ_HOLDS((event->kind == EVENT_PART) == (*parts_left > 0));
+    *parts_left = event->kind == EVENT_CALL ? event->parts : *parts_left - 1;
     if ((event->flags & (EVENT_SEND | EVENT_POST)) == (EVENT_SEND | EVENT_POST)) {
         g->sends++;
         g->send_bytes += event->bytes;
@@ -27,13 +29,13 @@ static void check(struct given *g, const struct event *event)
     }
 }
 
-static void take(struct otf2_calls *calls, struct given *g)
+static void take(struct otf2_calls *calls, struct given *g, uint32_t *parts_left)
 {
     struct event events[64];
     uint32_t count;
     while ((count = call_queue_take(&calls->queue, events, 64)) > 0)
         for (uint32_t i = 0; i < count; i++)
-            check(g, &events[i]);
+            check(g, parts_left, &events[i]);
 }
 
 static void record(struct otf2_calls *calls, const uint8_t *bytes, uint64_t *time)
@@ -93,26 +95,46 @@ static void record(struct otf2_calls *calls, const uint8_t *bytes, uint64_t *tim
     }
 }
 
+static void add(struct otf2_totals *sum, const struct otf2_totals *t)
+{
+    sum->sends += t->sends;
+    sum->send_bytes += t->send_bytes;
+    sum->receives += t->receives;
+    sum->receive_bytes += t->receive_bytes;
+}
+
+/* The first byte tells how many threads there are, the first of each record which of them it is of. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct otf2_calls calls;
+    struct otf2_calls calls[THREADS];
     struct request_table requests;
     struct given given = {0};
-    uint64_t time = 1000;
+    struct otf2_totals totals = {0};
+    uint32_t parts_left[THREADS] = {0}, threads = size == 0 ? 1 : 1 + data[0] % THREADS;
+    uint64_t time[THREADS] = {1000, 1000, 1000};
     request_table_init(&requests);
-    otf2_calls_init(&calls, &requests, 0, 1);
-    for (size_t i = 0; i + 3 <= size; i += 3) {
-        record(&calls, data + i, &time);
+    for (uint32_t t = 0; t < threads; t++)
+        otf2_calls_init(&calls[t], &requests, t, threads);
+    for (size_t i = 1; i + 3 <= size; i += 3) {
+        uint32_t t = data[i] / 14 % threads;
+        record(&calls[t], data + i, &time[t]);
+        if (data[i + 2] % 64 == 1)
+            call_queue_force(&calls[t].queue, 1);
         if (data[i + 2] % 16 == 0)
-            take(&calls, &given);
+            take(&calls[t], &given, &parts_left[t]);
     }
-    otf2_calls_close(&calls);
-    take(&calls, &given);
-    FUZZ_HOLDS(calls.error == 0 && calls.queue.count == 0 && given.parts_left == 0);
-    FUZZ_HOLDS(given.sends == calls.totals.sends && given.send_bytes == calls.totals.send_bytes);
-    FUZZ_HOLDS(given.receives == calls.totals.receives);
-    FUZZ_HOLDS(given.receive_bytes == calls.totals.receive_bytes);
-    otf2_calls_finish(&calls);
+    for (uint32_t t = 0; t < threads; t++)
+        otf2_calls_close(&calls[t]);
+    for (uint32_t t = 0; t < threads; t++) {
+        call_queue_close(&calls[t].queue);
+        take(&calls[t], &given, &parts_left[t]);
+        FUZZ_HOLDS(calls[t].error == 0 && calls[t].queue.count == 0 && parts_left[t] == 0);
+        add(&totals, &calls[t].totals);
+        otf2_calls_finish(&calls[t]);
+    }
+    FUZZ_HOLDS(given.sends == totals.sends && given.send_bytes == totals.send_bytes);
+    FUZZ_HOLDS(given.receives == totals.receives);
+    FUZZ_HOLDS(given.receive_bytes == totals.receive_bytes);
     request_table_finish(&requests);
     return 0;
 }

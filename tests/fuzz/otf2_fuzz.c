@@ -14,9 +14,10 @@
 #include <sys/wait.h>
 
 /* An input is files one after the other: number of the name, length in two bytes, bytes. */
-static const char *const names[] = {"history.otf2",  "history.def",   "history/0.evt",
-                                    "history/0.def", "history/1.evt", "history/1.def",
-                                    "history/2.evt", "history/2.def"};
+static const char *const names[] = {
+    "history.otf2",           "history.def",           "history/0.evt", "history/0.def",
+    "history/1.evt",          "history/1.def",         "history/2.evt", "history/2.def",
+    "history/4294967296.evt", "history/4294967297.evt"};
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
 static int told_faults;
@@ -109,13 +110,15 @@ size_t fuzz_seed(unsigned number, uint8_t *out)
     char folder[DIRECTORY_ROOM], archive[64];
     struct history history;
     struct history_plan plan = {.seed = number + 1,
-                                .rounds = number == 3 ? 400 : 12,
-                                .ranks = number == 1 ? 2 : 3,
+                                .rounds = number == 3   ? 400
+                                          : number == 4 ? 100
+                                                        : 12,
+                                .ranks = number == 1 || number == 4 ? 2 : 3,
                                 .per_host = 2,
-                                .threads = 1,
+                                .threads = number == 4 ? 2 : 1,
                                 .resolution = number == 2 ? 1000 : 1000000000,
                                 .no_calls = number == 2};
-    if (number > 3)
+    if (number > 4)
         return SIZE_MAX;
     FUZZ_HOLDS(directory_make(folder) == 0);
     snprintf(archive, sizeof(archive), "%s/archive", folder);

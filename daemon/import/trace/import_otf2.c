@@ -80,6 +80,7 @@ static int import_job(const char *path, const char *anchor, struct otf2_process 
                              .ranks = job->ranks,
                              .stream_count = job->stream_count,
                              .rank_of = job->rank_of,
+                             .threads_of = job->cpu_threads_of,
                              .host_of = job->host_of,
                              .hosts = job->hosts,
                              .host_count = job->host_count,

@@ -14,7 +14,7 @@ struct otf2_stream {
     uint64_t ticks; /**< of the newest event record */
     uint64_t taken; /**< records given, and those left out after a restart */
     uint64_t most_events;
-    int opened, ended, failed;
+    int opened, empty, ended, failed;
     char fault[OTF2_FAULT_BYTES];
     char fault_of_definitions[OTF2_FAULT_BYTES]; /**< "": none */
 };

@@ -226,9 +226,13 @@ static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_Str
 {
     struct otf2_defs *defs = user;
     struct location *location = row_for(defs, &defs->locations, self);
-    (void)name, (void)type;
+    (void)name;
     if (location != NULL)
-        *location = (struct location){.process = process, .events = events, .rank = -1};
+        *location = (struct location){.process = process,
+                                      .events = events,
+                                      .rank = -1,
+                                      .is_thread = type != OTF2_LOCATION_TYPE_ACCELERATOR_STREAM &&
+                                                   type != OTF2_LOCATION_TYPE_METRIC};
     return outcome(defs);
 }
 

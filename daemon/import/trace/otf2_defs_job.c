@@ -97,8 +97,11 @@ static int make_streams(struct otf2_defs *defs, struct otf2_arena *arena, struct
     uint32_t *rank_of = otf2_arena_take(arena, all, sizeof(*rank_of));
     uint32_t *thread_of = otf2_arena_take(arena, all, sizeof(*thread_of));
     uint32_t *threads_of = otf2_arena_take(arena, out->ranks, sizeof(*threads_of));
+    uint32_t *cpu_threads_of = otf2_arena_take(arena, out->ranks, sizeof(*cpu_threads_of));
     uint64_t *ids = otf2_arena_take(arena, all, sizeof(*ids));
-    if (rank_of == NULL || thread_of == NULL || threads_of == NULL || ids == NULL)
+    uint64_t *events_of = otf2_arena_take(arena, all, sizeof(*events_of));
+    if (rank_of == NULL || thread_of == NULL || threads_of == NULL || cpu_threads_of == NULL ||
+        ids == NULL || events_of == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < all; i++) {
         struct location *location = &locations(defs)[i];
@@ -111,14 +114,18 @@ static int make_streams(struct otf2_defs *defs, struct otf2_arena *arena, struct
         uint32_t stream = out->stream_count++;
         rank_of[stream] = (uint32_t)location->rank;
         thread_of[stream] = threads_of[location->rank]++;
+        cpu_threads_of[location->rank] += (uint32_t)location->is_thread;
         ids[stream] = defs->locations.index.keys[i].a;
+        events_of[stream] = location->events;
         if (__builtin_add_overflow(out->events, location->events, &out->events))
             out->events = 0;
     }
     out->rank_of = rank_of;
     out->thread_of = thread_of;
     out->threads_of = threads_of;
+    out->cpu_threads_of = cpu_threads_of;
     out->locations = ids;
+    out->events_of = events_of;
     return 0;
 }
 

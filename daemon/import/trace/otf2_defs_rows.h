@@ -8,6 +8,7 @@ struct location {
     uint64_t events;
     uint32_t process;
     int32_t rank;
+    int is_thread; /* no stream of an accelerator, and not only for metrics */
 };
 
 struct process {

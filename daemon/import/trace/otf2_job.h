@@ -24,8 +24,10 @@ struct otf2_job {
     uint32_t ranks, host_count, stream_count, comm_count, code_region_count;
     const uint32_t *rank_of;        /**< by stream */
     const uint32_t *thread_of;      /**< by stream: which of its rank's */
-    const uint32_t *threads_of;     /**< by rank */
+    const uint32_t *threads_of;     /**< by rank: its streams */
+    const uint32_t *cpu_threads_of; /**< by rank: those of them that are threads of a processor */
     const uint64_t *locations;      /**< by stream: id in the archive */
+    const uint64_t *events_of;      /**< by stream: as the definitions tell */
     const uint32_t *host_of;        /**< by rank */
     const char (*hosts)[65];        /**< by host */
     const struct otf2_comm *comms;  /**< by slot */

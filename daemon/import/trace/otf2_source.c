@@ -46,6 +46,11 @@ static OTF2_ErrorCode on_error(void *user, const char *file, uint64_t line, cons
                                OTF2_ErrorCode code, const char *format, va_list arguments)
 {
     (void)user, (void)file, (void)line, (void)function;
+    if (code == OTF2_ERROR_FILE_SUBSTRATE_NOT_SUPPORTED && said != NULL)
+        snprintf(
+            said, OTF2_FAULT_BYTES,
+            "its files are not kept as files of their own (substrate POSIX) but in another way, "
+            "such as SION, which this libotf2 cannot read");
     if (said == NULL || said[0] != '\0') /* the first one is the cause */
         return code;
     int used = snprintf(said, OTF2_FAULT_BYTES, "%s", OTF2_Error_GetDescription(code));
@@ -221,13 +226,15 @@ static uint64_t bytes_read(const struct otf2_source *s, uint32_t stream)
 }
 
 /* A record takes two bytes at least, its kind and its length: what is broken can have libotf2 go in circles.
- * @return records that the file can hold; UINT64_MAX: not known */
-static uint64_t most_events(const struct otf2_source *s, uint32_t stream)
+ * @param out  records that the file can hold; UINT64_MAX: not known @return 0, or 1: there is no file */
+static int most_events(const struct otf2_source *s, uint32_t stream, uint64_t *out)
 {
     char path[4096];
     struct stat status;
     snprintf(path, sizeof(path), "%s/%" PRIu64 ".evt", s->folder, s->job->locations[stream]);
-    return stat(path, &status) == 0 ? (uint64_t)status.st_size / 2 : UINT64_MAX;
+    int known = stat(path, &status) == 0;
+    *out = known ? (uint64_t)status.st_size / 2 : UINT64_MAX;
+    return !known && errno == ENOENT;
 }
 
 /* Put what is known of the place before what libotf2 said. */
@@ -276,7 +283,10 @@ static int open_stream(struct otf2_source *s, uint32_t stream, char fault[OTF2_F
     struct otf2_stream *st = &s->streams[stream];
     uint64_t location = s->job->locations[stream];
     st->opened = 1;
-    st->most_events = most_events(s, stream);
+    if (most_events(s, stream, &st->most_events) != 0 && s->job->events_of[stream] == 0) {
+        st->empty = 1; /* a location that has nothing need not have a file */
+        return 0;
+    }
     if (s->local_defs)
         read_local_definitions(s, st);
     listen_to(fault);
@@ -317,6 +327,8 @@ static void read_on(struct otf2_source *s, struct otf2_stream *st)
     uint32_t number = st->number;
     if (!st->opened && open_stream(s, number, st->fault) != 0) {
         st->failed = -HOLTER_ECORRUPT;
+    } else if (st->empty) {
+        read = 0;
     } else if (st->calls.totals.events > st->most_events) {
         snprintf(st->fault, sizeof(st->fault), "more records than the file has room for");
         st->failed = -HOLTER_ECORRUPT;

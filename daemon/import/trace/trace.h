@@ -63,8 +63,9 @@ struct trace_job {
     const char *mpi;     /**< what was imported from what */
     uint32_t ranks;
     uint32_t stream_count;
-    const uint32_t *rank_of; /**< by stream */
-    const uint32_t *host_of; /**< by rank: position in hosts */
+    const uint32_t *rank_of;    /**< by stream */
+    const uint32_t *threads_of; /**< by rank, as people are told; NULL: as many as it has streams */
+    const uint32_t *host_of;    /**< by rank: position in hosts */
     const char (*hosts)[65];
     uint32_t host_count;
     uint64_t begin_ns;  /**< when the trace's zero was, since 1970; 0: not known */

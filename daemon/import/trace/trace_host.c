@@ -390,7 +390,9 @@ static int end_streams(struct trace_host *host, uint64_t end_ns)
             if (stream->at < stream->count)
                 window_sum_in_progress(rank->sum, rank->index, &source, &stream->batch[stream->at]);
         }
-        window_sum_losses(rank->sum, rank->index, 0, 0, rank->stream_count);
+        window_sum_losses(rank->sum, rank->index, 0, 0,
+                          host->job->threads_of != NULL ? host->job->threads_of[rank->rank]
+                                                        : rank->stream_count);
     }
     window_sum_settle(host->desk->sum);
     match_settle(host->match, end_ns);

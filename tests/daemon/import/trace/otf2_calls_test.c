@@ -269,6 +269,222 @@ static void a_call_that_is_never_left_is_told_in_pieces(void **state)
     end(&c);
 }
 
+/* ---- threads of a rank ------------------------------------------------------ */
+
+struct threads {
+    struct otf2_calls first, second;
+};
+
+static void begin_threads(struct threads *t)
+{
+    request_table_init(&requests);
+    otf2_calls_init(&t->first, &requests, 0, 2);
+    otf2_calls_init(&t->second, &requests, 1, 2);
+}
+
+static void end_threads(struct threads *t)
+{
+    otf2_calls_finish(&t->first);
+    otf2_calls_finish(&t->second);
+    request_table_finish(&requests);
+}
+
+/* Two receives, a send and a collective, at 10, 20, 30 and 35. */
+static void post_all(struct otf2_calls *c)
+{
+    otf2_calls_enter(c, 10, 2, &irecv);
+    otf2_calls_irecv_request(c, 11, 1001);
+    otf2_calls_leave(c, 12, 2, &irecv);
+    otf2_calls_enter(c, 20, 5, &start);
+    otf2_calls_irecv_request(c, 21, 1002);
+    otf2_calls_leave(c, 22, 5, &start);
+    otf2_calls_isend(c, 30, &to_three, 1003);
+    otf2_calls_enter(c, 35, 6, &iallreduce);
+    otf2_calls_collective_request(c, 36, 1004);
+    otf2_calls_leave(c, 37, 6, &iallreduce);
+}
+
+/* The receives in the other order, in one call at 40. */
+static void complete_all(struct otf2_calls *c)
+{
+    struct otf2_message four = {.peer = 4, .tag = 6, .bytes = 70, .comm = 1}, inter = four;
+    struct otf2_collective done = {
+        .call = CALL_Allreduce, .root = PEER_NONE, .sent = 8, .received = 9, .comm = 1};
+    inter.peer = 5;
+    inter.bytes = 90;
+    inter.flags = EVENT_INTER;
+    otf2_calls_enter(c, 40, 3, &waitall);
+    otf2_calls_irecv(c, 45, &inter, 1002);
+    otf2_calls_isend_complete(c, 46, 1003);
+    otf2_calls_irecv(c, 47, &four, 1001);
+    otf2_calls_collective_complete(c, 48, &done, 1004);
+    otf2_calls_leave(c, 50, 3, &waitall);
+}
+
+static void check_posts(const struct event *e)
+{
+    assert_int_equal(e[0].flags, EVENT_RECV | EVENT_POST);
+    assert_int_equal(e[0].peer, 4);
+    assert_int_equal(e[0].tag, 6);
+    assert_int_equal(e[0].bytes, 70);
+    assert_int_equal(e[0].comm, 1);
+    assert_int_equal(e[1].flags, EVENT_RECV | EVENT_POST | EVENT_PERSISTENT | EVENT_INTER);
+    assert_int_equal(e[1].peer, 5);
+    assert_int_equal(e[1].bytes, 90);
+    assert_int_equal(e[2].flags, SEND_POST);
+    assert_int_equal(e[3].call, CALL_Iallreduce);
+    assert_int_equal(e[3].flags, EVENT_POST);
+    assert_int_equal(e[3].bytes, 8);
+    assert_int_equal(e[3].bytes_in, 9);
+    assert_int_equal(e[3].comm, 1);
+}
+
+static void check_ends(const struct event *e, const struct event *posts)
+{
+    static const struct {
+        uint32_t post;
+        uint16_t flags;
+        uint64_t t_post, bytes;
+    } ends[] = {{1, RECV_DONE | EVENT_PERSISTENT | EVENT_INTER, 20, 90},
+                {2, EVENT_SEND | EVENT_DONE, 30, 100},
+                {0, RECV_DONE, 10, 70},
+                {3, EVENT_DONE, 35, 8}};
+    assert_int_equal(e[0].parts, 3);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(e[i].kind, i == 0 ? EVENT_CALL : EVENT_PART);
+        assert_int_equal(e[i].flags, ends[i].flags);
+        assert_int_equal(e[i].request, posts[ends[i].post].request);
+        assert_int_equal(e[i].t_post, ends[i].t_post);
+        assert_int_equal(e[i].bytes, ends[i].bytes);
+        assert_int_equal(e[i].t_enter, 40);
+    }
+}
+
+static void either_thread_may_be_read_first(void **state)
+{
+    (void)state;
+    for (int completer_first = 0; completer_first < 2; completer_first++) {
+        struct threads t;
+        struct event posts[16], ends[16];
+        begin_threads(&t);
+        if (completer_first) {
+            complete_all(&t.second);
+            assert_int_equal(call_queue_take(&t.second.queue, ends, 16), 0);
+            post_all(&t.first);
+        } else {
+            post_all(&t.first);
+            assert_int_equal(call_queue_take(&t.first.queue, posts, 16), 0);
+            complete_all(&t.second);
+        }
+        assert_int_equal(call_queue_take(&t.first.queue, posts, 16), 4);
+        assert_int_equal(call_queue_take(&t.second.queue, ends, 16), 4);
+        check_posts(posts);
+        check_ends(ends, posts);
+        assert_int_equal(requests.count, 0);
+        assert_int_equal(t.first.queue.forced + t.second.queue.forced, 0);
+        end_threads(&t);
+    }
+}
+
+/* While its call is still open, too: then the record is not in the queue yet. */
+static void what_an_open_call_has_posted_another_thread_may_complete(void **state)
+{
+    struct threads t;
+    struct event e[16];
+    (void)state;
+    begin_threads(&t);
+    otf2_calls_enter(&t.first, 10, 5, &start);
+    otf2_calls_irecv_request(&t.first, 11, 1);
+    otf2_calls_irecv(&t.second, 20, &to_three, 1);
+    otf2_calls_enter(&t.second, 30, 3, &waitall);
+    otf2_calls_isend_complete(&t.second, 31, 2);
+    otf2_calls_isend(&t.first, 12, &to_three, 2);
+    otf2_calls_leave(&t.first, 13, 5, &start);
+    otf2_calls_leave(&t.second, 32, 3, &waitall);
+    assert_int_equal(call_queue_take(&t.first.queue, e, 16), 2);
+    assert_int_equal(e[0].peer, 3);
+    assert_int_equal(e[1].flags, SEND_POST | EVENT_PERSISTENT);
+    uint32_t receive = e[0].request, send = e[1].request;
+    assert_int_equal(call_queue_take(&t.second.queue, e, 16), 2);
+    assert_int_equal(e[0].request, receive);
+    assert_int_equal(e[0].t_post, 10);
+    assert_int_equal(e[1].request, send);
+    assert_int_equal(e[1].peer, 3);
+    end_threads(&t);
+}
+
+/* Numbers of persistent requests come again with each start. */
+static void an_end_belongs_to_the_newest_post_before_it(void **state)
+{
+    (void)state;
+    for (int completer_first = 0; completer_first < 2; completer_first++) {
+        struct threads t;
+        struct event posts[16], ends[16];
+        begin_threads(&t);
+        for (int turn = 0; turn < 2; turn++)
+            for (uint64_t i = 0; i < 4; i++) {
+                struct otf2_message message = {.peer = 1, .bytes = 100 + i};
+                if (turn == completer_first)
+                    otf2_calls_irecv_request(&t.first, 100 * i + 10, 7);
+                else
+                    otf2_calls_irecv(&t.second, 100 * i + 50, &message, 7);
+            }
+        assert_int_equal(call_queue_take(&t.second.queue, ends, 16), 4);
+        assert_int_equal(call_queue_take(&t.first.queue, posts, 16), 4);
+        for (uint64_t i = 0; i < 4; i++) {
+            assert_int_equal(posts[i].bytes, 100 + i);
+            assert_int_equal(ends[i].bytes, 100 + i);
+            assert_int_equal(ends[i].request, posts[i].request);
+            assert_int_equal(ends[i].t_post, 100 * i + 10);
+        }
+        end_threads(&t);
+    }
+}
+
+/* Writers that count requests by thread give both the same numbers. */
+static void a_threads_own_requests_come_first(void **state)
+{
+    struct threads t;
+    struct event e[16];
+    (void)state;
+    begin_threads(&t);
+    otf2_calls_irecv_request(&t.first, 10, 1);
+    otf2_calls_irecv_request(&t.second, 11, 1);
+    otf2_calls_irecv(&t.second, 20, &to_three, 1);
+    assert_int_equal(call_queue_take(&t.first.queue, e, 16), 0);
+    assert_int_equal(call_queue_take(&t.second.queue, e, 16), 2);
+    assert_int_equal(e[1].t_post, 11);
+    otf2_calls_irecv(&t.first, 30, &to_three, 1);
+    assert_int_equal(call_queue_take(&t.first.queue, e, 16), 2);
+    assert_int_equal(e[1].t_post, 10);
+    end_threads(&t);
+}
+
+static void what_nobody_posted_waits_until_it_is_given_up(void **state)
+{
+    struct threads t;
+    struct event e[16];
+    (void)state;
+    begin_threads(&t);
+    otf2_calls_irecv(&t.second, 20, &to_three, 1);
+    otf2_calls_isend_complete(&t.second, 21, 2);
+    otf2_calls_cancelled(&t.second, 22, 3);
+    assert_int_equal(call_queue_waits(&t.second.queue), CALL_WAITS_FOR_POST);
+    call_queue_force(&t.second.queue, 0);
+    assert_int_equal(call_queue_take(&t.second.queue, e, 16), 1);
+    assert_int_equal(e[0].flags, EVENT_POST | RECV_DONE);
+    assert_int_equal(e[0].t_post, 0);
+    assert_int_equal(e[0].bytes, 100);
+    assert_int_equal(t.second.queue.forced, 0);
+    call_queue_close(&t.second.queue);
+    assert_int_equal(call_queue_take(&t.second.queue, e, 16), 2);
+    assert_int_equal(e[0].flags, EVENT_SEND | EVENT_DONE);
+    assert_int_equal(e[0].peer, PEER_UNKNOWN);
+    assert_int_equal(t.second.queue.forced, 2);
+    assert_int_equal(requests.count, 0);
+    end_threads(&t);
+}
+
 /* ---- the queue ------------------------------------------------------------- */
 
 static void a_receive_that_stays_open_does_not_hold_up_all_else(void **state)
@@ -355,6 +571,11 @@ int main(void)
         cmocka_unit_test(calls_that_holter_does_not_know_are_named_by_what_they_do),
         cmocka_unit_test(what_mrecv_takes_is_received_like_any_other),
         cmocka_unit_test(starts_and_cancels_are_told_as_such),
+        cmocka_unit_test(either_thread_may_be_read_first),
+        cmocka_unit_test(what_an_open_call_has_posted_another_thread_may_complete),
+        cmocka_unit_test(an_end_belongs_to_the_newest_post_before_it),
+        cmocka_unit_test(a_threads_own_requests_come_first),
+        cmocka_unit_test(what_nobody_posted_waits_until_it_is_given_up),
         cmocka_unit_test(a_receive_that_stays_open_does_not_hold_up_all_else),
         cmocka_unit_test(requests_whose_end_is_never_told_do_not_pile_up),
         cmocka_unit_test(requests_are_found_whatever_begins_and_ends_between),

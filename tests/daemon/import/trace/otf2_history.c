@@ -205,9 +205,8 @@ static void post_receive(struct writing *w, uint32_t to, struct request request)
 static void meet(struct writing *w, uint32_t rank)
 {
     struct rank *r = &w->ranks[rank];
-    for (int twice = 0; twice < 2; twice++)
-        for (unsigned t = 0; t < w->plan->threads; t++)
-            follow(&r->threads[t], &r->threads[(t + 1) % w->plan->threads]);
+    for (unsigned t = 1; t < w->plan->threads; t++)
+        follow(&r->threads[0], &r->threads[t]);
     for (unsigned t = 0; t < w->plan->threads; t++)
         follow(&r->threads[t], &r->threads[0]);
 }
