@@ -35,14 +35,14 @@ static void fault(void *user, const char *text)
     snprintf(bed->told + used, sizeof(bed->told) - used, "%s\n", text);
 }
 
-static void begin(struct bed *bed)
+static void begin_with(struct bed *bed, uint32_t threads)
 {
     struct history history;
     struct history_plan plan = {.seed = 5,
                                 .rounds = 2000,
-                                .ranks = STREAMS,
+                                .ranks = STREAMS / threads,
                                 .per_host = 2,
-                                .threads = 1,
+                                .threads = threads,
                                 .resolution = 1000000000};
     char folder[64];
     *bed = (struct bed){.process = NULL};
@@ -50,6 +50,11 @@ static void begin(struct bed *bed)
     snprintf(folder, sizeof(folder), "%s/archive", bed->directory);
     history_write(&history, &plan, folder);
     snprintf(bed->archive, sizeof(bed->archive), "%s/history.otf2", folder);
+}
+
+static void begin(struct bed *bed)
+{
+    begin_with(bed, 1);
 }
 
 static void start(struct bed *bed)
@@ -97,11 +102,10 @@ static void read_all(struct bed *bed, int deadly)
         }
 }
 
-static void a_reader_that_dies_between_questions_is_replaced(void **state)
+static void replace_readers(uint32_t threads)
 {
     struct bed bed;
-    (void)state;
-    begin(&bed);
+    begin_with(&bed, threads);
     start(&bed);
     read_all(&bed, 0);
     uint64_t digest[STREAMS], events = otf2_process_reports(bed.process)[1].totals.events;
@@ -118,6 +122,20 @@ static void a_reader_that_dies_between_questions_is_replaced(void **state)
         stop(&bed);
     }
     directory_remove(bed.directory);
+}
+
+static void a_reader_that_dies_between_questions_is_replaced(void **state)
+{
+    (void)state;
+    replace_readers(1);
+}
+
+/* Streams of a rank have been read on for each other's sake. */
+static void a_reader_of_threads_is_replaced(void **state)
+{
+    (void)state;
+    replace_readers(2);
+    replace_readers(4);
 }
 
 /* Whether it dies at work is chance: what is said of the streams holds either way. */
@@ -189,6 +207,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reader_that_dies_between_questions_is_replaced),
+        cmocka_unit_test(a_reader_of_threads_is_replaced),
         cmocka_unit_test(a_reader_that_dies_at_work_loses_the_stream_that_it_read),
         cmocka_unit_test(when_the_watcher_is_gone_streams_end_with_an_error),
     };

@@ -402,6 +402,65 @@ static void a_cancelled_receive_takes_no_message(void **state)
     end(bed);
 }
 
+/* The worker waits for what the master posted first of all, and both send more than is kept before. */
+static void a_request_that_stays_open_too_long_counts_where_it_ends(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    post(bed, 1, MASTER, 1);
+    for (uint64_t i = 0; i < 40000; i++)
+        send(bed, 1, i % 2, WORLD, 1, i);
+    send(bed, 0, MASTER, WORLD, 0, 77);
+    RECORD(1, WORKER, Enter, R_WAITANY);
+    RECORD(1, WORKER, MpiIrecv, 0, WORLD, 0, 77, 1);
+    RECORD(1, WORKER, Leave, R_WAITANY);
+    for (uint64_t i = 0; i < 40000; i++) {
+        RECORD(0, MASTER, Enter, R_RECV);
+        RECORD(0, MASTER, MpiRecv, 1, WORLD, 1, i);
+        RECORD(0, MASTER, Leave, R_RECV);
+    }
+    write_archive(bed);
+    assert_int_equal(import_it(bed), 0);
+    assert_string_equal(bed->told, "");
+    assert_int_equal(bed->counts.forced, 1);
+    assert_int_equal(bed->counts.counts.matched, 40001);
+    assert_int_equal(bed->counts.counts.rejected + bed->counts.counts.unmatched, 0);
+    assert_int_equal(bed->sums.rank_received[1], 1);
+    end(bed);
+}
+
+/* One thread has nothing for long, the other thousands of records: what it ends and begins is known all the same. */
+static void a_thread_that_rests_holds_nobody_up(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    for (uint64_t turn = 0; turn < 3; turn++) {
+        for (uint64_t i = 0; i < 25000; i++) {
+            send(bed, 1, MASTER, WORLD, 1, i);
+            RECORD(0, MASTER, Enter, R_RECV);
+            RECORD(0, MASTER, MpiRecv, 1, WORLD, 1, i);
+            RECORD(0, MASTER, Leave, R_RECV);
+        }
+        post(bed, 1, turn % 2, 2 * turn + 1);
+        post(bed, 1, turn % 2, 2 * turn + 2);
+        send(bed, 0, WORKER, WORLD, 0, 70 + turn);
+        send(bed, 0, WORKER, WORLD, 0, 80 + turn);
+        RECORD(1, 1 - turn % 2, Enter, R_WAITANY);
+        RECORD(1, 1 - turn % 2, MpiIrecv, 0, WORLD, 0, 80 + turn, 2 * turn + 2);
+        RECORD(1, 1 - turn % 2, MpiIrecv, 0, WORLD, 0, 70 + turn, 2 * turn + 1);
+        RECORD(1, 1 - turn % 2, Leave, R_WAITANY);
+    }
+    write_archive(bed);
+    assert_int_equal(import_it(bed), 0);
+    assert_string_equal(bed->told, "");
+    assert_int_equal(bed->counts.forced, 0);
+    assert_int_equal(bed->counts.counts.matched, 3 * 25000 + 6);
+    assert_int_equal(bed->counts.counts.rejected + bed->counts.counts.unmatched, 0);
+    end(bed);
+}
+
 static void locations_without_events_are_no_error(void **state)
 {
     struct bed b, *bed = &b;
@@ -452,6 +511,8 @@ int main(void)
         cmocka_unit_test(times_are_exact_with_any_clock),
         cmocka_unit_test(collectives_of_several_communicators_are_counted),
         cmocka_unit_test(a_cancelled_receive_takes_no_message),
+        cmocka_unit_test(a_request_that_stays_open_too_long_counts_where_it_ends),
+        cmocka_unit_test(a_thread_that_rests_holds_nobody_up),
         cmocka_unit_test(locations_without_events_are_no_error),
         cmocka_unit_test(a_substrate_that_cannot_be_read_is_told),
     };
