@@ -41,7 +41,8 @@ COUNT_BARE(Unknown)
 
 const char *otf2_kind_name(unsigned kind)
 {
-    static const char *const names[] = {OTF2_OTHER_KINDS(NAME_WITH, NAME_BARE) "unknown"};
+    static const char *const names[] = {OTF2_OTHER_KINDS(NAME_WITH, NAME_BARE)
+                                            OTF2_ACCESS_KINDS(NAME_WITH) "unknown"};
     return kind < OTF2_KINDS ? names[kind] : "unknown";
 }
 
@@ -164,6 +165,44 @@ static OTF2_CallbackCode on_request_cancelled(RECORD, uint64_t request)
     return outcome(stream);
 }
 
+/* ---- one-sided calls -------------------------------------------------------- */
+
+static OTF2_CallbackCode access_window(struct otf2_stream *stream, uint64_t ticks, unsigned kind,
+                                       OTF2_RmaWinRef window, uint32_t target, uint64_t given,
+                                       uint64_t gotten)
+{
+    int inter = 0;
+    uint32_t slot = otf2_defs_window(stream->defs, window);
+    struct otf2_access access = {.given = given,
+                                 .gotten = gotten,
+                                 .comm = slot < stream->job->comm_count ? (uint16_t)slot
+                                                                        : COMM_SLOT_NONE};
+    access.target = otf2_job_peer(stream->job, stream->rank, access.comm, target, &inter);
+    access.flags = inter ? EVENT_INTER : 0;
+    uint64_t time = begin(stream, ticks);
+    stream->counted.other[kind] += !otf2_calls_access(&stream->calls, time, &access);
+    return outcome(stream);
+}
+
+static OTF2_CallbackCode on_put(RECORD, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes,
+                                uint64_t matching)
+{
+    return access_window(user, ticks, OTF2_KIND_RmaPut, window, target, bytes, 0);
+}
+
+static OTF2_CallbackCode on_get(RECORD, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes,
+                                uint64_t matching)
+{
+    return access_window(user, ticks, OTF2_KIND_RmaGet, window, target, 0, bytes);
+}
+
+static OTF2_CallbackCode on_atomic(RECORD, OTF2_RmaWinRef window, uint32_t target,
+                                   OTF2_RmaAtomicType type, uint64_t sent, uint64_t received,
+                                   uint64_t matching)
+{
+    return access_window(user, ticks, OTF2_KIND_RmaAtomic, window, target, sent, received);
+}
+
 /* ---- collectives ----------------------------------------------------------- */
 
 static uint16_t call_of(OTF2_CollectiveOp op)
@@ -273,6 +312,9 @@ OTF2_ErrorCode otf2_callbacks_register(OTF2_Reader *reader, OTF2_EvtReader *even
     OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(c, on_irecv);
     OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(c, on_request_test);
     OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(c, on_request_cancelled);
+    OTF2_EvtReaderCallbacks_SetRmaPutCallback(c, on_put);
+    OTF2_EvtReaderCallbacks_SetRmaGetCallback(c, on_get);
+    OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(c, on_atomic);
     OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(c, on_collective_begin);
     OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, on_collective_end);
     OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(c, on_collective_request);

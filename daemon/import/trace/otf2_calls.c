@@ -451,6 +451,25 @@ void otf2_calls_cancelled(struct otf2_calls *c, uint64_t time, uint64_t id)
     close_own(c, time, own);
 }
 
+/* ---- one-sided calls -------------------------------------------------------- */
+
+/* Others use these records for copies to and from accelerators, outside of calls of MPI. */
+int otf2_calls_access(struct otf2_calls *c, uint64_t time, const struct otf2_access *access)
+{
+    c->newest = time > c->newest ? time : c->newest;
+    if (!c->in_call || call_class_of(c->call) != CALL_ONE_SIDED)
+        return 0;
+    struct event *part = add_part(c, 0);
+    if (part == NULL)
+        return 1;
+    part->peer = access->target;
+    part->bytes = access->given;
+    part->bytes_in = access->gotten;
+    part->comm = access->comm;
+    part->flags |= access->flags;
+    return 1;
+}
+
 /* ---- collectives ----------------------------------------------------------- */
 
 void otf2_calls_collective_begin(struct otf2_calls *c, uint64_t time)

@@ -45,6 +45,13 @@ struct otf2_collective {
     uint16_t comm, flags;
 };
 
+/** What a one-sided call of MPI moves, its target translated. */
+struct otf2_access {
+    int32_t target;         /**< world rank or PEER_UNKNOWN */
+    uint64_t given, gotten; /**< bytes */
+    uint16_t comm, flags;
+};
+
 /** What was read, as the trace has it. */
 struct otf2_totals {
     uint64_t events;
@@ -92,6 +99,8 @@ void otf2_calls_recv(struct otf2_calls *calls, uint64_t time, const struct otf2_
 void otf2_calls_irecv(struct otf2_calls *calls, uint64_t time, const struct otf2_message *message,
                       uint64_t request);
 void otf2_calls_cancelled(struct otf2_calls *calls, uint64_t time, uint64_t request);
+/** @return 1; 0: it is no call of MPI that does this */
+int otf2_calls_access(struct otf2_calls *calls, uint64_t time, const struct otf2_access *access);
 void otf2_calls_collective_begin(struct otf2_calls *calls, uint64_t time);
 void otf2_calls_collective_end(struct otf2_calls *calls, uint64_t time,
                                const struct otf2_collective *collective);

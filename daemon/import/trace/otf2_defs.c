@@ -64,7 +64,8 @@ int otf2_defs_init(struct otf2_defs *defs)
         rows_init(&defs->processes, sizeof(struct process)) == 0 &&
         rows_init(&defs->nodes, sizeof(struct tree_node)) == 0 &&
         rows_init(&defs->groups, sizeof(struct group)) == 0 &&
-        rows_init(&defs->comms, sizeof(struct comm)) == 0)
+        rows_init(&defs->comms, sizeof(struct comm)) == 0 &&
+        rows_init(&defs->windows, sizeof(uint32_t)) == 0)
         return 0;
     otf2_defs_finish(defs);
     return -ENOMEM;
@@ -78,6 +79,7 @@ void otf2_defs_finish(struct otf2_defs *defs)
     rows_finish(&defs->nodes);
     rows_finish(&defs->groups);
     rows_finish(&defs->comms);
+    rows_finish(&defs->windows);
     free(defs->text);
     free(defs->members);
     free(defs->regions);
@@ -288,6 +290,23 @@ static OTF2_CallbackCode on_inter_comm(void *user, OTF2_CommRef self, OTF2_Strin
     return outcome(defs);
 }
 
+static OTF2_CallbackCode on_window(void *user, OTF2_RmaWinRef self, OTF2_StringRef name,
+                                   OTF2_CommRef comm, OTF2_RmaWinFlag flags)
+{
+    struct otf2_defs *defs = user;
+    uint32_t *window = row_for(defs, &defs->windows, self);
+    (void)name, (void)flags;
+    if (window != NULL)
+        *window = comm;
+    return outcome(defs);
+}
+
+uint32_t otf2_defs_window(const struct otf2_defs *defs, uint32_t ref)
+{
+    const uint32_t *comm = otf2_row(&defs->windows, ref);
+    return comm == NULL ? UINT32_MAX : otf2_defs_comm(defs, *comm);
+}
+
 OTF2_ErrorCode otf2_defs_register(struct otf2_defs *defs, OTF2_Reader *reader,
                                   OTF2_GlobalDefReader *definitions)
 {
@@ -304,6 +323,7 @@ OTF2_ErrorCode otf2_defs_register(struct otf2_defs *defs, OTF2_Reader *reader,
     OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, on_group);
     OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, on_comm);
     OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, on_inter_comm);
+    OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, on_window);
     OTF2_ErrorCode code = OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, c, defs);
     OTF2_GlobalDefReaderCallbacks_Delete(c);
     return code;

@@ -28,7 +28,7 @@ struct otf2_defs {
     uint64_t resolution, offset, length, date;
     char *text; /**< owned: strings behind each other */
     size_t text_used, text_room;
-    struct otf2_rows strings, locations, processes, nodes, groups, comms;
+    struct otf2_rows strings, locations, processes, nodes, groups, comms, windows;
     uint64_t *members; /**< owned: of groups */
     size_t member_used, member_room;
     struct otf2_region *regions; /**< owned; by reference */
@@ -54,6 +54,9 @@ static inline uint32_t otf2_defs_comm(const struct otf2_defs *defs, uint32_t ref
 {
     return key_index_find(&defs->comms.index, (struct key){ref, 0});
 }
+
+/** Slot of the communicator of a window. @return UINT32_MAX: it is not defined */
+uint32_t otf2_defs_window(const struct otf2_defs *defs, uint32_t ref);
 
 /** @return a region that is none when it is not defined */
 static inline struct otf2_region otf2_defs_region(const struct otf2_defs *defs, uint32_t ref)

@@ -30,10 +30,6 @@
     WITH(RmaReleaseLock, OTF2_RmaWinRef a, uint32_t b, uint64_t c)                                 \
     WITH(RmaSync, OTF2_RmaWinRef a, uint32_t b, OTF2_RmaSyncType c)                                \
     WITH(RmaWaitChange, OTF2_RmaWinRef a)                                                          \
-    WITH(RmaPut, OTF2_RmaWinRef a, uint32_t b, uint64_t c, uint64_t d)                             \
-    WITH(RmaGet, OTF2_RmaWinRef a, uint32_t b, uint64_t c, uint64_t d)                             \
-    WITH(RmaAtomic, OTF2_RmaWinRef a, uint32_t b, OTF2_RmaAtomicType c, uint64_t d, uint64_t e,    \
-         uint64_t f)                                                                               \
     WITH(RmaOpCompleteBlocking, OTF2_RmaWinRef a, uint64_t b)                                      \
     WITH(RmaOpCompleteNonBlocking, OTF2_RmaWinRef a, uint64_t b)                                   \
     WITH(RmaOpTest, OTF2_RmaWinRef a, uint64_t b)                                                  \
@@ -75,11 +71,19 @@
     WITH(CommCreate, OTF2_CommRef a)                                                               \
     WITH(CommDestroy, OTF2_CommRef a)
 
+/* Records that mean something where MPI wrote them, and are counted where others did. */
+#define OTF2_ACCESS_KINDS(WITH)                                                                    \
+    WITH(RmaPut, OTF2_RmaWinRef a, uint32_t b, uint64_t c, uint64_t d)                             \
+    WITH(RmaGet, OTF2_RmaWinRef a, uint32_t b, uint64_t c, uint64_t d)                             \
+    WITH(RmaAtomic, OTF2_RmaWinRef a, uint32_t b, OTF2_RmaAtomicType c, uint64_t d, uint64_t e,    \
+         uint64_t f)
+
 #define OTF2_KIND_BARE_(kind) OTF2_KIND_##kind,
 #define OTF2_KIND_WITH_(kind, ...) OTF2_KIND_##kind,
 
 enum otf2_kind {
-    OTF2_OTHER_KINDS(OTF2_KIND_WITH_, OTF2_KIND_BARE_) OTF2_KIND_Unknown,
+    OTF2_OTHER_KINDS(OTF2_KIND_WITH_, OTF2_KIND_BARE_) OTF2_ACCESS_KINDS(OTF2_KIND_WITH_)
+        OTF2_KIND_Unknown,
     OTF2_KINDS,
 };
 

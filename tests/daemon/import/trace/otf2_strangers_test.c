@@ -376,6 +376,48 @@ static void collectives_of_several_communicators_are_counted(void **state)
     end(bed);
 }
 
+/* Records of remote memory are those of a call of MPI where they stand in one, and of no interest elsewhere. */
+static void one_sided_calls_have_their_bytes(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    RECORD(0, MASTER, Enter, R_FENCE);
+    RECORD(0, MASTER, RmaCollectiveBegin);
+    RECORD(0, MASTER, RmaCollectiveEnd, OTF2_COLLECTIVE_OP_BARRIER, OTF2_RMA_SYNC_LEVEL_MEMORY, 0,
+           0, 0, 0);
+    RECORD(0, MASTER, Leave, R_FENCE);
+    for (uint64_t i = 0; i < 10; i++) {
+        RECORD(0, MASTER, Enter, R_PUT);
+        RECORD(0, MASTER, RmaPut, 0, 1, 1000 + i, i);
+        RECORD(0, MASTER, RmaOpCompleteBlocking, 0, i);
+        RECORD(0, MASTER, Leave, R_PUT);
+        RECORD(1, WORKER, Enter, R_GET);
+        RECORD(1, WORKER, RmaGet, 0, 0, 500, i);
+        RECORD(1, WORKER, Leave, R_GET);
+        RECORD(1, WORKER, Enter, R_GET);
+        RECORD(1, WORKER, RmaAtomic, 77, 5, OTF2_RMA_ATOMIC_TYPE_SWAP, 8, 16, i);
+        RECORD(1, WORKER, Leave, R_GET);
+        RECORD(1, STREAM, RmaPut, 1, 0, 4096, i);
+    }
+    write_archive(bed);
+    assert_int_equal(import_it(bed), 0);
+    assert_string_equal(bed->told, "");
+    assert_int_equal(bed->counts.events, all_written(bed));
+    assert_int_equal(bed->sums.call[CALL_Win_fence], 1);
+    assert_int_equal(bed->sums.call[CALL_Put], 10);
+    assert_int_equal(bed->sums.call_bytes[CALL_Put], 10045);
+    assert_int_equal(bed->sums.call_bytes_in[CALL_Put], 0);
+    assert_int_equal(bed->sums.call[CALL_Get], 20);
+    assert_int_equal(bed->sums.call_bytes[CALL_Get], 80);
+    assert_int_equal(bed->sums.call_bytes_in[CALL_Get], 10 * 500 + 10 * 16);
+    assert_int_equal(others(bed, "RmaPut"), 10);
+    assert_int_equal(others(bed, "RmaGet"), 0);
+    assert_int_equal(others(bed, "RmaOpCompleteBlocking"), 10);
+    assert_int_equal(bed->sums.sent + bed->sums.received, 0);
+    end(bed);
+}
+
 static void a_cancelled_receive_takes_no_message(void **state)
 {
     struct bed b, *bed = &b;
@@ -510,6 +552,7 @@ int main(void)
         cmocka_unit_test(threads_and_accelerators_are_told_apart),
         cmocka_unit_test(times_are_exact_with_any_clock),
         cmocka_unit_test(collectives_of_several_communicators_are_counted),
+        cmocka_unit_test(one_sided_calls_have_their_bytes),
         cmocka_unit_test(a_cancelled_receive_takes_no_message),
         cmocka_unit_test(a_request_that_stays_open_too_long_counts_where_it_ends),
         cmocka_unit_test(a_thread_that_rests_holds_nobody_up),
