@@ -138,14 +138,14 @@ static void a_reader_of_threads_is_replaced(void **state)
     replace_readers(4);
 }
 
-/* Whether it dies at work is chance: what is said of the streams holds either way. */
-static void a_reader_that_dies_at_work_loses_the_stream_that_it_read(void **state)
+/* Whether it dies at work is chance: what is said of the streams holds either way. Of several threads, the others miss
+ * what was told by the one that is lost. */
+static void lose_streams(uint32_t threads)
 {
     struct bed bed;
     uint64_t digest[STREAMS];
     int ended[STREAMS] = {0}, left = STREAMS;
-    (void)state;
-    begin(&bed);
+    begin_with(&bed, threads);
     start(&bed);
     read_all(&bed, 0);
     memcpy(digest, bed.digest, sizeof(digest));
@@ -167,12 +167,26 @@ static void a_reader_that_dies_at_work_loses_the_stream_that_it_read(void **stat
             left -= count <= 0;
         }
     assert_int_equal(waitpid(killer, NULL, 0), killer);
-    for (uint32_t s = 0; s < STREAMS; s++)
+    for (uint32_t s = 0; s < STREAMS && threads == 1; s++)
         assert_true(ended[s] < 0 || bed.digest[s] == digest[s]);
     assert_int_equal(ended[0] < 0 || ended[1] < 0 || ended[2] < 0 || ended[3] < 0,
                      strstr(bed.told, "libotf2 crashed on it") != NULL);
     stop(&bed);
     directory_remove(bed.directory);
+}
+
+static void a_reader_that_dies_at_work_loses_the_stream_that_it_read(void **state)
+{
+    (void)state;
+    lose_streams(1);
+}
+
+/* It may have read a stream for the sake of another. */
+static void a_reader_of_threads_that_dies_at_work_loses_no_other_stream(void **state)
+{
+    (void)state;
+    lose_streams(2);
+    lose_streams(4);
 }
 
 /* The reader dies with its watcher, a little later: until then it would answer. */
@@ -209,6 +223,7 @@ int main(void)
         cmocka_unit_test(a_reader_that_dies_between_questions_is_replaced),
         cmocka_unit_test(a_reader_of_threads_is_replaced),
         cmocka_unit_test(a_reader_that_dies_at_work_loses_the_stream_that_it_read),
+        cmocka_unit_test(a_reader_of_threads_that_dies_at_work_loses_no_other_stream),
         cmocka_unit_test(when_the_watcher_is_gone_streams_end_with_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
