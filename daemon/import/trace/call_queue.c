@@ -175,9 +175,11 @@ uint32_t call_queue_take(struct call_queue *q, struct event *out, uint32_t most)
     uint32_t taken = 0;
     while (taken < most && q->count > 0) {
         struct event *item = item_at(q, q->first);
-        if (item->seq != CALL_COMPLETE && (q->shared || q->count < CALL_QUEUE_MOST))
-            break;
-        call_queue_force(q, 1);
+        if (item->seq != CALL_COMPLETE) {
+            if (q->shared || q->count < CALL_QUEUE_MOST)
+                break;
+            call_queue_force(q, 1);
+        }
         out[taken++] = *item;
         q->first++;
         q->count--;

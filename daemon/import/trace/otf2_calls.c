@@ -91,26 +91,23 @@ static void put(struct otf2_calls *c, struct event *event, uint32_t part, uint64
 
 static void close_call(struct otf2_calls *c, uint64_t time)
 {
+    struct event alone = {.peer = PEER_NONE, .tag = TAG_NONE, .comm = COMM_SLOT_NONE};
+    struct event *call = &alone;
     uint32_t first = 0;
     time = time < c->enter ? c->enter : time;
-    struct event call = {
-        .peer = PEER_NONE, .tag = TAG_NONE, .comm = COMM_SLOT_NONE, .call = c->call};
-    uint32_t merged = NO_PART;
     if (c->part_count > 0 && call_of_part(c->call) == c->call) {
-        call = c->parts[0];
-        merged = 0;
+        call = &c->parts[0];
         first = 1;
     }
     uint32_t rest = c->part_count - first;
-    call.kind = EVENT_CALL;
-    call.call = c->call;
-    call.parts = rest > UINT16_MAX ? UINT16_MAX : (uint16_t)rest;
-    put(c, &call, merged, time);
+    call->kind = EVENT_CALL;
+    call->call = c->call;
+    call->parts = rest > UINT16_MAX ? UINT16_MAX : (uint16_t)rest;
+    put(c, call, first == 1 ? 0 : NO_PART, time);
     for (uint32_t i = first; i < c->part_count; i++) {
-        struct event part = c->parts[i];
-        part.kind = EVENT_PART;
-        part.call = call_of_part(c->call);
-        put(c, &part, i, time);
+        c->parts[i].kind = EVENT_PART;
+        c->parts[i].call = call_of_part(c->call);
+        put(c, &c->parts[i], i, time);
     }
     c->in_call = 0;
     c->part_count = 0;

@@ -387,7 +387,7 @@ static void what_one_thread_posts_another_may_complete(void **state)
         struct bed bed;
         struct history_plan plan = usual;
         plan.seed = 1 + kind;
-        plan.rounds = kind < 4 ? 3000 : 60000;
+        plan.rounds = kind < 5 ? 3000 : 40000;
         plan.threads = 2 + kind % 3;
         plan.waiter = kind % 2 == 1;
         plan.no_calls = kind == 3;
