@@ -321,8 +321,8 @@ static int write_recording(struct import *m, const char *path, const char *sourc
                              .length_ns = length,
                              .network = w->network,
                              .network_source = w->network_source};
-    struct trace_reader reader = {&m->job, csv_stream_next, NULL, csv_stream_comm, csv_stream_region,
-                                  on_progress};
+    struct trace_reader reader = {&m->job,         csv_stream_next,   NULL,
+                                  csv_stream_comm, csv_stream_region, on_progress};
     struct trace_options options = {w->threads, w->told, w->fault, w->user};
     m->out->ranks = job->ranks;
     m->out->hosts = places->host_count;

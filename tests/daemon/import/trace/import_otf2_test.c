@@ -23,7 +23,7 @@
 
 #define RANKS 10u /* of the recorded trace */
 
-/* OTF2_PRINT_SUMS, OTF2_GOLDEN: paths, from meson.build. */
+/* OTF2_PRINT_SUMS, OTF2_PRINT_MATCHES, OTF2_GOLDEN: paths, from meson.build. */
 
 struct bed {
     char directory[DIRECTORY_ROOM], archive[128], recording[64], told[4000];
@@ -406,6 +406,29 @@ static void what_one_thread_posts_another_may_complete(void **state)
     }
 }
 
+static void threads_are_matched_as_otf2_print_shows_them(void **state)
+{
+    struct bed bed;
+    struct history_plan plan = usual;
+    char command[512];
+    uint64_t messages, ticks;
+    (void)state;
+    if (system("command -v otf2-print >/dev/null 2>&1") != 0)
+        skip();
+    plan.threads = 4;
+    make(&bed, &plan);
+    import_all(&bed);
+    snprintf(command, sizeof(command), "python3 '%s' '%.127s' %u %u", OTF2_PRINT_MATCHES,
+             bed.archive, (unsigned)plan.ranks, (unsigned)plan.per_host);
+    FILE *shown = popen(command, "re");
+    assert_non_null(shown);
+    assert_int_equal(fscanf(shown, "%lu %lu", &messages, &ticks), 2);
+    assert_int_equal(pclose(shown), 0);
+    assert_int_equal(bed.sums.transfers, messages);
+    assert_int_equal(bed.sums.transfer_ns, ticks);
+    end(&bed);
+}
+
 /* ---- broken archives ------------------------------------------------------- */
 
 static void cut(const struct bed *bed, const char *file, long keep)
@@ -496,6 +519,7 @@ int main(void)
         cmocka_unit_test(records_without_calls_around_them_count_all_the_same),
         cmocka_unit_test(archives_of_other_kinds_are_read),
         cmocka_unit_test(what_one_thread_posts_another_may_complete),
+        cmocka_unit_test(threads_are_matched_as_otf2_print_shows_them),
         cmocka_unit_test(a_file_that_is_cut_off_gives_what_is_whole),
         cmocka_unit_test(definitions_of_a_location_that_are_cut_off_are_told),
         cmocka_unit_test(a_file_that_is_missing_is_told),
