@@ -102,6 +102,14 @@ int block_reader_create(struct block_reader **out);
 /** NULL is fine. */
 void block_reader_destroy(struct block_reader *reader);
 
+#define BLOCK_ALL_ROWS UINT64_MAX
+
+/** Which rows of windows are wanted, of blocks opened from now on: all, at first. Columns of others are not looked at,
+ *  which takes a part of the time: block_next_decoded() gives windows without these rows, or with them, and of
+ *  windows no length; block_next() and block_decoded_bytes() are not for such a block.
+ *  @param fields  bits of the keys of fields; other fields than rows, and other messages, are always read */
+void block_want(struct block_reader *reader, uint64_t fields);
+
 /** Open a packed block. @param packed  not needed any more afterwards
  *  @return 0, -HOLTER_ECORRUPT or -ENOMEM: there is nothing to read */
 int block_open(struct block_reader *reader, const void *packed, size_t length);
@@ -120,7 +128,7 @@ int block_next(struct block_reader *reader, struct recorded *head, const void **
  *  @param arena   what the message points into, until its next use
  *  @param length  set to that of the bytes
  *  @param fault   set to 0, or why the bytes are no message: then `out` is nothing to read
- *  @return as block_next() */
+ *  @return as block_next(); -EAGAIN: not all rows are wanted, but bytes are: open it again, with all */
 int block_next_decoded(struct block_reader *reader, struct recorded *head, struct wire_message *out,
                        struct wire_arena *arena, size_t *length, int *fault);
 

@@ -21,6 +21,7 @@ int block_reader_create(struct block_reader **out)
         return -ENOMEM;
     }
     r->fill = block_fill_best();
+    r->wanted = r->wanted_next = BLOCK_ALL_ROWS;
     *out = r;
     return 0;
 }
@@ -124,6 +125,7 @@ static int read_column(struct block_reader *r, struct read_column *c, uint64_t *
         ((coding == BLOCK_TWIN || coding == BLOCK_CHAINED) && c->place < 2))
         return 0;
     c->total = c->left_over;
+    c->unwanted = c->type == WIRE_TYPE_WINDOW && c->place > 0 && !(r->wanted >> c->key & 1);
     c->kind = (enum block_kind)kind;
     if (!read_shape(r, c, length, bits))
         return 0;
@@ -178,10 +180,15 @@ static int read_columns(struct block_reader *r, const uint8_t *bits, const uint8
     int code = block_widen(r, bits_begin, (size_t)(bits_end - bits_begin), MOST_PLAIN);
     for (size_t i = 0; code == 0 && i < count; i++) {
         struct read_column *c = &r->columns[i];
-        c->is_short = c->kind == BLOCK_INTEGER && c->shape == BLOCK_BYTES_EACH &&
+        c->is_short = c->kind == BLOCK_INTEGER && !c->unwanted && c->shape == BLOCK_BYTES_EACH &&
                       (uint64_t)(c->end - c->at) == c->total && all_short(c->at, (size_t)c->total);
     }
     return code;
+}
+
+static int has_past(const struct read_column *c)
+{
+    return !c->unwanted && (c->coding == BLOCK_KEYED || c->coding == BLOCK_TWIN);
 }
 
 /* Room for the values of columns that later ones refer to. */
@@ -190,7 +197,7 @@ static int make_past(struct block_reader *r)
     uint64_t values = 0;
     for (size_t i = 0; i < r->column_count; i++) {
         const struct read_column *c = &r->columns[i];
-        if (c->coding != BLOCK_KEYED && c->coding != BLOCK_TWIN)
+        if (!has_past(c))
             continue;
         values += c->total;
         if (c->total > BLOCK_MOST_KEYS || values > BLOCK_MOST_PAST)
@@ -201,7 +208,7 @@ static int make_past(struct block_reader *r)
     values = 0;
     for (size_t i = 0; i < r->column_count; i++) {
         struct read_column *c = &r->columns[i];
-        if (c->coding != BLOCK_KEYED && c->coding != BLOCK_TWIN)
+        if (!has_past(c))
             continue;
         r->past[values] = 0;
         c->past = r->past + values + 1;
@@ -339,8 +346,14 @@ static int read_directory(struct block_reader *r, const uint8_t *bits, const uin
     return code;
 }
 
+void block_want(struct block_reader *r, uint64_t fields)
+{
+    r->wanted_next = fields;
+}
+
 int block_open(struct block_reader *r, const void *packed, size_t length)
 {
+    r->wanted = r->wanted_next;
     r->messages = r->read = 0;
     r->total = 0;
     r->layout = 0;

@@ -41,6 +41,7 @@ struct read_column {
     uint64_t bit;                   /* the next one */
     uint64_t *ready;   /* the values, all; NULL: they are to be read. In `ready` of the reader */
     uint32_t *twin_of; /* of keys that are ready: the rows before, by row */
+    int unwanted;      /* of rows that nobody wants: it is never read, see block_want() */
 };
 
 /* A field of a layout, with its columns in `columns` of the reader. */
@@ -84,8 +85,9 @@ struct block_reader {
     size_t row_column_count, row_column_room;
     struct read_column *head[BLOCK_HEAD_BYTES + 1];
     uint64_t form, messages, read;
-    size_t total; /* bytes of messages read so far */
-    uint8_t *out; /* owned: one message */
+    uint64_t wanted, wanted_next; /* fields of windows, see block_want(); from the next block on */
+    size_t total;                 /* bytes of messages read so far */
+    uint8_t *out;                 /* owned: one message */
     size_t out_room, out_length;
     uint64_t *past; /* owned */
     size_t past_room;
@@ -179,6 +181,12 @@ int block_next_integers(struct read_column *column, size_t count,
 /** Of a value that stands alone. @param column  NULL is fine: it has none */
 int block_next_integer(struct read_column *column, uint64_t *out);
 int block_next_text(struct read_column *column, const uint8_t **bytes, size_t *length);
+
+/** Are there columns that are not read? */
+static inline int block_is_partial(const struct block_reader *r)
+{
+    return r->wanted != BLOCK_ALL_ROWS;
+}
 
 /** The parts of block_next(): what is known of the next message, its bytes, its end.
  *  @param layout  of it @return 0: there is none */

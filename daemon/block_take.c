@@ -265,6 +265,8 @@ static int take_field(struct block_reader *r, struct wire_arena *arena, const st
     if (!block_next_integer(f->value, &number))
         return AS_BYTES;
     if (f->kind == BLOCK_ROWS) {
+        if (f->width > 0 && r->row_columns[f->first]->unwanted)
+            return 0; /* none, as the defaults have it; how many there are is read for the messages behind */
         r->decoded_bytes += size_of_length((size_t)number);
         return take_rows(r, arena, f, number, slot);
     }
@@ -315,15 +317,18 @@ int block_next_decoded(struct block_reader *r, struct recorded *head, struct wir
         return block_end_message(r, -HOLTER_ECORRUPT, 0);
     const struct read_layout *l = layout == 0 ? NULL : &r->layouts[layout - 1];
     int code = AS_BYTES;
+    int partial = l != NULL && l->type == WIRE_TYPE_WINDOW && block_is_partial(r);
     if (l != NULL && l->table != NULL) {
         r->last = NULL;
         mark_columns(r, l);
         code = take_message(r, arena, l, out);
-        *length = r->decoded_bytes;
-        r->layout = code == 0 ? layout : 0;
+        *length = partial ? 0 : r->decoded_bytes;
+        r->layout = code == 0 && !partial ? layout : 0;
         if (code != 0)
             set_columns_back(r, l);
     }
+    if (code == AS_BYTES && partial)
+        return r->broken = -EAGAIN;
     if (code == AS_BYTES)
         code = take_as_bytes(r, layout, out, arena, length, fault);
     return block_end_message(r, code, *length);

@@ -88,7 +88,7 @@ static int check_shapes(struct block_reader *r, size_t most, uint64_t *out)
     *out = 0;
     for (size_t i = 0; i < r->column_count; i++) {
         struct read_column *c = &r->columns[i];
-        if (c->shape == BLOCK_BYTES_EACH || c->total == 0)
+        if (c->shape == BLOCK_BYTES_EACH || c->total == 0 || c->unwanted)
             continue;
         uint64_t some = widened(c, most);
         if (some == 0 || some > most - all ||
@@ -115,7 +115,7 @@ int block_widen(struct block_reader *r, const uint8_t *bits, size_t length, size
         struct read_column *c = &r->columns[i];
         c->bits = kept + (c->bits - bits);
         c->bits_end = kept + (c->bits_end - bits);
-        if (c->shape == BLOCK_BYTES_EACH || c->total == 0 || stays_as_it_is(c))
+        if (c->shape == BLOCK_BYTES_EACH || c->total == 0 || c->unwanted || stays_as_it_is(c))
             continue;
         uint8_t *end = c->shape == BLOCK_SPLIT ? widen_split(c, at) : widen_same(c, at);
         if (end == NULL)
@@ -231,7 +231,7 @@ static int make_ready(struct block_reader *r, struct read_column *c)
 
 static int is_whole(const struct read_column *c)
 {
-    return c->kind == BLOCK_INTEGER &&
+    return c->kind == BLOCK_INTEGER && !c->unwanted &&
            (c->coding == BLOCK_HASHED || c->coding == BLOCK_CHAIN || c->coding == BLOCK_CHAINED);
 }
 

@@ -23,11 +23,20 @@
 
 struct recording;
 
+/** Who is told how far work on a recording is, from time to time. */
+struct recording_progress {
+    void (*show)(void *user, double share); /**< 0 to 1; NULL: nobody */
+    void *user;
+};
+
 /** Open a file for writing: a new one, or one to be continued.
  *  @param why  set on failure: a sentence for people
  *  @return 0, -EWOULDBLOCK when another daemon writes it, -HOLTER_EVERSION, -HOLTER_ECORRUPT,
  *          -ENOMEM, or -EIO for what SQLite reports */
 int recording_open(struct recording **out, const char *path, char *why, size_t room);
+
+/** What a sentence of recording_open() or recording_cursor_open() says behind the path, for those who tell that themselves. */
+const char *recording_why(const char *why, const char *path);
 
 /** Keep a message, byte for byte. @return 0, or -EIO or -ENOMEM: see recording_error() */
 int recording_message(struct recording *recording, const struct recorded *head, const void *bytes,
@@ -144,7 +153,19 @@ int recording_cursor_decoded(struct recording_cursor *cursor, struct recorded *h
                              struct wire_message *message, struct wire_arena *arena, size_t *length,
                              int *fault);
 
-/** Bytes of the message that recording_cursor_decoded() gave. @param bytes  valid until the next call
+/** Keys of the fields of wire_window, and the bit of one: WINDOW_ROWS(calls). */
+#define WINDOW_KEY(key, kind, name, limit, need, doc) WINDOW_KEY_##name = key,
+enum window_key { WIRE_WINDOW(WINDOW_KEY) };
+#undef WINDOW_KEY
+#define WINDOW_ROWS(name) (UINT64_C(1) << WINDOW_KEY_##name)
+
+/** Which rows of windows recording_cursor_decoded() has to give from now on: all, at first. The others may be missing,
+ *  and windows have no length then; it takes as much less time as columns are left alone, and what is damaged in these
+ *  is not seen. recording_cursor_next() wants all again.
+ *  @param fields  WINDOW_ROWS(), or-ed; 0: heads, and fields that are no rows; UINT64_MAX: all */
+void recording_cursor_want(struct recording_cursor *cursor, uint64_t fields);
+
+/** Bytes of the message that recording_cursor_decoded() gave, when all rows are wanted. @param bytes  valid until the next call
  *  @return 0, -HOLTER_ECORRUPT or -ENOMEM */
 int recording_cursor_bytes(struct recording_cursor *cursor, const void **bytes, size_t *length);
 

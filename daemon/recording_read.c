@@ -22,7 +22,10 @@ struct recording_cursor {
     sqlite3_stmt *find; /* the block with a message */
     struct block_reader *block;
     uint64_t block_end; /* number of its last message; what lies behind is not read yet */
-    uint64_t *agents;   /* owned: instances by number */
+    uint64_t wanted;    /* see recording_cursor_want() */
+    uint64_t
+        whole; /* number of the first message of a block that must be read with all rows; 0: none */
+    uint64_t *agents; /* owned: instances by number */
     size_t agent_count, agent_room;
     uint8_t *plain;    /* owned: a message of its own row */
     const void *bytes; /* the decoded message, when it has a row of its own; else NULL */
@@ -112,8 +115,22 @@ static int load_agents(struct recording_cursor *c)
     return code != 0 ? code : row;
 }
 
+/* Messages before the one that is wanted. */
+static int pass_over(struct recording_cursor *c, uint64_t wanted)
+{
+    struct wire_arena arena = {0};
+    struct wire_message message;
+    struct recorded head;
+    size_t length;
+    int code = 1, fault;
+    for (; code == 1 && c->number + 1 < wanted; c->number++)
+        code = block_next_decoded(c->block, &head, &message, &arena, &length, &fault);
+    wire_arena_finish(&arena);
+    return code == 0 ? -HOLTER_ECORRUPT : code;
+}
+
 /* Open the block of message number + 1, or the next one after it.
- * @return 1, 0: there is none, or negative. No transaction stays open: a reader of a live recording
+ * @return 1, 0: there is none, -EAGAIN: not all rows are wanted, but needed, or negative. No transaction stays open: a reader of a live recording
  * would keep the log from being folded in. */
 static int open_block(struct recording_cursor *c)
 {
@@ -139,26 +156,33 @@ static int open_block(struct recording_cursor *c)
     uint64_t wanted = c->number + 1;
     c->block_end = (uint64_t)(first + messages - 1);
     c->number = (uint64_t)first - 1;
+    block_want(c->block, c->whole == (uint64_t)first ? BLOCK_ALL_ROWS : c->wanted);
     code = block_open(c->block, sqlite3_column_blob(c->find, 2),
                       (size_t)sqlite3_column_bytes(c->find, 2));
     sqlite3_reset(c->find);
     if (code == 0 && block_count(c->block) != (size_t)messages)
         code = -HOLTER_ECORRUPT;
-    while (code == 0 && c->number + 1 < wanted) {
-        struct recorded head;
-        const void *bytes;
-        size_t length;
-        int more = block_next(c->block, &head, &bytes, &length);
-        code = more == 1 ? 0 : -HOLTER_ECORRUPT;
-        c->number++;
-    }
-    return code != 0 ? code : 1;
+    return code != 0 ? code : pass_over(c, wanted);
+}
+
+/* The block that is open has a message that only its bytes tell: all rows of it.
+ * @param number  of the message read last @return as open_block() */
+static int open_whole(struct recording_cursor *c, uint64_t number)
+{
+    c->whole = c->block_end - block_count(c->block) + 1;
+    c->block_end = 0;
+    c->number = number;
+    return open_block(c);
 }
 
 /* The block with the next message is open, or none is left: 0. */
 static int begin_packed(struct recording_cursor *c)
 {
-    return c->number >= c->block_end ? open_block(c) : 1;
+    if (c->number < c->block_end)
+        return 1;
+    uint64_t number = c->number;
+    int code = open_block(c);
+    return code == -EAGAIN ? open_whole(c, number) : code;
 }
 
 /* @param code  of the block @return as recording_cursor_next() */
@@ -175,9 +199,17 @@ static int end_packed(struct recording_cursor *c, int code, struct recorded *hea
     return length > WIRE_MESSAGE_BYTES ? -HOLTER_ECORRUPT : 1;
 }
 
+void recording_cursor_want(struct recording_cursor *c, uint64_t fields)
+{
+    c->wanted = fields;
+    c->block_end = 0; /* open it anew */
+}
+
 int recording_cursor_next(struct recording_cursor *c, struct recorded *head, const void **bytes,
                           size_t *length)
 {
+    if (c->wanted != BLOCK_ALL_ROWS)
+        recording_cursor_want(c, BLOCK_ALL_ROWS);
     if (c->number < c->old_last) {
         int code = next_old(c, head, bytes, length);
         if (code != 0)
@@ -210,6 +242,11 @@ int recording_cursor_decoded(struct recording_cursor *c, struct recorded *head,
     if (code != 1)
         return code;
     code = block_next_decoded(c->block, head, message, arena, length, fault);
+    if (code == -EAGAIN) {
+        code = open_whole(c, c->number);
+        if (code == 1)
+            code = block_next_decoded(c->block, head, message, arena, length, fault);
+    }
     return end_packed(c, code, head, *length);
 }
 
@@ -323,6 +360,12 @@ int recording_cursor_find(struct recording_cursor *c, uint64_t time_ns, uint64_t
 
 /* ---- opening ------------------------------------------------------------- */
 
+static int create(struct recording_cursor *c)
+{
+    c->wanted = BLOCK_ALL_ROWS;
+    return block_reader_create(&c->block);
+}
+
 /* What the first window says, as the row of the job may be missing: the daemon was killed before it. */
 static int read_first(struct recording_cursor *c)
 {
@@ -371,7 +414,7 @@ static int open_cursor(struct recording_cursor **out, const char *path, int salv
     struct recording_cursor *c = calloc(1, sizeof(*c));
     char fault[256] = "";
     int64_t window_ns = 0;
-    int code = c == NULL ? -ENOMEM : block_reader_create(&c->block);
+    int code = c == NULL ? -ENOMEM : create(c);
     code = code != 0 ? code
                      : recording_file_open(&c->file, path, RECORDING_READ, fault, sizeof(fault));
     code = code != 0 ? code : find_old(c);
@@ -432,7 +475,7 @@ int recording_read(const char *path, const struct recording_reader *reader)
     const void *bytes;
     size_t length;
     char why[256];
-    int code = c == NULL ? -ENOMEM : block_reader_create(&c->block);
+    int code = c == NULL ? -ENOMEM : create(c);
     code = code != 0 ? code : recording_file_open(&c->file, path, RECORDING_READ, why, sizeof(why));
     code = code != 0 ? code : find_old(c);
     if (code == 0)

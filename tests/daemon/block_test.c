@@ -504,6 +504,93 @@ static void a_full_block_takes_no_more(void **state)
     free(long_one);
 }
 
+/* ---- rows that nobody wants ------------------------------------------------ */
+
+#define PAIRS_KEY 11u
+#define NODE_KEY 14u
+#define HALVES_KEY 17u
+#define BIT(key) (UINT64_C(1) << (key))
+
+/* Windows as they are when only some rows are wanted: these, and all that is no rows. */
+static void check_wanted(const void *packed, size_t size, uint64_t wanted)
+{
+    struct wire_arena arena = {0}, other = {0};
+    struct wire_message message, whole;
+    struct wire_buffer ours = {0}, theirs = {0};
+    struct recorded head;
+    size_t length;
+    int fault;
+    block_want(bed.reader, wanted);
+    assert_int_equal(block_open(bed.reader, packed, size), 0);
+    for (size_t i = 0; i < bed.count; i++) {
+        const struct kept *k = &bed.kept[i];
+        assert_int_equal(block_next_decoded(bed.reader, &head, &message, &arena, &length, &fault),
+                         1);
+        assert_memory_equal(&head, &k->head, sizeof(head));
+        assert_int_equal(fault, 0);
+        assert_int_equal(wire_decode(&whole, &other, k->bytes, k->length, NULL), 0);
+        if (whole.type == WIRE_TYPE_WINDOW) {
+            struct wire_window *w = &whole.window;
+            w->ranks_count = 0;
+            w->pairs_count = wanted & BIT(PAIRS_KEY) ? w->pairs_count : 0;
+            w->node_count = wanted & BIT(NODE_KEY) ? w->node_count : 0;
+            w->halves_count = wanted & BIT(HALVES_KEY) ? w->halves_count : 0;
+        }
+        assert_int_equal(wire_encode(&ours, message.type, &message.hello), 0);
+        assert_int_equal(wire_encode(&theirs, whole.type, &whole.hello), 0);
+        assert_int_equal(ours.length, theirs.length);
+        assert_memory_equal(ours.bytes, theirs.bytes, ours.length);
+    }
+    assert_int_equal(block_next_decoded(bed.reader, &head, &message, &arena, &length, &fault), 0);
+    wire_arena_finish(&arena);
+    wire_arena_finish(&other);
+    wire_buffer_finish(&ours);
+    wire_buffer_finish(&theirs);
+}
+
+static void rows_that_are_wanted_come_out_without_the_others(void **state)
+{
+    const void *packed;
+    size_t size;
+    (void)state;
+    for (uint64_t i = 0; i < 20; i++) {
+        add_window(i);
+        add_halves(1, i % 2);
+    }
+    assert_int_equal(block_pack(bed.writer, 0, 1, &packed, &size), 0);
+    for (unsigned set = 0; set < 8; set++)
+        check_wanted(packed, size,
+                     (set & 1 ? BIT(PAIRS_KEY) : 0) | (set & 2 ? BIT(NODE_KEY) : 0) |
+                         (set & 4 ? BIT(HALVES_KEY) : 0));
+    block_want(bed.reader, BLOCK_ALL_ROWS);
+    check(0, 0);
+}
+
+/* A window without fields that it must have is told by its bytes alone. */
+static void a_block_of_odd_windows_wants_all_rows(void **state)
+{
+    static const uint8_t odd[] = {0x92, 7, 0x81, 11, 0x91, 0x91, 5};
+    struct wire_arena arena = {0};
+    struct wire_message message;
+    struct recorded head;
+    const void *packed;
+    size_t size, length;
+    int fault;
+    (void)state;
+    add_window(1);
+    add(odd, sizeof(odd));
+    assert_int_equal(block_pack(bed.writer, 0, 1, &packed, &size), 0);
+    block_want(bed.reader, 0);
+    assert_int_equal(block_open(bed.reader, packed, size), 0);
+    assert_int_equal(block_next_decoded(bed.reader, &head, &message, &arena, &length, &fault), 1);
+    assert_int_equal(block_next_decoded(bed.reader, &head, &message, &arena, &length, &fault),
+                     -EAGAIN);
+    block_want(bed.reader, BLOCK_ALL_ROWS);
+    assert_int_equal(block_open(bed.reader, packed, size), 0);
+    check_decoded(0);
+    wire_arena_finish(&arena);
+}
+
 /* ---- what is damaged or forged ------------------------------------------- */
 
 /* Decoded, as long as that goes; bytes are made of every third one. */
@@ -523,6 +610,20 @@ static void drain_decoded(void)
             block_decoded_bytes(bed.reader, &bytes, &length);
     }
     assert_true(code == 0 || code == -HOLTER_ECORRUPT);
+    wire_arena_finish(&arena);
+}
+
+static void drain_wanted(void)
+{
+    struct wire_arena arena = {0};
+    struct wire_message message;
+    struct recorded head;
+    size_t length;
+    int fault, code;
+    do {
+        code = block_next_decoded(bed.reader, &head, &message, &arena, &length, &fault);
+    } while (code == 1);
+    assert_true(code == 0 || code == -HOLTER_ECORRUPT || code == -EAGAIN);
     wire_arena_finish(&arena);
 }
 
@@ -578,6 +679,10 @@ static void no_bytes_make_a_reader_fail(void **state)
         damaged += code != 0;
         block_open(bed.reader, packed, size);
         drain_decoded();
+        block_want(bed.reader, random_next(&bed.seed));
+        block_open(bed.reader, packed, size);
+        drain_wanted();
+        block_want(bed.reader, BLOCK_ALL_ROWS);
     }
     assert_true(opened > 1000 && damaged > 1000);
 }
@@ -615,6 +720,8 @@ int main(void)
         TEST(what_came_since_the_mark_is_packed_alone),
         TEST(a_writer_begins_anew),
         TEST(a_full_block_takes_no_more),
+        TEST(rows_that_are_wanted_come_out_without_the_others),
+        TEST(a_block_of_odd_windows_wants_all_rows),
         TEST(no_bytes_make_a_reader_fail),
         TEST(a_frame_that_would_be_endless_is_refused),
     };
