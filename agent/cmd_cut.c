@@ -105,7 +105,7 @@ static int told(const struct asked *a, int code, const struct copy_counts *count
         printf(", %" PRIu64 " that were there twice left out", counts->twice);
     putchar('\n');
     if (counts->damaged == 0)
-        return fflush(stdout) != 0;
+        return say_printed(a->command);
     say("%s: %" PRIu64 " messages could not be read and were left out", a->command,
         counts->damaged);
     return 1;
@@ -143,7 +143,7 @@ int cmd_cut(int argc, char **argv)
     unfinished_begin(&unfinished, a.output);
     progress_begin(&progress, "cut");
     code = copy_cut(a.output, path, a.from == NULL ? 0 : from_ns, a.to == NULL ? UINT64_MAX : to_ns,
-                    &(struct copy_progress){show, &progress}, &counts, why, sizeof(why));
+                    &(struct recording_progress){show, &progress}, &counts, why, sizeof(why));
     progress_end(&progress);
     unfinished_end(&unfinished);
     return told(&a, code, &counts, why);
@@ -162,7 +162,7 @@ int cmd_merge(int argc, char **argv)
     unfinished_begin(&unfinished, a.output);
     progress_begin(&progress, "merge");
     int code = copy_merge(a.output, (const char *const *)argv + optind, (size_t)(argc - optind),
-                          &(struct copy_progress){show, &progress}, &counts, why, sizeof(why));
+                          &(struct recording_progress){show, &progress}, &counts, why, sizeof(why));
     progress_end(&progress);
     unfinished_end(&unfinished);
     return told(&a, code, &counts, why);

@@ -24,3 +24,12 @@ void say(const char *format, ...)
     (void)written; /* there is nobody else to tell */
     errno = saved;
 }
+
+int say_printed(const char *command)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    say("%s: standard output: %s", command, strerror(errno != 0 ? errno : EIO));
+    return 1;
+}

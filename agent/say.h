@@ -6,4 +6,8 @@
  *  kept. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** End what was printed on standard output: nothing of it may be lost without a word.
+ *  @param command  for the line that says so @return 0, or 1 after saying why */
+int say_printed(const char *command);
+
 #endif

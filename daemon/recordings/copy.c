@@ -1,5 +1,6 @@
 #include "daemon/recordings/copy.h"
 
+#include "daemon/analysis/array.h"
 #include "daemon/record_parts.h"
 #include "daemon/recording_blocks.h"
 #include "daemon/recordings/numbers.h"
@@ -140,7 +141,7 @@ static uint64_t attached_ns_of(const struct source *s)
                : 0;
 }
 
-static void show(const struct copy_progress *p, uint64_t done, uint64_t of)
+static void show(const struct recording_progress *p, uint64_t done, uint64_t of)
 {
     if (p != NULL && p->show != NULL && done % 256 == 0 && of > 0)
         p->show(p->user, done < of ? (double)done / (double)of : 1);
@@ -198,8 +199,17 @@ struct cut {
     uint64_t start;   /* number of the message to begin with; before it are no windows of the cut */
     uint64_t stop_ns; /* what is received later is no window of the cut */
     uint64_t first_ns; /* arrival of the first window that is kept */
+    int found;         /* there is one */
     uint64_t windows;
+    /* What has to be read from the start on: the rest has no message of the cut. */
+    struct run {
+        uint64_t first, last; /* numbers of messages; ascending */
+    } * runs;                 /* owned */
+    size_t run_count, run_room;
+    uint64_t done, of; /* messages read, and to be read */
 };
+
+#define RUN_GAP 1024u /* messages that are rather read than left out */
 
 static int is_window_of(const struct cut *cut, const struct recorded *head)
 {
@@ -207,9 +217,19 @@ static int is_window_of(const struct cut *cut, const struct recorded *head)
            (head->time_ns > cut->from_ns || cut->from_ns - head->time_ns < cut->window_ns);
 }
 
+/* Is it a window of the cut, or something else that was said before its end? */
+static int belongs(const struct cut *cut, const struct recorded *head)
+{
+    if (head->type == WIRE_TYPE_WINDOW)
+        return is_window_of(cut, head);
+    return head->received_ns < cut->to_ns &&
+           (head->type != WIRE_TYPE_CAPTURED ||
+            head->time_ns >= cut->from_ns); /* else of another time */
+}
+
 /* What came before the first window comes as if it had come with it: else the job would seem to have been
  * silent in between. */
-static int put_cut(struct target *t, struct source *s, const struct copy_progress *progress,
+static int put_cut(struct target *t, struct source *s, const struct recording_progress *progress,
                    struct cut *cut, uint64_t last)
 {
     int code = 0;
@@ -218,11 +238,9 @@ static int put_cut(struct target *t, struct source *s, const struct copy_progres
          code = code != 0 ? code : next(s, t)) {
         struct recorded head = s->head;
         int window = is_window_of(cut, &head);
-        show(progress, recording_cursor_number(s->cursor), s->messages);
-        if (!window && (head.type == WIRE_TYPE_WINDOW || head.received_ns >= cut->to_ns))
+        show(progress, ++cut->done, cut->of);
+        if (!belongs(cut, &head))
             continue;
-        if (head.type == WIRE_TYPE_CAPTURED && head.time_ns < cut->from_ns)
-            continue; /* of another time */
         if (cut->from_ns > 0 && head.received_ns < cut->first_ns)
             head.received_ns = cut->first_ns;
         if (cut->from_ns > 0 && !window && head.time_ns < cut->first_ns)
@@ -272,8 +290,8 @@ static int go_to(struct target *t, struct source *s, uint64_t number)
     return next(s, t);
 }
 
-/* What is no window, of all that lies before the start, and then all. */
-static int put_all(struct target *t, struct source *s, const struct copy_progress *progress,
+/* What is no window, of all that lies before the start, and then the runs. */
+static int put_all(struct target *t, struct source *s, const struct recording_progress *progress,
                    struct cut *cut)
 {
     uint64_t at = 0, last = 0;
@@ -286,21 +304,72 @@ static int put_all(struct target *t, struct source *s, const struct copy_progres
         code = code != 0 ? code
                          : put_cut(t, s, progress, cut, last < cut->start ? last : cut->start - 1);
     }
-    code = code != 0 ? code : go_to(t, s, cut->start);
-    return code != 0 ? code : put_cut(t, s, progress, cut, UINT64_MAX);
+    for (size_t i = 0; code == 0 && i < cut->run_count; i++) {
+        code = go_to(t, s, cut->runs[i].first);
+        code = code != 0 ? code : put_cut(t, s, progress, cut, cut->runs[i].last);
+    }
+    return code;
 }
 
-static int find_first(struct target *t, struct source *s, struct cut *cut)
+/* ---- what a cut has to read ------------------------------------------------ */
+
+static int add_run(struct cut *cut, uint64_t first, uint64_t last)
 {
-    int code = go_to(t, s, cut->start);
-    for (; code == 0 && s->more; code = next(s, t)) {
-        if (is_window_of(cut, &s->head)) {
-            cut->first_ns = s->head.received_ns;
-            t->counts->damaged = 0; /* they are met again */
-            return 0;
+    struct run *before = cut->run_count == 0 ? NULL : &cut->runs[cut->run_count - 1];
+    if (before != NULL && first <= before->last + RUN_GAP) {
+        before->last = last;
+        return 0;
+    }
+    if (array_fit(&cut->runs, sizeof(*cut->runs), &cut->run_room, cut->run_count + 1) != 0)
+        return -ENOMEM;
+    cut->runs[cut->run_count++] = (struct run){first, last};
+    return 0;
+}
+
+/* Heads tell what belongs to the cut: messages themselves take ten times the time. What is damaged is met again. */
+static int find_runs(struct source *heads, struct cut *cut)
+{
+    struct wire_arena arena = {0};
+    struct wire_message message;
+    struct recorded head;
+    size_t length;
+    int code = 0, more = 1, fault;
+    uint64_t skipped;
+    while (code == 0 && more == 1) {
+        more = recording_cursor_decoded(heads->cursor, &head, &message, &arena, &length, &fault);
+        uint64_t number = recording_cursor_number(heads->cursor);
+        if (more == -HOLTER_ECORRUPT) {
+            more = recording_cursor_skip(heads->cursor, &skipped);
+            code = add_run(cut, number + 1, number + (skipped == 0 ? 1 : skipped));
+        } else if (more == 1 && head.received_ns > cut->stop_ns) {
+            break;
+        } else if (more == 1 && belongs(cut, &head)) {
+            if (!cut->found && is_window_of(cut, &head)) {
+                cut->first_ns = head.received_ns;
+                cut->found = 1;
+            }
+            code = add_run(cut, number, number);
         }
     }
-    return code != 0 ? code : fail(t, -HOLTER_EEMPTY, s->path, "there is no window in this time");
+    wire_arena_finish(&arena);
+    return code != 0 ? code : more == -HOLTER_ECORRUPT ? 0 : more < 0 ? more : 0;
+}
+
+static int plan(struct target *t, struct source *s, struct cut *cut)
+{
+    struct source heads = {.path = s->path};
+    int code = recording_cursor_open(&heads.cursor, s->path, t->why, t->room);
+    if (code != 0)
+        return code;
+    recording_cursor_want(heads.cursor, 0);
+    recording_cursor_seek(heads.cursor, cut->start - 1);
+    code = find_runs(&heads, cut);
+    recording_cursor_close(heads.cursor);
+    for (size_t i = 0; i < cut->run_count; i++)
+        cut->of += cut->runs[i].last - cut->runs[i].first + 1;
+    if (code != 0)
+        return fail(t, code, s->path, holter_strerror(code));
+    return cut->found ? 0 : fail(t, -HOLTER_EEMPTY, s->path, "there is no window in this time");
 }
 
 /* The row of the job is about what is left of it. */
@@ -319,7 +388,7 @@ static int end_job(struct target *t, const struct cut *cut)
 }
 
 int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns,
-             const struct copy_progress *progress, struct copy_counts *counts, char *why,
+             const struct recording_progress *progress, struct copy_counts *counts, char *why,
              size_t room)
 {
     struct target t = {.path = out, .counts = counts, .why = why, .room = room};
@@ -330,7 +399,7 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
     cut.window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
     if (code == 0)
         bound(&s, &cut);
-    code = code != 0 ? code : find_first(&t, &s, &cut);
+    code = code != 0 ? code : plan(&t, &s, &cut);
     code = code != 0 ? code : begin(&t);
     code = code != 0 ? code : put_all(&t, &s, progress, &cut);
     if (code == 0) {
@@ -341,6 +410,7 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
         code = code != 0 || attached_ns == 0 ? code : tell_attached(&t, attached_ns);
     }
     recording_cursor_close(s.cursor);
+    free(cut.runs);
     return end(&t, code);
 }
 
@@ -364,7 +434,7 @@ static struct source *earliest(struct merge *m)
     return found;
 }
 
-static int put_merged(struct target *t, struct merge *m, const struct copy_progress *progress)
+static int put_merged(struct target *t, struct merge *m, const struct recording_progress *progress)
 {
     int code = 0;
     for (struct source *s; code == 0 && (s = earliest(m)) != NULL;) {
@@ -446,7 +516,7 @@ static int merge_tables(struct target *t, struct merge *m)
 }
 
 int copy_merge(const char *out, const char *const *paths, size_t count,
-               const struct copy_progress *progress, struct copy_counts *counts, char *why,
+               const struct recording_progress *progress, struct copy_counts *counts, char *why,
                size_t room)
 {
     struct target t = {.path = out, .counts = counts, .why = why, .room = room};

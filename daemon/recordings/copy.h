@@ -14,11 +14,6 @@ struct copy_counts {
     uint64_t damaged;  /**< that could not be read, and were left out */
 };
 
-struct copy_progress {
-    void (*show)(void *user, double share); /**< NULL: nobody */
-    void *user;
-};
-
 /** Begin and end of a recording, by arrival of its messages and begin of its windows, daemon time.
  *  @return 0, or negative: there is no window in it, it cannot be read */
 int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why, size_t room);
@@ -29,14 +24,14 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
  *  @param from_ns, to_ns  0 and UINT64_MAX: no bound
  *  @param why  set on failure @return 0, -EEXIST, -HOLTER_EEMPTY: no window is in this time; or negative */
 int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns,
-             const struct copy_progress *progress, struct copy_counts *counts, char *why,
+             const struct recording_progress *progress, struct copy_counts *counts, char *why,
              size_t room);
 
 /** Recordings of one job as one, messages in the order of their arrival, each once: an agent's message is
  *  known by its number. In the tables what was told later goes before what was told earlier.
  *  @param paths  in any order @return as copy_cut(); -HOLTER_ENOJOB: they are of different jobs */
 int copy_merge(const char *out, const char *const *paths, size_t count,
-               const struct copy_progress *progress, struct copy_counts *counts, char *why,
+               const struct recording_progress *progress, struct copy_counts *counts, char *why,
                size_t room);
 
 /** The tables of a recording, but messages, into one that is written.
