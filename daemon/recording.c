@@ -170,9 +170,7 @@ int recording_open(struct recording **out, const char *path, char *why, size_t r
     r->lock = lock_file_take(r->lock_path);
     if (r->lock < 0) {
         int code = r->lock;
-        snprintf(why, room,
-                 code == -EWOULDBLOCK ? "%s: another daemon is writing it"
-                                      : "%s: cannot be locked: %s",
+        snprintf(why, room, code == -EWOULDBLOCK ? "%s: another daemon is writing it" : "%s: %s",
                  path, holter_strerror(code));
         free(r);
         return code;
@@ -189,6 +187,13 @@ int recording_open(struct recording **out, const char *path, char *why, size_t r
     }
     *out = r;
     return 0;
+}
+
+const char *recording_why(const char *why, const char *path)
+{
+    size_t length = strlen(path);
+    return strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0 ? why + length + 2
+                                                                                  : why;
 }
 
 /* ---- keeping ------------------------------------------------------------- */

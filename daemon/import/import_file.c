@@ -185,9 +185,12 @@ static int begin(struct import_file *f, const char *path, char *why, size_t room
         snprintf(why, room, "%s", holter_strerror(-EEXIST));
         return -EEXIST;
     }
-    code = recording_open(&f->recording, path, why, room);
-    if (code != 0)
+    char told[600];
+    code = recording_open(&f->recording, path, told, sizeof(told));
+    if (code != 0) {
+        snprintf(why, room, "%s", recording_why(told, path));
         return code;
+    }
     code = tell_network(f);
     for (uint32_t h = 0; code == 0 && h < f->job->host_count; h++)
         code = tell_ranks(f, h);
