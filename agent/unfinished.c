@@ -74,16 +74,26 @@ void unfinished_begin(struct unfinished *u, const char *path)
     }
 }
 
-void unfinished_end(struct unfinished *u)
+static void let_go(struct unfinished *u, int whole)
 {
     if (u->cleaner == 0)
         return;
-    while (write(u->held, "", 1) < 0 && errno == EINTR)
+    while (whole && write(u->held, "", 1) < 0 && errno == EINTR)
         continue;
     close(u->held);
     while (waitpid(u->cleaner, NULL, 0) < 0 && errno == EINTR)
         continue;
     u->cleaner = 0;
+}
+
+void unfinished_end(struct unfinished *u)
+{
+    let_go(u, 1);
+}
+
+void unfinished_remove(struct unfinished *u)
+{
+    let_go(u, 0);
 }
 
 /* ---- files ------------------------------------------------------------------ */

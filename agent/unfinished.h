@@ -21,6 +21,9 @@ void unfinished_begin(struct unfinished *unfinished, const char *path);
 /** It stays, or we have removed it. */
 void unfinished_end(struct unfinished *unfinished);
 
+/** It failed: it goes now, with all that is in it. */
+void unfinished_remove(struct unfinished *unfinished);
+
 /** A file that has its name when it is whole, and until then name.part. */
 struct output_file {
     FILE *file;       /**< to write to */

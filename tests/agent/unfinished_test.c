@@ -150,6 +150,24 @@ static void what_was_there_before_stays(void **state)
     directory_remove(bed.directory);
 }
 
+static void what_failed_goes_at_once(void **state)
+{
+    struct bed bed;
+    struct unfinished unfinished;
+    (void)state;
+    begin(&bed, "a");
+    unfinished_begin(&unfinished, bed.path);
+    assert_int_equal(mkdir(bed.path, 0700), 0);
+    write_text(bed.path, "/half", "half");
+    unfinished_remove(&unfinished);
+    assert_int_equal(count_entries(bed.directory), 0);
+    write_text(bed.path, "", "before");
+    unfinished_begin(&unfinished, bed.path);
+    unfinished_remove(&unfinished); /* not ours */
+    assert_int_equal(count_entries(bed.directory), 1);
+    directory_remove(bed.directory);
+}
+
 static void file_has_its_name_when_it_is_whole(void **state)
 {
     struct bed bed;
@@ -187,6 +205,7 @@ int main(void)
         cmocka_unit_test(what_is_half_goes_with_its_process),
         cmocka_unit_test(what_is_whole_stays),
         cmocka_unit_test(what_was_there_before_stays),
+        cmocka_unit_test(what_failed_goes_at_once),
         cmocka_unit_test(file_has_its_name_when_it_is_whole),
         cmocka_unit_test(devices_are_written_to_as_they_are),
     };
