@@ -2,6 +2,7 @@
 #include "agent/cmd.h"
 #include "agent/command_line.h"
 #include "agent/info_text.h"
+#include "agent/progress.h"
 #include "agent/say.h"
 #include "daemon/recordings/diff.h"
 
@@ -69,9 +70,15 @@ static int set_option(void *user, int option, const char *value)
     return wrong == NULL ? 0 : command_line_wrong("diff", wrong, value);
 }
 
+static void show(void *user, double share)
+{
+    progress_show(user, share);
+}
+
 int cmd_diff(int argc, char **argv)
 {
-    struct asked a = {.options = {.items = 10}};
+    struct progress progress;
+    struct asked a = {.options = {.items = 10, .progress = {show, &progress}}};
     struct diff diff;
     char why[1200];
     const struct command_line line = {"diff", help, "f:t:n:qh", long_options, set_option, &a};
@@ -83,7 +90,10 @@ int cmd_diff(int argc, char **argv)
         return 2;
     }
     const char *const paths[2] = {argv[optind], argv[optind + 1]};
-    if (diff_read(&diff, paths, &a.options, why, sizeof(why)) != 0) {
+    progress_begin(&progress, "diff");
+    int code = diff_read(&diff, paths, &a.options, why, sizeof(why));
+    progress_end(&progress);
+    if (code != 0) {
         say("diff: %s", why);
         return 2;
     }
@@ -93,5 +103,5 @@ int cmd_diff(int argc, char **argv)
         diff_print_text(stdout, &diff, paths);
     status = diff.differences > 0;
     diff_finish(&diff);
-    return fflush(stdout) != 0 ? 2 : status;
+    return say_printed("diff") != 0 ? 2 : status;
 }

@@ -1,6 +1,7 @@
 /* holter export: recordings in the formats of others. */
 #include "agent/cmd.h"
 #include "agent/command_line.h"
+#include "agent/progress.h"
 #include "agent/say.h"
 #include "agent/unfinished.h"
 #include "daemon/export/export.h"
@@ -67,6 +68,7 @@ struct exporting {
     int no_ranks;
     struct export_source source;
     struct content content;
+    int has_content; /* it was read, well or not */
 };
 
 /* ---- options -------------------------------------------------------------------- */
@@ -90,16 +92,11 @@ static int set_edges(struct exporting *e, const char *value)
                : command_line_wrong("export", "edges", value);
 }
 
-static int is_table(const char *name)
+static int is_in(const char *const *names, const char *name)
 {
-    const char *const *lists[] = {tables_names, export_sums};
-    for (size_t l = 0; l < 2; l++) {
-        for (size_t i = 0; lists[l][i] != NULL; i++) {
-            if (strcmp(lists[l][i], name) == 0)
-                return 1;
-        }
-    }
-    return 0;
+    while (*names != NULL && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
 }
 
 static int set_option(void *user, int option, const char *value)
@@ -116,7 +113,9 @@ static int set_option(void *user, int option, const char *value)
         return *value == '\0' ? command_line_wrong("export", "output", value) : 0;
     case OPT_TABLE:
         e->table = value;
-        return is_table(value) ? 0 : command_line_wrong("export", "table", value);
+        return is_in(tables_names, value) || is_in(export_sums, value)
+                   ? 0
+                   : command_line_wrong("export", "table", value);
     case OPT_OF:
         at = choose(graphs, sizeof(graphs) / sizeof(*graphs), value);
         e->graph = at < 0 ? EXPORT_RANKS : (enum export_graph)at;
@@ -172,6 +171,39 @@ static int failed(const char *what, const char *why)
     return 1;
 }
 
+static void show(void *user, double share)
+{
+    progress_show(user, share);
+}
+
+/* Rows of windows that it takes; of the archive and the trace those of ranks are read again. 0: all that are summed. */
+static uint64_t rows_wanted(const struct exporting *e)
+{
+    if (e->format == OTF2_SUMMARY || e->format == PERFETTO)
+        return WINDOW_ROWS(ranks);
+    if (e->format == DOT)
+        return WINDOW_ROWS(pairs);
+    if (e->table == NULL)
+        return 0;
+    return strcmp(e->table, "ranks") == 0   ? WINDOW_ROWS(ranks)
+           : strcmp(e->table, "calls") == 0 ? WINDOW_ROWS(calls)
+                                            : WINDOW_ROWS(pairs) | WINDOW_ROWS(transfers);
+}
+
+/* Sums of messages, if what is asked for has some. @return exit status */
+static int read_content(struct exporting *e)
+{
+    char why[600];
+    const struct content_options options = {.rows = rows_wanted(e), .progress = e->source.progress};
+    if (e->has_content || (e->table != NULL && is_in(tables_names, e->table)))
+        return 0;
+    e->has_content = 1;
+    if (content_read(&e->content, e->source.path, &options, why, sizeof(why)) == 0)
+        return 0;
+    say("export: %s", why);
+    return 1;
+}
+
 /* @return exit status */
 static int write_stream(struct exporting *e, FILE *out, const char *path, const char *table)
 {
@@ -201,8 +233,10 @@ static int write_file(struct exporting *e, const char *path, const char *table)
     int code = output_file_open(&output, path);
     if (code != 0)
         return failed(path, strerror(-code));
-    int status =
-        write_stream(e, output.file, strcmp(path, "-") == 0 ? "standard output" : path, table);
+    int status = read_content(e);
+    status = status != 0 ? status
+                         : write_stream(e, output.file,
+                                        strcmp(path, "-") == 0 ? "standard output" : path, table);
     code = output_file_close(&output, status == 0);
     return status == 0 && code != 0 ? failed(path, strerror(-code)) : status;
 }
@@ -223,9 +257,27 @@ static int write_tables(struct exporting *e)
     return status;
 }
 
+/* The library would make all directories above, and none of them would go again. @return exit status */
+static int check_parent(const char *path)
+{
+    char parent[4200];
+    snprintf(parent, sizeof(parent), "%.4100s", path);
+    size_t end = strlen(parent);
+    while (end > 1 && parent[end - 1] == '/')
+        end--;
+    while (end > 0 && parent[end - 1] != '/')
+        end--;
+    snprintf(parent + end, sizeof(parent) - end, ".");
+    return access(parent, W_OK | X_OK) == 0 ? 0 : failed(path, strerror(errno));
+}
+
 static int write_archive(struct exporting *e)
 {
     char why[512];
+    int status = check_parent(e->output);
+    status = status != 0 ? status : read_content(e);
+    if (status != 0)
+        return status;
     int code = export_otf2(e->output, &e->source, why, sizeof(why));
     return code == 0 ? 0 : failed(e->output, why);
 }
@@ -235,26 +287,31 @@ static int write_directory(struct exporting *e)
     struct unfinished unfinished;
     unfinished_begin(&unfinished, e->output);
     int status = e->format == CSV ? write_tables(e) : write_archive(e);
-    unfinished_end(&unfinished);
+    if (status == 0)
+        unfinished_end(&unfinished);
+    else
+        unfinished_remove(&unfinished);
     return status;
 }
 
 static int run(struct exporting *e)
 {
+    struct progress progress;
+    const struct recording_progress shown = {show, &progress};
     char why[600];
     int code = tables_open(&e->source.tables, e->source.path, why, sizeof(why));
     if (code != 0)
         return failed(e->source.path, why);
-    code = content_read(&e->content, e->source.path, NULL, NULL, why, sizeof(why));
     e->source.content = &e->content;
-    int status = 1;
-    if (code != 0)
-        say("export: %s", why);
-    else if (e->format == OTF2_SUMMARY || (e->format == CSV && e->table == NULL))
+    e->source.progress = &shown;
+    progress_begin(&progress, "export");
+    int status;
+    if (e->format == OTF2_SUMMARY || (e->format == CSV && e->table == NULL))
         status = write_directory(e);
     else
         status = write_file(e, e->output, e->table);
-    if (code == 0 && e->content.refused > 0)
+    progress_end(&progress);
+    if (e->content.refused > 0)
         say("export: %" PRIu64 " of %" PRIu64 " messages cannot be read and are left out",
             e->content.refused, e->content.messages);
     content_finish(&e->content);

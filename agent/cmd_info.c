@@ -15,14 +15,19 @@ static const char help[] =
     "Tells what is in recordings: job, ranks, hosts, span, calls, messages, losses, alerts, size.\n"
     "\n"
     "  -f, --format text|json    one object a line with json\n"
+    "      --check               look at all that agents sent, not only at what is told: finds "
+    "damage\n"
     "  -h, --help                this text\n"
     "\n"
     "Status: 0, 1 when a file cannot be read or is damaged (what can be read is told), 2 for "
     "wrong\n"
     "usage.\n";
 
+enum { OPT_CHECK = 256 };
+
 static const struct option long_options[] = {
     {"format", required_argument, NULL, 'f'},
+    {"check", no_argument, NULL, OPT_CHECK},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -32,8 +37,12 @@ static void show(void *user, double share)
     progress_show(user, share);
 }
 
+struct asked {
+    int json, check;
+};
+
 /* @return the exit status */
-static int tell(const char *path, int json)
+static int tell(const char *path, const struct asked *asked)
 {
     struct info *info = malloc(sizeof(*info));
     struct progress progress;
@@ -43,14 +52,15 @@ static int tell(const char *path, int json)
         return 1;
     }
     progress_begin(&progress, path);
-    int code = info_read(info, path, show, &progress, why, sizeof(why));
+    const struct recording_progress shown = {show, &progress};
+    int code = info_read(info, path, asked->check, &shown, why, sizeof(why));
     progress_end(&progress);
     if (code != 0) {
         say("info: %s", why);
         free(info);
         return 1;
     }
-    if (json)
+    if (asked->json)
         info_print_json(stdout, info);
     else
         info_print_text(stdout, info);
@@ -62,16 +72,20 @@ static int tell(const char *path, int json)
 
 static int set_option(void *user, int option, const char *value)
 {
-    int *json = user;
-    (void)option;
-    *json = strcmp(value, "json") == 0;
-    return *json || strcmp(value, "text") == 0 ? 0 : command_line_wrong("info", "format", value);
+    struct asked *asked = user;
+    if (option == OPT_CHECK) {
+        asked->check = 1;
+        return 0;
+    }
+    asked->json = strcmp(value, "json") == 0;
+    return asked->json || strcmp(value, "text") == 0 ? 0
+                                                     : command_line_wrong("info", "format", value);
 }
 
 int cmd_info(int argc, char **argv)
 {
-    int json = 0;
-    const struct command_line line = {"info", help, "f:h", long_options, set_option, &json};
+    struct asked asked = {0};
+    const struct command_line line = {"info", help, "f:h", long_options, set_option, &asked};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status;
@@ -81,9 +95,9 @@ int cmd_info(int argc, char **argv)
         return 2;
     }
     for (int i = optind; i < argc; i++) {
-        if (i > optind && !json)
+        if (i > optind && !asked.json)
             fputc('\n', stdout);
-        status |= tell(argv[i], json);
+        status |= tell(argv[i], &asked);
     }
-    return fflush(stdout) != 0 ? 1 : status;
+    return say_printed("info") != 0 ? 1 : status;
 }

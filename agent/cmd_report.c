@@ -1,6 +1,7 @@
 /* holter report: a recording as one HTML file. */
 #include "agent/cmd.h"
 #include "agent/command_line.h"
+#include "agent/progress.h"
 #include "agent/report_extras.h"
 #include "agent/say.h"
 #include "agent/unfinished.h"
@@ -59,15 +60,25 @@ struct reporting {
 
 /* ---- what goes into it -------------------------------------------------------------- */
 
+static void show(void *user, double share)
+{
+    progress_show(user, share);
+}
+
 static int open_source(struct reporting *r)
 {
+    struct progress progress;
+    const struct recording_progress shown = {show, &progress};
     char why[600];
     int code = tables_open(&r->source.tables, r->recording, why, sizeof(why));
     if (code != 0) {
         say("report: %s: %s", r->recording, why);
         return 1;
     }
-    code = content_read(&r->content, r->recording, NULL, NULL, why, sizeof(why));
+    const struct content_options options = {.progress = &shown};
+    progress_begin(&progress, "report");
+    code = content_read(&r->content, r->recording, &options, why, sizeof(why));
+    progress_end(&progress);
     if (code != 0) {
         say("report: %s", why);
         return 1;
@@ -91,7 +102,9 @@ static int replay(struct reporting *r)
     if (!lacking && r->no_pictures)
         return 0;
     int status =
-        report_replay_start(&r->replay, r->recording, r->topology, lacking ? r->analysed : NULL);
+        report_replay_start(&r->replay, r->recording, r->topology,
+                            &(struct report_span){r->content.first_window, r->content.last_window},
+                            lacking ? r->analysed : NULL);
     if (status != 0)
         return lacking ? status : 0; /* the report goes without pictures */
     if (!r->no_pictures) {
@@ -129,6 +142,17 @@ static int write_report(struct reporting *r, FILE *out, const char *name)
     return code != 0;
 }
 
+/* @return exit status */
+static int gather(struct reporting *r)
+{
+    int status = open_source(r);
+    status = status != 0 ? status : replay(r);
+    if (status == 0 && !r->no_advice)
+        report_advise(&r->advice, r->analysed[0] != '\0' ? r->analysed : r->recording, r->topology);
+    return status;
+}
+
+/* What cannot be written is said before anything is read. */
 static int write_file(struct reporting *r)
 {
     struct output_file output;
@@ -137,21 +161,14 @@ static int write_file(struct reporting *r)
         say("report: %s: %s", r->output, strerror(-code));
         return 1;
     }
-    int status =
-        write_report(r, output.file, strcmp(r->output, "-") == 0 ? "standard output" : r->output);
+    int status = gather(r);
+    if (status == 0)
+        status = write_report(r, output.file,
+                              strcmp(r->output, "-") == 0 ? "standard output" : r->output);
     code = output_file_close(&output, status == 0);
     if (status == 0 && code != 0)
         say("report: %s: %s", r->output, strerror(-code));
     return status != 0 || code != 0;
-}
-
-static int run(struct reporting *r)
-{
-    int status = open_source(r);
-    status = status != 0 ? status : replay(r);
-    if (status == 0 && !r->no_advice)
-        report_advise(&r->advice, r->analysed[0] != '\0' ? r->analysed : r->recording, r->topology);
-    return status != 0 ? status : write_file(r);
 }
 
 /* ---- command line --------------------------------------------------------------------- */
@@ -195,7 +212,7 @@ int cmd_report(int argc, char **argv)
     int status = parse(&r, argc, argv);
     if (status >= 0)
         return status;
-    status = run(&r);
+    status = write_file(&r);
     for (size_t i = 0; i < r.picture_count; i++)
         free((void *)r.pictures[i].png);
     content_finish(&r.content);

@@ -19,11 +19,17 @@ struct report_replay {
     int held;      /**< by all that use the directory: the pipe whose end the cleaner waits for */
 };
 
+/** Numbers of the first and the last window. */
+struct report_span {
+    uint64_t first, last;
+};
+
 /** Replay to the end.
+ *  @param span      of the recording: for the progress that is shown
  *  @param analysed  not NULL: the results are recorded anew, into a file whose path is set; room for 400
  *  @return 0, or 1 after saying why */
 int report_replay_start(struct report_replay *replay, const char *recording, const char *topology,
-                        char *analysed);
+                        const struct report_span *span, char *analysed);
 
 /** End the daemon and remove all that is its own. */
 void report_replay_stop(struct report_replay *replay);

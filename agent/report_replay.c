@@ -75,8 +75,15 @@ static int has_left(struct report_replay *r)
     return 1;
 }
 
+static void show(struct progress *progress, const struct report_span *span, uint64_t window)
+{
+    if (window >= span->first && window <= span->last)
+        progress_show(progress,
+                      (double)(window - span->first) / ((double)(span->last - span->first) + 1));
+}
+
 /* The job's last state is told when all of it was replayed. */
-static int wait_for_end(struct report_replay *r)
+static int wait_for_end(struct report_replay *r, const struct report_span *span)
 {
     struct client *client;
     struct client_options options = {.endpoint = r->endpoint, .role = ROLE_VIEWER};
@@ -96,6 +103,8 @@ static int wait_for_end(struct report_replay *r)
         if (code == 0)
             continue;
         heard_ns = clock_mono_ns();
+        if (message.message->type == WIRE_TYPE_TOTALS)
+            show(&progress, span, message.message->totals.window);
         ended = message.message->type == WIRE_TYPE_JOB &&
                 strcmp(message.message->job.state, "running") != 0;
     }
@@ -184,7 +193,7 @@ static int make_directory(struct report_replay *r)
 /* ---- life ----------------------------------------------------------------------------- */
 
 int report_replay_start(struct report_replay *r, const char *recording, const char *topology,
-                        char *analysed)
+                        const struct report_span *span, char *analysed)
 {
     char program[PATH_MAX], records[80];
     *r = (struct report_replay){.directory = "/tmp/holter-report-XXXXXX"};
@@ -216,7 +225,7 @@ int report_replay_start(struct report_replay *r, const char *recording, const ch
         r->daemon = 0;
         return 1;
     }
-    if (wait_for_end(r) != 0)
+    if (wait_for_end(r, span) != 0)
         return 1;
     if (analysed == NULL || find_recording(records, analysed, 400))
         return 0;

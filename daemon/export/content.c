@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rows of windows. */
+#define SUMMED                                                                                     \
+    (WINDOW_ROWS(ranks) | WINDOW_ROWS(pairs) | WINDOW_ROWS(transfers) | WINDOW_ROWS(calls))
 #define MOST_RANKS (UINT64_C(1) << 24)
 #define MOST_HOSTS (1u << 20)
 
@@ -18,8 +21,7 @@ struct reading {
     struct content *content;
     struct key_table pairs, calls, hosts; /* numbers are positions in the arrays of content */
     size_t pair_room, call_room, rank_room, host_room;
-    content_window *window;
-    void *user;
+    const struct content_options *options;
 };
 
 /* Number of a key; *fresh is set for a new one. @return -ENOMEM, or another negative error */
@@ -174,7 +176,8 @@ static int take_window(struct reading *r, const struct wire_window *window)
         code = take_transfer(r, &window->transfers[i]);
     for (uint64_t i = 0; code == 0 && i < window->calls_count; i++)
         code = take_call(r, &window->calls[i]);
-    return code != 0 || r->window == NULL ? code : r->window(r->user, window);
+    const struct content_options *o = r->options;
+    return code != 0 || o->window == NULL ? code : o->window(o->user, window);
 }
 
 /* ---- the whole ------------------------------------------------------------------- */
@@ -210,10 +213,10 @@ static int by_call(const void *a, const void *b)
     return (x->call > y->call) - (x->call < y->call);
 }
 
-int content_read(struct content *out, const char *path, content_window *window, void *user,
+int content_read(struct content *out, const char *path, const struct content_options *options,
                  char *why, size_t room)
 {
-    struct reading reading = {.content = out, .window = window, .user = user};
+    struct reading reading = {.content = out, .options = options};
     struct recording_cursor *cursor;
     *out = (struct content){.first_window = UINT64_MAX};
     int code = recording_cursor_open(&cursor, path, why, room);
@@ -224,7 +227,8 @@ int content_read(struct content *out, const char *path, content_window *window, 
     key_table_init(&reading.pairs);
     key_table_init(&reading.calls);
     key_table_init(&reading.hosts);
-    code = recording_scan(cursor, take, &reading);
+    recording_cursor_want(cursor, options->rows != 0 ? options->rows : SUMMED);
+    code = recording_scan(cursor, options->progress, take, &reading);
     recording_cursor_close(cursor);
     key_table_finish(&reading.pairs);
     key_table_finish(&reading.calls);

@@ -4,6 +4,7 @@
 #define HOLTER_EXPORT_CONTENT_H
 
 #include "daemon/recorded_sums.h"
+#include "daemon/recording.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,11 +48,18 @@ struct content {
 /** A window of an agent. @return 0, or what ends the reading */
 typedef int content_window(void *user, const struct wire_window *window);
 
+/** What of a recording is read. Zero-initialised: all that is summed. */
+struct content_options {
+    uint64_t rows; /**< only these of windows, WINDOW_ROWS(), or-ed; 0: all that is summed */
+    content_window *window; /**< told of each window message too; NULL: nobody */
+    void *user;
+    const struct recording_progress *progress; /**< NULL: nobody */
+};
+
 /** Read all messages.
- *  @param out     finish it
- *  @param window  told of each window message too; may be NULL
- *  @param why     set on failure @return 0, what `window` returned, or a negative error */
-int content_read(struct content *out, const char *path, content_window *window, void *user,
+ *  @param out  finish it
+ *  @param why  set on failure @return 0, what `window` returned, or a negative error */
+int content_read(struct content *out, const char *path, const struct content_options *options,
                  char *why, size_t room);
 
 /** Zero-initialised is fine. */

@@ -13,7 +13,8 @@
 struct export_source {
     const char *path;
     struct tables *tables;
-    const struct content *content; /**< NULL where only tables are wanted */
+    const struct content *content;             /**< NULL where only tables are wanted */
+    const struct recording_progress *progress; /**< where messages are read again; NULL: nobody */
 };
 
 /** Tables beside those of tables_names[], summed from messages: "ranks", "pairs", "calls"; ended by NULL. */

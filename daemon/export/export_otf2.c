@@ -53,6 +53,7 @@ struct archive {
     OTF2_GlobalDefWriter *definitions;
     uint32_t strings;
     OTF2_ErrorCode error; /* first one */
+    int disk; /* errno of it, where the disk is to blame: the library calls that a broken file; else 0 */
     /* Ranks whose events are being written, and the newest time of each. */
     size_t first, count;
     OTF2_EvtWriter *writers[AT_A_TIME];
@@ -64,8 +65,10 @@ struct archive {
 
 static void note(struct archive *a, OTF2_ErrorCode code)
 {
-    if (a->error == OTF2_SUCCESS)
-        a->error = code;
+    if (a->error != OTF2_SUCCESS || code == OTF2_SUCCESS)
+        return;
+    a->error = code;
+    a->disk = errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? errno : 0;
 }
 
 /* What libotf2 has to say is told by us, once. */
@@ -190,6 +193,27 @@ static int put_window(void *user, const struct wire_window *window)
     return a->error == OTF2_SUCCESS ? 0 : -EIO;
 }
 
+/* How far all is, when some of the ranks are at this point of the recording. */
+static void show(void *user, double share)
+{
+    const struct archive *a = user;
+    const struct recording_progress *p = a->source->progress;
+    p->show(p->user,
+            ((double)a->first + share * (double)a->count) / (double)a->source->content->rank_count);
+}
+
+static int read_ranks(struct archive *a, struct content *again, char *why, size_t room)
+{
+    const struct recording_progress progress = {show, a}, *shown = a->source->progress;
+    const struct content_options options = {
+        .rows = WINDOW_ROWS(ranks),
+        .window = put_window,
+        .user = a,
+        .progress = shown != NULL && shown->show != NULL ? &progress : NULL,
+    };
+    return content_read(again, a->source->path, &options, why, room);
+}
+
 static int put_ranks(struct archive *a, char *why, size_t room)
 {
     const struct content *c = a->source->content;
@@ -204,7 +228,7 @@ static int put_ranks(struct archive *a, char *why, size_t room)
                 note(a, OTF2_ERROR_MEM_FAULT);
         }
         if (a->error == OTF2_SUCCESS)
-            code = content_read(&again, a->source->path, put_window, a, why, room);
+            code = read_ranks(a, &again, why, room);
         content_finish(&again);
         for (size_t i = 0; i < a->count; i++) {
             if (a->writers[i] != NULL)
@@ -309,6 +333,7 @@ int export_otf2(const char *directory, const struct export_source *source, char 
                                                take_phase, &a);
     snprintf(why, room, "%s", code < 0 ? holter_strerror(code) : "");
     if (code >= 0) {
+        errno = 0;
         OTF2_Error_RegisterCallback(silent, NULL);
         a.otf2 = OTF2_Archive_Open(directory, "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_MIN,
                                    OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX,
@@ -318,7 +343,8 @@ int export_otf2(const char *directory, const struct export_source *source, char 
             note(&a, OTF2_Archive_Close(a.otf2));
         if (a.error != OTF2_SUCCESS) {
             code = -EIO;
-            snprintf(why, room, "%s", OTF2_Error_GetDescription(a.error));
+            snprintf(why, room, "%s",
+                     a.disk != 0 ? strerror(a.disk) : OTF2_Error_GetDescription(a.error));
         } else if (code == -EIO && why[0] == '\0') {
             snprintf(why, room, "the archive cannot be made");
         }

@@ -332,7 +332,11 @@ int export_perfetto(FILE *out, const struct export_source *source, int ranks, in
     if (code == 0 && ranks && !*left_out) {
         struct content again;
         heading(&t, "process_name", RANKS, 0, "ranks");
-        code = content_read(&again, source->path, put_ranks, &t, why, room);
+        const struct content_options options = {.rows = WINDOW_ROWS(ranks),
+                                                .window = put_ranks,
+                                                .user = &t,
+                                                .progress = source->progress};
+        code = content_read(&again, source->path, &options, why, room);
         content_finish(&again);
     } else if (code != 0) {
         snprintf(why, room, "%s", holter_strerror(code));

@@ -156,14 +156,13 @@ int pairs_of_recording(struct pairs *out, const char *path, struct faults *fault
     char why[400];
     int code = recording_cursor_open(&cursor, path, why, sizeof(why));
     if (code != 0) {
-        /* It begins with the path already. */
-        size_t begin = strncmp(why, path, strlen(path)) == 0 ? strlen(path) + 2 : 0;
-        fault_at(faults, 0, "%s", begin < strlen(why) ? why + begin : why);
+        fault_at(faults, 0, "%s", recording_why(why, path));
         return code;
     }
     snprintf(out->job, sizeof(out->job), "%s", recording_cursor_job(cursor));
     out->source = PAIRS_RECORDING;
-    code = recording_scan(cursor, take, &r);
+    recording_cursor_want(cursor, WINDOW_ROWS(pairs));
+    code = recording_scan(cursor, NULL, take, &r);
     recording_cursor_close(cursor);
     if (code == 0 && r.world > REMAP_MOST_PROCESSES)
         code = -HOLTER_ELIMIT;

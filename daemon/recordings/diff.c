@@ -261,6 +261,31 @@ static int compare_table(struct comparing *c, size_t which)
 
 /* ---- messages ------------------------------------------------------------ */
 
+#define SHOW_EVERY 256u
+
+/* Messages take nearly all of the time. */
+static void show(const struct comparing *c, uint64_t most)
+{
+    const struct recording_progress *p = &c->options->progress;
+    uint64_t done = c->table->rows[0] + c->table->rows[1];
+    if (p->show != NULL && c->table->rows[0] % SHOW_EVERY == 0 && most > 0)
+        p->show(p->user, done < most ? (double)done / (double)most : 1);
+}
+
+/* Messages of both; 0: not known. */
+static uint64_t count_messages(const struct comparing *c)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < 2; i++) {
+        int64_t count = 0;
+        if (recording_file_number(c->sides[i].file, "SELECT sum(messages) FROM block", &count) ==
+                0 &&
+            count > 0)
+            sum += (uint64_t)count;
+    }
+    return sum;
+}
+
 struct message {
     struct recorded head;
     const void *bytes;
@@ -288,6 +313,7 @@ static int compare_messages(struct comparing *c, struct recording_cursor *cursor
     c->table = &c->diff->tables[DIFF_TABLES - 1];
     c->table->name = "messages";
     c->listed = 0;
+    uint64_t most = count_messages(c);
     int code = next(c, cursors[0], &m[0], 0);
     code = code != 0 ? code : next(c, cursors[1], &m[1], 1);
     while (code == 0 && (m[0].more || m[1].more)) {
@@ -309,6 +335,7 @@ static int compare_messages(struct comparing *c, struct recording_cursor *cursor
             if (item != NULL && both)
                 snprintf(item->column, sizeof(item->column), "message");
         }
+        show(c, most);
         for (int i = 0; code == 0 && i < 2; i++)
             code = m[i].more ? next(c, cursors[i], &m[i], i) : 0;
     }

@@ -2,6 +2,8 @@
 #ifndef HOLTER_DAEMON_RECORDINGS_DIFF_H
 #define HOLTER_DAEMON_RECORDINGS_DIFF_H
 
+#include "daemon/recording.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,6 +35,7 @@ struct diff {
 struct diff_options {
     double tolerance; /**< numbers that differ by no more of the larger one are equal; 0: none */
     size_t items;     /**< of each table, listed at most */
+    struct recording_progress progress;
 };
 
 /** Compare two recordings. Left out is what tells when and by whom a result was made: the version of Holter,

@@ -13,20 +13,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SHOW_EVERY 256u /* messages between tellings of how far it is */
+#define SUMMED (WINDOW_ROWS(ranks) | WINDOW_ROWS(calls) | WINDOW_ROWS(node)) /* of windows */
 #define MOST_HOSTS (1u << 20)
 
 struct reading {
     struct info *info;
     struct recording_cursor *cursor;
     struct recording_file *file;
-    uint64_t most;                  /* messages, as far as is known; for progress */
     struct key_table hosts, agents; /* hi: hash of a name, lo: its length; hi: instance */
     uint64_t *dropped;              /* owned: by agent, what it said last */
     uint32_t dropped_room;
     size_t host_room, alert_room;
-    void (*progress)(void *user, double share);
-    void *user;
+    const struct recording_progress *progress;
 };
 
 static void add_damage(struct info *info, uint64_t after, uint64_t messages, const char *text)
@@ -178,6 +176,8 @@ static int read_tables(struct reading *r)
     i->blocks = ask(r, "SELECT count(*) FROM block");
     i->packed_bytes = ask(r, "SELECT sum(length(data)) FROM block");
     i->packed_bytes += ask(r, "SELECT sum(length(zstd)) FROM messages");
+    i->raw_bytes = ask(r, "SELECT sum(length) FROM block");
+    i->raw_bytes += ask(r, "SELECT sum(length) FROM messages");
     int code = tables_read_alerts(r->file->db, i->version, take_alert, r);
     if (code != -HOLTER_ECORRUPT)
         return code;
@@ -283,13 +283,9 @@ static int take(void *user, const struct recorded *head, const struct wire_messa
                 size_t length)
 {
     struct reading *r = user;
-    uint64_t number = recording_cursor_number(r->cursor);
+    (void)length; /* windows have none: of all of them the tables tell */
     r->info->messages++;
-    r->info->raw_bytes += length;
-    int code = take_message(r, head, message);
-    if (code == 0 && r->progress != NULL && number % SHOW_EVERY == 0 && r->most > 1)
-        r->progress(r->user, (double)number / (double)r->most);
-    return code;
+    return take_message(r, head, message);
 }
 
 /* To the end, whatever is damaged on the way. */
@@ -297,9 +293,8 @@ static int read_messages(struct reading *r)
 {
     uint64_t skipped;
     int code, more = 1;
-    r->most = ask(r, "SELECT max(first + messages) FROM block");
     do {
-        code = recording_scan(r->cursor, take, r);
+        code = recording_scan(r->cursor, r->progress, take, r);
         if (code != -HOLTER_ECORRUPT)
             return code;
         uint64_t number = recording_cursor_number(r->cursor);
@@ -311,16 +306,18 @@ static int read_messages(struct reading *r)
 
 /* ---- all ----------------------------------------------------------------- */
 
-int info_read(struct info *out, const char *path, void (*progress)(void *user, double share),
-              void *user, char *why, size_t room)
+int info_read(struct info *out, const char *path, int check,
+              const struct recording_progress *progress, char *why, size_t room)
 {
-    struct reading r = {.info = out, .progress = progress, .user = user};
+    struct reading r = {.info = out, .progress = progress};
     struct stat status;
     *out = (struct info){0};
     snprintf(out->path, sizeof(out->path), "%s", path);
     int code = recording_cursor_salvage(&r.cursor, path, why, room);
     if (code != 0)
         return code;
+    if (!check)
+        recording_cursor_want(r.cursor, SUMMED);
     r.file = recording_cursor_file(r.cursor);
     out->version = r.file->version;
     out->file_bytes = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;

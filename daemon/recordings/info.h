@@ -3,6 +3,7 @@
 #define HOLTER_DAEMON_RECORDINGS_INFO_H
 
 #include "daemon/recorded_sums.h"
+#include "daemon/recording.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -65,12 +66,14 @@ struct info {
 };
 
 /** Read a recording from begin to end.
- *  @param progress  told from time to time, 0 to 1; NULL: nobody
+ *  @param check     take all messages apart, not only what is summed: damage is found wherever it is, in twice
+ *                   the time
+ *  @param progress  NULL: nobody
  *  @param out  finish it; also when something is damaged: then damage_count says so, and the rest is
  *              what can be read
  *  @param why  set on failure @return 0, or negative: it cannot be opened, or there is no memory */
-int info_read(struct info *out, const char *path, void (*progress)(void *user, double share),
-              void *user, char *why, size_t room);
+int info_read(struct info *out, const char *path, int check,
+              const struct recording_progress *progress, char *why, size_t room);
 
 void info_finish(struct info *info);
 

@@ -197,7 +197,7 @@ static void read_windows(const char *file, struct found *found)
     /* A part that was begun when the job ended has none. */
     if (recording_cursor_salvage(&cursor, file, why, sizeof(why)) != 0)
         fail_msg("%s", why);
-    assert_int_equal(recording_scan(cursor, take, found), 0);
+    assert_int_equal(recording_scan(cursor, NULL, take, found), 0);
     recording_cursor_close(cursor);
 }
 
@@ -205,7 +205,7 @@ static struct info *read_info(const char *file)
 {
     static struct info info;
     char why[300];
-    if (info_read(&info, file, NULL, NULL, why, sizeof(why)) != 0)
+    if (info_read(&info, file, 0, NULL, why, sizeof(why)) != 0)
         fail_msg("%s", why);
     assert_int_equal(info.damage_count, 0);
     return &info;

@@ -334,7 +334,7 @@ static void read_it(void)
     struct network_parts network;
     read_both_ways();
     recording_read(path, &(struct recording_reader){NULL, take_alert, take_message});
-    if (info_read(&info, path, NULL, NULL, why, sizeof(why)) == 0) {
+    if (info_read(&info, path, 0, NULL, why, sizeof(why)) == 0) {
         FILE *null = fopen("/dev/null", "we");
         info_print_json(null, &info);
         fclose(null);

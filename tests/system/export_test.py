@@ -8,7 +8,11 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
+import sqlite3
+import subprocess
+import tempfile
 import unittest
 
 import lab
@@ -156,6 +160,52 @@ class Exports(unittest.TestCase):
             self.assertEqual(1, finished.status, finished)
             self.assertIn(missing, finished.err)
         self.recording.check()
+
+
+class Outputs(unittest.TestCase):
+    """What cannot be written is said, with its name and once, and nothing else is made on the way."""
+    RECORDING = os.path.join(os.path.dirname(__file__), '..', '..', 'docs', 'slow-link.hrec')
+
+    def run_it(self, *words, **more):
+        return subprocess.run([os.path.join(lab.BUILD, 'agent', 'holter'), *words], stderr=subprocess.PIPE, text=True,
+                              check=False, **more)
+
+    def test_a_path_that_cannot_be_made_is_told_once(self):
+        with tempfile.TemporaryDirectory() as directory:
+            missing = os.path.join(directory, 'none', 'x')
+            for words in (['cut', '-o', missing], ['merge', '-o', missing], ['report', '-o', missing],
+                          *(['export', '-f', form, '-o', missing]
+                            for form in ('csv', 'json', 'perfetto', 'otf2-summary', 'dot'))):
+                with self.subTest(words):
+                    finished = self.run_it(*words, self.RECORDING, stdout=subprocess.DEVNULL)
+                    self.assertEqual(f'holter: {words[0]}: {missing}: No such file or directory\n', finished.stderr)
+                    self.assertEqual(1, finished.returncode)
+            self.assertEqual([], os.listdir(directory))
+            messages = os.path.join(directory, 'messages.csv')
+            with open(messages, 'w', encoding='utf-8') as file:
+                file.write('source,destination,bytes,send_begin_ns,send_end_ns,recv_begin_ns,recv_end_ns\n0,1,10,1,2,1,3\n')
+            finished = self.run_it('import', '--format', 'csv', messages, '-o', missing)
+            self.assertEqual((1, f'holter: import: {missing}: No such file or directory\n'),
+                             (finished.returncode, finished.stderr))
+
+    def test_a_full_disk_is_told(self):
+        for words in (['info'], ['diff', self.RECORDING], ['export', '-f', 'json'], ['report', '-o', '-', '--no-pictures']):
+            with self.subTest(words), open('/dev/full', 'w', encoding='utf-8') as full:
+                finished = self.run_it(*words, self.RECORDING, stdout=full)
+                self.assertEqual(f'holter: {words[0]}: standard output: No space left on device\n', finished.stderr)
+                self.assertEqual(2 if words[0] == 'diff' else 1, finished.returncode)
+
+    def test_a_table_is_written_without_a_look_at_messages(self):
+        """Not even at damaged ones."""
+        with tempfile.TemporaryDirectory() as directory:
+            path = shutil.copy(self.RECORDING, os.path.join(directory, 'a.hrec'))
+            whole = self.run_it('export', '-f', 'csv', '--table', 'totals', path, stdout=subprocess.PIPE)
+            with contextlib.closing(sqlite3.connect(path)) as file, file:
+                file.execute("UPDATE block SET data = x'00'")
+            again = self.run_it('export', '-f', 'csv', '--table', 'totals', path, stdout=subprocess.PIPE)
+            self.assertEqual((0, '', whole.stdout), (again.returncode, again.stderr, again.stdout))
+            self.assertGreater(whole.stdout.count('\n'), 2)
+            self.assertEqual(1, self.run_it('export', '-f', 'csv', '--table', 'pairs', path).returncode)
 
 
 class Interrupted(unittest.TestCase):

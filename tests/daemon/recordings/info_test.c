@@ -34,7 +34,7 @@ static int remove_directory(void **state)
 
 static void read_it(void)
 {
-    if (info_read(&info, path, NULL, NULL, why, sizeof(why)) != 0)
+    if (info_read(&info, path, 0, NULL, why, sizeof(why)) != 0)
         fail_msg("%s", why);
 }
 
@@ -64,6 +64,22 @@ static void figures_are_those_of_the_messages(void **state)
     assert_int_equal(info.version, RECORDING_SCHEMA);
     assert_true(info.raw_bytes > info.packed_bytes && info.packed_bytes > 0);
     assert_int_equal(info.damage_count, 0);
+}
+
+static void a_look_at_all_tells_the_same(void **state)
+{
+    struct info all;
+    (void)state;
+    read_it();
+    if (info_read(&all, path, 1, NULL, why, sizeof(why)) != 0)
+        fail_msg("%s", why);
+    assert_memory_equal(&all.sums, &info.sums, sizeof(all.sums));
+    assert_memory_equal(all.calls, info.calls, sizeof(all.calls));
+    assert_int_equal(all.messages, info.messages);
+    assert_int_equal(all.raw_bytes, info.raw_bytes);
+    assert_int_equal(all.dropped, info.dropped);
+    assert_int_equal(all.damage_count, 0);
+    info_finish(&all);
 }
 
 static void captures_are_listed_and_no_damage(void **state)
@@ -130,11 +146,11 @@ static void what_is_no_recording_is_refused(void **state)
 {
     (void)state;
     made_ask(path, "PRAGMA application_id = 5");
-    assert_int_equal(info_read(&info, path, NULL, NULL, why, sizeof(why)), -HOLTER_EVERSION);
+    assert_int_equal(info_read(&info, path, 0, NULL, why, sizeof(why)), -HOLTER_EVERSION);
     assert_int_equal(truncate(path, 3000), 0);
-    assert_true(info_read(&info, path, NULL, NULL, why, sizeof(why)) < 0);
+    assert_true(info_read(&info, path, 0, NULL, why, sizeof(why)) < 0);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(info_read(&info, path, NULL, NULL, why, sizeof(why)), -ENOENT);
+    assert_int_equal(info_read(&info, path, 0, NULL, why, sizeof(why)), -ENOENT);
     assert_non_null(strstr(why, path));
 }
 
@@ -143,6 +159,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_one, remove_directory)
     const struct CMUnitTest tests[] = {
         TEST(figures_are_those_of_the_messages),
+        TEST(a_look_at_all_tells_the_same),
         TEST(captures_are_listed_and_no_damage),
         TEST(json_has_every_figure),
         TEST(what_can_be_read_of_a_damaged_file_is_told),
