@@ -28,25 +28,27 @@ void block_columns_finish(struct block_columns *c)
         free(c->spares[i].values);
     free(c->spares);
     free(c->list);
-    free(c->touched);
+    free(c->marks);
+    free(c->route);
+    free(c->route_layout.at);
     free(c->layout_bytes.at);
 }
 
 void block_columns_begin(struct block_columns *c)
 {
     c->stamp++;
-    c->touched_count = 0;
+    c->mark_count = 0;
 }
 
 void block_columns_undo(struct block_columns *c)
 {
-    for (size_t i = 0; i < c->touched_count; i++) {
-        struct block_column *t = c->touched[i];
-        t->count = t->old_count;
-        t->chunk_count = t->old_chunks;
-        t->text.length = t->old_length;
-        t->negative = t->old_negative;
-        t->big = t->old_big;
+    for (size_t i = 0; i < c->mark_count; i++) {
+        const struct block_mark *m = &c->marks[i];
+        m->column->count = m->count;
+        m->column->chunk_count = m->chunk_count;
+        m->column->text.length = m->text_length;
+        m->column->negative = m->negative;
+        m->column->big = m->big;
     }
     block_columns_begin(c);
 }
@@ -83,9 +85,10 @@ static struct block_column *make(struct block_columns *c, unsigned type, unsigne
     if (*places == NULL ||
         array_fit(&c->list, sizeof(struct block_column *), &c->room, c->count + 1) != 0)
         return NULL;
-    struct block_column *made = calloc(1, sizeof(*made));
+    struct block_column *made = aligned_alloc(_Alignof(struct block_column), sizeof(*made));
     if (made == NULL)
         return NULL;
+    memset(made, 0, sizeof(*made));
     made->type = type;
     made->key = key;
     made->place = place;
@@ -95,50 +98,51 @@ static struct block_column *make(struct block_columns *c, unsigned type, unsigne
     return made;
 }
 
+struct block_column *block_columns_get(struct block_columns *c, unsigned type, unsigned key,
+                                       unsigned place, enum block_kind kind)
+{
+    struct block_column *t = block_columns_find(c, type, key, place, kind);
+    return t != NULL ? t : make(c, type, key, place, kind);
+}
+
 /* Remember how a column was before the message. @return 0 or -ENOMEM */
 static int mark(struct block_columns *c, struct block_column *t)
 {
     if (t->stamp == c->stamp)
         return 0;
-    if (array_fit(&c->touched, sizeof(struct block_column *), &c->touched_room,
-                  c->touched_count + 1) != 0)
+    if (array_fit(&c->marks, sizeof(*c->marks), &c->mark_room, c->mark_count + 1) != 0)
         return -ENOMEM;
-    c->touched[c->touched_count++] = t;
+    c->marks[c->mark_count++] =
+        (struct block_mark){.column = t,
+                            .count = t->count,
+                            .chunk_count = t->chunk_count,
+                            .text_length = t->kind == BLOCK_TEXT ? t->text.length : 0,
+                            .negative = t->negative,
+                            .big = t->big};
     t->stamp = c->stamp;
-    t->old_count = t->count;
-    t->old_chunks = t->chunk_count;
-    t->old_length = t->text.length;
-    t->old_negative = t->negative;
-    t->old_big = t->big;
     return 0;
 }
 
-struct block_column *block_columns_touch(struct block_columns *c, unsigned type, unsigned key,
-                                         unsigned place, enum block_kind kind, size_t further)
+int block_columns_touch(struct block_columns *c, struct block_column *t, size_t further)
 {
-    struct block_column *t = block_columns_find(c, type, key, place, kind);
-    t = t != NULL ? t : make(c, type, key, place, kind);
-    if (t == NULL || block_column_fetch(c, t) != 0 ||
-        (kind != BLOCK_TEXT &&
+    if (block_column_fetch(c, t) != 0 ||
+        (t->kind != BLOCK_TEXT &&
          array_fit(&t->values, sizeof(*t->values), &t->room, t->count + further) != 0))
-        return NULL;
+        return -ENOMEM;
     t->chunk_count = 0; /* all is among the values now, and what is added will be */
-    return mark(c, t) == 0 ? t : NULL;
+    return mark(c, t);
 }
 
 /* ---- chunks -------------------------------------------------------------- */
 
 #define AHEAD 4u /* chunks lie apart, so that the processor foretells none: it is told */
 
-struct block_column *block_columns_touch_chunks(struct block_columns *c, unsigned type,
-                                                unsigned key, unsigned place)
+int block_columns_touch_chunks(struct block_columns *c, struct block_column *t)
 {
-    struct block_column *t = block_columns_find(c, type, key, place, BLOCK_INTEGER);
-    t = t != NULL ? t : make(c, type, key, place, BLOCK_INTEGER);
-    if (t == NULL ||
+    if (t->chunk_count == t->chunk_room &&
         array_fit(&t->chunks, sizeof(*t->chunks), &t->chunk_room, t->chunk_count + 1) != 0)
-        return NULL;
-    return mark(c, t) == 0 ? t : NULL;
+        return -ENOMEM;
+    return mark(c, t);
 }
 
 int block_column_fetch(struct block_columns *columns, struct block_column *c)
@@ -229,8 +233,8 @@ void block_columns_clear(struct block_columns *c, size_t keep)
 
 int block_columns_integer(struct block_columns *c, unsigned type, unsigned key, uint64_t value)
 {
-    struct block_column *t = block_columns_touch(c, type, key, 0, BLOCK_INTEGER, 1);
-    if (t == NULL)
+    struct block_column *t = block_columns_get(c, type, key, 0, BLOCK_INTEGER);
+    if (t == NULL || block_columns_touch(c, t, 1) != 0)
         return -ENOMEM;
     t->values[t->count++] = value;
     return 0;
@@ -251,8 +255,10 @@ int block_column_put_text(struct block_column *t, const void *bytes, size_t leng
 int block_columns_text(struct block_columns *c, unsigned type, unsigned key, const void *bytes,
                        size_t length)
 {
-    struct block_column *t = block_columns_touch(c, type, key, 0, BLOCK_TEXT, 1);
-    return t == NULL ? -ENOMEM : block_column_put_text(t, bytes, length);
+    struct block_column *t = block_columns_get(c, type, key, 0, BLOCK_TEXT);
+    if (t == NULL || block_columns_touch(c, t, 1) != 0)
+        return -ENOMEM;
+    return block_column_put_text(t, bytes, length);
 }
 
 /* ---- layouts ------------------------------------------------------------- */
@@ -265,24 +271,24 @@ int block_layout_note(struct block_layout *l, uint8_t byte)
     return 1;
 }
 
-int block_columns_layout(struct block_columns *c, const struct block_layout *layout)
+int block_columns_layout(struct block_columns *c, const uint8_t *layout, size_t size)
 {
     for (unsigned i = 0; i < c->layout_count; i++) {
         unsigned number = (c->layout_last + i) % c->layout_count;
         const uint8_t *known = c->layout_bytes.at + c->layout_at[number];
         size_t length = c->layout_at[number + 1] - c->layout_at[number];
-        if (length == layout->length && memcmp(known, layout->bytes, length) == 0) {
+        if (length == size && memcmp(known, layout, length) == 0) {
             c->layout_last = number;
             return (int)number + 1;
         }
     }
     if (c->layout_count == BLOCK_LAYOUTS)
         return 0;
-    if (block_bytes_fit(&c->layout_bytes, c->layout_bytes.length + layout->length) != 0)
+    if (block_bytes_fit(&c->layout_bytes, c->layout_bytes.length + size) != 0)
         return -ENOMEM;
-    memcpy(c->layout_bytes.at + c->layout_bytes.length, layout->bytes, layout->length);
+    memcpy(c->layout_bytes.at + c->layout_bytes.length, layout, size);
     c->layout_at[c->layout_count] = c->layout_bytes.length;
-    c->layout_bytes.length += layout->length;
+    c->layout_bytes.length += size;
     c->layout_at[c->layout_count + 1] = c->layout_bytes.length;
     c->layout_last = c->layout_count++;
     return (int)c->layout_count;

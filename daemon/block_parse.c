@@ -146,8 +146,8 @@ static int make_row_columns(struct block_columns *c, struct input first, unsigne
         enum block_kind kind = kind_at(&first);
         if (kind == BLOCK_ROWS || !block_layout_note(layout, (uint8_t)kind))
             return 0;
-        out[i] = block_columns_touch(c, type, key, (unsigned)i + 1, kind, rows);
-        if (out[i] == NULL)
+        out[i] = block_columns_get(c, type, key, (unsigned)i + 1, kind);
+        if (out[i] == NULL || block_columns_touch(c, out[i], rows) != 0)
             return -ENOMEM;
         /* To get to the next one; the column gets it in its turn. */
         uint64_t number;
@@ -362,8 +362,8 @@ static int take_field(struct block_columns *c, struct input *in, unsigned type,
         return 0;
     if (kind == BLOCK_ROWS)
         return take_rows(c, in, type, (unsigned)key, layout);
-    struct block_column *t = block_columns_touch(c, type, (unsigned)key, 0, kind, 1);
-    return t == NULL ? -ENOMEM : take_value(in, t);
+    struct block_column *t = block_columns_get(c, type, (unsigned)key, 0, kind);
+    return t == NULL || block_columns_touch(c, t, 1) != 0 ? -ENOMEM : take_value(in, t);
 }
 
 static int take_apart(struct block_columns *c, struct input *in, struct block_layout *layout)
@@ -388,7 +388,7 @@ int block_parse(struct block_columns *c, const void *bytes, size_t length, unsig
     struct input in = {bytes, (const uint8_t *)bytes + length};
     layout.length = 0;
     int code = take_apart(c, &in, &layout);
-    code = code == 1 ? block_columns_layout(c, &layout) : code;
+    code = code == 1 ? block_columns_layout(c, layout.bytes, layout.length) : code;
     if (code <= 0)
         return code == 0 ? -HOLTER_EPROTOCOL : code;
     *out = (unsigned)code;

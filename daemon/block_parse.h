@@ -22,20 +22,23 @@ struct block_chunk {
         width; /**< bytes of each: 1, 2, 4 or 8; 0: all are the one that stands there in eight */
 };
 
-/** All values of one column, in the order of their messages. */
+/** All values of one column, in the order of their messages. What is read and written for each message stands
+ *  first, in one line of the cache: a window has above a hundred columns. */
 struct block_column {
-    unsigned type, key; /**< of the message and the field; type 0: see enum block_head_key */
-    unsigned place;     /**< 0: the field's own value, or how many rows; else column, from 1 */
-    enum block_kind kind;
-    uint64_t *values; /**< owned; of texts none. Reals by their bits */
+    _Alignas(64) uint64_t stamp; /**< of the message that last added to it */
     /** Owned. Where there are any, values from `solid` on stand in these, and only when they were
      *  fetched in `values`, too. */
     struct block_chunk *chunks;
     size_t chunk_count, chunk_room, solid;
-    int fetched;
-    struct bytes text; /**< owned: length and bytes of each text */
-    size_t count, room;
+    size_t count;
     int negative, big; /**< one value below 0, one of 2^63 or more: never both */
+    int fetched;
+    enum block_kind kind;
+    uint64_t *values; /**< owned; of texts none. Reals by their bits */
+    size_t room;
+    struct bytes text;  /**< owned: length and bytes of each text */
+    unsigned type, key; /**< of the message and the field; type 0: see enum block_head_key */
+    unsigned place;     /**< 0: the field's own value, or how many rows; else column, from 1 */
     enum block_coding coding;
     enum block_shape shape; /**< when its numbers are neither small nor all the same */
     unsigned chosen_for;    /**< blocks for which the coding stands; 0: choose */
@@ -44,10 +47,13 @@ struct block_column {
     /* In the block that is being made: */
     enum block_shape written;
     size_t packed, bits; /**< bytes; of the bits behind the frame */
-    /* Before the message that is being added. */
-    uint64_t stamp;
-    size_t old_count, old_length, old_chunks;
-    int old_negative, old_big;
+};
+
+/** How a column was before the message that is being added. */
+struct block_mark {
+    struct block_column *column;
+    size_t count, chunk_count, text_length;
+    int negative, big;
 };
 
 struct block_columns {
@@ -59,14 +65,19 @@ struct block_columns {
     size_t layout_at[BLOCK_LAYOUTS + 1];
     unsigned layout_count, layout_last;
     uint64_t stamp;
-    struct block_column **touched; /**< owned: by the message that is being added */
-    size_t touched_count, touched_room;
+    struct block_mark
+        *marks; /**< owned: columns that the message that is being added has touched */
+    size_t mark_count, mark_room;
     /** Owned: memory of values that are not needed now. What was used last is used next, as it is in the cache. */
     struct block_spare {
         uint64_t *values;
         size_t room;
     } * spares;
     size_t spare_count, spare_room;
+    /** Owned: columns of the last message that was cut, in the order of its layout. */
+    struct block_column **route;
+    size_t route_room;
+    struct bytes route_layout;       /**< owned; empty: there is none */
     const struct block_loops *loops; /**< NULL: not looked for yet, which takes its time */
 };
 
@@ -80,13 +91,13 @@ void block_columns_undo(struct block_columns *columns);
 struct block_column *block_columns_find(const struct block_columns *columns, unsigned type,
                                         unsigned key, unsigned place, enum block_kind kind);
 
-/** A column to which so many values will be added. @return NULL: no memory */
-struct block_column *block_columns_touch(struct block_columns *columns, unsigned type, unsigned key,
-                                         unsigned place, enum block_kind kind, size_t further);
+/** Likewise, and where there is none it is made. @return NULL: no memory */
+struct block_column *block_columns_get(struct block_columns *columns, unsigned type, unsigned key,
+                                       unsigned place, enum block_kind kind);
 
-/** The same, of integers, of which one chunk will be added. */
-struct block_column *block_columns_touch_chunks(struct block_columns *columns, unsigned type,
-                                                unsigned key, unsigned place);
+/** So many values will be added to a column; or one chunk. @return 0 or -ENOMEM */
+int block_columns_touch(struct block_columns *columns, struct block_column *column, size_t further);
+int block_columns_touch_chunks(struct block_columns *columns, struct block_column *column);
 
 /** Make the values of chunks. @return 0 or -ENOMEM */
 int block_column_fetch(struct block_columns *columns, struct block_column *column);
@@ -115,7 +126,7 @@ struct block_layout {
 int block_layout_note(struct block_layout *layout, uint8_t byte);
 
 /** @return number of a layout from 1, 0: no room for one more, -ENOMEM */
-int block_columns_layout(struct block_columns *columns, const struct block_layout *layout);
+int block_columns_layout(struct block_columns *columns, const uint8_t *layout, size_t length);
 
 /** One value of a column of place 0. @return 0 or -ENOMEM */
 int block_columns_integer(struct block_columns *columns, unsigned type, unsigned key,

@@ -328,7 +328,24 @@ void block_slices_finish(struct block_slices *s)
 
 struct slice_input {
     const uint8_t *layout, *head, *rows;
+    int known; /* the layout is that of the route */
+    size_t at; /* columns of it so far */
 };
+
+/* The next column of the message: as in the message before, or found, and remembered. @return NULL: no memory */
+static struct block_column *next_column(struct block_columns *columns, struct slice_input *in,
+                                        unsigned type, unsigned key, unsigned place,
+                                        enum block_kind kind)
+{
+    if (in->known)
+        return columns->route[in->at++];
+    struct block_column *c = block_columns_get(columns, type, key, place, kind);
+    if (c == NULL || array_fit(&columns->route, sizeof(struct block_column *), &columns->route_room,
+                               in->at + 1) != 0)
+        return NULL;
+    columns->route[in->at++] = c;
+    return c;
+}
 
 /* The value of a field, or how many rows it has. */
 static int add_integer(struct block_column *c, uint64_t value)
@@ -380,10 +397,10 @@ static int add_rows(struct block_columns *columns, unsigned type, unsigned key,
     int code = 0;
     for (unsigned i = 0; i < width; i++) {
         enum block_kind kind = (enum block_kind) * in->layout++;
-        list[i] = kind == BLOCK_INTEGER
-                      ? block_columns_touch_chunks(columns, type, key, i + 1)
-                      : block_columns_touch(columns, type, key, i + 1, kind, rows);
-        if (list[i] == NULL)
+        list[i] = next_column(columns, in, type, key, i + 1, kind);
+        if (list[i] == NULL ||
+            (kind == BLOCK_INTEGER ? block_columns_touch_chunks(columns, list[i])
+                                   : block_columns_touch(columns, list[i], rows)) != 0)
             return -ENOMEM;
     }
     in->head += padded(width);
@@ -397,10 +414,10 @@ static int add_field(struct block_columns *columns, unsigned type, struct slice_
 {
     unsigned key = *in->layout++, kind = *in->layout++;
     int is_rows = kind == BLOCK_ROWS;
-    struct block_column *c = block_columns_touch(
-        columns, type, key, 0, is_rows ? BLOCK_INTEGER : (enum block_kind)kind, 1);
+    struct block_column *c =
+        next_column(columns, in, type, key, 0, is_rows ? BLOCK_INTEGER : (enum block_kind)kind);
     uint64_t value;
-    if (c == NULL)
+    if (c == NULL || block_columns_touch(columns, c, 1) != 0)
         return -ENOMEM;
     if (c->kind != BLOCK_INTEGER)
         return add_values(c, in, 1);
@@ -410,24 +427,43 @@ static int add_field(struct block_columns *columns, unsigned type, struct slice_
     return code != 0 || !is_rows ? code : add_rows(columns, type, key, in, value);
 }
 
+/* Is it the layout of the message before? */
+static int is_routed(const struct block_columns *columns, const uint8_t *layout, size_t length)
+{
+    return columns->route_layout.length == length &&
+           memcmp(columns->route_layout.at, layout, length) == 0;
+}
+
+static int keep_route(struct block_columns *columns, const uint8_t *layout, size_t length)
+{
+    if (block_bytes_fit(&columns->route_layout, length) != 0)
+        return -ENOMEM;
+    memcpy(columns->route_layout.at, layout, length);
+    columns->route_layout.length = length;
+    return 0;
+}
+
 int block_add_columns(struct block_columns *columns, const void *slices, unsigned *number)
 {
     const uint8_t *at = slices;
-    struct block_layout layout;
     uint64_t heads, length;
     int code = 0;
     memcpy(&heads, at, sizeof(heads));
     memcpy(&length, at + sizeof(heads), sizeof(length));
-    layout.length = length;
-    memcpy(layout.bytes, at + sizeof(heads) + sizeof(length), layout.length);
-    struct slice_input in = {.layout = layout.bytes + 2,
+    const uint8_t *layout = at + sizeof(heads) + sizeof(length);
+    struct slice_input in = {.layout = layout + 2,
                              .head = at + sizeof(heads) + padded(sizeof(length) + length),
-                             .rows = at + sizeof(heads) + heads};
-    for (unsigned i = 0; code == 0 && i < layout.bytes[1]; i++)
-        code = add_field(columns, layout.bytes[0], &in);
+                             .rows = at + sizeof(heads) + heads,
+                             .known = is_routed(columns, layout, length)};
+    if (!in.known)
+        columns->route_layout.length = 0;
+    for (unsigned i = 0; code == 0 && i < layout[1]; i++)
+        code = add_field(columns, layout[0], &in);
+    if (code == 0 && !in.known)
+        code = keep_route(columns, layout, length);
     if (code != 0)
         return code;
-    code = block_columns_layout(columns, &layout);
+    code = block_columns_layout(columns, layout, length);
     if (code <= 0)
         return code == 0 ? -HOLTER_EPROTOCOL : code;
     *number = (unsigned)code;
