@@ -184,6 +184,9 @@ static void put_split(const uint64_t *restrict numbers, size_t count, uint8_t *r
 const struct block_loops block_loops_avx2 = {fold, fold_rest, fold_plain, look,
                                              grow, put_bytes, put_split};
 #else
+const struct block_loops block_loops_any = {fold, fold_rest, fold_plain, look,
+                                            grow, put_bytes, put_split};
+
 #ifdef __x86_64__
 /* The first Zens have PEXT, and take hundreds of cycles for it. */
 static int has_avx2(void)
@@ -199,12 +202,10 @@ static int has_avx2(void)
 
 const struct block_loops *block_loops(void)
 {
-    static const struct block_loops any = {fold, fold_rest, fold_plain, look,
-                                           grow, put_bytes, put_split};
 #ifdef __x86_64__
     if (has_avx2())
         return &block_loops_avx2;
 #endif
-    return &any;
+    return &block_loops_any;
 }
 #endif

@@ -50,7 +50,11 @@ struct block_loops {
                       struct block_bits *bits);
 };
 
+/** What is not known before it is looked for, which takes a while: keep it. */
 const struct block_loops *block_loops(void);
+
+/** Those for any processor. */
+extern const struct block_loops block_loops_any;
 
 #ifdef __x86_64__
 extern const struct block_loops block_loops_avx2;
