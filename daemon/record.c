@@ -66,12 +66,13 @@ struct recorder {
     pthread_mutex_t mutex; /* protects what is between here and the thread's own part */
     pthread_cond_t wake;
     struct item *first, **last;
-    size_t waiting_bytes;
     int wakeful; /* any item wakes the thread: all is committed, or a file is to be closed */
     int leaving;
     struct kept_list told; /* committed, not yet told */
     struct stop *stops;
     _Atomic uint64_t bytes;
+    _Atomic size_t
+        waiting_bytes; /* grows under the mutex only: there it is looked what may go in */
     /* The loop's own. */
     struct kept_list telling; /* of these agents the first ones are told already */
     uint32_t telling_from;
@@ -301,7 +302,7 @@ static void commit(struct recorder *r)
 /* Is it worth waking for? Once something is uncommitted the thread wakes anyway, to commit it. */
 static int is_work(const struct recorder *r)
 {
-    return r->leaving || r->waiting_bytes >= BATCH_BYTES || (r->first != NULL && r->wakeful);
+    return r->leaving || recorder_waiting(r) >= BATCH_BYTES || (r->first != NULL && r->wakeful);
 }
 
 /* Wait for work, at most until what is uncommitted is to be committed. @return the queue, taken
@@ -340,9 +341,7 @@ static void *record(void *user)
             items = item->next;
             size_t bytes = item_bytes(item);
             handle(r, item);
-            pthread_mutex_lock(&r->mutex);
-            r->waiting_bytes -= bytes;
-            pthread_mutex_unlock(&r->mutex);
+            atomic_fetch_sub_explicit(&r->waiting_bytes, bytes, memory_order_release);
             if (clock_mono_ns() - r->oldest_ns >= COMMIT_NS)
                 commit(r);
         }
@@ -451,9 +450,9 @@ static int push(struct recorder *r, struct item *item)
 {
     size_t bytes = item_bytes(item);
     pthread_mutex_lock(&r->mutex);
-    int fits = item->action != KEEP || r->waiting_bytes + bytes <= r->options.queue_bytes;
+    int fits = item->action != KEEP || recorder_waiting(r) + bytes <= r->options.queue_bytes;
     if (fits) {
-        r->waiting_bytes += bytes;
+        atomic_fetch_add_explicit(&r->waiting_bytes, bytes, memory_order_relaxed);
         *r->last = item;
         r->last = &item->next;
         r->wakeful |= item->action == CLOSE;
@@ -543,12 +542,9 @@ void recorder_close(struct recorder *r, const char *job)
         push(r, item);
 }
 
-size_t recorder_waiting(struct recorder *r)
+size_t recorder_waiting(const struct recorder *r)
 {
-    pthread_mutex_lock(&r->mutex);
-    size_t bytes = r->waiting_bytes;
-    pthread_mutex_unlock(&r->mutex);
-    return bytes;
+    return atomic_load_explicit(&r->waiting_bytes, memory_order_acquire);
 }
 
 uint64_t recorder_bytes(struct recorder *r)

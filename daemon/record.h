@@ -60,7 +60,7 @@ void recorder_note(struct recorder *recorder, uint64_t instance, uint64_t seq);
 void recorder_close(struct recorder *recorder, const char *job);
 
 /** Bytes that wait to be written. */
-size_t recorder_waiting(struct recorder *recorder);
+size_t recorder_waiting(const struct recorder *recorder);
 
 /** Bytes in all recordings of this daemon. */
 uint64_t recorder_bytes(struct recorder *recorder);
