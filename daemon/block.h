@@ -44,6 +44,7 @@ struct block_slice_shape;
 struct block_slices {
     uint8_t *heads, *rows; /**< owned */
     size_t head_length, head_room, row_length, row_room;
+    size_t usual; /**< room for what messages take, as the one before */
     /** Bytes that the numbers of a message's first, second ... column of integers took in the message before. */
     uint8_t widths[BLOCK_SLICE_HINTS];
     size_t cut;                      /**< columns of integers of this message */
@@ -57,14 +58,15 @@ void block_slices_finish(struct block_slices *slices);
  *  @return 0; -HOLTER_EPROTOCOL: block_add() must look at its bytes; -ENOMEM */
 int block_slice(struct block_slices *slices, const struct wire_message *message);
 
-/** In one piece, for block_source. @param length  set to its bytes @return for free(); NULL: no memory */
-void *block_slices_copy(const struct block_slices *slices, size_t *length);
+/** What was cut, in one piece, for block_source: once for each message.
+ *  @param length  set to its bytes @return for free(); NULL: no memory */
+void *block_slices_take(struct block_slices *slices, size_t *length);
 
 /** A message that the writer takes over: it is not copied, and not taken apart again where it was cut. */
 struct block_source {
     const void *bytes; /**< the message, until the release */
     size_t length;
-    void *slices;                 /**< of block_slices_copy(); NULL: the message was not cut */
+    void *slices;                 /**< of block_slices_take(); NULL: the message was not cut */
     void (*release)(void *owner); /**< of the bytes, when they are needed no more */
     void *owner;
 };

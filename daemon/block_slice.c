@@ -1,7 +1,7 @@
 /* Columns of a message that was decoded: cut by the thread that decoded it, as long as its rows are in the cache, and
  * added to a block by the thread that writes it. Taking the bytes apart once more (block_parse.c) takes four times as long.
  *
- * Slices never leave the process. They are eight bytes with the length of the heads, these, and rows. Heads, which is
+ * Slices never leave the process. They are eight bytes, which tell where the heads begin, rows, and heads. Heads, which is
  * all that is read when the message is added: the layout and its length, and field by field the value; of texts length and
  * bytes; of rows how many, and a byte for each column of integers, how they are told, or the values of other columns. Rows:
  * columns of integers, one behind the other, all in as many bytes as the largest needs. What is not a
@@ -39,6 +39,15 @@ static uint8_t *extend(struct block_slices *s, size_t length)
     uint8_t *at = s->heads + s->head_length;
     s->head_length += padded(length);
     return at;
+}
+
+/* @return room behind the rows for so many integers, and for one of eight bytes, or NULL */
+static uint8_t *extend_rows(struct block_slices *s, size_t count, unsigned width)
+{
+    size_t length = sizeof(uint64_t) + padded(count * width);
+    if (array_fit(&s->rows, 1, &s->row_room, s->row_length + length) != 0)
+        return NULL;
+    return s->rows + s->row_length;
 }
 
 static int cut_text(struct block_slices *s, const char *text)
@@ -143,10 +152,10 @@ static int cut_integers(struct block_slices *s, const uint8_t *slots, size_t str
 {
     uint8_t *hint = &s->widths[s->cut++ % BLOCK_SLICE_HINTS];
     uint64_t all = 0;
-    if (array_fit(&s->rows, 1, &s->row_room, s->row_length + padded((count + 1) * 8)) != 0)
+    unsigned width = *hint > 0 ? *hint : 1;
+    uint8_t *out = extend_rows(s, count, width);
+    if (out == NULL)
         return -ENOMEM;
-    uint8_t *out = s->rows + s->row_length;
-    unsigned width = *hint;
     if (count > 0 && are_same(slots, stride, count)) {
         width = 0;
         memcpy(&all, slots, sizeof(all));
@@ -156,6 +165,8 @@ static int cut_integers(struct block_slices *s, const uint8_t *slots, size_t str
         all = narrow(slots, stride, count, width, out);
         if (width_of(all) != width) {
             width = *hint = (uint8_t)width_of(all);
+            if ((out = extend_rows(s, count, width)) == NULL)
+                return -ENOMEM;
             narrow(slots, stride, count, width, out);
         }
     }
@@ -287,8 +298,11 @@ int block_slice(struct block_slices *s, const struct wire_message *message)
     if (code != 0)
         return code;
     const struct block_slice_shape *known = s->known;
-    s->head_length = s->row_length = 0;
+    s->head_length = 0;
+    s->row_length = sizeof(uint64_t); /* where the heads begin */
     s->cut = 0;
+    if (array_fit(&s->rows, 1, &s->row_room, s->usual) != 0)
+        return -ENOMEM;
     uint64_t length = known->layout.length;
     uint8_t *at = extend(s, sizeof(length) + length);
     if (at == NULL)
@@ -302,17 +316,19 @@ int block_slice(struct block_slices *s, const struct wire_message *message)
     return code;
 }
 
-void *block_slices_copy(const struct block_slices *s, size_t *length)
+void *block_slices_take(struct block_slices *s, size_t *length)
 {
-    uint64_t heads = s->head_length;
-    uint8_t *out = malloc(sizeof(heads) + s->head_length + s->row_length);
-    if (out == NULL)
+    uint64_t heads = s->row_length;
+    size_t whole = s->row_length + s->head_length;
+    if (array_fit(&s->rows, 1, &s->row_room, whole) != 0)
         return NULL;
+    uint8_t *out = s->rows;
     memcpy(out, &heads, sizeof(heads));
-    memcpy(out + sizeof(heads), s->heads, s->head_length);
-    if (s->row_length > 0)
-        memcpy(out + sizeof(heads) + s->head_length, s->rows, s->row_length);
-    *length = sizeof(heads) + s->head_length + s->row_length;
+    memcpy(out + heads, s->heads, s->head_length);
+    s->rows = NULL;
+    s->row_room = s->row_length = 0;
+    s->usual = whole + whole / 8;
+    *length = whole;
     return out;
 }
 
@@ -445,15 +461,16 @@ static int keep_route(struct block_columns *columns, const uint8_t *layout, size
 
 int block_add_columns(struct block_columns *columns, const void *slices, unsigned *number)
 {
-    const uint8_t *at = slices;
+    const uint8_t *rows = slices, *head;
     uint64_t heads, length;
     int code = 0;
-    memcpy(&heads, at, sizeof(heads));
-    memcpy(&length, at + sizeof(heads), sizeof(length));
-    const uint8_t *layout = at + sizeof(heads) + sizeof(length);
+    memcpy(&heads, rows, sizeof(heads));
+    head = rows + heads;
+    memcpy(&length, head, sizeof(length));
+    const uint8_t *layout = head + sizeof(length);
     struct slice_input in = {.layout = layout + 2,
-                             .head = at + sizeof(heads) + padded(sizeof(length) + length),
-                             .rows = at + sizeof(heads) + heads,
+                             .head = head + padded(sizeof(length) + length),
+                             .rows = rows + sizeof(heads),
                              .known = is_routed(columns, layout, length)};
     if (!in.known)
         columns->route_layout.length = 0;

@@ -489,7 +489,7 @@ static void slice(struct recorder *r, struct item *item, const struct wire_messa
     if (decoded->shape == NULL || recorder_waiting(r) > r->options.queue_bytes / SLICED_PART ||
         block_slice(&r->slices, decoded) != 0)
         return;
-    item->slices = block_slices_copy(&r->slices, &item->sliced);
+    item->slices = block_slices_take(&r->slices, &item->sliced);
 }
 
 void recorder_keep(struct recorder *r, const char *job, const struct recorded *head,

@@ -56,7 +56,7 @@ static void *slices_of(struct bed *b, const void *bytes, size_t length)
         b->left_count++;
         return NULL;
     }
-    void *slices = block_slices_copy(&b->slices, &size);
+    void *slices = block_slices_take(&b->slices, &size);
     assert_non_null(slices);
     b->cut_count++;
     return slices;
