@@ -56,7 +56,7 @@ int phase_graphs_create(struct phase_graphs **out, const struct phase_graphs_par
         return -ENOMEM;
     size_t room = (size_t)params->segments + 1;
     g->params = *params;
-    g->pool.free = PHASE_BLOCK_NONE;
+    g->pool = PHASE_POOL_EMPTY;
     g->newest_ns = INT64_MIN;
     phase_numbers_init(&g->numbers, params->edges);
     g->segments = malloc(room * sizeof(*g->segments));

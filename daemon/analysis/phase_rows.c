@@ -11,27 +11,11 @@ __extension__ typedef unsigned __int128 wide;
 
 void phase_pool_finish(struct phase_pool *pool)
 {
-    for (uint32_t i = 0; i < pool->slab_count; i++)
-        free(pool->slabs[i]);
-    free(pool->slabs);
+    phase_store_finish(&pool->store);
     free(pool->links);
 }
 
-static int grow_tables(struct phase_pool *pool)
-{
-    uint32_t room = pool->slab_room < 4 ? 4 : 2 * pool->slab_room;
-    struct phase_row **slabs = realloc(pool->slabs, room * sizeof(struct phase_row *));
-    if (slabs == NULL)
-        return -ENOMEM;
-    pool->slabs = slabs;
-    struct phase_link *links = realloc(pool->links, (size_t)room * PHASE_BLOCK * sizeof(*links));
-    if (links == NULL)
-        return -ENOMEM;
-    pool->links = links;
-    pool->slab_room = room;
-    return 0;
-}
-
+/* Its rows have been given back. */
 static void release(struct phase_pool *pool, uint32_t block)
 {
     pool->links[block].after = pool->free;
@@ -39,38 +23,47 @@ static void release(struct phase_pool *pool, uint32_t block)
     pool->free_count++;
 }
 
+static void give_back(struct phase_pool *pool, uint32_t block)
+{
+    phase_store_give(&pool->store, pool->links[block].place);
+    release(pool, block);
+}
+
 int phase_pool_reserve(struct phase_pool *pool, uint64_t blocks)
 {
     while (pool->free_count < blocks) {
-        if (pool->slab_count == pool->slab_room && grow_tables(pool) != 0)
+        uint32_t known = pool->store.slab_count * PHASE_BLOCK, room = pool->link_room;
+        if (known == room) {
+            room = room < 4 * PHASE_BLOCK ? 4 * PHASE_BLOCK : 2 * room;
+            struct phase_link *links = realloc(pool->links, room * sizeof(*links));
+            if (links == NULL)
+                return -ENOMEM;
+            pool->links = links;
+            pool->link_room = room;
+        }
+        if (phase_store_grow(&pool->store) != 0)
             return -ENOMEM;
-        struct phase_row *slab = malloc((size_t)PHASE_BLOCK * PHASE_BLOCK * sizeof(*slab));
-        if (slab == NULL)
-            return -ENOMEM;
-        pool->slabs[pool->slab_count] = slab;
         for (uint32_t i = PHASE_BLOCK; i-- > 0;)
-            release(pool, pool->slab_count * PHASE_BLOCK + i);
-        pool->slab_count++;
+            release(pool, known + i);
     }
     return 0;
 }
 
 size_t phase_pool_bytes(const struct phase_pool *pool)
 {
-    size_t slab = (size_t)PHASE_BLOCK * PHASE_BLOCK * sizeof(struct phase_row);
-    return pool->slab_count * slab +
-           pool->slab_room * (sizeof(*pool->slabs) + PHASE_BLOCK * sizeof(*pool->links));
+    return phase_store_bytes(&pool->store) + pool->link_room * sizeof(*pool->links);
 }
 
 /* ---- writing -------------------------------------------------------------------- */
 
-/* Say what a full block, or a last one, begins and ends with. */
+/* Say what a full block, or a last one, begins and ends with; its rows are complete. */
 static void seal(struct phase_pool *pool, uint32_t block)
 {
     struct phase_link *link = &pool->links[block];
     const struct phase_row *rows = phase_block(pool, block);
     link->least = rows[0].edge;
     link->most = rows[link->rows - 1].edge;
+    link->place = phase_store_share(&pool->store, link->place, link->rows);
 }
 
 static void add_block(struct phase_pool *pool, struct phase_list *list)
@@ -78,7 +71,8 @@ static void add_block(struct phase_pool *pool, struct phase_list *list)
     uint32_t block = pool->free;
     pool->free = pool->links[block].after;
     pool->free_count--;
-    pool->links[block] = (struct phase_link){.after = PHASE_BLOCK_NONE};
+    pool->links[block] =
+        (struct phase_link){.after = PHASE_BLOCK_NONE, .place = phase_store_take(&pool->store)};
     if (list->last == PHASE_BLOCK_NONE) {
         list->first = block;
         list->runs = 1;
@@ -100,7 +94,7 @@ struct phase_row *phase_list_extend(struct phase_pool *pool, struct phase_list *
     *room = most < PHASE_BLOCK - at ? most : PHASE_BLOCK - at;
     link->rows += (uint32_t)*room;
     list->rows += (uint32_t)*room;
-    return phase_block(pool, list->last) + at;
+    return phase_store_rows(&pool->store, link->place) + at;
 }
 
 static struct phase_row *push(struct phase_pool *pool, struct phase_list *list)
@@ -164,9 +158,12 @@ void phase_list_clear(struct phase_pool *pool, struct phase_list *list)
 {
     if (list->last == PHASE_BLOCK_NONE)
         return;
-    pool->links[list->last].after = pool->free;
-    pool->free = list->first;
-    pool->free_count += list->blocks;
+    for (uint32_t block = list->first, after;; block = after) {
+        after = pool->links[block].after;
+        give_back(pool, block);
+        if (block == list->last)
+            break;
+    }
     *list = PHASE_LIST_EMPTY;
 }
 
@@ -210,7 +207,7 @@ static void next_block(struct cursor *c)
     uint32_t block = c->block;
     enter(c, block == c->last ? PHASE_BLOCK_NONE : c->pool->links[block].after);
     if (c->give != NULL)
-        release(c->give, block);
+        give_back(c->give, block);
 }
 
 /* Pass over rows of this block. */
@@ -464,8 +461,19 @@ uint32_t phase_list_common(const struct phase_pool *pool, const struct phase_lis
 
 /* ---- adding in place -------------------------------------------------------------- */
 
+/* The rows where a cursor is, to be changed. Of a block that shared them they are copied. */
+static struct phase_row *open_rows(struct phase_pool *pool, struct cursor *c)
+{
+    struct phase_link *link = &pool->links[c->block];
+    size_t at = (size_t)(c->row - phase_block(pool, c->block));
+    link->place = phase_store_own(&pool->store, link->place, link->rows);
+    struct phase_row *rows = phase_store_rows(&pool->store, link->place) + at;
+    c->row = rows;
+    return rows;
+}
+
 /* Add those rows of one run that another has the edges of. */
-static void absorb_run(struct cursor to, struct cursor from)
+static void absorb_run(struct phase_pool *pool, struct cursor to, struct cursor from)
 {
     while (meet(&to, &from)) {
         uint32_t left = to.row->edge, right = from.row->edge;
@@ -475,8 +483,7 @@ static void absorb_run(struct cursor to, struct cursor from)
             pass(&from, left);
         } else {
             uint32_t equal = count_equal(to.row, from.row, least(to.here, from.here));
-            struct phase_row *rows = phase_block(to.pool, to.block);
-            struct phase_row *sum = rows + (to.row - rows);
+            struct phase_row *sum = open_rows(pool, &to);
             for (uint32_t i = 0; i < equal; i++) {
                 sum[i].messages += from.row[i].messages;
                 sum[i].bytes += from.row[i].bytes;
@@ -487,6 +494,18 @@ static void absorb_run(struct cursor to, struct cursor from)
     }
 }
 
+/* Look for rows that are alike, of those that were changed. */
+static void share_again(struct phase_pool *pool, const struct phase_list *list)
+{
+    for (uint32_t block = list->first;; block = pool->links[block].after) {
+        struct phase_link *link = &pool->links[block];
+        if (phase_store_is_open(&pool->store, link->place))
+            link->place = phase_store_share(&pool->store, link->place, link->rows);
+        if (block == list->last)
+            return;
+    }
+}
+
 bool phase_list_absorb(struct phase_pool *pool, struct phase_list *to, struct phase_list *from)
 {
     /* Each row fits, so none is of an edge with several. */
@@ -494,8 +513,9 @@ bool phase_list_absorb(struct phase_pool *pool, struct phase_list *to, struct ph
         return false;
     for (uint32_t a = to->first; a != PHASE_BLOCK_NONE; a = run_after(pool, to, a))
         for (uint32_t b = from->first; b != PHASE_BLOCK_NONE; b = run_after(pool, from, b))
-            absorb_run(begin(pool, NULL, a), begin(pool, NULL, b));
+            absorb_run(pool, begin(pool, NULL, a), begin(pool, NULL, b));
     to->high += from->high;
     phase_list_clear(pool, from);
+    share_again(pool, to);
     return true;
 }

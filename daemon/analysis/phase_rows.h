@@ -10,20 +10,14 @@
 #ifndef HOLTER_ANALYSIS_PHASE_ROWS_H
 #define HOLTER_ANALYSIS_PHASE_ROWS_H
 
+#include "daemon/analysis/phase_store.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define PHASE_BLOCK 256u /**< rows of a block */
-#define PHASE_BLOCK_NONE UINT32_MAX
 #define PHASE_ROW_SPLIT 4u    /**< rows of one edge in one list */
 #define PHASE_MERGE_BLOCKS 4u /**< free blocks that merging may need */
-
-struct phase_row {
-    uint32_t edge;
-    uint32_t messages; /**< at least 1 */
-    uint64_t bytes;
-};
 
 /** All blocks of a run but the last are full. Those of a list of several runs hold at most an eighth more
  *  than its rows need. */
@@ -42,14 +36,17 @@ struct phase_link {
     uint32_t least, most; /**< edges of its first and last row, once its list is complete */
     uint32_t end;         /**< where it begins a run: the last block of that */
     uint32_t rows;
+    uint32_t place; /**< of its rows; of a free block none */
 };
 
 struct phase_pool {
-    struct phase_row **slabs; /**< owned, each owned; PHASE_BLOCK blocks of PHASE_BLOCK rows */
+    struct phase_store store; /**< as many places as there are blocks */
     struct phase_link *links; /**< owned; of each block */
-    uint32_t slab_count, slab_room;
+    uint32_t link_room;
     uint32_t free, free_count; /**< free blocks */
 };
+
+#define PHASE_POOL_EMPTY ((struct phase_pool){.store = PHASE_STORE_EMPTY, .free = PHASE_BLOCK_NONE})
 
 /** What did not fit into rows. */
 struct phase_excess {
@@ -63,9 +60,10 @@ int phase_pool_reserve(struct phase_pool *pool, uint64_t blocks);
 
 size_t phase_pool_bytes(const struct phase_pool *pool);
 
-static inline struct phase_row *phase_block(const struct phase_pool *pool, uint32_t block)
+/** Rows of a block, to be read. */
+static inline const struct phase_row *phase_block(const struct phase_pool *pool, uint32_t block)
 {
-    return pool->slabs[block / PHASE_BLOCK] + (size_t)(block % PHASE_BLOCK) * PHASE_BLOCK;
+    return phase_store_rows(&pool->store, pool->links[block].place);
 }
 
 /** Append what an edge sent, an edge that comes after all of the list. Blocks were reserved. */

@@ -18,7 +18,7 @@ struct plain {
 
 static struct phase_pool pool_of(uint64_t blocks)
 {
-    struct phase_pool pool = {.free = PHASE_BLOCK_NONE};
+    struct phase_pool pool = PHASE_POOL_EMPTY;
     assert_int_equal(phase_pool_reserve(&pool, blocks), 0);
     return pool;
 }
@@ -201,6 +201,109 @@ static void linking_leaves_few_rows_of_blocks_empty(void **state)
     phase_pool_finish(&pool);
 }
 
+static uint32_t places_free(const struct phase_pool *pool)
+{
+    uint32_t count = 0;
+    for (uint32_t at = pool->store.free; at != PHASE_BLOCK_NONE; at = pool->store.places[at].after)
+        count++;
+    return count;
+}
+
+/* The same messages again, as in most bursts of most jobs. */
+static void rows_that_are_alike_are_kept_once(void **state)
+{
+    enum { LISTS = 40 };
+    static struct plain plain[3], sum;
+    struct phase_list lists[LISTS];
+    struct phase_excess excess = {0};
+    (void)state;
+    struct phase_pool pool = pool_of(3000);
+    uint32_t all = places_free(&pool), alone = 0, blocks = 0;
+    for (unsigned i = 0; i < LISTS; i++) {
+        uint64_t random = 7 + i % 3; /* three bursts that take turns */
+        lists[i] = random_list(&pool, &plain[i % 3], 0, 1, 5, &random);
+        blocks += lists[i].blocks;
+        alone += i < 3 ? lists[i].blocks : 0;
+        assert_int_equal(all - places_free(&pool), i < 3 ? blocks : alone);
+    }
+    /* Sums are rows of their own, and those that are alike are one again. */
+    for (unsigned i = 0; i + 3 < LISTS / 2; i += 6) {
+        assert_true(phase_list_absorb(&pool, &lists[i], &lists[i + 3]));
+        assert_int_equal(all - places_free(&pool), alone + lists[0].blocks);
+        sum = plain[0];
+        add(&sum, &plain[0]);
+        assert_list_is(&pool, &lists[i], &sum);
+    }
+    phase_list_merge(&pool, &lists[1], &lists[4], &excess);
+    sum = plain[1];
+    add(&sum, &plain[1]);
+    assert_list_is(&pool, &lists[1], &sum);
+    for (unsigned i = LISTS / 2; i < LISTS; i++)
+        assert_list_is(&pool, &lists[i], &plain[i % 3]);
+    for (unsigned i = 0; i < LISTS; i++)
+        phase_list_clear(&pool, &lists[i]);
+    assert_int_equal(places_free(&pool), all);
+    assert_int_equal(pool.free_count, all);
+    phase_pool_finish(&pool);
+}
+
+/* Few patterns and any merging of them: whoever shares rows keeps them as they were. */
+static void nobody_changes_the_rows_of_another(void **state)
+{
+    enum { LISTS = 12 };
+    static struct plain plain[LISTS];
+    struct phase_list lists[LISTS];
+    uint64_t random = 11;
+    (void)state;
+    struct phase_pool pool = pool_of(900);
+    uint32_t all = places_free(&pool);
+    for (unsigned i = 0; i < LISTS; i++)
+        lists[i] = PHASE_LIST_EMPTY;
+    for (unsigned round = 0; round < 400; round++) {
+        struct phase_excess excess = {0};
+        unsigned to = random_next(&random) % LISTS, from = random_next(&random) % LISTS;
+        uint64_t pattern = 20 + random_next(&random) % 3;
+        if (to == from || lists[to].rows == 0 || lists[from].rows == 0) {
+            phase_list_clear(&pool, &lists[to]);
+            lists[to] = random_list(&pool, &plain[to], 0, 1, 5, &pattern);
+            continue;
+        }
+        if (phase_list_common(&pool, &lists[to], &lists[from]) != lists[from].rows ||
+            !phase_list_absorb(&pool, &lists[to], &lists[from]))
+            phase_list_merge(&pool, &lists[to], &lists[from], &excess);
+        add(&plain[to], &plain[from]);
+        for (unsigned i = 0; i < LISTS; i++)
+            if (lists[i].rows > 0)
+                assert_list_is(&pool, &lists[i], &plain[i]);
+        assert_true(places_free(&pool) >= pool.free_count);
+    }
+    for (unsigned i = 0; i < LISTS; i++)
+        phase_list_clear(&pool, &lists[i]);
+    assert_int_equal(places_free(&pool), all);
+    phase_pool_finish(&pool);
+}
+
+/* More places are had while others are shared: those are found there still. */
+static void what_is_shared_is_found_in_a_pool_that_grew(void **state)
+{
+    static struct plain plain;
+    (void)state;
+    struct phase_pool pool = PHASE_POOL_EMPTY;
+    struct phase_list lists[200];
+    uint32_t alone = 0;
+    for (unsigned i = 0; i < 200; i++) {
+        uint64_t random = 5;
+        assert_int_equal(phase_pool_reserve(&pool, 40), 0);
+        lists[i] = random_list(&pool, &plain, 0, 1, 5, &random);
+        alone = i == 0 ? lists[0].blocks : alone;
+        assert_int_equal(pool.store.slab_count * PHASE_BLOCK - places_free(&pool), alone);
+    }
+    assert_true(pool.store.slab_count > 4);
+    for (unsigned i = 0; i < 200; i++)
+        assert_list_is(&pool, &lists[i], &plain);
+    phase_pool_finish(&pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +311,9 @@ int main(void)
         cmocka_unit_test(lists_become_one_whichever_way),
         cmocka_unit_test(a_part_is_added_in_place_if_it_fits),
         cmocka_unit_test(linking_leaves_few_rows_of_blocks_empty),
+        cmocka_unit_test(rows_that_are_alike_are_kept_once),
+        cmocka_unit_test(nobody_changes_the_rows_of_another),
+        cmocka_unit_test(what_is_shared_is_found_in_a_pool_that_grew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

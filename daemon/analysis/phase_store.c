@@ -1,0 +1,178 @@
+#include "daemon/analysis/phase_store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+#define SLAB ((size_t)PHASE_BLOCK * PHASE_BLOCK)
+/* Of those found together, which are few unless somebody made them up. */
+#define MOST_LOOKS 8u
+
+void phase_store_finish(struct phase_store *s)
+{
+    for (uint32_t i = 0; i < s->slab_count; i++)
+        free(s->slabs[i]);
+    free(s->slabs);
+    free(s->places);
+    free(s->heads);
+}
+
+/* ---- finding ------------------------------------------------------------------------ */
+
+#define SUMS 4u /* a product takes as long as to begin four */
+
+/* Both halves of the product depend on all bits of its factors. */
+static inline uint64_t stir(uint64_t sum, const struct phase_row *row)
+{
+    uint64_t who = (uint64_t)row->edge << 32 | row->messages;
+    wide product = (wide)(who ^ sum) * (row->bytes ^ UINT64_C(0xD6E8FEB86659FD93));
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint32_t hash_rows(const struct phase_row *rows, uint32_t count)
+{
+    uint64_t sums[SUMS] = {count, UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xC2B2AE3D27D4EB4F),
+                           UINT64_C(0x165667B19E3779F9)};
+    uint32_t i = 0;
+    for (; i + SUMS <= count; i += SUMS)
+        for (uint32_t j = 0; j < SUMS; j++)
+            sums[j] = stir(sums[j], &rows[i + j]);
+    for (; i < count; i++)
+        sums[0] = stir(sums[0], &rows[i]);
+    uint64_t sum = 0;
+    for (uint32_t j = 0; j < SUMS; j++)
+        sum = (sum ^ sums[j] ^ sum >> 29) * UINT64_C(0xA0761D6478BD642F);
+    return (uint32_t)(sum >> 32);
+}
+
+static uint32_t *head_of(const struct phase_store *s, uint32_t hash)
+{
+    return &s->heads[hash & (s->slab_room * PHASE_BLOCK - 1)]; /* a power of two */
+}
+
+static void list(struct phase_store *s, uint32_t place)
+{
+    uint32_t *head = head_of(s, s->places[place].hash);
+    s->places[place].after = *head;
+    *head = place;
+}
+
+static void unlist(struct phase_store *s, uint32_t place)
+{
+    uint32_t *at = head_of(s, s->places[place].hash);
+    while (*at != place)
+        at = &s->places[*at].after;
+    *at = s->places[place].after;
+    s->places[place].rows = 0;
+}
+
+/* ---- places ------------------------------------------------------------------------- */
+
+static int grow_tables(struct phase_store *s)
+{
+    uint32_t room = s->slab_room < 4 ? 4 : 2 * s->slab_room;
+    size_t places = (size_t)room * PHASE_BLOCK;
+    struct phase_row **slabs = realloc(s->slabs, room * sizeof(struct phase_row *));
+    if (slabs == NULL)
+        return -ENOMEM;
+    s->slabs = slabs;
+    struct phase_place *of = realloc(s->places, places * sizeof(*of));
+    if (of == NULL)
+        return -ENOMEM;
+    s->places = of;
+    uint32_t *heads = malloc(places * sizeof(*heads));
+    if (heads == NULL)
+        return -ENOMEM;
+    free(s->heads);
+    s->heads = heads;
+    s->slab_room = room;
+    memset(heads, 0xff, places * sizeof(*heads)); /* PHASE_BLOCK_NONE */
+    for (uint32_t i = 0; i < s->slab_count * PHASE_BLOCK; i++)
+        if (s->places[i].rows > 0)
+            list(s, i);
+    return 0;
+}
+
+static void release(struct phase_store *s, uint32_t place)
+{
+    s->places[place] = (struct phase_place){.after = s->free};
+    s->free = place;
+}
+
+int phase_store_grow(struct phase_store *s)
+{
+    if (s->slab_count == s->slab_room && grow_tables(s) != 0)
+        return -ENOMEM;
+    struct phase_row *slab = malloc(SLAB * sizeof(*slab));
+    if (slab == NULL)
+        return -ENOMEM;
+    s->slabs[s->slab_count] = slab;
+    for (uint32_t i = PHASE_BLOCK; i-- > 0;)
+        release(s, s->slab_count * PHASE_BLOCK + i);
+    s->slab_count++;
+    return 0;
+}
+
+size_t phase_store_bytes(const struct phase_store *s)
+{
+    size_t room = (size_t)s->slab_room * PHASE_BLOCK;
+    return s->slab_count * SLAB * sizeof(struct phase_row) + s->slab_room * sizeof(*s->slabs) +
+           room * (sizeof(*s->places) + sizeof(*s->heads));
+}
+
+uint32_t phase_store_take(struct phase_store *s)
+{
+    uint32_t place = s->free;
+    s->free = s->places[place].after;
+    s->places[place] = (struct phase_place){.users = 1};
+    return place;
+}
+
+void phase_store_give(struct phase_store *s, uint32_t place)
+{
+    if (--s->places[place].users > 0)
+        return;
+    if (s->places[place].rows > 0)
+        unlist(s, place);
+    release(s, place);
+}
+
+/* ---- sharing ------------------------------------------------------------------------ */
+
+uint32_t phase_store_share(struct phase_store *s, uint32_t place, uint32_t rows)
+{
+    const struct phase_row *own = phase_store_rows(s, place);
+    if (!phase_store_is_open(s, place))
+        return place;
+    uint32_t hash = hash_rows(own, rows), looks = 0;
+    for (uint32_t at = *head_of(s, hash); at != PHASE_BLOCK_NONE; at = s->places[at].after) {
+        struct phase_place *other = &s->places[at];
+        if (other->hash == hash && other->rows == rows &&
+            memcmp(phase_store_rows(s, at), own, rows * sizeof(*own)) == 0) {
+            other->users++;
+            phase_store_give(s, place);
+            return at;
+        }
+        if (++looks == MOST_LOOKS)
+            return place; /* its rows are nobody else's */
+    }
+    s->places[place].hash = hash;
+    s->places[place].rows = rows;
+    list(s, place);
+    return place;
+}
+
+uint32_t phase_store_own(struct phase_store *s, uint32_t place, uint32_t rows)
+{
+    if (s->places[place].users == 1) {
+        if (s->places[place].rows > 0)
+            unlist(s, place);
+        return place;
+    }
+    uint32_t copy = phase_store_take(s);
+    memcpy(phase_store_rows(s, copy), phase_store_rows(s, place), rows * sizeof(struct phase_row));
+    s->places[place].users--;
+    return copy;
+}
