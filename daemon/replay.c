@@ -187,6 +187,12 @@ static void begin_preview(struct server *s, const struct replay_note *seek)
         log_debug("no preview of a seek");
 }
 
+/* While somebody waits for a seek states are not packed: that would take a processor from the worker. */
+static void pack_or_not(struct server *s)
+{
+    replay_states_rest(s->states, s->next.link != NULL);
+}
+
 static void seek(struct server *s, const struct replay_note *wanted)
 {
     struct replay_note note = *wanted;
@@ -203,6 +209,7 @@ static void seek(struct server *s, const struct replay_note *wanted)
         replay_states_forget_near(s->states); /* behind its begin: it may begin at one of them */
     if (code == 0 && far)
         begin_preview(s, &note);
+    pack_or_not(s);
     if (code == 0)
         return;
     log_error("no seek: %s", holter_strerror(code));
@@ -266,6 +273,7 @@ static void take_over(struct server *s, struct worker *next)
     replay_watch_send(s->active.link, &go, NULL, 0);
     if (!first)
         uv_timer_start(&s->patience, on_patience, LEAVE_MS, 0);
+    pack_or_not(s);
 }
 
 static void on_patience(uv_timer_t *timer)
@@ -304,6 +312,7 @@ static void on_worker_gone(struct server *s, const struct replay_watch *link)
 static void keep_states(struct server *s)
 {
     struct replay_watch *leader = s->leading ? s->active.link : s->index;
+    pack_or_not(s);
     struct replay_keeping keeping = replay_states_keep(s->states);
     if (leader == NULL)
         return;

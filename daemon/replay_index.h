@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /** Processor time between two states: what a seek takes beyond its forks. It doubles with each REPLAY_SPARSER. */
-#define REPLAY_SPACING_NS UINT64_C(450000000)
+#define REPLAY_SPACING_NS UINT64_C(300000000)
 
 struct replay_index {
     struct replay_reel_options reel; /**< alert is set here */

@@ -105,6 +105,7 @@ struct replay_states {
     size_t packing, packers; /* so many were asked, and have not answered; at most */
     uint64_t limit;          /* of memory, bytes */
     int told;                /* that memory is short */
+    int resting;             /* see replay_states_rest() */
 };
 
 int replay_place_leads(const struct replay_place *place, const struct replay_target *target)
@@ -304,6 +305,8 @@ static size_t next_to_pack(const struct replay_states *s)
 static int pack_more(struct replay_states *s)
 {
     const struct replay_note note = {.kind = REPLAY_PACK};
+    if (s->resting)
+        return s->packing > 0 || next_to_pack(s) < s->count;
     for (size_t at; s->packing < s->packers && (at = next_to_pack(s)) < s->count;) {
         int code = replay_watch_send(s->list[at].watch, &note, NULL, 0);
         s->list[at].packed = code == 0 ? ASKED : PACKED; /* it has gone, and we will hear of it */
@@ -324,6 +327,11 @@ static void take_packed(struct replay_states *s, struct state *state)
     measure(state);
     if (is_much(s))
         pack_more(s);
+}
+
+void replay_states_rest(struct replay_states *s, int resting)
+{
+    s->resting = resting;
 }
 
 static void thin(struct replay_states *s)

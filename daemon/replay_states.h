@@ -71,6 +71,9 @@ struct replay_keeping {
  *  added, and now and then. */
 struct replay_keeping replay_states_keep(struct replay_states *states);
 
+/** Somebody waits for a seek, or does so no more: meanwhile none is told to pack, who would take a processor from it. */
+void replay_states_rest(struct replay_states *states, int resting);
+
 /** Does a worker that begins at a place come through the target, or begin there? */
 int replay_place_leads(const struct replay_place *place, const struct replay_target *target);
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define REPLAY_STATES 192u /**< kept at most */
+#define REPLAY_STATES 256u /**< kept at most */
 #define REPLAY_NEAR 12u    /**< of them near where somebody is, or was */
 /** They take a quarter of the memory at most that the machine has, or the control group. */
 #define REPLAY_STATES_SHARE 4u

@@ -180,6 +180,28 @@ static void nobody_is_packed_while_there_is_room(void **state)
     assert_int_equal(pack_asked(packed), 0);
 }
 
+/* Who leads waits then, if there is no room left, and none is given up for it. */
+static void nobody_is_told_to_pack_while_somebody_seeks(void **state)
+{
+    (void)state;
+    int packed[STATES] = {0};
+    struct replay_keeping keeping = {0};
+    assert_int_equal(replay_states_create(&states, &loop, replay_memory_of(getpid()) * STATES / 2),
+                     0);
+    replay_states_rest(states, 1);
+    for (uint64_t i = 0; i < STATES; i++)
+        add(10 * i, 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        keeping = replay_states_keep(states);
+        assert_false(keeping.sparser);
+    }
+    assert_true(keeping.hold);
+    assert_int_equal(pack_asked(packed), 0);
+    replay_states_rest(states, 0);
+    replay_states_keep(states);
+    assert_true(pack_asked(packed) > 0);
+}
+
 /* One that dies while it packs keeps none of the others from it. */
 static void a_state_that_dies_is_no_longer_waited_for(void **state)
 {
@@ -211,6 +233,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_that_can_be_are_packed_before_any_is_given_up, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(nobody_is_packed_while_there_is_room, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nobody_is_told_to_pack_while_somebody_seeks, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_state_that_dies_is_no_longer_waited_for, set_up,
                                         tear_down),
     };
