@@ -21,8 +21,6 @@ void phase_store_finish(struct phase_store *s)
 
 /* ---- finding ------------------------------------------------------------------------ */
 
-#define SUMS 4u /* a product takes as long as to begin four */
-
 /* Both halves of the product depend on all bits of its factors. */
 static inline uint64_t stir(uint64_t sum, const struct phase_row *row)
 {
@@ -33,18 +31,20 @@ static inline uint64_t stir(uint64_t sum, const struct phase_row *row)
 
 static uint32_t hash_rows(const struct phase_row *rows, uint32_t count)
 {
-    uint64_t sums[SUMS] = {count, UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xC2B2AE3D27D4EB4F),
-                           UINT64_C(0x165667B19E3779F9)};
+    uint64_t a = count, b = UINT64_C(0x9E3779B97F4A7C15), c = UINT64_C(0xC2B2AE3D27D4EB4F),
+             d = UINT64_C(0x165667B19E3779F9);
     uint32_t i = 0;
-    for (; i + SUMS <= count; i += SUMS)
-        for (uint32_t j = 0; j < SUMS; j++)
-            sums[j] = stir(sums[j], &rows[i + j]);
+    for (; i + 4 <= count; i += 4) { /* a product takes as long as to begin four */
+        a = stir(a, &rows[i]);
+        b = stir(b, &rows[i + 1]);
+        c = stir(c, &rows[i + 2]);
+        d = stir(d, &rows[i + 3]);
+    }
     for (; i < count; i++)
-        sums[0] = stir(sums[0], &rows[i]);
-    uint64_t sum = 0;
-    for (uint32_t j = 0; j < SUMS; j++)
-        sum = (sum ^ sums[j] ^ sum >> 29) * UINT64_C(0xA0761D6478BD642F);
-    return (uint32_t)(sum >> 32);
+        a = stir(a, &rows[i]);
+    const struct phase_row sums[2] = {{(uint32_t)a, (uint32_t)(a >> 32), b},
+                                      {(uint32_t)c, (uint32_t)(c >> 32), d}};
+    return (uint32_t)(stir(stir(count, &sums[0]), &sums[1]) >> 32);
 }
 
 static uint32_t *head_of(const struct phase_store *s, uint32_t hash)
@@ -97,7 +97,7 @@ static int grow_tables(struct phase_store *s)
 
 static void release(struct phase_store *s, uint32_t place)
 {
-    s->places[place] = (struct phase_place){.after = s->free};
+    s->places[place] = (struct phase_place){.after = s->free, .next = PHASE_BLOCK_NONE};
     s->free = place;
 }
 
@@ -126,7 +126,7 @@ uint32_t phase_store_take(struct phase_store *s)
 {
     uint32_t place = s->free;
     s->free = s->places[place].after;
-    s->places[place] = (struct phase_place){.users = 1};
+    s->places[place] = (struct phase_place){.users = 1, .next = PHASE_BLOCK_NONE};
     return place;
 }
 
@@ -141,20 +141,24 @@ void phase_store_give(struct phase_store *s, uint32_t place)
 
 /* ---- sharing ------------------------------------------------------------------------ */
 
-uint32_t phase_store_share(struct phase_store *s, uint32_t place, uint32_t rows)
+static bool has(const struct phase_store *s, uint32_t place, const struct phase_row *rows,
+                uint32_t count)
+{
+    return s->places[place].rows == count &&
+           memcmp(phase_store_rows(s, place), rows, count * sizeof(*rows)) == 0;
+}
+
+/* @return the place with the same rows as one that is not shared, or that one, which is found from now on */
+static uint32_t find(struct phase_store *s, uint32_t place, uint32_t rows)
 {
     const struct phase_row *own = phase_store_rows(s, place);
-    if (!phase_store_is_open(s, place))
-        return place;
-    uint32_t hash = hash_rows(own, rows), looks = 0;
+    uint32_t guess = s->last == PHASE_BLOCK_NONE ? s->last : s->places[s->last].next, looks = 0;
+    if (guess != PHASE_BLOCK_NONE && has(s, guess, own, rows))
+        return guess;
+    uint32_t hash = hash_rows(own, rows);
     for (uint32_t at = *head_of(s, hash); at != PHASE_BLOCK_NONE; at = s->places[at].after) {
-        struct phase_place *other = &s->places[at];
-        if (other->hash == hash && other->rows == rows &&
-            memcmp(phase_store_rows(s, at), own, rows * sizeof(*own)) == 0) {
-            other->users++;
-            phase_store_give(s, place);
+        if (s->places[at].hash == hash && has(s, at, own, rows))
             return at;
-        }
         if (++looks == MOST_LOOKS)
             return place; /* its rows are nobody else's */
     }
@@ -162,6 +166,21 @@ uint32_t phase_store_share(struct phase_store *s, uint32_t place, uint32_t rows)
     s->places[place].rows = rows;
     list(s, place);
     return place;
+}
+
+uint32_t phase_store_share(struct phase_store *s, uint32_t place, uint32_t rows)
+{
+    if (!phase_store_is_open(s, place))
+        return place;
+    uint32_t found = find(s, place, rows);
+    if (found != place) {
+        s->places[found].users++;
+        phase_store_give(s, place);
+    }
+    if (s->last != PHASE_BLOCK_NONE)
+        s->places[s->last].next = found;
+    s->last = found;
+    return found;
 }
 
 uint32_t phase_store_own(struct phase_store *s, uint32_t place, uint32_t rows)

@@ -2,7 +2,8 @@
  *
  * Most jobs repeat themselves: burst after burst the same pairs send the same. So a block whose rows are complete
  * is looked for by a hash of them, and where another one has the same rows, all of them compared, that is
- * used by both. Who changes rows gets a copy first.
+ * used by both. Bursts repeat block after block, so the one that followed the last time is tried before. Who changes
+ * rows gets a copy first.
  *
  * There are as many places for blocks as blocks are used, whether or not some are alike: sharing never fails for
  * want of memory, and places that were never needed are never touched.
@@ -30,6 +31,7 @@ struct phase_place {
     uint32_t rows;  /**< while they can be found: how many; else 0 */
     uint32_t hash;
     uint32_t after; /**< the next of those found together with it, or the next free one */
+    uint32_t next;  /**< where rows lay that were shared right after these the last time */
 };
 
 struct phase_store {
@@ -38,9 +40,10 @@ struct phase_store {
     uint32_t *heads;            /**< owned; by hash, as many as there is room for places */
     uint32_t slab_count, slab_room;
     uint32_t free; /**< place */
+    uint32_t last; /**< where rows lie that were shared last */
 };
 
-#define PHASE_STORE_EMPTY ((struct phase_store){.free = PHASE_BLOCK_NONE})
+#define PHASE_STORE_EMPTY ((struct phase_store){.free = PHASE_BLOCK_NONE, .last = PHASE_BLOCK_NONE})
 
 void phase_store_finish(struct phase_store *store);
 
