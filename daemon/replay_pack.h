@@ -1,5 +1,5 @@
-/* The memory of a process that sleeps, packed: the heap of malloc(3) is compressed to about a tenth, and given back to
- * the system until it is opened again. So many states of a replay fit where a few did, for a third of a second to wake one.
+/* The memory of a process that sleeps, packed: the heap of malloc(3) is compressed to about a seventh, and given back to
+ * the system until it is opened again. So many states of a replay fit where a few did, for a tenth of a second or two to wake one.
  *
  * What is packed is what lies below sbrk(2): allocations that malloc maps by themselves stay as they are, as do stack,
  * code, and the variables of libraries. While it is shut nothing may be allocated, freed, or read on the heap. The pack
