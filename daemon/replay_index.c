@@ -51,7 +51,7 @@ struct sleeper {
     struct replay_reel *reel;
     int link;
     struct replay_pack *pack; /* NULL: it is not packed */
-    int to_pack;
+    int to_pack, is_open;     /* the pack stays open until another state is asked */
 };
 
 static int is_left_alone(void *user)
@@ -74,16 +74,22 @@ static void pack(struct sleeper *s)
 /* All is unpacked before the fork: fork(2) runs code of others, which may read the heap. */
 static void make_child(struct sleeper *s, const struct replay_note *note, const int *fds)
 {
-    if (s->pack != NULL && replay_pack_open(s->pack) != 0)
+    if (s->pack != NULL && !s->is_open && replay_pack_open(s->pack) != 0)
         _exit(1);
+    s->is_open = s->pack != NULL;
     pid_t pid = fork();
     if (pid == 0) {
         close(s->link);
         replay_pack_free(s->pack);
         become(s->index, s->reel, note, fds);
     }
-    if (s->pack != NULL)
+}
+
+static void shut(struct sleeper *s)
+{
+    if (s->is_open)
         replay_pack_shut(s->pack);
+    s->is_open = 0;
 }
 
 /* In the process of a state: fork workers until nobody wants any. */
@@ -103,6 +109,8 @@ static _Noreturn void sleep_as_state(const struct replay_index *index, struct re
             make_child(&s, &note, fds);
         while (count > 0)
             close(fds[--count]);
+        if (note.kind == REPLAY_PACK)
+            shut(&s);
         s.to_pack |= note.kind == REPLAY_PACK && s.pack == NULL;
         if (s.to_pack && is_left_alone(&s))
             pack(&s);

@@ -25,7 +25,7 @@ struct replay_note {
         REPLAY_STATE, /**< who leads to server: a state sleeps; its link goes along, and place is set */
         REPLAY_SPARSER, /**< server to who leads: states half as often */
         REPLAY_HOLD,    /**< server to the index: wait, as long as paused says so */
-        REPLAY_PACK,    /**< server to state: take less memory (replay_pack.h) */
+        REPLAY_PACK,    /**< server to state: take less memory (replay_pack.h), or again so little */
         REPLAY_PACKED,  /**< state to server: that is done; or it cannot be done */
         REPLAY_DONE,    /**< who leads to server: that was all */
         REPLAY_FOLLOW,  /**< worker to server: it leads no more */

@@ -106,6 +106,7 @@ struct replay_states {
     uint64_t limit;          /* of memory, bytes */
     int told;                /* that memory is short */
     int resting;             /* see replay_states_rest() */
+    uint64_t open;           /* number of the one that was asked last for a worker */
 };
 
 int replay_place_leads(const struct replay_place *place, const struct replay_target *target)
@@ -232,6 +233,18 @@ int replay_states_add(struct replay_states *s, const struct replay_note *note, i
     return 0;
 }
 
+/* Who was asked is asked again soon, for steps and seeks nearby: until somebody goes elsewhere it stays open. */
+static void leave_open(struct replay_states *s, size_t at)
+{
+    const struct replay_note shut = {.kind = REPLAY_PACK};
+    for (size_t i = 0; i < s->count; i++)
+        if (i != at && s->list[i].number == s->open && s->list[i].packed == PACKED &&
+            !s->list[at].near)
+            replay_watch_send(s->list[i].watch, &shut, NULL, 0);
+    if (!s->list[at].near)
+        s->open = s->list[at].number;
+}
+
 int replay_states_fork(struct replay_states *s, const struct replay_note *note,
                        const int fds[REPLAY_LINK_FDS])
 {
@@ -239,6 +252,8 @@ int replay_states_fork(struct replay_states *s, const struct replay_note *note,
     for (size_t i = s->count; i-- > 0 && code != 0;) {
         if (replay_place_leads(&s->list[i].place, &note->target))
             code = replay_watch_send(s->list[i].watch, note, fds, REPLAY_LINK_FDS);
+        if (code == 0)
+            leave_open(s, i);
     }
     return code;
 }
@@ -272,12 +287,15 @@ int replay_states_before(const struct replay_states *s, const struct replay_targ
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-/* A state grows as those beside it are given up: what they shared is its own then. */
+/* A state grows as those beside it are given up: what they shared is its own then. The one that is open for who seeks
+ * counts as it was: none is given up for it. */
 static void measure_next(struct replay_states *s)
 {
     for (size_t i = 0; i < MEASURED && i < s->count; i++) {
         s->measured = (s->measured + 1) % s->count;
-        measure(&s->list[s->measured]);
+        const struct state *state = &s->list[s->measured];
+        if (state->packed != PACKED || state->number != s->open)
+            measure(&s->list[s->measured]);
     }
 }
 

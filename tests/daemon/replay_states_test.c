@@ -202,6 +202,41 @@ static void nobody_is_told_to_pack_while_somebody_seeks(void **state)
     assert_true(pack_asked(packed) > 0);
 }
 
+static void ask_for_worker(uint64_t steps)
+{
+    const struct replay_note fork = {.kind = REPLAY_FORK, .target = {REPLAY_TO_STEP, steps}};
+    int fds[REPLAY_LINK_FDS];
+    for (size_t i = 0; i < REPLAY_LINK_FDS; i++)
+        fds[i] = open("/dev/null", O_RDONLY);
+    assert_int_equal(replay_states_fork(states, &fork, fds), 0);
+    for (size_t i = 0; i < REPLAY_LINK_FDS; i++)
+        close(fds[i]);
+}
+
+static void a_packed_state_stays_open_until_another_one_is_asked(void **state)
+{
+    (void)state;
+    int packed[STATES] = {0};
+    assert_int_equal(replay_states_create(&states, &loop, replay_memory_of(getpid()) * STATES / 2),
+                     0);
+    for (uint64_t i = 0; i < STATES; i++)
+        add(10 * i, 0);
+    for (int i = 0; i < ROUNDS && !replay_states_keep(states).hold; i++)
+        ;
+    while (pack_asked(packed) > 0)
+        ;
+    assert_true(packed[3] && packed[6]);
+    ask_for_worker(35);
+    ask_for_worker(34);
+    assert_int_equal(heard(3), REPLAY_FORK);
+    assert_int_equal(heard(3), REPLAY_FORK);
+    assert_int_equal(heard(3), -1);
+    ask_for_worker(62);
+    assert_int_equal(heard(6), REPLAY_FORK);
+    assert_int_equal(heard(3), REPLAY_PACK);
+    assert_int_equal(heard(6), -1);
+}
+
 /* One that dies while it packs keeps none of the others from it. */
 static void a_state_that_dies_is_no_longer_waited_for(void **state)
 {
@@ -235,6 +270,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(nobody_is_packed_while_there_is_room, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nobody_is_told_to_pack_while_somebody_seeks, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_packed_state_stays_open_until_another_one_is_asked,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_state_that_dies_is_no_longer_waited_for, set_up,
                                         tear_down),
     };
