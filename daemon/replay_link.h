@@ -25,14 +25,14 @@ struct replay_note {
         REPLAY_STATE, /**< who leads to server: a state sleeps; its link goes along, and place is set */
         REPLAY_SPARSER, /**< server to who leads: states half as often */
         REPLAY_HOLD,    /**< server to the index: wait, as long as paused says so */
-        REPLAY_PACK,    /**< server to state: take less memory (replay_pack.h), or again so little */
-        REPLAY_PACKED,  /**< state to server: that is done; or it cannot be done */
-        REPLAY_DONE,    /**< who leads to server: that was all */
-        REPLAY_FOLLOW,  /**< worker to server: it leads no more */
-        REPLAY_INDEX,   /**< server to state: the index goes on there; its link goes along */
-        REPLAY_FORK,    /**< server to state: a worker; its front, stream and link go along */
-        REPLAY_READY,   /**< worker to server: the target is reached */
-        REPLAY_GO,      /**< server to worker: serve, with this speed, paused, looping */
+        REPLAY_PACK,   /**< server to state: take less memory (replay_pack.h), or again so little */
+        REPLAY_PACKED, /**< state to server: that is done; or it cannot be done */
+        REPLAY_DONE,   /**< who leads to server: that was all */
+        REPLAY_FOLLOW, /**< worker to server: it leads no more */
+        REPLAY_INDEX,  /**< server to state: the index goes on there; its link goes along */
+        REPLAY_FORK,   /**< server to state: a worker; its front, stream and link go along */
+        REPLAY_READY,  /**< worker to server: the target is reached */
+        REPLAY_GO,     /**< server to worker: serve, with this speed, paused, looping */
         /* Worker to server; and on to the worker that had taken over meanwhile. */
         REPLAY_WANT,   /**< another worker is to take over there */
         REPLAY_MODE,   /**< speed, paused, looping of the one that takes over */
