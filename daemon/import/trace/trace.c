@@ -37,6 +37,7 @@ struct import {
     uint32_t *turns; /* where those of each rank begin, and the last end */
     uint32_t dry_count, turn_count;
     uint64_t until; /* what begins later is not wanted yet, ticks */
+    uint64_t limit; /* records beyond it are none, ticks */
     /* What the pool works on: hosts [first, first + count), one at each desk. */
     uint32_t first, count;
     uint8_t *wants; /* by desk */
@@ -116,16 +117,16 @@ static void read_on(void *user, uint32_t piece)
     struct import *m = user;
     int known = 0;
     for (uint32_t i = m->turns[piece]; i < m->turns[piece + 1]; i++)
-        known |= trace_stream_refill(&m->streams[m->dry[i]], m->reader, m->until);
+        known |= trace_stream_refill(&m->streams[m->dry[i]], m->reader, m->until, m->limit);
     if (!known)
-        trace_stream_refill(&m->streams[m->dry[m->turns[piece]]], m->reader, UINT64_MAX);
+        trace_stream_refill(&m->streams[m->dry[m->turns[piece]]], m->reader, UINT64_MAX, m->limit);
 }
 
 static void note_dry(struct import *m, const struct trace_rank *rank)
 {
     m->turns[m->turn_count] = m->dry_count;
     for (uint32_t k = 0; k < rank->stream_count; k++)
-        if (trace_stream_is_dry(&m->streams[rank->streams[k]], m->until))
+        if (trace_stream_is_dry(&m->streams[rank->streams[k]], m->until, m->limit))
             m->dry[m->dry_count++] = rank->streams[k];
     m->turn_count += m->dry_count > m->turns[m->turn_count];
 }
@@ -142,6 +143,7 @@ static uint64_t first_entry(struct import *m)
 {
     uint64_t first = UINT64_MAX;
     m->until = 1;
+    m->limit = UINT64_MAX;
     for (uint32_t r = 0; r < m->job->ranks; r++)
         note_dry(m, &m->ranks[r]);
     read_dry(m);
@@ -261,6 +263,7 @@ static void close_one(void *user, uint32_t piece)
 static void fill(struct import *m)
 {
     int wanted = 1;
+    m->limit = m->limit_ns - m->zero_ns;
     m->until = (m->window + 1) * m->window_ns - m->zero_ns;
     for (uint32_t i = 0; i < m->count; i++)
         m->wants[i] = (uint8_t)!m->hosts[m->first + i].ended;

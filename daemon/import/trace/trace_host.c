@@ -195,8 +195,9 @@ static int ask(const struct trace_stream *stream, const struct trace_reader *rea
 }
 
 int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader,
-                        uint64_t until)
+                        uint64_t until, uint64_t limit)
 {
+    until = stream->later > limit ? UINT64_MAX : until; /* its time is none: nobody waits for it */
     stream->at = stream->count = 0;
     stream->sound = 0;
     stream->later = 0;
@@ -350,7 +351,8 @@ int trace_host_drain(struct trace_host *host, uint64_t end_ns)
             drain_threads(host, rank, end_ns);
         for (uint32_t k = 0; k < rank->stream_count; k++)
             dry |= trace_stream_is_dry(&host->all_streams[rank->streams[k]],
-                                       end_ns - host->clock.base_ns);
+                                       end_ns - host->clock.base_ns,
+                                       host->limit_ns - host->clock.base_ns);
     }
     if (dry && host->code == 0) {
         window_sum_settle(host->desk->sum);

@@ -76,12 +76,14 @@ void trace_host_finish(struct trace_host *host);
 /** Read on, when nothing is left. @param until  as trace_reader.next_before has it
  *  @return did the reader know what comes next, or that it begins later? */
 int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader,
-                        uint64_t until);
+                        uint64_t until, uint64_t limit);
 
-/** Is there more to be read of what begins before a time, in ticks? */
-static inline int trace_stream_is_dry(const struct trace_stream *stream, uint64_t until)
+/** Is there more to be read of what begins before a time, in ticks, or beyond the limit, where no record is one? */
+static inline int trace_stream_is_dry(const struct trace_stream *stream, uint64_t until,
+                                      uint64_t limit)
 {
-    return !stream->ended && stream->at == stream->count && stream->later < until;
+    return !stream->ended && stream->at == stream->count &&
+           (stream->later < until || stream->later > limit);
 }
 
 /** Begin a window at a desk. @return 0 or -ENOMEM */
