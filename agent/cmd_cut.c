@@ -56,11 +56,6 @@ struct asked {
     const char *command, *output, *from, *to;
 };
 
-static void show(void *user, double share)
-{
-    progress_show(user, share);
-}
-
 static int set_option(void *user, int option, const char *value)
 {
     struct asked *a = user;
@@ -142,8 +137,9 @@ int cmd_cut(int argc, char **argv)
     struct unfinished unfinished;
     unfinished_begin(&unfinished, a.output);
     progress_begin(&progress, "cut");
-    code = copy_cut(a.output, path, a.from == NULL ? 0 : from_ns, a.to == NULL ? UINT64_MAX : to_ns,
-                    &(struct recording_progress){show, &progress}, &counts, why, sizeof(why));
+    code =
+        copy_cut(a.output, path, a.from == NULL ? 0 : from_ns, a.to == NULL ? UINT64_MAX : to_ns,
+                 &(struct recording_progress){progress_show, &progress}, &counts, why, sizeof(why));
     progress_end(&progress);
     unfinished_end(&unfinished);
     return told(&a, code, &counts, why);
@@ -162,7 +158,8 @@ int cmd_merge(int argc, char **argv)
     unfinished_begin(&unfinished, a.output);
     progress_begin(&progress, "merge");
     int code = copy_merge(a.output, (const char *const *)argv + optind, (size_t)(argc - optind),
-                          &(struct recording_progress){show, &progress}, &counts, why, sizeof(why));
+                          &(struct recording_progress){progress_show, &progress}, &counts, why,
+                          sizeof(why));
     progress_end(&progress);
     unfinished_end(&unfinished);
     return told(&a, code, &counts, why);

@@ -70,15 +70,10 @@ static int set_option(void *user, int option, const char *value)
     return wrong == NULL ? 0 : command_line_wrong("diff", wrong, value);
 }
 
-static void show(void *user, double share)
-{
-    progress_show(user, share);
-}
-
 int cmd_diff(int argc, char **argv)
 {
     struct progress progress;
-    struct asked a = {.options = {.items = 10, .progress = {show, &progress}}};
+    struct asked a = {.options = {.items = 10, .progress = {progress_show, &progress}}};
     struct diff diff;
     char why[1200];
     const struct command_line line = {"diff", help, "f:t:n:qh", long_options, set_option, &a};

@@ -171,11 +171,6 @@ static int failed(const char *what, const char *why)
     return 1;
 }
 
-static void show(void *user, double share)
-{
-    progress_show(user, share);
-}
-
 /* Rows of windows that it takes; of the archive and the trace those of ranks are read again. 0: all that are summed. */
 static uint64_t rows_wanted(const struct exporting *e)
 {
@@ -297,7 +292,7 @@ static int write_directory(struct exporting *e)
 static int run(struct exporting *e)
 {
     struct progress progress;
-    const struct recording_progress shown = {show, &progress};
+    const struct recording_progress shown = {progress_show, &progress};
     char why[600];
     int code = tables_open(&e->source.tables, e->source.path, why, sizeof(why));
     if (code != 0)

@@ -32,11 +32,6 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void show(void *user, double share)
-{
-    progress_show(user, share);
-}
-
 struct asked {
     int json, check;
 };
@@ -52,7 +47,7 @@ static int tell(const char *path, const struct asked *asked)
         return 1;
     }
     progress_begin(&progress, path);
-    const struct recording_progress shown = {show, &progress};
+    const struct recording_progress shown = {progress_show, &progress};
     int code = info_read(info, path, asked->check, &shown, why, sizeof(why));
     progress_end(&progress);
     if (code != 0) {

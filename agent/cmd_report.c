@@ -60,15 +60,10 @@ struct reporting {
 
 /* ---- what goes into it -------------------------------------------------------------- */
 
-static void show(void *user, double share)
-{
-    progress_show(user, share);
-}
-
 static int open_source(struct reporting *r)
 {
     struct progress progress;
-    const struct recording_progress shown = {show, &progress};
+    const struct recording_progress shown = {progress_show, &progress};
     char why[600];
     int code = tables_open(&r->source.tables, r->recording, why, sizeof(why));
     if (code != 0) {

@@ -14,8 +14,9 @@ void progress_begin(struct progress *p, const char *what)
     p->begun_ns = p->shown_ns = clock_mono_ns();
 }
 
-void progress_show(struct progress *p, double share)
+void progress_show(void *progress, double share)
 {
+    struct progress *p = progress;
     uint64_t now = clock_mono_ns();
     if (now - p->begun_ns < SECOND || now - p->shown_ns < (p->terminal ? SECOND / 5 : 5 * SECOND))
         return;

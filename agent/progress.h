@@ -14,8 +14,9 @@ struct progress {
 /** @param what  borrowed */
 void progress_begin(struct progress *progress, const char *what);
 
-/** @param share  0 to 1 */
-void progress_show(struct progress *progress, double share);
+/** @param progress  a struct progress: this is what who reads recordings calls (struct recording_progress)
+ *  @param share     0 to 1 */
+void progress_show(void *progress, double share);
 
 /** Take the line away. */
 void progress_end(struct progress *progress);
