@@ -15,7 +15,6 @@
 #define TURN 256   /* subscriptions read in one turn of the loop */
 #define TOPICS 64u /* numbers of published types are below */
 #define SYNC "sync/"
-#define NUMBERS 24 /* bytes of the second part of a frame */
 
 /* Numbers of one job's frames. */
 struct counts {
@@ -34,10 +33,11 @@ struct publisher {
     uint64_t frames;
 };
 
-static void put_numbers(uint8_t out[NUMBERS], uint64_t number, uint64_t ordinal, uint64_t instance)
+static void put_numbers(uint8_t out[WIRE_FRAME_NUMBERS], uint64_t number, uint64_t ordinal,
+                        uint64_t instance)
 {
     const uint64_t big_endian[] = {htobe64(number), htobe64(ordinal), htobe64(instance)};
-    memcpy(out, big_endian, NUMBERS);
+    memcpy(out, big_endian, sizeof(big_endian));
 }
 
 /* ---- subscribers --------------------------------------------------------- */
@@ -45,7 +45,7 @@ static void put_numbers(uint8_t out[NUMBERS], uint64_t number, uint64_t ordinal,
 /* Whoever sees this frame knows that its earlier subscriptions are in force. */
 static void answer_sync(struct publisher *p, const uint8_t *topic, size_t length)
 {
-    uint8_t numbers[NUMBERS];
+    uint8_t numbers[WIRE_FRAME_NUMBERS];
     put_numbers(numbers, 0, 0, p->instance);
     const struct port_part parts[] = {{topic, length}, {numbers, sizeof(numbers)}, {"", 0}};
     port_send(p->port, parts, 3);
@@ -128,7 +128,7 @@ void publisher_publish(struct publisher *p, const char *job, enum wire_type type
         return;
     }
     char topic[SUBSCRIPTION_BYTES];
-    uint8_t numbers[NUMBERS];
+    uint8_t numbers[WIRE_FRAME_NUMBERS];
     topic_of(topic, sizeof(topic), job, type);
     uint64_t ordinal = ++counts->by_type[type];
     /* How far a replay is depends on the clock on the wall: the numbers of all else do not. */

@@ -295,7 +295,7 @@ static int read_frame(struct frame *frame, const struct client_part *topic,
                       const struct client_part *numbers)
 {
     if (topic->length >= sizeof frame->topic || memchr(topic->bytes, 0, topic->length) ||
-        numbers->length < 24)
+        numbers->length < WIRE_FRAME_NUMBERS)
         return -HOLTER_EMALFORMED;
     memcpy(frame->topic, topic->bytes, topic->length);
     frame->topic[topic->length] = '\0';

@@ -822,6 +822,9 @@ enum wire_degraded {
  * an empty message: whoever sees it knows that the subscriptions made before it on that
  * connection are in force. */
 
+/** Bytes of the numbers of a frame. */
+#define WIRE_FRAME_NUMBERS 24u
+
 /** Topic "job": what the job is. Published when it changes. */
 #define WIRE_JOB(FIELD)                                                                            \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \

@@ -713,7 +713,7 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 static void take_frame(struct seen *seen, const struct wire_message *message,
-                       const uint8_t numbers[24])
+                       const uint8_t numbers[WIRE_FRAME_NUMBERS])
 {
     if (message->type == WIRE_TYPE_JOB)
         seen->ended = strcmp(message->job.state, "running") != 0;
@@ -745,7 +745,7 @@ static void watch(void *subscriber, struct seen *seen, uint64_t until_ns)
             continue;
         zmq_msg_t part;
         zmq_msg_init(&part);
-        uint8_t numbers[24] = {0};
+        uint8_t numbers[WIRE_FRAME_NUMBERS] = {0};
         for (int more = 1; more;) {
             if (zmq_msg_recv(&part, subscriber, 0) < 0)
                 die("stream");

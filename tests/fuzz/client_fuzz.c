@@ -95,7 +95,7 @@ size_t fuzz_seed(unsigned number, uint8_t *out)
     uint64_t random = 77 + number;
     struct wire_buffer buffer = {0};
     char topic[64];
-    uint8_t numbers[24] = {[7] = 5, [15] = 2},
+    uint8_t numbers[WIRE_FRAME_NUMBERS] = {[7] = 5, [15] = 2},
             phase[2] = {(uint8_t)(number % 6), (uint8_t)(number / 6)};
     if (!table)
         return SIZE_MAX;
