@@ -160,15 +160,30 @@ static void a_pair_is_forgotten_when_its_ends_turn_to_others(void **state)
     free(m.edge);
 }
 
+static void assert_same_changes(struct contact *one, struct contact *other, size_t *changes)
+{
+    const struct contact_edge *edges, *others;
+    size_t count, other_count;
+    assert_int_equal(contact_close(one, &edges, &count), 0);
+    assert_int_equal(contact_close(other, &others, &other_count), 0);
+    assert_int_equal(count, other_count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(edges[i].a, others[i].a);
+        assert_int_equal(edges[i].b, others[i].b);
+        assert_int_equal(edges[i].present, others[i].present);
+    }
+    assert_int_equal(contact_pairs(one), contact_pairs(other));
+    *changes += count;
+}
+
 static void the_order_within_a_window_does_not_matter(void **state)
 {
     struct contact *one = create(CONTACT_DEFAULTS), *other = create(CONTACT_DEFAULTS);
     uint64_t random = 3;
+    size_t changes = 0;
     (void)state;
     for (uint32_t window = 0; window < 50; window++) {
         uint32_t rows[300][3];
-        const struct contact_edge *edges, *other_edges;
-        size_t count, other_count;
         for (uint32_t i = 0; i < 300; i++) {
             rows[i][0] = random_next(&random) % MOST;
             rows[i][1] = random_next(&random) % MOST;
@@ -178,14 +193,7 @@ static void the_order_within_a_window_does_not_matter(void **state)
             add(one, rows[i][0], rows[i][1], rows[i][2]);
             add(other, rows[299 - i][1], rows[299 - i][0], rows[299 - i][2]);
         }
-        assert_int_equal(contact_close(one, &edges, &count), 0);
-        assert_int_equal(contact_close(other, &other_edges, &other_count), 0);
-        assert_int_equal(count, other_count);
-        for (size_t i = 0; i < count; i++) {
-            assert_int_equal(edges[i].a, other_edges[i].a);
-            assert_int_equal(edges[i].b, other_edges[i].b);
-            assert_int_equal(edges[i].present, other_edges[i].present);
-        }
+        assert_same_changes(one, other, &changes);
     }
     contact_destroy(one);
     contact_destroy(other);
@@ -238,22 +246,6 @@ static size_t rows_of_window(struct pair_row *rows, uint64_t *random)
         }
     }
     return count;
-}
-
-static void assert_same_changes(struct contact *one, struct contact *other, size_t *changes)
-{
-    const struct contact_edge *edges, *others;
-    size_t count, other_count;
-    assert_int_equal(contact_close(one, &edges, &count), 0);
-    assert_int_equal(contact_close(other, &others, &other_count), 0);
-    assert_int_equal(count, other_count);
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(edges[i].a, others[i].a);
-        assert_int_equal(edges[i].b, others[i].b);
-        assert_int_equal(edges[i].present, others[i].present);
-    }
-    assert_int_equal(contact_pairs(one), contact_pairs(other));
-    *changes += count;
 }
 
 static void rows_together_are_taken_as_one_by_one(void **state)
