@@ -16,6 +16,7 @@ void request_table_finish(struct request_table *t)
     *t = (struct request_table){.count = 0};
 }
 
+/* Of an empty table it means nothing, and next_of() finds nothing there. */
 static uint32_t home_of(const struct request_table *t, uint64_t id)
 {
     return (uint32_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 40) & (t->room - 1);
@@ -77,7 +78,7 @@ struct open_request *request_table_own(const struct request_table *t, uint64_t i
                                        const struct call_queue *queue)
 {
     struct open_request *request, *newest = NULL;
-    uint32_t at = t->room == 0 ? 0 : home_of(t, id);
+    uint32_t at = home_of(t, id);
     while ((request = next_of(t, id, &at)) != NULL)
         if (request->queue == queue && request->state == REQUEST_POSTED &&
             (newest == NULL || request->t_post >= newest->t_post))
@@ -89,7 +90,7 @@ struct open_request *request_table_posted(const struct request_table *t, uint64_
                                           const struct call_queue *queue, uint64_t latest)
 {
     struct open_request *request, *newest = NULL;
-    uint32_t at = t->room == 0 ? 0 : home_of(t, id);
+    uint32_t at = home_of(t, id);
     while ((request = next_of(t, id, &at)) != NULL)
         if (request->queue != queue && request->state == REQUEST_POSTED &&
             request->t_post <= latest && (newest == NULL || request->t_post > newest->t_post))
@@ -101,7 +102,7 @@ struct open_request *request_table_ended(const struct request_table *t, uint64_t
                                          const struct call_queue *queue, uint64_t earliest)
 {
     struct open_request *request, *oldest = NULL;
-    uint32_t at = t->room == 0 ? 0 : home_of(t, id);
+    uint32_t at = home_of(t, id);
     while ((request = next_of(t, id, &at)) != NULL)
         if (request->queue != queue && request->state == REQUEST_ENDED &&
             request->t_post >= earliest && (oldest == NULL || request->t_post < oldest->t_post))
@@ -114,7 +115,7 @@ struct open_request *request_table_at(const struct request_table *t, uint64_t id
                                       int in_call)
 {
     struct open_request *request;
-    uint32_t at = t->room == 0 ? 0 : home_of(t, id);
+    uint32_t at = home_of(t, id);
     while ((request = next_of(t, id, &at)) != NULL)
         if (request->queue == queue && request->position == position && request->in_call == in_call)
             return request;
