@@ -20,9 +20,17 @@
  *   only where sizes and causality (003, section 3: a receive cannot end before its send began)
  *   leave one possibility.
  *
+ * Threads that complete what others have posted
+ *   Rings are looked at one after the other, so the record of an end may be seen before that of its post: in the same
+ *   round, or one round earlier. It is kept until the post is seen, at most two rounds; then it is given up and counted.
+ *   An end names the entry of the call that posted it (event.t_post): a persistent request has the same number in all
+ *   its starts. Kept are at most 65,536 ends of all members together, 7 MB; where there is no room, records of the member
+ *   count as lost.
+ *
  * What is not known is not guessed
  *   After lost records the order of a member's messages is not known: what its channels hold is
- *   given up, and so is what comes, until the channel is in step again (see match_settle()).
+ *   given up, and so is what comes, until the channel is in step again (see match_settle()). Posts seen in the two
+ *   rounds after are given up, too, unless their ends are seen: these may have been lost in another ring.
  *   Communicators that were made after the loss are in step from the start. A pair that has
  *   different sizes, or whose receive ended before its send began, is rejected, and puts its
  *   channel out of step. Messages given up are counted.
@@ -124,7 +132,8 @@ uint64_t match_underway(struct match *match, struct match_member *member,
                         const struct match_source *source, const struct event *event);
 
 /** A member has several threads: the records of all calls that began before this moment were
- *  taken, but for those underway. To be told after each round of match_events(). */
+ *  taken, but for those underway. To be told after each round of match_events(), in which each ring was looked at once,
+ *  after all that was seen in the round before had happened. */
 void match_known_until(struct match *match, struct match_member *member, uint64_t ns);
 
 /** Match what can be matched: after a round of match_events() for all members.

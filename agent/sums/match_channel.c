@@ -469,6 +469,12 @@ void match_give_up_receive(struct match *match, struct channel *channel, uint32_
     }
 }
 
+void match_drop_receives(struct match *match, struct channel *channel)
+{
+    while (channel->receive_first != NONE)
+        match_give_up_receive(match, channel, channel->receive_first);
+}
+
 void channel_go_astray(struct match *match, struct channel *channel)
 {
     while (channel->send_first != NONE)

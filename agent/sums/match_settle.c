@@ -617,6 +617,8 @@ void match_settle(struct match *match, uint64_t now_ns)
     match->now_ns = now_ns;
     if (match->waiting_count > 0)
         settle_places(match);
+    if (early_any(match))
+        early_end_alone(match);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < match->dirty_count; i++) {
         uint32_t number = match->dirty[i];

@@ -1,5 +1,6 @@
-/* The inside of the matcher, shared by match_channel.c (what is held), match.c (records to ends of
- * messages) and match_settle.c (ends to messages). */
+/* The inside of the matcher, shared by match.c (ranks), match_channel.c (what is held), match_take.c (records to ends of
+ * messages), match_find.c (what records speak of), match_early.c (ends whose posts have not been seen) and
+ * match_settle.c (ends to messages). */
 #ifndef HOLTER_AGENT_MATCH_STATE_H
 #define HOLTER_AGENT_MATCH_STATE_H
 
@@ -14,6 +15,7 @@
 #define MOST_RECEIVES (1u << 19)
 #define MOST_GROUPS (1u << 15)
 #define MOST_CHANNELS (1u << 17)
+#define MOST_EARLY (1u << 16)
 
 /** A pool of equal nodes, addressed by number, so that it may move when it grows. Nodes begin at
  *  cache lines, and the numbers of free ones are kept apart: the agent finds its memory cold at
@@ -33,6 +35,7 @@ struct send {
     uint64_t bytes;
     uint32_t request;
     uint16_t ring;
+    uint16_t posted; /**< low bits of the entry in ticks: tells the starts of a request apart */
 };
 
 enum receive_state {
@@ -48,7 +51,12 @@ struct receive {
     uint32_t request; /**< number of the request, or of the message that MPI_Mprobe took */
     uint64_t post_ns; /**< entry of the posting call; once matched, of the call of the send */
     uint64_t post_exit_ns;
-    uint64_t enter_ns, exit_ns; /**< of the completing call */
+    union {
+        uint64_t enter_ns; /**< done: of the completing call; unknown: 0 */
+        uint64_t
+            posted; /**< open, taken: entry of the posting call in ticks, which its end names */
+    };
+    uint64_t exit_ns; /**< of the completing call */
     uint64_t bytes;
     uint32_t channel; /**< NONE: wildcards that have not matched */
     uint32_t group;   /**< NONE: the only message of its completing call */
@@ -110,6 +118,19 @@ struct wildcard {
     uint64_t comm;
     int32_t source, tag; /**< PEER_ANY, TAG_ANY */
     uint32_t receive;    /**< node, of no channel */
+    int fresh;           /**< of a communicator that was made after the last loss */
+};
+
+/** The record of an end whose post has not been seen: see match_early.c. */
+struct early {
+    struct event event;
+    uint64_t comm;
+    uint64_t enter_ns, exit_ns;
+    uint32_t next;  /**< of its member, in the order of arrival */
+    uint32_t group; /**< joined for it; NONE */
+    uint16_t ring;
+    uint8_t fresh;
+    uint8_t rounds; /**< for which it has been kept */
 };
 
 /** A call in progress of a member of several threads. */
@@ -139,6 +160,8 @@ struct match_member {
         *apart; /**< owned; numbers of partitioned requests: they match in a way of their own */
     uint32_t apart_count, apart_room;
     uint64_t known_ns; /**< see match_known_until() */
+    uint32_t early_first, early_last;
+    uint32_t doubtful; /**< rounds in which posts may be seen whose ends were lost */
 };
 
 enum place {
@@ -172,7 +195,7 @@ struct match {
     uint32_t peer_count, peer_room;
     uint32_t *peer_slots; /**< owned; number + 1 by hash of the rank, 0: empty; twice peer_room */
 
-    struct pool sends, receives, groups, channels;
+    struct pool sends, receives, groups, channels, earlies;
     struct channel_link *links; /**< owned; by channel */
     uint32_t link_room;
     uint32_t *slots; /**< owned; channel + 1 by hash, 0: empty */
@@ -190,6 +213,20 @@ struct match {
     uint64_t sweep_ns; /**< when channels were last looked through for idle ones */
 };
 
+/** A record with what it means here. */
+struct taken {
+    struct match *match;
+    struct match_member *member;
+    struct ring_part *ring; /**< NULL: see again */
+    const struct event *event;
+    uint64_t comm;
+    uint64_t enter_ns, exit_ns;
+    uint16_t ring_number;
+    int fresh;
+    const struct early *again; /**< taken before, without effect; NULL: for the first time */
+    int last;                  /**< all posts are known */
+};
+
 static inline struct send *send_at(const struct match *match, uint32_t number)
 {
     return (struct send *)match->sends.nodes + number;
@@ -205,6 +242,11 @@ static inline struct group *group_at(const struct match *match, uint32_t number)
     return (struct group *)match->groups.nodes + number;
 }
 
+static inline struct early *early_at(const struct match *match, uint32_t number)
+{
+    return (struct early *)match->earlies.nodes + number;
+}
+
 static inline struct channel *channel_at(const struct match *match, uint32_t number)
 {
     return (struct channel *)match->channels.nodes + number;
@@ -216,6 +258,17 @@ static inline int posted_after(const struct receive *one, const struct receive *
     if (one->post_ns != other->post_ns)
         return one->post_ns > other->post_ns;
     return (int32_t)(one->order - other->order) > 0;
+}
+
+static inline void set_unknown(struct receive *receive)
+{
+    receive->state = RECEIVE_UNKNOWN;
+    receive->enter_ns = 0;
+}
+
+static inline int is_strict(const struct match_member *member)
+{
+    return member->wildcard_count > member->wildcard_first || member->known_ns != UINT64_MAX;
 }
 
 static inline uint64_t send_exit(const struct send *send)
@@ -267,11 +320,74 @@ void channel_unlink_receive(struct match *match, struct channel *channel, uint32
 void match_give_up_send(struct match *match, struct channel *channel, uint32_t number);
 void match_give_up_receive(struct match *match, struct channel *channel, uint32_t number);
 
+/** Give up all of them, open ones too. */
+void match_drop_receives(struct match *match, struct channel *channel);
+
 /** Give up what the channel holds: from now on it is out of step. Open receives stay. */
 void channel_go_astray(struct match *match, struct channel *channel);
 
 /** Forget channels that nobody has used for long. */
 void match_sweep(struct match *match);
+
+/* ---- match_find.c: what a record speaks of -------------------------------------------------- */
+
+/** The channel of a message of this record. @return NONE: there is no message, or it cannot be followed */
+uint32_t match_channel_of(const struct taken *t, int sends);
+
+/** The send that this record ends. @return NONE: not there */
+uint32_t match_find_send(const struct taken *t, const struct channel *channel);
+
+/** The open receive with wildcards that this record ends, taken out of their list. @return NONE: not there */
+uint32_t match_take_wildcard(const struct taken *t);
+
+/** The receive of the channel that this record ends.
+ *  @param request  of it, or number of the message that MPI_Mprobe took
+ *  @return NONE: not there */
+uint32_t match_find_receive(const struct taken *t, struct channel *channel, uint32_t request);
+
+/** Count the end of a message whose post is not there. */
+void match_count_unseen(const struct taken *t, uint32_t channel);
+
+/** Count one that there is no room to keep: it has no other end. What only posts a receive is no end yet.
+ *  @param other  rank of the other end */
+void match_count_without_room(const struct taken *t, uint32_t other);
+
+/** A receive with wildcards whose status is not known. */
+int match_has_no_name(const struct event *event);
+
+/** May a record that names no channel end a receive with wildcards? */
+int match_may_be_wild(const struct taken *t);
+
+/* ---- match_take.c: from records to ends ----------------------------------------------------- */
+
+/** Take a record once more that ended what had not been seen.
+ *  @return 0: it has still not been seen, there was no effect */
+int match_take_end(const struct taken *t);
+
+/** What such a record ends will not be seen any more. */
+void match_give_up_end(const struct taken *t);
+
+/** The group that a receive completed by this record belongs to, one larger by it. @return NONE: none */
+uint32_t match_join_group(struct match *match, struct ring_part *ring, const struct event *event);
+
+/* ---- match_early.c: ends before their posts ------------------------------------------------- */
+
+/** Keep a record that ends what has not been seen. */
+void early_keep(const struct taken *t);
+
+/** A round is over: all rings of the member were looked at. */
+void early_end_round(struct match *match, struct match_member *member);
+
+/** No further post comes. */
+void early_give_up(struct match *match, struct match_member *member);
+
+/** The same for members of one thread, where nobody tells rounds. */
+void early_end_alone(struct match *match);
+
+static inline int early_any(const struct match *match)
+{
+    return match->earlies.used > match->earlies.free_count;
+}
 
 /* ---- match_settle.c: from ends to messages -------------------------------------------------- */
 

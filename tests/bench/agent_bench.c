@@ -39,8 +39,9 @@
 
 struct mix {
     int32_t rank, size;
-    uint64_t step;  /* of the halo exchange */
-    unsigned phase; /* within the step */
+    uint64_t step;                 /* of the halo exchange */
+    unsigned phase;                /* within the step */
+    uint64_t posted[2 * PARTNERS]; /* when its requests were, in this step */
 };
 
 static int32_t mix_partner(const struct mix *mix, unsigned number)
@@ -71,6 +72,8 @@ static void mix_next(struct mix *mix, struct event *event, uint64_t now)
                             .tag = 7,
                             .region = (uint16_t)(1 + mix->step % 2),
                             .request = phase + 1};
+    if (phase < 2 * PARTNERS)
+        mix->posted[phase] = now;
     if (phase < PARTNERS) {
         event->call = CALL_Irecv;
         event->flags = EVENT_RECV | EVENT_POST;
@@ -96,7 +99,7 @@ static void mix_next(struct mix *mix, struct event *event, uint64_t now)
         /* Partners of numbers that differ in the lowest bit lie opposite: it sends to its other one. */
         event->bytes = part < PARTNERS ? mix_bytes(event->peer, mix->step, part ^ 1)
                                        : mix_bytes(mix->rank, mix->step, part - PARTNERS);
-        event->t_post = now;
+        event->t_post = mix->posted[part];
     } else {
         event->call = CALL_Allreduce;
         event->peer = PEER_NONE;
@@ -226,7 +229,7 @@ static int bench_sum(int matching)
 static void be_rank(int32_t rank, int32_t size, double rate, double seconds, uint64_t begin)
 {
     struct fake_rank fake;
-    struct mix mix = {rank, size, 0, 0};
+    struct mix mix = {.rank = rank, .size = size};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (fake_rank_create(&fake, SESSION, (int32_t)getpid(), "bench.0", rank, size,
                          SEGMENT_FIRST_CAPACITY) != 0)

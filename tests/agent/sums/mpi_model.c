@@ -8,6 +8,8 @@
 
 #define TAGS 3
 #define MOST_REQUESTS 12 /* outstanding of a thread */
+#define MOST_IDLE 8
+#define OWN_TAG 1000 /* from here on tags of persistent requests */
 #define NOBODY (-1)
 
 struct message {
@@ -25,7 +27,15 @@ struct receive {
     int message;                         /* that it took */
     uint32_t request;
     uint64_t post_ns, order;
+    uint64_t posted_ns; /* the call that made its request, or took its message, had returned */
     int persistent;
+};
+
+/* A persistent request between a completion and the next start. */
+struct idle {
+    uint32_t request;
+    int thread, comm, source, tag;
+    uint64_t since_ns; /* the call that completed it had returned */
 };
 
 struct thread {
@@ -45,6 +55,7 @@ struct model_state {
     size_t receive_count, receive_room;
     struct thread threads[MODEL_RANKS][MODEL_THREADS];
     uint32_t requests[MODEL_RANKS];
+    struct idle idle[MODEL_RANKS][MOST_IDLE];
     uint64_t order;
     int done, ending;
 };
@@ -193,6 +204,40 @@ static void know(struct model *m, const struct receive *r, const struct event *e
                                                         0};
 }
 
+/* The receive's request is free for another start. */
+static void retire(struct model *m, struct receive *r, uint64_t exit_ns)
+{
+    struct idle *idle = m->state->idle[r->rank];
+    r->stage = FREE;
+    for (int i = 0; r->persistent && i < MOST_IDLE; i++) {
+        if (idle[i].request != 0)
+            continue;
+        idle[i] = (struct idle){r->request, r->thread, r->comm, r->source, r->tag, exit_ns};
+        return;
+    }
+}
+
+/* The receive of a persistent request for a call that begins at this time: a new one, or one that was completed
+ * before. Its tag is its own, so that any thread may start it and there is an order. */
+static void make_persistent(struct model *m, struct receive *r, uint64_t enter_ns)
+{
+    struct idle *idle = m->state->idle[r->rank];
+    r->persistent = 1;
+    for (int i = 0; i < MOST_IDLE; i++) {
+        if (idle[i].request == 0 || idle[i].since_ns >= enter_ns)
+            continue;
+        r->request = idle[i].request;
+        r->thread = idle[i].thread;
+        r->comm = idle[i].comm;
+        r->source = idle[i].source;
+        r->tag = idle[i].tag;
+        idle[i].request = 0;
+        return;
+    }
+    r->request = ++m->state->requests[r->rank];
+    r->tag = OWN_TAG + (int)r->request;
+}
+
 /* What a record says of a receive that ends. */
 static void complete(struct model *m, struct receive *r, struct event *event)
 {
@@ -205,8 +250,9 @@ static void complete(struct model *m, struct receive *r, struct event *event)
     event->tag = message->tag;
     event->bytes = message->bytes;
     event->request = r->request;
+    event->t_post = r->request != 0 ? r->post_ns : 0;
     know(m, r, event);
-    r->stage = FREE;
+    retire(m, r, event->t_exit);
 }
 
 /* ---- calls --------------------------------------------------------------- */
@@ -265,24 +311,32 @@ static void do_irecv(struct model *m, int rank, int thread)
 {
     int receive = draw_receive(m, rank, thread);
     struct receive *r = &m->state->receives[receive];
-    r->persistent = below(m, 4) == 0;
-    struct event event = record(r->persistent ? CALL_Start : CALL_Irecv, EVENT_RECV | EVENT_POST,
-                                r->source, r->tag, r->comm);
+    struct event event = record(CALL_Irecv, EVENT_RECV | EVENT_POST, 0, 0, 0);
+    stamp(m, rank, thread, &event);
+    if (below(m, 4) == 0)
+        make_persistent(m, r, event.t_enter);
+    else
+        r->request = ++m->state->requests[rank];
+    event.call = r->persistent ? CALL_Start : CALL_Irecv;
     event.flags |= r->source == PEER_ANY || r->tag == TAG_ANY ? EVENT_WILDCARD : 0;
     event.flags |= r->persistent ? EVENT_PERSISTENT : 0;
-    stamp(m, rank, thread, &event);
-    event.request = r->request = ++m->state->requests[rank];
+    event.peer = r->source;
+    event.tag = r->tag;
+    event.comm = (uint16_t)r->comm;
+    event.request = r->request;
+    r->posted_ns = event.t_exit;
     put(m, rank, thread, event);
     post(m, receive, event.t_enter);
 }
 
-/* The thread's receives at some stage, in random order. */
-static int own(struct model *m, int rank, int thread, enum stage stage, int *out)
+/* Receives at some stage that a call of the thread may end which begins at this time, in random order. */
+static int own(struct model *m, int rank, int thread, enum stage stage, uint64_t enter_ns, int *out)
 {
     int count = 0;
     for (size_t i = 0; i < m->state->receive_count && count < 3 * MOST_REQUESTS; i++) {
         const struct receive *r = &m->state->receives[i];
-        if (r->stage == stage && r->rank == rank && r->thread == thread && r->request != 0)
+        if (r->stage == stage && r->rank == rank && r->request != 0 &&
+            (r->thread == thread || m->options.handed) && r->posted_ns < enter_ns)
             out[count++] = (int)i;
     }
     for (int i = count - 1; i > 0; i--) {
@@ -296,13 +350,16 @@ static int own(struct model *m, int rank, int thread, enum stage stage, int *out
 /* MPI_Wait, Waitany, Waitsome, Waitall of some of the receives that have their message. */
 static void do_wait(struct model *m, int rank, int thread)
 {
-    int ready[3 * MOST_REQUESTS], count = own(m, rank, thread, MATCHED, ready);
+    struct event stamps = record(CALL_Wait, 0, PEER_NONE, TAG_NONE, 0);
+    stamp(m, rank, thread, &stamps);
+    int ready[3 * MOST_REQUESTS], count = own(m, rank, thread, MATCHED, stamps.t_enter, ready);
     if (count == 0)
         return;
     int taken = below(m, 3) == 0 ? count : 1 + below(m, count);
-    uint16_t call = taken > 1 ? CALL_Waitsome : below(m, 2) ? CALL_Wait : CALL_Waitany;
-    struct event stamps = record(call, 0, PEER_NONE, TAG_NONE, 0);
-    stamp(m, rank, thread, &stamps);
+    if (taken > 1)
+        stamps.call = CALL_Waitsome;
+    else if (below(m, 2))
+        stamps.call = CALL_Waitany;
     for (int i = 0; i < taken; i++) {
         struct event event = stamps;
         event.kind = i == 0 ? EVENT_CALL : EVENT_PART;
@@ -314,17 +371,20 @@ static void do_wait(struct model *m, int rank, int thread)
 
 static void do_cancel(struct model *m, int rank, int thread)
 {
-    int open[3 * MOST_REQUESTS], count = own(m, rank, thread, OPEN, open);
-    if (count == 0)
+    struct event event = record(CALL_Wait, EVENT_RECV | EVENT_CANCELLED, 0, 0, 0);
+    stamp(m, rank, thread, &event);
+    int open[3 * MOST_REQUESTS];
+    if (own(m, rank, thread, OPEN, event.t_enter, open) == 0)
         return;
     struct receive *r = &m->state->receives[open[0]];
-    struct event event =
-        record(CALL_Wait, EVENT_RECV | EVENT_CANCELLED, r->source, r->tag, r->comm);
+    event.peer = r->source;
+    event.tag = r->tag;
+    event.comm = (uint16_t)r->comm;
     event.flags |= r->source == PEER_ANY || r->tag == TAG_ANY ? EVENT_WILDCARD : 0;
     event.request = r->request;
-    stamp(m, rank, thread, &event);
+    event.t_post = r->post_ns;
     put(m, rank, thread, event);
-    r->stage = FREE;
+    retire(m, r, event.t_exit);
 }
 
 /* MPI_Improbe, then, some time later, MPI_Mrecv or MPI_Imrecv and a wait. */
@@ -341,6 +401,7 @@ static void do_probe(struct model *m, int rank, int thread)
     struct event event = record(CALL_Improbe, EVENT_WILDCARD, found->from, found->tag, r->comm);
     stamp(m, rank, thread, &event);
     event.request = r->request = ++m->state->requests[rank];
+    r->posted_ns = event.t_exit;
     put(m, rank, thread, event);
     marry(m, receive, message);
     r->stage = TAKEN;
@@ -350,23 +411,27 @@ static void do_probe(struct model *m, int rank, int thread)
 
 static void do_mrecv(struct model *m, int rank, int thread)
 {
+    struct event event = record(CALL_Mrecv, EVENT_RECV | EVENT_POST, 0, 0, 0);
+    stamp(m, rank, thread, &event);
     int taken[3 * MOST_REQUESTS];
-    if (own(m, rank, thread, TAKEN, taken) == 0)
+    if (own(m, rank, thread, TAKEN, event.t_enter, taken) == 0)
         return;
     struct receive *r = &m->state->receives[taken[0]];
     uint32_t message = r->request;
-    int immediate = below(m, 2);
-    struct event event = record(immediate ? CALL_Imrecv : CALL_Mrecv, EVENT_RECV | EVENT_POST,
-                                r->source, r->tag, r->comm);
-    stamp(m, rank, thread, &event);
-    event.message = message;
-    if (immediate) {
+    if (below(m, 2)) {
+        event.call = CALL_Imrecv;
+        event.peer = r->source;
+        event.tag = r->tag;
+        event.comm = (uint16_t)r->comm;
         event.request = r->request = ++m->state->requests[rank];
+        r->post_ns = event.t_enter;
+        r->posted_ns = event.t_exit;
         r->stage = MATCHED;
     } else {
         r->request = 0;
         complete(m, r, &event);
     }
+    event.message = message;
     put(m, rank, thread, event);
 }
 
@@ -440,7 +505,7 @@ static void step(struct model *m)
         unblock(m, i % MODEL_RANKS, i / MODEL_RANKS); /* who waits wakes soon, most of the time */
     if (t->blocked)
         return;
-    int open = own(m, rank, thread, OPEN, requests);
+    int open = own(m, rank, thread, OPEN, UINT64_MAX, requests);
     switch (below(m, 10)) {
     case 0:
     case 1:

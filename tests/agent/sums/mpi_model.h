@@ -23,6 +23,7 @@ struct model_options {
     int shared;     /**< threads of a rank use the same tags: nobody may know their order */
     uint64_t sizes; /**< different sizes of messages */
     int wildcards;  /**< receives with MPI_ANY_SOURCE, MPI_ANY_TAG */
+    int handed;     /**< threads complete, cancel and start again what others have posted */
 };
 
 /** What a matched message must look like. */
