@@ -304,15 +304,37 @@ void rank_unmatch(struct rank *rank)
     rank->member = NULL;
 }
 
+/* Were the newest records of a ring, so many, written in less time than it takes to match them? */
+static int fills_fast(const struct rank_ring *ring, const struct tick_clock *clock, uint64_t head,
+                      uint64_t newest, uint64_t now_ns)
+{
+    struct event event;
+    struct ring_reader reader = ring->reader;
+    reader.next = head - newest;
+    if (ring_read(&reader, &event, 1) != 1 || reader.lost != ring->reader.lost)
+        return 1; /* overwritten already */
+    uint64_t exit_ns = tick_clock_ns(clock, event.t_exit);
+    return (now_ns > exit_ns ? now_ns - exit_ns : 0) / SHED_NS < newest;
+}
+
 /* Sums come before matches, which take most of the time: a ring that fills faster than matching
  * goes may be lapped, and so may others meanwhile. Its records are then summed only. */
-static void shed_matching(struct rank_ring *ring, uint64_t behind, uint64_t now_ns)
+static void shed_matching(const struct rank *rank, struct rank_ring *ring,
+                          const struct tick_clock *clock, uint64_t head)
 {
+    uint64_t now_ns = clock_mono_ns(), behind = head - ring->reader.next;
     uint64_t elapsed = now_ns > ring->visited_ns ? now_ns - ring->visited_ns : 0;
     ring->visited_ns = now_ns;
     /* A few records tell no rate; a ring that is this full has begun to write fast just now. */
     uint64_t eighth = ring->reader.capacity / 8;
-    ring->match_shed = behind > 3 * eighth || (behind > eighth && elapsed / SHED_NS < behind);
+    int full = behind > 3 * eighth;
+    int shed = full || (behind > eighth && elapsed / SHED_NS < behind);
+    /* Rings of further threads are small, and what threads share is not matched any more after a loss: here the
+     * records have to tell. They may also have waited for the window to end. */
+    if (shed && rank->open > 1)
+        shed = behind > 6 * eighth ||
+               fills_fast(ring, clock, head, full ? 3 * eighth : behind, now_ns);
+    ring->match_shed = shed;
 }
 
 /* Records taken from a ring, after what was lost before them. */
@@ -467,7 +489,9 @@ static uint64_t drain_ring(struct rank *rank, uint32_t number, const struct drai
     /* Bounded by what is there now: a fast writer must not keep the agent here while the other
      * rings fill. */
     uint64_t head = atomic_load_explicit(&ring->reader.control->head, memory_order_acquire);
-    shed_matching(ring, head - ring->reader.next, clock_mono_ns());
+    shed_matching(rank, ring, source.clock, head);
+    if (ring->match_shed && rank->open > 1)
+        tell_lost(rank); /* the others' records are matched */
     while (ring->reader.next < head) {
         size_t count = ring_read(&ring->reader, batch, RANK_BATCH);
         if (count == 0)

@@ -51,15 +51,21 @@ int fake_rank_create(struct fake_rank *fake, const char *session, int32_t pid, c
     atomic_store(&fake->segment->rank, rank);
     atomic_store(&fake->segment->size, size);
     fake_rank_comm(fake, 0, 1, (uint32_t)size, "MPI_COMM_WORLD");
-    struct ring_control *control = segment_ring(fake->segment, 0);
+    fake_rank_thread(fake, 0);
+    atomic_store(&fake->segment->state, SEGMENT_RUNNING);
+    return 0;
+}
+
+void fake_rank_thread(struct fake_rank *fake, uint32_t ring)
+{
+    struct ring_control *control = segment_ring(fake->segment, ring);
     fake->writer = (struct ring_writer){
         .control = control,
         .slots = (struct event *)(void *)((char *)fake->segment + control->offset),
-        .mask = first_capacity - 1,
+        .mask = control->capacity - 1,
+        .head = atomic_load(&control->head),
     };
     atomic_store(&control->state, RING_ACTIVE);
-    atomic_store(&fake->segment->state, SEGMENT_RUNNING);
-    return 0;
 }
 
 void fake_rank_destroy(struct fake_rank *fake)

@@ -9,7 +9,7 @@ struct fake_rank {
     char name[80];
     struct segment *segment;
     size_t bytes;
-    struct ring_writer writer; /* of ring 0 */
+    struct ring_writer writer; /* of ring 0, unless told otherwise */
 };
 
 /** Make the segment of this process, or of another.
@@ -17,6 +17,9 @@ struct fake_rank {
  *  @return 0 or a negative error */
 int fake_rank_create(struct fake_rank *fake, const char *session, int32_t pid, const char *job,
                      int32_t rank, int32_t size, uint32_t first_capacity);
+
+/** Go on as another thread: what is written from now on goes into its ring, which is taken if it was free. */
+void fake_rank_thread(struct fake_rank *fake, uint32_t ring);
 
 /** Unmap, and remove the name if it is there. */
 void fake_rank_destroy(struct fake_rank *fake);
