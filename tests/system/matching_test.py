@@ -23,12 +23,11 @@ def size_class(size):
 class Stressed:
     """A job that has done its work and stays until it is let go."""
 
-    def __init__(self, test, place, ranks, launcher, mpi, seed, rounds, crowd=0, env=None):
+    def __init__(self, test, place, ranks, launcher, command, env=None):
         self.test, self.place, self.ranks = test, place, ranks
         self.gate = os.path.join(place.dir, 'gate')
         env = {'TRUTH_TRACE': '1', 'TRUTH_GATE': self.gate, 'HOLTER_RING': '65536'} | (env or {})
-        self.job = place.holter('run', '--', *launcher, lab.program('stress', mpi), seed, rounds, 8388608, crowd,
-                                env=env)
+        self.job = place.holter('run', '--', *launcher, *command, env=env)
         lab.wait_for(lambda: not self.job.alive() or len(os.listdir(place.truths)) == ranks, 'the end of the work')
         test.assertTrue(self.job.alive(), self.job)
         self.trace = matching.Trace(place)
@@ -102,9 +101,10 @@ class Within:
     mpi = None
     env = {}
 
-    def check(self, seed, rounds, crowd=0):
+    def check(self, program, seed, rounds, crowd=0):
+        command = [lab.program(program, self.mpi), seed, rounds, *([8388608, crowd] if program == 'stress' else [])]
         with lab.Lab() as place:
-            stressed = Stressed(self, place, 4, lab.mpirun(self.mpi, 4), self.mpi, seed, rounds, crowd, self.env)
+            stressed = Stressed(self, place, 4, lab.mpirun(self.mpi, 4), command, self.env)
             for per_node in (4, 1, 2):
                 wrong, missing, wrong_between, missing_between = stressed.replay(per_node, seed)
                 self.assertEqual(([], []), (wrong, wrong_between), f'{per_node} ranks a node')
@@ -121,10 +121,13 @@ class Within:
                 self.assertEqual(stressed.sent(), rows)
 
     def test_every_way_to_send_and_receive(self):
-        self.check(21, 6)
+        self.check('stress', 21, 6)
 
     def test_threads_that_share_a_tag(self):
-        self.check(22, 2, crowd=1)
+        self.check('stress', 22, 2, crowd=1)
+
+    def test_what_one_thread_posts_another_completes(self):
+        self.check('threads', 23, 300)
 
 
 class OpenMpi(Within, unittest.TestCase):
@@ -140,7 +143,8 @@ class Hosts(unittest.TestCase):
     def test_messages_between_four_hosts(self):
         """Two ranks on each of four hosts, every half kept."""
         with lab.Lab() as place, bed.Bed(place, 4, clocks={'node2': 1000}) as hosts:
-            stressed = Stressed(self, place, 8, [*hosts.openmpi(), '-n', 8], 'openmpi', 31, 3)
+            stressed = Stressed(self, place, 8, [*hosts.openmpi(), '-n', 8],
+                                [lab.program('stress', 'openmpi'), 31, 3, 8388608, 0])
             lab.wait_for(lambda: place.status()['daemon']['matched'] >= 0.999 * stressed.count,
                          'the messages to be matched')
             status, where = place.status()['daemon'], {}

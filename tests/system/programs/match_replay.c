@@ -220,7 +220,7 @@ static void node_replay(struct replay *r, uint32_t first, uint32_t end)
         r->ranks[i].member = take(match_add(match, i));
     uint64_t step = (r->last_ns - r->first_ns) / ROUNDS + 1, now = r->first_ns;
     while (now < r->last_ns) {
-        now += draw(r, 2 * step) + 1;
+        now += step + draw(r, step); /* what any ring had in this round, all have in the next */
         for (uint32_t i = first; i < end; i++) {
             struct rank *rank = &r->ranks[i];
             for (uint32_t ring = 0; ring < rank->rings; ring++)
