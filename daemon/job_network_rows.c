@@ -3,6 +3,7 @@
 #include "daemon/job_network_state.h"
 
 #include "daemon/analysis/array.h"
+#include "holter/bisect.h"
 
 #include <errno.h>
 #include <math.h>
@@ -172,15 +173,7 @@ static void add_pairs_of(const struct job_network *n, const struct job_network_w
 /* First rank in by_seat on a vertex, or behind it. */
 static uint32_t first_on(const struct job_network *n, uint32_t vertex)
 {
-    uint32_t low = 0, high = n->seated;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (n->seats[n->by_seat[middle]] < vertex)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 0, n->seated, n->seats[n->by_seat[i]] < vertex);
 }
 
 static void add_route(const struct job_network *n, const struct job_network_window *w,

@@ -2,6 +2,7 @@
 
 #include "daemon/analysis/array.h"
 #include "daemon/recording_file.h"
+#include "holter/bisect.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -61,14 +62,7 @@ void recording_weights_finish(struct recording_weights *w)
 /* All blocks that begin before a time. */
 static struct recording_weight before(const struct recording_weights *w, uint64_t time_ns)
 {
-    size_t low = 0, high = w->count == 0 ? 0 : w->count - 1;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (w->list[middle].begin_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = BISECT(i, 0, w->count == 0 ? 0 : w->count - 1, w->list[i].begin_ns < time_ns);
     return w->count == 0 ? (struct recording_weight){0} : w->list[low];
 }
 

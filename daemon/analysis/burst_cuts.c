@@ -1,5 +1,7 @@
 #include "daemon/analysis/burst_chunk.h"
 
+#include "holter/bisect.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -21,14 +23,7 @@ static struct walk walk_begin(const struct burst_items *items, const struct burs
 {
     struct walk walk = {.items = items, .view = view};
     walk.slot = burst_items_find(items, view->from_ns).slot;
-    size_t end = view->live_count;
-    while (walk.live < end) {
-        size_t middle = walk.live + (end - walk.live) / 2;
-        if (view->live[middle].time_ns >= view->from_ns)
-            end = middle;
-        else
-            walk.live = middle + 1;
-    }
+    walk.live = BISECT(i, 0, view->live_count, view->live[i].time_ns < view->from_ns);
     return walk;
 }
 

@@ -1,5 +1,6 @@
 #include "daemon/analysis/burst_chunk.h"
 
+#include "holter/bisect.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -144,17 +145,8 @@ static struct place find_place(const struct burst_items *items, const struct bur
             place.slot = middle;
     }
     const struct chunk *c = items->slots[place.slot].chunk;
-    uint32_t low = 0, high = c->count;
-    if (!is_after(c, high - 1, burst))
-        low = high;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (is_after(c, middle, burst))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    place.index = low;
+    uint32_t first = is_after(c, c->count - 1, burst) ? 0 : c->count;
+    place.index = BISECT(i, first, c->count, !is_after(c, i, burst));
     return place;
 }
 
@@ -172,15 +164,8 @@ struct place burst_items_find(const struct burst_items *items, int64_t time_ns)
     if (items->count == 0)
         return (struct place){0, 0};
     const struct chunk *c = items->slots[slot].chunk;
-    uint32_t low = 0, high = c->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (c->time[middle] >= time_ns)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low < c->count ? (struct place){slot, low} : (struct place){slot + 1, 0};
+    uint32_t at = BISECT(i, 0, c->count, c->time[i] < time_ns);
+    return at < c->count ? (struct place){slot, at} : (struct place){slot + 1, 0};
 }
 
 static struct chunk *new_chunk(struct burst_items *items, uint32_t at)

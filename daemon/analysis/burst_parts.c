@@ -2,6 +2,7 @@
 
 #include "daemon/analysis/array.h"
 #include "daemon/analysis/key_order.h"
+#include "holter/bisect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,15 +129,7 @@ static bool order_parts(struct burst_parts *p, const struct burst_chain *chain)
 /* @return rows of a piece before a row; the first is */
 static size_t rows_before(const struct burst_piece *piece, const struct burst_pair *row)
 {
-    size_t low = 1, high = piece->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (precedes(&piece->rows[middle], row))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 1, piece->count, precedes(&piece->rows[i], row));
 }
 
 /* Put back what is left of the first of a queue, which takes its place. */

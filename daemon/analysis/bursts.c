@@ -1,6 +1,7 @@
 #include "daemon/analysis/bursts.h"
 
 #include "daemon/analysis/burst_parts.h"
+#include "holter/bisect.h"
 #include "include/holter/size_class.h"
 
 #include <errno.h>
@@ -138,15 +139,7 @@ static void refresh(struct bursts *set)
 /* @return the first burst whose time is in this cell or a later one; count: none */
 static uint32_t find(const struct bursts *set, uint64_t cell)
 {
-    uint32_t low = 0, high = set->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (cell_of(set, set->time[middle]) < cell)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 0, set->count, cell_of(set, set->time[i]) < cell);
 }
 
 static void extend(struct extent *to, const struct extent *by)

@@ -2,6 +2,7 @@
 
 #include "daemon/analysis/array.h"
 #include "daemon/analysis/commgram_cut.h"
+#include "holter/bisect.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -74,14 +75,7 @@ static void sort_names(struct work *w)
 
 uint32_t commgram_names_find(const struct commgram_names *n, uint32_t identity)
 {
-    uint32_t low = 0, high = n->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (n->names[middle].key < identity)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = BISECT(i, 0, n->count, n->names[i].key < identity);
     return low < n->count && n->names[low].key == identity ? n->names[low].place : COMMGRAM_SILENT;
 }
 

@@ -1,5 +1,7 @@
 #include "daemon/analysis/commgram_cut.h"
 
+#include "holter/bisect.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -69,14 +71,8 @@ static struct group pop(struct heap *heap)
 /* The boundary nearest to the middle of a group. @param before  ranks before each part */
 static uint32_t middle_of(const struct group *g, const uint32_t *before)
 {
-    uint32_t low = g->begin + 1, high = g->end - 1, half = before[g->begin] + g->ranks / 2;
-    while (low < high) { /* the first that is not before it */
-        uint32_t at = low + (high - low) / 2;
-        if (before[at] < half)
-            low = at + 1;
-        else
-            high = at;
-    }
+    uint32_t half = before[g->begin] + g->ranks / 2;
+    uint32_t low = BISECT(i, g->begin + 1, g->end - 1, before[i] < half);
     if (low > g->begin + 1 && before[low] > half && half - before[low - 1] <= before[low] - half)
         low--;
     return low;

@@ -1,5 +1,6 @@
 #include "daemon/analysis/correlation.h"
 
+#include "holter/bisect.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -106,15 +107,7 @@ static int fit_vertex(struct correlation *c, uint32_t vertex)
 /* Position of the first partner that is not below. */
 static uint32_t position(const struct vertex *vertex, uint32_t partner)
 {
-    uint32_t low = 0, high = vertex->degree;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (vertex->partners[middle] < partner)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 0, vertex->degree, vertex->partners[i] < partner);
 }
 
 static bool has_partner(const struct vertex *vertex, uint32_t partner)

@@ -1,5 +1,7 @@
 #include "daemon/analysis/history.h"
 
+#include "holter/bisect.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,15 +171,7 @@ static void keep_budget(struct history *h)
 /* Position of the first slot that ends at or after a window. */
 static size_t position(const struct history *h, uint64_t window)
 {
-    size_t low = 0, high = h->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (h->slots[middle].last < window)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 0, h->count, h->slots[i].last < window);
 }
 
 static int insert(struct history *h, size_t at, const struct history_slot *fresh)

@@ -3,6 +3,7 @@
 #include "daemon/analysis/phase_numbers.h"
 #include "daemon/analysis/phase_rows.h"
 #include "daemon/analysis/phase_sums.h"
+#include "holter/bisect.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
 
@@ -100,15 +101,7 @@ static struct segment *at(const struct phase_graphs *g, uint32_t place)
 /* The first segment at or after a time. */
 static uint32_t find(const struct phase_graphs *g, int64_t time_ns)
 {
-    uint32_t low = 0, high = g->counts.segments;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (at(g, middle)->time_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 0, g->counts.segments, at(g, i)->time_ns < time_ns);
 }
 
 static uint32_t compare(const struct phase_graphs *g, const struct segment *left,

@@ -1,5 +1,7 @@
 #include "daemon/analysis/phase_rows.h"
 
+#include "holter/bisect.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -239,14 +241,7 @@ static uint32_t rows_before(const struct cursor *c, uint32_t edge)
         high *= 2;
     }
     high = high < c->here ? high : c->here;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (c->row[middle].edge < edge)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, low, high, c->row[i].edge < edge);
 }
 
 /* Copy rows of this block. */

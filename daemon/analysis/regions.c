@@ -1,6 +1,7 @@
 #include "daemon/analysis/regions.h"
 
 #include "daemon/analysis/array.h"
+#include "holter/bisect.h"
 #include "include/holter/error.h"
 
 #include <errno.h>
@@ -363,14 +364,7 @@ static size_t find_overlaps(const struct regions *r, struct partition *p, struct
 
 static const struct region_info *find_former(const struct regions *r, uint32_t id)
 {
-    size_t low = 0, high = r->now.list_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->now.list[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = BISECT(i, 0, r->now.list_count, r->now.list[i].id < id);
     return low < r->now.list_count && r->now.list[low].id == id ? &r->now.list[low] : NULL;
 }
 

@@ -2,6 +2,7 @@
 
 #include "daemon/analysis/array.h"
 #include "daemon/export/report.h"
+#include "holter/bisect.h"
 
 #include <errno.h>
 #include <math.h>
@@ -78,14 +79,7 @@ static int take_latency(void *user, const struct cell *row, size_t columns)
 /* Phases come by number. @return the one of a number, or NULL */
 static const struct report_phase *phase_of(const struct report_data *d, int64_t id)
 {
-    size_t low = 0, high = d->phase_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (d->phases[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = BISECT(i, 0, d->phase_count, d->phases[i].id < id);
     return low < d->phase_count && d->phases[low].id == id ? &d->phases[low] : NULL;
 }
 

@@ -1,5 +1,6 @@
 #include "daemon/import/import.h"
 
+#include "holter/bisect.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
 
@@ -45,15 +46,7 @@ struct rows {
 
 static size_t first_pair(const struct import_window *window, uint32_t from)
 {
-    size_t low = 0, high = window->pair_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (window->pairs[middle].from < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 0, window->pair_count, window->pairs[i].from < from);
 }
 
 static void add_pairs(struct rows *rows, const struct import_window *window, uint32_t from)

@@ -2,6 +2,7 @@
 
 #include "daemon/import/topology_build.h"
 #include "daemon/network_grid.h"
+#include "holter/bisect.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -156,15 +157,7 @@ int topology_file_given(struct topology_file *out, const char *given, file_fault
 static uint32_t lower_bound(const struct topology_file *file, const struct topology_spec *spec,
                             const char *name)
 {
-    uint32_t low = 0, high = file->host_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (strcmp(spec->vertices[file->hosts[middle]].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 0, file->host_count, strcmp(spec->vertices[file->hosts[i]].name, name) < 0);
 }
 
 /* @return the node, or TOPOLOGY_NONE */

@@ -1,5 +1,6 @@
 #include "viewer/model/captures.h"
 
+#include "holter/bisect.h"
 #include "holter/error.h"
 #include "holter/event.h"
 
@@ -78,15 +79,7 @@ static int compare_threads(const void *left, const void *right)
 /* Among the first of the capture's threads. @return its place, or that of the one behind it */
 static uint32_t place_of(const struct capture *c, uint32_t count, const struct capture_thread *key)
 {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (compare_threads(&c->threads[middle], key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 0, count, compare_threads(&c->threads[i], key) < 0);
 }
 
 static int has_thread(const struct capture *c, uint32_t count, uint32_t place,

@@ -1,5 +1,6 @@
 #include "viewer/model/commgram.h"
 
+#include "holter/bisect.h"
 #include "holter/error.h"
 
 #include <assert.h>
@@ -60,15 +61,7 @@ static struct head *head_at(const struct commgram_rows *r, uint32_t i)
 /* First row whose number is at least that. */
 static uint32_t lower_bound(const struct commgram_rows *r, uint64_t number)
 {
-    uint32_t low = 0, high = r->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (head_at(r, middle)->number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 0, r->count, head_at(r, i)->number < number);
 }
 
 static void drop_provisional(struct commgram_rows *r)
@@ -196,15 +189,7 @@ const struct wire_phase_row *commgram_phase_find(const struct commgram *g, uint6
 
 uint32_t commgram_point_at(const struct commgram *g, uint64_t ns)
 {
-    uint32_t low = 0, high = g->points.count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (commgram_point(g, middle)->end_ns < ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 0, g->points.count, commgram_point(g, i)->end_ns < ns);
 }
 
 /* ---- questions ---------------------------------------------------------------------------------
@@ -297,16 +282,10 @@ uint32_t commgram_bar(const struct commgram_picture *p, uint64_t column, uint64_
 {
     if (!p->first_bar || column > p->column_count)
         return COMMGRAM_NONE;
-    uint32_t low = p->first_bar[column], end = p->first_bar[column + 1], high = end;
+    uint32_t low = p->first_bar[column], end = p->first_bar[column + 1];
     if (bar < end - low && p->bars[low + bar].bar == bar)
         return low + (uint32_t)bar; /* they are counted without gaps */
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (p->bars[middle].bar < bar)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = BISECT(i, low, end, p->bars[i].bar < bar);
     return low < end && p->bars[low].bar == bar ? low : COMMGRAM_NONE;
 }
 
@@ -427,16 +406,10 @@ int commgram_bar_has(const struct commgram_picture *p, uint32_t bar, uint64_t ra
 {
     if (bar >= p->bar_count)
         return 0;
-    uint32_t low = p->first_member[bar], end = p->first_member[bar + 1], high = end;
-    while (low < high) { /* the last member that begins at the rank or before */
-        uint32_t middle = low + (high - low) / 2;
-        if (p->members[middle].rank <= rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > p->first_member[bar] &&
-           rank - p->members[low - 1].rank < p->members[low - 1].count;
+    uint32_t first = p->first_member[bar], behind = p->first_member[bar + 1];
+    /* Its last member that begins at the rank, or before, is the one that could have it. */
+    behind = BISECT(i, first, behind, p->members[i].rank <= rank);
+    return behind > first && rank - p->members[behind - 1].rank < p->members[behind - 1].count;
 }
 
 int commgram_bar_ranks(const struct commgram_picture *p, uint32_t bar, char *out, size_t room)

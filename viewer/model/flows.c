@@ -1,5 +1,6 @@
 #include "viewer/model/flows.h"
 
+#include "holter/bisect.h"
 #include "viewer/model/flows_work.h"
 #include "viewer/model/range.h"
 
@@ -387,16 +388,8 @@ int flows_crosses(const struct flows *f, const struct model *m, uint32_t route, 
 /* First route whose ends are at least those. */
 static uint32_t lower_bound(const struct flows *f, uint64_t key)
 {
-    uint32_t low = 0, high = f->route_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct flow *r = &f->routes[middle];
-        if (((uint64_t)r->source << 32 | r->destination) < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 0, f->route_count,
+                  ((uint64_t)f->routes[i].source << 32 | f->routes[i].destination) < key);
 }
 
 uint32_t flows_find(const struct flows *f, uint32_t source, uint32_t destination)
@@ -489,15 +482,7 @@ int flows_rank(struct flows *f, enum flow_metric metric)
 
 uint32_t flows_above(const struct flows *f, double value)
 {
-    uint32_t low = 0, high = f->ranked_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (flows_value(f, f->ranked_metric, f->ranked[middle]) >= value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 0, f->ranked_count, flows_value(f, f->ranked_metric, f->ranked[i]) >= value);
 }
 
 const char *flows_metric_name(enum flow_metric metric)

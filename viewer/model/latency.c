@@ -1,5 +1,7 @@
 #include "viewer/model/latency.h"
 
+#include "holter/bisect.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -109,15 +111,7 @@ static struct latency_point point_of(const struct wire_series_row *row, uint64_t
 
 uint32_t latency_position(const struct latency_series *s, uint64_t window)
 {
-    uint32_t low = 0, high = s->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->points[middle].last < window)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 0, s->count, s->points[i].last < window);
 }
 
 /* Two neighbours whose common span is smallest against their age, as in a history; periods of

@@ -1,5 +1,6 @@
 #include "viewer/model/network.h"
 
+#include "holter/bisect.h"
 #include "viewer/model/network_parts.h"
 
 #include <errno.h>
@@ -330,15 +331,7 @@ static int add_interfaces(struct network_parts *p, const struct wire_links *w)
 /* First trace of a link that is at least that. */
 static uint32_t trace_place(const struct network *n, uint32_t link)
 {
-    uint32_t low = 0, high = n->trace_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (n->traces[middle].link < link)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, 0, n->trace_count, n->traces[i].link < link);
 }
 
 /* Give up the trace that was heard of longest ago. */
@@ -462,14 +455,7 @@ int network_apply_links(struct network *n, const struct wire_links *w)
 
 const struct network_link *network_row(const struct network *n, uint32_t link)
 {
-    uint32_t low = 0, high = n->link_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (n->links[n->by_link[middle]].link < link)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = BISECT(i, 0, n->link_count, n->links[n->by_link[i]].link < link);
     return low < n->link_count && n->links[n->by_link[low]].link == link
                ? &n->links[n->by_link[low]]
                : NULL;

@@ -1,5 +1,6 @@
 #include "viewer/ui/network_graph.h"
 
+#include "holter/bisect.h"
 #include "viewer/ui/ui.h"
 
 #include <errno.h>
@@ -199,14 +200,7 @@ int network_graph_update(struct network_graph *g, const struct model *m, const s
 
 int network_graph_open(const struct network_graph *g, uint32_t group)
 {
-    uint32_t low = 0, high = g->open_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (g->open[middle] < group)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = BISECT(i, 0, g->open_count, g->open[i] < group);
     return low < g->open_count && g->open[low] == group;
 }
 

@@ -1,5 +1,7 @@
 #include "daemon/analysis/network/topology_edges.h"
 
+#include "holter/bisect.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,15 +96,8 @@ int topology_edges_link(const struct topology *topology, uint32_t link, uint32_t
 static uint32_t find(const struct topology *topology, uint32_t from, uint32_t to)
 {
     const struct topology_edges *edges = topology->state;
-    uint32_t low = edges->first[from], high = edges->first[from + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (topology->spec.edges[edges->link[middle]].to < to)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(i, edges->first[from], edges->first[from + 1],
+                  topology->spec.edges[edges->link[i]].to < to);
 }
 
 /* The link at a position, if it leads from one vertex to the other. */
@@ -125,16 +120,11 @@ uint32_t topology_edges_reverse(const struct topology *topology, uint32_t link)
 {
     const struct topology_edges *edges = topology->state;
     uint32_t from = topology->spec.edges[link].from, to = topology->spec.edges[link].to;
-    uint32_t low = find(topology, from, to), high = edges->first[from + 1], first = low;
+    uint32_t first = find(topology, from, to);
     /* links to the same vertex are in the order of their numbers */
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2, other = edges->link[middle];
-        if (topology->spec.edges[other].to == to && other < link)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return link_at(topology, find(topology, to, from) + (low - first), to, from);
+    uint32_t at = BISECT(i, first, edges->first[from + 1],
+                         topology->spec.edges[edges->link[i]].to == to && edges->link[i] < link);
+    return link_at(topology, find(topology, to, from) + (at - first), to, from);
 }
 
 uint32_t topology_edges_out(const struct topology *topology, uint32_t vertex, uint32_t *links,

@@ -1,18 +1,13 @@
 #include "daemon/import/trace/otf2_job.h"
 
+#include "holter/bisect.h"
+
 /* @return position of a rank; UINT32_MAX: it is not in the group */
 static uint32_t position_of(const struct otf2_group *group, uint32_t rank)
 {
     if (group->world == NULL)
         return rank < group->size ? rank : UINT32_MAX;
-    uint32_t low = 0, high = group->size;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (group->world[group->by_rank[middle]] < (int32_t)rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = BISECT(i, 0, group->size, group->world[group->by_rank[i]] < (int32_t)rank);
     return low < group->size && group->world[group->by_rank[low]] == (int32_t)rank
                ? group->by_rank[low]
                : UINT32_MAX;

@@ -1,5 +1,6 @@
 #include "viewer/views/commgram/columns.h"
 
+#include "holter/bisect.h"
 #include "viewer/layout/ribbons.h"
 
 #include <errno.h>
@@ -296,16 +297,9 @@ uint32_t columns_bar_at(const struct columns *c, const struct commgram_picture *
     double column = floor((x + reach) / c->step);
     if (!c->version || column < 0 || column > c->count || x > column * c->step + c->bar_w + reach)
         return COMMGRAM_NONE;
-    uint32_t first = p->first_bar[(uint32_t)column], end = p->first_bar[(uint32_t)column + 1],
-             low = first, high = end;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if ((double)c->bottoms[middle] < y)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < end && (double)c->tops[low] <= y ? low : COMMGRAM_NONE;
+    uint32_t first = p->first_bar[(uint32_t)column], end = p->first_bar[(uint32_t)column + 1];
+    uint32_t at = BISECT(i, first, end, (double)c->bottoms[i] < y);
+    return at < end && (double)c->tops[at] <= y ? at : COMMGRAM_NONE;
 }
 
 uint32_t columns_ribbon_at(const struct columns *c, const struct commgram_picture *p, double x,

@@ -1,5 +1,7 @@
 #include "viewer/views/routes/parts.h"
 
+#include "holter/bisect.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,20 +71,17 @@ static int other_way(struct making *k, uint32_t source, uint32_t destination)
 {
     const struct suggestion *g = &k->stage->model->network.suggestions[SUGGEST_ROUTES];
     const struct topology *t = k->stage->model->network.topology;
-    uint32_t low = 0, high = g->ready ? g->route_count : 0;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct network_reroute *r = &g->routes[middle];
-        if (r->source < source || (r->source == source && r->destination < destination))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!g->ready || low == g->route_count || g->routes[low].source != source ||
-        g->routes[low].destination != destination || g->routes[low].count < 2)
+    const struct network_reroute *r = g->routes;
+    if (!g->ready)
         return 0;
-    const uint32_t *path = g->path + g->routes[low].first;
-    for (uint32_t i = 0; i + 1 < g->routes[low].count; i++) {
+    uint32_t at =
+        BISECT(i, 0, g->route_count,
+               r[i].source < source || (r[i].source == source && r[i].destination < destination));
+    if (at == g->route_count || r[at].source != source || r[at].destination != destination ||
+        r[at].count < 2)
+        return 0;
+    const uint32_t *path = g->path + r[at].first;
+    for (uint32_t i = 0; i + 1 < r[at].count; i++) {
         uint32_t link = topology_link_between(t, path[i], path[i + 1]);
         if (link != TOPOLOGY_NONE)
             step(k, link, ROUTE_SUGGESTED);

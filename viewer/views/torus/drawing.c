@@ -1,5 +1,6 @@
 #include "viewer/views/torus/drawing.h"
 
+#include "holter/bisect.h"
 #include "viewer/layout/format.h"
 
 #include "holter/error.h"
@@ -245,14 +246,7 @@ color_t torus_color(const struct stage *s, const struct torus_drawing *d, double
 
 static int in_set(const struct flow_set *set, uint64_t item)
 {
-    uint32_t low = 0, high = set->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (set->items[middle] < item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = BISECT(i, 0, set->count, set->items[i] < item);
     return low < set->count && set->items[low] == item;
 }
 
