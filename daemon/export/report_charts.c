@@ -216,9 +216,30 @@ static void gather(const struct page *p, const struct chart *chart, double *sums
     }
 }
 
+/* What sums of bins are of those that they are shared by, in their place; NAN where there is nothing.
+ * @return the largest, or 0 */
+static double divide(double *sums, const double *whole)
+{
+    double most = 0;
+    for (unsigned b = 0; b < CHART_BINS; b++) {
+        sums[b] = whole[b] > 0 ? sums[b] / whole[b] : NAN;
+        most = isfinite(sums[b]) && sums[b] > most ? sums[b] : most;
+    }
+    return most;
+}
+
 static double class_time(const struct report_window *w, unsigned which)
 {
     return 100 * w->class_ns[which];
+}
+
+static double all_time(const struct report_window *w, unsigned which)
+{
+    double sum = 0;
+    (void)which;
+    for (unsigned k = 0; k < REPORT_CLASSES; k++)
+        sum += class_time(w, k);
+    return sum;
 }
 
 static double rank_time(const struct report_window *w)
@@ -241,16 +262,19 @@ void page_time(const struct page *p)
     static const char *const names[REPORT_CLASSES] = {"send",       "receive",   "wait", "poll",
                                                       "collective", "one-sided", "I/O",  "other"};
     const struct report_data *d = p->data;
-    struct chart chart;
+    struct chart chart = {.begin_ns = d->begin_ns, .end_ns = d->end_ns, .most = 1};
     if (d->window_count == 0 || d->end_ns <= d->begin_ns)
         return;
     double *low = row_of(p, 0), *high = row_of(p, 1), *part = row_of(p, 2), *whole = row_of(p, 3);
+    gather(p, &chart, part, whole, all_time, 0, rank_time);
+    /* Threads of a rank may have spent more in it together. */
+    double most = fmin(divide(part, whole), 100);
     fputs("<section><h2>Time in MPI</h2>\n<p class=\"second\">Share of the ranks' time in MPI, by "
           "what "
           "they were doing there.</p>\n",
           p->out);
     put_legend(p->out, names, NULL, REPORT_CLASSES, 'k');
-    chart_begin(&chart, p->out, 210, d->begin_ns, d->end_ns, 100, CHART_PERCENT,
+    chart_begin(&chart, p->out, 210, d->begin_ns, d->end_ns, most, CHART_PERCENT,
                 "Share of time in MPI by class");
     chart_values(&chart);
     fill(low, 0);
@@ -258,8 +282,9 @@ void page_time(const struct page *p)
         char class_[8];
         int any = 0;
         gather(p, &chart, part, whole, class_time, k, rank_time);
+        divide(part, whole);
         for (unsigned b = 0; b < CHART_BINS; b++) {
-            high[b] = low[b] + (whole[b] > 0 ? part[b] / whole[b] : 0);
+            high[b] = low[b] + (isfinite(part[b]) ? part[b] : 0);
             any |= high[b] > low[b];
         }
         snprintf(class_, sizeof(class_), "k%u", k);
@@ -275,13 +300,10 @@ void page_time(const struct page *p)
 static void put_rate(const struct page *p, unsigned which, const char *label, const char *line)
 {
     const struct report_data *d = p->data;
-    double *sums = row_of(p, 0), *whole = row_of(p, 1), most = 0;
+    double *sums = row_of(p, 0), *whole = row_of(p, 1);
     struct chart chart = {.begin_ns = d->begin_ns, .end_ns = d->end_ns, .most = 1};
     gather(p, &chart, sums, whole, sent, which, length);
-    for (unsigned b = 0; b < CHART_BINS; b++) {
-        sums[b] = whole[b] > 0 ? sums[b] / whole[b] : NAN;
-        most = isfinite(sums[b]) && sums[b] > most ? sums[b] : most;
-    }
+    double most = divide(sums, whole);
     fprintf(p->out, "<h3>%s</h3>\n", label);
     chart_begin(&chart, p->out, 150, d->begin_ns, d->end_ns, most,
                 which == 0 ? CHART_COUNT : CHART_BYTES, label);

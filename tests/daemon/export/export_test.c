@@ -6,6 +6,7 @@
 #include "tests/directory.h"
 
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -420,6 +421,39 @@ static void a_curve_that_drops_is_seen_to(void **state)
     assert_non_null(strstr(text, "class=\"k1\""));
 }
 
+/* Is the axis of the time in MPI from 0 % to this? Each class is as high as it is told on it. */
+static void assert_time_axis(const char *most, double share)
+{
+    static const char area[] = "class=\"area k0\" d=\"M64.0 184.0L64.0 ";
+    const char *at = strstr(text, "Time in MPI</h2>"), *end = at ? strstr(at, "</section>") : NULL;
+    char figure[40];
+    double y;
+    assert_non_null(end);
+    char *section = strndup(at, (size_t)(end - at));
+    assert_non_null(strstr(section, "y=\"188.0\" text-anchor=\"end\">0 %</text>"));
+    snprintf(figure, sizeof(figure), "y=\"14.0\" text-anchor=\"end\">%s</text>", most);
+    assert_non_null(strstr(section, figure));
+    at = strstr(section, area);
+    assert_non_null(at);
+    assert_int_equal(sscanf(at + strlen(area), "%lf", &y), 1);
+    assert_true(fabs(y - (184 - 174 * share)) < 0.1);
+    free(section);
+}
+
+static void the_axis_of_the_time_in_mpi_is_as_high_as_the_time(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    write_report(&extras); /* one second of four in each window */
+    assert_time_axis("25 %", 1);
+    change("UPDATE totals SET send_ns = 12000000, wait_ns = 4000000, io_ns = 1000000");
+    write_report(&extras); /* 0.425 % in all, 0.3 % of it in sends */
+    assert_time_axis("0.5 %", 0.6);
+    change("UPDATE totals SET send_ns = 1000000000, wait_ns = 9000000000");
+    write_report(&extras); /* threads */
+    assert_time_axis("100 %", 0.25);
+}
+
 static void a_report_of_nothing_but_messages_is_a_page(void **state)
 {
     (void)state;
@@ -509,6 +543,7 @@ int main(void)
         TEST(an_archive_is_made_once),
         TEST(a_report_says_what_was_wrong_and_what_to_do),
         TEST(a_curve_that_drops_is_seen_to),
+        TEST(the_axis_of_the_time_in_mpi_is_as_high_as_the_time),
         TEST(a_report_of_nothing_but_messages_is_a_page),
         TEST(other_types_and_times_out_of_range_are_survived),
         TEST(tables_that_are_missing_are_empty),
