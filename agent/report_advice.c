@@ -13,13 +13,13 @@
 
 #define EFFORT 1.0 /* seconds of work, about */
 
-static void set_measure(struct report_advice *a, const char *name, double before, double after,
-                        double bound)
+static void set_measure(struct report_advice *a, const char *name, int bytes, double before,
+                        double after, double bound)
 {
     if (!(before > 0) || before >= 0x1p63 || after >= 0x1p63)
         return;
     a->measures[a->count++] = (struct report_measure){
-        name, (uint64_t)llround(before), (uint64_t)llround(after < 0 ? 0 : after),
+        name, bytes, (uint64_t)llround(before), (uint64_t)llround(after < 0 ? 0 : after),
         bound > 0 && bound < 0x1p63 ? (uint64_t)llround(bound) : 0};
 }
 
@@ -35,11 +35,11 @@ static void tell_gain(struct report_advice *a, struct remap *remap)
                  optimal ? ", and none exists" : "");
         return;
     }
-    set_measure(a, "bytes on the fullest link", before.max_link, after.max_link, bound);
-    set_measure(a, "bytes times links (hop-bytes)", before.hop_bytes, after.hop_bytes, 0);
-    set_measure(a, "bytes between nodes", before.inter_node_bytes, after.inter_node_bytes, 0);
-    set_measure(a, "messages between nodes", before.inter_node_messages, after.inter_node_messages,
-                0);
+    set_measure(a, "bytes on the fullest link", 1, before.max_link, after.max_link, bound);
+    set_measure(a, "bytes times links (hop-bytes)", 1, before.hop_bytes, after.hop_bytes, 0);
+    set_measure(a, "bytes between nodes", 1, before.inter_node_bytes, after.inter_node_bytes, 0);
+    set_measure(a, "messages between nodes", 0, before.inter_node_messages,
+                after.inter_node_messages, 0);
 }
 
 static void search(struct report_advice *a, const struct network_input *input)

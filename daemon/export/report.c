@@ -193,16 +193,23 @@ static void put_alerts(const struct page *p)
 
 /* ---- advice and pictures ------------------------------------------------------------ */
 
+static const char *measure_text(struct quantity *out, const struct report_measure *m,
+                                uint64_t value)
+{
+    return m->bytes ? quantity_bytes(out, (double)value) : quantity_count(out, (double)value);
+}
+
 static void put_measure(FILE *out, const struct report_measure *m)
 {
+    struct quantity before, after;
     double gain =
         m->before > 0 ? 100 * ((double)m->before - (double)m->after) / (double)m->before : 0;
     fputs("<tr><td>", out);
     html_text(out, m->name);
     fprintf(out,
-            "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64
-            "</td><td class=\"n %s\">%.2f %%</td><td>%s</td></tr>\n",
-            m->before, m->after,
+            "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n %s\">%.2f %%</td>"
+            "<td>%s</td></tr>\n",
+            measure_text(&before, m, m->before), measure_text(&after, m, m->after),
             gain > 0   ? "better"
             : gain < 0 ? "worse"
                        : "",

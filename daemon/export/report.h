@@ -18,6 +18,7 @@ struct report_picture {
 /** What another mapping would bring, in one measure. */
 struct report_measure {
     const char *name;
+    int bytes;                     /**< 1: it is in bytes; 0: a count */
     uint64_t before, after, bound; /**< bound: 0: not known */
 };
 

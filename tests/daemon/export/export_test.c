@@ -376,17 +376,23 @@ static void a_report_says_what_was_wrong_and_what_to_do(void **state)
     (void)state;
     static const unsigned char png[] = {0x89, 'P', 'N', 'G'};
     struct report_picture picture = {"Live", "as it was", png, sizeof(png)};
-    struct report_measure measures[] = {{"max-link", 200, 100, 100}, {"hop-bytes", 100, 120, 0}};
-    struct report_extras extras = {&picture, 1, measures, 2, "torus", "holter remap x", NULL};
+    struct report_measure measures[] = {
+        {"bytes on the fullest link", 1, 3 << 20, 1536 << 10, 1536 << 10},
+        {"bytes between nodes", 1, 1000, 1200, 0},
+        {"messages between nodes", 0, 45600, 45600, 0}};
+    struct report_extras extras = {&picture, 1, measures, 3, "torus", "holter remap x", NULL};
     write_report(&extras);
     assert_non_null(strstr(text, "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more"));
     assert_non_null(strstr(text, "2.50x what it was in calm; ranks 0-1"));
     assert_non_null(strstr(text, "<td>network</td><td class=\"n\">75 %</td>"));
     assert_non_null(strstr(text, "it is &lt;slow&gt;"));
     assert_non_null(strstr(text, "look at the link"));
-    assert_non_null(strstr(text, "<td>max-link</td><td class=\"n\">200</td><td class=\"n\">100</td>"
-                                 "<td class=\"n better\">50.00 %</td><td>optimal</td>"));
-    assert_non_null(strstr(text, "<td class=\"n worse\">-20.00 %</td>"));
+    assert_non_null(strstr(text, "<td>bytes on the fullest link</td><td class=\"n\">3.00 MiB</td>"
+                                 "<td class=\"n\">1.50 MiB</td><td class=\"n better\">50.00 %</td>"
+                                 "<td>optimal</td>"));
+    assert_non_null(strstr(text, "<td class=\"n\">1000 B</td><td class=\"n\">1.17 KiB</td>"
+                                 "<td class=\"n worse\">-20.00 %</td>"));
+    assert_non_null(strstr(text, "<td>messages between nodes</td><td class=\"n\">45.6 k</td>"));
     assert_non_null(strstr(text, "data:image/png;base64,iVBORw==\""));
     assert_non_null(strstr(text, "phase 2: 100 messages, 2 communities, like phase 1"));
     assert_non_null(strstr(text, "<td>MPI_Send</td><td class=\"n\">300</td>"));
