@@ -4,6 +4,7 @@
 #include "holter/error.h"
 #include "holter/segment.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,6 +25,24 @@ static int fake_next(void *user, uint32_t stream, struct event *out)
     if (give == 0)
         return f->fails[stream] ? -HOLTER_ECORRUPT : 0;
     memcpy(out, f->events[stream] + f->at[stream], give * sizeof(*out));
+    f->at[stream] += give;
+    return (int)give;
+}
+
+/* A stream waits for the others of its rank: it gives what begins before a time, and else says when it goes on. */
+static int fake_next_before(void *user, uint32_t stream, uint64_t until, struct event *out)
+{
+    struct fake_trace *f = user;
+    const struct event *left = f->events[stream] + f->at[stream];
+    uint32_t count = f->count[stream], most = f->batch ? f->batch : TRACE_BATCH, give = 0;
+    for (; give < most && f->at[stream] + give < count && left[give].t_enter < until; give++)
+        out[give] = left[give];
+    if (give == 0 && f->at[stream] < count && until != UINT64_MAX) {
+        out->t_enter = left->t_enter;
+        return -EAGAIN;
+    }
+    if (give == 0)
+        return fake_next(user, stream, out);
     f->at[stream] += give;
     return (int)give;
 }
@@ -147,10 +166,23 @@ void fake_trace_finish(struct fake_trace *f)
     directory_remove(f->directory);
 }
 
+static void count_window(void *user, uint64_t read, uint64_t all, uint64_t until_ns)
+{
+    struct fake_trace *f = user;
+    (void)read, (void)all, (void)until_ns;
+    f->closed++;
+}
+
 int fake_trace_import(struct fake_trace *f, unsigned threads, struct trace_counts *counts)
 {
-    struct trace_reader reader = {f, fake_next, NULL, fake_comm, fake_region, NULL};
-    struct trace_options options = {.threads = threads, .fault = fault, .user = f};
+    struct trace_reader reader = {.user = f,
+                                  .next = fake_next,
+                                  .next_before = f->waits ? fake_next_before : NULL,
+                                  .comm = fake_comm,
+                                  .region = fake_region};
+    struct trace_options options = {
+        .threads = threads, .told = count_window, .fault = fault, .user = f};
+    f->closed = 0;
     memset(counts, 0, sizeof(*counts));
     memset(f->at, 0, sizeof(f->at));
     return trace_import(f->path, &f->job, &reader, &options, counts);

@@ -16,6 +16,8 @@ struct fake_trace {
     int fails[FAKE_TRACE_STREAMS]; /* at its end */
     uint32_t rank_of[FAKE_TRACE_STREAMS], host_of[FAKE_TRACE_STREAMS];
     uint32_t streams, batch; /* 0: TRACE_BATCH */
+    int waits;               /* streams are asked for what begins before a time */
+    uint32_t closed;         /* by the import: windows, of all hosts together */
     struct trace_job job;
     char directory[DIRECTORY_ROOM], path[64], told[1000];
 };

@@ -64,6 +64,60 @@ static void times_beyond_the_trace_are_no_records(void **state)
     fake_trace_finish(&f);
 }
 
+/* Nobody waits for it, so no window is closed on the way there. */
+static void a_record_far_beyond_the_trace_closes_no_windows(void **state)
+{
+    static const uint64_t beyond[] = {5000 * 10 * MS, UINT64_C(1) << 62, UINT64_MAX};
+    (void)state;
+    for (unsigned last = 0; last < 2; last++) {
+        for (size_t i = 0; i < sizeof(beyond) / sizeof(*beyond); i++) {
+            struct fake_trace f;
+            struct trace_counts counts;
+            fake_trace_set_up_ring(&f);
+            f.waits = 1;
+            f.batch = 7;
+            struct recorded_sums plain = fake_trace_import_all(&f, 1, &counts);
+            assert_int_equal(counts.lost, 0);
+            assert_int_equal(f.closed, 10);
+            uint32_t at = last ? f.count[3] - 1 : f.count[3] / 2 + 4; /* an allreduce */
+            f.events[3][at].t_enter = f.events[3][at].t_exit = beyond[i];
+            assert_int_equal(remove(f.path), 0);
+            struct recorded_sums sums = fake_trace_import_all(&f, 1, &counts);
+            assert_int_equal(f.closed, 10);
+            assert_int_equal(counts.windows, 10);
+            assert_int_equal(sums.windows, plain.windows);
+            assert_int_equal(sums.last_window, plain.last_window);
+            assert_int_equal(counts.lost, 1);
+            assert_int_equal(counts.collectives, 4 * FAKE_TRACE_ROUNDS - 1); /* all else is there */
+            assert_int_equal(counts.matched, 2 * FAKE_TRACE_ROUNDS);
+            assert_int_equal(sums.sent_bytes, plain.sent_bytes);
+            fake_trace_finish(&f);
+        }
+    }
+}
+
+/* It is taken for one of its time in the stream. */
+static void a_record_before_the_trace_closes_no_windows(void **state)
+{
+    struct fake_trace f;
+    struct trace_counts counts;
+    (void)state;
+    for (unsigned waits = 0; waits < 2; waits++) {
+        fake_trace_set_up_ring(&f);
+        f.waits = (int)waits;
+        f.batch = 7;
+        uint32_t at = f.count[3] / 2 + 4; /* an allreduce */
+        f.events[3][at].t_enter = f.events[3][at].t_exit = 0;
+        struct recorded_sums sums = fake_trace_import_all(&f, 1, &counts);
+        assert_int_equal(f.closed, 10);
+        assert_int_equal(sums.last_window - sums.first_window, 9);
+        assert_int_equal(counts.lost, 0);
+        assert_int_equal(counts.collectives, 4 * FAKE_TRACE_ROUNDS);
+        assert_int_equal(counts.matched, 2 * FAKE_TRACE_ROUNDS);
+        fake_trace_finish(&f);
+    }
+}
+
 static void hostile_records_do_no_harm(void **state)
 {
     struct fake_trace f;
@@ -145,6 +199,8 @@ int main(void)
         cmocka_unit_test(a_stream_that_fails_ends_alone),
         cmocka_unit_test(receives_before_their_sends_are_rejected),
         cmocka_unit_test(times_beyond_the_trace_are_no_records),
+        cmocka_unit_test(a_record_far_beyond_the_trace_closes_no_windows),
+        cmocka_unit_test(a_record_before_the_trace_closes_no_windows),
         cmocka_unit_test(hostile_records_do_no_harm),
         cmocka_unit_test(an_empty_trace_gives_an_empty_recording),
         cmocka_unit_test(what_is_there_is_not_overwritten),
