@@ -143,7 +143,8 @@ static int gather(struct reporting *r)
     int status = open_source(r);
     status = status != 0 ? status : replay(r);
     if (status == 0 && !r->no_advice)
-        report_advise(&r->advice, r->analysed[0] != '\0' ? r->analysed : r->recording, r->topology);
+        report_advise(&r->advice, r->analysed[0] != '\0' ? r->analysed : r->recording, r->recording,
+                      r->topology);
     return status;
 }
 

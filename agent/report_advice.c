@@ -70,7 +70,8 @@ static void search(struct report_advice *a, const struct network_input *input)
     free(nodes);
 }
 
-void report_advise(struct report_advice *out, const char *recording, const char *topology)
+void report_advise(struct report_advice *out, const char *recording, const char *named,
+                   const char *topology)
 {
     struct network_input input = {.command = "report", .path = recording, .topology = topology};
     *out = (struct report_advice){.count = 0};
@@ -82,7 +83,7 @@ void report_advise(struct report_advice *out, const char *recording, const char 
                  "All ranks ran on one node: no message went over a network.");
     } else {
         const char *name = topology_spec(input.network.topology)->name;
-        const char *slash = strrchr(recording, '/');
+        const char *slash = strrchr(named, '/');
         search(out, &input);
         snprintf(out->network, sizeof(out->network), "%s",
                  name[0] != '\0'    ? name
@@ -91,7 +92,7 @@ void report_advise(struct report_advice *out, const char *recording, const char 
         snprintf(
             out->command, sizeof(out->command),
             "holter remap %.200s --objective max-link%s%.200s --format openmpi -o better.rankfile",
-            slash == NULL ? recording : slash + 1, topology != NULL ? " --topology " : "",
+            slash == NULL ? named : slash + 1, topology != NULL ? " --topology " : "",
             topology != NULL ? topology : "");
     }
     network_input_finish(&input);

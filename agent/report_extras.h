@@ -47,7 +47,10 @@ struct report_advice {
     char network[200], command[600], none[400];
 };
 
-/** @param topology  file or short form; NULL: what the recording has */
-void report_advise(struct report_advice *out, const char *recording, const char *topology);
+/** @param recording  with results
+ *  @param named      the user's own, for the command that is told: `recording` may be a temporary one
+ *  @param topology   file or short form; NULL: what the recording has */
+void report_advise(struct report_advice *out, const char *recording, const char *named,
+                   const char *topology);
 
 #endif

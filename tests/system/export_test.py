@@ -207,6 +207,24 @@ class Outputs(unittest.TestCase):
             self.assertGreater(whole.stdout.count('\n'), 2)
             self.assertEqual(1, self.run_it('export', '-f', 'csv', '--table', 'pairs', path).returncode)
 
+    def test_the_mapping_that_a_report_suggests_can_be_made(self):
+        """By the command that it tells, of the recording that it was made of."""
+        with tempfile.TemporaryDirectory() as directory:
+            shutil.copy(self.RECORDING, os.path.join(directory, 'a.hrec'))
+            made = self.run_it('report', '--no-pictures', '--topology', 'torus:4', '-o', 'a.html', 'a.hrec', cwd=directory)
+            self.assertEqual((0, ''), (made.returncode, made.stderr))
+            with open(os.path.join(directory, 'a.html'), encoding='utf-8') as f:
+                page = f.read()
+            fullest = re.search(r'<td>bytes on the fullest link</td><td class="n">([0-9.]+) MiB</td>'
+                                r'<td class="n">([0-9.]+) MiB</td>', page)
+            self.assertLess(float(fullest[2]), float(fullest[1]))
+            self.assertRegex(page, r'<td>messages between nodes</td><td class="n">[0-9.]+ k</td>')
+            command = re.search(r'made by <code>holter (remap a\.hrec [^<]*)</code>', page)[1].split()
+            remapped = self.run_it(*command, cwd=directory, stdout=subprocess.PIPE)
+            self.assertEqual((0, ''), (remapped.returncode, remapped.stderr))
+            with open(os.path.join(directory, 'better.rankfile'), encoding='utf-8') as f:
+                self.assertEqual(8, f.read().count('rank '))
+
 
 class Interrupted(unittest.TestCase):
     """A report that is ended early leaves nothing in /tmp, whatever ended it."""
