@@ -1,6 +1,7 @@
 /* Any order of OTF2 event records of one thread of a rank or several, sensible or not, as calls of MPI: each
  * message is handed on once, with its bytes, and in an order that holds parts together. */
 #include "daemon/import/trace/otf2_calls.h"
+#include "daemon/import/trace/request_pairs.h"
 #include "fuzz.h"
 #include "holter/call.h"
 
@@ -120,6 +121,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         record(&calls[t], data + i, &time[t]);
         if (data[i + 2] % 64 == 1)
             call_queue_force(&calls[t].queue, 1);
+        if (data[i + 2] % 32 == 2)
+            request_pairs_settle(&requests, time[data[i + 1] % threads]);
         if (data[i + 2] % 16 == 0)
             take(&calls[t], &given, &parts_left[t]);
     }

@@ -1,5 +1,7 @@
 #include "daemon/import/trace/call_queue.h"
 
+#include "daemon/import/trace/request_pairs.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,11 +12,16 @@ void call_queue_init(struct call_queue *q, struct request_table *requests, uint3
 {
     *q = (struct call_queue){
         .requests = requests, .shared = step > 1, .next_number = number + 1, .number_step = step};
+    if (q->shared) {
+        q->next = requests->queues;
+        requests->queues = q;
+    }
 }
 
 void call_queue_finish(struct call_queue *q)
 {
     free(q->items);
+    free(q->ends);
     *q = (struct call_queue){0};
 }
 
@@ -32,13 +39,7 @@ uint32_t call_queue_number(struct call_queue *q)
     return number;
 }
 
-static uint64_t id_of(const struct event *event)
-{
-    return event->seq == CALL_WAITS_FOR_POST ? event->t_post : event->bytes;
-}
-
-/* A receive whose post is not known counts as if it were posted by the call that completes it. */
-static void complete_alone(struct event *event)
+void call_queue_complete_alone(struct event *event)
 {
     if (event->seq == CALL_WAITS_FOR_END) {
         event->bytes = 0;
@@ -54,7 +55,6 @@ struct event *call_queue_waiting(struct open_request *request)
 {
     struct call_queue *q = request->queue;
     uint64_t position = request->position;
-    uint64_t wanted = request->state == REQUEST_POSTED ? CALL_WAITS_FOR_END : CALL_WAITS_FOR_POST;
     request->position = REQUEST_NOWHERE;
     if (position == REQUEST_NOWHERE)
         return NULL;
@@ -63,7 +63,7 @@ struct event *call_queue_waiting(struct open_request *request)
     if (position < q->first || position - q->first >= q->count)
         return NULL;
     struct event *item = item_at(q, position);
-    return item->seq == wanted && id_of(item) == request->id ? item : NULL;
+    return item->seq == CALL_WAITS_FOR_END && item->bytes == request->id ? item : NULL;
 }
 
 /* Its other end will not be told. */
@@ -71,20 +71,51 @@ static void let_go(struct request_table *table, struct open_request *request)
 {
     struct event *event = call_queue_waiting(request);
     if (event != NULL) {
-        complete_alone(event);
+        call_queue_complete_alone(event);
         request->queue->forced++;
     }
     request_table_remove(table, request);
 }
 
-struct open_request *call_queue_begin(struct call_queue *q, uint64_t id, enum request_state state)
+struct open_request *call_queue_begin(struct call_queue *q, uint64_t id)
 {
     struct open_request *old = q->shared ? NULL : request_table_own(q->requests, id, q);
     if (old != NULL)
         let_go(q->requests, old);
     if (request_table_is_full(q->requests))
         let_go(q->requests, request_table_victim(q->requests));
-    return request_table_add(q->requests, id, q, state);
+    return request_table_add(q->requests, id, q);
+}
+
+static int grow_ends(struct call_queue *q)
+{
+    uint32_t room = q->end_room == 0 ? FIRST_ROOM : 2 * q->end_room;
+    struct open_request *ends = malloc(room * sizeof(*ends));
+    if (ends == NULL)
+        return -ENOMEM;
+    for (uint64_t n = q->end_first; n < q->end_next; n++)
+        ends[n & (room - 1)] = q->ends[n & (q->end_room - 1)];
+    free(q->ends);
+    q->ends = ends;
+    q->end_room = room;
+    return 0;
+}
+
+struct open_request *call_queue_end(struct call_queue *q, uint64_t id)
+{
+    if (q->end_next - q->end_first == q->end_room && grow_ends(q) != 0)
+        return NULL;
+    struct open_request *end = &q->ends[q->end_next++ & (q->end_room - 1)];
+    *end = (struct open_request){.id = id, .queue = q, .order = q->order++, .taken = 1};
+    q->requests->pending++;
+    return end;
+}
+
+struct open_request *call_queue_end_at(const struct call_queue *q, uint64_t number)
+{
+    if (number < q->end_first || number >= q->end_next)
+        return NULL;
+    return &q->ends[number & (q->end_room - 1)];
 }
 
 /* ---- records --------------------------------------------------------------- */
@@ -113,9 +144,11 @@ int call_queue_put(struct call_queue *q, const struct event *event, uint64_t wai
     *item = *event;
     if (event->seq == CALL_COMPLETE)
         return 0;
-    struct open_request *request = request_table_at(q->requests, waits_for, q, part, 1);
+    struct open_request *request = event->seq == CALL_WAITS_FOR_POST
+                                       ? call_queue_end_at(q, waits_for)
+                                       : request_table_at(q->requests, waits_for, q, part, 1);
     if (request == NULL) {
-        complete_alone(item);
+        call_queue_complete_alone(item);
         return 0;
     }
     request->position = position;
@@ -134,33 +167,37 @@ enum call_wait call_queue_waits(const struct call_queue *q)
     return q->count == 0 ? CALL_COMPLETE : (enum call_wait)item_at(q, q->first)->seq;
 }
 
-/* What was ended has been: its request is done with. What was posted may still be ended. */
-static void force(struct call_queue *q, uint64_t position)
+/* What is known of the other end is told. @return does it stay alone? */
+static int force(struct call_queue *q, uint64_t position)
 {
     struct event *item = item_at(q, position);
-    struct open_request *request = request_table_at(q->requests, id_of(item), q, position, 0);
-    complete_alone(item);
-    if (request != NULL && request->state == REQUEST_ENDED)
-        request_table_remove(q->requests, request);
-    else if (request != NULL)
+    if (item->seq == CALL_WAITS_FOR_POST)
+        return request_pairs_join(q, item->t_post) != 0;
+    uint64_t id = item->bytes;
+    if (q->requests->pending > 0)
+        request_pairs_settle(q->requests, UINT64_MAX);
+    if (item->seq == CALL_COMPLETE)
+        return 0;
+    /* It may still be ended. */
+    struct open_request *request = request_table_at(q->requests, id, q, position, 0);
+    call_queue_complete_alone(item);
+    if (request != NULL)
         request->position = REQUEST_NOWHERE;
+    return 1;
 }
 
 void call_queue_force(struct call_queue *q, int too_long)
 {
-    if (call_queue_waits(q) == CALL_COMPLETE)
-        return;
-    q->forced += (uint64_t)too_long;
-    force(q, q->first);
+    if (call_queue_waits(q) != CALL_COMPLETE && force(q, q->first))
+        q->forced += (uint64_t)too_long;
 }
 
 void call_queue_close(struct call_queue *q)
 {
+    request_pairs_settle(q->requests, UINT64_MAX);
     for (uint32_t i = 0; i < q->count; i++)
-        if (item_at(q, q->first + i)->seq != CALL_COMPLETE) {
-            q->forced++;
-            force(q, q->first + i);
-        }
+        if (item_at(q, q->first + i)->seq != CALL_COMPLETE)
+            q->forced += (uint64_t)force(q, q->first + i);
 }
 
 int call_queue_is_full(const struct call_queue *q)

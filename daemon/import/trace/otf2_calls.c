@@ -226,40 +226,14 @@ void otf2_calls_send(struct otf2_calls *c, uint64_t time, const struct otf2_mess
 
 #define ANY_DIRECTION UINT16_MAX
 
-/* A request that began in this way: EVENT_SEND, EVENT_RECV, or 0 for a collective. */
-static int goes(const struct open_request *request, uint16_t direction)
+/* Posted by a thread that is the only one. Where there are others, ends wait: see request_pairs.h. */
+static struct open_request *find_request(const struct otf2_calls *c, uint64_t id,
+                                         uint16_t direction)
 {
-    return request != NULL && (direction == ANY_DIRECTION || request->flags & EVENT_CANCELLED ||
-                               (request->flags & (EVENT_SEND | EVENT_RECV)) == direction);
-}
-
-/* Posted by this thread, or by another before the call began that ends it. */
-static struct open_request *find_request(struct otf2_calls *c, uint64_t id, uint16_t direction)
-{
-    const struct call_queue *q = &c->queue;
-    struct open_request *request = request_table_own(q->requests, id, q);
-    if (request == NULL && q->shared)
-        request = request_table_posted(q->requests, id, q, c->enter);
-    return goes(request, direction) ? request : NULL;
-}
-
-/* The end of a request of which this thread has just posted, by another that was read before it. */
-static struct open_request *find_ended(struct otf2_calls *c, uint64_t id, uint16_t direction)
-{
-    const struct call_queue *q = &c->queue;
-    struct open_request *ended =
-        q->shared ? request_table_ended(q->requests, id, q, c->enter) : NULL;
-    return goes(ended, direction) ? ended : NULL;
-}
-
-static void wait_for_other_end(struct otf2_calls *c, struct event *part,
-                               struct open_request *request, enum call_wait wait)
-{
-    uint32_t number = (uint32_t)(part - c->parts);
-    part->seq = wait;
-    c->waits[number] = request->id;
-    request->position = number;
-    request->in_call = 1;
+    struct open_request *request = request_table_own(c->queue.requests, id, &c->queue);
+    int goes = request != NULL && (direction == ANY_DIRECTION ||
+                                   (request->flags & (EVENT_SEND | EVENT_RECV)) == direction);
+    return goes ? request : NULL;
 }
 
 /* What a request was for is told once more where it ends. */
@@ -274,41 +248,22 @@ static void set_request(struct event *part, const struct open_request *request)
     part->bytes = request->bytes;
 }
 
-/* A record that ends a request, read before its post: it waits. @return NULL: it does not */
-static struct open_request *wait_for_post(struct otf2_calls *c, struct event *part, uint64_t id)
+/* A record that ends a request waits until the other threads have come to its time. @return NULL: no memory */
+static struct open_request *end_later(struct otf2_calls *c, struct event *part, uint64_t id)
 {
-    struct open_request *ended =
-        c->queue.shared ? call_queue_begin(&c->queue, id, REQUEST_ENDED) : NULL;
-    if (ended == NULL)
+    uint32_t number = (uint32_t)(part - c->parts);
+    struct open_request *end = call_queue_end(&c->queue, id);
+    if (end == NULL) {
+        c->error = -ENOMEM;
         return NULL;
-    ended->t_post = c->enter;
-    ended->flags = part->flags & (EVENT_SEND | EVENT_RECV | EVENT_CANCELLED);
-    wait_for_other_end(c, part, ended, CALL_WAITS_FOR_POST);
-    return ended;
-}
-
-/* Both ends are told of each other. @param post  what is posted now */
-static void join_ended(struct otf2_calls *c, struct open_request *ended, struct event *part,
-                       struct open_request *post)
-{
-    struct event *end = call_queue_waiting(ended);
-    uint16_t direction = post->flags & (EVENT_SEND | EVENT_RECV);
-    if (end != NULL && (end->flags & EVENT_CANCELLED || direction == EVENT_SEND)) {
-        set_request(end, post);
-    } else if (end != NULL) {
-        part->peer = end->peer;
-        part->comm = end->comm;
-        part->bytes = end->bytes;
-        part->flags |= (end->flags | ended->flags) & EVENT_INTER;
-        part->tag = end->tag;
-        part->bytes_in = direction == 0 ? ended->bytes : part->bytes_in;
-        end->request = post->number;
-        end->t_post = post->t_post;
-        end->flags |= post->flags;
     }
-    if (end != NULL)
-        end->seq = CALL_COMPLETE;
-    request_table_remove(c->queue.requests, ended);
+    end->t_post = c->enter;
+    end->flags = part->flags & (EVENT_SEND | EVENT_RECV | EVENT_CANCELLED);
+    end->position = number;
+    end->in_call = 1;
+    part->seq = CALL_WAITS_FOR_POST;
+    c->waits[number] = c->queue.end_next - 1;
+    return end;
 }
 
 /* A request begins with this part. @param post  what is known of it */
@@ -318,23 +273,23 @@ static void begin_request(struct otf2_calls *c, uint64_t id, struct event *part,
     uint16_t direction = post->flags & (EVENT_SEND | EVENT_RECV);
     post->number = part->request = call_queue_number(&c->queue);
     post->t_post = c->enter;
-    struct open_request *ended = find_ended(c, id, direction);
-    if (ended != NULL) {
-        join_ended(c, ended, part, post);
-        return;
-    }
-    struct open_request *request = call_queue_begin(&c->queue, id, REQUEST_POSTED);
+    post->order = c->queue.order++;
+    struct open_request *request = call_queue_begin(&c->queue, id);
     if (request == NULL) {
         part->request = 0;
         return;
     }
     post->id = id;
     post->queue = &c->queue;
-    post->state = REQUEST_POSTED;
+    post->taken = 1;
     post->position = REQUEST_NOWHERE;
     *request = *post;
-    if (direction != EVENT_SEND)
-        wait_for_other_end(c, part, request, CALL_WAITS_FOR_END);
+    if (direction == EVENT_SEND)
+        return;
+    request->position = (uint64_t)(part - c->parts);
+    request->in_call = 1;
+    part->seq = CALL_WAITS_FOR_END;
+    c->waits[request->position] = id;
 }
 
 void otf2_calls_isend(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
@@ -357,19 +312,28 @@ void otf2_calls_isend(struct otf2_calls *c, uint64_t time, const struct otf2_mes
     close_own(c, time, own);
 }
 
+/* What ends has been known since it was posted, or never will be. */
+static void end_plainly(struct otf2_calls *c, struct event *part, uint64_t id, uint16_t direction)
+{
+    if (c->queue.shared) {
+        end_later(c, part, id);
+        return;
+    }
+    struct open_request *request = find_request(c, id, direction);
+    if (request == NULL)
+        return;
+    set_request(part, request);
+    request_table_remove(c->queue.requests, request);
+}
+
 void otf2_calls_isend_complete(struct otf2_calls *c, uint64_t time, uint64_t id)
 {
     int own = ensure_call(c, time, CALL_Wait);
-    struct open_request *request = find_request(c, id, EVENT_SEND);
     struct event *part = add_part(c, EVENT_SEND | EVENT_DONE);
-    if (part != NULL && request != NULL) {
-        set_request(part, request);
-    } else if (part != NULL) {
+    if (part != NULL) {
         part->peer = PEER_UNKNOWN;
-        wait_for_post(c, part, id);
+        end_plainly(c, part, id, EVENT_SEND);
     }
-    if (request != NULL)
-        request_table_remove(c->queue.requests, request);
     close_own(c, time, own);
 }
 
@@ -410,21 +374,31 @@ static int tell_post(struct open_request *request, const struct otf2_message *me
     return 1;
 }
 
+static void end_receive(struct otf2_calls *c, struct event *part,
+                        const struct otf2_message *message, uint64_t id)
+{
+    if (c->queue.shared) {
+        set_message(part, message);
+        end_later(c, part, id);
+        return;
+    }
+    struct open_request *request = find_request(c, id, EVENT_RECV);
+    if (tell_post(request, message))
+        set_request(part, request);
+    else
+        part->flags |= EVENT_POST; /* as if it were posted by the call that completes it */
+    set_message(part, message);
+    if (request != NULL)
+        request_table_remove(c->queue.requests, request);
+}
+
 void otf2_calls_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
                       uint64_t id)
 {
     int own = ensure_call(c, time, CALL_Wait);
-    struct open_request *request = find_request(c, id, EVENT_RECV);
-    int known = tell_post(request, message);
     struct event *part = add_part(c, EVENT_RECV | EVENT_DONE);
-    if (part != NULL && known)
-        set_request(part, request);
-    else if (part != NULL && (request != NULL || wait_for_post(c, part, id) == NULL))
-        part->flags |= EVENT_POST; /* as if it were posted by the call that completes it */
     if (part != NULL)
-        set_message(part, message);
-    if (request != NULL)
-        request_table_remove(c->queue.requests, request);
+        end_receive(c, part, message, id);
     c->totals.receives++;
     c->totals.receive_bytes += message->bytes;
     close_own(c, time, own);
@@ -433,18 +407,16 @@ void otf2_calls_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_mes
 void otf2_calls_cancelled(struct otf2_calls *c, uint64_t time, uint64_t id)
 {
     int own = ensure_call(c, time, CALL_Wait);
-    struct open_request *request = find_request(c, id, ANY_DIRECTION);
     const struct otf2_message nothing = {
         .peer = PEER_UNKNOWN, .tag = TAG_NONE, .comm = COMM_SLOT_NONE};
-    if (request != NULL && request->flags & EVENT_RECV)
-        tell_post(request, &nothing);
     struct event *part = add_part(c, EVENT_CANCELLED);
-    if (part != NULL && request != NULL)
-        set_request(part, request);
-    else if (part != NULL)
-        wait_for_post(c, part, id);
-    if (request != NULL)
-        request_table_remove(c->queue.requests, request);
+    if (part != NULL && !c->queue.shared) {
+        struct open_request *request = find_request(c, id, ANY_DIRECTION);
+        if (request != NULL && request->flags & EVENT_RECV)
+            tell_post(request, &nothing);
+    }
+    if (part != NULL)
+        end_plainly(c, part, id, ANY_DIRECTION);
     close_own(c, time, own);
 }
 
@@ -495,7 +467,9 @@ static struct event *first_part(struct otf2_calls *c, uint16_t flags)
     c->waits[last] = c->waits[0];
     if (c->parts[0].seq != CALL_COMPLETE) {
         struct open_request *request =
-            request_table_at(c->queue.requests, c->waits[0], &c->queue, 0, 1);
+            c->parts[0].seq == CALL_WAITS_FOR_POST
+                ? call_queue_end_at(&c->queue, c->waits[0])
+                : request_table_at(c->queue.requests, c->waits[0], &c->queue, 0, 1);
         if (request != NULL)
             request->position = last;
     }
@@ -533,33 +507,37 @@ void otf2_calls_collective_request(struct otf2_calls *c, uint64_t time, uint64_t
     close_own(c, time, own);
 }
 
-void otf2_calls_collective_complete(struct otf2_calls *c, uint64_t time,
-                                    const struct otf2_collective *collective, uint64_t id)
+static void end_collective(struct otf2_calls *c, struct event *part,
+                           const struct otf2_collective *collective, uint64_t id)
 {
-    int own = ensure_call(c, time, CALL_Wait);
-    struct open_request *request = find_request(c, id, 0);
+    struct open_request *ended = NULL;
+    struct open_request *request = c->queue.shared ? NULL : find_request(c, id, 0);
     struct event *post = request == NULL ? NULL : call_queue_waiting(request);
     if (post != NULL) {
         set_collective(post, collective);
         post->seq = CALL_COMPLETE;
     }
-    struct event *part = add_part(c, EVENT_DONE);
-    struct open_request *ended = NULL;
-    if (part != NULL && request != NULL)
+    if (request != NULL) {
         set_request(part, request);
-    else if (part != NULL)
-        ended = wait_for_post(c, part, id);
-    if (ended != NULL) { /* its record has no room for them while it waits */
-        ended->bytes = collective->received;
+        request_table_remove(c->queue.requests, request);
+    } else if (c->queue.shared && (ended = end_later(c, part, id)) != NULL) {
+        ended->bytes = collective->received; /* its record has no room for them while it waits */
         ended->flags |= collective->flags;
     }
-    if (part != NULL && (request != NULL || ended != NULL)) {
+    if (request != NULL || ended != NULL) {
         part->comm = collective->comm;
         part->peer = collective->root;
         part->bytes = collective->sent;
     }
-    if (request != NULL)
-        request_table_remove(c->queue.requests, request);
+}
+
+void otf2_calls_collective_complete(struct otf2_calls *c, uint64_t time,
+                                    const struct otf2_collective *collective, uint64_t id)
+{
+    int own = ensure_call(c, time, CALL_Wait);
+    struct event *part = add_part(c, EVENT_DONE);
+    if (part != NULL)
+        end_collective(c, part, collective, id);
     c->totals.collectives++;
     close_own(c, time, own);
 }

@@ -1,6 +1,7 @@
 #include "daemon/import/trace/otf2_source.h"
 
 #include "daemon/import/trace/otf2_callbacks.h"
+#include "daemon/import/trace/request_pairs.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -350,6 +351,20 @@ static void read_on(struct otf2_source *s, struct otf2_stream *st)
 
 /* ---- threads of a rank ----------------------------------------------------- */
 
+/* Join what ended before the time to which all threads have come. */
+static void settle(const struct otf2_source *s, struct otf2_rank *rank)
+{
+    uint64_t come_to = UINT64_MAX;
+    if (rank->requests.pending == 0)
+        return;
+    for (uint32_t i = 0; i < rank->stream_count; i++) {
+        const struct otf2_stream *st = &s->streams[rank->streams[i]];
+        uint64_t ns = st->ended ? UINT64_MAX : otf2_job_ns(st->job, st->ticks);
+        come_to = ns < come_to ? ns : come_to;
+    }
+    request_pairs_settle(&rank->requests, come_to);
+}
+
 void otf2_source_crashed(char fault[OTF2_FAULT_BYTES], int signal_number)
 {
     if (signal_number > 0)
@@ -446,6 +461,7 @@ static int next(struct otf2_source *s, struct otf2_stream *st, uint64_t until, s
         while ((on = reads_next(s, st, skip > 0 ? UINT64_MAX : until, &later)) != NULL) {
             *reading = on->number;
             read_on(s, on);
+            settle(s, &s->ranks[st->rank]);
             while (on != st && given_before(s, on) > 0 && take(s, on, out) > 0)
                 continue;
         }

@@ -1,5 +1,7 @@
 #include "daemon/import/trace/request_table.h"
 
+#include "holter/event.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -26,7 +28,7 @@ static uint32_t home_of(const struct request_table *t, uint64_t id)
 static struct open_request *empty_for(const struct request_table *t, uint64_t id)
 {
     uint32_t at = home_of(t, id);
-    while (t->entries[at].state != REQUEST_FREE)
+    while (t->entries[at].taken)
         at = (at + 1) & (t->room - 1);
     return &t->entries[at];
 }
@@ -41,21 +43,21 @@ static int grow(struct request_table *t)
     t->entries = entries;
     t->room = room;
     for (uint32_t i = 0; i < old_room; i++)
-        if (old[i].state != REQUEST_FREE)
+        if (old[i].taken)
             *empty_for(t, old[i].id) = old[i];
     free(old);
     return 0;
 }
 
 struct open_request *request_table_add(struct request_table *t, uint64_t id,
-                                       struct call_queue *queue, enum request_state state)
+                                       struct call_queue *queue)
 {
     if (2 * (t->count + 1) > t->room && grow(t) != 0)
         return NULL;
     t->count++;
     struct open_request *request = empty_for(t, id);
-    *request = (struct open_request){
-        .id = id, .queue = queue, .position = REQUEST_NOWHERE, .state = (uint8_t)state};
+    *request =
+        (struct open_request){.id = id, .queue = queue, .position = REQUEST_NOWHERE, .taken = 1};
     return request;
 }
 
@@ -64,7 +66,7 @@ static struct open_request *next_of(const struct request_table *t, uint64_t id, 
 {
     if (t->room == 0)
         return NULL;
-    for (; t->entries[*at].state != REQUEST_FREE; *at = (*at + 1) & (t->room - 1)) {
+    for (; t->entries[*at].taken; *at = (*at + 1) & (t->room - 1)) {
         struct open_request *request = &t->entries[*at];
         if (request->id != id)
             continue;
@@ -80,34 +82,43 @@ struct open_request *request_table_own(const struct request_table *t, uint64_t i
     struct open_request *request, *newest = NULL;
     uint32_t at = home_of(t, id);
     while ((request = next_of(t, id, &at)) != NULL)
-        if (request->queue == queue && request->state == REQUEST_POSTED &&
-            (newest == NULL || request->t_post >= newest->t_post))
+        if (request->queue == queue && (newest == NULL || request->order >= newest->order))
             newest = request;
     return newest;
 }
 
-struct open_request *request_table_posted(const struct request_table *t, uint64_t id,
-                                          const struct call_queue *queue, uint64_t latest)
+static int same_kind(const struct open_request *post, const struct open_request *end)
 {
-    struct open_request *request, *newest = NULL;
-    uint32_t at = home_of(t, id);
-    while ((request = next_of(t, id, &at)) != NULL)
-        if (request->queue != queue && request->state == REQUEST_POSTED &&
-            request->t_post <= latest && (newest == NULL || request->t_post > newest->t_post))
-            newest = request;
-    return newest;
+    return end->flags & EVENT_CANCELLED ||
+           ((post->flags ^ end->flags) & (EVENT_SEND | EVENT_RECV)) == 0;
 }
 
-struct open_request *request_table_ended(const struct request_table *t, uint64_t id,
-                                         const struct call_queue *queue, uint64_t earliest)
+/* How well a post goes with an end: 0: not at all. */
+static int rank_of(const struct open_request *post, const struct open_request *end)
 {
-    struct open_request *request, *oldest = NULL;
-    uint32_t at = home_of(t, id);
-    while ((request = next_of(t, id, &at)) != NULL)
-        if (request->queue != queue && request->state == REQUEST_ENDED &&
-            request->t_post >= earliest && (oldest == NULL || request->t_post < oldest->t_post))
-            oldest = request;
-    return oldest;
+    if (!same_kind(post, end))
+        return 0;
+    if (post->queue == end->queue)
+        return post->order < end->order ? 3 : 0;
+    return post->t_post < end->t_post ? 2 : post->t_post == end->t_post;
+}
+
+struct open_request *request_table_match(const struct request_table *t,
+                                         const struct open_request *end)
+{
+    struct open_request *request, *best = NULL;
+    uint32_t at = home_of(t, end->id);
+    int best_rank = 0;
+    while ((request = next_of(t, end->id, &at)) != NULL) {
+        int rank = rank_of(request, end);
+        int newer = best == NULL ||
+                    (rank == 3 ? request->order >= best->order : request->t_post > best->t_post);
+        if (rank == 0 || rank < best_rank || (rank == best_rank && !newer))
+            continue;
+        best = request;
+        best_rank = rank;
+    }
+    return best;
 }
 
 struct open_request *request_table_at(const struct request_table *t, uint64_t id,
@@ -128,10 +139,10 @@ void request_table_remove(struct request_table *t, struct open_request *request)
     uint32_t mask = t->room - 1, hole = (uint32_t)(request - t->entries), at = hole;
     t->count--;
     for (;;) {
-        t->entries[hole].state = REQUEST_FREE;
+        t->entries[hole].taken = 0;
         for (;;) {
             at = (at + 1) & mask;
-            if (t->entries[at].state == REQUEST_FREE)
+            if (t->entries[at].taken == 0)
                 return;
             if (((at - home_of(t, t->entries[at].id)) & mask) >= ((at - hole) & mask))
                 break;
@@ -143,7 +154,7 @@ void request_table_remove(struct request_table *t, struct open_request *request)
 
 struct open_request *request_table_victim(struct request_table *t)
 {
-    while (t->entries[t->evicted & (t->room - 1)].state == REQUEST_FREE)
+    while (t->entries[t->evicted & (t->room - 1)].taken == 0)
         t->evicted++;
     return &t->entries[t->evicted++ & (t->room - 1)];
 }

@@ -325,6 +325,31 @@ static void threads_and_accelerators_are_told_apart(void **state)
     end(bed);
 }
 
+/* The same request again and again, started by one thread and completed by one: often by another, and not always
+ * by the same. Were one taken for that of another turn, sizes would not fit and messages be rejected. */
+static void turns_of_a_persistent_request_may_alternate_between_threads(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    for (uint32_t i = 0; i < 6000; i++) {
+        uint32_t starts = i % 2, completes = i / 3 % 2;
+        post(bed, 1, starts, 7);
+        send(bed, 0, MASTER, PAIR, 3, 100 + i);
+        RECORD(1, completes, Enter, R_WAITANY);
+        RECORD(1, completes, MpiIrecv, 0, PAIR, 3, 100 + i, 7);
+        RECORD(1, completes, Leave, R_WAITANY);
+    }
+    write_archive(bed);
+    assert_int_equal(import_it(bed), 0);
+    assert_string_equal(bed->told, "");
+    assert_int_equal(bed->counts.counts.matched, 6000);
+    assert_int_equal(bed->counts.counts.rejected + bed->counts.counts.unmatched, 0);
+    assert_int_equal(bed->counts.forced, 0);
+    assert_int_equal(bed->sums.pair_size[0][1], UINT64_C(6000) * 100 + UINT64_C(6000) * 5999 / 2);
+    end(bed);
+}
+
 static void times_are_exact_with_any_clock(void **state)
 {
     struct bed b, *bed = &b;
@@ -550,6 +575,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_and_accelerators_are_told_apart),
+        cmocka_unit_test(turns_of_a_persistent_request_may_alternate_between_threads),
         cmocka_unit_test(times_are_exact_with_any_clock),
         cmocka_unit_test(collectives_of_several_communicators_are_counted),
         cmocka_unit_test(one_sided_calls_have_their_bytes),

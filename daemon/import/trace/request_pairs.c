@@ -1,0 +1,109 @@
+#include "daemon/import/trace/request_pairs.h"
+
+#include <errno.h>
+
+/* The record that ended a request. @return NULL: it is joined already */
+static struct event *record_of(const struct open_request *end)
+{
+    struct call_queue *q = end->queue;
+    struct event *item;
+    if (end->in_call)
+        item = &q->parts[end->position];
+    else if (end->position < q->first || end->position - q->first >= q->count)
+        return NULL;
+    else
+        item = &q->items[end->position & (q->room - 1)];
+    return item->seq == CALL_WAITS_FOR_POST ? item : NULL;
+}
+
+/* What a request was for is told once more where it ends. */
+static void tell_end(struct event *end, const struct open_request *post)
+{
+    end->peer = post->peer;
+    end->tag = post->tag;
+    end->comm = post->comm;
+    end->bytes = post->bytes;
+}
+
+/* What came is told where the request was posted. */
+static void tell_post(struct event *begun, const struct event *end,
+                      const struct open_request *ended, uint16_t direction)
+{
+    begun->peer = end->peer;
+    begun->tag = end->tag;
+    begun->comm = end->comm;
+    begun->bytes = end->bytes;
+    begun->bytes_in = direction == 0 ? ended->bytes : begun->bytes_in;
+    begun->flags |= (end->flags | ended->flags) & EVENT_INTER;
+    begun->seq = CALL_COMPLETE;
+}
+
+/* @return 0, or -ENOENT: the end is left alone */
+static int join(const struct open_request *ended, struct open_request *post)
+{
+    uint16_t direction = post->flags & (EVENT_SEND | EVENT_RECV);
+    struct event *begun = call_queue_waiting(post), *end = record_of(ended);
+    if (end == NULL ||
+        (begun == NULL && direction == EVENT_RECV && !(end->flags & EVENT_CANCELLED)))
+        return -ENOENT;
+    if (end->flags & EVENT_CANCELLED || direction == EVENT_SEND) {
+        if (begun != NULL)
+            call_queue_complete_alone(begun);
+        tell_end(end, post);
+    } else if (begun != NULL) {
+        tell_post(begun, end, ended, direction);
+    }
+    end->request = post->number;
+    end->t_post = post->t_post;
+    end->flags |= post->flags;
+    end->seq = CALL_COMPLETE;
+    return 0;
+}
+
+/* The oldest end of a thread. */
+static struct open_request *head_of(const struct call_queue *q)
+{
+    return q->end_first == q->end_next ? NULL : call_queue_end_at(q, q->end_first);
+}
+
+/* @return as join() */
+static int join_head(struct request_table *table, struct call_queue *q)
+{
+    const struct open_request *ended = head_of(q);
+    struct open_request *post = request_table_match(table, ended);
+    int code = post == NULL ? -ENOENT : join(ended, post);
+    if (post != NULL)
+        request_table_remove(table, post);
+    struct event *end = code == 0 ? NULL : record_of(ended);
+    if (end != NULL)
+        call_queue_complete_alone(end);
+    q->end_first++;
+    table->pending--;
+    return code;
+}
+
+void request_pairs_settle(struct request_table *table, uint64_t before)
+{
+    while (table->pending > 0) {
+        struct call_queue *oldest = NULL;
+        for (struct call_queue *q = table->queues; q != NULL; q = q->next)
+            if (head_of(q) != NULL &&
+                (oldest == NULL || head_of(q)->t_post < head_of(oldest)->t_post))
+                oldest = q;
+        if (oldest == NULL || head_of(oldest)->t_post >= before)
+            return;
+        join_head(table, oldest);
+    }
+}
+
+int request_pairs_join(struct call_queue *q, uint64_t number)
+{
+    const struct open_request *end = call_queue_end_at(q, number);
+    int code = -ENOENT;
+    if (end == NULL)
+        return code;
+    request_pairs_settle(q->requests, end->t_post);
+    while (q->end_first <= number)
+        code = join_head(q->requests, q);
+    return code;
+}
