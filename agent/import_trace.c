@@ -61,6 +61,8 @@ static void print_otf2(const struct import_wish *wish, const struct import_otf2_
            quantity_things(&windows, c->counts.windows, "window"),
            quantity_duration(&window, (double)c->window_ns));
     printf("  events       %" PRIu64 " in %" PRIu32 " locations\n", c->events, c->streams);
+    if (c->definitions_broken)
+        printf("  broken       definitions: what they do not tell of is not imported\n");
     print_messages(&c->counts);
     if (c->sends != c->counts.sent || c->receives != c->counts.received)
         printf("  in the trace %" PRIu64 " sends, %" PRIu64 " receives\n", c->sends, c->receives);
@@ -139,7 +141,7 @@ int import_trace_otf2(const struct import_wish *wish)
     topology_file_finish(&network);
     if (code == 0)
         print_otf2(wish, &counts);
-    return code != 0 || counts.counts.failed_streams > 0;
+    return code != 0 || counts.counts.failed_streams > 0 || counts.definitions_broken;
 }
 
 int import_trace_dumpi(const struct import_wish *wish)

@@ -108,6 +108,15 @@ class Traces(unittest.TestCase):
         self.assertIn('broken       2 files', finished.out)
         self.assertGreater(self.info()['sent'], 1000)
 
+    def test_an_archive_whose_definitions_are_cut_off_is_no_success(self):
+        folder = self.unpack('otf2')
+        path = os.path.join(folder, 'traces.def')
+        os.truncate(path, os.path.getsize(path) - 1000)
+        finished = self.holter('import', folder, '-o', self.recording, status=1)
+        self.assertRegex(finished.err, r'traces\.def: definitions are not whole.*: after definition \d+, before byte \d+: ')
+        self.assertIn('broken       definitions', finished.out)
+        self.assertGreater(self.info()['sent'], 1)
+
     def test_a_table_of_messages_is_told_of_and_replayed(self):
         table = os.path.join(self.place.dir, 'messages.csv')
         with open(table, 'w') as out:

@@ -11,7 +11,8 @@ struct import_otf2_counts {
     struct trace_counts counts;
     uint32_t ranks, hosts, streams;
     uint64_t window_ns;
-    uint64_t left_out; /**< locations that belong to no rank of MPI */
+    int definitions_broken; /**< the file of the definitions is not whole: so may be all else */
+    uint64_t left_out;      /**< locations that belong to no rank of MPI */
     /** As the archive has them. */
     uint64_t events, sends, send_bytes, receives, receive_bytes, collectives;
     uint64_t nameless;   /**< calls of MPI that Holter does not know */

@@ -44,9 +44,17 @@ static void tell_of(struct otf2_process *p, const char *file, const char *what)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* What is wrong with the archive, told of the file that it is wrong with. */
+static void tell_of_archive(struct otf2_process *p, const char *what)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s.def", p->folder);
+    tell_of(p, p->shared != NULL && p->shared->definitions_broken ? path : p->anchor, what);
+}
+
 static int refuse(struct otf2_process *p, int code, const char *what)
 {
-    tell_of(p, p->anchor, what);
+    tell_of_archive(p, what);
     otf2_process_stop(p);
     return code;
 }
@@ -113,9 +121,14 @@ static int wait_for_definitions(struct otf2_process *p)
     if (said[0] != '\0') {
         char text[OTF2_FAULT_BYTES + 64];
         snprintf(text, sizeof(text), "definitions are not whole, what there is is used: %s", said);
-        tell_of(p, p->anchor, text);
+        tell_of_archive(p, text);
     }
     return 0;
+}
+
+int otf2_process_definitions_broken(const struct otf2_process *p)
+{
+    return p->shared->definitions_broken;
 }
 
 int otf2_process_start(struct otf2_process **out, const char *anchor, unsigned threads,

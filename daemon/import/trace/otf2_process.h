@@ -22,6 +22,9 @@ void otf2_process_stop(struct otf2_process *process);
 
 const struct otf2_job *otf2_process_job(const struct otf2_process *process);
 
+/** Is the file of the definitions not whole? What there is of it is used; it is told. */
+int otf2_process_definitions_broken(const struct otf2_process *process);
+
 /** By stream; they change while streams are read. */
 const struct otf2_report *otf2_process_reports(const struct otf2_process *process);
 

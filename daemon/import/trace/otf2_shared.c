@@ -108,8 +108,10 @@ static int read_definitions(struct otf2_shared *shared, const char *anchor, stru
     int code = otf2_source_open(&source, anchor, shared->fault);
     if (code == 0)
         code = otf2_defs_init(defs);
-    if (code == 0)
+    if (code == 0) {
         code = otf2_source_definitions(source, defs, &shared->job, shared->fault);
+        shared->definitions_broken = shared->fault[0] != '\0';
+    }
     if (code == 0)
         code = otf2_defs_job(defs, &shared->arena, &shared->job);
     if (code == 0) {

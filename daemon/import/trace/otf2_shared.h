@@ -31,6 +31,7 @@ struct otf2_slot {
 struct otf2_shared {
     sem_t ready; /**< definitions are read, or not: code says which */
     atomic_int code, reader, ends;
+    int definitions_broken; /**< fault is what is wrong with the file of the definitions */
     char fault[OTF2_FAULT_BYTES];
     struct otf2_job job;
     struct otf2_report *reports; /**< in the arena */

@@ -76,6 +76,32 @@ static int failed(char fault[OTF2_FAULT_BYTES], OTF2_ErrorCode code)
     return -HOLTER_ECORRUPT;
 }
 
+/* Offset in a file of what libotf2 has read; it reads in chunks of its own. @return 0: not known */
+static uint64_t bytes_read(const char *path)
+{
+    struct stat wanted, open_one;
+    if (stat(path, &wanted) != 0)
+        return 0;
+    for (int fd = 3; fd < 65536 && fd < sysconf(_SC_OPEN_MAX); fd++)
+        if (fstat(fd, &open_one) == 0 && open_one.st_ino == wanted.st_ino &&
+            open_one.st_dev == wanted.st_dev) {
+            off_t at = lseek(fd, 0, SEEK_CUR);
+            return at > 0 ? (uint64_t)at : 0;
+        }
+    return 0;
+}
+
+/* Put what is known of the place before what libotf2 said. */
+static void tell_place(char fault[OTF2_FAULT_BYTES], const char *path, const char *after)
+{
+    char what[OTF2_FAULT_BYTES], before[48] = "";
+    uint64_t bytes = bytes_read(path);
+    snprintf(what, sizeof(what), "%s", fault);
+    if (bytes > 0)
+        snprintf(before, sizeof(before), ", before byte %" PRIu64, bytes);
+    snprintf(fault, OTF2_FAULT_BYTES, "%.80s%s: %.200s", after, before, what);
+}
+
 /* ---- opening --------------------------------------------------------------- */
 
 int otf2_source_open(struct otf2_source **out, const char *anchor, char fault[OTF2_FAULT_BYTES])
@@ -137,10 +163,15 @@ int otf2_source_definitions(struct otf2_source *s, struct otf2_defs *defs, struc
     code = OTF2_Reader_ReadAllGlobalDefinitions(s->reader, definitions, &read);
     if (defs->error != 0)
         return defs->error;
-    if (code != OTF2_SUCCESS)
+    if (code != OTF2_SUCCESS) {
+        char path[4096], after[80];
+        snprintf(path, sizeof(path), "%s.def", s->folder);
+        snprintf(after, sizeof(after), "after definition %" PRIu64, read);
         failed(fault, code);
-    else
+        tell_place(fault, path, after);
+    } else {
         fault[0] = '\0';
+    }
     OTF2_Reader_CloseGlobalDefReader(s->reader, definitions);
     char unheard[OTF2_FAULT_BYTES];
     listen_to(unheard);
@@ -208,24 +239,6 @@ int otf2_source_begin(struct otf2_source *s, const struct otf2_job *job,
 
 /* ---- one stream ------------------------------------------------------------ */
 
-/* Offset in the file of the location of what libotf2 has read; it reads in chunks of its own.
- * @return 0: not known */
-static uint64_t bytes_read(const struct otf2_source *s, uint32_t stream)
-{
-    char path[4096];
-    struct stat wanted, open_one;
-    snprintf(path, sizeof(path), "%s/%" PRIu64 ".evt", s->folder, s->job->locations[stream]);
-    if (stat(path, &wanted) != 0)
-        return 0;
-    for (int fd = 3; fd < 65536 && fd < sysconf(_SC_OPEN_MAX); fd++)
-        if (fstat(fd, &open_one) == 0 && open_one.st_ino == wanted.st_ino &&
-            open_one.st_dev == wanted.st_dev) {
-            off_t at = lseek(fd, 0, SEEK_CUR);
-            return at > 0 ? (uint64_t)at : 0;
-        }
-    return 0;
-}
-
 /* A record takes two bytes at least, its kind and its length: what is broken can have libotf2 go in circles.
  * @param out  records that the file can hold; UINT64_MAX: not known @return 0, or 1: there is no file */
 static int most_events(const struct otf2_source *s, uint32_t stream, uint64_t *out)
@@ -238,17 +251,14 @@ static int most_events(const struct otf2_source *s, uint32_t stream, uint64_t *o
     return !known && errno == ENOENT;
 }
 
-/* Put what is known of the place before what libotf2 said. */
 static int broken(const struct otf2_source *s, uint32_t stream, char fault[OTF2_FAULT_BYTES])
 {
-    char what[OTF2_FAULT_BYTES], before[48] = "";
+    char path[4096], after[80];
     const struct otf2_stream *st = &s->streams[stream];
-    uint64_t bytes = bytes_read(s, stream);
-    snprintf(what, sizeof(what), "%s", fault);
-    if (bytes > 0)
-        snprintf(before, sizeof(before), ", before byte %" PRIu64, bytes);
-    snprintf(fault, OTF2_FAULT_BYTES, "after event %" PRIu64 " at %.9f s%s: %.200s",
-             st->calls.totals.events, (double)st->calls.newest * 1e-9, before, what);
+    snprintf(path, sizeof(path), "%s/%" PRIu64 ".evt", s->folder, s->job->locations[stream]);
+    snprintf(after, sizeof(after), "after event %" PRIu64 " at %.9f s", st->calls.totals.events,
+             (double)st->calls.newest * 1e-9);
+    tell_place(fault, path, after);
     said = NULL;
     return -HOLTER_ECORRUPT;
 }

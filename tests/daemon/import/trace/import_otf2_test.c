@@ -487,6 +487,27 @@ static void a_file_that_is_missing_is_told(void **state)
     end(&bed);
 }
 
+/* What they do not tell of any more cannot be imported: that is no success. */
+static void definitions_that_are_cut_off_are_told(void **state)
+{
+    struct bed bed;
+    (void)state;
+    unpack(&bed);
+    import_all(&bed);
+    assert_false(bed.counts.definitions_broken);
+    assert_int_equal(unlink(bed.recording), 0);
+    struct stat status;
+    char path[256];
+    snprintf(path, sizeof(path), "%s/traces.def", bed.directory);
+    assert_int_equal(stat(path, &status), 0);
+    cut(&bed, "traces.def", (long)status.st_size - 1000);
+    assert_int_equal(import_with(&bed, 1), 0);
+    assert_true(bed.counts.definitions_broken);
+    assert_non_null(strstr(bed.told, "traces.def: definitions are not whole"));
+    assert_non_null(strstr(bed.told, ", before byte "));
+    end(&bed);
+}
+
 static void definitions_that_are_not_there_are_told(void **state)
 {
     struct bed bed;
@@ -494,7 +515,7 @@ static void definitions_that_are_not_there_are_told(void **state)
     unpack(&bed);
     cut(&bed, "traces.def", 0);
     assert_true(import_with(&bed, 1) < 0);
-    assert_non_null(strstr(bed.told, "traces.otf2: "));
+    assert_non_null(strstr(bed.told, "traces.def: "));
     assert_int_equal(access(bed.recording, F_OK), -1);
     cut(&bed, "traces.otf2", 20);
     assert_true(import_with(&bed, 1) < 0);
@@ -523,6 +544,7 @@ int main(void)
         cmocka_unit_test(a_file_that_is_cut_off_gives_what_is_whole),
         cmocka_unit_test(definitions_of_a_location_that_are_cut_off_are_told),
         cmocka_unit_test(a_file_that_is_missing_is_told),
+        cmocka_unit_test(definitions_that_are_cut_off_are_told),
         cmocka_unit_test(definitions_that_are_not_there_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
