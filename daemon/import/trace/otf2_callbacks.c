@@ -8,6 +8,32 @@
     OTF2_LocationRef location, OTF2_TimeStamp ticks, uint64_t position, void *user,                \
         OTF2_AttributeList *attributes
 
+/* Of a file that is cut off, libotf2 gives the records of a chunk again when it has come to the end: the first of
+ * those is earlier than all before it. And the last ones before may be made of what stood in memory. So such a
+ * file is looked through first: whole is what is earlier than the last time.
+ * @return is the record passed over, or the last? */
+static int passed_over(struct otf2_stream *stream, OTF2_TimeStamp ticks)
+{
+    if (!stream->scanning) {
+        stream->comes_again = stream->calls.totals.events >= stream->whole_events;
+        return stream->comes_again;
+    }
+    if (ticks < stream->ticks) {
+        stream->comes_again = 1;
+        return 1;
+    }
+    if (ticks > stream->ticks)
+        stream->whole_events = stream->scanned;
+    stream->ticks = ticks;
+    stream->scanned++;
+    return 1;
+}
+
+static OTF2_CallbackCode goes_on(const struct otf2_stream *stream)
+{
+    return stream->comes_again ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
+}
+
 /* ---- records that mean nothing here ---------------------------------------- */
 
 #pragma GCC diagnostic push
@@ -16,6 +42,8 @@
 static OTF2_CallbackCode count_other(void *user, OTF2_TimeStamp ticks, unsigned kind)
 {
     struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
     stream->ticks = ticks;
     stream->calls.totals.events++;
     stream->counted.other[kind]++;
@@ -64,6 +92,8 @@ static OTF2_CallbackCode outcome(const struct otf2_stream *stream)
 static OTF2_CallbackCode on_enter(RECORD, OTF2_RegionRef ref)
 {
     struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
     struct otf2_region region = otf2_defs_region(stream->defs, ref);
     stream->counted.undefined += ref >= stream->defs->region_count;
     otf2_calls_enter(&stream->calls, begin(stream, ticks), ref, &region);
@@ -73,6 +103,8 @@ static OTF2_CallbackCode on_enter(RECORD, OTF2_RegionRef ref)
 static OTF2_CallbackCode on_leave(RECORD, OTF2_RegionRef ref)
 {
     struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
     struct otf2_region region = otf2_defs_region(stream->defs, ref);
     otf2_calls_leave(&stream->calls, begin(stream, ticks), ref, &region);
     return outcome(stream);
@@ -105,6 +137,8 @@ static OTF2_CallbackCode on_send(RECORD, uint32_t receiver, OTF2_CommRef comm, u
                                  uint64_t bytes)
 {
     struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
     struct otf2_message message = message_of(stream, receiver, comm, tag, bytes);
     otf2_calls_send(&stream->calls, begin(stream, ticks), &message);
     return outcome(stream);
@@ -114,6 +148,8 @@ static OTF2_CallbackCode on_isend(RECORD, uint32_t receiver, OTF2_CommRef comm, 
                                   uint64_t bytes, uint64_t request)
 {
     struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
     struct otf2_message message = message_of(stream, receiver, comm, tag, bytes);
     otf2_calls_isend(&stream->calls, begin(stream, ticks), &message, request);
     return outcome(stream);
@@ -122,6 +158,8 @@ static OTF2_CallbackCode on_isend(RECORD, uint32_t receiver, OTF2_CommRef comm, 
 static OTF2_CallbackCode on_isend_complete(RECORD, uint64_t request)
 {
     struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
     otf2_calls_isend_complete(&stream->calls, begin(stream, ticks), request);
     return outcome(stream);
 }
@@ -129,6 +167,8 @@ static OTF2_CallbackCode on_isend_complete(RECORD, uint64_t request)
 static OTF2_CallbackCode on_irecv_request(RECORD, uint64_t request)
 {
     struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
     otf2_calls_irecv_request(&stream->calls, begin(stream, ticks), request);
     return outcome(stream);
 }
@@ -137,6 +177,8 @@ static OTF2_CallbackCode on_recv(RECORD, uint32_t sender, OTF2_CommRef comm, uin
                                  uint64_t bytes)
 {
     struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
     struct otf2_message message = message_of(stream, sender, comm, tag, bytes);
     otf2_calls_recv(&stream->calls, begin(stream, ticks), &message);
     return outcome(stream);
@@ -146,6 +188,8 @@ static OTF2_CallbackCode on_irecv(RECORD, uint32_t sender, OTF2_CommRef comm, ui
                                   uint64_t bytes, uint64_t request)
 {
     struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
     struct otf2_message message = message_of(stream, sender, comm, tag, bytes);
     otf2_calls_irecv(&stream->calls, begin(stream, ticks), &message, request);
     return outcome(stream);
@@ -154,6 +198,8 @@ static OTF2_CallbackCode on_irecv(RECORD, uint32_t sender, OTF2_CommRef comm, ui
 /* MPI_Test and its kin found a request under way: their calls tell that already. */
 static OTF2_CallbackCode on_request_test(RECORD, uint64_t request)
 {
+    if (passed_over(user, ticks))
+        return goes_on(user);
     begin(user, ticks);
     return OTF2_CALLBACK_SUCCESS;
 }
@@ -161,6 +207,8 @@ static OTF2_CallbackCode on_request_test(RECORD, uint64_t request)
 static OTF2_CallbackCode on_request_cancelled(RECORD, uint64_t request)
 {
     struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
     otf2_calls_cancelled(&stream->calls, begin(stream, ticks), request);
     return outcome(stream);
 }
@@ -187,12 +235,16 @@ static OTF2_CallbackCode access_window(struct otf2_stream *stream, uint64_t tick
 static OTF2_CallbackCode on_put(RECORD, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes,
                                 uint64_t matching)
 {
+    if (passed_over(user, ticks))
+        return goes_on(user);
     return access_window(user, ticks, OTF2_KIND_RmaPut, window, target, bytes, 0);
 }
 
 static OTF2_CallbackCode on_get(RECORD, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes,
                                 uint64_t matching)
 {
+    if (passed_over(user, ticks))
+        return goes_on(user);
     return access_window(user, ticks, OTF2_KIND_RmaGet, window, target, 0, bytes);
 }
 
@@ -200,6 +252,8 @@ static OTF2_CallbackCode on_atomic(RECORD, OTF2_RmaWinRef window, uint32_t targe
                                    OTF2_RmaAtomicType type, uint64_t sent, uint64_t received,
                                    uint64_t matching)
 {
+    if (passed_over(user, ticks))
+        return goes_on(user);
     return access_window(user, ticks, OTF2_KIND_RmaAtomic, window, target, sent, received);
 }
 
@@ -252,6 +306,8 @@ static struct otf2_collective collective_of(struct otf2_stream *stream, OTF2_Col
 static OTF2_CallbackCode on_collective_begin(RECORD)
 {
     struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
     otf2_calls_collective_begin(&stream->calls, begin(stream, ticks));
     return OTF2_CALLBACK_SUCCESS;
 }
@@ -260,6 +316,8 @@ static OTF2_CallbackCode on_collective_end(RECORD, OTF2_CollectiveOp op, OTF2_Co
                                            uint32_t root, uint64_t sent, uint64_t received)
 {
     struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
     struct otf2_collective collective = collective_of(stream, op, comm, root, sent, received);
     otf2_calls_collective_end(&stream->calls, begin(stream, ticks), &collective);
     return outcome(stream);
@@ -268,6 +326,8 @@ static OTF2_CallbackCode on_collective_end(RECORD, OTF2_CollectiveOp op, OTF2_Co
 static OTF2_CallbackCode on_collective_request(RECORD, uint64_t request)
 {
     struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
     otf2_calls_collective_request(&stream->calls, begin(stream, ticks), request);
     return outcome(stream);
 }
@@ -277,6 +337,8 @@ static OTF2_CallbackCode on_collective_complete(RECORD, OTF2_CollectiveOp op, OT
                                                 uint64_t request)
 {
     struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
     struct otf2_collective collective = collective_of(stream, op, comm, root, sent, received);
     otf2_calls_collective_complete(&stream->calls, begin(stream, ticks), &collective, request);
     return outcome(stream);

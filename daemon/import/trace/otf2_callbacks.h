@@ -15,6 +15,11 @@ struct otf2_stream {
     uint64_t taken; /**< records given, and those left out after a restart */
     uint64_t most_events;
     int opened, empty, ended, failed;
+    int cut_off;           /**< the file does not end as files do */
+    int scanning;          /**< it is looked through for what is whole of it */
+    int comes_again;       /**< there is no more that is whole: what libotf2 gives is not taken */
+    uint64_t scanned;      /**< records that were seen so */
+    uint64_t whole_events; /**< UINT64_MAX: all */
     char fault[OTF2_FAULT_BYTES];
     char fault_of_definitions[OTF2_FAULT_BYTES]; /**< "": none */
 };

@@ -5,6 +5,7 @@
 #include "holter/error.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -202,8 +203,11 @@ static int make_streams(struct otf2_source *s)
     for (uint32_t i = 0; i < job->stream_count; i++) {
         struct otf2_stream *stream = &s->streams[i];
         struct otf2_rank *rank = &s->ranks[job->rank_of[i]];
-        *stream =
-            (struct otf2_stream){.job = job, .defs = s->defs, .rank = job->rank_of[i], .number = i};
+        *stream = (struct otf2_stream){.job = job,
+                                       .defs = s->defs,
+                                       .rank = job->rank_of[i],
+                                       .number = i,
+                                       .whole_events = UINT64_MAX};
         s->of_rank[rank->streams - s->of_rank + job->thread_of[i]] = i;
         otf2_calls_init(&stream->calls, &rank->requests, job->thread_of[i], rank->stream_count);
         if (s->reports[i].crashed != 0) {
@@ -239,16 +243,35 @@ int otf2_source_begin(struct otf2_source *s, const struct otf2_job *job,
 
 /* ---- one stream ------------------------------------------------------------ */
 
+/* Behind the last chunk stand bytes that say so; some may follow that mean nothing. */
+static int is_cut_off(const char *path)
+{
+    static const unsigned char end_of_chunk_and_file[] = {0x02, 0x01};
+    unsigned char last[8];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0)
+        return 0;
+    ssize_t got = -1;
+    if (fstat(fd, &status) == 0 && status.st_size >= (off_t)sizeof(last))
+        got = pread(fd, last, sizeof(last), status.st_size - (off_t)sizeof(last));
+    close(fd);
+    return got == (ssize_t)sizeof(last) &&
+           memmem(last, sizeof(last), end_of_chunk_and_file, sizeof(end_of_chunk_and_file)) == NULL;
+}
+
 /* A record takes two bytes at least, its kind and its length: what is broken can have libotf2 go in circles.
  * @param out  records that the file can hold; UINT64_MAX: not known @return 0, or 1: there is no file */
-static int most_events(const struct otf2_source *s, uint32_t stream, uint64_t *out)
+static int most_events(const struct otf2_source *s, uint32_t stream, uint64_t *out, int *cut_off)
 {
     char path[4096];
     struct stat status;
     snprintf(path, sizeof(path), "%s/%" PRIu64 ".evt", s->folder, s->job->locations[stream]);
     int known = stat(path, &status) == 0;
+    int missing = !known && errno == ENOENT;
     *out = known ? (uint64_t)status.st_size / 2 : UINT64_MAX;
-    return !known && errno == ENOENT;
+    *cut_off = known && is_cut_off(path);
+    return missing;
 }
 
 static int broken(const struct otf2_source *s, uint32_t stream, char fault[OTF2_FAULT_BYTES])
@@ -289,21 +312,50 @@ static void read_local_definitions(struct otf2_source *s, struct otf2_stream *st
     said = NULL;
 }
 
+static OTF2_ErrorCode open_events(struct otf2_source *s, struct otf2_stream *st)
+{
+    st->events = OTF2_Reader_GetEvtReader(s->reader, s->job->locations[st->number]);
+    return st->events == NULL ? OTF2_ERROR_FILE_CAN_NOT_OPEN
+                              : otf2_callbacks_register(s->reader, st->events, st);
+}
+
+/* Of a file that is cut off: how many records are whole. */
+static void scan(struct otf2_source *s, struct otf2_stream *st)
+{
+    char unheard[OTF2_FAULT_BYTES];
+    uint64_t read = 0, told = s->job->events_of[st->number];
+    listen_to(unheard);
+    st->scanning = 1;
+    OTF2_ErrorCode code = open_events(s, st);
+    do
+        if (code == OTF2_SUCCESS)
+            code = OTF2_Reader_ReadLocalEvents(s->reader, st->events, CHUNK, &read);
+    while (code == OTF2_SUCCESS && read == CHUNK && st->scanned <= st->most_events);
+    if (st->events != NULL)
+        OTF2_Reader_CloseEvtReader(s->reader, st->events);
+    if (told > 0 && st->scanned >= told)
+        st->whole_events = st->scanned > told || st->comes_again ? told : UINT64_MAX;
+    st->events = NULL;
+    st->scanning = st->comes_again = 0;
+    st->ticks = 0;
+    said = NULL;
+}
+
 static int open_stream(struct otf2_source *s, uint32_t stream, char fault[OTF2_FAULT_BYTES])
 {
     struct otf2_stream *st = &s->streams[stream];
-    uint64_t location = s->job->locations[stream];
     st->opened = 1;
-    if (most_events(s, stream, &st->most_events) != 0 && s->job->events_of[stream] == 0) {
+    if (most_events(s, stream, &st->most_events, &st->cut_off) != 0 &&
+        s->job->events_of[stream] == 0) {
         st->empty = 1; /* a location that has nothing need not have a file */
         return 0;
     }
     if (s->local_defs)
         read_local_definitions(s, st);
+    if (st->cut_off)
+        scan(s, st);
     listen_to(fault);
-    st->events = OTF2_Reader_GetEvtReader(s->reader, location);
-    OTF2_ErrorCode code = st->events == NULL ? OTF2_ERROR_FILE_CAN_NOT_OPEN
-                                             : otf2_callbacks_register(s->reader, st->events, st);
+    OTF2_ErrorCode code = open_events(s, st);
     return code == OTF2_SUCCESS ? 0 : failed(fault, code);
 }
 
@@ -332,10 +384,22 @@ static void tell_report(const struct otf2_stream *st, struct otf2_report *out)
     memcpy(out->other, st->counted.other, sizeof(out->other));
 }
 
+/* libotf2 passes over what it takes for the rest of a chunk, and says nothing. */
+static int lacks_events(struct otf2_stream *st)
+{
+    uint64_t told = st->job->events_of[st->number];
+    if (st->calls.totals.events >= told)
+        return 0;
+    snprintf(st->fault, sizeof(st->fault),
+             "it ends with fewer events than the definitions tell of: %" PRIu64, told);
+    return -HOLTER_ECORRUPT;
+}
+
 static void read_on(struct otf2_source *s, struct otf2_stream *st)
 {
     uint64_t read = 0;
     uint32_t number = st->number;
+    OTF2_ErrorCode code;
     if (!st->opened && open_stream(s, number, st->fault) != 0) {
         st->failed = -HOLTER_ECORRUPT;
     } else if (st->empty) {
@@ -345,12 +409,16 @@ static void read_on(struct otf2_source *s, struct otf2_stream *st)
         st->failed = -HOLTER_ECORRUPT;
     } else {
         listen_to(st->fault);
-        OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(s->reader, st->events, CHUNK, &read);
+        code = OTF2_Reader_ReadLocalEvents(s->reader, st->events, CHUNK, &read);
         said = NULL;
+        if (st->comes_again)
+            snprintf(st->fault, sizeof(st->fault), "the file is cut off");
         if (st->calls.error != 0)
             st->failed = st->calls.error;
         else if (code != OTF2_SUCCESS)
             st->failed = failed(st->fault, code);
+        else if (read < CHUNK)
+            st->failed = lacks_events(st);
         if (st->failed == -HOLTER_ECORRUPT)
             broken(s, number, st->fault);
     }
