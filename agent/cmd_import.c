@@ -188,7 +188,7 @@ static int find_format(struct importing *i)
             i->file);
         return 1;
     }
-    if (i->format == IMPORT_UNKNOWN && found == IMPORT_UNKNOWN) {
+    if (found == IMPORT_PACKED || (i->format == IMPORT_UNKNOWN && found == IMPORT_UNKNOWN)) {
         say("import: %s", why);
         return 1;
     }

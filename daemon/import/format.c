@@ -88,10 +88,10 @@ static const char *first_line(const char *text)
     return text;
 }
 
-/* The header of a table of messages, whichever comes first of its columns. */
+/* The header of a table of messages, whichever comes first of its columns. Which others it lacks its reader says. */
 static int is_table(const char *line)
 {
-    static const char *const columns[] = {"source", "destination", "bytes", "send_begin"};
+    static const char *const columns[] = {"source", "destination"};
     size_t length = strcspn(line, "\r\n");
     for (size_t c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
         const char *found = strcasestr(line, columns[c]);
@@ -117,6 +117,29 @@ static enum import_format of_text(const char *text)
     if (isdigit((unsigned char)line[0]) && strchr("\r\n", line[plain]) != NULL)
         return IMPORT_HOPBYTE;
     return IMPORT_UNKNOWN;
+}
+
+/* What a file is that has to be made another one of first. @return NULL: nothing of that kind */
+static const char *packed_as(const char *bytes, size_t length)
+{
+    static const struct {
+        const char *begin, *what;
+        size_t length;
+    } kinds[] = {{"\x1f\x8b", "is compressed (gzip): unpack it first", 2},
+                 {"BZh", "is compressed (bzip2): unpack it first", 3},
+                 {"\xfd"
+                  "7zXZ",
+                  "is compressed (xz): unpack it first", 5},
+                 {"\x28\xb5\x2f\xfd", "is compressed (zstd): unpack it first", 4},
+                 {"PK\x03\x04", "is an archive (zip): unpack it first", 4},
+                 {"\xff\xfe", "is text in UTF-16: UTF-8 is wanted", 2},
+                 {"\xfe\xff", "is text in UTF-16: UTF-8 is wanted", 2}};
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+        if (length >= kinds[k].length && memcmp(bytes, kinds[k].begin, kinds[k].length) == 0)
+            return kinds[k].what;
+    if (length >= 262 && memcmp(bytes + 257, "ustar", 5) == 0)
+        return "is an archive (tar): unpack it first";
+    return NULL;
 }
 
 static enum import_format of_bytes(char *bytes, size_t length)
@@ -158,6 +181,11 @@ enum import_format import_format_find(const char *path, char *source, size_t sou
         close(fd);
     if (got < 0)
         return IMPORT_UNKNOWN;
+    const char *packed = packed_as(bytes, length);
+    if (packed != NULL) {
+        snprintf(why, room, "%s %s", source, packed);
+        return IMPORT_PACKED;
+    }
     enum import_format format = of_bytes(bytes, length);
     if (format == IMPORT_UNKNOWN && ends_in(source, ".otf2"))
         format = IMPORT_OTF2; /* libotf2 says what is wrong with it */

@@ -13,6 +13,7 @@ enum import_format {
     IMPORT_DUMPI,
     IMPORT_CSV,
     IMPORT_RECORDING, /**< one of Holter, nothing to be imported */
+    IMPORT_PACKED, /**< none of them as it is, whatever is said: compressed, or text that is not UTF-8 */
     IMPORT_FORMATS,
 };
 
@@ -24,7 +25,7 @@ enum import_format import_format_by_name(const char *name);
 
 /** Look into a file; in a folder, for the one file that says what the folder holds.
  *  @param source  set to the file that is to be read
- *  @param why     set where it cannot be said: a sentence for people, with the name of the file
+ *  @param why     set where it cannot be said, or read: a sentence for people, with the name of the file
  *  @return IMPORT_UNKNOWN: it cannot be said */
 enum import_format import_format_find(const char *path, char *source, size_t source_room, char *why,
                                       size_t room);

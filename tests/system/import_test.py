@@ -1,6 +1,7 @@
 """Traces of others: imported, told of, and replayed like a job that was watched."""
 import contextlib
 import glob
+import gzip
 import json
 import os
 import re
@@ -146,6 +147,15 @@ class Traces(unittest.TestCase):
                 self.assertEqual(3000, self.info()['sent'])
         for words in ([], ['--format', 'otf2']):
             self.assertIn('with --format csv', self.holter('import', '-', *words, '-o', table + '2', status=2).err)
+
+    def test_what_is_compressed_is_refused_as_that(self):
+        for words in ([], ['--format', 'csv']):
+            path = os.path.join(self.place.dir, 'messages.csv.gz')
+            with gzip.open(path, 'wt') as out:
+                out.write('source,destination,bytes,send_begin\n0,1,2,3\n')
+            finished = self.holter('import', *words, path, '-o', self.recording, status=1)
+            self.assertIn('messages.csv.gz is compressed (gzip): unpack it first', finished.err)
+        self.assertFalse(os.path.exists(self.recording))
 
     def test_wrong_usage_is_told(self):
         folder = self.unpack('otf2')

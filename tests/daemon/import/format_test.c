@@ -68,6 +68,7 @@ static void texts_are_told_apart(void **state)
                   IMPORT_HOPBYTE},
                  {"hostname=h\nnumprocs=4\n", IMPORT_DUMPI},
                  {"name: x\nhardware:\n  a: 1\n", IMPORT_COUNTERS},
+                 {"Source;Destination;Bytes\n", IMPORT_CSV}, /* its reader says what it lacks */
                  {"hello world\n", IMPORT_UNKNOWN},
                  {"0 1 two\n", IMPORT_UNKNOWN},
                  {"", IMPORT_UNKNOWN}};
@@ -80,6 +81,34 @@ static void texts_are_told_apart(void **state)
     }
     assert_int_equal(of_text(&bed, "SQLite format 3", 16), IMPORT_RECORDING);
     assert_int_equal(of_text(&bed, "0 1 2\n\0\1", 8), IMPORT_UNKNOWN);
+    directory_remove(bed.directory);
+}
+
+static void what_is_packed_is_told_as_that(void **state)
+{
+    static const struct {
+        const char *begin, *told;
+        size_t length;
+    } cases[] = {{"\x1f\x8b\x08\0", "compressed (gzip)", 4},
+                 {"BZh9", "compressed (bzip2)", 4},
+                 {"\xfd"
+                  "7zXZ\0",
+                  "compressed (xz)", 6},
+                 {"\x28\xb5\x2f\xfd\x24", "compressed (zstd)", 5},
+                 {"PK\x03\x04", "(zip)", 4},
+                 {"\xff\xfes\0o\0", "UTF-16", 6}};
+    char tar[512] = "messages.csv";
+    struct bed bed;
+    (void)state;
+    begin(&bed);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(of_text(&bed, cases[i].begin, cases[i].length), IMPORT_PACKED);
+        assert_non_null(strstr(bed.why, cases[i].told));
+        assert_non_null(strstr(bed.why, bed.path));
+    }
+    memcpy(tar + 257, "ustar", 5);
+    assert_int_equal(of_text(&bed, tar, sizeof(tar)), IMPORT_PACKED);
+    assert_non_null(strstr(bed.why, "(tar)"));
     directory_remove(bed.directory);
 }
 
@@ -120,6 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recorded_files_are_known_by_what_is_in_them),
         cmocka_unit_test(texts_are_told_apart),
+        cmocka_unit_test(what_is_packed_is_told_as_that),
         cmocka_unit_test(a_folder_stands_for_the_one_trace_in_it),
         cmocka_unit_test(formats_have_names),
     };
