@@ -110,6 +110,43 @@ int recording_file_run(struct recording_file *file, const char *sql)
 
 /* ---- opening ------------------------------------------------------------- */
 
+#define HEAD_BYTES 100u /* of a database, sqlite.org/fileformat2.html, section 1.3 */
+
+static uint64_t big_endian(const unsigned char *bytes, size_t count)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < count; i++)
+        number = number << 8 | bytes[i];
+    return number;
+}
+
+/* Bytes that the file has by its head, where that can be relied on; else 0. */
+static uint64_t bytes_by_head(const char *path)
+{
+    unsigned char head[HEAD_BYTES];
+    FILE *in = fopen(path, "rbe");
+    size_t got = in == NULL ? 0 : fread(head, 1, sizeof(head), in);
+    if (in != NULL)
+        fclose(in);
+    if (got != sizeof(head) || memcmp(head, "SQLite format 3", 16) != 0 ||
+        memcmp(head + 24, head + 92, 4) != 0)
+        return 0;
+    uint64_t page = big_endian(head + 16, 2);
+    return (page == 1 ? 65536 : page) * big_endian(head + 28, 4);
+}
+
+/* SQLite says of a copy that was broken off that it is malformed, and of a text as well. */
+static void say_damaged(const char *path, char *why, size_t room)
+{
+    struct stat status;
+    uint64_t wanted = bytes_by_head(path);
+    if (wanted > 0 && stat(path, &status) == 0 && (uint64_t)status.st_size < wanted)
+        snprintf(why, room, "cut short: %" PRIu64 " of its %" PRIu64 " bytes are there",
+                 (uint64_t)status.st_size, wanted);
+    else
+        snprintf(why, room, "damaged, or no recording at all");
+}
+
 /* Is it a recording that this version understands, or nothing yet? */
 static int check_kind(struct recording_file *file, char *why, size_t room)
 {
@@ -146,16 +183,27 @@ static int open_as(struct recording_file *file, const char *path, int flags, cha
     return check_kind(file, why, room);
 }
 
+/* SQLite would wait for a writer of a pipe, and has no words for a directory. */
+static int check_readable(const char *path, char *why, size_t room)
+{
+    struct stat status;
+    int code = access(path, R_OK) != 0 || stat(path, &status) != 0 ? -errno
+               : S_ISDIR(status.st_mode)                           ? -EISDIR
+               : !S_ISREG(status.st_mode)                          ? -HOLTER_EVERSION
+                                                                   : 0;
+    if (code == -HOLTER_EVERSION)
+        snprintf(why, room, "a pipe or device, and no file");
+    else if (code != 0)
+        snprintf(why, room, "%s", holter_strerror(code));
+    return code;
+}
+
 int recording_file_open(struct recording_file *file, const char *path, enum recording_access how,
                         char *why, size_t room)
 {
-    struct stat status;
-    if (how == RECORDING_READ &&
-        (access(path, R_OK) != 0 || stat(path, &status) != 0 || S_ISDIR(status.st_mode))) {
-        int code = access(path, R_OK) != 0 ? -errno : -EISDIR;
-        snprintf(why, room, "%s", holter_strerror(code));
-        return code;
-    }
+    int refused = how == RECORDING_READ ? check_readable(path, why, room) : 0;
+    if (refused != 0)
+        return refused;
     int flags =
         how == RECORDING_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     int code = open_as(file, path, flags, why, room);
@@ -167,7 +215,23 @@ int recording_file_open(struct recording_file *file, const char *path, enum reco
         snprintf(why, room, "nothing has been written to it yet");
         code = -HOLTER_EVERSION;
     }
+    if (code == -HOLTER_ECORRUPT)
+        say_damaged(path, why, room);
     if (code != 0)
         recording_file_close(file);
     return code;
+}
+
+int recording_file_hold(struct recording_file *file)
+{
+    sqlite3_stmt *mode = NULL;
+    int code = recording_file_prepare(file, &mode, "PRAGMA journal_mode");
+    code = code != 0 ? code : recording_file_step(file, mode);
+    const char *name = code == 1 ? (const char *)sqlite3_column_text(mode, 0) : NULL;
+    /* Without a log nobody writes it, and nobody could begin to while it is held. */
+    int written = name != NULL && strcmp(name, "wal") == 0;
+    sqlite3_finalize(mode);
+    if (code < 0)
+        return code;
+    return written ? recording_file_run(file, "BEGIN") : 0;
 }

@@ -21,9 +21,15 @@ enum recording_access { RECORDING_READ, RECORDING_WRITE };
  *  left is folded in when it cannot be read as it lies there.
  *  @param file  zero; stays where it is until it is closed. Closed when this fails
  *  @param why   set on failure: a sentence for people
- *  @return 0, -errno, -EIO for what SQLite reports, -HOLTER_EVERSION or -HOLTER_ECORRUPT */
+ *  @return 0, -errno, -EIO for what SQLite reports, -HOLTER_EVERSION (of another version, empty, or no regular file) or
+ *          -HOLTER_ECORRUPT */
 int recording_file_open(struct recording_file *file, const char *path, enum recording_access how,
                         char *why, size_t room);
+
+/** From the next statement on until it is closed the file looks as it did then, though it goes on being
+ *  written: its tables fit together. Its log grows meanwhile: for those who read it once and leave.
+ *  @return 0 or as recording_file_error() */
+int recording_file_hold(struct recording_file *file);
 
 /** Also one that was never opened. */
 void recording_file_close(struct recording_file *file);

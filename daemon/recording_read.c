@@ -428,9 +428,9 @@ static int open_cursor(struct recording_cursor **out, const char *path, int salv
         *out = c;
         return 0;
     }
-    const char *what = code == -HOLTER_ECORRUPT   ? "damaged, or no recording at all"
+    const char *what = fault[0] != '\0'           ? fault
+                       : code == -HOLTER_ECORRUPT ? "damaged, or no recording at all"
                        : code == -HOLTER_EEMPTY   ? "there is no window in it"
-                       : code == -HOLTER_EVERSION ? fault
                                                   : holter_strerror(code);
     snprintf(why, room, "%s: %s", path, what);
     recording_cursor_close(c);

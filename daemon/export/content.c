@@ -3,6 +3,7 @@
 #include "daemon/analysis/array.h"
 #include "daemon/analysis/key_table.h"
 #include "daemon/analysis/saturate.h"
+#include "daemon/recording_file.h"
 #include "daemon/recording_scan.h"
 #include "holter/error.h"
 
@@ -228,7 +229,8 @@ int content_read(struct content *out, const char *path, const struct content_opt
     key_table_init(&reading.calls);
     key_table_init(&reading.hosts);
     recording_cursor_want(cursor, options->rows != 0 ? options->rows : SUMMED);
-    code = recording_scan(cursor, options->progress, take, &reading);
+    code = recording_file_hold(recording_cursor_file(cursor));
+    code = code != 0 ? code : recording_scan(cursor, options->progress, take, &reading);
     recording_cursor_close(cursor);
     key_table_finish(&reading.pairs);
     key_table_finish(&reading.calls);

@@ -54,8 +54,10 @@ int tables_open(struct tables **out, const char *path, char *why, size_t room)
         return -ENOMEM;
     }
     int code = recording_file_open(&t->file, path, RECORDING_READ, why, room);
+    if (code == 0 && (code = recording_file_hold(&t->file)) != 0)
+        snprintf(why, room, "%s", holter_strerror(code));
     if (code != 0) {
-        free(t);
+        tables_close(t);
         return code;
     }
     *out = t;

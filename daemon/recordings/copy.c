@@ -121,6 +121,9 @@ static int open_source(struct source *s, const char *path, struct target *t)
     int code = recording_cursor_open(&s->cursor, path, t->why, t->room);
     if (code != 0)
         return code;
+    code = recording_file_hold(recording_cursor_file(s->cursor));
+    if (code != 0)
+        return fail(t, code, path, holter_strerror(code));
     if (recording_file_number(recording_cursor_file(s->cursor),
                               "SELECT max(first + messages) FROM block", &end) == 0 &&
         end > 0)

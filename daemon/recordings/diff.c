@@ -362,6 +362,8 @@ int diff_read(struct diff *out, const char *const paths[2], const struct diff_op
     for (int i = 0; code == 0 && i < 2; i++) {
         code = recording_cursor_open(&cursors[i], paths[i], why, room);
         c.sides[i].file = code == 0 ? recording_cursor_file(cursors[i]) : NULL;
+        if (code == 0 && (code = recording_file_hold(c.sides[i].file)) != 0)
+            snprintf(why, room, "%s: %s", paths[i], holter_strerror(code));
     }
     if (code == 0 &&
         strcmp(recording_cursor_job(cursors[0]), recording_cursor_job(cursors[1])) != 0) {

@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define SUMMED (WINDOW_ROWS(ranks) | WINDOW_ROWS(calls) | WINDOW_ROWS(node)) /* of windows */
 #define MOST_HOSTS (1u << 20)
@@ -310,7 +309,6 @@ int info_read(struct info *out, const char *path, int check,
               const struct recording_progress *progress, char *why, size_t room)
 {
     struct reading r = {.info = out, .progress = progress};
-    struct stat status;
     *out = (struct info){0};
     snprintf(out->path, sizeof(out->path), "%s", path);
     int code = recording_cursor_salvage(&r.cursor, path, why, room);
@@ -320,10 +318,11 @@ int info_read(struct info *out, const char *path, int check,
         recording_cursor_want(r.cursor, SUMMED);
     r.file = recording_cursor_file(r.cursor);
     out->version = r.file->version;
-    out->file_bytes = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+    out->file_bytes = recording_bytes_at(path);
     key_table_init(&r.hosts);
     key_table_init(&r.agents);
-    code = read_tables(&r);
+    code = recording_file_hold(r.file);
+    code = code != 0 ? code : read_tables(&r);
     code = code != 0 ? code : read_messages(&r);
     out->agents = r.agents.count;
     if (out->windows == 0 && out->window_ns > 0) /* none was published, or an import */

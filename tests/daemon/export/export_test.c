@@ -515,6 +515,25 @@ static void tables_that_are_missing_are_empty(void **state)
     assert_int_equal(length, 0);
 }
 
+static void tables_of_a_file_that_is_written_fit_together(void **state)
+{
+    (void)state;
+    sqlite3 *db;
+    close_source();
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL), SQLITE_OK);
+    open_source();
+    static const char count[] = "SELECT count(*) FROM totals";
+    double before = tables_number(source.tables, count, -1);
+    assert_int_equal(sqlite3_exec(db, "INSERT INTO totals(window) VALUES(7)", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_true(tables_number(source.tables, count, -1) == before);
+    close_source();
+    open_source();
+    assert_true(tables_number(source.tables, count, -1) == before + 1);
+    sqlite3_close(db);
+}
+
 static void what_is_no_recording_is_told(void **state)
 {
     (void)state;
@@ -553,6 +572,7 @@ int main(void)
         TEST(a_report_of_nothing_but_messages_is_a_page),
         TEST(other_types_and_times_out_of_range_are_survived),
         TEST(tables_that_are_missing_are_empty),
+        TEST(tables_of_a_file_that_is_written_fit_together),
         TEST(what_is_no_recording_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

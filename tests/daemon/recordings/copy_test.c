@@ -232,6 +232,30 @@ static void what_is_damaged_is_left_out_and_counted(void **state)
     assert_int_equal(counts.messages, 82);
 }
 
+/* A window is published while messages are copied. */
+static void publish(void *user, double share)
+{
+    struct recording *writer = user;
+    const struct wire_totals t = {.job = "job.0", .window = MADE_BEGIN + 1000, .length_ns = MADE_S};
+    (void)share;
+    assert_int_equal(recording_table(writer, WIRE_TYPE_TOTALS, &t), 0);
+    assert_int_equal(recording_commit(writer), 0);
+}
+
+static void what_comes_meanwhile_is_not_in_half_of_it(void **state)
+{
+    (void)state;
+    const char *const paths[1] = {a};
+    struct recording *writer;
+    made(a, "job.0", 0, 200);
+    assert_int_equal(recording_open(&writer, a, why, sizeof(why)), 0);
+    const struct recording_progress progress = {.show = publish, .user = writer};
+    assert_int_equal(copy_merge(out, paths, 1, &progress, &counts, why, sizeof(why)), 0);
+    assert_int_equal(made_ask(a, "SELECT max(window) FROM totals"), MADE_BEGIN + 1000);
+    assert_int_equal(made_ask(out, "SELECT max(window) FROM totals"), MADE_BEGIN + 199);
+    assert_int_equal(recording_close(writer), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
@@ -247,6 +271,7 @@ int main(void)
         TEST(with_the_begin_of_the_job_nothing_is_attached),
         TEST(recordings_of_other_jobs_are_not_merged),
         TEST(what_is_damaged_is_left_out_and_counted),
+        TEST(what_comes_meanwhile_is_not_in_half_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

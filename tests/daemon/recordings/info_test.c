@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -154,6 +156,48 @@ static void what_is_no_recording_is_refused(void **state)
     assert_non_null(strstr(why, path));
 }
 
+static void a_copy_that_was_broken_off_is_told(void **state)
+{
+    (void)state;
+    struct stat whole;
+    char wanted[120];
+    assert_int_equal(stat(path, &whole), 0);
+    assert_int_equal(truncate(path, whole.st_size - 5000), 0);
+    assert_int_equal(info_read(&info, path, 0, NULL, why, sizeof(why)), -HOLTER_ECORRUPT);
+    snprintf(wanted, sizeof(wanted), "cut short: %lld of its %lld bytes",
+             (long long)whole.st_size - 5000, (long long)whole.st_size);
+    assert_non_null(strstr(why, wanted));
+}
+
+/* Nobody writes to it: it would be waited for without an end. */
+static void a_pipe_is_refused(void **state)
+{
+    (void)state;
+    char pipe[140];
+    snprintf(pipe, sizeof(pipe), "%s/pipe", directory);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_int_equal(info_read(&info, pipe, 0, NULL, why, sizeof(why)), -HOLTER_EVERSION);
+    assert_non_null(strstr(why, "a pipe or device"));
+    assert_int_equal(unlink(pipe), 0);
+}
+
+static void the_log_of_a_file_that_is_written_is_of_its_size(void **state)
+{
+    (void)state;
+    struct recording *writer;
+    assert_int_equal(recording_open(&writer, path, why, sizeof(why)), 0);
+    const struct wire_totals t = {.job = "job.0", .window = MADE_BEGIN + 20, .length_ns = MADE_S};
+    assert_int_equal(recording_table(writer, WIRE_TYPE_TOTALS, &t), 0);
+    assert_int_equal(recording_commit(writer), 0);
+    read_it();
+    assert_int_equal(info.windows, 11);
+    assert_int_equal(info.file_bytes, recording_bytes(writer));
+    struct stat alone;
+    assert_int_equal(stat(path, &alone), 0);
+    assert_true(info.file_bytes > (uint64_t)alone.st_size);
+    assert_int_equal(recording_close(writer), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_one, remove_directory)
@@ -165,6 +209,9 @@ int main(void)
         TEST(what_can_be_read_of_a_damaged_file_is_told),
         TEST(a_view_in_place_of_a_table_is_not_followed),
         TEST(what_is_no_recording_is_refused),
+        TEST(a_copy_that_was_broken_off_is_told),
+        TEST(a_pipe_is_refused),
+        TEST(the_log_of_a_file_that_is_written_is_of_its_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
