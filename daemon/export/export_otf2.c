@@ -1,5 +1,6 @@
 /* Summaries as OTF2 archives: what ranks did, window by window, as metrics. */
 #include "daemon/analysis/array.h"
+#include "daemon/analysis/key_table.h"
 #include "daemon/export/export.h"
 #include "holter/error.h"
 #include "version.h"
@@ -44,7 +45,9 @@ static const struct member {
 #define MEMBERS (sizeof(members) / sizeof(*members))
 
 struct phase {
-    uint64_t begin_ns, end_ns, pattern; /* pattern: the phase it is like, or itself */
+    int64_t id;
+    uint64_t begin_ns, end_ns;
+    uint32_t pattern; /* number of the region that stands for it and those it is like */
 };
 
 struct archive {
@@ -61,6 +64,8 @@ struct archive {
     uint64_t *events; /* owned: by location */
     struct phase *phases;
     size_t phase_count, phase_room;
+    struct key_table
+        patterns; /* ids of phases: the first one that was so, which a cut may not have */
 };
 
 static void note(struct archive *a, OTF2_ErrorCode code)
@@ -132,13 +137,11 @@ static void define_places(struct archive *a, OTF2_StringRef nothing)
                                                    OTF2_LOCATION_TYPE_CPU_THREAD, a->events[i],
                                                    (uint32_t)i));
     }
-    for (size_t i = 0; i < a->phase_count; i++) {
+    for (uint32_t i = 0; i < a->patterns.count; i++) {
         char text[40];
-        if (a->phases[i].pattern != i)
-            continue;
-        snprintf(text, sizeof(text), "phase %zu", i + 1);
+        snprintf(text, sizeof(text), "phase %" PRId64, (int64_t)a->patterns.keys[i].hi);
         OTF2_StringRef name = string(a, text);
-        note(a, OTF2_GlobalDefWriter_WriteRegion(a->definitions, (uint32_t)i, name, name, nothing,
+        note(a, OTF2_GlobalDefWriter_WriteRegion(a->definitions, i, name, name, nothing,
                                                  OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER,
                                                  OTF2_REGION_FLAG_PHASE, nothing, 0, 0));
     }
@@ -252,8 +255,8 @@ static void put_phases(struct archive *a)
         const struct phase *p = &a->phases[i];
         uint64_t begin = p->begin_ns > newest ? p->begin_ns : newest;
         newest = p->end_ns > begin ? p->end_ns : begin;
-        note(a, OTF2_EvtWriter_Enter(writer, NULL, begin, (uint32_t)p->pattern));
-        note(a, OTF2_EvtWriter_Leave(writer, NULL, newest, (uint32_t)p->pattern));
+        note(a, OTF2_EvtWriter_Enter(writer, NULL, begin, p->pattern));
+        note(a, OTF2_EvtWriter_Leave(writer, NULL, newest, p->pattern));
         a->events[location] += 2;
     }
     note(a, OTF2_Archive_CloseEvtWriter(a->otf2, writer));
@@ -273,6 +276,23 @@ static void put_local_definitions(struct archive *a)
 
 /* ---- the whole ----------------------------------------------------------------------- */
 
+static int by_id(const void *id, const void *phase)
+{
+    int64_t wanted = *(const int64_t *)id, found = ((const struct phase *)phase)->id;
+    return (wanted > found) - (wanted < found);
+}
+
+/* Number of the pattern of a phase that is like none before, or like that of an id. @return negative: no memory */
+static int64_t pattern_of(struct archive *a, int64_t id)
+{
+    const struct phase *known = bsearch(&id, a->phases, a->phase_count, sizeof(*a->phases), by_id);
+    if (known != NULL)
+        return known->pattern;
+    if (key_table_reserve(&a->patterns, 1) != 0)
+        return -ENOMEM;
+    return key_table_add_hashed(&a->patterns, (struct key){.hi = (uint64_t)id});
+}
+
 static int take_phase(void *user, const struct cell *row, size_t columns)
 {
     struct archive *a = user;
@@ -281,13 +301,14 @@ static int take_phase(void *user, const struct cell *row, size_t columns)
         return 1;
     if (array_fit(&a->phases, sizeof(*a->phases), &a->phase_room, a->phase_count + 1) != 0)
         return -ENOMEM;
-    size_t pattern = a->phase_count;
-    /* Phases are numbered from 1 without a gap; anything else is of no pattern. */
-    if (row[2].integer != 0 && row[3].integer > 0 && (uint64_t)row[3].integer <= a->phase_count)
-        pattern = a->phases[row[3].integer - 1].pattern;
+    int64_t id = row[4].integer;
+    int64_t pattern = pattern_of(a, row[2].integer != 0 ? row[3].integer : id);
+    if (pattern < 0)
+        return (int)pattern;
     uint64_t begin = row[0].integer > 0 ? (uint64_t)row[0].integer : 0;
     uint64_t end = row[1].integer > 0 ? (uint64_t)row[1].integer : 0;
-    a->phases[a->phase_count++] = (struct phase){begin, end > begin ? end : begin, pattern};
+    a->phases[a->phase_count++] =
+        (struct phase){id, begin, end > begin ? end : begin, (uint32_t)pattern};
     return 0;
 }
 
@@ -324,11 +345,12 @@ int export_otf2(const char *directory, const struct export_source *source, char 
         snprintf(why, room, "there is no window that could be told");
         return -HOLTER_EEMPTY;
     }
+    key_table_init(&a.patterns);
     a.events = calloc(c->rank_count + 1, sizeof(*a.events));
     int code = a.events == NULL ? -ENOMEM
                                 : tables_query(source->tables,
                                                "SELECT phase.begin_ns, phase.end_ns, returned,"
-                                               " resembles FROM phase LEFT JOIN curve ON"
+                                               " resembles, phase.id FROM phase LEFT JOIN curve ON"
                                                " curve.phase = phase.id ORDER BY phase.id",
                                                take_phase, &a);
     snprintf(why, room, "%s", code < 0 ? holter_strerror(code) : "");
@@ -351,5 +373,6 @@ int export_otf2(const char *directory, const struct export_source *source, char 
     }
     free(a.events);
     free(a.phases);
+    key_table_finish(&a.patterns);
     return code;
 }

@@ -1,4 +1,4 @@
-/* Recordings as csv, json, dot, traces, archives and reports. */
+/* Recordings as csv, json, dot, traces and reports. */
 #include "daemon/export/export.h"
 #include "daemon/export/report.h"
 #include "holter/error.h"
@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -303,34 +302,6 @@ static void a_report_tells_captures_and_the_calls_that_ranks_were_in(void **stat
                                  "<td>MPI_Barrier (2)</td>"));
 }
 
-static void an_archive_is_made_once(void **state)
-{
-    (void)state;
-    char archive[220], file[260], why[200] = "";
-    struct stat status;
-    snprintf(archive, sizeof(archive), "%s/otf2", directory);
-    assert_int_equal(export_otf2(archive, &source, why, sizeof(why)), 0);
-    for (int i = 0; i <= 4; i++) { /* four ranks, and the phases */
-        snprintf(file, sizeof(file), "%s/traces/%d.evt", archive, i);
-        assert_int_equal(stat(file, &status), 0);
-    }
-    assert_int_equal(export_otf2(archive, &source, why, sizeof(why)), -EEXIST);
-    assert_true(why[0] != '\0');
-    for (int i = 0; i <= 4; i++) {
-        snprintf(file, sizeof(file), "%s/traces/%d.evt", archive, i);
-        unlink(file);
-        snprintf(file, sizeof(file), "%s/traces/%d.def", archive, i);
-        unlink(file);
-    }
-    snprintf(file, sizeof(file), "%s/traces", archive);
-    rmdir(file);
-    snprintf(file, sizeof(file), "%s/traces.otf2", archive);
-    unlink(file);
-    snprintf(file, sizeof(file), "%s/traces.def", archive);
-    unlink(file);
-    rmdir(archive);
-}
-
 /* ---- reports ------------------------------------------------------------------------ */
 
 /* Are all elements closed, in order? */
@@ -565,7 +536,6 @@ int main(void)
         TEST(a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window),
         TEST(a_trace_has_the_captured_calls_of_each_rank),
         TEST(a_report_tells_captures_and_the_calls_that_ranks_were_in),
-        TEST(an_archive_is_made_once),
         TEST(a_report_says_what_was_wrong_and_what_to_do),
         TEST(a_curve_that_drops_is_seen_to),
         TEST(the_axis_of_the_time_in_mpi_is_as_high_as_the_time),
