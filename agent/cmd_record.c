@@ -45,6 +45,7 @@ static const char help[] =
     "or the daemon is out of reach, 2 for wrong usage.\n";
 
 #define LOOK_MS 250          /* how often to look whether the daemon is somewhere else or away */
+#define WAIT_NS 1000000000u  /* for a job, until it is said that there is none */
 #define COMMIT_NS 500000000u /* between commits: a second is promised */
 
 struct record {
@@ -57,6 +58,8 @@ struct record {
     uint64_t committed_ns; /* CLOCK_MONOTONIC */
     uint64_t told;         /* missed messages that were told */
     int ended;             /* the job has */
+    uint64_t connected_ns; /* CLOCK_MONOTONIC; 0: not yet */
+    int told_waiting;      /* that there is no job yet */
 };
 
 enum { OPT_MAX_SIZE = 256 };
@@ -70,6 +73,8 @@ static const struct option long_options[] = {
 static int set_option(void *user, int option, const char *value)
 {
     struct record *r = user;
+    if (option == 'o' && value[0] == '\0')
+        return command_line_wrong(r->dial.command, "output", value);
     if (option == 'o')
         r->output = value;
     else if (quantity_parse_bytes(value, &r->most_bytes) != 0 || r->most_bytes < RECORD_LEAST_BYTES)
@@ -159,6 +164,21 @@ static int take(struct record *r, const struct client_message *got)
 
 /* ---- running ------------------------------------------------------------------- */
 
+/* Whoever started us may have mistyped the job. */
+static void tell_waiting(struct record *r, uint64_t now_ns)
+{
+    if (r->attach != NULL || r->told_waiting || client_state(r->client) != CLIENT_CONNECTED)
+        return;
+    r->connected_ns = r->connected_ns == 0 ? now_ns : r->connected_ns;
+    if (now_ns - r->connected_ns < WAIT_NS)
+        return;
+    r->told_waiting = 1;
+    if (r->job != NULL)
+        say("record: there is no job %s yet; waiting for it", r->job);
+    else
+        say("record: no job runs; waiting for the next");
+}
+
 /* @return 1 when the end was reached, or -1 */
 static int follow(struct record *r)
 {
@@ -184,6 +204,7 @@ static int follow(struct record *r)
             client_follow(r->client, r->job, ATTACH_TOPICS);
         watched[0] = (struct pollfd){.fd = client_fd(r->client), .events = POLLIN};
         watched[1] = (struct pollfd){.fd = r->signals, .events = POLLIN};
+        tell_waiting(r, clock_mono_ns());
         poll(watched, 2, LOOK_MS);
         if (watched[1].revents != 0)
             return 1;
@@ -227,6 +248,11 @@ int cmd_record(int argc, char **argv)
     int status = dial_parse(&r.dial, &options, argc, argv);
     if (status >= 0)
         return status;
+    char why[600];
+    if (r.output != NULL && attach_check(r.output, why, sizeof why) != 0) {
+        say("record: %s", why);
+        return 1;
+    }
     log_start("holter", -1);
     sigset_t ends;
     sigemptyset(&ends);

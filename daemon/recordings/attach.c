@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_AGENTS (1u << 20) /* whose numbers are followed */
 
@@ -41,15 +42,30 @@ static void destroy(struct attach *a)
     free(a);
 }
 
-int attach_create(struct attach **out, const char *path, uint64_t most_bytes, char *why,
-                  size_t room)
+int attach_check(const char *path, char *why, size_t room)
 {
+    char directory[520];
     unsigned first, last;
+    const char *slash = strrchr(path, '/');
     recording_parts_find(path, &first, &last);
     if (last != 0) {
         snprintf(why, room, "%s: is there already", path);
         return -EEXIST;
     }
+    snprintf(directory, sizeof(directory), "%.*s", slash == NULL ? 1 : (int)(slash - path + 1),
+             slash == NULL ? "." : path);
+    int code = access(directory, W_OK | X_OK) == 0 ? 0 : -errno;
+    if (code != 0)
+        snprintf(why, room, "%s: %s", path, holter_strerror(code));
+    return code;
+}
+
+int attach_create(struct attach **out, const char *path, uint64_t most_bytes, char *why,
+                  size_t room)
+{
+    int found = attach_check(path, why, room);
+    if (found != 0)
+        return found;
     struct attach *a = calloc(1, sizeof(*a));
     snprintf(why, room, "no memory");
     if (a == NULL)

@@ -15,6 +15,10 @@
 
 struct attach;
 
+/** Can attach_create() begin a recording here, as far as can be seen without doing it? For those who have to
+ *  wait for a job first. @param why  set on failure @return 0, -EEXIST or -errno */
+int attach_check(const char *path, char *why, size_t room);
+
 /** Begin a recording; nothing is written over.
  *  @param path        of its file, or of the first part
  *  @param most_bytes  of all parts together, see record_parts.h; 0: no limit, one part

@@ -361,6 +361,38 @@ static void it_goes_on_with_the_daemon_that_follows_a_killed_one(void **state)
     daemon_bed_stop(daemon);
 }
 
+/* Nobody has to wait for a job to be told what is wrong. */
+static void what_cannot_be_written_is_told_before_a_job_comes(void **state)
+{
+    (void)state;
+    fclose(fopen(path, "w"));
+    assert_ended(start_recorder(NULL, NULL), 1);
+    assert_non_null(strstr(said(), "made.hrec: is there already"));
+    unlink(path);
+    char elsewhere[160];
+    snprintf(elsewhere, sizeof(elsewhere), "%s/nowhere/made.hrec", bed.directory);
+    assert_ended(start_recorder("-o", elsewhere), 1);
+    assert_non_null(strstr(said(), "nowhere/made.hrec: No such file or directory"));
+    assert_ended(start_recorder("-o", ""), 2);
+    assert_non_null(strstr(said(), "--output cannot be ''"));
+}
+
+static void it_says_which_job_it_waits_for(void **state)
+{
+    (void)state;
+    pid_t daemon = start_daemon(NULL, NULL);
+    pid_t recorder = start_recorder("job.7", NULL);
+    while (strstr(said(), "there is no job job.7 yet") == NULL) {
+        if (waitpid(recorder, NULL, WNOHANG) != 0)
+            fail_msg("it ended: %s", said());
+        pause_a_moment();
+    }
+    kill(recorder, SIGTERM);
+    assert_ended(recorder, 1);
+    assert_non_null(strstr(said(), "no job came"));
+    daemon_bed_stop(daemon);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
@@ -372,6 +404,8 @@ int main(int argc, char **argv)
         TEST(behind_keys_it_takes_a_key),
         TEST(a_large_one_goes_on_in_parts_of_which_old_ones_go),
         TEST(it_goes_on_with_the_daemon_that_follows_a_killed_one),
+        TEST(what_cannot_be_written_is_told_before_a_job_comes),
+        TEST(it_says_which_job_it_waits_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
