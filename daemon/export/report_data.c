@@ -94,9 +94,14 @@ static int take_phase(void *user, const struct cell *row, size_t columns)
     int code = array_fit(&d->phases, sizeof(*d->phases), &d->phase_room, d->phase_count + 1);
     if (code != 0)
         return code;
-    const struct report_phase *like =
-        row[8].integer != 0 ? phase_of(d, row[4].integer) : NULL; /* it may have been given up */
-    unsigned pattern = like != NULL ? like->pattern : d->pattern_count++;
+    /* That of a phase that is not there: it was given up, or cut off. */
+    int64_t first = row[row[8].integer != 0 ? 4 : 0].integer;
+    const struct report_phase *like = phase_of(d, first);
+    if ((code = key_table_reserve(&d->patterns, 1)) != 0)
+        return code;
+    unsigned pattern =
+        like != NULL ? like->pattern
+                     : key_table_add_hashed(&d->patterns, (struct key){.hi = (uint64_t)first});
     d->phases[d->phase_count++] = (struct report_phase){
         .pattern = pattern,
         .id = row[0].integer,
@@ -252,6 +257,7 @@ int report_data_read(struct report_data *out, struct tables *tables)
 {
     *out = (struct report_data){.alerts = calloc(REPORT_ALERTS, sizeof(*out->alerts)),
                                 .links = calloc(REPORT_LINKS, sizeof(*out->links))};
+    key_table_init(&out->patterns);
     if (out->alerts == NULL || out->links == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < sizeof(queries) / sizeof(*queries); i++) {
@@ -276,5 +282,6 @@ void report_data_finish(struct report_data *d)
     free(d->phases);
     free(d->alerts);
     free(d->links);
+    key_table_finish(&d->patterns);
     *d = (struct report_data){0};
 }

@@ -2,6 +2,7 @@
 #ifndef HOLTER_EXPORT_REPORT_DATA_H
 #define HOLTER_EXPORT_REPORT_DATA_H
 
+#include "daemon/analysis/key_table.h"
 #include "daemon/export/export.h"
 
 #define REPORT_CLASSES 8u /* send, recv, wait, poll, collective, one-sided, io, other */
@@ -64,7 +65,7 @@ struct report_data {
     size_t latency_count, latency_room;
     struct report_phase *phases;
     size_t phase_count, phase_room;
-    unsigned pattern_count;
+    struct key_table patterns;   /* ids of the first phases of each; one may be missing in a cut */
     struct report_alert *alerts; /* REPORT_ALERTS */
     size_t alert_count, alerts_all;
     struct report_link *links; /* REPORT_LINKS */

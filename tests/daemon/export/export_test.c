@@ -394,8 +394,14 @@ static void a_curve_that_drops_is_seen_to(void **state)
     assert_non_null(strstr(text, ">-0.8</text>"));
     assert_true(reach_of_curve(text) > 100);
     /* patterns have different colours */
-    assert_non_null(strstr(text, "class=\"k0\""));
-    assert_non_null(strstr(text, "class=\"k1\""));
+    assert_non_null(strstr(text, "<rect class=\"k0\""));
+    assert_non_null(strstr(text, "<rect class=\"k1\""));
+    /* also when the phase that they are like was cut off */
+    change("UPDATE curve SET phase = phase + 10, returned = 1, resembles = 5;"
+           "UPDATE phase SET id = id + 10");
+    write_report(&extras);
+    assert_non_null(strstr(text, "<rect class=\"k0\""));
+    assert_null(strstr(text, "<rect class=\"k1\""));
 }
 
 /* Is the axis of the time in MPI from 0 % to this? Each class is as high as it is told on it. */
