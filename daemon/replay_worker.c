@@ -497,8 +497,9 @@ void replay_worker_run(void *user, struct replay_reel *reel, const struct replay
     code = code != 0 ? code : start_recording(w);
     if (code == 0)
         worker_start_leading(w, fds);
-    if (code == 0)
-        code = replay_link_send(w->link, &(struct replay_note){.kind = REPLAY_READY}, NULL, 0);
+    if (code == 0 && (code = replay_link_send(w->link, &(struct replay_note){.kind = REPLAY_READY},
+                                              NULL, 0)) == -EPIPE)
+        end(w, 0); /* another seek came meanwhile: nobody waits for this one */
     if (code != 0) {
         log_error("a worker of the replay cannot start: %s", holter_strerror(code));
         end(w, 1);

@@ -54,6 +54,19 @@ class Replays(unittest.TestCase):
         daemon.kill(2)
         self.assertEqual(0, daemon.finish().status)
 
+    def test_seeks_that_overtake_each_other_are_no_failure(self):
+        daemon = self.replay('--paused')
+        self.assertEqual(('paused', 1), self.ask(''))
+        asked = [self.place.holter('replay', '--timeout', lab.PATIENCE, '--ask', f'seek {percent}%')
+                 for percent in range(0, 96, 4)]
+        for running in asked:
+            finished = running.finish()
+            self.assertEqual(0, finished.status, str(finished))
+        self.assertEqual('paused', self.ask('')[0])
+        daemon.kill(2)
+        finished = daemon.finish()
+        self.assertEqual((0, ''), (finished.status, finished.err))
+
     def test_a_network_that_is_asked_for_has_to_be_there(self):
         finished = self.replay('--topology', 'nowhere.yaml').finish()
         self.assertEqual(2, finished.status, str(finished))
