@@ -160,15 +160,20 @@ int otf2_process_start(struct otf2_process **out, const char *anchor, unsigned t
     return code;
 }
 
+static void kill_reader(const struct otf2_process *p)
+{
+    pid_t reader = (pid_t)atomic_load(&p->shared->reader);
+    if (reader > 0) /* 0 would be all of this process's group */
+        kill(reader, SIGKILL);
+}
+
 /* The reader goes first, so that its time counts with that of the child that waits for it. */
 static void end_child(struct otf2_process *p)
 {
     pid_t ended = 0;
     atomic_store(&p->shared->ends, 1);
     for (unsigned i = 0; i < ENDS_MS && ended == 0; i++) {
-        pid_t reader = (pid_t)atomic_load(&p->shared->reader);
-        if (reader > 0)
-            kill(reader, SIGKILL);
+        kill_reader(p);
         ended = waitpid(p->child, NULL, WNOHANG);
         if (ended == 0)
             usleep(1000);
@@ -230,7 +235,7 @@ static int ask(struct otf2_process *p, struct otf2_slot *slot, uint32_t stream, 
         if (clock_mono_ns() - begun > HANGS_NS) {
             begun = clock_mono_ns();
             atomic_store(&slot->crashed, SIGKILL);
-            kill((pid_t)atomic_load(&p->shared->reader), SIGKILL);
+            kill_reader(p);
         }
     }
     atomic_store(&slot->state, OTF2_IDLE);

@@ -193,9 +193,10 @@ void otf2_shared_child(struct otf2_shared *shared, const char *anchor, pid_t par
         pid_t reader = fork();
         if (reader < 0)
             break;
+        /* By both: it may answer before this process goes on. */
+        atomic_store(&shared->reader, (int)(reader == 0 ? getpid() : reader));
         if (reader == 0)
             be_reader(shared, anchor, &defs);
-        atomic_store(&shared->reader, (int)reader);
         while (waitpid(reader, &status, 0) < 0 && errno == EINTR)
             continue;
         atomic_store(&shared->reader, 0);
