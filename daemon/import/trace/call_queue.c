@@ -51,19 +51,26 @@ void call_queue_complete_alone(struct event *event)
     event->seq = CALL_COMPLETE;
 }
 
-struct event *call_queue_waiting(struct open_request *request)
+struct event *call_queue_record(const struct open_request *request)
 {
     struct call_queue *q = request->queue;
     uint64_t position = request->position;
-    request->position = REQUEST_NOWHERE;
     if (position == REQUEST_NOWHERE)
         return NULL;
     if (request->in_call)
         return &q->parts[position];
     if (position < q->first || position - q->first >= q->count)
         return NULL;
-    struct event *item = item_at(q, position);
-    return item->seq == CALL_WAITS_FOR_END && item->bytes == request->id ? item : NULL;
+    return item_at(q, position);
+}
+
+struct event *call_queue_waiting(struct open_request *request)
+{
+    struct event *event = call_queue_record(request);
+    request->position = REQUEST_NOWHERE;
+    if (event == NULL || request->in_call)
+        return event;
+    return event->seq == CALL_WAITS_FOR_END && event->bytes == request->id ? event : NULL;
 }
 
 /* Its other end will not be told. */

@@ -69,6 +69,9 @@ struct open_request *call_queue_end_at(const struct call_queue *queue, uint64_t 
 int call_queue_put(struct call_queue *queue, const struct event *event, uint64_t waits_for,
                    uint32_t part);
 
+/** The record of a request's post, or of its end. @return NULL: it was handed on already */
+struct event *call_queue_record(const struct open_request *request);
+
 /** The record that posted a request and waits for its end, to be completed now. @return NULL: none does any more */
 struct event *call_queue_waiting(struct open_request *request);
 

@@ -1,6 +1,7 @@
 #include "daemon/import/trace/otf2_calls.h"
 
 #include "daemon/analysis/array.h"
+#include "daemon/import/trace/request_pairs.h"
 #include "holter/call.h"
 #include "holter/segment.h"
 
@@ -236,18 +237,6 @@ static struct open_request *find_request(const struct otf2_calls *c, uint64_t id
     return goes ? request : NULL;
 }
 
-/* What a request was for is told once more where it ends. */
-static void set_request(struct event *part, const struct open_request *request)
-{
-    part->request = request->number;
-    part->t_post = request->t_post;
-    part->flags |= request->flags;
-    part->peer = request->peer;
-    part->tag = request->tag;
-    part->comm = request->comm;
-    part->bytes = request->bytes;
-}
-
 /* A record that ends a request waits until the other threads have come to its time. @return NULL: no memory */
 static struct open_request *end_later(struct otf2_calls *c, struct event *part, uint64_t id)
 {
@@ -322,7 +311,7 @@ static void end_plainly(struct otf2_calls *c, struct event *part, uint64_t id, u
     struct open_request *request = find_request(c, id, direction);
     if (request == NULL)
         return;
-    set_request(part, request);
+    request_pairs_tell_end(part, request);
     request_table_remove(c->queue.requests, request);
 }
 
@@ -384,7 +373,7 @@ static void end_receive(struct otf2_calls *c, struct event *part,
     }
     struct open_request *request = find_request(c, id, EVENT_RECV);
     if (tell_post(request, message))
-        set_request(part, request);
+        request_pairs_tell_end(part, request);
     else
         part->flags |= EVENT_POST; /* as if it were posted by the call that completes it */
     set_message(part, message);
@@ -518,7 +507,7 @@ static void end_collective(struct otf2_calls *c, struct event *part,
         post->seq = CALL_COMPLETE;
     }
     if (request != NULL) {
-        set_request(part, request);
+        request_pairs_tell_end(part, request);
         request_table_remove(c->queue.requests, request);
     } else if (c->queue.shared && (ended = end_later(c, part, id)) != NULL) {
         ended->bytes = collective->received; /* its record has no room for them while it waits */

@@ -5,20 +5,21 @@
 /* The record that ended a request. @return NULL: it is joined already */
 static struct event *record_of(const struct open_request *end)
 {
-    struct call_queue *q = end->queue;
-    struct event *item;
-    if (end->in_call)
-        item = &q->parts[end->position];
-    else if (end->position < q->first || end->position - q->first >= q->count)
-        return NULL;
-    else
-        item = &q->items[end->position & (q->room - 1)];
-    return item->seq == CALL_WAITS_FOR_POST ? item : NULL;
+    struct event *item = call_queue_record(end);
+    return item != NULL && item->seq == CALL_WAITS_FOR_POST ? item : NULL;
 }
 
-/* What a request was for is told once more where it ends. */
-static void tell_end(struct event *end, const struct open_request *post)
+/* Which request a record ended. */
+static void name_post(struct event *end, const struct open_request *post)
 {
+    end->request = post->number;
+    end->t_post = post->t_post;
+    end->flags |= post->flags;
+}
+
+void request_pairs_tell_end(struct event *end, const struct open_request *post)
+{
+    name_post(end, post);
     end->peer = post->peer;
     end->tag = post->tag;
     end->comm = post->comm;
@@ -49,13 +50,12 @@ static int join(const struct open_request *ended, struct open_request *post)
     if (end->flags & EVENT_CANCELLED || direction == EVENT_SEND) {
         if (begun != NULL)
             call_queue_complete_alone(begun);
-        tell_end(end, post);
-    } else if (begun != NULL) {
-        tell_post(begun, end, ended, direction);
+        request_pairs_tell_end(end, post);
+    } else {
+        if (begun != NULL)
+            tell_post(begun, end, ended, direction);
+        name_post(end, post);
     }
-    end->request = post->number;
-    end->t_post = post->t_post;
-    end->flags |= post->flags;
     end->seq = CALL_COMPLETE;
     return 0;
 }

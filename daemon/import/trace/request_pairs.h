@@ -8,6 +8,9 @@
 
 #include "daemon/import/trace/call_queue.h"
 
+/** What a request was for is told once more where it ends. @param post  as it was when it was posted */
+void request_pairs_tell_end(struct event *end, const struct open_request *post);
+
 /** Join what ended in calls that began before a time: all threads have come to it. Ends without a post
  *  stay alone; when there may be more to come they are counted by the queue. */
 void request_pairs_settle(struct request_table *table, uint64_t before);
