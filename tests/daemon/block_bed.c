@@ -107,9 +107,16 @@ size_t block_bed_check(int marked, size_t from)
     return size;
 }
 
-void block_bed_window(uint64_t number)
+void block_bed_add_window(const struct wire_window *window)
 {
     struct wire_buffer buffer = {0};
+    assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, window), 0);
+    block_bed_add(buffer.bytes, buffer.length);
+    wire_buffer_finish(&buffer);
+}
+
+void block_bed_window(uint64_t number)
+{
     struct wire_pair_row pairs[200];
     struct wire_rank_row ranks[8] = {{0}};
     struct wire_node_row node = {.host = "n", .call_cost_ns = 1.5 + (double)number};
@@ -133,14 +140,11 @@ void block_bed_window(uint64_t number)
                             .pairs_count = 200 - number % 3,
                             .node = &node,
                             .node_count = number % 2};
-    assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, &w), 0);
-    block_bed_add(buffer.bytes, buffer.length);
-    wire_buffer_finish(&buffer);
+    block_bed_add_window(&w);
 }
 
 void block_bed_halves(uint64_t number, unsigned node)
 {
-    struct wire_buffer buffer = {0};
     struct wire_half_row halves[300];
     uint64_t seed = 77 + number;
     for (unsigned i = 0; i < 300; i++) {
@@ -163,14 +167,11 @@ void block_bed_halves(uint64_t number, unsigned node)
                             .length_ns = 1000000000,
                             .halves = halves,
                             .halves_count = 300 - node};
-    assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, &w), 0);
-    block_bed_add(buffer.bytes, buffer.length);
-    wire_buffer_finish(&buffer);
+    block_bed_add_window(&w);
 }
 
 void block_bed_calls(uint64_t number, uint64_t *ordinal)
 {
-    struct wire_buffer buffer = {0};
     struct wire_half_row halves[600];
     size_t count = 0;
     for (uint64_t rank = 0; rank < 3; rank++) {
@@ -203,7 +204,5 @@ void block_bed_calls(uint64_t number, uint64_t *ordinal)
                             .length_ns = 1000000000,
                             .halves = halves,
                             .halves_count = count};
-    assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, &w), 0);
-    block_bed_add(buffer.bytes, buffer.length);
-    wire_buffer_finish(&buffer);
+    block_bed_add_window(&w);
 }

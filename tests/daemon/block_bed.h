@@ -31,6 +31,7 @@ int block_bed_tear_down(void **state);
 
 /** Put a message of any bytes in, with a head of its own. */
 void block_bed_add(const void *bytes, size_t length);
+void block_bed_add_window(const struct wire_window *window);
 /** Put a window in: with pairs, ranks and a node. */
 void block_bed_window(uint64_t number);
 /** With ends of messages between two nodes, and keys that are there once, or three times: those of one node, or of the

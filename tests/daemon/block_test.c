@@ -133,7 +133,6 @@ static void second_ends_of_messages_take_half(void **state)
  * more rows than before, and fewer. */
 static void columns_that_stay_come_out(void **state)
 {
-    struct wire_buffer buffer = {0};
     struct wire_rank_row ranks[150] = {{0}};
     const size_t width = sizeof(*ranks) / sizeof(uint64_t);
     uint64_t *const cells = &ranks[0].rank;
@@ -159,17 +158,14 @@ static void columns_that_stay_come_out(void **state)
                                 .length_ns = 1000000000,
                                 .ranks = ranks,
                                 .ranks_count = rows};
-        assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, &w), 0);
-        block_bed_add(buffer.bytes, buffer.length);
+        block_bed_add_window(&w);
     }
-    wire_buffer_finish(&buffer);
     block_bed_check(0, 0);
 }
 
 /* Far more rows than in the messages before. */
 static void many_rows_come_out(void **state)
 {
-    struct wire_buffer buffer = {0};
     size_t count = 500000;
     struct wire_pair_row *pairs = calloc(count, sizeof(*pairs));
     (void)state;
@@ -183,10 +179,8 @@ static void many_rows_come_out(void **state)
                             .pairs_count = 100};
     for (; w.seq < 5; w.seq++) {
         w.pairs_count = w.seq == 4 ? count : 100;
-        assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, &w), 0);
-        block_bed_add(buffer.bytes, buffer.length);
+        block_bed_add_window(&w);
     }
-    wire_buffer_finish(&buffer);
     free(pairs);
     block_bed_check(0, 0);
 }
