@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,8 +26,9 @@
 struct otf2_process {
     struct otf2_shared *shared;
     pid_t child;
-    char *anchor, *folder; /* owned */
-    pthread_mutex_t lock;  /* over what follows, and over telling */
+    char *anchor, *source,
+        *folder;          /* owned: as given; that it is read by; of its files, without a slash */
+    pthread_mutex_t lock; /* over what follows, and over telling */
     pthread_cond_t given_back;
     unsigned free[OTF2_SLOTS], free_count;
     int gone;
@@ -57,6 +59,40 @@ static int refuse(struct otf2_process *p, int code, const char *what)
     tell_of_archive(p, what);
     otf2_process_stop(p);
     return code;
+}
+
+/* ---- finding ---------------------------------------------------------------- */
+
+/* A link to the anchor alone stands for it: the archive's other files are where it leads. */
+static int find_files(struct otf2_process *p, const char *anchor)
+{
+    char definitions[4096];
+    p->anchor = strdup(anchor);
+    p->source = strdup(anchor);
+    if (p->anchor == NULL || p->source == NULL)
+        return -ENOMEM;
+    for (int is_link = 0;; is_link = 1) {
+        size_t length = strlen(p->source);
+        p->folder = strdup(p->source);
+        if (p->folder == NULL)
+            return -ENOMEM;
+        if (length > 5 && strcmp(p->source + length - 5, ".otf2") == 0)
+            p->folder[length - 5] = '\0';
+        snprintf(definitions, sizeof(definitions), "%s.def", p->folder);
+        char *end = is_link || access(definitions, F_OK) == 0 ? NULL : realpath(anchor, NULL);
+        if (end == NULL)
+            return 0;
+        free(p->source);
+        free(p->folder);
+        p->source = end;
+    }
+}
+
+/* Whoever opens a pipe waits for one that writes. */
+static int is_waited_for(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
 /* ---- starting and stopping ------------------------------------------------- */
@@ -141,19 +177,19 @@ int otf2_process_start(struct otf2_process **out, const char *anchor, unsigned t
     pthread_cond_init(&p->given_back, NULL);
     p->tell = tell;
     p->user = user;
-    p->anchor = strdup(anchor);
-    p->folder = strdup(anchor);
-    if (p->anchor == NULL || p->folder == NULL || share(p, threads) != 0)
+    if (find_files(p, anchor) != 0 || share(p, threads) != 0)
         return refuse(p, -ENOMEM, holter_strerror(-ENOMEM));
-    size_t length = strlen(anchor);
-    if (length > 5 && strcmp(anchor + length - 5, ".otf2") == 0)
-        p->folder[length - 5] = '\0';
+    char definitions[4096];
+    snprintf(definitions, sizeof(definitions), "%s.def", p->folder);
+    p->shared->definitions_broken = is_waited_for(definitions);
+    if (p->shared->definitions_broken || is_waited_for(p->source))
+        return refuse(p, -HOLTER_ECORRUPT, "it is no regular file");
     pid_t self = getpid();
     p->child = fork();
     if (p->child < 0)
         return refuse(p, -errno, "no process can be made to read it");
     if (p->child == 0)
-        otf2_shared_child(p->shared, anchor, self);
+        otf2_shared_child(p->shared, p->source, self);
     int code = wait_for_definitions(p);
     if (code == 0)
         *out = p;
@@ -196,6 +232,7 @@ void otf2_process_stop(struct otf2_process *p)
     pthread_cond_destroy(&p->given_back);
     pthread_mutex_destroy(&p->lock);
     free(p->anchor);
+    free(p->source);
     free(p->folder);
     free(p);
 }

@@ -261,7 +261,8 @@ static int is_cut_off(const char *path)
 }
 
 /* A record takes two bytes at least, its kind and its length: what is broken can have libotf2 go in circles.
- * @param out  records that the file can hold; UINT64_MAX: not known @return 0, or 1: there is no file */
+ * @param out  records that the file can hold; UINT64_MAX: not known
+ * @return 0, 1: there is no file, or -EINVAL: it is none that can be read without waiting */
 static int most_events(const struct otf2_source *s, uint32_t stream, uint64_t *out, int *cut_off)
 {
     char path[4096];
@@ -269,6 +270,8 @@ static int most_events(const struct otf2_source *s, uint32_t stream, uint64_t *o
     snprintf(path, sizeof(path), "%s/%" PRIu64 ".evt", s->folder, s->job->locations[stream]);
     int known = stat(path, &status) == 0;
     int missing = !known && errno == ENOENT;
+    if (known && !S_ISREG(status.st_mode))
+        return -EINVAL;
     *out = known ? (uint64_t)status.st_size / 2 : UINT64_MAX;
     *cut_off = known && is_cut_off(path);
     return missing;
@@ -294,12 +297,14 @@ static void read_local_definitions(struct otf2_source *s, struct otf2_stream *st
     uint64_t read = 0, location = s->job->locations[st->number];
     struct stat status;
     snprintf(path, sizeof(path), "%s/%" PRIu64 ".def", s->folder, location);
+    int is_there = stat(path, &status) == 0;
     listen_to(said_of_it);
-    OTF2_DefReader *definitions = OTF2_Reader_GetDefReader(s->reader, location);
+    OTF2_DefReader *definitions =
+        is_there && !S_ISREG(status.st_mode) ? NULL : OTF2_Reader_GetDefReader(s->reader, location);
     OTF2_ErrorCode code = definitions == NULL
                               ? OTF2_ERROR_FILE_CAN_NOT_OPEN
                               : OTF2_Reader_ReadAllLocalDefinitions(s->reader, definitions, &read);
-    if (code != OTF2_SUCCESS && stat(path, &status) == 0) {
+    if (code != OTF2_SUCCESS && is_there) {
         failed(said_of_it, code);
         snprintf(st->fault_of_definitions, sizeof(st->fault_of_definitions),
                  "its definitions, %" PRIu64 ".def, are not whole, so times and numbers may be "
@@ -345,8 +350,12 @@ static int open_stream(struct otf2_source *s, uint32_t stream, char fault[OTF2_F
 {
     struct otf2_stream *st = &s->streams[stream];
     st->opened = 1;
-    if (most_events(s, stream, &st->most_events, &st->cut_off) != 0 &&
-        s->job->events_of[stream] == 0) {
+    int there = most_events(s, stream, &st->most_events, &st->cut_off);
+    if (there < 0) {
+        snprintf(fault, OTF2_FAULT_BYTES, "it is no regular file");
+        return there;
+    }
+    if (there != 0 && s->job->events_of[stream] == 0) {
         st->empty = 1; /* a location that has nothing need not have a file */
         return 0;
     }

@@ -189,6 +189,56 @@ static void any_number_of_threads_gives_the_same_recording(void **state)
     end(&bed);
 }
 
+/* The digest has the command, and so the archive's path. */
+static void a_link_to_the_anchor_alone_stands_for_the_archive(void **state)
+{
+    struct bed bed;
+    char link[128];
+    (void)state;
+    unpack(&bed);
+    import_all(&bed);
+    struct recorded_sums direct = bed.sums;
+    snprintf(link, sizeof(link), "%s/other", bed.directory);
+    assert_int_equal(mkdir(link, 0700), 0);
+    snprintf(link, sizeof(link), "%s/other/mine.otf2", bed.directory);
+    assert_int_equal(symlink(bed.archive, link), 0);
+    snprintf(bed.archive, sizeof(bed.archive), "%s", link);
+    import_all(&bed);
+    assert_string_equal(bed.told, "");
+    assert_int_equal(bed.sums.sent, direct.sent);
+    assert_int_equal(bed.sums.received_bytes, direct.received_bytes);
+    assert_memory_equal(bed.sums.call, direct.call, sizeof(direct.call));
+    end(&bed);
+}
+
+static void put_pipe(const struct bed *bed, const char *name, char path[128])
+{
+    snprintf(path, 128, "%s/%s", bed->directory, name);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+}
+
+/* Nobody would ever write to them. */
+static void pipes_in_place_of_files_are_not_waited_for(void **state)
+{
+    struct bed bed;
+    char path[128];
+    (void)state;
+    unpack(&bed);
+    put_pipe(&bed, "traces/3.evt", path);
+    put_pipe(&bed, "traces/4.def", path);
+    import_all(&bed);
+    assert_int_equal(bed.counts.counts.failed_streams, 2);
+    assert_non_null(strstr(bed.told, "traces/3.evt: "));
+    assert_non_null(strstr(bed.told, "it is no regular file"));
+    assert_non_null(strstr(bed.told, "its definitions, 4.def, are not whole"));
+    assert_true(bed.sums.sent > 0);
+    put_pipe(&bed, "traces.def", path);
+    assert_int_equal(import_with(&bed, 1), -HOLTER_ECORRUPT);
+    assert_non_null(strstr(bed.told, "traces.def: it is no regular file"));
+    end(&bed);
+}
+
 static void compare_places(struct bed *bed, uint32_t hosts, uint32_t per_node)
 {
     struct pairs pairs;
@@ -534,6 +584,8 @@ int main(void)
         cmocka_unit_test(a_recorded_trace_has_all_that_otf2_print_shows),
         cmocka_unit_test(the_golden_figures_are_those_that_otf2_print_gives_now),
         cmocka_unit_test(any_number_of_threads_gives_the_same_recording),
+        cmocka_unit_test(a_link_to_the_anchor_alone_stands_for_the_archive),
+        cmocka_unit_test(pipes_in_place_of_files_are_not_waited_for),
         cmocka_unit_test(hosts_that_are_asked_for_take_the_place_of_those_of_the_archive),
         cmocka_unit_test(hosts_that_cannot_be_are_told),
         cmocka_unit_test(any_history_is_imported_exactly),
