@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOG_TOPIC "jobs"
@@ -440,26 +439,12 @@ void jobs_advance(struct jobs *jobs, uint64_t heard_ns, uint64_t now_ns)
 
 /* ---- the recorder ---------------------------------------------------------- */
 
-static int make_directories(const char *path)
-{
-    char part[512];
-    if (snprintf(part, sizeof(part), "%s", path) >= (int)sizeof(part))
-        return -ENAMETOOLONG;
-    for (char *slash = strchr(part + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            return -errno;
-        *slash = '/';
-    }
-    return mkdir(part, 0777) != 0 && errno != EEXIST ? -errno : 0;
-}
-
 static int start_recorder(struct jobs *jobs, uv_loop_t *loop, const char *directory, char *why,
                           size_t room)
 {
     struct recorder_events events = {jobs, on_kept, on_stopped, on_moved};
     struct recorder_options recording = {.most_bytes = jobs->options.most_bytes};
-    int code = make_directories(directory);
+    int code = recording_directory(directory);
     if (code == 0)
         code = recorder_create(&jobs->recorder, loop, &recording, &events);
     if (code != 0)

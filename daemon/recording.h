@@ -98,6 +98,10 @@ void recording_parts_find(const char *base, unsigned *first, unsigned *last);
 int recording_choose(const char *directory, const char *job, uint64_t instance, char *out,
                      size_t room, int *exists);
 
+/** Make a directory for recordings, and those above it, where they are not there.
+ *  @return 0, or why none can be written there: -ENOTDIR, -EACCES, -EROFS, ... */
+int recording_directory(const char *path);
+
 /** The file for a replay of a job: as recording_choose() names it, but none is continued. @return as that, or -EEXIST */
 int recording_new(const char *directory, const char *job, char *out, size_t room);
 

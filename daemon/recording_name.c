@@ -75,6 +75,35 @@ int recording_remove(const char *path)
     return code;
 }
 
+/* ---- directories --------------------------------------------------------- */
+
+static int make_directories(const char *path)
+{
+    char part[512];
+    if (snprintf(part, sizeof(part), "%s", path) >= (int)sizeof(part))
+        return -ENAMETOOLONG;
+    for (char *slash = strchr(part + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return -errno;
+        *slash = '/';
+    }
+    return mkdir(part, 0777) != 0 && errno != EEXIST ? -errno : 0;
+}
+
+int recording_directory(const char *path)
+{
+    struct stat status;
+    int code = make_directories(path);
+    if (code != 0)
+        return code;
+    if (stat(path, &status) != 0)
+        return -errno;
+    if (!S_ISDIR(status.st_mode))
+        return -ENOTDIR;
+    return access(path, W_OK | X_OK) != 0 ? -errno : 0;
+}
+
 /* ---- finding ------------------------------------------------------------- */
 
 static int may_continue(const char *path, uint64_t instance)

@@ -213,7 +213,13 @@ static void finish(struct replay_server *s)
 static int serve(struct replay_server *s)
 {
     char why[512] = "no memory";
-    int code = read_recording(s, why, sizeof(why));
+    const char *directory = s->options->record;
+    int code = directory == NULL ? 0 : recording_directory(directory);
+    if (code != 0) { /* the process that records comes later, and others wait for it */
+        log_error("cannot record in %s: %s", directory, holter_strerror(code));
+        return EXIT_FAILURE;
+    }
+    code = read_recording(s, why, sizeof(why));
     if (code != 0) {
         log_error("%s", why);
         return code == -HOLTER_EUSAGE || code == -HOLTER_ERANGE ? 2 : EXIT_FAILURE;

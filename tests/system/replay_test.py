@@ -72,6 +72,12 @@ class Replays(unittest.TestCase):
         self.assertEqual(2, finished.status, str(finished))
         self.assertIn('--topology: nowhere.yaml: No such file', finished.err)
 
+    def test_a_recording_of_it_has_to_have_a_place(self):
+        finished = self.replay('--record', self.recorded, '--quit-at-end').finish()
+        self.assertEqual(1, finished.status, str(finished))
+        self.assertEqual(1, len(finished.err.splitlines()), finished.err)
+        self.assertIn(f'cannot record in {self.recorded}: Not a directory', finished.err)
+
     def test_two_recordings_of_a_replay_are_equal_and_say_what_was_live(self):
         made = []
         for speed in ('max', '40'):
