@@ -5,6 +5,7 @@
 #include "agent/rank_env.h"
 #include "agent/rendezvous.h"
 #include "agent/say.h"
+#include "daemon/recording.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "holter/session.h"
@@ -177,6 +178,20 @@ static int plan_keys(struct run_session *s, const char *keys)
     return s->own_keys ? 0 : -1;
 }
 
+/* @return 0 or a negative error */
+static int find_directory(char out[PATH_MAX], const struct run_options *options,
+                          const char *directory)
+{
+    if (options->record != NULL && options->dry_run) { /* it would be made */
+        snprintf(out, PATH_MAX, "%s", directory);
+        return 0;
+    }
+    int code = options->record == NULL ? 0 : recording_directory(directory);
+    if (code == 0 && (realpath(directory, out) == NULL || access(out, W_OK | X_OK) < 0))
+        code = -errno;
+    return code;
+}
+
 static void plan_record(struct run_session *s, const struct run_options *options)
 {
     char copy[PATH_MAX];
@@ -187,8 +202,9 @@ static void plan_record(struct run_session *s, const struct run_options *options
         snprintf(copy, sizeof copy, "%s", options->output);
         directory = dirname(copy);
     }
-    if (realpath(directory, s->record) == NULL || access(s->record, W_OK | X_OK) < 0) {
-        say("%s: %s; nothing is recorded", directory, strerror(errno));
+    int code = find_directory(s->record, options, directory);
+    if (code != 0) {
+        say("%s: %s; nothing is recorded", directory, holter_strerror(code));
         s->record[0] = '\0';
     }
 }

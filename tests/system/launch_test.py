@@ -117,6 +117,21 @@ class Launch(unittest.TestCase):
         self.assertEqual(['2.hrec', '4.hrec'], [os.path.basename(p) for p in self.place.recordings()])
         self.clean()
 
+    def test_a_directory_for_recordings_is_made(self):
+        directory = os.path.join(self.place.dir, 'new', 'ones')
+        command = lab.mpirun('openmpi', 2, *self.pingpong('openmpi').split())
+        self.place.holter('run', '--dry-run', '--record', directory, '--', *command).finish()
+        self.assertFalse(os.path.exists(directory))
+        finished = self.place.holter('run', '--record', directory, '--', *command).finish()
+        self.assertEqual(0, finished.status, finished)
+        made, = os.listdir(directory)
+        sums = lab.recording.Recording(os.path.join(directory, made)).sums()
+        self.assertEqual(2 * ROUNDS, sum(sums.sent.values()))
+        finished = self.place.holter('run', '--record', os.path.join(directory, made), '--', *command).finish()
+        self.assertEqual(0, finished.status, finished)
+        self.assertIn(f'{made}: Not a directory; nothing is recorded', finished.err)
+        self.clean()
+
     def test_preload_is_for_the_application_only(self):
         for mpi in ('openmpi', 'mpich'):
             with self.subTest(mpi=mpi):
