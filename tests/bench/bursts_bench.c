@@ -18,6 +18,7 @@
 #include "daemon/analysis/bursts.h"
 #include "daemon/analysis/key_table.h"
 #include "include/holter/size_class.h"
+#include "tests/bench/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,27 +31,6 @@
 #define SECOND UINT64_C(1000000000)
 #define STEP (16 * SECOND / 1000)
 #define QUIET (4 * SECOND / 1000)
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void check(int rc, const char *what)
-{
-    if (rc == 0)
-        return;
-    fprintf(stderr, "bursts_bench: %s: %d\n", what, rc);
-    exit(1);
-}
-
-static uint32_t next(uint64_t *random)
-{
-    *random = *random * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*random >> 32);
-}
 
 static struct burst_message message_at(uint64_t time, uint32_t rank, uint32_t partner,
                                        uint32_t node)
@@ -77,14 +57,15 @@ static void make(struct burst_message *messages, size_t count, enum order order,
     for (uint32_t part = 0; part < 10; part++)
         for (uint32_t rank = 0; rank < RANKS; rank++)
             for (size_t i = each * part / 10; i < each * (part + 1) / 10; i++) {
-                uint64_t busy = SECOND / STEP * (STEP - QUIET) * i / each + next(&random) % 64;
+                uint64_t busy =
+                    SECOND / STEP * (STEP - QUIET) * i / each + bench_next(&random) % 64;
                 uint64_t time = busy / (STEP - QUIET) * STEP + busy % (STEP - QUIET);
                 messages[done++] = message_at(time, rank, (uint32_t)(i % PARTNERS), node);
             }
     if (order == BY_TIME)
         qsort(messages, done, sizeof(*messages), by_time);
     for (size_t i = done; order == ANY && i > 1; i--) {
-        size_t other = next(&random) % i;
+        size_t other = bench_next(&random) % i;
         struct burst_message kept = messages[i - 1];
         messages[i - 1] = messages[other];
         messages[other] = kept;
@@ -97,10 +78,10 @@ static double fill(struct bursts *set, const struct burst_message *messages, siz
     double least = 1e9;
     for (uint32_t round = 0; round < 3; round++) {
         bursts_clear(set);
-        double begin = seconds();
+        double begin = bench_seconds();
         for (size_t i = 0; i < count; i++)
-            check(bursts_message(set, &messages[i]), "message");
-        double took = seconds() - begin;
+            bench_check(bursts_message(set, &messages[i]), "message");
+        double took = bench_seconds() - begin;
         least = took < least ? took : least;
     }
     return least;
@@ -111,8 +92,8 @@ static double sum_pairs(const struct burst_message *messages, size_t count)
     struct key_table table;
     struct burst_others *sums = calloc(1u << 16, sizeof(*sums));
     key_table_init(&table);
-    check(key_table_reserve(&table, 1u << 15), "reserve");
-    double begin = seconds();
+    bench_check(key_table_reserve(&table, 1u << 15), "reserve");
+    double begin = bench_seconds();
     for (size_t i = 0; i < count; i++) {
         const struct burst_message *m = &messages[i];
         struct key key = {(uint64_t)m->source << 32 | m->destination, m->size_class};
@@ -120,7 +101,7 @@ static double sum_pairs(const struct burst_message *messages, size_t count)
         sums[number].messages += m->messages;
         sums[number].bytes += m->bytes;
     }
-    double took = seconds() - begin;
+    double took = bench_seconds() - begin;
     key_table_finish(&table);
     free(sums);
     return took;
@@ -129,13 +110,13 @@ static double sum_pairs(const struct burst_message *messages, size_t count)
 static double read_all(struct bursts *set, size_t *rows)
 {
     struct burst_sums burst;
-    double begin = seconds();
+    double begin = bench_seconds();
     *rows = 0;
     for (uint32_t i = 0; i < bursts_count(set); i++) {
-        check(bursts_read(set, i, &burst), "read");
+        bench_check(bursts_read(set, i, &burst), "read");
         *rows += burst.pair_count;
     }
-    return seconds() - begin;
+    return bench_seconds() - begin;
 }
 
 static void run(const char *name, enum order order, size_t count, uint64_t cell,
@@ -145,7 +126,7 @@ static void run(const char *name, enum order order, size_t count, uint64_t cell,
     struct bursts *set;
     size_t rows;
     params.cell_ns = cell;
-    check(bursts_create(&set, &params), "create");
+    bench_check(bursts_create(&set, &params), "create");
     make(messages, count, order, 0);
     count = count / RANKS * RANKS;
     double took = fill(set, messages, count), plain = sum_pairs(messages, count);
@@ -164,25 +145,25 @@ static void merge_nodes(size_t count, struct burst_message *messages)
     struct bursts *nodes[NODES], *set;
     size_t rows, all_rows = 0;
     for (uint32_t n = 0; n < NODES; n++) {
-        check(bursts_create(&nodes[n], &params), "create");
+        bench_check(bursts_create(&nodes[n], &params), "create");
         make(messages, count, BY_RANK, n);
         for (size_t i = 0; i < count / RANKS * RANKS; i++)
-            check(bursts_message(nodes[n], &messages[i]), "message");
+            bench_check(bursts_message(nodes[n], &messages[i]), "message");
         read_all(nodes[n], &rows);
         all_rows += rows;
     }
     params.budget *= NODES;
     params.pairs *= NODES;
-    check(bursts_create(&set, &params), "create");
+    bench_check(bursts_create(&set, &params), "create");
     for (uint32_t round = 0; round < 2; round++) {
         bursts_clear(set);
-        double begin = seconds();
+        double begin = bench_seconds();
         for (uint32_t n = 0; n < NODES; n++)
-            check(bursts_merge(set, nodes[n]), "merge");
-        double merged = seconds() - begin;
+            bench_check(bursts_merge(set, nodes[n]), "merge");
+        double merged = bench_seconds() - begin;
         uint32_t bursts = bursts_count(set);
         bursts_reduce(set, params.budget / NODES);
-        double took = seconds() - begin;
+        double took = bench_seconds() - begin;
         printf("%s %u nodes, %zu rows: to %u bursts %.2f ms, reduced to %u %.2f ms in all, %.0f ns "
                "a row",
                round == 0 ? "first merge of" : "next merge of ", NODES, all_rows, bursts,
@@ -212,7 +193,7 @@ static uint32_t *labels_of(struct bursts *set, const struct burst_message *messa
     uint64_t *last = calloc(bursts, sizeof(*last));
     struct burst_sums burst;
     for (uint32_t i = 0; i < bursts; i++) {
-        check(bursts_read(set, i, &burst), "read");
+        bench_check(bursts_read(set, i, &burst), "read");
         last[i] = burst.last_ns;
     }
     for (uint32_t i = 0; i < FEW; i++)
@@ -253,11 +234,12 @@ static void make_runs(struct burst_message *messages, uint32_t runs, uint64_t *r
 {
     uint64_t time = 0;
     for (uint32_t run = 0, done = 0; run < runs; run++) {
-        uint64_t length = SECOND / runs / 8 + next(random) % (SECOND / runs / 2);
+        uint64_t length = SECOND / runs / 8 + bench_next(random) % (SECOND / runs / 2);
         uint32_t end = run + 1 == runs ? FEW : done + FEW / runs;
         for (; done < end; done++)
-            messages[done] = message_at(time + next(random) % length, done % RANKS, 0, 0);
-        time += length + (runs == 1 ? 0 : SECOND / runs / 8 + next(random) % (SECOND / runs / 2));
+            messages[done] = message_at(time + bench_next(random) % length, done % RANKS, 0, 0);
+        time +=
+            length + (runs == 1 ? 0 : SECOND / runs / 8 + bench_next(random) % (SECOND / runs / 2));
     }
 }
 
@@ -268,9 +250,9 @@ static struct bursts *stream(const struct burst_message *messages, uint32_t budg
     struct bursts *set;
     params.budget = budget;
     params.pairs = RANKS;
-    check(bursts_create(&set, &params), "create");
+    bench_check(bursts_create(&set, &params), "create");
     for (uint32_t i = 0; i < FEW; i++)
-        check(bursts_message(set, &messages[i]), "message");
+        bench_check(bursts_message(set, &messages[i]), "message");
     bursts_reduce(set, most);
     return set;
 }

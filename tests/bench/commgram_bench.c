@@ -15,11 +15,11 @@
 #include "daemon/analysis/commgram_cache.h"
 #include "daemon/analysis/communities.h"
 #include "holter/size_class.h"
+#include "tests/bench/bench.h"
 #include "tests/daemon/analysis/graphs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define X 20u
 #define Y 18u
@@ -31,21 +31,6 @@ struct graph {
     struct phase_edge edges[EDGES];
     size_t count;
 };
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void check(int rc, const char *what)
-{
-    if (rc == 0)
-        return;
-    fprintf(stderr, "commgram_bench: %s: %d\n", what, rc);
-    exit(1);
-}
 
 static void send(struct graph *g, uint32_t from, uint32_t to, uint64_t bytes)
 {
@@ -92,25 +77,25 @@ static void picture(const char *name, struct commgram_cache *cache, uint32_t fir
     struct commgram *commgram;
     struct commgram_picture p;
     double longest = 0, sum = 0;
-    check(commgram_create(&commgram, &params), "create");
+    bench_check(commgram_create(&commgram, &params), "create");
     for (uint32_t k = 0; k < phases; k++) {
         fill(&g, first + k);
         const struct commgram_phase phase = {.edges = g.edges, .count = g.count};
-        double begin = seconds();
-        check(commgram_add_phase(commgram, &phase), "add");
-        double took = seconds() - begin;
+        double begin = bench_seconds();
+        bench_check(commgram_add_phase(commgram, &phase), "add");
+        double took = bench_seconds() - begin;
         sum += took;
         longest = took > longest ? took : longest;
     }
     double part = 0, finish = 0;
     for (int more = 1; more > 0;) {
-        double begin = seconds();
+        double begin = bench_seconds();
         more = commgram_settle(commgram);
-        double took = seconds() - begin;
+        double took = bench_seconds() - begin;
         finish += took;
         part = took > part ? took : part;
     }
-    check(commgram_finish(commgram, &p), "finish");
+    bench_check(commgram_finish(commgram, &p), "finish");
     printf("%-22s %7.2f ms a phase (longest %7.2f), finish %6.2f ms (part %5.2f); %u cached, %zu "
            "bars, %zu "
            "ribbons, %.1f MB\n",
@@ -133,10 +118,10 @@ static void reference(void)
     for (size_t i = 0; i < g.count; i++) /* none with itself */
         if (edges[i].a != edges[i].b)
             edges[count++] = edges[i];
-    check(communities_create(&communities, &params), "create");
-    double begin = seconds();
-    check(communities_update(communities, RANKS, edges, count), "update");
-    printf("one dendrogram         %7.2f ms\n", 1e3 * (seconds() - begin));
+    bench_check(communities_create(&communities, &params), "create");
+    double begin = bench_seconds();
+    bench_check(communities_update(communities, RANKS, edges, count), "update");
+    printf("one dendrogram         %7.2f ms\n", 1e3 * (bench_seconds() - begin));
     communities_destroy(communities);
 }
 
@@ -145,7 +130,7 @@ int main(int argc, char **argv)
     uint32_t phases = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 27;
     struct commgram_cache *cache;
     phases = phases == 0 || phases > COMMGRAM_MOST_PHASES ? 27 : phases;
-    check(commgram_cache_create(&cache, 64u << 20, 1024), "cache");
+    bench_check(commgram_cache_create(&cache, 64u << 20, 1024), "cache");
     reference();
     picture("cold, 18", cache, 0, phases, 18);
     picture("again, 18", cache, 0, phases, 18);

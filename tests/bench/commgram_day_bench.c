@@ -11,6 +11,7 @@
  * 99th percentile, worst. */
 #include "daemon/job_phases.h"
 #include "holter/size_class.h"
+#include "tests/bench/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,20 +45,6 @@ static double seconds(clockid_t clock)
     struct timespec t;
     clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void check(int code, const char *what)
-{
-    if (code == 0)
-        return;
-    fprintf(stderr, "commgram_day_bench: %s: %d\n", what, code);
-    exit(1);
-}
-
-static uint32_t next(uint64_t *random)
-{
-    *random = *random * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*random >> 32);
 }
 
 /* A neighbour in the grid, whose sides are joined. */
@@ -108,7 +95,8 @@ static struct wire_window make_window(struct input *in, uint32_t window)
             in->swap[i] =
                 (struct wire_burst_pair_row){i, i ^ (1u << second), size_class_of(bytes), 1, bytes};
         }
-        add(&in->bursts[0], begin + 200 * MS + next(&in->random) % (50 * MS), in->swap, SWAP_RANKS);
+        add(&in->bursts[0], begin + 200 * MS + bench_next(&in->random) % (50 * MS), in->swap,
+            SWAP_RANKS);
         m.bursts_count = 1;
         m.burst_pairs = in->swap;
         m.burst_pairs_count = SWAP_RANKS;
@@ -116,7 +104,7 @@ static struct wire_window make_window(struct input *in, uint32_t window)
     }
     if (second >= SWAP_ROUNDS + 2 && second < 58) { /* a pause before and after the picture */
         for (uint32_t i = 0; i < 2; i++)
-            add(&in->bursts[i], begin + (100 + 450 * i) * MS + next(&in->random) % (30 * MS),
+            add(&in->bursts[i], begin + (100 + 450 * i) * MS + bench_next(&in->random) % (30 * MS),
                 in->halo, PAIRS);
         m.bursts_count = 2;
         m.burst_pairs = in->halo;
@@ -174,12 +162,12 @@ static void run_hour(struct job_phases *phases, struct input *in, uint32_t hour)
         struct wire_curve curve;
         struct wire_window m = make_window(in, hour * HOUR + i);
         double begun = seconds(CLOCK_PROCESS_CPUTIME_ID);
-        check(job_phases_prepare(phases, &rows, &m, 108, RANKS), "prepare");
+        bench_check(job_phases_prepare(phases, &rows, &m, 108, RANKS), "prepare");
         job_phases_take(phases, &rows, &m);
         double taken = seconds(CLOCK_PROCESS_CPUTIME_ID);
-        check(job_phases_close(phases, &rows, m.window, 0, RANKS), "close");
+        bench_check(job_phases_close(phases, &rows, m.window, 0, RANKS), "close");
         if (job_phases_changed(phases))
-            check(job_phases_news(phases, &told, &curve), "news");
+            bench_check(job_phases_news(phases, &told, &curve), "news");
         ms[i] = (seconds(CLOCK_PROCESS_CPUTIME_ID) - taken) * 1e3;
         take += taken - begun;
         burst_rows_finish(&rows);
@@ -198,9 +186,9 @@ int main(int argc, char **argv)
     }
     struct job_phases *phases;
     struct input *in = calloc(1, sizeof(*in));
-    check(in == NULL, "no memory");
+    bench_check(in == NULL, "no memory");
     make_halo(in);
-    check(job_phases_create(&phases, S, 1, 0), "create");
+    bench_check(job_phases_create(&phases, S, 1, 0), "create");
     printf(
         "4,320 ranks, 112,320 pairs of a halo, a picture by binary swap each minute\n"
         "                ------------- MiB -------------  -------- ms a window ----------\n"
@@ -208,7 +196,7 @@ int main(int argc, char **argv)
     for (uint32_t hour = 0; hour < hours; hour++)
         run_hour(phases, in, hour);
     double begun = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    check(job_phases_end(phases, 1), "end");
+    bench_check(job_phases_end(phases, 1), "end");
     printf("end: %.1f ms\n", (seconds(CLOCK_PROCESS_CPUTIME_ID) - begun) * 1e3);
     job_phases_destroy(phases);
     free(in);

@@ -12,6 +12,7 @@
  * them. */
 #include "daemon/analysis/communities.h"
 
+#include "tests/bench/bench.h"
 #include "tests/daemon/analysis/communities_graphs.h"
 
 #include <math.h>
@@ -19,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifdef HAVE_IGRAPH
 #include <igraph/igraph.h>
@@ -28,21 +28,6 @@
 #define COLD_ROUNDS 5u
 #define WARM_ROUNDS 15u
 #define CHANGED 100u /* one edge in so many */
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void check(int rc, const char *what)
-{
-    if (rc == 0)
-        return;
-    fprintf(stderr, "communities_bench: %s: %d\n", what, rc);
-    exit(1);
-}
 
 /* ---- graphs -------------------------------------------------------------------- */
 
@@ -60,7 +45,7 @@ static struct edges read_edges(const char *path)
     FILE *file = fopen(path, "r");
     uint32_t a, b;
     double bytes;
-    check(file == NULL, path);
+    bench_check(file == NULL, path);
     uint32_t least = UINT32_MAX;
     while (fscanf(file, "%u %u %lf%*[^\n]", &a, &b, &bytes) == 3) {
         edges_add(&e, a, b, bytes);
@@ -111,18 +96,18 @@ static struct reference measure_igraph(const struct edges *e)
     SETEANV(&graph, "weight", &weights);
     igraph_simplify(&graph, 1, 1, &sum);
     igraph_cattribute_EANV(&graph, "weight", igraph_ess_all(IGRAPH_EDGEORDER_ID), &weights);
-    double begin = seconds(); /* only the algorithm, with the graph as igraph likes it */
-    check(igraph_community_fastgreedy(&graph, &weights, &merges, &modularity, &membership),
-          "fast-greedy");
-    r.seconds = seconds() - begin;
+    double begin = bench_seconds(); /* only the algorithm, with the graph as igraph likes it */
+    bench_check(igraph_community_fastgreedy(&graph, &weights, &merges, &modularity, &membership),
+                "fast-greedy");
+    r.seconds = bench_seconds() - begin;
     igraph_modularity(&graph, &membership, &weights, 1, IGRAPH_UNDIRECTED, &r.modularity);
-    begin = seconds();
+    begin = bench_seconds();
     igraph_strength(&graph, &strength, igraph_vss_all(), IGRAPH_ALL, 1, &weights);
     igraph_real_t total = igraph_vector_sum(&strength);
-    check(igraph_community_leiden(&graph, &weights, &strength, 1 / total, 0.01, 0, 2, &membership,
-                                  NULL, NULL),
-          "leiden");
-    r.leiden_seconds = seconds() - begin;
+    bench_check(igraph_community_leiden(&graph, &weights, &strength, 1 / total, 0.01, 0, 2,
+                                        &membership, NULL, NULL),
+                "leiden");
+    r.leiden_seconds = bench_seconds() - begin;
     igraph_modularity(&graph, &membership, &weights, 1, IGRAPH_UNDIRECTED, &r.leiden);
     igraph_attribute_combination_destroy(&sum);
     igraph_destroy(&graph);
@@ -154,15 +139,15 @@ static double median(double *values, size_t count)
 
 static double update(struct communities *c, const struct edges *e)
 {
-    double begin = seconds();
-    check(communities_update(c, e->vertices, e->edge, e->count), "update");
-    return seconds() - begin;
+    double begin = bench_seconds();
+    bench_check(communities_update(c, e->vertices, e->edge, e->count), "update");
+    return bench_seconds() - begin;
 }
 
 static struct communities *create(void)
 {
     struct communities *c;
-    check(communities_create(&c, &COMMUNITIES_DEFAULTS), "create");
+    bench_check(communities_create(&c, &COMMUNITIES_DEFAULTS), "create");
     return c;
 }
 

@@ -11,13 +11,13 @@
  * all patterns are equally unlike. */
 #include "daemon/analysis/assignment.h"
 #include "daemon/analysis/curve.h"
+#include "tests/bench/bench.h"
 #include "tests/daemon/analysis/graphs.h"
 #include "tests/daemon/analysis/plain_assignment.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define RANKS 4320u
 #define PATTERNS 64u
@@ -32,21 +32,6 @@ struct subject {
     uint32_t moved;       /* ranks that are elsewhere in each phase */
     bool weighted;
 };
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void check(int rc, const char *what)
-{
-    if (rc == 0)
-        return;
-    fprintf(stderr, "curve_bench: %s: %d\n", what, rc);
-    exit(1);
-}
 
 /* Labels of one of the patterns of a subject. */
 static void fill(const struct subject *s, uint32_t pattern, uint32_t *labels)
@@ -92,18 +77,18 @@ static void print_points(const struct subject *s, uint32_t phases)
     double *took = calloc(phases, sizeof(*took)), worst = 0, again = 0;
     uint64_t random = 1;
     params.weighted = s->weighted;
-    check(curve_create(&curve, &params), "create");
+    bench_check(curve_create(&curve, &params), "create");
     for (uint32_t i = 0; i < PATTERNS + phases; i++) {
         fill(s, i % s->distinct, labels);
         move(s, labels, &random);
         for (uint32_t r = 0; r < RANKS; r++)
             weights[r] = random_next(&random) >> 4;
         const struct curve_phase phase = {labels, weights, RANKS};
-        double begin = seconds();
-        check(curve_append(curve, &phase, &point, identities), "append");
+        double begin = bench_seconds();
+        bench_check(curve_append(curve, &phase, &point, identities), "append");
         if (i < PATTERNS)
             continue;
-        took[i - PATTERNS] = seconds() - begin;
+        took[i - PATTERNS] = bench_seconds() - begin;
         again += point.returned;
     }
     qsort(took, phases, sizeof(*took), ascending);
@@ -134,9 +119,9 @@ static uint64_t solve(struct assignment *a, const uint32_t *labels, const uint32
     for (uint32_t c = 0; c < rows; c++) {
         for (uint32_t i = begin[c]; i < begin[c + 1]; i++)
             entries[i] = (struct assignment_entry){1, other[order[i]]};
-        check(assignment_row(a, entries + begin[c], begin[c + 1] - begin[c]), "row");
+        bench_check(assignment_row(a, entries + begin[c], begin[c + 1] - begin[c]), "row");
     }
-    check(assignment_solve(a, 0, &matched), "solve");
+    bench_check(assignment_solve(a, 0, &matched), "solve");
     return matched;
 }
 
@@ -160,19 +145,19 @@ static void print_pair(const struct subject *s)
     }
     uint32_t rows = count_labels(labels[0]), columns = count_labels(labels[1]);
     bool swap = rows > columns;
-    check(assignment_create(&a, &sizes), "create");
-    double begin = seconds();
+    bench_check(assignment_create(&a, &sizes), "create");
+    double begin = bench_seconds();
     for (uint32_t i = 0; i < 20; i++)
         matched = solve(a, labels[0], labels[1], rows);
-    double one = (seconds() - begin) / 20;
+    double one = (bench_seconds() - begin) / 20;
     assignment_destroy(a);
-    begin = seconds();
+    begin = bench_seconds();
     struct plain_assignment p =
         plain_assignment_create(swap ? columns : rows, swap ? rows : columns);
     for (uint32_t r = 0; r < RANKS; r++)
         ++*plain_assignment_at(&p, labels[swap][r], labels[!swap][r]);
     bool same = (uint64_t)plain_assignment_solve(&p) == matched;
-    double plain = seconds() - begin;
+    double plain = bench_seconds() - begin;
     plain_assignment_finish(&p);
     printf("  %u x %u: one %.3f ms, plain %.3f ms (%.1f x)%s\n", rows, columns, 1e3 * one,
            1e3 * plain, plain / one, same ? "" : " NOT THE SAME SUM");

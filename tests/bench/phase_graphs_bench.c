@@ -11,30 +11,15 @@
  *   memory    bytes on the heap, and what is in them */
 #include "daemon/analysis/phase_graphs.h"
 #include "holter/size_class.h"
+#include "tests/bench/bench.h"
 #include "tests/daemon/analysis/graphs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define RANKS 4320u
 #define EDGES 30000u
 #define WINDOW_NS INT64_C(1000000000)
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void check(int rc, const char *what)
-{
-    if (rc == 0)
-        return;
-    fprintf(stderr, "phase_graphs_bench: %s: %d\n", what, rc);
-    exit(1);
-}
 
 /* Edges in the order of ranks, of two size classes in turn. */
 static void fill(struct burst_pair *edges, int far)
@@ -51,14 +36,15 @@ static void fill(struct burst_pair *edges, int far)
 static void print_reads(struct phase_graphs *graphs, int64_t end_ns)
 {
     struct phase_graph graph = {0};
-    double begin = seconds(), longest = 0, sum = 0;
-    check(phase_graphs_read(graphs, INT64_MIN, INT64_MAX, &graph), "read");
-    printf("  read %.2f ms for all (%zu edges)", 1e3 * (seconds() - begin), graph.count);
+    double begin = bench_seconds(), longest = 0, sum = 0;
+    bench_check(phase_graphs_read(graphs, INT64_MIN, INT64_MAX, &graph), "read");
+    printf("  read %.2f ms for all (%zu edges)", 1e3 * (bench_seconds() - begin), graph.count);
     for (int64_t part = 0; part < 27; part++) {
-        begin = seconds();
-        check(phase_graphs_read(graphs, end_ns / 27 * part, end_ns / 27 * (part + 1) - 1, &graph),
-              "read");
-        double took = seconds() - begin;
+        begin = bench_seconds();
+        bench_check(
+            phase_graphs_read(graphs, end_ns / 27 * part, end_ns / 27 * (part + 1) - 1, &graph),
+            "read");
+        double took = bench_seconds() - begin;
         sum += took;
         longest = took > longest ? took : longest;
     }
@@ -75,16 +61,16 @@ static void run(const char *name, const struct phase_graphs_params *params, int6
     double longest = 0, sum = 0;
     fill(edges[0], 0);
     fill(edges[1], 1);
-    check(phase_graphs_create(&graphs, params), "create");
+    bench_check(phase_graphs_create(&graphs, params), "create");
     for (int64_t w = 0; w < windows; w++)
         for (uint32_t b = 0; b < bursts; b++) {
             int64_t t = w * WINDOW_NS + (int64_t)b * (WINDOW_NS / bursts);
             uint32_t from = EDGES / bursts * b, count = EDGES / bursts;
             const struct burst_piece piece = {edges[w % 60 == 59] + from, count};
             const struct phase_burst burst = {t, t, t, &piece, 1, 0, 0};
-            double begin = seconds();
-            check(phase_graphs_add(graphs, &burst), "add");
-            double took = seconds() - begin;
+            double begin = bench_seconds();
+            bench_check(phase_graphs_add(graphs, &burst), "add");
+            double took = bench_seconds() - begin;
             sum += took;
             longest = took > longest ? took : longest;
         }
@@ -108,16 +94,16 @@ static void print_merge(void)
     const struct burst_pair edge = {0, 1, 3, 0, 1, 3};
     const struct burst_piece piece = {&edge, 1};
     struct phase_graphs *graphs;
-    check(phase_graphs_create(&graphs, &params), "create");
+    bench_check(phase_graphs_create(&graphs, &params), "create");
     double begin = 0;
     for (int64_t t = 0; t < 54096; t++) {
         const struct phase_burst burst = {
             t * WINDOW_NS, t * WINDOW_NS, t * WINDOW_NS, &piece, 1, 0, 0};
-        begin = t == 4096 ? seconds() : begin;
-        check(phase_graphs_add(graphs, &burst), "add");
+        begin = t == 4096 ? bench_seconds() : begin;
+        bench_check(phase_graphs_add(graphs, &burst), "add");
     }
     printf("one row, one merge at %u segments: %.2f us\n", params.segments,
-           1e6 * (seconds() - begin) / 50000);
+           1e6 * (bench_seconds() - begin) / 50000);
     phase_graphs_destroy(graphs);
 }
 

@@ -12,6 +12,7 @@
  *            be merged anew
  *   agree    boundaries of the cuts into as many phases as there are steps that are the batch's */
 #include "daemon/analysis/phases.h"
+#include "tests/bench/bench.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,27 +22,6 @@
 
 #define STEP 32u
 #define STEP_NS 1000000000
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static uint32_t next(uint64_t *random)
-{
-    *random = *random * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*random >> 32);
-}
-
-static void check(int rc, const char *what)
-{
-    if (rc == 0)
-        return;
-    fprintf(stderr, "phases_bench: %s: %d\n", what, rc);
-    exit(1);
-}
 
 struct arrival {
     int64_t at_ns, time_ns;
@@ -69,9 +49,9 @@ static int64_t *make_times(size_t count, uint32_t late_in, int64_t late_ns)
     uint64_t random = 1;
     for (size_t i = 0; i < count; i++) {
         int64_t within = (int64_t)(i % STEP) * (STEP_NS / 2 / STEP);
-        int64_t t = (int64_t)(i / STEP) * STEP_NS + within + next(&random) % 10000000;
-        bool late = late_in > 0 && next(&random) % late_in == 0;
-        int64_t delay = late ? (int64_t)((double)late_ns * next(&random) / 4294967296.0) : 0;
+        int64_t t = (int64_t)(i / STEP) * STEP_NS + within + bench_next(&random) % 10000000;
+        bool late = late_in > 0 && bench_next(&random) % late_in == 0;
+        int64_t delay = late ? (int64_t)((double)late_ns * bench_next(&random) / 4294967296.0) : 0;
         all[i] = (struct arrival){t + delay, t};
     }
     qsort(all, count, sizeof(*all), by_arrival);
@@ -126,7 +106,7 @@ static struct gap pop(struct batch *b)
 /* @return seconds; sorts the times, and fills in the height of the boundary before each */
 static double batch_run(int64_t *times, int64_t *height, size_t count)
 {
-    double begin = seconds();
+    double begin = bench_seconds();
     struct batch b = {.heap = malloc(3 * count * sizeof(*b.heap)),
                       .mean = malloc(count * sizeof(*b.mean)),
                       .before = malloc(count * sizeof(uint32_t)),
@@ -162,7 +142,7 @@ static double batch_run(int64_t *times, int64_t *height, size_t count)
     free(b.before);
     free(b.after);
     free(b.version);
-    return seconds() - begin;
+    return bench_seconds() - begin;
 }
 
 /* ---- what is measured ----------------------------------------------------------- */
@@ -182,7 +162,7 @@ static double agreement(struct phases *phases, const int64_t *times, const int64
     size_t got, same = 0, phase = 0;
     memcpy(sorted, height, count * sizeof(*sorted));
     qsort(sorted, count, sizeof(*sorted), descending);
-    check(phases_cut_count(phases, INT64_MIN, INT64_MAX, wanted, cut, &got), "cut");
+    bench_check(phases_cut_count(phases, INT64_MIN, INT64_MAX, wanted, cut, &got), "cut");
     for (size_t i = 0; i < count && phase < got; i++) {
         if (times[i] != cut[phase].begin_ns)
             continue;
@@ -198,9 +178,9 @@ static double cut_time(struct phases *phases)
 {
     static struct phase cut[1000];
     size_t got;
-    double begin = seconds();
-    check(phases_cut_count(phases, INT64_MIN, INT64_MAX, 1000, cut, &got), "cut");
-    return seconds() - begin;
+    double begin = bench_seconds();
+    bench_check(phases_cut_count(phases, INT64_MIN, INT64_MAX, 1000, cut, &got), "cut");
+    return bench_seconds() - begin;
 }
 
 static void run(const char *name, size_t count, uint32_t late_in, int64_t late_ns)
@@ -210,16 +190,16 @@ static void run(const char *name, size_t count, uint32_t late_in, int64_t late_n
     struct phases_params params = PHASES_DEFAULTS;
     struct phases *phases;
     struct phases_counts counts;
-    check(phases_create(&phases, &params), "create");
-    double begin = seconds();
+    bench_check(phases_create(&phases, &params), "create");
+    double begin = bench_seconds();
     for (size_t i = 0; i < count; i++) {
         const struct burst burst = {times[i], times[i], times[i], 1, 1000};
-        check(phases_add(phases, &burst), "add");
+        bench_check(phases_add(phases, &burst), "add");
         newest = times[i] > newest ? times[i] : newest;
         if (i % STEP == 0)
-            check(phases_close(phases, newest - late_ns), "close");
+            bench_check(phases_close(phases, newest - late_ns), "close");
     }
-    double took = seconds() - begin;
+    double took = bench_seconds() - begin;
     phases_count(phases, &counts);
     int64_t last = newest + STEP_NS;
     double first_cut = cut_time(phases), cut = cut_time(phases);
@@ -234,7 +214,7 @@ static void run(const char *name, size_t count, uint32_t late_in, int64_t late_n
     printf("  batch %.2f million a second, once: the stream takes %.2f of its time\n",
            1e-6 * (double)count / batch, took / batch);
     printf("  agree %.4f\n", agreement(phases, times, height, count, count / STEP));
-    check(phases_add(phases, &(struct burst){last, last, last, 1, 1}), "add");
+    bench_check(phases_add(phases, &(struct burst){last, last, last, 1, 1}), "add");
     printf("  cut %.2f ms, after a burst %.2f ms, first %.2f ms\n", 1e3 * cut,
            1e3 * cut_time(phases), 1e3 * first_cut);
     phases_destroy(phases);

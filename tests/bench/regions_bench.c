@@ -15,13 +15,13 @@
  * regions come to a batch clustering's strength: the sum of R - threshold over pairs within regions.
  * Then graphs that must not explode: all-to-all, and a master, in calls of bounded work. */
 #include "daemon/analysis/regions.h"
+#include "tests/bench/bench.h"
 
 #include <float.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifdef HAVE_IGRAPH
 #include <igraph/igraph.h>
@@ -36,27 +36,6 @@ struct edges {
     bool *present;       /* owned */
     size_t count;
 };
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static uint32_t next(uint64_t *random)
-{
-    *random = *random * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*random >> 32);
-}
-
-static void check(int rc, const char *what)
-{
-    if (rc == 0)
-        return;
-    fprintf(stderr, "regions_bench: %s: %d\n", what, rc);
-    exit(1);
-}
 
 static uint32_t apart(uint32_t one, uint32_t other, bool periodic)
 {
@@ -90,7 +69,7 @@ static void edges_finish(struct edges *e)
 static void tell(struct regions *regions, const struct edges *e)
 {
     for (size_t i = 0; i < e->count; i++)
-        check(regions_edge(regions, e->ends[i][0], e->ends[i][1], e->present[i]), "edge");
+        bench_check(regions_edge(regions, e->ends[i][0], e->ends[i][1], e->present[i]), "edge");
 }
 
 static struct regions *create(double hold, uint64_t most_work)
@@ -99,7 +78,7 @@ static struct regions *create(double hold, uint64_t most_work)
     struct regions_params params = REGIONS_DEFAULTS;
     params.hold = hold;
     params.most_work = most_work;
-    check(regions_create(&regions, &params), "create");
+    bench_check(regions_create(&regions, &params), "create");
     return regions;
 }
 
@@ -108,10 +87,10 @@ static double strength(const struct regions *regions, const struct edges *e)
     const struct correlation_params params = {RANKS, 256, 1u << 24};
     struct correlation *c;
     double sum = 0;
-    check(correlation_create(&c, &params), "correlation");
+    bench_check(correlation_create(&c, &params), "correlation");
     for (size_t i = 0; i < e->count; i++)
-        check(correlation_edge(c, e->ends[i][0], e->ends[i][1], e->present[i]), "edge");
-    check(correlation_update(c), "correlation");
+        bench_check(correlation_edge(c, e->ends[i][0], e->ends[i][1], e->present[i]), "edge");
+    bench_check(correlation_update(c), "correlation");
     for (uint32_t v = 0; v < RANKS; v++) {
         uint32_t count;
         const struct correlate *row = correlation_row(c, v, &count);
@@ -167,11 +146,11 @@ static double plain_cluster(const struct edges *e, double threshold)
     struct plain p = {.mean = calloc((size_t)RANKS * RANKS, sizeof(float)),
                       .nearest = calloc(RANKS, sizeof(uint32_t)),
                       .size = calloc(RANKS, sizeof(uint32_t))};
-    check(correlation_create(&c, &params), "correlation");
+    bench_check(correlation_create(&c, &params), "correlation");
     for (size_t i = 0; i < e->count; i++)
-        check(correlation_edge(c, e->ends[i][0], e->ends[i][1], e->present[i]), "edge");
-    double begin = seconds();
-    check(correlation_update(c), "correlation");
+        bench_check(correlation_edge(c, e->ends[i][0], e->ends[i][1], e->present[i]), "edge");
+    double begin = bench_seconds();
+    bench_check(correlation_update(c), "correlation");
     for (uint32_t v = 0; v < RANKS; v++) {
         uint32_t count;
         const struct correlate *row = correlation_row(c, v, &count);
@@ -192,7 +171,7 @@ static double plain_cluster(const struct edges *e, double threshold)
         uint32_t other = p.nearest[best];
         plain_merge(&p, best < other ? best : other, best < other ? other : best);
     }
-    double took = seconds() - begin;
+    double took = bench_seconds() - begin;
     correlation_destroy(c);
     free(p.mean);
     free(p.nearest);
@@ -218,10 +197,10 @@ static double igraph_cluster(const struct edges *e)
     igraph_matrix_int_init(&merges, 0, 0);
     igraph_vector_init(&modularity, 0);
     igraph_vector_int_init(&membership, 0);
-    double begin = seconds();
+    double begin = bench_seconds();
     igraph_create(&graph, &ends, (igraph_integer_t)RANKS, IGRAPH_UNDIRECTED);
     igraph_community_fastgreedy(&graph, NULL, &merges, &modularity, &membership);
-    double took = seconds() - begin;
+    double took = bench_seconds() - begin;
     igraph_destroy(&graph);
     igraph_matrix_int_destroy(&merges);
     igraph_vector_destroy(&modularity);
@@ -245,7 +224,7 @@ static int ascending(const void *left, const void *right)
 static void change(struct edges *e, uint64_t *random)
 {
     for (size_t i = 0; i < e->count; i++)
-        e->present[i] = next(random) % CHANGED != 0;
+        e->present[i] = bench_next(random) % CHANGED != 0;
 }
 
 static uint32_t count_kept(const struct regions *regions, uint32_t *before)
@@ -261,10 +240,10 @@ static uint32_t count_kept(const struct regions *regions, uint32_t *before)
 static double batch(const struct edges *e, double *strong)
 {
     struct regions *regions = create(0, 0);
-    double begin = seconds();
+    double begin = bench_seconds();
     tell(regions, e);
-    check(regions_update(regions, 0, NULL), "update");
-    double took = seconds() - begin;
+    bench_check(regions_update(regions, 0, NULL), "update");
+    double took = bench_seconds() - begin;
     *strong = strength(regions, e);
     regions_destroy(regions);
     return took;
@@ -291,25 +270,25 @@ static void run(const char *name, bool periodic, size_t updates)
     uint32_t *before = calloc(RANKS, sizeof(*before)),
              *loose_before = calloc(RANKS, sizeof(*before));
     uint64_t random = 1;
-    double begin = seconds();
+    double begin = bench_seconds();
     tell(held, &e);
-    check(regions_update(held, 0, NULL), "update");
-    double first = seconds() - begin;
+    bench_check(regions_update(held, 0, NULL), "update");
+    double first = bench_seconds() - begin;
     printf("%s: %u ranks, %zu edges\n", name, RANKS, e.count);
     print_shapes(held);
     tell(loose, &e);
-    check(regions_update(loose, 0, NULL), "update");
+    bench_check(regions_update(loose, 0, NULL), "update");
     count_kept(held, before);
     count_kept(loose, loose_before);
     for (size_t i = 0; i < updates; i++) {
         change(&e, &random);
-        begin = seconds();
+        begin = bench_seconds();
         tell(held, &e);
-        check(regions_update(held, i + 1, NULL), "update");
-        took[i] = seconds() - begin;
+        bench_check(regions_update(held, i + 1, NULL), "update");
+        took[i] = bench_seconds() - begin;
         kept += count_kept(held, before) / (double)RANKS / (double)updates;
         tell(loose, &e);
-        check(regions_update(loose, i + 1, NULL), "update");
+        bench_check(regions_update(loose, i + 1, NULL), "update");
         loose_kept += count_kept(loose, loose_before) / (double)RANKS / (double)updates;
     }
     double whole = batch(&e, &strong), plain = plain_cluster(&e, REGIONS_DEFAULTS.threshold);
@@ -338,18 +317,18 @@ static void run_dense(const char *name, uint32_t ranks, bool master)
 {
     struct regions *regions = create(REGIONS_DEFAULTS.hold, REGIONS_WORK);
     struct region_info list[4];
-    double begin = seconds(), longest = 0;
+    double begin = bench_seconds(), longest = 0;
     uint64_t calls = 0;
     for (uint32_t a = 1; a < ranks; a++)
         for (uint32_t b = 0; b < (master ? 1 : a); b++)
-            check(regions_edge(regions, a, b, 1), "edge");
+            bench_check(regions_edge(regions, a, b, 1), "edge");
     do {
-        double from = seconds();
-        check(regions_update(regions, calls++, NULL), "update");
-        longest = seconds() - from > longest ? seconds() - from : longest;
+        double from = bench_seconds();
+        bench_check(regions_update(regions, calls++, NULL), "update");
+        longest = bench_seconds() - from > longest ? bench_seconds() - from : longest;
     } while (regions_busy(regions));
     printf("%s of %u: %zu region, %.0f ms in %llu calls, the longest %.0f ms, %.1f MB\n", name,
-           ranks, regions_list(regions, list, 4), 1e3 * (seconds() - begin),
+           ranks, regions_list(regions, list, 4), 1e3 * (bench_seconds() - begin),
            (unsigned long long)calls, 1e3 * longest, 1e-6 * (double)regions_bytes(regions));
     regions_destroy(regions);
 }

@@ -15,24 +15,17 @@
  * that of SCOTCH_graphMap alone. */
 #include "tests/daemon/analysis/network/recorded_jobs.h"
 
+#include "tests/bench/bench.h"
 #include "tests/daemon/analysis/network/networks.h"
 
 #include <metis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifdef HAVE_SCOTCH
 #include <scotch/scotch.h>
 #endif
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 struct outcome {
     double given, reached, bound, seconds, longest;
@@ -45,16 +38,16 @@ static struct outcome run(const struct remap_problem *problem)
     struct remap_measures given, best;
     struct remap *remap;
     char why[128];
-    const double begin = seconds();
+    const double begin = bench_seconds();
     if (remap_create(&remap, problem, why, sizeof(why)) != 0) {
         fprintf(stderr, "remap_bench: %s\n", why);
         exit(1);
     }
-    for (double last = seconds(), now; remap_step(remap) < 1; last = now) {
-        now = seconds();
+    for (double last = bench_seconds(), now; remap_step(remap) < 1; last = now) {
+        now = bench_seconds();
         out.longest = now - last > out.longest ? now - last : out.longest;
     }
-    out.seconds = seconds() - begin;
+    out.seconds = bench_seconds() - begin;
     remap_given(remap, &given);
     remap_best(remap, &best);
     out.bound = remap_bound(remap, &out.optimal);
@@ -245,9 +238,9 @@ static double scotch(const struct remap_problem *problem, double *time)
         SCOTCH_graphBuild(&graph, 0, g.vertices, g.first, NULL, NULL, NULL, g.first[g.vertices],
                           g.partner, g.weight) == 0 &&
         SCOTCH_stratGraphMapBuild(&strategy, SCOTCH_STRATQUALITY, count, 0.0) == 0) {
-        const double begin = seconds();
+        const double begin = bench_seconds();
         if (SCOTCH_graphMap(&graph, &arch, &strategy, part) == 0) {
-            *time = seconds() - begin;
+            *time = bench_seconds() - begin;
             for (uint32_t p = 0; p < problem->processes; p++)
                 seats[p] = vertex[part[p]];
             seat(problem, seats);
