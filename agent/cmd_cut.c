@@ -132,7 +132,7 @@ int cmd_cut(int argc, char **argv)
         code = moment_parse(a.to, begin_ns, end_ns, &to_ns, why, sizeof(why));
     if (code != 0 || to_ns <= from_ns) {
         say("cut: %s: %s", path, code != 0 ? why : "--to is not behind --from");
-        return 1;
+        return 2;
     }
     struct unfinished unfinished;
     unfinished_begin(&unfinished, a.output);

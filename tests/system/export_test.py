@@ -188,6 +188,18 @@ class Outputs(unittest.TestCase):
             self.assertEqual((1, f'holter: import: {missing}: No such file or directory\n'),
                              (finished.returncode, finished.stderr))
 
+    def test_a_cut_has_to_lie_within(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for words, why in ((['--from', '9h'], '9h is outside the recording'),
+                               (['--to', '-9h'], '-9h is outside the recording'),
+                               (['--from', '20s', '--to', '10s'], '--to is not behind --from'),
+                               (['--from', 'soon'], "--from: 'soon' is no point in time")):
+                with self.subTest(words):
+                    finished = self.run_it('cut', *words, '-o', os.path.join(directory, 'x'), self.RECORDING)
+                    self.assertEqual(2, finished.returncode)
+                    self.assertIn(why, finished.stderr)
+            self.assertEqual([], os.listdir(directory))
+
     def test_a_full_disk_is_told(self):
         for words in (['info'], ['diff', self.RECORDING], ['export', '-f', 'json'], ['report', '-o', '-', '--no-pictures']):
             with self.subTest(words), open('/dev/full', 'w', encoding='utf-8') as full:
