@@ -77,8 +77,7 @@ static void judge_links(struct job *job, struct open_window *window)
         .pair_count = job->judged_pairs.pair_count,
         .listed = job->judged_pairs.listed,
         .figured = job->judged_pairs.figured,
-        .transfers = window->latency.transfers,
-        .transfer_count = window->latency.transfer_count,
+        .transfers = &window->latency.transfers,
         .scale = job_latency_scale(job->latency),
     };
     struct wire_links links;
@@ -140,8 +139,7 @@ static void watch(struct job *job, const struct open_window *window)
             .pairs = job->judged_pairs.pairs,
             .pair_count = job->judged_pairs.pair_count,
             .figured = job->judged_pairs.figured,
-            .transfers = window->latency.transfers,
-            .transfer_count = window->latency.transfer_count,
+            .transfers = &window->latency.transfers,
             .scale = job_latency_scale(job->latency),
         };
         const struct hang_window hangs = {
@@ -196,6 +194,6 @@ void job_judge(struct job *job, struct open_window *window)
     tell_agents(job);
     latency_rows_finish(&job->idle_latency);
     job->idle_latency = window->latency;
-    job->idle_latency.transfer_count = job->idle_latency.time_count = 0;
+    latency_rows_clear(&job->idle_latency);
     window->latency = (struct latency_rows){0};
 }

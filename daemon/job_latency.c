@@ -178,7 +178,7 @@ int job_latency_take(struct job_latency *l, struct latency_rows *rows, const str
                      uint32_t node, uint64_t window, char *why, size_t room)
 {
     struct join_half *halves;
-    size_t transfers = rows->transfer_count, times = rows->time_count;
+    size_t transfers = rows->transfers.count, times = rows->time_count;
     int code = latency_rows_take(rows, m);
     if (code == 0 && (m->halves_count > 0 || m->keys_below > 0)) {
         code = join_reserve(l->join, window, m->halves_count, &halves);
@@ -188,7 +188,7 @@ int job_latency_take(struct job_latency *l, struct latency_rows *rows, const str
         }
     }
     if (code != 0) {
-        rows->transfer_count = transfers;
+        transfers_cut(&rows->transfers, transfers);
         rows->time_count = times;
     }
     if (code != 0)
@@ -432,7 +432,7 @@ static void sum_groups(struct job_latency *l, size_t regions)
                                         .region_of = l->region_of,
                                         .ranks = l->ranks,
                                         .rank_count = l->rank_count};
-    latency_add(&l->groups, &l->scale, l->closing->transfers, l->closing->transfer_count);
+    latency_add(&l->groups, &l->scale, &l->closing->transfers);
 }
 
 static void make_series(struct job_latency *l)

@@ -71,8 +71,7 @@ struct job_network_window {
     /** As in struct sum_result: two windows with the same number have the same rows but for figures, and the same
      *  figures. 0: nothing is known. */
     uint64_t listed, figured;
-    const struct transfer *transfers; /**< matched messages */
-    size_t transfer_count;
+    const struct transfers *transfers; /**< matched messages */
     const struct latency_scale *scale; /**< NULL: none yet */
 };
 

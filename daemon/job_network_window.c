@@ -325,8 +325,11 @@ static int add_latencies(struct job_network *n, const struct job_network_window 
         n->latencies[i] = (struct congestion_latency){0, 0};
     forget_logs(&known);
     int code = 0;
-    for (size_t i = 0; code == 0 && w->scale != NULL && i < w->transfer_count; i++)
-        code = add_transfer(n, &w->transfers[i], w->scale, &known);
+    const size_t count = w->scale == NULL || w->transfers == NULL ? 0 : w->transfers->count;
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        const struct transfer row = transfer_at(w->transfers, i);
+        code = add_transfer(n, &row, w->scale, &known);
+    }
     return code;
 }
 

@@ -213,12 +213,12 @@ static void fill_causes(const struct job_watch *w, struct alert_evidence *e)
 static void name_sizes(const struct attribution_window *figures, char *out, size_t room)
 {
     double excess[SIZE_CLASSES] = {0}, total = 0;
-    for (size_t i = 0; i < figures->transfer_count; i++) {
-        const struct transfer *t = &figures->transfers[i];
-        double normal = figures->scale->reference[t->locality][t->size_class];
-        double more = (double)t->transfer_ns - normal * (double)t->messages;
+    for (size_t i = 0; i < figures->transfers->count; i++) {
+        const struct transfer t = transfer_at(figures->transfers, i);
+        double normal = figures->scale->reference[t.locality][t.size_class];
+        double more = (double)t.transfer_ns - normal * (double)t.messages;
         if (more > 0)
-            excess[t->size_class] += more;
+            excess[t.size_class] += more;
     }
     for (unsigned c = 0; c < SIZE_CLASSES; c++)
         total += excess[c];

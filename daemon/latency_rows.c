@@ -14,9 +14,15 @@
 
 void latency_rows_finish(struct latency_rows *rows)
 {
-    free(rows->transfers);
+    transfers_finish(&rows->transfers);
     free(rows->times);
     *rows = (struct latency_rows){0};
+}
+
+void latency_rows_clear(struct latency_rows *rows)
+{
+    transfers_clear(&rows->transfers);
+    rows->time_count = 0;
 }
 
 /* ---- checking ------------------------------------------------------------ */
@@ -89,8 +95,7 @@ int latency_rows_check(const struct wire_window *m, uint64_t world, char *why, s
 
 int latency_rows_room(struct latency_rows *rows, size_t transfers, size_t times)
 {
-    int code = array_fit(&rows->transfers, sizeof(*rows->transfers), &rows->transfer_room,
-                         rows->transfer_count + transfers);
+    int code = transfers_room(&rows->transfers, transfers);
     return code != 0 ? code
                      : array_fit(&rows->times, sizeof(*rows->times), &rows->time_room,
                                  rows->time_count + times);
@@ -98,12 +103,11 @@ int latency_rows_room(struct latency_rows *rows, size_t transfers, size_t times)
 
 int latency_rows_take(struct latency_rows *rows, const struct wire_window *m)
 {
+    const size_t before = rows->transfers.count;
     int code = latency_rows_room(rows, m->transfers_count, m->latencies_count);
-    if (code != 0)
-        return code;
-    for (uint64_t i = 0; i < m->transfers_count; i++) {
+    for (uint64_t i = 0; code == 0 && i < m->transfers_count; i++) {
         const struct wire_transfer_row *t = &m->transfers[i];
-        rows->transfers[rows->transfer_count++] = (struct transfer){
+        const struct transfer row = {
 #define X(name) .name = t->name,
             TRANSFER_SUMS(X)
 #undef X
@@ -112,6 +116,11 @@ int latency_rows_take(struct latency_rows *rows, const struct wire_window *m)
             .size_class = (uint16_t)t->size_class,
             .locality = LOCALITY_INTRA,
         };
+        code = transfers_add(&rows->transfers, &row);
+    }
+    if (code != 0) {
+        transfers_cut(&rows->transfers, before);
+        return code;
     }
     for (uint64_t i = 0; i < m->latencies_count; i++) {
         const struct wire_latency_row *l = &m->latencies[i];
@@ -123,20 +132,22 @@ int latency_rows_take(struct latency_rows *rows, const struct wire_window *m)
 
 int latency_rows_move(struct latency_rows *to, struct latency_rows *from)
 {
-    if (from->transfer_count == 0 && from->time_count == 0)
+    const size_t before = to->transfers.count;
+    if (from->transfers.count == 0 && from->time_count == 0)
         return 0;
-    int code = latency_rows_room(to, from->transfer_count, from->time_count);
-    if (code != 0)
+    int code = latency_rows_room(to, from->transfers.count, from->time_count);
+    for (size_t i = 0; code == 0 && i < from->transfers.count; i++) {
+        const struct transfer row = transfer_at(&from->transfers, i);
+        code = transfers_add(&to->transfers, &row);
+    }
+    if (code != 0) {
+        transfers_cut(&to->transfers, before);
         return code;
-    /* Either may have none, and then no array. */
-    if (from->transfer_count > 0)
-        memcpy(to->transfers + to->transfer_count, from->transfers,
-               from->transfer_count * sizeof(*to->transfers));
-    if (from->time_count > 0)
+    }
+    if (from->time_count > 0) /* else there may be no array */
         memcpy(to->times + to->time_count, from->times, from->time_count * sizeof(*to->times));
-    to->transfer_count += from->transfer_count;
     to->time_count += from->time_count;
-    from->transfer_count = from->time_count = 0;
+    latency_rows_clear(from);
     return 0;
 }
 

@@ -19,13 +19,15 @@ struct time_count {
 
 /** Rows of one window. Zero-initialised is empty. Rows of the same key may stand more than once. */
 struct latency_rows {
-    struct transfer *transfers; /**< owned */
-    size_t transfer_count, transfer_room;
+    struct transfers transfers;
     struct time_count *times; /**< owned */
     size_t time_count, time_room;
 };
 
 void latency_rows_finish(struct latency_rows *rows);
+
+/** Make it empty, and keep its room. */
+void latency_rows_clear(struct latency_rows *rows);
 
 /** Do the rows of a message contradict themselves or a bound?
  *  @param world  ranks of the job
@@ -45,11 +47,10 @@ int latency_rows_room(struct latency_rows *rows, size_t transfers, size_t times)
 static inline int latency_rows_joined(struct latency_rows *rows, const struct joined *joined,
                                       const double *recent)
 {
-    if ((rows->transfer_count == rows->transfer_room || rows->time_count == rows->time_room) &&
-        latency_rows_room(rows, 1, 1) != 0)
+    if (rows->time_count == rows->time_room && latency_rows_room(rows, 1, 1) != 0)
         return -ENOMEM;
     uint16_t size_class = size_class_of(joined->bytes);
-    rows->transfers[rows->transfer_count++] = (struct transfer){
+    const struct transfer transfer = {
         .source = joined->source,
         .destination = joined->destination,
         .size_class = size_class,
@@ -63,6 +64,8 @@ static inline int latency_rows_joined(struct latency_rows *rows, const struct jo
         .joint_ns = joined->joint_ns,
         .log2_sum = time_log2(joined->transfer_ns),
     };
+    if (transfers_add(&rows->transfers, &transfer) != 0)
+        return -ENOMEM;
     rows->times[rows->time_count++] =
         (struct time_count){size_class, time_class_of(joined->transfer_ns), LOCALITY_INTER, 1};
     return 0;

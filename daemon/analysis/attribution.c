@@ -340,8 +340,8 @@ static int add_transfers(struct attribution *a, struct attribution_slice *slice,
     uint64_t(*const ranks)[RANK_FIGURES] = slice->ranks;
     const uint32_t rank_count = slice->rank_count;
     const struct latency_scale *const scale = window->scale;
-    const struct transfer *const end = window->transfers + window->transfer_count;
-    for (const struct transfer *t = window->transfers; t < end; t++) {
+    for (size_t i = 0; window->transfers != NULL && i < window->transfers->count; i++) {
+        const struct transfer row = transfer_at(window->transfers, i), *const t = &row;
         if (t->source >= rank_count || t->destination >= rank_count || t->locality >= LOCALITIES ||
             t->size_class >= SIZE_CLASSES)
             continue;

@@ -66,8 +66,7 @@ struct attribution_window {
     const struct pair_row *pairs; /**< all messages sent, exact; destination -1 is left out */
     size_t pair_count;
     uint64_t figured; /**< another number for other pairs, as in struct sum_result; 0: not known */
-    const struct transfer *transfers; /**< matched messages; between nodes they may be a sample */
-    size_t transfer_count;
+    const struct transfers *transfers; /**< matched messages; between nodes they may be a sample */
     const struct latency_scale *scale; /**< criteria in force; NULL: none yet */
 };
 

@@ -114,13 +114,13 @@ static void fold(struct latency_groups *groups, size_t region)
 }
 
 void latency_add(struct latency_groups *groups, const struct latency_scale *scale,
-                 const struct transfer *rows, size_t count)
+                 const struct transfers *rows)
 {
     struct judge known[KNOWN] = {0};
     for (size_t i = 0; i <= groups->region_count; i++)
         groups->parts[i] = (struct latency_part){0};
-    for (size_t i = 0; i < count; i++) {
-        const struct transfer *row = &rows[i];
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct transfer full = transfer_at(rows, i), *const row = &full;
         const struct judged judged = judged_of(row, judge_of(known, scale, row));
         size_t from = add_to_rank(groups, row->source, &judged), to = from;
         if (row->destination != row->source)

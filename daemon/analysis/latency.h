@@ -13,33 +13,10 @@
 #ifndef HOLTER_ANALYSIS_LATENCY_H
 #define HOLTER_ANALYSIS_LATENCY_H
 
-#include "holter/size_class.h"
+#include "daemon/analysis/transfers.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-enum locality { LOCALITY_INTRA, LOCALITY_INTER, LOCALITIES };
-
-/** Figures of matched messages; meaning as in the columns of WIRE_TRANSFER_ROW. */
-#define TRANSFER_SUMS(X)                                                                           \
-    X(messages)                                                                                    \
-    X(delayed)                                                                                     \
-    X(transfer_ns)                                                                                 \
-    X(late_sender_ns)                                                                              \
-    X(late_receiver_ns)                                                                            \
-    X(network_ns)                                                                                  \
-    X(joint_ns)                                                                                    \
-    X(log2_sum)
-
-/** Messages from one rank to another of one size class. */
-struct transfer {
-    uint32_t source, destination; /**< ranks; destination UINT32_MAX: several together */
-    uint16_t size_class;          /**< below SIZE_CLASSES */
-    uint8_t locality;             /**< enum locality */
-#define X(name) uint64_t name;
-    TRANSFER_SUMS(X)
-#undef X
-};
 
 /** Criteria in force, nanoseconds; NaN: none, rows of that class are counted but have no latency. */
 struct latency_scale {
@@ -100,8 +77,8 @@ struct latency_groups {
     size_t rank_count; /**< of both arrays by rank; rows of further ranks count for no rank */
 };
 
-/** Add rows. Locality and size class must be in range. */
+/** Add rows. */
 void latency_add(struct latency_groups *groups, const struct latency_scale *scale,
-                 const struct transfer *rows, size_t count);
+                 const struct transfers *rows);
 
 #endif

@@ -36,8 +36,7 @@ static struct job_network *make(void)
 
 struct window {
     struct pair_row pairs[ROWS];
-    struct transfer transfers[ROWS];
-    size_t transfer_count;
+    struct transfers transfers;
     struct latency_scale scale;
     uint64_t listed, figured;
     size_t begin; /* row whose latencies come first */
@@ -73,21 +72,21 @@ static void draw_transfers(struct window *w, uint64_t number, struct noise *nois
     uint64_t missing = number % 10 == 9 ? 3 : 20;
     if (noise_uint(noise) % 4 == 0)
         w->begin = (size_t)(noise_uint(noise) % ROWS);
-    w->transfer_count = 0;
+    transfers_clear(&w->transfers);
     for (size_t i = 0; i < ROWS; i++) {
         const struct pair_row *p = &w->pairs[(i + w->begin) % ROWS];
         if (noise_uint(noise) % missing == 0)
             continue;
-        w->transfers[w->transfer_count++] =
-            (struct transfer){.source = p->source,
-                              .destination = (uint32_t)p->destination,
-                              .size_class = (uint16_t)p->size_class,
-                              .locality = (uint8_t)(i % LOCALITIES),
-                              .messages = noise_uint(noise) % 4,
-                              .log2_sum = noise_uint(noise) % 100000};
+        struct transfer row = {.source = p->source,
+                               .destination = (uint32_t)p->destination,
+                               .size_class = (uint16_t)p->size_class,
+                               .locality = (uint8_t)(i % LOCALITIES),
+                               .messages = noise_uint(noise) % 4 * (i % 16 == 0 ? 1000 : 1),
+                               .log2_sum = noise_uint(noise) % 100000};
+        assert_int_equal(transfers_add(&w->transfers, &row), 0);
     }
     if (number % 2 == 0) /* of a pair that may send nothing */
-        w->transfers[7].source = (uint32_t)(noise_uint(noise) % RANKS);
+        w->transfers.heads[7].source = (uint32_t)(noise_uint(noise) % RANKS);
     for (unsigned l = 0; l < LOCALITIES; l++)
         for (unsigned c = 0; c < SIZE_CLASSES; c++)
             w->scale.reference[l][c] = c == 3 ? NAN : 1000.0 + 100 * c + l;
@@ -101,8 +100,7 @@ static void close_window(struct job_network *n, const struct window *w, uint64_t
                                               .pair_count = ROWS,
                                               .listed = known ? w->listed : 0,
                                               .figured = known ? w->figured : 0,
-                                              .transfers = w->transfers,
-                                              .transfer_count = w->transfer_count,
+                                              .transfers = &w->transfers,
                                               .scale = &w->scale};
     assert_int_equal(job_network_close(n, &window, &counters), 0);
 }
@@ -144,6 +142,7 @@ static void rows_that_stay_count_as_if_they_were_new(void **state)
     }
     job_network_destroy(known);
     job_network_destroy(fresh);
+    transfers_finish(&w->transfers);
     free(w);
 }
 

@@ -67,7 +67,7 @@ static void honest_rows_are_right(void **state)
     struct latency_rows rows = {0};
     assert_int_equal(latency_rows_check(&message, 4, why, sizeof(why)), 0);
     assert_int_equal(latency_rows_take(&rows, &message), 0);
-    assert_int_equal(rows.transfers[0].destination, UINT32_MAX);
+    assert_int_equal(rows.transfers.heads[0].destination, UINT32_MAX);
     latency_rows_finish(&rows);
 }
 
@@ -133,17 +133,17 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     assert_int_equal(latency_rows_take(&rows, &message), 0);
     assert_int_equal(latency_rows_joined(&rows, &joined, recent), 0);
     assert_int_equal(latency_rows_move(&later, &rows), 0);
-    assert_int_equal(rows.transfer_count + rows.time_count, 0);
-    assert_int_equal(later.transfer_count, 2);
-    assert_int_equal(later.transfers[0].locality, LOCALITY_INTRA);
-    assert_int_equal(later.transfers[0].transfer_ns, 9000);
-    assert_int_equal(later.transfers[1].locality, LOCALITY_INTER);
-    assert_int_equal(later.transfers[1].size_class, size_class_of(10));
-    assert_int_equal(later.transfers[1].delayed, 1);
+    assert_int_equal(rows.transfers.count + rows.time_count, 0);
+    assert_int_equal(later.transfers.count, 2);
+    assert_int_equal(transfer_at(&later.transfers, 0).locality, LOCALITY_INTRA);
+    assert_int_equal(transfer_at(&later.transfers, 0).transfer_ns, 9000);
+    assert_int_equal(transfer_at(&later.transfers, 1).locality, LOCALITY_INTER);
+    assert_int_equal(transfer_at(&later.transfers, 1).size_class, size_class_of(10));
+    assert_int_equal(transfer_at(&later.transfers, 1).delayed, 1);
     assert_int_equal(later.time_count, 2);
     joined.bytes = 5000; /* of a class without a criterion */
     assert_int_equal(latency_rows_joined(&later, &joined, recent), 0);
-    assert_int_equal(later.transfers[2].delayed, 0);
+    assert_int_equal(transfer_at(&later.transfers, 2).delayed, 0);
     assert_int_equal(later.times[1].time_class, time_class_of(80));
     latency_rows_finish(&rows);
     latency_rows_finish(&later);

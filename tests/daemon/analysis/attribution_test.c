@@ -54,16 +54,19 @@ static void calm_window(struct hand *h, uint64_t iterations)
 
 static void take(struct attribution *a, struct hand *h)
 {
+    struct transfers transfers = {0};
+    for (size_t i = 0; i < 2 * RANKS; i++)
+        assert_int_equal(transfers_add(&transfers, &h->transfers[i]), 0);
     struct attribution_window window = {.number = ++h->number,
                                         .length_ns = 1000 * MS,
                                         .ranks = h->ranks,
                                         .rank_count = RANKS,
                                         .pairs = h->pairs,
                                         .pair_count = 2 * RANKS,
-                                        .transfers = h->transfers,
-                                        .transfer_count = 2 * RANKS,
+                                        .transfers = &transfers,
                                         .scale = h->scale};
     assert_int_equal(attribution_window(a, &window), 0);
+    transfers_finish(&transfers);
 }
 
 static struct hand *calm_job(struct attribution **a, int windows)
@@ -231,13 +234,15 @@ static struct attribution_result judge_scope(const struct synthetic_params *p,
     for (uint32_t w = 0; w < p->windows; w++) {
         struct attribution_window window;
         synthetic_window(job, w, &window);
-        struct transfer *rows = calloc(window.transfer_count + 1, sizeof(*rows));
-        assert_non_null(rows);
-        for (size_t i = 0; i < window.transfer_count; i++)
-            rows[reverse ? window.transfer_count - 1 - i : i] = window.transfers[i];
-        window.transfers = rows;
+        const size_t row_count = window.transfers->count;
+        struct transfers rows = {0};
+        for (size_t i = 0; i < row_count; i++) {
+            struct transfer row = transfer_at(window.transfers, reverse ? row_count - 1 - i : i);
+            assert_int_equal(transfers_add(&rows, &row), 0);
+        }
+        window.transfers = &rows;
         assert_int_equal(attribution_window(a, &window), 0);
-        free(rows);
+        transfers_finish(&rows);
         if (p->onset > 0 && w >= p->onset + 1)
             attribution_disturbed(a, p->onset + 1);
     }
@@ -398,11 +403,11 @@ static void memory_is_linear_in_ranks_and_pairs_of_nodes(void **state)
 {
     enum { MANY = 80000, WINDOWS = 12 };
     struct rank_row *ranks = calloc(MANY, sizeof(*ranks));
-    struct transfer *transfers = calloc((size_t)4 * MANY, sizeof(*transfers));
+    struct transfers transfers = {0};
     struct latency_scale *scale = calloc(1, sizeof(*scale));
     struct attribution *a;
     (void)state;
-    assert_true(ranks != NULL && transfers != NULL && scale != NULL);
+    assert_true(ranks != NULL && scale != NULL);
     assert_int_equal(attribution_create(&a, NULL), 0);
     for (uint32_t c = 0; c < SIZE_CLASSES; c++)
         scale->reference[LOCALITY_INTER][c] = 1000;
@@ -410,21 +415,22 @@ static void memory_is_linear_in_ranks_and_pairs_of_nodes(void **state)
         static const uint32_t steps[4] = {8, 80, 800, 8000};
         assert_int_equal(attribution_place(a, r, r / 8, "node"), 0);
         ranks[r] = (struct rank_row){.rank = r, .calls = 100, .sent = 100, .received = 100};
-        for (uint32_t k = 0; k < 4; k++)
-            transfers[4 * r + k] = (struct transfer){.source = r,
-                                                     .destination = (r + steps[k]) % MANY,
-                                                     .size_class = 64,
-                                                     .locality = LOCALITY_INTER,
-                                                     .messages = 10,
-                                                     .network_ns = 10000};
+        for (uint32_t k = 0; k < 4; k++) {
+            struct transfer row = {.source = r,
+                                   .destination = (r + steps[k]) % MANY,
+                                   .size_class = 64,
+                                   .locality = LOCALITY_INTER,
+                                   .messages = 10,
+                                   .network_ns = 10000};
+            assert_int_equal(transfers_add(&transfers, &row), 0);
+        }
     }
     for (uint64_t w = 1; w <= WINDOWS; w++) {
         struct attribution_window window = {.number = w,
                                             .length_ns = 1000 * MS,
                                             .ranks = ranks,
                                             .rank_count = MANY,
-                                            .transfers = transfers,
-                                            .transfer_count = (size_t)4 * MANY,
+                                            .transfers = &transfers,
                                             .scale = scale};
         assert_int_equal(attribution_window(a, &window), 0);
     }
@@ -433,7 +439,7 @@ static void memory_is_linear_in_ranks_and_pairs_of_nodes(void **state)
     assert_int_equal(result_since(a, 10).cause_count, 0);
     attribution_destroy(a);
     free(ranks);
-    free(transfers);
+    transfers_finish(&transfers);
     free(scale);
 }
 

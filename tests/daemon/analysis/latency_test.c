@@ -49,13 +49,22 @@ static struct transfer row_of(uint32_t from, uint32_t to, unsigned locality, uin
                              .log2_sum = time_log2(ns)};
 }
 
+static void add(struct latency_groups *groups, const struct transfer *rows, size_t count)
+{
+    struct transfers list = {0};
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(transfers_add(&list, &rows[i]), 0);
+    latency_add(groups, &scale, &list);
+    transfers_finish(&list);
+}
+
 static void latency_is_the_mean_of_transfer_times_by_their_criterion(void **state)
 {
     (void)state;
     struct latency_groups groups = begin(500, 1000);
     struct transfer rows[] = {row_of(0, 1, LOCALITY_INTRA, 1000),
                               row_of(0, 2, LOCALITY_INTER, 4000)};
-    latency_add(&groups, &scale, rows, 2);
+    add(&groups, rows, 2);
     assert_true(fabs(latency_recent(&groups.job) - 5) < 0.01);
     assert_true(fabs(latency_reference(&groups.job) - 2.5) < 0.01);
     assert_true(fabs(latency_typical(&groups.job) - 2) < 0.02);
@@ -69,7 +78,7 @@ static void a_message_counts_for_the_regions_and_ranks_at_both_ends(void **state
     struct latency_groups groups = begin(1000, 1000);
     struct transfer rows[] = {row_of(0, 1, 0, 1000), row_of(1, 2, 1, 3000), row_of(2, 3, 1, 5000),
                               row_of(3, 3, 0, 7000)};
-    latency_add(&groups, &scale, rows, 4);
+    add(&groups, rows, 4);
     assert_int_equal(regions[0].messages, 2);
     assert_true(fabs(latency_reference(&regions[0]) - 2) < 0.01);
     assert_int_equal(regions[1].messages, 2);
@@ -87,7 +96,7 @@ static void one_held_up_message_moves_the_mean_and_not_the_typical(void **state)
     struct transfer rows[1000];
     for (unsigned i = 0; i < 1000; i++)
         rows[i] = row_of(0, 1, 0, i == 7 ? 10000000 : 1000);
-    latency_add(&groups, &scale, rows, 1000);
+    add(&groups, rows, 1000);
     assert_true(latency_reference(&groups.job) > 10);
     assert_true(latency_typical(&groups.job) < 1.02);
 }
@@ -103,12 +112,12 @@ static void rows_in_any_order_and_cut_give_the_same(void **state)
                          (unsigned)rand() % LOCALITIES, (uint64_t)rand());
         rows[i].size_class = (uint16_t)(rand() % (int)SIZE_CLASSES);
     }
-    latency_add(&groups, &scale, rows, 500);
+    add(&groups, rows, 500);
     struct latency_sum first[REGIONS];
     memcpy(first, regions, sizeof(first));
     again = begin(777, 3333);
     for (unsigned i = 500; i-- > 0;)
-        latency_add(&again, &scale, &rows[i], 1);
+        add(&again, &rows[i], 1);
     assert_memory_equal(&groups.job, &again.job, sizeof(again.job));
     assert_memory_equal(first, regions, sizeof(first));
 }
@@ -119,7 +128,7 @@ static void messages_without_a_criterion_are_counted_and_have_no_latency(void **
     struct latency_groups groups = begin(NAN, NAN);
     struct transfer row = row_of(0, 9, 0, 1000);
     assert_true(isnan(latency_reference(&groups.job)));
-    latency_add(&groups, &scale, &row, 1);
+    add(&groups, &row, 1);
     assert_int_equal(groups.job.messages, 1);
     assert_true(isnan(latency_reference(&groups.job)) && isnan(latency_typical(&groups.job)));
     assert_true(latency_moved(&groups.job) == 0);
@@ -133,7 +142,7 @@ static void no_transfer_time_overflows_the_sums(void **state)
     struct latency_groups groups = begin(1, 1);
     struct transfer row = row_of(0, 1, 0, UINT64_MAX);
     for (unsigned i = 0; i < 1000; i++)
-        latency_add(&groups, &scale, &row, 1);
+        add(&groups, &row, 1);
     assert_true(fabs(latency_reference(&groups.job) - 1e6) < 1);
 }
 

@@ -27,6 +27,7 @@ static struct latency_sum window_of(struct noise *noise, double all, double shar
     scale.recent[LOCALITY_INTER][CLASS] = CRITERION;
     scale.reference[LOCALITY_INTER][CLASS] = CRITERION / reference_by;
     scale.moved[LOCALITY_INTER][CLASS] = -log2(reference_moved);
+    struct transfers rows = {0};
     for (uint32_t i = 0; i < MESSAGES; i++) {
         double ns = CRITERION * all * exp(0.3 * noise_gauss(noise));
         if (noise_uniform(noise) < share)
@@ -38,8 +39,10 @@ static struct latency_sum window_of(struct noise *noise, double all, double shar
                                .messages = 1,
                                .transfer_ns = (uint64_t)ns,
                                .log2_sum = (uint64_t)(log2(ns) * 65536)};
-        latency_add(&groups, &scale, &row, 1);
+        assert_int_equal(transfers_add(&rows, &row), 0);
     }
+    latency_add(&groups, &scale, &rows);
+    transfers_finish(&rows);
     return groups.job;
 }
 

@@ -43,7 +43,7 @@ struct synthetic_job {
     struct latency_scale scale;
     struct rank_row *rank_rows;
     struct pair_row *pair_rows;
-    struct transfer *transfer_rows;
+    struct transfers transfer_rows;
 };
 
 #define NOBODY UINT32_MAX
@@ -522,10 +522,9 @@ static int allocate(struct synthetic_job *j)
     j->clients = calloc(2 * windows * ranks, sizeof(*j->clients));
     j->rank_rows = calloc(ranks, sizeof(*j->rank_rows));
     j->pair_rows = calloc(places + 2 * ranks, sizeof(*j->pair_rows));
-    j->transfer_rows = calloc(places + 2 * ranks, sizeof(*j->transfer_rows));
     if (!j->node || !j->partner || !j->back || !j->factor || !j->now || !j->messages ||
         !j->rank_windows || !j->edges || !j->clients || !j->rank_rows || !j->pair_rows ||
-        !j->transfer_rows)
+        transfers_room(&j->transfer_rows, places + 2 * ranks) != 0)
         return -1;
     memset(j->partner, 0xff, places * sizeof(*j->partner));
     return 0;
@@ -584,7 +583,7 @@ void synthetic_destroy(struct synthetic_job *j)
     free(j->clients);
     free(j->rank_rows);
     free(j->pair_rows);
-    free(j->transfer_rows);
+    transfers_finish(&j->transfer_rows);
     free(j);
 }
 
@@ -600,12 +599,13 @@ static void add_edge(struct synthetic_job *j, struct attribution_window *out, ui
                                                             .bytes = edge->sent_bytes};
     if (edge->matched.messages == 0)
         return;
-    struct transfer *t = &j->transfer_rows[out->transfer_count++];
-    *t = edge->matched;
-    t->source = from;
-    t->destination = to;
-    t->size_class = class_;
-    t->locality = j->node[from] != j->node[to];
+    struct transfer t = edge->matched;
+    t.source = from;
+    t.destination = to;
+    t.size_class = class_;
+    t.locality = j->node[from] != j->node[to];
+    if (transfers_add(&j->transfer_rows, &t) != 0)
+        abort();
 }
 
 void synthetic_window(struct synthetic_job *j, uint32_t window, struct attribution_window *out)
@@ -615,8 +615,9 @@ void synthetic_window(struct synthetic_job *j, uint32_t window, struct attributi
                                        .ranks = j->rank_rows,
                                        .rank_count = j->ranks,
                                        .pairs = j->pair_rows,
-                                       .transfers = j->transfer_rows,
+                                       .transfers = &j->transfer_rows,
                                        .scale = &j->scale};
+    transfers_clear(&j->transfer_rows);
     for (uint32_t r = 0; r < j->ranks; r++) {
         const struct rank_window *x = &j->rank_windows[window * j->ranks + r];
         const struct edge_window *edges = &j->edges[(window * j->ranks + r) * MOST_PARTNERS];
