@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -252,83 +253,91 @@ static inline uint32_t find_pair(struct job_network *n, uint32_t source, uint32_
     return place;
 }
 
-static uint32_t seat_of(const struct job_network *n, uint32_t rank)
+static inline uint32_t seat_of(const struct job_network *n, uint32_t rank)
 {
     return rank < n->rank_count ? n->seats[rank] : TOPOLOGY_NONE;
 }
 
-/* Several destinations together are no rank. */
-static uint32_t find_place(struct job_network *n, const struct transfer *t)
-{
-    uint32_t source = seat_of(n, t->source), destination = seat_of(n, t->destination);
-    if (source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE)
-        return NETWORK_UNPLACED;
-    return source == destination ? NETWORK_ON_VERTEX : find_pair(n, source, destination);
-}
-
 /* A matched message may have been sent in a window before: then its pair has sent nothing in this one. */
-static int add_late(struct job_network *n, const struct transfer *t, double log)
+static int add_late(struct job_network *n, uint32_t source, uint32_t destination, uint64_t messages,
+                    double log)
 {
     if (array_fit(&n->pairs, sizeof(*n->pairs), &n->pair_room, n->pair_count + 1) != 0)
         return -ENOMEM;
-    n->pairs[n->pair_count++] = (struct congestion_pair){.source = seat_of(n, t->source),
-                                                         .destination = seat_of(n, t->destination),
-                                                         .matched = t->messages,
+    n->pairs[n->pair_count++] = (struct congestion_pair){.source = source,
+                                                         .destination = destination,
+                                                         .matched = messages,
                                                          .log_latency = log * LOG_PART};
     return 0;
 }
 
-/* Logarithms of references, in the parts of log2_sum. */
+/* Logarithms of references by number of the class, in the parts of log2_sum; infinite: there is none. */
 struct known_logs {
-    double parts[LOCALITIES][SIZE_CLASSES]; /* NaN: not asked for yet; infinite: there is none */
+    const struct latency_scale *scale;
+    bool known[TRANSFER_WIDE];
+    double parts[TRANSFER_WIDE];
 };
 
-static void forget_logs(struct known_logs *known)
+static __attribute__((noinline)) double find_log(struct known_logs *logs, unsigned class_)
 {
-    memset(known, 0xff, sizeof(*known)); /* each a NaN */
+    double reference = logs->scale->reference[class_ % LOCALITIES][class_ / LOCALITIES];
+    logs->known[class_] = true;
+    logs->parts[class_] = reference > 0 ? round(LOG2_PART * log2(reference)) : INFINITY;
+    return logs->parts[class_];
 }
 
-static double log_of(struct known_logs *known, const struct transfer *t,
-                     const struct latency_scale *scale)
+static inline double log_of(struct known_logs *logs, unsigned class_)
 {
-    double *parts = &known->parts[t->locality][t->size_class];
-    if (isnan(*parts)) {
-        double reference = scale->reference[t->locality][t->size_class];
-        *parts = reference > 0 ? round(LOG2_PART * log2(reference)) : INFINITY;
-    }
-    return *parts;
+    return logs->known[class_] ? logs->parts[class_] : find_log(logs, class_);
 }
 
-/* Sums of logarithms are whole numbers here, in the parts of log2_sum, so that the order of rows does not show. */
-static int add_transfer(struct job_network *n, const struct transfer *t,
-                        const struct latency_scale *scale, struct known_logs *known)
+/* Several destinations together are no rank. Sums of logarithms are whole numbers here, in the parts of log2_sum,
+ * so that the order of rows does not show.
+ * @param log  of the reference */
+static inline __attribute__((always_inline)) int add_transfer(struct job_network *n,
+                                                              const struct transfer_head *head,
+                                                              uint64_t messages, uint64_t log2_sum,
+                                                              double log)
 {
-    double log = log_of(known, t, scale);
-    uint32_t place = find_place(n, t);
-    if (place > NETWORK_NO_PAIR || t->messages == 0 || !(log < INFINITY))
+    uint32_t source = seat_of(n, head->source), destination = seat_of(n, head->destination);
+    if (source == destination || source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE ||
+        messages == 0 || !(log < INFINITY))
         return 0;
-    double more = (double)t->log2_sum - log * (double)t->messages;
+    uint32_t place = find_pair(n, source, destination);
+    double more = (double)log2_sum - log * (double)messages;
     if (place == NETWORK_NO_PAIR)
-        return add_late(n, t, more);
-    n->latencies[place].matched += t->messages;
+        return add_late(n, source, destination, messages, more);
+    n->latencies[place].matched += messages;
     n->latencies[place].log_latency += more;
     return 0;
 }
 
+static __attribute__((noinline)) int add_wide(struct job_network *n,
+                                              const struct transfer_head *head,
+                                              const struct transfer *row, double log)
+{
+    return add_transfer(n, head, row->messages, row->log2_sum, log);
+}
+
 static int add_latencies(struct job_network *n, const struct job_network_window *w)
 {
-    struct known_logs known;
     n->pair_count = n->row_pairs;
     if (array_fit(&n->latencies, sizeof(*n->latencies), &n->latency_room, n->row_pairs) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < n->row_pairs; i++)
         n->latencies[i] = (struct congestion_latency){0, 0};
-    forget_logs(&known);
+    if (w->scale == NULL || w->transfers == NULL)
+        return 0;
+    struct known_logs logs;
+    logs.scale = w->scale;
+    memset(logs.known, 0, sizeof(logs.known));
     int code = 0;
-    const size_t count = w->scale == NULL || w->transfers == NULL ? 0 : w->transfers->count;
-    for (size_t i = 0; code == 0 && i < count; i++) {
-        const struct transfer row = transfer_at(w->transfers, i);
-        code = add_transfer(n, &row, w->scale, &known);
+    for (size_t i = 0; code == 0 && i < w->transfers->count; i++) {
+        const struct transfer_head *head = &w->transfers->heads[i];
+        double log = log_of(&logs, transfer_class(head));
+        code = transfer_is_wide(head)
+                   ? add_wide(n, head, transfer_wide(w->transfers, i), log)
+                   : add_transfer(n, head, transfer_messages(head), head->log2_sum, log);
     }
     return code;
 }

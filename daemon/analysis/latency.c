@@ -8,69 +8,151 @@
 #define KNOWN 64u         /* classes that are at hand: messages of a job have few sizes */
 #define LATENCY_MOST 1e6  /* of a row's mean, so that no sum can overflow */
 
+#define ALWAYS static inline __attribute__((always_inline))
+
 /* What all rows of one class share. */
 struct judge {
-    uint32_t of; /* locality and size class, plus 1; 0: of none */
+    uint32_t of; /* number of the class, plus 1; 0: of none */
     bool judged;
-    double recent, reference;
-    int64_t log2, moved_log2; /* of the reference, in 1/LOG2_PART */
+    double recent, reference;           /* by PART, which is a power of two: no bit is lost */
+    int64_t reference_log2, moved_log2; /* in 1/LOG2_PART */
 };
 
-static const struct judge *judge_of(struct judge *known, const struct latency_scale *scale,
-                                    const struct transfer *row)
+static __attribute__((noinline)) void make_judge(struct judge *judge,
+                                                 const struct latency_scale *scale, unsigned class_)
 {
-    uint32_t of = (uint32_t)row->size_class * LOCALITIES + row->locality + 1;
-    struct judge *judge = &known[of % KNOWN];
-    if (judge->of == of)
-        return judge;
-    double recent = scale->recent[row->locality][row->size_class];
-    double reference = scale->reference[row->locality][row->size_class];
-    double moved = scale->moved[row->locality][row->size_class];
-    *judge = (struct judge){
-        .of = of, .judged = recent > 0 && reference > 0, .recent = recent, .reference = reference};
+    const unsigned locality = class_ % LOCALITIES, size_class = class_ / LOCALITIES;
+    double recent = scale->recent[locality][size_class];
+    double reference = scale->reference[locality][size_class];
+    double moved = scale->moved[locality][size_class];
+    *judge = (struct judge){.of = class_ + 1,
+                            .judged = recent > 0 && reference > 0,
+                            .recent = recent / PART,
+                            .reference = reference / PART};
     if (judge->judged) {
-        judge->log2 = llround(log2(reference) * LOG2_PART);
+        judge->reference_log2 = llround(log2(reference) * LOG2_PART);
         judge->moved_log2 = moved == 0 ? 0 : llround(moved * LOG2_PART);
     }
+}
+
+static inline const struct judge *judge_of(struct judge *known, const struct latency_scale *scale,
+                                           unsigned class_)
+{
+    struct judge *judge = &known[class_ % KNOWN];
+    if (judge->of != class_ + 1)
+        make_judge(judge, scale, class_);
     return judge;
 }
 
 /* A row as what it adds to sums of messages with criteria. */
 struct judged {
-    uint64_t messages, recent, reference;
-    int64_t reference_log2, moved_log2;
+#define X(type, name) type name;
+    LATENCY_JUDGED(X)
+#undef X
 };
+
+/* The mean latency of messages, times their number. */
+static inline uint64_t latency_of(double mean_ns, double criterion, double messages)
+{
+    double latency = mean_ns / criterion;
+    latency = latency < LATENCY_MOST * PART ? latency : LATENCY_MOST * PART;
+    return (uint64_t)(int64_t)(latency * messages + 0.5);
+}
 
 static inline struct judged judged_of(const struct transfer *row, const struct judge *judge)
 {
-    struct judged out = {0};
     if (!judge->judged || row->messages == 0)
-        return out;
-    double messages = (double)row->messages, transfer_ns = (double)row->transfer_ns;
-    /* Divisions take longest of all here; most rows have but one message. */
-    double mean = row->messages == 1 ? transfer_ns : transfer_ns / messages;
-    double recent = mean / judge->recent, reference = mean / judge->reference;
-    recent = recent < LATENCY_MOST ? recent : LATENCY_MOST;
-    reference = reference < LATENCY_MOST ? reference : LATENCY_MOST;
-    out.messages = row->messages;
-    out.recent = (uint64_t)(int64_t)(recent * messages * PART + 0.5);
-    out.reference = (uint64_t)(int64_t)(reference * messages * PART + 0.5);
-    out.reference_log2 = (int64_t)row->log2_sum - judge->log2 * (int64_t)row->messages;
-    out.moved_log2 = judge->moved_log2 * (int64_t)row->messages;
-    return out;
+        return (struct judged){0};
+    double ns = (double)row->transfer_ns;
+    if (row->messages == 1) /* as most rows have it */
+        return (struct judged){.judged = 1,
+                               .recent = latency_of(ns, judge->recent, 1),
+                               .reference = latency_of(ns, judge->reference, 1),
+                               .reference_log2 = (int64_t)row->log2_sum - judge->reference_log2,
+                               .moved_log2 = judge->moved_log2};
+    const int64_t count = (int64_t)row->messages;
+    double messages = (double)row->messages, mean = ns / messages;
+    return (struct judged){.judged = row->messages,
+                           .recent = latency_of(mean, judge->recent, messages),
+                           .reference = latency_of(mean, judge->reference, messages),
+                           .reference_log2 = (int64_t)row->log2_sum - judge->reference_log2 * count,
+                           .moved_log2 = judge->moved_log2 * count};
 }
 
-static inline void add_row(struct latency_sum *restrict to, const struct transfer *restrict row,
-                           const struct judged *restrict judged)
+/* Positions of sums in a part. */
+#define AT(name) (offsetof(struct latency_sum, name) / sizeof(uint64_t))
+
+/* Sums of one column stand apart, and those of two ranks are added to by turns: compilers that would
+ * put neighbours together into vectors take twice as many instructions. */
+static inline void add_figures(struct latency_part *part, unsigned column,
+                               const struct transfer *row)
 {
-#define X(name) to->name += row->name;
+#define X(name) part->sums[AT(name)][column] += row->name;
     TRANSFER_SUMS(X)
 #undef X
-    to->judged += judged->messages;
-    to->recent += judged->recent;
+}
+
+static inline void add_judged(struct latency_part *part, unsigned column,
+                              const struct judged *judged)
+{
+#define X(type, name) part->sums[AT(name)][column] += (uint64_t)judged->name;
+    LATENCY_JUDGED(X)
+#undef X
+}
+
+static inline void add_to_ranks(struct latency_rank *from, struct latency_rank *to,
+                                const struct judged *judged)
+{
+    from->messages += judged->judged;
+    to->messages += judged->judged;
+    from->reference += judged->reference;
     to->reference += judged->reference;
+    from->reference_log2 += judged->reference_log2;
     to->reference_log2 += judged->reference_log2;
-    to->moved_log2 += judged->moved_log2;
+}
+
+/* What the rows of a rank are added to. */
+struct end {
+    struct latency_rank *rank;
+    struct latency_part *part; /* of its region, or of ranks in none */
+};
+
+static inline struct end end_of(const struct latency_groups *groups, uint32_t rank,
+                                struct latency_rank *none)
+{
+    struct latency_part *const no_region = &groups->parts[groups->region_count];
+    if (rank >= groups->rank_count)
+        return (struct end){none, no_region};
+    const size_t region = groups->region_of[rank];
+    return (struct end){&groups->ranks[rank],
+                        region < groups->region_count ? &groups->parts[region] : no_region};
+}
+
+/* @param none  takes what counts for no rank */
+ALWAYS void add_transfer(const struct latency_groups *groups, struct latency_rank *none,
+                         const struct judge *judge, const struct transfer *row)
+{
+    const struct end from = end_of(groups, row->source, none);
+    struct end to = end_of(groups, row->destination, none);
+    add_figures(from.part, row->locality, row);
+    if (to.part != from.part)
+        add_figures(to.part, LOCALITIES, row);
+    if (to.rank == from.rank)
+        to.rank = none;
+    const struct judged judged = judged_of(row, judge);
+    if (judged.judged == 0)
+        return;
+    add_to_ranks(from.rank, to.rank, &judged);
+    add_judged(from.part, row->locality, &judged);
+    if (to.part != from.part)
+        add_judged(to.part, LOCALITIES, &judged);
+}
+
+static __attribute__((noinline)) void add_wide(const struct latency_groups *groups,
+                                               struct latency_rank *none, const struct judge *judge,
+                                               const struct transfer *row)
+{
+    add_transfer(groups, none, judge, row);
 }
 
 static void add(struct latency_sum *restrict to, const struct latency_sum *restrict from)
@@ -78,56 +160,53 @@ static void add(struct latency_sum *restrict to, const struct latency_sum *restr
 #define X(name) to->name += from->name;
     TRANSFER_SUMS(X)
 #undef X
-    to->judged += from->judged;
-    to->recent += from->recent;
-    to->reference += from->reference;
-    to->reference_log2 += from->reference_log2;
-    to->moved_log2 += from->moved_log2;
+#define X(type, name) to->name += from->name;
+    LATENCY_JUDGED(X)
+#undef X
 }
 
-/* To the rank at one end of a message. @return its region; region_count: it is in none */
-static inline size_t add_to_rank(const struct latency_groups *groups, uint32_t number,
-                                 const struct judged *judged)
+static struct latency_sum column_of(const struct latency_part *part, unsigned column)
 {
-    if (number >= groups->rank_count)
-        return groups->region_count;
-    struct latency_rank *rank = &groups->ranks[number];
-    rank->messages += judged->messages;
-    rank->reference += judged->reference;
-    rank->reference_log2 += judged->reference_log2;
-    size_t region = groups->region_of[number];
-    return region < groups->region_count ? region : groups->region_count;
+    struct latency_sum sum;
+#define X(name) sum.name = part->sums[AT(name)][column];
+    TRANSFER_SUMS(X)
+#undef X
+#define X(type, name) sum.name = (type)part->sums[AT(name)][column];
+    LATENCY_JUDGED(X)
+#undef X
+    return sum;
 }
 
 /* What rows came to in one region. */
 static void fold(struct latency_groups *groups, size_t region)
 {
-    const struct latency_part *part = &groups->parts[region];
-    for (unsigned l = 0; l < LOCALITIES; l++) {
-        add(&groups->job, &part->sent[l]);
-        add(&groups->localities[l], &part->sent[l]);
+    for (unsigned column = 0; column <= LOCALITIES; column++) {
+        const struct latency_sum sum = column_of(&groups->parts[region], column);
         if (region < groups->region_count)
-            add(&groups->regions[region], &part->sent[l]);
+            add(&groups->regions[region], &sum);
+        if (column == LOCALITIES)
+            break;
+        add(&groups->job, &sum);
+        add(&groups->localities[column], &sum);
     }
-    if (region < groups->region_count)
-        add(&groups->regions[region], &part->received);
 }
 
 void latency_add(struct latency_groups *groups, const struct latency_scale *scale,
                  const struct transfers *rows)
 {
     struct judge known[KNOWN] = {0};
+    struct latency_rank none = {0};
     for (size_t i = 0; i <= groups->region_count; i++)
         groups->parts[i] = (struct latency_part){0};
     for (size_t i = 0; i < rows->count; i++) {
-        const struct transfer full = transfer_at(rows, i), *const row = &full;
-        const struct judged judged = judged_of(row, judge_of(known, scale, row));
-        size_t from = add_to_rank(groups, row->source, &judged), to = from;
-        if (row->destination != row->source)
-            to = add_to_rank(groups, row->destination, &judged);
-        add_row(&groups->parts[from].sent[row->locality], row, &judged);
-        if (to != from)
-            add_row(&groups->parts[to].received, row, &judged);
+        const struct transfer_head *head = &rows->heads[i];
+        const struct judge *judge = judge_of(known, scale, transfer_class(head));
+        if (transfer_is_wide(head)) {
+            add_wide(groups, &none, judge, transfer_wide(rows, i));
+            continue;
+        }
+        const struct transfer row = transfer_of(head, &rows->times[i]);
+        add_transfer(groups, &none, judge, &row);
     }
     for (size_t i = 0; i <= groups->region_count; i++)
         fold(groups, i);

@@ -26,17 +26,25 @@ struct latency_scale {
                                                  of the window before; 0: not known */
 };
 
+/** Sums over the messages that have criteria. */
+#define LATENCY_JUDGED(X)                                                                          \
+    X(uint64_t, judged)        /* messages */                                                      \
+    X(uint64_t, recent)        /* of latencies by recent criterion, in 1/1024 */                   \
+    X(uint64_t, reference)     /* by reference criterion, in 1/1024 */                             \
+    X(int64_t, reference_log2) /* of their binary logarithms, in 1/65536 */                        \
+    X(int64_t, moved_log2)     /* of what the reference criteria moved by, in 1/65536 */
+
 /** Of a group of messages. Zero-initialised is empty. */
 struct latency_sum {
 #define X(name) uint64_t name;
     TRANSFER_SUMS(X)
 #undef X
-    uint64_t judged;        /**< messages with criteria: the next sums are over these */
-    uint64_t recent;        /**< of latencies by recent criterion, in 1/1024 */
-    uint64_t reference;     /**< by reference criterion, in 1/1024 */
-    int64_t reference_log2; /**< of their binary logarithms, in 1/65536 */
-    int64_t moved_log2;     /**< of what the reference criteria moved by, in 1/65536 */
+#define X(type, name) type name;
+    LATENCY_JUDGED(X)
+#undef X
 };
+
+#define LATENCY_SUMS (sizeof(struct latency_sum) / sizeof(uint64_t))
 
 /** Mean latency by recent and by reference criterion, geometric mean by reference criterion. NaN:
  *  no messages. */
@@ -60,9 +68,10 @@ double latency_rank_reference(const struct latency_rank *rank);
 double latency_rank_typical(const struct latency_rank *rank);
 
 /** Rows of a region while they are added: each is added once where it was sent, from which the sums of
- *  localities follow as well, and once more where another region received it. */
+ *  localities follow as well, and once more where another region received it. For latency_add() alone:
+ *  the sums of struct latency_sum one by one, each by locality, and where it was received. */
 struct latency_part {
-    struct latency_sum sent[LOCALITIES], received;
+    uint64_t sums[LATENCY_SUMS][LOCALITIES + 1];
 };
 
 /** Where the rows of a window go. Arrays are the caller's, zeroed before the window's first row. */

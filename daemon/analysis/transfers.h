@@ -133,6 +133,12 @@ static inline bool transfer_is_wide(const struct transfer_head *head)
     return (head->packed & TRANSFER_WIDE) != 0;
 }
 
+/** Of a row that is not wide. */
+static inline uint32_t transfer_messages(const struct transfer_head *head)
+{
+    return head->packed >> (TRANSFER_CLASS_BITS + 1) & TRANSFER_MOST;
+}
+
 /** In full, of a row that is not wide. */
 static inline struct transfer transfer_of(const struct transfer_head *head,
                                           const struct transfer_times *times)
@@ -142,7 +148,7 @@ static inline struct transfer transfer_of(const struct transfer_head *head,
         .destination = head->destination,
         .size_class = (uint16_t)(transfer_class(head) >> 1),
         .locality = (uint8_t)(head->packed & 1),
-        .messages = head->packed >> (TRANSFER_CLASS_BITS + 1) & TRANSFER_MOST,
+        .messages = transfer_messages(head),
         .delayed = head->packed >> (TRANSFER_CLASS_BITS + 1 + TRANSFER_COUNT_BITS),
         .transfer_ns = times->transfer_ns,
         .late_sender_ns = times->late_sender_ns,
@@ -153,12 +159,18 @@ static inline struct transfer transfer_of(const struct transfer_head *head,
     };
 }
 
-/** A row in full. */
+/** In full, of one that is. */
+static inline const struct transfer *transfer_wide(const struct transfers *rows, size_t at)
+{
+    return &rows->wide[rows->heads[at].log2_sum];
+}
+
+/** A row in full, whatever it is. Who reads many of them does so in two branches: what comes of both
+ *  is copied, figure by figure. */
 static inline struct transfer transfer_at(const struct transfers *rows, size_t at)
 {
-    const struct transfer_head *head = &rows->heads[at];
-    return transfer_is_wide(head) ? rows->wide[head->log2_sum]
-                                  : transfer_of(head, &rows->times[at]);
+    return transfer_is_wide(&rows->heads[at]) ? *transfer_wide(rows, at)
+                                              : transfer_of(&rows->heads[at], &rows->times[at]);
 }
 
 #endif

@@ -122,6 +122,37 @@ static void rows_in_any_order_and_cut_give_the_same(void **state)
     assert_memory_equal(first, regions, sizeof(first));
 }
 
+/* Kept in full or not, a row counts the same. */
+static void rows_that_are_wide_count_like_others(void **state)
+{
+    (void)state;
+    struct transfers list = {0};
+    struct transfer rows[200];
+    struct latency_groups groups = begin(777, 3333), again;
+    srand(7);
+    for (unsigned i = 0; i < 200; i++) {
+        struct transfer wide = {.messages = UINT64_MAX};
+        rows[i] = row_of((uint32_t)rand() % (RANKS + 1), (uint32_t)rand() % (RANKS + 1),
+                         (unsigned)rand() % LOCALITIES, (uint64_t)rand());
+        rows[i].messages = 1 + (uint64_t)rand() % 3;
+        rows[i].size_class = (uint16_t)(rand() % (int)SIZE_CLASSES);
+        wide.source = rows[i].source;
+        wide.destination = rows[i].destination;
+        wide.size_class = rows[i].size_class;
+        wide.locality = rows[i].locality;
+        assert_int_equal(transfers_add(&list, &wide), 0);
+        list.wide[i] = rows[i];
+    }
+    add(&groups, rows, 200);
+    struct latency_sum first[REGIONS];
+    memcpy(first, regions, sizeof(first));
+    again = begin(777, 3333);
+    latency_add(&again, &scale, &list);
+    transfers_finish(&list);
+    assert_memory_equal(&groups.job, &again.job, sizeof(again.job));
+    assert_memory_equal(first, regions, sizeof(first));
+}
+
 static void messages_without_a_criterion_are_counted_and_have_no_latency(void **state)
 {
     (void)state;
@@ -154,6 +185,7 @@ int main(void)
         cmocka_unit_test(one_held_up_message_moves_the_mean_and_not_the_typical),
         cmocka_unit_test(rows_in_any_order_and_cut_give_the_same),
         cmocka_unit_test(messages_without_a_criterion_are_counted_and_have_no_latency),
+        cmocka_unit_test(rows_that_are_wide_count_like_others),
         cmocka_unit_test(no_transfer_time_overflows_the_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
