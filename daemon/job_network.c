@@ -46,6 +46,7 @@ void job_network_destroy(struct job_network *n)
     free(n->seats);
     free(n->by_seat);
     free(n->pairs);
+    free(n->loads);
     free(n->places);
     free(n->latencies);
     free(n->links);
@@ -543,10 +544,10 @@ size_t job_network_bytes(const struct job_network *n)
            n->seat_room * sizeof(*n->seats) + n->rank_count * sizeof(*n->by_seat) +
            (n->congestion == NULL ? 0 : congestion_bytes(n->congestion)) +
            n->counters.room * sizeof(*n->counters.list) + n->pair_room * sizeof(*n->pairs) +
-           n->place_room * sizeof(*n->places) + n->latency_room * sizeof(*n->latencies) +
-           n->turn_room * sizeof(*n->turns) + n->behind_room * sizeof(*n->behind) +
-           n->link_room * sizeof(*n->links) + n->link_rows_room * sizeof(*n->link_rows) +
-           n->route_rows_room * sizeof(*n->route_rows) +
+           n->load_room * sizeof(*n->loads) + n->place_room * sizeof(*n->places) +
+           n->latency_room * sizeof(*n->latencies) + n->turn_room * sizeof(*n->turns) +
+           n->behind_room * sizeof(*n->behind) + n->link_room * sizeof(*n->links) +
+           n->link_rows_room * sizeof(*n->link_rows) + n->route_rows_room * sizeof(*n->route_rows) +
            n->interface_rows_room * sizeof(*n->interface_rows) + n->first_room * sizeof(*n->first) +
            n->begin_room * sizeof(*n->begins) + n->end_room * sizeof(*n->ends) +
            n->slot_room * sizeof(*n->slots) + n->mark_room * sizeof(*n->marks) +

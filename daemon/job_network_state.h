@@ -71,15 +71,19 @@ struct job_network {
     /* the window that was closed last */
     uint64_t window;
     struct counter_rows counters;
-    struct congestion_pair *pairs; /**< of vertices, ascending */
+    struct congestion_pair
+        *pairs; /**< of vertices, ascending; what those that rows count in sent is in `loads` */
     size_t pair_count, pair_room;
+    struct link_load *loads; /**< by pair that rows count in: what it sent */
+    size_t load_room;
+    int same_loads; /**< the congestion has them */
     uint64_t bytes, unplaced;
     uint32_t *places; /**< by row of pairs of ranks: where it counts */
     size_t place_count, place_room;
     uint64_t listed, figured; /**< of those rows */
     size_t row_pairs;         /**< of `pairs`, those that rows count in: the first */
     int rows_hold;            /**< places of rows are those of network and seats as they are now */
-    int taken; /**< the congestion has the pairs that rows count in, and nothing else */
+    int taken; /**< the congestion knows the pairs that rows count in, and no others */
     struct congestion_latency
         *latencies; /**< by pair that rows count in; logarithms in the parts of log2_sum */
     size_t latency_room;

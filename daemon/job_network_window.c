@@ -91,10 +91,9 @@ static void end_pair(struct job_network *n, uint32_t source, uint32_t destinatio
 {
     struct network_pair *pair = &n->group[n->slots[destination]];
     pair->place = (uint32_t)n->pair_count;
-    n->pairs[n->pair_count++] = (struct congestion_pair){.source = source,
-                                                         .destination = destination,
-                                                         .bytes = pair->bytes,
-                                                         .messages = pair->messages};
+    n->loads[n->pair_count] = (struct link_load){pair->bytes, pair->messages};
+    n->pairs[n->pair_count++] =
+        (struct congestion_pair){.source = source, .destination = destination};
     n->bytes += pair->bytes;
 }
 
@@ -102,7 +101,9 @@ static void end_pair(struct job_network *n, uint32_t source, uint32_t destinatio
  * that sorting them takes longer than all else. */
 static int end_group(struct job_network *n, uint32_t source)
 {
-    if (array_fit(&n->pairs, sizeof(*n->pairs), &n->pair_room, n->pair_count + n->group_count) != 0)
+    size_t most = n->pair_count + n->group_count;
+    if (array_fit(&n->pairs, sizeof(*n->pairs), &n->pair_room, most) != 0 ||
+        array_fit(&n->loads, sizeof(*n->loads), &n->load_room, most) != 0)
         return -ENOMEM;
     uint64_t *blocks = n->marks + n->mark_words;
     for (size_t b = 0; n->group_count > 0 && b <= n->mark_words / 64; b++) {
@@ -175,17 +176,17 @@ static int are_known(const struct job_network *n, const struct job_network_windo
 
 static void add_known(struct job_network *n, const struct job_network_window *w)
 {
-    struct congestion_pair *pairs = n->pairs;
+    struct link_load *loads = n->loads;
     n->bytes = n->unplaced = 0;
-    n->taken = 0;
+    n->same_loads = 0;
     for (size_t i = 0; i < n->row_pairs; i++)
-        pairs[i].bytes = pairs[i].messages = 0;
+        loads[i] = (struct link_load){0, 0};
     for (size_t i = 0; i < w->pair_count; i++) {
         const struct pair_row *row = &w->pairs[i];
         uint32_t place = n->places[i];
         if (place < NETWORK_NO_PAIR) {
-            pairs[place].bytes += row->bytes;
-            pairs[place].messages += row->messages;
+            loads[place].bytes += row->bytes;
+            loads[place].messages += row->messages;
             n->bytes += row->bytes;
         } else if (place == NETWORK_UNPLACED) {
             n->unplaced += row->bytes;
@@ -345,7 +346,7 @@ static int add_latencies(struct job_network *n, const struct job_network_window 
 /* Pairs of vertices from rows that are not those of the window before. */
 static int make_pairs(struct job_network *n, const struct job_network_window *w)
 {
-    n->rows_hold = n->taken = 0;
+    n->rows_hold = n->taken = n->same_loads = 0;
     n->pair_count = 0;
     n->bytes = n->unplaced = 0;
     int code = find_first(n, w);
@@ -377,16 +378,22 @@ int job_network_add_pairs(struct job_network *n, const struct job_network_window
 static int load_links(struct job_network *n, uint64_t window)
 {
     double seconds = (double)n->options.window_ns * 1e-9;
-    if (n->taken && n->pair_count == n->row_pairs &&
-        congestion_update_latencies(n->congestion, window, seconds, n->latencies, n->row_pairs,
-                                    LOG_PART) == 0)
+    const struct congestion_figures figures = {n->row_pairs, n->loads, n->same_loads, n->latencies,
+                                               LOG_PART};
+    int is_taken = n->taken && n->pair_count == n->row_pairs;
+    if (is_taken && congestion_update_figures(n->congestion, window, seconds, &figures) == 0) {
+        n->same_loads = 1;
         return 0;
+    }
     for (size_t i = 0; i < n->row_pairs; i++) {
+        n->pairs[i].bytes = n->loads[i].bytes;
+        n->pairs[i].messages = n->loads[i].messages;
         n->pairs[i].matched = n->latencies[i].matched;
         n->pairs[i].log_latency = n->latencies[i].log_latency * LOG_PART;
     }
     int code = congestion_update(n->congestion, window, seconds, n->pairs, n->pair_count);
     n->taken = code == 0 && n->pair_count == n->row_pairs;
+    n->same_loads = n->taken;
     return code;
 }
 

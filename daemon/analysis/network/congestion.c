@@ -94,6 +94,7 @@ void congestion_destroy(struct congestion *c)
     free(c->kinds);
     free(c->pairs);
     free(c->fresh);
+    tree_sums_destroy(c->tree);
     kept_routes_finish(&c->routes);
     free(c->changes);
     free(c->shifts);
@@ -216,7 +217,7 @@ static void change_over(struct congestion *c, size_t count)
     c->fresh = pairs;
     c->fresh_room = room;
     c->pair_count = kept;
-    c->keeping = KEEPING_UNDECIDED;
+    c->adding = ADDING_UNDECIDED;
     c->whole = false;
 }
 
@@ -434,29 +435,36 @@ int congestion_update(struct congestion *c, uint64_t window, double seconds,
 {
     if (!is_next(c, window, seconds))
         return -HOLTER_ERANGE;
-    bool loads = false, same = congestion_are_same(c, pairs, count, &loads);
+    bool same = congestion_are_same(c, pairs, count);
     int code = same ? 0 : grow(c, count);
     if (code != 0)
         return code;
     struct fading left = begin_window(c, window, seconds);
     if (same) {
-        congestion_stay(c, pairs, loads);
+        congestion_stay(c, pairs);
     } else {
-        congestion_settle_pairs(c);
+        congestion_begin_anew(c);
         change_over(c, take_in(c, pairs, count));
     }
     follow_all(c, left.all, left.recent);
     return 0;
 }
 
-int congestion_update_latencies(struct congestion *c, uint64_t window, double seconds,
-                                const struct congestion_latency *latencies, size_t count,
-                                double unit)
+static bool are_of_pairs(const struct congestion *c, const struct congestion_figures *figures)
 {
-    if (!is_next(c, window, seconds) || !c->whole || count != c->pair_count)
+    bool whole = c->whole && figures->count == c->pair_count;
+    for (size_t i = 0; whole && !figures->same_loads && i < figures->count; i++)
+        whole = (figures->loads[i].bytes | figures->loads[i].messages) != 0;
+    return whole;
+}
+
+int congestion_update_figures(struct congestion *c, uint64_t window, double seconds,
+                              const struct congestion_figures *figures)
+{
+    if (!is_next(c, window, seconds) || !are_of_pairs(c, figures))
         return -HOLTER_ERANGE;
     struct fading left = begin_window(c, window, seconds);
-    congestion_stay_latencies(c, latencies, unit);
+    congestion_stay_figures(c, figures);
     follow_all(c, left.all, left.recent);
     return 0;
 }
@@ -485,5 +493,6 @@ size_t congestion_bytes(const struct congestion *c)
     return sizeof(*c) + link_loads_bytes(c->loads) + link_loads_bytes(c->latencies) +
            c->link_count * (sizeof(*c->tracks) + sizeof(*c->counts) + sizeof(*c->pasts)) +
            c->kind_count * sizeof(*c->kinds) + (c->room + c->fresh_room) * sizeof(*c->pairs) +
-           kept_routes_bytes(&c->routes) + CHANGES * (sizeof(*c->changes) + sizeof(*c->shifts));
+           tree_sums_bytes(c->tree) + kept_routes_bytes(&c->routes) +
+           CHANGES * (sizeof(*c->changes) + sizeof(*c->shifts));
 }

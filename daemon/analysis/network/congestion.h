@@ -29,12 +29,13 @@
  * congested, and after the first window: a link does not flap, and the start of a job does not count.
  *
  * A pair that is as it was in the last window costs a comparison; what changed costs its legs; and there is
- * a pass over all links. Where routes have to be walked (link_loads.h), those of pairs that are the same in two
- * windows one after the other are kept until the pairs change. No result depends on the order of pairs:
- * logarithms are summed as integers, in units of 2^-20.
+ * a pass over all links. Where routes have to be walked (link_loads.h), pairs that are the same in two windows one
+ * after the other are summed up anew in each: in a tree without a route (tree_sums.h), else along routes that are
+ * kept until the pairs change. No result depends on the order of pairs: logarithms are summed as integers, in units
+ * of 2^-20.
  *
- * Memory: about 140 bytes a link and 100 a pair, twice that of link_loads, and for routes kept 4 a pair and 4 a
- * link of each, 64 MiB at most: more are not kept.
+ * Memory: about 140 bytes a link and 80 a pair, twice that of link_loads, in a tree that of tree_sums.h, and for
+ * routes kept 4 a pair and 4 a link of each, 64 MiB at most: more are not kept.
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_NETWORK_CONGESTION_H
 #define HOLTER_ANALYSIS_NETWORK_CONGESTION_H
@@ -113,6 +114,15 @@ struct congestion_latency {
     double log_latency; /**< 0 where none are matched */
 };
 
+/** What the pairs of a window sent. */
+struct congestion_figures {
+    size_t count;                  /**< as many as pairs were given */
+    const struct link_load *loads; /**< of each: bytes and messages */
+    int same_loads;                /**< 1: all of them are as in the window before */
+    const struct congestion_latency *latencies;
+    double unit; /**< what log_latency is told in: logarithms are that times as much */
+};
+
 struct congestion;
 
 /** @param topology  borrowed for the life of it
@@ -138,15 +148,14 @@ int congestion_measured(struct congestion *congestion, uint32_t link, uint64_t a
 int congestion_update(struct congestion *congestion, uint64_t window, double seconds,
                       const struct congestion_pair *pairs, size_t count);
 
-/** Take a window whose pairs are those given to congestion_update() in the windows before, in their order, with their
- *  bytes and messages, and latencies of its own. Does what congestion_update() does, without a look at the pairs.
- *  Only where the last two windows had the same pairs in order, each with bytes or messages.
- *  @param latencies  of each pair @param count  as many as pairs were given
- *  @param unit       what log_latency is told in: logarithms are that times as much
- *  @return 0, or -HOLTER_ERANGE: window or seconds, or pairs are not known; then nothing was done */
-int congestion_update_latencies(struct congestion *congestion, uint64_t window, double seconds,
-                                const struct congestion_latency *latencies, size_t count,
-                                double unit);
+/** Take a window whose pairs are those given to congestion_update() in the windows before, in their order, with
+ *  figures of its own. Does what congestion_update() does, without a look at the pairs. Only where the last two windows
+ *  that were given to that had the same pairs in order, each with bytes or messages.
+ *  @param figures  their arrays are borrowed: until they change congestion_pairs() may be asked
+ *  @return 0, or -HOLTER_ERANGE: window or seconds, pairs are not known, or one of them has sent nothing; then nothing
+ *          was done */
+int congestion_update_figures(struct congestion *congestion, uint64_t window, double seconds,
+                              const struct congestion_figures *figures);
 
 /** Any link. @return 0: no such link, nothing is set */
 int congestion_link(const struct congestion *congestion, uint32_t link,
@@ -162,10 +171,10 @@ size_t congestion_hot(const struct congestion *congestion, struct congestion_lin
 size_t congestion_links(const struct congestion *congestion, struct congestion_link *out,
                         size_t room);
 
-/** Load of all links in the last window, by number: see link_loads_settle(). Borrowed. */
+/** Load of all links in the last window, by number: see link_loads_settle(). That of vertices is not kept. Borrowed. */
 const struct link_loads *congestion_loads(const struct congestion *congestion);
 
-/** Pairs of the last window, ascending, each once. Borrowed. */
+/** Pairs of the last window, ascending, each once, with its figures. Borrowed. */
 const struct congestion_pair *congestion_pairs(struct congestion *congestion, size_t *count);
 
 /** Pairs left out so far. */

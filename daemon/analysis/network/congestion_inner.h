@@ -4,6 +4,7 @@
 
 #include "daemon/analysis/network/congestion.h"
 #include "daemon/analysis/network/congestion_kept.h"
+#include "daemon/analysis/network/tree_sums.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -45,8 +46,13 @@ struct kind {
     double limit; /* above it a link becomes hot */
 };
 
-/* Whether the routes of the last window's pairs are kept. */
-enum keeping { KEEPING_UNDECIDED, KEEPING, NOT_KEEPING };
+/* How windows of the same pairs as the last one are taken. */
+enum adding {
+    ADDING_UNDECIDED,
+    ADDING_IN_TREE, /* all pairs are summed up anew, in `tree` */
+    ADDING_ALONG,   /* likewise, along `routes` */
+    ADDING_CHANGES, /* what became of each pair goes over its route */
+};
 
 struct congestion {
     const struct topology *topology; /* borrowed */
@@ -63,10 +69,11 @@ struct congestion {
     size_t pair_count, room, fresh_room;
     bool
         whole; /* they are those that were given last, in that order, and each has bytes or messages */
-    bool
-        aside; /* latencies of the pairs are in `routes`, as units and matched messages, and those in `pairs` are older */
+    struct congestion_figures
+        figures; /* borrowed; of the pairs, where those in `pairs` are older; else empty */
+    enum adding adding;
+    struct tree_sums *tree; /* owned; NULL: none yet */
     struct kept_routes routes;
-    enum keeping keeping;
     struct load_change *changes, *shifts; /* owned; of loads and of latencies, CHANGES of each */
     size_t change_count, shift_count;
     uint64_t window, first;
@@ -96,15 +103,15 @@ void congestion_become(struct congestion *c, const struct congestion_pair *befor
 /** Add what became of pairs to loads and latencies. */
 void congestion_flush(struct congestion *c);
 
-/** Are they the pairs of the last window, in its order? @param loads  set: with its bytes and messages too */
-bool congestion_are_same(struct congestion *c, const struct congestion_pair *pairs, size_t count,
-                         bool *loads);
+/** Are they the pairs of the last window, in its order? */
+bool congestion_are_same(struct congestion *c, const struct congestion_pair *pairs, size_t count);
 /** Take such a window. */
-void congestion_stay(struct congestion *c, const struct congestion_pair *pairs, bool same_loads);
-/** Take one with the loads of the last: see congestion_update_latencies(). */
-void congestion_stay_latencies(struct congestion *c, const struct congestion_latency *latencies,
-                               double unit);
-/** Bring the latencies in `pairs` up to date. */
+void congestion_stay(struct congestion *c, const struct congestion_pair *pairs);
+/** Take one that figures alone are told of: see congestion_update_figures(). */
+void congestion_stay_figures(struct congestion *c, const struct congestion_figures *figures);
+/** Forget all pairs and their loads where they have been summed up: what they were before is not known. */
+void congestion_begin_anew(struct congestion *c);
+/** Bring figures in `pairs` up to date. */
 void congestion_settle_pairs(struct congestion *c);
 
 #endif

@@ -34,8 +34,7 @@ int kept_routes_list(struct kept_routes *r, const struct topology *topology,
     if (links > KEPT_LINKS)
         return -HOLTER_ELIMIT;
     if (fit((void **)&r->first, sizeof(*r->first), &r->first_room, count + 1) != 0 ||
-        fit((void **)&r->links, sizeof(*r->links), &r->room, links + 1) != 0 ||
-        fit((void **)&r->loads, sizeof(*r->loads), &r->load_room, count) != 0)
+        fit((void **)&r->links, sizeof(*r->links), &r->room, links + 1) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
         r->first[i] = (uint32_t)used;
@@ -50,12 +49,10 @@ void kept_routes_finish(struct kept_routes *r)
 {
     free(r->first);
     free(r->links);
-    free(r->loads);
     *r = (struct kept_routes){0};
 }
 
 size_t kept_routes_bytes(const struct kept_routes *r)
 {
-    return r->first_room * sizeof(*r->first) + r->room * sizeof(*r->links) +
-           r->load_room * sizeof(*r->loads);
+    return r->first_room * sizeof(*r->first) + r->room * sizeof(*r->links);
 }

@@ -1,7 +1,7 @@
 /* The links that pairs of vertices cross, kept from window to window: to walk a route takes many times as long as to
  * add along a list.
  *
- * Memory: 20 bytes a pair and 4 a link of each, KEPT_LINKS of these at most. Pure. */
+ * Memory: 4 bytes a pair and 4 a link of each, KEPT_LINKS of these at most. Pure. */
 #ifndef HOLTER_ANALYSIS_NETWORK_CONGESTION_KEPT_H
 #define HOLTER_ANALYSIS_NETWORK_CONGESTION_KEPT_H
 
@@ -13,9 +13,8 @@
 struct kept_routes {
     uint32_t
         *first; /**< owned; by pair: position of its first link; as many as pairs, and one more */
-    uint32_t *links;         /**< owned */
-    struct link_load *loads; /**< owned; room for one a pair, for what is added along its route */
-    size_t first_room, room, load_room;
+    uint32_t *links; /**< owned */
+    size_t first_room, room;
 };
 
 /** In place of what was kept. @param pairs  whose routes there are

@@ -1,12 +1,12 @@
 /* A window of the same pairs as the last one: nearly all windows of nearly all jobs. */
 #include "daemon/analysis/network/congestion_inner.h"
 
+#include <string.h>
+
 #define AT_ONCE 512u /* pairs whose latencies stay near between two passes */
 
-bool congestion_are_same(struct congestion *c, const struct congestion_pair *pairs, size_t count,
-                         bool *loads)
+bool congestion_are_same(struct congestion *c, const struct congestion_pair *pairs, size_t count)
 {
-    uint64_t differs = 0;
     bool whole = true;
     if (count != c->pair_count)
         return false;
@@ -15,71 +15,47 @@ bool congestion_are_same(struct congestion *c, const struct congestion_pair *pai
         if (before->source != pair->source || before->destination != pair->destination ||
             (pair->bytes | pair->messages | pair->matched) == 0)
             return false;
-        differs |= (before->bytes ^ pair->bytes) | (before->messages ^ pair->messages);
         whole = whole && (pair->bytes | pair->messages) != 0;
     }
-    *loads = differs == 0;
     c->whole = whole;
     return true;
 }
 
-static bool keeps_routes(struct congestion *c)
+/* How they are taken, decided when pairs are the same for the first time. */
+static enum adding decide(struct congestion *c)
 {
-    if (c->keeping == KEEPING_UNDECIDED)
-        c->keeping = link_loads_walks(c->loads) &&
-                             kept_routes_list(&c->routes, c->topology, c->pairs, c->pair_count) == 0
-                         ? KEEPING
-                         : NOT_KEEPING;
-    return c->keeping == KEEPING;
+    if (!link_loads_walks(c->loads))
+        return ADDING_CHANGES;
+    if (tree_sums_can(c->topology) && c->pair_count < UINT32_MAX)
+        return (c->tree != NULL || tree_sums_create(&c->tree, c->topology) == 0) &&
+                       tree_sums_list(c->tree, c->pairs, c->pair_count) == 0
+                   ? ADDING_IN_TREE
+                   : ADDING_CHANGES;
+    return kept_routes_list(&c->routes, c->topology, c->pairs, c->pair_count) == 0 ? ADDING_ALONG
+                                                                                   : ADDING_CHANGES;
 }
 
-void congestion_settle_pairs(struct congestion *c)
+static bool sums_up(struct congestion *c)
 {
-    for (size_t i = 0; c->aside && i < c->pair_count; i++) {
-        c->pairs[i].matched = c->routes.loads[i].messages;
-        c->pairs[i].log_latency = (double)(int64_t)c->routes.loads[i].bytes / CONGESTION_UNIT;
+    if (c->adding == ADDING_UNDECIDED)
+        c->adding = decide(c);
+    return c->adding != ADDING_CHANGES;
+}
+
+void congestion_begin_anew(struct congestion *c)
+{
+    if (c->adding == ADDING_IN_TREE || c->adding == ADDING_ALONG) {
+        link_loads_clear(c->loads);
+        link_loads_clear(c->latencies);
+        c->pair_count = 0;
     }
-    c->aside = false;
+    c->figures = (struct congestion_figures){.count = 0};
 }
 
-/* Loads of pairs that have become other ones, along routes that are known. */
-static void change_loads(struct congestion *c, const struct congestion_pair *pairs)
-{
-    for (size_t i = 0; i < c->pair_count; i++) {
-        const struct congestion_pair *after = &pairs[i];
-        struct congestion_pair *kept = &c->pairs[i];
-        struct link_load more = {after->bytes - kept->bytes, after->messages - kept->messages};
-        if ((more.bytes | more.messages) == 0)
-            continue;
-        link_loads_add_routes(c->loads, c->routes.links, c->routes.first + i, &more, 1);
-        link_loads_add_ends(c->loads, &(struct load_change){.source = after->source,
-                                                            .destination = after->destination,
-                                                            .bytes = (int64_t)more.bytes,
-                                                            .messages = (int64_t)more.messages});
-        kept->bytes = after->bytes;
-        kept->messages = after->messages;
-    }
-}
-
-static struct link_load load_of(uint64_t matched, double log_latency)
-{
-    double units = matched == 0 ? 0 : congestion_units(log_latency);
-    return (struct link_load){(uint64_t)(int64_t)units, matched};
-}
-
-/* Latencies are other ones in each window: they are added up anew. */
-static void add_latencies(struct congestion *c, const struct congestion_pair *pairs)
-{
-    link_loads_clear(c->latencies);
-    for (size_t i = 0; i < c->pair_count; i++)
-        c->routes.loads[i] = load_of(pairs[i].matched, pairs[i].log_latency);
-    link_loads_add_routes(c->latencies, c->routes.links, c->routes.first, c->routes.loads,
-                          c->pair_count);
-    c->aside = true;
-}
+/* ---- one by one ---- */
 
 /* The pairs become others one by one. */
-static void stay_walking(struct congestion *c, const struct congestion_pair *pairs)
+static void stay_changing(struct congestion *c, const struct congestion_pair *pairs)
 {
     for (size_t i = 0; i < c->pair_count; i++) {
         struct congestion_pair after = pairs[i];
@@ -91,47 +67,130 @@ static void stay_walking(struct congestion *c, const struct congestion_pair *pai
     congestion_flush(c);
 }
 
-void congestion_stay(struct congestion *c, const struct congestion_pair *pairs, bool same_loads)
+static struct congestion_pair with_figures(const struct congestion_pair *pair,
+                                           const struct congestion_figures *figures, size_t i)
 {
-    if (!keeps_routes(c)) {
-        stay_walking(c, pairs);
-        return;
-    }
-    if (!same_loads)
-        change_loads(c, pairs);
-    add_latencies(c, pairs);
+    const struct congestion_latency *latency = &figures->latencies[i];
+    double units =
+        latency->matched == 0 ? 0 : congestion_units(latency->log_latency * figures->unit);
+    return (struct congestion_pair){.source = pair->source,
+                                    .destination = pair->destination,
+                                    .bytes = figures->loads[i].bytes,
+                                    .messages = figures->loads[i].messages,
+                                    .matched = latency->matched,
+                                    .log_latency = units / CONGESTION_UNIT};
 }
 
-/* As stay_walking() with the loads that were. */
-static void shift_walking(struct congestion *c, const struct congestion_latency *latencies,
-                          double unit)
+static void shift_changing(struct congestion *c, const struct congestion_figures *figures)
 {
     for (size_t i = 0; i < c->pair_count; i++) {
-        struct congestion_pair after = c->pairs[i];
-        after.matched = latencies[i].matched;
-        after.log_latency = after.matched == 0 ? 0
-                                               : congestion_units(latencies[i].log_latency * unit) /
-                                                     CONGESTION_UNIT;
+        struct congestion_pair after = with_figures(&c->pairs[i], figures, i);
         congestion_become(c, &c->pairs[i], &after, 0);
         c->pairs[i] = after;
     }
     congestion_flush(c);
 }
 
-void congestion_stay_latencies(struct congestion *c, const struct congestion_latency *latencies,
-                               double unit)
+void congestion_settle_pairs(struct congestion *c)
 {
-    if (!keeps_routes(c)) {
-        shift_walking(c, latencies, unit);
-        return;
-    }
-    link_loads_clear(c->latencies);
+    for (size_t i = 0; i < c->figures.count; i++)
+        c->pairs[i] = with_figures(&c->pairs[i], &c->figures, i);
+    c->figures = (struct congestion_figures){.count = 0};
+}
+
+/* ---- summed up anew ---- */
+
+static void begin_sums(struct congestion *c, struct link_loads *sums)
+{
+    if (c->adding == ADDING_ALONG)
+        memset(link_loads_open(sums), 0, c->link_count * sizeof(struct link_load));
+}
+
+/* @param from  position of the first pair that it is of */
+static void add_sums(struct congestion *c, struct link_loads *sums, size_t from,
+                     const struct link_load *more, size_t count)
+{
+    if (c->adding == ADDING_IN_TREE)
+        tree_sums_add(c->tree, more, count);
+    else
+        link_loads_add_routes(sums, c->routes.links, c->routes.first + from, more, count);
+}
+
+static void end_sums(struct congestion *c, struct link_loads *sums)
+{
+    if (c->adding == ADDING_IN_TREE)
+        tree_sums_settle(c->tree, link_loads_open(sums));
+}
+
+static struct link_load load_of(uint64_t matched, double log_latency)
+{
+    double units = matched == 0 ? 0 : congestion_units(log_latency);
+    return (struct link_load){(uint64_t)(int64_t)units, matched};
+}
+
+static void sum_latencies(struct congestion *c, const struct congestion_figures *figures)
+{
+    struct link_load near[AT_ONCE];
+    begin_sums(c, c->latencies);
     for (size_t from = 0; from < c->pair_count; from += AT_ONCE) {
         size_t count = c->pair_count - from < AT_ONCE ? c->pair_count - from : AT_ONCE;
-        for (size_t i = from; i < from + count; i++)
-            c->routes.loads[i] = load_of(latencies[i].matched, latencies[i].log_latency * unit);
-        link_loads_add_routes(c->latencies, c->routes.links, c->routes.first + from,
-                              c->routes.loads + from, count);
+        const struct congestion_latency *latencies = figures->latencies + from;
+        for (size_t i = 0; i < count; i++)
+            near[i] = load_of(latencies[i].matched, latencies[i].log_latency * figures->unit);
+        add_sums(c, c->latencies, from, near, count);
     }
-    c->aside = true;
+    end_sums(c, c->latencies);
+}
+
+static void sum_loads(struct congestion *c, const struct link_load *loads)
+{
+    begin_sums(c, c->loads);
+    add_sums(c, c->loads, 0, loads, c->pair_count);
+    end_sums(c, c->loads);
+}
+
+/* Of pairs that were given themselves. */
+static void sum_pairs(struct congestion *c, const struct congestion_pair *pairs)
+{
+    struct link_load loads[AT_ONCE];
+    for (unsigned of_loads = 0; of_loads < 2; of_loads++) {
+        struct link_loads *sums = of_loads ? c->loads : c->latencies;
+        begin_sums(c, sums);
+        for (size_t from = 0; from < c->pair_count; from += AT_ONCE) {
+            size_t count = c->pair_count - from < AT_ONCE ? c->pair_count - from : AT_ONCE;
+            for (size_t i = 0; i < count; i++) {
+                const struct congestion_pair *p = &pairs[from + i];
+                loads[i] = of_loads ? (struct link_load){p->bytes, p->messages}
+                                    : load_of(p->matched, p->log_latency);
+            }
+            add_sums(c, sums, from, loads, count);
+        }
+        end_sums(c, sums);
+    }
+    for (size_t i = 0; i < c->pair_count; i++) {
+        c->pairs[i] = pairs[i];
+        c->pairs[i].log_latency =
+            pairs[i].matched == 0 ? 0 : congestion_units(pairs[i].log_latency) / CONGESTION_UNIT;
+    }
+}
+
+void congestion_stay(struct congestion *c, const struct congestion_pair *pairs)
+{
+    c->figures = (struct congestion_figures){.count = 0};
+    if (sums_up(c))
+        sum_pairs(c, pairs);
+    else
+        stay_changing(c, pairs);
+}
+
+void congestion_stay_figures(struct congestion *c, const struct congestion_figures *figures)
+{
+    if (!sums_up(c)) {
+        shift_changing(c, figures);
+        return;
+    }
+    if (!figures->same_loads)
+        sum_loads(c, figures->loads);
+    sum_latencies(c, figures);
+    c->figures = *figures;
 }

@@ -361,9 +361,9 @@ void link_loads_add_routes(struct link_loads *l, const uint32_t *links, const ui
     }
 }
 
-void link_loads_add_ends(struct link_loads *l, const struct load_change *change)
+struct link_load *link_loads_open(struct link_loads *l)
 {
-    add_vertices(l, change);
+    return l->values;
 }
 
 static bool are_plain(const struct link_loads *l, const struct load_change *changes, size_t count)

@@ -62,8 +62,7 @@ int link_loads_add(struct link_loads *loads, const struct load_change *change);
 size_t link_loads_add_many(struct link_loads *loads, const struct load_change *changes,
                            size_t count);
 
-/** Are routes walked link by link? Then the two functions below add what link_loads_add() would, for pairs
- *  whose route is known. */
+/** Are routes walked link by link? Then links may be loaded by the two functions below too. */
 int link_loads_walks(const struct link_loads *loads);
 
 /** Add to the links of routes, and to nothing else.
@@ -73,9 +72,8 @@ int link_loads_walks(const struct link_loads *loads);
 void link_loads_add_routes(struct link_loads *loads, const uint32_t *links, const uint32_t *first,
                            const struct link_load *more, size_t count);
 
-/** Add to what the ends of a pair send and receive, and to nothing else. @param change  of two vertices that
- *  exist */
-void link_loads_add_ends(struct link_loads *loads, const struct load_change *change);
+/** The values, for one who sums up by himself what goes over links; vertices stay as they are. */
+struct link_load *link_loads_open(struct link_loads *loads);
 
 /** Everything back to zero. */
 void link_loads_clear(struct link_loads *loads);

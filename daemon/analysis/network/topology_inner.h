@@ -80,6 +80,15 @@ const struct topology_given *topology_given_find(const struct topology *topology
 uint32_t topology_given_route(const struct topology *topology, const struct topology_given *given,
                               uint32_t *links, uint32_t room);
 
+/** What is above a vertex of a tree. */
+struct topology_above {
+    uint32_t vertex, up, down; /**< and the links to and from it; TOPOLOGY_NONE at the root */
+};
+
+/** @param out  set @return place of the vertex, from 0 at the root up: what is above a vertex has a lower one */
+uint32_t topology_tree_above(const struct topology *topology, uint32_t vertex,
+                             struct topology_above *out);
+
 /** Append to a route or a list of links. */
 static inline void topology_put(uint32_t *links, uint32_t room, uint32_t *count, uint32_t link)
 {

@@ -164,6 +164,14 @@ static int tree_crosses(const struct topology *topology, uint32_t source, uint32
     return !is_below(vertices, source, edge->to) && is_below(vertices, destination, edge->to);
 }
 
+uint32_t topology_tree_above(const struct topology *topology, uint32_t vertex,
+                             struct topology_above *out)
+{
+    const struct vertex *v = &((const struct tree *)topology->state)->vertices[vertex];
+    *out = (struct topology_above){v->parent, v->up, v->down};
+    return v->place;
+}
+
 const struct topology_rules topology_tree = {
     .make = tree_make,
     .finish = tree_finish,

@@ -67,8 +67,42 @@ static void tell_counter(struct congestion *congestion, uint32_t link, uint64_t 
                      congestion_link(congestion, link, &known) ? 0 : -HOLTER_ERANGE);
 }
 
-/* One is told latencies alone where it takes them, as doubles of a unit; the other whole pairs, always. */
-static void latencies_alone_are_as_good_as_pairs(void **state)
+static void assert_same_pairs(struct congestion *a, struct congestion *b)
+{
+    size_t of_a, of_b;
+    const struct congestion_pair *one = congestion_pairs(a, &of_a),
+                                 *other = congestion_pairs(b, &of_b);
+    assert_int_equal(of_a, of_b);
+    for (size_t i = 0; i < of_a; i++) {
+        assert_true(one[i].source == other[i].source && one[i].destination == other[i].destination);
+        assert_true(one[i].bytes == other[i].bytes && one[i].messages == other[i].messages);
+        assert_true(one[i].matched == other[i].matched &&
+                    !(one[i].log_latency > other[i].log_latency ||
+                      one[i].log_latency < other[i].log_latency));
+    }
+}
+
+/* Figures of a window: sometimes what was sent stays as it was. Logarithms are told as doubles of a unit. */
+static void draw_figures(struct congestion_pair *pairs, struct congestion_figures *figures,
+                         struct link_load *loads, struct congestion_latency *latencies,
+                         struct noise *noise)
+{
+    figures->same_loads = noise_uint(noise) % 3 > 0;
+    for (size_t i = 0; i < figures->count; i++) {
+        if (!figures->same_loads) {
+            pairs[i].bytes = noise_uint(noise) % 5 * MB;
+            pairs[i].messages = 1 + noise_uint(noise) % 50;
+        }
+        loads[i] = (struct link_load){pairs[i].bytes, pairs[i].messages};
+        latencies[i] = (struct congestion_latency){noise_uint(noise) % 3, 0};
+        latencies[i].log_latency = latencies[i].matched == 0 ? 0 : noise_gauss(noise);
+        pairs[i].matched = latencies[i].matched;
+        pairs[i].log_latency = latencies[i].log_latency * figures->unit;
+    }
+}
+
+/* One is told figures alone where it takes them; the other whole pairs, always, and in another order. */
+static void figures_alone_are_as_good_as_pairs(void **state)
 {
     (void)state;
     struct noise noise = {.state = 23};
@@ -76,39 +110,36 @@ static void latencies_alone_are_as_good_as_pairs(void **state)
     for (unsigned round = 0; round < 25; round++) {
         struct topology *topology = network_random(round % 5, &noise);
         struct congestion *congestion = create(topology), *whole = create(topology);
-        struct congestion_pair pairs[80];
+        struct congestion_pair pairs[80], mixed[80];
+        struct link_load loads[80];
         struct congestion_latency latencies[80];
         uint32_t vertices = topology_vertices(topology), links = topology_links(topology);
-        size_t count = vertices < 2 ? 0 : vertices < 80 ? vertices : 80, of_pairs;
+        size_t count = vertices < 2 ? 0 : vertices < 80 ? vertices : 80;
+        struct congestion_figures figures = {count, loads, 0, latencies, 0.25};
         draw_again(pairs, count, vertices, 0, &noise);
         for (uint64_t w = 0; w < 40; w++) {
             if (w % 9 == 8)
                 draw_again(pairs, count, vertices, w % 2 == 0 ? 4 : 1, &noise);
-            for (size_t i = 0; i < count; i++) {
-                latencies[i] = (struct congestion_latency){noise_uint(&noise) % 3, 0};
-                latencies[i].log_latency = latencies[i].matched == 0 ? 0 : noise_gauss(&noise);
-                pairs[i].matched = latencies[i].matched;
-                pairs[i].log_latency = latencies[i].log_latency * 0.25;
-            }
+            else
+                draw_figures(pairs, &figures, loads, latencies, &noise);
+            for (size_t i = 0; i < count; i++)
+                mixed[i] = pairs[count - 1 - i];
             for (uint64_t i = noise_uint(&noise) % 4, link; i > 0 && links > 0; i--) {
                 uint64_t bytes = noise_uint(&noise) % (10 * MB);
                 link = noise_uint(&noise) % links;
                 tell_counter(congestion, (uint32_t)link, bytes);
                 tell_counter(whole, (uint32_t)link, bytes);
             }
-            if (w % 9 != 8 &&
-                congestion_update_latencies(congestion, w, 1, latencies, count, 0.25) == 0)
+            if (w % 9 != 8 && congestion_update_figures(congestion, w, 1, &figures) == 0)
                 alone++;
             else
                 update(congestion, w, pairs, count);
-            update(whole, w, pairs, count);
+            update(whole, w, mixed, count);
             assert_same_links(congestion, whole, links);
+            if (w % 4 == 0)
+                assert_same_pairs(congestion, whole);
         }
-        const struct congestion_pair *one = congestion_pairs(congestion, &of_pairs),
-                                     *other = congestion_pairs(whole, &of_pairs);
-        for (size_t i = 0; i < of_pairs; i++)
-            assert_true(one[i].matched == other[i].matched &&
-                        one[i].log_latency == other[i].log_latency);
+        assert_same_pairs(congestion, whole);
         congestion_destroy(congestion);
         congestion_destroy(whole);
         topology_destroy(topology);
@@ -116,32 +147,36 @@ static void latencies_alone_are_as_good_as_pairs(void **state)
     assert_true(alone > 100);
 }
 
-static void latencies_alone_are_refused_of_pairs_that_are_not_known(void **state)
+static int take_figures(struct congestion *congestion, uint64_t window, double seconds,
+                        size_t count, uint64_t messages)
+{
+    const struct link_load loads[3] = {{MB, messages}, {0, messages}, {MB, messages}};
+    const struct congestion_latency latencies[3] = {{1, 0.5}, {1, 0.5}, {1, 0.5}};
+    const struct congestion_figures figures = {count, loads, 0, latencies, 1};
+    return congestion_update_figures(congestion, window, seconds, &figures);
+}
+
+static void figures_alone_are_refused_of_pairs_that_are_not_known(void **state)
 {
     (void)state;
     struct topology *topology = network_short("torus:4,4");
     struct congestion *congestion = create(topology);
     struct congestion_pair pairs[] = {pair(0, 1, MB), pair(2, 3, MB)},
                            turned[] = {pair(2, 3, MB), pair(0, 1, MB)};
-    const struct congestion_latency latencies[3] = {{1, 0.5}, {1, 0.5}, {1, 0.5}};
     update(congestion, 1, turned, 2);
-    assert_int_equal(congestion_update_latencies(congestion, 2, 1, latencies, 2, 1),
-                     -HOLTER_ERANGE);
+    assert_int_equal(take_figures(congestion, 2, 1, 2, 1), -HOLTER_ERANGE);
     update(congestion, 2, pairs, 2);
-    assert_int_equal(congestion_update_latencies(congestion, 3, 1, latencies, 2, 1), 0);
-    assert_int_equal(congestion_update_latencies(congestion, 4, 1, latencies, 3, 1),
-                     -HOLTER_ERANGE);
-    assert_int_equal(congestion_update_latencies(congestion, 3, 1, latencies, 2, 1),
-                     -HOLTER_ERANGE);
-    assert_int_equal(congestion_update_latencies(congestion, 4, (double)NAN, latencies, 2, 1),
-                     -HOLTER_ERANGE);
+    assert_int_equal(take_figures(congestion, 3, 1, 2, 1), 0);
+    assert_int_equal(take_figures(congestion, 4, 1, 3, 1), -HOLTER_ERANGE);
+    assert_int_equal(take_figures(congestion, 3, 1, 2, 1), -HOLTER_ERANGE);
+    assert_int_equal(take_figures(congestion, 4, (double)NAN, 2, 1), -HOLTER_ERANGE);
     /* What sends nothing is no pair where it has no latency. */
+    assert_int_equal(take_figures(congestion, 4, 1, 2, 0), -HOLTER_ERANGE);
     pairs[1].bytes = pairs[1].messages = 0;
     pairs[1].matched = 1;
     update(congestion, 4, pairs, 2);
     update(congestion, 5, pairs, 2);
-    assert_int_equal(congestion_update_latencies(congestion, 6, 1, latencies, 2, 1),
-                     -HOLTER_ERANGE);
+    assert_int_equal(take_figures(congestion, 6, 1, 2, 1), -HOLTER_ERANGE);
     congestion_destroy(congestion);
     topology_destroy(topology);
 }
@@ -150,8 +185,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_of_the_same_pairs_are_as_if_summed_up_anew),
-        cmocka_unit_test(latencies_alone_are_as_good_as_pairs),
-        cmocka_unit_test(latencies_alone_are_refused_of_pairs_that_are_not_known),
+        cmocka_unit_test(figures_alone_are_as_good_as_pairs),
+        cmocka_unit_test(figures_alone_are_refused_of_pairs_that_are_not_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
