@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOADED 0.01    /* of the most loaded link of the kind */
-#define LEAST_SUM 1e-3 /* bytes below which an average is nothing */
 #define UNIT CONGESTION_UNIT
 #define CHANGES 16384u /* that are added at a time */
 
@@ -23,6 +21,22 @@ static bool are_valid(const struct congestion_params *p)
            isfinite(p->slow);
 }
 
+/* Numbers that stand for no link are in no kind. */
+static void list_by_kind(struct congestion *c, const uint32_t *kinds)
+{
+    uint32_t first = 0, from, to;
+    for (uint32_t k = 0; k < c->kind_count; k++) {
+        c->kinds[k].first = first;
+        first += c->kinds[k].links;
+        c->kinds[k].links = 0;
+    }
+    for (uint32_t link = 0; link < c->link_count; link++) {
+        struct kind *kind = &c->kinds[kinds[link]];
+        if (topology_link(c->topology, link, &from, &to))
+            c->by_kind[kind->first + kind->links++] = link;
+    }
+}
+
 static int take_kinds(struct congestion *c)
 {
     uint32_t *kinds = malloc(((size_t)c->link_count + 1) * sizeof(*kinds));
@@ -33,13 +47,17 @@ static int take_kinds(struct congestion *c)
     }
     for (uint32_t link = 0; code == 0 && link < c->link_count; link++) {
         uint32_t from, to;
-        struct track *track = &c->tracks[link];
-        track->kind = kinds[link];
+        c->tracks[link].kind = kinds[link];
         c->counts[link].counter = c->counts[link].told = CONGESTION_UNKNOWN;
         c->pasts[link].over = CONGESTION_UNKNOWN;
-        if (topology_link(c->topology, link, &from, &to))
-            track->capacity = topology_capacity(c->topology, link);
+        if (!topology_link(c->topology, link, &from, &to))
+            continue;
+        c->pasts[link].capacity = topology_capacity(c->topology, link);
+        c->kinds[kinds[link]].links++;
+        c->kinds[kinds[link]].limited |= c->pasts[link].capacity > 0;
     }
+    if (code == 0)
+        list_by_kind(c, kinds);
     free(kinds);
     return code;
 }
@@ -51,10 +69,12 @@ static int make(struct congestion *c)
     c->tracks = calloc((size_t)c->link_count + 1, sizeof(*c->tracks));
     c->counts = calloc((size_t)c->link_count + 1, sizeof(*c->counts));
     c->pasts = calloc((size_t)c->link_count + 1, sizeof(*c->pasts));
+    c->by_kind = malloc(((size_t)c->link_count + 1) * sizeof(*c->by_kind));
+    c->noted = malloc(((size_t)c->link_count + 1) * sizeof(*c->noted));
     c->changes = malloc(CHANGES * sizeof(*c->changes));
     c->shifts = malloc(CHANGES * sizeof(*c->shifts));
-    if (c->tracks == NULL || c->counts == NULL || c->pasts == NULL || c->changes == NULL ||
-        c->shifts == NULL)
+    if (c->tracks == NULL || c->counts == NULL || c->pasts == NULL || c->by_kind == NULL ||
+        c->noted == NULL || c->changes == NULL || c->shifts == NULL)
         return -ENOMEM;
     int code = link_loads_create(&c->loads, c->topology);
     if (code == 0)
@@ -92,6 +112,8 @@ void congestion_destroy(struct congestion *c)
     free(c->counts);
     free(c->pasts);
     free(c->kinds);
+    free(c->by_kind);
+    free(c->noted);
     free(c->pairs);
     free(c->fresh);
     tree_sums_destroy(c->tree);
@@ -221,173 +243,7 @@ static void change_over(struct congestion *c, size_t count)
     c->whole = false;
 }
 
-/* ---- averages ---- */
-
-static double settled(double sum)
-{
-    return sum < LEAST_SUM ? 0 : sum;
-}
-
-static void follow(struct track *track, uint64_t bytes, const struct link_load *latency,
-                   double fade, double recent_fade)
-{
-    double matched = settled(track->matched * recent_fade + (double)latency->messages);
-    track->average = settled(track->average * fade + (double)bytes);
-    track->recent = settled(track->recent * recent_fade + (double)bytes);
-    track->log_sum =
-        matched == 0 ? 0 : track->log_sum * recent_fade + (double)(int64_t)latency->bytes / UNIT;
-    track->matched = matched;
-    track->peak = bytes > track->peak ? bytes : track->peak;
-}
-
-/* @return whether counts still matter */
-static bool follow_counts(const struct congestion *c, struct link_counts *counts, uint64_t bytes,
-                          double recent_fade)
-{
-    counts->counter = counts->told;
-    counts->told = CONGESTION_UNKNOWN;
-    bool bytes_told = counts->counter != CONGESTION_UNKNOWN && !counts->told_packets;
-    counts->packets = counts->counter != CONGESTION_UNKNOWN && counts->told_packets;
-    counts->recent_measured =
-        settled(counts->recent_measured * recent_fade + (bytes_told ? (double)counts->counter : 0));
-    if (bytes_told) {
-        double own = c->fade;
-        counts->measured = settled(counts->measured * own + (double)counts->counter);
-        counts->modelled = settled(counts->modelled * own + (double)bytes);
-    }
-    return counts->counter != CONGESTION_UNKNOWN || counts->recent_measured > 0;
-}
-
-/* ---- states ---- */
-
-/* What counts of modelled and measured bytes. */
-static double judged(const struct track *track, double modelled, double measured)
-{
-    return track->capacity > 0 && measured > modelled ? measured : modelled;
-}
-
-/* Loads are recent loads by seconds; `most` is not yet. */
-static void gather_kinds(struct congestion *c)
-{
-    for (uint32_t k = 0; k < c->kind_count; k++) {
-        struct kind *kind = &c->kinds[k];
-        *kind = (struct kind){.most = LOADED * (kind->most / c->recent)};
-    }
-    for (uint32_t link = 0; link < c->link_count; link++) {
-        struct kind *kind = &c->kinds[c->tracks[link].kind];
-        double load = c->tracks[link].recent / c->recent;
-        if (load > 0 && load >= kind->most) {
-            kind->sum += load;
-            kind->loaded++;
-        }
-    }
-    for (uint32_t k = 0; k < c->kind_count; k++) {
-        struct kind *kind = &c->kinds[k];
-        kind->mean = kind->loaded > 0 ? kind->sum / (double)kind->loaded : 0;
-        kind->limit = fmax(c->params.hot_times * kind->mean, c->params.least);
-    }
-}
-
-static bool stays_hot(const struct congestion *c, const struct track *track, double load)
-{
-    const struct congestion_params *p = &c->params;
-    if (track->capacity > 0)
-        return load >= p->cool_share * track->capacity;
-    return load > 0 && load >= p->cool_times * c->kinds[track->kind].mean && load >= p->least / 2;
-}
-
-static double limit_of(const struct congestion *c, const struct track *track)
-{
-    return track->capacity > 0 ? c->params.hot_share * track->capacity
-                               : c->kinds[track->kind].limit;
-}
-
-static bool becomes_hot(const struct congestion *c, uint32_t link, double load, double now)
-{
-    struct link_past *past = &c->pasts[link];
-    double limit = limit_of(c, &c->tracks[link]);
-    if (!(now > limit))
-        return false;
-    bool again = past->over != CONGESTION_UNKNOWN && c->window - past->over <= c->params.hold;
-    past->over = c->window;
-    return again && load > limit;
-}
-
-static bool is_hot(const struct congestion *c, uint32_t link, uint64_t bytes)
-{
-    const struct track *track = &c->tracks[link];
-    const struct link_counts *counts = &c->counts[link];
-    bool told = counts->counter != CONGESTION_UNKNOWN && !counts->packets;
-    double load = judged(track, track->recent, counts->recent_measured) / c->recent;
-    double now = judged(track, (double)bytes, told ? (double)counts->counter : 0) / c->seconds;
-    return track->state >= CONGESTION_HOT ? stays_hot(c, track, load)
-                                          : becomes_hot(c, link, load, now);
-}
-
-static bool is_slow(const struct congestion *c, const struct track *track)
-{
-    const struct congestion_params *p = &c->params;
-    double latency = track->matched > 0 ? exp(track->log_sum / track->matched) : 0;
-    if (track->state == CONGESTION_CONGESTED)
-        return latency >= p->fast && track->matched >= (double)p->least_matched / 2;
-    return latency > p->slow && track->matched >= (double)p->least_matched;
-}
-
-/* Most links are far from hot, before and after: for them the rest of what is known of them is not looked at. */
-static bool is_cool(const struct congestion *c, const struct track *track, uint64_t bytes)
-{
-    return track->state < CONGESTION_HOT && !track->counted &&
-           !((double)bytes / c->seconds > limit_of(c, track));
-}
-
-static void judge(const struct congestion *c, uint32_t link, uint64_t bytes)
-{
-    struct track *track = &c->tracks[link];
-    enum congestion_state state = bytes > 0 ? CONGESTION_BUSY : CONGESTION_IDLE;
-    bool cool = is_cool(c, track, bytes);
-    if (cool && state == track->state)
-        return;
-    struct link_past *past = &c->pasts[link];
-    if (!cool && is_hot(c, link, bytes))
-        state = is_slow(c, track) ? CONGESTION_CONGESTED : CONGESTION_HOT;
-    bool matters = state >= CONGESTION_HOT || track->state >= CONGESTION_HOT;
-    uint64_t from = past->changed > c->first ? past->changed : c->first;
-    if (state == track->state || (matters && c->window - from < c->params.hold))
-        return;
-    past->changed = matters ? c->window : past->changed;
-    track->state = (uint8_t)state;
-    past->since = c->window;
-}
-
-/* A link that nothing goes over, and nothing went for long. */
-static bool is_at_rest(const struct track *track, uint64_t bytes, uint64_t matched)
-{
-    return bytes == 0 && matched == 0 && track->average == 0 && track->recent == 0 &&
-           track->matched == 0 && track->state == CONGESTION_IDLE && !track->counted;
-}
-
-static void follow_all(struct congestion *c, double fade, double recent_fade)
-{
-    const struct link_load *loads = link_loads_settle(c->loads),
-                           *latencies = link_loads_settle(c->latencies);
-    for (uint32_t k = 0; k < c->kind_count; k++)
-        c->kinds[k].most = 0;
-    for (uint32_t link = 0; link < c->link_count; link++) {
-        struct track *track = &c->tracks[link];
-        struct kind *kind = &c->kinds[track->kind];
-        if (!is_at_rest(track, loads[link].bytes, latencies[link].messages))
-            follow(track, loads[link].bytes, &latencies[link], fade, recent_fade);
-        if (track->counted)
-            track->counted = follow_counts(c, &c->counts[link], loads[link].bytes, recent_fade);
-        kind->most = track->recent > kind->most ? track->recent : kind->most;
-    }
-    gather_kinds(c);
-    c->hot = 0;
-    for (uint32_t link = 0; link < c->link_count; link++) {
-        judge(c, link, loads[link].bytes);
-        c->hot += c->tracks[link].state >= CONGESTION_HOT;
-    }
-}
+/* ---- windows ---- */
 
 static int grow(struct congestion *c, size_t count)
 {
@@ -446,7 +302,7 @@ int congestion_update(struct congestion *c, uint64_t window, double seconds,
         congestion_begin_anew(c);
         change_over(c, take_in(c, pairs, count));
     }
-    follow_all(c, left.all, left.recent);
+    congestion_follow(c, left.all, left.recent);
     return 0;
 }
 
@@ -465,7 +321,7 @@ int congestion_update_figures(struct congestion *c, uint64_t window, double seco
         return -HOLTER_ERANGE;
     struct fading left = begin_window(c, window, seconds);
     congestion_stay_figures(c, figures);
-    follow_all(c, left.all, left.recent);
+    congestion_follow(c, left.all, left.recent);
     return 0;
 }
 
@@ -491,7 +347,8 @@ uint64_t congestion_skipped(const struct congestion *c)
 size_t congestion_bytes(const struct congestion *c)
 {
     return sizeof(*c) + link_loads_bytes(c->loads) + link_loads_bytes(c->latencies) +
-           c->link_count * (sizeof(*c->tracks) + sizeof(*c->counts) + sizeof(*c->pasts)) +
+           c->link_count * (sizeof(*c->tracks) + sizeof(*c->counts) + sizeof(*c->pasts) +
+                            sizeof(*c->by_kind) + sizeof(*c->noted)) +
            c->kind_count * sizeof(*c->kinds) + (c->room + c->fresh_room) * sizeof(*c->pairs) +
            tree_sums_bytes(c->tree) + kept_routes_bytes(&c->routes) +
            CHANGES * (sizeof(*c->changes) + sizeof(*c->shifts));

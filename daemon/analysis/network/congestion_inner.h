@@ -11,17 +11,33 @@
 
 #define CONGESTION_UNIT 0x1p20 /**< logarithms are integers of this fraction */
 
+/* Sums of a link that are followed at once. */
+typedef double congestion_sums __attribute__((vector_size(16)));
+
 /* Of a link: what each window looks at. */
 struct track {
-    double average;          /* sum of bytes, each window's weight halved every half_life */
-    double recent;           /* the same, of the recent ones */
-    double log_sum, matched; /* of latencies, in the recent ones */
+    congestion_sums bytes;     /* each window's weight halved every half_life; the recent ones */
+    congestion_sums latencies; /* of the recent ones: logarithms, and how many */
     uint64_t peak;
-    double capacity; /* bytes a second; 0: not known */
     uint32_t kind;
     uint8_t state;
     uint8_t counted; /* its counts matter: something was told, or has not faded yet */
 };
+
+static inline double track_average(const struct track *track)
+{
+    return track->bytes[0];
+}
+
+static inline double track_recent(const struct track *track)
+{
+    return track->bytes[1];
+}
+
+static inline double track_matched(const struct track *track)
+{
+    return track->latencies[1];
+}
 
 /* What counters told of a link; where they do not matter recent_measured is 0, and nothing is known. */
 struct link_counts {
@@ -31,19 +47,20 @@ struct link_counts {
     uint8_t packets, told_packets;
 };
 
-/* When a link was something else. */
+/* When a link was something else; and what it can carry. */
 struct link_past {
+    double capacity; /* bytes a second; 0: not known */
     uint64_t since;
     uint64_t changed; /* window of the last change to or from hot or congested */
     uint64_t over;    /* last window that carried more than it takes to be hot */
 };
 
-/* The recent loads of the links of equal make. */
+/* The links of equal make. Loads are recent ones by seconds. */
 struct kind {
-    double most, sum; /* of all; of those that are loaded */
-    uint64_t loaded;
-    double mean;  /* of those that are loaded */
-    double limit; /* above it a link becomes hot */
+    uint32_t first, links; /* in by_kind, and how many */
+    bool limited;          /* of one the capacity is known */
+    double mean;           /* of those that are loaded */
+    double limit;          /* above it a link becomes hot */
 };
 
 /* How windows of the same pairs as the last one are taken. */
@@ -65,6 +82,8 @@ struct congestion {
     struct link_past *pasts;
     struct kind *kinds; /* owned */
     uint32_t kind_count;
+    uint32_t *by_kind; /* owned; links by kind, then by number */
+    uint32_t *noted;   /* owned; room for links that are looked at again in a window */
     struct congestion_pair *pairs, *fresh; /* owned; of the last window, and room for the next */
     size_t pair_count, room, fresh_room;
     bool
@@ -100,6 +119,9 @@ static inline double congestion_units(double log_latency)
 /** A pair becomes another: of the same vertices, or all zero before or after. @param pairs  how many more there are */
 void congestion_become(struct congestion *c, const struct congestion_pair *before,
                        const struct congestion_pair *after, int32_t pairs);
+/** The window's loads and latencies are there: follow each link, and judge it. @param fade, recent_fade  what is left
+ *  of sums over windows */
+void congestion_follow(struct congestion *c, double fade, double recent_fade);
 /** Add what became of pairs to loads and latencies. */
 void congestion_flush(struct congestion *c);
 

@@ -12,6 +12,7 @@ int congestion_link(const struct congestion *c, uint32_t link, struct congestion
     const struct link_counts *counts = &c->counts[link];
     const struct link_load *load = &link_loads_values(c->loads)[link],
                            *latency = &link_loads_values(c->latencies)[link];
+    double capacity = c->pasts[link].capacity;
     bool ratio = counts->counter != CONGESTION_UNKNOWN && !counts->packets && counts->modelled > 0;
     double log_mean = (double)(int64_t)latency->bytes / CONGESTION_UNIT / (double)latency->messages;
     *out = (struct congestion_link){
@@ -22,11 +23,9 @@ int congestion_link(const struct congestion *c, uint32_t link, struct congestion
         .since = c->pasts[link].since,
         .messages = load->messages,
         .bytes = load->bytes,
-        .average = c->weight > 0 ? track->average / c->weight : 0,
+        .average = c->weight > 0 ? track_average(track) / c->weight : 0,
         .peak = track->peak,
-        .share = track->capacity > 0 && c->begun
-                     ? (double)load->bytes / (track->capacity * c->seconds)
-                     : NAN,
+        .share = capacity > 0 && c->begun ? (double)load->bytes / (capacity * c->seconds) : NAN,
         .latency = latency->messages > 0 ? exp(log_mean) : NAN,
         .measured = counts->counter,
         .packets = counts->packets,
@@ -51,7 +50,7 @@ size_t congestion_links(const struct congestion *c, struct congestion_link *out,
     for (uint32_t link = 0; link < c->link_count; link++) {
         const struct track *track = &c->tracks[link];
         uint32_t from, to;
-        if ((track->state == CONGESTION_IDLE && track->average < c->weight / 2 &&
+        if ((track->state == CONGESTION_IDLE && track_average(track) < c->weight / 2 &&
              c->counts[link].counter == CONGESTION_UNKNOWN) ||
             !topology_link(c->topology, link, &from, &to))
             continue;
