@@ -105,15 +105,29 @@ struct congestion {
     uint64_t skipped;
 };
 
-/** A logarithm as a whole number of units, so that sums do not depend on their order. Beside 2^52 there is no room
- *  for fractions: that rounds to the nearest, as rint(3) does, without a call. */
-static inline double congestion_units(double log_latency)
+/** Doubles of this size have no room for fractions, and that of a whole number added is that number more, as their
+ *  bits are. */
+#define CONGESTION_NO_FRACTIONS 0x1.8p52
+
+/** A logarithm as a whole number of units, so that sums do not depend on their order: the nearest, as rint(3) finds,
+ *  without a call. */
+static inline int64_t congestion_whole_units(double log_latency)
 {
     const double most = 0x1p30 * CONGESTION_UNIT;
     double units = log_latency * CONGESTION_UNIT;
     if (!(fabs(units) <= most))
-        return units > 0 ? most : units < 0 ? -most : 0;
-    return units + 0x1.8p52 - 0x1.8p52;
+        return units > 0 ? (int64_t)most : units < 0 ? (int64_t)-most : 0;
+    const union {
+        double number;
+        int64_t bits;
+    } sum = {units + CONGESTION_NO_FRACTIONS}, none = {CONGESTION_NO_FRACTIONS};
+    return sum.bits - none.bits;
+}
+
+/** The same as a double. */
+static inline double congestion_units(double log_latency)
+{
+    return (double)congestion_whole_units(log_latency);
 }
 
 /** A pair becomes another: of the same vertices, or all zero before or after. @param pairs  how many more there are */

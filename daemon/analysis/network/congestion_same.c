@@ -124,20 +124,29 @@ static void end_sums(struct congestion *c, struct link_loads *sums)
 
 static struct link_load load_of(uint64_t matched, double log_latency)
 {
-    double units = matched == 0 ? 0 : congestion_units(log_latency);
-    return (struct link_load){(uint64_t)(int64_t)units, matched};
+    int64_t units = matched == 0 ? 0 : congestion_whole_units(log_latency);
+    return (struct link_load){(uint64_t)units, matched};
+}
+
+static void add_latencies(struct congestion *c, size_t from,
+                          const struct congestion_figures *figures, size_t count)
+{
+    struct link_load near[AT_ONCE];
+    const struct congestion_latency *latencies = figures->latencies + from;
+    for (size_t i = 0; i < count; i++)
+        near[i] = load_of(latencies[i].matched, latencies[i].log_latency * figures->unit);
+    add_sums(c, c->latencies, from, near, count);
 }
 
 static void sum_latencies(struct congestion *c, const struct congestion_figures *figures)
 {
-    struct link_load near[AT_ONCE];
     begin_sums(c, c->latencies);
-    for (size_t from = 0; from < c->pair_count; from += AT_ONCE) {
-        size_t count = c->pair_count - from < AT_ONCE ? c->pair_count - from : AT_ONCE;
-        const struct congestion_latency *latencies = figures->latencies + from;
-        for (size_t i = 0; i < count; i++)
-            near[i] = load_of(latencies[i].matched, latencies[i].log_latency * figures->unit);
-        add_sums(c, c->latencies, from, near, count);
+    if (c->adding == ADDING_IN_TREE) {
+        tree_sums_add_latencies(c->tree, figures->latencies, c->pair_count, figures->unit);
+    } else {
+        for (size_t from = 0; from < c->pair_count; from += AT_ONCE)
+            add_latencies(c, from, figures,
+                          c->pair_count - from < AT_ONCE ? c->pair_count - from : AT_ONCE);
     }
     end_sums(c, c->latencies);
 }
