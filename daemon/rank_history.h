@@ -1,21 +1,31 @@
-/* What each rank of a job did, stretch by stretch since the start, in bounded memory: for viewers that come late. */
+/* What each rank of a job did, stretch by stretch since the start, in bounded memory: for viewers that come late.
+ * Stretches get longer with age, as those of a history (daemon/analysis/history.h). */
 #ifndef HOLTER_DAEMON_RANK_HISTORY_H
 #define HOLTER_DAEMON_RANK_HISTORY_H
 
-#include "daemon/analysis/history.h"
 #include "daemon/analysis/window_sum.h"
 #include "holter/wire.h"
 
-#define RANK_HISTORY_BYTES (8u << 20) /**< of all stretches together */
+#define RANK_HISTORY_BYTES (8u << 20) /**< of all stretches together, were they not packed */
+
+struct rank_stretch {
+    uint64_t first, last; /**< windows covered, both included */
+    uint32_t *ranks;      /**< owned; ascending, without repeats */
+    uint8_t *packed;      /**< owned; figures, see rank_columns.h */
+    size_t packed_bytes;
+    uint32_t count; /**< ranks */
+};
 
 struct rank_history {
-    struct history history;
-    uint32_t *items; /* owned: of the rows at hand */
-    uint64_t *values;
-    size_t item_room, value_room;
-    struct wire_rank_row *rows; /* owned: of the message told last */
+    struct rank_stretch *stretches; /**< owned; from old to new, disjoint */
+    size_t count, room;
+    size_t bytes;    /**< of all stretches, were they not packed */
+    uint32_t *ranks; /**< owned: of the rows at hand */
+    uint8_t *packed; /**< owned: likewise */
+    size_t rank_room, packed_room;
+    struct wire_rank_row *rows; /**< owned: of the message told last */
     size_t row_room;
-    int left_out; /* there are more ranks than are told of */
+    int left_out; /**< there are more ranks than are told of */
 };
 
 void rank_history_init(struct rank_history *history);

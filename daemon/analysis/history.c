@@ -123,6 +123,11 @@ static int unite(const struct history *h, struct history_slot *out, const struct
     return 0;
 }
 
+double history_merge_cost(uint64_t first, uint64_t last, uint64_t newest)
+{
+    return (double)(last - first + 1) / (double)(newest - last + 1);
+}
+
 /* Two neighbours whose common span is smallest against their age: the loss of resolution that hurts
  * least. */
 static size_t cheapest_pair(const struct history *h)
@@ -131,8 +136,7 @@ static size_t cheapest_pair(const struct history *h)
     size_t best = 0;
     double best_cost = -1;
     for (size_t i = 0; i + 1 < h->count; i++) {
-        double span = (double)(h->slots[i + 1].last - h->slots[i].first + 1);
-        double cost = span / (double)(newest - h->slots[i + 1].last + 1);
+        double cost = history_merge_cost(h->slots[i].first, h->slots[i + 1].last, newest);
         if (best_cost < 0 || cost < best_cost) {
             best_cost = cost;
             best = i;

@@ -1,0 +1,38 @@
+/* Figures of ranks, packed: of up to 64 rows at a time each column takes as many bytes a figure as the largest of
+ * them needs, and one of zeros takes none. Most columns are small or zero in all rows. */
+#ifndef HOLTER_DAEMON_RANK_COLUMNS_H
+#define HOLTER_DAEMON_RANK_COLUMNS_H
+
+#include "daemon/analysis/window_sum.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum rank_column {
+#define X(name) RANK_COLUMN_##name,
+    RANK_SUMS(X)
+#undef X
+        RANK_COLUMNS
+};
+
+#define RANK_BLOCK_ROWS 64u
+/** Bytes that so many rows take at most. */
+#define RANK_COLUMNS_MOST(rows)                                                                    \
+    (((size_t)(rows) + RANK_BLOCK_ROWS) * RANK_COLUMNS * sizeof(uint64_t))
+
+/** Up to 64 rows, by column. */
+struct rank_block {
+    uint64_t figures[RANK_COLUMNS][RANK_BLOCK_ROWS];
+};
+
+/** Take in rows. @param rows  at most RANK_BLOCK_ROWS; figures of further ones become 0 */
+void rank_block_fill(struct rank_block *block, const struct rank_row *from, uint32_t rows);
+
+/** @param to  room for RANK_COLUMNS_MOST(rows) @return bytes written */
+size_t rank_block_pack(const struct rank_block *block, uint32_t rows, uint8_t *to);
+
+/** Set a block from, or add to it, what rank_block_pack() wrote of as many rows. @return bytes read */
+size_t rank_block_unpack(struct rank_block *block, uint32_t rows, const uint8_t *from);
+size_t rank_block_add(struct rank_block *block, uint32_t rows, const uint8_t *from);
+
+#endif
