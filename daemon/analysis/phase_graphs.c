@@ -343,21 +343,39 @@ static void sum_segment(const struct segment *s, int64_t from_ns, int64_t to_ns,
     out->last_ns = first || s->last_ns > out->last_ns ? s->last_ns : out->last_ns;
 }
 
+/* Segments from a place on, none that is after a time. @return how many */
+static uint32_t count_segments(const struct phase_graphs *g, uint32_t place, int64_t to_ns)
+{
+    uint32_t count = 0;
+    while (place + count < g->counts.segments && at(g, place + count)->time_ns <= to_ns)
+        count++;
+    return count;
+}
+
+/* Edges of some segments. @return 0 or -ENOMEM */
+static int read_edges(struct phase_graphs *g, uint32_t first, uint32_t count,
+                      struct phase_graph *out)
+{
+    for (uint32_t i = 0; i < count; i++)
+        phase_sums_mark(&g->sums, &g->pool, &at(g, first + i)->list);
+    if (phase_sums_recall(&g->sums, &g->numbers.edges, &g->pool, out))
+        return 0;
+    int rc = phase_sums_begin(&g->sums, &g->numbers.edges);
+    if (rc != 0)
+        return rc;
+    for (uint32_t i = 0; i < count; i++)
+        phase_sums_add(&g->sums, &g->pool, &at(g, first + i)->list);
+    return phase_sums_end(&g->sums, &g->numbers.edges, out);
+}
+
 int phase_graphs_read(struct phase_graphs *g, int64_t from_ns, int64_t to_ns,
                       struct phase_graph *out)
 {
     struct phase_graph read = {0};
-    int rc = phase_sums_begin(&g->sums, &g->numbers.edges);
-    if (rc != 0)
-        return rc;
-    for (uint32_t place = find(g, from_ns); place < g->counts.segments; place++) {
-        const struct segment *s = at(g, place);
-        if (s->time_ns > to_ns)
-            break;
-        phase_sums_add(&g->sums, &g->pool, &s->list);
-        sum_segment(s, from_ns, to_ns, &read);
-    }
-    rc = phase_sums_end(&g->sums, &g->numbers.edges, &read);
+    uint32_t first = find(g, from_ns), count = count_segments(g, first, to_ns);
+    for (uint32_t i = 0; i < count; i++)
+        sum_segment(at(g, first + i), from_ns, to_ns, &read);
+    int rc = read_edges(g, first, count, &read);
     if (rc != 0)
         return rc;
     phase_graph_finish(out);

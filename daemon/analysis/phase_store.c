@@ -164,6 +164,7 @@ static uint32_t find(struct phase_store *s, uint32_t place, uint32_t rows)
     }
     s->places[place].hash = hash;
     s->places[place].rows = rows;
+    s->places[place].number = ++s->numbers;
     list(s, place);
     return place;
 }

@@ -27,8 +27,9 @@ struct phase_row {
 
 /** Of a place. */
 struct phase_place {
-    uint32_t users; /**< blocks whose rows these are */
-    uint32_t rows;  /**< while they can be found: how many; else 0 */
+    uint64_t number; /**< while they can be found: of these rows; no others ever had it */
+    uint32_t users;  /**< blocks whose rows these are */
+    uint32_t rows;   /**< while they can be found: how many; else 0 */
     uint32_t hash;
     uint32_t after; /**< the next of those found together with it, or the next free one */
     uint32_t next;  /**< where rows lay that were shared right after these the last time */
@@ -38,6 +39,7 @@ struct phase_store {
     struct phase_row **slabs;   /**< owned, each owned; PHASE_BLOCK places */
     struct phase_place *places; /**< owned */
     uint32_t *heads;            /**< owned; by hash, as many as there is room for places */
+    uint64_t numbers;           /**< given to rows so far */
     uint32_t slab_count, slab_room;
     uint32_t free; /**< place */
     uint32_t last; /**< where rows lie that were shared last */
@@ -72,6 +74,12 @@ uint32_t phase_store_share(struct phase_store *store, uint32_t place, uint32_t r
  *  @param rows  as they were shared
  *  @return the place where to */
 uint32_t phase_store_own(struct phase_store *store, uint32_t place, uint32_t rows);
+
+/** Number of the rows that lie there; equal numbers are equal rows. @return 0: they have none */
+static inline uint64_t phase_store_number(const struct phase_store *store, uint32_t place)
+{
+    return store->places[place].rows > 0 ? store->places[place].number : 0;
+}
 
 /** Is it not shared, or its rows might have changed since? */
 static inline bool phase_store_is_open(const struct phase_store *store, uint32_t place)

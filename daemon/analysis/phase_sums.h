@@ -2,15 +2,18 @@
  * messages are listed in the order of their keys, or become one list.
  *
  * A job that repeats itself has the same sums phase after phase. So the sums of the graphs that were made
- * last are kept: what is the same has that graph again, and its edges are not put in order once more.
+ * last are kept: what is the same has that graph again, and its edges are not put in order once more. Where
+ * most of its rows lie in the same blocks (phase_store.h), as the numbers of these say, it is enough that the
+ * other blocks of both add up to the same.
  *
  * Memory: 8 bytes an edge for the order; and while there are at most 2^18 edges 49 for sums and 64 for the
- * edges of what is kept. Of more, sums are there while a graph is read.
+ * edges of what is kept, and 96 for each block of rows that is read, up to 2^16 of them. Of more edges, sums are there while a graph is read.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_SUMS_H
 #define HOLTER_ANALYSIS_PHASE_SUMS_H
 
+#include "daemon/analysis/key_order.h"
 #include "daemon/analysis/key_table.h"
 #include "daemon/analysis/phase_edges.h"
 #include "daemon/analysis/phase_rows.h"
@@ -28,6 +31,14 @@ struct phase_tally {
     size_t room;          /**< edges */
 };
 
+/** Which blocks of rows sums are made of: the number and the place of each (phase_store.h).
+ *  Zero-initialised: of none. */
+struct phase_marks {
+    struct key_place *of; /**< owned; in the order of the numbers once all are there */
+    size_t count, room;
+    bool lost; /**< a block had no number, or there was no room for it */
+};
+
 #define PHASE_SUMS_KEPT 2u /**< so that a job may have two phases in turn */
 
 /** Zero-initialised is empty. */
@@ -35,15 +46,27 @@ struct phase_sums {
     /* Edges by key, and the place of each in that order: of as many as are ordered. */
     uint32_t *by_key, *place; /**< owned */
     uint32_t ordered;
-    struct phase_tally now; /**< no sums between reads */
+    struct phase_tally now;   /**< no sums between reads */
+    struct phase_marks marks; /**< none between reads */
     struct phase_kept {
         struct phase_tally tally;
+        struct phase_marks marks; /**< of none: they are not known */
         struct phase_graph
             graph; /**< edges and their sums, of this tally; without edges: none is kept */
     } kept[PHASE_SUMS_KEPT]; /**< the latest first */
 };
 
 void phase_sums_finish(struct phase_sums *sums);
+
+/** Note the rows of a list that is to be added: first all of them are, then either their sums are recalled or
+ *  they are added. */
+void phase_sums_mark(struct phase_sums *sums, const struct phase_pool *pool,
+                     const struct phase_list *list);
+
+/** Put the sums of what was noted into a graph that has no edges yet, if it can be told from the blocks that they
+ *  are those of a kept graph. @return whether it can: else the lists are to be added */
+bool phase_sums_recall(struct phase_sums *sums, const struct key_table *edges,
+                       const struct phase_pool *pool, struct phase_graph *out);
 
 /** Begin to add up. @return 0 or -ENOMEM */
 int phase_sums_begin(struct phase_sums *sums, const struct key_table *edges);

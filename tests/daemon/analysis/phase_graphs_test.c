@@ -196,6 +196,48 @@ static void equal_sums_share_their_edges(void **state)
     phase_graphs_destroy(graphs);
 }
 
+/* Three groups of ranks whose bursts come in another order each time, alone or as one: some rows lie in the same
+ * blocks, others in others. Now and then a message more is sent, or one less for another one. */
+static void equal_sums_are_known_however_they_are_cut(void **state)
+{
+    static struct phase_edge edges[3][700], all[2100];
+    struct phase_graph held = {0};
+    uint64_t random = 14;
+    (void)state;
+    struct phase_graphs *graphs = create(1u << 15, 4096, 24);
+    for (uint32_t i = 0; i < 2100; i++)
+        edges[i / 700][i % 700] = (struct phase_edge){i, i + 1, 3, 0, 2, i};
+    for (int64_t t = 0; t < 120; t++) {
+        uint32_t first = (uint32_t)(random_next(&random) % 3), odd = t % 10 > 7;
+        uint64_t whole = random_next(&random) % 2;
+        edges[0][5].messages += odd;
+        edges[0][6].messages -= t % 10 == 9;
+        for (uint32_t i = 0, count = 0; i < 3; i++) {
+            memcpy(all + count, edges[(first + i) % 3], sizeof(edges[0]));
+            count += 700;
+            if (whole && i < 2)
+                continue;
+            assert_int_equal(add_at(graphs, t * SECOND + i, all, count), 0);
+            count = 0;
+        }
+        struct phase_graph read = read_of(graphs, t * SECOND, t * SECOND + 2);
+        for (size_t i = 0; i < 2100; i++) {
+            const struct phase_edge *e = &edges[i / 700][i % 700];
+            assert_memory_equal(&read.edges[i], e, sizeof(*e));
+        }
+        assert_int_equal(read.count, 2100);
+        if (t % 10 > 2 && t % 10 < 8)
+            assert_ptr_equal(read.edges, held.edges);
+        edges[0][5].messages -= odd;
+        edges[0][6].messages += t % 10 == 9;
+        phase_graph_finish(&held);
+        held = read;
+    }
+    assert_true(counts_of(graphs).merges > 20);
+    phase_graph_finish(&held);
+    phase_graphs_destroy(graphs);
+}
+
 /* Of many edges an interval may have a few. */
 static void few_of_many_edges_are_in_order(void **state)
 {
@@ -524,6 +566,7 @@ int main(void)
         cmocka_unit_test(a_graph_of_nothing_but_others_has_no_edges),
         cmocka_unit_test(edges_are_in_order_whenever_they_came),
         cmocka_unit_test(equal_sums_share_their_edges),
+        cmocka_unit_test(equal_sums_are_known_however_they_are_cut),
         cmocka_unit_test(few_of_many_edges_are_in_order),
         cmocka_unit_test(order_does_not_matter_while_nothing_merges),
         cmocka_unit_test(merging_loses_no_message),
