@@ -4,6 +4,9 @@
  * A plan belongs to a collective, the rank whose row told of the calls, how many there were and the bytes
  * that they gave. It holds as long as its collective's communicator is what it was (plan_group).
  *
+ * Rows of plans lie in chunks, where they stay as they are until all are forgotten: those of plans that were
+ * made one after the other may be taken as one.
+ *
  * Bounds: COLLECTIVE_PLANS_ROWS rows of 32 bytes and a quarter as many plans of 150. When either is used
  * up nothing more is kept in this window, and all are forgotten before the next: who has more different
  * calls in each window pays for making them, as if there were no plans. */
@@ -12,6 +15,8 @@
 
 #include "daemon/analysis/bursts.h"
 #include "daemon/analysis/key_table.h"
+
+#include <stdbool.h>
 
 #define COLLECTIVE_PLANS_ROWS (1u << 19)
 
@@ -30,20 +35,29 @@ struct plan_group {
 struct collective_plan {
     struct plan_call call;
     struct plan_group group;
-    size_t first, count;      /**< rows */
+    const struct burst_pair *rows; /**< where they lie */
+    size_t count;
     uint64_t messages, bytes; /**< others included; below UINT64_MAX */
     struct burst_others others;
     uint32_t steps; /**< positions gone through */
-    int ascends;    /**< do the rows, strictly? */
+    bool ascends;   /**< do the rows, strictly? */
+    bool follows;   /**< and does the first ascend from the row that lies before it? */
+};
+
+struct plan_chunk {
+    struct burst_pair *rows; /**< owned */
+    size_t room;
 };
 
 /** Zero-initialised is empty. */
 struct collective_plans {
     struct key_table keys;
     struct collective_plan *plans; /**< owned; by number of the key */
-    struct burst_pair *rows;       /**< owned */
-    size_t plan_room, row_room, row_count;
-    uint32_t before; /**< plan that was found last: the next one mostly follows it */
+    struct plan_chunk *chunks;     /**< owned; rows are put into the last */
+    size_t plan_room, chunk_room, chunk_count;
+    size_t used, row_count; /**< rows of the last chunk; of all, with what is left of the others */
+    uint64_t stays;         /**< number of the rows: another one when they are forgotten */
+    uint32_t before;        /**< plan that was found last: the next one mostly follows it */
     int full;
 };
 
@@ -58,7 +72,7 @@ const struct collective_plan *collective_plans_find(struct collective_plans *pla
                                                     const struct plan_group *group);
 
 /** Keep a plan, unless there is no room or memory for it.
- *  @param plan  all but `first` is set
+ *  @param plan  all but `rows` and `follows` is set
  *  @param rows  of it; copied */
 void collective_plans_keep(struct collective_plans *plans, const struct collective_plan *plan,
                            const struct burst_pair *rows);

@@ -18,6 +18,7 @@
 #define NOBODY UINT32_MAX
 #define ROOM_STEP 4096u          /* rows that room is asked for at a time */
 #define FEW 64u                  /* rows of one rank: a step of each doubling */
+#define SHORT 64u                /* rows: fewer than so many are copied, to lie with others */
 #define UNKNOWN MOST_COLLECTIVES /* number of what did not fit */
 
 struct comm {
@@ -51,9 +52,11 @@ struct collective_table {
     uint32_t *begin, *order; /* rows of a burst by collective */
     size_t begin_room, order_room;
     struct collective_plans plans;
-    struct bursts *into; /* while a burst is expanded */
-    struct burst_pair *pairs;
-    size_t pair_room;
+    struct bursts *into;      /* while a burst is expanded */
+    struct burst_pair *pairs; /* those that lie in the set */
+    size_t pair_count, pair_room;
+    struct burst_piece *pieces; /* owned; until all are there, those in the set have no rows */
+    size_t piece_room;
     struct collective_messages made;
     int clipped; /* something was left out for a bound */
 };
@@ -83,6 +86,7 @@ void collective_table_destroy(struct collective_table *t)
     free(t->position_of);
     free(t->begin);
     free(t->order);
+    free(t->pieces);
     collective_plans_finish(&t->plans);
     free(t);
 }
@@ -259,7 +263,8 @@ static void put(struct collective_table *t, uint32_t source, uint32_t destinatio
         t->clipped = 1;
         return;
     }
-    t->pairs[out->count++] = (struct burst_pair){
+    out->count++;
+    t->pairs[t->pair_count++] = (struct burst_pair){
         .source = source,
         .destination = destination,
         .size_class = size_class_of(edge->bytes / edge->messages),
@@ -288,9 +293,9 @@ static void sort_few(struct burst_pair *pairs, size_t count)
 static int fit_pairs(struct collective_table *t, size_t rows)
 {
     size_t left = COLLECTIVE_ROWS - t->rows, ask = rows > ROOM_STEP ? rows : ROOM_STEP;
-    if (t->made.count + rows <= t->pair_room)
+    if (t->pair_count + rows <= t->pair_room)
         return 0;
-    t->pair_room = t->made.count + (ask < left ? ask : left);
+    t->pair_room = t->pair_count + (ask < left ? ask : left);
     t->pairs = bursts_room(t->into, t->pair_room);
     return t->pairs == NULL ? -ENOMEM : 0;
 }
@@ -305,10 +310,10 @@ static int model(struct collective_table *t, const struct group *g,
         return 0;
     if (fit_pairs(t, edges.count) != 0)
         return -ENOMEM;
-    size_t first = t->made.count;
+    size_t first = t->pair_count;
     for (uint32_t i = 0; i < edges.count; i++)
         put(t, rank_at(g, call->position), rank_at(g, edges.edges[i].destination), &edges.edges[i]);
-    sort_few(t->pairs + first, t->made.count - first);
+    sort_few(t->pairs + first, t->pair_count - first);
     fold(t, edges.spread_messages, edges.spread_bytes);
     return 0;
 }
@@ -322,6 +327,57 @@ static int do_ascend(const struct collective_table *t, size_t from, size_t end)
     return 1;
 }
 
+/* ---- pieces ----------------------------------------------------------------------- */
+
+static struct burst_piece *last_piece(const struct collective_table *t)
+{
+    return t->made.piece_count == 0 ? NULL : &t->pieces[t->made.piece_count - 1];
+}
+
+static int add_piece(struct collective_table *t, struct burst_piece piece)
+{
+    size_t count = t->made.piece_count;
+    if (array_fit(&t->pieces, sizeof(*t->pieces), &t->piece_room, count + 1) != 0)
+        return -ENOMEM;
+    t->pieces[t->made.piece_count++] = piece;
+    return 0;
+}
+
+/* Rows were put into the set, behind those that are there.
+ * @param ascend  0: they do not, among themselves @return 0 or -ENOMEM */
+static int note_rows(struct collective_table *t, size_t rows, int ascend)
+{
+    struct burst_piece *last = last_piece(t);
+    size_t first = t->pair_count - rows;
+    if (rows == 0)
+        return 0;
+    t->made.ascend = t->made.ascend && ascend;
+    if (last == NULL || last->stays != 0)
+        return add_piece(t, (struct burst_piece){NULL, rows, 0});
+    t->made.ascend = t->made.ascend && do_ascend(t, first, first + 1);
+    last->count += rows;
+    return 0;
+}
+
+/* The last piece is complete: a short one is copied, unless it was. Its rows count already.
+ * @return 0 or -ENOMEM */
+static int settle(struct collective_table *t)
+{
+    const struct burst_piece *last = last_piece(t);
+    if (last == NULL || last->stays == 0 || last->count >= SHORT)
+        return 0;
+    const struct burst_piece piece = *last;
+    t->rows -= (uint32_t)piece.count;
+    int code = fit_pairs(t, piece.count);
+    t->rows += (uint32_t)piece.count;
+    if (code != 0)
+        return code;
+    memcpy(t->pairs + t->pair_count, piece.rows, piece.count * sizeof(*piece.rows));
+    t->pair_count += piece.count;
+    t->made.piece_count--;
+    return note_rows(t, piece.count, 1);
+}
+
 /* As it was expanded before, if no bound is in the way.
  * @return 1: done; 0: it is not known; or -ENOMEM */
 static int take_plan(struct collective_table *t, const struct plan_call *call,
@@ -329,14 +385,17 @@ static int take_plan(struct collective_table *t, const struct plan_call *call,
 {
     const struct collective_plan *plan = collective_plans_find(&t->plans, call, group);
     struct collective_messages *made = &t->made;
+    struct burst_piece *last = last_piece(t);
     if (plan == NULL || plan->count >= COLLECTIVE_ROWS - t->rows ||
         plan->steps > MOST_STEPS - t->steps || !fits(made, plan->messages, plan->bytes))
         return 0;
-    if (fit_pairs(t, plan->count) != 0)
+    made->ascend = made->ascend && plan->ascends;
+    if (last != NULL && last->stays != 0 && last->rows + last->count == plan->rows && plan->follows)
+        last->count += plan->count;
+    else if (plan->count > 0 &&
+             (settle(t) != 0 ||
+              add_piece(t, (struct burst_piece){plan->rows, plan->count, t->plans.stays}) != 0))
         return -ENOMEM;
-    memcpy(t->pairs + made->count, t->plans.rows + plan->first, plan->count * sizeof(*t->pairs));
-    made->ascends = made->ascends && plan->ascends &&
-                    (plan->count == 0 || do_ascend(t, made->count, made->count + 1));
     made->count += plan->count;
     made->messages += plan->messages;
     made->bytes += plan->bytes;
@@ -348,10 +407,30 @@ static int take_plan(struct collective_table *t, const struct plan_call *call,
     return 1;
 }
 
+/* Say where the rows of each piece lie. @return 0 or -ENOMEM */
+static int place_pieces(struct collective_table *t)
+{
+    const struct burst_pair *rows;
+    if (settle(t) != 0)
+        return -ENOMEM;
+    rows = t->pairs;
+    for (size_t i = 0; i < t->made.piece_count; i++) {
+        struct burst_piece *piece = &t->pieces[i];
+        if (piece->stays != 0)
+            continue;
+        piece->rows = rows;
+        rows += piece->count;
+    }
+    t->made.pieces = t->pieces;
+    return 0;
+}
+
+/* ---- calls ------------------------------------------------------------------------ */
+
 /* What was made since `before` stands for the call, whatever else is in the window. */
 static void keep_plan(struct collective_table *t, const struct plan_call *call,
                       const struct plan_group *group, const struct collective_messages *before,
-                      uint32_t steps)
+                      uint32_t steps, int ascends)
 {
     const struct collective_messages *now = &t->made;
     const struct collective_plan plan = {
@@ -364,10 +443,10 @@ static void keep_plan(struct collective_table *t, const struct plan_call *call,
                    now->others.bytes - before->others.bytes,
                    now->others.pairs - before->others.pairs},
         .steps = steps,
-        .ascends = do_ascend(t, before->count + 1, now->count),
+        .ascends = ascends != 0,
     };
     if (!t->clipped)
-        collective_plans_keep(&t->plans, &plan, t->pairs + before->count);
+        collective_plans_keep(&t->plans, &plan, t->pairs + (t->pair_count - plan.count));
 }
 
 static int make_row(struct collective_table *t, const struct group *g, const struct collective *c,
@@ -403,13 +482,17 @@ static int expand_row(struct collective_table *t, const struct group *g, const s
     int done = take_plan(t, &call, &group);
     if (done != 0)
         return done < 0 ? done : 0;
+    if (settle(t) != 0)
+        return -ENOMEM;
     struct collective_messages before = t->made;
+    size_t first = t->pair_count;
     uint32_t steps = t->steps;
     t->clipped = 0;
     int code = make_row(t, g, c, teller, row);
-    t->made.ascends = t->made.ascends && do_ascend(t, before.count, t->made.count);
+    int ascends = do_ascend(t, first + 1, t->pair_count);
+    code = code != 0 ? code : note_rows(t, t->pair_count - first, ascends);
     if (code == 0)
-        keep_plan(t, &call, &group, &before, t->steps - steps);
+        keep_plan(t, &call, &group, &before, t->steps - steps, ascends);
     return code;
 }
 
@@ -469,9 +552,9 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
         memset(t->position_of + had, 0xff, (t->rank_room - had) * sizeof(*t->position_of));
     t->made = (struct collective_messages){0};
     t->into = into;
-    t->made.ascends = 1;
+    t->made.ascend = 1;
     t->pairs = NULL;
-    t->pair_room = 0;
+    t->pair_count = t->pair_room = 0;
     fold(t, calls->others.messages, calls->others.bytes);
     int code = 0;
     for (uint32_t number = 0, first = 0; code == 0 && number <= t->keys.count; number++) {
@@ -480,7 +563,7 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
             code = expand_collective(t, world, number, calls, first, end);
         first = end;
     }
-    t->made.pairs = t->pairs;
+    code = code != 0 ? code : place_pieces(t);
     *out = t->made;
     return code;
 }
@@ -491,5 +574,5 @@ size_t collective_table_bytes(const struct collective_table *t)
            t->comm_room * sizeof(*t->comms) + t->room * sizeof(*t->list) +
            (t->positions + t->numbers_room + t->rank_room + t->begin_room + t->order_room) *
                sizeof(uint32_t) +
-           collective_plans_bytes(&t->plans) + sizeof(*t);
+           t->piece_room * sizeof(*t->pieces) + collective_plans_bytes(&t->plans) + sizeof(*t);
 }

@@ -5,7 +5,8 @@
  * Of MPI_COMM_WORLD (id 1) a rank's position is its number. Of other communicators agents tell the
  * positions of their own ranks, so that all are known when all nodes have reported once.
  *
- * What calls were expanded to is kept (collective_plans.h): most windows have the same ones.
+ * What calls were expanded to is kept (collective_plans.h): most windows have the same ones. Where several of
+ * one burst follow each other there as in the burst, their rows are not copied.
  *
  * Bounds: 65,536 collectives, 65,536 communicators, 2^22 positions (16 MiB), 36 MiB of plans; and for
  * the calls of one window at most COLLECTIVE_ROWS rows and four times as many steps. Calls beyond any of these, of
@@ -41,15 +42,17 @@ void collective_table_window(struct collective_table *table);
 
 /** Messages that stand for the calls of a burst. */
 struct collective_messages {
-    const struct burst_pair *pairs; /**< modelled; may repeat. Where
-                                         bursts_room() said, or NULL */
-    size_t count;
+    const struct burst_piece *pieces; /**< modelled pairs, which may repeat, as bursts_add_pieces()
+                                           takes them; until the next call */
+    size_t piece_count;
+    size_t count;             /**< pairs */
     uint64_t messages, bytes; /**< others included */
     struct burst_others others;
-    int ascends; /**< do the pairs, strictly by their keys? */
+    int ascend; /**< do the pairs of each piece, strictly by their keys? */
 };
 
-/** @param world  ranks of the job; 0: not known
+/** Rows that are not copied stay where they are until the next collective_table_window().
+ *  @param world  ranks of the job; 0: not known
  *  @param calls  pairs go from ranks to numbers
  *  @param into   set that the messages are to be added to, which has room for COLLECTIVE_ROWS
  *  @return 0 or -ENOMEM */

@@ -152,12 +152,11 @@ static int add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t 
                                       .last_ns = burst.last_ns,
                                       .messages = made.messages,
                                       .bytes = made.bytes,
-                                      .others = made.others,
-                                      .pairs = made.pairs,
-                                      .pair_count = made.count};
+                                      .others = made.others};
         set_times(&modelled, burst.time_ns);
         /* More than 2^64 messages in a window are not real. */
-        bursts_add_known(rows->messages.bursts, &modelled, made.ascends);
+        bursts_add_pieces(rows->messages.bursts, &modelled, made.pieces, made.piece_count,
+                          made.ascend);
     }
     return code;
 }

@@ -13,6 +13,7 @@ void burst_parts_finish(struct burst_parts *p)
 {
     free(p->rows);
     free(p->list);
+    free(p->elsewhere);
     free(p->pieces);
     free(p->queue);
     *p = (struct burst_parts){.most = p->most};
@@ -20,7 +21,7 @@ void burst_parts_finish(struct burst_parts *p)
 
 void burst_parts_clear(struct burst_parts *p)
 {
-    p->count = p->list_count = 0;
+    p->count = p->list_count = p->elsewhere_count = 0;
 }
 
 struct burst_pair *burst_parts_room(struct burst_parts *p, size_t rows)
@@ -62,6 +63,17 @@ static bool do_ascend(const struct burst_pair *rows, size_t count)
     return true;
 }
 
+/* Room for it was made. */
+static void append(struct burst_parts *p, struct burst_chain *chain, const struct burst_part *part)
+{
+    uint32_t at = (uint32_t)p->list_count++;
+    p->list[at] = *part;
+    *(chain->parts == 0 ? &chain->head : &p->list[chain->tail].next) = at;
+    chain->tail = at;
+    chain->parts++;
+    chain->rows += part->count;
+}
+
 bool burst_parts_add(struct burst_parts *p, struct burst_chain *chain,
                      const struct burst_pair *rows, size_t count, bool ascends)
 {
@@ -74,16 +86,30 @@ bool burst_parts_add(struct burst_parts *p, struct burst_chain *chain,
         return false;
     if (!there)
         memcpy(to, rows, count * sizeof(*rows));
-    uint32_t at = (uint32_t)p->list_count++;
-    p->list[at] = (struct burst_part){.first = (uint32_t)p->count,
-                                      .count = (uint32_t)count,
-                                      .next = BURST_PARTS_NONE,
-                                      .ascends = ascends || do_ascend(to, count)};
-    *(chain->parts == 0 ? &chain->head : &p->list[chain->tail].next) = at;
-    chain->tail = at;
-    chain->parts++;
-    chain->rows += (uint32_t)count;
+    const struct burst_part part = {.first = (uint32_t)p->count,
+                                    .count = (uint32_t)count,
+                                    .next = BURST_PARTS_NONE,
+                                    .ascends = ascends || do_ascend(to, count)};
+    append(p, chain, &part);
     p->count += count;
+    return true;
+}
+
+bool burst_parts_borrow(struct burst_parts *p, struct burst_chain *chain,
+                        const struct burst_piece *piece, bool ascends)
+{
+    if (p->list_count >= BURST_PARTS_NONE || piece->count > UINT32_MAX - chain->rows ||
+        array_fit(&p->list, sizeof(*p->list), &p->list_room, p->list_count + 1) != 0 ||
+        array_fit(&p->elsewhere, sizeof(*p->elsewhere), &p->elsewhere_room,
+                  p->elsewhere_count + 1) != 0)
+        return false;
+    const struct burst_part part = {.first = (uint32_t)p->elsewhere_count,
+                                    .count = (uint32_t)piece->count,
+                                    .next = BURST_PARTS_NONE,
+                                    .ascends = ascends || do_ascend(piece->rows, piece->count),
+                                    .elsewhere = true};
+    append(p, chain, &part);
+    p->elsewhere[p->elsewhere_count++] = *piece;
     return true;
 }
 
@@ -114,13 +140,12 @@ static bool order_parts(struct burst_parts *p, const struct burst_chain *chain)
         ascends = false;
     for (uint32_t at = chain->head; ascends && at != BURST_PARTS_NONE; at = p->list[at].next) {
         ascends = p->list[at].ascends;
-        places[count++] = (struct key_place){order_of(&p->rows[p->list[at].first]), at};
+        places[count++] = (struct key_place){order_of(burst_parts_rows(p, &p->list[at]).rows), at};
     }
     if (ascends)
         order = key_order(places, places + count, count);
     for (size_t i = 0; ascends && i < count; i++) {
-        const struct burst_part *part = &p->list[order[i].place];
-        p->queue[i] = (struct burst_piece){p->rows + part->first, part->count};
+        p->queue[i] = burst_parts_rows(p, &p->list[order[i].place]);
     }
     free(places);
     return ascends;
@@ -159,12 +184,12 @@ bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
         }
         if (made == most)
             return false;
-        p->pieces[made++] = (struct burst_piece){first.rows, rows};
+        p->pieces[made++] = (struct burst_piece){first.rows, rows, first.stays};
         if (rows == first.count)
             head++;
         else
             put_back(p->queue + head, chain->parts - head,
-                     (struct burst_piece){first.rows + rows, first.count - rows});
+                     (struct burst_piece){first.rows + rows, first.count - rows, first.stays});
     }
     *pieces = p->pieces;
     *count = made;
@@ -174,5 +199,5 @@ bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
 size_t burst_parts_bytes(const struct burst_parts *p)
 {
     return p->room * sizeof(*p->rows) + p->list_room * sizeof(*p->list) +
-           (p->piece_room + p->queue_room) * sizeof(*p->pieces);
+           (p->elsewhere_room + p->piece_room + p->queue_room) * sizeof(*p->pieces);
 }

@@ -170,8 +170,8 @@ static struct cluster *open_at(struct bursts *set, uint32_t position, const stru
 static void break_up(struct bursts *set, struct cluster *one)
 {
     for (uint32_t at = one->whole.head; at != BURST_PARTS_NONE; at = set->parts.list[at].next) {
-        const struct burst_part *part = &set->parts.list[at];
-        burst_pairs_append(&one->pairs, &set->work, set->parts.rows + part->first, part->count);
+        const struct burst_piece part = burst_parts_rows(&set->parts, &set->parts.list[at]);
+        burst_pairs_append(&one->pairs, &set->work, part.rows, part.count);
     }
     one->whole = BURST_CHAIN_EMPTY;
 }
@@ -309,16 +309,27 @@ static struct cluster *host_for(struct bursts *set, const struct extent *extent,
     return host;
 }
 
+static void add_piece(struct bursts *set, struct cluster *host, const struct burst_piece *piece,
+                      bool ascends)
+{
+    if (piece->count == 0)
+        return;
+    if (is_beyond(set, host, piece->count))
+        break_up(set, host);
+    bool whole = !is_beyond(set, host, piece->count);
+    if (whole && piece->stays != 0)
+        whole = burst_parts_borrow(&set->parts, &host->whole, piece, ascends);
+    else if (whole)
+        whole = burst_parts_add(&set->parts, &host->whole, piece->rows, piece->count, ascends);
+    if (!whole)
+        burst_pairs_append(&host->pairs, &set->work, piece->rows, piece->count);
+}
+
 static void add_rows(struct bursts *set, struct cluster *host, const struct burst_pair *rows,
                      size_t count, bool ascends)
 {
-    if (count == 0)
-        return;
-    if (is_beyond(set, host, count))
-        break_up(set, host);
-    if (is_beyond(set, host, count) ||
-        !burst_parts_add(&set->parts, &host->whole, rows, count, ascends))
-        burst_pairs_append(&host->pairs, &set->work, rows, count);
+    const struct burst_piece piece = {rows, count, 0};
+    add_piece(set, host, &piece, ascends);
 }
 
 /* Whether rows and others are the burst's messages and bytes. */
@@ -379,6 +390,19 @@ int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int asc
     return 0;
 }
 
+int bursts_add_pieces(struct bursts *set, const struct burst_sums *burst,
+                      const struct burst_piece *pieces, size_t count, int ascend)
+{
+    const struct extent extent = extent_of(burst);
+    if (account(set, burst->messages, burst->bytes) != 0)
+        return -EOVERFLOW;
+    struct cluster *host = host_for(set, &extent, &burst->others);
+    for (size_t i = 0; i < count; i++)
+        add_piece(set, host, &pieces[i], ascend != 0);
+    bursts_reduce(set, set->params.budget);
+    return 0;
+}
+
 int bursts_merge(struct bursts *set, const struct bursts *other)
 {
     if (set == other)
@@ -391,7 +415,8 @@ int bursts_merge(struct bursts *set, const struct bursts *other)
         add_rows(set, host, one->pairs.rows, one->pairs.count, false);
         for (uint32_t k = one->whole.head; k != BURST_PARTS_NONE; k = other->parts.list[k].next) {
             const struct burst_part *part = &other->parts.list[k];
-            add_rows(set, host, other->parts.rows + part->first, part->count, part->ascends);
+            const struct burst_piece piece = burst_parts_rows(&other->parts, part);
+            add_rows(set, host, piece.rows, piece.count, part->ascends);
         }
         bursts_reduce(set, set->params.budget);
     }
@@ -485,7 +510,7 @@ int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *o
     int rc = bursts_read(set, number, out);
     if (rc != 0)
         return rc;
-    set->piece = (struct burst_piece){out->pairs, out->pair_count};
+    set->piece = (struct burst_piece){out->pairs, out->pair_count, 0};
     *pieces = &set->piece;
     *count = 1;
     return 0;

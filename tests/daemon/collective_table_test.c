@@ -124,20 +124,34 @@ static struct bursts *make_set(void)
     return set;
 }
 
+/* All pairs, wherever they lie. If it is said that they ascend within pieces, they do. */
+static struct burst_pair *flatten(const struct collective_messages *made)
+{
+    struct burst_pair *pairs = calloc(made->count + 1, sizeof(*pairs));
+    size_t count = 0;
+    assert_non_null(pairs);
+    for (size_t i = 0; i < made->piece_count; i++) {
+        const struct burst_piece *piece = &made->pieces[i];
+        assert_true(piece->count > 0 && piece->count <= made->count - count);
+        memcpy(pairs + count, piece->rows, piece->count * sizeof(*pairs));
+        for (size_t k = 1; made->ascend && k < piece->count; k++)
+            assert_true(burst_pair_compare(&piece->rows[k - 1], &piece->rows[k]) < 0);
+        count += piece->count;
+    }
+    assert_int_equal(count, made->count);
+    return pairs;
+}
+
 static void assert_same(const struct collective_messages *a, const struct collective_messages *b)
 {
     uint64_t messages = a->others.messages, bytes = a->others.bytes;
+    struct burst_pair *left = flatten(a), *right = flatten(b);
     assert_int_equal(a->count, b->count);
-    assert_int_equal(a->ascends, b->ascends);
-    int ascends = 1;
-    for (size_t i = 1; i < a->count; i++)
-        ascends = ascends && burst_pair_compare(&a->pairs[i - 1], &a->pairs[i]) < 0;
-    assert_int_equal(a->ascends, ascends);
     assert_true(a->messages == b->messages && a->bytes == b->bytes);
     assert_true(a->others.messages == b->others.messages && a->others.bytes == b->others.bytes);
     assert_true(a->others.pairs == b->others.pairs);
     for (size_t i = 0; i < a->count; i++) {
-        const struct burst_pair *one = &a->pairs[i], *other = &b->pairs[i];
+        const struct burst_pair *one = &left[i], *other = &right[i];
         assert_true(one->source == other->source && one->destination == other->destination);
         assert_true(one->size_class == other->size_class && one->modelled && other->modelled);
         assert_true(one->messages == other->messages && one->bytes == other->bytes);
@@ -145,6 +159,31 @@ static void assert_same(const struct collective_messages *a, const struct collec
         bytes += one->bytes;
     }
     assert_true(messages == a->messages && bytes == a->bytes);
+    free(left);
+    free(right);
+}
+
+/* In sets both are the same burst. */
+static void add_and_compare(struct bursts *set, const struct collective_messages *made,
+                            struct bursts *other, const struct collective_messages *plain)
+{
+    const struct collective_messages *both[2] = {made, plain};
+    struct bursts *sets[2] = {set, other};
+    struct burst_sums read[2];
+    if (made->messages == 0)
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        const struct burst_sums burst = {
+            .messages = both[i]->messages, .bytes = both[i]->bytes, .others = both[i]->others};
+        assert_int_equal(bursts_add_pieces(sets[i], &burst, both[i]->pieces, both[i]->piece_count,
+                                           both[i]->ascend),
+                         0);
+        assert_int_equal(bursts_read(sets[i], 0, &read[i]), 0);
+    }
+    assert_int_equal(read[0].pair_count, read[1].pair_count);
+    assert_memory_equal(read[0].pairs, read[1].pairs, read[0].pair_count * sizeof(*read[0].pairs));
+    assert_true(read[0].others.messages == read[1].others.messages);
+    assert_true(read[0].messages == made->messages && read[0].bytes == made->bytes);
 }
 
 /* One table takes all windows; for each another is made anew, that was told the positions only. */
@@ -173,6 +212,7 @@ static void what_was_expanded_before_is_what_is_expanded_anew(void **state)
         struct collective_messages plain = expand(fresh, &told, other);
         assert_same(&made, &plain);
         assert_true(window < 250 || made.count > 0);
+        add_and_compare(set, &made, other, &plain);
         collective_table_destroy(fresh);
         bursts_clear(set);
         bursts_clear(other);
@@ -194,6 +234,7 @@ static void bounds_of_a_window_hold_for_what_is_known(void **state)
     struct collective_messages first = {0}, made;
     struct collective_table *table;
     struct bursts *set = make_set();
+    struct burst_pair *pairs[3];
     const uint32_t *numbers;
     (void)state;
     assert_non_null(rows);
@@ -211,8 +252,12 @@ static void bounds_of_a_window_hold_for_what_is_known(void **state)
         assert_true(made.messages == first.messages && made.bytes == first.bytes);
         assert_true(made.others.messages == first.others.messages);
         assert_true(made.others.pairs == first.others.pairs);
+        pairs[window] = flatten(&made);
+        assert_memory_equal(pairs[window], pairs[0], made.count * sizeof(*pairs[0]));
         bursts_clear(set);
     }
+    for (unsigned window = 0; window < 3; window++)
+        free(pairs[window]);
     assert_true(collective_table_bytes(table) < 64u << 20);
     collective_table_destroy(table);
     bursts_destroy(set);

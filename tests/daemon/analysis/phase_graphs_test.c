@@ -39,7 +39,7 @@ static int add_edges(struct phase_graphs *graphs, struct phase_burst burst,
 {
     static struct burst_pair pairs[1 << 15];
     size_t cut = (size_t)burst.time_ns % (count + 1);
-    const struct burst_piece pieces[2] = {{pairs, cut}, {pairs + cut, count - cut}};
+    const struct burst_piece pieces[2] = {{pairs, cut, 0}, {pairs + cut, count - cut, 0}};
     assert_true(count <= sizeof(pairs) / sizeof(pairs[0]));
     for (size_t i = 0; i < count; i++)
         pairs[i] = (struct burst_pair){edges[i].source,   edges[i].destination, edges[i].size_class,
