@@ -1,24 +1,69 @@
-/* Columns of integers of a block, into the slots of rows.
+/* Columns of integers of a block: their values, some rows at a time.
  *
- * Some rows at a time, in steps: first the numbers of the column, one behind the other; then what they stand for, put
- * into the slots; then what all of these take as MessagePack. Each step is a loop that does one thing, so that
- * compilers make most of them vectors.
+ * In steps: first the numbers of the column, one behind the other; then, in their place, what they stand for; then what
+ * all of these take as MessagePack. Each step is a loop that does one thing, so that compilers make most of them
+ * vectors. What stands to the left of a value is at the same place of the column before.
  *
- * This is compiled twice: once for any processor, and with BLOCK_FILL_BMI2 for those of x86-64 that have AVX2, and
- * PEXT and PDEP, which make numbers of their bytes at once (Intel 64 and IA-32 Architectures Software Developer's
- * Manual, volume 2). */
+ * This is compiled three times: for any processor; with BLOCK_FILL_BMI2 for those of x86-64 that have AVX2, and
+ * PEXT and PDEP, which make numbers of their bytes at once; and with BLOCK_FILL_AVX512, too, for those that close up
+ * bytes of a vector (AVX512_VBMI2). */
 #include "daemon/block_fill.h"
 
-#ifdef BLOCK_FILL_BMI2
-#include <immintrin.h>
-#define block_fill block_fill_bmi2
-#define SEVEN_BITS UINT64_C(0x7f7f7f7f7f7f7f7f)
-#define VECTORS 1
+#include "daemon/block_fill_numbers.h"
+
+#ifdef BLOCK_FILL_AVX512
+#define FILL(name) name##_avx512
+#elif defined(BLOCK_FILL_BMI2)
+#define FILL(name) name##_bmi2
 #else
-#define VECTORS 0 /* of 64-bit integers: what any processor has of them is slower than one by one */
-#ifdef __x86_64__
-#include <cpuid.h>
+#define FILL(name) name##_any
 #endif
+
+/* ---- vectors ------------------------------------------------------------- */
+
+/* As many integers as one holds; where there are none, one by one is faster than what any processor has of them. */
+#ifdef BLOCK_FILL_AVX512
+#define LANES 8u
+#elif defined(BLOCK_FILL_BMI2)
+#define LANES 4u
+#else
+#define LANES 1u
+#endif
+#if LANES > 1
+typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
+typedef uint8_t byte_lanes __attribute__((vector_size(LANES)));
+
+ALWAYS void load(lanes *out, const uint64_t *from)
+{
+    memcpy(out, from, sizeof(*out));
+}
+
+ALWAYS void store(uint64_t *to, const lanes *some)
+{
+    memcpy(to, some, sizeof(*some));
+}
+
+ALWAYS void unfold(lanes *some)
+{
+    *some = *some >> 1 ^ -(*some & 1);
+}
+
+/* All lanes, or-ed; added. */
+ALWAYS uint64_t or_of(const lanes *some)
+{
+    uint64_t any = 0;
+    for (unsigned i = 0; i < LANES; i++)
+        any |= (*some)[i];
+    return any;
+}
+
+ALWAYS uint64_t sum_of(const lanes *some)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < LANES; i++)
+        sum += (*some)[i];
+    return sum;
+}
 #endif
 
 /* ---- sizes --------------------------------------------------------------- */
@@ -55,166 +100,77 @@ size_t block_size_of_integer(uint64_t number, int negative)
 }
 #endif
 
-/* @param all  the values, or-ed */
-static size_t sizes_of(const uint64_t *values, size_t count, uint64_t all, int negative)
+/* Each by itself: also of 2^63 and more, and below 0. */
+static size_t sizes_of_any(const uint64_t *values, size_t count, int negative)
 {
-    size_t bytes = count;
-    if (all < 128)
-        return bytes;
-    if (negative || all > INT64_MAX) {
-        bytes = 0;
-        for (size_t i = 0; i < count; i++)
-            bytes += size_of(values[i], negative);
-        return bytes;
-    }
-    /* Counted apart, and as integers with signs, since that is what vectors can. */
-    if (all <= INT32_MAX) {
-        uint32_t above[3] = {0};
-        for (size_t i = 0; i < count; i++) {
-            int32_t value = (int32_t)values[i];
-            above[0] += value > INT8_MAX;
-            above[1] += value > UINT8_MAX;
-            above[2] += value > UINT16_MAX;
-        }
-        return bytes + above[0] + above[1] + 2 * above[2];
-    }
-    uint64_t above[4] = {0};
-    for (size_t i = 0; i < count; i++) {
-        int64_t value = (int64_t)values[i];
-        above[0] += value > INT8_MAX;
-        above[1] += value > UINT8_MAX;
-        above[2] += value > UINT16_MAX;
-        above[3] += value > UINT32_MAX;
-    }
-    return bytes + above[0] + above[1] + 2 * above[2] + 4 * above[3];
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += size_of(values[i], negative);
+    return bytes;
 }
+
+#ifdef BLOCK_FILL_AVX512
+/* Of unsigned ones: looked up by the zeros before their highest bit. */
+static size_t sizes_of(const uint64_t *values, size_t count, uint64_t any, int negative)
+{
+    if (any < 128)
+        return count;
+    if (negative)
+        return sizes_of_any(values, count, negative);
+    const __m512i table = _mm512_loadu_si512(sizes[0]), one = _mm512_set1_epi64(1);
+    __m512i bytes = _mm512_setzero_si512();
+    for (size_t i = 0; i < count; i += LANES) {
+        const __mmask8 there = (__mmask8)(count - i < LANES ? (1u << (count - i)) - 1 : 0xff);
+        const __m512i some = _mm512_maskz_loadu_epi64(there, values + i);
+        const __m512i zeros = _mm512_lzcnt_epi64(_mm512_or_si512(some, one));
+        const __m512i size =
+            _mm512_maskz_permutexvar_epi8(UINT64_C(0x0101010101010101), zeros, table);
+        bytes = _mm512_mask_add_epi64(bytes, there, bytes, size);
+    }
+    return (size_t)_mm512_reduce_add_epi64(bytes);
+}
+#else
+#ifdef BLOCK_FILL_BMI2
+/* Below 2^31, eight at a time. @param steps  how many of the least that take more bytes they may reach */
+ALWAYS size_t sizes_of_halves(const uint64_t *values, size_t count, int steps)
+{
+    const __m256i first = _mm256_set1_epi32(INT8_MAX), second = _mm256_set1_epi32(UINT8_MAX);
+    const __m256i third = _mm256_set1_epi32(UINT16_MAX);
+    __m256i more = _mm256_setzero_si256(), twice = more;
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        const __m256 low = _mm256_loadu_ps((const float *)(const void *)(values + i));
+        const __m256 high = _mm256_loadu_ps((const float *)(const void *)(values + i + 4));
+        const __m256i some = _mm256_castps_si256(_mm256_shuffle_ps(low, high, 0x88));
+        more = _mm256_sub_epi32(more, _mm256_cmpgt_epi32(some, first));
+        if (steps > 1)
+            more = _mm256_sub_epi32(more, _mm256_cmpgt_epi32(some, second));
+        if (steps > 2)
+            twice = _mm256_sub_epi32(twice, _mm256_cmpgt_epi32(some, third));
+    }
+    more = _mm256_add_epi32(more, _mm256_add_epi32(twice, twice));
+    more = _mm256_sad_epu8(more, _mm256_setzero_si256()); /* none has more than a byte */
+    const lanes sums = (lanes)more;
+    return i + sum_of(&sums) + sizes_of_any(values + i, count - i, 0);
+}
+#endif
+
+/* @param any  no value has a bit that is not set in it */
+static size_t sizes_of(const uint64_t *values, size_t count, uint64_t any, int negative)
+{
+    if (any < 128)
+        return count;
+#ifdef BLOCK_FILL_BMI2
+    if (!negative && any <= INT32_MAX)
+        return any <= UINT8_MAX ? sizes_of_halves(values, count, 1)
+               : any <= UINT16_MAX ? sizes_of_halves(values, count, 2)
+                                   : sizes_of_halves(values, count, 3);
+#endif
+    return sizes_of_any(values, count, negative);
+}
+#endif
 
 /* ---- numbers -------------------------------------------------------------- */
-
-#define ALWAYS static inline __attribute__((always_inline))
-
-/* The next number of seven bits a byte. What lies behind the end may be read (BLOCK_SLACK), and is no number.
- * @return behind the number, above the end where that is cut off; NULL: it is damaged */
-ALWAYS const uint8_t *take(const uint8_t *at, const uint8_t *end, uint64_t *out)
-{
-    uint64_t number, rare;
-    memcpy(&number, at, sizeof(number));
-    number = le64toh(number);
-#ifdef BLOCK_FILL_BMI2
-    uint64_t ends = ~number & UINT64_C(0x8080808080808080);
-    if (__builtin_expect(ends != 0, 1)) { /* up to eight bytes */
-        *out = _pext_u64(number, _blsmsk_u64(ends) & SEVEN_BITS);
-        return at + ((unsigned)__builtin_ctzll(ends) >> 3) + 1;
-    }
-#else
-    uint32_t low = (uint32_t)number, ends = ~low & 0x80808080;
-    if (__builtin_expect(ends != 0, 1)) { /* up to four bytes */
-        low &= (ends ^ (ends - 1)) & 0x7f7f7f7f;
-        low -= (low & 0x7f007f00) >> 1;
-        *out = low - (low >> 16) * (0x10000 - 0x4000);
-        return at + ((unsigned)__builtin_ctz(ends) >> 3) + 1;
-    }
-#endif
-    if (!block_take_number(&at, end, &rare))
-        return NULL;
-    *out = rare;
-    return at;
-}
-
-/* Four of at most two bytes each, which eight bytes have in any case. @return behind them, NULL: one is longer */
-ALWAYS const uint8_t *take_four(const uint8_t *at, uint64_t eight, uint64_t more, uint64_t *out)
-{
-#ifdef BLOCK_FILL_BMI2
-    if ((more & more << 8) != 0)
-        return NULL;
-    /* Where one begins, and of each that does, whether it has two bytes: these get as many of the four lanes. */
-    const uint64_t begins = ~(more << 8) & UINT64_C(0x8080808080808080);
-    const uint64_t two = _pext_u64(more, begins) & 0xf;
-    const uint64_t lanes = _pdep_u64(two, UINT64_C(0x0100010001000100)) * 0xff;
-    uint64_t four = _pdep_u64(eight, lanes | UINT64_C(0x00ff00ff00ff00ff));
-    four &= UINT64_C(0x7f7f7f7f7f7f7f7f);
-    four -= (four & UINT64_C(0x7f007f007f007f00)) >> 1;
-    const __m256i wide = _mm256_cvtepu16_epi64(_mm_cvtsi64_si128((long long)four));
-    _mm256_storeu_si256((__m256i *)(void *)out, wide);
-    return at + 4 + __builtin_popcountll(two);
-#else
-    if (more != UINT64_C(0x0080008000800080))
-        return NULL;
-    eight ^= more;
-    eight -= (eight & UINT64_C(0x7f007f007f007f00)) >> 1;
-    for (unsigned i = 0; i < 4; i++, eight >>= 16)
-        out[i] = eight & 0xffff;
-    return at + 8;
-#endif
-}
-
-/* The next 8, 4 or 3 of many. @return behind them, NULL: one is damaged */
-ALWAYS const uint8_t *take_some(const uint8_t *at, const uint8_t *end, uint64_t *out,
-                                unsigned *count)
-{
-    uint64_t eight;
-    memcpy(&eight, at, sizeof(eight));
-    eight = le64toh(eight);
-    const uint64_t more = eight & UINT64_C(0x8080808080808080);
-    *count = 8;
-    if (more == 0) { /* a byte each */
-#pragma GCC unroll 8
-        for (unsigned i = 0; i < 8; i++)
-            out[i] = at[i];
-        return at + 8;
-    }
-    *count = 4;
-    const uint8_t *behind = take_four(at, eight, more, out);
-    if (behind != NULL)
-        return behind;
-#ifdef BLOCK_FILL_BMI2
-    const uint64_t ends = more ^ UINT64_C(0x8080808080808080);
-    const uint64_t third = _blsr_u64(_blsr_u64(ends));
-    if (third != 0) { /* three numbers in eight bytes: where the next ones begin is known sooner */
-        const uint64_t first = _blsmsk_u64(ends), second = _blsmsk_u64(_blsr_u64(ends));
-        *count = 3;
-        out[0] = _pext_u64(eight, first & SEVEN_BITS);
-        out[1] = _pext_u64(eight, (second ^ first) & SEVEN_BITS);
-        out[2] = _pext_u64(eight, (_blsmsk_u64(third) ^ second) & SEVEN_BITS);
-        return at + (_tzcnt_u64(third) >> 3) + 1;
-    }
-#endif
-    for (unsigned i = 0; i < 4 && at != NULL; i++)
-        at = take(at, end, &out[i]);
-    return at;
-}
-
-/* Numbers of seven bits a byte. @return behind them, above the end where they are cut off; NULL: one is damaged */
-static const uint8_t *take_long(const uint8_t *at, const uint8_t *end, size_t count, uint64_t *out)
-{
-    unsigned some;
-    for (; count >= 8 && at != NULL && at < end; count -= some, out += some)
-        at = take_some(at, end, out, &some);
-    for (; count > 0 && at != NULL && at < end; count--)
-        at = take(at, end, out++);
-    return count == 0 ? at : NULL;
-}
-
-/* Numbers that stand in classes and bits, as block_take_split() tells one. Behind the bits there may be too few.
- * @return where the next ones are */
-static uint64_t take_split(const uint8_t *classes, const uint8_t *bits, uint64_t at, size_t count,
-                           uint64_t *out)
-{
-    uint8_t counts[BLOCK_TAKEN_AT_ONCE];
-    for (size_t i = 0; i < count; i++) {
-        uint8_t top = classes[i] < 4 ? 4 : classes[i];
-        counts[i] = (uint8_t)(top / 4 - 1);
-    }
-    for (size_t i = 0; i < count; i++)
-        out[i] = (uint64_t)(classes[i] - 4 * counts[i]) << counts[i];
-    for (size_t i = 0; i < count; i++) {
-        uint64_t word;
-        memcpy(&word, bits + at / 8, sizeof(word));
-        out[i] |= le64toh(word) >> at % 8 & ((UINT64_C(1) << counts[i]) - 1);
-        at += counts[i];
-    }
-    return at;
-}
 
 /* How the numbers of a column are read. */
 enum numbers { LONG, SHORT, SPLIT, SAME };
@@ -227,15 +183,42 @@ static inline enum numbers numbers_of(const struct read_column *c)
                                         : LONG;
 }
 
-/* @param out  room for as many as are taken at once @return 0 when there are too few, or damaged ones */
+/* Numbers of a byte each. */
+ALWAYS void widen(const uint8_t *at, size_t count, uint64_t *out)
+{
+    size_t i = 0;
+#if LANES > 1
+    for (; i + LANES <= count; i += LANES) {
+        byte_lanes some;
+        memcpy(&some, at + i, sizeof(some));
+        const lanes wide = __builtin_convertvector(some, lanes);
+        store(out + i, &wide);
+    }
+#endif
+    for (; i < count; i++)
+        out[i] = at[i];
+}
+
+static void FILL(repeat)(uint64_t value, size_t count, uint64_t *out)
+{
+    size_t i = 0;
+#if LANES > 1
+    const lanes some = value - (lanes){0};
+    for (; i + LANES <= count; i += LANES)
+        store(out + i, &some);
+#endif
+    for (; i < count; i++)
+        out[i] = value;
+}
+
+/* @param out  room for eight more @return 0 when there are too few, or damaged ones */
 static int take_numbers(struct read_column *c, size_t count, uint64_t *out)
 {
     const uint8_t *at = c->at;
     uint64_t bit = c->bit;
     switch (numbers_of(c)) {
     case SHORT:
-        for (size_t i = 0; i < count; i++)
-            out[i] = at[i];
+        widen(at, count, out);
         at += count;
         break;
     case SPLIT:
@@ -243,8 +226,7 @@ static int take_numbers(struct read_column *c, size_t count, uint64_t *out)
         at += count;
         break;
     case SAME:
-        for (size_t i = 0; i < count; i++)
-            out[i] = c->same;
+        FILL(repeat)(c->same, count, out);
         break;
     default:
         at = take_long(at, c->end, count, out);
@@ -259,96 +241,119 @@ static int take_numbers(struct read_column *c, size_t count, uint64_t *out)
 
 /* ---- values --------------------------------------------------------------- */
 
-/* The value that a number stands for, unfolded. @param slot  its own */
-ALWAYS uint64_t told(uint64_t number, const uint64_t *slot, uint64_t before,
-                     enum block_coding coding)
+#if LANES > 1
+/* Sums of the first one, the first two, and so on. */
+ALWAYS void sum_up(lanes *some)
 {
-    switch (coding) {
-    case BLOCK_DELTA:
-        return before + number;
-    case BLOCK_LEFT:
-        return slot[-1] + number;
-    case BLOCK_LEFT2:
-        return slot[-2] + number;
-    case BLOCK_LEFT3:
-        return slot[-3] + number;
-    case BLOCK_REST:
-        return slot[-3] - slot[-1] + number;
-    default:
-        return number;
-    }
+#if LANES == 8
+    const __m512i none = _mm512_setzero_si512();
+    __m512i sums = (__m512i)*some;
+    sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, none, 7));
+    sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, none, 6));
+    *some = (lanes)_mm512_add_epi64(sums, _mm512_alignr_epi64(sums, none, 4));
+#else
+    const lanes none = {0};
+    *some += __builtin_shufflevector(*some, none, 4, 0, 1, 2);
+    *some += __builtin_shufflevector(*some, none, 4, 4, 0, 1);
+#endif
 }
 
-/* Four values: a vector, or some smaller ones where a processor has none of so many. */
-typedef uint64_t four __attribute__((vector_size(32)));
-
-/* @param slot  of the column in the first of four rows */
-ALWAYS void load_four(four *out, const uint64_t *slot, size_t stride)
+ALWAYS lanes last_of(const lanes *some)
 {
-    *out = (four){slot[0], slot[stride], slot[2 * stride], slot[3 * stride]};
+#if LANES == 8
+    return (lanes)_mm512_permutexvar_epi64(_mm512_set1_epi64(7), (__m512i)*some);
+#else
+    return __builtin_shufflevector(*some, *some, 3, 3, 3, 3);
+#endif
 }
+#endif
 
-/* Likewise of four. @param before  the last value before, in all places; that of these */
-ALWAYS void tell_four(four *numbers, const uint64_t *slot, size_t stride, four *before,
-                      enum block_coding coding)
+/* The value before is added to each. @return they, or-ed */
+static uint64_t add_before(struct read_column *c, uint64_t *values, size_t count)
 {
-    const four none = {0};
-    four sums, left;
-    switch (coding) {
-    case BLOCK_DELTA: /* sums of one, of two, of four */
-        sums = *numbers + __builtin_shufflevector(*numbers, none, 4, 0, 1, 2);
-        sums += __builtin_shufflevector(sums, none, 4, 4, 0, 1);
-        *numbers = sums + *before;
-        *before += __builtin_shufflevector(sums, none, 3, 3, 3, 3);
-        break;
-    case BLOCK_LEFT:
-    case BLOCK_LEFT2:
-    case BLOCK_LEFT3:
-        load_four(&left, slot - block_reach(coding), stride);
-        *numbers += left;
-        break;
-    case BLOCK_REST:
-        load_four(&left, slot - 3, stride);
-        *numbers += left;
-        load_four(&left, slot - 1, stride);
-        *numbers -= left;
-        break;
-    default:
-        break;
+    uint64_t last = c->before, any = 0;
+    size_t i = 0;
+#if LANES > 1
+    lanes before = last - (lanes){0}, bits = {0}, some;
+    for (; i + LANES <= count; i += LANES) {
+        load(&some, values + i);
+        unfold(&some);
+        sum_up(&some);
+        const lanes all = last_of(&some);
+        some += before;
+        before += all;
+        bits |= some;
+        store(values + i, &some);
     }
-}
-
-/* What numbers stand for, in their place and in the slots. */
-ALWAYS void put(struct read_column *c, struct block_slots *s, uint64_t *numbers,
-                enum block_coding coding, int folded)
-{
-    const size_t stride = s->stride, fours = VECTORS ? s->count / 4 * 4 : 0;
-    uint64_t *slot = s->first, last = c->before;
-    four some, before = {last, last, last, last}, all = {0};
-    size_t bytes = 0;
-    for (size_t i = 0; i < fours; i += 4, slot += 4 * stride) {
-        memcpy(&some, numbers + i, sizeof(some));
-        if (folded)
-            some = some >> 1 ^ -(some & 1);
-        tell_four(&some, slot, stride, &before, coding);
-        all |= some;
-        memcpy(numbers + i, &some, sizeof(some));
-        for (unsigned j = 0; j < 4; j++)
-            slot[j * stride] = some[j];
-    }
-    uint64_t any = all[0] | all[1] | all[2] | all[3];
     last = before[0];
-#pragma GCC unroll 4
-    for (size_t i = fours; i < s->count; i++, slot += stride) {
-        uint64_t value = told(folded ? block_unfold(numbers[i]) : numbers[i], slot, last, coding);
-        last = coding == BLOCK_DELTA ? value : last;
-        any |= value;
-        bytes += size_of(value, 0);
-        *slot = numbers[i] = value;
+    any = or_of(&bits);
+#endif
+    for (; i < count; i++) {
+        last = values[i] = last + block_unfold(values[i]);
+        any |= last;
     }
     c->before = last;
-    s->all = any;
-    s->bytes = VECTORS || c->negative ? sizes_of(numbers, s->count, any, c->negative) : bytes;
+    return any;
+}
+
+/* What stands to the left is added to each, and what stands beside is taken away, if anything does.
+ * @return they, or-ed */
+ALWAYS uint64_t add_left(uint64_t *values, const uint64_t *left, const uint64_t *less, size_t count)
+{
+    uint64_t any = 0;
+    size_t i = 0;
+#if LANES > 1
+    lanes bits = {0}, some, more;
+    for (; i + LANES <= count; i += LANES) {
+        load(&some, values + i);
+        unfold(&some);
+        load(&more, left + i);
+        some += more;
+        if (less != NULL) {
+            load(&more, less + i);
+            some -= more;
+        }
+        bits |= some;
+        store(values + i, &some);
+    }
+    any = or_of(&bits);
+#endif
+    for (; i < count; i++)
+        any |= values[i] = left[i] - (less != NULL ? less[i] : 0) + block_unfold(values[i]);
+    return any;
+}
+
+/* @return values, or-ed */
+static uint64_t or_all(const uint64_t *values, size_t count)
+{
+    uint64_t any = 0;
+    size_t i = 0;
+#if LANES > 1
+    lanes bits = {0}, some;
+    for (; i + LANES <= count; i += LANES) {
+        load(&some, values + i);
+        bits |= some;
+    }
+    any = or_of(&bits);
+#endif
+    for (; i < count; i++)
+        any |= values[i];
+    return any;
+}
+
+static void unfold_all(uint64_t *values, size_t count)
+{
+    size_t i = 0;
+#if LANES > 1
+    lanes some;
+    for (; i + LANES <= count; i += LANES) {
+        load(&some, values + i);
+        unfold(&some);
+        store(values + i, &some);
+    }
+#endif
+    for (; i < count; i++)
+        values[i] = block_unfold(values[i]);
 }
 
 /* What stands in the earlier row with the same key is added to a number. @return 0: there is no such row */
@@ -365,29 +370,58 @@ static int add_twins(struct read_column *c, uint64_t *numbers, size_t count)
     return 1;
 }
 
-/* Bytes that are all told by one number. */
-static int same_sizes(const struct read_column *c, const struct block_slots *s, uint64_t *out)
+/* ---- bytes of messages ---------------------------------------------------- */
+
+/* Bytes that are all told by one number, of classes that have a width each: as block_unsizes(), without branches. */
+static void same_of_classes(uint64_t number, const uint64_t *classes, const uint64_t *messages,
+                            size_t count, uint64_t *out)
 {
-    const uint64_t *slot = s->first;
-    if (c->same == 0) /* and the bytes, another 0: that cannot be meant */
+    size_t i = 0;
+#if LANES > 1
+    const uint64_t told = number - 1;
+    const lanes ones = ~(lanes){0};
+    lanes k, times;
+    for (; i + LANES <= count; i += LANES) {
+        load(&k, classes + i);
+        load(&times, messages + i);
+        const lanes exact = (lanes)(k >> 6 == 0), bits = ((k >> 4) - 2) & ~exact;
+        const lanes least = (k & exact) | ((16 + (k & 15)) << bits & ~exact);
+        const lanes bytes = times * (least + (told & ~(ones << bits))) + ((told & ones) >> bits);
+        store(out + i, &bytes);
+    }
+#endif
+    for (; i < count; i++)
+        out[i] = block_unsizes(number, messages[i], classes[i]);
+}
+
+/* Bytes that are all told by one number. */
+static int same_sizes(const struct read_column *c, size_t count, uint64_t *out)
+{
+    const uint64_t *messages = out - BLOCK_PITCH, *classes = out - 2 * BLOCK_PITCH;
+    uint64_t number = c->same;
+    if (number == 0) /* and the bytes, another 0: that cannot be meant */
         return 0;
-    for (size_t i = 0; i < s->count; i++, slot += s->stride)
-        out[i] = block_unsizes(c->same, slot[-1], slot[-2]);
+    if (or_all(classes, count) < SIZE_CLASSES - 1) {
+        same_of_classes(number, classes, messages, count, out);
+        return 1;
+    }
+    for (size_t i = 0; i < count; i++)
+        out[i] = block_unsizes(number, messages[i], classes[i]);
     return 1;
 }
 
-static int take_sizes(struct read_column *c, const struct block_slots *s, uint64_t *out)
+static int take_sizes(struct read_column *c, size_t count, uint64_t *out)
 {
+    const uint64_t *messages = out - BLOCK_PITCH, *classes = out - 2 * BLOCK_PITCH;
     const uint8_t *at = c->at, *end = c->end;
-    const uint64_t *slot = s->first;
     uint64_t number;
     if (c->shape == BLOCK_ALL_SAME)
-        return same_sizes(c, s, out);
-    for (size_t i = 0; i < s->count; i++, slot += s->stride) {
+        return same_sizes(c, count, out);
+    for (size_t i = 0; i < count; i++) {
         if (at >= end || (at = take(at, end, &number)) == NULL)
             return 0;
         if (number > 0)
-            number = block_unsizes(number, slot[-1], slot[-2]);
+            number = block_unsizes(number, messages[i], classes[i]);
         else if ((at = take(at, end, &number)) == NULL)
             return 0;
         out[i] = number;
@@ -395,6 +429,8 @@ static int take_sizes(struct read_column *c, const struct block_slots *s, uint64
     c->at = at;
     return at <= end;
 }
+
+/* ---- columns -------------------------------------------------------------- */
 
 static int take_keys(struct read_column *c, size_t count, uint64_t *out)
 {
@@ -429,66 +465,136 @@ static int take_keys(struct read_column *c, size_t count, uint64_t *out)
 static void take_ready(struct read_column *c, size_t count, uint64_t *out)
 {
     size_t row = (size_t)(c->total - c->left_over);
-    memcpy(out, c->ready + row, count * sizeof(*out));
+    memmove(out, c->ready + row, count * sizeof(*out));
     if (c->twin_of != NULL)
-        memcpy(c->twins, c->twin_of + row, count * sizeof(*c->twins));
+        memmove(c->twins, c->twin_of + row, count * sizeof(*c->twins));
 }
 
-/* @return 0 when there are too few, or damaged ones */
-static int take_values(struct read_column *c, const struct block_slots *s, uint64_t *numbers)
+/* Values that numbers stand for, in their place. @return they, or-ed */
+static uint64_t tell(struct read_column *c, uint64_t *values, size_t count)
 {
-    if (c->ready != NULL) {
-        take_ready(c, s->count, numbers);
-        return 1;
-    }
-    return c->coding == BLOCK_SIZES   ? take_sizes(c, s, numbers)
-           : c->coding == BLOCK_KEYED ? take_keys(c, s->count, numbers)
-                                      : take_numbers(c, s->count, numbers);
-}
-
-int block_fill(struct read_column *c, struct block_slots *s)
-{
-    _Alignas(32) uint64_t values[BLOCK_TAKEN_AT_ONCE];
-    if (s->count > c->left_over || s->count > BLOCK_TAKEN_AT_ONCE || !take_values(c, s, values))
-        return 0;
-    switch (c->ready != NULL ? BLOCK_PLAIN : c->coding) {
+    switch (c->coding) {
     case BLOCK_DELTA:
-        put(c, s, values, BLOCK_DELTA, 1);
-        break;
+        return add_before(c, values, count);
     case BLOCK_LEFT:
-        put(c, s, values, BLOCK_LEFT, 1);
-        break;
     case BLOCK_LEFT2:
-        put(c, s, values, BLOCK_LEFT2, 1);
-        break;
     case BLOCK_LEFT3:
-        put(c, s, values, BLOCK_LEFT3, 1);
-        break;
+        return add_left(values, values - BLOCK_PITCH * block_reach(c->coding), NULL, count);
     case BLOCK_REST:
-        put(c, s, values, BLOCK_REST, 1);
-        break;
-    case BLOCK_TWIN:
-        if (!add_twins(c, values, s->count))
-            return 0;
-        put(c, s, values, BLOCK_PLAIN, 0);
-        break;
-    case BLOCK_PLAIN:
-    case BLOCK_SIZES:
-    case BLOCK_KEYED:
-        if (c->coding == BLOCK_PLAIN && c->negative)
-            put(c, s, values, BLOCK_PLAIN, 1);
-        else
-            put(c, s, values, BLOCK_PLAIN, 0);
-        break;
-    default: /* codings of whole columns, which were read where they are sound */
+        return add_left(values, values - 3 * BLOCK_PITCH, values - BLOCK_PITCH, count);
+    default:
+        if (c->negative)
+            unfold_all(values, count);
+        else if (c->is_short)
+            return 127;
+        return or_all(values, count);
+    }
+}
+
+/* @param any  set to bits beside which no value has any @return 0 when there are too few, or damaged ones */
+static int take_values(struct read_column *c, size_t count, uint64_t *out, uint64_t *any)
+{
+    int good = 1;
+    if (c->ready != NULL) {
+        take_ready(c, count, out);
+    } else if (c->coding == BLOCK_SIZES) {
+        good = take_sizes(c, count, out);
+    } else if (c->coding == BLOCK_KEYED) {
+        good = take_keys(c, count, out);
+    } else if (c->coding == BLOCK_TWIN) {
+        good = take_numbers(c, count, out) && add_twins(c, out, count);
+    } else if (c->coding < BLOCK_HASHED) {
+        good = take_numbers(c, count, out);
+        *any = good ? tell(c, out, count) : 0;
+        return good;
+    } else { /* a coding of whole columns, which was read where it is sound */
         return 0;
     }
-    c->left_over -= s->count;
+    *any = good ? or_all(out, count) : 0;
+    return good;
+}
+
+static int FILL(fill)(struct read_column *c, size_t count, uint64_t *out,
+                      struct block_filled *filled)
+{
+    if (count > c->left_over || count > BLOCK_TAKEN_AT_ONCE ||
+        !take_values(c, count, out, &filled->any))
+        return 0;
+    filled->bytes = sizes_of(out, count, filled->any, c->negative);
+    c->left_over -= count;
     return 1;
 }
 
+static int FILL(numbers)(struct read_column *c, size_t count, uint64_t *out)
+{
+    if (count > c->left_over || count > BLOCK_TAKEN_AT_ONCE || !take_numbers(c, count, out))
+        return 0;
+    c->left_over -= count;
+    return 1;
+}
+
+/* ---- rows ----------------------------------------------------------------- */
+
+#ifdef BLOCK_FILL_BMI2
+/* Four rows of four columns. */
+ALWAYS void lay_four(const uint64_t *from, uint64_t *to, size_t stride)
+{
+    for (int i = 0; i < 2; i++, from += 2, to += 2 * stride) { /* two rows */
+        const __m128i *column[4];
+        for (size_t w = 0; w < 4; w++)
+            column[w] = (const __m128i *)(const void *)(from + w * BLOCK_PITCH);
+        const __m256i even = _mm256_inserti128_si256(
+            _mm256_castsi128_si256(_mm_loadu_si128(column[0])), _mm_loadu_si128(column[2]), 1);
+        const __m256i odd = _mm256_inserti128_si256(
+            _mm256_castsi128_si256(_mm_loadu_si128(column[1])), _mm_loadu_si128(column[3]), 1);
+        _mm256_storeu_si256((__m256i *)(void *)to, _mm256_unpacklo_epi64(even, odd));
+        _mm256_storeu_si256((__m256i *)(void *)(to + stride), _mm256_unpackhi_epi64(even, odd));
+    }
+}
+#endif
+
+static void FILL(lay)(const uint64_t *columns, size_t width, size_t count, uint64_t *rows)
+{
+    size_t i = 0;
+#ifdef BLOCK_FILL_BMI2
+    for (; width >= 4 && i + 4 <= count; i += 4, rows += 4 * width) {
+        size_t w = 0;
+        for (; w + 4 <= width; w += 4)
+            lay_four(columns + w * BLOCK_PITCH + i, rows + w, width);
+        if (w < width) /* some of them once more */
+            lay_four(columns + (width - 4) * BLOCK_PITCH + i, rows + width - 4, width);
+    }
+#endif
+    for (; i < count; i++) {
+        for (size_t w = 0; w < width; w++)
+            *rows++ = columns[w * BLOCK_PITCH + i];
+    }
+}
+
+/* ---- keys ----------------------------------------------------------------- */
+
+static void FILL(hash)(const uint64_t *ends, size_t count, uint32_t *slots, uint64_t *ranks)
+{
+    const uint64_t *source = ends + BLOCK_PITCH, *destination = source + BLOCK_PITCH;
+    for (size_t i = 0; i < count; i++)
+        slots[i] = block_slot(ends[i], source[i], destination[i]);
+    for (size_t i = 0; i < count; i++)
+        ranks[i] = message_key_ranks(source[i], destination[i]);
+}
+
+static void FILL(mix)(uint64_t *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        keys[i] = message_key_mix(keys[i]);
+}
+
+const struct block_filler FILL(block_filler) = {FILL(fill), FILL(numbers), FILL(repeat),
+                                                FILL(lay),  FILL(hash),    FILL(mix)};
+
 #ifndef BLOCK_FILL_BMI2
 #ifdef __x86_64__
+#include <cpuid.h>
+
 static int has_bmi2(void)
 {
     const unsigned lzcnt = 1u << 5; /* of ECX of leaf 0x80000001 */
@@ -501,14 +607,24 @@ static int has_bmi2(void)
            (c & lzcnt) != 0;
 }
 
-block_filler *block_fill_best(void)
+static int has_avx512(void)
 {
-    return has_bmi2() ? block_fill_bmi2 : block_fill;
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512vbmi2");
+}
+
+const struct block_filler *block_filler_best(void)
+{
+    return !has_bmi2()     ? &block_filler_any
+           : !has_avx512() ? &block_filler_bmi2
+                           : &block_filler_avx512;
 }
 #else
-block_filler *block_fill_best(void)
+const struct block_filler *block_filler_best(void)
 {
-    return block_fill;
+    return &block_filler_any;
 }
 #endif
 #endif

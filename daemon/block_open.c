@@ -13,14 +13,15 @@
 
 int block_reader_create(struct block_reader **out)
 {
-    struct block_reader *r = calloc(1, sizeof(*r));
-    if (r == NULL || (r->zstd = ZSTD_createDCtx()) == NULL) {
-        if (r != NULL)
-            ZSTD_freeDCtx(r->zstd);
+    struct block_reader *r = aligned_alloc(_Alignof(struct block_reader), sizeof(*r));
+    if (r == NULL)
+        return -ENOMEM;
+    memset(r, 0, sizeof(*r));
+    if ((r->zstd = ZSTD_createDCtx()) == NULL) {
         free(r);
         return -ENOMEM;
     }
-    r->fill = block_fill_best();
+    r->filler = block_filler_best();
     r->wanted = r->wanted_next = BLOCK_ALL_ROWS;
     *out = r;
     return 0;
@@ -130,7 +131,7 @@ static int read_column(struct block_reader *r, struct read_column *c, uint64_t *
     if (!read_shape(r, c, length, bits))
         return 0;
     c->coding = (enum block_coding)coding;
-    c->negative = (int)negative;
+    c->negative = (uint8_t)negative;
     return 1;
 }
 

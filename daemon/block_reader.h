@@ -13,35 +13,38 @@
 #include <zstd.h>
 
 #define BLOCK_ROWS_AT_ONCE 64u   /**< rows put together at once: they fit a cache */
-#define BLOCK_TAKEN_AT_ONCE 256u /**< rows taken at once, likewise */
-#define BLOCK_SLACK 64u          /**< bytes behind a block that may be read, and mean nothing */
+#define BLOCK_TAKEN_AT_ONCE 128u /**< rows taken at once, likewise */
+/** Room of a column of these, in lines of the cache: some more are written where it is easier. */
+#define BLOCK_PITCH (BLOCK_TAKEN_AT_ONCE + 8u)
+#define BLOCK_SLACK 128u /**< bytes behind a block that may be read, and mean nothing */
 /** Likewise behind the bits of split numbers: those of BLOCK_TAKEN_AT_ONCE numbers. */
 #define BLOCK_BITS_SLACK 2048u
 #define BLOCK_AS_BYTES 1 /**< wire_decode() must see a message */
 
+/* What is looked at for each message stands first: a block has above a hundred columns. */
 struct read_column {
-    uint64_t type, key, place;
-    enum block_kind kind;
-    enum block_coding coding;
-    int negative;
-    int is_short;       /* integers of one byte each */
     uint64_t left_over; /* values that were not read yet */
     const uint8_t *at, *end;
     uint64_t before; /* the value read last; of keys the row behind the one referred to last */
+    uint64_t bit;    /* of BLOCK_SPLIT: the next one */
+    uint64_t same;   /* of BLOCK_ALL_SAME: the number */
+    enum block_kind kind;
+    enum block_coding coding;
+    /* Of form 2. Numbers of most columns of rows are read in their shape; those of others were made ones of
+     * seven bits a byte, BLOCK_BYTES_EACH, when the block was opened. */
+    enum block_shape shape;
+    uint8_t negative;
+    uint8_t is_short; /* integers of one byte each */
+    uint8_t unwanted; /* of rows that nobody wants: it is never read, see block_want() */
+    const uint8_t *bits, *bits_end; /* of BLOCK_SPLIT; in `wide` of the reader */
+    uint64_t *ready;   /* the values, all; NULL: they are to be read. In `ready` of the reader */
+    uint32_t *twin_of; /* of keys that are ready: the rows before, by row */
     /* Of keys and what is told by twins: */
     uint64_t total; /* values */
     uint64_t *
         past; /* those read so far; in `past` of the reader. Before them, where no twin refers to, is 0 */
     uint32_t *twins; /* of the reader */
-    /* Of form 2. Numbers of most columns of rows are read in their shape; those of others were made ones of
-     * seven bits a byte, BLOCK_BYTES_EACH, when the block was opened. */
-    enum block_shape shape;
-    uint64_t same;                  /* of BLOCK_ALL_SAME: the number */
-    const uint8_t *bits, *bits_end; /* of BLOCK_SPLIT; in `wide` of the reader */
-    uint64_t bit;                   /* the next one */
-    uint64_t *ready;   /* the values, all; NULL: they are to be read. In `ready` of the reader */
-    uint32_t *twin_of; /* of keys that are ready: the rows before, by row */
-    int unwanted;      /* of rows that nobody wants: it is never read, see block_want() */
+    uint64_t type, key, place;
 };
 
 /* A field of a layout, with its columns in `columns` of the reader. */
@@ -52,7 +55,7 @@ struct read_field {
     unsigned width;
     size_t first;                  /* of `row_columns` */
     const struct wire_field *wire; /* of a layout that has a table */
-    int straight;                  /* rows of integers, told by values to the left that are there */
+    int straight; /* rows of integers alone, told by values to the left that are there */
 };
 
 struct read_layout {
@@ -68,7 +71,7 @@ struct read_mark {
     const uint8_t *at;
 };
 
-struct block_slots;
+struct block_filler;
 
 struct block_reader {
     ZSTD_DCtx *zstd;
@@ -102,7 +105,7 @@ struct block_reader {
     size_t sum_room;
     uint32_t twins[BLOCK_TAKEN_AT_ONCE]; /* rows with the same keys as those that are read */
     int broken;
-    int (*fill)(struct read_column *column, struct block_slots *slots); /* see block_fill.h */
+    const struct block_filler *filler;
     /* The message taken last, when it was decoded without its bytes: these can still be made. */
     uint64_t layout;         /* 0: it was not */
     struct read_mark *marks; /* owned: of the columns of its layout */
@@ -112,6 +115,8 @@ struct block_reader {
     /** By column and row; what stands before the first column is 0. Of a column without integers: what
      *  was there before, which nothing sound refers to. */
     uint64_t values[BLOCK_REACH + BLOCK_WIDTH][BLOCK_ROWS_AT_ONCE];
+    /** Rows that are made of integers only, by column. */
+    _Alignas(64) uint64_t taken[BLOCK_WIDTH][BLOCK_PITCH];
 };
 
 /** The next number of seven bits a byte. @return 0 when there is none, or it has more than 64 bits */

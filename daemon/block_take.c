@@ -25,10 +25,20 @@ static int is_kind(enum block_kind kind, enum wire_kind wanted)
                                  : wanted == WIRE_KIND_ROWS;
 }
 
+/* Are rows nothing but integers, one behind the other? Those that a block does not have are 0. */
+static int are_integers(const struct wire_rows *rows)
+{
+    int good = rows->count <= BLOCK_WIDTH && rows->size == rows->count * sizeof(uint64_t);
+    for (size_t w = 0; good && w < rows->count; w++)
+        good = is_kind(BLOCK_INTEGER, rows->columns[w].kind) &&
+               rows->columns[w].offset == w * sizeof(uint64_t);
+    return good;
+}
+
 static int fits_rows(const struct block_reader *r, struct read_field *f)
 {
     const struct wire_rows *rows = f->wire->rows();
-    f->straight = rows->count <= BLOCK_WIDTH;
+    f->straight = are_integers(rows);
     if (f->width > 0 && (f->width < rows->base || f->width > rows->count))
         return 0;
     for (unsigned w = 0; w < f->width; w++) {

@@ -143,47 +143,46 @@ static int are_ends(const struct read_column *keys, struct read_column *const en
     return 1;
 }
 
-/* Keys of some rows, whose ends are known. @return 0 when the column has no more, or a damaged one */
-static int make_keys(struct block_reader *r, struct read_column *c, const uint64_t (*ends)[3],
-                     uint64_t row, size_t count)
+/* Keys of some rows, by what is known of their ends. @param numbers  what is told of each */
+static void make_keys(struct block_reader *r, struct read_column *c, const uint64_t *numbers,
+                      const uint32_t *slots, uint64_t row, size_t count)
 {
-    const uint8_t *at = c->at;
-    uint64_t number, sum = c->before, *ready = c->ready + row, *sums = r->sums;
+    uint64_t sum = c->before, *ready = c->ready + row, *sums = r->sums;
     uint32_t *twins = c->twin_of + row, next = (uint32_t)row + 1;
     for (size_t i = 0; i < count; i++, next++) {
-        const uint64_t *end = ends[i];
-        uint32_t slot = block_slot(end[0], end[1], end[2]);
-        uint32_t last = r->slots[slot];
-        if (!block_take_number(&at, c->end, &number))
-            return 0;
+        uint32_t last = r->slots[slots[i]];
         /* Whether there is one before nobody can foretell: so both are looked at. */
         uint64_t likely = sums[last] + 1;
-        sum = (last == 0 ? sum : likely) + block_unfold(number);
-        ready[i] = message_key_mix(sum + message_key_ranks(end[1], end[2]));
+        sum = (last == 0 ? sum : likely) + block_unfold(numbers[i]);
+        ready[i] += sum;
         twins[i] = last - 1; /* BLOCK_NO_TWIN where there is none */
-        r->slots[slot] = next;
+        r->slots[slots[i]] = next;
         sums[next] = sum;
     }
     c->before = sum;
-    c->at = at;
-    return 1;
+    r->filler->mix(ready, count);
 }
 
-/* @param ends  copies, which are read to their ends */
+/* @param ends  copies, which are read to their ends, as the numbers of the keys are: these are ready then */
 static int make_hashed(struct block_reader *r, struct read_column *c, struct read_column ends[3])
 {
-    uint64_t rows[ROWS][3];
+    uint64_t rows[4][BLOCK_PITCH];
+    uint32_t slots[ROWS];
+    struct read_column numbers = *c;
+    struct block_filled filled;
+    numbers.coding = BLOCK_PLAIN;
     memset(r->slots, 0, sizeof(r->slots));
     r->sums[0] = 0;
     for (uint64_t row = 0, some; row < c->total; row += some) {
         some = c->total - row < ROWS ? c->total - row : ROWS;
         for (unsigned i = 0; i < 3; i++) {
-            struct block_slots slots = {.first = &rows[0][i], .stride = 3, .count = (size_t)some};
-            if (!r->fill(&ends[i], &slots))
+            if (!r->filler->fill(&ends[i], (size_t)some, rows[i], &filled))
                 return 0;
         }
-        if (!make_keys(r, c, (const uint64_t(*)[3])rows, row, (size_t)some))
+        if (!r->filler->numbers(&numbers, (size_t)some, rows[3]))
             return 0;
+        r->filler->hash(rows[0], (size_t)some, slots, c->ready + row);
+        make_keys(r, c, rows[3], slots, row, (size_t)some);
     }
     return 1;
 }

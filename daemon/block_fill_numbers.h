@@ -1,0 +1,281 @@
+/* How the loops of block_fill.c take numbers from the bytes and bits of a column: for any processor, with
+ * BLOCK_FILL_BMI2, or with BLOCK_FILL_AVX512 (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2). */
+#ifndef HOLTER_DAEMON_BLOCK_FILL_NUMBERS_H
+#define HOLTER_DAEMON_BLOCK_FILL_NUMBERS_H
+
+#include "daemon/block_reader.h"
+
+#ifdef BLOCK_FILL_BMI2
+#include <immintrin.h>
+#define SEVEN_BITS UINT64_C(0x7f7f7f7f7f7f7f7f)
+#endif
+
+#define ALWAYS static inline __attribute__((always_inline))
+
+/* ---- seven bits a byte --------------------------------------------------- */
+
+/* The next number of seven bits a byte. What lies behind the end may be read (BLOCK_SLACK), and is no number.
+ * @return behind the number, above the end where that is cut off; NULL: it is damaged */
+ALWAYS const uint8_t *take(const uint8_t *at, const uint8_t *end, uint64_t *out)
+{
+    uint64_t number, rare;
+    memcpy(&number, at, sizeof(number));
+    number = le64toh(number);
+#ifdef BLOCK_FILL_BMI2
+    uint64_t ends = ~number & UINT64_C(0x8080808080808080);
+    if (__builtin_expect(ends != 0, 1)) { /* up to eight bytes */
+        *out = _pext_u64(number, _blsmsk_u64(ends) & SEVEN_BITS);
+        return at + ((unsigned)__builtin_ctzll(ends) >> 3) + 1;
+    }
+#else
+    uint32_t low = (uint32_t)number, ends = ~low & 0x80808080;
+    if (__builtin_expect(ends != 0, 1)) { /* up to four bytes */
+        low &= (ends ^ (ends - 1)) & 0x7f7f7f7f;
+        low -= (low & 0x7f007f00) >> 1;
+        *out = low - (low >> 16) * (0x10000 - 0x4000);
+        return at + ((unsigned)__builtin_ctz(ends) >> 3) + 1;
+    }
+#endif
+    if (!block_take_number(&at, end, &rare))
+        return NULL;
+    *out = rare;
+    return at;
+}
+
+#ifdef BLOCK_FILL_AVX512
+
+/* Numbers below 2^14 in two bytes each. @param room  for eight more than there are */
+ALWAYS void widen_pairs(const uint16_t *numbers, size_t count, uint64_t *room)
+{
+    for (size_t i = 0; i < count; i += 8) {
+        const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)(numbers + i));
+        _mm512_storeu_si512(room + i, _mm512_cvtepu16_epi64(some));
+    }
+}
+
+/* Likewise below 2^28: the lower and the higher 14 bits. */
+ALWAYS void widen_fours(const uint16_t *low, const uint16_t *high, size_t count, uint64_t *room)
+{
+    for (size_t i = 0; i < count; i += 8) {
+        const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)(low + i));
+        const __m128i more = _mm_loadu_si128((const __m128i *)(const void *)(high + i));
+        const __m512i above = _mm512_slli_epi64(_mm512_cvtepu16_epi64(more), 14);
+        _mm512_storeu_si512(room + i, _mm512_or_si512(_mm512_cvtepu16_epi64(some), above));
+    }
+}
+
+/* Seven bits of a byte, and of the next one seven more. */
+ALWAYS void join_pairs(__m512i low, __m512i high, uint16_t *out)
+{
+    const __m512i seven = _mm512_set1_epi8(127);
+    low = _mm512_and_si512(low, seven);
+    high = _mm512_and_si512(high, seven);
+    for (int half = 0; half < 2; half++) {
+        const __m256i l = half ? _mm512_extracti64x4_epi64(low, 1) : _mm512_castsi512_si256(low);
+        const __m256i h = half ? _mm512_extracti64x4_epi64(high, 1) : _mm512_castsi512_si256(high);
+        const __m512i above = _mm512_slli_epi16(_mm512_cvtepu8_epi16(h), 7);
+        _mm512_storeu_si512(out + 32 * half, _mm512_or_si512(_mm512_cvtepu8_epi16(l), above));
+    }
+}
+
+/* The numbers in the next 64 bytes, which all have up to four, but for one that goes on behind these: of each its
+ * first byte, its second one, and so on, closed up by where numbers begin.
+ * @param more  by byte: the number goes on @param room  for eight more than there are */
+ALWAYS void take_line(const uint8_t *at, uint64_t more, size_t count, uint64_t *room)
+{
+    _Alignas(64) uint16_t low[64], high[64];
+    const __mmask64 begins = ~(more << 1);
+    const __m512i first = _mm512_maskz_compress_epi8(begins, _mm512_loadu_si512(at));
+    const __mmask64 two = _mm512_movepi8_mask(first);
+    const __m512i second =
+        _mm512_maskz_mov_epi8(two, _mm512_maskz_compress_epi8(begins, _mm512_loadu_si512(at + 1)));
+    join_pairs(first, second, low);
+    const __mmask64 three = _mm512_movepi8_mask(second);
+    if (three == 0) {
+        widen_pairs(low, count, room);
+        return;
+    }
+    const __m512i third = _mm512_maskz_mov_epi8(
+        three, _mm512_maskz_compress_epi8(begins, _mm512_loadu_si512(at + 2)));
+    const __mmask64 four = _mm512_movepi8_mask(third);
+    const __m512i fourth =
+        _mm512_maskz_mov_epi8(four, _mm512_maskz_compress_epi8(begins, _mm512_loadu_si512(at + 3)));
+    join_pairs(third, fourth, high);
+    widen_fours(low, high, count, room);
+}
+
+/* Numbers of seven bits a byte. @param out  room for eight more @return behind them, above the end where they are
+ * cut off; NULL: one is damaged, or there are too few */
+static const uint8_t *take_long(const uint8_t *at, const uint8_t *end, size_t count, uint64_t *out)
+{
+    while (count > 0 && at != NULL && at < end) {
+        const uint64_t more = _mm512_movepi8_mask(_mm512_loadu_si512(at)), ends = ~more;
+        size_t some = (size_t)__builtin_popcountll(ends), length = 64 - _lzcnt_u64(ends);
+        if ((more & more >> 1 & more >> 2 & more >> 3) != 0) { /* a longer one is among them */
+            some = count < 8 ? count : 8;
+            for (size_t i = 0; i < some && at != NULL; i++)
+                at = at < end ? take(at, end, &out[i]) : NULL;
+            count -= some;
+            out += some;
+            continue;
+        }
+        if (some > count) {
+            some = count;
+            length = (size_t)_tzcnt_u64(_pdep_u64(UINT64_C(1) << (some - 1), ends)) + 1;
+        }
+        take_line(at, more, some, out);
+        at += length;
+        count -= some;
+        out += some;
+    }
+    return count == 0 ? at : NULL;
+}
+
+#else
+
+/* Four of at most two bytes each, which eight bytes have in any case. @return behind them, NULL: one is longer */
+ALWAYS const uint8_t *take_four(const uint8_t *at, uint64_t eight, uint64_t more, uint64_t *out)
+{
+#ifdef BLOCK_FILL_BMI2
+    if ((more & more << 8) != 0)
+        return NULL;
+    /* Where one begins, and of each that does, whether it has two bytes: these get as many of the four lanes. */
+    const uint64_t begins = ~(more << 8) & UINT64_C(0x8080808080808080);
+    const uint64_t two = _pext_u64(more, begins) & 0xf;
+    const uint64_t lanes = _pdep_u64(two, UINT64_C(0x0100010001000100)) * 0xff;
+    uint64_t four = _pdep_u64(eight, lanes | UINT64_C(0x00ff00ff00ff00ff));
+    four &= UINT64_C(0x7f7f7f7f7f7f7f7f);
+    four -= (four & UINT64_C(0x7f007f007f007f00)) >> 1;
+    const __m256i wide = _mm256_cvtepu16_epi64(_mm_cvtsi64_si128((long long)four));
+    _mm256_storeu_si256((__m256i *)(void *)out, wide);
+    return at + 4 + __builtin_popcountll(two);
+#else
+    if (more != UINT64_C(0x0080008000800080))
+        return NULL;
+    eight ^= more;
+    eight -= (eight & UINT64_C(0x7f007f007f007f00)) >> 1;
+    for (unsigned i = 0; i < 4; i++, eight >>= 16)
+        out[i] = eight & 0xffff;
+    return at + 8;
+#endif
+}
+
+/* The next 8, 4 or 3 of many. @return behind them, NULL: one is damaged */
+ALWAYS const uint8_t *take_some(const uint8_t *at, const uint8_t *end, uint64_t *out,
+                                unsigned *count)
+{
+    uint64_t eight;
+    memcpy(&eight, at, sizeof(eight));
+    eight = le64toh(eight);
+    const uint64_t more = eight & UINT64_C(0x8080808080808080);
+    *count = 8;
+    if (more == 0) { /* a byte each */
+#ifdef BLOCK_FILL_BMI2
+        const __m128i bytes = _mm_cvtsi64_si128((long long)eight);
+        __m256i *to = (__m256i *)(void *)out;
+        _mm256_storeu_si256(to, _mm256_cvtepu8_epi64(bytes));
+        _mm256_storeu_si256(to + 1, _mm256_cvtepu8_epi64(_mm_srli_si128(bytes, 4)));
+#else
+#pragma GCC unroll 8
+        for (unsigned i = 0; i < 8; i++)
+            out[i] = at[i];
+#endif
+        return at + 8;
+    }
+    *count = 4;
+    const uint8_t *behind = take_four(at, eight, more, out);
+    if (behind != NULL)
+        return behind;
+#ifdef BLOCK_FILL_BMI2
+    const uint64_t ends = more ^ UINT64_C(0x8080808080808080);
+    const uint64_t third = _blsr_u64(_blsr_u64(ends));
+    if (third != 0) { /* three numbers in eight bytes: where the next ones begin is known sooner */
+        const uint64_t first = _blsmsk_u64(ends), second = _blsmsk_u64(_blsr_u64(ends));
+        *count = 3;
+        out[0] = _pext_u64(eight, first & SEVEN_BITS);
+        out[1] = _pext_u64(eight, (second ^ first) & SEVEN_BITS);
+        out[2] = _pext_u64(eight, (_blsmsk_u64(third) ^ second) & SEVEN_BITS);
+        return at + (_tzcnt_u64(third) >> 3) + 1;
+    }
+#endif
+    for (unsigned i = 0; i < 4 && at != NULL; i++)
+        at = take(at, end, &out[i]);
+    return at;
+}
+
+/* Numbers of seven bits a byte. @return behind them, above the end where they are cut off; NULL: one is damaged */
+static const uint8_t *take_long(const uint8_t *at, const uint8_t *end, size_t count, uint64_t *out)
+{
+    unsigned some;
+    for (; count >= 8 && at != NULL && at < end; count -= some, out += some)
+        at = take_some(at, end, out, &some);
+    for (; count > 0 && at != NULL && at < end; count--)
+        at = take(at, end, out++);
+    return count == 0 ? at : NULL;
+}
+
+#endif
+
+/* ---- classes and bits ---------------------------------------------------- */
+
+/* Of a class: its noise bits, without branches. */
+ALWAYS unsigned noise_of(unsigned number_class)
+{
+    return (number_class < 4 ? 4 : number_class) / 4 - 1;
+}
+
+#ifdef BLOCK_FILL_BMI2
+/* Four whose bits stand in one word. @param counts  noise bits, a byte each @param ends  where they end, likewise */
+ALWAYS void take_split_four(const uint8_t *classes, uint64_t word, uint32_t counts, uint32_t ends,
+                            uint64_t *out)
+{
+    int four;
+    memcpy(&four, classes, sizeof(four));
+    const __m256i number_class = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four));
+    const __m256i count = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128((int)counts));
+    const __m256i begin = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128((int)(ends << 8)));
+    const __m256i all = _mm256_set1_epi64x(-1);
+    const __m256i top = _mm256_sub_epi64(number_class, _mm256_slli_epi64(count, 2));
+    const __m256i low = _mm256_srlv_epi64(_mm256_set1_epi64x((long long)word), begin);
+    const __m256i noise = _mm256_andnot_si256(_mm256_sllv_epi64(all, count), low);
+    _mm256_storeu_si256((__m256i *)(void *)out,
+                        _mm256_or_si256(_mm256_sllv_epi64(top, count), noise));
+}
+#endif
+
+/* Numbers that stand in classes and bits, as block_take_split() tells one. Behind the bits there may be too few.
+ * @param classes  four more may be read @return where the next ones are */
+static uint64_t take_split(const uint8_t *classes, const uint8_t *bits, uint64_t at, size_t count,
+                           uint64_t *out)
+{
+    uint8_t counts[BLOCK_TAKEN_AT_ONCE];
+    size_t i = 0;
+    for (size_t j = 0; j < count; j++)
+        counts[j] = (uint8_t)noise_of(classes[j]);
+#ifdef BLOCK_FILL_BMI2
+    for (; i + 4 <= count; i += 4) {
+        uint32_t four;
+        uint64_t word;
+        memcpy(&four, counts + i, sizeof(four));
+        const uint32_t ends = four * 0x01010101; /* none is above 53: their sums fit */
+        if (ends >> 24 > 57) {
+            for (size_t j = 0; j < 4; j++)
+                out[i + j] = block_take_split(classes[i + j], bits, &at);
+            continue;
+        }
+        memcpy(&word, bits + at / 8, sizeof(word));
+        take_split_four(classes + i, word >> at % 8, four, ends, out + i);
+        at += ends >> 24;
+    }
+#endif
+    for (; i < count; i++) {
+        uint64_t word;
+        memcpy(&word, bits + at / 8, sizeof(word));
+        word = le64toh(word) >> at % 8 & ((UINT64_C(1) << counts[i]) - 1);
+        out[i] = (uint64_t)(classes[i] - 4 * counts[i]) << counts[i] | word;
+        at += counts[i];
+    }
+    return at;
+}
+
+#endif
