@@ -126,7 +126,7 @@ static int make_watch_rows(struct job *job, struct watch_rows *out)
     return 0;
 }
 
-static void watch(struct job *job, const struct open_window *window)
+static void watch(struct job *job, const struct open_window *window, const struct rank_rows *ranks)
 {
     struct watch_rows *rows = &job->watch_rows;
     if (window_sum_result(window->sum, SUM_CALLS, 0, &job->judged_calls) == 0 &&
@@ -134,8 +134,8 @@ static void watch(struct job *job, const struct open_window *window)
         const struct attribution_window figures = {
             .number = window->number,
             .length_ns = job->options.window_ns,
-            .ranks = job->judged_ranks.ranks,
-            .rank_count = job->judged_ranks.rank_count,
+            .ranks = ranks->rows,
+            .rank_count = ranks->count,
             .pairs = job->judged_pairs.pairs,
             .pair_count = job->judged_pairs.pair_count,
             .figured = job->judged_pairs.figured,
@@ -147,8 +147,8 @@ static void watch(struct job *job, const struct open_window *window)
             .end_ns = (window->number + 1) * job->options.window_ns,
             .length_ns = job->options.window_ns,
             .world = job->world,
-            .ranks = job->judged_ranks.ranks,
-            .rank_count = job->judged_ranks.rank_count,
+            .ranks = ranks->rows,
+            .rank_count = ranks->count,
             .calls = window->calls,
             .call_count = window->call_count,
             .comms = rows->comms,
@@ -163,18 +163,18 @@ static void watch(struct job *job, const struct open_window *window)
 }
 
 /* @return whether they are known: without memory they are not */
-static int judge_ranks(struct job *job, const struct open_window *window)
+static int judge_ranks(struct job *job, const struct open_window *window, struct rank_rows *ranks)
 {
-    struct sum_result *ranks = &job->judged_ranks;
-    if (window_sum_result(window->sum, SUM_RANKS, 0, ranks) != 0)
+    if (window_sum_ranks(window->sum, &job->judged_ranks, ranks) != 0)
         return 0;
-    rank_history_put(&job->ranks_before, window->number, ranks->ranks, ranks->rank_count);
+    rank_history_put(&job->ranks_before, window->number, ranks->rows, ranks->count);
     return 1;
 }
 
 void job_judge(struct job *job, struct open_window *window)
 {
-    int ranks_known = judge_ranks(job, window);
+    struct rank_rows ranks;
+    int ranks_known = judge_ranks(job, window, &ranks);
     /* Without memory the phases lack messages, and nothing else does. */
     job_phases_close(job->phases, &window->bursts, window->number, window->late, job->world);
     if (window->late) {
@@ -190,7 +190,7 @@ void job_judge(struct job *job, struct open_window *window)
     judge_links(job, window);
     job_tell_phases(job);
     if (job->watch != NULL && ranks_known)
-        watch(job, window);
+        watch(job, window, &ranks);
     tell_agents(job);
     latency_rows_finish(&job->idle_latency);
     job->idle_latency = window->latency;

@@ -368,6 +368,20 @@ int window_sum_result(const struct window_sum *window, enum sum_part part, size_
     return collect(window->run, &window->figures, part, most_pairs, out);
 }
 
+int window_sum_ranks(const struct window_sum *window, struct sum_result *spare,
+                     struct rank_rows *out)
+{
+    const struct run_sum *run = window->run;
+    if (run->ranks_in_order == run->ranks.count && window->totals.ranks == run->ranks.count) {
+        *out = (struct rank_rows){window->figures.ranks, run->ranks.count};
+        return 0;
+    }
+    int code = window_sum_result(window, SUM_RANKS, 0, spare);
+    if (code == 0)
+        *out = (struct rank_rows){spare->ranks, spare->rank_count};
+    return code;
+}
+
 /* Have the pairs that are listed, and no others, messages in the window? Then the rows get its figures. */
 static int list_again(const struct run_sum *run, const struct figures *f, struct sum_result *out)
 {

@@ -1,4 +1,4 @@
-/* What window_sum.c and sum_result.c share: the keys of a run and the figures kept for them. */
+/* What window_sum.c, sum_figures.c and sum_result.c share: the keys of a run and the figures kept for them. */
 #ifndef HOLTER_ANALYSIS_SUMS_H
 #define HOLTER_ANALYSIS_SUMS_H
 
@@ -9,6 +9,9 @@
  *  then added in the time its own pairs take, not that of all pairs of the job. */
 #define PAIR_BLOCK 256u
 
+/** Bytes of a rank's row before what is seldom told. */
+#define RANK_ROW_OFTEN offsetof(struct rank_row, lost)
+
 /** Of one call, communicator and region, over all ranks. */
 struct call_figures {
     uint64_t ranks, calls, bytes, bytes_in, time_ns, longest_ns;
@@ -17,7 +20,9 @@ struct call_figures {
 /** Figures for the keys of a run: those of one window, or the run's own. Arrays are indexed by the
  *  number of the key; they may be shorter than the table, the rest being zero. */
 struct figures {
-    struct rank_row *ranks; /**< of a window: not zero where the rank did not report */
+    /** Where the rank did not report they are, in a window, not zero; but what is seldom told is zero
+     *  wherever `seldom` says so. */
+    struct rank_row *ranks;
     uint64_t *rank_newest;  /**< number of the newest window that the rank reported */
     uint64_t *rank_present; /**< bits: the rank reported */
     uint32_t rank_room;
@@ -52,6 +57,8 @@ struct run_sum {
     uint32_t comm_room;
     struct region_row *regions;
     uint32_t region_room;
+    uint32_t ranks_in_order; /**< the first so many ranks have numbers in the order of ranks */
+    uint32_t windows;        /**< that are open */
     struct figures total;
     struct figures spare; /**< those of a window that is over, all zero: the next one's */
     /** Rows that were added to the rest because the table of pairs was full. */
@@ -86,6 +93,35 @@ static inline int bit_get(const uint64_t *bits, uint32_t i)
 static inline void bit_set(uint64_t *bits, uint32_t i)
 {
     bits[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+/** Grow an array to hold index need - 1, new elements zero. `room` is in elements and is shared by
+ *  arrays that grow together, so the caller updates it. @return 0 or -ENOMEM */
+int sums_grow(void **array, size_t element, uint32_t room, uint32_t need);
+
+/** Room for the keys that the run has. @return 0 or -ENOMEM */
+int figures_fit(struct figures *f, const struct run_sum *run);
+int figures_fit_ranks(struct figures *f, uint32_t need);
+/** As if nothing had been added. */
+void figures_clear(struct figures *f);
+void figures_finish(struct figures *f);
+size_t figures_bytes(const struct figures *f);
+
+/** Change what is kept for ranks with the other one. */
+void figures_swap_ranks(struct figures *a, struct figures *b);
+
+/** Add what is told of ranks. Room for them is there. */
+void window_ranks_add(struct window_sum *w, const struct window_rows *rows,
+                      struct row_numbers *numbers);
+void run_ranks_absorb(struct run_sum *run, const struct figures *f, uint64_t number);
+
+/** While no window is open, give ranks numbers in their order: rows of a window are then a result as they lie.
+ *  Without memory they keep those they have. */
+void run_ranks_settle(struct run_sum *run);
+
+static inline uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
 }
 
 /** The larger of two reports about one rank's call in progress wins, whatever their order. */

@@ -10,106 +10,6 @@
 #define NEW_AHEAD 8u        /* rows between fetching a new pair's place and looking at it */
 #define MOST_REGIONS 65535u /* the number of a region takes 16 bits of a key */
 
-/* Grow an array to hold index need - 1, new elements zero. room is in elements and is shared by
- * arrays that grow together, so the caller updates it. */
-static int grow(void **array, size_t element, uint32_t room, uint32_t need)
-{
-    /* The first time the kernel's zero pages do, and those that nobody writes take no memory. */
-    void *grown = *array == NULL ? calloc(need, element) : realloc(*array, element * need);
-    if (grown == NULL)
-        return -ENOMEM;
-    if (*array == NULL)
-        room = need;
-    *array = grown;
-    memset((char *)grown + element * room, 0, element * (need - room));
-    return 0;
-}
-
-static uint32_t larger_room(uint32_t room, uint32_t need)
-{
-    uint64_t grown = room + (uint64_t)room / 2;
-    grown = grown < need ? need : grown;
-    grown = (grown + 63) / 64 * 64; /* whole words of the bit arrays */
-    return grown > UINT32_MAX - 63 ? UINT32_MAX - 63 : (uint32_t)grown;
-}
-
-static int figures_fit_ranks(struct figures *f, uint32_t need)
-{
-    if (need <= f->rank_room)
-        return 0;
-    uint32_t room = larger_room(f->rank_room, need);
-    if (grow((void **)&f->ranks, sizeof(*f->ranks), f->rank_room, room) != 0 ||
-        grow((void **)&f->rank_newest, sizeof(*f->rank_newest), f->rank_room, room) != 0 ||
-        grow((void **)&f->rank_present, sizeof(uint64_t), f->rank_room / 64, room / 64) != 0)
-        return -ENOMEM;
-    f->rank_room = room;
-    return 0;
-}
-
-static int figures_fit(struct figures *f, const struct run_sum *run)
-{
-    if (figures_fit_ranks(f, run->ranks.room) != 0)
-        return -ENOMEM;
-    if (run->pairs.room > f->pair_room) {
-        uint32_t words = f->pair_room / PAIR_BLOCK / 64 + 1,
-                 need = run->pairs.room / PAIR_BLOCK / 64 + 1;
-        words = f->pair_blocks == NULL ? 0 : words;
-        if (grow((void **)&f->pairs, sizeof(*f->pairs), f->pair_room, run->pairs.room) != 0 ||
-            grow((void **)&f->pair_blocks, sizeof(uint64_t), words, need) != 0)
-            return -ENOMEM;
-        f->pair_room = run->pairs.room;
-    }
-    if (run->calls.room > f->call_room) {
-        if (grow((void **)&f->calls, sizeof(*f->calls), f->call_room, run->calls.room) != 0)
-            return -ENOMEM;
-        f->call_room = run->calls.room;
-    }
-    if (run->callers.room > f->caller_room) {
-        uint32_t room = larger_room(f->caller_room, run->callers.room);
-        if (grow((void **)&f->callers, sizeof(uint64_t), f->caller_room / 64, room / 64) != 0)
-            return -ENOMEM;
-        f->caller_room = room;
-    }
-    return 0;
-}
-
-static void figures_finish(struct figures *f)
-{
-    free(f->ranks);
-    free(f->rank_newest);
-    free(f->rank_present);
-    free(f->pairs);
-    free(f->pair_blocks);
-    free(f->calls);
-    free(f->callers);
-}
-
-/* As if nothing had been added. Only what was added to is written: the rest may be pages that were never touched.
- */
-static void figures_clear(struct figures *f)
-{
-    for (uint32_t from = 0; from < f->pair_room; from += PAIR_BLOCK) {
-        uint32_t count = f->pair_room - from < PAIR_BLOCK ? f->pair_room - from : PAIR_BLOCK;
-        if (bit_get(f->pair_blocks, from / PAIR_BLOCK))
-            memset(&f->pairs[from], 0, count * sizeof(*f->pairs));
-    }
-    if (f->rank_room > 0)
-        memset(f->rank_present, 0, f->rank_room / 64 * sizeof(*f->rank_present));
-    f->pairs_seen = 0;
-    if (f->pair_room > 0)
-        memset(f->pair_blocks, 0, (f->pair_room / PAIR_BLOCK / 64 + 1) * sizeof(*f->pair_blocks));
-    if (f->call_room > 0)
-        memset(f->calls, 0, f->call_room * sizeof(*f->calls));
-    if (f->caller_room > 0)
-        memset(f->callers, 0, f->caller_room / 64 * sizeof(*f->callers));
-}
-
-static size_t figures_bytes(const struct figures *f)
-{
-    return f->rank_room * (sizeof(*f->ranks) + sizeof(*f->rank_newest)) + f->rank_room / 8 +
-           f->pair_room * sizeof(*f->pairs) + f->call_room * sizeof(*f->calls) + f->caller_room / 8;
-}
-
 int run_sum_create(struct run_sum **out, const struct run_sum_limits *limits)
 {
     struct run_sum *run = calloc(1, sizeof(*run));
@@ -158,11 +58,6 @@ void run_sum_destroy(struct run_sum *run)
     free(run);
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 static void comm_merge(struct comm_row *into, const struct comm_row *from)
 {
     into->parent = larger(into->parent, from->parent);
@@ -183,7 +78,7 @@ int64_t run_sum_comm(struct run_sum *run, const struct comm_row *comm)
             return -ENOMEM;
         if (run->comm_ids.room > run->comm_room) {
             uint32_t room = run->comm_ids.room;
-            if (grow((void **)&run->comms, sizeof(*run->comms), run->comm_room, room) != 0)
+            if (sums_grow((void **)&run->comms, sizeof(*run->comms), run->comm_room, room) != 0)
                 return -ENOMEM;
             run->comm_room = room;
         }
@@ -215,7 +110,7 @@ int64_t run_sum_region(struct run_sum *run, const char *name)
         return -ENOMEM;
     if (run->region_names.room > run->region_room) {
         uint32_t room = run->region_names.room;
-        if (grow((void **)&run->regions, sizeof(row), run->region_room, room) != 0)
+        if (sums_grow((void **)&run->regions, sizeof(row), run->region_room, room) != 0)
             return -ENOMEM;
         run->region_room = room;
     }
@@ -230,6 +125,8 @@ int window_sum_create(struct window_sum **out, struct run_sum *run)
     struct window_sum *window = calloc(1, sizeof(*window));
     if (window == NULL)
         return -ENOMEM;
+    run_ranks_settle(run);
+    run->windows++;
     window->run = run;
     window->figures = run->spare;
     run->spare = (struct figures){0};
@@ -244,6 +141,7 @@ void window_sum_destroy(struct window_sum *window)
     /* Fresh memory costs two page faults for each page, one for reading and one for writing it:
      * more than adding the figures. */
     struct figures *spare = &window->run->spare;
+    window->run->windows--;
     if (window->figures.pair_room >= spare->pair_room) {
         figures_finish(spare);
         *spare = window->figures;
@@ -252,68 +150,6 @@ void window_sum_destroy(struct window_sum *window)
         figures_finish(&window->figures);
     }
     free(window);
-}
-
-static void rank_row_take_state(struct rank_row *into, const struct rank_row *from)
-{
-    into->in_call = from->in_call;
-    into->in_call_ns = from->in_call_ns;
-    into->in_call_comm = from->in_call_comm;
-    into->in_call_peer = from->in_call_peer;
-    into->process_state = from->process_state;
-}
-
-void rank_row_merge_in_call(struct rank_row *into, const struct rank_row *from)
-{
-    int newer = from->in_call_ns != into->in_call_ns ? from->in_call_ns > into->in_call_ns
-                : from->in_call != into->in_call     ? from->in_call > into->in_call
-                : from->in_call_comm != into->in_call_comm
-                    ? from->in_call_comm > into->in_call_comm
-                    : from->in_call_peer > into->in_call_peer;
-    uint32_t state =
-        from->process_state > into->process_state ? from->process_state : into->process_state;
-    if (newer)
-        rank_row_take_state(into, from);
-    into->process_state = state;
-}
-
-static void rank_row_add(struct rank_row *into, const struct rank_row *from)
-{
-#define X(name) into->name += from->name;
-    RANK_SUMS(X)
-#undef X
-    into->threads = larger(into->threads, from->threads);
-}
-
-/* Here, where the row is at hand: rows of all ranks are too many to be read once more for this. */
-static void totals_add(struct sum_totals *totals, const struct rank_row *row)
-{
-#define X(name) totals->name += row->name;
-    RANK_SUMS(X)
-#undef X
-}
-
-static void add_ranks(struct window_sum *w, const struct window_rows *rows,
-                      struct row_numbers *numbers)
-{
-    uint32_t before = KEY_NONE;
-    for (size_t i = 0; i < rows->rank_count; i++) {
-        const struct rank_row *row = &rows->ranks[i];
-        uint32_t at =
-            key_table_add(&w->run->ranks, (struct key){.hi = row->rank}, before, numbers->rank);
-        numbers->rank = i == 0 ? at : numbers->rank;
-        before = at;
-        struct rank_row *sum = &w->figures.ranks[at];
-        totals_add(&w->totals, row);
-        if (!bit_get(w->figures.rank_present, at)) {
-            bit_set(w->figures.rank_present, at);
-            w->totals.ranks++;
-            *sum = *row;
-            continue;
-        }
-        rank_row_add(sum, row);
-        rank_row_merge_in_call(sum, row);
-    }
 }
 
 /* Number of a pair when the table has reached its limit: its own if it is known, else that of the
@@ -433,8 +269,8 @@ static int reserve(struct window_sum *w, const struct window_rows *rows,
         code = array_fit(&numbers->calls, sizeof(*numbers->calls), &numbers->call_room,
                          rows->call_count);
     if (code == 0 && run->callers.room > run->call_of_room) {
-        code = grow((void **)&run->call_of, sizeof(*run->call_of), run->call_of_room,
-                    run->callers.room);
+        code = sums_grow((void **)&run->call_of, sizeof(*run->call_of), run->call_of_room,
+                         run->callers.room);
         run->call_of_room = code == 0 ? run->callers.room : run->call_of_room;
     }
     return code != 0 ? code : figures_fit(&w->figures, run);
@@ -446,7 +282,7 @@ static int add_rows(struct window_sum *w, const struct window_rows *rows,
     int code = reserve(w, rows, numbers);
     if (code != 0)
         return code;
-    add_ranks(w, rows, numbers);
+    window_ranks_add(w, rows, numbers);
     if (rows->pairs_again != NULL)
         add_pairs_again(w, rows->pairs_again, numbers);
     else
@@ -474,27 +310,6 @@ int window_sum_update(struct window_sum *window, const struct window_rows *rows,
     int code = add_rows(window, rows, numbers == NULL ? &none : numbers);
     row_numbers_finish(&none);
     return code;
-}
-
-static void absorb_ranks(struct figures *total, const struct figures *f, uint32_t count,
-                         uint64_t number)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (!bit_get(f->rank_present, i))
-            continue;
-        struct rank_row *sum = &total->ranks[i];
-        const struct rank_row *row = &f->ranks[i];
-        rank_row_add(sum, row);
-        int first = !bit_get(total->rank_present, i);
-        if (!first && number == total->rank_newest[i]) {
-            rank_row_merge_in_call(sum, row);
-        } else if (first || number > total->rank_newest[i]) {
-            sum->rank = row->rank;
-            rank_row_take_state(sum, row);
-            total->rank_newest[i] = number;
-        }
-        bit_set(total->rank_present, i);
-    }
 }
 
 static void absorb_pairs(struct figures *total, const struct figures *f, uint32_t count)
@@ -536,28 +351,10 @@ int run_sum_update(struct run_sum *run, const struct window_sum *window, uint64_
     const struct figures *f = &window->figures;
     if (figures_fit(&run->total, run) != 0)
         return -ENOMEM;
-    absorb_ranks(&run->total, f, f->rank_room < run->ranks.count ? f->rank_room : run->ranks.count,
-                 number);
+    run_ranks_absorb(run, f, number);
     absorb_pairs(&run->total, f, f->pair_room < run->pairs.count ? f->pair_room : run->pairs.count);
     absorb_calls(run, f);
     return 0;
-}
-
-void window_sum_totals(const struct window_sum *window, struct sum_totals *out)
-{
-    *out = window->totals;
-}
-
-void run_sum_totals(const struct run_sum *run, struct sum_totals *out)
-{
-    const struct figures *f = &run->total;
-    *out = (struct sum_totals){0};
-    for (uint32_t i = 0; i < run->ranks.count && i < f->rank_room; i++) {
-        if (!bit_get(f->rank_present, i))
-            continue;
-        out->ranks++;
-        totals_add(out, &f->ranks[i]);
-    }
 }
 
 size_t run_sum_pair_count(const struct run_sum *run)

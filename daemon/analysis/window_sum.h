@@ -16,12 +16,11 @@
 #include <stdint.h>
 
 /** What is added up for each rank. Counts, bytes, and times in nanoseconds; meaning as in the
- *  columns of WIRE_RANK_ROW. Those of RANK_TOTALS are published for the whole job too. */
-#define RANK_TOTALS(X)                                                                             \
+ *  columns of WIRE_RANK_ROW. Those of RANK_TOTALS are published for the whole job too. Those of
+ *  RANK_SELDOM are 0 in most windows of most jobs. */
+#define RANK_OFTEN(X)                                                                              \
     X(events)                                                                                      \
-    X(lost)                                                                                        \
     X(calls)                                                                                       \
-    X(polls)                                                                                       \
     X(sent)                                                                                        \
     X(sent_bytes)                                                                                  \
     X(received)                                                                                    \
@@ -29,26 +28,34 @@
     X(send_ns)                                                                                     \
     X(recv_ns)                                                                                     \
     X(wait_ns)                                                                                     \
+    X(collective_ns)
+#define RANK_SELDOM_TOTALS(X)                                                                      \
+    X(lost)                                                                                        \
+    X(polls)                                                                                       \
     X(poll_ns)                                                                                     \
-    X(collective_ns)                                                                               \
     X(one_sided_ns)                                                                                \
     X(io_ns)                                                                                       \
     X(other_ns)
-#define RANK_SUMS(X) RANK_TOTALS(X) X(untracked)
+#define RANK_TOTALS(X) RANK_OFTEN(X) RANK_SELDOM_TOTALS(X)
+#define RANK_SELDOM(X) RANK_SELDOM_TOTALS(X) X(untracked)
+#define RANK_SUMS(X) RANK_OFTEN(X) RANK_SELDOM(X)
 
 /** One rank. Of several reports the larger threads wins, and the longest call in progress of the
- *  newest window. */
+ *  newest window. What is seldom told lies behind all else, in a line of the cache of its own: rows of all ranks
+ *  are many, and mostly that line is not touched. */
 struct rank_row {
     uint32_t rank;
     uint32_t in_call;       /**< number of the call in progress at the window's end; 0: none */
+    uint32_t process_state; /**< letter of its process's state, proc(5); 0: not looked */
+    uint32_t seldom;        /**< of results: not 0 where one of RANK_SELDOM is not; else not read */
     uint64_t in_call_ns;    /**< for how long, nanoseconds */
     uint64_t in_call_comm;  /**< id of its communicator; 0: none */
     int64_t in_call_peer;   /**< its peer; negative: PEER_* */
     uint64_t threads;       /**< threads that called MPI so far */
-    uint32_t process_state; /**< letter of its process's state, proc(5); 0: not looked */
 #define X(name) uint64_t name;
     RANK_SUMS(X)
 #undef X
+    uint64_t unused; /**< to whole lines of the cache */
 };
 
 /** Messages from one rank to another. */
@@ -212,6 +219,18 @@ enum sum_part { SUM_RANKS, SUM_PAIRS, SUM_CALLS };
  *  @return 0 or -ENOMEM */
 int window_sum_result(const struct window_sum *window, enum sum_part part, size_t most_pairs,
                       struct sum_result *out);
+
+/** Rows of ranks, borrowed. */
+struct rank_rows {
+    const struct rank_row *rows;
+    size_t count;
+};
+
+/** Ranks, as window_sum_result() gives them, but where that is possible as they lie in the window.
+ *  @param spare  else holds them
+ *  @param out    stands until the window or `spare` is changed @return 0 or -ENOMEM */
+int window_sum_ranks(const struct window_sum *window, struct sum_result *spare,
+                     struct rank_rows *out);
 
 /** Pairs, as window_sum_result() gives them: in little time where `out` still has, untouched, those of another
  *  window of the same run that had messages between the same pairs. @return 0 or -ENOMEM */

@@ -1,0 +1,196 @@
+/* Figures of ranks: of a window, and of the run. */
+#include "daemon/analysis/sums.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void rank_row_take_state(struct rank_row *into, const struct rank_row *from)
+{
+    into->in_call = from->in_call;
+    into->in_call_ns = from->in_call_ns;
+    into->in_call_comm = from->in_call_comm;
+    into->in_call_peer = from->in_call_peer;
+    into->process_state = from->process_state;
+}
+
+void rank_row_merge_in_call(struct rank_row *into, const struct rank_row *from)
+{
+    int newer = from->in_call_ns != into->in_call_ns ? from->in_call_ns > into->in_call_ns
+                : from->in_call != into->in_call     ? from->in_call > into->in_call
+                : from->in_call_comm != into->in_call_comm
+                    ? from->in_call_comm > into->in_call_comm
+                    : from->in_call_peer > into->in_call_peer;
+    uint32_t state =
+        from->process_state > into->process_state ? from->process_state : into->process_state;
+    if (newer)
+        rank_row_take_state(into, from);
+    into->process_state = state;
+}
+
+static uint32_t has_seldom(const struct rank_row *row)
+{
+    uint64_t any = 0;
+#define X(name) any |= row->name;
+    RANK_SELDOM(X)
+#undef X
+    return any != 0;
+}
+
+/* @param seldom  of RANK_SELDOM some are not 0 */
+static void rank_row_add(struct rank_row *into, const struct rank_row *from, uint32_t seldom)
+{
+#define X(name) into->name += from->name;
+    RANK_OFTEN(X)
+    if (seldom) {
+        RANK_SELDOM(X)
+    }
+#undef X
+    into->seldom |= seldom;
+    into->threads = larger(into->threads, from->threads);
+}
+
+/* In place of what the row held. */
+static void rank_row_set(struct rank_row *row, const struct rank_row *from, uint32_t seldom)
+{
+    uint32_t before = row->seldom;
+    memcpy(row, from, RANK_ROW_OFTEN);
+    if (seldom | before)
+        memcpy(&row->lost, &from->lost, sizeof(*row) - RANK_ROW_OFTEN);
+    row->seldom = seldom;
+}
+
+/* Here, where the row is at hand: rows of all ranks are too many to be read once more for this. */
+static void totals_add(struct sum_totals *totals, const struct rank_row *row, uint32_t seldom)
+{
+#define X(name) totals->name += row->name;
+    RANK_OFTEN(X)
+    if (seldom) {
+        RANK_SELDOM(X)
+    }
+#undef X
+}
+
+/* Number of a rank. As long as new ones come in order their numbers are in order too. */
+static uint32_t number_of(struct run_sum *run, uint32_t rank, uint32_t before, uint32_t guess)
+{
+    struct key_table *table = &run->ranks;
+    uint32_t known = table->count;
+    uint32_t at = key_table_add(table, (struct key){.hi = rank}, before, guess);
+    if (at == known && run->ranks_in_order == known &&
+        (known == 0 || table->keys[known - 1].hi < rank))
+        run->ranks_in_order++;
+    return at;
+}
+
+void window_ranks_add(struct window_sum *w, const struct window_rows *rows,
+                      struct row_numbers *numbers)
+{
+    uint32_t before = KEY_NONE;
+    for (size_t i = 0; i < rows->rank_count; i++) {
+        const struct rank_row *row = &rows->ranks[i];
+        uint32_t at = number_of(w->run, row->rank, before, numbers->rank);
+        numbers->rank = i == 0 ? at : numbers->rank;
+        before = at;
+        struct rank_row *sum = &w->figures.ranks[at];
+        uint32_t seldom = has_seldom(row);
+        totals_add(&w->totals, row, seldom);
+        if (!bit_get(w->figures.rank_present, at)) {
+            bit_set(w->figures.rank_present, at);
+            w->totals.ranks++;
+            rank_row_set(sum, row, seldom);
+            continue;
+        }
+        rank_row_add(sum, row, seldom);
+        rank_row_merge_in_call(sum, row);
+    }
+}
+
+void run_ranks_absorb(struct run_sum *run, const struct figures *f, uint64_t number)
+{
+    struct figures *total = &run->total;
+    uint32_t count = f->rank_room < run->ranks.count ? f->rank_room : run->ranks.count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!bit_get(f->rank_present, i))
+            continue;
+        struct rank_row *sum = &total->ranks[i];
+        const struct rank_row *row = &f->ranks[i];
+        rank_row_add(sum, row, row->seldom);
+        int first = !bit_get(total->rank_present, i);
+        if (!first && number == total->rank_newest[i]) {
+            rank_row_merge_in_call(sum, row);
+        } else if (first || number > total->rank_newest[i]) {
+            sum->rank = row->rank;
+            rank_row_take_state(sum, row);
+            total->rank_newest[i] = number;
+        }
+        bit_set(total->rank_present, i);
+    }
+}
+
+void window_sum_totals(const struct window_sum *window, struct sum_totals *out)
+{
+    *out = window->totals;
+}
+
+void run_sum_totals(const struct run_sum *run, struct sum_totals *out)
+{
+    const struct figures *f = &run->total;
+    *out = (struct sum_totals){0};
+    for (uint32_t i = 0; i < run->ranks.count && i < f->rank_room; i++) {
+        if (!bit_get(f->rank_present, i))
+            continue;
+        out->ranks++;
+        totals_add(out, &f->ranks[i], f->ranks[i].seldom);
+    }
+}
+
+/* ---- numbers in order ------------------------------------------------------ */
+
+/* Figures of the run, by other numbers. @param order  by new number: the old one */
+static int move_figures(struct figures *f, const uint32_t *order, uint32_t count)
+{
+    struct figures moved = {0};
+    if (f->rank_room == 0)
+        return 0;
+    if (figures_fit_ranks(&moved, f->rank_room) != 0) {
+        figures_finish(&moved);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t from = order[i];
+        if (from >= f->rank_room || !bit_get(f->rank_present, from))
+            continue;
+        if (i >= moved.rank_room && figures_fit_ranks(&moved, i + 1) != 0) {
+            figures_finish(&moved);
+            return -ENOMEM;
+        }
+        moved.ranks[i] = f->ranks[from];
+        moved.rank_newest[i] = f->rank_newest[from];
+        bit_set(moved.rank_present, i);
+    }
+    figures_swap_ranks(f, &moved);
+    figures_finish(&moved);
+    return 0;
+}
+
+void run_ranks_settle(struct run_sum *run)
+{
+    struct key_table table;
+    uint32_t count = run->ranks.count;
+    if (run->windows > 0 || run->ranks_in_order == count || order_positions(run) != 0 ||
+        order_update(&run->rank_order, &run->ranks, run) != 0)
+        return;
+    key_table_init(&table);
+    if (key_table_reserve(&table, run->ranks.room) != 0 ||
+        move_figures(&run->total, run->rank_order.numbers, count) != 0) {
+        key_table_finish(&table);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        key_table_add_hashed(&table, run->ranks.keys[run->rank_order.numbers[i]]);
+        run->rank_order.numbers[i] = i;
+    }
+    key_table_finish(&run->ranks);
+    run->ranks = table;
+    run->ranks_in_order = count;
+}
