@@ -102,8 +102,6 @@ void job_destroy(struct job *job)
     free(job->rank_rows);
     free(job->pair_rows);
     free(job->call_rows);
-    free(job->pair_figures);
-    free(job->call_figures);
     free(job->watch_rows.comms);
     free(job->watch_rows.dead);
     free(job->maps);

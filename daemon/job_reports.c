@@ -20,21 +20,17 @@ static uint64_t world_of(const struct job *job)
     return job->world != 0 ? job->world : JOB_MOST_RANKS;
 }
 
-/* Without memory for figures no rows are known. */
-static struct again look_at_last(struct job *job, uint64_t instance, const struct wire_window *m)
+static struct again look_at_last(const struct job *job, uint64_t instance,
+                                 const struct wire_window *m)
 {
     struct again again = {0, 0};
     uint32_t at = key_table_find(&job->instance_keys, (struct key){.hi = instance});
     uint32_t node = at == KEY_NONE ? KEY_NONE : job->instances[at].node;
-    if (node == KEY_NONE ||
-        array_fit(&job->pair_figures, sizeof(*job->pair_figures), &job->pair_figures_room,
-                  m->pairs_count) != 0 ||
-        array_fit(&job->call_figures, sizeof(*job->call_figures), &job->call_figures_room,
-                  m->calls_count) != 0)
+    if (node == KEY_NONE)
         return again;
     const struct report_rows *last = &job->nodes[node]->rows;
-    again.pairs = report_rows_pairs(last, m, world_of(job), job->pair_figures);
-    again.calls = report_rows_calls(last, m, world_of(job), job->call_figures);
+    again.pairs = report_rows_pairs(last, m, world_of(job));
+    again.calls = report_rows_calls(last, m, world_of(job));
     return again;
 }
 
@@ -165,8 +161,8 @@ static int make_pairs(struct job *job, const struct wire_window *m, const uint32
             (uint32_t)p->source,
             (int32_t)p->destination,
             comm[p->comm],
-            region[p->region],
-            (uint32_t)p->size_class,
+            (uint16_t)region[p->region],
+            (uint16_t)p->size_class,
             p->messages,
             p->bytes,
         };
@@ -194,6 +190,12 @@ static int make_calls(struct job *job, const struct wire_window *m, const uint32
     return 0;
 }
 
+_Static_assert(offsetof(struct wire_pair_row, bytes) ==
+                       offsetof(struct wire_pair_row, messages) + sizeof(uint64_t) &&
+                   offsetof(struct wire_call_row, longest_ns) ==
+                       offsetof(struct wire_call_row, calls) + 4 * sizeof(uint64_t),
+               "figures of a row follow each other");
+
 /* @param again  cleared where names have other numbers than in the node's last message */
 static int make_rows(struct job *job, const struct job_node *node, const struct wire_window *m,
                      struct again *again, struct window_rows *rows)
@@ -207,8 +209,12 @@ static int make_rows(struct job *job, const struct job_node *node, const struct 
         !report_rows_named(&node->rows, job->maps, comms + regions))
         *again = (struct again){0, 0};
     const uint32_t *comm = job->maps, *region = job->maps + comms;
-    rows->pairs_again = again->pairs ? job->pair_figures : NULL;
-    rows->calls_again = again->calls ? job->call_figures : NULL;
+    if (again->pairs && m->pairs_count > 0)
+        rows->pairs_again =
+            (struct figures_again){&m->pairs[0].messages, sizeof(m->pairs[0]) / sizeof(uint64_t)};
+    if (again->calls && m->calls_count > 0)
+        rows->calls_again =
+            (struct figures_again){&m->calls[0].calls, sizeof(m->calls[0]) / sizeof(uint64_t)};
     int code = again->pairs ? 0 : make_pairs(job, m, comm, region, rows);
     return code != 0 || again->calls ? code : make_calls(job, m, comm, region, rows);
 }

@@ -146,9 +146,7 @@ struct job {
     struct rank_row *rank_rows;
     struct pair_row *pair_rows;
     struct call_row *call_rows;
-    struct pair_figures *pair_figures;
-    struct caller_figures *call_figures;
-    size_t rank_rows_room, pair_rows_room, call_rows_room, pair_figures_room, call_figures_room;
+    size_t rank_rows_room, pair_rows_room, call_rows_room;
     uint32_t *maps;
     size_t maps_room;
     struct rank_history ranks_before;

@@ -22,8 +22,7 @@ static int is_alike(const struct report_rows *r, const struct wire_window *m, ui
     return r->world == world && r->comms == m->comms_count && r->regions == m->regions_count;
 }
 
-int report_rows_pairs(const struct report_rows *r, const struct wire_window *m, uint64_t world,
-                      struct pair_figures *out)
+int report_rows_pairs(const struct report_rows *r, const struct wire_window *m, uint64_t world)
 {
     size_t count = r->pair_count;
     if (m->pairs_count != count || r->numbers.pair_count != count || !is_alike(r, m, world))
@@ -34,13 +33,11 @@ int report_rows_pairs(const struct report_rows *r, const struct wire_window *m, 
         if (p->source != k->source || p->destination != k->destination || p->comm != k->comm ||
             p->region != k->region || p->size_class != k->size_class)
             return 0;
-        out[i] = (struct pair_figures){p->messages, p->bytes};
     }
     return 1;
 }
 
-int report_rows_calls(const struct report_rows *r, const struct wire_window *m, uint64_t world,
-                      struct caller_figures *out)
+int report_rows_calls(const struct report_rows *r, const struct wire_window *m, uint64_t world)
 {
     size_t count = r->call_count;
     if (m->calls_count != count || r->numbers.call_count != count || !is_alike(r, m, world))
@@ -51,8 +48,6 @@ int report_rows_calls(const struct report_rows *r, const struct wire_window *m, 
         if (c->rank != k->rank || c->call != k->call || c->comm != k->comm ||
             c->region != k->region)
             return 0;
-        out[i] =
-            (struct caller_figures){c->calls, c->bytes, c->bytes_in, c->time_ns, c->longest_ns};
     }
     return 1;
 }

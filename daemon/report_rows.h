@@ -34,12 +34,11 @@ struct report_rows {
 void report_rows_finish(struct report_rows *rows);
 
 /** Are the rows of pairs, of calls, of a message those of the last one, but for their figures?
- *  @param world  ranks of the job
- *  @param out    room for as many rows; set when they are */
+ *  @param world  ranks of the job */
 int report_rows_pairs(const struct report_rows *rows, const struct wire_window *message,
-                      uint64_t world, struct pair_figures *out);
+                      uint64_t world);
 int report_rows_calls(const struct report_rows *rows, const struct wire_window *message,
-                      uint64_t world, struct caller_figures *out);
+                      uint64_t world);
 
 /** Do its communicators and regions have the numbers that those of the last one had? */
 int report_rows_named(const struct report_rows *rows, const uint32_t *names, size_t count);

@@ -58,19 +58,33 @@ int figures_fit_ranks(struct figures *f, uint32_t need)
     return 0;
 }
 
+static int figures_fit_pairs(struct figures *f, uint32_t need)
+{
+    uint32_t room = (need + PAIR_BLOCK - 1) / PAIR_BLOCK * PAIR_BLOCK;
+    uint32_t words = f->pair_blocks == NULL ? 0 : f->pair_room / PAIR_BLOCK / 64 + 1;
+    if (sums_grow((void **)&f->pairs, sizeof(*f->pairs), f->pair_room, room) != 0 ||
+        (f->wide != NULL &&
+         sums_grow((void **)&f->wide, sizeof(*f->wide), f->pair_room, room) != 0) ||
+        sums_grow((void **)&f->pair_blocks, sizeof(uint64_t), words, room / PAIR_BLOCK / 64 + 1) !=
+            0)
+        return -ENOMEM;
+    f->pair_room = room;
+    return 0;
+}
+
+int figures_fit_wide(struct figures *f)
+{
+    if (f->wide == NULL && f->pair_room > 0)
+        f->wide = calloc(f->pair_room, sizeof(*f->wide));
+    return f->wide != NULL || f->pair_room == 0 ? 0 : -ENOMEM;
+}
+
 int figures_fit(struct figures *f, const struct run_sum *run)
 {
     if (figures_fit_ranks(f, run->ranks.room) != 0)
         return -ENOMEM;
-    if (run->pairs.room > f->pair_room) {
-        uint32_t words = f->pair_room / PAIR_BLOCK / 64 + 1,
-                 need = run->pairs.room / PAIR_BLOCK / 64 + 1;
-        words = f->pair_blocks == NULL ? 0 : words;
-        if (sums_grow((void **)&f->pairs, sizeof(*f->pairs), f->pair_room, run->pairs.room) != 0 ||
-            sums_grow((void **)&f->pair_blocks, sizeof(uint64_t), words, need) != 0)
-            return -ENOMEM;
-        f->pair_room = run->pairs.room;
-    }
+    if (run->pairs.room > f->pair_room && figures_fit_pairs(f, run->pairs.room) != 0)
+        return -ENOMEM;
     if (run->calls.room > f->call_room) {
         if (sums_grow((void **)&f->calls, sizeof(*f->calls), f->call_room, run->calls.room) != 0)
             return -ENOMEM;
@@ -91,6 +105,7 @@ void figures_finish(struct figures *f)
     free(f->rank_newest);
     free(f->rank_present);
     free(f->pairs);
+    free(f->wide);
     free(f->pair_blocks);
     free(f->calls);
     free(f->callers);
@@ -114,10 +129,13 @@ void figures_swap_ranks(struct figures *a, struct figures *b)
 void figures_clear(struct figures *f)
 {
     for (uint32_t from = 0; from < f->pair_room; from += PAIR_BLOCK) {
-        uint32_t count = f->pair_room - from < PAIR_BLOCK ? f->pair_room - from : PAIR_BLOCK;
-        if (bit_get(f->pair_blocks, from / PAIR_BLOCK))
-            memset(&f->pairs[from], 0, count * sizeof(*f->pairs));
+        if (!bit_get(f->pair_blocks, from / PAIR_BLOCK))
+            continue;
+        memset(&f->pairs[from], 0, PAIR_BLOCK * sizeof(*f->pairs));
+        if (f->has_wide)
+            memset(&f->wide[from], 0, PAIR_BLOCK * sizeof(*f->wide));
     }
+    f->has_wide = 0;
     if (f->rank_room > 0)
         memset(f->rank_present, 0, f->rank_room / 64 * sizeof(*f->rank_present));
     f->pairs_seen = 0;
@@ -132,5 +150,6 @@ void figures_clear(struct figures *f)
 size_t figures_bytes(const struct figures *f)
 {
     return f->rank_room * (sizeof(*f->ranks) + sizeof(*f->rank_newest)) + f->rank_room / 8 +
-           f->pair_room * sizeof(*f->pairs) + f->call_room * sizeof(*f->calls) + f->caller_room / 8;
+           f->pair_room * (sizeof(*f->pairs) + (f->wide != NULL ? sizeof(*f->wide) : 0)) +
+           f->call_room * sizeof(*f->calls) + f->caller_room / 8;
 }

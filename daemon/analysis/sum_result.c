@@ -153,6 +153,7 @@ void sum_result_finish(struct sum_result *result)
     free(result->comms);
     free(result->regions);
     free(result->pair_numbers);
+    free(result->told);
     *result = (struct sum_result){0};
 }
 
@@ -248,7 +249,10 @@ static int collect_pairs(struct run_sum *run, const struct figures *f, size_t mo
     out->folded = run->turned_away;
     for (uint32_t i = 0; i < run->pair_order.count; i++) {
         uint32_t number = run->pair_order.numbers[i];
-        if (number >= f->pair_room || f->pairs[number].messages == 0)
+        if (number >= f->pair_room)
+            continue;
+        struct pair_figures figures = figures_pair(f, number);
+        if (figures.messages == 0)
             continue;
         struct key key = run->pairs.keys[number];
         out->pair_numbers[out->pair_count] = number;
@@ -256,10 +260,10 @@ static int collect_pairs(struct run_sum *run, const struct figures *f, size_t mo
             .source = (uint32_t)(key.hi >> 32),
             .destination = (int32_t)(uint32_t)key.hi - 1,
             .comm = (uint32_t)(key.lo >> 32),
-            .region = (uint32_t)(key.lo >> 16) & 0xffff,
-            .size_class = (uint32_t)key.lo & 0xffff,
-            .messages = f->pairs[number].messages,
-            .bytes = f->pairs[number].bytes,
+            .region = (uint16_t)(key.lo >> 16),
+            .size_class = (uint16_t)key.lo,
+            .messages = figures.messages,
+            .bytes = figures.bytes,
         };
     }
     out->names = out->pair_count > most ? 0 : run->names;
@@ -338,7 +342,7 @@ static int name_comms_and_regions(const struct run_sum *run, struct sum_result *
 
     for (size_t i = 0; i < out->pair_count; i++) {
         out->pairs[i].comm = comm[out->pairs[i].comm];
-        out->pairs[i].region = region[out->pairs[i].region];
+        out->pairs[i].region = (uint16_t)region[out->pairs[i].region];
     }
     for (size_t i = 0; i < out->call_count; i++) {
         out->calls[i].comm = comm[out->calls[i].comm];
@@ -353,6 +357,7 @@ static int collect(struct run_sum *run, const struct figures *f, enum sum_part p
 {
     out->rank_count = out->pair_count = out->call_count = out->comm_count = out->region_count = 0;
     out->folded = out->names = 0;
+    out->told_count = 0;
     int code = order_positions(run);
     if (code != 0)
         return code;
@@ -382,17 +387,45 @@ int window_sum_ranks(const struct window_sum *window, struct sum_result *spare,
     return code;
 }
 
+static size_t pairs_told(const struct run_sum *run, const struct figures *f)
+{
+    return f->pair_room < run->pairs.count ? f->pair_room : run->pairs.count;
+}
+
+/* Keep figures as they lie in the window: rows are three times as many bytes. Without memory none are kept. */
+static void keep_told(const struct run_sum *run, const struct figures *f, struct sum_result *out)
+{
+    size_t count = pairs_told(run, f);
+    out->told_count = 0;
+    if (out->names == 0 || f->has_wide || count == 0 ||
+        array_fit(&out->told, sizeof(*out->told), &out->told_room, count) != 0)
+        return;
+    memcpy(out->told, f->pairs, count * sizeof(*out->told));
+    out->told_count = count;
+}
+
+/* Do the rows that are listed hold, with their figures? */
+static int is_told(const struct run_sum *run, const struct figures *f, const struct sum_result *out)
+{
+    return out->names == run->names && !f->has_wide && out->told_count > 0 &&
+           out->told_count == pairs_told(run, f) &&
+           memcmp(out->told, f->pairs, out->told_count * sizeof(*out->told)) == 0;
+}
+
 /* Have the pairs that are listed, and no others, messages in the window? Then the rows get its figures. */
 static int list_again(const struct run_sum *run, const struct figures *f, struct sum_result *out)
 {
     uint64_t differs = 0;
     if (out->names != run->names || f->pairs_seen != out->pair_count)
         return 0;
+    out->told_count = 0; /* until all rows are written */
     for (size_t i = 0; i < out->pair_count; i++) {
         uint32_t number = out->pair_numbers[i];
-        if (number >= f->pair_room || f->pairs[number].messages == 0)
+        if (number >= f->pair_room)
             return 0;
-        const struct pair_figures now = f->pairs[number];
+        const struct pair_figures now = figures_pair(f, number);
+        if (now.messages == 0)
+            return 0;
         struct pair_row *row = &out->pairs[i];
         differs |= (row->messages ^ now.messages) | (row->bytes ^ now.bytes);
         row->messages = now.messages;
@@ -406,12 +439,19 @@ static int list_again(const struct run_sum *run, const struct figures *f, struct
 int window_sum_pairs(const struct window_sum *window, size_t most_pairs, struct sum_result *out)
 {
     struct run_sum *run = window->run;
-    if (out->pair_count <= most_pairs && list_again(run, &window->figures, out))
+    const struct figures *f = &window->figures;
+    if (out->pair_count <= most_pairs && is_told(run, f, out)) {
+        out->folded = run->turned_away;
         return 0;
-    out->listed++;
-    out->figured++;
-    int code = collect(run, &window->figures, SUM_PAIRS, most_pairs, out);
-    out->names = code == 0 ? out->names : 0;
+    }
+    int code = 0;
+    if (out->pair_count > most_pairs || !list_again(run, f, out)) {
+        out->listed++;
+        out->figured++;
+        code = collect(run, f, SUM_PAIRS, most_pairs, out);
+        out->names = code == 0 ? out->names : 0;
+    }
+    keep_told(run, f, out);
     return code;
 }
 

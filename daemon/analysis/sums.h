@@ -1,4 +1,4 @@
-/* What window_sum.c, sum_figures.c and sum_result.c share: the keys of a run and the figures kept for them. */
+/* What window_sum.c and the files sum_*.c share: the keys of a run and the figures kept for them. */
 #ifndef HOLTER_ANALYSIS_SUMS_H
 #define HOLTER_ANALYSIS_SUMS_H
 
@@ -26,9 +26,11 @@ struct figures {
     uint64_t *rank_newest;  /**< number of the newest window that the rank reported */
     uint64_t *rank_present; /**< bits: the rank reported */
     uint32_t rank_room;
-    struct pair_figures *pairs;
-    uint64_t *pair_blocks; /**< bits, by number / PAIR_BLOCK: something was added there */
-    uint32_t pair_room;
+    struct narrow_figures *pairs; /**< see figures_pair() */
+    struct pair_figures *wide;    /**< as many; NULL: not needed yet */
+    int has_wide;                 /**< some of a window's may not be zero */
+    uint64_t *pair_blocks;        /**< bits, by number / PAIR_BLOCK: something was added there */
+    uint32_t pair_room;           /**< whole blocks */
     uint64_t
         pairs_seen; /**< how often one had no messages and got some: those that have, or more */
     struct call_figures *calls;
@@ -95,6 +97,28 @@ static inline void bit_set(uint64_t *bits, uint32_t i)
     bits[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
+/** Is one of these bits set? */
+static inline int bits_any(const uint64_t *bits, uint32_t from, uint32_t count)
+{
+    for (; count > 0 && from % 64 != 0; from++, count--)
+        if (bit_get(bits, from))
+            return 1;
+    for (; count >= 64; from += 64, count -= 64)
+        if (bits[from / 64] != 0)
+            return 1;
+    return count > 0 && (bits[from / 64] & ((UINT64_C(1) << count) - 1)) != 0;
+}
+
+static inline void bits_set(uint64_t *bits, uint32_t from, uint32_t count)
+{
+    for (; count > 0 && from % 64 != 0; from++, count--)
+        bit_set(bits, from);
+    for (; count >= 64; from += 64, count -= 64)
+        bits[from / 64] = UINT64_MAX;
+    if (count > 0)
+        bits[from / 64] |= (UINT64_C(1) << count) - 1;
+}
+
 /** Grow an array to hold index need - 1, new elements zero. `room` is in elements and is shared by
  *  arrays that grow together, so the caller updates it. @return 0 or -ENOMEM */
 int sums_grow(void **array, size_t element, uint32_t room, uint32_t need);
@@ -106,6 +130,26 @@ int figures_fit_ranks(struct figures *f, uint32_t need);
 void figures_clear(struct figures *f);
 void figures_finish(struct figures *f);
 size_t figures_bytes(const struct figures *f);
+
+/** Room for wide figures of as many pairs as there is for others. @return 0 or -ENOMEM */
+int figures_fit_wide(struct figures *f);
+
+static inline struct pair_figures figures_pair(const struct figures *f, uint32_t i)
+{
+    struct pair_figures all = {f->pairs[i].messages, f->pairs[i].bytes};
+    if (f->wide != NULL) {
+        all.messages += f->wide[i].messages;
+        all.bytes += f->wide[i].bytes;
+    }
+    return all;
+}
+
+/** Add what is told of pairs, which are brought up to date in numbers. Room for them is there.
+ *  @return 0 or -ENOMEM; then nothing was added */
+int window_pairs_add(struct window_sum *w, const struct window_rows *rows,
+                     struct row_numbers *numbers);
+/** Room for them is there, wide figures included. */
+void run_pairs_absorb(struct run_sum *run, const struct figures *f);
 
 /** Change what is kept for ranks with the other one. */
 void figures_swap_ranks(struct figures *a, struct figures *b);

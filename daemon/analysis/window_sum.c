@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEW_AHEAD 8u        /* rows between fetching a new pair's place and looking at it */
+_Static_assert(offsetof(struct call_row, longest_ns) ==
+                   offsetof(struct call_row, calls) + 4 * sizeof(uint64_t),
+               "figures of a row of calls follow each other");
+
 #define MOST_REGIONS 65535u /* the number of a region takes 16 bits of a key */
 
 int run_sum_create(struct run_sum **out, const struct run_sum_limits *limits)
@@ -152,79 +155,21 @@ void window_sum_destroy(struct window_sum *window)
     free(window);
 }
 
-/* Number of a pair when the table has reached its limit: its own if it is known, else that of the
- * rest of its source. */
-static uint32_t pair_of_full_table(struct run_sum *run, const struct pair_row *row, struct key key)
+/* @param row  its figures */
+static void caller_add(struct call_figures *sum, const uint64_t *row)
 {
-    uint32_t at = key_table_find(&run->pairs, key);
-    if (at != KEY_NONE)
-        return at;
-    run->turned_away++;
-    return key_table_add_hashed(&run->pairs, pair_key(row->source, -1, 0, 0, 0));
+    sum->calls += row[0];
+    sum->bytes += row[1];
+    sum->bytes_in += row[2];
+    sum->time_ns += row[3];
+    sum->longest_ns = larger(sum->longest_ns, row[4]);
 }
 
-static struct key key_of_pair(const struct pair_row *row)
+static void number_calls(struct run_sum *run, const struct window_rows *rows,
+                         struct row_numbers *numbers)
 {
-    return pair_key(row->source, row->destination, row->comm, row->region, row->size_class);
-}
-
-static void pair_figures_add(struct figures *f, uint32_t at, uint64_t messages, uint64_t bytes)
-{
-    struct pair_figures *sum = &f->pairs[at];
-    f->pairs_seen += sum->messages == 0 && messages != 0;
-    sum->messages += messages;
-    sum->bytes += bytes;
-}
-
-static void add_pairs(struct window_sum *w, const struct window_rows *rows,
-                      struct row_numbers *numbers)
-{
-    struct run_sum *run = w->run;
-    uint64_t turned_away = run->turned_away;
-    uint32_t before = KEY_NONE, guess = numbers->pair_count > 0 ? numbers->pairs[0] : 0;
-    for (size_t i = 0; i < rows->pair_count; i++) {
-        const struct pair_row *row = &rows->pairs[i];
-        struct key key = key_of_pair(row);
-        uint32_t known = run->pairs.count;
-        uint32_t at = known < run->limits.pairs ? key_table_add(&run->pairs, key, before, guess)
-                                                : pair_of_full_table(run, row, key);
-        if (at == known && i + NEW_AHEAD < rows->pair_count) /* one new pair is rarely alone */
-            key_table_prefetch(&run->pairs, key_of_pair(&rows->pairs[i + NEW_AHEAD]));
-        numbers->pairs[i] = before = at;
-        bit_set(w->figures.pair_blocks, at / PAIR_BLOCK);
-        pair_figures_add(&w->figures, at, row->messages, row->bytes);
-    }
-    /* Rows that are turned away are counted each time. */
-    numbers->pair_count = run->turned_away == turned_away ? rows->pair_count : 0;
-}
-
-static void add_pairs_again(struct window_sum *w, const struct pair_figures *rows,
-                            const struct row_numbers *numbers)
-{
-    for (size_t i = 0; i < numbers->pair_count; i++) {
-        uint32_t at = numbers->pairs[i];
-        bit_set(w->figures.pair_blocks, at / PAIR_BLOCK);
-        pair_figures_add(&w->figures, at, rows[i].messages, rows[i].bytes);
-    }
-}
-
-static void caller_add(struct window_sum *w, uint32_t at, const struct caller_figures *row)
-{
-    struct call_figures *sum = &w->figures.calls[w->run->call_of[at]];
-    sum->calls += row->calls;
-    sum->bytes += row->bytes;
-    sum->bytes_in += row->bytes_in;
-    sum->time_ns += row->time_ns;
-    sum->longest_ns = larger(sum->longest_ns, row->longest_ns);
-    sum->ranks += !bit_get(w->figures.callers, at);
-    bit_set(w->figures.callers, at);
-}
-
-static void add_calls(struct window_sum *w, const struct window_rows *rows,
-                      struct row_numbers *numbers)
-{
-    struct run_sum *run = w->run;
     uint32_t before = KEY_NONE, guess = numbers->call_count > 0 ? numbers->calls[0] : 0;
+    numbers->calls_follow = 1;
     for (size_t i = 0; i < rows->call_count; i++) {
         const struct call_row *row = &rows->calls[i];
         int full = run->callers.count >= run->limits.calls;
@@ -239,19 +184,45 @@ static void add_calls(struct window_sum *w, const struct window_rows *rows,
         uint32_t at = key_table_add(&run->callers, key, before, guess);
         if (at == known)
             run->call_of[at] = key_table_add_hashed(&run->calls, (struct key){.lo = key.lo});
+        numbers->calls_follow &= i == 0 || at == before + 1;
         numbers->calls[i] = before = at;
-        caller_add(w, at,
-                   &(struct caller_figures){row->calls, row->bytes, row->bytes_in, row->time_ns,
-                                            row->longest_ns});
     }
     numbers->call_count = rows->call_count;
 }
 
-static void add_calls_again(struct window_sum *w, const struct caller_figures *rows,
-                            const struct row_numbers *numbers)
+/* Callers that follow each other. @return 0: one of them has been added to before, and nothing was done */
+static int add_fresh_callers(struct window_sum *w, struct figures_again list, uint32_t first,
+                             uint32_t count)
 {
-    for (size_t i = 0; i < numbers->call_count; i++)
-        caller_add(w, numbers->calls[i], &rows[i]);
+    const uint32_t *call_of = w->run->call_of + first;
+    struct call_figures *calls = w->figures.calls;
+    const uint64_t *row = list.first;
+    if (bits_any(w->figures.callers, first, count))
+        return 0;
+    bits_set(w->figures.callers, first, count);
+    for (uint32_t i = 0; i < count; i++, row += list.stride) {
+        struct call_figures *sum = &calls[call_of[i]];
+        sum->ranks++;
+        caller_add(sum, row);
+    }
+    return 1;
+}
+
+static void add_calls(struct window_sum *w, struct figures_again list,
+                      const struct row_numbers *numbers)
+{
+    const uint64_t *row = list.first;
+    if (numbers->call_count == 0 ||
+        (numbers->calls_follow &&
+         add_fresh_callers(w, list, numbers->calls[0], (uint32_t)numbers->call_count)))
+        return;
+    for (size_t i = 0; i < numbers->call_count; i++, row += list.stride) {
+        uint32_t at = numbers->calls[i];
+        struct call_figures *sum = &w->figures.calls[w->run->call_of[at]];
+        sum->ranks += !bit_get(w->figures.callers, at);
+        bit_set(w->figures.callers, at);
+        caller_add(sum, row);
+    }
 }
 
 static int reserve(struct window_sum *w, const struct window_rows *rows,
@@ -279,18 +250,19 @@ static int reserve(struct window_sum *w, const struct window_rows *rows,
 static int add_rows(struct window_sum *w, const struct window_rows *rows,
                     struct row_numbers *numbers)
 {
+    struct figures_again calls = rows->calls_again;
     int code = reserve(w, rows, numbers);
+    code = code != 0 ? code : window_pairs_add(w, rows, numbers);
     if (code != 0)
         return code;
     window_ranks_add(w, rows, numbers);
-    if (rows->pairs_again != NULL)
-        add_pairs_again(w, rows->pairs_again, numbers);
-    else
-        add_pairs(w, rows, numbers);
-    if (rows->calls_again != NULL)
-        add_calls_again(w, rows->calls_again, numbers);
-    else
-        add_calls(w, rows, numbers);
+    if (calls.first == NULL) {
+        number_calls(w->run, rows, numbers);
+        if (rows->call_count > 0)
+            calls = (struct figures_again){&rows->calls[0].calls,
+                                           sizeof(*rows->calls) / sizeof(uint64_t)};
+    }
+    add_calls(w, calls, numbers);
     return 0;
 }
 
@@ -310,19 +282,6 @@ int window_sum_update(struct window_sum *window, const struct window_rows *rows,
     int code = add_rows(window, rows, numbers == NULL ? &none : numbers);
     row_numbers_finish(&none);
     return code;
-}
-
-static void absorb_pairs(struct figures *total, const struct figures *f, uint32_t count)
-{
-    for (uint32_t from = 0; from < count; from += PAIR_BLOCK) {
-        if (!bit_get(f->pair_blocks, from / PAIR_BLOCK))
-            continue;
-        uint32_t to = count - from < PAIR_BLOCK ? count : from + PAIR_BLOCK;
-        for (uint32_t i = from; i < to; i++) {
-            total->pairs[i].messages += f->pairs[i].messages;
-            total->pairs[i].bytes += f->pairs[i].bytes;
-        }
-    }
 }
 
 static void absorb_calls(struct run_sum *run, const struct figures *f)
@@ -349,10 +308,10 @@ static void absorb_calls(struct run_sum *run, const struct figures *f)
 int run_sum_update(struct run_sum *run, const struct window_sum *window, uint64_t number)
 {
     const struct figures *f = &window->figures;
-    if (figures_fit(&run->total, run) != 0)
+    if (figures_fit(&run->total, run) != 0 || figures_fit_wide(&run->total) != 0)
         return -ENOMEM;
     run_ranks_absorb(run, f, number);
-    absorb_pairs(&run->total, f, f->pair_room < run->pairs.count ? f->pair_room : run->pairs.count);
+    run_pairs_absorb(run, f);
     absorb_calls(run, f);
     return 0;
 }

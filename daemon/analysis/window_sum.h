@@ -64,8 +64,8 @@ struct pair_row {
     int32_t destination; /**< -1: all others of the source together */
     uint32_t comm; /**< in: number given by run_sum_comm(); out: position in the result's comms */
     /** In: number given by run_sum_region(); out: position in the result's regions. */
-    uint32_t region;
-    uint32_t size_class; /**< see holter/size_class.h; below 1024 */
+    uint16_t region;
+    uint16_t size_class; /**< see holter/size_class.h; below 1024 */
     uint64_t messages;
     uint64_t bytes;
 };
@@ -102,9 +102,15 @@ struct pair_figures {
     uint64_t messages, bytes;
 };
 
-/** Figures of a row of calls. */
-struct caller_figures {
-    uint64_t calls, bytes, bytes_in, time_ns, longest_ns;
+/** The same where they fit. */
+struct narrow_figures {
+    uint32_t messages, bytes;
+};
+
+/** Figures of rows, one after the other: of pairs messages and bytes, of calls those from calls to longest_ns. Borrowed. */
+struct figures_again {
+    const uint64_t *first; /**< that of the first row; NULL: there are none */
+    size_t stride;         /**< from a row to the next one, in numbers */
 };
 
 /** What one node reports. Rows are borrowed for the call. */
@@ -116,9 +122,8 @@ struct window_rows {
     const struct call_row *calls;
     size_t call_count;
     /** In place of pairs, of calls: figures alone, of rows that are, but for figures, those of the last report that
-     *  the same row_numbers were given for. As many as those, which row_numbers tell. NULL: there are none. */
-    const struct pair_figures *pairs_again;
-    const struct caller_figures *calls_again;
+     *  the same row_numbers were given for. As many as those, which row_numbers tell. */
+    struct figures_again pairs_again, calls_again;
 };
 
 /** What a node's rows were found to be last time: it lists much the same ones in each window. Zero at first; changes
@@ -128,6 +133,8 @@ struct row_numbers {
     size_t pair_count, pair_room, call_count,
         call_room; /**< 0 rows also where they may not be told again */
     uint32_t rank; /**< of the first */
+    int pairs_follow,
+        calls_follow; /**< not 0: each has the number after that of the one before it */
 };
 
 void row_numbers_finish(struct row_numbers *numbers);
@@ -203,6 +210,9 @@ struct sum_result {
     uint32_t *
         pair_numbers; /**< by position in pairs; for window_sum_pairs() alone, as all that follow */
     size_t pair_number_room;
+    struct narrow_figures
+        *told; /**< owned; by number: the window's figures when they were listed */
+    size_t told_count, told_room;
     uint64_t names; /**< of the run, when pairs were listed; 0: they are not to be kept */
     /** Goes up when rows are listed anew: with the same number they are the same but for figures. 0: never. */
     uint64_t listed;

@@ -56,8 +56,8 @@ static void make_report(struct report *r, uint32_t agent, uint64_t window)
             (struct pair_row){.source = agent * RANKS + (uint32_t)random_below(&random, RANKS),
                               .destination = (int32_t)random_below(&random, 64) - 1,
                               .comm = (uint32_t)random_below(&random, COMMS),
-                              .region = (uint32_t)random_below(&random, REGIONS),
-                              .size_class = (uint32_t)random_below(&random, 4),
+                              .region = (uint16_t)random_below(&random, REGIONS),
+                              .size_class = (uint16_t)random_below(&random, 4),
                               .messages = 1 + random_below(&random, 100),
                               .bytes = random_below(&random, 100000)};
     for (uint32_t i = 0; i < CALLS; i++)
@@ -86,7 +86,7 @@ static void add_part(struct run_sum *run, struct window_sum *window, const struc
         region[i] = (uint32_t)run_sum_region(run, region_names[i]);
     for (uint32_t i = 0; i < PAIRS; i++) {
         r.pairs[i].comm = comm[r.pairs[i].comm];
-        r.pairs[i].region = region[r.pairs[i].region];
+        r.pairs[i].region = (uint16_t)region[r.pairs[i].region];
     }
     for (uint32_t i = 0; i < CALLS; i++) {
         r.calls[i].comm = comm[r.calls[i].comm];
