@@ -15,7 +15,7 @@
 
 #define JOIN_WINDOWS 4u           /* an end waits so long for the other one, at least ... */
 #define JOIN_S 4.0                /* ... or so many seconds, where windows are short */
-#define JOIN_HALVES (1u << 21)    /* ends kept at one time: 150 MB at most */
+#define JOIN_HALVES (1u << 21)    /* ends kept at one time: 120 MB at most */
 #define HALVES_A_WINDOW 200000u   /* of all nodes: what one core joins beside its other work */
 #define HALVES_LEAST 32u          /* of one node */
 #define BURST_ROWS_JOB (1u << 19) /* of bursts and their pairs, of all nodes in one window */
@@ -177,16 +177,10 @@ void job_latency_destroy(struct job_latency *l)
 int job_latency_take(struct job_latency *l, struct latency_rows *rows, const struct wire_window *m,
                      uint32_t node, uint64_t window, char *why, size_t room)
 {
-    struct join_half *halves;
     size_t transfers = rows->transfers.count, times = rows->time_count;
     int code = latency_rows_take(rows, m);
-    if (code == 0 && (m->halves_count > 0 || m->keys_below > 0)) {
-        code = join_reserve(l->join, window, m->halves_count, &halves);
-        if (code == 0 && halves != NULL) {
-            latency_rows_halves(m, node, halves);
-            code = join_commit(l->join, window, m->keys_below, m->halves_count);
-        }
-    }
+    if (code == 0)
+        code = latency_rows_halves(m, node, window, l->join);
     if (code != 0) {
         transfers_cut(&rows->transfers, transfers);
         rows->time_count = times;

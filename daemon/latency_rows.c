@@ -151,22 +151,37 @@ int latency_rows_move(struct latency_rows *to, struct latency_rows *from)
     return 0;
 }
 
-void latency_rows_halves(const struct wire_window *m, uint32_t node, struct join_half *out)
+int latency_rows_halves(const struct wire_window *m, uint32_t node, uint64_t window,
+                        struct join *join)
 {
-    const uint64_t start = m->window * m->length_ns, error = m->clock_error_ns;
+    const uint64_t start = m->window * m->length_ns;
     const struct wire_half_row *const end = m->halves + m->halves_count;
-    for (const struct wire_half_row *h = m->halves; h < end; h++, out++) {
-        uint64_t begin = start + (uint64_t)h->begin_ns;
-        out->key = h->key;
-        out->receive = (int)h->receive;
-        out->source = (uint32_t)h->source;
-        out->destination = (uint32_t)h->destination;
-        out->bytes = h->bytes;
-        out->begin_ns = begin;
-        out->end_ns = begin + h->length_ns;
-        out->local_ns = start + (uint64_t)h->local_ns;
-        out->together = h->together > UINT32_MAX ? UINT32_MAX : (uint32_t)h->together;
-        out->node = node;
-        out->error_ns = error;
+    const struct join_report report = {.window = window,
+                                       .keys_below = m->keys_below,
+                                       .begin_ns = start,
+                                       .error_ns = m->clock_error_ns,
+                                       .node = node,
+                                       .count = m->halves_count};
+    struct join_writer writer;
+    if (m->halves_count == 0 && m->keys_below == 0)
+        return 0;
+    int code = join_begin(join, &writer, &report);
+    if (code != 0 || writer.ends == NULL)
+        return code;
+    for (const struct wire_half_row *h = m->halves; h < end; h++) {
+        const uint64_t begin = start + (uint64_t)h->begin_ns;
+        join_put(&writer,
+                 &(struct join_half){
+                     .key = h->key,
+                     .receive = (int)h->receive,
+                     .source = (uint32_t)h->source,
+                     .destination = (uint32_t)h->destination,
+                     .bytes = h->bytes,
+                     .begin_ns = begin,
+                     .end_ns = begin + h->length_ns,
+                     .local_ns = start + (uint64_t)h->local_ns,
+                     .together = h->together > UINT32_MAX ? UINT32_MAX : (uint32_t)h->together,
+                 });
     }
+    return join_commit(join, &writer);
 }

@@ -26,6 +26,8 @@
 #ifndef HOLTER_ANALYSIS_JOIN_H
 #define HOLTER_ANALYSIS_JOIN_H
 
+#include "daemon/analysis/join_ends.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,28 +36,7 @@
 struct join_params {
     uint32_t windows; /**< an end waits so many windows after its own; JOIN_MOST_WINDOWS at most */
     size_t most_halves; /**< kept at one time, open windows included; at least 16. Each takes up to
-                             about 250 bytes while its window is closed */
-};
-
-/** One end of a message. Times are daemon time, nanoseconds. */
-struct join_half {
-    uint64_t key;         /**< the same at both ends, of no other message of the job */
-    int receive;          /**< 0: the sending end, 1: the receiving end */
-    uint32_t source;      /**< sending rank */
-    uint32_t destination; /**< receiving rank */
-    uint64_t bytes;       /**< size; a receive may get less than was sent, never more */
-    uint64_t begin_ns;    /**< entry of the call that posted the send or completed the receive */
-    uint64_t end_ns;      /**< exit of that call */
-    uint64_t local_ns;    /**< receive: latest send among the messages of its own node that the same
-                               call completed, if any; else begin_ns */
-    uint32_t together;    /**< receive: messages of other nodes that the same call completed, this
-                               one included */
-    uint32_t node;        /**< number of the node that tells it; below 2^31 */
-    uint64_t error_ns;    /**< bound of the error of its times; UINT64_MAX: not known */
-    /* What the join notes of it; whoever tells it need not fill them in. */
-    uint64_t window; /**< that it was told of */
-    uint32_t known;  /**< receive: messages of the same call whose sends have been joined before */
-    uint32_t twice;  /**< 1: came twice: matches nothing, and neither does the next */
+                             about 170 bytes while its window is closed */
 };
 
 /** A message of which both ends are known. */
@@ -95,14 +76,13 @@ void join_destroy(struct join *join);
 int join_add(struct join *join, uint64_t window, uint64_t keys_below,
              const struct join_half *halves, size_t count);
 
-/** The same in two steps, for many ends: where to write them, and that they are written. Nothing may be
- *  told in between.
- *  @param room  set to room for count of them; to NULL when the window lies so far ahead that it is not
- *               kept
- *  @return 0 or -ENOMEM */
-int join_reserve(struct join *join, uint64_t window, size_t count, struct join_half **room);
-/** @param count  as reserved @return as join_add() */
-int join_commit(struct join *join, uint64_t window, uint64_t keys_below, size_t count);
+/** The same in steps: join_begin(), join_put() for each end, join_commit(). Nothing may be told in between.
+ *  @param writer  set; its `ends` to NULL when the window lies so far ahead that it is not kept: then
+ *                 there is nothing to put
+ *  @return 0, -ENOMEM, or -HOLTER_ERANGE for a node or a window out of range */
+int join_begin(struct join *join, struct join_writer *writer, const struct join_report *report);
+/** @return as join_add(), for all that was put */
+int join_commit(struct join *join, const struct join_writer *writer);
 
 /** A window is complete: join what is there of it and of those before, give up ends that have
  *  waited for params.windows.

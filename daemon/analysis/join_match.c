@@ -6,45 +6,46 @@
 #include <string.h>
 
 #define MOST_PROBES 64u          /* of an index */
-#define BOTH (UINT64_C(1) << 31) /* in the index: of this key both ends are there */
-#define AHEAD 12u        /* matches whose ends are asked of memory before they are looked at */
-#define ALONE UINT32_MAX /* no call that completed several */
-#define UNKNOWN (UINT32_MAX - 1) /* one that there was no place for */
+#define BOTH (UINT32_C(1) << 31) /* in the index: of this key both ends are there */
 
-/* ---- matching ------------------------------------------------------------ */
+/* ---- waiting ------------------------------------------------------------- */
 
-static uint64_t error_of(const struct join_half *send, const struct join_half *receive)
+static void give_up(struct join *join, const struct join_ends *ends, size_t at)
 {
-    uint64_t sum = send->error_ns + receive->error_ns;
-    return sum < send->error_ns || sum > JOIN_MOST_NS ? UINT64_MAX : sum;
-}
-
-/* Can they be the ends of one message? */
-static int agree(const struct join_half *send, const struct join_half *receive, uint64_t error)
-{
-    return send->source == receive->source && send->destination == receive->destination &&
-           send->node != receive->node && receive->bytes <= send->bytes &&
-           (error == UINT64_MAX || receive->end_ns + error >= send->begin_ns);
-}
-
-static void give_up(struct join *join, const struct join_half *end)
-{
-    uint32_t other = end->receive ? end->source : end->destination;
-    if (!end->twice && !key_limits_left_out(&join->limits, other, end->window, end->key))
+    const struct join_row *end = &ends->rows[at];
+    uint32_t other = end_is_receive(end) ? end->source : end->at;
+    if ((end->teller & END_TWICE) == 0 &&
+        !key_limits_left_out(&join->limits, other, end_teller(ends, end)->window, ends->keys[at]))
         join->counts.unmatched++;
 }
 
-/* An end whose other end is not there stays, or has waited long enough. */
-static void keep_waiting(struct join *join, const struct join_half *end, uint64_t window)
+static uint32_t call_number(struct join *join, const struct join_ends *ends, uint32_t told);
+
+/* An end whose other end is not there stays, or has waited long enough. Receives that wait on belong to calls as
+ * well, and learn what is known of these: see tell_waiting_of_calls(). */
+static void keep_waiting(struct join *join, struct join_ends *ends, size_t at, uint64_t window)
 {
-    struct ends *staying = &join->staying;
-    if (end->window + join->params.windows <= window ||
-        array_fit(&staying->rows, sizeof(*staying->rows), &staying->room, staying->count + 1) !=
-            0) {
-        give_up(join, end);
+    struct join_ends *staying = &join->staying;
+    const struct join_row *end = &ends->rows[at];
+    if (end_teller(ends, end)->window + join->params.windows <= window ||
+        join_ends_append_one(staying, ends, at, join->stayed) != 0) {
+        give_up(join, ends, at);
         return;
     }
-    staying->rows[staying->count++] = *end;
+    join->stayed = at;
+    if (end_is_receive(end))
+        staying->calls[staying->call_count - 1].number = call_number(join, ends, end->at);
+}
+
+/* An end that came twice. */
+static void keep_twice(struct join *join, struct join_ends *ends, size_t at, uint64_t window)
+{
+    struct join_ends *staying = &join->staying;
+    if (join->params.windows == 0 || join_ends_append_one(staying, ends, at, SIZE_MAX) != 0)
+        return;
+    staying->rows[staying->count - 1].teller |= END_TWICE;
+    staying->tellers[staying->teller_count - 1].window = window;
+    join->stayed = SIZE_MAX;
 }
 
 /* ---- the index ----------------------------------------------------------- */
@@ -63,71 +64,69 @@ size_t join_places(unsigned shift)
 
 /* ---- calls that completed several messages ------------------------------- */
 
-static inline uint64_t call_hash(const struct join_half *receive)
+static inline uint64_t call_hash(const struct join_call *told)
 {
-    uint64_t x = receive->begin_ns * UINT64_C(0x9e3779b97f4a7c15) + receive->destination;
+    uint64_t x = told->begin_ns * UINT64_C(0x9e3779b97f4a7c15) + told->destination;
     return (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
-/* The call of a receive, which is noted when it is new. @return UNKNOWN: too many calls have the same
+/* The call that a node told of, which is noted when it is new. @return CALL_UNKNOWN: too many calls have the same
  * place in the index; what it completed is then not known to be whole */
-static inline uint32_t find_call(struct join *join, const struct join_half *receive)
+static uint32_t find_call(struct join *join, const struct join_ends *ends, uint32_t told)
 {
-    uint32_t at = (uint32_t)(call_hash(receive) >> join->end_shift);
-    uint32_t mask = (uint32_t)(UINT64_MAX >> join->end_shift);
+    const struct join_call *one = &ends->calls[told];
+    uint32_t at = (uint32_t)(call_hash(one) >> join->call_shift);
+    uint32_t mask = (uint32_t)(UINT64_MAX >> join->call_shift);
     for (uint32_t probes = 0; probes < MOST_PROBES; probes++, at = (at + 1) & mask) {
         if (join->call_index[at] == 0) {
             join->call_index[at] = (uint32_t)++join->call_count;
-            join->calls[join->call_count - 1] =
-                (struct call){.begin_ns = receive->begin_ns, .destination = receive->destination};
+            join->calls[join->call_count - 1] = (struct call){.first = told};
             return (uint32_t)join->call_count - 1;
         }
-        const struct call *call = &join->calls[join->call_index[at] - 1];
-        if (call->begin_ns == receive->begin_ns && call->destination == receive->destination)
-            return join->call_index[at] - 1;
+        const uint32_t number = join->call_index[at] - 1;
+        const struct join_call *other = &ends->calls[join->calls[number].first];
+        if (other->begin_ns == one->begin_ns && other->destination == one->destination)
+            return number;
     }
-    return UNKNOWN;
+    return CALL_UNKNOWN;
 }
 
-/* Add what one of its receives knows of a call. @return number of the call, or UNKNOWN */
-static inline uint32_t add_to_call(struct join *join, const struct join_half *receive)
+/* Add what a node told of a call. @return number of the call, or CALL_UNKNOWN */
+static uint32_t add_to_call(struct join *join, const struct join_ends *ends, uint32_t told)
 {
-    uint32_t number = find_call(join, receive);
-    if (number == UNKNOWN)
-        return UNKNOWN;
+    const struct join_call *one = &ends->calls[told];
+    const uint32_t number = find_call(join, ends, told);
+    if (number == CALL_UNKNOWN)
+        return CALL_UNKNOWN;
     struct call *call = &join->calls[number];
-    if (receive->local_ns > call->latest_ns)
-        call->latest_ns = receive->local_ns;
-    if (receive->known > call->known)
-        call->known = receive->known;
-    if (receive->together > call->together)
-        call->together = receive->together;
+    if (one->local_ns > call->latest_ns)
+        call->latest_ns = one->local_ns;
+    if (one->known > call->known)
+        call->known = one->known;
+    if (one->together > call->together)
+        call->together = one->together;
     return number;
 }
 
-static bool is_of_several(const struct join_half *end)
+/* Number of the call of a receive that was joined or waits on: only what these tell of it counts. */
+static inline uint32_t call_number(struct join *join, const struct join_ends *ends, uint32_t told)
 {
-    return end->receive && end->together > 1 && !end->twice;
-}
-
-/* Receives that wait on belong to calls as well, and learn what is known of these. */
-static void add_waiting_to_calls(struct join *join)
-{
-    for (size_t i = 0; i < join->staying.count; i++) {
-        if (is_of_several(&join->staying.rows[i]))
-            add_to_call(join, &join->staying.rows[i]);
-    }
+    struct join_call *one = &ends->calls[told];
+    if (one->number == CALL_UNSEEN)
+        one->number = add_to_call(join, ends, told);
+    return one->number;
 }
 
 static void tell_waiting_of_calls(struct join *join)
 {
-    for (size_t i = 0; i < join->staying.count; i++) {
-        struct join_half *end = &join->staying.rows[i];
-        uint32_t at = is_of_several(end) ? find_call(join, end) : UNKNOWN;
-        if (at == UNKNOWN)
-            continue;
-        end->local_ns = join->calls[at].latest_ns;
-        end->known = join->calls[at].known + join->calls[at].matched;
+    for (size_t i = 0; i < join->staying.call_count; i++) {
+        struct join_call *told = &join->staying.calls[i];
+        if (told->number < CALL_UNSEEN) {
+            const struct call *call = &join->calls[told->number];
+            told->local_ns = call->latest_ns;
+            told->known = call->known + call->matched;
+        }
+        told->number = told->together > 1 ? CALL_UNSEEN : CALL_ALONE;
     }
 }
 
@@ -136,144 +135,121 @@ static void tell_waiting_of_calls(struct join *join)
 static void begin_matches(struct join *join)
 {
     join->match_count = join->refused = join->call_count = 0;
-    memset(join->call_index, 0, join_places(join->end_shift) * sizeof(*join->call_index));
+    memset(join->call_index, 0, join_places(join->call_shift) * sizeof(*join->call_index));
     pair_clocks_forget(&join->clocks);
 }
 
-/* List two ends as a message, if they can be, and note what it says of clocks, and of the call that
- * completed it. */
-static inline void take_two(struct join *join, const struct join_half *one,
-                            const struct join_half *other)
+static uint64_t error_of(const struct join_teller *a, const struct join_teller *b)
 {
-    const struct join_half *receive = one->receive ? one : other,
-                           *send = one->receive ? other : one;
-    uint64_t error = error_of(send, receive);
-    if (!agree(send, receive, error)) {
+    uint64_t sum = a->error_ns + b->error_ns;
+    return sum < a->error_ns || sum > JOIN_MOST_NS ? UINT64_MAX : sum;
+}
+
+/* List two ends as a message, if they can be those of one, and note what it says of clocks, and of the call that
+ * completed it. */
+static inline void take_two(struct join *join, struct join_ends *ends, uint32_t send_at,
+                            uint32_t receive_at)
+{
+    const struct join_row *send = &ends->rows[send_at], *receive = &ends->rows[receive_at];
+    const struct join_teller *from = end_teller(ends, send), *to = end_teller(ends, receive);
+    const struct join_call *told = &ends->calls[receive->at];
+    const uint64_t error = error_of(from, to), sent = end_sent(ends, send),
+                   received = end_received(ends, receive);
+    if (send->source != receive->source || send->at != told->destination ||
+        from->node == to->node || end_bytes(ends, receive) > end_bytes(ends, send) ||
+        (error != UINT64_MAX && received + error < sent)) {
         join->refused++;
         return;
     }
-    struct match *match = &join->matches[join->match_count++];
     uint32_t pair = KEY_NONE;
     if (error != UINT64_MAX)
-        pair =
-            pair_clocks_note(&join->clocks, send->node, receive->node,
-                             (int64_t)(receive->end_ns - send->begin_ns), error, receive->end_ns);
-    *match = (struct match){
-        .sent_ns = send->begin_ns,
-        .begin_ns = receive->begin_ns,
-        .end_ns = receive->end_ns,
-        .local_ns = receive->local_ns,
-        .bytes = receive->bytes,
-        .window = receive->window,
-        .error_ns = error,
-        .source = receive->source,
-        .destination = receive->destination,
+        pair = pair_clocks_note(&join->clocks, from->node, to->node, (int64_t)(received - sent),
+                                error, received);
+    join->matches[join->match_count++] = (struct match){
+        .sent_ns = sent,
+        .send = send_at,
+        .receive = receive_at,
         .pair = pair & PAIR_NONE, /* numbers are below it, and KEY_NONE becomes it */
-        .down = send->node > receive->node,
-        .call = receive->together > 1 ? add_to_call(join, receive) : ALONE,
+        .down = from->node > to->node,
+        .call = call_number(join, ends, receive->at),
     };
 }
 
-/* A place of the index: the low half of a key, and where its first end lies. Ends are long, and lie where their
- * nodes told them: most of memory's time would go into looking at them for their keys. */
-static inline uint64_t indexed(uint64_t key, uint32_t position)
+/* Match two ends of one key. @return whether one is a send and the other one a receive, told once; else nothing is
+ * said */
+static inline bool match_two(struct join *join, struct join_ends *ends, uint32_t one,
+                             uint32_t other)
 {
-    return key << 32 | (position + 1);
+    struct join_row *a = &ends->rows[one], *b = &ends->rows[other];
+    if (end_is_receive(a) == end_is_receive(b) || ((a->teller | b->teller) & END_TWICE) != 0)
+        return false;
+    a->teller |= END_PAIRED;
+    b->teller |= END_PAIRED;
+    if (end_is_receive(b))
+        take_two(join, ends, one, other);
+    else
+        take_two(join, ends, other, one);
+    return true;
 }
 
-static inline uint32_t position_of(uint64_t place)
-{
-    return (uint32_t)(place & (BOTH - 1)) - 1;
-}
-
-/* List the two ends of each key, where there are two of them at most.
+/* Match the two ends of each key, where there are two of them at most.
  * @return whether it was so; else, or when too many have the same place in the index, nothing is said */
-static bool list_twos(struct join *join, const struct join_half *ends, size_t count)
+static bool match_pairs(struct join *join, struct join_ends *ends)
 {
-    uint64_t *index = join->index;
-    uint32_t mask = (uint32_t)(UINT64_MAX >> join->end_shift);
+    uint32_t *index = join->index;
+    const uint64_t *keys = ends->keys;
+    const uint32_t mask = (uint32_t)(UINT64_MAX >> join->end_shift);
     memset(index, 0, join_places(join->end_shift) * sizeof(*index));
-    join->two_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t key = ends[i].key, place = indexed(key, i);
+    begin_matches(join);
+    for (uint32_t i = 0; i < ends->count; i++) {
+        const uint64_t key = keys[i];
         /* Keys are hashes, or so they should be. */
         uint32_t at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> join->end_shift);
-        for (uint32_t probes = 0; index[at] != 0 && (index[at] ^ place) >> 32 != 0;
+        for (uint32_t probes = 0; index[at] != 0 && keys[(index[at] & ~BOTH) - 1] != key;
              at = (at + 1) & mask)
             if (++probes == MOST_PROBES)
                 return false;
         if (index[at] == 0) {
-            index[at] = place;
+            index[at] = i + 1;
             continue;
         }
-        if ((index[at] & BOTH) != 0)
+        if ((index[at] & BOTH) != 0 || !match_two(join, ends, index[at] - 1, i))
             return false;
-        join->twos[join->two_count++] = (struct two){position_of(index[at]), i};
         index[at] |= BOTH;
     }
     return true;
 }
 
-static inline void ask_for(const struct join_half *end)
-{
-    __builtin_prefetch(end);
-    __builtin_prefetch((const char *)end + sizeof(*end) - 1);
-}
-
-/* Match the ends that are listed.
- * @return whether all have the same key, and are the two of it; else nothing is said */
-static bool match_twos(struct join *join, const struct join_half *ends)
-{
-    begin_matches(join);
-    for (size_t i = 0; i < join->two_count; i++) {
-        const struct join_half *one = &ends[join->twos[i].first],
-                               *other = &ends[join->twos[i].next];
-        if (i + AHEAD < join->two_count) {
-            ask_for(&ends[join->twos[i + AHEAD].first]);
-            ask_for(&ends[join->twos[i + AHEAD].next]);
-        }
-        if (one->key != other->key || one->receive == other->receive ||
-            (one->twice | other->twice) != 0)
-            return false;
-        take_two(join, one, other);
-    }
-    return true;
-}
-
 /* What has no other end waits. */
-static void keep_single(struct join *join, const struct join_half *ends, uint64_t window)
+static void keep_single(struct join *join, struct join_ends *ends, uint64_t window)
 {
-    for (size_t at = 0, places = join_places(join->end_shift); at < places; at++)
-        if (join->index[at] != 0 && (join->index[at] & BOTH) == 0)
-            keep_waiting(join, &ends[position_of(join->index[at])], window);
+    for (size_t i = 0; i < ends->count; i++)
+        if ((ends->rows[i].teller & END_PAIRED) == 0)
+            keep_waiting(join, ends, i, window);
 }
 
 /* All ends of one key, of which one may have waited. */
-static void match_key(struct join *join, const struct join_half *ends,
-                      const struct key_place *places, size_t count, uint64_t window)
+static void match_key(struct join *join, struct join_ends *ends, const struct key_place *places,
+                      size_t count, uint64_t window)
 {
-    const struct join_half *first = &ends[places[0].place], *next = &ends[places[count - 1].place];
     if (count == 1) {
-        keep_waiting(join, first, window);
-    } else if (count == 2 && first->receive != next->receive && !first->twice && !next->twice) {
-        take_two(join, first, next);
-    } else {
-        struct join_half twice = *first;
-        twice.twice = 1;
-        twice.window = window;
+        keep_waiting(join, ends, places[0].place, window);
+    } else if (count != 2 || !match_two(join, ends, places[0].place, places[1].place)) {
         join->refused++;
-        keep_waiting(join, &twice, window);
+        keep_twice(join, ends, places[0].place, window);
     }
 }
 
 /* In the order of keys: linear, and right, whatever they are. */
-static void match_sorted(struct join *join, const struct join_half *ends, size_t count,
-                         uint64_t window)
+static void match_sorted(struct join *join, struct join_ends *ends, uint64_t window)
 {
+    const size_t count = ends->count;
     struct key_place *sorted = join->places;
     begin_matches(join);
+    for (size_t i = 0; i < ends->call_count; i++)
+        ends->calls[i].number = ends->calls[i].together > 1 ? CALL_UNSEEN : CALL_ALONE;
     for (size_t i = 0; i < count; i++)
-        sorted[i] = (struct key_place){ends[i].key, (uint32_t)i};
+        sorted[i] = (struct key_place){ends->keys[i], (uint32_t)i};
     sorted = key_order(sorted, join->spare, count);
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && sorted[end].key == sorted[i].key;)
@@ -282,11 +258,12 @@ static void match_sorted(struct join *join, const struct join_half *ends, size_t
     }
 }
 
-void join_match(struct join *join, const struct join_half *ends, size_t count, uint64_t window)
+void join_match(struct join *join, struct join_ends *ends, uint64_t window)
 {
-    if (!list_twos(join, ends, count) || !match_twos(join, ends))
-        match_sorted(join, ends, count, window);
-    else if (2 * (join->match_count + join->refused) < count)
+    join->stayed = SIZE_MAX;
+    if (!match_pairs(join, ends))
+        match_sorted(join, ends, window);
+    else if (2 * (join->match_count + join->refused) < ends->count)
         keep_single(join, ends, window);
     join->counts.rejected += join->refused;
 }
@@ -307,7 +284,6 @@ static uint64_t less(uint64_t a, uint64_t b)
 void join_settle(struct join *join)
 {
     pair_clocks_settle(&join->clocks);
-    add_waiting_to_calls(join);
     for (size_t i = 0; i < join->match_count; i++) {
         struct match *match = &join->matches[i];
         if (match->pair != PAIR_NONE) {
@@ -315,7 +291,7 @@ void join_settle(struct join *join)
             int64_t sent = (int64_t)match->sent_ns + pair_clock_offset(pair, match->down);
             match->sent_ns = sent < 0 ? 0 : (uint64_t)sent;
         }
-        if (match->call >= UNKNOWN)
+        if (match->call >= CALL_UNKNOWN)
             continue;
         struct call *call = &join->calls[match->call];
         call->latest_ns = larger(call->latest_ns, match->sent_ns);
@@ -324,26 +300,31 @@ void join_settle(struct join *join)
     tell_waiting_of_calls(join);
 }
 
-static struct joined joined_of(const struct join *join, const struct match *match)
+static struct joined joined_of(const struct join *join, const struct join_ends *ends,
+                               const struct match *match)
 {
-    const struct call *call = match->call >= UNKNOWN ? NULL : &join->calls[match->call];
+    const struct call *call = match->call >= CALL_UNKNOWN ? NULL : &join->calls[match->call];
+    const struct join_row *receive = &ends->rows[match->receive];
+    const struct join_call *told = &ends->calls[receive->at];
+    const struct join_teller *teller = end_teller(ends, receive);
     bool all_known =
-        call == NULL ? match->call == ALONE : call->known + call->matched >= call->together;
-    uint64_t latest = call == NULL ? match->local_ns : call->latest_ns;
-    uint64_t s = match->sent_ns, w = match->begin_ns, r = match->end_ns;
+        call == NULL ? match->call == CALL_ALONE : call->known + call->matched >= call->together;
+    uint64_t latest = call == NULL ? told->local_ns : call->latest_ns;
+    uint64_t s = match->sent_ns, w = told->begin_ns, r = end_received(ends, receive);
     uint64_t rest = less(r, larger(larger(s, w), latest));
     struct joined out = {
-        .source = match->source,
-        .destination = match->destination,
-        .bytes = match->bytes,
+        .source = receive->source,
+        .destination = told->destination,
+        .bytes = end_bytes(ends, receive),
         .transfer_ns = less(r, s),
         .late_sender_ns = less(s, w),
         .late_receiver_ns = less(w, s),
         .network_ns = all_known ? rest : 0,
         .joint_ns = all_known ? 0 : rest,
-        .error_ns =
-            match->pair != PAIR_NONE ? join->clocks.pairs[match->pair].remain_ns : match->error_ns,
-        .window = match->window,
+        .error_ns = match->pair != PAIR_NONE
+                        ? join->clocks.pairs[match->pair].remain_ns
+                        : error_of(end_teller(ends, &ends->rows[match->send]), teller),
+        .window = teller->window,
     };
     out.uncertain = out.transfer_ns < out.error_ns;
     if (out.late_sender_ns < out.error_ns)
@@ -351,11 +332,11 @@ static struct joined joined_of(const struct join *join, const struct match *matc
     return out;
 }
 
-void join_emit(struct join *join, void (*emit)(void *user, const struct joined *message),
-               void *user)
+void join_emit(struct join *join, const struct join_ends *ends,
+               void (*emit)(void *user, const struct joined *message), void *user)
 {
     for (size_t i = 0; i < join->match_count; i++) {
-        struct joined out = joined_of(join, &join->matches[i]);
+        struct joined out = joined_of(join, ends, &join->matches[i]);
         join->counts.matched++;
         join->counts.uncertain += (uint64_t)out.uncertain;
         emit(user, &out);

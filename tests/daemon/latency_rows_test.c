@@ -106,18 +106,60 @@ static void rows_that_contradict_themselves_are_named(void **state)
     assert_wrong(&message, "window.pending[0]");
 }
 
+static void keep_joined(void *user, const struct joined *message)
+{
+    struct joined *kept = user;
+    *kept = *message;
+}
+
 static void times_of_halves_are_made_absolute(void **state)
 {
     (void)state;
     struct wire_window message = message_of();
-    struct join_half out;
-    message.clock_error_ns = 30;
-    latency_rows_halves(&message, 9, &out);
-    assert_int_equal(out.begin_ns, 7 * S - 20);
-    assert_int_equal(out.end_ns, 7 * S + 80);
-    assert_int_equal(out.local_ns, 7 * S - 20);
-    assert_int_equal(out.node, 9);
-    assert_int_equal(out.error_ns, 30);
+    struct join *join;
+    struct joined joined = {0};
+    const struct join_params params = {.windows = 2, .most_halves = 100};
+    assert_int_equal(join_create(&join, &params), 0);
+    message.clock_error_ns = 10;
+    assert_int_equal(latency_rows_halves(&message, 9, 7, join), 0);
+    /* Sent 25 ns after the receive was entered, as told by another node of the window before. */
+    half.receive = 0;
+    half.begin_ns = (int64_t)S + 5;
+    message.window = 6;
+    message.clock_error_ns = 20;
+    assert_int_equal(latency_rows_halves(&message, 8, 6, join), 0);
+    assert_int_equal(join_close(join, 7, keep_joined, &joined), 0);
+    assert_int_equal(joined.source, 1);
+    assert_int_equal(joined.destination, 3);
+    assert_int_equal(joined.bytes, 10);
+    assert_int_equal(joined.window, 7);
+    assert_int_equal(joined.transfer_ns, 75);
+    assert_int_equal(joined.late_sender_ns, 0); /* 25 are less than what the clocks leave open */
+    assert_int_equal(joined.network_ns, 75);
+    assert_int_equal(joined.error_ns, 30);
+    join_destroy(join);
+}
+
+static void a_message_without_halves_tells_what_was_left_out(void **state)
+{
+    (void)state;
+    struct wire_window message = message_of();
+    struct join *join;
+    struct join_counts counts;
+    struct joined joined;
+    const struct join_params params = {.windows = 1, .most_halves = 100};
+    assert_int_equal(join_create(&join, &params), 0);
+    assert_int_equal(latency_rows_halves(&message, 9, 7, join), 0);
+    message.halves_count = 0;
+    assert_int_equal(latency_rows_halves(&message, 8, 7, join), 0);
+    message.keys_below = 1;
+    assert_int_equal(latency_rows_halves(&message, 8, 7, join), 0);
+    assert_int_equal(join_close(join, 7, keep_joined, &joined), 0);
+    assert_int_equal(join_close(join, 9, keep_joined, &joined), 0);
+    join_count(join, &counts);
+    assert_int_equal(counts.unmatched, 0);
+    assert_int_equal(counts.waiting, 0);
+    join_destroy(join);
 }
 
 static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **state)
@@ -155,6 +197,7 @@ int main(void)
         cmocka_unit_test(honest_rows_are_right),
         cmocka_unit_test(rows_that_contradict_themselves_are_named),
         cmocka_unit_test(times_of_halves_are_made_absolute),
+        cmocka_unit_test(a_message_without_halves_tells_what_was_left_out),
         cmocka_unit_test(rows_of_messages_and_of_joined_ones_are_collected_and_moved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

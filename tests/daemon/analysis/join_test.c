@@ -623,6 +623,86 @@ static void joined_messages_equal_the_batch_reference(void **state)
     }
 }
 
+/* As run(), but each node tells all of its ends of a window at once. */
+static struct list run_by_node(struct join *join, const struct job *job, uint32_t nodes)
+{
+    struct list list = {0};
+    struct join_half *halves = calloc(job->count, sizeof(*halves));
+    assert_non_null(halves);
+    for (uint64_t w = EPOCH; w < EPOCH + job->windows + 2; w++) {
+        for (uint32_t node = 0; node < nodes; node++) {
+            size_t count = 0;
+            for (size_t i = 0; i < job->count; i++)
+                if (job->told[i].window == w && job->told[i].half.node == node)
+                    halves[count++] = job->told[i].half;
+            assert_int_equal(join_add(join, w, 0, halves, count), 0);
+        }
+        assert_int_equal(join_close(join, w, take, &list), 0);
+    }
+    free(halves);
+    return list;
+}
+
+static void values_of_any_width_are_joined_as_others(void **state)
+{
+    const struct job_shape shape = {.ranks = 64, .per_node = 8, .messages = 1500, .windows = 6};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct job job = job_of(&shape, seed);
+        for (size_t i = 0; i < job.count; i += 2) {
+            struct join_half *send = &job.told[i].half, *receive = &job.told[i + 1].half;
+            if (i % 3 == 0)
+                send->bytes = receive->bytes = (uint64_t)(i + 1) << 32;
+            if (i % 5 == 0) /* posted an hour before */
+                send->begin_ns -= 3600 * SECOND;
+            if (i % 7 == 0) /* or completed by a call that took long */
+                receive->begin_ns -= 10 * SECOND, receive->local_ns = receive->begin_ns;
+            receive->together = 1 + (uint32_t)(i % 11 == 0) * UINT32_MAX / 2;
+        }
+        shuffle(job.told, job.count, seed);
+        struct join *join = join_of(2, 100000), *other = join_of(2, 100000);
+        struct list one_by_one = run(join, &job, seed % 3);
+        struct list by_node = run_by_node(other, &job, 8);
+        assert_int_equal(one_by_one.count, shape.messages);
+        assert_same_lists(&by_node, &one_by_one);
+        struct list expected = batch(&job);
+        assert_int_equal(expected.count, shape.messages);
+        qsort(expected.rows, expected.count, sizeof(*expected.rows), by_meaning);
+        for (size_t i = 0; i < expected.count; i++) {
+            assert_int_equal(by_node.rows[i].bytes, expected.rows[i].bytes);
+            assert_int_equal(by_node.rows[i].transfer_ns, expected.rows[i].transfer_ns);
+            assert_int_equal(by_node.rows[i].late_receiver_ns, expected.rows[i].late_receiver_ns);
+        }
+        join_destroy(join);
+        join_destroy(other);
+        free(one_by_one.rows);
+        free(by_node.rows);
+        free(expected.rows);
+        free(job.told);
+    }
+}
+
+static void ends_of_one_message_may_have_errors_of_their_own(void **state)
+{
+    struct list list = {0};
+    (void)state;
+    struct join *join = join_of(2, 100);
+    struct join_half sends[3] = {send_at(7, 100, 1), send_at(8, 100, 1), send_at(9, 100, 1)};
+    sends[1].error_ns = 5 * US;
+    assert_int_equal(join_add(join, EPOCH, 0, sends, 3), 0);
+    for (uint64_t key = 7; key < 10; key++) {
+        struct join_half receive = receive_at(key, 50, 200 + key);
+        receive.source = 0;
+        add(join, 0, &receive);
+    }
+    close_into(join, 0, &list);
+    assert_int_equal(list.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(list.rows[i].error_ns, 5 * US); /* the largest of the pair of nodes */
+    join_destroy(join);
+    free(list.rows);
+}
+
 /* Messages are numbered from 1, and a key is `times` their number, and `more`. */
 static void join_keys(uint64_t times, uint64_t more)
 {
@@ -920,6 +1000,8 @@ int main(void)
         cmocka_unit_test(of_a_message_with_an_unsound_half_nothing_is_taken),
         cmocka_unit_test(parameters_out_of_range_are_refused),
         cmocka_unit_test(joined_messages_equal_the_batch_reference),
+        cmocka_unit_test(values_of_any_width_are_joined_as_others),
+        cmocka_unit_test(ends_of_one_message_may_have_errors_of_their_own),
         cmocka_unit_test(keys_chosen_to_lie_together_are_joined_as_others),
         cmocka_unit_test(keys_of_one_lower_half_are_joined_as_others),
         cmocka_unit_test(order_of_arrival_changes_nothing),
