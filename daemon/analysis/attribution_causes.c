@@ -305,6 +305,7 @@ int attribution_result(struct attribution *a, const struct attribution_scope *sc
 {
     struct view v = {.a = a, .progress = 1, .level = 1, .sampling = 1};
     attribution_traffic_settle(a);
+    attribution_base_settle(a);
     int error = sum_up(&v, scope);
     if (error == 0)
         error = find_all(&v, scope);

@@ -1,9 +1,10 @@
-/* What attribution.c (sums), attribution_causes.c (what they say), attribution_mapping.c and
- * attribution_text.c share. */
+/* What attribution.c (windows), attribution_sums.c, attribution_traffic.c, attribution_causes.c (what they say),
+ * attribution_mapping.c and attribution_text.c share. */
 #ifndef HOLTER_ANALYSIS_ATTRIBUTION_STATE_H
 #define HOLTER_ANALYSIS_ATTRIBUTION_STATE_H
 
 #include "daemon/analysis/attribution.h"
+#include "daemon/analysis/attribution_table.h"
 #include "daemon/analysis/key_table.h"
 
 /** Of a rank: times in nanoseconds, and counts. "In" is what it received, "out" what it sent. What one
@@ -26,26 +27,41 @@ enum rank_figure {
     RANK_NETWORK,  /**< network time of them */
     RANK_EXPECTED, /**< what they take by the reference criterion */
     RANK_JOINT,    /**< joint time of them */
-    RANK_INTER_IN, /**< messages from other nodes, exact */
     /* Of messages it sent. */
     RANK_AWAITED,      /**< late-sender time of messages it sent: others waited for it */
     RANK_NETWORK_OUT,  /**< network time of matched messages to other nodes */
     RANK_EXPECTED_OUT, /**< what they take by the reference criterion */
-    RANK_INTER_OUT,    /**< messages to other nodes, exact */
+    /* Of all messages: these are kept apart, and one window may have those of another. */
+    RANK_INTER_IN,  /**< messages from other nodes, exact */
+    RANK_INTER_OUT, /**< messages to other nodes, exact */
     RANK_INTER_BYTES,
     RANK_INTRA_OUT, /**< messages within its node, exact */
     RANK_INTRA_BYTES,
-    RANK_FIGURES
+    RANK_FIGURES,
+    RANK_OWN = RANK_INTER_IN,              /**< figures that each window has for itself */
+    RANK_TRAFFIC = RANK_FIGURES - RANK_OWN /**< those of all messages */
 };
 
 /** Of messages from one node to another. */
 enum pair_figure { PAIR_MATCHED, PAIR_NETWORK, PAIR_EXPECTED, PAIR_JOINT, PAIR_FIGURES };
 
+/** The figures RANK_TRAFFIC of a window, or of several. */
+struct attribution_traffic_sums {
+    struct attribution_table table;
+    uint32_t uses; /**< windows that have them; 0: it is free */
+};
+
+/** The ranks of one window. */
+struct attribution_ranks {
+    struct attribution_table own;             /**< figures RANK_OWN */
+    struct attribution_traffic_sums *traffic; /**< of those of struct attribution; NULL: none yet */
+    uint32_t count;
+};
+
 /** Of one window. Whole numbers, so that the order of rows does not matter. */
 struct attribution_slice {
     uint64_t number;
-    uint64_t (*ranks)[RANK_FIGURES]; /**< owned; by rank */
-    uint32_t rank_count, rank_room;
+    struct attribution_ranks ranks;
     uint64_t (*pairs)[PAIR_FIGURES]; /**< owned; by number of the pair */
     uint32_t pair_count, pair_room;
 };
@@ -98,6 +114,7 @@ struct attribution_traffic {
 };
 
 #define ATTRIBUTION_RECENT_PAIRS 1024u /**< a power of two */
+#define ATTRIBUTION_WAITING 8u         /**< windows whose ranks go into the baseline together */
 
 struct attribution {
     struct attribution_params params;
@@ -109,7 +126,14 @@ struct attribution {
     struct key_table pairs;           /**< of nodes; hi: source, lo: destination */
     struct attribution_slice *slices; /**< owned; a ring */
     uint32_t slice_first, slice_count;
-    struct attribution_sum base; /**< windows before those in the ring */
+    struct attribution_ranks next; /**< of the window that is being taken in */
+    struct attribution_traffic_sums
+        *traffic_sums; /**< owned: enough for all windows that are kept */
+    struct attribution_sum
+        base; /**< windows before those in the ring, without the ranks of those that wait */
+    struct attribution_ranks waiting[ATTRIBUTION_WAITING]; /**< from old to new */
+    uint32_t waiting_count;
+    double keep; /**< share of the baseline that is left when a window goes into it */
     int disturbed;
     uint64_t disturbed_since;
     struct attribution_partner (*partners)[ATTRIBUTION_PARTNERS]; /**< owned; by rank */
@@ -131,18 +155,41 @@ static inline const struct attribution_slice *attribution_slice_at(const struct 
     return &a->slices[(a->slice_first + i) % a->params.windows];
 }
 
+/** Figure of a rank below slice->ranks.count. */
+static inline uint64_t attribution_figure(const struct attribution_ranks *ranks, uint32_t rank,
+                                          enum rank_figure f)
+{
+    if (f < RANK_OWN)
+        return attribution_table_at(&ranks->own, RANK_OWN, rank, f);
+    return ranks->traffic == NULL
+               ? 0
+               : attribution_table_at(&ranks->traffic->table, RANK_TRAFFIC, rank, f - RANK_OWN);
+}
+
 /** Make room for so many ranks and pairs, and add a slice. @return 0 or -ENOMEM */
 int attribution_sum_room(struct attribution_sum *sum, uint32_t ranks, uint32_t pairs);
 int attribution_sum_add(struct attribution_sum *sum, const struct attribution_slice *slice);
 void attribution_sum_finish(struct attribution_sum *sum);
 
+/** Ranks are of no use any more. */
+void attribution_ranks_release(struct attribution_ranks *ranks);
+
+/** The oldest window leaves a full ring, into the baseline unless the job was disturbed in it. Its pairs do at
+ *  once, its ranks wait for those of others: the sums of all ranks are then read but once.
+ *  @return 0 or -ENOMEM: nothing has changed */
+int attribution_retire(struct attribution *a);
+
+/** Put ranks that wait into the baseline: before it is read. */
+void attribution_base_settle(struct attribution *a);
+
 /** Make room for so many ranks. @return 0 or -ENOMEM */
 int attribution_traffic_room(struct attribution *a, uint32_t ranks);
 
 /** Add the messages of a window's pairs. There is room for the slice's ranks. Where the pairs are those of the
- *  window before, its figures are copied. */
-void attribution_traffic_add(struct attribution *a, const struct attribution_slice *slice,
-                             const struct attribution_window *window);
+ *  window before, so are the figures.
+ *  @return 0 or -ENOMEM */
+int attribution_traffic_add(struct attribution *a, struct attribution_slice *slice,
+                            const struct attribution_window *window);
 
 /** Put messages that are kept beside rows among the partners: before these are read. */
 void attribution_traffic_settle(struct attribution *a);

@@ -2,6 +2,7 @@
 #include "daemon/analysis/array.h"
 #include "daemon/analysis/attribution_state.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,20 +93,23 @@ static inline bool counts(uint32_t from, uint32_t to, uint32_t rank_count)
     return from < rank_count && to < rank_count && to != from;
 }
 
-static inline void add_figures(const struct attribution *a, uint64_t (*ranks)[RANK_FIGURES],
+static inline void add_figure(struct attribution_table *sums, size_t rank_at, enum rank_figure f,
+                              uint64_t value)
+{
+    attribution_table_add(sums, RANK_TRAFFIC, rank_at + (f - RANK_OWN), value);
+}
+
+static inline void add_figures(const struct attribution *a, struct attribution_table *sums,
                                const struct pair_row *row)
 {
     uint32_t from = row->source, to = (uint32_t)row->destination;
     uint32_t from_node = attribution_node_of(a, from), to_node = attribution_node_of(a, to);
-    uint64_t *out = ranks[from];
-    if (from_node == to_node && from_node != ATTRIBUTION_NO_NODE) {
-        out[RANK_INTRA_OUT] += row->messages;
-        out[RANK_INTRA_BYTES] += row->bytes;
-    } else {
-        out[RANK_INTER_OUT] += row->messages;
-        out[RANK_INTER_BYTES] += row->bytes;
-        ranks[to][RANK_INTER_IN] += row->messages;
-    }
+    bool near = from_node == to_node && from_node != ATTRIBUTION_NO_NODE;
+    size_t out = (size_t)from * RANK_TRAFFIC;
+    add_figure(sums, out, near ? RANK_INTRA_OUT : RANK_INTER_OUT, row->messages);
+    add_figure(sums, out, near ? RANK_INTRA_BYTES : RANK_INTER_BYTES, row->bytes);
+    if (!near)
+        add_figure(sums, (size_t)to * RANK_TRAFFIC, RANK_INTER_IN, row->messages);
 }
 
 /* Rows that stand where they stood in the window before. @return how many */
@@ -113,7 +117,7 @@ static uint32_t add_known(struct attribution *a, const struct attribution_slice 
                           const struct pair_row *rows, size_t count)
 {
     struct attribution_traffic *traffic = &a->traffic;
-    const uint32_t rank_count = slice->rank_count;
+    const uint32_t rank_count = slice->ranks.count;
     if (traffic->rank_count != rank_count)
         return 0;
     uint32_t most = count < traffic->count ? (uint32_t)count : traffic->count, i = 0;
@@ -126,7 +130,7 @@ static uint32_t add_known(struct attribution *a, const struct attribution_slice 
             continue;
         known->messages += rows[i].messages;
         known->each = rows[i].messages;
-        add_figures(a, slice->ranks, &rows[i]);
+        add_figures(a, &slice->ranks.traffic->table, &rows[i]);
     }
     traffic->kept |= i > 0;
     return i;
@@ -138,17 +142,17 @@ static void add_others(struct attribution *a, const struct attribution_slice *sl
     struct attribution_traffic *traffic = &a->traffic;
     bool replaced = false;
     begin_turns(a);
-    traffic->rank_count = slice->rank_count;
+    traffic->rank_count = slice->ranks.count;
     traffic->count = (uint32_t)from_row;
     for (size_t i = from_row; i < count; i++) {
         uint32_t from = rows[i].source, to = (uint32_t)rows[i].destination;
-        bool counted = counts(from, to, slice->rank_count);
+        bool counted = counts(from, to, slice->ranks.count);
         if (i < traffic->room)
             traffic->rows[traffic->count++] =
                 (struct attribution_traffic_row){from, to, counted ? rows[i].messages : 0, 0};
         if (!counted)
             continue;
-        add_figures(a, slice->ranks, &rows[i]);
+        add_figures(a, &slice->ranks.traffic->table, &rows[i]);
         add_partners(a, from, to, rows[i].messages, &replaced);
     }
     if (replaced)
@@ -174,34 +178,52 @@ static bool is_again(const struct attribution *a, const struct attribution_slice
 {
     const struct attribution_traffic *traffic = &a->traffic;
     return window->figured != 0 && window->figured == traffic->figured && a->slice_count > 0 &&
-           traffic->count == window->pair_count && traffic->rank_count == slice->rank_count;
+           traffic->count == window->pair_count && traffic->rank_count == slice->ranks.count;
 }
 
-static void copy_figures(const struct attribution_slice *to, const struct attribution_slice *from)
+/* Sums that no window has. There are as many as windows that are kept. */
+static struct attribution_traffic_sums *free_sums(const struct attribution *a)
 {
-    for (uint32_t r = 0; r < to->rank_count; r++) {
-        to->ranks[r][RANK_INTER_IN] = from->ranks[r][RANK_INTER_IN];
-        to->ranks[r][RANK_INTER_OUT] = from->ranks[r][RANK_INTER_OUT];
-        to->ranks[r][RANK_INTER_BYTES] = from->ranks[r][RANK_INTER_BYTES];
-        to->ranks[r][RANK_INTRA_OUT] = from->ranks[r][RANK_INTRA_OUT];
-        to->ranks[r][RANK_INTRA_BYTES] = from->ranks[r][RANK_INTRA_BYTES];
-    }
+    struct attribution_traffic_sums *sums = a->traffic_sums;
+    while (sums->uses > 0)
+        sums++;
+    return sums;
 }
 
-void attribution_traffic_add(struct attribution *a, const struct attribution_slice *slice,
-                             const struct attribution_window *window)
+/* Sums of their own, all zero, for a slice. @return 0 or -ENOMEM */
+static int begin_sums(const struct attribution *a, struct attribution_slice *slice)
+{
+    struct attribution_traffic_sums *sums = free_sums(a);
+    int error = attribution_table_fit(&sums->table, RANK_TRAFFIC, slice->ranks.count);
+    if (error)
+        return error;
+    attribution_table_begin(&sums->table);
+    for (uint32_t r = 0; r < slice->ranks.count; r++)
+        attribution_table_clear(&sums->table, RANK_TRAFFIC, r);
+    sums->uses = 1;
+    slice->ranks.traffic = sums;
+    return 0;
+}
+
+int attribution_traffic_add(struct attribution *a, struct attribution_slice *slice,
+                            const struct attribution_window *window)
 {
     const size_t count = window->pair_count;
     if (is_again(a, slice, window)) {
-        copy_figures(slice, attribution_slice_at(a, a->slice_count - 1));
+        slice->ranks.traffic = attribution_slice_at(a, a->slice_count - 1)->ranks.traffic;
+        slice->ranks.traffic->uses++;
         a->traffic.repeats++;
         a->traffic.kept = 1;
-        return;
+        return 0;
     }
+    int error = begin_sums(a, slice);
+    if (error)
+        return error;
     add_repeats(&a->traffic);
     uint32_t known = add_known(a, slice, window->pairs, count);
-    if (known == count)
-        return;
-    attribution_traffic_settle(a);
-    add_others(a, slice, window->pairs, known, count);
+    if (known < count) {
+        attribution_traffic_settle(a);
+        add_others(a, slice, window->pairs, known, count);
+    }
+    return slice->ranks.traffic->table.failed ? -ENOMEM : 0;
 }

@@ -42,11 +42,12 @@ static void assert_traffic(const struct attribution *a, const struct list *list,
         expected[from][near ? RANK_INTRA_BYTES : RANK_INTER_BYTES] += row->bytes;
         expected[to][RANK_INTER_IN] += near ? 0 : row->messages;
     }
-    static const int figures[] = {RANK_INTRA_OUT, RANK_INTER_OUT, RANK_INTRA_BYTES,
-                                  RANK_INTER_BYTES, RANK_INTER_IN};
+    static const enum rank_figure figures[] = {RANK_INTRA_OUT, RANK_INTER_OUT, RANK_INTRA_BYTES,
+                                               RANK_INTER_BYTES, RANK_INTER_IN};
     for (uint32_t r = 0; r < ranks; r++)
         for (size_t f = 0; f < sizeof(figures) / sizeof(*figures); f++)
-            assert_int_equal(slice->ranks[r][figures[f]], expected[r][figures[f]]);
+            assert_int_equal(attribution_figure(&slice->ranks, r, figures[f]),
+                             expected[r][figures[f]]);
 }
 
 /* Each rank has so many partners; now and then others are among them, and rows that do not count. */
@@ -227,16 +228,112 @@ static void the_baseline_equals_a_plain_one(void **state)
         int disturbed = w >= 50 && w < 70 && w >= RING && w - RING + 1 >= 45;
         for (uint32_t r = 0; r < RANKS && w >= RING && !disturbed; r++)
             plain->base[r] = plain->base[r] * keep + (double)plain->calls[w - RING][r];
+        int looked_at = noise_uint(&noise) % 6 == 0 || w == WINDOWS - 1;
+        if (looked_at)
+            attribution_base_settle(a);
         for (uint32_t r = 0; r < RANKS; r++) {
             double base = r < a->base.rank_room ? a->base.ranks[r][RANK_CALLS] : 0;
-            assert_true(base == plain->base[r]);
-            uint64_t last =
-                r < count ? attribution_slice_at(a, a->slice_count - 1)->ranks[r][RANK_CALLS] : 0;
-            assert_int_equal(last, plain->calls[w][r]);
+            assert_true(!looked_at || base == plain->base[r]);
+            const struct attribution_slice *last = attribution_slice_at(a, a->slice_count - 1);
+            assert_int_equal(last->ranks.count > r ? attribution_figure(&last->ranks, r, RANK_CALLS)
+                                                   : 0,
+                             r < count ? plain->calls[w][r] : 0);
         }
     }
     attribution_destroy(a);
     free(plain);
+}
+
+/* ---- messages that were matched ------------------------------------------------ */
+
+/* Small ones, such that few are more than 31 bits together, and such of up to 64 bits. */
+static uint64_t draw_time(struct noise *noise)
+{
+    uint64_t time = noise_uint(noise);
+    if (noise_uint(noise) % 40 == 0)
+        return time << 11 >> noise_uint(noise) % 60;
+    return time >> (23 + time % 28);
+}
+
+static struct transfer draw_transfer(struct noise *noise, uint32_t ranks)
+{
+    return (struct transfer){.source = (uint32_t)(noise_uint(noise) % ranks),
+                             .destination = (uint32_t)(noise_uint(noise) % ranks),
+                             .locality = (uint8_t)(noise_uint(noise) % LOCALITIES),
+                             .size_class = 3,
+                             .messages = 1 + noise_uint(noise) % 9,
+                             .late_sender_ns = draw_time(noise),
+                             .late_receiver_ns = draw_time(noise),
+                             .network_ns = draw_time(noise),
+                             .joint_ns = draw_time(noise)};
+}
+
+static void add_transfer_plainly(uint64_t (*ranks)[RANK_FIGURES], const struct transfer *t)
+{
+    uint64_t *from = ranks[t->source], *to = ranks[t->destination];
+    int near = t->locality == LOCALITY_INTRA;
+    uint64_t expected = near ? 0 : 1000 * t->messages; /* no criterion within nodes */
+    from[RANK_AWAITED] += t->late_sender_ns;
+    to[RANK_WAITED] += t->late_sender_ns;
+    to[RANK_CAME_LATE] += t->late_receiver_ns;
+    from[RANK_NETWORK_OUT] += near ? 0 : t->network_ns;
+    from[RANK_EXPECTED_OUT] += expected;
+    to[RANK_MATCHED] += near ? 0 : t->messages;
+    to[RANK_NETWORK] += near ? 0 : t->network_ns;
+    to[RANK_EXPECTED] += expected;
+    to[RANK_JOINT] += near ? 0 : t->joint_ns;
+}
+
+static void sums_of_figures_of_all_sizes_equal_plain_ones(void **state)
+{
+    enum { TRANSFERS = 200 };
+    static uint64_t plain[WINDOWS][RANKS][RANK_FIGURES];
+    static double base[RANKS][RANK_FIGURES];
+    struct attribution_params params = {.windows = RING, .forget = 20};
+    const double keep = exp(-1.0 / 20);
+    struct latency_scale *scale = calloc(1, sizeof(*scale));
+    struct transfers rows = {0};
+    struct noise noise = {11};
+    struct attribution *a;
+    (void)state;
+    scale->reference[LOCALITY_INTER][3] = 1000;
+    assert_int_equal(attribution_create(&a, &params), 0);
+    for (uint32_t w = 0; w < WINDOWS; w++) {
+        struct rank_row ranks[RANKS] = {{.rank = 0}};
+        for (uint32_t r = 0; r < RANKS; r++) {
+            ranks[r].rank = r;
+            plain[w][r][RANK_LENGTH] = 1000;
+        }
+        transfers_clear(&rows);
+        for (uint32_t i = 0; i < TRANSFERS; i++) {
+            struct transfer row = draw_transfer(&noise, RANKS);
+            if (w % 20 < 10) /* in some windows all is small */
+                row.late_sender_ns = row.late_receiver_ns = row.network_ns = row.joint_ns = i;
+            add_transfer_plainly(plain[w], &row);
+            assert_int_equal(transfers_add(&rows, &row), 0);
+        }
+        struct attribution_window window = {.number = w + 1,
+                                            .length_ns = 1000,
+                                            .ranks = ranks,
+                                            .rank_count = RANKS,
+                                            .transfers = &rows,
+                                            .scale = scale};
+        assert_int_equal(attribution_window(a, &window), 0);
+        for (uint32_t r = 0; r < RANKS; r++)
+            for (uint32_t f = 0; f < RANK_FIGURES; f++) {
+                const struct attribution_slice *last = attribution_slice_at(a, a->slice_count - 1);
+                assert_int_equal(attribution_figure(&last->ranks, r, f), plain[w][r][f]);
+                if (w >= RING)
+                    base[r][f] = base[r][f] * keep + (double)plain[w - RING][r][f];
+            }
+    }
+    attribution_base_settle(a);
+    for (uint32_t r = 0; r < RANKS; r++)
+        for (uint32_t f = 0; f < RANK_FIGURES; f++)
+            assert_true(a->base.ranks[r][f] == base[r][f]);
+    attribution_destroy(a);
+    free(scale);
+    transfers_finish(&rows);
 }
 
 int main(void)
@@ -244,6 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(partners_equal_plain_sums),
         cmocka_unit_test(the_baseline_equals_a_plain_one),
+        cmocka_unit_test(sums_of_figures_of_all_sizes_equal_plain_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
