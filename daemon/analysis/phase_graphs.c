@@ -269,7 +269,7 @@ static int check(struct phase_graphs *g, const struct phase_burst *b, struct pha
         b->time_ns > b->last_ns)
         return -HOLTER_ERANGE;
     *total = (struct phase_total){.messages = b->other_messages, .bytes = b->other_bytes};
-    if (phase_numbers_check(&g->numbers, b->pieces, b->count, total) != 0 ||
+    if (phase_numbers_check(&g->numbers, &g->pool, b->pieces, b->count, total) != 0 ||
         __builtin_add_overflow(total->messages, g->counts.messages, &sum) ||
         __builtin_add_overflow(total->bytes, g->counts.bytes, &sum))
         return -HOLTER_ERANGE;

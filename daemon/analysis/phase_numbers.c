@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define KEPT (1u << 14) /* spans and places */
+#define SPAN_ROWS 16u   /* of a run that is remembered, in the mean at least */
 
 void phase_numbers_init(struct phase_numbers *n, uint32_t most)
 {
@@ -20,21 +21,25 @@ static void free_room(struct phase_numbers *n)
 {
     free(n->spans);
     free(n->places);
+    free(n->run_spans);
     n->spans = NULL;
+    n->run_spans = NULL;
     n->places = n->order = NULL;
-    n->span_room = n->place_room = 0;
+    n->span_room = n->place_room = n->run_span_room = 0;
 }
 
 void phase_numbers_finish(struct phase_numbers *n)
 {
     key_table_finish(&n->edges);
+    phase_runs_finish(&n->runs);
     free_room(n);
 }
 
 size_t phase_numbers_bytes(const struct phase_numbers *n)
 {
     return key_table_bytes(&n->edges) + n->span_room * sizeof(*n->spans) +
-           n->place_room * sizeof(*n->places);
+           n->place_room * sizeof(*n->places) + n->run_span_room * sizeof(*n->run_spans) +
+           phase_runs_bytes(&n->runs);
 }
 
 /* ---- edges that are known ------------------------------------------------------------ */
@@ -75,32 +80,89 @@ static uint32_t add_span(const struct phase_numbers *n, uint32_t edge,
     return (uint32_t)(row - rows);
 }
 
+static bool add_to_spans(struct phase_numbers *n, const struct phase_span *span)
+{
+    if (array_fit(&n->spans, sizeof(*n->spans), &n->span_room, n->count + 1) != 0)
+        return false;
+    n->spans[n->count++] = *span;
+    return true;
+}
+
+/* A piece that may be a run of its own from now on, as long as there is room for it.
+ * @return one above its place among those apart; 0: it may not */
+static uint32_t set_apart(struct phase_numbers *n, const struct burst_piece *piece,
+                          const struct phase_run *known)
+{
+    if (piece->stays == 0 || piece->count < PHASE_RUN_LEAST || piece->count > PHASE_RUN_MOST ||
+        n->apart_count == PHASE_APART)
+        return 0;
+    n->apart[n->apart_count] = (struct phase_apart){{.piece = *piece}, known};
+    return ++n->apart_count;
+}
+
+/* As add_spans(), of a piece that is known. */
+static bool add_known(struct phase_numbers *n, const struct burst_piece *piece,
+                      const struct phase_run *known, struct phase_total *total, uint32_t *before)
+{
+    const struct burst_pair *row = piece->rows;
+    uint32_t apart = set_apart(n, piece, known);
+    for (uint32_t i = 0; i < known->span_count; row += known->spans[i++].count) {
+        const struct phase_span span = {row, known->spans[i].edge, known->spans[i].count, apart};
+        if (!add_to_spans(n, &span))
+            return false;
+        *before = span.edge + span.count - 1;
+    }
+    total->high |= known->high;
+    return !__builtin_add_overflow(total->messages, known->messages, &total->messages) &&
+           !__builtin_add_overflow(total->bytes, known->bytes, &total->bytes);
+}
+
+/* Find the spans of a piece.
+ * @param before  edge of the row before it; set to that of the last row
+ * @return whether all rows are plain and of known edges, and no sum passes 2^64 */
+static bool add_spans(struct phase_numbers *n, const struct burst_piece *piece,
+                      struct phase_total *total, uint32_t *before)
+{
+    const struct burst_pair *row = piece->rows, *end = row + piece->count;
+    uint64_t bits = 0, messages = total->messages, bytes = total->bytes;
+    uint32_t apart = set_apart(n, piece, NULL), count = 0;
+    while (row < end) {
+        struct phase_span span = {row, number_of(n, row, *before), 0, apart};
+        if (span.edge == KEY_NONE)
+            return false;
+        span.count = add_span(n, span.edge, row, (size_t)(end - row), total, &bits);
+        if (bits > UINT32_MAX || !add_to_spans(n, &span))
+            return false;
+        *before = span.edge + span.count - 1;
+        row += span.count;
+        count++;
+    }
+    total->high |= (uint32_t)bits;
+    if (apart > 0) {
+        struct phase_run *run = &n->apart[apart - 1].run;
+        run->messages = total->messages - messages;
+        run->bytes = total->bytes - bytes;
+        run->high = (uint32_t)bits;
+        run->span_count = count;
+    }
+    return true;
+}
+
 /* Find the spans of rows that are plain and of known edges.
  * @return whether all are, and no sum passes 2^64: else nothing is said of them */
-static bool find_spans(struct phase_numbers *n, const struct burst_piece *pieces, size_t count,
-                       struct phase_total *total)
+static bool find_spans(struct phase_numbers *n, const struct phase_pool *pool,
+                       const struct burst_piece *pieces, size_t count, struct phase_total *total)
 {
-    uint64_t bits = 0;
     uint32_t before = KEY_NONE;
-    n->count = 0;
+    n->count = n->apart_count = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct burst_pair *row = pieces[i].rows, *end = row + pieces[i].count;
-        while (row < end) {
-            uint32_t edge = number_of(n, row, before), rows;
-            if (edge == KEY_NONE ||
-                array_fit(&n->spans, sizeof(*n->spans), &n->span_room, n->count + 1) != 0)
-                return false;
-            rows = add_span(n, edge, row, (size_t)(end - row), total, &bits);
-            if (bits > UINT32_MAX)
-                return false;
-            n->spans[n->count++] = (struct phase_span){row, edge, rows};
-            before = edge + rows - 1;
-            row += rows;
-        }
+        const struct phase_run *known = phase_runs_find(&n->runs, &pool->store, &pieces[i]);
+        if (known != NULL ? !add_known(n, &pieces[i], known, total, &before)
+                          : !add_spans(n, &pieces[i], total, &before))
+            return false;
         total->rows += pieces[i].count;
     }
     total->plain = total->known = true;
-    total->high = (uint32_t)bits;
     return true;
 }
 
@@ -142,15 +204,16 @@ static int add_rows(const struct burst_piece *piece, struct phase_total *total)
     return 0;
 }
 
-int phase_numbers_check(struct phase_numbers *n, const struct burst_piece *pieces, size_t count,
-                        struct phase_total *total)
+int phase_numbers_check(struct phase_numbers *n, const struct phase_pool *pool,
+                        const struct burst_piece *pieces, size_t count, struct phase_total *total)
 {
     struct phase_total begin = {.messages = total->messages, .bytes = total->bytes, .plain = true};
     int code = 0;
     *total = begin;
-    if (find_spans(n, pieces, count, total))
+    if (find_spans(n, pool, pieces, count, total))
         return 0;
     *total = begin;
+    n->apart_count = 0;
     for (size_t i = 0; code == 0 && i < count; i++) {
         total->rows += pieces[i].count;
         code = add_plain(&pieces[i], total) ? 0 : add_rows(&pieces[i], total);
@@ -203,7 +266,7 @@ static uint32_t number_edges(struct phase_numbers *n, const struct burst_piece *
         if (before == KEY_NONE)
             n->first = edge;
         uint32_t more = match(n, edge + 1, e + 1, piece->count - i - 1);
-        n->spans[n->count++] = (struct phase_span){e, edge, more + 1};
+        n->spans[n->count++] = (struct phase_span){e, edge, more + 1, 0};
         before = edge + more;
         count += more;
     }
@@ -232,12 +295,15 @@ static bool order_spans(struct phase_numbers *n)
     return true;
 }
 
-static void list_spans(const struct phase_numbers *n, struct phase_pool *pool,
+/* @param apart  of which piece; 0: of all that are not apart */
+static void list_spans(const struct phase_numbers *n, uint32_t apart, struct phase_pool *pool,
                        struct phase_list *list)
 {
     for (size_t i = 0; i < n->count; i++) {
         const struct phase_span *span = &n->spans[n->order[i].place];
         const struct burst_pair *e = span->rows;
+        if (span->apart != apart && n->apart_count > 0)
+            continue;
         uint32_t edge = span->edge;
         for (size_t left = span->count, here; left > 0; left -= here) {
             struct phase_row *row = phase_list_extend(pool, list, left, &here);
@@ -270,6 +336,73 @@ static void list_rows(const struct phase_numbers *n, struct phase_pool *pool,
     }
 }
 
+static size_t blocks_for(size_t rows)
+{
+    return (rows + PHASE_BLOCK - 1) / PHASE_BLOCK;
+}
+
+/* Pieces that are apart become runs, unless these would leave too much of their blocks unused, or consist of
+ * too many spans to be remembered. */
+static void choose_apart(struct phase_numbers *n, size_t rows)
+{
+    size_t blocks = 0, main = rows;
+    bool fit = true;
+    for (uint32_t i = 0; i < n->apart_count; i++) {
+        const struct phase_apart *a = &n->apart[i];
+        blocks += blocks_for(a->run.piece.count);
+        main -= a->run.piece.count;
+        fit = fit && (a->known != NULL || a->run.span_count <= a->run.piece.count / SPAN_ROWS);
+    }
+    blocks += blocks_for(main);
+    if (!fit || !phase_list_may_link(rows, blocks, n->apart_count + 1))
+        n->apart_count = 0;
+}
+
+static void remember(struct phase_numbers *n, uint32_t apart, const struct phase_pool *pool,
+                     const struct phase_list *list)
+{
+    struct phase_run *run = &n->apart[apart - 1].run;
+    size_t count = 0;
+    if (array_fit(&n->run_spans, sizeof(*n->run_spans), &n->run_span_room, run->span_count) != 0)
+        return;
+    for (size_t i = 0; i < n->count; i++)
+        if (n->spans[i].apart == apart)
+            n->run_spans[count++] = (struct phase_run_span){n->spans[i].edge, n->spans[i].count};
+    run->spans = n->run_spans;
+    phase_runs_keep(&n->runs, pool, run, list);
+}
+
+/* A piece that is apart, as a run. */
+static struct phase_list list_run(struct phase_numbers *n, uint32_t apart, struct phase_pool *pool)
+{
+    const struct phase_apart *a = &n->apart[apart - 1];
+    struct phase_list run = PHASE_LIST_EMPTY;
+    if (a->known != NULL) {
+        phase_run_list(a->known, pool, &run);
+    } else {
+        list_spans(n, apart, pool, &run);
+        phase_list_complete(pool, &run, a->run.high);
+        remember(n, apart, pool, &run);
+    }
+    return run;
+}
+
+/* Put the pieces that are apart behind a list that has the others and is complete. Those that are known come
+ * first: another one that is remembered may be in place of one of them. */
+static void list_apart(struct phase_numbers *n, struct phase_pool *pool, struct phase_list *list,
+                       struct phase_excess *others)
+{
+    for (int known = 1; known >= 0; known--) {
+        for (uint32_t i = 1; i <= n->apart_count; i++) {
+            if ((n->apart[i - 1].known != NULL) != known)
+                continue;
+            struct phase_list run = list_run(n, i, pool);
+            if (!phase_list_link(pool, list, &run))
+                phase_list_merge(pool, list, &run, others);
+        }
+    }
+}
+
 /* Room for what a burst may need: for spans, where they are not there yet, and to sort all rows. */
 static int reserve(struct phase_numbers *n, const struct phase_total *total,
                    struct phase_pool *pool)
@@ -283,7 +416,7 @@ static int reserve(struct phase_numbers *n, const struct phase_total *total,
         (array_fit(&n->spans, sizeof(*n->spans), &n->span_room, total->rows + 1) != 0 ||
          key_table_reserve(&n->edges, total->rows < further ? total->rows : further) != 0))
         return -ENOMEM;
-    return phase_pool_reserve(pool, rows / PHASE_BLOCK + 1 + PHASE_MERGE_BLOCKS);
+    return phase_pool_reserve(pool, rows / PHASE_BLOCK + 1 + PHASE_APART + PHASE_MERGE_BLOCKS);
 }
 
 int phase_numbers_list(struct phase_numbers *n, const struct burst_piece *pieces, size_t count,
@@ -293,16 +426,20 @@ int phase_numbers_list(struct phase_numbers *n, const struct burst_piece *pieces
     uint32_t before = KEY_NONE;
     int code = reserve(n, total, pool);
     if (code == 0 && !total->known) {
-        n->count = 0;
+        n->count = n->apart_count = 0;
         for (size_t i = 0; i < count; i++)
             before = number_edges(n, &pieces[i], before, others);
     }
     bool apart = code == 0 && order_spans(n) && total->plain;
-    if (apart)
-        list_spans(n, pool, list);
-    else if (code == 0)
+    if (apart) {
+        choose_apart(n, total->rows);
+        list_spans(n, 0, pool, list);
+    } else if (code == 0) {
         list_rows(n, pool, list, others);
+    }
     phase_list_complete(pool, list, apart ? total->high : UINT32_MAX);
+    if (apart)
+        list_apart(n, pool, list, others);
     if (n->span_room > KEPT || n->place_room > 2 * KEPT)
         free_room(n);
     return code;

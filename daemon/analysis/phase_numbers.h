@@ -2,9 +2,10 @@
  *
  * Bursts are alike, and edges got their numbers in the order of the first burst that had them: the rows of a
  * burst are a few spans of edges whose numbers follow each other. Where all edges are known, as they nearly
- * always are, one pass over the rows finds the spans, checks them and adds them up.
+ * always are, one pass over the rows finds the spans, checks them and adds them up. A piece that stays as it was
+ * when it was listed before is not looked at again (phase_runs.h): it is a run of its own in the list.
  *
- * Memory: at most 68 bytes an edge; 56 for each row of a burst while it is taken, of which what 2^14 rows need
+ * Memory: at most 68 bytes an edge, and what phase_runs.h needs; 64 for each row of a burst while it is taken, of which what 2^14 rows need
  * is kept.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
@@ -16,6 +17,7 @@
 #include "daemon/analysis/key_table.h"
 #include "daemon/analysis/phase_edges.h"
 #include "daemon/analysis/phase_rows.h"
+#include "daemon/analysis/phase_runs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,6 +44,15 @@ static inline struct key phase_edge_key(const struct burst_pair *pair)
 struct phase_span {
     const struct burst_pair *rows;
     uint32_t edge, count; /**< of the first; rows */
+    uint32_t apart;       /**< 1 above the place of its piece among those apart; 0: it is not */
+};
+
+#define PHASE_APART 8u /**< pieces of a burst that may be runs of their own */
+
+/** A piece of a burst, of known edges and plain, that may be a run of its own. */
+struct phase_apart {
+    struct phase_run run;          /**< but for its blocks and spans */
+    const struct phase_run *known; /**< NULL: it was not listed yet */
 };
 
 struct phase_numbers {
@@ -53,6 +64,11 @@ struct phase_numbers {
     struct key_place *places; /**< owned */
     struct key_place *order;  /**< of the spans; among places */
     size_t count, span_room, place_room;
+    struct phase_apart apart[PHASE_APART]; /**< of the burst at hand */
+    uint32_t apart_count;
+    struct phase_runs runs;
+    struct phase_run_span *run_spans; /**< owned; of one run */
+    size_t run_span_room;
 };
 
 /** What a burst adds up to. */
@@ -70,10 +86,11 @@ void phase_numbers_init(struct phase_numbers *numbers, uint32_t most);
 void phase_numbers_finish(struct phase_numbers *numbers);
 
 /** Check the rows of a burst and add them up.
+ *  @param pool   where bursts were listed
  *  @param total  messages and bytes are added to
  *  @return 0, or -HOLTER_ERANGE: a value, or a sum beyond 2^64. No edge gets a number */
-int phase_numbers_check(struct phase_numbers *numbers, const struct burst_piece *pieces,
-                        size_t count, struct phase_total *total);
+int phase_numbers_check(struct phase_numbers *numbers, const struct phase_pool *pool,
+                        const struct burst_piece *pieces, size_t count, struct phase_total *total);
 
 /** List the rows of a burst that was checked just before.
  *  @param list    empty

@@ -68,22 +68,42 @@ static void seal(struct phase_pool *pool, uint32_t block)
     link->place = phase_store_share(&pool->store, link->place, link->rows);
 }
 
-static void add_block(struct phase_pool *pool, struct phase_list *list)
+/* Put a block behind those of a list. */
+static void put_block(struct phase_pool *pool, struct phase_list *list,
+                      const struct phase_link *link)
 {
     uint32_t block = pool->free;
     pool->free = pool->links[block].after;
     pool->free_count--;
-    pool->links[block] =
-        (struct phase_link){.after = PHASE_BLOCK_NONE, .place = phase_store_take(&pool->store)};
+    pool->links[block] = *link;
     if (list->last == PHASE_BLOCK_NONE) {
         list->first = block;
         list->runs = 1;
     } else {
         pool->links[list->last].after = block;
-        seal(pool, list->last);
     }
     list->last = block;
     list->blocks++;
+}
+
+static void add_block(struct phase_pool *pool, struct phase_list *list)
+{
+    const struct phase_link link = {.after = PHASE_BLOCK_NONE,
+                                    .place = phase_store_take(&pool->store)};
+    uint32_t last = list->last;
+    put_block(pool, list, &link);
+    if (last != PHASE_BLOCK_NONE)
+        seal(pool, last);
+}
+
+void phase_list_reuse(struct phase_pool *pool, struct phase_list *list, uint32_t place,
+                      uint32_t rows, uint32_t least, uint32_t most)
+{
+    const struct phase_link link = {
+        .after = PHASE_BLOCK_NONE, .least = least, .most = most, .rows = rows, .place = place};
+    phase_store_use(&pool->store, place);
+    put_block(pool, list, &link);
+    list->rows += rows;
 }
 
 struct phase_row *phase_list_extend(struct phase_pool *pool, struct phase_list *list, size_t most,
@@ -135,12 +155,17 @@ void phase_list_complete(struct phase_pool *pool, struct phase_list *list, uint3
 
 /* ---- linking -------------------------------------------------------------------- */
 
+bool phase_list_may_link(uint64_t rows, uint64_t blocks, uint32_t runs)
+{
+    return runs <= PHASE_RUNS && blocks * PHASE_BLOCK <= rows + rows / 8 + PHASE_BLOCK;
+}
+
 bool phase_list_link(struct phase_pool *pool, struct phase_list *to, struct phase_list *from)
 {
     uint64_t rows = (uint64_t)to->rows + from->rows, blocks = (uint64_t)to->blocks + from->blocks;
     if (from->rows == 0)
         return true;
-    if (to->runs + from->runs > PHASE_RUNS || blocks * PHASE_BLOCK > rows + rows / 8 + PHASE_BLOCK)
+    if (!phase_list_may_link(rows, blocks, to->runs + from->runs))
         return false;
     if (to->rows == 0) {
         *to = *from;

@@ -77,6 +77,14 @@ void phase_list_append(struct phase_pool *pool, struct phase_list *list, uint32_
 struct phase_row *phase_list_extend(struct phase_pool *pool, struct phase_list *list, size_t most,
                                     size_t *room);
 
+/** Append a block of rows that lie in a place where they were shared, of edges that come after all of the list.
+ *  The blocks before it are complete. A block was reserved. */
+void phase_list_reuse(struct phase_pool *pool, struct phase_list *list, uint32_t place,
+                      uint32_t rows, uint32_t least, uint32_t most);
+
+/** May two lists be put behind each other, with so many rows, blocks and runs together? */
+bool phase_list_may_link(uint64_t rows, uint64_t blocks, uint32_t runs);
+
 /** Its last row is there. It is one run.
  *  @param high  no row has more messages */
 void phase_list_complete(struct phase_pool *pool, struct phase_list *list, uint32_t high);

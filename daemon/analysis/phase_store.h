@@ -62,6 +62,12 @@ static inline struct phase_row *phase_store_rows(const struct phase_store *store
 /** A place for one user, who may write there. One is free: there are fewer users than places. */
 uint32_t phase_store_take(struct phase_store *store);
 
+/** One more user of rows that were shared there. There are fewer users than places. */
+static inline void phase_store_use(struct phase_store *store, uint32_t place)
+{
+    store->places[place].users++;
+}
+
 /** A user needs it no more. */
 void phase_store_give(struct phase_store *store, uint32_t place);
 
