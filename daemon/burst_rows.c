@@ -246,9 +246,12 @@ int burst_rows_fits(const struct burst_rows *rows, const struct wire_window *m)
     return 0;
 }
 
-static void set_pairs(struct burst_pair *out, const struct wire_burst_row *b,
-                      const struct wire_burst_pair_row *pairs, const uint32_t *collectives)
+/* @return whether they ascend strictly by ranks: then it need not be looked at again */
+static int set_pairs(struct burst_pair *out, const struct wire_burst_row *b,
+                     const struct wire_burst_pair_row *pairs, const uint32_t *collectives)
 {
+    uint64_t before = 0;
+    int ascend = 1;
     for (uint64_t i = 0; i < b->pairs; i++) {
         const struct wire_burst_pair_row *p = &pairs[i];
         out[i] = (struct burst_pair){
@@ -258,7 +261,11 @@ static void set_pairs(struct burst_pair *out, const struct wire_burst_row *b,
             .messages = p->messages,
             .bytes = p->bytes,
         };
+        uint64_t ranks = burst_pair_ranks(&out[i]);
+        ascend &= (i == 0) | (ranks > before);
+        before = ranks;
     }
+    return ascend;
 }
 
 static void add_burst(struct burst_rows *rows, const struct wire_burst_row *b,
@@ -276,17 +283,18 @@ static void add_burst(struct burst_rows *rows, const struct wire_burst_row *b,
         .pair_count = b->pairs,
     };
     struct burst_pair *room = NULL;
+    int ascend = 0;
     if (b->pairs > 0 && b->pairs <= BURST_ROWS_WINDOW - rows->rows)
         room = bursts_room(set, b->pairs);
     if (room != NULL) {
-        set_pairs(room, b, pairs, collectives);
+        ascend = set_pairs(room, b, pairs, collectives);
         burst.pairs = room;
     } else if (b->pairs > 0) { /* counted, but not who with whom */
         burst.others = (struct burst_others){b->messages, b->bytes, b->other_pairs + b->pairs};
         burst.pair_count = 0;
     }
     rows->rows += burst.pair_count;
-    bursts_add_known(set, &burst, 0); /* it was checked, and fits */
+    bursts_add_known(set, &burst, ascend); /* it was checked, and fits */
 }
 
 void burst_rows_take(struct burst_rows *rows, const struct wire_window *m,

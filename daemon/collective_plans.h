@@ -71,6 +71,23 @@ const struct collective_plan *collective_plans_find(struct collective_plans *pla
                                                     const struct plan_call *call,
                                                     const struct plan_group *group);
 
+/** Plans that were made one after the other, from the one on that was made after the one that was found or kept
+ *  last. @param count  set to how many */
+static inline const struct collective_plan *
+collective_plans_following(const struct collective_plans *plans, uint32_t *count)
+{
+    uint32_t next = plans->before == KEY_NONE ? 0 : plans->before + 1;
+    *count = plans->keys.count - next;
+    return plans->plans + next;
+}
+
+/** So many of these were taken: the last of them is the one found last. */
+static inline void collective_plans_pass(struct collective_plans *plans, uint32_t count)
+{
+    if (count > 0)
+        plans->before = plans->before == KEY_NONE ? count - 1 : plans->before + count;
+}
+
 /** Keep a plan, unless there is no room or memory for it.
  *  @param plan  all but `rows` and `follows` is set
  *  @param rows  of it; copied */

@@ -1,65 +1,18 @@
-#include "daemon/collective_table.h"
+#include "daemon/collective_state.h"
 
 #include "daemon/analysis/array.h"
 #include "daemon/analysis/collective_edges.h"
-#include "daemon/analysis/key_table.h"
-#include "daemon/collective_plans.h"
 #include "holter/size_class.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_COLLECTIVES 65536u
-#define MOST_COMMS 65536u
-#define MOST_POSITIONS (1u << 22)
 #define MOST_STEPS (4u * COLLECTIVE_ROWS)
 #define WORLD_ID 1u
-#define NOBODY UINT32_MAX
-#define ROOM_STEP 4096u          /* rows that room is asked for at a time */
-#define FEW 64u                  /* rows of one rank: a step of each doubling */
-#define SHORT 64u                /* rows: fewer than so many are copied, to lie with others */
-#define UNKNOWN MOST_COLLECTIVES /* number of what did not fit */
-
-struct comm {
-    uint64_t size;
-    int is_inter;
-    uint32_t *ranks; /* owned; by position; NULL: none are known */
-    uint32_t positions;
-    uint32_t stamp; /* counts the changes of these */
-};
-
-struct collective {
-    uint32_t comm; /* number */
-    uint16_t call;
-    int64_t root; /* world rank; negative: none */
-};
-
-struct collective_table {
-    struct key_table comm_keys; /* hi: id */
-    struct comm *comms;
-    size_t comm_room;
-    struct key_table keys; /* hi: number of the communicator, lo: call and root */
-    struct collective *list;
-    size_t room;
-    uint32_t positions; /* kept, of all communicators */
-    uint32_t steps;     /* of this window */
-    uint32_t rows;
-    uint32_t *numbers;
-    size_t numbers_room;
-    uint32_t *position_of; /* by rank; of the communicator at hand, to be checked against it */
-    size_t rank_room;
-    uint32_t *begin, *order; /* rows of a burst by collective */
-    size_t begin_room, order_room;
-    struct collective_plans plans;
-    struct bursts *into;      /* while a burst is expanded */
-    struct burst_pair *pairs; /* those that lie in the set */
-    size_t pair_count, pair_room;
-    struct burst_piece *pieces; /* owned; until all are there, those in the set have no rows */
-    size_t piece_room;
-    struct collective_messages made;
-    int clipped; /* something was left out for a bound */
-};
+#define ROOM_STEP 4096u /* rows that room is asked for at a time */
+#define FEW 64u         /* rows of one rank: a step of each doubling */
+#define SHORT 64u       /* rows: fewer than so many are copied, to lie with others */
 
 int collective_table_create(struct collective_table **out)
 {
@@ -97,89 +50,6 @@ void collective_table_window(struct collective_table *t)
     collective_plans_window(&t->plans);
 }
 
-/* ---- what agents tell ------------------------------------------------------------ */
-
-/* @return its number, NOBODY when there is no room for it, or a negative error */
-static int64_t comm_of(struct collective_table *t, const struct wire_comm_row *row)
-{
-    struct key key = {.hi = row->id};
-    uint32_t at = key_table_find(&t->comm_keys, key);
-    if (at == KEY_NONE) {
-        if (t->comm_keys.count == MOST_COMMS)
-            return NOBODY;
-        if (key_table_reserve(&t->comm_keys, 1) != 0 ||
-            array_fit(&t->comms, sizeof(*t->comms), &t->comm_room, t->comm_keys.count + 1) != 0)
-            return -ENOMEM;
-        at = key_table_add_hashed(&t->comm_keys, key);
-        t->comms[at] = (struct comm){.size = row->size, .is_inter = row->remote_size > 0};
-    }
-    return at;
-}
-
-static int note_member(struct collective_table *t, const struct wire_window *m,
-                       const struct wire_comm_member_row *row)
-{
-    int64_t number = comm_of(t, &m->comms[row->comm]);
-    if (number < 0 || number == NOBODY)
-        return number < 0 ? (int)number : 0;
-    struct comm *c = &t->comms[number];
-    if (c->ranks == NULL) {
-        if (c->size > MOST_POSITIONS - t->positions)
-            return 0;
-        c->ranks = malloc(c->size * sizeof(*c->ranks));
-        if (c->ranks == NULL)
-            return -ENOMEM;
-        memset(c->ranks, 0xff, c->size * sizeof(*c->ranks));
-        c->positions = (uint32_t)c->size;
-        t->positions += c->positions;
-    }
-    if (row->position < c->positions && c->ranks[row->position] != (uint32_t)row->rank) {
-        c->ranks[row->position] = (uint32_t)row->rank;
-        c->stamp++;
-    }
-    return 0;
-}
-
-static int64_t collective_of(struct collective_table *t, const struct wire_window *m,
-                             const struct wire_collective_row *row)
-{
-    int64_t comm = comm_of(t, &m->comms[row->comm]);
-    if (comm < 0 || comm == NOBODY)
-        return comm < 0 ? comm : UNKNOWN;
-    struct key key = {.hi = (uint64_t)comm,
-                      .lo = row->call << 32 | (uint32_t)(int32_t)(row->root < 0 ? -1 : row->root)};
-    uint32_t at = key_table_find(&t->keys, key);
-    if (at != KEY_NONE)
-        return at;
-    if (t->keys.count == MOST_COLLECTIVES)
-        return UNKNOWN;
-    if (key_table_reserve(&t->keys, 1) != 0 ||
-        array_fit(&t->list, sizeof(*t->list), &t->room, t->keys.count + 1) != 0)
-        return -ENOMEM;
-    at = key_table_add_hashed(&t->keys, key);
-    t->list[at] = (struct collective){(uint32_t)comm, (uint16_t)row->call, row->root};
-    return at;
-}
-
-int collective_table_take(struct collective_table *t, const struct wire_window *m,
-                          const uint32_t **numbers)
-{
-    if (array_fit(&t->numbers, sizeof(*t->numbers), &t->numbers_room, m->collectives_count) != 0)
-        return -ENOMEM;
-    for (uint64_t i = 0; i < m->collectives_count; i++) {
-        int64_t number = collective_of(t, m, &m->collectives[i]);
-        if (number < 0)
-            return (int)number;
-        t->numbers[i] = (uint32_t)number;
-    }
-    for (uint64_t i = 0; i < m->comm_members_count; i++) {
-        if (note_member(t, m, &m->comm_members[i]) != 0)
-            return -ENOMEM;
-    }
-    *numbers = t->numbers;
-    return 0;
-}
-
 /* ---- from calls to messages ------------------------------------------------------- */
 
 /* A communicator as it is gone through: MPI_COMM_WORLD has no list. */
@@ -205,15 +75,15 @@ static int group_of(struct collective_table *t, uint64_t world, const struct col
     return 1;
 }
 
-/* @return NOBODY: not known */
+/* @return COLLECTIVE_NO_RANK: not known */
 static uint32_t position_of(const struct collective_table *t, const struct group *g, int64_t rank)
 {
     if (rank < 0)
-        return NOBODY;
+        return COLLECTIVE_NO_RANK;
     if (g->ranks == NULL)
-        return rank < g->size ? (uint32_t)rank : NOBODY;
-    uint32_t at = (uint64_t)rank < t->rank_room ? t->position_of[rank] : NOBODY;
-    return at < g->size && g->ranks[at] == (uint32_t)rank ? at : NOBODY;
+        return rank < g->size ? (uint32_t)rank : COLLECTIVE_NO_RANK;
+    uint32_t at = (uint64_t)rank < t->rank_room ? t->position_of[rank] : COLLECTIVE_NO_RANK;
+    return at < g->size && g->ranks[at] == (uint32_t)rank ? at : COLLECTIVE_NO_RANK;
 }
 
 static uint32_t rank_at(const struct group *g, uint32_t position)
@@ -252,7 +122,8 @@ static void put(struct collective_table *t, uint32_t source, uint32_t destinatio
                 const struct collective_edge *edge)
 {
     struct collective_messages *out = &t->made;
-    if (destination == NOBODY || source == NOBODY || t->rows == COLLECTIVE_ROWS) {
+    if (destination == COLLECTIVE_NO_RANK || source == COLLECTIVE_NO_RANK ||
+        t->rows == COLLECTIVE_ROWS) {
         t->clipped = t->clipped || t->rows == COLLECTIVE_ROWS;
         fold(t, edge->messages, edge->bytes);
         return;
@@ -407,6 +278,43 @@ static int take_plan(struct collective_table *t, const struct plan_call *call,
     return 1;
 }
 
+static bool is_of(const struct collective_plan *plan, const struct burst_pair *call,
+                  const struct plan_group *group)
+{
+    return plan->call.collective == call->destination && plan->call.rank == call->source &&
+           plan->call.calls == call->messages && plan->call.bytes == call->bytes &&
+           plan->group.size == group->size && plan->group.stamp == group->stamp;
+}
+
+/* Take plans that were made one after the other and right after the one that was found last, as long as the rows
+ * of a burst tell of their calls: what they have lies behind the last piece.
+ * @param order  which rows @return how many of them were taken: up to one that is another's, or a bound */
+static uint32_t take_following(struct collective_table *t, const struct burst_pair *calls,
+                               const uint32_t *order, uint32_t most, const struct plan_group *group)
+{
+    struct burst_piece *last = last_piece(t);
+    struct collective_messages *made = &t->made;
+    uint32_t count = 0, there = 0;
+    if (last == NULL || last->stays == 0)
+        return 0;
+    const struct collective_plan *plan = collective_plans_following(&t->plans, &there);
+    for (; count < most && count < there; count++, plan++) {
+        if (!is_of(plan, &calls[order[count]], group) || !plan->follows || plan->others.pairs > 0 ||
+            plan->rows != last->rows + last->count || plan->count >= COLLECTIVE_ROWS - t->rows ||
+            plan->steps > MOST_STEPS - t->steps || !fits(made, plan->messages, plan->bytes))
+            break;
+        made->ascend = made->ascend && plan->ascends;
+        last->count += plan->count;
+        made->count += plan->count;
+        made->messages += plan->messages;
+        made->bytes += plan->bytes;
+        t->rows += (uint32_t)plan->count;
+        t->steps += plan->steps;
+    }
+    collective_plans_pass(&t->plans, count);
+    return count;
+}
+
 /* Say where the rows of each piece lie. @return 0 or -ENOMEM */
 static int place_pieces(struct collective_table *t)
 {
@@ -456,13 +364,13 @@ static int make_row(struct collective_table *t, const struct group *g, const str
         .call = c->call, .size = g->size, .calls = row->messages, .bytes = row->bytes};
     uint32_t root = position_of(t, g, c->root), caller = position_of(t, g, row->source);
     uint64_t steps = teller == COLLECTIVE_ROOT ? g->size : 1;
-    if (caller == NOBODY || (c->root >= 0 && root == NOBODY) || t->rows == COLLECTIVE_ROWS ||
-        steps > MOST_STEPS - t->steps) {
+    if (caller == COLLECTIVE_NO_RANK || (c->root >= 0 && root == COLLECTIVE_NO_RANK) ||
+        t->rows == COLLECTIVE_ROWS || steps > MOST_STEPS - t->steps) {
         t->clipped = 1; /* for a bound, or until the position is told */
         fold(t, row->messages, row->bytes);
         return 0;
     }
-    call.root = root == NOBODY ? 0 : root;
+    call.root = root == COLLECTIVE_NO_RANK ? 0 : root;
     call.position = caller;
     int code = 0;
     if (teller == COLLECTIVE_EACH)
@@ -527,7 +435,12 @@ static int expand_collective(struct collective_table *t, uint64_t world, uint32_
     int known = number < t->keys.count && group_of(t, world, c, &group), code = 0;
     if (number < t->keys.count && teller == COLLECTIVE_NOBODY)
         return 0;
+    const struct plan_group as = {known ? group.size : 0, known ? group.stamp : 0};
     for (uint32_t i = first; code == 0 && i < end; i++) {
+        if (known)
+            i += take_following(t, calls->pairs, t->order + i, end - i, &as);
+        if (i == end)
+            break;
         const struct burst_pair *row = &calls->pairs[t->order[i]];
         if (known)
             code = expand_row(t, &group, c, teller, row);
