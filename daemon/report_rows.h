@@ -2,21 +2,23 @@
  * same ones in each window, in the same order: then they need neither be checked nor looked up once more, and figures
  * alone are taken.
  *
- * Memory: 24 bytes a row of pairs, 24 one of calls. */
+ * Memory: 16 bytes a row of pairs, 16 one of calls. */
 #ifndef HOLTER_DAEMON_REPORT_ROWS_H
 #define HOLTER_DAEMON_REPORT_ROWS_H
 
 #include "daemon/analysis/window_sum.h"
 #include "holter/wire.h"
 
-/** A row of pairs, or of calls, but for its figures. Communicator and region are positions in the message. */
+/** A row of pairs, or of calls, but for its figures. Communicator and region are positions in the message. Rows with
+ *  larger ones, which no job has, are not kept. */
 struct report_pair {
     uint32_t source;
     int32_t destination;
-    uint32_t comm, region, size_class;
+    uint32_t size_class : 10, comm : 11, region : 11;
 };
 struct report_call {
-    uint32_t rank, call, comm, region;
+    uint32_t rank;
+    uint32_t call : 12, comm : 10, region : 10;
 };
 
 /** Zero-initialised is empty: nothing was reported. */

@@ -138,7 +138,6 @@ void figures_clear(struct figures *f)
     f->has_wide = 0;
     if (f->rank_room > 0)
         memset(f->rank_present, 0, f->rank_room / 64 * sizeof(*f->rank_present));
-    f->pairs_seen = 0;
     if (f->pair_room > 0)
         memset(f->pair_blocks, 0, (f->pair_room / PAIR_BLOCK / 64 + 1) * sizeof(*f->pair_blocks));
     if (f->call_room > 0)

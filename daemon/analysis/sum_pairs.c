@@ -63,29 +63,28 @@ static uint32_t number_at(const struct told_pairs *t, size_t i)
     return t->follow ? t->numbers[0] + (uint32_t)i : t->numbers[i];
 }
 
-/* @return whether a sum, or a row, is too large: then what lies there is of no use before take_back() */
-static inline uint64_t add_narrow(struct narrow_figures *sum, const uint64_t *row, uint64_t *seen)
+/* @return beyond 32 bits: not 0 where a sum, or a row, is too large; then what lies there is of no use before
+ *         take_back() */
+static inline uint64_t add_narrow(struct narrow_figures *sum, const uint64_t *row)
 {
     uint64_t messages = sum->messages + row[0], bytes = sum->bytes + row[1];
-    *seen += sum->messages == 0 && row[0] != 0;
     *sum = (struct narrow_figures){(uint32_t)messages, (uint32_t)bytes};
-    return (messages | bytes | row[0] | row[1]) >> 32;
+    return messages | bytes | row[0] | row[1];
 }
 
 static uint64_t add_all(struct figures *f, const struct told_pairs *t)
 {
     const uint64_t *row = t->list.first;
-    uint64_t large = 0, seen = 0;
+    uint64_t large = 0;
     if (t->follow) {
         struct narrow_figures *sums = f->pairs + t->numbers[0];
         for (size_t i = 0; i < t->count; i++, row += t->list.stride)
-            large |= add_narrow(&sums[i], row, &seen);
+            large |= add_narrow(&sums[i], row);
     } else {
         for (size_t i = 0; i < t->count; i++, row += t->list.stride)
-            large |= add_narrow(&f->pairs[t->numbers[i]], row, &seen);
+            large |= add_narrow(&f->pairs[t->numbers[i]], row);
     }
-    f->pairs_seen += seen;
-    return large;
+    return large >> 32;
 }
 
 static void take_back(struct figures *f, const struct told_pairs *t)
@@ -104,9 +103,7 @@ static int add_wide(struct figures *f, const struct told_pairs *t)
     if (figures_fit_wide(f) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < t->count; i++, row += t->list.stride) {
-        uint32_t at = number_at(t, i);
-        struct pair_figures *sum = &f->wide[at];
-        f->pairs_seen += f->pairs[at].messages == 0 && sum->messages == 0 && row[0] != 0;
+        struct pair_figures *sum = &f->wide[number_at(t, i)];
         sum->messages += row[0];
         sum->bytes += row[1];
     }
@@ -128,14 +125,12 @@ static void mark_blocks(struct figures *f, const struct told_pairs *t)
 
 static int add_pairs(struct figures *f, const struct told_pairs *t)
 {
-    uint64_t seen = f->pairs_seen;
     if (t->count == 0)
         return 0;
     mark_blocks(f, t);
     if (add_all(f, t) == 0)
         return 0;
     take_back(f, t);
-    f->pairs_seen = seen;
     return add_wide(f, t);
 }
 
@@ -163,21 +158,31 @@ int window_pairs_add(struct window_sum *w, const struct window_rows *rows,
 
 /* ---- the run ----------------------------------------------------------------- */
 
-#define BLOCK_NUMBERS (2 * PAIR_BLOCK) /* messages and bytes */
+/* Figures of two pairs. */
+typedef uint32_t two_pairs __attribute__((vector_size(2 * sizeof(struct narrow_figures))));
+
+static two_pairs two_at(const struct narrow_figures *at)
+{
+    two_pairs two;
+    memcpy(&two, at, sizeof(two));
+    return two;
+}
 
 /* @return whether a sum does not fit: then nothing has changed */
-static int add_block(uint32_t *sum, const uint32_t *from)
+static int add_block(struct narrow_figures *sum, const struct narrow_figures *from)
 {
-    uint32_t carry = 0;
-    for (size_t i = 0; i < BLOCK_NUMBERS; i++) {
-        uint32_t a = sum[i], b = from[i], both = a + b;
+    two_pairs carry = {0};
+    for (size_t i = 0; i < PAIR_BLOCK; i += 2) {
+        two_pairs a = two_at(&sum[i]), b = two_at(&from[i]), both = a + b;
         carry |= (a & b) | ((a | b) & ~both); /* the highest bit: that of the sum beyond it */
-        sum[i] = both;
+        memcpy(&sum[i], &both, sizeof(both));
     }
-    if (carry >> 31 == 0)
+    if ((carry[0] | carry[1] | carry[2] | carry[3]) >> 31 == 0)
         return 0;
-    for (size_t i = 0; i < BLOCK_NUMBERS; i++)
-        sum[i] -= from[i];
+    for (size_t i = 0; i < PAIR_BLOCK; i++) {
+        sum[i].messages -= from[i].messages;
+        sum[i].bytes -= from[i].bytes;
+    }
     return 1;
 }
 
@@ -199,7 +204,7 @@ void run_pairs_absorb(struct run_sum *run, const struct figures *f)
         if (!bit_get(f->pair_blocks, from / PAIR_BLOCK))
             continue;
         struct pair_figures *wide = total->wide + from;
-        if (add_block(&total->pairs[from].messages, &f->pairs[from].messages))
+        if (add_block(&total->pairs[from], &f->pairs[from]))
             widen_block(wide, &total->pairs[from], &f->pairs[from]);
         for (uint32_t i = 0; f->has_wide && i < PAIR_BLOCK; i++) {
             wide[i].messages += f->wide[from + i].messages;

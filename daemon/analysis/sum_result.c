@@ -412,11 +412,22 @@ static int is_told(const struct run_sum *run, const struct figures *f, const str
            memcmp(out->told, f->pairs, out->told_count * sizeof(*out->told)) == 0;
 }
 
+/* Pairs with messages. */
+static size_t pairs_sending(const struct run_sum *run, const struct figures *f)
+{
+    size_t count = pairs_told(run, f), sending = 0;
+    for (size_t i = 0; i < count; i++)
+        sending += f->pairs[i].messages != 0;
+    for (size_t i = 0; f->has_wide && i < count; i++)
+        sending += f->pairs[i].messages == 0 && f->wide[i].messages != 0;
+    return sending;
+}
+
 /* Have the pairs that are listed, and no others, messages in the window? Then the rows get its figures. */
 static int list_again(const struct run_sum *run, const struct figures *f, struct sum_result *out)
 {
     uint64_t differs = 0;
-    if (out->names != run->names || f->pairs_seen != out->pair_count)
+    if (out->names != run->names || pairs_sending(run, f) != out->pair_count)
         return 0;
     out->told_count = 0; /* until all rows are written */
     for (size_t i = 0; i < out->pair_count; i++) {

@@ -31,8 +31,6 @@ struct figures {
     int has_wide;                 /**< some of a window's may not be zero */
     uint64_t *pair_blocks;        /**< bits, by number / PAIR_BLOCK: something was added there */
     uint32_t pair_room;           /**< whole blocks */
-    uint64_t
-        pairs_seen; /**< how often one had no messages and got some: those that have, or more */
     struct call_figures *calls;
     uint32_t call_room;
     uint64_t *callers; /**< bits, by caller: this rank made this call */
