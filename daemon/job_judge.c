@@ -171,6 +171,14 @@ static int judge_ranks(struct job *job, const struct open_window *window, struct
     return 1;
 }
 
+void job_list_pairs(struct job *job, const struct open_window *window)
+{
+    /* Without memory the window is judged by what there is of it. */
+    struct sum_result *pairs = &job->judged_pairs;
+    if (!window->late && window_sum_pairs(window->sum, MOST_PAIRS_JUDGED, pairs) != 0)
+        pairs->pair_count = pairs->names = 0;
+}
+
 void job_judge(struct job *job, struct open_window *window)
 {
     struct rank_rows ranks;
@@ -181,11 +189,8 @@ void job_judge(struct job *job, struct open_window *window)
         job_latency_late(job->latency, &window->latency);
         return;
     }
-    /* Without memory the window is judged by what there is of it. */
-    struct sum_result *pairs = &job->judged_pairs;
-    if (window_sum_pairs(window->sum, MOST_PAIRS_JUDGED, pairs) != 0)
-        pairs->pair_count = pairs->names = 0;
-    job_latency_close(job->latency, window->number, job->world, &window->latency, pairs);
+    job_latency_close(job->latency, window->number, job->world, &window->latency,
+                      &job->judged_pairs);
     publish_latency(job);
     judge_links(job, window);
     job_tell_phases(job);

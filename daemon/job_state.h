@@ -170,7 +170,9 @@ void job_windows_finish(struct job *job);
  *  @return 0 or -ENOMEM */
 int open_window_watch(struct open_window *window, const struct wire_window *message,
                       const struct report_rows *known);
-/** Judge a window that is closed: latency, trends, alerts. */
+/** List the pairs that a window that is closed is judged by. */
+void job_list_pairs(struct job *job, const struct open_window *window);
+/** Judge a window that is closed, of which pairs are listed: latency, trends, alerts. */
 void job_judge(struct job *job, struct open_window *window);
 void job_tell(void *user, const struct alert_report *report);
 void job_alert(struct job *job, const struct alert *alert);

@@ -149,11 +149,12 @@ static void close_window(struct job *job, uint32_t at, uint64_t now_ns)
     job->open_count--;
     job->closings++;
     publish_window(job, &window, now_ns);
-    job_judge(job, &window);
-    /* Without memory the window's figures are missing from the sums since the start, and only
+    job_list_pairs(job, &window);
+    /* While its figures are in the cache. Without memory they are missing from the sums since the start, and only
      * there. */
     if (run_sum_update(job->run, window.sum, window.number) == 0)
         job->windows_summed += !window.late;
+    job_judge(job, &window);
     if (!window.late) {
         job->next_window = window.number + 1;
         job->quiet_since_loss++;

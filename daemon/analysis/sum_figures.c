@@ -52,7 +52,8 @@ int figures_fit_ranks(struct figures *f, uint32_t need)
     uint32_t room = larger_room(f->rank_room, need);
     if (grow_ranks(f, room) != 0 ||
         sums_grow((void **)&f->rank_newest, sizeof(*f->rank_newest), f->rank_room, room) != 0 ||
-        sums_grow((void **)&f->rank_present, sizeof(uint64_t), f->rank_room / 64, room / 64) != 0)
+        sums_grow((void **)&f->rank_present, sizeof(uint64_t), f->rank_room / 64, room / 64) != 0 ||
+        sums_grow((void **)&f->rank_owed, sizeof(uint64_t), f->rank_room / 64, room / 64) != 0)
         return -ENOMEM;
     f->rank_room = room;
     return 0;
@@ -104,6 +105,7 @@ void figures_finish(struct figures *f)
     free(f->ranks);
     free(f->rank_newest);
     free(f->rank_present);
+    free(f->rank_owed);
     free(f->pairs);
     free(f->wide);
     free(f->pair_blocks);
@@ -117,10 +119,12 @@ void figures_swap_ranks(struct figures *a, struct figures *b)
     a->ranks = b->ranks;
     a->rank_newest = b->rank_newest;
     a->rank_present = b->rank_present;
+    a->rank_owed = b->rank_owed;
     a->rank_room = b->rank_room;
     b->ranks = was.ranks;
     b->rank_newest = was.rank_newest;
     b->rank_present = was.rank_present;
+    b->rank_owed = was.rank_owed;
     b->rank_room = was.rank_room;
 }
 
@@ -148,7 +152,7 @@ void figures_clear(struct figures *f)
 
 size_t figures_bytes(const struct figures *f)
 {
-    return f->rank_room * (sizeof(*f->ranks) + sizeof(*f->rank_newest)) + f->rank_room / 8 +
+    return f->rank_room * (sizeof(*f->ranks) + sizeof(*f->rank_newest)) + f->rank_room / 4 +
            f->pair_room * (sizeof(*f->pairs) + (f->wide != NULL ? sizeof(*f->wide) : 0)) +
            f->call_room * sizeof(*f->calls) + f->caller_room / 8;
 }

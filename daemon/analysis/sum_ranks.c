@@ -70,32 +70,90 @@ static void totals_add(struct sum_totals *totals, const struct rank_row *row, ui
 #undef X
 }
 
-/* Number of a rank. As long as new ones come in order their numbers are in order too. */
-static uint32_t number_of(struct run_sum *run, uint32_t rank, uint32_t before, uint32_t guess)
+/* ---- the run ----------------------------------------------------------------- */
+
+/* A row of a window that was added to the run comes to the run's. */
+static void pay(struct run_sum *run, struct figures *f, uint32_t at)
 {
-    struct key_table *table = &run->ranks;
-    uint32_t known = table->count;
+    struct figures *total = &run->total;
+    const struct rank_row *row = &f->ranks[at];
+    struct rank_row *sum = &total->ranks[at];
+    rank_row_add(sum, row, row->seldom);
+    int first = !bit_get(total->rank_present, at);
+    if (!first && f->owed_number == total->rank_newest[at]) {
+        rank_row_merge_in_call(sum, row);
+    } else if (first || f->owed_number > total->rank_newest[at]) {
+        sum->rank = row->rank;
+        rank_row_take_state(sum, row);
+        total->rank_newest[at] = f->owed_number;
+    }
+    bit_set(total->rank_present, at);
+    f->rank_owed[at / 64] &= ~(UINT64_C(1) << at % 64);
+}
+
+void run_ranks_pay(struct run_sum *run)
+{
+    struct figures *f = run->owing;
+    for (uint32_t word = 0; f != NULL && word < f->rank_room / 64; word++)
+        while (f->rank_owed[word] != 0)
+            pay(run, f, word * 64 + (uint32_t)__builtin_ctzll(f->rank_owed[word]));
+    run->owing = NULL;
+}
+
+void run_ranks_moved(struct run_sum *run, const struct figures *from, struct figures *to)
+{
+    if (run->owing != from)
+        return;
+    if (to == NULL)
+        run_ranks_pay(run);
+    else
+        run->owing = to;
+}
+
+void run_ranks_owe(struct run_sum *run, struct figures *f, uint64_t number)
+{
+    run_ranks_pay(run);
+    if (f->rank_room > 0)
+        memcpy(f->rank_owed, f->rank_present, f->rank_room / 64 * sizeof(*f->rank_owed));
+    f->owed_number = number;
+    run->owing = f;
+}
+
+/* ---- a window ---------------------------------------------------------------- */
+
+/* Number of a rank. As long as new ones come in order their numbers are in order too. Ranks of a list have the
+ * number after that of the one before them mostly, which the row tells that is written next: then no key is
+ * looked at. */
+static uint32_t number_of(struct window_sum *w, uint32_t rank, uint32_t before, uint32_t guess)
+{
+    struct key_table *table = &w->run->ranks;
+    uint32_t known = table->count, next = before == KEY_NONE ? guess : before + 1;
+    if (rank != 0 && next < known && w->figures.ranks[next].rank == rank)
+        return next;
     uint32_t at = key_table_add(table, (struct key){.hi = rank}, before, guess);
-    if (at == known && run->ranks_in_order == known &&
+    if (at == known && w->run->ranks_in_order == known &&
         (known == 0 || table->keys[known - 1].hi < rank))
-        run->ranks_in_order++;
+        w->run->ranks_in_order++;
     return at;
 }
 
 void window_ranks_add(struct window_sum *w, const struct window_rows *rows,
                       struct row_numbers *numbers)
 {
+    struct figures *f = &w->figures;
     uint32_t before = KEY_NONE;
     for (size_t i = 0; i < rows->rank_count; i++) {
         const struct rank_row *row = &rows->ranks[i];
-        uint32_t at = number_of(w->run, row->rank, before, numbers->rank);
+        uint32_t at = number_of(w, row->rank, before, numbers->rank);
         numbers->rank = i == 0 ? at : numbers->rank;
         before = at;
-        struct rank_row *sum = &w->figures.ranks[at];
+        struct rank_row *sum = &f->ranks[at];
         uint32_t seldom = has_seldom(row);
         totals_add(&w->totals, row, seldom);
-        if (!bit_get(w->figures.rank_present, at)) {
-            bit_set(w->figures.rank_present, at);
+        if (bit_get(f->rank_owed, at))
+            pay(w->run, f, at);
+        if (!bit_get(f->rank_present, at)) {
+            bit_set(f->rank_present, at);
             w->totals.ranks++;
             rank_row_set(sum, row, seldom);
             continue;
@@ -105,36 +163,15 @@ void window_ranks_add(struct window_sum *w, const struct window_rows *rows,
     }
 }
 
-void run_ranks_absorb(struct run_sum *run, const struct figures *f, uint64_t number)
-{
-    struct figures *total = &run->total;
-    uint32_t count = f->rank_room < run->ranks.count ? f->rank_room : run->ranks.count;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!bit_get(f->rank_present, i))
-            continue;
-        struct rank_row *sum = &total->ranks[i];
-        const struct rank_row *row = &f->ranks[i];
-        rank_row_add(sum, row, row->seldom);
-        int first = !bit_get(total->rank_present, i);
-        if (!first && number == total->rank_newest[i]) {
-            rank_row_merge_in_call(sum, row);
-        } else if (first || number > total->rank_newest[i]) {
-            sum->rank = row->rank;
-            rank_row_take_state(sum, row);
-            total->rank_newest[i] = number;
-        }
-        bit_set(total->rank_present, i);
-    }
-}
-
 void window_sum_totals(const struct window_sum *window, struct sum_totals *out)
 {
     *out = window->totals;
 }
 
-void run_sum_totals(const struct run_sum *run, struct sum_totals *out)
+void run_sum_totals(struct run_sum *run, struct sum_totals *out)
 {
     const struct figures *f = &run->total;
+    run_ranks_pay(run);
     *out = (struct sum_totals){0};
     for (uint32_t i = 0; i < run->ranks.count && i < f->rank_room; i++) {
         if (!bit_get(f->rank_present, i))
@@ -180,6 +217,7 @@ void run_ranks_settle(struct run_sum *run)
     if (run->windows > 0 || run->ranks_in_order == count || order_positions(run) != 0 ||
         order_update(&run->rank_order, &run->ranks, run) != 0)
         return;
+    run_ranks_pay(run);
     key_table_init(&table);
     if (key_table_reserve(&table, run->ranks.room) != 0 ||
         move_figures(&run->total, run->rank_order.numbers, count) != 0) {
@@ -193,4 +231,6 @@ void run_ranks_settle(struct run_sum *run)
     key_table_finish(&run->ranks);
     run->ranks = table;
     run->ranks_in_order = count;
+    figures_finish(&run->spare); /* its rows are those of other ranks now */
+    run->spare = (struct figures){0};
 }

@@ -469,5 +469,7 @@ int window_sum_pairs(const struct window_sum *window, size_t most_pairs, struct 
 int run_sum_result(struct run_sum *run, enum sum_part part, size_t most_pairs,
                    struct sum_result *out)
 {
+    if (part == SUM_RANKS)
+        run_ranks_pay(run);
     return collect(run, &run->total, part, most_pairs, out);
 }

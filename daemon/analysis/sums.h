@@ -21,11 +21,15 @@ struct call_figures {
  *  number of the key; they may be shorter than the table, the rest being zero. */
 struct figures {
     /** Where the rank did not report they are, in a window, not zero; but what is seldom told is zero
-     *  wherever `seldom` says so. */
+     *  wherever `seldom` says so, and each is one of its rank, or was never written. */
     struct rank_row *ranks;
     uint64_t *rank_newest;  /**< number of the newest window that the rank reported */
     uint64_t *rank_present; /**< bits: the rank reported */
-    uint32_t rank_room;
+    /** Bits: the row was added to the run, but is not in its figures yet: it will when it is written once more, or
+     *  when these are asked for. So it is not read for this alone. */
+    uint64_t *rank_owed;
+    uint64_t owed_number;         /**< of the window that it was added as */
+    uint32_t rank_room;           /**< whole words of bits */
     struct narrow_figures *pairs; /**< see figures_pair() */
     struct pair_figures *wide;    /**< as many; NULL: not needed yet */
     int has_wide;                 /**< some of a window's may not be zero */
@@ -59,8 +63,10 @@ struct run_sum {
     uint32_t region_room;
     uint32_t ranks_in_order; /**< the first so many ranks have numbers in the order of ranks */
     uint32_t windows;        /**< that are open */
+    struct figures *owing;   /**< those that have rank_owed; NULL: none */
     struct figures total;
-    struct figures spare; /**< those of a window that is over, all zero: the next one's */
+    struct figures
+        spare; /**< those of a window that is over, as if nothing had been added: the next one's */
     /** Rows that were added to the rest because the table of pairs was full. */
     uint64_t turned_away;
     uint64_t
@@ -155,7 +161,12 @@ void figures_swap_ranks(struct figures *a, struct figures *b);
 /** Add what is told of ranks. Room for them is there. */
 void window_ranks_add(struct window_sum *w, const struct window_rows *rows,
                       struct row_numbers *numbers);
-void run_ranks_absorb(struct run_sum *run, const struct figures *f, uint64_t number);
+/** Add those of a window to the run. Room for them is there. */
+void run_ranks_owe(struct run_sum *run, struct figures *f, uint64_t number);
+/** Have them in the run's figures. */
+void run_ranks_pay(struct run_sum *run);
+/** Figures have moved, or will be no more. @param to  where they are; NULL: they are still there, and will not be */
+void run_ranks_moved(struct run_sum *run, const struct figures *from, struct figures *to);
 
 /** While no window is open, give ranks numbers in their order: rows of a window are then a result as they lie.
  *  Without memory they keep those they have. */

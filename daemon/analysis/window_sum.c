@@ -133,6 +133,7 @@ int window_sum_create(struct window_sum **out, struct run_sum *run)
     window->run = run;
     window->figures = run->spare;
     run->spare = (struct figures){0};
+    run_ranks_moved(run, &run->spare, &window->figures);
     *out = window;
     return 0;
 }
@@ -143,13 +144,17 @@ void window_sum_destroy(struct window_sum *window)
         return;
     /* Fresh memory costs two page faults for each page, one for reading and one for writing it:
      * more than adding the figures. */
-    struct figures *spare = &window->run->spare;
-    window->run->windows--;
+    struct run_sum *run = window->run;
+    struct figures *spare = &run->spare;
+    run->windows--;
     if (window->figures.pair_room >= spare->pair_room) {
+        run_ranks_moved(run, spare, NULL);
         figures_finish(spare);
         *spare = window->figures;
+        run_ranks_moved(run, &window->figures, spare);
         figures_clear(spare);
     } else {
+        run_ranks_moved(run, &window->figures, NULL);
         figures_finish(&window->figures);
     }
     free(window);
@@ -305,12 +310,12 @@ static void absorb_calls(struct run_sum *run, const struct figures *f)
     }
 }
 
-int run_sum_update(struct run_sum *run, const struct window_sum *window, uint64_t number)
+int run_sum_update(struct run_sum *run, struct window_sum *window, uint64_t number)
 {
-    const struct figures *f = &window->figures;
+    struct figures *f = &window->figures;
     if (figures_fit(&run->total, run) != 0 || figures_fit_wide(&run->total) != 0)
         return -ENOMEM;
-    run_ranks_absorb(run, f, number);
+    run_ranks_owe(run, f, number);
     run_pairs_absorb(run, f);
     absorb_calls(run, f);
     return 0;

@@ -181,7 +181,7 @@ int window_sum_update(struct window_sum *window, const struct window_rows *rows,
 /** Add a window to the run.
  *  @param number  of the window: the newest one's call in progress is kept
  *  @return 0 or -ENOMEM; then nothing was added */
-int run_sum_update(struct run_sum *run, const struct window_sum *window, uint64_t number);
+int run_sum_update(struct run_sum *run, struct window_sum *window, uint64_t number);
 
 /** Sums over all ranks. */
 struct sum_totals {
@@ -192,7 +192,7 @@ struct sum_totals {
 };
 
 void window_sum_totals(const struct window_sum *window, struct sum_totals *out);
-void run_sum_totals(const struct run_sum *run, struct sum_totals *out);
+void run_sum_totals(struct run_sum *run, struct sum_totals *out);
 
 /** Rows in canonical order. Zero-initialised is empty; reused from result to result. */
 struct sum_result {
