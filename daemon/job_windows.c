@@ -154,6 +154,7 @@ static void close_window(struct job *job, uint32_t at, uint64_t now_ns)
      * there. */
     if (run_sum_update(job->run, window.sum, window.number) == 0)
         job->windows_summed += !window.late;
+    window_sum_clear_pairs(window.sum);
     job_judge(job, &window);
     if (!window.late) {
         job->next_window = window.number + 1;

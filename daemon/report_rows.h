@@ -14,11 +14,11 @@
 struct report_pair {
     uint32_t source;
     int32_t destination;
-    uint32_t size_class : 10, comm : 11, region : 11;
+    uint32_t names; /**< communicator, region, size class: 11, 11 and 10 bits, the lowest first */
 };
 struct report_call {
     uint32_t rank;
-    uint32_t call : 12, comm : 10, region : 10;
+    uint32_t names; /**< call, communicator, region: 12, 10 and 10 bits, the lowest first */
 };
 
 /** Zero-initialised is empty: nothing was reported. */

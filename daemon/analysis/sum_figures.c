@@ -128,9 +128,8 @@ void figures_swap_ranks(struct figures *a, struct figures *b)
     b->rank_room = was.rank_room;
 }
 
-/* As if nothing had been added. Only what was added to is written: the rest may be pages that were never touched.
- */
-void figures_clear(struct figures *f)
+/* Only what was added to is written: the rest may be pages that were never touched. */
+void figures_clear_pairs(struct figures *f)
 {
     for (uint32_t from = 0; from < f->pair_room; from += PAIR_BLOCK) {
         if (!bit_get(f->pair_blocks, from / PAIR_BLOCK))
@@ -140,10 +139,15 @@ void figures_clear(struct figures *f)
             memset(&f->wide[from], 0, PAIR_BLOCK * sizeof(*f->wide));
     }
     f->has_wide = 0;
-    if (f->rank_room > 0)
-        memset(f->rank_present, 0, f->rank_room / 64 * sizeof(*f->rank_present));
     if (f->pair_room > 0)
         memset(f->pair_blocks, 0, (f->pair_room / PAIR_BLOCK / 64 + 1) * sizeof(*f->pair_blocks));
+}
+
+void figures_clear(struct figures *f)
+{
+    figures_clear_pairs(f);
+    if (f->rank_room > 0)
+        memset(f->rank_present, 0, f->rank_room / 64 * sizeof(*f->rank_present));
     if (f->call_room > 0)
         memset(f->calls, 0, f->call_room * sizeof(*f->calls));
     if (f->caller_room > 0)

@@ -130,8 +130,9 @@ int sums_grow(void **array, size_t element, uint32_t room, uint32_t need);
 /** Room for the keys that the run has. @return 0 or -ENOMEM */
 int figures_fit(struct figures *f, const struct run_sum *run);
 int figures_fit_ranks(struct figures *f, uint32_t need);
-/** As if nothing had been added. */
+/** As if nothing had been added, or nothing to pairs. */
 void figures_clear(struct figures *f);
+void figures_clear_pairs(struct figures *f);
 void figures_finish(struct figures *f);
 size_t figures_bytes(const struct figures *f);
 

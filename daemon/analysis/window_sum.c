@@ -321,6 +321,11 @@ int run_sum_update(struct run_sum *run, struct window_sum *window, uint64_t numb
     return 0;
 }
 
+void window_sum_clear_pairs(struct window_sum *window)
+{
+    figures_clear_pairs(&window->figures);
+}
+
 size_t run_sum_pair_count(const struct run_sum *run)
 {
     return run->pairs.count;

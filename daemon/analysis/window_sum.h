@@ -183,6 +183,9 @@ int window_sum_update(struct window_sum *window, const struct window_rows *rows,
  *  @return 0 or -ENOMEM; then nothing was added */
 int run_sum_update(struct run_sum *run, struct window_sum *window, uint64_t number);
 
+/** Have no pairs in a window any more: they are not asked for once more, and are in the cache now. */
+void window_sum_clear_pairs(struct window_sum *window);
+
 /** Sums over all ranks. */
 struct sum_totals {
     uint64_t ranks; /**< that reported */

@@ -123,6 +123,26 @@ static void rows_without_numbers_are_not_known(void **state)
     assert_true(knows_calls(WORLD));
 }
 
+static void rows_with_larger_keys_than_are_kept_are_not_known(void **state)
+{
+    (void)state;
+    message.comms_count = message.regions_count = UINT64_C(1) << 40;
+    uint64_t *const of_rows[] = {&pairs[1].comm, &pairs[1].region, &calls[0].comm, &calls[0].region,
+                                 &calls[0].call};
+    static const uint64_t kept[] = {2047, 2047, 1023, 1023, 4095};
+    for (size_t i = 0; i < 5; i++) {
+        for (uint64_t beyond = 0; beyond < 2; beyond++) {
+            *of_rows[i] = kept[i] + beyond;
+            report_rows_keep(&rows, &message, WORLD, names, 3);
+            assert_int_equal(knows_pairs(WORLD), i >= 2 || beyond == 0);
+            assert_int_equal(knows_calls(WORLD), i < 2 || beyond == 0);
+        }
+        *of_rows[i] = 0;
+    }
+    report_rows_keep(&rows, &message, WORLD, names, 3);
+    assert_true(knows_pairs(WORLD) && knows_calls(WORLD));
+}
+
 static void nothing_is_known_at_first(void **state)
 {
     (void)state;
@@ -141,6 +161,7 @@ int main(void)
         TEST(rows_with_another_key_are_not),
         TEST(what_they_were_checked_against_must_be_the_same),
         TEST(rows_without_numbers_are_not_known),
+        TEST(rows_with_larger_keys_than_are_kept_are_not_known),
         TEST(nothing_is_known_at_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
