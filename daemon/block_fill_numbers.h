@@ -131,36 +131,85 @@ static const uint8_t *take_long(const uint8_t *at, const uint8_t *end, size_t co
     return count == 0 ? at : NULL;
 }
 
-#else
+#elif defined(BLOCK_FILL_BMI2)
 
-/* Four of at most two bytes each, which eight bytes have in any case. @return behind them, NULL: one is longer */
-ALWAYS const uint8_t *take_four(const uint8_t *at, uint64_t eight, uint64_t more, uint64_t *out)
+/* Numbers of a byte each, eight at a time. @param out  room for up to seven more */
+ALWAYS void take_bytes(const uint8_t *at, size_t count, uint64_t *out)
 {
-#ifdef BLOCK_FILL_BMI2
-    if ((more & more << 8) != 0)
-        return NULL;
+    for (size_t i = 0; i < count; i += 8) {
+        const __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)(at + i));
+        __m256i *to = (__m256i *)(void *)(out + i);
+        _mm256_storeu_si256(to, _mm256_cvtepu8_epi64(bytes));
+        _mm256_storeu_si256(to + 1, _mm256_cvtepu8_epi64(_mm_srli_si128(bytes, 4)));
+    }
+}
+
+/* Four of at most two bytes each. @return behind them */
+ALWAYS const uint8_t *take_four(const uint8_t *at, uint64_t *out)
+{
+    uint64_t eight;
+    memcpy(&eight, at, sizeof(eight));
     /* Where one begins, and of each that does, whether it has two bytes: these get as many of the four lanes. */
+    const uint64_t more = eight & UINT64_C(0x8080808080808080);
     const uint64_t begins = ~(more << 8) & UINT64_C(0x8080808080808080);
     const uint64_t two = _pext_u64(more, begins) & 0xf;
     const uint64_t lanes = _pdep_u64(two, UINT64_C(0x0100010001000100)) * 0xff;
     uint64_t four = _pdep_u64(eight, lanes | UINT64_C(0x00ff00ff00ff00ff));
-    four &= UINT64_C(0x7f7f7f7f7f7f7f7f);
+    four &= SEVEN_BITS;
     four -= (four & UINT64_C(0x7f007f007f007f00)) >> 1;
     const __m256i wide = _mm256_cvtepu16_epi64(_mm_cvtsi64_si128((long long)four));
     _mm256_storeu_si256((__m256i *)(void *)out, wide);
     return at + 4 + __builtin_popcountll(two);
-#else
-    if (more != UINT64_C(0x0080008000800080))
-        return NULL;
-    eight ^= more;
-    eight -= (eight & UINT64_C(0x7f007f007f007f00)) >> 1;
-    for (unsigned i = 0; i < 4; i++, eight >>= 16)
-        out[i] = eight & 0xffff;
-    return at + 8;
-#endif
 }
 
-/* The next 8, 4 or 3 of many. @return behind them, NULL: one is damaged */
+/* Numbers of up to eight bytes each. @param ends  bits of the bytes where they end @return behind them */
+ALWAYS const uint8_t *take_ends(const uint8_t *at, uint32_t ends, size_t count, uint64_t *out)
+{
+    static const uint64_t masks[8] = {0x7f,         0x7f7f,         0x7f7f7f,         0x7f7f7f7f,
+                                      0x7f7f7f7f7f, 0x7f7f7f7f7f7f, 0x7f7f7f7f7f7f7f, SEVEN_BITS};
+    uint32_t begin = 0;
+    for (size_t i = 0; i < count; i++, ends = _blsr_u32(ends)) {
+        const uint32_t last = _tzcnt_u32(ends);
+        uint64_t bytes;
+        memcpy(&bytes, at + begin, sizeof(bytes));
+        out[i] = _pext_u64(bytes, masks[last - begin]);
+        begin = last + 1;
+    }
+    return at + begin;
+}
+
+/* Numbers of seven bits a byte. @param out  room for eight more @return behind them, above the end where they are
+ * cut off; NULL: one is damaged, or there are too few */
+static const uint8_t *take_long(const uint8_t *at, const uint8_t *end, size_t count, uint64_t *out)
+{
+    size_t some;
+    for (; count > 0 && at != NULL && at < end; count -= some, out += some) {
+        const __m256i line = _mm256_loadu_si256((const __m256i *)(const void *)at);
+        const uint32_t more = (uint32_t)_mm256_movemask_epi8(line);
+        const uint32_t three = more & more << 1, five = three & three << 2;
+        if (more == 0) {
+            some = count < 32 ? count : 32;
+            take_bytes(at, some, out);
+            at += some;
+        } else if (three == 0 && count >= 16) {
+            some = 16;
+            for (unsigned i = 0; i < 16; i += 4)
+                at = take_four(at, out + i);
+        } else if ((five & five << 4) == 0) { /* none has more than eight */
+            some = (size_t)__builtin_popcount(~more);
+            some = count < some ? count : some;
+            at = take_ends(at, ~more, some, out);
+        } else {
+            some = 1;
+            at = take(at, end, out);
+        }
+    }
+    return count == 0 ? at : NULL;
+}
+
+#else
+
+/* The next 8 or 4 of many. @return behind them, NULL: one is damaged */
 ALWAYS const uint8_t *take_some(const uint8_t *at, const uint8_t *end, uint64_t *out,
                                 unsigned *count)
 {
@@ -170,40 +219,26 @@ ALWAYS const uint8_t *take_some(const uint8_t *at, const uint8_t *end, uint64_t 
     const uint64_t more = eight & UINT64_C(0x8080808080808080);
     *count = 8;
     if (more == 0) { /* a byte each */
-#ifdef BLOCK_FILL_BMI2
-        const __m128i bytes = _mm_cvtsi64_si128((long long)eight);
-        __m256i *to = (__m256i *)(void *)out;
-        _mm256_storeu_si256(to, _mm256_cvtepu8_epi64(bytes));
-        _mm256_storeu_si256(to + 1, _mm256_cvtepu8_epi64(_mm_srli_si128(bytes, 4)));
-#else
 #pragma GCC unroll 8
         for (unsigned i = 0; i < 8; i++)
             out[i] = at[i];
-#endif
         return at + 8;
     }
     *count = 4;
-    const uint8_t *behind = take_four(at, eight, more, out);
-    if (behind != NULL)
-        return behind;
-#ifdef BLOCK_FILL_BMI2
-    const uint64_t ends = more ^ UINT64_C(0x8080808080808080);
-    const uint64_t third = _blsr_u64(_blsr_u64(ends));
-    if (third != 0) { /* three numbers in eight bytes: where the next ones begin is known sooner */
-        const uint64_t first = _blsmsk_u64(ends), second = _blsmsk_u64(_blsr_u64(ends));
-        *count = 3;
-        out[0] = _pext_u64(eight, first & SEVEN_BITS);
-        out[1] = _pext_u64(eight, (second ^ first) & SEVEN_BITS);
-        out[2] = _pext_u64(eight, (_blsmsk_u64(third) ^ second) & SEVEN_BITS);
-        return at + (_tzcnt_u64(third) >> 3) + 1;
+    if (more == UINT64_C(0x0080008000800080)) { /* two bytes each */
+        eight ^= more;
+        eight -= (eight & UINT64_C(0x7f007f007f007f00)) >> 1;
+        for (unsigned i = 0; i < 4; i++, eight >>= 16)
+            out[i] = eight & 0xffff;
+        return at + 8;
     }
-#endif
     for (unsigned i = 0; i < 4 && at != NULL; i++)
         at = take(at, end, &out[i]);
     return at;
 }
 
-/* Numbers of seven bits a byte. @return behind them, above the end where they are cut off; NULL: one is damaged */
+/* Numbers of seven bits a byte. @return behind them, above the end where they are cut off; NULL: one is damaged, or
+ * there are too few */
 static const uint8_t *take_long(const uint8_t *at, const uint8_t *end, size_t count, uint64_t *out)
 {
     unsigned some;
@@ -224,27 +259,70 @@ ALWAYS unsigned noise_of(unsigned number_class)
     return (number_class < 4 ? 4 : number_class) / 4 - 1;
 }
 
-#ifdef BLOCK_FILL_BMI2
-/* Four whose bits stand in one word. @param counts  noise bits, a byte each @param ends  where they end, likewise */
-ALWAYS void take_split_four(const uint8_t *classes, uint64_t word, uint32_t counts, uint32_t ends,
-                            uint64_t *out)
+#ifdef BLOCK_FILL_AVX512
+#define SPLIT_LANES 8u
+
+/* Eight, whose bits stand in two words. @param counts  noise bits, a byte each @param ends  where they end, likewise */
+ALWAYS void take_split_lanes(const uint8_t *classes, const uint8_t *bits, uint64_t at,
+                             uint64_t counts, uint64_t ends, uint64_t *out)
 {
+    const uint64_t half = ends >> 24 & 0xff;
+    uint64_t low, high;
+    memcpy(&low, bits + at / 8, sizeof(low));
+    memcpy(&high, bits + (at + half) / 8, sizeof(high));
+    const __m512i word = _mm512_mask_set1_epi64(_mm512_set1_epi64((long long)(low >> at % 8)), 0xf0,
+                                                (long long)(high >> (at + half) % 8));
+    /* Those of the second word begin there. */
+    const uint64_t begins = (ends << 8) - (half * 0x01010101 << 32);
+    const __m512i count = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128((long long)counts));
+    const __m512i begin = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128((long long)begins));
+    const __m512i number_class =
+        _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(const void *)classes));
+    const __m512i top = _mm512_sub_epi64(number_class, _mm512_slli_epi64(count, 2));
+    const __m512i above = _mm512_sllv_epi64(_mm512_set1_epi64(-1), count);
+    const __m512i noise = _mm512_andnot_si512(above, _mm512_srlv_epi64(word, begin));
+    _mm512_storeu_si512(out, _mm512_or_si512(_mm512_sllv_epi64(top, count), noise));
+}
+
+/* @param ends  where the bits of each of some end, a byte each: sums that may have run over, but then go down
+ * @return do they stand in so many words that begin at a byte? */
+ALWAYS int fit_words(uint64_t ends)
+{
+    const uint64_t half = ends >> 24 & 0xff;
+    return half <= 57 && (ends >> 56) - half <= 57;
+}
+#elif defined(BLOCK_FILL_BMI2)
+#define SPLIT_LANES 4u
+
+/* Four, whose bits stand in one word. @param counts  noise bits, a byte each @param ends  where they end, likewise */
+ALWAYS void take_split_lanes(const uint8_t *classes, const uint8_t *bits, uint64_t at,
+                             uint64_t counts, uint64_t ends, uint64_t *out)
+{
+    uint64_t word;
     int four;
+    memcpy(&word, bits + at / 8, sizeof(word));
     memcpy(&four, classes, sizeof(four));
+    word >>= at % 8;
+    const __m256i count = _mm256_cvtepu8_epi64(_mm_cvtsi64_si128((long long)counts));
+    const __m256i begin = _mm256_cvtepu8_epi64(_mm_cvtsi64_si128((long long)(ends << 8)));
     const __m256i number_class = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four));
-    const __m256i count = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128((int)counts));
-    const __m256i begin = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128((int)(ends << 8)));
-    const __m256i all = _mm256_set1_epi64x(-1);
     const __m256i top = _mm256_sub_epi64(number_class, _mm256_slli_epi64(count, 2));
+    const __m256i above = _mm256_sllv_epi64(_mm256_set1_epi64x(-1), count);
     const __m256i low = _mm256_srlv_epi64(_mm256_set1_epi64x((long long)word), begin);
-    const __m256i noise = _mm256_andnot_si256(_mm256_sllv_epi64(all, count), low);
+    const __m256i noise = _mm256_andnot_si256(above, low);
     _mm256_storeu_si256((__m256i *)(void *)out,
                         _mm256_or_si256(_mm256_sllv_epi64(top, count), noise));
+}
+
+/* @param ends  where the bits of each of four end, a byte each @return do they stand in a word that begins at a byte? */
+ALWAYS int fit_words(uint64_t ends)
+{
+    return (ends >> 24 & 0xff) <= 57; /* none has more than 53: their sum fits */
 }
 #endif
 
 /* Numbers that stand in classes and bits, as block_take_split() tells one. Behind the bits there may be too few.
- * @param classes  four more may be read @return where the next ones are */
+ * @return where the next ones are */
 static uint64_t take_split(const uint8_t *classes, const uint8_t *bits, uint64_t at, size_t count,
                            uint64_t *out)
 {
@@ -253,19 +331,17 @@ static uint64_t take_split(const uint8_t *classes, const uint8_t *bits, uint64_t
     for (size_t j = 0; j < count; j++)
         counts[j] = (uint8_t)noise_of(classes[j]);
 #ifdef BLOCK_FILL_BMI2
-    for (; i + 4 <= count; i += 4) {
-        uint32_t four;
-        uint64_t word;
-        memcpy(&four, counts + i, sizeof(four));
-        const uint32_t ends = four * 0x01010101; /* none is above 53: their sums fit */
-        if (ends >> 24 > 57) {
-            for (size_t j = 0; j < 4; j++)
-                out[i + j] = block_take_split(classes[i + j], bits, &at);
+    for (; i + SPLIT_LANES <= count; i += SPLIT_LANES) {
+        uint64_t some = 0;
+        memcpy(&some, counts + i, SPLIT_LANES);
+        const uint64_t ends = some * UINT64_C(0x0101010101010101);
+        if (fit_words(ends)) {
+            take_split_lanes(classes + i, bits, at, some, ends, out + i);
+            at += ends >> 8 * (SPLIT_LANES - 1) & 0xff;
             continue;
         }
-        memcpy(&word, bits + at / 8, sizeof(word));
-        take_split_four(classes + i, word >> at % 8, four, ends, out + i);
-        at += ends >> 24;
+        for (size_t j = 0; j < SPLIT_LANES; j++)
+            out[i + j] = block_take_split(classes[i + j], bits, &at);
     }
 #endif
     for (; i < count; i++) {
