@@ -182,7 +182,7 @@ void join_put_call(struct join_writer *writer, const struct join_call *call)
 {
     struct join_ends *ends = writer->ends;
     const size_t at = writer->call == NULL ? 0 : (size_t)(writer->call - ends->calls) + 1;
-    if (fit_parts(ends, at + 1, 0, 0) != 0) {
+    if (at == ends->call_room && fit_parts(ends, at + 1, 0, 0) != 0) {
         writer->short_of_memory = true;
         writer->call = ends->calls; /* whatever it is: nothing is taken */
         return;

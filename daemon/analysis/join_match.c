@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 #define MOST_PROBES 64u          /* of an index */
 #define BOTH (UINT32_C(1) << 31) /* in the index: of this key both ends are there */
 
@@ -136,6 +137,7 @@ static void begin_matches(struct join *join)
 {
     join->match_count = join->refused = join->call_count = 0;
     memset(join->call_index, 0, join_places(join->call_shift) * sizeof(*join->call_index));
+    memset(join->met, 0, sizeof(join->met));
     pair_clocks_forget(&join->clocks);
 }
 
@@ -145,50 +147,88 @@ static uint64_t error_of(const struct join_teller *a, const struct join_teller *
     return sum < a->error_ns || sum > JOIN_MOST_NS ? UINT64_MAX : sum;
 }
 
-/* List two ends as a message, if they can be those of one, and note what it says of clocks, and of the call that
- * completed it. */
-static inline void take_two(struct join *join, struct join_ends *ends, uint32_t send_at,
-                            uint32_t receive_at)
+static void meet(const struct join_ends *ends, struct met *met, uint32_t from, uint32_t to)
+{
+    const struct join_teller *a = &ends->tellers[from], *b = &ends->tellers[to];
+    *met = (struct met){
+        .from = from,
+        .to = to,
+        .from_ns = a->from_ns,
+        .error_ns = error_of(a, b),
+        .pair = PAIR_UNSEEN,
+        .down = a->node > b->node,
+        .same = a->node == b->node,
+    };
+}
+
+/* What two tellers have with each other. */
+static inline struct met *met_of(struct join *join, const struct join_ends *ends, uint32_t from,
+                                 uint32_t to)
+{
+    struct met *met = &join->met[(from * 37 + to) % JOIN_MET];
+    if (met->from != from || met->to != to || from == to)
+        meet(ends, met, from, to);
+    return met;
+}
+
+static void find_pair(struct join *join, const struct join_ends *ends, struct met *met)
+{
+    uint32_t number = KEY_NONE;
+    if (met->error_ns != UINT64_MAX)
+        number = pair_clocks_meet(&join->clocks, ends->tellers[met->from].node,
+                                  ends->tellers[met->to].node, met->error_ns);
+    met->pair = number & PAIR_NONE; /* numbers are below it, and KEY_NONE becomes it */
+}
+
+/* List two ends as a message, if they can be those of one, and note what it says of clocks, and of the
+ * call that completed it. */
+static ALWAYS_INLINE void take_two(struct join *join, struct join_ends *ends, uint32_t send_at,
+                                   uint32_t receive_at)
 {
     const struct join_row *send = &ends->rows[send_at], *receive = &ends->rows[receive_at];
-    const struct join_teller *from = end_teller(ends, send), *to = end_teller(ends, receive);
-    const struct join_call *told = &ends->calls[receive->at];
-    const uint64_t error = error_of(from, to), sent = end_sent(ends, send),
-                   received = end_received(ends, receive);
-    if (send->source != receive->source || send->at != told->destination ||
-        from->node == to->node || end_bytes(ends, receive) > end_bytes(ends, send) ||
-        (error != UINT64_MAX && received + error < sent)) {
+    struct join_call *told = &ends->calls[receive->at];
+    struct met *met = met_of(join, ends, send->teller & END_TELLER, receive->teller & END_TELLER);
+    uint64_t sent = met->from_ns + send->time, received = told->begin_ns + receive->time;
+    bool fits = receive->bytes <= send->bytes;
+    if (((send->teller | receive->teller) & END_WIDE) != 0) {
+        sent = end_sent(ends, send);
+        received = end_received(ends, receive);
+        fits = end_bytes(ends, receive) <= end_bytes(ends, send);
+    }
+    if (send->source != receive->source || send->at != told->destination || !fits || met->same ||
+        (met->error_ns != UINT64_MAX && received + met->error_ns < sent)) {
         join->refused++;
         return;
     }
-    uint32_t pair = KEY_NONE;
-    if (error != UINT64_MAX)
-        pair = pair_clocks_note(&join->clocks, from->node, to->node, (int64_t)(received - sent),
-                                error, received);
+    if (told->number == CALL_UNSEEN)
+        told->number = add_to_call(join, ends, receive->at);
+    if (met->pair == PAIR_UNSEEN)
+        find_pair(join, ends, met);
+    if (met->pair != PAIR_NONE)
+        pair_clocks_add(&join->clocks, met->pair, met->down, (int64_t)(received - sent), received);
     join->matches[join->match_count++] = (struct match){
         .sent_ns = sent,
         .send = send_at,
         .receive = receive_at,
-        .pair = pair & PAIR_NONE, /* numbers are below it, and KEY_NONE becomes it */
-        .down = from->node > to->node,
-        .call = call_number(join, ends, receive->at),
+        .pair = met->pair & PAIR_NONE,
+        .down = met->down,
+        .call = told->number,
     };
 }
 
-/* Match two ends of one key. @return whether one is a send and the other one a receive, told once; else nothing is
- * said */
-static inline bool match_two(struct join *join, struct join_ends *ends, uint32_t one,
-                             uint32_t other)
+/* Match two ends of one key. @return whether one is a send and the other one a receive, told once;
+ * else nothing is said */
+static ALWAYS_INLINE bool match_two(struct join *join, struct join_ends *ends, uint32_t one,
+                                    uint32_t other)
 {
     struct join_row *a = &ends->rows[one], *b = &ends->rows[other];
-    if (end_is_receive(a) == end_is_receive(b) || ((a->teller | b->teller) & END_TWICE) != 0)
+    const uint32_t either = a->teller ^ b->teller, any = a->teller | b->teller;
+    if ((either & END_RECEIVE) == 0 || (any & END_TWICE) != 0)
         return false;
+    const bool received = (a->teller & END_RECEIVE) != 0;
     a->teller |= END_PAIRED;
     b->teller |= END_PAIRED;
-    if (end_is_receive(b))
-        take_two(join, ends, one, other);
-    else
-        take_two(join, ends, other, one);
+    take_two(join, ends, received ? other : one, received ? one : other);
     return true;
 }
 

@@ -37,6 +37,20 @@ struct match {
 
 #define PAIR_NONE (UINT32_MAX >> 1)
 
+#define JOIN_MET 512u /* a power of two */
+
+/* Two tellers whose ends met in this close, sent and received. */
+struct met {
+    uint32_t from, to; /* both 0: none */
+    uint64_t from_ns;  /* of the sender: see struct join_teller */
+    uint64_t error_ns; /* of both clocks; UINT64_MAX: not known */
+    uint32_t pair;     /* of nodes; PAIR_NONE: its clocks are not compared; PAIR_UNSEEN */
+    uint32_t down : 1; /* the sending node has the higher number */
+    uint32_t same : 1; /* it is the same node */
+};
+
+#define PAIR_UNSEEN UINT32_MAX
+
 /* A call that completed several messages of other nodes: what all that was told of it says together. Its number
  * is that of its receives' calls as told. */
 struct call {
@@ -63,6 +77,7 @@ struct join {
     uint32_t *index, *call_index;
     struct match *matches;
     struct call *calls;
+    struct met met[JOIN_MET]; /* by hash: those that met last */
     size_t scratch_room, index_room, call_index_room, match_room, call_room;
     size_t match_count, call_count;
     size_t refused;                 /* of the matches of this close */

@@ -49,16 +49,24 @@ static uint32_t look_up(struct pair_clocks *clocks, struct key key)
     return number;
 }
 
-uint32_t pair_clocks_number(struct pair_clocks *clocks, uint32_t low, uint32_t high)
+uint32_t pair_clocks_meet(struct pair_clocks *clocks, uint32_t from, uint32_t to, uint64_t error_ns)
 {
+    uint32_t low = from > to ? to : from, high = from > to ? from : to;
     if (clocks->noted_count == 0 && clocks->keys.count >= clocks->most) {
         uint32_t most = clocks->most;
         pair_clocks_finish(clocks);
         pair_clocks_init(clocks, most);
     }
-    struct key key = {.hi = (uint64_t)low << 32 | high};
-    uint32_t number = look_up(clocks, key);
-    clocks->recent[(low * 31 + high) % PAIR_CLOCK_RECENT] = number;
+    uint32_t number = look_up(clocks, (struct key){.hi = (uint64_t)low << 32 | high});
+    if (number == KEY_NONE)
+        return KEY_NONE;
+    struct pair_clock *pair = &clocks->pairs[number];
+    if (pair->now[0] == INT64_MAX && pair->now[1] == INT64_MAX) {
+        clocks->noted[clocks->noted_count++] = number;
+        pair->now_ns = pair->error_ns = 0;
+    }
+    if (error_ns > pair->error_ns)
+        pair->error_ns = error_ns;
     return number;
 }
 

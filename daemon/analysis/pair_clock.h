@@ -19,8 +19,6 @@
 
 #include "daemon/analysis/key_table.h"
 
-#define PAIR_CLOCK_RECENT 256u /**< pairs that are found without a look-up; a power of two */
-
 /** A clock runs off by at most so much, seconds per second, from what it is corrected to. */
 #define PAIR_CLOCK_RATE 1e-6
 /** From one turn to the next the correction of a clock may change by this share of its error, and by
@@ -46,45 +44,39 @@ struct pair_clocks {
     uint32_t noted_count;
     uint32_t room;
     uint32_t most;
-    uint32_t
-        recent[PAIR_CLOCK_RECENT]; /**< numbers of pairs asked for last; wrong ones do no harm */
 };
 
 /** @param most  pairs that are remembered at most; a turn that begins with so many forgets them */
 void pair_clocks_init(struct pair_clocks *clocks, uint32_t most);
 void pair_clocks_finish(struct pair_clocks *clocks);
 
-/** Number of a pair, which is given one when it is new. For pair_clocks_note().
- *  @return KEY_NONE: no room for another pair */
-uint32_t pair_clocks_number(struct pair_clocks *clocks, uint32_t low, uint32_t high);
-
-/** Note a message of this turn.
- *  @param difference_ns  receive's end less send's begin, as told
- *  @param error_ns       sum of the bounds of both clocks' errors
- *  @param at_ns          receive's end
+/** Two nodes exchanged messages in this turn, of which at least one is noted at once.
+ *  @param error_ns  sum of the bounds of both clocks' errors
  *  @return number of the pair, valid until the next turn; KEY_NONE: no room for another pair */
-static inline uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to,
-                                        int64_t difference_ns, uint64_t error_ns, uint64_t at_ns)
+uint32_t pair_clocks_meet(struct pair_clocks *clocks, uint32_t from, uint32_t to,
+                          uint64_t error_ns);
+
+/** Note a message of a pair that met in this turn.
+ *  @param down           whether the sending node has the higher number
+ *  @param difference_ns  receive's end less send's begin, as told
+ *  @param at_ns          receive's end */
+static inline void pair_clocks_add(struct pair_clocks *clocks, uint32_t number, int down,
+                                   int64_t difference_ns, uint64_t at_ns)
 {
-    int down = from > to;
-    uint32_t low = down ? to : from, high = down ? from : to;
-    uint32_t number = clocks->recent[(low * 31 + high) % PAIR_CLOCK_RECENT];
-    struct key key = {.hi = (uint64_t)low << 32 | high};
-    if (clocks->noted_count == 0 || !key_table_is(&clocks->keys, number, key))
-        number = pair_clocks_number(clocks, low, high);
-    if (number == KEY_NONE)
-        return KEY_NONE;
     struct pair_clock *pair = &clocks->pairs[number];
-    if (pair->now[0] == INT64_MAX && pair->now[1] == INT64_MAX) {
-        clocks->noted[clocks->noted_count++] = number;
-        pair->now_ns = pair->error_ns = 0;
-    }
     if (difference_ns < pair->now[down])
         pair->now[down] = difference_ns;
     if (at_ns > pair->now_ns)
         pair->now_ns = at_ns;
-    if (error_ns > pair->error_ns)
-        pair->error_ns = error_ns;
+}
+
+/** Both together. @return as pair_clocks_meet() */
+static inline uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to,
+                                        int64_t difference_ns, uint64_t error_ns, uint64_t at_ns)
+{
+    uint32_t number = pair_clocks_meet(clocks, from, to, error_ns);
+    if (number != KEY_NONE)
+        pair_clocks_add(clocks, number, from > to, difference_ns, at_ns);
     return number;
 }
 
