@@ -124,8 +124,9 @@ int latency_rows_take(struct latency_rows *rows, const struct wire_window *m)
     }
     for (uint64_t i = 0; i < m->latencies_count; i++) {
         const struct wire_latency_row *l = &m->latencies[i];
-        rows->times[rows->time_count++] = (struct time_count){
-            (uint16_t)l->size_class, (uint16_t)l->bucket, (uint8_t)l->locality, l->messages};
+        rows->times[rows->time_count++] =
+            (struct time_count){(uint16_t)l->size_class, (uint16_t)l->bucket, (uint8_t)l->locality,
+                                (uint32_t)l->messages};
     }
     return 0;
 }

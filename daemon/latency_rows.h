@@ -14,7 +14,7 @@
 struct time_count {
     uint16_t size_class, time_class;
     uint8_t locality;
-    uint64_t messages;
+    uint32_t messages;
 };
 
 /** Rows of one window. Zero-initialised is empty. Rows of the same key may stand more than once. */

@@ -310,8 +310,7 @@ static void swap_waiting(struct join *join, uint64_t window)
             key_limits_note(&join->limits, KEY_NONE, window - back, top + 1);
 }
 
-int join_close(struct join *join, uint64_t window,
-               void (*emit)(void *user, const struct joined *message), void *user)
+int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *user)
 {
     size_t due;
     if (window < join->next)

@@ -84,12 +84,15 @@ int join_begin(struct join *join, struct join_writer *writer, const struct join_
 /** @return as join_add(), for all that was put */
 int join_commit(struct join *join, const struct join_writer *writer);
 
+/** @param messages  borrowed for the call @param count  at least 1 */
+typedef void join_emit_fn(void *user, const struct joined *messages, size_t count);
+
 /** A window is complete: join what is there of it and of those before, give up ends that have
  *  waited for params.windows.
- *  @param emit  gets each message once; in which order depends on that in which ends were told
+ *  @param emit  gets each message once, some at a time; in which order depends on that in which ends
+ *               were told
  *  @return 0, or -ENOMEM: what was there of the window stays, and is joined with the next */
-int join_close(struct join *join, uint64_t window,
-               void (*emit)(void *user, const struct joined *message), void *user);
+int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *user);
 
 void join_count(const struct join *join, struct join_counts *out);
 

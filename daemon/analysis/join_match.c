@@ -7,6 +7,7 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define MOST_PROBES 64u          /* of an index */
+#define EMIT_AT_ONCE 32u         /* messages */
 #define BOTH (UINT32_C(1) << 31) /* in the index: of this key both ends are there */
 
 /* ---- waiting ------------------------------------------------------------- */
@@ -340,8 +341,8 @@ void join_settle(struct join *join)
     tell_waiting_of_calls(join);
 }
 
-static struct joined joined_of(const struct join *join, const struct join_ends *ends,
-                               const struct match *match)
+static ALWAYS_INLINE void tell_match(const struct join *join, const struct join_ends *ends,
+                                     const struct match *match, struct joined *out)
 {
     const struct call *call = match->call >= CALL_UNKNOWN ? NULL : &join->calls[match->call];
     const struct join_row *receive = &ends->rows[match->receive];
@@ -351,34 +352,37 @@ static struct joined joined_of(const struct join *join, const struct join_ends *
         call == NULL ? match->call == CALL_ALONE : call->known + call->matched >= call->together;
     uint64_t latest = call == NULL ? told->local_ns : call->latest_ns;
     uint64_t s = match->sent_ns, w = told->begin_ns, r = end_received(ends, receive);
-    uint64_t rest = less(r, larger(larger(s, w), latest));
-    struct joined out = {
+    uint64_t rest = less(r, larger(larger(s, w), latest)), transfer = less(r, s),
+             late_sender = less(s, w);
+    uint64_t error = match->pair != PAIR_NONE
+                         ? join->clocks.pairs[match->pair].remain_ns
+                         : error_of(end_teller(ends, &ends->rows[match->send]), teller);
+    *out = (struct joined){
         .source = receive->source,
         .destination = told->destination,
         .bytes = end_bytes(ends, receive),
-        .transfer_ns = less(r, s),
-        .late_sender_ns = less(s, w),
+        .transfer_ns = transfer,
+        .late_sender_ns = late_sender < error ? 0 : late_sender,
         .late_receiver_ns = less(w, s),
         .network_ns = all_known ? rest : 0,
         .joint_ns = all_known ? 0 : rest,
-        .error_ns = match->pair != PAIR_NONE
-                        ? join->clocks.pairs[match->pair].remain_ns
-                        : error_of(end_teller(ends, &ends->rows[match->send]), teller),
+        .error_ns = error,
         .window = teller->window,
+        .uncertain = transfer < error,
     };
-    out.uncertain = out.transfer_ns < out.error_ns;
-    if (out.late_sender_ns < out.error_ns)
-        out.late_sender_ns = 0;
-    return out;
 }
 
-void join_emit(struct join *join, const struct join_ends *ends,
-               void (*emit)(void *user, const struct joined *message), void *user)
+void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *emit, void *user)
 {
-    for (size_t i = 0; i < join->match_count; i++) {
-        struct joined out = joined_of(join, ends, &join->matches[i]);
-        join->counts.matched++;
-        join->counts.uncertain += (uint64_t)out.uncertain;
-        emit(user, &out);
+    struct joined some[EMIT_AT_ONCE];
+    join->counts.matched += join->match_count;
+    for (size_t i = 0, count; i < join->match_count; i += count) {
+        uint64_t uncertain = 0;
+        for (count = 0; count < EMIT_AT_ONCE && i + count < join->match_count; count++) {
+            tell_match(join, ends, &join->matches[i + count], &some[count]);
+            uncertain += (uint64_t)some[count].uncertain;
+        }
+        join->counts.uncertain += uncertain;
+        emit(user, some, count);
     }
 }

@@ -102,7 +102,6 @@ void join_match(struct join *join, struct join_ends *ends, uint64_t window);
 void join_settle(struct join *join);
 
 /** Tell the matches. */
-void join_emit(struct join *join, const struct join_ends *ends,
-               void (*emit)(void *user, const struct joined *message), void *user);
+void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *emit, void *user);
 
 #endif

@@ -106,10 +106,10 @@ static void rows_that_contradict_themselves_are_named(void **state)
     assert_wrong(&message, "window.pending[0]");
 }
 
-static void keep_joined(void *user, const struct joined *message)
+static void keep_joined(void *user, const struct joined *messages, size_t count)
 {
     struct joined *kept = user;
-    *kept = *message;
+    *kept = messages[count - 1];
 }
 
 static void times_of_halves_are_made_absolute(void **state)

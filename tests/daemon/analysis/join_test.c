@@ -22,15 +22,17 @@ struct list {
     size_t count, room;
 };
 
-static void take(void *user, const struct joined *message)
+static void take(void *user, const struct joined *messages, size_t count)
 {
     struct list *list = user;
-    if (list->count == list->room) {
-        list->room = 2 * list->room + 64;
-        list->rows = realloc(list->rows, list->room * sizeof(*list->rows));
-        assert_non_null(list->rows);
+    for (size_t i = 0; i < count; i++) {
+        if (list->count == list->room) {
+            list->room = 2 * list->room + 64;
+            list->rows = realloc(list->rows, list->room * sizeof(*list->rows));
+            assert_non_null(list->rows);
+        }
+        list->rows[list->count++] = messages[i];
     }
-    list->rows[list->count++] = *message;
 }
 
 static void assert_same(const struct joined *a, const struct joined *b)
@@ -594,7 +596,7 @@ static struct list batch(const struct job *job)
     }
     qsort(rows, count, sizeof(*rows), by_window_and_key);
     for (size_t i = 0; i < count; i++)
-        take(&list, &rows[i].joined);
+        take(&list, &rows[i].joined, 1);
     free(told);
     free(rows);
     return list;
