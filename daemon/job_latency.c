@@ -177,14 +177,12 @@ void job_latency_destroy(struct job_latency *l)
 int job_latency_take(struct job_latency *l, struct latency_rows *rows, const struct wire_window *m,
                      uint32_t node, uint64_t window, char *why, size_t room)
 {
-    size_t transfers = rows->transfers.count, times = rows->time_count;
     int code = latency_rows_take(rows, m);
+    bool taken = code == 0;
     if (code == 0)
         code = latency_rows_halves(m, node, window, l->join);
-    if (code != 0) {
-        transfers_cut(&rows->transfers, transfers);
-        rows->time_count = times;
-    }
+    if (code != 0 && taken)
+        latency_rows_give_back(rows, m);
     if (code != 0)
         snprintf(why, room, "halves of messages: %s", holter_strerror(code));
     return code;
@@ -247,11 +245,8 @@ static void take_joined(void *user, const struct joined *messages, size_t count)
 
 static void update_criteria(struct job_latency *l)
 {
-    for (size_t i = 0; i < l->closing->time_count; i++) {
-        const struct time_count *t = &l->closing->times[i];
-        if (criteria_add(l->criteria, t->locality, t->size_class, t->time_class, t->messages) != 0)
-            l->short_of_memory = 1;
-    }
+    if (criteria_take(l->criteria, &l->closing->times) != 0)
+        l->short_of_memory = 1;
     if (criteria_close(l->criteria, l->window) != 0)
         l->short_of_memory = 1;
     for (unsigned locality = 0; locality < LOCALITIES; locality++) {

@@ -1,28 +1,29 @@
 #include "daemon/latency_rows.h"
 
-#include "daemon/analysis/array.h"
 #include "holter/error.h"
 #include "holter/time_class.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LONGEST_NS UINT64_C(3600000000000) /* of one message's times: an hour */
+#define MOST_LOG2 (UINT64_C(64) << 16)     /* of one message's time */
 
 void latency_rows_finish(struct latency_rows *rows)
 {
     transfers_finish(&rows->transfers);
-    free(rows->times);
+    time_counts_finish(&rows->times);
     *rows = (struct latency_rows){0};
 }
 
 void latency_rows_clear(struct latency_rows *rows)
 {
     transfers_clear(&rows->transfers);
-    rows->time_count = 0;
+    time_counts_clear(&rows->times);
 }
 
 /* ---- checking ------------------------------------------------------------ */
@@ -32,15 +33,29 @@ static int above(uint64_t sum, uint64_t messages, uint64_t each)
     return messages > UINT64_MAX / each || sum > messages * each;
 }
 
-static int transfer_wrong(const struct wire_transfer_row *t, uint64_t world)
+/* So few messages, of times so short, that no further bound can be broken. */
+static inline bool figures_fit(const struct wire_transfer_row *t)
+{
+    uint64_t n = t->messages, times = t->transfer_ns | t->late_sender_ns | t->late_receiver_ns |
+                                      t->network_ns | t->joint_ns;
+    return n - 1 < UINT32_MAX && t->delayed <= n && times <= UINT32_MAX &&
+           t->log2_sum <= n * MOST_LOG2;
+}
+
+static bool figures_wrong(const struct wire_transfer_row *t)
 {
     uint64_t n = t->messages;
-    int others = t->destination == UINT64_MAX; /* several together, over the byte budget */
+    return n == 0 || t->delayed > n || above(t->transfer_ns, n, LONGEST_NS) ||
+           above(t->late_sender_ns, n, LONGEST_NS) || above(t->late_receiver_ns, n, LONGEST_NS) ||
+           above(t->network_ns, n, LONGEST_NS) || above(t->joint_ns, n, LONGEST_NS) ||
+           above(t->log2_sum, n, MOST_LOG2);
+}
+
+static inline bool transfer_wrong(const struct wire_transfer_row *t, uint64_t world)
+{
+    bool others = t->destination == UINT64_MAX; /* several together, over the byte budget */
     return t->source >= world || (t->destination >= world && !others) ||
-           t->size_class >= SIZE_CLASSES || n == 0 || t->delayed > n ||
-           above(t->transfer_ns, n, LONGEST_NS) || above(t->late_sender_ns, n, LONGEST_NS) ||
-           above(t->late_receiver_ns, n, LONGEST_NS) || above(t->network_ns, n, LONGEST_NS) ||
-           above(t->joint_ns, n, LONGEST_NS) || above(t->log2_sum, n, UINT64_C(64) << 16);
+           t->size_class >= SIZE_CLASSES || (!figures_fit(t) && figures_wrong(t));
 }
 
 static int half_wrong(const struct wire_half_row *h, uint64_t world)
@@ -93,63 +108,71 @@ int latency_rows_check(const struct wire_window *m, uint64_t world, char *why, s
 
 /* ---- collecting ---------------------------------------------------------- */
 
-int latency_rows_room(struct latency_rows *rows, size_t transfers, size_t times)
+static inline struct transfer transfer_in(const struct wire_transfer_row *t)
 {
-    int code = transfers_room(&rows->transfers, transfers);
-    return code != 0 ? code
-                     : array_fit(&rows->times, sizeof(*rows->times), &rows->time_room,
-                                 rows->time_count + times);
+    return (struct transfer){
+#define X(name) .name = t->name,
+        TRANSFER_SUMS(X)
+#undef X
+            .source = (uint32_t)t->source,
+        .destination = (uint32_t)t->destination,
+        .size_class = (uint16_t)t->size_class,
+        .locality = LOCALITY_INTRA,
+    };
+}
+
+static inline unsigned class_in(const struct wire_latency_row *l)
+{
+    return time_counts_class((unsigned)l->locality, (unsigned)l->size_class);
+}
+
+/* The first so many rows of transfers and of times. */
+static void give_back(struct latency_rows *rows, const struct wire_window *m, size_t transfers,
+                      size_t times)
+{
+    transfers_cut(&rows->transfers, rows->transfers.count - transfers);
+    for (size_t i = 0; i < times; i++) {
+        const struct wire_latency_row *l = &m->latencies[i];
+        time_counts_remove(&rows->times, class_in(l), (uint32_t)l->bucket, l->messages);
+    }
 }
 
 int latency_rows_take(struct latency_rows *rows, const struct wire_window *m)
 {
-    const size_t before = rows->transfers.count;
-    int code = latency_rows_room(rows, m->transfers_count, m->latencies_count);
-    for (uint64_t i = 0; code == 0 && i < m->transfers_count; i++) {
-        const struct wire_transfer_row *t = &m->transfers[i];
-        const struct transfer row = {
-#define X(name) .name = t->name,
-            TRANSFER_SUMS(X)
-#undef X
-                .source = (uint32_t)t->source,
-            .destination = (uint32_t)t->destination,
-            .size_class = (uint16_t)t->size_class,
-            .locality = LOCALITY_INTRA,
-        };
+    size_t transfers = 0, times = 0;
+    int code = transfers_room(&rows->transfers, m->transfers_count);
+    for (; code == 0 && transfers < m->transfers_count; transfers += code == 0) {
+        const struct transfer row = transfer_in(&m->transfers[transfers]);
         code = transfers_add(&rows->transfers, &row);
     }
-    if (code != 0) {
-        transfers_cut(&rows->transfers, before);
-        return code;
+    for (; code == 0 && times < m->latencies_count; times += code == 0) {
+        const struct wire_latency_row *l = &m->latencies[times];
+        code = time_counts_add(&rows->times, class_in(l), (uint32_t)l->bucket, l->messages);
     }
-    for (uint64_t i = 0; i < m->latencies_count; i++) {
-        const struct wire_latency_row *l = &m->latencies[i];
-        rows->times[rows->time_count++] =
-            (struct time_count){(uint16_t)l->size_class, (uint16_t)l->bucket, (uint8_t)l->locality,
-                                (uint32_t)l->messages};
-    }
-    return 0;
+    if (code != 0)
+        give_back(rows, m, transfers, times);
+    return code;
+}
+
+void latency_rows_give_back(struct latency_rows *rows, const struct wire_window *m)
+{
+    give_back(rows, m, m->transfers_count, m->latencies_count);
 }
 
 int latency_rows_move(struct latency_rows *to, struct latency_rows *from)
 {
     const size_t before = to->transfers.count;
-    if (from->transfers.count == 0 && from->time_count == 0)
-        return 0;
-    int code = latency_rows_room(to, from->transfers.count, from->time_count);
+    int code = transfers_room(&to->transfers, from->transfers.count);
     for (size_t i = 0; code == 0 && i < from->transfers.count; i++) {
         const struct transfer row = transfer_at(&from->transfers, i);
         code = transfers_add(&to->transfers, &row);
     }
-    if (code != 0) {
+    code = code != 0 ? code : time_counts_move(&to->times, &from->times);
+    if (code != 0)
         transfers_cut(&to->transfers, before);
-        return code;
-    }
-    if (from->time_count > 0) /* else there may be no array */
-        memcpy(to->times + to->time_count, from->times, from->time_count * sizeof(*to->times));
-    to->time_count += from->time_count;
-    latency_rows_clear(from);
-    return 0;
+    else
+        transfers_clear(&from->transfers);
+    return code;
 }
 
 int latency_rows_halves(const struct wire_window *m, uint32_t node, uint64_t window,

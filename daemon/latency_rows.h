@@ -5,23 +5,16 @@
 
 #include "daemon/analysis/join.h"
 #include "daemon/analysis/latency.h"
+#include "daemon/analysis/time_counts.h"
 #include "holter/time_class.h"
 #include "holter/wire.h"
 
 #include <errno.h>
 
-/** Messages of one class whose transfer took about as long. */
-struct time_count {
-    uint16_t size_class, time_class;
-    uint8_t locality;
-    uint32_t messages;
-};
-
 /** Rows of one window. Zero-initialised is empty. Rows of the same key may stand more than once. */
 struct latency_rows {
     struct transfers transfers;
-    struct time_count *times; /**< owned */
-    size_t time_count, time_room;
+    struct time_counts times; /**< transfer times, where they are known one by one */
 };
 
 void latency_rows_finish(struct latency_rows *rows);
@@ -38,8 +31,8 @@ int latency_rows_check(const struct wire_window *message, uint64_t world, char *
 /** Add the rows of a message that was checked. @return 0 or -ENOMEM; then nothing was added */
 int latency_rows_take(struct latency_rows *rows, const struct wire_window *message);
 
-/** Make room for so many further rows. @return 0 or -ENOMEM */
-int latency_rows_room(struct latency_rows *rows, size_t transfers, size_t times);
+/** Take back those of the message that was taken last. */
+void latency_rows_give_back(struct latency_rows *rows, const struct wire_window *message);
 
 /** Add a message that was joined from both ends.
  *  @param recent  by size class: above which transfer time it is delayed; NaN: it is not
@@ -47,8 +40,6 @@ int latency_rows_room(struct latency_rows *rows, size_t transfers, size_t times)
 static inline int latency_rows_joined(struct latency_rows *rows, const struct joined *joined,
                                       const double *recent)
 {
-    if (rows->time_count == rows->time_room && latency_rows_room(rows, 1, 1) != 0)
-        return -ENOMEM;
     uint16_t size_class = size_class_of(joined->bytes);
     const struct transfer transfer = {
         .source = joined->source,
@@ -66,9 +57,11 @@ static inline int latency_rows_joined(struct latency_rows *rows, const struct jo
     };
     if (transfers_add(&rows->transfers, &transfer) != 0)
         return -ENOMEM;
-    rows->times[rows->time_count++] =
-        (struct time_count){size_class, time_class_of(joined->transfer_ns), LOCALITY_INTER, 1};
-    return 0;
+    int code = time_counts_add(&rows->times, time_counts_class(LOCALITY_INTER, size_class),
+                               time_class_of(joined->transfer_ns), 1);
+    if (code != 0)
+        transfers_cut(&rows->transfers, rows->transfers.count - 1);
+    return code;
 }
 
 /** Move all rows to another window's, which they then belong to. @return 0 or -ENOMEM; then nothing

@@ -1,6 +1,7 @@
 #include "daemon/analysis/criteria.h"
 
 #include "daemon/analysis/histogram.h"
+#include "daemon/analysis/time_counts.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
 
@@ -154,6 +155,41 @@ int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_cla
     page->messages += messages;
     cell->progress.messages += messages;
     return 0;
+}
+
+/* All of a class. Mostly these are the only ones of the window, and need not be added up. */
+static int take_cell(struct criteria *criteria, unsigned locality, unsigned size_class,
+                     struct histogram *times)
+{
+    struct cell *cell = criteria->cells[locality][size_class];
+    if (cell != NULL && cell->progress.messages == 0 && times->messages <= MOST_MESSAGES) {
+        struct histogram empty = cell->progress;
+        cell->progress = *times;
+        *times = empty;
+        return 0;
+    }
+    int code = 0;
+    for (uint32_t c = histogram_next(times, 0); c < TIME_CLASSES;
+         c = histogram_next(times, c + 1)) {
+        int failed = criteria_add(criteria, locality, size_class, c, histogram_count(times, c));
+        code = code == 0 ? failed : code;
+    }
+    histogram_finish(times);
+    return code;
+}
+
+int criteria_take(struct criteria *criteria, struct time_counts *times)
+{
+    int code = 0;
+    for (size_t i = 0; times->cells != NULL && i < times->cells->count; i++) {
+        unsigned class_ = times->cells->used[i];
+        struct histogram *cell = times->cells->of[class_];
+        if (cell->messages == 0)
+            continue;
+        int failed = take_cell(criteria, class_ % LOCALITIES, class_ / LOCALITIES, cell);
+        code = code == 0 ? failed : code;
+    }
+    return code;
 }
 
 /* ---- the ring ------------------------------------------------------------ */

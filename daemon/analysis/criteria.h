@@ -56,6 +56,7 @@ struct criteria_params {
         .horizon = 60, .reference_quantile = 0.1, .half_life = 14400, .least = 16})
 
 struct criteria;
+struct time_counts; /* daemon/analysis/time_counts.h */
 
 /** @param out     owned by the caller; set on success
  *  @param params  copied
@@ -72,6 +73,11 @@ void criteria_destroy(struct criteria *criteria);
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE; then nothing was counted */
 int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_class,
                  uint32_t time_class, uint64_t messages);
+
+/** Count all of these into the window in progress, and leave them empty.
+ *  @return 0, -ENOMEM, or -HOLTER_ERANGE where a class would have too many; then not all of them were
+ *          counted */
+int criteria_take(struct criteria *criteria, struct time_counts *times);
 
 /** Close the window in progress and bring the criteria up to date.
  *  @param window  its number, above the last one's. Windows left out count as empty

@@ -87,6 +87,14 @@ static void rows_that_contradict_themselves_are_named(void **state)
     transfer.network_ns = UINT64_MAX;
     assert_wrong(&message, "window.transfers[0]");
     message = message_of();
+    transfer.late_sender_ns = 3 * UINT64_C(3600000000000);
+    assert_int_equal(latency_rows_check(&message, 4, why, sizeof(why)), 0);
+    transfer.late_sender_ns++;
+    assert_wrong(&message, "window.transfers[0]");
+    message = message_of();
+    transfer.messages = UINT64_MAX;
+    assert_wrong(&message, "window.transfers[0]");
+    message = message_of();
     transfer.log2_sum = UINT64_MAX;
     assert_wrong(&message, "window.transfers[0]");
     message = message_of();
@@ -173,20 +181,26 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     for (unsigned c = 0; c < SIZE_CLASSES; c++)
         recent[c] = c == size_class_of(10) ? 79 : NAN;
     assert_int_equal(latency_rows_take(&rows, &message), 0);
+    assert_int_equal(time_counts_messages(&rows.times), 3);
+    latency_rows_give_back(&rows, &message);
+    assert_int_equal(rows.transfers.count + time_counts_messages(&rows.times), 0);
+    assert_int_equal(latency_rows_take(&rows, &message), 0);
     assert_int_equal(latency_rows_joined(&rows, &joined, recent), 0);
     assert_int_equal(latency_rows_move(&later, &rows), 0);
-    assert_int_equal(rows.transfers.count + rows.time_count, 0);
+    assert_int_equal(rows.transfers.count + time_counts_messages(&rows.times), 0);
     assert_int_equal(later.transfers.count, 2);
     assert_int_equal(transfer_at(&later.transfers, 0).locality, LOCALITY_INTRA);
     assert_int_equal(transfer_at(&later.transfers, 0).transfer_ns, 9000);
     assert_int_equal(transfer_at(&later.transfers, 1).locality, LOCALITY_INTER);
     assert_int_equal(transfer_at(&later.transfers, 1).size_class, size_class_of(10));
     assert_int_equal(transfer_at(&later.transfers, 1).delayed, 1);
-    assert_int_equal(later.time_count, 2);
+    assert_int_equal(time_counts_messages(&later.times), 4);
     joined.bytes = 5000; /* of a class without a criterion */
     assert_int_equal(latency_rows_joined(&later, &joined, recent), 0);
     assert_int_equal(transfer_at(&later.transfers, 2).delayed, 0);
-    assert_int_equal(later.times[1].time_class, time_class_of(80));
+    const struct histogram *times =
+        later.times.cells->of[time_counts_class(LOCALITY_INTER, size_class_of(10))];
+    assert_int_equal(histogram_count(times, time_class_of(80)), 1);
     latency_rows_finish(&rows);
     latency_rows_finish(&later);
 }
