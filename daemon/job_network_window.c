@@ -236,27 +236,37 @@ static uint32_t search_pair(const struct job_network *n, uint32_t source, uint32
     return low < end && n->ends[low] == destination ? low : NETWORK_NO_PAIR;
 }
 
+/* Where latencies are looked for and counted: what of the network stays as it is meanwhile. */
+struct latency_places {
+    const uint32_t *seats, *ends;
+    uint32_t rank_count;
+    uint32_t *turns, *behind;
+    struct congestion_latency *sums;
+};
+
 /* What a vertex sends mostly comes in the same order in each window, whatever comes between.
  * @return its position, or NETWORK_NO_PAIR: it has sent nothing in this window */
-static inline uint32_t find_pair(struct job_network *n, uint32_t source, uint32_t destination)
+static inline uint32_t find_pair(const struct job_network *n, const struct latency_places *at,
+                                 uint32_t source, uint32_t destination)
 {
-    uint32_t before = n->turns[source], place;
+    uint32_t before = at->turns[source], place;
     if (before == NETWORK_NO_PAIR)
         return NETWORK_NO_PAIR;
-    place = n->behind[before];
-    if (n->ends[place] != destination) {
+    place = at->behind[before];
+    if (at->ends[place] != destination) {
         place = search_pair(n, source, destination);
         if (place == NETWORK_NO_PAIR)
             return NETWORK_NO_PAIR;
-        n->behind[before] = place;
+        at->behind[before] = place;
     }
-    n->turns[source] = place;
+    at->turns[source] = place;
     return place;
 }
 
-static inline uint32_t seat_of(const struct job_network *n, uint32_t rank)
+/* Several destinations together are no rank. */
+static inline uint32_t seat_of(const struct latency_places *at, uint32_t rank)
 {
-    return rank < n->rank_count ? n->seats[rank] : TOPOLOGY_NONE;
+    return rank < at->rank_count ? at->seats[rank] : TOPOLOGY_NONE;
 }
 
 /* A matched message may have been sent in a window before: then its pair has sent nothing in this one. */
@@ -292,32 +302,53 @@ static inline double log_of(struct known_logs *logs, unsigned class_)
     return logs->known[class_] ? logs->parts[class_] : find_log(logs, class_);
 }
 
-/* Several destinations together are no rank. Sums of logarithms are whole numbers here, in the parts of log2_sum,
- * so that the order of rows does not show.
+/* Sums of logarithms are whole numbers here, in the parts of log2_sum, so that the order of rows does not show.
  * @param log  of the reference */
-static inline __attribute__((always_inline)) int add_transfer(struct job_network *n,
-                                                              const struct transfer_head *head,
-                                                              uint64_t messages, uint64_t log2_sum,
-                                                              double log)
+static inline __attribute__((always_inline)) int
+add_transfer(struct job_network *n, const struct latency_places *at,
+             const struct transfer_head *head, uint64_t messages, uint64_t log2_sum, double log)
 {
-    uint32_t source = seat_of(n, head->source), destination = seat_of(n, head->destination);
+    uint32_t source = seat_of(at, head->source), destination = seat_of(at, head->destination);
     if (source == destination || source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE ||
         messages == 0 || !(log < INFINITY))
         return 0;
-    uint32_t place = find_pair(n, source, destination);
+    uint32_t place = find_pair(n, at, source, destination);
     double more = (double)log2_sum - log * (double)messages;
     if (place == NETWORK_NO_PAIR)
         return add_late(n, source, destination, messages, more);
-    n->latencies[place].matched += messages;
-    n->latencies[place].log_latency += more;
+    at->sums[place].matched += messages;
+    at->sums[place].log_latency += more;
     return 0;
 }
 
-static __attribute__((noinline)) int add_wide(struct job_network *n,
+static __attribute__((noinline)) int add_wide(struct job_network *n, struct latency_places at,
                                               const struct transfer_head *head,
                                               const struct transfer *row, double log)
 {
-    return add_transfer(n, head, row->messages, row->log2_sum, log);
+    return add_transfer(n, &at, head, row->messages, row->log2_sum, log);
+}
+
+static int add_transfers(struct job_network *n, const struct transfers *rows,
+                         const struct latency_scale *scale)
+{
+    const struct latency_places at = {.seats = n->seats,
+                                      .ends = n->ends,
+                                      .rank_count = n->rank_count,
+                                      .turns = n->turns,
+                                      .behind = n->behind,
+                                      .sums = n->latencies};
+    const struct transfer_head *head = rows->heads, *const end = head + rows->count;
+    struct known_logs logs;
+    logs.scale = scale;
+    memset(logs.known, 0, sizeof(logs.known));
+    int code = 0;
+    for (; code == 0 && head < end; head++) {
+        double log = log_of(&logs, transfer_class(head));
+        code = transfer_is_wide(head)
+                   ? add_wide(n, at, head, &rows->wide[head->log2_sum], log)
+                   : add_transfer(n, &at, head, transfer_messages(head), head->log2_sum, log);
+    }
+    return code;
 }
 
 static int add_latencies(struct job_network *n, const struct job_network_window *w)
@@ -325,22 +356,11 @@ static int add_latencies(struct job_network *n, const struct job_network_window 
     n->pair_count = n->row_pairs;
     if (array_fit(&n->latencies, sizeof(*n->latencies), &n->latency_room, n->row_pairs) != 0)
         return -ENOMEM;
-    for (size_t i = 0; i < n->row_pairs; i++)
-        n->latencies[i] = (struct congestion_latency){0, 0};
-    if (w->scale == NULL || w->transfers == NULL)
+    if (n->row_pairs > 0)
+        memset(n->latencies, 0, n->row_pairs * sizeof(*n->latencies)); /* 0.0 is all bits zero */
+    if (w->scale == NULL || w->transfers == NULL || w->transfers->count == 0)
         return 0;
-    struct known_logs logs;
-    logs.scale = w->scale;
-    memset(logs.known, 0, sizeof(logs.known));
-    int code = 0;
-    for (size_t i = 0; code == 0 && i < w->transfers->count; i++) {
-        const struct transfer_head *head = &w->transfers->heads[i];
-        double log = log_of(&logs, transfer_class(head));
-        code = transfer_is_wide(head)
-                   ? add_wide(n, head, transfer_wide(w->transfers, i), log)
-                   : add_transfer(n, head, transfer_messages(head), head->log2_sum, log);
-    }
-    return code;
+    return add_transfers(n, w->transfers, w->scale);
 }
 
 /* Pairs of vertices from rows that are not those of the window before. */

@@ -117,28 +117,33 @@ struct end {
     struct latency_part *part; /* of its region, or of ranks in none */
 };
 
-static inline struct end end_of(const struct latency_groups *groups, uint32_t rank,
-                                struct latency_rank *none)
+/* Where to find that; nothing of it changes while rows are added. */
+struct ends {
+    struct latency_rank *ranks, *none; /* by rank; takes what counts for no rank */
+    const uint32_t *region_of;
+    struct latency_part *parts; /* the last one: of ranks in no region */
+    size_t rank_count, region_count;
+};
+
+static inline struct end end_of(const struct ends *ends, uint32_t rank)
 {
-    struct latency_part *const no_region = &groups->parts[groups->region_count];
-    if (rank >= groups->rank_count)
-        return (struct end){none, no_region};
-    const size_t region = groups->region_of[rank];
-    return (struct end){&groups->ranks[rank],
-                        region < groups->region_count ? &groups->parts[region] : no_region};
+    if (rank >= ends->rank_count)
+        return (struct end){ends->none, &ends->parts[ends->region_count]};
+    const size_t region = ends->region_of[rank];
+    return (struct end){&ends->ranks[rank],
+                        &ends->parts[region < ends->region_count ? region : ends->region_count]};
 }
 
-/* @param none  takes what counts for no rank */
-ALWAYS void add_transfer(const struct latency_groups *groups, struct latency_rank *none,
-                         const struct judge *judge, const struct transfer *row)
+ALWAYS void add_transfer(const struct ends *ends, const struct judge *judge,
+                         const struct transfer *row)
 {
-    const struct end from = end_of(groups, row->source, none);
-    struct end to = end_of(groups, row->destination, none);
+    const struct end from = end_of(ends, row->source);
+    struct end to = end_of(ends, row->destination);
     add_figures(from.part, row->locality, row);
     if (to.part != from.part)
         add_figures(to.part, LOCALITIES, row);
     if (to.rank == from.rank)
-        to.rank = none;
+        to.rank = ends->none;
     const struct judged judged = judged_of(row, judge);
     if (judged.judged == 0)
         return;
@@ -148,11 +153,32 @@ ALWAYS void add_transfer(const struct latency_groups *groups, struct latency_ran
         add_judged(to.part, LOCALITIES, &judged);
 }
 
-static __attribute__((noinline)) void add_wide(const struct latency_groups *groups,
-                                               struct latency_rank *none, const struct judge *judge,
+static __attribute__((noinline)) void add_wide(struct ends ends, const struct judge *judge,
                                                const struct transfer *row)
 {
-    add_transfer(groups, none, judge, row);
+    add_transfer(&ends, judge, row);
+}
+
+static void add_transfers(const struct ends ends, const struct latency_scale *scale,
+                          const struct transfers *rows)
+{
+    struct judge known[KNOWN] = {0};
+    const struct transfer_head *head = rows->heads, *const end = head + rows->count;
+    const struct transfer_times *times = rows->times;
+    for (; head < end; head++, times++) {
+        const struct judge *judge = judge_of(known, scale, transfer_class(head));
+        struct transfer row;
+        if (transfer_is_single(head)) { /* as most are: its number of messages is a constant */
+            row = transfer_of(head, times);
+            row.messages = 1;
+            add_transfer(&ends, judge, &row);
+        } else if (transfer_is_wide(head)) {
+            add_wide(ends, judge, &rows->wide[head->log2_sum]);
+        } else {
+            row = transfer_of(head, times);
+            add_transfer(&ends, judge, &row);
+        }
+    }
 }
 
 static void add(struct latency_sum *restrict to, const struct latency_sum *restrict from)
@@ -194,20 +220,17 @@ static void fold(struct latency_groups *groups, size_t region)
 void latency_add(struct latency_groups *groups, const struct latency_scale *scale,
                  const struct transfers *rows)
 {
-    struct judge known[KNOWN] = {0};
     struct latency_rank none = {0};
     for (size_t i = 0; i <= groups->region_count; i++)
         groups->parts[i] = (struct latency_part){0};
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct transfer_head *head = &rows->heads[i];
-        const struct judge *judge = judge_of(known, scale, transfer_class(head));
-        if (transfer_is_wide(head)) {
-            add_wide(groups, &none, judge, transfer_wide(rows, i));
-            continue;
-        }
-        const struct transfer row = transfer_of(head, &rows->times[i]);
-        add_transfer(groups, &none, judge, &row);
-    }
+    const struct ends ends = {.ranks = groups->ranks,
+                              .none = &none,
+                              .region_of = groups->region_of,
+                              .parts = groups->parts,
+                              .rank_count = groups->rank_count,
+                              .region_count = groups->region_count};
+    if (rows->count > 0)
+        add_transfers(ends, scale, rows);
     for (size_t i = 0; i <= groups->region_count; i++)
         fold(groups, i);
 }

@@ -116,8 +116,10 @@ static inline void transfers_put(struct transfers *rows, const struct transfer *
 /** Add a row; locality and size class must be in range. @return 0 or -ENOMEM: it was not added */
 static inline int transfers_add(struct transfers *rows, const struct transfer *row)
 {
-    if (rows->count >= rows->time_room || !transfer_fits(row))
-        return transfers_add_slowly(rows, row);
+    if (rows->count >= rows->time_room || !transfer_fits(row)) {
+        const struct transfer copy = *row; /* so that the other one need not be in memory */
+        return transfers_add_slowly(rows, &copy);
+    }
     transfers_put(rows, row);
     return 0;
 }
@@ -137,6 +139,13 @@ static inline bool transfer_is_wide(const struct transfer_head *head)
 static inline uint32_t transfer_messages(const struct transfer_head *head)
 {
     return head->packed >> (TRANSFER_CLASS_BITS + 1) & TRANSFER_MOST;
+}
+
+/** Is it one message, and not wide? */
+static inline bool transfer_is_single(const struct transfer_head *head)
+{
+    const uint32_t messages = TRANSFER_MOST << (TRANSFER_CLASS_BITS + 1);
+    return (head->packed & (messages | TRANSFER_WIDE)) == 1u << (TRANSFER_CLASS_BITS + 1);
 }
 
 /** In full, of a row that is not wide. */
