@@ -260,36 +260,59 @@ bool contact_again(struct contact *c)
 
 /* ---- the end of a window ----------------------------------------------------------- */
 
-/* @return whether nothing of what is remembered changes */
-static bool take_in(struct contact *c)
+/* A window's messages of a pair, towards its weight. @return whether it changes what is remembered */
+static inline bool fade(struct pair *pair, double horizon, uint32_t steady)
+{
+    double before = pair->weight;
+    bool further = pair->windows < steady && pair->messages > 0;
+    pair->weight += ((double)pair->messages - before) / horizon;
+    pair->windows += further;
+    return further || pair->weight != before;
+}
+
+static inline void weigh(struct vertex *vertices, const struct pair *pair)
+{
+    struct vertex *a = &vertices[pair->key >> 32], *b = &vertices[(uint32_t)pair->key];
+    a->heaviest = pair->weight > a->heaviest ? pair->weight : a->heaviest;
+    b->heaviest = pair->weight > b->heaviest ? pair->weight : b->heaviest;
+}
+
+/* All pairs have messages. @return whether nothing of what is remembered changes */
+static bool take_in_all(struct contact *c)
 {
     struct vertex *const vertices = c->vertices;
     const double horizon = c->params.horizon;
-    const bool all = c->heard == c->count; /* then so have all vertices of pairs */
-    bool same = true;
-    for (const struct pair *pair = c->pairs, *end = pair + c->count; pair < end && !all; pair++)
+    const uint32_t steady = c->params.steady;
+    bool changed = false;
+    for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++) {
+        changed |= fade(pair, horizon, steady);
+        weigh(vertices, pair);
+    }
+    return !changed;
+}
+
+/* Pairs of vertices that are silent stay as they are. */
+static bool take_in_some(struct contact *c)
+{
+    struct vertex *const vertices = c->vertices;
+    bool changed = false;
+    for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++)
         if (pair->messages > 0)
             vertices[pair->key >> 32].active = vertices[(uint32_t)pair->key].active = true;
     for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++) {
-        struct vertex *a = &vertices[pair->key >> 32], *b = &vertices[(uint32_t)pair->key];
-        double before = pair->weight;
-        bool further = pair->messages > 0 && pair->windows < c->params.steady;
-        if (all || a->active || b->active)
-            pair->weight += ((double)pair->messages - before) / horizon;
-        same = same && !further && pair->weight == before;
-        pair->windows += further;
-        a->heaviest = pair->weight > a->heaviest ? pair->weight : a->heaviest;
-        b->heaviest = pair->weight > b->heaviest ? pair->weight : b->heaviest;
+        if (vertices[pair->key >> 32].active || vertices[(uint32_t)pair->key].active)
+            changed |= fade(pair, c->params.horizon, c->params.steady);
+        weigh(vertices, pair);
     }
-    return same;
+    return !changed;
 }
 
-static bool is_forgotten(const struct contact *c, const struct pair *pair)
+static inline bool is_forgotten(const struct contact *c, const struct pair *pair)
 {
     return pair->weight * c->params.horizon < FORGOTTEN;
 }
 
-static bool is_edge(const struct contact *c, const struct pair *pair)
+static inline bool is_edge(const struct contact *c, const struct pair *pair)
 {
     double least = c->vertices[pair->key >> 32].heaviest;
     double other = c->vertices[(uint32_t)pair->key].heaviest;
@@ -300,19 +323,21 @@ static bool is_edge(const struct contact *c, const struct pair *pair)
 
 /* @param forgotten  set to how many pairs can be left out
  * @return how many edges appeared or went */
-static size_t judge(struct contact *c, uint32_t *forgotten)
+static size_t judge(const struct contact *contact, uint32_t *forgotten)
 {
+    const struct contact at = *contact, *const c = &at; /* nothing of it changes here */
     size_t count = 0;
-    *forgotten = 0;
+    uint32_t left_out = 0;
     for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++) {
         bool edge = is_edge(c, pair);
-        *forgotten += is_forgotten(c, pair);
+        left_out += is_forgotten(c, pair);
         if (edge == pair->edge)
             continue;
         pair->edge = edge;
         c->edges[count++] = (struct contact_edge){
             .a = (uint32_t)(pair->key >> 32), .b = (uint32_t)pair->key, .present = edge};
     }
+    *forgotten = left_out;
     return count;
 }
 
@@ -354,7 +379,7 @@ int contact_close(struct contact *c, const struct contact_edge **edges, size_t *
     if (done)
         return 0;
     uint32_t forgotten;
-    bool same = take_in(c);
+    bool same = c->heard == c->count ? take_in_all(c) : take_in_some(c);
     size_t changed = judge(c, &forgotten);
     c->settled = same && changed == 0 && forgotten == 0;
     if (forgotten > 0)
