@@ -126,49 +126,71 @@ static int make_watch_rows(struct job *job, struct watch_rows *out)
     return 0;
 }
 
-static void watch(struct job *job, const struct open_window *window, const struct rank_rows *ranks)
+/* All that hangs are found from, but for ranks: these come by rank. @return whether it is known */
+static int make_hangs(struct job *job, const struct open_window *window, struct hang_window *out)
 {
     struct watch_rows *rows = &job->watch_rows;
-    if (window_sum_result(window->sum, SUM_CALLS, 0, &job->judged_calls) == 0 &&
-        make_watch_rows(job, rows) == 0) {
-        const struct attribution_window figures = {
-            .number = window->number,
-            .length_ns = job->options.window_ns,
-            .ranks = ranks->rows,
-            .rank_count = ranks->count,
-            .pairs = job->judged_pairs.pairs,
-            .pair_count = job->judged_pairs.pair_count,
-            .figured = job->judged_pairs.figured,
-            .transfers = &window->latency.transfers,
-            .scale = job_latency_scale(job->latency),
-        };
-        const struct hang_window hangs = {
-            .number = window->number,
-            .end_ns = (window->number + 1) * job->options.window_ns,
-            .length_ns = job->options.window_ns,
-            .world = job->world,
-            .ranks = ranks->rows,
-            .rank_count = ranks->count,
-            .calls = window->calls,
-            .call_count = window->call_count,
-            .comms = rows->comms,
-            .comm_count = job->judged_calls.comm_count,
-            .pending = window->pending,
-            .pending_count = window->pending_count,
-            .dead = rows->dead,
-            .dead_count = job->death_count,
-        };
-        job_watch_window(job->watch, job->latency, &figures, &hangs);
-    }
+    if (window_sum_result(window->sum, SUM_CALLS, 0, &job->judged_calls) != 0 ||
+        make_watch_rows(job, rows) != 0)
+        return 0;
+    *out = (struct hang_window){
+        .number = window->number,
+        .end_ns = (window->number + 1) * job->options.window_ns,
+        .length_ns = job->options.window_ns,
+        .world = job->world,
+        .calls = window->calls,
+        .call_count = window->call_count,
+        .comms = rows->comms,
+        .comm_count = job->judged_calls.comm_count,
+        .pending = window->pending,
+        .pending_count = window->pending_count,
+        .dead = rows->dead,
+        .dead_count = job->death_count,
+    };
+    return 1;
 }
 
-/* @return whether they are known: without memory they are not */
-static int judge_ranks(struct job *job, const struct open_window *window, struct rank_rows *ranks)
+static void watch(struct job *job, const struct open_window *window,
+                  const struct hang_window *hangs)
 {
-    if (window_sum_ranks(window->sum, &job->judged_ranks, ranks) != 0)
+    const struct attribution_window figures = {
+        .number = window->number,
+        .length_ns = job->options.window_ns,
+        .pairs = job->judged_pairs.pairs,
+        .pair_count = job->judged_pairs.pair_count,
+        .figured = job->judged_pairs.figured,
+        .transfers = &window->latency.transfers,
+        .scale = job_latency_scale(job->latency),
+    };
+    job_watch_window(job->watch, job->latency, &figures, hangs);
+}
+
+static uint64_t rank_end(const struct rank_rows *ranks)
+{
+    return ranks->count > 0 ? (uint64_t)ranks->rows[ranks->count - 1].rank + 1 : 0;
+}
+
+/* The rows of ranks are gone through once, for all who want them, while they are at hand.
+ * @param hangs  set where it is watched @return whether the window is watched: without memory it is not */
+static int judge_ranks(struct job *job, const struct open_window *window, struct hang_window *hangs)
+{
+    struct rank_rows ranks;
+    struct rank_history *before = &job->ranks_before;
+    if (window_sum_ranks(window->sum, &job->judged_ranks, &ranks) != 0)
         return 0;
-    rank_history_put(&job->ranks_before, window->number, ranks->rows, ranks->count);
-    return 1;
+    int watched = job->watch != NULL && !window->late && make_hangs(job, window, hangs);
+    if (watched)
+        job_watch_begin(job->watch, hangs, rank_end(&ranks));
+    rank_history_begin(before, ranks.count);
+    for (size_t i = 0; i < ranks.count; i += RANK_BLOCK_ROWS) {
+        size_t left = ranks.count - i;
+        uint32_t count = left < RANK_BLOCK_ROWS ? (uint32_t)left : RANK_BLOCK_ROWS;
+        rank_history_rows(before, ranks.rows + i, count);
+        if (watched)
+            job_watch_ranks(job->watch, ranks.rows + i, count);
+    }
+    rank_history_end(before, window->number);
+    return watched;
 }
 
 void job_list_pairs(struct job *job, const struct open_window *window)
@@ -181,8 +203,8 @@ void job_list_pairs(struct job *job, const struct open_window *window)
 
 void job_judge(struct job *job, struct open_window *window)
 {
-    struct rank_rows ranks;
-    int ranks_known = judge_ranks(job, window, &ranks);
+    struct hang_window hangs = {0};
+    int watched = judge_ranks(job, window, &hangs);
     /* Without memory the phases lack messages, and nothing else does. */
     job_phases_close(job->phases, &window->bursts, window->number, window->late, job->world);
     if (window->late) {
@@ -194,8 +216,8 @@ void job_judge(struct job *job, struct open_window *window)
     publish_latency(job);
     judge_links(job, window);
     job_tell_phases(job);
-    if (job->watch != NULL && ranks_known)
-        watch(job, window, &ranks);
+    if (watched)
+        watch(job, window, &hangs);
     tell_agents(job);
     latency_rows_finish(&job->idle_latency);
     job->idle_latency = window->latency;

@@ -503,6 +503,19 @@ static void watch_hangs(struct job_watch *w, uint64_t now_ns)
     tell(w, "hang", first->behind_count > 0 ? (int64_t)first->behind[0].rank : -1, e, now_ns);
 }
 
+void job_watch_begin(struct job_watch *w, const struct hang_window *hangs, uint64_t rank_end)
+{
+    if (w->hangs != NULL)
+        hang_begin(w->hangs, hangs, rank_end);
+}
+
+void job_watch_ranks(struct job_watch *w, const struct rank_row *rows, size_t count)
+{
+    attribution_ranks(w->attribution, w->options.window_ns, rows, count);
+    if (w->hangs != NULL)
+        hang_ranks(w->hangs, rows, count);
+}
+
 int job_watch_window(struct job_watch *w, struct job_latency *latency,
                      const struct attribution_window *figures, const struct hang_window *hangs)
 {
@@ -510,7 +523,7 @@ int job_watch_window(struct job_watch *w, struct job_latency *latency,
     watch_latency(w, latency, figures);
     if (w->hangs == NULL)
         return code;
-    int hang_code = hang_window(w->hangs, hangs);
+    int hang_code = hang_end(w->hangs, hangs);
     if (hang_code == 0)
         watch_hangs(w, hangs->end_ns);
     return code != 0 ? code : hang_code;

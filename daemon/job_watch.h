@@ -31,7 +31,14 @@ void job_watch_destroy(struct job_watch *watch);
 /** Where a rank runs. @return 0, -ENOMEM or -ERANGE */
 int job_watch_place(struct job_watch *watch, uint32_t rank, uint32_t node, const char *host);
 
-/** A window of the job was closed. Rows as the analyses want them.
+/** A window of the job is being closed: all but its ranks, then these as they come, then job_watch_window(). Rows
+ *  as the analyses want them.
+ *  @param hangs     without ranks
+ *  @param rank_end  one above the highest rank to come */
+void job_watch_begin(struct job_watch *watch, const struct hang_window *hangs, uint64_t rank_end);
+void job_watch_ranks(struct job_watch *watch, const struct rank_row *rows, size_t count);
+
+/** A window of the job was closed. Rows as the analyses want them, but for those of ranks.
  *  @param latency  has closed the same window
  *  @return 0 or -ENOMEM: something could not be judged */
 int job_watch_window(struct job_watch *watch, struct job_latency *latency,

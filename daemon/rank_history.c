@@ -2,7 +2,6 @@
 
 #include "daemon/analysis/array.h"
 #include "daemon/analysis/history.h"
-#include "daemon/rank_columns.h"
 #include "holter/bisect.h"
 
 #include <errno.h>
@@ -240,26 +239,41 @@ static int enter(struct rank_history *h, uint64_t window, uint32_t count, size_t
     return 0;
 }
 
-void rank_history_put(struct rank_history *h, uint64_t window, const struct rank_row *rows,
-                      size_t count)
+void rank_history_begin(struct rank_history *h, size_t count)
 {
     if (count > WIRE_PART_ROWS && !h->left_out) {
         h->left_out = 1;
         clear(h);
     }
-    if (h->left_out || count == 0 || fit(h, count) != 0)
+    h->rank_count = 0;
+    h->packed_bytes = 0;
+    h->rank_most = !h->left_out && fit(h, count) == 0 ? (uint32_t)count : 0;
+}
+
+void rank_history_rows(struct rank_history *h, const struct rank_row *rows, uint32_t count)
+{
+    if (count > h->rank_most - h->rank_count)
         return;
     struct rank_block block;
-    uint8_t *to = h->packed;
-    for (uint32_t i = 0; i < count; i += RANK_BLOCK_ROWS) {
-        uint32_t in_block = rows_of_block((uint32_t)count - i);
-        rank_block_fill(&block, rows + i, in_block);
-        to += rank_block_pack(&block, in_block, to);
-        for (uint32_t k = i; k < i + in_block; k++)
-            h->ranks[k] = rows[k].rank;
-    }
-    if (enter(h, window, (uint32_t)count, (size_t)(to - h->packed)) == 0)
+    rank_block_fill(&block, rows, count);
+    h->packed_bytes += rank_block_pack(&block, count, h->packed + h->packed_bytes);
+    for (uint32_t i = 0; i < count; i++)
+        h->ranks[h->rank_count++] = rows[i].rank;
+}
+
+void rank_history_end(struct rank_history *h, uint64_t window)
+{
+    if (h->rank_count > 0 && enter(h, window, h->rank_count, h->packed_bytes) == 0)
         keep_budget(h);
+}
+
+void rank_history_put(struct rank_history *h, uint64_t window, const struct rank_row *rows,
+                      size_t count)
+{
+    rank_history_begin(h, count);
+    for (uint32_t i = 0; i < h->rank_most; i += RANK_BLOCK_ROWS)
+        rank_history_rows(h, rows + i, rows_of_block((uint32_t)count - i));
+    rank_history_end(h, window);
 }
 
 int rank_history_message(struct rank_history *h, size_t i, struct wire_history *out)

@@ -4,6 +4,7 @@
 #define HOLTER_DAEMON_RANK_HISTORY_H
 
 #include "daemon/analysis/window_sum.h"
+#include "daemon/rank_columns.h"
 #include "holter/wire.h"
 
 #define RANK_HISTORY_BYTES (8u << 20) /**< of all stretches together, were they not packed */
@@ -23,6 +24,8 @@ struct rank_history {
     uint32_t *ranks; /**< owned: of the rows at hand */
     uint8_t *packed; /**< owned: likewise */
     size_t rank_room, packed_room;
+    uint32_t rank_count, rank_most; /**< rows at hand, and there is room for */
+    size_t packed_bytes;
     struct wire_rank_row *rows; /**< owned: of the message told last */
     size_t row_room;
     int left_out; /**< there are more ranks than are told of */
@@ -36,6 +39,12 @@ void rank_history_finish(struct rank_history *history);
  *  @param rows  by rank */
 void rank_history_put(struct rank_history *history, uint64_t window, const struct rank_row *rows,
                       size_t count);
+
+/** The same in parts: count of all rows, then rows as they come, RANK_BLOCK_ROWS at a time but for the last, then
+ *  their window. */
+void rank_history_begin(struct rank_history *history, size_t count);
+void rank_history_rows(struct rank_history *history, const struct rank_row *rows, uint32_t count);
+void rank_history_end(struct rank_history *history, uint64_t window);
 
 /** Stretch number i, the oldest is 0, as a message; job and length of a window are the caller's to set.
  *  @param out  borrowed until the next call @return whether there is one */

@@ -157,24 +157,30 @@ static void add_rank(struct attribution_table *own, const struct rank_row *row, 
     add_figure(own, rank, RANK_MESSAGES, row->sent + row->received);
 }
 
-/* Ranks that have no row have no figures. @return 0 or -ENOMEM */
-static int take_ranks(struct attribution *a, const struct attribution_window *window)
+/* Ranks that have no row have no figures. */
+void attribution_ranks(struct attribution *a, uint64_t length_ns, const struct rank_row *rows,
+                       size_t count)
 {
     struct attribution_ranks *ranks = &a->next;
-    ranks->count = 0;
-    attribution_table_begin(&ranks->own);
-    for (size_t i = 0; i < window->rank_count; i++) {
-        const struct rank_row *row = &window->ranks[i];
+    for (size_t i = 0; i < count && !ranks->own.failed; i++) {
+        const struct rank_row *row = &rows[i];
         if (row->rank >= a->params.ranks)
             continue;
         if (row->rank >= ranks->own.room &&
-            attribution_table_fit(&ranks->own, RANK_OWN, row->rank + 1) != 0)
-            return -ENOMEM;
+            attribution_table_fit(&ranks->own, RANK_OWN, row->rank + 1) != 0) {
+            ranks->own.failed = 1;
+            continue;
+        }
         for (; ranks->count <= row->rank; ranks->count++)
             attribution_table_clear(&ranks->own, RANK_OWN, ranks->count);
-        add_rank(&ranks->own, row, window->length_ns);
+        add_rank(&ranks->own, row, length_ns);
     }
-    return ranks->own.failed ? -ENOMEM : attribution_traffic_room(a, ranks->count);
+}
+
+static void begin_next(struct attribution *a)
+{
+    a->next.count = 0;
+    attribution_table_begin(&a->next.own);
 }
 
 /* Number of a pair of nodes. @return KEY_NONE: there are too many, or no memory: *error says */
@@ -325,11 +331,10 @@ static void put_ranks(struct attribution *a, struct attribution_slice *slice)
     a->next = old;
 }
 
-int attribution_window(struct attribution *a, const struct attribution_window *window)
+static int take_window(struct attribution *a, const struct attribution_window *window)
 {
-    if (a->slice_count > 0 && window->number <= attribution_slice_at(a, a->slice_count - 1)->number)
-        return -ERANGE;
-    int error = take_ranks(a, window);
+    attribution_ranks(a, window->length_ns, window->ranks, window->rank_count);
+    int error = a->next.own.failed ? -ENOMEM : attribution_traffic_room(a, a->next.count);
     error = error ? error : attribution_retire(a);
     if (error)
         return error;
@@ -351,6 +356,15 @@ int attribution_window(struct attribution *a, const struct attribution_window *w
     if (slice->ranks.count > a->rank_count)
         a->rank_count = slice->ranks.count;
     return 0;
+}
+
+int attribution_window(struct attribution *a, const struct attribution_window *window)
+{
+    int late =
+        a->slice_count > 0 && window->number <= attribution_slice_at(a, a->slice_count - 1)->number;
+    int error = late ? -ERANGE : take_window(a, window);
+    begin_next(a);
+    return error;
 }
 
 void attribution_disturbed(struct attribution *a, uint64_t since)

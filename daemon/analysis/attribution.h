@@ -70,6 +70,11 @@ struct attribution_window {
     const struct latency_scale *scale; /**< criteria in force; NULL: none yet */
 };
 
+/** Ranks of the window that comes next, beside its own rows: for who has them at hand before all else is known of
+ *  it. Without memory that window is not taken in. @param length_ns  of the window */
+void attribution_ranks(struct attribution *a, uint64_t length_ns, const struct rank_row *rows,
+                       size_t count);
+
 /** Take in a window. @return 0, -ENOMEM or -ERANGE (number not above the last); then nothing was
  *  taken in */
 int attribution_window(struct attribution *a, const struct attribution_window *window);

@@ -209,6 +209,12 @@ int hang_is_stuck(const struct hang_watch *watch, const struct hang_seat *seat)
            hang_wait_of(seat->in_call) != HANG_WAITS;
 }
 
+int hang_is_suspect(const struct hang_watch *watch, const struct hang_seat *seat)
+{
+    return seat->state == HANG_IS_STOPPED ||
+           (seat->state == HANG_IN_CALL && hang_is_stuck(watch, seat));
+}
+
 /* ---- taking in a window -------------------------------------------------- */
 
 /* Seats for all ranks below count, within the limit. */
@@ -309,7 +315,8 @@ static int take_comms(struct hang_watch *w, const struct hang_window *window)
 static void learn(struct hang_watch *w, const struct hang_seat *seat, uint32_t call, uint64_t ns)
 {
     enum hang_wait wait = hang_wait_of(call);
-    if (wait != HANG_WAITS && call != CALL_Finalize && !seat->excused && ns > w->longest[wait])
+    /* Most are not the longest: only of these the seat is looked at. */
+    if (wait != HANG_WAITS && ns > w->longest[wait] && call != CALL_Finalize && !seat->excused)
         w->longest[wait] = ns;
 }
 
@@ -341,6 +348,8 @@ static int take_calls(struct hang_watch *w, const struct hang_window *window)
 static int take_pending(struct hang_watch *w, const struct hang_window *window)
 {
     uint32_t room = w->pending_room;
+    for (uint32_t i = 0; i < w->pending_count; i++)
+        w->seats[w->pending[i].rank].pending = HANG_NONE;
     w->pending_count = 0;
     int error = array_fit_zero(&w->pending, sizeof(*w->pending), &room, window->pending_count);
     if (error == 0)
@@ -418,12 +427,14 @@ static int take_rank(struct hang_watch *w, const struct rank_row *row)
     if (row->lost > 0)
         seat->uncounted = 1;
     take_times(w, seat, row);
+    w->seats_heard += seat->heard != w->window;
     seat->state = (uint8_t)state_of(seat, row);
     seat->heard = w->window;
     seat->in_call = row->in_call;
     seat->in_call_ns = row->in_call_ns;
     seat->in_call_comm = row->in_call_comm;
     seat->in_call_peer = row->in_call_peer;
+    w->suspected |= hang_is_suspect(w, seat);
     if (row->in_call == 0 || hang_comm_of(seat) == 0)
         return 0;
     return add_member(w, hang_comm_of(seat), row->rank, &at);
@@ -432,7 +443,7 @@ static int take_rank(struct hang_watch *w, const struct rank_row *row)
 /* Ranks that have no row: they ended, or their agent is silent. */
 static void settle(struct hang_watch *w)
 {
-    for (uint32_t i = 0; i < w->seat_count; i++) {
+    for (uint32_t i = 0; w->seats_heard < w->seat_count && i < w->seat_count; i++) {
         struct hang_seat *seat = &w->seats[i];
         if (seat->dead)
             seat->state = HANG_DEAD;
@@ -443,33 +454,16 @@ static void settle(struct hang_watch *w)
     }
 }
 
-static int take_window(struct hang_watch *w, const struct hang_window *window)
+static void take_dead(struct hang_watch *w, const struct hang_window *window)
 {
-    uint64_t seats = window->world;
-    for (size_t i = 0; i < window->rank_count; i++)
-        if (window->ranks[i].rank >= seats)
-            seats = (uint64_t)window->ranks[i].rank + 1;
-    int error = grow_seats(w, seats);
-    for (uint32_t i = 0; i < w->seat_count; i++)
-        w->seats[i].pending = HANG_NONE;
-    if (error == 0)
-        error = take_comms(w, window);
-    if (error == 0)
-        error = take_calls(w, window);
-    if (error == 0)
-        error = take_pending(w, window);
-    for (size_t i = 0; i < window->rank_count && error == 0; i++)
-        if (window->ranks[i].rank < w->seat_count)
-            error = take_rank(w, &window->ranks[i]);
     for (size_t i = 0; i < window->dead_count; i++) {
         uint32_t rank = window->dead[i];
-        if (rank < w->seat_count && !w->seats[rank].dead) {
-            w->seats[rank].dead = 1;
-            w->seats[rank].ended_ns = w->end_ns;
-        }
+        if (rank >= w->seat_count || w->seats[rank].dead)
+            continue;
+        w->seats[rank].dead = 1;
+        w->seats[rank].state = HANG_DEAD;
+        w->seats[rank].ended_ns = w->end_ns;
     }
-    settle(w);
-    return error;
 }
 
 /* ---- episodes ------------------------------------------------------------ */
@@ -518,26 +512,64 @@ static void identify(struct hang_watch *w)
     }
 }
 
-int hang_window(struct hang_watch *watch, const struct hang_window *window)
+void hang_begin(struct hang_watch *watch, const struct hang_window *window, uint64_t rank_end)
 {
-    if (window->number <= watch->window && watch->window != 0)
-        return -ERANGE;
+    watch->error = window->number <= watch->window && watch->window != 0 ? -ERANGE : 0;
+    if (watch->error)
+        return;
     watch->window = window->number;
     watch->end_ns = window->end_ns;
     watch->length_ns = window->length_ns;
+    watch->seats_heard = 0;
+    watch->suspected = 0;
     if (window->world != 0)
         watch->world = window->world;
-    int error = take_window(watch, window);
+    watch->error = grow_seats(watch, window->world > rank_end ? window->world : rank_end);
+    if (watch->error == 0)
+        watch->error = take_comms(watch, window);
+    if (watch->error == 0)
+        watch->error = take_calls(watch, window);
+    if (watch->error == 0)
+        watch->error = take_pending(watch, window);
+}
+
+void hang_ranks(struct hang_watch *watch, const struct rank_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count && watch->error == 0; i++) {
+        watch->error = grow_seats(watch, (uint64_t)rows[i].rank + 1);
+        if (watch->error == 0 && rows[i].rank < watch->seat_count)
+            watch->error = take_rank(watch, &rows[i]);
+    }
+}
+
+int hang_end(struct hang_watch *watch, const struct hang_window *window)
+{
+    int error = watch->error;
+    if (error == -ERANGE)
+        return error;
+    take_dead(watch, window);
+    settle(watch);
     struct hang *old = watch->before;
     watch->before = watch->hangs;
     watch->before_count = watch->hang_count;
     watch->hangs = old;
     watch->hang_count = 0;
-    if (error == 0)
+    if (error == 0 && (watch->suspected || watch->seats_heard < watch->seat_count))
         error = hang_find(watch);
     if (error == 0)
         identify(watch);
     return error;
+}
+
+int hang_window(struct hang_watch *watch, const struct hang_window *window)
+{
+    uint64_t rank_end = 0;
+    for (size_t i = 0; i < window->rank_count; i++)
+        if (window->ranks[i].rank >= rank_end)
+            rank_end = (uint64_t)window->ranks[i].rank + 1;
+    hang_begin(watch, window, rank_end);
+    hang_ranks(watch, window->ranks, window->rank_count);
+    return hang_end(watch, window);
 }
 
 struct hang_list hang_result(const struct hang_watch *watch)

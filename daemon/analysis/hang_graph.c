@@ -857,11 +857,8 @@ int hang_find(struct hang_watch *watch)
 {
     struct graph g = {.watch = watch};
     uint32_t suspects = 0;
-    for (uint32_t r = 0; r < watch->seat_count; r++) {
-        const struct hang_seat *seat = &watch->seats[r];
-        suspects += seat->state == HANG_IS_STOPPED ||
-                    (seat->state == HANG_IN_CALL && hang_is_stuck(watch, seat));
-    }
+    for (uint32_t r = 0; r < watch->seat_count; r++)
+        suspects += (uint32_t)hang_is_suspect(watch, &watch->seats[r]);
     if (suspects == 0)
         return 0;
     int error = allocate_ranks(&g);

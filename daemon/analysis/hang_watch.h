@@ -48,6 +48,9 @@ struct hang_watch {
     uint64_t world;
     struct hang_seat *seats; /**< owned; by rank */
     uint32_t seat_count, seat_room;
+    uint32_t seats_heard;             /**< in the last window */
+    int suspected;                    /**< one of those that were heard is suspect */
+    int error;                        /**< of the window that is being taken in */
     struct key_table members;         /**< hi: communicator's id; lo: rank */
     struct hang_member *member_seats; /**< owned; by number of the member */
     uint32_t member_room;
@@ -86,6 +89,9 @@ uint64_t hang_state_ns(const struct hang_watch *watch, const struct hang_seat *s
 
 /** Has it waited in its call so long that who it waits for matters? */
 int hang_is_stuck(const struct hang_watch *watch, const struct hang_seat *seat);
+
+/** May others wait for it, or it for others, without end? Where none is suspect nothing hangs. */
+int hang_is_suspect(const struct hang_watch *watch, const struct hang_seat *seat);
 
 /** Find the hangs at the end of the window. Sets hangs and hang_count, without ids and texts.
  *  @return 0 or -ENOMEM */
