@@ -42,7 +42,7 @@ static inline bool figures_fit(const struct wire_transfer_row *t)
            t->log2_sum <= n * MOST_LOG2;
 }
 
-static bool figures_wrong(const struct wire_transfer_row *t)
+static __attribute__((noinline)) bool figures_wrong(const struct wire_transfer_row *t)
 {
     uint64_t n = t->messages;
     return n == 0 || t->delayed > n || above(t->transfer_ns, n, LONGEST_NS) ||
