@@ -79,6 +79,10 @@ static int make(struct congestion *c)
     int code = link_loads_create(&c->loads, c->topology);
     if (code == 0)
         code = link_loads_create(&c->latencies, c->topology);
+    if (code == 0 && tree_sums_can(c->topology)) {
+        code = tree_sums_create(&c->tree, c->topology);
+        c->adding = ADDING_IN_TREE;
+    }
     return code != 0 ? code : take_kinds(c);
 }
 
@@ -212,6 +216,19 @@ static bool has_route(const struct congestion *c, const struct congestion_pair *
     return topology_distance(c->topology, pair->source, pair->destination) != TOPOLOGY_NONE;
 }
 
+/* The first of c->fresh are the pairs from now on. */
+static void use_fresh(struct congestion *c, size_t count)
+{
+    struct congestion_pair *pairs = c->pairs;
+    size_t room = c->room;
+    c->pairs = c->fresh;
+    c->room = c->fresh_room;
+    c->fresh = pairs;
+    c->fresh_room = room;
+    c->pair_count = count;
+    c->whole = false;
+}
+
 /* From the last window's pairs to those in c->fresh; these lose what has no route. */
 static void change_over(struct congestion *c, size_t count)
 {
@@ -232,21 +249,31 @@ static void change_over(struct congestion *c, size_t count)
     while (old < c->pair_count)
         congestion_become(c, &c->pairs[old++], &none, -1);
     congestion_flush(c);
-    struct congestion_pair *pairs = c->pairs;
-    size_t room = c->room;
-    c->pairs = c->fresh;
-    c->room = c->fresh_room;
-    c->fresh = pairs;
-    c->fresh_room = room;
-    c->pair_count = kept;
+    use_fresh(c, kept);
     c->adding = ADDING_UNDECIDED;
-    c->whole = false;
+}
+
+/* The same in a tree, where there are routes between all vertices. */
+static void change_tree(struct congestion *c, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct congestion_pair *pair = &c->fresh[i];
+        if (pair->source < c->vertex_count && pair->destination < c->vertex_count)
+            c->fresh[kept++] = *pair;
+    }
+    c->skipped += count - kept;
+    use_fresh(c, kept);
+    tree_sums_list(c->tree, c->pairs, kept);
+    congestion_stay(c, c->pairs);
 }
 
 /* ---- windows ---- */
 
 static int grow(struct congestion *c, size_t count)
 {
+    if (c->tree != NULL && tree_sums_fit(c->tree, count) != 0)
+        return -ENOMEM;
     if (count <= c->fresh_room)
         return 0;
     if (count > SIZE_MAX / 2 / sizeof(*c->fresh))
@@ -298,6 +325,8 @@ int congestion_update(struct congestion *c, uint64_t window, double seconds,
     struct fading left = begin_window(c, window, seconds);
     if (same) {
         congestion_stay(c, pairs);
+    } else if (c->tree != NULL) {
+        change_tree(c, take_in(c, pairs, count));
     } else {
         congestion_begin_anew(c);
         change_over(c, take_in(c, pairs, count));

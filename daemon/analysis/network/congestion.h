@@ -29,9 +29,9 @@
  * congested, and after the first window: a link does not flap, and the start of a job does not count.
  *
  * A pair that is as it was in the last window costs a comparison; what changed costs its legs; and there is
- * a pass over all links. Where routes have to be walked (link_loads.h), pairs that are the same in two windows one
- * after the other are summed up anew in each: in a tree without a route (tree_sums.h), else along routes that are
- * kept until the pairs change. No result depends on the order of pairs: logarithms are summed as integers, in units
+ * a pass over all links. In a tree pairs are summed up anew in each window, without a route (tree_sums.h). Where
+ * routes have to be walked (link_loads.h), those of pairs that are the same in two windows one after the other are
+ * kept until the pairs change, and pairs summed up along them. No result depends on the order of pairs: logarithms are summed as integers, in units
  * of 2^-20.
  *
  * Memory: about 140 bytes a link and 80 a pair, twice that of link_loads, in a tree that of tree_sums.h, and for

@@ -63,12 +63,12 @@ struct kind {
     double limit;          /* above it a link becomes hot */
 };
 
-/* How windows of the same pairs as the last one are taken. */
+/* How pairs that are the same as in the last window are added; those in a tree always are so. */
 enum adding {
     ADDING_UNDECIDED,
-    ADDING_IN_TREE, /* all pairs are summed up anew, in `tree` */
+    ADDING_IN_TREE, /* all are summed up anew, in `tree` */
     ADDING_ALONG,   /* likewise, along `routes` */
-    ADDING_CHANGES, /* what became of each pair goes over its route */
+    ADDING_CHANGES, /* what became of each goes over its route */
 };
 
 struct congestion {
@@ -91,7 +91,7 @@ struct congestion {
     struct congestion_figures
         figures; /* borrowed; of the pairs, where those in `pairs` are older; else empty */
     enum adding adding;
-    struct tree_sums *tree; /* owned; NULL: none yet */
+    struct tree_sums *tree; /* owned; NULL: it is none */
     struct kept_routes routes;
     struct load_change *changes, *shifts; /* owned; of loads and of latencies, CHANGES of each */
     size_t change_count, shift_count;
@@ -145,7 +145,7 @@ bool congestion_are_same(struct congestion *c, const struct congestion_pair *pai
 void congestion_stay(struct congestion *c, const struct congestion_pair *pairs);
 /** Take one that figures alone are told of: see congestion_update_figures(). */
 void congestion_stay_figures(struct congestion *c, const struct congestion_figures *figures);
-/** Forget all pairs and their loads where they have been summed up: what they were before is not known. */
+/** Forget all pairs and their loads where they have been summed up along routes: what they were before is not known. */
 void congestion_begin_anew(struct congestion *c);
 /** Bring figures in `pairs` up to date. */
 void congestion_settle_pairs(struct congestion *c);

@@ -26,11 +26,6 @@ static enum adding decide(struct congestion *c)
 {
     if (!link_loads_walks(c->loads))
         return ADDING_CHANGES;
-    if (tree_sums_can(c->topology) && c->pair_count < UINT32_MAX)
-        return (c->tree != NULL || tree_sums_create(&c->tree, c->topology) == 0) &&
-                       tree_sums_list(c->tree, c->pairs, c->pair_count) == 0
-                   ? ADDING_IN_TREE
-                   : ADDING_CHANGES;
     return kept_routes_list(&c->routes, c->topology, c->pairs, c->pair_count) == 0 ? ADDING_ALONG
                                                                                    : ADDING_CHANGES;
 }
@@ -44,7 +39,7 @@ static bool sums_up(struct congestion *c)
 
 void congestion_begin_anew(struct congestion *c)
 {
-    if (c->adding == ADDING_IN_TREE || c->adding == ADDING_ALONG) {
+    if (c->adding == ADDING_ALONG) {
         link_loads_clear(c->loads);
         link_loads_clear(c->latencies);
         c->pair_count = 0;

@@ -115,14 +115,18 @@ static int fit(void **array, size_t element, size_t *room, size_t need)
     return 0;
 }
 
-int tree_sums_list(struct tree_sums *s, const struct congestion_pair *pairs, size_t count)
+int tree_sums_fit(struct tree_sums *s, size_t count)
 {
-    size_t sources = 0;
-    for (size_t i = 0; i < count; i++)
-        sources += i == 0 || pairs[i].source != pairs[i - 1].source;
-    if (fit((void **)&s->bends, sizeof(*s->bends), &s->bend_room, count) != 0 ||
-        fit((void **)&s->sources, sizeof(*s->sources), &s->source_room, sources) != 0)
+    size_t sources = count < s->count ? count : s->count;
+    if (count >= UINT32_MAX)
         return -ENOMEM;
+    int code = fit((void **)&s->bends, sizeof(*s->bends), &s->bend_room, count);
+    return code != 0 ? code
+                     : fit((void **)&s->sources, sizeof(*s->sources), &s->source_room, sources);
+}
+
+void tree_sums_list(struct tree_sums *s, const struct congestion_pair *pairs, size_t count)
+{
     s->source_count = s->next = s->source = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t from = s->place_of[pairs[i].source], to = s->place_of[pairs[i].destination];
@@ -131,7 +135,6 @@ int tree_sums_list(struct tree_sums *s, const struct congestion_pair *pairs, siz
             s->sources[s->source_count++].place = from;
         s->sources[s->source_count - 1].behind = (uint32_t)i + 1;
     }
-    return 0;
 }
 
 /* What is added of a pair: either of two kinds of figures. */

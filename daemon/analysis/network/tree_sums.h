@@ -24,10 +24,12 @@ int tree_sums_create(struct tree_sums **out, const struct topology *topology);
 /** NULL is fine. */
 void tree_sums_destroy(struct tree_sums *sums);
 
+/** Make room for so many pairs. @return 0 or -ENOMEM: then the room is as it was, and so are the pairs */
+int tree_sums_fit(struct tree_sums *sums, size_t count);
+
 /** The pairs that are added from now on, in place of those before.
- *  @param pairs  of vertices that exist, ascending in their sources
- *  @return 0 or -ENOMEM */
-int tree_sums_list(struct tree_sums *sums, const struct congestion_pair *pairs, size_t count);
+ *  @param pairs  of vertices that exist, ascending in their sources @param count  no more than there is room for */
+void tree_sums_list(struct tree_sums *sums, const struct congestion_pair *pairs, size_t count);
 
 /** Add what goes from end to end of pairs. They are added in turn: each from the first on, once.
  *  @param more  of as many pairs, from the one behind the last that was added on */
