@@ -144,24 +144,29 @@ static int add_messages(struct job_network *n, const struct job_network_window *
     return code;
 }
 
+static void leave_out(struct job_network *n, const struct job_network_window *w, size_t from,
+                      size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        n->places[i] = NETWORK_UNPLACED;
+        n->unplaced += w->pairs[i].bytes;
+    }
+}
+
 /* Rows of ranks without a seat. */
 static void count_unplaced(struct job_network *n, const struct job_network_window *w)
 {
     for (uint32_t rank = 0; rank < n->rank_count; rank++) {
-        for (size_t i = n->first[rank]; n->seats[rank] == TOPOLOGY_NONE && i < n->first[rank + 1];
-             i++)
-            n->unplaced += w->pairs[i].bytes;
+        if (n->seats[rank] == TOPOLOGY_NONE)
+            leave_out(n, w, n->first[rank], n->first[rank + 1]);
     }
-    for (size_t i = n->first[n->rank_count]; i < w->pair_count; i++)
-        n->unplaced += w->pairs[i].bytes;
+    leave_out(n, w, n->first[n->rank_count], w->pair_count);
 }
 
-static int list_rows(struct job_network *n, const struct job_network_window *w)
+static int fit_rows(struct job_network *n, const struct job_network_window *w)
 {
     if (array_fit(&n->places, sizeof(*n->places), &n->place_room, w->pair_count) != 0)
         return -ENOMEM;
-    for (size_t i = 0; i < w->pair_count; i++)
-        n->places[i] = NETWORK_UNPLACED;
     n->place_count = w->pair_count;
     return 0;
 }
@@ -371,7 +376,7 @@ static int make_pairs(struct job_network *n, const struct job_network_window *w)
     n->bytes = n->unplaced = 0;
     int code = find_first(n, w);
     code = code != 0 ? code : make_slots(n);
-    code = code != 0 ? code : list_rows(n, w);
+    code = code != 0 ? code : fit_rows(n, w);
     code = code != 0 ? code : add_messages(n, w);
     if (code != 0)
         return code;
