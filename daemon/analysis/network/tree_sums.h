@@ -5,7 +5,7 @@
  *
  * Sums are integers modulo 2^64: they are those of link_loads_add() for each pair.
  *
- * Memory: 60 bytes a vertex, 8 a pair, 8 a vertex that sends. Pure. */
+ * Memory: 64 bytes a vertex, 8 a pair, 8 a vertex that sends. Pure. */
 #ifndef HOLTER_ANALYSIS_NETWORK_TREE_SUMS_H
 #define HOLTER_ANALYSIS_NETWORK_TREE_SUMS_H
 
