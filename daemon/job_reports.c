@@ -124,26 +124,25 @@ static int map_names(struct job *job, const struct wire_window *m, size_t comms,
     return 0;
 }
 
+static void make_rank(struct rank_row *restrict row, const struct wire_rank_row *restrict r)
+{
+    row->rank = (uint32_t)r->rank;
+    row->in_call = (uint32_t)r->in_call;
+    row->process_state = (uint32_t)r->process_state;
+    row->seldom = 0;
+    row->unused = 0;
+#define X(name) row->name = r->name;
+    X(in_call_ns) X(in_call_comm) X(in_call_peer) X(threads) RANK_SUMS(X)
+#undef X
+}
+
 static int make_ranks(struct job *job, const struct wire_window *m, struct window_rows *rows)
 {
     if (array_fit(&job->rank_rows, sizeof(*job->rank_rows), &job->rank_rows_room, m->ranks_count) !=
         0)
         return -ENOMEM;
-    for (size_t i = 0; i < m->ranks_count; i++) {
-        const struct wire_rank_row *r = &m->ranks[i];
-        job->rank_rows[i] = (struct rank_row){
-#define X(name) .name = r->name,
-            RANK_SUMS(X)
-#undef X
-                .rank = (uint32_t)r->rank,
-            .in_call = (uint32_t)r->in_call,
-            .in_call_ns = r->in_call_ns,
-            .in_call_comm = r->in_call_comm,
-            .in_call_peer = r->in_call_peer,
-            .threads = r->threads,
-            .process_state = (uint32_t)r->process_state,
-        };
-    }
+    for (size_t i = 0; i < m->ranks_count; i++)
+        make_rank(&job->rank_rows[i], &m->ranks[i]);
     rows->ranks = job->rank_rows;
     rows->rank_count = m->ranks_count;
     return 0;

@@ -37,7 +37,8 @@ static uint32_t has_seldom(const struct rank_row *row)
 }
 
 /* @param seldom  of RANK_SELDOM some are not 0 */
-static void rank_row_add(struct rank_row *into, const struct rank_row *from, uint32_t seldom)
+static void rank_row_add(struct rank_row *restrict into, const struct rank_row *restrict from,
+                         uint32_t seldom)
 {
 #define X(name) into->name += from->name;
     RANK_OFTEN(X)
@@ -50,7 +51,8 @@ static void rank_row_add(struct rank_row *into, const struct rank_row *from, uin
 }
 
 /* In place of what the row held. */
-static void rank_row_set(struct rank_row *row, const struct rank_row *from, uint32_t seldom)
+static void rank_row_set(struct rank_row *restrict row, const struct rank_row *restrict from,
+                         uint32_t seldom)
 {
     uint32_t before = row->seldom;
     memcpy(row, from, RANK_ROW_OFTEN);
@@ -60,7 +62,8 @@ static void rank_row_set(struct rank_row *row, const struct rank_row *from, uint
 }
 
 /* Here, where the row is at hand: rows of all ranks are too many to be read once more for this. */
-static void totals_add(struct sum_totals *totals, const struct rank_row *row, uint32_t seldom)
+static void totals_add(struct sum_totals *restrict totals, const struct rank_row *restrict row,
+                       uint32_t seldom)
 {
 #define X(name) totals->name += row->name;
     RANK_OFTEN(X)
