@@ -42,8 +42,7 @@ struct join_teller {
 };
 
 /** Flags beside the teller's position. */
-#define END_RECEIVE_BIT 31
-#define END_RECEIVE (1u << END_RECEIVE_BIT)
+#define END_RECEIVE (1u << 31)
 #define END_WIDE (1u << 30)   /**< bytes and time lie at the position `time` of the wide values */
 #define END_TWICE (1u << 29)  /**< came twice: matches nothing, and neither does the next */
 #define END_PAIRED (1u << 28) /**< while a window is closed: the other end is there */
@@ -180,7 +179,8 @@ size_t join_writer_end(const struct join_writer *writer);
 void join_put_call(struct join_writer *writer, const struct join_call *call);
 void join_put_wide(struct join_writer *writer, uint64_t bytes, uint64_t time_ns);
 
-static inline void join_put_receive(struct join_writer *writer, const struct join_half *half)
+/** @return position of the receive's call */
+static inline uint32_t join_put_receive(struct join_writer *writer, const struct join_half *half)
 {
     const uint64_t local = half->local_ns < half->end_ns ? half->local_ns : half->end_ns;
     const struct join_call *last = writer->call;
@@ -194,32 +194,37 @@ static inline void join_put_receive(struct join_writer *writer, const struct joi
                                   .together = half->together,
                                   .number = half->together > 1 ? CALL_UNSEEN : CALL_ALONE,
                               });
-    writer->row->at = (uint32_t)(writer->call - writer->ends->calls);
+    return (uint32_t)(writer->call - writer->ends->calls);
 }
 
 /** Write one end. Its node and its error are taken to be those of the report. */
 static inline void join_put(struct join_writer *writer, const struct join_half *half)
 {
-    const uint64_t from = half->receive ? half->begin_ns : writer->from_ns,
-                   until = half->receive ? half->end_ns : half->begin_ns;
     struct join_row *row = writer->row;
-    if ((unsigned)half->receive > 1 || half->source == half->destination ||
-        half->begin_ns > half->end_ns || half->end_ns > JOIN_MOST_NS ||
-        (half->receive && (half->together == 0 || half->local_ns > JOIN_MOST_NS))) {
+    uint64_t time;
+    if (half->source == half->destination || half->begin_ns > half->end_ns ||
+        half->end_ns > JOIN_MOST_NS ||
+        (half->receive != 0 &&
+         (half->receive != 1 || half->together == 0 || half->local_ns > JOIN_MOST_NS))) {
         writer->unsound = true;
         return;
     }
     if (half->key > writer->top)
         return;
+    if (half->receive) {
+        time = half->end_ns - half->begin_ns;
+        row->at = join_put_receive(writer, half);
+        row->teller = writer->teller | END_RECEIVE;
+    } else {
+        time = half->begin_ns - writer->from_ns;
+        row->at = half->destination;
+        row->teller = writer->teller;
+    }
     row->source = half->source;
-    row->at = half->destination;
     row->bytes = (uint32_t)half->bytes;
-    row->time = (uint32_t)(until - from);
-    row->teller = writer->teller | (uint32_t)half->receive << END_RECEIVE_BIT;
-    if (half->receive)
-        join_put_receive(writer, half);
-    if ((half->bytes | (until - from)) >> 32 != 0)
-        join_put_wide(writer, half->bytes, until);
+    row->time = (uint32_t)time;
+    if ((half->bytes | time) >> 32 != 0)
+        join_put_wide(writer, half->bytes, half->receive ? half->end_ns : half->begin_ns);
     *writer->key++ = half->key;
     writer->row++;
 }

@@ -239,13 +239,14 @@ static bool match_pairs(struct join *join, struct join_ends *ends)
 {
     uint32_t *index = join->index;
     const uint64_t *keys = ends->keys;
-    const uint32_t mask = (uint32_t)(UINT64_MAX >> join->end_shift);
-    memset(index, 0, join_places(join->end_shift) * sizeof(*index));
+    const uint32_t count = (uint32_t)ends->count, mask = (uint32_t)(UINT64_MAX >> join->end_shift);
+    const unsigned shift = join->end_shift;
+    memset(index, 0, join_places(shift) * sizeof(*index));
     begin_matches(join);
-    for (uint32_t i = 0; i < ends->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const uint64_t key = keys[i];
         /* Keys are hashes, or so they should be. */
-        uint32_t at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> join->end_shift);
+        uint32_t at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> shift);
         for (uint32_t probes = 0; index[at] != 0 && keys[(index[at] & ~BOTH) - 1] != key;
              at = (at + 1) & mask)
             if (++probes == MOST_PROBES)
