@@ -7,7 +7,7 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define MOST_PROBES 64u          /* of an index */
-#define EMIT_AT_ONCE 32u         /* messages */
+#define AT_ONCE 32u              /* messages */
 #define BOTH (UINT32_C(1) << 31) /* in the index: of this key both ends are there */
 
 /* ---- waiting ------------------------------------------------------------- */
@@ -233,31 +233,58 @@ static ALWAYS_INLINE bool match_two(struct join *join, struct join_ends *ends, u
     return true;
 }
 
+struct two {
+    uint32_t first, next;
+};
+
+/* List the two ends of each key of which the second lies from `at` to below `end`, and ask memory for the
+ * first.
+ * @return how many, or SIZE_MAX: a key came thrice, or too many have the same place in the index */
+static inline size_t list_twos(struct join *join, const struct join_ends *ends, uint32_t from,
+                               uint32_t end, struct two *twos)
+{
+    uint32_t *index = join->index;
+    const uint64_t *keys = ends->keys;
+    const unsigned shift = join->end_shift;
+    const uint32_t mask = (uint32_t)(UINT64_MAX >> shift);
+    size_t count = 0;
+    for (uint32_t i = from; i < end; i++) {
+        const uint64_t key = keys[i];
+        /* Keys are hashes, or so they should be. */
+        uint32_t at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> shift), place;
+        for (uint32_t probes = 0; (place = index[at]) != 0 && keys[(place & ~BOTH) - 1] != key;
+             at = (at + 1) & mask)
+            if (++probes == MOST_PROBES)
+                return SIZE_MAX;
+        if (place == 0) {
+            index[at] = i + 1;
+            continue;
+        }
+        if ((place & BOTH) != 0)
+            return SIZE_MAX;
+        index[at] = place | BOTH;
+        __builtin_prefetch(&ends->rows[place - 1]);
+        twos[count++] = (struct two){place - 1, i};
+    }
+    return count;
+}
+
 /* Match the two ends of each key, where there are two of them at most.
  * @return whether it was so; else, or when too many have the same place in the index, nothing is said */
 static bool match_pairs(struct join *join, struct join_ends *ends)
 {
-    uint32_t *index = join->index;
-    const uint64_t *keys = ends->keys;
-    const uint32_t count = (uint32_t)ends->count, mask = (uint32_t)(UINT64_MAX >> join->end_shift);
-    const unsigned shift = join->end_shift;
-    memset(index, 0, join_places(shift) * sizeof(*index));
+    struct two twos[AT_ONCE];
+    const uint32_t count = (uint32_t)ends->count;
+    memset(join->index, 0, join_places(join->end_shift) * sizeof(*join->index));
     begin_matches(join);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t key = keys[i];
-        /* Keys are hashes, or so they should be. */
-        uint32_t at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> shift);
-        for (uint32_t probes = 0; index[at] != 0 && keys[(index[at] & ~BOTH) - 1] != key;
-             at = (at + 1) & mask)
-            if (++probes == MOST_PROBES)
-                return false;
-        if (index[at] == 0) {
-            index[at] = i + 1;
-            continue;
-        }
-        if ((index[at] & BOTH) != 0 || !match_two(join, ends, index[at] - 1, i))
+    for (uint32_t at = 0, end; at < count; at = end) {
+        end = count - at < AT_ONCE ? count : at + AT_ONCE;
+        const size_t found = list_twos(join, ends, at, end, twos);
+        if (found == SIZE_MAX)
             return false;
-        index[at] |= BOTH;
+        for (size_t i = 0; i < found; i++)
+            if (!match_two(join, ends, twos[i].first, twos[i].next))
+                return false;
     }
     return true;
 }
@@ -375,11 +402,11 @@ static ALWAYS_INLINE void tell_match(const struct join *join, const struct join_
 
 void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *emit, void *user)
 {
-    struct joined some[EMIT_AT_ONCE];
+    struct joined some[AT_ONCE];
     join->counts.matched += join->match_count;
     for (size_t i = 0, count; i < join->match_count; i += count) {
         uint64_t uncertain = 0;
-        for (count = 0; count < EMIT_AT_ONCE && i + count < join->match_count; count++) {
+        for (count = 0; count < AT_ONCE && i + count < join->match_count; count++) {
             tell_match(join, ends, &join->matches[i + count], &some[count]);
             uncertain += (uint64_t)some[count].uncertain;
         }
