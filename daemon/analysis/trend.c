@@ -88,6 +88,7 @@ struct returned {
 
 struct trend {
     struct trend_params params;
+    double rises[SCALES]; /* least that is worth telling of a job that runs for long; logarithms */
     struct trend_result result;
     uint64_t last; /* window of the last update */
     int any;
@@ -119,6 +120,14 @@ struct trend {
     uint64_t habit;                    /* window in which such phases were last found; 0: never */
 };
 
+/* From params.rise at 3 values to params.slow_rise at 48. */
+static void find_rises(struct trend *trend)
+{
+    double most = log(trend->params.rise), least = log(trend->params.slow_rise);
+    for (uint32_t i = 0; i < SCALES; i++)
+        trend->rises[i] = most + log(scale_values[i] / 3.0) / log(16) * (least - most);
+}
+
 int trend_create(struct trend **out, const struct trend_params *params)
 {
     if (!(params->window_s > 0 && params->window_s <= 3600) || params->warm_up < 8 ||
@@ -131,6 +140,7 @@ int trend_create(struct trend **out, const struct trend_params *params)
     if (trend == NULL)
         return -ENOMEM;
     trend->params = *params;
+    find_rises(trend);
     trend->weight = 1;
     trend->growth_of_weight = exp2(1 / params->half_life);
     trend->span = SPANS;
@@ -497,13 +507,11 @@ static void enter(struct trend *trend, enum trend_state state, uint64_t onset, d
     trend->result.onset = trend->result.since = window_of(trend, onset);
 }
 
-/* Least rise that is worth telling at a scale: params.rise at 3 values, params.slow_rise at 48;
- * more of a job that has just begun. */
-static double least_rise(const struct trend *trend, uint32_t m)
+/* Least rise that is worth telling at a scale; more of a job that has just begun. */
+static double least_rise(const struct trend *trend, uint32_t i)
 {
-    double most = log(trend->params.rise), least = log(trend->params.slow_rise);
     double early = fmax(0, 1 - trend->memories[0].total / trend->weight / EARLY_VALUES);
-    double rise = most + log(m / 3.0) / log(16) * (least - most);
+    double rise = trend->rises[i];
     return fmax(rise, rise + early * (log(EARLY_RISE) - rise));
 }
 
@@ -521,7 +529,7 @@ static int is_high(const struct trend *trend, uint32_t i, double rise)
 static int has_jumped(const struct trend *trend)
 {
     const double *stats = trend->stats[(trend->count - 1) % HELD];
-    double rise = least_rise(trend, 3);
+    double rise = least_rise(trend, 1);
     return trend->calm[JUMP].limit < stats[JUMP] && stats[JUMP] > rise / 2 &&
            stats[1] > trend->base + rise && trend->thirds[1] > trend->base + rise;
 }
@@ -540,7 +548,7 @@ static int judge_level(struct trend *trend)
     struct fit fit;
     for (uint32_t i = 1; i < SCALES; i++) {
         uint32_t m = scale_values[i];
-        double rise = least_rise(trend, m);
+        double rise = least_rise(trend, i);
         if (!is_high(trend, i, rise) && !(m == 3 && has_jumped(trend)))
             continue;
         if (m == 3 && falls_back(trend))
