@@ -58,7 +58,7 @@ static void draw_pairs(struct window *w, uint64_t number, struct noise *noise)
         if (place == 0)
             p->destination = -1;
         p->source = source;
-        p->size_class = place;
+        p->size_class = (uint16_t)place;
         if (!anew && number % 3 == 0)
             continue;
         p->messages = 1 + noise_uint(noise) % 9;
