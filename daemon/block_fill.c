@@ -107,6 +107,30 @@ ALWAYS size_t sizes_of_halves(const uint64_t *values, size_t count, int steps)
     const lanes sums = (lanes)more;
     return i + sum_of(&sums) + sizes_of_any(values + i, count - i, 0);
 }
+#else
+/* Likewise, four at a time. */
+ALWAYS size_t sizes_of_halves(const uint64_t *values, size_t count, int steps)
+{
+    typedef int32_t halves __attribute__((vector_size(16)));
+    halves more = {0}, low, high;
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        memcpy(&low, values + i, sizeof(low));
+        memcpy(&high, values + i + 2, sizeof(high));
+#if __BYTE_ORDER == __LITTLE_ENDIAN
+        const halves some = __builtin_shufflevector(low, high, 0, 2, 4, 6);
+#else
+        const halves some = __builtin_shufflevector(low, high, 1, 3, 5, 7);
+#endif
+        more -= some > INT8_MAX;
+        if (steps > 1)
+            more -= some > UINT8_MAX;
+        if (steps > 2)
+            more -= (some > UINT16_MAX) * 2;
+    }
+    const size_t sum = (size_t)more[0] + (size_t)more[1] + (size_t)more[2] + (size_t)more[3];
+    return i + sum + sizes_of_any(values + i, count - i, 0);
+}
 #endif
 
 /* @param any  no value has a bit that is not set in it */
@@ -114,12 +138,10 @@ static size_t sizes_of(const uint64_t *values, size_t count, uint64_t any, int n
 {
     if (any < 128)
         return count;
-#ifdef BLOCK_FILL_BMI2
     if (!negative && any <= INT32_MAX)
         return any <= UINT8_MAX ? sizes_of_halves(values, count, 1)
                : any <= UINT16_MAX ? sizes_of_halves(values, count, 2)
                                    : sizes_of_halves(values, count, 3);
-#endif
     return sizes_of_any(values, count, negative);
 }
 #endif
@@ -141,7 +163,7 @@ static inline enum numbers numbers_of(const struct read_column *c)
 ALWAYS void widen(const uint8_t *at, size_t count, uint64_t *out)
 {
     size_t i = 0;
-#if LANES > 1
+#if LANES > 2
     for (; i + LANES <= count; i += LANES) {
         byte_lanes some;
         memcpy(&some, at + i, sizeof(some));
@@ -156,11 +178,9 @@ ALWAYS void widen(const uint8_t *at, size_t count, uint64_t *out)
 static void FILL(repeat)(uint64_t value, size_t count, uint64_t *out)
 {
     size_t i = 0;
-#if LANES > 1
     const lanes some = value - (lanes){0};
     for (; i + LANES <= count; i += LANES)
         store(out + i, &some);
-#endif
     for (; i < count; i++)
         out[i] = value;
 }
@@ -198,9 +218,8 @@ static int take_numbers(struct read_column *c, size_t count, uint64_t *out)
 /* The value before is added to each. @return they, or-ed */
 static uint64_t add_before(struct read_column *c, uint64_t *values, size_t count)
 {
-    uint64_t last = c->before, any = 0;
+    uint64_t last = c->before;
     size_t i = 0;
-#if LANES > 1
     lanes before = last - (lanes){0}, bits = {0}, some;
     for (; i + LANES <= count; i += LANES) {
         load(&some, values + i);
@@ -212,9 +231,8 @@ static uint64_t add_before(struct read_column *c, uint64_t *values, size_t count
         bits |= some;
         store(values + i, &some);
     }
+    uint64_t any = or_of(&bits);
     last = before[0];
-    any = or_of(&bits);
-#endif
     for (; i < count; i++) {
         last = values[i] = last + block_unfold(values[i]);
         any |= last;
@@ -227,9 +245,7 @@ static uint64_t add_before(struct read_column *c, uint64_t *values, size_t count
  * @return they, or-ed */
 ALWAYS uint64_t add_left(uint64_t *values, const uint64_t *left, const uint64_t *less, size_t count)
 {
-    uint64_t any = 0;
     size_t i = 0;
-#if LANES > 1
     lanes bits = {0}, some, more;
     for (; i + LANES <= count; i += LANES) {
         load(&some, values + i);
@@ -243,8 +259,7 @@ ALWAYS uint64_t add_left(uint64_t *values, const uint64_t *left, const uint64_t 
         bits |= some;
         store(values + i, &some);
     }
-    any = or_of(&bits);
-#endif
+    uint64_t any = or_of(&bits);
     for (; i < count; i++)
         any |= values[i] = left[i] - (less != NULL ? less[i] : 0) + block_unfold(values[i]);
     return any;
@@ -253,16 +268,13 @@ ALWAYS uint64_t add_left(uint64_t *values, const uint64_t *left, const uint64_t 
 /* @return values, or-ed */
 static uint64_t or_all(const uint64_t *values, size_t count)
 {
-    uint64_t any = 0;
     size_t i = 0;
-#if LANES > 1
     lanes bits = {0}, some;
     for (; i + LANES <= count; i += LANES) {
         load(&some, values + i);
         bits |= some;
     }
-    any = or_of(&bits);
-#endif
+    uint64_t any = or_of(&bits);
     for (; i < count; i++)
         any |= values[i];
     return any;
@@ -271,14 +283,12 @@ static uint64_t or_all(const uint64_t *values, size_t count)
 static void unfold_all(uint64_t *values, size_t count)
 {
     size_t i = 0;
-#if LANES > 1
     lanes some;
     for (; i + LANES <= count; i += LANES) {
         load(&some, values + i);
         unfold(&some);
         store(values + i, &some);
     }
-#endif
     for (; i < count; i++)
         values[i] = block_unfold(values[i]);
 }
@@ -304,7 +314,7 @@ static void same_of_classes(uint64_t number, const uint64_t *classes, const uint
                             size_t count, uint64_t *out)
 {
     size_t i = 0;
-#if LANES > 1
+#if LANES > 2
     const uint64_t told = number - 1;
     const lanes ones = ~(lanes){0};
     lanes k, times;

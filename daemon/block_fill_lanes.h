@@ -4,15 +4,14 @@
 
 #include "daemon/block_fill_numbers.h"
 
-/* As many integers as one holds; where there are none, one by one is faster than what any processor has of them. */
+/* As many integers as one holds. Those of two, which any processor has, can add, and little else. */
 #ifdef BLOCK_FILL_AVX512
 #define LANES 8u
 #elif defined(BLOCK_FILL_BMI2)
 #define LANES 4u
 #else
-#define LANES 1u
+#define LANES 2u
 #endif
-#if LANES > 1
 typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
 typedef uint8_t byte_lanes __attribute__((vector_size(LANES)));
 
@@ -57,6 +56,9 @@ ALWAYS void sum_up(lanes *some)
     sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, none, 7));
     sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, none, 6));
     *some = (lanes)_mm512_add_epi64(sums, _mm512_alignr_epi64(sums, none, 4));
+#elif LANES == 2
+    const lanes none = {0};
+    *some += __builtin_shufflevector(*some, none, 2, 0);
 #else
     const lanes none = {0};
     *some += __builtin_shufflevector(*some, none, 4, 0, 1, 2);
@@ -68,10 +70,11 @@ ALWAYS lanes last_of(const lanes *some)
 {
 #if LANES == 8
     return (lanes)_mm512_permutexvar_epi64(_mm512_set1_epi64(7), (__m512i)*some);
+#elif LANES == 2
+    return __builtin_shufflevector(*some, *some, 1, 1);
 #else
     return __builtin_shufflevector(*some, *some, 3, 3, 3, 3);
 #endif
 }
-#endif
 
 #endif
