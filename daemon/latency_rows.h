@@ -68,8 +68,8 @@ static inline int latency_rows_joined(struct latency_rows *rows, const struct jo
  *  moved */
 int latency_rows_move(struct latency_rows *to, struct latency_rows *from);
 
-/** Tell the ends of messages in a message that was checked, with absolute times. Does nothing when there is
- *  nothing to tell.
+/** Tell the ends of messages in a message that was checked, with absolute times. Does nothing when
+ *  there is nothing to tell.
  *  @param window  in which they count @return as join_add() */
 int latency_rows_halves(const struct wire_window *message, uint32_t node, uint64_t window,
                         struct join *join);

@@ -76,7 +76,8 @@ void join_destroy(struct join *join);
 int join_add(struct join *join, uint64_t window, uint64_t keys_below,
              const struct join_half *halves, size_t count);
 
-/** The same in steps: join_begin(), join_put() for each end, join_commit(). Nothing may be told in between.
+/** The same in steps: join_begin(), join_put() for each end, join_commit(). Nothing may be told in
+ *  between.
  *  @param writer  set; its `ends` to NULL when the window lies so far ahead that it is not kept: then
  *                 there is nothing to put
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE for a node or a window out of range */

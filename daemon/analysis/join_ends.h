@@ -1,9 +1,9 @@
-/* Ends of messages, as narrow as they can be kept: of each its key, and a row of 20 bytes. What ends have in
- * common is kept once: who told them (a node, of one window), and of receives the call that completed them.
- * Values that do not fit into a row are kept in full beside it.
+/* Ends of messages, as narrow as they can be kept: of each its key, and a row of 20 bytes. What ends
+ * have in common is kept once: who told them (a node, of one window), and of receives the call that
+ * completed them. Values that do not fit into a row are kept in full beside it.
  *
- * Rows stay in the order in which they were told, and so do tellers, calls and wide values that they refer to:
- * a later row refers to none that is earlier.
+ * Rows stay in the order in which they were told, and so do tellers, calls and wide values that they
+ * refer to: a later row refers to none that is earlier.
  *
  * Pure. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_JOIN_ENDS_H
@@ -175,7 +175,7 @@ int join_writer_turn(struct join_writer *writer, uint64_t error_ns);
 /** What was written is there from now on. @return how many */
 size_t join_writer_end(const struct join_writer *writer);
 
-/** Parts of join_put(): a call that was not told of before, and values that are too wide for their row. */
+/** Parts of join_put(): a call that was not told of before, and values too wide for their row. */
 void join_put_call(struct join_writer *writer, const struct join_call *call);
 void join_put_wide(struct join_writer *writer, uint64_t bytes, uint64_t time_ns);
 

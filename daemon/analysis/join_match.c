@@ -23,8 +23,8 @@ static void give_up(struct join *join, const struct join_ends *ends, size_t at)
 
 static uint32_t call_number(struct join *join, const struct join_ends *ends, uint32_t told);
 
-/* An end whose other end is not there stays, or has waited long enough. Receives that wait on belong to calls as
- * well, and learn what is known of these: see tell_waiting_of_calls(). */
+/* An end whose other end is not there stays, or has waited long enough. Receives that wait on belong
+ * to calls as well, and learn what is known of these: see tell_waiting_of_calls(). */
 static void keep_waiting(struct join *join, struct join_ends *ends, size_t at, uint64_t window)
 {
     struct join_ends *staying = &join->staying;
@@ -72,8 +72,9 @@ static inline uint64_t call_hash(const struct join_call *told)
     return (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
-/* The call that a node told of, which is noted when it is new. @return CALL_UNKNOWN: too many calls have the same
- * place in the index; what it completed is then not known to be whole */
+/* The call that a node told of, which is noted when it is new.
+ * @return CALL_UNKNOWN: too many calls have the same place in the index; what it completed is then not
+ *         known to be whole */
 static uint32_t find_call(struct join *join, const struct join_ends *ends, uint32_t told)
 {
     const struct join_call *one = &ends->calls[told];

@@ -31,8 +31,7 @@ struct match {
     uint32_t send, receive; /* positions of its ends */
     uint32_t pair : 31;     /* of nodes; PAIR_NONE: its clocks are not compared */
     uint32_t down : 1;      /* the sending node has the higher number */
-    uint32_t
-        call; /* that completed it with others; CALL_ALONE; CALL_UNKNOWN: with others, see find_call() */
+    uint32_t call; /* that completed it with others; CALL_ALONE; CALL_UNKNOWN, see find_call() */
 };
 
 #define PAIR_NONE (UINT32_MAX >> 1)
@@ -51,8 +50,8 @@ struct met {
 
 #define PAIR_UNSEEN UINT32_MAX
 
-/* A call that completed several messages of other nodes: what all that was told of it says together. Its number
- * is that of its receives' calls as told. */
+/* A call that completed several messages of other nodes: what all that was told of it says together.
+ * Its number is that of its receives' calls as told. */
 struct call {
     uint64_t latest_ns;       /* of the sends that are known */
     uint32_t first;           /* position among the calls as told */
@@ -73,7 +72,7 @@ struct join {
     struct join_counts counts;
     /* Room that is used again by each close. */
     struct key_place *places, *spare;
-    /* Open addressing, 0: empty. Of ends by key, see match_pairs(), and of calls: position + 1. */
+    /* Open addressing, 0: empty. Of ends by key, see list_twos(), and of calls: position + 1. */
     uint32_t *index, *call_index;
     struct match *matches;
     struct call *calls;
