@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -246,26 +247,42 @@ int burst_rows_fits(const struct burst_rows *rows, const struct wire_window *m)
     return 0;
 }
 
-/* @return whether they ascend strictly by ranks: then it need not be looked at again */
-static int set_pairs(struct burst_pair *out, const struct wire_burst_row *b,
-                     const struct wire_burst_pair_row *pairs, const uint32_t *collectives)
+static uint64_t ranks_of(const struct wire_burst_pair_row *p, const uint32_t *collectives)
 {
-    uint64_t before = 0;
-    int ascend = 1;
-    for (uint64_t i = 0; i < b->pairs; i++) {
-        const struct wire_burst_pair_row *p = &pairs[i];
-        out[i] = (struct burst_pair){
-            .source = (uint32_t)p->source,
-            .destination = b->collective ? collectives[p->destination] : (uint32_t)p->destination,
-            .size_class = (uint32_t)p->size_class,
-            .messages = p->messages,
-            .bytes = p->bytes,
-        };
-        uint64_t ranks = burst_pair_ranks(&out[i]);
-        ascend &= (i == 0) | (ranks > before);
+    uint32_t destination = (uint32_t)p->destination;
+    return (uint64_t)(uint32_t)p->source << 32 |
+           (collectives != NULL ? collectives[destination] : destination);
+}
+
+/* @param count        at least 1
+ * @param collectives  NULL: destinations are ranks
+ * @return whether they ascend strictly by ranks, in which case it need not be looked at again; of ranks from 0
+ *         to 0 on that is not said */
+static inline bool set_rows(struct burst_pair *out, const struct wire_burst_pair_row *p,
+                            uint64_t count, const uint32_t *collectives)
+{
+    uint64_t before = ranks_of(p, collectives) - 1;
+    bool ascend = true;
+    for (const struct burst_pair *end = out + count; out < end; out++, p++) {
+        uint64_t ranks = ranks_of(p, collectives);
+        if (ranks <= before)
+            ascend = false;
         before = ranks;
+        *out = (struct burst_pair){(uint32_t)(ranks >> 32),
+                                   (uint32_t)ranks,
+                                   (uint32_t)p->size_class,
+                                   0,
+                                   p->messages,
+                                   p->bytes};
     }
     return ascend;
+}
+
+static bool set_pairs(struct burst_pair *out, const struct wire_burst_row *b,
+                      const struct wire_burst_pair_row *pairs, const uint32_t *collectives)
+{
+    return b->collective ? set_rows(out, pairs, b->pairs, collectives)
+                         : set_rows(out, pairs, b->pairs, NULL);
 }
 
 static void add_burst(struct burst_rows *rows, const struct wire_burst_row *b,
@@ -283,7 +300,7 @@ static void add_burst(struct burst_rows *rows, const struct wire_burst_row *b,
         .pair_count = b->pairs,
     };
     struct burst_pair *room = NULL;
-    int ascend = 0;
+    bool ascend = false;
     if (b->pairs > 0 && b->pairs <= BURST_ROWS_WINDOW - rows->rows)
         room = bursts_room(set, b->pairs);
     if (room != NULL) {

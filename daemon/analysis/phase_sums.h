@@ -7,7 +7,8 @@
  * other blocks of both add up to the same.
  *
  * Memory: 8 bytes an edge for the order; and while there are at most 2^18 edges 49 for sums and 64 for the
- * edges of what is kept, and 96 for each block of rows that is read, up to 2^16 of them. Of more edges, sums are there while a graph is read.
+ * edges of what is kept, and 96 for each block of rows that is read, up to 2^16 of them. Of more edges, sums are
+ * there while a graph is read.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_SUMS_H
