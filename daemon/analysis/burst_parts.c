@@ -84,8 +84,8 @@ bool burst_parts_add(struct burst_parts *p, struct burst_chain *chain,
     struct burst_pair *to = there ? p->rows + p->count : burst_parts_room(p, count);
     if (to == NULL)
         return false;
-    if (!there)
-        memcpy(to, rows, count * sizeof(*rows));
+    if (!there) /* they may stand further back in the same room */
+        memmove(to, rows, count * sizeof(*rows));
     const struct burst_part part = {.first = (uint32_t)p->count,
                                     .count = (uint32_t)count,
                                     .next = BURST_PARTS_NONE,

@@ -22,7 +22,6 @@ static inline void follow(struct track *track, uint64_t bytes, const struct link
                           const struct fades *fades)
 {
     const congestion_sums least = {LEAST_SUM, LEAST_SUM};
-    const bits matched = {1, 1};
     congestion_sums more = {(double)bytes, (double)bytes},
                     late = {(double)(int64_t)latency->bytes / CONGESTION_UNIT,
                             (double)latency->messages};
@@ -30,8 +29,8 @@ static inline void follow(struct track *track, uint64_t bytes, const struct link
     late += track->latencies * fades->latencies;
     /* Where no messages are left neither are logarithms. */
     track->bytes = (congestion_sums)((bits)more & ~(bits)(more < least));
-    track->latencies =
-        (congestion_sums)((bits)late & ~__builtin_shuffle((bits)(late < least), matched));
+    const bits none = (bits)(late < least);
+    track->latencies = (congestion_sums)((bits)late & ~__builtin_shufflevector(none, none, 1, 1));
     track->peak = bytes > track->peak ? bytes : track->peak;
 }
 

@@ -11,8 +11,8 @@
 
 #define CONGESTION_UNIT 0x1p20 /**< logarithms are integers of this fraction */
 
-/* Sums of a link that are followed at once. */
-typedef double congestion_sums __attribute__((vector_size(16)));
+/* Sums of a link that are followed at once, in memory as malloc() gives it anywhere. */
+typedef double congestion_sums __attribute__((vector_size(16), aligned(8)));
 
 /* Of a link: what each window looks at. */
 struct track {

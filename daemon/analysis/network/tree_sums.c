@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Bytes and messages, which are added at once. */
-typedef uint64_t two __attribute__((vector_size(16)));
+typedef uint64_t two __attribute__((vector_size(16), aligned(8), may_alias));
 
 _Static_assert(sizeof(two) == sizeof(struct link_load), "loads are read as they stand");
 
