@@ -38,7 +38,7 @@ static inline bool figures_fit(const struct wire_transfer_row *t)
 {
     uint64_t n = t->messages, times = t->transfer_ns | t->late_sender_ns | t->late_receiver_ns |
                                       t->network_ns | t->joint_ns;
-    return n - 1 < UINT32_MAX && t->delayed <= n && times <= UINT32_MAX &&
+    return n - 1 < UINT64_MAX / LONGEST_NS && t->delayed <= n && times <= UINT32_MAX &&
            t->log2_sum <= n * MOST_LOG2;
 }
 

@@ -171,7 +171,15 @@ static int take_cell(struct criteria *criteria, unsigned locality, unsigned size
     int code = 0;
     for (uint32_t c = histogram_next(times, 0); c < TIME_CLASSES;
          c = histogram_next(times, c + 1)) {
-        int failed = criteria_add(criteria, locality, size_class, c, histogram_count(times, c));
+        /* As many as there is room for: what is over is told. */
+        uint64_t messages = histogram_count(times, c),
+                 had = criteria->cells[locality][size_class] == NULL
+                           ? 0
+                           : criteria->cells[locality][size_class]->progress.messages,
+                 room = MOST_MESSAGES - had;
+        int failed =
+            criteria_add(criteria, locality, size_class, c, messages < room ? messages : room);
+        failed = failed == 0 && messages > room ? -HOLTER_ERANGE : failed;
         code = code == 0 ? failed : code;
     }
     histogram_finish(times);

@@ -47,6 +47,10 @@ static void keep_twice(struct join *join, struct join_ends *ends, size_t at, uin
         return;
     staying->rows[staying->count - 1].teller |= END_TWICE;
     staying->tellers[staying->teller_count - 1].window = window;
+    if (end_is_receive(&ends->rows[at])) { /* belongs to no call from now on */
+        staying->calls[staying->call_count - 1].together = 1;
+        staying->calls[staying->call_count - 1].number = CALL_ALONE;
+    }
     join->stayed = SIZE_MAX;
 }
 

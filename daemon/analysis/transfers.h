@@ -116,7 +116,7 @@ static inline void transfers_put(struct transfers *rows, const struct transfer *
 /** Add a row; locality and size class must be in range. @return 0 or -ENOMEM: it was not added */
 static inline int transfers_add(struct transfers *rows, const struct transfer *row)
 {
-    if (rows->count >= rows->time_room || !transfer_fits(row)) {
+    if (rows->count >= rows->time_room || rows->count >= rows->head_room || !transfer_fits(row)) {
         const struct transfer copy = *row; /* so that the other one need not be in memory */
         return transfers_add_slowly(rows, &copy);
     }
