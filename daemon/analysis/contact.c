@@ -14,27 +14,29 @@
 #define FORGOTTEN 0.05
 
 struct pair {
-    uint64_t key;      /* a << 32 | b */
-    uint64_t messages; /* of the open window, as soon as any is told; else of the last one */
-    double weight;     /* messages a window, fading */
-    uint32_t windows;  /* with messages, up to `steady` */
+    uint64_t key;     /* a << 32 | b */
+    double weight;    /* messages a window, fading */
+    uint32_t windows; /* with messages, up to `steady` */
     bool edge;
 };
 
-/* A vertex in the window that is open. */
 struct vertex {
-    double heaviest; /* largest weight of its pairs, when it is closed */
-    bool active;     /* it communicated */
+    double heaviest; /* largest weight of its pairs, when a window is closed */
+    bool active;     /* it communicated in that window */
+    bool paired;     /* some pair is remembered */
 };
 
 struct contact {
     struct contact_params params;
     struct pair *pairs; /* owned */
+    uint64_t *
+        messages; /* owned; by pair: of the open window, as soon as any is told; else of the last one */
     uint32_t count, room;
     uint32_t *index;         /* owned; open addressing: position + 1, 0: empty */
     uint32_t mask;           /* places less one; 0: no index yet */
     struct vertex *vertices; /* owned */
     uint32_t vertex_room;
+    uint32_t paired;            /* vertices with pairs */
     struct contact_edge *edges; /* owned */
     size_t edge_room;
     uint32_t heard; /* pairs with messages */
@@ -66,6 +68,7 @@ void contact_destroy(struct contact *contact)
     if (contact == NULL)
         return;
     free(contact->pairs);
+    free(contact->messages);
     free(contact->index);
     free(contact->vertices);
     free(contact->edges);
@@ -113,6 +116,10 @@ static int fit_pair(struct contact *c)
     if (c->count < c->room)
         return 0;
     uint32_t need = c->room + c->room / 2 + LEAST_PLACES;
+    uint64_t *messages = realloc(c->messages, need * sizeof(*messages));
+    if (messages == NULL)
+        return -ENOMEM;
+    c->messages = messages;
     struct pair *grown = realloc(c->pairs, need * sizeof(*grown));
     if (grown == NULL)
         return -ENOMEM;
@@ -153,10 +160,20 @@ static inline uint64_t key_of(uint32_t source, uint32_t destination)
                                 : (uint64_t)destination << 32 | source;
 }
 
-static inline void add_to(struct pair *pair, uint64_t messages)
+static inline void add_to(uint64_t *messages, uint64_t more)
 {
-    uint64_t sum = pair->messages + messages;
-    pair->messages = sum < messages ? UINT64_MAX : sum;
+    uint64_t sum = *messages + more;
+    *messages = sum < more ? UINT64_MAX : sum;
+}
+
+/* Its ends have a pair. */
+static void join_ends(struct contact *c, uint64_t key)
+{
+    struct vertex *ends[2] = {&c->vertices[key >> 32], &c->vertices[(uint32_t)key]};
+    for (int i = 0; i < 2; i++) {
+        c->paired += !ends[i]->paired;
+        ends[i]->paired = true;
+    }
 }
 
 /* The first messages of a window are told, or none are. */
@@ -165,8 +182,8 @@ static void open_window(struct contact *c)
     c->again = false;
     if (c->told)
         return;
-    for (uint32_t i = 0; i < c->count; i++)
-        c->pairs[i].messages = 0;
+    if (c->count > 0)
+        memset(c->messages, 0, c->count * sizeof(*c->messages));
     c->heard = 0;
     c->left_out = false;
     c->told = true;
@@ -191,10 +208,12 @@ static int add_messages(struct contact *c, uint32_t source, uint32_t destination
         if (fit_pair(c) != 0 || fit_index(c) != 0 || fit_vertex(c, (uint32_t)key) != 0)
             return -ENOMEM;
         c->pairs[c->count] = (struct pair){.key = key};
+        c->messages[c->count] = 0;
+        join_ends(c, key);
         index_pair(c, c->count++);
     }
-    c->heard += c->pairs[at].messages == 0;
-    add_to(&c->pairs[at], messages);
+    c->heard += c->messages[at] == 0;
+    add_to(&c->messages[at], messages);
     *position = at;
     return 0;
 }
@@ -209,7 +228,8 @@ int contact_add(struct contact *c, uint32_t source, uint32_t destination, uint64
 /* Rows that stand where they stood in the window before, from one on. @return the first that does not */
 static size_t add_known(struct contact *c, const struct pair_row *rows, size_t i, size_t count)
 {
-    struct pair *const pairs = c->pairs;
+    const struct pair *const pairs = c->pairs;
+    uint64_t *const sums = c->messages;
     const uint32_t most = c->params.most_vertices, known = c->count, *const at = c->rows;
     uint32_t heard = 0;
     for (; i < count; i++) {
@@ -219,8 +239,8 @@ static size_t add_known(struct contact *c, const struct pair_row *rows, size_t i
             continue;
         if (at[i] >= known || pairs[at[i]].key != key_of(from, to))
             break;
-        heard += pairs[at[i]].messages == 0;
-        add_to(&pairs[at[i]], messages);
+        heard += sums[at[i]] == 0;
+        add_to(&sums[at[i]], messages);
     }
     c->heard += heard;
     return i;
@@ -261,11 +281,11 @@ bool contact_again(struct contact *c)
 /* ---- the end of a window ----------------------------------------------------------- */
 
 /* A window's messages of a pair, towards its weight. @return whether it changes what is remembered */
-static inline bool fade(struct pair *pair, double horizon, uint32_t steady)
+static inline bool fade(struct pair *pair, uint64_t messages, double horizon, uint32_t steady)
 {
     double before = pair->weight;
-    bool further = pair->windows < steady && pair->messages > 0;
-    pair->weight += ((double)pair->messages - before) / horizon;
+    bool further = pair->windows < steady && messages > 0;
+    pair->weight += ((double)messages - before) / horizon;
     pair->windows += further;
     return further || pair->weight != before;
 }
@@ -277,15 +297,16 @@ static inline void weigh(struct vertex *vertices, const struct pair *pair)
     b->heaviest = pair->weight > b->heaviest ? pair->weight : b->heaviest;
 }
 
-/* All pairs have messages. @return whether nothing of what is remembered changes */
+/* None of the vertices with pairs is silent. @return whether nothing of what is remembered changes */
 static bool take_in_all(struct contact *c)
 {
     struct vertex *const vertices = c->vertices;
+    const uint64_t *messages = c->messages;
     const double horizon = c->params.horizon;
     const uint32_t steady = c->params.steady;
     bool changed = false;
     for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++) {
-        changed |= fade(pair, horizon, steady);
+        changed |= fade(pair, *messages++, horizon, steady);
         weigh(vertices, pair);
     }
     return !changed;
@@ -295,42 +316,63 @@ static bool take_in_all(struct contact *c)
 static bool take_in_some(struct contact *c)
 {
     struct vertex *const vertices = c->vertices;
+    const uint64_t *messages = c->messages;
     bool changed = false;
-    for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++)
-        if (pair->messages > 0)
-            vertices[pair->key >> 32].active = vertices[(uint32_t)pair->key].active = true;
-    for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++) {
+    for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++, messages++) {
         if (vertices[pair->key >> 32].active || vertices[(uint32_t)pair->key].active)
-            changed |= fade(pair, c->params.horizon, c->params.steady);
+            changed |= fade(pair, *messages, c->params.horizon, c->params.steady);
         weigh(vertices, pair);
     }
     return !changed;
 }
 
-static inline bool is_forgotten(const struct contact *c, const struct pair *pair)
+static inline uint32_t activate(struct vertex *vertex)
 {
-    return pair->weight * c->params.horizon < FORGOTTEN;
+    bool before = vertex->active;
+    vertex->active = true;
+    return !before;
 }
 
-static inline bool is_edge(const struct contact *c, const struct pair *pair)
+/* Which vertices communicated, as far as it takes to see that all with pairs did. @return whether they did */
+static bool are_all_active(const struct contact *c)
 {
-    double least = c->vertices[pair->key >> 32].heaviest;
-    double other = c->vertices[(uint32_t)pair->key].heaviest;
-    least = other < least ? other : least;
-    return pair->windows >= c->params.steady && !is_forgotten(c, pair) &&
-           pair->weight >= (pair->edge ? c->params.leave : c->params.enter) * least;
+    uint32_t silent = c->paired;
+    for (uint32_t i = 0; i < c->count && silent > 0; i++) {
+        if (c->messages[i] == 0)
+            continue;
+        silent -= activate(&c->vertices[c->pairs[i].key >> 32]);
+        silent -= activate(&c->vertices[(uint32_t)c->pairs[i].key]);
+    }
+    return silent == 0;
+}
+
+static inline bool is_forgotten(double horizon, const struct pair *pair)
+{
+    return pair->weight * horizon < FORGOTTEN;
+}
+
+/* The smaller one of the largest weights of a pair's ends. */
+static inline double least_of(const struct vertex *vertices, const struct pair *pair)
+{
+    double least = vertices[pair->key >> 32].heaviest;
+    double other = vertices[(uint32_t)pair->key].heaviest;
+    return other < least ? other : least;
 }
 
 /* @param forgotten  set to how many pairs can be left out
  * @return how many edges appeared or went */
-static size_t judge(const struct contact *contact, uint32_t *forgotten)
+static size_t judge(struct contact *c, uint32_t *forgotten)
 {
-    const struct contact at = *contact, *const c = &at; /* nothing of it changes here */
+    const struct vertex *const vertices = c->vertices;
+    const double shares[2] = {c->params.enter, c->params.leave}, horizon = c->params.horizon;
+    const uint32_t steady = c->params.steady;
     size_t count = 0;
     uint32_t left_out = 0;
     for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++) {
-        bool edge = is_edge(c, pair);
-        left_out += is_forgotten(c, pair);
+        const bool out = is_forgotten(horizon, pair), known = pair->windows >= steady;
+        const bool large = pair->weight >= shares[pair->edge] * least_of(vertices, pair);
+        const bool edge = known & !out & large; /* what is no jump cannot be foreseen wrongly */
+        left_out += out;
         if (edge == pair->edge)
             continue;
         pair->edge = edge;
@@ -341,16 +383,32 @@ static size_t judge(const struct contact *contact, uint32_t *forgotten)
     return count;
 }
 
+static void begin_vertices(struct contact *c)
+{
+    for (uint32_t v = 0; v < c->vertex_room; v++) {
+        c->vertices[v].heaviest = 0;
+        c->vertices[v].active = false;
+    }
+}
+
 static void forget(struct contact *c)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < c->count; i++)
-        if (!is_forgotten(c, &c->pairs[i]))
-            c->pairs[kept++] = c->pairs[i];
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (is_forgotten(c->params.horizon, &c->pairs[i]))
+            continue;
+        c->messages[kept] = c->messages[i];
+        c->pairs[kept++] = c->pairs[i];
+    }
     c->count = kept;
     memset(c->index, 0, ((size_t)c->mask + 1) * sizeof(*c->index));
-    for (uint32_t i = 0; i < c->count; i++)
+    for (uint32_t v = 0; v < c->vertex_room; v++)
+        c->vertices[v].paired = false;
+    c->paired = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
         index_pair(c, i);
+        join_ends(c, c->pairs[i].key);
+    }
 }
 
 static int compare(const void *left, const void *right)
@@ -379,13 +437,13 @@ int contact_close(struct contact *c, const struct contact_edge **edges, size_t *
     if (done)
         return 0;
     uint32_t forgotten;
-    bool same = c->heard == c->count ? take_in_all(c) : take_in_some(c);
+    bool all = c->heard == c->count || are_all_active(c);
+    bool same = all ? take_in_all(c) : take_in_some(c);
     size_t changed = judge(c, &forgotten);
     c->settled = same && changed == 0 && forgotten == 0;
     if (forgotten > 0)
         forget(c);
-    if (c->vertex_room > 0)
-        memset(c->vertices, 0, c->vertex_room * sizeof(*c->vertices));
+    begin_vertices(c);
     qsort(c->edges, changed, sizeof(*c->edges), compare);
     *count = changed;
     return 0;

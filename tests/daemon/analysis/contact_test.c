@@ -230,6 +230,89 @@ static void bounds_are_kept(void **state)
     contact_destroy(NULL);
 }
 
+/* A pair as contact.h says of it. */
+struct plain {
+    double weight;
+    uint32_t windows, messages;
+    bool known, edge;
+};
+
+#define FEW 12u
+
+/* @return how many edges changed */
+static size_t close_plainly(struct plain pairs[FEW][FEW], const struct contact_params *params)
+{
+    bool active[FEW] = {false};
+    double heaviest[FEW] = {0};
+    size_t changes = 0;
+    for (uint32_t i = 0; i < FEW * FEW; i++)
+        if (pairs[i / FEW][i % FEW].messages > 0)
+            active[i / FEW] = active[i % FEW] = true;
+    for (uint32_t i = 0; i < FEW * FEW; i++) {
+        uint32_t a = i / FEW, b = i % FEW;
+        struct plain *pair = &pairs[a][b];
+        if (pair->known && (active[a] || active[b])) {
+            pair->weight += (pair->messages - pair->weight) / params->horizon;
+            pair->windows += pair->messages > 0;
+        }
+        heaviest[a] = pair->weight > heaviest[a] ? pair->weight : heaviest[a];
+        heaviest[b] = pair->weight > heaviest[b] ? pair->weight : heaviest[b];
+    }
+    for (uint32_t i = 0; i < FEW * FEW; i++) {
+        struct plain *pair = &pairs[i / FEW][i % FEW];
+        bool forgotten = pair->weight * params->horizon < 0.05;
+        double share = pair->edge ? params->leave : params->enter;
+        double least =
+            heaviest[i / FEW] < heaviest[i % FEW] ? heaviest[i / FEW] : heaviest[i % FEW];
+        bool edge = pair->windows >= params->steady && !forgotten && pair->weight >= share * least;
+        changes += edge != pair->edge;
+        pair->edge = edge;
+        pair->messages = 0;
+        if (forgotten)
+            *pair = (struct plain){0};
+    }
+    return changes;
+}
+
+/* All vertices communicate in some windows, few of them in others, and none now and then. */
+static void edges_are_those_of_plain_sums(void **state)
+{
+    struct contact_params params = CONTACT_DEFAULTS;
+    struct plain pairs[FEW][FEW] = {{{0}}};
+    struct matrix m = matrix_create(FEW);
+    uint64_t random = 11;
+    size_t changes = 0;
+    (void)state;
+    params.horizon = 5;
+    struct contact *contact = create(params);
+    for (uint32_t window = 0; window < 3000; window++) {
+        const uint32_t most[] = {40, 40, 3, 3, 1, 0}, count = most[window / 7 % 6];
+        size_t known = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t a = random_next(&random) % FEW, b = random_next(&random) % FEW;
+            uint32_t messages = 1 + random_next(&random) % (a == 0 ? 90 : 9);
+            add(contact, a, b, messages);
+            if (a == b)
+                continue;
+            struct plain *pair = a < b ? &pairs[a][b] : &pairs[b][a];
+            pair->messages += messages;
+            pair->known = true;
+        }
+        size_t more = close_plainly(pairs, &params);
+        assert_int_equal(close_window(contact, &m), more);
+        changes += more;
+        for (uint32_t i = 0; i < FEW * FEW; i++) {
+            known += pairs[i / FEW][i % FEW].known;
+            if (i / FEW < i % FEW)
+                assert_int_equal(matrix_get(&m, i / FEW, i % FEW), pairs[i / FEW][i % FEW].edge);
+        }
+        assert_int_equal(contact_pairs(contact), known);
+    }
+    assert_true(changes > 1000);
+    contact_destroy(contact);
+    free(m.edge);
+}
+
 /* Rows of a stencil in the order of ranks; pairs come and go, and some rows lie elsewhere. */
 static size_t rows_of_window(struct pair_row *rows, uint64_t *random)
 {
@@ -322,6 +405,7 @@ int main(void)
         cmocka_unit_test(the_order_within_a_window_does_not_matter),
         cmocka_unit_test(rows_together_are_taken_as_one_by_one),
         cmocka_unit_test(windows_that_repeat_may_be_told_by_that),
+        cmocka_unit_test(edges_are_those_of_plain_sums),
         cmocka_unit_test(bounds_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
