@@ -134,6 +134,8 @@ const char *attribution_node_name(const struct attribution *a, uint32_t node)
     return node < a->node_count && a->nodes[node].name[0] != '\0' ? a->nodes[node].name : "a node";
 }
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* ---- taking in a window -------------------------------------------------- */
 
 static void add_figure(struct attribution_table *own, uint32_t rank, enum rank_figure f,
@@ -207,14 +209,14 @@ static inline void add_four(uint64_t *restrict to, const uint64_t *restrict figu
         to[f] += figures[f];
 }
 
-static int add_pair(struct attribution *a, struct attribution_slice *slice,
-                    const struct transfer *t, const uint64_t *figures)
+/* @param from, to  nodes of the ranks */
+INLINE int add_pair(struct attribution *a, struct attribution_slice *slice, uint32_t from,
+                    uint32_t to, const uint64_t *figures)
 {
-    struct key key = {.hi = attribution_node_of(a, t->source),
-                      .lo = attribution_node_of(a, t->destination)};
-    if (key.hi == ATTRIBUTION_NO_NODE || key.lo == ATTRIBUTION_NO_NODE || key.hi == key.lo)
+    if (from == to || from == ATTRIBUTION_NO_NODE || to == ATTRIBUTION_NO_NODE)
         return 0;
-    uint32_t *recent = &a->recent[(key.hi * 33 + key.lo) % ATTRIBUTION_RECENT_PAIRS];
+    const struct key key = {.hi = from, .lo = to};
+    uint32_t *recent = &a->recent[(from * 33 + to) % ATTRIBUTION_RECENT_PAIRS];
     if (*recent >= slice->pair_room || !key_table_is(&a->pairs, *recent, key)) {
         int error = 0;
         *recent = look_up_pair(a, slice, key, &error);
@@ -237,82 +239,146 @@ static uint64_t expected_of(const struct latency_scale *scale, const struct tran
     return product >= 1 && product < 1e18 ? (uint64_t)(int64_t)product : 0;
 }
 
-#define INLINE static inline __attribute__((always_inline))
+static void add_matched(struct attribution_table *own, uint32_t rank, uint32_t first,
+                        const uint64_t *figures)
+{
+    for (uint32_t f = 0; f < PAIR_FIGURES; f++)
+        add_figure(own, rank, first + f, figures[f]);
+}
 
-/* Figures of the rank at one end of a message. */
-struct end {
-    struct attribution_table *own;
-    size_t at;  /* of its first figure */
-    bool small; /* what is added has no more than 31 bits */
+/* What stays as it is while rows are added. */
+struct rows_to {
+    struct attribution *a;
+    struct attribution_slice *slice;
+    const struct latency_scale *scale;    /* NULL: none */
+    const double *references[LOCALITIES]; /* of it, by size class */
+    const uint32_t *node_of;
+    uint32_t placed, rank_count;
 };
 
-INLINE void add_to_end(struct end end, uint32_t f, uint64_t value)
+INLINE uint32_t node_of(const struct rows_to *to, uint32_t rank)
 {
-    if (end.small)
-        attribution_table_add_small(end.own, RANK_OWN, end.at + f, (int32_t)value);
-    else
-        attribution_table_add(end.own, RANK_OWN, end.at + f, value);
+    return rank < to->placed ? to->node_of[rank] : ATTRIBUTION_NO_NODE;
 }
 
-INLINE void add_matched(struct end to, uint32_t first, const struct transfer *t, uint64_t expected)
+/* Any row. */
+static __attribute__((noinline)) int add_any(const struct rows_to *to, const struct transfer row)
 {
-    add_to_end(to, first + PAIR_MATCHED, t->messages);
-    add_to_end(to, first + PAIR_NETWORK, t->network_ns);
-    add_to_end(to, first + PAIR_EXPECTED, expected);
-    add_to_end(to, first + PAIR_JOINT, t->joint_ns);
-}
-
-/* What a row adds to the ranks at both ends. */
-INLINE void add_to_ends(struct attribution_table *own, const struct transfer *t, uint64_t expected,
-                        bool small)
-{
-    struct end from = {own, (size_t)t->source * RANK_OWN, small};
-    struct end to = {own, (size_t)t->destination * RANK_OWN, small};
-    add_to_end(from, RANK_AWAITED, t->late_sender_ns);
-    add_to_end(to, RANK_WAITED, t->late_sender_ns);
-    add_to_end(to, RANK_CAME_LATE, t->late_receiver_ns);
+    struct attribution_table *own = &to->slice->ranks.own;
+    if (row.source >= to->rank_count || row.destination >= to->rank_count ||
+        row.locality >= LOCALITIES || row.size_class >= SIZE_CLASSES)
+        return 0;
+    const uint64_t expected = expected_of(to->scale, &row);
+    const uint64_t figures[PAIR_FIGURES] = {row.messages, row.network_ns, expected, row.joint_ns};
+    add_figure(own, row.source, RANK_AWAITED, row.late_sender_ns);
+    add_figure(own, row.destination, RANK_WAITED, row.late_sender_ns);
+    add_figure(own, row.destination, RANK_CAME_LATE, row.late_receiver_ns);
     if (expected == 0)
-        return;
-    if (t->locality == LOCALITY_INTRA) {
-        add_matched(to, RANK_NEAR_MATCHED, t, expected);
-        return;
-    }
-    add_matched(to, RANK_MATCHED, t, expected);
-    add_to_end(from, RANK_NETWORK_OUT, t->network_ns);
-    add_to_end(from, RANK_EXPECTED_OUT, expected);
+        return 0;
+    bool near = row.locality == LOCALITY_INTRA;
+    add_matched(own, row.destination, near ? RANK_NEAR_MATCHED : RANK_MATCHED, figures);
+    if (near)
+        return 0;
+    add_figure(own, row.source, RANK_NETWORK_OUT, row.network_ns);
+    add_figure(own, row.source, RANK_EXPECTED_OUT, expected);
+    return add_pair(to->a, to->slice, node_of(to, row.source), node_of(to, row.destination),
+                    figures);
 }
 
-static bool are_small(const struct transfer *t, uint64_t expected)
+/* Add a value below 2^31. @return the sum; negative: it has become one of more than 31 bits */
+INLINE int32_t add_low(int32_t *sum, uint32_t value)
 {
-    uint64_t all = t->late_sender_ns | t->late_receiver_ns | t->messages | t->network_ns |
-                   t->joint_ns | expected;
-    return all >> ATTRIBUTION_LOW_BITS == 0;
+    return *sum = (int32_t)((uint32_t)*sum + value);
+}
+
+/* Of two ranks some sums have become negative. */
+static __attribute__((noinline)) void carry(struct attribution_table *own, uint32_t from,
+                                            uint32_t to)
+{
+    const size_t ends[2] = {(size_t)from * RANK_OWN, (size_t)to * RANK_OWN};
+    for (uint32_t i = 0; i < 2 * RANK_OWN; i++) {
+        size_t at = ends[i / RANK_OWN] + i % RANK_OWN;
+        if (own->low[at] < 0)
+            attribution_table_carry(own, RANK_OWN, at);
+    }
+}
+
+/* What a row of which no figure has more than 31 bits adds to the ranks at both ends.
+ * @return negative: some sum has become so */
+INLINE int32_t add_to_ends(int32_t *from, int32_t *to, const struct transfer_times times,
+                           uint32_t messages, uint32_t expected, bool near)
+{
+    int32_t sums = add_low(&from[RANK_AWAITED], times.late_sender_ns);
+    sums |= add_low(&to[RANK_WAITED], times.late_sender_ns);
+    sums |= add_low(&to[RANK_CAME_LATE], times.late_receiver_ns);
+    if (expected == 0)
+        return sums;
+    if (!near) {
+        sums |= add_low(&from[RANK_NETWORK_OUT], times.network_ns);
+        sums |= add_low(&from[RANK_EXPECTED_OUT], expected);
+    }
+    to += near ? RANK_NEAR_MATCHED : RANK_MATCHED;
+    sums |= add_low(&to[PAIR_MATCHED], messages);
+    sums |= add_low(&to[PAIR_NETWORK], times.network_ns);
+    sums |= add_low(&to[PAIR_EXPECTED], expected);
+    return sums | add_low(&to[PAIR_JOINT], times.joint_ns);
+}
+
+/* As add_any(), without asking of what a row that is not wide cannot be. There are criteria. */
+INLINE int add_row(const struct rows_to *to, const struct transfer_head *head,
+                   const struct transfer_times times)
+{
+    const uint32_t source = head->source, destination = head->destination;
+    const unsigned class_ = transfer_class(head), size_class = class_ / LOCALITIES;
+    const bool near = class_ % LOCALITIES == LOCALITY_INTRA;
+    struct attribution_table *own = &to->slice->ranks.own;
+    if (source >= to->rank_count || destination >= to->rank_count || size_class >= SIZE_CLASSES)
+        return 0;
+    const uint32_t messages = transfer_messages(head);
+    const double product =
+        to->references[class_ % LOCALITIES][size_class] * (double)(int32_t)messages;
+    const uint32_t all =
+        times.late_sender_ns | times.late_receiver_ns | times.network_ns | times.joint_ns;
+    if (all >> ATTRIBUTION_LOW_BITS != 0 || !(product < (double)INT32_MAX))
+        return add_any(to, transfer_of(head, &times));
+    const uint32_t expected = product >= 1 ? (uint32_t)(int32_t)product : 0;
+    if (add_to_ends(&own->low[(size_t)source * RANK_OWN], &own->low[(size_t)destination * RANK_OWN],
+                    times, messages, expected, near) < 0)
+        carry(own, source, destination);
+    if (near || expected == 0)
+        return 0;
+    const uint64_t figures[PAIR_FIGURES] = {messages, times.network_ns, expected, times.joint_ns};
+    return add_pair(to->a, to->slice, node_of(to, source), node_of(to, destination), figures);
+}
+
+static int add_rows(const struct rows_to to, const struct transfers *rows)
+{
+    const struct transfer_head *head = rows->heads, *const end = head + rows->count;
+    const struct transfer_times *times = rows->times;
+    int error = 0;
+    for (; head < end && error == 0; head++, times++)
+        error = to.scale == NULL || transfer_is_wide(head)
+                    ? add_any(&to, transfer_at(rows, (size_t)(head - rows->heads)))
+                    : add_row(&to, head, *times);
+    return error;
 }
 
 static int add_transfers(struct attribution *a, struct attribution_slice *slice,
                          const struct attribution_window *window)
 {
-    struct attribution_table *own = &slice->ranks.own;
-    const uint32_t rank_count = slice->ranks.count;
-    const struct latency_scale *const scale = window->scale;
-    for (size_t i = 0; window->transfers != NULL && i < window->transfers->count; i++) {
-        const struct transfer row = transfer_at(window->transfers, i), *const t = &row;
-        if (t->source >= rank_count || t->destination >= rank_count || t->locality >= LOCALITIES ||
-            t->size_class >= SIZE_CLASSES)
-            continue;
-        const uint64_t expected = expected_of(scale, t);
-        if (are_small(t, expected))
-            add_to_ends(own, t, expected, true);
-        else
-            add_to_ends(own, t, expected, false);
-        if (t->locality == LOCALITY_INTRA || expected == 0)
-            continue;
-        const uint64_t figures[PAIR_FIGURES] = {t->messages, t->network_ns, expected, t->joint_ns};
-        int error = add_pair(a, slice, t, figures);
-        if (error)
-            return error;
-    }
-    return own->failed ? -ENOMEM : 0;
+    struct rows_to to = {.a = a,
+                         .slice = slice,
+                         .scale = window->scale,
+                         .node_of = a->node_of,
+                         .placed = a->placed,
+                         .rank_count = slice->ranks.count};
+    for (unsigned l = 0; l < LOCALITIES && to.scale != NULL; l++)
+        to.references[l] = to.scale->reference[l];
+    const struct transfers *rows = window->transfers;
+    int error = rows == NULL || rows->count == 0 ? 0 : add_rows(to, rows);
+    if (error)
+        return error;
+    return slice->ranks.own.failed ? -ENOMEM : 0;
 }
 
 static void begin_pairs(struct attribution_slice *slice)
