@@ -47,13 +47,17 @@ static int tally_fit(struct phase_tally *t, size_t edges)
     return 0;
 }
 
+static void clear_group(struct phase_tally *t, size_t group)
+{
+    memset(t->of + group * GROUP, 0, GROUP * sizeof(*t->of));
+    t->touched[group] = false;
+}
+
 static void tally_clear(struct phase_tally *t)
 {
-    for (size_t i = 0, groups = groups_of(t->room); i < groups; i++) {
+    for (size_t i = 0, groups = groups_of(t->room); i < groups; i++)
         if (t->touched[i])
-            memset(t->of + i * GROUP, 0, GROUP * sizeof(*t->of));
-        t->touched[i] = false;
-    }
+            clear_group(t, i);
 }
 
 /* Edges that have come: each row has some messages. */
@@ -307,22 +311,52 @@ static int list_edges(const struct phase_sums *sums, const struct key_table *edg
 
 /* ---- merging ------------------------------------------------------------------------ */
 
+static void append_rows(struct phase_pool *pool, struct phase_list *out,
+                        const struct phase_row *rows, size_t count)
+{
+    for (size_t some; count > 0; count -= some, rows += some) {
+        struct phase_row *to = phase_list_extend(pool, out, count, &some);
+        memcpy(to, rows, some * sizeof(*rows));
+    }
+}
+
 /* Rows of a group of edges, behind those of earlier ones. @return what no row has more messages than */
-static uint32_t append_group(const struct phase_sums *sums, size_t first, struct phase_pool *pool,
+static uint32_t append_group(const struct phase_sum *of, size_t first, struct phase_pool *pool,
                              struct phase_list *out, struct phase_excess *excess)
 {
-    const struct phase_sum *of = sums->now.of;
+    struct phase_row rows[GROUP];
     uint64_t bits = 0; /* as high as the highest, and not twice as high */
-    size_t some;
-    for (size_t e = first; e < first + GROUP; e++) {
-        bits |= of[e].messages;
-        if (of[e].messages > UINT32_MAX)
-            phase_list_append(pool, out, (uint32_t)e, of[e].messages, of[e].bytes, excess);
-        else if (of[e].messages > 0)
-            *phase_list_extend(pool, out, 1, &some) =
-                (struct phase_row){(uint32_t)e, (uint32_t)of[e].messages, of[e].bytes};
+    size_t count = 0;
+    for (size_t i = 0; i < GROUP; i++) {
+        bits |= of[i].messages;
+        rows[count] =
+            (struct phase_row){(uint32_t)(first + i), (uint32_t)of[i].messages, of[i].bytes};
+        count += of[i].messages > 0;
     }
-    return bits < UINT32_MAX ? (uint32_t)bits : UINT32_MAX;
+    if (bits <= UINT32_MAX) {
+        append_rows(pool, out, rows, count);
+        return (uint32_t)bits;
+    }
+    for (size_t i = 0; i < GROUP; i++)
+        if (of[i].messages > 0)
+            phase_list_append(pool, out, (uint32_t)(first + i), of[i].messages, of[i].bytes,
+                              excess);
+    return UINT32_MAX;
+}
+
+/* Rows of all edges that have come; none has after that, cleared group by group while they are at hand.
+ * @return what no row has more messages than */
+static uint32_t append_all(struct phase_tally *t, struct phase_pool *pool, struct phase_list *out,
+                           struct phase_excess *excess)
+{
+    uint32_t high = 0;
+    for (size_t i = 0, groups = groups_of(t->room); i < groups; i++) {
+        if (!t->touched[i])
+            continue;
+        high |= append_group(t->of + i * GROUP, i * GROUP, pool, out, excess);
+        clear_group(t, i);
+    }
+    return high;
 }
 
 void phase_sums_merge(struct phase_sums *sums, const struct key_table *edges,
@@ -334,16 +368,12 @@ void phase_sums_merge(struct phase_sums *sums, const struct key_table *edges,
         phase_list_merge(pool, to, from, excess);
         return;
     }
-    uint32_t high = 0;
     phase_sums_add(sums, pool, to);
     phase_sums_add(sums, pool, from);
     phase_list_clear(pool, to); /* so that there are blocks for no fewer rows than come of them */
     phase_list_clear(pool, from);
-    for (size_t i = 0, groups = groups_of(edges->count); i < groups; i++)
-        if (sums->now.touched[i])
-            high |= append_group(sums, i * GROUP, pool, to, excess);
+    uint32_t high = append_all(&sums->now, pool, to, excess);
     phase_list_complete(pool, to, high);
-    tally_clear(&sums->now);
 }
 
 /* ---- what is kept ------------------------------------------------------------------- */
