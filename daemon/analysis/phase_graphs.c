@@ -16,6 +16,11 @@
 #define EARLY_SHARE 8u         /* of the rows: merging begins when so little is free */
 #define EARLY_MERGES 8u        /* for each burst */
 
+#define SCANNED 16u /* boundaries that are compared at once */
+
+typedef double two_numbers __attribute__((vector_size(16)));
+typedef int64_t two_flags __attribute__((vector_size(16)));
+
 struct segment {
     int64_t time_ns;                /* of its part with most messages */
     int64_t earliest_ns, latest_ns; /* representative times of its bursts */
@@ -190,20 +195,44 @@ static void join(struct phase_graphs *g, struct segment *to, struct segment *fro
     to->last_ns = from->last_ns > to->last_ns ? from->last_ns : to->last_ns;
 }
 
-/* The boundary that costs least: weights by ages, compared without dividing. */
+/* A boundary that may be merged, and what it costs. */
+struct offer {
+    double weight, age;
+    uint32_t place;
+};
+
+/* Are any of SCANNED boundaries from a place on cheaper? */
+static bool any_is_cheaper(const struct phase_graphs *g, uint32_t from, double now,
+                           const struct offer *best)
+{
+    const double *weights = g->weight + from, *sinces = g->since + from;
+    two_flags cheaper = {0};
+#pragma GCC unroll 8
+    for (size_t i = 0; i < SCANNED; i += 2) {
+        two_numbers weight, since;
+        memcpy(&weight, weights + i, sizeof(weight));
+        memcpy(&since, sinces + i, sizeof(since));
+        cheaper |= weight * best->age < best->weight * (now - since);
+    }
+    return (cheaper[0] | cheaper[1]) != 0;
+}
+
+/* The boundary that costs least: weights by ages, compared without dividing. One is the first among equals by
+ * being compared with those before it in turn: so they are only passed over together where none is cheaper. */
 static uint32_t cheapest(const struct phase_graphs *g)
 {
     const double now = (double)g->newest_ns + (double)g->params.window_ns;
-    const double *weight = g->weight, *since = g->since;
-    double best = weight[0], best_age = now - since[0];
-    uint32_t place = 0;
-    for (uint32_t i = 1; i + 1 < g->counts.segments; i++)
-        if (weight[i] * best_age < best * (now - since[i])) {
-            best = weight[i];
-            best_age = now - since[i];
-            place = i;
-        }
-    return place;
+    const uint32_t count = g->counts.segments - 1;
+    struct offer best = {g->weight[0], now - g->since[0], 0};
+    for (uint32_t from = 0; from < count; from += SCANNED) {
+        uint32_t end = count - from < SCANNED ? count : from + SCANNED;
+        if (end - from == SCANNED && !any_is_cheaper(g, from, now, &best))
+            continue;
+        for (uint32_t i = from; i < end; i++)
+            if (g->weight[i] * best.age < best.weight * (now - g->since[i]))
+                best = (struct offer){g->weight[i], now - g->since[i], i};
+    }
+    return best.place;
 }
 
 static bool is_over(const struct phase_graphs *g)
