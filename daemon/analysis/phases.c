@@ -12,6 +12,8 @@
 #define LEAST_ITEMS 8192u
 #define NEVER INT64_MAX
 
+#define LEAST_BEFORE 64u /* clusters that are looked at before those that are asked for */
+
 /* For the choice of g. */
 #define FIRST_CHOICE 64u
 #define RECENT 4096u
@@ -165,6 +167,38 @@ static void merge_runs(struct run *runs, int64_t limit, int64_t end_ns,
     }
 }
 
+/* As step_back(), where nothing is known of what is before a run. */
+static uint32_t step_back_to(const struct run *runs, uint32_t i, uint32_t fixed)
+{
+    uint32_t before = runs[i].before;
+    if (i == fixed)
+        return runs[i].after;
+    return before != fixed && run_gap(runs, before) <= run_gap(runs, i) ? before : i;
+}
+
+/* Merge whatever is settled however the first run merges with those before it, which are not there: that only
+ * widens the gap behind it, which does not go. Nor does a gap that is not below a gap before it which does not go.
+ * Behind the last of these, gaps shrink strictly up to where we are.
+ * @return the run behind the last gap that stays: all that are behind it have gone */
+static uint32_t merge_behind(struct run *runs, struct burst_height *heights)
+{
+    uint32_t fixed = runs[0].after;
+    for (uint32_t i = runs[fixed].after; i != BURST_NONE;) {
+        uint32_t after = runs[i].after;
+        int64_t gap = run_gap(runs, i);
+        bool stays = runs[i].before == fixed && gap >= run_gap(runs, fixed);
+        if (stays)
+            fixed = i;
+        if (stays || (after != BURST_NONE && run_gap(runs, after) < gap)) {
+            i = after;
+            continue;
+        }
+        heights[i].height = gap;
+        i = step_back_to(runs, join_runs(runs, i), fixed);
+    }
+    return fixed;
+}
+
 /* Heights of the boundaries between live clusters, as if all merged now. */
 static void merge_live(struct phases *p)
 {
@@ -177,6 +211,17 @@ static void merge_live(struct phases *p)
     if (count > 0)
         merge_runs(p->runs, NEVER, NEVER, p->heights);
     p->merged = true;
+}
+
+/* Heights as by merge_live() of the boundaries behind the first of some live clusters that are the last ones.
+ * @param from_ns  of the boundaries at this time or later
+ * @return how many clusters there are; 0: more are needed to tell */
+static uint32_t merge_last(struct phases *p, uint32_t id, int64_t from_ns)
+{
+    uint32_t next, count = copy_runs(p, id, NEVER, &next);
+    for (uint32_t i = 0; i < count; i++)
+        p->heights[i] = (struct burst_height){p->runs[i].first_ns, NEVER};
+    return p->runs[merge_behind(p->runs, p->heights)].first_ns < from_ns ? count : 0;
 }
 
 /* ---- cuts ----------------------------------------------------------------------- */
@@ -219,10 +264,32 @@ int phases_cut_count(struct phases *p, int64_t from_ns, int64_t to_ns, size_t mo
     return 0;
 }
 
+/* A view of what is from a time on, for which no more clusters before it are looked at than are needed. */
+static struct burst_view view_of_last(struct phases *p, int64_t from_ns)
+{
+    const struct burst_clusters *c = p->clusters;
+    uint32_t id = burst_clusters_tail(c), count = 1, most = burst_clusters_count(c) / 2, told = 0;
+    if (p->merged || id == BURST_NONE)
+        return view_of(p, from_ns, INT64_MAX);
+    for (; count < most && burst_clusters_at(c, id)->first_ns >= from_ns; count++)
+        id = burst_clusters_at(c, id)->before;
+    for (uint32_t wanted = count + LEAST_BEFORE; wanted < most; wanted *= 2) {
+        for (; count < wanted; count++)
+            id = burst_clusters_at(c, id)->before;
+        told = merge_last(p, id, from_ns);
+        if (told > 0)
+            return (struct burst_view){from_ns, INT64_MAX, p->heights + 1, told - 1};
+    }
+    return view_of(p, from_ns, INT64_MAX);
+}
+
 int phases_open(struct phases *p, struct phase *out, size_t room, size_t *count)
 {
     int64_t from = p->closed_ns == INT64_MIN ? INT64_MIN : p->closed_ns + 1;
-    return phases_cut_gap(p, from, INT64_MAX, p->counts.gap_ns, out, room, count);
+    const struct burst_view view = view_of_last(p, from);
+    const struct burst_cutoff cutoff = above(p->counts.gap_ns);
+    *count = burst_items_cut(p->items, &view, &cutoff, out, room);
+    return 0;
 }
 
 /* ---- the gap of the online phases ----------------------------------------------- */

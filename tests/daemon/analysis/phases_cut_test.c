@@ -221,6 +221,53 @@ static void cut_by_count_of_an_interval_takes_its_highest(void **state)
     phases_destroy(phases);
 }
 
+/* Of what is open, before and after all that is live has been merged for another cut. */
+static void assert_open_is_part_of_whole(struct phases *phases)
+{
+    static struct phase open[4096], whole[4096], all[1];
+    size_t open_count, whole_count, count;
+    assert_int_equal(phases_open(phases, open, 4096, &open_count), 0);
+    assert_int_equal(phases_cut_gap(phases, EVER, 0, all, 1, &count), 0);
+    assert_int_equal(phases_open(phases, whole, 4096, &whole_count), 0);
+    assert_true(open_count <= 4096);
+    assert_int_equal(open_count, whole_count);
+    for (size_t i = 0; i < open_count; i++) {
+        assert_int_equal(open[i].begin_ns, whole[i].begin_ns);
+        assert_int_equal(open[i].end_ns, whole[i].end_ns);
+        assert_int_equal(open[i].height_ns, whole[i].height_ns);
+        assert_int_equal(open[i].bursts, whole[i].bursts);
+    }
+}
+
+/* Pauses of a few lengths, so that gaps are often equal, and sometimes longer and longer ones. */
+static void what_is_open_does_not_depend_on_what_is_looked_at(void **state)
+{
+    uint64_t random = 11;
+    (void)state;
+    for (uint32_t round = 0; round < 24; round++) {
+        const uint32_t each = 1 + (uint32_t)(random_next(&random) % 40);
+        const int64_t jitter = round % 3 == 0 ? 1 : 1 + (int64_t)(random_next(&random) % 900);
+        struct phases *phases = create(700, round % 4 == 3 ? 20 : 3000);
+        int64_t now = 0, pause = 5000;
+        for (uint32_t i = 0; i < 4000; i++) {
+            now += 100 + (int64_t)(random_next(&random) % (uint64_t)jitter);
+            if (i % each == 0) {
+                now += pause;
+                pause = round % 5 == 4 ? pause + pause / 16 : 5000;
+                pause = pause > 1000000000 ? 5000 : pause;
+            }
+            int64_t late =
+                random_next(&random) % 50 == 0 ? (int64_t)(random_next(&random) % 20000) : 0;
+            assert_int_equal(add_at(phases, now - late), 0);
+            if (i % 64 == 0) {
+                assert_int_equal(phases_close(phases, now - 10000), 0);
+                assert_open_is_part_of_whole(phases);
+            }
+        }
+        phases_destroy(phases);
+    }
+}
+
 static void cuts_of_nothing_are_empty(void **state)
 {
     struct phases *phases = create(8, 0);
@@ -252,6 +299,7 @@ int main(void)
         cmocka_unit_test(cuts_agree_with_the_batch_on_swaps),
         cmocka_unit_test(cut_by_gap_leaves_what_is_higher),
         cmocka_unit_test(cut_by_count_of_an_interval_takes_its_highest),
+        cmocka_unit_test(what_is_open_does_not_depend_on_what_is_looked_at),
         cmocka_unit_test(cuts_of_nothing_are_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
