@@ -25,7 +25,7 @@ static const char usage[] =
     "COMMAND is run all the same.\n"
     "\n"
     "  -o, --output FILE   record into FILE; %j in it is the job id, %h the host name\n"
-    "      --record DIR    record into DIR/holter-<job id>.hrec, made if need be (the current directory)\n"
+    "      --record DIR    record into DIR/holter-<job id>.hrec (else here); it is made\n"
     "      --max-size SIZE of the recording: it goes on in parts, of which the oldest are removed\n"
     "      --no-record     do not record\n"
     "      --window TIME   length of a window, 100ms to 60s (1s)\n"

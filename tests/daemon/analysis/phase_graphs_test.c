@@ -515,6 +515,29 @@ static void what_passes_four_rows_is_counted(void **state)
     phase_graphs_destroy(graphs);
 }
 
+/* The second burst is linked to the first; the third has edges of both and one more. */
+static void sums_of_linked_rows_may_pass_a_row(void **state)
+{
+    const uint64_t many = UINT64_C(3) << 30;
+    const struct phase_edge edges[4] = {
+        {1, 2, 0, 0, many, 10}, {2, 3, 0, 0, 7, 20}, {3, 4, 0, 0, many, 30}, {4, 5, 0, 0, 1, 40}};
+    const struct phase_edge third[3] = {edges[0], edges[2], edges[3]};
+    (void)state;
+    struct phase_graphs *graphs = create(64, 16, 4);
+    assert_int_equal(add_at(graphs, 0, edges, 2), 0);
+    assert_int_equal(add_at(graphs, 0, edges + 2, 1), 0);
+    assert_int_equal(add_at(graphs, 0, third, 3), 0);
+    assert_int_equal(counts_of(graphs).rows, 6);
+    struct phase_graph graph = read_of(graphs, EVER);
+    assert_int_equal(graph.count, 4);
+    assert_true(graph.edges[0].messages == 2 * many && graph.edges[0].bytes == 20);
+    assert_true(graph.edges[1].messages == 7 && graph.edges[1].bytes == 20);
+    assert_true(graph.edges[2].messages == 2 * many && graph.edges[2].bytes == 60);
+    assert_true(graph.edges[3].messages == 1 && graph.edges[3].bytes == 40);
+    phase_graph_finish(&graph);
+    phase_graphs_destroy(graphs);
+}
+
 static void what_is_out_of_range_is_refused(void **state)
 {
     struct phase_graphs *graphs = NULL;
@@ -631,6 +654,7 @@ int main(void)
         cmocka_unit_test(rows_are_bounded_where_nothing_is_saved),
         cmocka_unit_test(a_burst_merges_only_a_few),
         cmocka_unit_test(what_passes_four_rows_is_counted),
+        cmocka_unit_test(sums_of_linked_rows_may_pass_a_row),
         cmocka_unit_test(what_is_out_of_range_is_refused),
         cmocka_unit_test(memory_is_bounded),
     };
