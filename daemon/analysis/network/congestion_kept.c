@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* @return KEPT_LINKS + 1: they are more than that, or one has no route */
 static size_t count_links(const struct topology *topology, const struct congestion_pair *pairs,
@@ -15,14 +16,16 @@ static size_t count_links(const struct topology *topology, const struct congesti
     return links < KEPT_LINKS ? links : KEPT_LINKS + 1;
 }
 
-static int fit(void **array, size_t element, size_t *room, size_t need)
+int congestion_fit(void *array_pointer, size_t element, size_t *room, size_t need)
 {
+    void *array;
     if (need <= *room)
         return 0;
-    void *grown = realloc(*array, need * element);
-    if (grown == NULL)
+    memcpy(&array, array_pointer, sizeof(array));
+    array = realloc(array, need * element);
+    if (array == NULL)
         return -ENOMEM;
-    *array = grown;
+    memcpy(array_pointer, &array, sizeof(array));
     *room = need;
     return 0;
 }
@@ -33,8 +36,8 @@ int kept_routes_list(struct kept_routes *r, const struct topology *topology,
     size_t links = count_links(topology, pairs, count), used = 0;
     if (links > KEPT_LINKS)
         return -HOLTER_ELIMIT;
-    if (fit((void **)&r->first, sizeof(*r->first), &r->first_room, count + 1) != 0 ||
-        fit((void **)&r->links, sizeof(*r->links), &r->room, links + 1) != 0)
+    if (congestion_fit(&r->first, sizeof(*r->first), &r->first_room, count + 1) != 0 ||
+        congestion_fit(&r->links, sizeof(*r->links), &r->room, links + 1) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
         r->first[i] = (uint32_t)used;

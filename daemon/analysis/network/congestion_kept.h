@@ -9,6 +9,11 @@
 
 #define KEPT_LINKS ((size_t)1 << 24) /**< of all routes together; fewer than that */
 
+/* Room for so many elements in an array on the heap, and no more: how many it takes changes seldom.
+ * @param array_pointer  address of the pointer to it, which may move
+ * @return 0 or -ENOMEM: nothing has changed */
+int congestion_fit(void *array_pointer, size_t element, size_t *room, size_t need);
+
 /** Zero-initialised is empty. */
 struct kept_routes {
     uint32_t

@@ -103,26 +103,14 @@ static uint32_t turn_of(const struct tree_sums *s, uint32_t a, uint32_t b)
     return a;
 }
 
-static int fit(void **array, size_t element, size_t *room, size_t need)
-{
-    if (need <= *room)
-        return 0;
-    void *grown = realloc(*array, need * element);
-    if (grown == NULL)
-        return -ENOMEM;
-    *array = grown;
-    *room = need;
-    return 0;
-}
-
 int tree_sums_fit(struct tree_sums *s, size_t count)
 {
     size_t sources = count < s->count ? count : s->count;
     if (count >= UINT32_MAX)
         return -ENOMEM;
-    int code = fit((void **)&s->bends, sizeof(*s->bends), &s->bend_room, count);
+    int code = congestion_fit(&s->bends, sizeof(*s->bends), &s->bend_room, count);
     return code != 0 ? code
-                     : fit((void **)&s->sources, sizeof(*s->sources), &s->source_room, sources);
+                     : congestion_fit(&s->sources, sizeof(*s->sources), &s->source_room, sources);
 }
 
 void tree_sums_list(struct tree_sums *s, const struct congestion_pair *pairs, size_t count)

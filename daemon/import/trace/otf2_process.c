@@ -46,12 +46,19 @@ static void tell_of(struct otf2_process *p, const char *file, const char *what)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* @return its file of definitions, in `path` */
+static const char *definitions_of(const struct otf2_process *p, char path[4096])
+{
+    snprintf(path, 4096, "%s.def", p->folder);
+    return path;
+}
+
 /* What is wrong with the archive, told of the file that it is wrong with. */
 static void tell_of_archive(struct otf2_process *p, const char *what)
 {
     char path[4096];
-    snprintf(path, sizeof(path), "%s.def", p->folder);
-    tell_of(p, p->shared != NULL && p->shared->definitions_broken ? path : p->anchor, what);
+    int broken = p->shared != NULL && p->shared->definitions_broken;
+    tell_of(p, broken ? definitions_of(p, path) : p->anchor, what);
 }
 
 static int refuse(struct otf2_process *p, int code, const char *what)
@@ -78,8 +85,9 @@ static int find_files(struct otf2_process *p, const char *anchor)
             return -ENOMEM;
         if (length > 5 && strcmp(p->source + length - 5, ".otf2") == 0)
             p->folder[length - 5] = '\0';
-        snprintf(definitions, sizeof(definitions), "%s.def", p->folder);
-        char *end = is_link || access(definitions, F_OK) == 0 ? NULL : realpath(anchor, NULL);
+        char *end = is_link || access(definitions_of(p, definitions), F_OK) == 0
+                        ? NULL
+                        : realpath(anchor, NULL);
         if (end == NULL)
             return 0;
         free(p->source);
@@ -180,8 +188,7 @@ int otf2_process_start(struct otf2_process **out, const char *anchor, unsigned t
     if (find_files(p, anchor) != 0 || share(p, threads) != 0)
         return refuse(p, -ENOMEM, holter_strerror(-ENOMEM));
     char definitions[4096];
-    snprintf(definitions, sizeof(definitions), "%s.def", p->folder);
-    p->shared->definitions_broken = is_waited_for(definitions);
+    p->shared->definitions_broken = is_waited_for(definitions_of(p, definitions));
     if (p->shared->definitions_broken || is_waited_for(p->source))
         return refuse(p, -HOLTER_ECORRUPT, "it is no regular file");
     pid_t self = getpid();
