@@ -127,8 +127,8 @@ static int await(const struct asking *asking, struct client *client, uint64_t *a
     }
 }
 
-/* One question and its answer. @param print  whether the state is printed, unless it seeks
- * @return 0, -1 while it seeks, or the exit status */
+/* One question and its answer: the state is printed, unless it seeks or steps.
+ * @return 0, -1 while it does, or the exit status */
 static int ask(const struct asking *asking, struct client *client, const char *words)
 {
     uint64_t away_since = 0;
@@ -142,8 +142,9 @@ static int ask(const struct asking *asking, struct client *client, const char *w
             continue;
         const struct wire_message *m = got.message;
         if (m->type == WIRE_TYPE_REPLAY) {
-            seeks = strcmp(m->replay.state, "seeking") == 0 &&
-                    (m->replay.known_ns == 0 || asking->settles);
+            int steps = strcmp(m->replay.state, "playing") == 0 && m->replay.paused;
+            seeks = steps || (strcmp(m->replay.state, "seeking") == 0 &&
+                              (m->replay.known_ns == 0 || asking->settles));
             if (!seeks)
                 tap_replay(stdout, &m->replay);
         } else if (m->type == WIRE_TYPE_REPLY && m->reply.code == -HOLTER_EUNREACHABLE) {

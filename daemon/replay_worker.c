@@ -72,10 +72,10 @@ const struct wire_replay *worker_fill_state(struct worker *w, int marked)
     w->state = (struct wire_replay){
         .job = job_id(jobs_replayed(jobs)),
         .file = options->replay,
-        .state = w->seeking       ? "seeking"
-                 : w->ended       ? "ended"
-                 : w->pace.paused ? "paused"
-                                  : "playing",
+        .state = w->seeking                        ? "seeking"
+                 : w->ended                        ? "ended"
+                 : w->pace.paused && w->steps == 0 ? "paused"
+                                                   : "playing",
         .begin_ns = w->given->begin_ns,
         .end_ns = worker_end_ns(w),
         .position_ns = worker_position(w),
@@ -120,6 +120,7 @@ static void on_end(struct worker *w)
 void worker_want(struct worker *w, const struct replay_target *target)
 {
     worker_lead_no_more(w);
+    w->steps = 0;
     struct replay_note note = {.kind = REPLAY_WANT,
                                .target = *target,
                                .speed = w->pace.speed,
@@ -142,7 +143,7 @@ static void behind_end(struct worker *w)
     worker_tell(w);
 }
 
-void worker_feed(struct worker *w)
+static void feed(struct worker *w)
 {
     uint64_t time_ns;
     int stepped;
@@ -155,8 +156,8 @@ void worker_feed(struct worker *w)
         stepped = replay_reel_feed(w->reel); /* which ends the job */
         on_end(w);
     }
-    if (w->stepping && (stepped || w->ended))
-        worker_rest(w);
+    if (w->steps > 0 && (stepped || w->ended))
+        w->steps = w->ended ? 0 : w->steps - 1;
 }
 
 static int is_full(const struct worker *w)
@@ -168,7 +169,7 @@ static int is_full(const struct worker *w)
 
 static int may_feed(const struct worker *w)
 {
-    return w->going && !w->leaving && !w->seeking && !w->ended && (!w->pace.paused || w->stepping);
+    return w->going && !w->leaving && !w->seeking && !w->ended && (!w->pace.paused || w->steps > 0);
 }
 
 /* Wall time at which something is to be fed next: 0 is now. */
@@ -179,19 +180,21 @@ static uint64_t next_due(struct worker *w)
         return UINT64_MAX;
     /* The end of the job comes with its last message. */
     int left = replay_reel_peek(w->reel, &time_ns);
-    return left && !w->stepping ? replay_pace_due(&w->pace, time_ns) : 0;
+    return left && w->steps == 0 ? replay_pace_due(&w->pace, time_ns) : 0;
 }
 
 static void on_idle(uv_idle_t *idle)
 {
     struct worker *w = idle->data;
-    uint64_t begun = clock_mono_ns(), now = begun;
+    uint64_t begun = clock_mono_ns(), now = begun, steps = w->steps;
     while (now - begun < SLICE_NS && !is_full(w) && next_due(w) <= now) {
-        worker_feed(w);
+        feed(w);
         now = clock_mono_ns();
     }
     if (w->ended && w->going && !w->seeking && !w->leaving)
         behind_end(w);
+    else if (steps > 0 && w->steps == 0)
+        worker_tell(w); /* it stands still again */
     worker_plan(w);
 }
 

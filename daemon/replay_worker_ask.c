@@ -9,19 +9,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define STEP_NS UINT64_C(50000000) /* of a step before it is answered */
-
 void worker_set_pace(struct worker *w, double speed, int paused)
 {
+    w->steps = paused ? w->steps : 0;
     replay_pace_set(&w->pace, speed, paused, worker_position(w), clock_mono_ns());
     worker_lead_or_not(w);
-}
-
-void worker_rest(struct worker *w)
-{
-    w->stepping = 0;
-    replay_pace_set(&w->pace, w->pace.speed, 1, replay_reel_place(w->reel).time_ns,
-                    clock_mono_ns());
 }
 
 void worker_tell_mode(struct worker *w)
@@ -34,15 +26,15 @@ void worker_tell_mode(struct worker *w)
         replay_link_send(w->link, &mode, NULL, 0);
 }
 
-/* Feed to the next step: what takes long goes on in turns of the loop. */
+/* It is made in turns of the loop: what lies before the next window may take long. */
 static void step(struct worker *w)
 {
-    uint64_t begun = clock_mono_ns();
     worker_set_pace(w, w->pace.speed, 1);
-    worker_leave_near(w);
-    w->stepping = 1;
-    while (w->stepping && clock_mono_ns() - begun < STEP_NS)
-        worker_feed(w);
+    if (w->ended)
+        return;
+    if (w->steps == 0)
+        worker_leave_near(w);
+    w->steps++;
 }
 
 static int refuse_seek(const struct worker *w, char *why, size_t room)
@@ -76,7 +68,7 @@ static int step_back(struct worker *w, char *why, size_t room)
 {
     if (w->note.preview)
         return busy(why, room); /* it counts steps from where it began */
-    uint64_t steps = replay_reel_place(w->reel).steps;
+    uint64_t steps = replay_reel_place(w->reel).steps + w->steps; /* behind those asked for */
     const struct replay_target target = {REPLAY_TO_STEP, steps > 0 ? steps - 1 : 0};
     int code = refuse_seek(w, why, room);
     if (code == 0) {
@@ -114,6 +106,7 @@ int worker_ask(void *user, const char *argument, char *why, size_t room)
     case REPLAY_LOOK:
         break;
     case REPLAY_PAUSE:
+        w->steps = 0;
         worker_set_pace(w, w->pace.speed, 1);
         break;
     case REPLAY_PLAY:

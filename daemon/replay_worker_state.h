@@ -22,7 +22,8 @@ struct worker {
     struct front *front;
     struct control *control;
     struct replay_pace pace;
-    int looping, going, ended, leaving, recording, stepping;
+    int looping, going, ended, leaving, recording;
+    uint64_t steps;      /* asked for, and still to be made */
     int leads, left_out; /* it leaves states behind; it has left out some */
     struct replay_leader leader;
     struct replay_leader near; /* of states shortly before where it is; for steps back */
@@ -63,19 +64,15 @@ void worker_lead_no_more(struct worker *worker);
 void worker_start_near(struct worker *worker, const int fds[REPLAY_LINK_FDS]);
 void worker_leave_on_way(struct worker *worker, const struct replay_place *place);
 void worker_leave_near(struct worker *worker);
-/** Feed the next message, or end the job. */
-void worker_feed(struct worker *worker);
 /** When to feed again. */
 void worker_plan(struct worker *worker);
 /** Another worker is to take over there. */
 void worker_want(struct worker *worker, const struct replay_target *target);
 
-/** From where it is now. */
+/** From where it is now. Steps under way are made, unless it plays. */
 void worker_set_pace(struct worker *worker, double speed, int paused);
 /** The worker that takes over, if one is on its way, goes on as this one is asked now. */
 void worker_tell_mode(struct worker *worker);
-/** A step is done: it is paused where it is. */
-void worker_rest(struct worker *worker);
 
 /** See struct control_options. */
 int worker_ask(void *user, const char *argument, char *why, size_t room);

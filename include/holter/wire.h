@@ -756,7 +756,8 @@ enum wire_degraded {
  *                the reply names those. What is asked behind it is answered at once
  *    "replay"    a daemon that replays a recording: one replay message, the state that follows from the
  *                argument: "" (nothing changes), "pause", "play" (at the end: from the begin), "step" and
- *                "step back" (to the next or last state in which a window was published, then pause), "seek T",
+ *                "step back" (to the next or last state in which a window was published, then pause; it is
+ *                answered before a step is made), "seek T",
  *                "speed X" (times as fast as it was, 0.01 to 100000, or max), "loop on", "loop off". T is what
  *                proto/moment.h says: nanoseconds since 1970, a time as in RFC 3339, +12.5s from the begin,
  *                -10s before the end, or 40%. Who may look may do this: nothing but what is looked at changes
@@ -1087,7 +1088,8 @@ enum wire_degraded {
 #define WIRE_REPLAY(FIELD)                                                                         \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, STR, file, 512, REQUIRED, "the recording")                                            \
-    FIELD(3, STR, state, 16, REQUIRED, "\"playing\", \"paused\", \"seeking\" or \"ended\"")        \
+    FIELD(3, STR, state, 16, REQUIRED,                                                             \
+          "\"playing\", also during a step, \"paused\", \"seeking\" or \"ended\"")                 \
     FIELD(4, U64, begin_ns, WIRE_ANY, REQUIRED, "its first message, daemon time")                  \
     FIELD(5, U64, end_ns, WIRE_ANY, REQUIRED, "its last message")                                  \
     FIELD(6, U64, position_ns, WIRE_ANY, REQUIRED, "daemon time that is shown")                    \
@@ -1096,7 +1098,7 @@ enum wire_degraded {
     FIELD(8, U64, run, WIRE_ANY, REQUIRED,                                                         \
           "1, and one more with each seek: everything is told anew then, see the specification")   \
     FIELD(9, F64, speed, 0, REQUIRED, "times as fast as it was; 0: as fast as it goes")            \
-    FIELD(10, U64, paused, 1, OPTIONAL, "1: it stands still, or will after the seek")              \
+    FIELD(10, U64, paused, 1, OPTIONAL, "1: it stands still, or will after the seek or step")      \
     FIELD(11, U64, looping, 1, OPTIONAL, "1: behind its end it begins anew")                       \
     FIELD(12, U64, window, WIRE_ANY, OPTIONAL, "newest window that was published; 0: none was")    \
     FIELD(13, U64, window_ns, WIRE_ANY, OPTIONAL, "length of windows")                             \

@@ -260,6 +260,10 @@ static void the_header_says_what_the_replay_does(void **state)
     assert_non_null(find_text(&b->desk.scene, "REPLAY, PREVIEW"));
     b->replay.known = 0;
     b->replay.state = "playing";
+    b->replay.paused = 1; /* a step under way: it stands still behind that */
+    b->replay.change++;
+    tell(b, 0);
+    assert_false(transport_plays(&b->desk.ui.transport, playback(b)));
     b->replay.paused = 0;
     b->replay.change++;
     tell(b, 0);

@@ -29,9 +29,9 @@ char *transport_speed_text(char *out, size_t room, double speed)
 
 int transport_plays(const struct transport *t, const struct playback *p)
 {
-    return t->wanted & WISH_PLAY          ? t->plays
-           : p->state == PLAYBACK_SEEKING ? !p->paused
-                                          : p->state == PLAYBACK_PLAYING;
+    return t->wanted & WISH_PLAY
+               ? t->plays
+               : !p->paused && (p->state == PLAYBACK_SEEKING || p->state == PLAYBACK_PLAYING);
 }
 
 int transport_loops(const struct transport *t, const struct playback *p)
