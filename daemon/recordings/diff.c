@@ -83,6 +83,15 @@ static int compare_values(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
     return order != 0 ? order : (m > n) - (m < n);
 }
 
+/* How far two numbers are apart. Integers are taken as such: of a time in nanoseconds a double keeps only some hundred. */
+static double apart(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
+{
+    if (sqlite3_column_type(a, i) != SQLITE_INTEGER || sqlite3_column_type(b, j) != SQLITE_INTEGER)
+        return fabs(sqlite3_column_double(a, i) - sqlite3_column_double(b, j));
+    sqlite3_int64 m = sqlite3_column_int64(a, i), n = sqlite3_column_int64(b, j);
+    return (double)(m > n ? (uint64_t)m - (uint64_t)n : (uint64_t)n - (uint64_t)m);
+}
+
 static int is_equal(const struct comparing *c, int i, int j)
 {
     sqlite3_stmt *a = c->sides[0].rows, *b = c->sides[1].rows;
@@ -91,7 +100,7 @@ static int is_equal(const struct comparing *c, int i, int j)
     if (rank_of(sqlite3_column_type(a, i)) != 1 || rank_of(sqlite3_column_type(b, j)) != 1)
         return 0;
     double x = sqlite3_column_double(a, i), y = sqlite3_column_double(b, j);
-    return fabs(x - y) <= c->options->tolerance * fmax(fabs(x), fabs(y));
+    return apart(a, i, b, j) <= c->options->tolerance * fmax(fabs(x), fabs(y));
 }
 
 static void print_value(char *out, size_t room, sqlite3_stmt *s, int column)

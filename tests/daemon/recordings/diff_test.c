@@ -78,6 +78,22 @@ static void a_changed_value_is_told_with_its_key(void **state)
     assert_int_equal(diff.differences, 0);
 }
 
+/* Times have more digits than a double. */
+static void integers_are_compared_to_the_last_digit(void **state)
+{
+    (void)state;
+    made_ask(a, "UPDATE totals SET start_ns = 1795354206011077225 WHERE window = 1004");
+    made_ask(b, "UPDATE totals SET start_ns = 1795354206011077226 WHERE window = 1004");
+    made_ask(a, "UPDATE totals SET sent_bytes = 9223372036854775807 WHERE window = 1005");
+    made_ask(b, "UPDATE totals SET sent_bytes = 9223372036854775806 WHERE window = 1005");
+    assert_int_equal(compare(0), 0);
+    assert_int_equal(table("totals")->differing, 2);
+    assert_string_equal(diff.items[0].column, "start_ns");
+    diff_finish(&diff);
+    assert_int_equal(compare(1e-9), 0);
+    assert_int_equal(diff.differences, 0);
+}
+
 static void rows_of_one_alone_are_counted_and_a_few_are_listed(void **state)
 {
     (void)state;
@@ -135,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_same_is_equal),
         TEST(a_changed_value_is_told_with_its_key),
+        TEST(integers_are_compared_to_the_last_digit),
         TEST(rows_of_one_alone_are_counted_and_a_few_are_listed),
         TEST(null_and_numbers_and_texts_differ),
         TEST(other_messages_are_told),
