@@ -67,7 +67,8 @@ const struct wire_replay *worker_fill_state(struct worker *w, int marked)
 {
     struct jobs *jobs = replay_reel_jobs(w->reel);
     const struct options *options = w->given->options;
-    int news = fill_marks(w);
+    int news = fill_marks(w), to_time = w->seeking && w->target.kind == REPLAY_TO_TIME;
+    uint64_t target_ns = to_time ? w->target.value : 0; /* 0: a step */
     marked |= news;
     w->state = (struct wire_replay){
         .job = job_id(jobs_replayed(jobs)),
@@ -87,9 +88,9 @@ const struct wire_replay *worker_fill_state(struct worker *w, int marked)
         .window = replay_reel_window(w->reel),
         .window_ns = options->window_ns,
         .indexed_ns = atomic_load(&w->given->shared->indexed_ns),
-        .target_ns = w->seeking ? w->target_ns : 0,
+        .target_ns = target_ns,
         /* Another seek was asked for meanwhile: of its target this is no preview. */
-        .known_ns = w->seeking && w->target_ns == w->note.target.value ? w->known_ns : 0,
+        .known_ns = to_time && target_ns == w->note.target.value ? w->known_ns : 0,
         .reached_ns = w->seeking ? atomic_load(&w->given->shared->reached_ns) : 0,
         .fault = replay_reel_fault(w->reel),
         .marked = (uint64_t)marked,
@@ -129,7 +130,7 @@ void worker_want(struct worker *w, const struct replay_target *target)
     if (replay_link_send(w->link, &note, NULL, 0) != 0)
         return; /* the server has gone, which ends us */
     w->seeking = 1;
-    w->target_ns = target->kind == REPLAY_TO_TIME ? target->value : 0;
+    w->target = *target;
 }
 
 /* What comes behind the end. */
@@ -295,7 +296,7 @@ static void on_note(struct worker *w, const struct replay_note *note)
         w->begun_ns = clock_mono_ns();
         w->looping = note->looping;
         w->seeking = note->seeking;
-        w->target_ns = note->seeking ? note->target.value : 0;
+        w->target = note->target;
         replay_pace_set(&w->pace, note->speed, note->paused, w->pace.media_ns, clock_mono_ns());
         worker_lead_or_not(w);
         if (w->ended)

@@ -26,17 +26,6 @@ void worker_tell_mode(struct worker *w)
         replay_link_send(w->link, &mode, NULL, 0);
 }
 
-/* It is made in turns of the loop: what lies before the next window may take long. */
-static void step(struct worker *w)
-{
-    worker_set_pace(w, w->pace.speed, 1);
-    if (w->ended)
-        return;
-    if (w->steps == 0)
-        worker_leave_near(w);
-    w->steps++;
-}
-
 static int refuse_seek(const struct worker *w, char *why, size_t room)
 {
     if (!w->recording)
@@ -58,24 +47,52 @@ static int seek(struct worker *w, const char *moment, char *why, size_t room)
     return code;
 }
 
-static int busy(char *why, size_t room)
+/* How many steps lead to where the last one that was asked for ends: the next is counted from there. How many lead to a
+ * point in time is not known before it is reached, and a preview counts them from where it began. */
+static int count_steps(const struct worker *w, uint64_t *steps, char *why, size_t room)
 {
-    snprintf(why, room, "a seek is under way: ask again when it is done");
-    return -EBUSY;
+    if (w->note.preview || (w->seeking && w->target.kind == REPLAY_TO_TIME)) {
+        snprintf(why, room, "a seek is under way: ask again when it is done");
+        return -EBUSY;
+    }
+    *steps = w->seeking ? w->target.value : replay_reel_place(w->reel).steps + w->steps;
+    return 0;
 }
 
-static int step_back(struct worker *w, char *why, size_t room)
+static int step_to(struct worker *w, uint64_t steps, char *why, size_t room)
 {
-    if (w->note.preview)
-        return busy(why, room); /* it counts steps from where it began */
-    uint64_t steps = replay_reel_place(w->reel).steps + w->steps; /* behind those asked for */
-    const struct replay_target target = {REPLAY_TO_STEP, steps > 0 ? steps - 1 : 0};
+    const struct replay_target target = {REPLAY_TO_STEP, steps};
     int code = refuse_seek(w, why, room);
     if (code == 0) {
         worker_set_pace(w, w->pace.speed, 1);
         worker_want(w, &target);
     }
     return code;
+}
+
+/* It is made in turns of the loop: what lies before the next window may take long. */
+static int step(struct worker *w, char *why, size_t room)
+{
+    uint64_t steps;
+    int code = count_steps(w, &steps, why, room);
+    if (code == 0 && w->seeking)
+        return step_to(w, steps + 1, why, room);
+    if (code != 0)
+        return code;
+    worker_set_pace(w, w->pace.speed, 1);
+    if (w->ended)
+        return 0;
+    if (w->steps == 0)
+        worker_leave_near(w);
+    w->steps++;
+    return 0;
+}
+
+static int step_back(struct worker *w, char *why, size_t room)
+{
+    uint64_t steps;
+    int code = count_steps(w, &steps, why, room);
+    return code != 0 ? code : step_to(w, steps > 0 ? steps - 1 : 0, why, room);
 }
 
 static int play(struct worker *w, char *why, size_t room)
@@ -100,8 +117,6 @@ int worker_ask(void *user, const char *argument, char *why, size_t room)
     int code = replay_ask_parse(&ask, argument, why, room);
     if (code != 0 || ask.verb == REPLAY_LOOK)
         return code;
-    if (w->seeking && ask.verb == REPLAY_STEP)
-        return busy(why, room);
     switch (ask.verb) {
     case REPLAY_LOOK:
         break;
@@ -113,7 +128,7 @@ int worker_ask(void *user, const char *argument, char *why, size_t room)
         code = play(w, why, room);
         break;
     case REPLAY_STEP:
-        step(w);
+        code = step(w, why, room);
         break;
     case REPLAY_STEP_BACK:
         code = step_back(w, why, room);

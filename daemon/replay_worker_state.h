@@ -33,8 +33,8 @@ struct worker {
     uint64_t begun_ns, looked_ns;
     /* A seek that another worker is on its way to. */
     int seeking;
-    uint64_t target_ns; /* 0: a step */
-    uint64_t known_ns;  /* a preview: from when on it knows the job; else 0 */
+    struct replay_target target; /* of that */
+    uint64_t known_ns;           /* a preview: from when on it knows the job; else 0 */
     /* What is told. */
     uint64_t change, marks_version;
     struct replay_marks marks;

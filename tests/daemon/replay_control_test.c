@@ -402,6 +402,32 @@ static void steps_asked_for_at_once_are_all_made(void **state)
     assert_none_left();
 }
 
+/* Each is counted from where the one before leads to, though nothing is there yet. */
+static void steps_back_asked_for_at_once_are_all_made(void **state)
+{
+    (void)state;
+    static const char *const paused[] = {"--paused", NULL};
+    start(paused);
+    struct client *c = dial(NULL);
+    uint64_t window = settled(c, "seek +3s").window;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(ask(c, "step back").code, 0);
+    struct answer a = settled(c, "step back");
+    assert_int_equal(a.window, window - 4);
+    assert_string_equal(a.state, "paused");
+    ask(c, "step back");
+    ask(c, "step back");
+    assert_int_equal(ask(c, "step").code, 0);
+    a = settled(c, "step");
+    assert_int_equal(a.window, window - 4);
+    ask(c, "step back");
+    a = settled(c, "pause");
+    assert_int_equal(a.window, window - 5);
+    client_destroy(c);
+    stop();
+    assert_none_left();
+}
+
 /* Steps back begin at states that earlier steps have left behind, and these are not many. */
 static void steps_back_and_forth_meet_the_same_windows(void **state)
 {
@@ -769,6 +795,7 @@ int main(int argc, char **argv)
         TEST(the_stream_is_the_same_at_any_speed_and_with_pauses),
         TEST(a_replay_is_controlled_as_a_player_is),
         TEST(steps_asked_for_at_once_are_all_made),
+        TEST(steps_back_asked_for_at_once_are_all_made),
         TEST(steps_back_and_forth_meet_the_same_windows),
         TEST(what_cannot_be_is_refused),
         TEST(alerts_lie_on_the_line_of_time),

@@ -405,6 +405,35 @@ static void keys_control_the_replay(void **state)
     assert_string_equal(asks(b), "loop off");
 }
 
+/* A step behind a seek is counted from where that ends; who plays, or goes elsewhere, wants no step any more. */
+static void steps_keep_their_place_among_what_is_asked(void **state)
+{
+    struct bed *b = *state;
+    click(b, line_x(b, 0.4), line_y(b));
+    type(b, ",");
+    assert_near(asked_share(asks(b)), 0.4, 2e-3);
+    b->replay.state = "seeking";
+    b->replay.target = 0.4;
+    b->replay.change++;
+    tell(b, 0);
+    assert_string_equal(asks(b), "");
+    transport_settle(&b->desk.ui.transport);
+    assert_false(transport_plays(&b->desk.ui.transport, playback(b)));
+    b->replay.state = "playing";
+    b->replay.target = 0;
+    b->replay.change++;
+    tell(b, 0);
+    assert_string_equal(asks(b), "step back");
+    type(b, ".");
+    type(b, " ");
+    assert_string_equal(asks(b), "play");
+    assert_string_equal(asks(b), "");
+    type(b, ".");
+    click(b, line_x(b, 0.6), line_y(b));
+    assert_near(asked_share(asks(b)), 0.6, 2e-3);
+    assert_string_equal(asks(b), "");
+}
+
 static void without_a_replay_they_do_not(void **state)
 {
     struct bed *b = *state;
@@ -623,6 +652,7 @@ int main(void)
         T(marks_are_told_by_shape_and_close_ones_together),
         T(the_mouse_over_the_line_tells_the_time_there),
         T(keys_control_the_replay),
+        T(steps_keep_their_place_among_what_is_asked),
         T(without_a_replay_they_do_not),
         T(a_click_goes_to_a_place_and_keeps_what_the_user_sees),
         T(beyond_its_ends_are_its_ends),

@@ -64,6 +64,7 @@ static void want(struct transport *t, enum transport_wish wish)
 static void seek(struct ui *ui, const struct playback *p, uint64_t ns)
 {
     ui->transport.place_ns = playback_clamp(p, ns);
+    ui->transport.steps = 0;
     want(&ui->transport, WISH_PLACE);
     ui->follow = 1;
 }
@@ -126,6 +127,7 @@ int transport_command(struct ui *ui, const struct model *m, int command, uint64_
     switch (command) {
     case COMMAND_REPLAY_PLAY:
         t->plays = !transport_plays(t, p);
+        t->steps = 0;
         want(t, WISH_PLAY);
         break;
     case COMMAND_REPLAY_STEP:
@@ -218,6 +220,13 @@ static int may_seek(const struct transport *t, const struct playback *p, uint64_
            (p->state != PLAYBACK_SEEKING && (!t->asked_ms || now_ms >= t->asked_ms + SCRUB_MS));
 }
 
+/* Steps are counted from where a seek ends; of a preview the daemon says that it cannot be stepped. */
+static int may_step(const struct transport *t, const struct playback *p)
+{
+    return !(t->due & WISH_PLACE) &&
+           !(p->state == PLAYBACK_SEEKING && p->target_ns && !p->known_ns);
+}
+
 static int takes(struct transport *t, enum transport_wish wish)
 {
     int due = (t->due & wish) != 0;
@@ -253,7 +262,7 @@ int transport_next(struct transport *t, const struct playback *p, uint64_t now_m
         snprintf(out, room, "%s", t->plays ? "play" : "pause");
         return 1;
     }
-    if (t->steps && !(t->due & WISH_PLACE)) {
+    if (t->steps && may_step(t, p)) {
         snprintf(out, room, "step%s", t->steps > 0 ? "" : " back");
         t->steps += t->steps > 0 ? -1 : 1;
         return 1;
@@ -268,5 +277,6 @@ int transport_pending(const struct transport *t)
 
 void transport_settle(struct transport *t)
 {
-    t->wanted &= t->due | (t->held ? (unsigned)WISH_PLACE : 0u);
+    t->wanted &=
+        t->due | (t->held ? (unsigned)WISH_PLACE : 0u) | (t->steps ? (unsigned)WISH_PLAY : 0u);
 }
