@@ -128,12 +128,12 @@ static int await(const struct asking *asking, struct client *client, uint64_t *a
 }
 
 /* One question and its answer: the state is printed, unless it seeks or steps.
- * @return 0, -1 while it does, or the exit status */
-static int ask(const struct asking *asking, struct client *client, const char *words)
+ * @return 0, -1: ask once more, or the exit status */
+static int ask(struct asking *asking, struct client *client)
 {
     uint64_t away_since = 0;
     int seeks = 0;
-    int64_t id = client_ask(client, "replay", NULL, NULL, words);
+    int64_t id = client_ask(client, "replay", NULL, NULL, asking->words);
     for (struct client_message got; id > 0;) {
         int status = await(asking, client, &away_since, &got);
         if (status != 0)
@@ -148,10 +148,11 @@ static int ask(const struct asking *asking, struct client *client, const char *w
             if (!seeks)
                 tap_replay(stdout, &m->replay);
         } else if (m->type == WIRE_TYPE_REPLY && m->reply.code == -HOLTER_EUNREACHABLE) {
-            return -1; /* another run took over meanwhile */
+            return -1; /* another run took over meanwhile: this one did not do it */
         } else if (m->type == WIRE_TYPE_REPLY) {
             if (m->reply.code != 0)
                 say("replay: %s", m->reply.text);
+            asking->words = ""; /* from now on it is waited for */
             return m->reply.code != 0 ? 1 : seeks ? -1 : 0;
         }
     }
@@ -177,12 +178,12 @@ static int ask_running(int argc, char **argv)
         asking.words = "";
     }
     if (status == 0)
-        status = ask(&asking, client, asking.words);
+        status = ask(&asking, client);
     while (status == -1) { /* a client follows a seek by itself, and so has to dial again */
         struct client_message got;
         client_next(client, AGAIN_MS, &got);
         status = dial_wait(&asking.dial, &client);
-        status = status != 0 ? status : ask(&asking, client, "");
+        status = status != 0 ? status : ask(&asking, client);
     }
     client_destroy(client);
     return status;

@@ -256,7 +256,8 @@ static void on_left(void *user, uint64_t instance, int in_order)
 static void on_request(void *user, struct peer *peer, const struct wire_request *request)
 {
     struct worker *w = user;
-    control_request(w->control, w->front, peer, request);
+    if (!w->replaced) /* who asks has been told, hears no answer, and asks the other one */
+        control_request(w->control, w->front, peer, request);
 }
 
 static void on_turn(void *user, uint64_t heard_ns, uint64_t now_ns)
@@ -331,7 +332,8 @@ static void on_note(struct worker *w, const struct replay_note *note)
             worker_lead_no_more(w);
         return;
     case REPLAY_LEAVE:
-        if (note->instance != 0)
+        w->replaced = note->instance != 0;
+        if (w->replaced)
             front_restart(w->front, note->instance);
         w->leaving = 1;
         worker_plan(w);

@@ -67,6 +67,23 @@ class Replays(unittest.TestCase):
         finished = daemon.finish()
         self.assertEqual((0, ''), (finished.status, finished.err))
 
+    def test_what_is_asked_while_another_run_takes_over_is_done(self):
+        part = os.path.join(self.place.output, 'part.hrec')
+        self.assertEqual(0, self.place.holter('cut', '--from', '40%', '--to', '60%', '-o', part,
+                                              self.recorded).finish().status)
+        endpoint = f'ipc://{os.path.join(self.place.run_dir, "loop.sock")}'
+        self.place.env['HOLTER_DAEMON'] = endpoint
+        daemon = self.place.holter('replay', '-c', endpoint, '--loop', part)
+        self.addCleanup(daemon.kill, 9)
+        for _ in range(8):
+            self.assertEqual('paused', self.ask('pause')[0])
+            self.ask('play')
+        self.ask('loop off')
+        while self.ask('')[0] != 'ended':
+            pass
+        daemon.kill(2)
+        self.assertEqual(0, daemon.finish().status)
+
     def test_a_network_that_is_asked_for_has_to_be_there(self):
         finished = self.replay('--topology', 'nowhere.yaml').finish()
         self.assertEqual(2, finished.status, str(finished))

@@ -33,7 +33,21 @@ struct bed {
     uint64_t search;    /* its id; 0: none does */
     unsigned statuses;
     unsigned cancels;
+    uint64_t run; /* of a replay; 0: it is none */
+    unsigned
+        replaced; /* so often another run takes over before what is asked of the replay is done */
+    unsigned replayed; /* questions about it that were answered */
 };
+
+static void welcome(struct bed *bed, zmq_msg_t *identity)
+{
+    const struct wire_welcome welcome = {.protocol = WIRE_PROTOCOL,
+                                         .version = "test",
+                                         .instance = 1 + bed->run,
+                                         .window_ns = 1000000000,
+                                         .replays = bed->run > 0};
+    fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_WELCOME, &welcome);
+}
 
 static void answer(struct bed *bed, zmq_msg_t *identity, const struct wire_request *request)
 {
@@ -66,6 +80,14 @@ static void answer(struct bed *bed, zmq_msg_t *identity, const struct wire_reque
         bed->cancels++;
         assert_string_equal(request->argument, "remap");
         fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_REPLY, &ended);
+    } else if (!strcmp(request->op, "replay") && bed->replaced > 0) {
+        bed->replaced--;
+        bed->run++;
+        welcome(bed, identity);
+        return;
+    } else if (!strcmp(request->op, "replay")) {
+        bed->replayed++;
+        snprintf(bed->argument, sizeof bed->argument, "%s", request->argument);
     } else if (!strcmp(request->op, "reroute")) {
         reply.code = -HOLTER_EUSAGE;
         reply.text = "no such link";
@@ -85,10 +107,8 @@ static void answer(struct bed *bed, zmq_msg_t *identity, const struct wire_reque
 static void take_front(void *user, zmq_msg_t *identity, const struct wire_message *message)
 {
     struct bed *bed = user;
-    const struct wire_welcome welcome = {
-        .protocol = WIRE_PROTOCOL, .version = "test", .instance = 1, .window_ns = 1000000000};
     if (message->type == WIRE_TYPE_HELLO)
-        fake_daemon_answer(&bed->daemon, identity, WIRE_TYPE_WELCOME, &welcome);
+        welcome(bed, identity);
     else if (message->type == WIRE_TYPE_REQUEST)
         answer(bed, identity, &message->request);
 }
@@ -109,10 +129,11 @@ static void step(struct bed *bed)
         }                                                                                          \
     } while (0)
 
-static int make(void **state, int ended)
+static int make(void **state, int ended, int replays)
 {
     struct bed *bed = calloc(1, sizeof *bed);
     bed->ended = ended;
+    bed->run = (uint64_t)replays;
     zmq_msg_init(&bed->asker);
     char why[300] = "";
     assert_int_equal(directory_make(bed->top), 0);
@@ -129,13 +150,18 @@ static int make(void **state, int ended)
 
 static int setup(void **state)
 {
-    return make(state, 0);
+    return make(state, 0, 0);
 }
 
 /* Succeeds once the job is followed although it has ended. */
 static int setup_ended(void **state)
 {
-    return make(state, 1);
+    return make(state, 1, 0);
+}
+
+static int setup_replay(void **state)
+{
+    return make(state, 0, 1);
 }
 
 static int teardown(void **state)
@@ -303,6 +329,27 @@ static void where_no_job_runs_the_last_is_shown(void **state)
     assert_true(model_ended(bed->model));
 }
 
+/* Each seek ends in another run, and what crosses that is done by neither. */
+static void a_replay_is_asked_again_when_another_run_took_over(void **state)
+{
+    struct bed *bed = *state;
+    bed->replaced = 3;
+    assert_int_equal(connection_replay(bed->connection, bed->model, "step back"), 0);
+    UNTIL(bed, bed->replayed);
+    assert_string_equal(bed->argument, "step back");
+    assert_int_equal(bed->replaced, 0);
+    UNTIL(bed, connection_replay_ready(bed->connection));
+    assert_int_equal(bed->model->playback.refused[0], 0);
+    assert_int_equal(bed->replayed, 1);
+    bed->replaced = 1;
+    connection_replay(bed->connection, bed->model, "pause");
+    UNTIL(bed, !bed->replaced);
+    bed->run = 0; /* a daemon with a running job has come instead */
+    assert_false(connection_replay_ready(bed->connection));
+    UNTIL(bed, connection_replay_ready(bed->connection));
+    assert_int_equal(bed->replayed, 1);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -314,6 +361,8 @@ int main(void)
         T(others_are_answered_while_a_mapping_is_searched),
         T(a_search_that_fails_is_told),
         T(a_search_that_was_given_up_leaves_nothing),
+        cmocka_unit_test_setup_teardown(a_replay_is_asked_again_when_another_run_took_over,
+                                        setup_replay, teardown),
         cmocka_unit_test_setup_teardown(where_no_job_runs_the_last_is_shown, setup_ended, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

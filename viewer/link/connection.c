@@ -37,6 +37,8 @@ struct connection {
     uint64_t picture_ms;                  /* when that was asked */
     int64_t open_suggestion[SUGGESTIONS]; /* likewise of those about the network */
     int64_t open_replay;                  /* likewise of what was asked of a replay */
+    char replay_asked[64];                /* what that was */
+    int replay_again;                     /* another run took over before it heard that */
     int chosen;                           /* the user named a job */
     int ended;                            /* an ended job is followed because none runs */
 
@@ -180,9 +182,9 @@ static void take_reply(struct connection *c, struct model *model, const struct w
     }
     if (c->open_replay && id == c->open_replay) {
         c->open_replay = 0;
-        /* a seek that is under way breaks the connection */
-        playback_replied(&model->playback,
-                         reply->code == -HOLTER_EUNREACHABLE ? 0 : (int)reply->code, reply->text);
+        /* a seek that is done breaks the connection */
+        c->replay_again = reply->code == -HOLTER_EUNREACHABLE;
+        playback_replied(&model->playback, c->replay_again ? 0 : (int)reply->code, reply->text);
         model->version++;
     }
     for (int k = 0; k < SUGGESTIONS; k++) {
@@ -240,6 +242,25 @@ static void release_when_due(struct connection *c, struct model *model)
         release(c, model);
 }
 
+static int ask_replay(struct connection *c, const struct model *model)
+{
+    int64_t id = client_ask(c->client, "replay", model->job, NULL, c->replay_asked);
+    if (id <= 0)
+        return id < 0 ? (int)id : -HOLTER_EINTERNAL;
+    c->open_replay = id;
+    return 0;
+}
+
+/* The run that took over is asked for what the one before did not do. */
+static void ask_replay_again(struct connection *c, const struct model *model)
+{
+    if (!c->replay_again || c->holding || client_state(c->client) != CLIENT_CONNECTED)
+        return;
+    c->replay_again = 0;
+    if (c->replays)
+        ask_replay(c, model);
+}
+
 int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, uint64_t budget_ms)
 {
     struct client_message m;
@@ -259,6 +280,7 @@ int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, 
     }
     notice_run(c, model);
     release_when_due(c, model);
+    ask_replay_again(c, model);
     if (client_state(c->client) == CLIENT_CONNECTED)
         c->broken_ms = 0;
     else if (!c->broken_ms)
@@ -321,18 +343,16 @@ void connection_give_up(struct connection *c, enum suggestion_kind kind)
 
 int connection_replay(struct connection *c, const struct model *model, const char *argument)
 {
-    if (c->open_replay || c->holding || client_state(c->client) != CLIENT_CONNECTED)
+    if (!connection_replay_ready(c))
         return 1;
-    int64_t id = client_ask(c->client, "replay", model->job, NULL, argument);
-    if (id <= 0)
-        return id < 0 ? (int)id : -HOLTER_EINTERNAL;
-    c->open_replay = id;
-    return 0;
+    snprintf(c->replay_asked, sizeof c->replay_asked, "%s", argument);
+    return ask_replay(c, model);
 }
 
 int connection_replay_ready(const struct connection *c)
 {
-    return !c->open_replay && !c->holding && client_state(c->client) == CLIENT_CONNECTED;
+    return !c->open_replay && !c->replay_again && !c->holding &&
+           client_state(c->client) == CLIENT_CONNECTED;
 }
 
 int connection_follow(struct connection *c, const char *job)
