@@ -508,7 +508,8 @@ static int complete(const struct app *a, uint64_t start_ms)
         return a->model->jobs_known && waited >= a->options->after;
     if (!a->model->job[0] || !a->model->jobs_known || !connection_is_current(a->connection))
         return 0;
-    if (model_ended(a->model))
+    const struct playback *p = &a->model->playback;
+    if (model_ended(a->model) || (p->known && p->state == PLAYBACK_PAUSED))
         return waited >= 1; /* the last windows and sums come together with the end */
     return data_seconds(a->model) > 0 && waited >= a->options->after;
 }

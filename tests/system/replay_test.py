@@ -84,6 +84,18 @@ class Replays(unittest.TestCase):
         daemon.kill(2)
         self.assertEqual(0, daemon.finish().status)
 
+    def test_a_picture_of_a_replay_that_stands_still_is_taken_wherever_it_is(self):
+        daemon = self.replay('--paused')
+        for number, moment in enumerate(('0%', '50%')):
+            self.ask(f'seek {moment}')
+            path = os.path.join(self.place.output, f'still-{number}.txt')
+            finished = self.place.holter('view', '--snapshot', path, '--after', '1000').finish()
+            self.assertEqual(0, finished.status, str(finished))
+            with open(path, encoding='utf-8') as scene:
+                self.assertIn('REPLAY PAUSED', scene.read())
+        daemon.kill(2)
+        self.assertEqual(0, daemon.finish().status)
+
     def test_a_network_that_is_asked_for_has_to_be_there(self):
         finished = self.replay('--topology', 'nowhere.yaml').finish()
         self.assertEqual(2, finished.status, str(finished))
