@@ -194,6 +194,9 @@ int recording_cursor_find(struct recording_cursor *cursor, uint64_t time_ns, uin
  *  @return 0, or as recording_cursor_next() */
 int recording_cursor_span(struct recording_cursor *cursor, uint64_t *first_ns, uint64_t *last_ns);
 
+/** The number of its last message, as the file tells it now. @return 0 or negative: that is not known */
+int recording_cursor_last(struct recording_cursor *cursor, uint64_t *number);
+
 /** The database beneath, to ask for more, see recording_file.h. Borrowed. */
 struct recording_file *recording_cursor_file(struct recording_cursor *cursor);
 

@@ -325,6 +325,21 @@ int recording_cursor_span(struct recording_cursor *c, uint64_t *first_ns, uint64
     return 0;
 }
 
+int recording_cursor_last(struct recording_cursor *c, uint64_t *number)
+{
+    int64_t last = 0;
+    int code = recording_file_number(
+        &c->file,
+        c->blocks ? "SELECT first + messages - 1 FROM block ORDER BY first DESC LIMIT 1"
+                  : "SELECT max(id) FROM messages",
+        &last);
+    if (code == 0 && last <= 0)
+        code = -HOLTER_EEMPTY;
+    if (code == 0)
+        *number = (uint64_t)last;
+    return code;
+}
+
 int recording_cursor_find(struct recording_cursor *c, uint64_t time_ns, uint64_t *number)
 {
     struct recorded head = {0};

@@ -96,6 +96,9 @@ static int read_recording(struct replay_server *s, char *why, size_t room)
         recording_cursor_close(recording);
         return code;
     }
+    /* A file that grows is replayed as far as it is now: so all runs meet the same end. */
+    if (recording_cursor_last(recording, &s->last) != 0)
+        log_debug("%s: replayed as far as it is when it is read", o->replay);
     code = recording_cursor_span(recording, &s->begin_ns, &end_ns);
     if (code == 0 && recording_weights_read(&s->weights, recording) != 0)
         log_debug("%s: seeks have no previews", o->replay);

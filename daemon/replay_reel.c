@@ -165,6 +165,7 @@ static int reopen(struct replay_reel *r)
 
 int replay_reel_peek(struct replay_reel *r, uint64_t *time_ns)
 {
+    r->over |= r->options.last != 0 && r->number >= r->options.last;
     while (!r->has_next && !r->ended && !r->over && reopen(r) == 0) {
         uint64_t skipped;
         int code = recording_cursor_decoded(r->cursor, &r->head, &r->message, &r->arena, &r->length,

@@ -16,6 +16,7 @@ struct replay_reel_options {
         options; /**< borrowed, as the next two: window_ns and grace_ns as the recording has them */
     const struct network *network;
     const struct rules *rules;
+    uint64_t last; /**< number of the last message to be fed, of a file that grows; 0: all are */
     /** An alert of the replay; what recordings keep in tables. Both may be NULL. */
     void *user;
     void (*alert)(void *user, const struct wire_alert *alert);

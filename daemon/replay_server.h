@@ -28,6 +28,7 @@ struct replay_server {
     struct timeline timeline;
     uint64_t instance; /* of run 0 */
     uint64_t begin_ns;
+    uint64_t last; /* number of the last message there was then; 0: not known */
     struct replay_shared *shared;
     struct replay_worker_options given;
     void *context;

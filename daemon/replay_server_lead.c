@@ -71,13 +71,15 @@ int replay_server_start_index(struct replay_server *s)
     pid_t pid = fork();
     if (pid == 0) {
         close(pair[0]);
-        const struct replay_index index = {
-            .reel = {.options = s->options, .network = &s->network, .rules = s->rules},
-            .shared = s->shared,
-            .link = pair[1],
-            .first_only = s->leading,
-            .work = replay_worker_run,
-            .work_user = &s->given};
+        const struct replay_index index = {.reel = {.options = s->options,
+                                                    .network = &s->network,
+                                                    .rules = s->rules,
+                                                    .last = s->last},
+                                           .shared = s->shared,
+                                           .link = pair[1],
+                                           .first_only = s->leading,
+                                           .work = replay_worker_run,
+                                           .work_user = &s->given};
         s->given.index = &index;
         replay_index_run(&index);
     }

@@ -23,11 +23,11 @@ class Replays(unittest.TestCase):
             raise AssertionError(str(finished))
         cls.recorded = cls.place.recordings()[0]
 
-    def replay(self, *options):
+    def replay(self, *options, recording=None):
         """Start `holter replay` of the recording."""
         endpoint = f'ipc://{os.path.join(self.place.run_dir, "replay.sock")}'
         self.place.env['HOLTER_DAEMON'] = endpoint
-        daemon = self.place.holter('replay', '-c', endpoint, *options, self.recorded)
+        daemon = self.place.holter('replay', '-c', endpoint, *options, recording or self.recorded)
         self.addCleanup(daemon.kill, 9)
         return daemon
 
@@ -81,6 +81,27 @@ class Replays(unittest.TestCase):
         self.ask('loop off')
         while self.ask('')[0] != 'ended':
             pass
+        daemon.kill(2)
+        self.assertEqual(0, daemon.finish().status)
+
+    def test_a_recording_that_grows_is_replayed_as_far_as_it_was(self):
+        growing, later = (os.path.join(self.place.output, name) for name in ('growing.hrec', 'later.hrec'))
+        for path, part in ((growing, ('--to', '50%')), (later, ('--from', '50%'))):
+            self.assertEqual(0, self.place.holter('cut', *part, '-o', path, self.recorded).finish().status)
+        end = re.compile(r'ended +at \S+, (.*?) of (.*?), speed')
+        daemon = self.replay('--paused', recording=growing)
+        self.assertEqual(('ended', 2), self.ask('seek -0s'))
+        with sqlite3.connect(growing) as db:
+            db.execute('ATTACH ? AS later', (later,))
+            db.execute('INSERT INTO block(first, messages, begin_ns, end_ns, length, others, data)'
+                       ' SELECT first + (SELECT sum(messages) FROM main.block), messages, begin_ns, end_ns, length, others, data'
+                       ' FROM later.block')
+        self.ask('play')
+        while self.ask('')[0] != 'ended':
+            pass
+        finished = self.place.holter('replay', '--ask', '').finish()
+        position, length = end.search(finished.out).groups()
+        self.assertEqual(length, position)
         daemon.kill(2)
         self.assertEqual(0, daemon.finish().status)
 
