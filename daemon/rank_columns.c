@@ -1,5 +1,7 @@
 #include "daemon/rank_columns.h"
 
+#include "daemon/analysis/fetch.h"
+
 #include <string.h>
 
 /* Loops over a whole block, whose length is known when this is compiled, do several rows at a time. */
@@ -10,6 +12,7 @@ void rank_block_fill(struct rank_block *block, const struct rank_row *from, uint
     if (rows < RANK_BLOCK_ROWS)
         *block = (struct rank_block){0};
     for (uint32_t i = 0; i < rows; i++) {
+        fetch_ahead(from, sizeof(*from), rows, i, sizeof(*from));
 #define X(name) block->figures[RANK_COLUMN_##name][i] = from[i].name;
         RANK_SUMS(X)
 #undef X

@@ -1,4 +1,5 @@
 /* Figures of ranks: of a window, and of the run. */
+#include "daemon/analysis/fetch.h"
 #include "daemon/analysis/sums.h"
 
 #include <errno.h>
@@ -144,6 +145,7 @@ void window_ranks_add(struct window_sum *w, const struct window_rows *rows,
                       struct row_numbers *numbers)
 {
     struct figures *f = &w->figures;
+    const struct figures *total = &w->run->total;
     uint32_t before = KEY_NONE;
     for (size_t i = 0; i < rows->rank_count; i++) {
         const struct rank_row *row = &rows->ranks[i];
@@ -152,6 +154,8 @@ void window_ranks_add(struct window_sum *w, const struct window_rows *rows,
         before = at;
         struct rank_row *sum = &f->ranks[at];
         uint32_t seldom = has_seldom(row);
+        fetch_ahead(f->ranks, sizeof(*sum), f->rank_room, at, RANK_ROW_OFTEN);
+        fetch_ahead(total->ranks, sizeof(*sum), total->rank_room, at, RANK_ROW_OFTEN);
         totals_add(&w->totals, row, seldom);
         if (bit_get(f->rank_owed, at))
             pay(w->run, f, at);

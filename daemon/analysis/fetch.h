@@ -1,0 +1,23 @@
+/* Rows that are read or written in order, a few of them ahead, are fetched into the cache. The processor does that by itself
+ * where rows are narrow; of wide ones, of which only the begin is wanted, it does not. */
+#ifndef HOLTER_ANALYSIS_FETCH_H
+#define HOLTER_ANALYSIS_FETCH_H
+
+#include <stddef.h>
+
+#define FETCH_LINE 64u /* bytes of the cache */
+#define FETCH_AHEAD 4u /* rows */
+
+/** Have the row FETCH_AHEAD behind `at` at hand soon, if there is one.
+ *  @param size  of a row, bytes @param length  of its begin, bytes, of which lines are fetched */
+static inline void fetch_ahead(const void *rows, size_t size, size_t count, size_t at,
+                               size_t length)
+{
+    if (count < FETCH_AHEAD || at >= count - FETCH_AHEAD)
+        return;
+    const char *row = (const char *)rows + (at + FETCH_AHEAD) * size;
+    for (size_t i = 0; i < length; i += FETCH_LINE)
+        __builtin_prefetch(row + i, 1);
+}
+
+#endif
