@@ -100,6 +100,15 @@ void replay_server_pack_or_not(struct replay_server *s)
     replay_states_rest(s->states, s->next.link != NULL);
 }
 
+/* Nobody comes to take over: the active worker goes on, unless it is a preview, which is no replay. */
+static void stay(struct replay_server *s)
+{
+    if (s->active.note.preview)
+        replay_server_fail(s, "the process that was to replay from there has ended");
+    else
+        replay_watch_send(s->active.link, &(struct replay_note){.kind = REPLAY_FAILED}, NULL, 0);
+}
+
 static void seek(struct replay_server *s, const struct replay_note *wanted)
 {
     struct replay_note note = *wanted;
@@ -120,7 +129,7 @@ static void seek(struct replay_server *s, const struct replay_note *wanted)
     if (code == 0)
         return;
     log_error("no seek: %s", holter_strerror(code));
-    replay_watch_send(s->active.link, &(struct replay_note){.kind = REPLAY_FAILED}, NULL, 0);
+    stay(s);
 }
 
 int replay_server_begin(struct replay_server *s)
@@ -208,11 +217,8 @@ static void on_worker_gone(struct replay_server *s, const struct replay_watch *l
         replay_server_forget(&s->preview);
         if (s->active.link == NULL)
             replay_server_fail(s, "the replay cannot begin");
-        else if (s->active.note.preview)
-            replay_server_fail(s, "the process that was to replay from there has ended");
         else
-            replay_watch_send(s->active.link, &(struct replay_note){.kind = REPLAY_FAILED}, NULL,
-                              0);
+            stay(s);
     } else if (link == s->preview.link) {
         replay_server_forget(&s->preview);
     } else if (link == s->active.link) {
