@@ -2,12 +2,18 @@
 
 #include "daemon/import/trace/otf2_process.h"
 #include "daemon/import/trace/trace_places.h"
+#include "daemon/import/trace/trace_pool.h"
 #include "daemon/recording.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* More windows of a second, the longest that is chosen, than any recording has. */
+#define LONGEST_BELIEVED_NS (UINT64_C(1000000000) << 20)
 
 static unsigned threads_of(const struct trace_wishes *wishes)
 {
@@ -112,6 +118,77 @@ static int import_job(const char *path, const char *anchor, struct otf2_process 
     return code;
 }
 
+/* ---- length ---------------------------------------------------------------- */
+
+struct measuring {
+    struct otf2_process *process;
+    uint32_t *streams, *begins; /* owned: streams by rank, and where those of each begin */
+    _Atomic uint64_t last_ns;
+};
+
+static int group_streams(struct measuring *m, const struct otf2_job *job)
+{
+    m->streams = calloc((size_t)job->stream_count + 1, sizeof(*m->streams));
+    m->begins = calloc((size_t)job->ranks + 1, sizeof(*m->begins));
+    if (m->streams == NULL || m->begins == NULL)
+        return -ENOMEM;
+    for (uint32_t r = 0; r < job->ranks; r++)
+        m->begins[r + 1] = m->begins[r] + job->threads_of[r];
+    for (uint32_t s = 0; s < job->stream_count; s++)
+        m->streams[m->begins[job->rank_of[s]] + job->thread_of[s]] = s;
+    return 0;
+}
+
+/* Streams of a rank are asked for one after the other. */
+static void measure_rank(void *user, uint32_t rank)
+{
+    struct measuring *m = user;
+    struct event events[TRACE_BATCH];
+    uint64_t last = 0;
+    for (uint32_t s = m->begins[rank]; s < m->begins[rank + 1]; s++) {
+        int count = 1;
+        while (count > 0) {
+            count = otf2_process_next(m->process, m->streams[s], UINT64_MAX, events);
+            for (int i = 0; i < count; i++)
+                last = events[i].kind != 0 && events[i].t_exit > last ? events[i].t_exit : last;
+        }
+    }
+    uint64_t known = atomic_load(&m->last_ns);
+    while (last > known && !atomic_compare_exchange_weak(&m->last_ns, &known, last))
+        continue;
+}
+
+/* What is wrong is told when it is read to be imported. */
+static void say_nothing(void *user, const char *text)
+{
+    (void)user, (void)text;
+}
+
+/* Writers that do not know the length of their trace claim none, or one that cannot be. Its windows are chosen
+ * by the length: it is read once before. @return 0: it need not be known, or cannot */
+static uint64_t measured_ns(const char *anchor, const struct trace_wishes *wishes,
+                            const struct otf2_job *job)
+{
+    unsigned threads = threads_of(wishes);
+    struct measuring m = {.last_ns = 0};
+    struct trace_pool *pool;
+    if (wishes->window_ns != 0 || (job->length_ns != 0 && job->length_ns < LONGEST_BELIEVED_NS))
+        return 0;
+    if (otf2_process_start(&m.process, anchor, threads, say_nothing, NULL) != 0)
+        return 0;
+    if (group_streams(&m, job) == 0 && trace_pool_create(&pool, threads) == 0) {
+        trace_pool_run(pool, measure_rank, &m, job->ranks);
+        trace_pool_destroy(pool);
+    }
+    otf2_process_stop(m.process);
+    free(m.streams);
+    free(m.begins);
+    uint64_t last = atomic_load(&m.last_ns);
+    return last < LONGEST_BELIEVED_NS ? last : 0;
+}
+
+/* ---- all of it ------------------------------------------------------------- */
+
 /* @param length_ns  of the trace by its records; 0: as it says itself */
 static int import_once(const char *path, const char *anchor, const struct trace_wishes *wishes,
                        uint64_t length_ns, struct import_otf2_counts *out)
@@ -130,7 +207,10 @@ static int import_once(const char *path, const char *anchor, const struct trace_
                                   wishes->per_node, why, sizeof(why))) != 0)
         fault_at(&faults, 0, "hosts: %s", why);
     else
-        code = import_job(path, anchor, process, wishes, &places, length_ns, out);
+        code = import_job(path, anchor, process, wishes, &places,
+                          length_ns != 0 ? length_ns
+                                         : measured_ns(anchor, wishes, otf2_process_job(process)),
+                          out);
     trace_places_finish(&places);
     otf2_process_stop(process);
     return code;

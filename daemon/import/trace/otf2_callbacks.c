@@ -89,15 +89,21 @@ static OTF2_CallbackCode outcome(const struct otf2_stream *stream)
     return stream->calls.error == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
 }
 
+static OTF2_CallbackCode enter(struct otf2_stream *stream, uint64_t ticks, uint32_t ref,
+                               const struct otf2_region *region)
+{
+    stream->counted.undefined += region->kind == OTF2_REGION_UNDEFINED;
+    otf2_calls_enter(&stream->calls, begin(stream, ticks), ref, region);
+    return outcome(stream);
+}
+
 static OTF2_CallbackCode on_enter(RECORD, OTF2_RegionRef ref)
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
         return goes_on(stream);
     struct otf2_region region = otf2_defs_region(stream->defs, ref);
-    stream->counted.undefined += ref >= stream->defs->region_count;
-    otf2_calls_enter(&stream->calls, begin(stream, ticks), ref, &region);
-    return outcome(stream);
+    return enter(stream, ticks, ref, &region);
 }
 
 static OTF2_CallbackCode on_leave(RECORD, OTF2_RegionRef ref)
@@ -106,6 +112,28 @@ static OTF2_CallbackCode on_leave(RECORD, OTF2_RegionRef ref)
     if (passed_over(stream, ticks))
         return goes_on(stream);
     struct otf2_region region = otf2_defs_region(stream->defs, ref);
+    otf2_calls_leave(&stream->calls, begin(stream, ticks), ref, &region);
+    return outcome(stream);
+}
+
+/* Tools that unwind the stack tell with each region how it was come to. */
+static OTF2_CallbackCode on_context_enter(RECORD, OTF2_CallingContextRef context, uint32_t unwound)
+{
+    struct otf2_stream *stream = user;
+    uint32_t ref;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    struct otf2_region region = otf2_defs_context(stream->defs, context, &ref);
+    return enter(stream, ticks, ref, &region);
+}
+
+static OTF2_CallbackCode on_context_leave(RECORD, OTF2_CallingContextRef context)
+{
+    struct otf2_stream *stream = user;
+    uint32_t ref;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    struct otf2_region region = otf2_defs_context(stream->defs, context, &ref);
     otf2_calls_leave(&stream->calls, begin(stream, ticks), ref, &region);
     return outcome(stream);
 }
@@ -366,6 +394,8 @@ OTF2_ErrorCode otf2_callbacks_register(OTF2_Reader *reader, OTF2_EvtReader *even
     set_others(c);
     OTF2_EvtReaderCallbacks_SetEnterCallback(c, on_enter);
     OTF2_EvtReaderCallbacks_SetLeaveCallback(c, on_leave);
+    OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, on_context_enter);
+    OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(c, on_context_leave);
     OTF2_EvtReaderCallbacks_SetMpiSendCallback(c, on_send);
     OTF2_EvtReaderCallbacks_SetMpiIsendCallback(c, on_isend);
     OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(c, on_isend_complete);

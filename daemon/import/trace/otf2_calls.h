@@ -16,7 +16,8 @@
 #include "daemon/import/trace/call_queue.h"
 
 enum otf2_region_kind {
-    OTF2_REGION_NONE,  /**< neither of the two */
+    OTF2_REGION_UNDEFINED,
+    OTF2_REGION_NONE,  /**< none of those below */
     OTF2_REGION_LOCAL, /**< call of MPI that moves no data and waits for nobody */
     OTF2_REGION_CALL,  /**< call of MPI */
     OTF2_REGION_CODE,  /**< of the program */

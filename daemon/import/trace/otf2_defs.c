@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MOST_ROWS (1u << 28)
-#define MOST_REGIONS (1u << 22)
+#define NEAR_REGIONS (1u << 20) /* references below are looked up at once */
 #define MOST_SLOTS 65000u
 
 /* ---- rows ------------------------------------------------------------------ */
@@ -44,6 +44,11 @@ static void *row_for(struct otf2_defs *defs, struct otf2_rows *rows, uint64_t re
     return row;
 }
 
+static OTF2_CallbackCode outcome(const struct otf2_defs *defs)
+{
+    return defs->error == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
+}
+
 const void *otf2_row(const struct otf2_rows *rows, uint64_t ref)
 {
     uint32_t number = key_index_find(&rows->index, (struct key){ref, 0});
@@ -65,7 +70,9 @@ int otf2_defs_init(struct otf2_defs *defs)
         rows_init(&defs->nodes, sizeof(struct tree_node)) == 0 &&
         rows_init(&defs->groups, sizeof(struct group)) == 0 &&
         rows_init(&defs->comms, sizeof(struct comm)) == 0 &&
-        rows_init(&defs->windows, sizeof(uint32_t)) == 0)
+        rows_init(&defs->windows, sizeof(uint32_t)) == 0 &&
+        rows_init(&defs->region_defs, sizeof(struct region_def)) == 0 &&
+        rows_init(&defs->contexts, sizeof(uint32_t)) == 0)
         return 0;
     otf2_defs_finish(defs);
     return -ENOMEM;
@@ -80,6 +87,8 @@ void otf2_defs_finish(struct otf2_defs *defs)
     rows_finish(&defs->groups);
     rows_finish(&defs->comms);
     rows_finish(&defs->windows);
+    rows_finish(&defs->region_defs);
+    rows_finish(&defs->contexts);
     free(defs->text);
     free(defs->members);
     free(defs->regions);
@@ -123,6 +132,7 @@ static struct otf2_region region_of(const char *name, OTF2_Paradigm paradigm)
     return (struct otf2_region){.kind = OTF2_REGION_CODE};
 }
 
+/* Its name may be defined later: what it is is found in the end. */
 static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringRef name,
                                    OTF2_StringRef canonical, OTF2_StringRef description,
                                    OTF2_RegionRole role, OTF2_Paradigm paradigm,
@@ -130,34 +140,64 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringR
                                    uint32_t end)
 {
     struct otf2_defs *defs = user;
+    struct region_def *region = row_for(defs, &defs->region_defs, self);
     (void)canonical, (void)description, (void)role, (void)flags, (void)file, (void)begin, (void)end;
-    if (self >= MOST_REGIONS) {
-        defs->ignored++;
-        return OTF2_CALLBACK_SUCCESS;
+    if (region != NULL)
+        *region = (struct region_def){.name = name, .paradigm = paradigm};
+    return outcome(defs);
+}
+
+static OTF2_CallbackCode on_context(void *user, OTF2_CallingContextRef self, OTF2_RegionRef region,
+                                    OTF2_SourceCodeLocationRef place, OTF2_CallingContextRef parent)
+{
+    struct otf2_defs *defs = user;
+    uint32_t *context = row_for(defs, &defs->contexts, self);
+    (void)place, (void)parent;
+    if (context != NULL)
+        *context = region;
+    return outcome(defs);
+}
+
+int otf2_defs_regions(struct otf2_defs *defs)
+{
+    struct region_def *all = defs->region_defs.rows;
+    for (uint32_t i = 0; i < defs->region_defs.index.count; i++) {
+        uint64_t ref = defs->region_defs.index.keys[i].a;
+        struct otf2_region *region = &all[i].made;
+        *region = region_of(otf2_text(defs, all[i].name), all[i].paradigm);
+        if (region->kind == OTF2_REGION_CODE && defs->code_regions + 1 < MOST_SLOTS &&
+            array_fit_zero(&defs->region_names, sizeof(*defs->region_names),
+                           &defs->code_region_room, defs->code_regions + (uint64_t)2) == 0) {
+            region->slot = (uint16_t)++defs->code_regions;
+            defs->region_names[region->slot] = all[i].name;
+        }
+        if (ref >= NEAR_REGIONS)
+            continue;
+        if (array_fit_zero(&defs->regions, sizeof(*defs->regions), &defs->region_room, ref + 1) !=
+            0)
+            return -ENOMEM;
+        defs->regions[ref] = *region;
+        defs->region_count =
+            (uint32_t)ref >= defs->region_count ? (uint32_t)ref + 1 : defs->region_count;
     }
-    struct otf2_region region = region_of(otf2_text(defs, name), paradigm);
-    if (region.kind == OTF2_REGION_CODE && defs->code_regions + 1 < MOST_SLOTS &&
-        array_fit_zero(&defs->region_names, sizeof(*defs->region_names), &defs->code_region_room,
-                       defs->code_regions + (uint64_t)2) == 0) {
-        region.slot = (uint16_t)++defs->code_regions;
-        defs->region_names[region.slot] = name;
-    }
-    if (array_fit_zero(&defs->regions, sizeof(*defs->regions), &defs->region_room,
-                       self + (uint64_t)1) != 0) {
-        defs->error = -ENOMEM;
-        return OTF2_CALLBACK_INTERRUPT;
-    }
-    defs->regions[self] = region;
-    defs->region_count = self + 1 > defs->region_count ? self + 1 : defs->region_count;
-    return OTF2_CALLBACK_SUCCESS;
+    return 0;
+}
+
+struct otf2_region otf2_defs_far_region(const struct otf2_defs *defs, uint32_t ref)
+{
+    static const struct otf2_region none;
+    const struct region_def *region = otf2_row(&defs->region_defs, ref);
+    return region == NULL ? none : region->made;
+}
+
+struct otf2_region otf2_defs_context(const struct otf2_defs *defs, uint32_t ref, uint32_t *region)
+{
+    const uint32_t *of = otf2_row(&defs->contexts, ref);
+    *region = of == NULL ? OTF2_UNDEFINED_REGION : *of;
+    return otf2_defs_region(defs, *region);
 }
 
 /* ---- all else -------------------------------------------------------------- */
-
-static OTF2_CallbackCode outcome(const struct otf2_defs *defs)
-{
-    return defs->error == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
-}
 
 static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length,
                                   uint64_t date)
@@ -320,6 +360,7 @@ OTF2_ErrorCode otf2_defs_register(struct otf2_defs *defs, OTF2_Reader *reader,
     OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, on_process);
     OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, on_location);
     OTF2_GlobalDefReaderCallbacks_SetRegionCallback(c, on_region);
+    OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, on_context);
     OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, on_group);
     OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, on_comm);
     OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, on_inter_comm);

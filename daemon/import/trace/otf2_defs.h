@@ -29,13 +29,13 @@ struct otf2_defs {
     char *text; /**< owned: strings behind each other */
     size_t text_used, text_room;
     struct otf2_rows strings, locations, processes, nodes, groups, comms, windows;
-    uint64_t *members; /**< owned: of groups */
+    struct otf2_rows region_defs, contexts; /**< regions as defined; regions of calling contexts */
+    uint64_t *members;                      /**< owned: of groups */
     size_t member_used, member_room;
-    struct otf2_region *regions; /**< owned; by reference */
+    struct otf2_region *regions; /**< owned; by reference, of those that are small numbers */
     uint32_t *region_names;      /**< owned; by slot of code regions */
     uint32_t region_count, region_room, code_regions, code_region_room;
-    uint64_t ignored; /**< definitions whose references cannot be held */
-    int error;        /**< -ENOMEM */
+    int error; /**< -ENOMEM */
 };
 
 int otf2_defs_init(struct otf2_defs *defs);
@@ -58,11 +58,19 @@ static inline uint32_t otf2_defs_comm(const struct otf2_defs *defs, uint32_t ref
 /** Slot of the communicator of a window. @return UINT32_MAX: it is not defined */
 uint32_t otf2_defs_window(const struct otf2_defs *defs, uint32_t ref);
 
-/** @return a region that is none when it is not defined */
+/** When all is defined: what the regions are. @return 0 or -ENOMEM */
+int otf2_defs_regions(struct otf2_defs *defs);
+
+/** As otf2_defs_region(), of any reference. */
+struct otf2_region otf2_defs_far_region(const struct otf2_defs *defs, uint32_t ref);
+
+/** @return a region of kind OTF2_REGION_UNDEFINED when there is none */
 static inline struct otf2_region otf2_defs_region(const struct otf2_defs *defs, uint32_t ref)
 {
-    static const struct otf2_region none;
-    return ref < defs->region_count ? defs->regions[ref] : none;
+    return ref < defs->region_count ? defs->regions[ref] : otf2_defs_far_region(defs, ref);
 }
+
+/** The region that a calling context ends in. @param region  set to its reference */
+struct otf2_region otf2_defs_context(const struct otf2_defs *defs, uint32_t ref, uint32_t *region);
 
 #endif

@@ -369,9 +369,10 @@ static int make_comms(const struct otf2_defs *defs, struct otf2_arena *arena, st
     return code;
 }
 
-static int make_regions(const struct otf2_defs *defs, struct otf2_arena *arena,
-                        struct otf2_job *out)
+static int make_regions(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out)
 {
+    if (otf2_defs_regions(defs) != 0)
+        return -ENOMEM;
     char(*names)[64] = otf2_arena_take(arena, (size_t)defs->code_regions + 1, sizeof(*names));
     if (names == NULL)
         return -ENOMEM;

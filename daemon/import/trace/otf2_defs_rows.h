@@ -22,6 +22,12 @@ struct tree_node {
     int shares_memory;
 };
 
+struct region_def {
+    uint32_t name;
+    OTF2_Paradigm paradigm;
+    struct otf2_region made;
+};
+
 struct group {
     size_t first; /* of its members */
     uint32_t count;

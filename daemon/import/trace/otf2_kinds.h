@@ -47,8 +47,6 @@
     WITH(ThreadBegin, OTF2_CommRef a, uint64_t b)                                                  \
     WITH(ThreadWait, OTF2_CommRef a, uint64_t b)                                                   \
     WITH(ThreadEnd, OTF2_CommRef a, uint64_t b)                                                    \
-    WITH(CallingContextEnter, OTF2_CallingContextRef a, uint32_t b)                                \
-    WITH(CallingContextLeave, OTF2_CallingContextRef a)                                            \
     WITH(CallingContextSample, OTF2_CallingContextRef a, uint32_t b, OTF2_InterruptGeneratorRef c) \
     WITH(IoCreateHandle, OTF2_IoHandleRef a, OTF2_IoAccessMode b, OTF2_IoCreationFlag c,           \
          OTF2_IoStatusFlag d)                                                                      \

@@ -1,0 +1,255 @@
+/* Archives of programs that write what OTF2 allows, but not as Score-P does: definitions in another order, large
+ * numbers, calling contexts in place of regions, no length. */
+#include "daemon/import/trace/import_otf2.h"
+#include "holter/call.h"
+#include "tests/daemon/import/trace/recorded_sums.h"
+#include "tests/directory.h"
+
+#include <otf2/otf2.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+#define SECOND UINT64_C(1000000000) /* ticks */
+#define RANKS 2u
+#define FAR 0xf0000000u /* number of a region that is far from all others */
+
+enum { R_SEND, R_RECV, R_MAIN, REGIONS };
+static const char *const names[REGIONS] = {"MPI_Ssend", "MPI_Mrecv", "main"};
+
+struct bed {
+    char directory[DIRECTORY_ROOM], folder[80], archive[128], recording[64], told[2000];
+    OTF2_Archive *writing;
+    OTF2_EvtWriter *events[RANKS];
+    uint64_t time, no_length;
+    int names_last, contexts, nameless;
+    uint32_t first; /* number of the first region */
+    struct import_otf2_counts counts;
+    struct recorded_sums sums;
+};
+
+static void fault(void *user, const char *text)
+{
+    struct bed *bed = user;
+    size_t used = strlen(bed->told);
+    snprintf(bed->told + used, sizeof(bed->told) - used, "%s\n", text);
+}
+
+static void good(OTF2_ErrorCode code)
+{
+    assert_int_equal(code, OTF2_SUCCESS);
+}
+
+static OTF2_FlushType flush(void *user, OTF2_FileType type, OTF2_LocationRef location, void *caller,
+                            bool final)
+{
+    (void)user, (void)type, (void)location, (void)caller, (void) final;
+    return OTF2_FLUSH;
+}
+
+static void begin(struct bed *bed)
+{
+    static const OTF2_FlushCallbacks flushing = {.otf2_pre_flush = flush};
+    *bed = (struct bed){.time = SECOND};
+    assert_int_equal(directory_make(bed->directory), 0);
+    snprintf(bed->folder, sizeof(bed->folder), "%s/archive", bed->directory);
+    snprintf(bed->archive, sizeof(bed->archive), "%s/traces.otf2", bed->folder);
+    snprintf(bed->recording, sizeof(bed->recording), "%s/t.hrec", bed->directory);
+    bed->writing = OTF2_Archive_Open(bed->folder, "traces", OTF2_FILEMODE_WRITE, 1024 * 1024,
+                                     4 * 1024 * 1024, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    assert_non_null(bed->writing);
+    good(OTF2_Archive_SetFlushCallbacks(bed->writing, &flushing, NULL));
+    good(OTF2_Archive_SetSerialCollectiveCallbacks(bed->writing));
+    good(OTF2_Archive_OpenEvtFiles(bed->writing));
+    for (uint32_t r = 0; r < RANKS; r++)
+        bed->events[r] = OTF2_Archive_GetEvtWriter(bed->writing, r);
+}
+
+/* ---- events ---------------------------------------------------------------- */
+
+static void enter(struct bed *bed, uint32_t rank, uint32_t region)
+{
+    bed->time += 10;
+    good(bed->contexts
+             ? OTF2_EvtWriter_CallingContextEnter(bed->events[rank], NULL, bed->time,
+                                                  REGIONS - region, 1)
+             : OTF2_EvtWriter_Enter(bed->events[rank], NULL, bed->time, bed->first + region));
+}
+
+static void leave(struct bed *bed, uint32_t rank, uint32_t region)
+{
+    bed->time += 10;
+    good(bed->contexts
+             ? OTF2_EvtWriter_CallingContextLeave(bed->events[rank], NULL, bed->time,
+                                                  REGIONS - region)
+             : OTF2_EvtWriter_Leave(bed->events[rank], NULL, bed->time, bed->first + region));
+}
+
+/* A message of 100 bytes from rank 0 to rank 1: both its calls take 20 ns. */
+static void pass_message(struct bed *bed)
+{
+    enter(bed, 0, R_MAIN);
+    enter(bed, 0, R_SEND);
+    good(OTF2_EvtWriter_MpiSend(bed->events[0], NULL, bed->time, 1, 0, 7, 100));
+    leave(bed, 0, R_SEND);
+    leave(bed, 0, R_MAIN);
+    enter(bed, 1, R_RECV);
+    good(OTF2_EvtWriter_MpiRecv(bed->events[1], NULL, bed->time, 0, 0, 7, 100));
+    leave(bed, 1, R_RECV);
+}
+
+/* ---- definitions ----------------------------------------------------------- */
+
+static void write_regions(const struct bed *bed, OTF2_GlobalDefWriter *d)
+{
+    for (uint32_t i = 0; i < REGIONS; i++)
+        good(OTF2_GlobalDefWriter_WriteRegion(
+            d, bed->first + i, 1 + i, 0, 0, OTF2_REGION_ROLE_FUNCTION,
+            i == R_MAIN ? OTF2_PARADIGM_COMPILER : OTF2_PARADIGM_MPI, 0, 0, 0, 0));
+    for (uint32_t i = 0; bed->contexts && i < REGIONS; i++)
+        good(OTF2_GlobalDefWriter_WriteCallingContext(d, REGIONS - i, bed->first + i,
+                                                      OTF2_UNDEFINED_SOURCE_CODE_LOCATION,
+                                                      OTF2_UNDEFINED_CALLING_CONTEXT));
+}
+
+static void write_places(OTF2_GlobalDefWriter *d)
+{
+    uint64_t locations[RANKS] = {0, 1};
+    good(OTF2_GlobalDefWriter_WriteSystemTreeNode(d, 0, 0, 0, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+    for (uint32_t r = 0; r < RANKS; r++) {
+        good(OTF2_GlobalDefWriter_WriteLocationGroup(d, r, 0, OTF2_LOCATION_GROUP_TYPE_PROCESS, 0,
+                                                     OTF2_UNDEFINED_LOCATION_GROUP));
+        good(OTF2_GlobalDefWriter_WriteLocation(d, r, 0, OTF2_LOCATION_TYPE_CPU_THREAD, 0, r));
+    }
+    good(OTF2_GlobalDefWriter_WriteGroup(d, 0, 0, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
+                                         0, RANKS, locations));
+    good(OTF2_GlobalDefWriter_WriteGroup(d, 1, 0, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, 0,
+                                         RANKS, locations));
+    good(OTF2_GlobalDefWriter_WriteComm(d, 0, 0, 1, OTF2_UNDEFINED_COMM, 0));
+}
+
+static void import_it(struct bed *bed)
+{
+    struct trace_wishes wishes = {.threads = 2, .fault = fault, .user = bed};
+    for (uint32_t r = 0; r < RANKS; r++)
+        good(OTF2_Archive_CloseEvtWriter(bed->writing, bed->events[r]));
+    good(OTF2_Archive_CloseEvtFiles(bed->writing));
+    OTF2_GlobalDefWriter *d = OTF2_Archive_GetGlobalDefWriter(bed->writing);
+    good(OTF2_GlobalDefWriter_WriteClockProperties(
+        d, SECOND, SECOND, bed->no_length ? 0 : bed->time - SECOND, OTF2_UNDEFINED_TIMESTAMP));
+    good(OTF2_GlobalDefWriter_WriteString(d, 0, ""));
+    if (bed->names_last && !bed->nameless)
+        write_regions(bed, d);
+    for (uint32_t i = 0; i < REGIONS; i++)
+        good(OTF2_GlobalDefWriter_WriteString(d, 1 + i, names[i]));
+    if (!bed->names_last && !bed->nameless)
+        write_regions(bed, d);
+    write_places(d);
+    good(OTF2_Archive_Close(bed->writing));
+    assert_int_equal(import_otf2(bed->recording, bed->archive, &wishes, &bed->counts), 0);
+    recorded_sums_read(&bed->sums, bed->recording);
+    assert_string_equal(bed->told, "");
+}
+
+/* ---- tests ----------------------------------------------------------------- */
+
+static void assert_a_message_in_its_calls(const struct bed *bed)
+{
+    assert_int_equal(bed->counts.counts.matched, 1);
+    assert_int_equal(bed->counts.undefined + bed->counts.unbalanced, 0);
+    assert_int_equal(bed->counts.other_count, 0);
+    assert_int_equal(bed->sums.pair_size[0][1], 100);
+    assert_int_equal(bed->sums.call[CALL_Ssend], 1);
+    assert_int_equal(bed->sums.call_ns[CALL_Ssend], 10);
+    assert_int_equal(bed->sums.call[CALL_Mrecv], 1);
+    assert_int_equal(bed->sums.call_ns[CALL_Mrecv], 10);
+}
+
+static void regions_may_be_defined_before_their_names(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    bed->names_last = 1;
+    pass_message(bed);
+    import_it(bed);
+    assert_a_message_in_its_calls(bed);
+    directory_remove(bed->directory);
+}
+
+static void regions_may_have_any_number(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    bed->first = FAR;
+    pass_message(bed);
+    import_it(bed);
+    assert_a_message_in_its_calls(bed);
+    directory_remove(bed->directory);
+}
+
+/* As those write that unwind the stack at each region. */
+static void calls_may_be_told_by_their_calling_contexts(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    bed->contexts = 1;
+    pass_message(bed);
+    import_it(bed);
+    assert_a_message_in_its_calls(bed);
+    directory_remove(bed->directory);
+}
+
+static void regions_that_are_not_defined_are_counted(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    bed->nameless = 1;
+    pass_message(bed);
+    import_it(bed);
+    assert_int_equal(bed->counts.undefined, 3);
+    assert_int_equal(bed->counts.counts.matched, 1);
+    assert_int_equal(bed->sums.call[CALL_Send], 1);
+    directory_remove(bed->directory);
+}
+
+static void windows_are_as_many_where_the_length_is_not_told(void **state)
+{
+    static const struct {
+        uint64_t pause, window_ns;
+    } cases[] = {{10000, 5000}, {100000000, 50000000}, {10 * SECOND, SECOND}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct bed b, *bed = &b;
+        begin(bed);
+        bed->no_length = 1;
+        for (int n = 0; n < 100; n++) {
+            pass_message(bed);
+            bed->time += cases[i].pause;
+        }
+        import_it(bed);
+        assert_int_equal(bed->counts.counts.matched, 100);
+        assert_int_equal(bed->counts.window_ns, cases[i].window_ns);
+        directory_remove(bed->directory);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(regions_may_be_defined_before_their_names),
+        cmocka_unit_test(regions_may_have_any_number),
+        cmocka_unit_test(calls_may_be_told_by_their_calling_contexts),
+        cmocka_unit_test(regions_that_are_not_defined_are_counted),
+        cmocka_unit_test(windows_are_as_many_where_the_length_is_not_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
