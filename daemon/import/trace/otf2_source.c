@@ -297,14 +297,15 @@ static void read_local_definitions(struct otf2_source *s, struct otf2_stream *st
     uint64_t read = 0, location = s->job->locations[st->number];
     struct stat status;
     snprintf(path, sizeof(path), "%s/%" PRIu64 ".def", s->folder, location);
-    int is_there = stat(path, &status) == 0;
+    if (stat(path, &status) != 0)
+        return;
     listen_to(said_of_it);
     OTF2_DefReader *definitions =
-        is_there && !S_ISREG(status.st_mode) ? NULL : OTF2_Reader_GetDefReader(s->reader, location);
+        !S_ISREG(status.st_mode) ? NULL : OTF2_Reader_GetDefReader(s->reader, location);
     OTF2_ErrorCode code = definitions == NULL
                               ? OTF2_ERROR_FILE_CAN_NOT_OPEN
                               : OTF2_Reader_ReadAllLocalDefinitions(s->reader, definitions, &read);
-    if (code != OTF2_SUCCESS && is_there) {
+    if (code != OTF2_SUCCESS) {
         failed(said_of_it, code);
         snprintf(st->fault_of_definitions, sizeof(st->fault_of_definitions),
                  "its definitions, %" PRIu64 ".def, are not whole, so times and numbers may be "
@@ -415,7 +416,7 @@ static void read_on(struct otf2_source *s, struct otf2_stream *st)
         read = 0;
     } else if (st->calls.totals.events > st->most_events) {
         snprintf(st->fault, sizeof(st->fault), "more records than the file has room for");
-        st->failed = -HOLTER_ECORRUPT;
+        st->failed = broken(s, number, st->fault);
     } else {
         listen_to(st->fault);
         code = OTF2_Reader_ReadLocalEvents(s->reader, st->events, CHUNK, &read);

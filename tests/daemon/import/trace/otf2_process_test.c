@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
@@ -35,21 +36,26 @@ static void fault(void *user, const char *text)
     snprintf(bed->told + used, sizeof(bed->told) - used, "%s\n", text);
 }
 
-static void begin_with(struct bed *bed, uint32_t threads)
+static void begin_plan(struct bed *bed, const struct history_plan *plan)
 {
     struct history history;
+    char folder[64];
+    *bed = (struct bed){.process = NULL};
+    assert_int_equal(directory_make(bed->directory), 0);
+    snprintf(folder, sizeof(folder), "%s/archive", bed->directory);
+    history_write(&history, plan, folder);
+    snprintf(bed->archive, sizeof(bed->archive), "%s/history.otf2", folder);
+}
+
+static void begin_with(struct bed *bed, uint32_t threads)
+{
     struct history_plan plan = {.seed = 5,
                                 .rounds = 2000,
                                 .ranks = STREAMS / threads,
                                 .per_host = 2,
                                 .threads = threads,
                                 .resolution = 1000000000};
-    char folder[64];
-    *bed = (struct bed){.process = NULL};
-    assert_int_equal(directory_make(bed->directory), 0);
-    snprintf(folder, sizeof(folder), "%s/archive", bed->directory);
-    history_write(&history, &plan, folder);
-    snprintf(bed->archive, sizeof(bed->archive), "%s/history.otf2", folder);
+    begin_plan(bed, &plan);
 }
 
 static void begin(struct bed *bed)
@@ -217,6 +223,42 @@ static void when_the_watcher_is_gone_streams_end_with_an_error(void **state)
     directory_remove(bed.directory);
 }
 
+/* Most that a process has had at once. */
+static unsigned long most_mib(int process)
+{
+    char path[64], line[256];
+    unsigned long kib = 0;
+    snprintf(path, sizeof(path), "/proc/%d/status", process);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file) != NULL)
+        if (strncmp(line, "VmHWM:", 6) == 0)
+            kib = strtoul(line + 6, NULL, 10);
+    assert_int_equal(fclose(file), 0);
+    return kib / 1024;
+}
+
+/* libotf2 keeps what it took for a file of definitions that is not there: 4 MiB. */
+static void locations_without_definitions_of_their_own_take_little_memory(void **state)
+{
+    struct history_plan plan = {.seed = 5,
+                                .rounds = 100,
+                                .ranks = HISTORY_RANKS,
+                                .per_host = 2,
+                                .threads = 4,
+                                .resolution = 1000000000,
+                                .no_definitions = 1};
+    struct bed bed;
+    (void)state;
+    begin_plan(&bed, &plan);
+    assert_int_equal(otf2_process_start(&bed.process, bed.archive, 1, fault, &bed), 0);
+    for (uint32_t s = 0; s < HISTORY_RANKS * 4; s++)
+        assert_true(otf2_process_next(bed.process, s, UINT64_MAX, bed.batch) >= 0);
+    assert_in_range(most_mib(otf2_process_reader(bed.process)), 1, 128);
+    stop(&bed);
+    directory_remove(bed.directory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +267,7 @@ int main(void)
         cmocka_unit_test(a_reader_that_dies_at_work_loses_the_stream_that_it_read),
         cmocka_unit_test(a_reader_of_threads_that_dies_at_work_loses_no_other_stream),
         cmocka_unit_test(when_the_watcher_is_gone_streams_end_with_an_error),
+        cmocka_unit_test(locations_without_definitions_of_their_own_take_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
