@@ -305,7 +305,6 @@ static int write_recording(struct import *m, const char *path, const char *sourc
     char name[64], command[1024];
     name_job(name, sizeof(name), source);
     snprintf(command, sizeof(command), "holter import --format csv %.900s", source);
-    uint64_t length = job->last - job->first;
     struct trace_job told = {.name = name,
                              .app = name,
                              .command = command,
@@ -318,7 +317,7 @@ static int write_recording(struct import *m, const char *path, const char *sourc
                              .host_count = places->host_count,
                              .begin_ns = job->zero,
                              .window_ns = w->window_ns,
-                             .length_ns = length,
+                             .length_ns = job->last - job->zero,
                              .network = w->network,
                              .network_source = w->network_source};
     struct trace_reader reader = {&m->job,         csv_stream_next,   NULL,
@@ -326,8 +325,9 @@ static int write_recording(struct import *m, const char *path, const char *sourc
     struct trace_options options = {w->threads, w->told, w->fault, w->user};
     m->out->ranks = job->ranks;
     m->out->hosts = places->host_count;
-    m->out->window_ns = w->window_ns != 0 ? w->window_ns : trace_window_ns(length);
-    return trace_import(path, &told, &reader, &options, &m->out->counts);
+    int code = trace_import(path, &told, &reader, &options, &m->out->counts);
+    m->out->window_ns = m->out->counts.window_ns;
+    return code;
 }
 
 static int place_and_write(struct import *m, const char *path, const char *source)

@@ -263,6 +263,30 @@ static void dates_are_kept_to_the_nanosecond(void **state)
     finish(d);
 }
 
+/* Times may begin anywhere, so long as they are no dates. */
+static void times_that_begin_late_have_the_windows_of_others(void **state)
+{
+    static const char *const tables[] = {
+        "source,destination,bytes,send_begin\n0,1,1,0\n0,1,2,50\n0,1,4,100\n0,1,8,500.5\n",
+        "source,destination,bytes,send_begin\n0,1,1,500\n0,1,2,550\n0,1,4,600\n0,1,8,1000.5\n",
+        "source,destination,bytes,send_begin\n0,1,1,90000\n0,1,2,90050\n0,1,4,90100\n"
+        "0,1,8,90500.5\n"};
+    struct desk *d = set_up();
+    (void)state;
+    d->wishes.window_ns = 0;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+        import_well(d, tables[i]);
+        assert_int_equal(d->sums.pair_size[0][1], 15);
+        assert_int_equal(d->sums.window_ns, 1000000000);
+        assert_int_equal(d->counts.window_ns, 1000000000);
+        assert_int_equal(d->counts.counts.lost, 0);
+    }
+    import_well(d, "source,destination,bytes,send_begin\n0,1,1,1\n0,1,2,2\n");
+    assert_int_equal(d->sums.window_ns, 5000000);
+    assert_int_equal(d->counts.window_ns, 5000000);
+    finish(d);
+}
+
 /* ---- hosts ----------------------------------------------------------------- */
 
 static void hosts_come_from_the_table(void **state)
@@ -481,6 +505,7 @@ int main(void)
         cmocka_unit_test(calls_that_overlap_fill_no_time_twice),
         cmocka_unit_test(received_before_sent_counts_but_is_not_matched),
         cmocka_unit_test(dates_are_kept_to_the_nanosecond),
+        cmocka_unit_test(times_that_begin_late_have_the_windows_of_others),
         cmocka_unit_test(hosts_come_from_the_table),
         cmocka_unit_test(hosts_come_in_blocks),
         cmocka_unit_test(random_tables_have_the_sums_of_their_rows),
