@@ -417,5 +417,5 @@ int dumpi_part_tell(const struct dumpi_part *part, struct faults *faults)
     else if (part->ending == DUMPI_ENDED_UNREADABLE)
         fault_at(faults, 0, "cannot be read behind offset %llu: %s", at,
                  holter_strerror(part->read_error));
-    return part->ending != DUMPI_ENDED || !part->file.whole;
+    return part->ending != DUMPI_ENDED || !part->file.whole || part->why[0] != '\0';
 }

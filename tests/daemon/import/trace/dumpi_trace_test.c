@@ -331,6 +331,26 @@ static void a_file_without_its_end_is_not_whole(void **state)
     dumpi_trace_close(trace);
 }
 
+static void a_file_whose_sizes_of_datatypes_are_broken_is_not_whole(void **state)
+{
+    (void)state;
+    struct event e[RECORDS];
+    const int32_t sizes[] = {1, 4, 8};
+    write_barriers(2, 5);
+    dumpi_writer_end(&writers[0], sizes, 3);
+    dumpi_writer_end(&writers[1], sizes, 3);
+    uint8_t *place = writers[0].bytes + writers[0].length - 64 + 8; /* behind the magic number */
+    memset(place, 0, 8);
+    place[7] = 16; /* where calls begin */
+    save_rank(0, 0);
+    save_rank(1, 0);
+    struct dumpi_trace *trace = open_files();
+    assert_non_null(strstr(told, "own-0000.bin: the sizes of datatypes at offset 16 are broken"));
+    assert_int_equal(dumpi_trace_facts(trace).broken, 1);
+    assert_int_equal(records_of(trace, 0, e, NULL), 5);
+    dumpi_trace_close(trace);
+}
+
 static void what_is_no_call_ends_the_file(void **state)
 {
     (void)state;
@@ -427,6 +447,7 @@ int main(void)
         TEST(clocks_of_hosts_that_are_far_apart_meet_at_the_end_of_init),
         TEST(a_file_that_is_cut_off_gives_what_is_whole),
         TEST(a_file_without_its_end_is_not_whole),
+        TEST(a_file_whose_sizes_of_datatypes_are_broken_is_not_whole),
         TEST(what_is_no_call_ends_the_file),
         TEST(calls_that_nobody_knows_are_left_out),
         TEST(a_single_file_knows_how_many_ranks_there_were),
