@@ -253,7 +253,8 @@ static int write_pairs(const struct importing *i, const struct pairs *pairs)
     topology_file_finish(&network);
     if (code != 0)
         return 1;
-    printf("%s: %" PRIu32 " ranks, %zu pairs\n", i->output, pairs->processes, pairs->edge_count);
+    printf("%s: %" PRIu32 " ranks, %zu pairs\n", i->output, pairs->processes,
+           pairs->edge_count + pairs->self_count);
     if (pairs->wrong_lines > 0)
         printf("  left out     %" PRIu64 " lines that are wrong\n", pairs->wrong_lines);
     return status;

@@ -109,22 +109,27 @@ static uint32_t position(const uint64_t *ids, size_t count, uint64_t id)
     return found == NULL ? UINT32_MAX : (uint32_t)(found - ids);
 }
 
-static int set_edges(const struct pair_sums *s, struct pairs *out)
+/* @param edges  set to those between processes, or of processes to themselves; for free()
+ *  @return 0 or -ENOMEM */
+static int find_edges(const struct pair_sums *s, const struct pairs *of, int selves,
+                      struct remap_edge **edges, size_t *count)
 {
-    out->edges = calloc(s->count + 1, sizeof(*out->edges));
-    if (out->edges == NULL)
+    struct remap_edge *found =
+        calloc((selves ? of->processes : s->count) + (size_t)1, sizeof(*found));
+    if (found == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < s->room; i++) {
         const struct pair_sum *sum = &s->slots[i];
-        if (sum->messages == 0 || sum->from == sum->to)
+        if (sum->messages == 0 || (sum->from == sum->to) != selves)
             continue;
-        struct remap_edge edge = {position(out->ids, out->processes, sum->from),
-                                  position(out->ids, out->processes, sum->to), sum->bytes,
+        struct remap_edge edge = {position(of->ids, of->processes, sum->from),
+                                  position(of->ids, of->processes, sum->to), sum->bytes,
                                   sum->messages};
         if (edge.from != UINT32_MAX && edge.to != UINT32_MAX)
-            out->edges[out->edge_count++] = edge;
+            found[(*count)++] = edge;
     }
-    qsort(out->edges, out->edge_count, sizeof(*out->edges), by_pair);
+    qsort(found, *count, sizeof(*found), by_pair);
+    *edges = found;
     return 0;
 }
 
@@ -149,8 +154,10 @@ int pair_sums_result(const struct pair_sums *s, uint32_t world, struct pairs *ou
         return -HOLTER_ELIMIT;
     }
     struct pairs result = {.processes = (uint32_t)count, .ids = ids};
-    int code = set_edges(s, &result);
+    int code = find_edges(s, &result, 0, &result.edges, &result.edge_count);
+    code = code != 0 ? code : find_edges(s, &result, 1, &result.selves, &result.self_count);
     if (code != 0) {
+        free(result.edges);
         free(ids);
         return code;
     }
@@ -158,5 +165,7 @@ int pair_sums_result(const struct pair_sums *s, uint32_t world, struct pairs *ou
     out->ids = result.ids;
     out->edges = result.edges;
     out->edge_count = result.edge_count;
+    out->selves = result.selves;
+    out->self_count = result.self_count;
     return 0;
 }

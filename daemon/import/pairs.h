@@ -47,6 +47,8 @@ struct pairs {
     uint64_t *ids;            /**< by process, ascending: rank, or number of a node */
     struct remap_edge *edges; /**< each pair once, by (from, to); never from a process to itself */
     size_t edge_count;
+    struct remap_edge *selves; /**< from a process to itself, each once, by process */
+    size_t self_count;
 
     struct pair_hops *hops; /**< hop-byte files only; in the order of lines */
     size_t hop_count;

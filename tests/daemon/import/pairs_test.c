@@ -333,6 +333,32 @@ static void imported_pairs_come_back_from_the_recording(void **state)
     directory_remove(directory);
 }
 
+/* They take no link, but are messages as others are. */
+static void what_ranks_send_to_themselves_is_imported(void **state)
+{
+    static const char text[] = "0 0 5\n0 1 7\n2 0 9\n2 2 6\n2 2 4\n";
+    (void)state;
+    char directory[DIRECTORY_ROOM], path[300];
+    struct told told = {""};
+    struct pairs pairs, back;
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(path, sizeof(path), "%s/a.hrec", directory);
+    assert_int_equal(pairs_parse(&pairs, "a.txt", text, strlen(text), tell, &told), 0);
+    assert_int_equal(pairs.edge_count, 2);
+    assert_int_equal(pairs.self_count, 2);
+    assert_int_equal(import_pairs(path, "a.txt", &pairs, NULL, NULL, 0, tell, &told), 0);
+    assert_int_equal(pairs_read(&back, path, tell, &told), 0);
+    assert_int_equal(back.edge_count, 2);
+    assert_memory_equal(back.edges, pairs.edges, 2 * sizeof(*pairs.edges));
+    assert_int_equal(back.self_count, 2);
+    assert_memory_equal(back.selves, pairs.selves, 2 * sizeof(*pairs.selves));
+    assert_int_equal(back.selves[1].bytes, 10);
+    assert_int_equal(back.selves[1].messages, 2);
+    pairs_finish(&pairs);
+    pairs_finish(&back);
+    directory_remove(directory);
+}
+
 static void lines_that_are_whole_are_imported(void **state)
 {
     (void)state;
@@ -403,6 +429,7 @@ int main(void)
         cmocka_unit_test(a_route_to_its_own_source_is_told),
         cmocka_unit_test(malformed_hops_are_told_with_their_line),
         cmocka_unit_test(imported_pairs_come_back_from_the_recording),
+        cmocka_unit_test(what_ranks_send_to_themselves_is_imported),
         cmocka_unit_test(lines_that_are_whole_are_imported),
         cmocka_unit_test(without_a_network_a_recording_has_a_tree_of_hosts),
     };
