@@ -140,23 +140,30 @@ static OTF2_CallbackCode on_context_leave(RECORD, OTF2_CallingContextRef context
 
 /* ---- messages -------------------------------------------------------------- */
 
-static uint16_t slot_of(struct otf2_stream *stream, OTF2_CommRef ref)
+/* @return number of a communicator, or UINT32_MAX: it is not defined, which is counted */
+static uint32_t number_of(struct otf2_stream *stream, OTF2_CommRef ref)
 {
-    uint32_t slot = otf2_defs_comm(stream->defs, ref);
-    if (slot < stream->job->comm_count)
-        return (uint16_t)slot;
-    stream->counted.undefined++;
-    return COMM_SLOT_NONE;
+    uint32_t number = otf2_defs_comm(stream->defs, ref);
+    stream->counted.undefined += number >= stream->job->comm_count;
+    return number;
+}
+
+/* The first ones have slots. */
+static uint16_t slot_of(const struct otf2_stream *stream, uint32_t number)
+{
+    return number < stream->job->comm_count && number < OTF2_COMM_SLOTS ? (uint16_t)number
+                                                                        : COMM_SLOT_NONE;
 }
 
 static struct otf2_message message_of(struct otf2_stream *stream, uint32_t peer, OTF2_CommRef comm,
                                       uint32_t tag, uint64_t bytes)
 {
     int inter = 0;
+    uint32_t number = number_of(stream, comm);
     struct otf2_message message = {.tag = tag <= INT32_MAX ? (int32_t)tag : TAG_NONE,
                                    .bytes = bytes,
-                                   .comm = slot_of(stream, comm)};
-    message.peer = otf2_job_peer(stream->job, stream->rank, message.comm, peer, &inter);
+                                   .comm = slot_of(stream, number)};
+    message.peer = otf2_job_peer(stream->job, stream->rank, number, peer, &inter);
     message.flags = inter ? EVENT_INTER : 0;
     return message;
 }
@@ -248,12 +255,9 @@ static OTF2_CallbackCode access_window(struct otf2_stream *stream, uint64_t tick
                                        uint64_t gotten)
 {
     int inter = 0;
-    uint32_t slot = otf2_defs_window(stream->defs, window);
-    struct otf2_access access = {.given = given,
-                                 .gotten = gotten,
-                                 .comm = slot < stream->job->comm_count ? (uint16_t)slot
-                                                                        : COMM_SLOT_NONE};
-    access.target = otf2_job_peer(stream->job, stream->rank, access.comm, target, &inter);
+    uint32_t number = otf2_defs_window(stream->defs, window);
+    struct otf2_access access = {.given = given, .gotten = gotten, .comm = slot_of(stream, number)};
+    access.target = otf2_job_peer(stream->job, stream->rank, number, target, &inter);
     access.flags = inter ? EVENT_INTER : 0;
     uint64_t time = begin(stream, ticks);
     stream->counted.other[kind] += !otf2_calls_access(&stream->calls, time, &access);
@@ -316,17 +320,18 @@ static struct otf2_collective collective_of(struct otf2_stream *stream, OTF2_Col
                                             uint64_t received)
 {
     int inter = 0;
+    uint32_t number = number_of(stream, comm);
     struct otf2_collective collective = {.call = call_of(op),
                                          .root = PEER_NONE,
                                          .sent = sent,
                                          .received = received,
-                                         .comm = slot_of(stream, comm)};
+                                         .comm = slot_of(stream, number)};
     if (root == OTF2_COLLECTIVE_ROOT_SELF)
         collective.root = (int32_t)stream->rank;
     else if (root == OTF2_COLLECTIVE_ROOT_THIS_GROUP)
         collective.root = PEER_NULL;
     else if (root != OTF2_COLLECTIVE_ROOT_NONE)
-        collective.root = otf2_job_peer(stream->job, stream->rank, collective.comm, root, &inter);
+        collective.root = otf2_job_peer(stream->job, stream->rank, number, root, &inter);
     collective.flags = inter ? EVENT_INTER : 0;
     return collective;
 }

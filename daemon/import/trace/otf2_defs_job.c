@@ -12,7 +12,6 @@
 
 #define DEEPEST_TREE 64u
 #define FIRST_COMM_ID 3u
-#define MOST_COMMS 65000u /* that have a slot */
 
 void *otf2_arena_take(struct otf2_arena *arena, size_t count, size_t each)
 {
@@ -357,7 +356,7 @@ static void number_comms(struct otf2_comm *comms, uint32_t count, uint32_t ranks
 
 static int make_comms(const struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out)
 {
-    uint32_t count = defs->comms.index.count < MOST_COMMS ? defs->comms.index.count : MOST_COMMS;
+    uint32_t count = defs->comms.index.count;
     struct otf2_comm *comms = otf2_arena_take(arena, count, sizeof(*comms));
     int code = comms == NULL ? -ENOMEM : 0;
     for (uint32_t i = 0; code == 0 && i < count; i++)

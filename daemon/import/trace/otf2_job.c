@@ -20,13 +20,13 @@ static int32_t member(const struct otf2_group *group, uint32_t position)
     return group->world == NULL ? (int32_t)position : group->world[position];
 }
 
-int32_t otf2_job_peer(const struct otf2_job *job, uint32_t rank, uint32_t slot, uint32_t position,
+int32_t otf2_job_peer(const struct otf2_job *job, uint32_t rank, uint32_t number, uint32_t position,
                       int *inter)
 {
     *inter = 0;
-    if (slot >= job->comm_count)
+    if (number >= job->comm_count)
         return PEER_UNKNOWN;
-    const struct otf2_comm *comm = &job->comms[slot];
+    const struct otf2_comm *comm = &job->comms[number];
     if (comm->self)
         return position == 0 ? (int32_t)rank : PEER_UNKNOWN;
     if (comm->remote.size == 0)

@@ -6,6 +6,8 @@
 #include "daemon/import/trace/otf2_calls.h"
 #include "daemon/import/trace/trace.h"
 
+#define OTF2_COMM_SLOTS 65000u /**< communicators that have a slot: the first ones */
+
 /** Ranks of a communicator, by their positions in it. */
 struct otf2_group {
     const int32_t *world; /**< world rank, or PEER_UNKNOWN; NULL: position and rank are the same */
@@ -30,7 +32,7 @@ struct otf2_job {
     const uint64_t *events_of;      /**< by stream: as the definitions tell */
     const uint32_t *host_of;        /**< by rank */
     const char (*hosts)[65];        /**< by host */
-    const struct otf2_comm *comms;  /**< by slot */
+    const struct otf2_comm *comms;  /**< by number, which is the slot of those that have one */
     const char (*code_regions)[64]; /**< names by slot, from 1 up */
     uint64_t resolution, offset;    /**< ticks a second; the trace's zero in ticks */
     uint64_t begin_ns, length_ns;   /**< as struct trace_job has them */
@@ -56,8 +58,9 @@ static inline uint64_t otf2_job_ns(const struct otf2_job *job, uint64_t ticks)
 }
 
 /** World rank of a position in a communicator, as one of its members sees it.
+ *  @param number  of the communicator
  *  @param inter  set: the peer is of the other group @return PEER_UNKNOWN: there is none */
-int32_t otf2_job_peer(const struct otf2_job *job, uint32_t rank, uint32_t slot, uint32_t position,
+int32_t otf2_job_peer(const struct otf2_job *job, uint32_t rank, uint32_t number, uint32_t position,
                       int *inter);
 
 /** As trace_reader.comm. */

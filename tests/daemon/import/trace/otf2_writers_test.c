@@ -28,6 +28,7 @@ struct bed {
     OTF2_EvtWriter *events[RANKS];
     uint64_t time, no_length;
     int names_last, contexts, nameless;
+    uint32_t comms; /* besides the world: both ranks, the other way round */
     uint32_t first; /* number of the first region */
     struct import_otf2_counts counts;
     struct recorded_sums sums;
@@ -117,9 +118,9 @@ static void write_regions(const struct bed *bed, OTF2_GlobalDefWriter *d)
                                                       OTF2_UNDEFINED_CALLING_CONTEXT));
 }
 
-static void write_places(OTF2_GlobalDefWriter *d)
+static void write_places(const struct bed *bed, OTF2_GlobalDefWriter *d)
 {
-    uint64_t locations[RANKS] = {0, 1};
+    uint64_t locations[RANKS] = {0, 1}, swapped[RANKS] = {1, 0};
     good(OTF2_GlobalDefWriter_WriteSystemTreeNode(d, 0, 0, 0, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     for (uint32_t r = 0; r < RANKS; r++) {
         good(OTF2_GlobalDefWriter_WriteLocationGroup(d, r, 0, OTF2_LOCATION_GROUP_TYPE_PROCESS, 0,
@@ -131,6 +132,10 @@ static void write_places(OTF2_GlobalDefWriter *d)
     good(OTF2_GlobalDefWriter_WriteGroup(d, 1, 0, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, 0,
                                          RANKS, locations));
     good(OTF2_GlobalDefWriter_WriteComm(d, 0, 0, 1, OTF2_UNDEFINED_COMM, 0));
+    good(OTF2_GlobalDefWriter_WriteGroup(d, 2, 0, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, 0,
+                                         RANKS, swapped));
+    for (uint32_t i = 0; i < bed->comms; i++)
+        good(OTF2_GlobalDefWriter_WriteComm(d, 1 + i, 0, 2, 0, 0));
 }
 
 static void import_it(struct bed *bed)
@@ -149,7 +154,7 @@ static void import_it(struct bed *bed)
         good(OTF2_GlobalDefWriter_WriteString(d, 1 + i, names[i]));
     if (!bed->names_last && !bed->nameless)
         write_regions(bed, d);
-    write_places(d);
+    write_places(bed, d);
     good(OTF2_Archive_Close(bed->writing));
     assert_int_equal(import_otf2(bed->recording, bed->archive, &wishes, &bed->counts), 0);
     recorded_sums_read(&bed->sums, bed->recording);
@@ -221,6 +226,25 @@ static void regions_that_are_not_defined_are_counted(void **state)
     directory_remove(bed->directory);
 }
 
+/* More than have slots: which ranks talk is known all the same. */
+static void messages_of_any_number_of_communicators_have_their_ranks(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    bed->comms = 70000;
+    enter(bed, 0, R_SEND);
+    good(OTF2_EvtWriter_MpiSend(bed->events[0], NULL, bed->time, 0, 69000, 7, 100));
+    leave(bed, 0, R_SEND);
+    enter(bed, 1, R_RECV);
+    good(OTF2_EvtWriter_MpiRecv(bed->events[1], NULL, bed->time, 1, 69000, 7, 100));
+    leave(bed, 1, R_RECV);
+    import_it(bed);
+    assert_int_equal(bed->counts.undefined, 0);
+    assert_int_equal(bed->sums.pair_size[0][1], 100);
+    directory_remove(bed->directory);
+}
+
 static void windows_are_as_many_where_the_length_is_not_told(void **state)
 {
     static const struct {
@@ -249,6 +273,7 @@ int main(void)
         cmocka_unit_test(regions_may_have_any_number),
         cmocka_unit_test(calls_may_be_told_by_their_calling_contexts),
         cmocka_unit_test(regions_that_are_not_defined_are_counted),
+        cmocka_unit_test(messages_of_any_number_of_communicators_have_their_ranks),
         cmocka_unit_test(windows_are_as_many_where_the_length_is_not_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
