@@ -158,12 +158,25 @@ static void take_out(struct phase_graphs *g, uint32_t place)
     g->order[g->counts.segments] = id;
 }
 
+/* Add up lists of the same edges where rows repeat: the one that is in order stays. */
+static bool repeat_lists(struct phase_graphs *g, struct phase_list *to, struct phase_list *from)
+{
+    if (from->runs == 1 && to->runs > 1) {
+        struct phase_list other = *to;
+        *to = *from;
+        *from = other;
+    }
+    return phase_list_repeat(&g->pool, to, from);
+}
+
 /* Add up rows of two segments in the way that touches the fewest of them.
  * @param common  rows that they have in common */
 static void join_lists(struct phase_graphs *g, struct phase_list *to, struct phase_list *from,
                        uint32_t common, struct phase_excess *excess)
 {
     if (common == 0 && phase_list_link(&g->pool, to, from))
+        return;
+    if (common == from->rows && common == to->rows && repeat_lists(g, to, from))
         return;
     if (common == from->rows && phase_list_absorb(&g->pool, to, from))
         return;

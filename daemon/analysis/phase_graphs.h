@@ -22,7 +22,7 @@
  * The sums over all time never do, unless edges were refused for being too many.
  *
  * Memory by construction: 16 bytes a row, in blocks of 256, of which the last of each segment may
- * be part empty, and as those of bursts that are put together are linked, an eighth of the others; 60 bytes more
+ * be part empty, and as those of bursts that are put together are linked, an eighth of the others; 64 bytes more
  * a block; 104 bytes a segment; at most 68 bytes an edge, and 120 more while there are at most 2^18, for what was
  * read last; 96 bytes for each block that is read, up to 2^16 of them. With the defaults at most 288 MiB of rows,
  * 21 MiB of part blocks and 136 MiB of edges, if there should be 2^21 of them. 4,320 ranks with 30,000 edges of

@@ -6,6 +6,9 @@
  * into one. So lists of different edges are put together by linking their blocks, and become one run only
  * when they meet a list with edges of theirs.
  *
+ * Lists of the same blocks are added up by counting how often each block is there: rows that repeat are not gone
+ * through.
+ *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_ROWS_H
 #define HOLTER_ANALYSIS_PHASE_ROWS_H
@@ -27,7 +30,9 @@ struct phase_list {
     uint32_t high; /**< no row has more messages; UINT32_MAX: not known */
 };
 
-#define PHASE_RUNS 32u
+#define PHASE_RUNS 128u
+#define PHASE_RUNS_APART                                                                           \
+    32u /**< of lists whose edges lie scattered: the runs of two are gone through in pairs */
 #define PHASE_LIST_EMPTY ((struct phase_list){PHASE_BLOCK_NONE, PHASE_BLOCK_NONE, 0, 0, 0, 0})
 
 /** Of a block. */
@@ -37,6 +42,7 @@ struct phase_link {
     uint32_t end;         /**< where it begins a run: the last block of that */
     uint32_t rows;
     uint32_t place; /**< of its rows; of a free block none */
+    uint32_t times; /**< so often there is what its rows tell; at least 1 */
 };
 
 struct phase_pool {
@@ -60,7 +66,7 @@ int phase_pool_reserve(struct phase_pool *pool, uint64_t blocks);
 
 size_t phase_pool_bytes(const struct phase_pool *pool);
 
-/** Rows of a block, to be read. */
+/** Rows of a block, to be read: each is there as often as the block is. */
 static inline const struct phase_row *phase_block(const struct phase_pool *pool, uint32_t block)
 {
     return phase_store_rows(&pool->store, pool->links[block].place);
@@ -90,8 +96,14 @@ bool phase_list_may_link(uint64_t rows, uint64_t blocks, uint32_t runs);
 void phase_list_complete(struct phase_pool *pool, struct phase_list *list, uint32_t high);
 
 /** Put one list behind another with none of its edges; it is empty after that.
- *  @return whether it could be: not if there would be too many runs or blocks */
+ *  @return whether it could be: not if there would be too many runs or blocks, or too many runs whose edges lie
+ *          scattered among each other's */
 bool phase_list_link(struct phase_pool *pool, struct phase_list *to, struct phase_list *from);
+
+/** Add one list to another of the same edges if it has the same rows, any number of times: nothing is written.
+ *  It is empty after that.
+ *  @return whether it could be: not if messages may pass 2^32 */
+bool phase_list_repeat(struct phase_pool *pool, struct phase_list *to, struct phase_list *from);
 
 /** Add one list to another that has all of its edges; it is empty after that.
  *  @return whether it could be: not if messages may pass 2^32, or it is less to make a new run */

@@ -227,15 +227,14 @@ int phase_sums_begin(struct phase_sums *sums, const struct key_table *edges)
 
 /* ---- adding up ---------------------------------------------------------------------- */
 
-/* @param away  take them away: what there is then is modulo 2^64 */
+/* @param times  so often; modulo 2^64, so that they can be taken away as well */
 static inline void tally_add(struct phase_tally *t, const struct phase_row *row, uint32_t rows,
-                             bool away)
+                             uint64_t times)
 {
-    uint64_t sign = away ? UINT64_MAX : 1;
     for (const struct phase_row *end = row + rows; row < end; row++) {
         t->touched[row->edge / GROUP] = true;
-        t->of[row->edge].messages += sign * row->messages;
-        t->of[row->edge].bytes += sign * row->bytes;
+        t->of[row->edge].messages += times * row->messages;
+        t->of[row->edge].bytes += times * row->bytes;
     }
 }
 
@@ -244,8 +243,9 @@ void phase_sums_add(struct phase_sums *sums, const struct phase_pool *pool,
 {
     struct phase_tally t = sums->now;
     for (uint32_t block = list->first; block != PHASE_BLOCK_NONE;) {
-        tally_add(&t, phase_block(pool, block), pool->links[block].rows, false);
-        block = block == list->last ? PHASE_BLOCK_NONE : pool->links[block].after;
+        const struct phase_link *link = &pool->links[block];
+        tally_add(&t, phase_block(pool, block), link->rows, link->times);
+        block = block == list->last ? PHASE_BLOCK_NONE : link->after;
     }
 }
 
@@ -429,7 +429,8 @@ void phase_sums_mark(struct phase_sums *sums, const struct phase_pool *pool,
 {
     for (uint32_t block = list->first; block != PHASE_BLOCK_NONE && !sums->marks.lost;) {
         const struct phase_link *link = &pool->links[block];
-        marks_add(&sums->marks, phase_store_number(&pool->store, link->place), link->place);
+        uint64_t number = phase_store_number(&pool->store, link->place);
+        marks_add(&sums->marks, link->times == 1 ? number : 0, link->place);
         block = block == list->last ? PHASE_BLOCK_NONE : link->after;
     }
 }
@@ -495,7 +496,7 @@ static bool do_match(struct phase_sums *sums, const struct phase_store *store,
     int side;
     while ((block = next_difference(&d, &side)) != NULL) {
         const struct phase_row *rows = phase_store_rows(store, block->place);
-        tally_add(&sums->now, rows, store->places[block->place].rows, side == 1);
+        tally_add(&sums->now, rows, store->places[block->place].rows, side == 1 ? UINT64_MAX : 1);
     }
     bool same = has_no_sums(&sums->now);
     tally_clear(&sums->now);

@@ -37,7 +37,7 @@ struct phase_tally {
 struct phase_marks {
     struct key_place *of; /**< owned; in the order of the numbers once all are there */
     size_t count, room;
-    bool lost; /**< a block had no number, or there was no room for it */
+    bool lost; /**< a block had no number or is there several times, or there was no room for it */
 };
 
 #define PHASE_SUMS_KEPT 2u /**< so that a job may have two phases in turn */

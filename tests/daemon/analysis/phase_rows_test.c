@@ -74,8 +74,8 @@ static void assert_list_is(const struct phase_pool *pool, const struct phase_lis
         for (uint32_t i = 0; i < link->rows; i++) {
             assert_true((i == 0 && end == PHASE_BLOCK_NONE) || row[i].edge >= most);
             most = row[i].edge;
-            found.messages[most] += row[i].messages;
-            found.bytes[most] += row[i].bytes;
+            found.messages[most] += (uint64_t)link->times * row[i].messages;
+            found.bytes[most] += link->times * row[i].bytes;
         }
         rows += link->rows;
         runs += end == PHASE_BLOCK_NONE;
@@ -180,10 +180,10 @@ static void linking_leaves_few_rows_of_blocks_empty(void **state)
 {
     uint64_t random = 4;
     (void)state;
-    struct phase_pool pool = pool_of(2000);
+    struct phase_pool pool = pool_of(9000);
     struct phase_list all = PHASE_LIST_EMPTY;
     uint32_t edge = 0, refused = 0;
-    for (unsigned round = 0; round < 200; round++) {
+    for (unsigned round = 0; round < 1000; round++) {
         struct phase_list list = PHASE_LIST_EMPTY;
         struct phase_excess excess = {0};
         uint32_t rows = round % 3 == 0 ? 3 : 1 + random_next(&random) % 3000;
@@ -199,6 +199,30 @@ static void linking_leaves_few_rows_of_blocks_empty(void **state)
     }
     assert_true(refused > 5 && refused < 100);
     phase_pool_finish(&pool);
+}
+
+/* Of lists of edges between those of all others few are put behind each other. */
+static void many_runs_are_linked_if_their_edges_are_apart(void **state)
+{
+    enum { LISTS = 64, ROWS = 512 };
+    (void)state;
+    for (uint32_t scattered = 0; scattered < 2; scattered++) {
+        struct phase_pool pool = pool_of(300);
+        struct phase_list all = PHASE_LIST_EMPTY;
+        struct phase_excess excess = {0};
+        for (uint32_t i = 0; i < LISTS; i++) {
+            struct phase_list list = PHASE_LIST_EMPTY;
+            for (uint32_t row = 0; row < ROWS; row++)
+                phase_list_append(&pool, &list, scattered ? row * LISTS + i : i * ROWS + row, 1, 1,
+                                  &excess);
+            phase_list_complete(&pool, &list, 1);
+            assert_int_equal(phase_list_link(&pool, &all, &list),
+                             !scattered || i < PHASE_RUNS_APART);
+            phase_list_clear(&pool, &list);
+        }
+        assert_int_equal(all.runs, scattered ? PHASE_RUNS_APART : LISTS);
+        phase_pool_finish(&pool);
+    }
 }
 
 static uint32_t places_free(const struct phase_pool *pool)
@@ -226,10 +250,11 @@ static void rows_that_are_alike_are_kept_once(void **state)
         alone += i < 3 ? lists[i].blocks : 0;
         assert_int_equal(all - places_free(&pool), i < 3 ? blocks : alone);
     }
-    /* Sums are rows of their own, and those that are alike are one again. */
+    /* Sums of what is alike need no rows of their own. */
     for (unsigned i = 0; i + 3 < LISTS / 2; i += 6) {
-        assert_true(phase_list_absorb(&pool, &lists[i], &lists[i + 3]));
-        assert_int_equal(all - places_free(&pool), alone + lists[0].blocks);
+        assert_true(i % 4 == 0 ? phase_list_absorb(&pool, &lists[i], &lists[i + 3])
+                               : phase_list_repeat(&pool, &lists[i], &lists[i + 3]));
+        assert_int_equal(all - places_free(&pool), alone);
         sum = plain[0];
         add(&sum, &plain[0]);
         assert_list_is(&pool, &lists[i], &sum);
@@ -240,6 +265,67 @@ static void rows_that_are_alike_are_kept_once(void **state)
     assert_list_is(&pool, &lists[1], &sum);
     for (unsigned i = LISTS / 2; i < LISTS; i++)
         assert_list_is(&pool, &lists[i], &plain[i % 3]);
+    for (unsigned i = 0; i < LISTS; i++)
+        phase_list_clear(&pool, &lists[i]);
+    assert_int_equal(places_free(&pool), all);
+    assert_int_equal(pool.free_count, all);
+    phase_pool_finish(&pool);
+}
+
+/* A list of the rows that a pattern has, put together from two that have none of each other's edges, or all at
+ * once. */
+static struct phase_list pattern_list(struct phase_pool *pool, struct plain *plain,
+                                      uint64_t pattern, bool parted)
+{
+    static struct plain all;
+    struct phase_list parts[2] = {PHASE_LIST_EMPTY, PHASE_LIST_EMPTY};
+    struct phase_excess excess = {0};
+    uint64_t random = pattern;
+    memset(&all, 0, sizeof(all));
+    for (uint32_t e = 0; e < EDGES; e++) {
+        all.messages[e] = 1 + random_next(&random) % 5;
+        all.bytes[e] = random_next(&random) % 1000;
+        phase_list_append(pool, &parts[parted && e / 700 % 2 == 1], e, all.messages[e],
+                          all.bytes[e], &excess);
+    }
+    *plain = all;
+    for (int i = 0; i < 2; i++)
+        phase_list_complete(pool, &parts[i], 5);
+    assert_true(phase_list_link(pool, &parts[0], &parts[1]));
+    return parts[0];
+}
+
+/* Rows lie in different blocks where a list was put together from others. */
+static void what_repeats_is_counted_however_it_lies(void **state)
+{
+    enum { LISTS = 10 };
+    static struct plain plain[LISTS];
+    struct phase_list lists[LISTS];
+    struct phase_excess excess = {0};
+    uint64_t random = 13;
+    (void)state;
+    struct phase_pool pool = pool_of(900);
+    uint32_t all = places_free(&pool), repeated = 0;
+    for (unsigned i = 0; i < LISTS; i++)
+        lists[i] = PHASE_LIST_EMPTY;
+    for (unsigned round = 0; round < 300; round++) {
+        unsigned to = random_next(&random) % LISTS, from = random_next(&random) % LISTS;
+        if (to == from || lists[to].rows == 0 || lists[from].rows == 0) {
+            phase_list_clear(&pool, &lists[to]);
+            lists[to] = pattern_list(&pool, &plain[to], 30 + random_next(&random) % 2,
+                                     random_next(&random) % 2 == 0);
+            continue;
+        }
+        bool repeats = phase_list_repeat(&pool, &lists[to], &lists[from]);
+        repeated += repeats;
+        if (!repeats && (round % 2 == 0 || !phase_list_absorb(&pool, &lists[to], &lists[from])))
+            phase_list_merge(&pool, &lists[to], &lists[from], &excess);
+        add(&plain[to], &plain[from]);
+        for (unsigned i = 0; i < LISTS; i++)
+            if (lists[i].rows > 0)
+                assert_list_is(&pool, &lists[i], &plain[i]);
+    }
+    assert_true(repeated > 20);
     for (unsigned i = 0; i < LISTS; i++)
         phase_list_clear(&pool, &lists[i]);
     assert_int_equal(places_free(&pool), all);
@@ -311,7 +397,9 @@ int main(void)
         cmocka_unit_test(lists_become_one_whichever_way),
         cmocka_unit_test(a_part_is_added_in_place_if_it_fits),
         cmocka_unit_test(linking_leaves_few_rows_of_blocks_empty),
+        cmocka_unit_test(many_runs_are_linked_if_their_edges_are_apart),
         cmocka_unit_test(rows_that_are_alike_are_kept_once),
+        cmocka_unit_test(what_repeats_is_counted_however_it_lies),
         cmocka_unit_test(nobody_changes_the_rows_of_another),
         cmocka_unit_test(what_is_shared_is_found_in_a_pool_that_grew),
     };
