@@ -231,11 +231,12 @@ INLINE int add_pair(struct attribution *a, struct attribution_slice *slice, uint
 
 /* What messages take by the reference criterion; 0: without one nothing can be said of their network
  * time. */
-static uint64_t expected_of(const struct latency_scale *scale, const struct transfer *t)
+static uint64_t expected_of(const struct latency_scale *scale, unsigned locality,
+                            unsigned size_class, uint64_t messages)
 {
     if (scale == NULL)
         return 0;
-    double product = scale->reference[t->locality][t->size_class] * (double)(int64_t)t->messages;
+    double product = scale->reference[locality][size_class] * (double)(int64_t)messages;
     return product >= 1 && product < 1e18 ? (uint64_t)(int64_t)product : 0;
 }
 
@@ -250,8 +251,7 @@ static void add_matched(struct attribution_table *own, uint32_t rank, uint32_t f
 struct rows_to {
     struct attribution *a;
     struct attribution_slice *slice;
-    const struct latency_scale *scale;    /* NULL: none */
-    const double *references[LOCALITIES]; /* of it, by size class */
+    const struct latency_scale *scale; /* NULL: none */
     const uint32_t *node_of;
     uint32_t placed, rank_count;
 };
@@ -268,7 +268,7 @@ static __attribute__((noinline)) int add_any(const struct rows_to *to, const str
     if (row.source >= to->rank_count || row.destination >= to->rank_count ||
         row.locality >= LOCALITIES || row.size_class >= SIZE_CLASSES)
         return 0;
-    const uint64_t expected = expected_of(to->scale, &row);
+    const uint64_t expected = expected_of(to->scale, row.locality, row.size_class, row.messages);
     const uint64_t figures[PAIR_FIGURES] = {row.messages, row.network_ns, expected, row.joint_ns};
     add_figure(own, row.source, RANK_AWAITED, row.late_sender_ns);
     add_figure(own, row.destination, RANK_WAITED, row.late_sender_ns);
@@ -285,10 +285,75 @@ static __attribute__((noinline)) int add_any(const struct rows_to *to, const str
                     figures);
 }
 
-/* Add a value below 2^31. @return the sum; negative: it has become one of more than 31 bits */
-INLINE int32_t add_low(int32_t *sum, uint32_t value)
+/* ---- rows of which no figure has more than 31 bits --------------------------- */
+
+/* Four figures that lie together, anywhere; and two. */
+typedef int32_t four __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int32_t four_whole __attribute__((vector_size(16)));
+typedef uint64_t two __attribute__((aligned(4), may_alias));
+typedef uint64_t halves __attribute__((vector_size(16)));
+
+#define NEGATIVE UINT64_C(0x8000000080000000) /* one of two is */
+
+/* The figures of a message that are added at once are neighbours, and one behind those of the sender is
+ * of the same rank. */
+_Static_assert(offsetof(struct transfer_times, late_receiver_ns) ==
+                       offsetof(struct transfer_times, late_sender_ns) + 4 &&
+                   offsetof(struct transfer_times, network_ns) ==
+                       offsetof(struct transfer_times, late_sender_ns) + 8 &&
+                   offsetof(struct transfer_times, joint_ns) ==
+                       offsetof(struct transfer_times, late_sender_ns) + 12,
+               "times are read at once");
+_Static_assert(RANK_CAME_LATE == RANK_WAITED + 1 && RANK_NETWORK_OUT == RANK_AWAITED + 1 &&
+                   RANK_EXPECTED_OUT == RANK_AWAITED + 2 && RANK_AWAITED + 3 < RANK_OWN &&
+                   PAIR_MATCHED == 0 && PAIR_NETWORK == 1 && PAIR_EXPECTED == 2 && PAIR_JOINT == 3,
+               "figures are added at once");
+
+#define KNOWN 64u /* kinds of rows that are at hand: messages of a job have few sizes */
+#define KIND_BITS (TRANSFER_CLASS_BITS + 1 + TRANSFER_COUNT_BITS)
+#define NO_KIND UINT32_MAX
+
+/* What all rows of one class and of one number of messages share. */
+struct kind {
+    uint32_t of; /* both as in a head; NO_KIND: it is none */
+    uint32_t messages, expected;
+    uint32_t received_at; /* rank_figure: first of those of the receiver */
+    bool paired;          /* between nodes, and there is a criterion */
+    /* What is added to figures of the receiver, and of the sender: what all have, and which of their times. */
+    four_whole received, received_times, sent, sent_times;
+};
+
+/* @return NULL: rows are not of a kind, but added one by one */
+static __attribute__((noinline)) const struct kind *
+make_kind(const struct rows_to *to, struct kind *kind, const struct transfer_head *head)
 {
-    return *sum = (int32_t)((uint32_t)*sum + value);
+    const unsigned class_ = transfer_class(head), size_class = class_ / LOCALITIES;
+    const bool near = class_ % LOCALITIES == LOCALITY_INTRA;
+    if (transfer_is_wide(head) || size_class >= SIZE_CLASSES)
+        return NULL;
+    const uint32_t messages = transfer_messages(head);
+    const uint64_t expected = expected_of(to->scale, class_ % LOCALITIES, size_class, messages);
+    if (expected >> ATTRIBUTION_LOW_BITS != 0)
+        return NULL;
+    const int32_t known = expected > 0 ? -1 : 0, far = near ? 0 : known, more = (int32_t)expected;
+    *kind = (struct kind){.of = head->packed % (1u << KIND_BITS),
+                          .messages = messages,
+                          .expected = (uint32_t)expected,
+                          .received_at = near ? RANK_NEAR_MATCHED : RANK_MATCHED,
+                          .paired = far != 0,
+                          .received = {(int32_t)messages & known, 0, more, 0},
+                          .received_times = {0, known, 0, known},
+                          .sent = {0, 0, more & far, 0},
+                          .sent_times = {-1, far, 0, 0}};
+    return kind;
+}
+
+INLINE const struct kind *kind_of(const struct rows_to *to, struct kind *known,
+                                  const struct transfer_head *head)
+{
+    const uint32_t of = head->packed % (1u << KIND_BITS);
+    struct kind *kind = &known[(of ^ of >> (TRANSFER_CLASS_BITS + 1)) % KNOWN];
+    return kind->of == of ? kind : make_kind(to, kind, head);
 }
 
 /* Of two ranks some sums have become negative. */
@@ -303,83 +368,80 @@ static __attribute__((noinline)) void carry(struct attribution_table *own, uint3
     }
 }
 
-/* What a row of which no figure has more than 31 bits adds to the ranks at both ends.
- * @return negative: some sum has become so */
-INLINE int32_t add_to_ends(int32_t *from, int32_t *to, const struct transfer_times times,
-                           uint32_t messages, uint32_t expected, bool near)
+/* What a row adds to the ranks at both ends: sums below 2^31 and times below it, so that none runs into its
+ * neighbour. @return some sum is negative now */
+INLINE bool add_to_ends(int32_t *from, int32_t *to, const struct kind *kind,
+                        const struct transfer_times *row)
 {
-    int32_t sums = add_low(&from[RANK_AWAITED], times.late_sender_ns);
-    sums |= add_low(&to[RANK_WAITED], times.late_sender_ns);
-    sums |= add_low(&to[RANK_CAME_LATE], times.late_receiver_ns);
-    if (expected == 0)
-        return sums;
-    if (!near) {
-        sums |= add_low(&from[RANK_NETWORK_OUT], times.network_ns);
-        sums |= add_low(&from[RANK_EXPECTED_OUT], expected);
-    }
-    to += near ? RANK_NEAR_MATCHED : RANK_MATCHED;
-    sums |= add_low(&to[PAIR_MATCHED], messages);
-    sums |= add_low(&to[PAIR_NETWORK], times.network_ns);
-    sums |= add_low(&to[PAIR_EXPECTED], expected);
-    return sums | add_low(&to[PAIR_JOINT], times.joint_ns);
+    const four times = *(const four *)&row->late_sender_ns;
+    four *sent = (four *)&from[RANK_AWAITED], *received = (four *)&to[kind->received_at];
+    two *late = (two *)&to[RANK_WAITED];
+    const four sums =
+        *sent +
+        ((__builtin_shufflevector(times, times, 0, 2, 2, 2) & kind->sent_times) | kind->sent);
+    *sent = sums;
+    const four more =
+        *received + ((__builtin_shufflevector(times, times, 2, 2, 3, 3) & kind->received_times) |
+                     kind->received);
+    *received = more;
+    const uint64_t waits = *late + *(const two *)&row->late_sender_ns;
+    *late = waits;
+    const halves all = (halves)(sums | more);
+    return ((all[0] | all[1] | waits) & NEGATIVE) != 0;
 }
 
-/* As add_any(), without asking of what a row that is not wide cannot be. There are criteria. */
-INLINE int add_row(const struct rows_to *to, const struct transfer_head *head,
-                   const struct transfer_times times)
+/* As add_any(), without asking of what a row of a kind cannot be. */
+INLINE int add_row(const struct rows_to *to, const struct kind *kind,
+                   const struct transfer_head *head, const struct transfer_times *times)
 {
     const uint32_t source = head->source, destination = head->destination;
-    const unsigned class_ = transfer_class(head), size_class = class_ / LOCALITIES;
-    const bool near = class_ % LOCALITIES == LOCALITY_INTRA;
     struct attribution_table *own = &to->slice->ranks.own;
-    if (source >= to->rank_count || destination >= to->rank_count || size_class >= SIZE_CLASSES)
+    if (source >= to->rank_count || destination >= to->rank_count)
         return 0;
-    const uint32_t messages = transfer_messages(head);
-    const double product =
-        to->references[class_ % LOCALITIES][size_class] * (double)(int32_t)messages;
-    const uint32_t all =
-        times.late_sender_ns | times.late_receiver_ns | times.network_ns | times.joint_ns;
-    if (all >> ATTRIBUTION_LOW_BITS != 0 || !(product < (double)INT32_MAX))
-        return add_any(to, transfer_of(head, &times));
-    const uint32_t expected = product >= 1 ? (uint32_t)(int32_t)product : 0;
+    if (((*(const two *)&times->late_sender_ns | *(const two *)&times->network_ns) & NEGATIVE) != 0)
+        return add_any(to, transfer_of(head, times));
     if (add_to_ends(&own->low[(size_t)source * RANK_OWN], &own->low[(size_t)destination * RANK_OWN],
-                    times, messages, expected, near) < 0)
+                    kind, times))
         carry(own, source, destination);
-    if (near || expected == 0)
+    if (!kind->paired)
         return 0;
-    const uint64_t figures[PAIR_FIGURES] = {messages, times.network_ns, expected, times.joint_ns};
+    const uint64_t figures[PAIR_FIGURES] = {kind->messages, times->network_ns, kind->expected,
+                                            times->joint_ns};
     return add_pair(to->a, to->slice, node_of(to, source), node_of(to, destination), figures);
 }
 
 static int add_rows(const struct rows_to to, const struct transfers *rows)
 {
-    const struct transfer_head *head = rows->heads, *const end = head + rows->count;
-    const struct transfer_times *times = rows->times;
+    struct kind known[KNOWN];
+    for (unsigned i = 0; i < KNOWN; i++)
+        known[i].of = NO_KIND;
     int error = 0;
-    for (; head < end && error == 0; head++, times++)
-        error = to.scale == NULL || transfer_is_wide(head)
-                    ? add_any(&to, transfer_at(rows, (size_t)(head - rows->heads)))
-                    : add_row(&to, head, *times);
+    for (size_t i = 0; i < rows->count && error == 0; i++) {
+        const struct transfer_head *head = &rows->heads[i];
+        const struct kind *kind = kind_of(&to, known, head);
+        error = kind == NULL ? add_any(&to, transfer_at(rows, i))
+                             : add_row(&to, kind, head, &rows->times[i]);
+    }
     return error;
 }
 
 static int add_transfers(struct attribution *a, struct attribution_slice *slice,
                          const struct attribution_window *window)
 {
-    struct rows_to to = {.a = a,
-                         .slice = slice,
-                         .scale = window->scale,
-                         .node_of = a->node_of,
-                         .placed = a->placed,
-                         .rank_count = slice->ranks.count};
-    for (unsigned l = 0; l < LOCALITIES && to.scale != NULL; l++)
-        to.references[l] = to.scale->reference[l];
+    const struct rows_to to = {.a = a,
+                               .slice = slice,
+                               .scale = window->scale,
+                               .node_of = a->node_of,
+                               .placed = a->placed,
+                               .rank_count = slice->ranks.count};
     const struct transfers *rows = window->transfers;
-    int error = rows == NULL || rows->count == 0 ? 0 : add_rows(to, rows);
+    int error = rows == NULL ? 0 : add_rows(to, rows);
     if (error)
         return error;
     return slice->ranks.own.failed ? -ENOMEM : 0;
 }
+
+/* ---- a window as a whole ------------------------------------------------------ */
 
 static void begin_pairs(struct attribution_slice *slice)
 {

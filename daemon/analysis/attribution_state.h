@@ -8,14 +8,8 @@
 #include "daemon/analysis/key_table.h"
 
 /** Of a rank: times in nanoseconds, and counts. "In" is what it received, "out" what it sent. What one
- *  message adds to lies together. */
+ *  message adds to lies together: see add_row() in attribution.c. */
 enum rank_figure {
-    RANK_LENGTH,     /**< length of the windows it reported */
-    RANK_MPI,        /**< time in MPI calls */
-    RANK_MESSAGING,  /**< of it, in calls of the classes send, recv, wait and poll */
-    RANK_COLLECTIVE, /**< of it, in collectives */
-    RANK_CALLS,      /**< calls without polls that found nothing: measures the work done */
-    RANK_MESSAGES,   /**< sent and received: mc_p of 003, Eq. 7 */
     /* Of messages it received. */
     RANK_NEAR_MATCHED, /**< messages within its node that were matched; these four as enum pair_figure */
     RANK_NEAR_NETWORK,
@@ -31,6 +25,13 @@ enum rank_figure {
     RANK_AWAITED,      /**< late-sender time of messages it sent: others waited for it */
     RANK_NETWORK_OUT,  /**< network time of matched messages to other nodes */
     RANK_EXPECTED_OUT, /**< what they take by the reference criterion */
+    /* Of its calls. */
+    RANK_LENGTH,     /**< length of the windows it reported */
+    RANK_MPI,        /**< time in MPI calls */
+    RANK_MESSAGING,  /**< of it, in calls of the classes send, recv, wait and poll */
+    RANK_COLLECTIVE, /**< of it, in collectives */
+    RANK_CALLS,      /**< calls without polls that found nothing: measures the work done */
+    RANK_MESSAGES,   /**< sent and received: mc_p of 003, Eq. 7 */
     /* Of all messages: these are kept apart, and one window may have those of another. */
     RANK_INTER_IN,  /**< messages from other nodes, exact */
     RANK_INTER_OUT, /**< messages to other nodes, exact */
