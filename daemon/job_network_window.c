@@ -259,6 +259,8 @@ static inline uint32_t find_pair(const struct job_network *n, const struct laten
         return NETWORK_NO_PAIR;
     place = at->behind[before];
     if (at->ends[place] != destination) {
+        if (at->ends[before] == destination)
+            return before; /* messages of another size: what comes behind them is known still */
         place = search_pair(n, source, destination);
         if (place == NETWORK_NO_PAIR)
             return NETWORK_NO_PAIR;
