@@ -137,13 +137,35 @@ static void give_back(struct latency_rows *rows, const struct wire_window *m, si
     }
 }
 
+/* Rows that fit, up to one that does not. There is room. @return how many */
+static size_t take_fitting(struct transfers *rows, const struct wire_transfer_row *from,
+                           size_t count)
+{
+    struct transfer_head *head = rows->heads + rows->count;
+    struct transfer_times *times = rows->times + rows->count;
+    size_t taken = 0;
+    for (; taken < count; taken++) {
+        const struct transfer row = transfer_in(&from[taken]);
+        if (!transfer_fits(&row))
+            break;
+        transfer_write(&head[taken], &times[taken], &row);
+    }
+    rows->count += taken;
+    return taken;
+}
+
 int latency_rows_take(struct latency_rows *rows, const struct wire_window *m)
 {
     size_t transfers = 0, times = 0;
-    int code = transfers_room(&rows->transfers, m->transfers_count);
-    for (; code == 0 && transfers < m->transfers_count; transfers += code == 0) {
-        const struct transfer row = transfer_in(&m->transfers[transfers]);
-        code = transfers_add(&rows->transfers, &row);
+    int code = m->transfers_count == 0 ? 0 : transfers_room(&rows->transfers, m->transfers_count);
+    while (code == 0 && transfers < m->transfers_count) {
+        transfers += take_fitting(&rows->transfers, &m->transfers[transfers],
+                                  m->transfers_count - transfers);
+        if (transfers < m->transfers_count) {
+            const struct transfer row = transfer_in(&m->transfers[transfers]);
+            code = transfers_add(&rows->transfers, &row);
+            transfers += code == 0;
+        }
     }
     for (; code == 0 && times < m->latencies_count; times += code == 0) {
         const struct wire_latency_row *l = &m->latencies[times];

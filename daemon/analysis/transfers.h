@@ -92,11 +92,11 @@ static inline bool transfer_fits(const struct transfer *row)
     return ((row->messages | row->delayed) >> TRANSFER_COUNT_BITS | all >> 32) == 0;
 }
 
-/** Write a row that fits, and has room, behind the others. */
-static inline void transfers_put(struct transfers *rows, const struct transfer *row)
+/** Write a row that fits where it is to be. */
+static inline void transfer_write(struct transfer_head *head, struct transfer_times *times,
+                                  const struct transfer *row)
 {
-    size_t at = rows->count++;
-    rows->heads[at] = (struct transfer_head){
+    *head = (struct transfer_head){
         .source = row->source,
         .destination = row->destination,
         .log2_sum = (uint32_t)row->log2_sum,
@@ -104,13 +104,20 @@ static inline void transfers_put(struct transfers *rows, const struct transfer *
                   (uint32_t)row->messages << (TRANSFER_CLASS_BITS + 1) |
                   (uint32_t)row->delayed << (TRANSFER_CLASS_BITS + 1 + TRANSFER_COUNT_BITS),
     };
-    rows->times[at] = (struct transfer_times){
+    *times = (struct transfer_times){
         .transfer_ns = (uint32_t)row->transfer_ns,
         .late_sender_ns = (uint32_t)row->late_sender_ns,
         .late_receiver_ns = (uint32_t)row->late_receiver_ns,
         .network_ns = (uint32_t)row->network_ns,
         .joint_ns = (uint32_t)row->joint_ns,
     };
+}
+
+/** Write a row that fits, and has room, behind the others. */
+static inline void transfers_put(struct transfers *rows, const struct transfer *row)
+{
+    transfer_write(&rows->heads[rows->count], &rows->times[rows->count], row);
+    rows->count++;
 }
 
 /** Add a row; locality and size class must be in range. @return 0 or -ENOMEM: it was not added */

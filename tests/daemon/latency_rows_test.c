@@ -210,6 +210,47 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     latency_rows_finish(&later);
 }
 
+/* By turns one that fits, two that do not for one figure, and one that does. */
+static void rows_that_fit_and_wide_ones_are_taken_in_their_order(void **state)
+{
+    (void)state;
+    enum { ROWS = 41 };
+    static struct wire_transfer_row from[ROWS];
+    struct wire_window message = {.transfers = from, .transfers_count = ROWS};
+    struct latency_rows rows = {0};
+    for (uint32_t i = 0; i < ROWS; i++)
+        from[i] = (struct wire_transfer_row){.source = i % 3,
+                                             .destination = i == 7 ? UINT64_MAX : i % 2,
+                                             .size_class = i,
+                                             .messages = i % 4 == 1 ? TRANSFER_MOST + 1 : i + 1,
+                                             .delayed = i,
+                                             .transfer_ns = 100 + i,
+                                             .late_sender_ns = 200 + i,
+                                             .late_receiver_ns = 300 + i,
+                                             .network_ns = 400 + i,
+                                             .joint_ns = (uint64_t)(i % 4 == 2) << 32 | i,
+                                             .log2_sum = 500 + i};
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        assert_int_equal(latency_rows_take(&rows, &message), 0);
+        assert_int_equal(rows.transfers.count, (turn + 1) * ROWS);
+        assert_int_equal(rows.transfers.wide_count, (turn + 1) * (ROWS / 2));
+        for (uint32_t i = 0; i < ROWS; i++) {
+            const struct transfer row = transfer_at(&rows.transfers, turn * ROWS + i);
+            assert_int_equal(row.source, from[i].source);
+            assert_int_equal(row.destination, (uint32_t)from[i].destination);
+            assert_int_equal(row.size_class, i);
+            assert_int_equal(row.locality, LOCALITY_INTRA);
+#define X(name) assert_int_equal(row.name, from[i].name);
+            TRANSFER_SUMS(X)
+#undef X
+        }
+    }
+    latency_rows_give_back(&rows, &message);
+    assert_int_equal(rows.transfers.count, ROWS);
+    assert_int_equal(rows.transfers.wide_count, ROWS / 2);
+    latency_rows_finish(&rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +259,7 @@ int main(void)
         cmocka_unit_test(times_of_halves_are_made_absolute),
         cmocka_unit_test(a_message_without_halves_tells_what_was_left_out),
         cmocka_unit_test(rows_of_messages_and_of_joined_ones_are_collected_and_moved),
+        cmocka_unit_test(rows_that_fit_and_wide_ones_are_taken_in_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
