@@ -10,13 +10,21 @@
 
 #define ALWAYS static inline __attribute__((always_inline))
 
+/* Two figures at once, also where they are neighbours in memory. */
+typedef uint64_t two __attribute__((vector_size(16)));
+typedef uint64_t two_sums __attribute__((vector_size(16), aligned(8), may_alias));
+typedef uint64_t two_times __attribute__((vector_size(16), aligned(4), may_alias));
+typedef double two_numbers __attribute__((vector_size(16)));
+typedef int32_t two_ints __attribute__((vector_size(8)));
+
 /* What all rows of one class share. */
 struct judge {
-    uint32_t of; /* number of the class, plus 1; 0: of none */
-    bool judged;
-    double recent, reference;           /* by PART, which is a power of two: no bit is lost */
+    uint32_t of;          /* number of the class, plus 1; 0: of none */
+    uint32_t most_ns;     /* no latency of one message that took less is larger than counts */
+    two_numbers criteria; /* recent, reference, by PART, which is a power of two: no bit is lost */
     int64_t reference_log2, moved_log2; /* in 1/LOG2_PART */
-};
+    bool judged;
+} __attribute__((aligned(64)));
 
 static __attribute__((noinline)) void make_judge(struct judge *judge,
                                                  const struct latency_scale *scale, unsigned class_)
@@ -26,10 +34,11 @@ static __attribute__((noinline)) void make_judge(struct judge *judge,
     double reference = scale->reference[locality][size_class];
     double moved = scale->moved[locality][size_class];
     *judge = (struct judge){.of = class_ + 1,
-                            .judged = recent > 0 && reference > 0,
-                            .recent = recent / PART,
-                            .reference = reference / PART};
+                            .criteria = {recent / PART, reference / PART},
+                            .judged = recent > 0 && reference > 0};
     if (judge->judged) {
+        const double most = fmin(recent, reference) * LATENCY_MOST * 0.999;
+        judge->most_ns = (uint32_t)fmin(most, UINT32_MAX);
         judge->reference_log2 = llround(log2(reference) * LOG2_PART);
         judge->moved_log2 = moved == 0 ? 0 : llround(moved * LOG2_PART);
     }
@@ -64,17 +73,11 @@ static inline struct judged judged_of(const struct transfer *row, const struct j
     if (!judge->judged || row->messages == 0)
         return (struct judged){0};
     double ns = (double)row->transfer_ns;
-    if (row->messages == 1) /* as most rows have it */
-        return (struct judged){.judged = 1,
-                               .recent = latency_of(ns, judge->recent, 1),
-                               .reference = latency_of(ns, judge->reference, 1),
-                               .reference_log2 = (int64_t)row->log2_sum - judge->reference_log2,
-                               .moved_log2 = judge->moved_log2};
     const int64_t count = (int64_t)row->messages;
     double messages = (double)row->messages, mean = ns / messages;
     return (struct judged){.judged = row->messages,
-                           .recent = latency_of(mean, judge->recent, messages),
-                           .reference = latency_of(mean, judge->reference, messages),
+                           .recent = latency_of(mean, judge->criteria[0], messages),
+                           .reference = latency_of(mean, judge->criteria[1], messages),
                            .reference_log2 = (int64_t)row->log2_sum - judge->reference_log2 * count,
                            .moved_log2 = judge->moved_log2 * count};
 }
@@ -82,12 +85,10 @@ static inline struct judged judged_of(const struct transfer *row, const struct j
 /* Positions of sums in a part. */
 #define AT(name) (offsetof(struct latency_sum, name) / sizeof(uint64_t))
 
-/* Sums of one column stand apart, and those of two ranks are added to by turns: compilers that would
- * put neighbours together into vectors take twice as many instructions. */
 static inline void add_figures(struct latency_part *part, unsigned column,
                                const struct transfer *row)
 {
-#define X(name) part->sums[AT(name)][column] += row->name;
+#define X(name) part->sums[column][AT(name)] += row->name;
     TRANSFER_SUMS(X)
 #undef X
 }
@@ -95,7 +96,7 @@ static inline void add_figures(struct latency_part *part, unsigned column,
 static inline void add_judged(struct latency_part *part, unsigned column,
                               const struct judged *judged)
 {
-#define X(type, name) part->sums[AT(name)][column] += (uint64_t)judged->name;
+#define X(type, name) part->sums[column][AT(name)] += (uint64_t)judged->name;
     LATENCY_JUDGED(X)
 #undef X
 }
@@ -134,16 +135,17 @@ static inline struct end end_of(const struct ends *ends, uint32_t rank)
                         &ends->parts[region < ends->region_count ? region : ends->region_count]};
 }
 
-ALWAYS void add_transfer(const struct ends *ends, const struct judge *judge,
-                         const struct transfer *row)
+/* Any row. */
+static __attribute__((noinline)) void add_any(struct ends ends, const struct judge *judge,
+                                              const struct transfer *row)
 {
-    const struct end from = end_of(ends, row->source);
-    struct end to = end_of(ends, row->destination);
+    const struct end from = end_of(&ends, row->source);
+    struct end to = end_of(&ends, row->destination);
     add_figures(from.part, row->locality, row);
     if (to.part != from.part)
         add_figures(to.part, LOCALITIES, row);
     if (to.rank == from.rank)
-        to.rank = ends->none;
+        to.rank = ends.none;
     const struct judged judged = judged_of(row, judge);
     if (judged.judged == 0)
         return;
@@ -153,10 +155,68 @@ ALWAYS void add_transfer(const struct ends *ends, const struct judge *judge,
         add_judged(to.part, LOCALITIES, &judged);
 }
 
-static __attribute__((noinline)) void add_wide(struct ends ends, const struct judge *judge,
-                                               const struct transfer *row)
+/* ---- rows of one message ------------------------------------------------- */
+
+/* Figures in the order of struct latency_sum, but for the last one. Times, which lie in four bytes each,
+ * become figures of eight by one step for two that are not neighbours. */
+struct pairs {
+    two counts, even, odd, rest, recent, reference;
+};
+
+ALWAYS void add_pairs(struct latency_part *part, unsigned column, const struct pairs *pairs,
+                      const struct judge *judge)
 {
-    add_transfer(&ends, judge, row);
+    two_sums *sums = (two_sums *)part->sums[column];
+    sums[0] += pairs->counts;
+    sums[1] += pairs->even;
+    sums[2] += pairs->odd;
+    sums[3] += pairs->rest;
+    sums[4] += pairs->recent;
+    sums[5] += pairs->reference;
+    part->sums[column][AT(moved_log2)] += (uint64_t)judge->moved_log2;
+}
+
+_Static_assert(AT(messages) == 0 && AT(delayed) == 1 && AT(transfer_ns) == 2 &&
+                   AT(late_receiver_ns) == 3 && AT(late_sender_ns) == 4 && AT(network_ns) == 5 &&
+                   AT(joint_ns) == 6 && AT(log2_sum) == 7 && AT(judged) == 8 && AT(recent) == 9 &&
+                   AT(reference) == 10 && AT(reference_log2) == 11 && AT(moved_log2) == 12,
+               "sums are added in pairs");
+
+ALWAYS struct latency_part *part_of(const struct ends *ends, uint32_t rank)
+{
+    const size_t region = ends->region_of[rank];
+    return &ends->parts[region < ends->region_count ? region : ends->region_count];
+}
+
+/* As add_any(), of one message whose latencies are not cut, and of ranks that there are. */
+ALWAYS void add_single(const struct ends *ends, const struct judge *judge,
+                       const struct transfer_head *head, const struct transfer_times *times)
+{
+    static const two_numbers halves = {0.5, 0.5};
+    struct latency_part *from = part_of(ends, head->source), *to = part_of(ends, head->destination);
+    struct latency_rank *sender = &ends->ranks[head->source],
+                        *receiver = &ends->ranks[head->destination];
+    const double ns = (double)times->transfer_ns;
+    const two_ints ints =
+        __builtin_convertvector((two_numbers){ns, ns} / judge->criteria + halves, two_ints);
+    const two latencies = (two)__builtin_shufflevector(ints, (two_ints){0, 0}, 0, 2, 1, 3);
+    const two four = *(const two_times *)&times->transfer_ns;
+    struct pairs pairs = {.counts = {1, transfer_delayed(head)},
+                          .even = four & UINT32_MAX,
+                          .odd = four >> 32,
+                          .rest = {times->joint_ns, head->log2_sum}};
+    pairs.recent = __builtin_shufflevector(pairs.counts, latencies, 0, 2);
+    pairs.reference = __builtin_shufflevector(latencies, pairs.rest, 1, 3);
+    pairs.reference -= (two){0, (uint64_t)judge->reference_log2};
+    add_pairs(from, head->packed % LOCALITIES, &pairs, judge);
+    if (to != from)
+        add_pairs(to, LOCALITIES, &pairs, judge);
+    sender->messages++;
+    *(two_sums *)&sender->reference += pairs.reference;
+    if (receiver == sender)
+        return;
+    receiver->messages++;
+    *(two_sums *)&receiver->reference += pairs.reference;
 }
 
 static void add_transfers(const struct ends ends, const struct latency_scale *scale,
@@ -167,16 +227,12 @@ static void add_transfers(const struct ends ends, const struct latency_scale *sc
     const struct transfer_times *times = rows->times;
     for (; head < end; head++, times++) {
         const struct judge *judge = judge_of(known, scale, transfer_class(head));
-        struct transfer row;
-        if (transfer_is_single(head)) { /* as most are: its number of messages is a constant */
-            row = transfer_of(head, times);
-            row.messages = 1;
-            add_transfer(&ends, judge, &row);
-        } else if (transfer_is_wide(head)) {
-            add_wide(ends, judge, &rows->wide[head->log2_sum]);
+        if (transfer_is_single(head) && times->transfer_ns < judge->most_ns &&
+            head->source < ends.rank_count && head->destination < ends.rank_count) {
+            add_single(&ends, judge, head, times);
         } else {
-            row = transfer_of(head, times);
-            add_transfer(&ends, judge, &row);
+            const struct transfer row = transfer_at(rows, (size_t)(head - rows->heads));
+            add_any(ends, judge, &row);
         }
     }
 }
@@ -194,10 +250,10 @@ static void add(struct latency_sum *restrict to, const struct latency_sum *restr
 static struct latency_sum column_of(const struct latency_part *part, unsigned column)
 {
     struct latency_sum sum;
-#define X(name) sum.name = part->sums[AT(name)][column];
+#define X(name) sum.name = part->sums[column][AT(name)];
     TRANSFER_SUMS(X)
 #undef X
-#define X(type, name) sum.name = (type)part->sums[AT(name)][column];
+#define X(type, name) sum.name = (type)part->sums[column][AT(name)];
     LATENCY_JUDGED(X)
 #undef X
     return sum;

@@ -69,9 +69,9 @@ double latency_rank_typical(const struct latency_rank *rank);
 
 /** Rows of a region while they are added: each is added once where it was sent, from which the sums of
  *  localities follow as well, and once more where another region received it. For latency_add() alone:
- *  the sums of struct latency_sum one by one, each by locality, and where it was received. */
+ *  the sums of struct latency_sum in their order, by locality, and where it was received. */
 struct latency_part {
-    uint64_t sums[LATENCY_SUMS][LOCALITIES + 1];
+    uint64_t sums[LOCALITIES + 1][16];
 };
 
 /** Where the rows of a window go. Arrays are the caller's, zeroed before the window's first row. */

@@ -21,8 +21,8 @@ enum locality { LOCALITY_INTRA, LOCALITY_INTER, LOCALITIES };
     X(messages)                                                                                    \
     X(delayed)                                                                                     \
     X(transfer_ns)                                                                                 \
-    X(late_sender_ns)                                                                              \
     X(late_receiver_ns)                                                                            \
+    X(late_sender_ns)                                                                              \
     X(network_ns)                                                                                  \
     X(joint_ns)                                                                                    \
     X(log2_sum)
@@ -148,6 +148,11 @@ static inline uint32_t transfer_messages(const struct transfer_head *head)
     return head->packed >> (TRANSFER_CLASS_BITS + 1) & TRANSFER_MOST;
 }
 
+static inline uint32_t transfer_delayed(const struct transfer_head *head)
+{
+    return head->packed >> (TRANSFER_CLASS_BITS + 1 + TRANSFER_COUNT_BITS);
+}
+
 /** Is it one message, and not wide? */
 static inline bool transfer_is_single(const struct transfer_head *head)
 {
@@ -165,7 +170,7 @@ static inline struct transfer transfer_of(const struct transfer_head *head,
         .size_class = (uint16_t)(transfer_class(head) >> 1),
         .locality = (uint8_t)(head->packed & 1),
         .messages = transfer_messages(head),
-        .delayed = head->packed >> (TRANSFER_CLASS_BITS + 1 + TRANSFER_COUNT_BITS),
+        .delayed = transfer_delayed(head),
         .transfer_ns = times->transfer_ns,
         .late_sender_ns = times->late_sender_ns,
         .late_receiver_ns = times->late_receiver_ns,

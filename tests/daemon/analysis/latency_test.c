@@ -122,7 +122,7 @@ static void rows_in_any_order_and_cut_give_the_same(void **state)
     assert_memory_equal(first, regions, sizeof(first));
 }
 
-/* Kept in full or not, a row counts the same. */
+/* Kept in full or not, of one message or of several, a row counts the same. */
 static void rows_that_are_wide_count_like_others(void **state)
 {
     (void)state;
@@ -134,7 +134,12 @@ static void rows_that_are_wide_count_like_others(void **state)
         struct transfer wide = {.messages = UINT64_MAX};
         rows[i] = row_of((uint32_t)rand() % (RANKS + 1), (uint32_t)rand() % (RANKS + 1),
                          (unsigned)rand() % LOCALITIES, (uint64_t)rand());
-        rows[i].messages = 1 + (uint64_t)rand() % 3;
+        rows[i].messages = i % 2 == 0 ? 1 : 1 + (uint64_t)rand() % 3;
+        rows[i].delayed = (uint64_t)rand() % 2;
+        rows[i].late_sender_ns = (uint64_t)rand();
+        rows[i].late_receiver_ns = (uint64_t)rand();
+        rows[i].network_ns = (uint64_t)rand();
+        rows[i].joint_ns = (uint64_t)rand();
         rows[i].size_class = (uint16_t)(rand() % (int)SIZE_CLASSES);
         wide.source = rows[i].source;
         wide.destination = rows[i].destination;
@@ -145,12 +150,16 @@ static void rows_that_are_wide_count_like_others(void **state)
     }
     add(&groups, rows, 200);
     struct latency_sum first[REGIONS];
+    struct latency_rank first_ranks[RANKS];
     memcpy(first, regions, sizeof(first));
+    memcpy(first_ranks, ranks, sizeof(first_ranks));
     again = begin(777, 3333);
     latency_add(&again, &scale, &list);
     transfers_finish(&list);
     assert_memory_equal(&groups.job, &again.job, sizeof(again.job));
     assert_memory_equal(first, regions, sizeof(first));
+    assert_memory_equal(first_ranks, ranks, sizeof(first_ranks));
+    assert_true(groups.job.recent > 0 && groups.job.reference_log2 > 0);
 }
 
 static void messages_without_a_criterion_are_counted_and_have_no_latency(void **state)
