@@ -288,8 +288,8 @@ static __attribute__((noinline)) int add_any(const struct rows_to *to, const str
 /* ---- rows of which no figure has more than 31 bits --------------------------- */
 
 /* Four figures that lie together, anywhere; and two. */
-typedef int32_t four __attribute__((vector_size(16), aligned(4), may_alias));
-typedef int32_t four_whole __attribute__((vector_size(16)));
+typedef uint32_t four __attribute__((vector_size(16), aligned(4), may_alias));
+typedef uint32_t four_whole __attribute__((vector_size(16)));
 typedef uint64_t two __attribute__((aligned(4), may_alias));
 typedef uint64_t halves __attribute__((vector_size(16)));
 
@@ -335,16 +335,17 @@ make_kind(const struct rows_to *to, struct kind *kind, const struct transfer_hea
     const uint64_t expected = expected_of(to->scale, class_ % LOCALITIES, size_class, messages);
     if (expected >> ATTRIBUTION_LOW_BITS != 0)
         return NULL;
-    const int32_t known = expected > 0 ? -1 : 0, far = near ? 0 : known, more = (int32_t)expected;
+    const uint32_t all = UINT32_MAX, known = expected > 0 ? all : 0, far = near ? 0 : known;
+    const uint32_t more = (uint32_t)expected;
     *kind = (struct kind){.of = head->packed % (1u << KIND_BITS),
                           .messages = messages,
-                          .expected = (uint32_t)expected,
+                          .expected = more,
                           .received_at = near ? RANK_NEAR_MATCHED : RANK_MATCHED,
                           .paired = far != 0,
-                          .received = {(int32_t)messages & known, 0, more, 0},
+                          .received = {messages & known, 0, more, 0},
                           .received_times = {0, known, 0, known},
                           .sent = {0, 0, more & far, 0},
-                          .sent_times = {-1, far, 0, 0}};
+                          .sent_times = {all, far, 0, 0}};
     return kind;
 }
 
