@@ -475,13 +475,12 @@ static int take_window(struct attribution *a, const struct attribution_window *w
     slice->number = window->number;
     put_ranks(a, slice);
     begin_pairs(slice);
-    error = attribution_traffic_add(a, slice, window);
-    a->traffic.figured = 0;
-    error = error ? error : add_transfers(a, slice, window);
+    error = add_transfers(a, slice, window);
+    error = error ? error : attribution_traffic_add(a, slice, window);
+    a->traffic.figured = error ? 0 : window->figured;
     if (error)
         return error;
     a->slice_count++;
-    a->traffic.figured = window->figured;
     if (slice->ranks.count > a->rank_count)
         a->rank_count = slice->ranks.count;
     return 0;

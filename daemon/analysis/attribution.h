@@ -76,7 +76,7 @@ void attribution_ranks(struct attribution *a, uint64_t length_ns, const struct r
                        size_t count);
 
 /** Take in a window. @return 0, -ENOMEM or -ERANGE (number not above the last); then nothing was
- *  taken in */
+ *  taken in, but that without memory some of its messages may count among a rank's partners */
 int attribution_window(struct attribution *a, const struct attribution_window *window);
 
 /** Latency has been above normal since this window: it and those after it stay out of the baseline

@@ -291,9 +291,9 @@ static int find_all(struct view *v, const struct attribution_scope *scope)
     find_progress(v);
     view_find_ranks(v);
     error = view_find_network(v, scope->onset);
+    error = error ? error : view_find_mapping(v);
     if (error)
         return error;
-    view_find_mapping(v);
     view_find_collective(v);
     if (v->found == 0)
         find_anything(v);

@@ -1,6 +1,7 @@
 /* How many messages could stay within nodes, if ranks were placed otherwise. */
 #include "daemon/analysis/attribution_state.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,37 +64,43 @@ static void grow_clusters(struct growth *g)
     }
 }
 
-double attribution_reachable(const struct attribution *a, double *given)
+/* Messages between ranks of one cluster, and of one node, by all. */
+static void count_inside(const struct attribution *a, const uint32_t *cluster, double *share,
+                         double *given)
+{
+    double all = 0, inside = 0, now = 0;
+    for (uint32_t r = 0; r < a->rank_count; r++) {
+        for (uint32_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
+            const struct attribution_partner *p = &a->partners[r][i];
+            if (p->messages == 0 || p->rank >= a->rank_count)
+                continue;
+            all += (double)p->messages;
+            if (cluster[p->rank] == cluster[r] && cluster[r] != UINT32_MAX)
+                inside += (double)p->messages;
+            if (attribution_node_of(a, r) == attribution_node_of(a, p->rank) &&
+                attribution_node_of(a, r) != ATTRIBUTION_NO_NODE)
+                now += (double)p->messages;
+        }
+    }
+    *share = all > 0 ? inside / all : NAN;
+    *given = all > 0 ? now / all : NAN;
+}
+
+int attribution_reachable(const struct attribution *a, double *share, double *given)
 {
     size_t room = (size_t)a->rank_count + 1;
     struct growth g = {.a = a,
                        .cluster = malloc(room * sizeof(uint32_t)),
                        .pull = calloc(room, sizeof(uint64_t)),
                        .touched = malloc(room * sizeof(uint32_t))};
-    double all = 0, inside = 0, now = 0;
-    *given = NAN;
-    if (g.cluster != NULL && g.pull != NULL && g.touched != NULL) {
+    int error = g.cluster == NULL || g.pull == NULL || g.touched == NULL ? -ENOMEM : 0;
+    if (error == 0) {
         memset(g.cluster, 0xff, room * sizeof(uint32_t));
         grow_clusters(&g);
-        for (uint32_t r = 0; r < a->rank_count; r++) {
-            for (uint32_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
-                const struct attribution_partner *p = &a->partners[r][i];
-                if (p->messages == 0 || p->rank >= a->rank_count)
-                    continue;
-                all += (double)p->messages;
-                if (g.cluster[p->rank] == g.cluster[r] && g.cluster[r] != UINT32_MAX)
-                    inside += (double)p->messages;
-                if (attribution_node_of(a, r) == attribution_node_of(a, p->rank) &&
-                    attribution_node_of(a, r) != ATTRIBUTION_NO_NODE)
-                    now += (double)p->messages;
-            }
-        }
+        count_inside(a, g.cluster, share, given);
     }
     free(g.cluster);
     free(g.pull);
     free(g.touched);
-    if (!(all > 0))
-        return NAN;
-    *given = now / all;
-    return inside / all;
+    return error;
 }

@@ -43,17 +43,19 @@ static double level_of_window(const struct attribution_slice *slice)
 }
 
 /* What the job had before; where there is no baseline, what pairs of nodes have in the middle, and
- * how much of it is more than in the quietest window. */
-static void find_level(struct view *v)
+ * how much of it is more than in the quietest window. @return 0 or -ENOMEM */
+static int find_level(struct view *v)
 {
     double network = 0, expected = 0, quietest = INFINITY;
     size_t count = 0;
     const struct attribution_sum *of = v->absolute ? &v->now : &v->base;
     double *ratios = calloc((size_t)v->a->pairs.count + 1, sizeof(*ratios));
+    if (ratios == NULL)
+        return -ENOMEM;
     for (uint32_t p = 0; p < v->a->pairs.count && p < of->pair_room; p++) {
         network += of->pairs[p][PAIR_NETWORK];
         expected += of->pairs[p][PAIR_EXPECTED];
-        if (of->pairs[p][PAIR_EXPECTED] > 0 && ratios != NULL)
+        if (of->pairs[p][PAIR_EXPECTED] > 0)
             ratios[count++] = of->pairs[p][PAIR_NETWORK] / of->pairs[p][PAIR_EXPECTED];
     }
     v->level = expected > 0 ? network / expected : 1;
@@ -66,6 +68,7 @@ static void find_level(struct view *v)
     if (v->absolute && count > 0)
         v->level = view_quantile(ratios, count, 0.5);
     free(ratios);
+    return 0;
 }
 
 /* Excess of network time, and of joint time with it, of each rank, at most what it spends more in
@@ -128,11 +131,17 @@ struct node_links {
     double hot, all; /* links with much excess, links */
 };
 
+/* Ranks that exchange messages with a node, or live there, and what they wait for the network. */
+struct contact {
+    double sum, count, hot;
+};
+
 struct links {
     struct link *list;
     uint32_t count;
     struct node_links *nodes;
     struct node_links sum;
+    struct contact *contacts; /* by node */
 };
 
 static int compare_links(const void *a, const void *b)
@@ -240,11 +249,6 @@ static uint32_t find_node_link(const struct view *v, const struct links *l)
     return node;
 }
 
-/* Ranks that exchange messages with a node, or live there, and what they wait for the network. */
-struct contact {
-    double sum, count, hot;
-};
-
 /* Count a rank for its own node and those of its partners, each once. */
 static void add_contact(const struct view *v, struct contact *contacts, uint32_t i, double value,
                         double most)
@@ -269,23 +273,24 @@ static void add_contact(const struct view *v, struct contact *contacts, uint32_t
 /* The nodes whose contacts wait for the network while other ranks do not: holds also where calls
  * complete messages of several nodes, and all of them seem late. There are several where they have
  * the same contacts.
- * @param others  set to what others wait by what its contacts do; NaN: cannot be said
+ * @param contacts  of all nodes: nobody yet
+ * @param others    set to what others wait by what its contacts do; NaN: cannot be said
  * @return how many nodes, at most room */
-static uint32_t find_contacted(const struct view *v, const double *values, uint32_t *nodes,
-                               uint32_t room, double *others)
+static uint32_t find_contacted(const struct view *v, const double *values, struct contact *contacts,
+                               uint32_t *nodes, uint32_t room, double *others)
 {
-    struct contact *contacts = calloc((size_t)v->a->node_count + 1, sizeof(*contacts)), all = {0};
+    struct contact all = {0};
     double most = view_largest(values, v->count);
     uint32_t count = 0;
     *others = NAN;
-    for (uint32_t i = 0; i < v->count && contacts != NULL; i++) {
+    for (uint32_t i = 0; i < v->count; i++) {
         if (v->now.ranks[v->ranks[i]][RANK_MATCHED] <= 0)
             continue;
         add_contact(v, contacts, i, values[i], most);
         all.sum += values[i];
         all.count += 1;
     }
-    for (uint32_t n = 0; n < v->a->node_count && contacts != NULL; n++) {
+    for (uint32_t n = 0; n < v->a->node_count; n++) {
         const struct contact *c = &contacts[n];
         double rest = all.count - c->count, own = view_rate(c->sum, c->count);
         if (rest < LEAST_OTHERS || own <= 0 || c->hot < 0.5 * c->count)
@@ -298,7 +303,6 @@ static uint32_t find_contacted(const struct view *v, const double *values, uint3
             nodes[count++] = n;
         *others = isnan(*others) || ratio < *others ? ratio : *others;
     }
-    free(contacts);
     return count;
 }
 
@@ -316,7 +320,7 @@ static int find_link(const struct view *v, struct links *l, const double *values
     uint32_t top = 0, same[3], node;
     double others;
     sum_links(l);
-    uint32_t count = find_contacted(v, values, same, 3, &others);
+    uint32_t count = find_contacted(v, values, l->contacts, same, 3, &others);
     if (others < FEW_BOTH_WAYS && count > 0)
         node = same[0];
     else /* also where it cannot be said */
@@ -428,20 +432,46 @@ static int allocate_links(struct links *l, const struct view *v)
 {
     l->list = calloc((size_t)v->a->pairs.count + 1, sizeof(*l->list));
     l->nodes = calloc((size_t)v->a->node_count + 1, sizeof(*l->nodes));
-    if (l->list != NULL && l->nodes != NULL)
-        return 0;
+    l->contacts = calloc((size_t)v->a->node_count + 1, sizeof(*l->contacts));
+    return l->list != NULL && l->nodes != NULL && l->contacts != NULL ? 0 : -ENOMEM;
+}
+
+static void finish_links(struct links *l)
+{
     free(l->list);
     free(l->nodes);
-    return -ENOMEM;
+    free(l->contacts);
+}
+
+/* Where excess of network time comes from. @return 0 or -ENOMEM */
+static int explain_network(struct view *v, struct attribution_finding *f, int by_joint,
+                           uint64_t onset)
+{
+    const double *values = by_joint ? v->joint : v->network;
+    struct links links = {0};
+    int error = allocate_links(&links, v);
+    if (error == 0) {
+        collect_links(v, &links, by_joint);
+        if (find_link(v, &links, values, f))
+            f->kind = CAUSE_NETWORK;
+        if (f->kind == CAUSE_NETWORK && f->node_count == 1 && is_node_itself(v, f->nodes[0]))
+            f->kind = CAUSE_SLOW_NODE;
+        f->by_network = 1;
+        name_network_ranks(v, f, values);
+        f->second = spread_of_windows(v, onset);
+    }
+    finish_links(&links);
+    return error;
 }
 
 int view_find_network(struct view *v, uint64_t onset)
 {
     double explained = 0;
-    struct links links = {0};
     for (uint32_t i = 0; i < v->found; i++)
         explained += v->findings[i].delay;
-    find_level(v);
+    int error = find_level(v);
+    if (error)
+        return error;
     find_network_time(v);
     double joint = largest_node_mean(v, v->joint) - explained;
     double delay = largest_node_mean(v, v->network);
@@ -449,22 +479,7 @@ int view_find_network(struct view *v, uint64_t onset)
     if (explained > 0.5 * delay && share_of_told(v) >= 0.4)
         delay = delay > explained ? delay - explained : 0;
     struct attribution_finding *f = view_add_finding(v, CAUSE_BACKGROUND, by_joint ? joint : delay);
-    if (f == NULL)
-        return 0;
-    int error = allocate_links(&links, v);
-    if (error)
-        return error;
-    collect_links(v, &links, by_joint);
-    if (find_link(v, &links, by_joint ? v->joint : v->network, f))
-        f->kind = CAUSE_NETWORK;
-    if (f->kind == CAUSE_NETWORK && f->node_count == 1 && is_node_itself(v, f->nodes[0]))
-        f->kind = CAUSE_SLOW_NODE;
-    f->by_network = 1;
-    name_network_ranks(v, f, by_joint ? v->joint : v->network);
-    f->second = spread_of_windows(v, onset);
-    free(links.list);
-    free(links.nodes);
-    return 0;
+    return f == NULL ? 0 : explain_network(v, f, by_joint, onset);
 }
 
 /* ---- mapping (A1) and collectives ----------------------------------------- */
@@ -483,27 +498,29 @@ static double share_between(const struct view *v, const struct attribution_sum *
     return inter + intra > 0 ? inter / (inter + intra) : 0;
 }
 
-void view_find_mapping(struct view *v)
+int view_find_mapping(struct view *v)
 {
-    double share = share_between(v, &v->now), given, avoidable = 0;
+    double share = share_between(v, &v->now), reachable, given, avoidable = 0;
     double messages = sum_of(v, &v->now, RANK_INTER_OUT) + sum_of(v, &v->now, RANK_INTRA_OUT);
     double far = view_rate(sum_of(v, &v->now, RANK_NETWORK) + sum_of(v, &v->now, RANK_JOINT),
                            sum_of(v, &v->now, RANK_MATCHED));
     double near =
         view_rate(sum_of(v, &v->now, RANK_NEAR_NETWORK), sum_of(v, &v->now, RANK_NEAR_MATCHED));
-    double reachable = attribution_reachable(v->a, &given);
+    int error = attribution_reachable(v->a, &reachable, &given);
+    if (error)
+        return error;
     if (v->absolute && reachable > given)
         avoidable = (reachable - given);
     else if (!v->absolute && share > share_between(v, &v->base))
         avoidable = share - share_between(v, &v->base);
     if (avoidable < 0.05 || far <= near)
-        return;
+        return 0;
     double length = sum_of(v, &v->now, RANK_LENGTH) * v->progress;
     double delay = avoidable * messages * (far - near) / length;
     double most = sum_of(v, &v->now, RANK_MESSAGING) / length;
     struct attribution_finding *f = view_add_finding(v, CAUSE_MAPPING, delay < most ? delay : most);
     if (f == NULL)
-        return;
+        return 0;
     for (uint32_t i = 0; i < v->count; i++)
         v->scratch[i] = view_now(v, v->ranks[i], RANK_INTER_OUT);
     view_name_ranks(v, f, v->scratch, MUCH * view_largest(v->scratch, v->count));
@@ -512,6 +529,7 @@ void view_find_mapping(struct view *v)
     double inter_bytes = sum_of(v, &v->now, RANK_INTER_BYTES);
     f->first = view_rate(inter_bytes, inter_bytes + sum_of(v, &v->now, RANK_INTRA_BYTES));
     f->second = far - near;
+    return 0;
 }
 
 /* Collectives that take longer for all, also for the last that comes. */

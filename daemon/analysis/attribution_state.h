@@ -202,9 +202,10 @@ const char *attribution_node_name(const struct attribution *a, uint32_t node);
 
 /** Share of its messages that the ranks could have within their nodes, if those who exchange most
  *  sat together: clusters of the nodes' sizes, grown greedily along the heaviest partners.
+ *  @param share  set to it; NaN without messages
  *  @param given  set to the share that the mapping in force has of the same messages
- *  @return the share; NaN without messages or memory */
-double attribution_reachable(const struct attribution *a, double *given);
+ *  @return 0 or -ENOMEM */
+int attribution_reachable(const struct attribution *a, double *share, double *given);
 
 /** What a result is made from, one for each cause found. */
 struct attribution_finding {

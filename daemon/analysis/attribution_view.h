@@ -66,7 +66,7 @@ void view_find_ranks(struct view *v);
 /** The network between nodes; then the mapping, and collectives that are slow for all
  *  (attribution_network.c). @return 0 or -ENOMEM */
 int view_find_network(struct view *v, uint64_t onset);
-void view_find_mapping(struct view *v);
+int view_find_mapping(struct view *v);
 void view_find_collective(struct view *v);
 
 #endif

@@ -45,7 +45,9 @@ int rank_list(const uint32_t *ranks, size_t count, char *out, size_t room)
         write_runs(ranks, count, out, room);
         return 0;
     }
-    uint32_t *copy = malloc(count * sizeof(*copy));
+    uint32_t few[RANK_LIST_FEW],
+        *many = count <= RANK_LIST_FEW ? NULL : malloc(count * sizeof(*many));
+    uint32_t *copy = count <= RANK_LIST_FEW ? few : many;
     if (copy == NULL) {
         snprintf(out, room, "...");
         return -ENOMEM;
@@ -53,6 +55,6 @@ int rank_list(const uint32_t *ranks, size_t count, char *out, size_t room)
     memcpy(copy, ranks, count * sizeof(*copy));
     qsort(copy, count, sizeof(*copy), compare);
     write_runs(copy, count, out, room);
-    free(copy);
+    free(many);
     return 0;
 }
