@@ -44,6 +44,9 @@ struct job_latency {
     struct join *join;
     struct contact *contact;
     uint64_t contacts_figured; /* of the rows that the contacts took last; 0: of none */
+    const struct contact_edge
+        *edges; /* borrowed of the contact: that the regions were not told of */
+    size_t edge_count;
     struct regions *regions;
     struct latency_trend *trends[SCOPES_BEFORE_REGIONS];
     struct region_trend *region_trends; /* by id */
@@ -56,8 +59,9 @@ struct job_latency {
     size_t rank_count, node_of_room;
     uint32_t nodes;
     uint64_t world;
-    int nodes_stand;  /* for their ranks, among the vertices of regions */
-    int ranks_placed; /* since regions were last brought up to date */
+    int nodes_stand; /* for their ranks, among the vertices of regions */
+    int regions_new,
+        ranks_placed; /* since regions were last listed: they have changed; ranks were placed */
     struct latency_sum *region_sums;
     struct latency_part *region_parts;
     struct latency_groups groups;
@@ -272,14 +276,20 @@ static uint32_t vertex_of(const struct job_latency *l, uint32_t rank)
     return node < REGIONS_DEFAULTS.most_vertices ? node : UINT32_MAX;
 }
 
+/* Have edges that came or went among the regions. @return 0, or -ENOMEM: the rest waits, as long as contacts are not
+ *         told of */
+static int tell_edges(struct job_latency *l)
+{
+    for (; l->edge_count > 0; l->edges++, l->edge_count--)
+        if (regions_edge(l->regions, l->edges->a, l->edges->b, l->edges->present) == -ENOMEM)
+            return -ENOMEM;
+    return 0;
+}
+
 static int close_contacts(struct job_latency *l)
 {
-    const struct contact_edge *edges;
-    size_t count;
-    int code = contact_close(l->contact, &edges, &count);
-    for (size_t i = 0; code == 0 && i < count; i++)
-        code = regions_edge(l->regions, edges[i].a, edges[i].b, edges[i].present);
-    return code;
+    int code = contact_close(l->contact, &l->edges, &l->edge_count);
+    return code != 0 ? code : tell_edges(l);
 }
 
 /* With too many ranks a node stands for its ranks, from then on: what was known of ranks goes. */
@@ -301,6 +311,7 @@ static int begin_regions_of_nodes(struct job_latency *l)
     regions_destroy(l->regions);
     l->contact = fresh_contact;
     l->regions = fresh_regions;
+    l->edge_count = 0;
     l->nodes_stand = 1;
     return 0;
 }
@@ -323,6 +334,8 @@ static int take_contacts(struct job_latency *l, const struct sum_result *pairs)
     const size_t count = pairs->pair_count;
     if (!l->nodes_stand && l->world > REGIONS_DEFAULTS.most_vertices &&
         begin_regions_of_nodes(l) != 0)
+        return -ENOMEM;
+    if (tell_edges(l) != 0)
         return -ENOMEM;
     /* Who is in contact with whom changes slowly: of a job with millions of pairs not every window
      * is looked at. */
@@ -349,30 +362,39 @@ static int compare_trends(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Keep the trends of regions that go on, begin those of new ones. */
+static struct region_trend *find_trend(const struct job_latency *l, uint32_t id)
+{
+    const struct region_trend key = {.id = id};
+    return l->region_count == 0
+               ? NULL
+               : bsearch(&key, l->region_trends, l->region_count, sizeof(key), compare_trends);
+}
+
+/* Keep the trends of regions that go on, begin those of new ones. @return 0, or -ENOMEM: they are as they were */
 static int update_trends(struct job_latency *l, const struct region_info *infos, size_t count)
 {
-    struct region_trend *trends = calloc(count + 1, sizeof(*trends));
+    struct region_trend *trends = calloc(count + 1, sizeof(*trends)), *known;
     int code = trends == NULL ? -ENOMEM : 0;
     for (size_t i = 0; code == 0 && i < count; i++) {
-        struct region_trend key = {.id = infos[i].id};
-        struct region_trend *known =
-            l->region_count == 0
-                ? NULL
-                : bsearch(&key, l->region_trends, l->region_count, sizeof(key), compare_trends);
         trends[i].id = infos[i].id;
-        if (known != NULL) {
-            trends[i].trend = known->trend;
-            known->trend = NULL;
-        } else {
+        if (find_trend(l, infos[i].id) == NULL)
             code = latency_trend_create(&trends[i].trend, (double)l->window_ns * 1e-9);
-        }
     }
-    for (size_t i = 0; i < l->region_count; i++)
-        latency_trend_destroy(l->region_trends[i].trend);
-    free(l->region_trends);
-    l->region_trends = trends;
-    l->region_count = code == 0 ? count : 0;
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        if ((known = find_trend(l, infos[i].id)) == NULL)
+            continue;
+        trends[i].trend = known->trend;
+        known->trend = NULL;
+    }
+    struct region_trend *unused = code == 0 ? l->region_trends : trends;
+    size_t unused_count = code == 0 ? l->region_count : trends == NULL ? 0 : count;
+    for (size_t i = 0; i < unused_count; i++)
+        latency_trend_destroy(unused[i].trend);
+    free(unused);
+    if (code == 0) {
+        l->region_trends = trends;
+        l->region_count = count;
+    }
     return code;
 }
 
@@ -380,28 +402,15 @@ static void map_ranks(struct job_latency *l)
 {
     for (size_t rank = 0; rank < l->rank_count; rank++) {
         uint32_t vertex = vertex_of(l, (uint32_t)rank);
-        struct region_trend key = {.id = vertex == UINT32_MAX ? 0 : regions_of(l->regions, vertex)};
-        const struct region_trend *found =
-            key.id == 0
-                ? NULL
-                : bsearch(&key, l->region_trends, l->region_count, sizeof(key), compare_trends);
+        uint32_t id = vertex == UINT32_MAX ? 0 : regions_of(l->regions, vertex);
+        const struct region_trend *found = id == 0 ? NULL : find_trend(l, id);
         l->region_of[rank] = found == NULL ? UINT32_MAX : (uint32_t)(found - l->region_trends);
     }
 }
 
-static int update_regions(struct job_latency *l, const struct sum_result *pairs)
+/* Regions have changed, or their ranks. @return 0, or -ENOMEM: they are as they were */
+static int list_regions(struct job_latency *l)
 {
-    l->regions_changed = 0;
-    int code = take_contacts(l, pairs);
-    code = code != 0 ? code : regions_update(l->regions, l->window, &l->regions_changed);
-    if (code == -HOLTER_ELIMIT && !l->nodes_stand)
-        code = begin_regions_of_nodes(l);
-    if (code != 0 && code != -HOLTER_ELIMIT)
-        return code;
-    int placed = l->ranks_placed;
-    l->ranks_placed = 0;
-    if (!l->regions_changed && !placed)
-        return 0;
     size_t regions = regions_list(l->regions, NULL, 0);
     if (fit(&l->region_infos, regions, sizeof(*l->region_infos)) != 0 ||
         fit(&l->region_sums, regions, sizeof(*l->region_sums)) != 0 ||
@@ -409,9 +418,32 @@ static int update_regions(struct job_latency *l, const struct sum_result *pairs)
         fit(&l->series, regions + SCOPES_BEFORE_REGIONS, sizeof(*l->series)) != 0)
         return -ENOMEM;
     regions_list(l->regions, l->region_infos, regions);
-    code = update_trends(l, l->region_infos, regions);
-    map_ranks(l);
+    int code = update_trends(l, l->region_infos, regions);
+    if (code == 0)
+        map_ranks(l);
     return code;
+}
+
+/* @return 0, or -ENOMEM: regions that have changed are listed in the next window */
+static int update_regions(struct job_latency *l, const struct sum_result *pairs)
+{
+    int changed = 0;
+    l->regions_changed = 0;
+    int code = take_contacts(l, pairs);
+    code = code != 0 ? code : regions_update(l->regions, l->window, &changed);
+    l->regions_new |= changed;
+    if (code == -HOLTER_ELIMIT && !l->nodes_stand)
+        code = begin_regions_of_nodes(l);
+    if (code != 0 && code != -HOLTER_ELIMIT)
+        return code;
+    if (!l->regions_new && !l->ranks_placed)
+        return 0;
+    code = list_regions(l);
+    if (code != 0)
+        return code;
+    l->regions_changed = l->regions_new;
+    l->regions_new = l->ranks_placed = 0;
+    return 0;
 }
 
 static void sum_groups(struct job_latency *l, size_t regions)
@@ -654,7 +686,8 @@ int job_latency_regions(struct job_latency *l, struct wire_regions *out)
 int job_latency_message(struct job_latency *l, struct wire_latencies *out)
 {
     size_t criteria, ranks = 0;
-    if (l->kept_count == 0 || job_latency_kept(l, l->kept_count - 1, out) != 0)
+    if (l->kept_count == 0 || job_latency_kept(l, l->kept_count - 1, out) != 0 ||
+        out->window != l->window)
         return -ENOMEM;
     if (list_criteria(l, &criteria) != 0 ||
         fit(&l->rank_rows, l->rank_count, sizeof(*l->rank_rows)) != 0)
