@@ -1,5 +1,5 @@
-/* What attribution.c (windows), attribution_sums.c, attribution_traffic.c, attribution_causes.c (what they say),
- * attribution_mapping.c and attribution_text.c share. */
+/* What attribution.c (windows), attribution_sums.c and attribution_traffic.c (what they add up to), attribution_causes.c,
+ * attribution_ranks.c, attribution_network.c and attribution_mapping.c (what that says), and attribution_text.c share. */
 #ifndef HOLTER_ANALYSIS_ATTRIBUTION_STATE_H
 #define HOLTER_ANALYSIS_ATTRIBUTION_STATE_H
 

@@ -27,7 +27,7 @@
  * read last; 96 bytes for each block that is read, up to 2^16 of them. With the defaults at most 288 MiB of rows,
  * 21 MiB of part blocks and 136 MiB of edges, if there should be 2^21 of them. 4,320 ranks with 30,000 edges of
  * two size classes: at most 328 MiB, however many bursts and hours. Of these, blocks with the same rows are kept
- * once (phase_store.h): a job that does the same in each burst never touches most of it. To add a burst 48 bytes
+ * once (phase_store.h): a job that does the same in each burst never touches most of it. To add a burst 56 bytes
  * for each of its rows are borrowed besides, and to read a graph 32 for each of its edges and 16 for each edge
  * there is.
  *

@@ -5,7 +5,7 @@
  * always are, one pass over the rows finds the spans, checks them and adds them up. A piece that stays as it was
  * when it was listed before is not looked at again (phase_runs.h): it is a run of its own in the list.
  *
- * Memory: at most 68 bytes an edge, and what phase_runs.h needs; 64 for each row of a burst while it is taken, of
+ * Memory: at most 68 bytes an edge, and what phase_runs.h needs; 56 for each row of a burst while it is taken, of
  * which what 2^14 rows need is kept.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */

@@ -106,7 +106,7 @@ bool phase_list_link(struct phase_pool *pool, struct phase_list *to, struct phas
 bool phase_list_repeat(struct phase_pool *pool, struct phase_list *to, struct phase_list *from);
 
 /** Add one list to another that has all of its edges; it is empty after that.
- *  @return whether it could be: not if messages may pass 2^32, or it is less to make a new run */
+ *  @return whether it could be: not if messages may pass 2^32 */
 bool phase_list_absorb(struct phase_pool *pool, struct phase_list *to, struct phase_list *from);
 
 /** Add one list to another: they become one run, and `from` is empty. PHASE_MERGE_BLOCKS were reserved.
