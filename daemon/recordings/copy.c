@@ -90,8 +90,9 @@ struct source {
     struct recorded head; /* of the next message */
     const void *bytes;
     size_t length;
-    uint64_t messages; /* as far as is known, for progress */
-    int more;          /* there is one */
+    uint64_t messages;          /* as far as is known, for progress */
+    uint64_t first_ns, last_ns; /* arrival of the first message, and of the last that was met */
+    int more;                   /* there is one */
 };
 
 /* Go on; what cannot be read is left out and counted. @return 0 or negative */
@@ -102,6 +103,8 @@ static int next(struct source *s, struct target *t)
     for (;;) {
         code = recording_cursor_next(s->cursor, &s->head, &s->bytes, &s->length);
         s->more = code == 1;
+        if (s->more && s->head.received_ns > s->last_ns)
+            s->last_ns = s->head.received_ns;
         if (code >= 0)
             return 0;
         if (code != -HOLTER_ECORRUPT)
@@ -128,7 +131,9 @@ static int open_source(struct source *s, const char *path, struct target *t)
                               "SELECT max(first + messages) FROM block", &end) == 0 &&
         end > 0)
         s->messages = (uint64_t)end;
-    return next(s, t);
+    code = next(s, t);
+    s->first_ns = s->last_ns;
+    return code;
 }
 
 /* Since when it was recorded; 0: from the begin of the job. */
@@ -452,11 +457,17 @@ static int put_merged(struct target *t, struct merge *m, const struct recording_
     return code;
 }
 
-static int compare_sources(const void *a, const void *b)
+static int by_first(const void *a, const void *b)
 {
     const struct source *x = a, *y = b;
-    return (x->head.received_ns > y->head.received_ns) -
-           (x->head.received_ns < y->head.received_ns);
+    return (x->first_ns > y->first_ns) - (x->first_ns < y->first_ns);
+}
+
+/* Whoever has seen more of the job tells later: one that began later may have ended earlier. */
+static int by_last(const void *a, const void *b)
+{
+    const struct source *x = a, *y = b;
+    return x->last_ns == y->last_ns ? by_first(a, b) : x->last_ns > y->last_ns ? 1 : -1;
 }
 
 static int open_all(struct target *t, struct merge *m, const char *const *paths)
@@ -479,7 +490,7 @@ static int open_all(struct target *t, struct merge *m, const char *const *paths)
             return -HOLTER_ENOJOB;
         }
     }
-    qsort(m->sources, m->count, sizeof(*m->sources), compare_sources);
+    qsort(m->sources, m->count, sizeof(*m->sources), by_first);
     return code;
 }
 
@@ -500,6 +511,7 @@ static int merge_tables(struct target *t, struct merge *m)
 {
     int64_t start = 0, least = INT64_MAX;
     int code = 0;
+    qsort(m->sources, m->count, sizeof(*m->sources), by_last); /* all were read to their ends */
     for (size_t i = 0; code == 0 && i < m->count; i++) {
         struct recording_file *file = recording_cursor_file(m->sources[i].cursor);
         code = copy_tables(t->recording, file, 0, UINT64_MAX,

@@ -56,12 +56,34 @@ static void condition(char *out, size_t room, enum about about, const struct spa
                  span->from_ns);
 }
 
+/* Of a row in its last state the later one stays. @return the column that tells; NULL: what is copied last stays */
+static const char *time_of_state(const char *table)
+{
+    return strcmp(table, "alert") == 0                                       ? "updated_ns"
+           : strcmp(table, "criterion") == 0 || strcmp(table, "region") == 0 ? "window"
+                                                                             : NULL;
+}
+
+static size_t list_assignments(char *out, size_t room, sqlite3_stmt *rows,
+                               const int columns[MOST_COLUMNS], int count)
+{
+    size_t used = 0;
+    for (int c = 0; c < count; c++) {
+        const char *name = sqlite3_column_name(rows, columns[c]);
+        used += (size_t)snprintf(out + used, room - used, "%s%s=excluded.%s", c == 0 ? "" : ",",
+                                 name, name);
+    }
+    return used;
+}
+
 /* Columns that both have: the names of a file may be any, those of ours are known. */
 static int make_insert(sqlite3 *to, sqlite3_stmt *rows, const char *table, char *out, size_t room,
                        int columns[MOST_COLUMNS])
 {
     int count = 0;
-    size_t used = (size_t)snprintf(out, room, "INSERT OR REPLACE INTO %s(", table);
+    const char *time = time_of_state(table);
+    size_t used =
+        (size_t)snprintf(out, room, "INSERT %sINTO %s(", time == NULL ? "OR REPLACE " : "", table);
     for (int c = 0; c < sqlite3_column_count(rows) && count < MOST_COLUMNS; c++) {
         const char *name = sqlite3_column_name(rows, c);
         if (name == NULL || strlen(name) > 60 ||
@@ -75,14 +97,20 @@ static int make_insert(sqlite3 *to, sqlite3_stmt *rows, const char *table, char 
     used += (size_t)snprintf(out + used, room - used, ") VALUES(");
     for (int c = 0; c < count; c++)
         used += (size_t)snprintf(out + used, room - used, "%s?", c == 0 ? "" : ",");
-    snprintf(out + used, room - used, ")");
+    used += (size_t)snprintf(out + used, room - used, ")");
+    if (time != NULL) {
+        used += (size_t)snprintf(out + used, room - used, " ON CONFLICT DO UPDATE SET ");
+        used += list_assignments(out + used, room - used, rows, columns, count);
+        snprintf(out + used, room - used, " WHERE ifnull(excluded.%s,0) >= ifnull(%s.%s,0)", time,
+                 table, time);
+    }
     return count;
 }
 
 static int copy_rows(struct recording *to, struct recording_file *from, sqlite3_stmt *rows,
                      const char *table)
 {
-    char sql[MOST_COLUMNS * 66 + 200];
+    char sql[MOST_COLUMNS * 200 + 300];
     int columns[MOST_COLUMNS], code, row = 0;
     sqlite3_stmt *put = NULL;
     int count = make_insert(recording_database(to), rows, table, sql, sizeof(sql), columns);

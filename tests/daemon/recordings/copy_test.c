@@ -156,6 +156,44 @@ static void cuts_merged_are_the_whole_in_any_order(void **state)
     assert_int_equal(differences(a, out), 0);
 }
 
+static void a_cut_of_the_middle_changes_nothing_of_the_whole(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 20);
+    assert_int_equal(cut(b, 5, 8), 0);
+    const char *paths[] = {a, b}, *turned[] = {b, a};
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(differences(a, out), 0);
+    assert_int_equal(copy_merge(c, turned, 2, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(differences(a, c), 0);
+}
+
+/* As of one that was attached later than the other began, and left before it ended. */
+static void what_was_told_later_stays(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 20);
+    made(b, "job.0", 2, 5);
+    made_ask(b, "UPDATE alert SET state = 'firing', updated_ns = since_ns");
+    made_ask(b, "UPDATE job SET state = 'running', end_ns = 0");
+    made_ask(
+        b, "INSERT INTO criterion(locality, size_class, window, messages) VALUES('both', 1, 4, 4)");
+    made_ask(
+        a, "INSERT INTO criterion(locality, size_class, window, messages) VALUES('both', 1, 9, 9)");
+    const char *paths[] = {a, b};
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(differences(a, out), 0);
+    assert_int_equal(made_ask(out, "SELECT messages FROM criterion"), 9);
+    /* What is left of the first ended earlier, but knows how the alert did. */
+    assert_int_equal(cut(c, -1, 4), 0);
+    unlink(out);
+    paths[0] = c;
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(made_ask(out, "SELECT state = 'resolved' FROM alert"), 1);
+    assert_int_equal(made_ask(out, "SELECT messages FROM criterion"), 9);
+    assert_int_equal(made_ask(out, "SELECT state = 'running' FROM job"), 1);
+}
+
 static void attach(const char *path, double since_s)
 {
     char sql[160];
@@ -266,6 +304,8 @@ int main(void)
         TEST(a_cut_of_nothing_leaves_nothing),
         TEST(what_is_there_is_not_overwritten),
         TEST(cuts_merged_are_the_whole_in_any_order),
+        TEST(a_cut_of_the_middle_changes_nothing_of_the_whole),
+        TEST(what_was_told_later_stays),
         TEST(a_cut_says_since_when_its_recording_was_attached),
         TEST(what_came_to_no_attached_recording_is_counted),
         TEST(with_the_begin_of_the_job_nothing_is_attached),
