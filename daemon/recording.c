@@ -63,12 +63,32 @@ static const char insert_block[] = "INSERT INTO block(first, messages, begin_ns,
 static const char delete_parts[] = "DELETE FROM block WHERE first >= ?";
 static const char insert_agent[] = "INSERT INTO agent VALUES(?,?,?)";
 
-/* ---- opening ------------------------------------------------------------- */
-
 static int run(sqlite3 *db, const char *text)
 {
     return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
+
+/* Close without committing. @param made  nothing is in the file yet: nothing is left of it */
+static void give_up(struct recording *r, int made)
+{
+    if (r == NULL)
+        return;
+    if (r->open)
+        run(r->file.db, "ROLLBACK");
+    sqlite3_finalize(r->put_block);
+    sqlite3_finalize(r->drop_parts);
+    sqlite3_finalize(r->put_agent);
+    tables_destroy(r->tables);
+    recording_file_close(&r->file);
+    block_writer_destroy(r->block);
+    key_table_finish(&r->agents);
+    if (made)
+        recording_remove(r->path);
+    lock_file_give(r->lock, r->lock_path);
+    free(r);
+}
+
+/* ---- opening ------------------------------------------------------------- */
 
 /* Tables of an older version become those of this one, all or none. */
 static int make_tables(struct recording *r)
@@ -176,13 +196,14 @@ int recording_open(struct recording **out, const char *path, char *why, size_t r
         return code;
     }
     char fault[256] = "no memory";
+    int made = access(path, F_OK) != 0;
     int code = block_writer_create(&r->block);
     code = code != 0 ? code
                      : recording_file_open(&r->file, path, RECORDING_WRITE, fault, sizeof(fault));
     code = code != 0 ? code : set_up(r, fault, sizeof(fault));
     if (code != 0) {
         snprintf(why, room, "%s: %s", path, fault);
-        recording_abandon(r);
+        give_up(r, made);
         return code;
     }
     *out = r;
@@ -343,19 +364,7 @@ int recording_commit(struct recording *r)
 
 void recording_abandon(struct recording *r)
 {
-    if (r == NULL)
-        return;
-    if (r->open)
-        run(r->file.db, "ROLLBACK");
-    sqlite3_finalize(r->put_block);
-    sqlite3_finalize(r->drop_parts);
-    sqlite3_finalize(r->put_agent);
-    tables_destroy(r->tables);
-    recording_file_close(&r->file);
-    block_writer_destroy(r->block);
-    key_table_finish(&r->agents);
-    lock_file_give(r->lock, r->lock_path);
-    free(r);
+    give_up(r, 0);
 }
 
 int recording_close(struct recording *r)

@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -141,6 +143,24 @@ static void what_is_there_is_not_overwritten(void **state)
     made(out, "job.1", 0, 3);
     assert_int_equal(cut(out, -1, -1), -EEXIST);
     assert_int_equal(made_ask(out, "SELECT job = 'job.1' FROM job"), 1);
+}
+
+/* As on a full disk. */
+static void what_cannot_be_begun_leaves_nothing(void **state)
+{
+    struct rlimit limit, small;
+    (void)state;
+    made(a, "job.0", 0, 20);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = limit;
+    small.rlim_cur = 8192;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    int code = cut(out, -1, -1);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(code, -EIO);
+    assert_int_equal(access(out, F_OK), -1);
+    assert_int_equal(cut(out, -1, -1), 0);
 }
 
 static void cuts_merged_are_the_whole_in_any_order(void **state)
@@ -303,6 +323,7 @@ int main(void)
         TEST(a_cut_without_bounds_is_the_whole),
         TEST(a_cut_of_nothing_leaves_nothing),
         TEST(what_is_there_is_not_overwritten),
+        TEST(what_cannot_be_begun_leaves_nothing),
         TEST(cuts_merged_are_the_whole_in_any_order),
         TEST(a_cut_of_the_middle_changes_nothing_of_the_whole),
         TEST(what_was_told_later_stays),
