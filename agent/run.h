@@ -137,8 +137,9 @@ struct run_job {
     char id[64];
     char app[256];
     char state[16];
-    char recording[512]; /**< path; "": none */
-    char network[513];   /**< what of it is not in the network; "": nothing */
+    char recording[512];   /**< path, of the newest part; "": none */
+    int recording_stopped; /**< before the job's end: the disk was full */
+    char network[513];     /**< what of it is not in the network; "": nothing */
     uint64_t ranks, nodes;
     uint64_t duration_ns;
     uint64_t messages, bytes; /**< sent */

@@ -1,6 +1,7 @@
 #include "agent/run.h"
 
 #include "agent/say.h"
+#include "daemon/recording.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "holter/session.h"
@@ -133,6 +134,8 @@ static void take_sums(void *user, const struct wire_message *message)
     if (message->type == WIRE_TYPE_NODES)
         for (uint64_t i = 0; i < message->nodes.nodes_count; i++)
             job->windows_dropped += message->nodes.nodes[i].windows_dropped;
+    if (message->type == WIRE_TYPE_ALERT && strcmp(message->alert.kind, "recording-stopped") == 0)
+        job->recording_stopped = 1;
     if (message->type != WIRE_TYPE_RANK_WINDOW)
         return;
     for (uint64_t i = 0; i < message->rank_window.ranks_count; i++) {
@@ -156,7 +159,7 @@ static int collect(struct run_report *report, struct client *client, const struc
     struct listing listing = {report, prefix};
     rc = ask(client, "jobs", NULL, NULL, take_job, &listing);
     for (unsigned i = 0; rc == 0 && i < report->count; i++)
-        rc = ask(client, "snapshot", report->jobs[i].id, "ranks,places,nodes", take_sums,
+        rc = ask(client, "snapshot", report->jobs[i].id, "ranks,places,nodes,alerts", take_sums,
                  &report->jobs[i]);
     return rc;
 }
@@ -226,6 +229,12 @@ int run_output_name(char *out, size_t room, const char *output, const char *job,
     return rc;
 }
 
+/** Nothing is, where not even the first second could be written. */
+static int is_recorded(const struct run_job *job)
+{
+    return !job->recording_stopped || access(job->recording, F_OK) == 0;
+}
+
 void run_report_rename(struct run_report *report, const char *output)
 {
     char host[HOST_NAME_ROOM];
@@ -233,15 +242,16 @@ void run_report_rename(struct run_report *report, const char *output)
     for (unsigned i = 0; i < report->count; i++) {
         struct run_job *job = &report->jobs[i];
         char name[sizeof job->recording];
-        if (job->recording[0] == '\0')
+        if (job->recording[0] == '\0' || !is_recorded(job))
             continue;
         int rc = run_output_name(name, sizeof name, output, job->id, host, i);
-        if (rc == 0 && rename(job->recording, name) < 0)
-            rc = -errno;
+        char renamed[sizeof job->recording];
+        if (rc == 0)
+            rc = recording_rename(job->recording, name, renamed, sizeof renamed);
         if (rc < 0)
             say("%s: cannot be renamed as -o wants: %s", job->recording, holter_strerror(rc));
         else
-            strcpy(job->recording, name);
+            strcpy(job->recording, renamed);
     }
 }
 
@@ -283,24 +293,35 @@ static void print_losses(char *out, size_t room, const struct run_job *job)
         snprintf(out, room, "%s events and %s windows lost", lost, windows);
 }
 
+static void print_recording(char *out, size_t room, const struct run_job *job)
+{
+    if (job->recording[0] == '\0')
+        out[0] = '\0';
+    else if (!is_recorded(job))
+        snprintf(out, room, "; not recorded");
+    else
+        snprintf(out, room, "; recorded in %s%s", shown(job->recording),
+                 job->recording_stopped ? ", not to its end" : "");
+}
+
 static void print_job(const struct run_job *job)
 {
-    char messages[32], losses[96], share[32] = "";
+    char messages[32], losses[96], share[32] = "", recording[640];
     struct quantity bytes, duration;
     const char *slash = strrchr(job->app, '/');
     print_count(messages, sizeof messages, job->messages);
     print_losses(losses, sizeof losses, job);
+    print_recording(recording, sizeof recording, job);
     double of = (double)job->ranks * (double)job->duration_ns;
     if (of > 0)
         snprintf(share, sizeof share, "%.0f %% of the time in MPI, ",
                  100 * ((double)job->mpi_ns < of ? (double)job->mpi_ns / of : 1));
-    say("job %s (%s): %s%" PRIu64 " rank%s on %" PRIu64 " node%s, %s, %s messages, %s, %s%s%s%s",
+    say("job %s (%s): %s%" PRIu64 " rank%s on %" PRIu64 " node%s, %s, %s messages, %s, %s%s%s",
         job->id, slash == NULL ? job->app : slash + 1,
         strcmp(job->state, "died") == 0 ? "died; " : "", job->ranks, job->ranks == 1 ? "" : "s",
         job->nodes, job->nodes == 1 ? "" : "s",
         quantity_duration(&duration, (double)job->duration_ns), messages,
-        quantity_bytes(&bytes, (double)job->bytes), share, losses,
-        job->recording[0] == '\0' ? "" : "; recorded in ", shown(job->recording));
+        quantity_bytes(&bytes, (double)job->bytes), share, losses, recording);
 }
 
 void run_report_print(const struct run_report *report)

@@ -83,6 +83,14 @@ uint64_t recording_bytes_at(const char *path);
 /** Remove a recording, its log and the index of that. @return 0 or -errno */
 int recording_remove(const char *path);
 
+/** Give a recording that nobody writes another name: all its parts, and what is still in their logs. A file of that name
+ *  goes.
+ *  @param path  any part of it
+ *  @param to    as the first part is to be named
+ *  @param out   set to the new name of the part that was given
+ *  @return 0, or -errno: some parts may have their new names */
+int recording_rename(const char *path, const char *to, char *out, size_t room);
+
 /** Path of a part: part 1 is the base. @return 0 or -ENAMETOOLONG */
 int recording_part_path(const char *base, unsigned number, char *out, size_t room);
 

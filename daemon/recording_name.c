@@ -75,6 +75,58 @@ int recording_remove(const char *path)
     return code;
 }
 
+/* Not without its log, which holds what is not yet in the file, nor to beside one of another file. */
+static int rename_file(const char *path, const char *to)
+{
+    int code = rename(path, to) == 0 ? 0 : -errno;
+    for (int i = 1; code == 0 && i < SUFFIXES; i++) {
+        char from_name[600], to_name[600];
+        snprintf(from_name, sizeof(from_name), "%s%s", path, suffixes[i]);
+        snprintf(to_name, sizeof(to_name), "%s%s", to, suffixes[i]);
+        if (rename(from_name, to_name) == 0)
+            continue;
+        code = errno == ENOENT ? 0 : -errno;
+        unlink(to_name);
+    }
+    return code;
+}
+
+/* Path of the first part of a recording, of which `path` is one. @return number of that */
+static unsigned find_base(const char *path, char *base, size_t room)
+{
+    char part[560];
+    const char *slash = strrchr(path, '/'), *mark = NULL;
+    unsigned number = 0;
+    for (const char *p = slash == NULL ? path : slash; (p = strstr(p, ".part")) != NULL; p++)
+        mark = p;
+    int end = 0;
+    if (mark != NULL && sscanf(mark, ".part%u%n", &number, &end) == 1 && number >= 2 &&
+        snprintf(base, room, "%.*s%s", (int)(mark - path), path, mark + end) < (int)room &&
+        recording_part_path(base, number, part, sizeof(part)) == 0 && strcmp(part, path) == 0)
+        return number;
+    snprintf(base, room, "%s", path);
+    return 1;
+}
+
+int recording_rename(const char *path, const char *to, char *out, size_t room)
+{
+    char base[560], from_part[560], to_part[560];
+    unsigned first, last, newest = find_base(path, base, sizeof(base));
+    if (strlen(to) >= sizeof(to_part) - 16)
+        return -ENAMETOOLONG;
+    int code = recording_part_path(to, newest, out, room);
+    recording_parts_find(base, &first, &last);
+    if (code == 0 && last == 0)
+        return -ENOENT;
+    for (unsigned n = first; code == 0 && n <= last; n++) {
+        code = recording_part_path(base, n, from_part, sizeof(from_part));
+        code = code != 0 ? code : recording_part_path(to, n, to_part, sizeof(to_part));
+        code = code != 0 ? code : rename_file(from_part, to_part);
+        code = code == -ENOENT && n < last ? 0 : code; /* one between was taken away */
+    }
+    return code;
+}
+
 /* ---- directories --------------------------------------------------------- */
 
 static int make_directories(const char *path)

@@ -73,6 +73,92 @@ static void a_job_gets_a_name_that_no_other_file_has(void **state)
     assert_non_null(strstr(second, "/holter-job.7-2.hrec"));
 }
 
+static void put(const char *name, const char *text)
+{
+    FILE *out = fopen(below(name), "we");
+    assert_non_null(out);
+    fputs(text, out);
+    fclose(out);
+}
+
+static void expect(const char *name, const char *text)
+{
+    char got[32] = "";
+    FILE *in = fopen(below(name), "re");
+    assert_true((in != NULL) == (text != NULL));
+    if (in == NULL)
+        return;
+    assert_true(fread(got, 1, sizeof(got) - 1, in) == strlen(text));
+    fclose(in);
+    assert_string_equal(got, text);
+}
+
+static void rename_to(const char *name, const char *to, const char *expected)
+{
+    char from[1024], target[1024], out[1024];
+    snprintf(from, sizeof(from), "%s", below(name));
+    snprintf(target, sizeof(target), "%s", below(to));
+    assert_int_equal(recording_rename(from, target, out, sizeof(out)), 0);
+    assert_string_equal(out, below(expected));
+}
+
+/* What is not yet in the file stands in the log alone: after a full disk, or while somebody reads. */
+static void a_recording_is_renamed_with_its_log(void **state)
+{
+    (void)state;
+    put("a.hrec", "file");
+    put("a.hrec-wal", "log");
+    put("b.hrec", "old");
+    put("b.hrec-shm", "old index");
+    rename_to("a.hrec", "b.hrec", "b.hrec");
+    expect("b.hrec", "file");
+    expect("b.hrec-wal", "log");
+    expect("b.hrec-shm", NULL);
+    expect("a.hrec", NULL);
+    expect("a.hrec-wal", NULL);
+}
+
+static void parts_are_renamed_together(void **state)
+{
+    (void)state;
+    put("a.hrec.part2.hrec", "no part");
+    put("a.part3.hrec", "third");
+    put("a.part4.hrec", "fourth");
+    put("a.part4.hrec-wal", "log");
+    rename_to("a.part4.hrec", "c.hrec", "c.part4.hrec");
+    expect("c.hrec", NULL);
+    expect("c.part3.hrec", "third");
+    expect("c.part4.hrec", "fourth");
+    expect("c.part4.hrec-wal", "log");
+    expect("a.hrec.part2.hrec", "no part");
+    put("d.hrec", "first");
+    put("d.part2.hrec", "second");
+    rename_to("d.part2.hrec", "e", "e.part2");
+    expect("e", "first");
+    expect("e.part2", "second");
+}
+
+static void a_name_that_only_looks_like_a_part_is_kept(void **state)
+{
+    (void)state;
+    put("a.part02.hrec", "alone");
+    put("a.partner.hrec", "alone, too");
+    rename_to("a.part02.hrec", "b.hrec", "b.hrec");
+    rename_to("a.partner.hrec", "c.hrec", "c.hrec");
+    expect("b.hrec", "alone");
+    expect("c.hrec", "alone, too");
+}
+
+static void what_is_not_there_is_not_renamed(void **state)
+{
+    char from[1024], out[1024];
+    (void)state;
+    snprintf(from, sizeof(from), "%s", below("none.hrec"));
+    put("b.hrec", "stays");
+    assert_int_equal(recording_rename(from, below("b.hrec"), out, sizeof(out)), -ENOENT);
+    expect("b.hrec", "stays");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -80,6 +166,10 @@ int main(void)
         TEST(a_directory_is_made_with_those_above_it),
         TEST(a_place_where_none_can_be_is_told),
         TEST(a_job_gets_a_name_that_no_other_file_has),
+        TEST(a_recording_is_renamed_with_its_log),
+        TEST(parts_are_renamed_together),
+        TEST(a_name_that_only_looks_like_a_part_is_kept),
+        TEST(what_is_not_there_is_not_renamed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
