@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SILENCE_NS                                                                                 \
@@ -133,6 +134,25 @@ static int find_recording(const char *directory, char *out, size_t room)
     return found;
 }
 
+/* The stream tells the end before all is written: the recording is whole when nobody holds its lock any more. */
+static int await_recording(struct report_replay *r, const char *directory, char *out, size_t room)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    uint64_t since_ns = clock_mono_ns();
+    char lock[420];
+    for (;;) {
+        int left = has_left(r); /* what it has not written by then never comes */
+        if (find_recording(directory, out, room)) {
+            snprintf(lock, sizeof(lock), "%s.lock", out);
+            if (left || access(lock, F_OK) != 0)
+                return 1;
+        }
+        if (left || clock_mono_ns() - since_ns >= SILENCE_NS)
+            return 0;
+        nanosleep(&pause, NULL);
+    }
+}
+
 /* ---- the directory ------------------------------------------------------------------ */
 
 static void remove_files(const char *directory)
@@ -227,7 +247,7 @@ int report_replay_start(struct report_replay *r, const char *recording, const ch
     }
     if (wait_for_end(r, span) != 0)
         return 1;
-    if (analysed == NULL || find_recording(records, analysed, 400))
+    if (analysed == NULL || await_recording(r, records, analysed, 400))
         return 0;
     say_log(r, "the replay left no results");
     return 1;
