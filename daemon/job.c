@@ -49,6 +49,7 @@ int job_create(struct job **out, const char *id, const struct job_options *optio
     job->options = *options;
     job->output = *output;
     job->start_ns = UINT64_MAX;
+    job->told_window = UINT64_MAX;
     key_table_init(&job->instance_keys);
     key_table_init(&job->place_keys);
     rank_history_init(&job->ranks_before);
@@ -490,6 +491,11 @@ void job_replaying(struct job *job, int on)
         n->lost_contact = 1;
         job->active--;
     }
+}
+
+void job_told(struct job *job, uint64_t window)
+{
+    job->told_window = window;
 }
 
 void job_restore_alert(struct job *job, const struct wire_alert *alert)

@@ -95,6 +95,10 @@ void job_flush(struct job *job, uint64_t now_ns);
 /** No more is published or alerted while messages are fed again from a recording. */
 void job_replaying(struct job *job, int on);
 
+/** While messages are fed again: windows up to this one are in the tables of the recording, the others are not, and are
+ *  published when that is over. Otherwise all are taken to be in it. */
+void job_told(struct job *job, uint64_t window);
+
 /** Take an alert over from a recording. */
 void job_restore_alert(struct job *job, const struct wire_alert *alert);
 

@@ -131,7 +131,8 @@ struct job {
     struct latency_rows idle_latency; /* room of a window that was closed, for the next to open */
     struct hang_calls *idle_calls;    /* likewise; owned */
     size_t idle_call_room;
-    uint64_t next_window;                     /**< windows below it have been published */
+    uint64_t next_window; /**< windows below it have been published */
+    uint64_t told_window; /**< newest in the tables of the recording that is fed again */
     struct wire_totals recent[JOB_RECENT];    /**< by number modulo; texts not set */
     uint64_t lost, windows_dropped;           /**< all that agents have lost, as they say */
     uint64_t lost_told, windows_dropped_told; /**< of that, what an alert has told */

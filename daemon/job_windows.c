@@ -215,7 +215,8 @@ void job_windows_advance(struct job *job, uint64_t heard_ns, uint64_t now_ns)
         const struct open_window *w = &job->open[at];
         int due = heard_ns >= w->due_ns || (!w->late && !waiting && is_complete(job, w));
         due |= w->late && job->active == 0; /* nobody is left who could add to it */
-        if (due && (w->late || !waiting)) {
+        int untold = job->replaying && !w->late && w->number > job->told_window;
+        if (due && !untold && (w->late || !waiting)) {
             close_window(job, at, now_ns);
             continue;
         }

@@ -284,7 +284,10 @@ static void continue_recording(struct job *job, struct sinks *sinks, const char 
 {
     struct replay replay = {.job = job, .sinks = sinks};
     unsigned part, last;
+    uint64_t told;
     char path[560];
+    if (recording_last_window(base, &told) == 0)
+        job_told(job, told);
     job_replaying(job, 1);
     for (recording_parts_find(base, &part, &last); part <= last; part++) {
         struct recording_reader reader = {&replay, part == last ? replay_alert : no_alert,

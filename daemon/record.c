@@ -336,14 +336,18 @@ static void *record(void *user)
     pthread_setname_np(pthread_self(), RECORDER_THREAD);
     while (!leaving) {
         struct item *items = take(r, &leaving);
+        /* What came meanwhile goes with what is due: a message and the rows that it led to together. */
+        uint64_t since = clock_mono_ns();
         while (items != NULL) {
             struct item *item = items;
             items = item->next;
             size_t bytes = item_bytes(item);
             handle(r, item);
             atomic_fetch_sub_explicit(&r->waiting_bytes, bytes, memory_order_release);
-            if (clock_mono_ns() - r->oldest_ns >= COMMIT_NS)
+            if (clock_mono_ns() - since >= COMMIT_NS) {
                 commit(r);
+                since = clock_mono_ns();
+            }
         }
         if (r->oldest_ns != 0 && (leaving || clock_mono_ns() - r->oldest_ns >= COMMIT_NS))
             commit(r);

@@ -106,6 +106,12 @@ void recording_parts_find(const char *base, unsigned *first, unsigned *last);
 int recording_choose(const char *directory, const char *job, uint64_t instance, char *out,
                      size_t room, int *exists);
 
+/** Number of the newest window whose row in `totals` was committed, in all parts: a daemon that was killed may have
+ *  committed messages of later ones.
+ *  @param base  path of the first part @param out  0: none was
+ *  @return 0, or negative when that cannot be told */
+int recording_last_window(const char *base, uint64_t *out);
+
 /** Make a directory for recordings, and those above it, where they are not there.
  *  @return 0, or why none can be written there: -ENOTDIR, -EACCES, -EROFS, ... */
 int recording_directory(const char *path);

@@ -127,6 +127,37 @@ int recording_rename(const char *path, const char *to, char *out, size_t room)
     return code;
 }
 
+static int last_window(const char *path, uint64_t *out)
+{
+    struct recording_file file = {0};
+    char why[256];
+    int64_t window = 0;
+    int code = recording_file_open(&file, path, RECORDING_READ, why, sizeof(why));
+    if (code == 0)
+        code = recording_file_number(&file, "SELECT ifnull(max(window), 0) FROM totals", &window);
+    recording_file_close(&file);
+    *out = code == 0 && window > 0 ? (uint64_t)window : 0;
+    return code;
+}
+
+int recording_last_window(const char *base, uint64_t *out)
+{
+    unsigned first, last;
+    uint64_t newest = 0, window = 0;
+    char path[560];
+    int code = 0;
+    recording_parts_find(base, &first, &last);
+    for (; code == 0 && first <= last; first++) {
+        code = recording_part_path(base, first, path, sizeof(path));
+        if (code == 0 && access(path, F_OK) == 0)
+            code = last_window(path, &window);
+        newest = window > newest ? window : newest;
+    }
+    if (code == 0)
+        *out = newest;
+    return code;
+}
+
 /* ---- directories --------------------------------------------------------- */
 
 static int make_directories(const char *path)

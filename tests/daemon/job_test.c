@@ -546,6 +546,30 @@ static void an_alert_of_a_silent_agent_is_resolved_after_a_restart_too(void **st
     finish_job(job);
 }
 
+/* The daemon was killed when a message was committed and what it led to was not. */
+static void windows_that_the_recording_does_not_tell_are_published_after_a_restart(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    job_told(job, FIRST + 1);
+    job_replaying(job, 1);
+    appear(job, 0, 1);
+    for (uint64_t w = FIRST; w < FIRST + 4; w++) {
+        report(job, 0, w, 0, end_of(w));
+        advance(job, end_of(w));
+    }
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 0);
+    job_replaying(job, 0);
+    advance(job, end_of(FIRST + 3));
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 2);
+    assert_int_equal(message_of(&told, WIRE_TYPE_TOTALS, 0)->totals.window, FIRST + 2);
+    assert_int_equal(message_of(&told, WIRE_TYPE_TOTALS, 1)->totals.window, FIRST + 3);
+    report(job, 0, FIRST + 4, 0, end_of(FIRST + 4));
+    advance(job, end_of(FIRST + 4));
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 3);
+    finish_job(job);
+}
+
 static void losses_are_one_alert_until_they_stop(void **state)
 {
     struct job *job = make_job(&told);
@@ -671,6 +695,7 @@ int main(void)
         cmocka_unit_test(dead_ranks_are_one_alert_that_names_the_cause_first),
         cmocka_unit_test(a_silent_agent_is_told_once_and_resolved_when_it_comes_back),
         cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
+        cmocka_unit_test(windows_that_the_recording_does_not_tell_are_published_after_a_restart),
         cmocka_unit_test(losses_are_one_alert_until_they_stop),
         cmocka_unit_test(a_job_ends_with_its_last_final_window),
         cmocka_unit_test(a_job_that_is_silent_for_long_is_lost_and_found),

@@ -1,6 +1,7 @@
 #include "daemon/record.h"
 #include "tests/directory.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,6 +125,23 @@ static void what_is_kept_is_told_after_it_was_committed(void **state)
     assert_int_equal(messages_in_file(), 2);
 }
 
+/* A message and what it led to come one behind the other: a commit between them would keep the one alone. */
+static void what_waits_together_is_committed_together(void **state)
+{
+    struct bed b;
+    (void)state;
+    begin(&b, &(struct recorder_options){0});
+    keep(b.r, 1, 100); /* wakes the thread */
+    while (recorder_waiting(b.r) > 0)
+        sched_yield();
+    for (uint64_t seq = 2; seq <= 9; seq++)
+        keep(b.r, seq, 100); /* wait until the first is to be committed */
+    while (b.heard.kept == 0)
+        uv_run(&b.loop, UV_RUN_ONCE);
+    assert_int_equal(b.heard.kept, 9);
+    end(&b);
+}
+
 static void count_agent(void *user, uint64_t instance, uint64_t seq)
 {
     uint64_t *told = user;
@@ -210,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_DIRECTORY(what_is_kept_is_told_after_it_was_committed),
+        WITH_DIRECTORY(what_waits_together_is_committed_together),
         WITH_DIRECTORY(thousands_of_agents_are_told_each_once),
         WITH_DIRECTORY(a_full_disk_stops_the_recording_once_and_agents_go_on),
         WITH_DIRECTORY(a_disk_that_does_not_keep_up_ends_the_recording_and_not_memory),
