@@ -3,6 +3,7 @@
 #include "holter/call.h"
 #include "holter/error.h"
 #include "proto/json.h"
+#include "proto/utf8.h"
 #include "version.h"
 
 #include <errno.h>
@@ -23,17 +24,24 @@ struct sheet {
 
 static void put_csv_text(FILE *out, const char *text)
 {
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        fputs(text, out);
-        return;
+    int quoted = strpbrk(text, ",\"\r\n") != NULL;
+    size_t left = strlen(text), valid;
+    if (quoted)
+        fputc('"', out);
+    for (; left > 0; text += valid, left -= valid) {
+        valid = utf8_prefix(text, left);
+        for (size_t i = 0; i < valid; i++) {
+            if (text[i] == '"')
+                fputc('"', out);
+            fputc(text[i], out);
+        }
+        if (valid == 0) { /* a reader would refuse the file for a byte of it that is no text */
+            fputs("\xef\xbf\xbd", out);
+            valid = 1;
+        }
     }
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
+    if (quoted)
+        fputc('"', out);
 }
 
 static void put_value(const struct sheet *s, const struct cell *cell)

@@ -2,6 +2,7 @@
 #include "daemon/export/export.h"
 #include "daemon/export/report.h"
 #include "holter/error.h"
+#include "proto/utf8.h"
 #include "tests/daemon/export/recorded.h"
 #include "tests/directory.h"
 
@@ -148,6 +149,19 @@ static void csv_has_names_and_quotes_what_would_break_a_line(void **state)
                               "1,2,60,6000,30,60000\r\n"
                               "2,3,90,9000,45,90000\r\n"
                               "3,0,120,12000,60,120000\r\n");
+}
+
+static void csv_is_text_whatever_a_file_holds(void **state)
+{
+    (void)state;
+    change("UPDATE alert SET title = CAST(x'61ff62c32cc3a9' AS TEXT), rule = CAST(x'80' AS TEXT)");
+    FILE *out = begin();
+    assert_int_equal(export_csv(out, &source, "alert"), 0);
+    fclose(out);
+    assert_int_equal(utf8_prefix(text, length), length);
+    assert_non_null(strstr(text, ",\"a\xef\xbf\xbd"
+                                 "b\xef\xbf\xbd,\xc3\xa9\","));
+    assert_non_null(strstr(text, ",\xef\xbf\xbd,"));
 }
 
 static void csv_of_a_table_without_rows_has_its_columns(void **state)
@@ -534,6 +548,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(content_is_summed_over_hosts_and_windows),
         TEST(csv_has_names_and_quotes_what_would_break_a_line),
+        TEST(csv_is_text_whatever_a_file_holds),
         TEST(csv_of_a_table_without_rows_has_its_columns),
         TEST(a_table_that_there_is_not_is_refused),
         TEST(json_holds_every_table),
