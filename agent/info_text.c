@@ -67,8 +67,10 @@ static void print_part(FILE *out, const struct info *i)
 static void print_span(FILE *out, const struct info *i)
 {
     struct quantity a, b;
-    if (i->end_ns <= i->begin_ns)
+    if (i->end_ns <= i->begin_ns) {
+        print_part(out, i);
         return;
+    }
     fprintf(out, "%-10s ", "span");
     print_time(out, i->begin_ns);
     fputs(" to ", out);

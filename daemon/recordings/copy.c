@@ -54,11 +54,14 @@ static int put(struct target *t, const struct recorded *head, const void *bytes,
     return code == 0 ? 0 : fail_writing(t, code);
 }
 
-/* When recordings that were attached to a job began, and what of that is not here. */
-static int tell_attached(struct target *t, uint64_t attached_ns)
+/* When recordings that were attached to a job began, and what of that is not here; before when parts were removed. */
+static int tell_part(struct target *t, int attached, uint64_t attached_ns, uint64_t removed_ns)
 {
     const struct record_parts told = {.attached_ns = attached_ns,
-                                      .missed = numbers_missing(&t->numbers)};
+                                      .removed_ns = removed_ns,
+                                      .missed = attached ? numbers_missing(&t->numbers) : 0};
+    if (!attached && removed_ns == 0)
+        return 0;
     int code = recording_begin(t->recording);
     code = code != 0 ? code : record_parts_tell(&told, t->recording);
     return code == 0 ? 0 : fail_writing(t, code);
@@ -93,6 +96,8 @@ struct source {
     uint64_t messages;          /* as far as is known, for progress */
     uint64_t first_ns, last_ns; /* arrival of the first message, and of the last that was met */
     int more;                   /* there is one */
+    char job[65];
+    int windows; /* there are some */
 };
 
 /* Go on; what cannot be read is left out and counted. @return 0 or negative */
@@ -117,11 +122,31 @@ static int next(struct source *s, struct target *t)
     return fail(t, code, s->path, holter_strerror(code));
 }
 
-static int open_source(struct source *s, const char *path, struct target *t)
+/* A part that had just been begun when the job ended: its tables tell whose it is. @return 0 or -HOLTER_EEMPTY */
+static int open_without_windows(struct source *s, const char *path, struct target *t)
+{
+    sqlite3_stmt *row = NULL;
+    if (recording_cursor_salvage(&s->cursor, path, t->why, t->room) != 0)
+        return -HOLTER_EEMPTY;
+    struct recording_file *file = recording_cursor_file(s->cursor);
+    if (recording_file_prepare(file, &row, "SELECT job FROM job") == 0 &&
+        recording_file_step(file, row) == 1 && sqlite3_column_text(row, 0) != NULL)
+        snprintf(s->job, sizeof(s->job), "%s", (const char *)sqlite3_column_text(row, 0));
+    sqlite3_finalize(row);
+    return s->job[0] != '\0' && recording_cursor_window_ns(s->cursor) > 0 ? 0 : -HOLTER_EEMPTY;
+}
+
+/* @param empty  whether one without windows will do */
+static int open_source(struct source *s, const char *path, int empty, struct target *t)
 {
     int64_t end = 0;
     s->path = path;
     int code = recording_cursor_open(&s->cursor, path, t->why, t->room);
+    s->windows = code == 0;
+    if (code == 0)
+        snprintf(s->job, sizeof(s->job), "%s", recording_cursor_job(s->cursor));
+    else if (empty && code == -HOLTER_EEMPTY)
+        code = open_without_windows(s, path, t);
     if (code != 0)
         return code;
     code = recording_file_hold(recording_cursor_file(s->cursor));
@@ -136,17 +161,26 @@ static int open_source(struct source *s, const char *path, struct target *t)
     return code;
 }
 
-/* Since when it was recorded; 0: from the begin of the job. */
-static uint64_t attached_ns_of(const struct source *s)
+static uint64_t number_of_part(const struct source *s, const char *sql)
 {
     struct recording_file *file = recording_cursor_file(s->cursor);
     int64_t found = 0;
-    return recording_file_has(file, "part") &&
-                   recording_file_number(file, "SELECT attached_ns FROM part WHERE one = 1",
-                                         &found) == 0 &&
+    return recording_file_has(file, "part") && recording_file_number(file, sql, &found) == 0 &&
                    found > 0
                ? (uint64_t)found
                : 0;
+}
+
+/* Since when it was recorded; 0: from the begin of the job. */
+static uint64_t attached_ns_of(const struct source *s)
+{
+    return number_of_part(s, "SELECT attached_ns FROM part WHERE one = 1");
+}
+
+/* Before when it was removed; 0: nothing was. */
+static uint64_t removed_ns_of(const struct source *s)
+{
+    return number_of_part(s, "SELECT removed_ns FROM part WHERE one = 1");
 }
 
 static void show(const struct recording_progress *p, uint64_t done, uint64_t of)
@@ -163,7 +197,7 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
     struct target t = {.path = path, .counts = &counts, .why = why, .room = room};
     struct source s = {0};
     int64_t first = 0, last = 0;
-    int code = open_source(&s, path, &t);
+    int code = open_source(&s, path, 0, &t);
     uint64_t window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
     *begin_ns = UINT64_MAX;
     *end_ns = 0;
@@ -403,7 +437,7 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
     struct source s = {0};
     struct cut cut = {.from_ns = from_ns, .to_ns = to_ns};
     *counts = (struct copy_counts){0};
-    int code = open_source(&s, path, &t);
+    int code = open_source(&s, path, 0, &t);
     cut.window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
     if (code == 0)
         bound(&s, &cut);
@@ -414,8 +448,8 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
         code = copy_tables(t.recording, recording_cursor_file(s.cursor), from_ns, to_ns,
                            cut.window_ns);
         code = code != 0 ? fail_writing(&t, code) : end_job(&t, &cut);
-        uint64_t attached_ns = attached_ns_of(&s);
-        code = code != 0 || attached_ns == 0 ? code : tell_attached(&t, attached_ns);
+        uint64_t since = attached_ns_of(&s);
+        code = code != 0 ? code : tell_part(&t, since != 0, since, removed_ns_of(&s));
     }
     recording_cursor_close(s.cursor);
     free(cut.runs);
@@ -472,39 +506,43 @@ static int by_last(const void *a, const void *b)
 
 static int open_all(struct target *t, struct merge *m, const char *const *paths)
 {
-    int code = 0;
+    int code = 0, windows = 0;
     for (size_t i = 0; code == 0 && i < m->count; i++) {
-        code = open_source(&m->sources[i], paths[i], t);
+        const struct source *first = &m->sources[0], *this = &m->sources[i];
+        code = open_source(&m->sources[i], paths[i], 1, t);
         if (code != 0)
             return code;
-        const struct recording_cursor *first = m->sources[0].cursor, *this = m->sources[i].cursor;
-        m->of += m->sources[i].messages;
-        if (strcmp(recording_cursor_job(first), recording_cursor_job(this)) != 0) {
-            snprintf(t->why, t->room, "%s is of job %s, but %s of job %s", paths[0],
-                     recording_cursor_job(first), paths[i], recording_cursor_job(this));
+        m->of += this->messages;
+        windows |= this->windows;
+        if (strcmp(first->job, this->job) != 0) {
+            snprintf(t->why, t->room, "%s is of job %s, but %s of job %s", paths[0], first->job,
+                     paths[i], this->job);
             return -HOLTER_ENOJOB;
         }
-        if (recording_cursor_window_ns(first) != recording_cursor_window_ns(this)) {
+        if (recording_cursor_window_ns(first->cursor) != recording_cursor_window_ns(this->cursor)) {
             snprintf(t->why, t->room, "the windows of %s and %s differ in length", paths[0],
                      paths[i]);
             return -HOLTER_ENOJOB;
         }
     }
     qsort(m->sources, m->count, sizeof(*m->sources), by_first);
-    return code;
+    return windows ? 0 : fail(t, -HOLTER_EEMPTY, paths[0], "there is no window in it");
 }
 
 /* One that began with the job knows what those that were attached later do not. */
-static int merge_attached(struct target *t, const struct merge *m)
+static int merge_parts(struct target *t, const struct merge *m)
 {
-    uint64_t earliest = UINT64_MAX;
+    uint64_t earliest = UINT64_MAX, first = UINT64_MAX, removed = 0;
     int any = 0;
     for (size_t i = 0; i < m->count; i++) {
-        uint64_t since = attached_ns_of(&m->sources[i]);
+        const struct source *s = &m->sources[i];
+        uint64_t since = attached_ns_of(s), before = removed_ns_of(s);
         any |= since != 0;
         earliest = since < earliest ? since : earliest;
+        removed = before > removed ? before : removed;
+        first = s->first_ns < first ? s->first_ns : first;
     }
-    return any ? tell_attached(t, earliest) : 0;
+    return tell_part(t, any, earliest, removed > first ? 0 : removed); /* or it is here */
 }
 
 static int merge_tables(struct target *t, struct merge *m)
@@ -541,7 +579,7 @@ int copy_merge(const char *out, const char *const *paths, size_t count,
     code = code != 0 ? code : begin(&t);
     code = code != 0 ? code : put_merged(&t, &m, progress);
     code = code != 0 ? code : merge_tables(&t, &m);
-    code = code != 0 ? code : merge_attached(&t, &m);
+    code = code != 0 ? code : merge_parts(&t, &m);
     code = end(&t, code);
     for (size_t i = 0; m.sources != NULL && i < count; i++)
         recording_cursor_close(m.sources[i].cursor);

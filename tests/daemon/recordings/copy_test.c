@@ -262,6 +262,47 @@ static void with_the_begin_of_the_job_nothing_is_attached(void **state)
     assert_int_equal(made_ask(out, "SELECT missed FROM part"), 2 * 3);
 }
 
+/* The job ended when the last part had just begun. */
+static void a_part_without_windows_is_merged(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 6);
+    made(b, "job.0", 6, 6);
+    const char *paths[] = {b, a};
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(counts.messages, 14);
+    assert_int_equal(read_all(out).windows, 12);
+    assert_int_equal(copy_merge(c, paths, 1, NULL, &counts, why, sizeof(why)), -HOLTER_EEMPTY);
+    assert_non_null(strstr(why, "no window in it"));
+    assert_int_equal(access(c, F_OK), -1);
+    made(c, "job.1", 6, 6);
+    paths[0] = c;
+    unlink(out);
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), -HOLTER_ENOJOB);
+}
+
+static void what_was_removed_before_is_told(void **state)
+{
+    char sql[160];
+    (void)state;
+    made(b, "job.0", 3, 6);
+    made(c, "job.0", 6, 9);
+    snprintf(sql, sizeof(sql), "INSERT INTO part VALUES(1, 3, %llu, 0, 0)",
+             (unsigned long long)at(0) + 1000); /* the first message of b */
+    made_ask(c, sql);
+    const char *paths[] = {b, c};
+    assert_int_equal(copy_merge(a, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(made_ask(a, "SELECT removed_ns FROM part"), at(0) + 1000);
+    assert_int_equal(made_ask(a, "SELECT part + attached_ns + missed FROM part"), 0);
+    assert_int_equal(cut(out, -1, -1), 0);
+    assert_int_equal(made_ask(out, "SELECT removed_ns FROM part"), at(0) + 1000);
+    /* A copy of it may have been kept. */
+    made_ask(c, "UPDATE part SET removed_ns = removed_ns + 2000000000");
+    unlink(out);
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(made_ask(out, "SELECT count(*) FROM part"), 0);
+}
+
 static void recordings_of_other_jobs_are_not_merged(void **state)
 {
     (void)state;
@@ -330,6 +371,8 @@ int main(void)
         TEST(a_cut_says_since_when_its_recording_was_attached),
         TEST(what_came_to_no_attached_recording_is_counted),
         TEST(with_the_begin_of_the_job_nothing_is_attached),
+        TEST(a_part_without_windows_is_merged),
+        TEST(what_was_removed_before_is_told),
         TEST(recordings_of_other_jobs_are_not_merged),
         TEST(what_is_damaged_is_left_out_and_counted),
         TEST(what_comes_meanwhile_is_not_in_half_of_it),
