@@ -141,7 +141,7 @@ struct run_job {
     int recording_stopped; /**< before the job's end: the disk was full */
     char network[513];     /**< what of it is not in the network; "": nothing */
     uint64_t ranks, nodes;
-    uint64_t duration_ns;
+    uint64_t duration_ns;     /**< 0: its end was not seen */
     uint64_t messages, bytes; /**< sent */
     uint64_t mpi_ns;          /**< in MPI, summed over ranks */
     uint64_t lost;            /**< events that were not counted */

@@ -320,8 +320,9 @@ static void print_job(const struct run_job *job)
         job->id, slash == NULL ? job->app : slash + 1,
         strcmp(job->state, "died") == 0 ? "died; " : "", job->ranks, job->ranks == 1 ? "" : "s",
         job->nodes, job->nodes == 1 ? "" : "s",
-        quantity_duration(&duration, (double)job->duration_ns), messages,
-        quantity_bytes(&bytes, (double)job->bytes), share, losses, recording);
+        job->duration_ns == 0 ? "end not seen"
+                              : quantity_duration(&duration, (double)job->duration_ns),
+        messages, quantity_bytes(&bytes, (double)job->bytes), share, losses, recording);
 }
 
 void run_report_print(const struct run_report *report)

@@ -231,6 +231,44 @@ static void recordings_are_named_as_asked(void **state)
     assert_int_equal(run_output_name(out, sizeof out, "a.hrec", "77.1", "h", 1), -HOLTER_ERANGE);
 }
 
+/* What the closing line says of a job. */
+static void said_of(struct run_job job, char *out, size_t room)
+{
+    struct run_report report = {.jobs = &job, .count = 1, .complete = 1};
+    int ends[2], kept = dup(STDERR_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    run_report_print(&report);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    close(ends[1]);
+    ssize_t length = read(ends[0], out, room - 1);
+    close(ends[0]);
+    assert_true(length > 0);
+    out[length] = '\0';
+}
+
+static void the_closing_line_tells_what_is_not_whole(void **state)
+{
+    struct run_job job = {.id = "77.1", .app = "/bin/sim", .ranks = 2, .nodes = 1};
+    char line[1000];
+    (void)state;
+    said_of(job, line, sizeof line);
+    assert_non_null(strstr(line, "2 ranks on 1 node, end not seen, 0 messages"));
+    assert_null(strstr(line, "record"));
+    job.duration_ns = 2000000000;
+    strcpy(job.recording, "/proc/self/exe"); /* a file that is there */
+    said_of(job, line, sizeof line);
+    assert_non_null(strstr(line, "1 node, 2.00 s, "));
+    assert_non_null(strstr(line, "nothing lost; recorded in /proc/self/exe\n"));
+    job.recording_stopped = 1;
+    said_of(job, line, sizeof line);
+    assert_non_null(strstr(line, "; recorded in /proc/self/exe, not to its end\n"));
+    strcpy(job.recording, "/no/such.hrec");
+    said_of(job, line, sizeof line);
+    assert_non_null(strstr(line, "nothing lost; not recorded\n"));
+}
+
 static void counts_are_written_in_full(void **state)
 {
     (void)state;
@@ -313,6 +351,7 @@ int main(void)
         cmocka_unit_test(a_command_that_cannot_be_run_gives_127),
         cmocka_unit_test(what_is_said_of_alerts_goes_to_the_daemon),
         cmocka_unit_test(recordings_are_named_as_asked),
+        cmocka_unit_test(the_closing_line_tells_what_is_not_whole),
         cmocka_unit_test(counts_are_written_in_full),
         cmocka_unit_test(this_host_is_not_elsewhere),
         cmocka_unit_test(host_files_are_read_as_launchers_read_them),
