@@ -83,6 +83,17 @@ static bool meet(struct cursor *a, struct cursor *b)
     return false;
 }
 
+/* Pass over rows of the one that is behind. @return whether neither was: both are at the same edge */
+static bool are_level(struct cursor *a, struct cursor *b)
+{
+    uint32_t left = a->row->edge, right = b->row->edge;
+    if (left < right)
+        pass(a, right);
+    else if (right < left)
+        pass(b, left);
+    return left == right;
+}
+
 /* Are both where blocks with the same rows begin? */
 static bool are_at_same(const struct cursor *a, const struct cursor *b)
 {
@@ -138,17 +149,12 @@ static uint32_t common_to_runs(struct cursor a, struct cursor b, bool single)
             common += count_within(&b, &a);
             continue;
         }
-        uint32_t left = a.row->edge, right = b.row->edge;
-        if (left < right) {
-            pass(&a, right);
-        } else if (right < left) {
-            pass(&b, left);
-        } else {
-            uint32_t equal = count_equal(a.row, b.row, least(a.here, b.here));
-            common += equal;
-            skip(&a, equal);
-            skip(&b, equal);
-        }
+        if (!are_level(&a, &b))
+            continue;
+        uint32_t equal = count_equal(a.row, b.row, least(a.here, b.here));
+        common += equal;
+        skip(&a, equal);
+        skip(&b, equal);
     }
     return common;
 }
@@ -183,19 +189,14 @@ static uint32_t times_of(const struct phase_pool *pool, const struct phase_list 
 static bool have_same_rows(struct cursor a, struct cursor b)
 {
     while (meet(&a, &b)) {
-        uint32_t left = a.row->edge, right = b.row->edge;
-        if (left < right) {
-            pass(&a, right);
-        } else if (right < left) {
-            pass(&b, left);
-        } else {
-            uint32_t equal =
-                are_at_same(&a, &b) ? a.here : count_equal(a.row, b.row, least(a.here, b.here));
-            if (a.row != b.row && memcmp(a.row, b.row, equal * sizeof(*a.row)) != 0)
-                return false;
-            skip(&a, equal);
-            skip(&b, equal);
-        }
+        if (!are_level(&a, &b))
+            continue;
+        uint32_t equal =
+            are_at_same(&a, &b) ? a.here : count_equal(a.row, b.row, least(a.here, b.here));
+        if (a.row != b.row && memcmp(a.row, b.row, equal * sizeof(*a.row)) != 0)
+            return false;
+        skip(&a, equal);
+        skip(&b, equal);
     }
     return true;
 }
@@ -244,21 +245,16 @@ static void absorb_run(struct phase_pool *pool, struct cursor to, struct cursor 
             next_block(&from);
             continue;
         }
-        uint32_t left = to.row->edge, right = from.row->edge;
-        if (left < right) {
-            pass(&to, right);
-        } else if (right < left) {
-            pass(&from, left);
-        } else {
-            uint32_t equal = count_equal(to.row, from.row, least(to.here, from.here));
-            struct phase_row *sum = open_rows(pool, &to);
-            for (uint32_t i = 0; i < equal; i++) {
-                sum[i].messages += times * from.row[i].messages;
-                sum[i].bytes += times * from.row[i].bytes;
-            }
-            skip(&to, equal);
-            skip(&from, equal);
+        if (!are_level(&to, &from))
+            continue;
+        uint32_t equal = count_equal(to.row, from.row, least(to.here, from.here));
+        struct phase_row *sum = open_rows(pool, &to);
+        for (uint32_t i = 0; i < equal; i++) {
+            sum[i].messages += times * from.row[i].messages;
+            sum[i].bytes += times * from.row[i].bytes;
         }
+        skip(&to, equal);
+        skip(&from, equal);
     }
 }
 
