@@ -1,5 +1,7 @@
 #include "agent/say.h"
 
+#include "proto/log.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,10 +21,7 @@ void say(const char *format, ...)
     va_end(arguments);
     if (n > 0)
         used += (size_t)n < room ? (size_t)n : room - 1;
-    for (size_t i = sizeof prefix - 1; i < used; i++) { /* names of others stay in their line */
-        if ((unsigned char)line[i] < 32 || line[i] == 127)
-            line[i] = '?';
-    }
+    log_make_printable(line);
     line[used++] = '\n';
     ssize_t written = write(STDERR_FILENO, line, used);
     (void)written; /* there is nobody else to tell */

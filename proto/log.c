@@ -79,8 +79,7 @@ static int spend(struct budget *budget, uint64_t second)
     return 1;
 }
 
-/* What a line tells may come from a peer: it must not fake a second line or steer a terminal. */
-static void make_printable(char *text)
+void log_make_printable(char *text)
 {
     for (; *text; text++) {
         if ((unsigned char)*text < 0x20 || *text == 0x7f)
@@ -97,7 +96,7 @@ void log_line(enum log_level level, const char *topic, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    make_printable(text);
+    log_make_printable(text);
 
     pthread_mutex_lock(&log_state.lock);
     struct budget *budget = budget_of(topic);
