@@ -1,4 +1,5 @@
 #include "proto/log.h"
+#include "tests/heard.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,10 +14,8 @@
 
 #define LOG_TOPIC "test"
 
-/* Standard error goes to a file meanwhile. */
 struct capture {
-    int saved;
-    FILE *file;
+    struct heard heard;
     char text[65536];
 };
 
@@ -24,28 +23,20 @@ static int begin(void **state)
 {
     struct capture *capture = calloc(1, sizeof *capture);
     *state = capture;
-    capture->file = tmpfile();
-    fflush(stderr);
-    capture->saved = dup(STDERR_FILENO);
-    return dup2(fileno(capture->file), STDERR_FILENO) < 0;
+    heard_begin(&capture->heard);
+    return 0;
 }
 
 static const char *captured(struct capture *capture)
 {
-    fflush(stderr);
-    rewind(capture->file);
-    size_t length = fread(capture->text, 1, sizeof capture->text - 1, capture->file);
-    capture->text[length] = '\0';
+    heard_text(&capture->heard, capture->text, sizeof capture->text);
     return capture->text;
 }
 
 static int end(void **state)
 {
     struct capture *capture = *state;
-    fflush(stderr);
-    dup2(capture->saved, STDERR_FILENO);
-    close(capture->saved);
-    fclose(capture->file);
+    heard_end(&capture->heard);
     free(capture);
     return 0;
 }

@@ -2,6 +2,7 @@
  * lost is told. */
 #include "daemon/import/trace/import_otf2.h"
 
+#include "tests/daemon/import/trace/otf2_writing.h"
 #include "tests/daemon/import/trace/recorded_sums.h"
 #include "tests/directory.h"
 
@@ -36,18 +37,6 @@ static void fault(void *user, const char *text)
     struct bed *bed = user;
     size_t used = strlen(bed->told);
     snprintf(bed->told + used, sizeof(bed->told) - used, "%s\n", text);
-}
-
-static void good(OTF2_ErrorCode code)
-{
-    assert_int_equal(code, OTF2_SUCCESS);
-}
-
-static OTF2_FlushType flush(void *user, OTF2_FileType type, OTF2_LocationRef location, void *caller,
-                            bool final)
-{
-    (void)user, (void)type, (void)location, (void)caller, (void) final;
-    return OTF2_FLUSH;
 }
 
 /* Rank 0 sends 100, 101, 102 ... bytes to rank 1. @return the time of the last record */
@@ -97,7 +86,6 @@ static void write_definitions(OTF2_GlobalDefWriter *d, uint64_t end)
 
 static void begin(struct bed *bed)
 {
-    static const OTF2_FlushCallbacks flushing = {.otf2_pre_flush = flush};
     struct stat status;
     *bed = (struct bed){.size = 0};
     assert_int_equal(directory_make(bed->directory), 0);
@@ -105,13 +93,7 @@ static void begin(struct bed *bed)
     snprintf(bed->archive, sizeof(bed->archive), "%s/traces.otf2", bed->folder);
     snprintf(bed->events, sizeof(bed->events), "%s/traces/0.evt", bed->folder);
     snprintf(bed->recording, sizeof(bed->recording), "%s/t.hrec", bed->directory);
-    OTF2_Archive *archive =
-        OTF2_Archive_Open(bed->folder, "traces", OTF2_FILEMODE_WRITE, CHUNK, 4 * 1024 * 1024,
-                          OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
-    assert_non_null(archive);
-    good(OTF2_Archive_SetFlushCallbacks(archive, &flushing, NULL));
-    good(OTF2_Archive_SetSerialCollectiveCallbacks(archive));
-    good(OTF2_Archive_OpenEvtFiles(archive));
+    OTF2_Archive *archive = otf2_writing(bed->folder, "traces", CHUNK);
     uint64_t last = write_events(archive);
     good(OTF2_Archive_CloseEvtFiles(archive));
     write_definitions(OTF2_Archive_GetGlobalDefWriter(archive), last);

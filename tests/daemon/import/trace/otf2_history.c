@@ -1,5 +1,7 @@
 #include "tests/daemon/import/trace/otf2_history.h"
 
+#include "tests/daemon/import/trace/otf2_writing.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,11 +92,6 @@ static uint64_t tick(struct writing *w, struct location *at)
 static void follow(struct location *at, const struct location *other)
 {
     at->time = other->time > at->time ? other->time : at->time;
-}
-
-static void good(OTF2_ErrorCode code)
-{
-    assert_int_equal(code, OTF2_SUCCESS);
 }
 
 static void enter(struct writing *w, struct location *at, uint32_t region)
@@ -479,26 +476,13 @@ static void write_definitions(struct writing *w)
     write_groups(w, d, &next);
 }
 
-static OTF2_FlushType flush(void *user, OTF2_FileType type, OTF2_LocationRef location, void *caller,
-                            bool final)
-{
-    (void)user, (void)type, (void)location, (void)caller, (void) final;
-    return OTF2_FLUSH;
-}
-
 void history_write(struct history *out, const struct history_plan *plan, const char *folder)
 {
-    static const OTF2_FlushCallbacks flushing = {.otf2_pre_flush = flush};
     struct writing w = {
         .plan = plan, .out = out, .random = plan->seed * 2654435761u + 88172645463325252u};
     memset(out, 0, sizeof(*out));
-    w.archive = OTF2_Archive_Open(folder, "history", OTF2_FILEMODE_WRITE, 1024 * 1024,
-                                  4 * 1024 * 1024, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
-    assert_non_null(w.archive);
-    good(OTF2_Archive_SetFlushCallbacks(w.archive, &flushing, NULL));
-    good(OTF2_Archive_SetSerialCollectiveCallbacks(w.archive));
+    w.archive = otf2_writing(folder, "history", 1024 * 1024);
     good(OTF2_Archive_SetCreator(w.archive, "a test"));
-    good(OTF2_Archive_OpenEvtFiles(w.archive));
     for (uint32_t r = 0; r < plan->ranks; r++)
         for (uint32_t t = 0; t < plan->threads; t++)
             w.ranks[r].threads[t] = (struct location){

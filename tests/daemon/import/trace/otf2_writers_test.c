@@ -2,6 +2,7 @@
  * numbers, calling contexts in place of regions, no length. */
 #include "daemon/import/trace/import_otf2.h"
 #include "holter/call.h"
+#include "tests/daemon/import/trace/otf2_writing.h"
 #include "tests/daemon/import/trace/recorded_sums.h"
 #include "tests/directory.h"
 
@@ -41,32 +42,14 @@ static void fault(void *user, const char *text)
     snprintf(bed->told + used, sizeof(bed->told) - used, "%s\n", text);
 }
 
-static void good(OTF2_ErrorCode code)
-{
-    assert_int_equal(code, OTF2_SUCCESS);
-}
-
-static OTF2_FlushType flush(void *user, OTF2_FileType type, OTF2_LocationRef location, void *caller,
-                            bool final)
-{
-    (void)user, (void)type, (void)location, (void)caller, (void) final;
-    return OTF2_FLUSH;
-}
-
 static void begin(struct bed *bed)
 {
-    static const OTF2_FlushCallbacks flushing = {.otf2_pre_flush = flush};
     *bed = (struct bed){.time = SECOND};
     assert_int_equal(directory_make(bed->directory), 0);
     snprintf(bed->folder, sizeof(bed->folder), "%s/archive", bed->directory);
     snprintf(bed->archive, sizeof(bed->archive), "%s/traces.otf2", bed->folder);
     snprintf(bed->recording, sizeof(bed->recording), "%s/t.hrec", bed->directory);
-    bed->writing = OTF2_Archive_Open(bed->folder, "traces", OTF2_FILEMODE_WRITE, 1024 * 1024,
-                                     4 * 1024 * 1024, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
-    assert_non_null(bed->writing);
-    good(OTF2_Archive_SetFlushCallbacks(bed->writing, &flushing, NULL));
-    good(OTF2_Archive_SetSerialCollectiveCallbacks(bed->writing));
-    good(OTF2_Archive_OpenEvtFiles(bed->writing));
+    bed->writing = otf2_writing(bed->folder, "traces", 1024 * 1024);
     for (uint32_t r = 0; r < RANKS; r++)
         bed->events[r] = OTF2_Archive_GetEvtWriter(bed->writing, r);
 }
