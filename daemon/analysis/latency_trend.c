@@ -25,6 +25,7 @@ int latency_trend_create(struct latency_trend **out, double window_s)
     params.rise = MEAN_RISE;
     params.slow_rise = MEAN_SLOW_RISE;
     params.growth = MEAN_GROWTH;
+    params.calm_slope = 0; /* of the mean only periods are told */
     code = code != 0 ? code : trend_create(&trend->mean, &params);
     if (code != 0) {
         latency_trend_destroy(trend);

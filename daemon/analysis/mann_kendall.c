@@ -6,25 +6,38 @@
 
 #define PAIRS (MANN_KENDALL_MOST * (MANN_KENDALL_MOST - 1) / 2)
 
+/* Values below a bound, or not above it, come first, without branches that nobody can foresee. @return where the others begin */
+static size_t part(double *values, size_t from, size_t to, double bound, int with_equal)
+{
+    size_t cut = from;
+    for (size_t i = from; i < to; i++) {
+        double value = values[i];
+        values[i] = values[cut];
+        values[cut] = value;
+        cut += with_equal ? value <= bound : value < bound;
+    }
+    return cut;
+}
+
+static double middle_of(double a, double b, double c)
+{
+    double low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
 /* The k-th smallest, behind which none is smaller then (Hoare, "Algorithm 65: find", 1961). */
 static double ranked(double *values, size_t count, size_t k)
 {
     size_t from = 0, to = count;
     while (to - from > 1) {
-        double pivot = values[from + (to - from - 1) / 2];
-        size_t i = from, j = to - 1;
-        for (;;) {
-            while (values[i] < pivot)
-                i++;
-            while (pivot < values[j])
-                j--;
-            if (i >= j)
+        double pivot = middle_of(values[from], values[from + (to - from) / 2], values[to - 1]);
+        size_t cut = part(values, from, to, pivot, 0);
+        if (cut ==
+            from) { /* it is the smallest: all that equal it go at once; or it is no number */
+            cut = part(values, from, to, pivot, 1);
+            if (k < cut || cut == from)
                 break;
-            double other = values[i];
-            values[i++] = values[j];
-            values[j--] = other;
         }
-        size_t cut = j + 1;
         if (k < cut)
             to = cut;
         else

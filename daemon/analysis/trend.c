@@ -387,7 +387,7 @@ int trend_update(struct trend *trend, uint64_t window, double value, uint64_t me
         judge(trend);
         if (trend->result.state == TREND_STATE_CALM) {
             trend_remember_calm(trend);
-            if (trend->count % SLOPE_EVERY == 0 &&
+            if (trend->params.calm_slope && trend->count % SLOPE_EVERY == 0 &&
                 find_growth(trend, trend->first, spans[0], trend_correlation(trend), &growth))
                 trend->result.slope = growth.slope;
         }

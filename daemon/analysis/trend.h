@@ -64,6 +64,7 @@ struct trend_params {
     double growth;      /**< the same for one that goes on growing */
     uint32_t calm_down; /**< values near the base after which a period is over */
     double half_life;   /**< of what calm is remembered of, windows */
+    int calm_slope;     /**< tell the slope while calm, too; 0: it is NaN then */
 };
 
 /** For windows of one second. */
@@ -75,7 +76,8 @@ struct trend_params {
                            .slow_rise = 1.2,                                                       \
                            .growth = 1.06,                                                         \
                            .calm_down = 8,                                                         \
-                           .half_life = 3600})
+                           .half_life = 3600,                                                      \
+                           .calm_slope = 1})
 
 struct trend_result {
     enum trend_state state;

@@ -73,6 +73,17 @@ static void the_slope_is_the_median_of_all_slopes(void **state)
     }
 }
 
+static void times_that_are_no_order_do_no_harm(void **state)
+{
+    (void)state;
+    double times[MANN_KENDALL_MOST] = {0}, values[MANN_KENDALL_MOST] = {0};
+    struct mann_kendall test;
+    for (size_t i = 0; i < MANN_KENDALL_MOST; i++) {
+        values[i] = (double)(i / 5 % 3); /* slopes are infinite both ways, or no numbers */
+        assert_int_equal(mann_kendall(&test, times, values, MANN_KENDALL_MOST, 0), 0);
+    }
+}
+
 static void outliers_hardly_move_the_slope(void **state)
 {
     (void)state;
@@ -129,6 +140,7 @@ int main(void)
         cmocka_unit_test(a_line_has_the_largest_z_and_its_slope),
         cmocka_unit_test(ties_take_from_the_variance),
         cmocka_unit_test(the_slope_is_the_median_of_all_slopes),
+        cmocka_unit_test(times_that_are_no_order_do_no_harm),
         cmocka_unit_test(outliers_hardly_move_the_slope),
         cmocka_unit_test(without_trend_z_is_standard_normal_when_the_correlation_is_known),
         cmocka_unit_test(counts_out_of_range_are_refused),

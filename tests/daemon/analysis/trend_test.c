@@ -450,6 +450,35 @@ static void windows_must_ascend(void **state)
     trend_destroy(NULL);
 }
 
+static void without_slopes_of_calm_periods_are_the_same(void **state)
+{
+    (void)state;
+    struct trend_params params = TREND_DEFAULTS;
+    struct trend *with = create(), *without = NULL;
+    struct trend_result a, b;
+    struct noise noise = {31};
+    int calm = 0, out = 0;
+    params.calm_slope = 0;
+    assert_int_equal(trend_create(&without, &params), 0);
+    for (uint64_t w = 0; w < 3000; w++) {
+        double value = LEVEL * exp(0.05 * noise_gauss(&noise) + (w % 1000 < 600 ? 0 : 1));
+        assert_int_equal(trend_update(with, w, value, 100), 0);
+        assert_int_equal(trend_update(without, w, value, 100), 0);
+        trend_result(with, &a);
+        trend_result(without, &b);
+        calm += a.state == TREND_STATE_CALM && !isnan(a.slope);
+        out += a.state != TREND_STATE_CALM && !isnan(b.slope);
+        if (a.state == TREND_STATE_CALM) {
+            assert_true(isnan(b.slope));
+            b.slope = a.slope;
+        }
+        assert_memory_equal(&a, &b, sizeof(a));
+    }
+    assert_true(calm > 1000 && out > 100);
+    trend_destroy(with);
+    trend_destroy(without);
+}
+
 static void hostile_values_do_no_harm(void **state)
 {
     (void)state;
@@ -507,6 +536,7 @@ int main(void)
         cmocka_unit_test(a_change_for_good_is_learnt),
         cmocka_unit_test(windows_without_enough_messages_are_gaps),
         cmocka_unit_test(windows_must_ascend),
+        cmocka_unit_test(without_slopes_of_calm_periods_are_the_same),
         cmocka_unit_test(hostile_values_do_no_harm),
         cmocka_unit_test(parameters_out_of_range_are_refused),
     };
