@@ -160,6 +160,7 @@ static void watch(struct job *job, const struct open_window *window,
         .pair_count = job->judged_pairs.pair_count,
         .figured = job->judged_pairs.figured,
         .transfers = &window->latency.transfers,
+        .messages = job_latency_ranks(job->latency),
         .scale = job_latency_scale(job->latency),
     };
     job_watch_window(job->watch, job->latency, &figures, hangs);
@@ -171,8 +172,11 @@ static uint64_t rank_end(const struct rank_rows *ranks)
 }
 
 /* The rows of ranks are gone through once, for all who want them, while they are at hand.
- * @param hangs  set where it is watched @return whether the window is watched: without memory it is not */
-static int judge_ranks(struct job *job, const struct open_window *window, struct hang_window *hangs)
+ * @param hangs     set where it is watched
+ * @param reported  set to one above the highest rank that counts
+ * @return whether the window is watched: without memory it is not */
+static int judge_ranks(struct job *job, const struct open_window *window, struct hang_window *hangs,
+                       uint32_t *reported)
 {
     struct rank_rows ranks;
     struct rank_history *before = &job->ranks_before;
@@ -190,6 +194,7 @@ static int judge_ranks(struct job *job, const struct open_window *window, struct
             job_watch_ranks(job->watch, ranks.rows + i, count);
     }
     rank_history_end(before, window->number);
+    *reported = watched ? job_watch_reported(job->watch) : (uint32_t)rank_end(&ranks);
     return watched;
 }
 
@@ -204,14 +209,15 @@ void job_list_pairs(struct job *job, const struct open_window *window)
 void job_judge(struct job *job, struct open_window *window)
 {
     struct hang_window hangs = {0};
-    int watched = judge_ranks(job, window, &hangs);
+    uint32_t reported = 0;
+    int watched = judge_ranks(job, window, &hangs, &reported);
     /* Without memory the phases lack messages, and nothing else does. */
     job_phases_close(job->phases, &window->bursts, window->number, window->late, job->world);
     if (window->late) {
         job_latency_late(job->latency, &window->latency);
         return;
     }
-    job_latency_close(job->latency, window->number, job->world, &window->latency,
+    job_latency_close(job->latency, window->number, job->world, reported, &window->latency,
                       &job->judged_pairs);
     publish_latency(job);
     judge_links(job, window);

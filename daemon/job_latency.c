@@ -89,6 +89,7 @@ void job_latency_destroy(struct job_latency *l)
     free(l->node_of);
     free(l->region_of);
     free(l->ranks);
+    message_ranks_finish(&l->messages);
     free(l->region_sums);
     free(l->region_parts);
     free(l->series);
@@ -132,7 +133,8 @@ static int fit_ranks(struct job_latency *l, size_t count)
     if (node_of == NULL || region_of == NULL || ranks == NULL)
         return -ENOMEM;
     for (size_t i = l->rank_count; i < room; i++) {
-        node_of[i] = region_of[i] = UINT32_MAX;
+        node_of[i] = UINT32_MAX;
+        region_of[i] = (uint32_t)l->region_count;
         ranks[i] = (struct latency_rank){0};
     }
     l->rank_count = room;
@@ -193,17 +195,20 @@ static void update_criteria(struct job_latency *l)
 
 static void sum_groups(struct job_latency *l, size_t regions)
 {
-    for (size_t i = 0; i < l->rank_count; i++)
-        l->ranks[i] = (struct latency_rank){0};
+    if (l->groups.is_apart)
+        memset(l->ranks, 0, l->rank_count * sizeof(*l->ranks));
     for (size_t i = 0; i < regions; i++)
         l->region_sums[i] = (struct latency_sum){0};
     l->groups = (struct latency_groups){.regions = l->region_sums,
                                         .region_count = regions,
                                         .parts = l->region_parts,
                                         .region_of = l->region_of,
-                                        .ranks = l->ranks,
-                                        .rank_count = l->rank_count};
+                                        .rank_count = l->rank_count,
+                                        .messages = &l->messages,
+                                        .apart = l->ranks};
     latency_add(&l->groups, &l->scale, &l->closing->transfers);
+    if (l->messages.table.failed)
+        l->short_of_memory = 1;
 }
 
 static void make_series(struct job_latency *l)
@@ -232,7 +237,7 @@ static void count_matches(struct job_latency *l)
     l->matched = l->groups.job.messages;
 }
 
-int job_latency_close(struct job_latency *l, uint64_t window, uint64_t world,
+int job_latency_close(struct job_latency *l, uint64_t window, uint64_t world, uint32_t reported,
                       struct latency_rows *rows, const struct sum_result *pairs)
 {
     l->window = window;
@@ -240,6 +245,8 @@ int job_latency_close(struct job_latency *l, uint64_t window, uint64_t world,
     l->closing = rows;
     l->error_ns = 0;
     l->short_of_memory = 0;
+    if (message_ranks_begin(&l->messages, reported) != 0)
+        l->short_of_memory = 1;
     if (latency_rows_move(rows, &l->carry) != 0)
         l->short_of_memory = 1;
     if (join_close(l->join, window, take_joined, l) != 0)
@@ -261,6 +268,11 @@ const struct latency_series *job_latency_series(const struct job_latency *l, siz
 {
     *count = l->series_count;
     return l->series;
+}
+
+const struct message_ranks *job_latency_ranks(const struct job_latency *l)
+{
+    return &l->messages;
 }
 
 const struct latency_scale *job_latency_scale(const struct job_latency *l)

@@ -44,14 +44,18 @@ void job_latency_late(struct job_latency *latency, struct latency_rows *rows);
 
 /** Close a window.
  *  @param world  ranks of the job; 0: not known yet
+ *  @param reported  one above the highest rank that job_latency_ranks() is to have
  *  @param rows   of the window; gets what was joined and what came late besides
  *  @param pairs  all messages of the window, for the regions; borrowed
  *  @return 0 or -ENOMEM: it lacks messages */
 int job_latency_close(struct job_latency *latency, uint64_t window, uint64_t world,
-                      struct latency_rows *rows, const struct sum_result *pairs);
+                      uint32_t reported, struct latency_rows *rows, const struct sum_result *pairs);
 
 /** Series of the last closed window: the job, both localities, regions by id. */
 const struct latency_series *job_latency_series(const struct job_latency *latency, size_t *count);
+
+/** What its messages come to at each rank. Without memory they are not all in it. */
+const struct message_ranks *job_latency_ranks(const struct job_latency *latency);
 
 /** Criteria in force since then. */
 const struct latency_scale *job_latency_scale(const struct job_latency *latency);

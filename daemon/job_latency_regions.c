@@ -145,7 +145,8 @@ static void map_ranks(struct job_latency *l)
         uint32_t vertex = vertex_of(l, (uint32_t)rank);
         uint32_t id = vertex == UINT32_MAX ? 0 : regions_of(l->regions, vertex);
         const struct region_trend *found = id == 0 ? NULL : find_trend(l, id);
-        l->region_of[rank] = found == NULL ? UINT32_MAX : (uint32_t)(found - l->region_trends);
+        l->region_of[rank] =
+            (uint32_t)(found == NULL ? l->region_count : (size_t)(found - l->region_trends));
     }
 }
 

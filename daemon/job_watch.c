@@ -516,6 +516,11 @@ void job_watch_ranks(struct job_watch *w, const struct rank_row *rows, size_t co
         hang_ranks(w->hangs, rows, count);
 }
 
+uint32_t job_watch_reported(const struct job_watch *w)
+{
+    return attribution_reported(w->attribution);
+}
+
 int job_watch_window(struct job_watch *w, struct job_latency *latency,
                      const struct attribution_window *figures, const struct hang_window *hangs)
 {

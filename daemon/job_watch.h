@@ -38,6 +38,9 @@ int job_watch_place(struct job_watch *watch, uint32_t rank, uint32_t node, const
 void job_watch_begin(struct job_watch *watch, const struct hang_window *hangs, uint64_t rank_end);
 void job_watch_ranks(struct job_watch *watch, const struct rank_row *rows, size_t count);
 
+/** One above the highest of these ranks whose messages are wanted. */
+uint32_t job_watch_reported(const struct job_watch *watch);
+
 /** A window of the job was closed. Rows as the analyses want them, but for those of ranks.
  *  @param latency  has closed the same window
  *  @return 0 or -ENOMEM: something could not be judged */

@@ -62,19 +62,31 @@ int attribution_create(struct attribution **out, const struct attribution_params
     return 0;
 }
 
+static void finish_ranks(struct attribution_ranks *ranks)
+{
+    narrow_table_finish(&ranks->calls);
+    narrow_table_finish(&ranks->messages);
+}
+
+static size_t bytes_of(const struct attribution_ranks *ranks)
+{
+    return narrow_table_bytes(&ranks->calls, RANK_OF_CALLS) +
+           narrow_table_bytes(&ranks->messages, MESSAGE_FIGURES);
+}
+
 void attribution_destroy(struct attribution *a)
 {
     if (a == NULL)
         return;
     for (uint32_t i = 0; i < a->params.windows; i++) {
-        attribution_table_finish(&a->slices[i].ranks.own);
+        finish_ranks(&a->slices[i].ranks);
         free(a->slices[i].pairs);
     }
     for (uint32_t i = 0; i < ATTRIBUTION_WAITING; i++)
-        attribution_table_finish(&a->waiting[i].own);
+        finish_ranks(&a->waiting[i]);
     for (uint32_t i = 0; i < traffic_sums_count(a); i++)
-        attribution_table_finish(&a->traffic_sums[i].table);
-    attribution_table_finish(&a->next.own);
+        narrow_table_finish(&a->traffic_sums[i].table);
+    finish_ranks(&a->next);
     free(a->slices);
     free(a->traffic_sums);
     attribution_sum_finish(&a->base);
@@ -91,13 +103,13 @@ size_t attribution_bytes(const struct attribution *a)
     size_t bytes = sizeof(*a) + a->params.windows * sizeof(*a->slices) + key_table_bytes(&a->pairs);
     bytes += traffic_sums_count(a) * sizeof(*a->traffic_sums);
     for (uint32_t i = 0; i < a->params.windows; i++)
-        bytes += attribution_table_bytes(&a->slices[i].ranks.own, RANK_OWN) +
-                 a->slices[i].pair_room * sizeof(*a->slices[i].pairs);
+        bytes +=
+            bytes_of(&a->slices[i].ranks) + a->slices[i].pair_room * sizeof(*a->slices[i].pairs);
     for (uint32_t i = 0; i < ATTRIBUTION_WAITING; i++)
-        bytes += attribution_table_bytes(&a->waiting[i].own, RANK_OWN);
+        bytes += bytes_of(&a->waiting[i]);
     for (uint32_t i = 0; i < traffic_sums_count(a); i++)
-        bytes += attribution_table_bytes(&a->traffic_sums[i].table, RANK_TRAFFIC);
-    bytes += attribution_table_bytes(&a->next.own, RANK_OWN);
+        bytes += narrow_table_bytes(&a->traffic_sums[i].table, RANK_TRAFFIC);
+    bytes += bytes_of(&a->next);
     bytes +=
         a->base.rank_room * sizeof(*a->base.ranks) + a->base.pair_room * sizeof(*a->base.pairs);
     return bytes + a->place_room * sizeof(*a->node_of) + a->node_room * sizeof(*a->nodes) +
@@ -134,29 +146,27 @@ const char *attribution_node_name(const struct attribution *a, uint32_t node)
     return node < a->node_count && a->nodes[node].name[0] != '\0' ? a->nodes[node].name : "a node";
 }
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* ---- taking in a window -------------------------------------------------- */
 
-static void add_figure(struct attribution_table *own, uint32_t rank, enum rank_figure f,
+static void add_figure(struct narrow_table *calls, uint32_t rank, enum rank_figure f,
                        uint64_t value)
 {
-    attribution_table_add(own, RANK_OWN, (size_t)rank * RANK_OWN + f, value);
+    narrow_table_add(calls, RANK_OF_CALLS, (size_t)rank * RANK_OF_CALLS + (f - RANK_LENGTH), value);
 }
 
-static void add_rank(struct attribution_table *own, const struct rank_row *row, uint64_t length)
+static void add_rank(struct narrow_table *calls, const struct rank_row *row, uint64_t length)
 {
     uint32_t rank = row->rank;
     uint64_t messaging = row->send_ns + row->recv_ns + row->wait_ns + row->poll_ns;
     uint64_t mpi = messaging + row->collective_ns + row->one_sided_ns + row->io_ns + row->other_ns;
-    if (attribution_table_at(own, RANK_OWN, rank, RANK_LENGTH) == 0)
-        add_figure(own, rank, RANK_LENGTH, length);
-    add_figure(own, rank, RANK_MPI, mpi < length ? mpi : length);
-    add_figure(own, rank, RANK_MESSAGING, messaging < length ? messaging : length);
-    add_figure(own, rank, RANK_COLLECTIVE,
+    if (narrow_table_at(calls, RANK_OF_CALLS, rank, 0) == 0)
+        add_figure(calls, rank, RANK_LENGTH, length);
+    add_figure(calls, rank, RANK_MPI, mpi < length ? mpi : length);
+    add_figure(calls, rank, RANK_MESSAGING, messaging < length ? messaging : length);
+    add_figure(calls, rank, RANK_COLLECTIVE,
                row->collective_ns < length ? row->collective_ns : length);
-    add_figure(own, rank, RANK_CALLS, row->calls > row->polls ? row->calls - row->polls : 0);
-    add_figure(own, rank, RANK_MESSAGES, row->sent + row->received);
+    add_figure(calls, rank, RANK_CALLS, row->calls > row->polls ? row->calls - row->polls : 0);
+    add_figure(calls, rank, RANK_MESSAGES, row->sent + row->received);
 }
 
 /* Ranks that have no row have no figures. */
@@ -164,282 +174,40 @@ void attribution_ranks(struct attribution *a, uint64_t length_ns, const struct r
                        size_t count)
 {
     struct attribution_ranks *ranks = &a->next;
-    for (size_t i = 0; i < count && !ranks->own.failed; i++) {
+    for (size_t i = 0; i < count && !ranks->calls.failed; i++) {
         const struct rank_row *row = &rows[i];
         if (row->rank >= a->params.ranks)
             continue;
-        if (row->rank >= ranks->own.room &&
-            attribution_table_fit(&ranks->own, RANK_OWN, row->rank + 1) != 0) {
-            ranks->own.failed = 1;
+        if (row->rank >= ranks->calls.room &&
+            narrow_table_fit(&ranks->calls, RANK_OF_CALLS, row->rank + 1) != 0) {
+            ranks->calls.failed = 1;
             continue;
         }
         for (; ranks->count <= row->rank; ranks->count++)
-            attribution_table_clear(&ranks->own, RANK_OWN, ranks->count);
-        add_rank(&ranks->own, row, length_ns);
+            narrow_table_clear(&ranks->calls, RANK_OF_CALLS, ranks->count);
+        add_rank(&ranks->calls, row, length_ns);
     }
+}
+
+uint32_t attribution_reported(const struct attribution *a)
+{
+    return a->next.count;
 }
 
 static void begin_next(struct attribution *a)
 {
     a->next.count = 0;
-    attribution_table_begin(&a->next.own);
+    narrow_table_begin(&a->next.calls);
 }
 
-/* Number of a pair of nodes. @return KEY_NONE: there are too many, or no memory: *error says */
-static uint32_t look_up_pair(struct attribution *a, struct attribution_slice *slice, struct key key,
-                             int *error)
+/* What they come to at each rank. */
+static int take_messages(struct attribution_ranks *ranks, const struct message_ranks *messages)
 {
-    uint32_t at = key_table_find(&a->pairs, key);
-    if (at == KEY_NONE && a->pairs.count >= a->params.node_pairs)
-        return KEY_NONE;
-    if (at == KEY_NONE) {
-        *error = key_table_reserve(&a->pairs, 1);
-        if (*error)
-            return KEY_NONE;
-        at = key_table_add_hashed(&a->pairs, key);
-    }
-    *error =
-        array_fit_zero(&slice->pairs, sizeof(*slice->pairs), &slice->pair_room, (uint64_t)at + 1);
-    return *error ? KEY_NONE : at;
-}
-
-static inline void add_four(uint64_t *restrict to, const uint64_t *restrict figures)
-{
-    for (int f = 0; f < PAIR_FIGURES; f++)
-        to[f] += figures[f];
-}
-
-/* @param from, to  nodes of the ranks */
-INLINE int add_pair(struct attribution *a, struct attribution_slice *slice, uint32_t from,
-                    uint32_t to, const uint64_t *figures)
-{
-    if (from == to || from == ATTRIBUTION_NO_NODE || to == ATTRIBUTION_NO_NODE)
-        return 0;
-    const struct key key = {.hi = from, .lo = to};
-    uint32_t *recent = &a->recent[(from * 33 + to) % ATTRIBUTION_RECENT_PAIRS];
-    if (*recent >= slice->pair_room || !key_table_is(&a->pairs, *recent, key)) {
-        int error = 0;
-        *recent = look_up_pair(a, slice, key, &error);
-        if (*recent == KEY_NONE)
-            return error;
-    }
-    if (*recent >= slice->pair_count)
-        slice->pair_count = *recent + 1;
-    add_four(slice->pairs[*recent], figures);
-    return 0;
-}
-
-/* What messages take by the reference criterion; 0: without one nothing can be said of their network
- * time. */
-static uint64_t expected_of(const struct latency_scale *scale, unsigned locality,
-                            unsigned size_class, uint64_t messages)
-{
-    if (scale == NULL)
-        return 0;
-    double product = scale->reference[locality][size_class] * (double)(int64_t)messages;
-    return product >= 1 && product < 1e18 ? (uint64_t)(int64_t)product : 0;
-}
-
-static void add_matched(struct attribution_table *own, uint32_t rank, uint32_t first,
-                        const uint64_t *figures)
-{
-    for (uint32_t f = 0; f < PAIR_FIGURES; f++)
-        add_figure(own, rank, first + f, figures[f]);
-}
-
-/* What stays as it is while rows are added. */
-struct rows_to {
-    struct attribution *a;
-    struct attribution_slice *slice;
-    const struct latency_scale *scale; /* NULL: none */
-    const uint32_t *node_of;
-    uint32_t placed, rank_count;
-};
-
-INLINE uint32_t node_of(const struct rows_to *to, uint32_t rank)
-{
-    return rank < to->placed ? to->node_of[rank] : ATTRIBUTION_NO_NODE;
-}
-
-/* Any row. */
-static __attribute__((noinline)) int add_any(const struct rows_to *to, const struct transfer row)
-{
-    struct attribution_table *own = &to->slice->ranks.own;
-    if (row.source >= to->rank_count || row.destination >= to->rank_count ||
-        row.locality >= LOCALITIES || row.size_class >= SIZE_CLASSES)
-        return 0;
-    const uint64_t expected = expected_of(to->scale, row.locality, row.size_class, row.messages);
-    const uint64_t figures[PAIR_FIGURES] = {row.messages, row.network_ns, expected, row.joint_ns};
-    add_figure(own, row.source, RANK_AWAITED, row.late_sender_ns);
-    add_figure(own, row.destination, RANK_WAITED, row.late_sender_ns);
-    add_figure(own, row.destination, RANK_CAME_LATE, row.late_receiver_ns);
-    if (expected == 0)
-        return 0;
-    bool near = row.locality == LOCALITY_INTRA;
-    add_matched(own, row.destination, near ? RANK_NEAR_MATCHED : RANK_MATCHED, figures);
-    if (near)
-        return 0;
-    add_figure(own, row.source, RANK_NETWORK_OUT, row.network_ns);
-    add_figure(own, row.source, RANK_EXPECTED_OUT, expected);
-    return add_pair(to->a, to->slice, node_of(to, row.source), node_of(to, row.destination),
-                    figures);
-}
-
-/* ---- rows of which no figure has more than 31 bits --------------------------- */
-
-/* Four figures that lie together, anywhere; and two. */
-typedef uint32_t four __attribute__((vector_size(16), aligned(4), may_alias));
-typedef uint32_t four_whole __attribute__((vector_size(16)));
-typedef uint64_t two __attribute__((aligned(4), may_alias));
-typedef uint64_t halves __attribute__((vector_size(16)));
-
-#define NEGATIVE UINT64_C(0x8000000080000000) /* one of two is */
-
-/* The figures of a message that are added at once are neighbours, and one behind those of the sender is
- * of the same rank. */
-_Static_assert(offsetof(struct transfer_times, late_receiver_ns) ==
-                       offsetof(struct transfer_times, late_sender_ns) + 4 &&
-                   offsetof(struct transfer_times, network_ns) ==
-                       offsetof(struct transfer_times, late_sender_ns) + 8 &&
-                   offsetof(struct transfer_times, joint_ns) ==
-                       offsetof(struct transfer_times, late_sender_ns) + 12,
-               "times are read at once");
-_Static_assert(RANK_CAME_LATE == RANK_WAITED + 1 && RANK_NETWORK_OUT == RANK_AWAITED + 1 &&
-                   RANK_EXPECTED_OUT == RANK_AWAITED + 2 && RANK_AWAITED + 3 < RANK_OWN &&
-                   PAIR_MATCHED == 0 && PAIR_NETWORK == 1 && PAIR_EXPECTED == 2 && PAIR_JOINT == 3,
-               "figures are added at once");
-
-#define KNOWN 64u /* kinds of rows that are at hand: messages of a job have few sizes */
-#define KIND_BITS (TRANSFER_CLASS_BITS + 1 + TRANSFER_COUNT_BITS)
-#define NO_KIND UINT32_MAX
-
-/* What all rows of one class and of one number of messages share. */
-struct kind {
-    uint32_t of; /* both as in a head; NO_KIND: it is none */
-    uint32_t messages, expected;
-    uint32_t received_at; /* rank_figure: first of those of the receiver */
-    bool paired;          /* between nodes, and there is a criterion */
-    /* What is added to figures of the receiver, and of the sender: what all have, and which of their times. */
-    four_whole received, received_times, sent, sent_times;
-};
-
-/* @return NULL: rows are not of a kind, but added one by one */
-static __attribute__((noinline)) const struct kind *
-make_kind(const struct rows_to *to, struct kind *kind, const struct transfer_head *head)
-{
-    const unsigned class_ = transfer_class(head), size_class = class_ / LOCALITIES;
-    const bool near = class_ % LOCALITIES == LOCALITY_INTRA;
-    if (transfer_is_wide(head) || size_class >= SIZE_CLASSES)
-        return NULL;
-    const uint32_t messages = transfer_messages(head);
-    const uint64_t expected = expected_of(to->scale, class_ % LOCALITIES, size_class, messages);
-    if (expected >> ATTRIBUTION_LOW_BITS != 0)
-        return NULL;
-    const uint32_t all = UINT32_MAX, known = expected > 0 ? all : 0, far = near ? 0 : known;
-    const uint32_t more = (uint32_t)expected;
-    *kind = (struct kind){.of = head->packed % (1u << KIND_BITS),
-                          .messages = messages,
-                          .expected = more,
-                          .received_at = near ? RANK_NEAR_MATCHED : RANK_MATCHED,
-                          .paired = far != 0,
-                          .received = {messages & known, 0, more, 0},
-                          .received_times = {0, known, 0, known},
-                          .sent = {0, 0, more & far, 0},
-                          .sent_times = {all, far, 0, 0}};
-    return kind;
-}
-
-INLINE const struct kind *kind_of(const struct rows_to *to, struct kind *known,
-                                  const struct transfer_head *head)
-{
-    const uint32_t of = head->packed % (1u << KIND_BITS);
-    struct kind *kind = &known[(of ^ of >> (TRANSFER_CLASS_BITS + 1)) % KNOWN];
-    return kind->of == of ? kind : make_kind(to, kind, head);
-}
-
-/* Of two ranks some sums have become negative. */
-static __attribute__((noinline)) void carry(struct attribution_table *own, uint32_t from,
-                                            uint32_t to)
-{
-    const size_t ends[2] = {(size_t)from * RANK_OWN, (size_t)to * RANK_OWN};
-    for (uint32_t i = 0; i < 2 * RANK_OWN; i++) {
-        size_t at = ends[i / RANK_OWN] + i % RANK_OWN;
-        if (own->low[at] < 0)
-            attribution_table_carry(own, RANK_OWN, at);
-    }
-}
-
-/* What a row adds to the ranks at both ends: sums below 2^31 and times below it, so that none runs into its
- * neighbour. @return some sum is negative now */
-INLINE bool add_to_ends(int32_t *from, int32_t *to, const struct kind *kind,
-                        const struct transfer_times *row)
-{
-    const four times = *(const four *)&row->late_sender_ns;
-    four *sent = (four *)&from[RANK_AWAITED], *received = (four *)&to[kind->received_at];
-    two *late = (two *)&to[RANK_WAITED];
-    const four sums =
-        *sent +
-        ((__builtin_shufflevector(times, times, 0, 2, 2, 2) & kind->sent_times) | kind->sent);
-    *sent = sums;
-    const four more =
-        *received + ((__builtin_shufflevector(times, times, 2, 2, 3, 3) & kind->received_times) |
-                     kind->received);
-    *received = more;
-    const uint64_t waits = *late + *(const two *)&row->late_sender_ns;
-    *late = waits;
-    const halves all = (halves)(sums | more);
-    return ((all[0] | all[1] | waits) & NEGATIVE) != 0;
-}
-
-/* As add_any(), without asking of what a row of a kind cannot be. */
-INLINE int add_row(const struct rows_to *to, const struct kind *kind,
-                   const struct transfer_head *head, const struct transfer_times *times)
-{
-    const uint32_t source = head->source, destination = head->destination;
-    struct attribution_table *own = &to->slice->ranks.own;
-    if (source >= to->rank_count || destination >= to->rank_count)
-        return 0;
-    if (((*(const two *)&times->late_sender_ns | *(const two *)&times->network_ns) & NEGATIVE) != 0)
-        return add_any(to, transfer_of(head, times));
-    if (add_to_ends(&own->low[(size_t)source * RANK_OWN], &own->low[(size_t)destination * RANK_OWN],
-                    kind, times))
-        carry(own, source, destination);
-    if (!kind->paired)
-        return 0;
-    const uint64_t figures[PAIR_FIGURES] = {kind->messages, times->network_ns, kind->expected,
-                                            times->joint_ns};
-    return add_pair(to->a, to->slice, node_of(to, source), node_of(to, destination), figures);
-}
-
-static int add_rows(const struct rows_to to, const struct transfers *rows)
-{
-    struct kind known[KNOWN];
-    for (unsigned i = 0; i < KNOWN; i++)
-        known[i].of = NO_KIND;
-    int error = 0;
-    for (size_t i = 0; i < rows->count && error == 0; i++) {
-        const struct transfer_head *head = &rows->heads[i];
-        const struct kind *kind = kind_of(&to, known, head);
-        error = kind == NULL ? add_any(&to, transfer_at(rows, i))
-                             : add_row(&to, kind, head, &rows->times[i]);
-    }
-    return error;
-}
-
-static int add_transfers(struct attribution *a, struct attribution_slice *slice,
-                         const struct attribution_window *window)
-{
-    const struct rows_to to = {.a = a,
-                               .slice = slice,
-                               .scale = window->scale,
-                               .node_of = a->node_of,
-                               .placed = a->placed,
-                               .rank_count = slice->ranks.count};
-    const struct transfers *rows = window->transfers;
-    int error = rows == NULL ? 0 : add_rows(to, rows);
-    if (error)
-        return error;
-    return slice->ranks.own.failed ? -ENOMEM : 0;
+    static const struct message_ranks none;
+    messages = messages != NULL ? messages : &none;
+    int error = narrow_table_copy(&ranks->messages, &messages->table, MESSAGE_FIGURES,
+                                  messages->count, ranks->count);
+    return error == 0 && ranks->messages.failed ? -ENOMEM : error;
 }
 
 /* ---- a window as a whole ------------------------------------------------------ */
@@ -463,7 +231,7 @@ static void put_ranks(struct attribution *a, struct attribution_slice *slice)
 static int take_window(struct attribution *a, const struct attribution_window *window)
 {
     attribution_ranks(a, window->length_ns, window->ranks, window->rank_count);
-    int error = a->next.own.failed ? -ENOMEM : attribution_traffic_room(a, a->next.count);
+    int error = a->next.calls.failed ? -ENOMEM : attribution_traffic_room(a, a->next.count);
     error = error ? error : attribution_retire(a);
     if (error)
         return error;
@@ -475,7 +243,8 @@ static int take_window(struct attribution *a, const struct attribution_window *w
     slice->number = window->number;
     put_ranks(a, slice);
     begin_pairs(slice);
-    error = add_transfers(a, slice, window);
+    error = take_messages(&slice->ranks, window->messages);
+    error = error ? error : attribution_pairs_add(a, slice, window);
     error = error ? error : attribution_traffic_add(a, slice, window);
     a->traffic.figured = error ? 0 : window->figured;
     if (error)

@@ -67,6 +67,8 @@ struct attribution_window {
     size_t pair_count;
     uint64_t figured; /**< another number for other pairs, as in struct sum_result; 0: not known */
     const struct transfers *transfers; /**< matched messages; between nodes they may be a sample */
+    const struct message_ranks
+        *messages; /**< what they come to at all ranks that reported; NULL: nothing */
     const struct latency_scale *scale; /**< criteria in force; NULL: none yet */
 };
 
@@ -74,6 +76,9 @@ struct attribution_window {
  *  it. Without memory that window is not taken in. @param length_ns  of the window */
 void attribution_ranks(struct attribution *a, uint64_t length_ns, const struct rank_row *rows,
                        size_t count);
+
+/** One above the highest of these ranks that counts: messages of others are not wanted. */
+uint32_t attribution_reported(const struct attribution *a);
 
 /** Take in a window. @return 0, -ENOMEM or -ERANGE (number not above the last); then nothing was
  *  taken in, but that without memory some of its messages may count among a rank's partners */

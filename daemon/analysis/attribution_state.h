@@ -1,26 +1,25 @@
-/* What attribution.c (windows), attribution_sums.c and attribution_traffic.c (what they add up to), attribution_causes.c,
+/* What attribution.c (windows), attribution_pairs.c, attribution_sums.c and attribution_traffic.c (what they add up to), attribution_causes.c,
  * attribution_ranks.c, attribution_network.c and attribution_mapping.c (what that says), and attribution_text.c share. */
 #ifndef HOLTER_ANALYSIS_ATTRIBUTION_STATE_H
 #define HOLTER_ANALYSIS_ATTRIBUTION_STATE_H
 
 #include "daemon/analysis/attribution.h"
-#include "daemon/analysis/attribution_table.h"
 #include "daemon/analysis/key_table.h"
+#include "daemon/analysis/message_ranks.h"
 
-/** Of a rank: times in nanoseconds, and counts. "In" is what it received, "out" what it sent. What one
- *  message adds to lies together: see add_row() in attribution.c. */
+/** Of a rank: times in nanoseconds, and counts. */
 enum rank_figure {
-    /* Of messages it received. */
+    /* Of messages it received: see enum message_figure. */
     RANK_NEAR_MATCHED, /**< messages within its node that were matched; these four as enum pair_figure */
-    RANK_NEAR_NETWORK,
     RANK_NEAR_EXPECTED,
+    RANK_NEAR_NETWORK,
     RANK_NEAR_JOINT,
+    RANK_MATCHED, /**< messages from other nodes that were matched; these four as enum pair_figure */
+    RANK_EXPECTED,  /**< what they take by the reference criterion */
+    RANK_NETWORK,   /**< network time of them */
+    RANK_JOINT,     /**< joint time of them */
     RANK_WAITED,    /**< late-sender time of messages it received */
     RANK_CAME_LATE, /**< late-receiver time of messages it received: they waited for it */
-    RANK_MATCHED, /**< messages from other nodes that were matched; these four as enum pair_figure */
-    RANK_NETWORK,  /**< network time of them */
-    RANK_EXPECTED, /**< what they take by the reference criterion */
-    RANK_JOINT,    /**< joint time of them */
     /* Of messages it sent. */
     RANK_AWAITED,      /**< late-sender time of messages it sent: others waited for it */
     RANK_NETWORK_OUT,  /**< network time of matched messages to other nodes */
@@ -39,22 +38,23 @@ enum rank_figure {
     RANK_INTRA_OUT, /**< messages within its node, exact */
     RANK_INTRA_BYTES,
     RANK_FIGURES,
-    RANK_OWN = RANK_INTER_IN,              /**< figures that each window has for itself */
-    RANK_TRAFFIC = RANK_FIGURES - RANK_OWN /**< those of all messages */
+    RANK_OF_CALLS = RANK_INTER_IN - RANK_LENGTH, /**< figures of calls */
+    RANK_TRAFFIC = RANK_FIGURES - RANK_INTER_IN  /**< those of all messages */
 };
 
 /** Of messages from one node to another. */
-enum pair_figure { PAIR_MATCHED, PAIR_NETWORK, PAIR_EXPECTED, PAIR_JOINT, PAIR_FIGURES };
+enum pair_figure { PAIR_MATCHED, PAIR_EXPECTED, PAIR_NETWORK, PAIR_JOINT, PAIR_FIGURES };
 
 /** The figures RANK_TRAFFIC of a window, or of several. */
 struct attribution_traffic_sums {
-    struct attribution_table table;
+    struct narrow_table table;
     uint32_t uses; /**< windows that have them; 0: it is free */
 };
 
 /** The ranks of one window. */
 struct attribution_ranks {
-    struct attribution_table own;             /**< figures RANK_OWN */
+    struct narrow_table calls;                /**< figures RANK_OF_CALLS */
+    struct narrow_table messages;             /**< columns MESSAGE_FIGURES */
     struct attribution_traffic_sums *traffic; /**< of those of struct attribution; NULL: none yet */
     uint32_t count;
 };
@@ -114,6 +114,12 @@ struct attribution_traffic {
     uint32_t turn_room;
 };
 
+/** A pair of nodes that was asked for lately. */
+struct attribution_recent {
+    uint32_t from, to; /**< the same: it is none */
+    uint32_t number;   /**< of the pair */
+};
+
 #define ATTRIBUTION_RECENT_PAIRS 1024u /**< a power of two */
 #define ATTRIBUTION_WAITING 8u         /**< windows whose ranks go into the baseline together */
 
@@ -140,8 +146,8 @@ struct attribution {
     struct attribution_partner (*partners)[ATTRIBUTION_PARTNERS]; /**< owned; by rank */
     uint32_t partner_room;
     struct attribution_traffic traffic;
-    uint32_t rank_count;                       /**< one above the highest seen */
-    uint32_t recent[ATTRIBUTION_RECENT_PAIRS]; /**< numbers of pairs of nodes asked for last */
+    uint32_t rank_count; /**< one above the highest seen */
+    struct attribution_recent recent[ATTRIBUTION_RECENT_PAIRS];
 };
 
 /** Node of a rank; ATTRIBUTION_NO_NODE when not placed. */
@@ -156,15 +162,39 @@ static inline const struct attribution_slice *attribution_slice_at(const struct 
     return &a->slices[(a->slice_first + i) % a->params.windows];
 }
 
+/** Where a figure of messages lies in their table: there are others between. */
+static inline uint32_t attribution_message(enum rank_figure f)
+{
+    const uint32_t others = f < RANK_AWAITED ? 0 : 2;
+    return (uint32_t)f + others;
+}
+
+_Static_assert((int)RANK_NEAR_MATCHED == (int)MESSAGES_NEAR &&
+                   (int)RANK_NEAR_EXPECTED == (int)MESSAGES_NEAR_EXPECTED &&
+                   (int)RANK_NEAR_NETWORK == (int)MESSAGES_NEAR_NETWORK &&
+                   (int)RANK_NEAR_JOINT == (int)MESSAGES_NEAR_JOINT &&
+                   (int)RANK_MATCHED == (int)MESSAGES_FAR &&
+                   (int)RANK_EXPECTED == (int)MESSAGES_FAR_EXPECTED &&
+                   (int)RANK_NETWORK == (int)MESSAGES_FAR_NETWORK &&
+                   (int)RANK_JOINT == (int)MESSAGES_FAR_JOINT &&
+                   (int)RANK_WAITED == (int)MESSAGES_WAITED &&
+                   (int)RANK_CAME_LATE == (int)MESSAGES_CAME_LATE &&
+                   RANK_AWAITED + 2 == (int)MESSAGES_AWAITED &&
+                   RANK_NETWORK_OUT + 2 == (int)MESSAGES_NETWORK_OUT &&
+                   RANK_EXPECTED_OUT + 2 == (int)MESSAGES_EXPECTED_OUT,
+               "figures of messages are in the order of their table");
+
 /** Figure of a rank below slice->ranks.count. */
 static inline uint64_t attribution_figure(const struct attribution_ranks *ranks, uint32_t rank,
                                           enum rank_figure f)
 {
-    if (f < RANK_OWN)
-        return attribution_table_at(&ranks->own, RANK_OWN, rank, f);
+    if (f < RANK_LENGTH)
+        return narrow_table_at(&ranks->messages, MESSAGE_FIGURES, rank, attribution_message(f));
+    if (f < RANK_INTER_IN)
+        return narrow_table_at(&ranks->calls, RANK_OF_CALLS, rank, f - RANK_LENGTH);
     return ranks->traffic == NULL
                ? 0
-               : attribution_table_at(&ranks->traffic->table, RANK_TRAFFIC, rank, f - RANK_OWN);
+               : narrow_table_at(&ranks->traffic->table, RANK_TRAFFIC, rank, f - RANK_INTER_IN);
 }
 
 /** Make room for so many ranks and pairs, and add a slice. @return 0 or -ENOMEM */
@@ -182,6 +212,11 @@ int attribution_retire(struct attribution *a);
 
 /** Put ranks that wait into the baseline: before it is read. */
 void attribution_base_settle(struct attribution *a);
+
+/** Add the matched messages of a window between nodes to their pairs. The slice has room for the pairs there are.
+ *  @return 0 or -ENOMEM */
+int attribution_pairs_add(struct attribution *a, struct attribution_slice *slice,
+                          const struct attribution_window *window);
 
 /** Make room for so many ranks. @return 0 or -ENOMEM */
 int attribution_traffic_room(struct attribution *a, uint32_t ranks);

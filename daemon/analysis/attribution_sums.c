@@ -57,18 +57,25 @@ static void fade_wide(double *sums, double keep, const struct attribution_ranks 
         sums[f] = sums[f] * keep + (double)attribution_figure(ranks, rank, f);
 }
 
-_Static_assert(RANK_OWN == 19 && RANK_TRAFFIC == 5, "lengths of the loops of narrow figures");
+_Static_assert(RANK_AWAITED == 10 && RANK_LENGTH == 13 && RANK_OF_CALLS == 6 && RANK_TRAFFIC == 5,
+               "lengths of the loops of narrow figures");
 
-/* Four at a time as far as there are so many. */
+/* Four or two at a time as far as there are so many. */
 static inline void fade_narrow(double *restrict sums, double keep,
                                const struct attribution_ranks *ranks, uint32_t rank)
 {
-    const int32_t *own = &ranks->own.low[(size_t)rank * RANK_OWN];
+    const int32_t *messages = &ranks->messages.low[(size_t)rank * MESSAGE_FIGURES],
+                  *sent = messages + MESSAGES_AWAITED;
+    const int32_t *calls = &ranks->calls.low[(size_t)rank * RANK_OF_CALLS];
     const int32_t *traffic = &ranks->traffic->table.low[(size_t)rank * RANK_TRAFFIC];
-    fade(sums, keep, own, 16);
-    fade(sums + 16, keep, own + 16, RANK_OWN - 16);
-    fade(sums + RANK_OWN, keep, traffic, 4);
-    fade(sums + RANK_OWN + 4, keep, traffic + 4, RANK_TRAFFIC - 4);
+    fade(sums, keep, messages, 8);
+    fade(sums + 8, keep, messages + 8, 2);
+    fade(sums + RANK_AWAITED, keep, sent, 2);
+    fade(sums + RANK_AWAITED + 2, keep, sent + 2, 1);
+    fade(sums + RANK_LENGTH, keep, calls, 4);
+    fade(sums + RANK_LENGTH + 4, keep, calls + 4, 2);
+    fade(sums + RANK_INTER_IN, keep, traffic, 4);
+    fade(sums + RANK_INTER_IN + 4, keep, traffic + 4, 1);
 }
 
 /* What a window says nothing of is forgotten as well. */
@@ -90,7 +97,8 @@ void attribution_base_settle(struct attribution *a)
     int narrow[ATTRIBUTION_WAITING];
     for (uint32_t i = 0; i < a->waiting_count; i++) {
         const struct attribution_ranks *ranks = &a->waiting[i];
-        narrow[i] = ranks->traffic != NULL && !ranks->own.carried && !ranks->traffic->table.carried;
+        narrow[i] = ranks->traffic != NULL && !ranks->messages.carried && !ranks->calls.carried &&
+                    !ranks->traffic->table.carried;
     }
     for (uint32_t r = 0; r < a->base.rank_room && a->waiting_count > 0; r++)
         for (uint32_t i = 0; i < a->waiting_count; i++)

@@ -93,13 +93,13 @@ static inline bool counts(uint32_t from, uint32_t to, uint32_t rank_count)
     return from < rank_count && to < rank_count && to != from;
 }
 
-static inline void add_figure(struct attribution_table *sums, size_t rank_at, enum rank_figure f,
+static inline void add_figure(struct narrow_table *sums, size_t rank_at, enum rank_figure f,
                               uint64_t value)
 {
-    attribution_table_add(sums, RANK_TRAFFIC, rank_at + (f - RANK_OWN), value);
+    narrow_table_add(sums, RANK_TRAFFIC, rank_at + (f - RANK_INTER_IN), value);
 }
 
-static inline void add_figures(const struct attribution *a, struct attribution_table *sums,
+static inline void add_figures(const struct attribution *a, struct narrow_table *sums,
                                const struct pair_row *row)
 {
     uint32_t from = row->source, to = (uint32_t)row->destination;
@@ -194,12 +194,12 @@ static struct attribution_traffic_sums *free_sums(const struct attribution *a)
 static int begin_sums(const struct attribution *a, struct attribution_slice *slice)
 {
     struct attribution_traffic_sums *sums = free_sums(a);
-    int error = attribution_table_fit(&sums->table, RANK_TRAFFIC, slice->ranks.count);
+    int error = narrow_table_fit(&sums->table, RANK_TRAFFIC, slice->ranks.count);
     if (error)
         return error;
-    attribution_table_begin(&sums->table);
+    narrow_table_begin(&sums->table);
     for (uint32_t r = 0; r < slice->ranks.count; r++)
-        attribution_table_clear(&sums->table, RANK_TRAFFIC, r);
+        narrow_table_clear(&sums->table, RANK_TRAFFIC, r);
     sums->uses = 1;
     slice->ranks.traffic = sums;
     return 0;

@@ -2,29 +2,72 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define PART 1024.0       /* latencies are summed in 1/PART ... */
 #define LOG2_PART 65536.0 /* ... and their logarithms in 1/LOG2_PART */
 #define KNOWN 64u         /* classes that are at hand: messages of a job have few sizes */
 #define LATENCY_MOST 1e6  /* of a row's mean, so that no sum can overflow */
 
+/* What is added to figures that may be negative, for each message, while they are summed up in 31 bits. */
+#define LOG2_BIAS (INT64_C(1) << 18)  /* to the logarithm of a latency: few are below 1/16 */
+#define MOVED_BIAS (INT64_C(1) << 16) /* to what a criterion has moved by: few become half */
+
 #define ALWAYS static inline __attribute__((always_inline))
 
-/* Two figures at once, also where they are neighbours in memory. */
-typedef uint64_t two __attribute__((vector_size(16)));
-typedef uint64_t two_sums __attribute__((vector_size(16), aligned(8), may_alias));
-typedef uint64_t two_times __attribute__((vector_size(16), aligned(4), may_alias));
 typedef double two_numbers __attribute__((vector_size(16)));
-typedef int32_t two_ints __attribute__((vector_size(8)));
+typedef uint64_t halves __attribute__((vector_size(16)));
+/* Four figures of 31 bits that are added at once; where sums of them are; and where times are. */
+typedef uint32_t four __attribute__((vector_size(16)));
+typedef uint32_t four_sums __attribute__((vector_size(16), may_alias));
+typedef uint32_t four_times __attribute__((vector_size(16), aligned(4), may_alias));
 
 /* What all rows of one class share. */
 struct judge {
-    uint32_t of;          /* number of the class, plus 1; 0: of none */
-    uint32_t most_ns;     /* no latency of one message that took less is larger than counts */
+    uint32_t of; /* number of the class, plus 1; 0: of none */
+    uint32_t
+        most_ns; /* no figure of one message that took less is larger than counts; 0: it may be */
     two_numbers criteria; /* recent, reference, by PART, which is a power of two: no bit is lost */
+    /* What one message adds beside what its times say: to a part, to latencies of a rank, where it was received and
+     * where it was sent; and which of its times the latter adds. */
+    four part, latency, received, sent, sent_times;
+    two_numbers half;
+    double reference;
     int64_t reference_log2, moved_log2; /* in 1/LOG2_PART */
-    bool judged;
+    uint32_t received_at; /* enum message_figure, first of those where it was received */
+    uint32_t column;      /* locality */
+    bool judged, narrow;  /* narrow: figures of a message that is not wide may be of 31 bits */
 } __attribute__((aligned(64)));
+
+/* What messages take by the reference criterion; 0: without one nothing can be said of their network
+ * time. */
+static inline uint64_t expected_of(const struct judge *judge, uint64_t messages)
+{
+    const double product = judge->reference * (double)(int64_t)messages;
+    return product >= 1 && product < 1e18 ? (uint64_t)(int64_t)product : 0;
+}
+
+static void share(struct judge *judge, unsigned locality)
+{
+    const uint64_t expected = expected_of(judge, 1);
+    const uint32_t all = UINT32_MAX, far = locality == LOCALITY_INTRA ? 0 : all;
+    const int64_t moved = judge->moved_log2 + MOVED_BIAS;
+    judge->narrow = expected > 0 && expected >> NARROW_BITS == 0 && judge->reference_log2 >= 0 &&
+                    moved >= 0 && moved <= 2 * MOVED_BIAS;
+    if (!judge->narrow)
+        return;
+    const double most =
+        judge->criteria[0] < judge->criteria[1] ? judge->criteria[0] : judge->criteria[1];
+    judge->most_ns = (uint32_t)fmin(most * PART * LATENCY_MOST * 0.999, INT32_MAX);
+    judge->part = (four){0, 0, (uint32_t)judge->reference_log2, (uint32_t)moved};
+    judge->latency = (four){0, (uint32_t)(LOG2_BIAS - judge->reference_log2), 0, 0};
+    judge->received = (four){1, (uint32_t)expected, 0, 0};
+    judge->sent = (four){0, 0, (uint32_t)expected & far, 1};
+    judge->sent_times = (four){all, far, 0, 0};
+}
 
 static __attribute__((noinline)) void make_judge(struct judge *judge,
                                                  const struct latency_scale *scale, unsigned class_)
@@ -33,14 +76,18 @@ static __attribute__((noinline)) void make_judge(struct judge *judge,
     double recent = scale->recent[locality][size_class];
     double reference = scale->reference[locality][size_class];
     double moved = scale->moved[locality][size_class];
-    *judge = (struct judge){.of = class_ + 1,
-                            .criteria = {recent / PART, reference / PART},
-                            .judged = recent > 0 && reference > 0};
+    *judge =
+        (struct judge){.of = class_ + 1,
+                       .criteria = {recent / PART, reference / PART},
+                       .reference = reference,
+                       .half = {0.5, 0.5},
+                       .column = locality,
+                       .received_at = locality == LOCALITY_INTRA ? MESSAGES_NEAR : MESSAGES_FAR,
+                       .judged = recent > 0 && reference > 0};
     if (judge->judged) {
-        const double most = fmin(recent, reference) * LATENCY_MOST * 0.999;
-        judge->most_ns = (uint32_t)fmin(most, UINT32_MAX);
         judge->reference_log2 = llround(log2(reference) * LOG2_PART);
         judge->moved_log2 = moved == 0 ? 0 : llround(moved * LOG2_PART);
+        share(judge, locality);
     }
 }
 
@@ -82,159 +129,306 @@ static inline struct judged judged_of(const struct transfer *row, const struct j
                            .moved_log2 = judge->moved_log2 * count};
 }
 
-/* Positions of sums in a part. */
-#define AT(name) (offsetof(struct latency_sum, name) / sizeof(uint64_t))
+/* Where rows go; nothing of it changes while they are added. */
+struct ends {
+    struct message_ranks *messages;
+    int32_t *sums; /* of those by rank */
+    struct latency_rank *apart;
+    const uint32_t *region_of;
+    struct latency_part *parts; /* the last one: of ranks in no region */
+    size_t rank_count, region_count;
+    size_t reported, narrow; /* ranks that `messages` has; likewise, and that there are */
+};
 
-static inline void add_figures(struct latency_part *part, unsigned column,
-                               const struct transfer *row)
+static inline struct latency_part *part_of(const struct ends *ends, uint32_t rank)
 {
-#define X(name) part->sums[column][AT(name)] += row->name;
-    TRANSFER_SUMS(X)
-#undef X
+    return &ends->parts[ends->region_of[rank]];
 }
 
-static inline void add_judged(struct latency_part *part, unsigned column,
-                              const struct judged *judged)
+/* ---- any row --------------------------------------------------------------- */
+
+static void add_to_part(struct latency_sum *sum, const struct transfer *row,
+                        const struct judged *judged)
 {
-#define X(type, name) part->sums[column][AT(name)] += (uint64_t)judged->name;
+#define X(name) sum->name += row->name;
+    TRANSFER_SUMS(X)
+#undef X
+#define X(type, name) sum->name += judged->name;
     LATENCY_JUDGED(X)
 #undef X
 }
 
-static inline void add_to_ranks(struct latency_rank *from, struct latency_rank *to,
-                                const struct judged *judged)
-{
-    from->messages += judged->judged;
-    to->messages += judged->judged;
-    from->reference += judged->reference;
-    to->reference += judged->reference;
-    from->reference_log2 += judged->reference_log2;
-    to->reference_log2 += judged->reference_log2;
-}
-
-/* What the rows of a rank are added to. */
-struct end {
-    struct latency_rank *rank;
-    struct latency_part *part; /* of its region, or of ranks in none */
-};
-
-/* Where to find that; nothing of it changes while rows are added. */
-struct ends {
-    struct latency_rank *ranks, *none; /* by rank; takes what counts for no rank */
-    const uint32_t *region_of;
-    struct latency_part *parts; /* the last one: of ranks in no region */
-    size_t rank_count, region_count;
-};
-
-static inline struct end end_of(const struct ends *ends, uint32_t rank)
+/* See latency_rank_of() for what it makes of this. */
+static void add_apart(const struct ends *ends, uint32_t rank, const struct judged *judged)
 {
     if (rank >= ends->rank_count)
-        return (struct end){ends->none, &ends->parts[ends->region_count]};
-    const size_t region = ends->region_of[rank];
-    return (struct end){&ends->ranks[rank],
-                        &ends->parts[region < ends->region_count ? region : ends->region_count]};
+        return;
+    ends->apart[rank].messages += judged->judged;
+    ends->apart[rank].reference += judged->reference;
+    ends->apart[rank].reference_log2 +=
+        judged->reference_log2 + (int64_t)judged->judged * LOG2_BIAS;
 }
 
-/* Any row. */
+/* Of what others take: messages that count there and not for latency are taken off apart. */
+static void add_to_reported(const struct ends *ends, const struct judge *judge,
+                            const struct transfer *row)
+{
+    struct message_ranks *messages = ends->messages;
+    const uint32_t from = row->source, to = row->destination;
+    const uint64_t expected = expected_of(judge, row->messages);
+    message_ranks_add(messages, from, MESSAGES_AWAITED, row->late_sender_ns);
+    message_ranks_add(messages, to, MESSAGES_WAITED, row->late_sender_ns);
+    message_ranks_add(messages, to, MESSAGES_CAME_LATE, row->late_receiver_ns);
+    if (expected == 0)
+        return;
+    const unsigned at = judge->received_at - MESSAGES_NEAR;
+    message_ranks_add(messages, to, at + MESSAGES_NEAR, row->messages);
+    message_ranks_add(messages, to, at + MESSAGES_NEAR_EXPECTED, expected);
+    message_ranks_add(messages, to, at + MESSAGES_NEAR_NETWORK, row->network_ns);
+    message_ranks_add(messages, to, at + MESSAGES_NEAR_JOINT, row->joint_ns);
+    if (to < ends->rank_count)
+        ends->apart[to].messages -= row->messages;
+    if (row->locality == LOCALITY_INTRA)
+        return;
+    message_ranks_add(messages, from, MESSAGES_NETWORK_OUT, row->network_ns);
+    message_ranks_add(messages, from, MESSAGES_EXPECTED_OUT, expected);
+}
+
 static __attribute__((noinline)) void add_any(struct ends ends, const struct judge *judge,
                                               const struct transfer *row)
 {
-    const struct end from = end_of(&ends, row->source);
-    struct end to = end_of(&ends, row->destination);
-    add_figures(from.part, row->locality, row);
-    if (to.part != from.part)
-        add_figures(to.part, LOCALITIES, row);
-    if (to.rank == from.rank)
-        to.rank = ends.none;
+    const uint32_t source = row->source, destination = row->destination;
+    struct latency_part *none = &ends.parts[ends.region_count],
+                        *from = source < ends.rank_count ? part_of(&ends, source) : none,
+                        *to = destination < ends.rank_count ? part_of(&ends, destination) : none;
     const struct judged judged = judged_of(row, judge);
-    if (judged.judged == 0)
-        return;
-    add_to_ranks(from.rank, to.rank, &judged);
-    add_judged(from.part, row->locality, &judged);
-    if (to.part != from.part)
-        add_judged(to.part, LOCALITIES, &judged);
+    add_to_part(&from->sums[row->locality], row, &judged);
+    if (to != from)
+        add_to_part(&to->sums[LOCALITIES], row, &judged);
+    add_apart(&ends, source, &judged);
+    if (destination != source)
+        add_apart(&ends, destination, &judged);
+    if (source < ends.reported && destination < ends.reported)
+        add_to_reported(&ends, judge, row);
 }
 
-/* ---- rows of one message ------------------------------------------------- */
+/* ---- rows of which no figure has more than 31 bits ---------------------------- */
 
-/* Figures in the order of struct latency_sum, but for the last one. Times, which lie in four bytes each,
- * become figures of eight by one step for two that are not neighbours. */
-struct pairs {
-    two counts, even, odd, rest, recent, reference;
+/* A row as it is added. */
+struct narrow {
+    four times; /* the first four of struct transfer_times */
+    four rest;  /* sum of logarithms, delayed messages, messages, joint time */
+    four
+        judged; /* latencies by both criteria; logarithms of the reference, and of what it moved by */
+    four latency;        /* by the reference criterion, its logarithm */
+    four waits;          /* the last four of struct transfer_times */
+    four received, sent; /* as in struct judge */
 };
 
-ALWAYS void add_pairs(struct latency_part *part, unsigned column, const struct pairs *pairs,
-                      const struct judge *judge)
+_Static_assert(offsetof(struct transfer_times, transfer_ns) == 0 &&
+                   offsetof(struct transfer_times, late_sender_ns) == 4 &&
+                   offsetof(struct transfer_times, late_receiver_ns) == 8 &&
+                   offsetof(struct transfer_times, network_ns) == 12 &&
+                   offsetof(struct transfer_times, joint_ns) == 16 &&
+                   offsetof(struct transfer_head, log2_sum) == 8 &&
+                   sizeof(struct transfer_head) == sizeof(four),
+               "figures are read at once");
+_Static_assert(MESSAGES_NEAR == 0 && MESSAGES_NEAR_EXPECTED == 1 && MESSAGES_NEAR_NETWORK == 2 &&
+                   MESSAGES_NEAR_JOINT == 3 && MESSAGES_FAR == 4 && MESSAGES_FAR_EXPECTED == 5 &&
+                   MESSAGES_FAR_NETWORK == 6 && MESSAGES_FAR_JOINT == 7 && MESSAGES_WAITED == 8 &&
+                   MESSAGES_CAME_LATE == 9 && MESSAGES_REFERENCE == 10 && MESSAGES_LOG2 == 11 &&
+                   MESSAGES_AWAITED == 12 && MESSAGES_NETWORK_OUT == 13 &&
+                   MESSAGES_EXPECTED_OUT == 14 && MESSAGES_SENT == 15,
+               "figures are added at once");
+
+/* Does one have more than 31 bits? */
+ALWAYS bool too_large(four figures)
 {
-    two_sums *sums = (two_sums *)part->sums[column];
-    sums[0] += pairs->counts;
-    sums[1] += pairs->even;
-    sums[2] += pairs->odd;
-    sums[3] += pairs->rest;
-    sums[4] += pairs->recent;
-    sums[5] += pairs->reference;
-    part->sums[column][AT(moved_log2)] += (uint64_t)judge->moved_log2;
+#ifdef __SSE2__
+    return _mm_movemask_ps((__m128)figures) != 0;
+#else
+    return ((figures[0] | figures[1] | figures[2] | figures[3]) >> NARROW_BITS) != 0;
+#endif
 }
 
-_Static_assert(AT(messages) == 0 && AT(delayed) == 1 && AT(transfer_ns) == 2 &&
-                   AT(late_receiver_ns) == 3 && AT(late_sender_ns) == 4 && AT(network_ns) == 5 &&
-                   AT(joint_ns) == 6 && AT(log2_sum) == 7 && AT(judged) == 8 && AT(recent) == 9 &&
-                   AT(reference) == 10 && AT(reference_log2) == 11 && AT(moved_log2) == 12,
-               "sums are added in pairs");
-
-ALWAYS struct latency_part *part_of(const struct ends *ends, uint32_t rank)
+/* Numbers below 2^31 without their fractions, and two zeros. */
+ALWAYS four whole_of(two_numbers numbers)
 {
-    const size_t region = ends->region_of[rank];
-    return &ends->parts[region < ends->region_count ? region : ends->region_count];
+#ifdef __SSE2__
+    return (four)_mm_cvttpd_epi32((__m128d)numbers);
+#else
+    return (four){(uint32_t)numbers[0], (uint32_t)numbers[1], 0, 0};
+#endif
 }
 
-/* As add_any(), of one message whose latencies are not cut, and of ranks that there are. */
-ALWAYS void add_single(const struct ends *ends, const struct judge *judge,
+/* Sums of a column go where there is room for them, and begin anew. */
+static void settle(struct latency_part *part, unsigned column)
+{
+    int32_t *low = part->low[column];
+    struct latency_sum *sum = &part->sums[column];
+    const uint64_t log2_sum = (uint32_t)low[4], messages = (uint32_t)low[6];
+    sum->transfer_ns += (uint32_t)low[0];
+    sum->late_sender_ns += (uint32_t)low[1];
+    sum->late_receiver_ns += (uint32_t)low[2];
+    sum->network_ns += (uint32_t)low[3];
+    sum->log2_sum += log2_sum;
+    sum->delayed += (uint32_t)low[5];
+    sum->messages += messages;
+    sum->judged += messages;
+    sum->joint_ns += (uint32_t)low[7];
+    sum->recent += (uint32_t)low[8];
+    sum->reference += (uint32_t)low[9];
+    sum->reference_log2 += (int64_t)log2_sum - (uint32_t)low[10];
+    sum->moved_log2 += (uint32_t)low[11] - (int64_t)messages * MOVED_BIAS;
+    memset(low, 0, sizeof(part->low[column]));
+}
+
+static void carry_rank(struct message_ranks *messages, uint32_t rank)
+{
+    const size_t first = (size_t)rank * MESSAGE_FIGURES;
+    for (size_t at = first; at < first + MESSAGE_FIGURES; at++) {
+        if (messages->table.low[at] < 0)
+            narrow_table_carry(&messages->table, MESSAGE_FIGURES, at);
+    }
+}
+
+/* Some sum that a row was added to has become too large. */
+static __attribute__((noinline)) void carry(struct message_ranks *messages,
+                                            const struct transfer_head *head,
+                                            struct latency_part *from, struct latency_part *to)
+{
+    settle(from, head->packed % LOCALITIES);
+    settle(to, LOCALITIES);
+    carry_rank(messages, head->source);
+    carry_rank(messages, head->destination);
+}
+
+/* Sums below 2^31 and figures below it: none runs into its neighbour. @return the sums */
+ALWAYS four add_four(int32_t *sums, four figures)
+{
+    four_sums *at = (four_sums *)sums;
+    const four sum = *at + figures;
+    *at = sum;
+    return sum;
+}
+
+ALWAYS four add_column(int32_t *low, const struct narrow *row)
+{
+    return add_four(low, row->times) | add_four(low + 4, row->rest) |
+           add_four(low + 8, row->judged);
+}
+
+ALWAYS void add_narrow(const struct ends *ends, const struct judge *judge,
+                       const struct transfer_head *head, const struct narrow *row)
+{
+    static const four times_received = {0, 0, UINT32_MAX, UINT32_MAX};
+    int32_t *sender = &ends->sums[(size_t)head->source * MESSAGE_FIGURES],
+            *receiver = &ends->sums[(size_t)head->destination * MESSAGE_FIGURES];
+    struct latency_part *from = part_of(ends, head->source), *to = part_of(ends, head->destination);
+    const four waited =
+                   (four)__builtin_shufflevector((halves)row->waits, (halves)row->latency, 0, 2),
+               latency = (four)(halves){0, ((halves)row->latency)[0]},
+               out =
+                   __builtin_shufflevector(row->waits, row->waits, 0, 2, 2, 2) & judge->sent_times;
+    four all =
+        add_four(receiver + judge->received_at, (row->waits & times_received) | row->received) |
+        add_four(receiver + MESSAGES_WAITED, waited);
+    all |= add_four(sender + MESSAGES_WAITED, latency) |
+           add_four(sender + MESSAGES_AWAITED, out | row->sent);
+    all |= add_column(from->low[judge->column], row);
+    if (to != from)
+        all |= add_column(to->low[LOCALITIES], row);
+    if (__builtin_expect(too_large(all), 0))
+        carry(ends->messages, head, from, to);
+}
+
+/* As add_any(), of one message. @return whether it was added: all its figures have 31 bits */
+ALWAYS bool add_single(const struct ends *ends, const struct judge *judge,
                        const struct transfer_head *head, const struct transfer_times *times)
 {
-    static const two_numbers halves = {0.5, 0.5};
-    struct latency_part *from = part_of(ends, head->source), *to = part_of(ends, head->destination);
-    struct latency_rank *sender = &ends->ranks[head->source],
-                        *receiver = &ends->ranks[head->destination];
+    static const four first_last = {UINT32_MAX, 0, 0, UINT32_MAX}, one = {0, 0, 1, 0};
+    static const halves first = {UINT64_MAX, 0};
     const double ns = (double)times->transfer_ns;
-    const two_ints ints =
-        __builtin_convertvector((two_numbers){ns, ns} / judge->criteria + halves, two_ints);
-    const two latencies = (two)__builtin_shufflevector(ints, (two_ints){0, 0}, 0, 2, 1, 3);
-    const two four = *(const two_times *)&times->transfer_ns;
-    struct pairs pairs = {.counts = {1, transfer_delayed(head)},
-                          .even = four & UINT32_MAX,
-                          .odd = four >> 32,
-                          .rest = {times->joint_ns, head->log2_sum}};
-    pairs.recent = __builtin_shufflevector(pairs.counts, latencies, 0, 2);
-    pairs.reference = __builtin_shufflevector(latencies, pairs.rest, 1, 3);
-    pairs.reference -= (two){0, (uint64_t)judge->reference_log2};
-    add_pairs(from, head->packed % LOCALITIES, &pairs, judge);
-    if (to != from)
-        add_pairs(to, LOCALITIES, &pairs, judge);
-    sender->messages++;
-    *(two_sums *)&sender->reference += pairs.reference;
-    if (receiver == sender)
-        return;
-    receiver->messages++;
-    *(two_sums *)&receiver->reference += pairs.reference;
+    const four latencies = whole_of((two_numbers){ns, ns} / judge->criteria + judge->half);
+    const four waits = *(const four_times *)&times->late_sender_ns,
+               whole = *(const four_times *)head,
+               known = __builtin_shufflevector(whole, waits, 2, 6, 3, 7) & first_last;
+    const halves delayed = {(uint64_t)transfer_delayed(head) << 32, 0},
+                 latency = (halves)latencies >> 32 | ((halves)known << 32 & first);
+    const struct narrow row = {
+        .times = *(const four_times *)&times->transfer_ns,
+        .rest = known | one | (four)delayed,
+        .judged = latencies | judge->part,
+        .latency = (four)latency + judge->latency,
+        .waits = waits,
+        .received = judge->received,
+        .sent = judge->sent,
+    };
+    if (too_large(row.times | known | row.latency))
+        return false;
+    add_narrow(ends, judge, head, &row);
+    return true;
 }
 
-static void add_transfers(const struct ends ends, const struct latency_scale *scale,
-                          const struct transfers *rows)
+/* The same of several. */
+static __attribute__((noinline)) bool add_several(struct ends ends, const struct judge *judge,
+                                                  const struct transfer_head *head,
+                                                  const struct transfer_times *times)
+{
+    const struct transfer wide = transfer_of(head, times);
+    const struct judged judged = judged_of(&wide, judge);
+    const uint64_t count = wide.messages, expected = expected_of(judge, count),
+                   log2s = (uint64_t)judge->reference_log2 * count,
+                   moved = (uint64_t)(judge->moved_log2 + MOVED_BIAS) * count,
+                   latency_log2 = (uint64_t)judged.reference_log2 + (uint64_t)LOG2_BIAS * count;
+    const uint64_t all = judged.recent | judged.reference | expected | log2s | moved | latency_log2;
+    const uint32_t messages = (uint32_t)count, narrow = (uint32_t)expected;
+    const struct narrow row = {
+        .times = *(const four_times *)&times->transfer_ns,
+        .rest = {head->log2_sum, (uint32_t)wide.delayed, messages, times->joint_ns},
+        .judged = {(uint32_t)judged.recent, (uint32_t)judged.reference, (uint32_t)log2s,
+                   (uint32_t)moved},
+        .latency = {(uint32_t)judged.reference, (uint32_t)latency_log2, 0, 0},
+        .waits = *(const four_times *)&times->late_sender_ns,
+        .received = {messages, narrow, 0, 0},
+        .sent = {0, 0, judge->column == LOCALITY_INTRA ? 0 : narrow, messages},
+    };
+    if (all >> NARROW_BITS != 0 || count == 0 || expected == 0 || too_large(row.times | row.rest))
+        return false;
+    add_narrow(&ends, judge, head, &row);
+    return true;
+}
+
+/* ---- all rows ------------------------------------------------------------------ */
+
+static inline bool add_row(const struct ends *ends, const struct judge *judge,
+                           const struct transfer_head *head, const struct transfer_times *times)
+{
+    const uint32_t source = head->source, destination = head->destination;
+    if (source >= ends->narrow || destination >= ends->narrow || source == destination)
+        return false;
+    if (transfer_is_single(head) && times->transfer_ns < judge->most_ns)
+        return add_single(ends, judge, head, times);
+    return judge->narrow && !transfer_is_wide(head) && add_several(*ends, judge, head, times);
+}
+
+/* @return whether something was added that counts for ranks apart */
+static int add_transfers(const struct ends ends, const struct latency_scale *scale,
+                         const struct transfers *rows)
 {
     struct judge known[KNOWN] = {0};
     const struct transfer_head *head = rows->heads, *const end = head + rows->count;
     const struct transfer_times *times = rows->times;
+    int is_apart = 0;
     for (; head < end; head++, times++) {
         const struct judge *judge = judge_of(known, scale, transfer_class(head));
-        if (transfer_is_single(head) && times->transfer_ns < judge->most_ns &&
-            head->source < ends.rank_count && head->destination < ends.rank_count) {
-            add_single(&ends, judge, head, times);
-        } else {
+        if (!add_row(&ends, judge, head, times)) {
             const struct transfer row = transfer_at(rows, (size_t)(head - rows->heads));
             add_any(ends, judge, &row);
+            is_apart = 1;
         }
     }
+    return is_apart;
 }
 
 static void add(struct latency_sum *restrict to, const struct latency_sum *restrict from)
@@ -247,48 +441,57 @@ static void add(struct latency_sum *restrict to, const struct latency_sum *restr
 #undef X
 }
 
-static struct latency_sum column_of(const struct latency_part *part, unsigned column)
-{
-    struct latency_sum sum;
-#define X(name) sum.name = part->sums[column][AT(name)];
-    TRANSFER_SUMS(X)
-#undef X
-#define X(type, name) sum.name = (type)part->sums[column][AT(name)];
-    LATENCY_JUDGED(X)
-#undef X
-    return sum;
-}
-
 /* What rows came to in one region. */
 static void fold(struct latency_groups *groups, size_t region)
 {
+    struct latency_part *part = &groups->parts[region];
     for (unsigned column = 0; column <= LOCALITIES; column++) {
-        const struct latency_sum sum = column_of(&groups->parts[region], column);
+        settle(part, column);
         if (region < groups->region_count)
-            add(&groups->regions[region], &sum);
+            add(&groups->regions[region], &part->sums[column]);
         if (column == LOCALITIES)
             break;
-        add(&groups->job, &sum);
-        add(&groups->localities[column], &sum);
+        add(&groups->job, &part->sums[column]);
+        add(&groups->localities[column], &part->sums[column]);
     }
 }
 
 void latency_add(struct latency_groups *groups, const struct latency_scale *scale,
                  const struct transfers *rows)
 {
-    struct latency_rank none = {0};
     for (size_t i = 0; i <= groups->region_count; i++)
         groups->parts[i] = (struct latency_part){0};
-    const struct ends ends = {.ranks = groups->ranks,
-                              .none = &none,
+    const size_t reported = groups->messages == NULL ? 0 : groups->messages->count;
+    const struct ends ends = {.messages = groups->messages,
+                              .sums = reported == 0 ? NULL : groups->messages->table.low,
+                              .apart = groups->apart,
                               .region_of = groups->region_of,
                               .parts = groups->parts,
                               .rank_count = groups->rank_count,
-                              .region_count = groups->region_count};
+                              .region_count = groups->region_count,
+                              .reported = reported,
+                              .narrow =
+                                  reported < groups->rank_count ? reported : groups->rank_count};
     if (rows->count > 0)
-        add_transfers(ends, scale, rows);
+        groups->is_apart |= add_transfers(ends, scale, rows);
     for (size_t i = 0; i <= groups->region_count; i++)
         fold(groups, i);
+}
+
+struct latency_rank latency_rank_of(const struct latency_groups *groups, size_t rank)
+{
+    struct latency_rank sum = groups->apart[rank];
+    const struct message_ranks *messages = groups->messages;
+    if (messages != NULL && rank < messages->count) {
+        const uint32_t r = (uint32_t)rank;
+        sum.messages += message_ranks_at(messages, r, MESSAGES_NEAR) +
+                        message_ranks_at(messages, r, MESSAGES_FAR) +
+                        message_ranks_at(messages, r, MESSAGES_SENT);
+        sum.reference += message_ranks_at(messages, r, MESSAGES_REFERENCE);
+        sum.reference_log2 += (int64_t)message_ranks_at(messages, r, MESSAGES_LOG2);
+    }
+    sum.reference_log2 -= (int64_t)sum.messages * LOG2_BIAS;
+    return sum;
 }
 
 static double mean_of(uint64_t sum, uint64_t count)

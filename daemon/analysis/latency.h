@@ -13,6 +13,7 @@
 #ifndef HOLTER_ANALYSIS_LATENCY_H
 #define HOLTER_ANALYSIS_LATENCY_H
 
+#include "daemon/analysis/message_ranks.h"
 #include "daemon/analysis/transfers.h"
 
 #include <stddef.h>
@@ -68,11 +69,13 @@ double latency_rank_reference(const struct latency_rank *rank);
 double latency_rank_typical(const struct latency_rank *rank);
 
 /** Rows of a region while they are added: each is added once where it was sent, from which the sums of
- *  localities follow as well, and once more where another region received it. For latency_add() alone:
- *  the sums of struct latency_sum in their order, by locality, and where it was received. */
+ *  localities follow as well, and once more where another region received it. For latency_add() alone: by
+ *  locality, and where it was received. */
 struct latency_part {
-    uint64_t sums[LOCALITIES + 1][16];
-};
+    int32_t low[LOCALITIES + 1]
+               [12]; /**< of 31 bits, of rows that came since they were last too large */
+    struct latency_sum sums[LOCALITIES + 1]; /**< of all others */
+} __attribute__((aligned(16)));
 
 /** Where the rows of a window go. Arrays are the caller's, zeroed before the window's first row. */
 struct latency_groups {
@@ -81,13 +84,20 @@ struct latency_groups {
     struct latency_sum *regions; /**< by index of region; NULL: there are none */
     size_t region_count;
     struct latency_part *parts; /**< one more than regions; written by latency_add() for itself */
-    const uint32_t *region_of;  /**< by rank: index of its region, UINT32_MAX: in none */
-    struct latency_rank *ranks;
+    const uint32_t *region_of;  /**< by rank: index of its region; region_count: in none */
     size_t rank_count; /**< of both arrays by rank; rows of further ranks count for no rank */
+    /** What ranks that report come to, begun for the window; NULL: there is none. Rows of other ranks are not in it. */
+    struct message_ranks *messages;
+    struct latency_rank
+        *apart;   /**< what is not in it, by rank; written by latency_add() for latency_rank_of() */
+    int is_apart; /**< something is */
 };
 
-/** Add rows. */
+/** Add rows. Where there was no memory for sums of ranks that are more than 31 bits, messages->table says so. */
 void latency_add(struct latency_groups *groups, const struct latency_scale *scale,
                  const struct transfers *rows);
+
+/** What was added of a rank below groups->rank_count. */
+struct latency_rank latency_rank_of(const struct latency_groups *groups, size_t rank);
 
 #endif

@@ -46,7 +46,7 @@ static int close_window(struct job_latency *l, uint64_t window, unsigned long al
         assert_int_equal(transfers_add(&closed.transfers, &transfer), 0);
     }
     memory_fail(allocation);
-    int code = job_latency_close(l, window, RANKS, &closed, &pairs);
+    int code = job_latency_close(l, window, RANKS, RANKS, &closed, &pairs);
     *failed |= memory_failed();
     memory_fail(0);
     latency_rows_finish(&closed);

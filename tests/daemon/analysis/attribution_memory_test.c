@@ -1,6 +1,7 @@
 /* Attribution where each allocation in turn fails. */
 #include "daemon/analysis/attribution.h"
 
+#include "summed.h"
 #include "synthetic_job.h"
 #include "tests/memory.h"
 
@@ -69,8 +70,12 @@ static void no_cause_is_told_that_is_not_the_one_found_with_memory(void **state)
         struct attribution *a = begin(&p, job);
         for (uint32_t w = 0; w < p.windows; w++) {
             struct attribution_window window;
+            struct message_ranks ranks;
             synthetic_window(job, w, &window);
+            sum_messages(&ranks, &window);
+            window.messages = &ranks;
             take(a, &p, w, &window);
+            message_ranks_finish(&ranks);
         }
         result_is_told_or_an_error(a, &scope);
         attribution_destroy(a);
@@ -94,6 +99,9 @@ static void a_window_that_was_refused_may_be_given_again(void **state)
         for (uint32_t w = 0; w < p.windows; w++) {
             struct attribution_window window;
             synthetic_window(job, w, &window);
+            struct message_ranks ranks;
+            sum_messages(&ranks, &window);
+            window.messages = &ranks;
             memory_fail(number);
             int code = attribution_window(a, &window);
             int failed = memory_failed();
@@ -104,6 +112,7 @@ static void a_window_that_was_refused_may_be_given_again(void **state)
                 take(a, &p, w, &window);
             else if (p.onset > 0 && w >= p.onset + 1)
                 attribution_disturbed(a, p.onset + 1);
+            message_ranks_finish(&ranks);
         }
         memset(&got, 0, sizeof(got));
         assert_int_equal(attribution_result(a, &scope, number == 0 ? &wanted : &got), 0);

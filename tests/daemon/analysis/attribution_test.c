@@ -1,5 +1,6 @@
 #include "daemon/analysis/attribution.h"
 
+#include "summed.h"
 #include "synthetic_job.h"
 
 #include <errno.h>
@@ -65,7 +66,7 @@ static void take(struct attribution *a, struct hand *h)
                                         .pair_count = 2 * RANKS,
                                         .transfers = &transfers,
                                         .scale = h->scale};
-    assert_int_equal(attribution_window(a, &window), 0);
+    assert_int_equal(take_summed(a, &window), 0);
     transfers_finish(&transfers);
 }
 
@@ -210,7 +211,7 @@ static void windows_come_in_order(void **state)
     struct hand *h = calm_job(&a, 3);
     struct attribution_window window = {.number = 3, .length_ns = 1};
     (void)state;
-    assert_int_equal(attribution_window(a, &window), -ERANGE);
+    assert_int_equal(take_summed(a, &window), -ERANGE);
     finish(a, h);
 }
 
@@ -241,7 +242,7 @@ static struct attribution_result judge_scope(const struct synthetic_params *p,
             assert_int_equal(transfers_add(&rows, &row), 0);
         }
         window.transfers = &rows;
-        assert_int_equal(attribution_window(a, &window), 0);
+        assert_int_equal(take_summed(a, &window), 0);
         transfers_finish(&rows);
         if (p->onset > 0 && w >= p->onset + 1)
             attribution_disturbed(a, p->onset + 1);
@@ -432,7 +433,7 @@ static void memory_is_linear_in_ranks_and_pairs_of_nodes(void **state)
                                             .rank_count = MANY,
                                             .transfers = &transfers,
                                             .scale = scale};
-        assert_int_equal(attribution_window(a, &window), 0);
+        assert_int_equal(take_summed(a, &window), 0);
     }
     print_message("80,000 ranks on 10,000 nodes: %zu MB\n", attribution_bytes(a) >> 20);
     assert_true(attribution_bytes(a) < (size_t)MANY * 4096);
