@@ -251,8 +251,8 @@ struct latency_places {
 
 /* What a vertex sends mostly comes in the same order in each window, whatever comes between.
  * @return its position, or NETWORK_NO_PAIR: it has sent nothing in this window */
-static inline uint32_t find_pair(const struct job_network *n, const struct latency_places *at,
-                                 uint32_t source, uint32_t destination)
+static uint32_t find_pair(const struct job_network *n, const struct latency_places *at,
+                          uint32_t source, uint32_t destination)
 {
     uint32_t before = at->turns[source], place;
     if (before == NETWORK_NO_PAIR)
@@ -311,9 +311,9 @@ static inline double log_of(struct known_logs *logs, unsigned class_)
 
 /* Sums of logarithms are whole numbers here, in the parts of log2_sum, so that the order of rows does not show.
  * @param log  of the reference */
-static inline __attribute__((always_inline)) int
-add_transfer(struct job_network *n, const struct latency_places *at,
-             const struct transfer_head *head, uint64_t messages, uint64_t log2_sum, double log)
+static __attribute__((noinline)) int add_any(struct job_network *n, const struct latency_places *at,
+                                             const struct transfer_head *head, uint64_t messages,
+                                             uint64_t log2_sum, double log)
 {
     uint32_t source = seat_of(at, head->source), destination = seat_of(at, head->destination);
     if (source == destination || source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE ||
@@ -328,11 +328,23 @@ add_transfer(struct job_network *n, const struct latency_places *at,
     return 0;
 }
 
-static __attribute__((noinline)) int add_wide(struct job_network *n, struct latency_places at,
-                                              const struct transfer_head *head,
-                                              const struct transfer *row, double log)
+/* The same of one message that comes behind the one it came behind before. @return whether it does */
+static inline bool add_next(const struct latency_places *at, const struct transfer_head *head,
+                            double log)
 {
-    return add_transfer(n, &at, head, row->messages, row->log2_sum, log);
+    if (head->source >= at->rank_count || head->destination >= at->rank_count)
+        return false;
+    const uint32_t source = at->seats[head->source], destination = at->seats[head->destination],
+                   before = source == TOPOLOGY_NONE ? NETWORK_NO_PAIR : at->turns[source];
+    if (before == NETWORK_NO_PAIR || !(log < INFINITY))
+        return false;
+    const uint32_t place = at->behind[before];
+    if (at->ends[place] != destination)
+        return false;
+    at->turns[source] = place;
+    at->sums[place].matched++;
+    at->sums[place].log_latency += (double)head->log2_sum - log;
+    return true;
 }
 
 static int add_transfers(struct job_network *n, const struct transfers *rows,
@@ -351,9 +363,11 @@ static int add_transfers(struct job_network *n, const struct transfers *rows,
     int code = 0;
     for (; code == 0 && head < end; head++) {
         double log = log_of(&logs, transfer_class(head));
-        code = transfer_is_wide(head)
-                   ? add_wide(n, at, head, &rows->wide[head->log2_sum], log)
-                   : add_transfer(n, &at, head, transfer_messages(head), head->log2_sum, log);
+        if (transfer_is_single(head) && add_next(&at, head, log))
+            continue;
+        const struct transfer *wide = transfer_is_wide(head) ? &rows->wide[head->log2_sum] : NULL;
+        code = wide != NULL ? add_any(n, &at, head, wide->messages, wide->log2_sum, log)
+                            : add_any(n, &at, head, transfer_messages(head), head->log2_sum, log);
     }
     return code;
 }
