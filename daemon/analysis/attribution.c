@@ -148,25 +148,48 @@ const char *attribution_node_name(const struct attribution *a, uint32_t node)
 
 /* ---- taking in a window -------------------------------------------------- */
 
-static void add_figure(struct narrow_table *calls, uint32_t rank, enum rank_figure f,
-                       uint64_t value)
+static inline uint64_t least(uint64_t a, uint64_t b)
 {
-    narrow_table_add(calls, RANK_OF_CALLS, (size_t)rank * RANK_OF_CALLS + (f - RANK_LENGTH), value);
+    return a < b ? a : b;
 }
 
-static void add_rank(struct narrow_table *calls, const struct rank_row *row, uint64_t length)
+/* Figures of a row but for the length, in the order of enum rank_figure. */
+static inline void figures_of(const struct rank_row *row, uint64_t length, uint64_t *out)
 {
-    uint32_t rank = row->rank;
     uint64_t messaging = row->send_ns + row->recv_ns + row->wait_ns + row->poll_ns;
     uint64_t mpi = messaging + row->collective_ns + row->one_sided_ns + row->io_ns + row->other_ns;
-    if (narrow_table_at(calls, RANK_OF_CALLS, rank, 0) == 0)
-        add_figure(calls, rank, RANK_LENGTH, length);
-    add_figure(calls, rank, RANK_MPI, mpi < length ? mpi : length);
-    add_figure(calls, rank, RANK_MESSAGING, messaging < length ? messaging : length);
-    add_figure(calls, rank, RANK_COLLECTIVE,
-               row->collective_ns < length ? row->collective_ns : length);
-    add_figure(calls, rank, RANK_CALLS, row->calls > row->polls ? row->calls - row->polls : 0);
-    add_figure(calls, rank, RANK_MESSAGES, row->sent + row->received);
+    out[RANK_MPI - RANK_LENGTH] = least(mpi, length);
+    out[RANK_MESSAGING - RANK_LENGTH] = least(messaging, length);
+    out[RANK_COLLECTIVE - RANK_LENGTH] = least(row->collective_ns, length);
+    out[RANK_CALLS - RANK_LENGTH] = row->calls > row->polls ? row->calls - row->polls : 0;
+    out[RANK_MESSAGES - RANK_LENGTH] = row->sent + row->received;
+}
+
+/* A further row of a rank, or one of which some figure has more than 31 bits. */
+static __attribute__((noinline)) void add_rank(struct narrow_table *calls,
+                                               const struct rank_row *row, uint64_t length)
+{
+    uint64_t figures[RANK_OF_CALLS];
+    figures_of(row, length, figures);
+    figures[0] = narrow_table_at(calls, RANK_OF_CALLS, row->rank, 0) == 0 ? length : 0;
+    for (uint32_t f = 0; f < RANK_OF_CALLS; f++)
+        narrow_table_add(calls, RANK_OF_CALLS, (size_t)row->rank * RANK_OF_CALLS + f, figures[f]);
+}
+
+/* The first row of a rank behind all others. @return whether it was set: its figures have 31 bits */
+static inline bool set_rank(struct narrow_table *calls, const struct rank_row *row, uint64_t length)
+{
+    uint64_t figures[RANK_OF_CALLS], all = length;
+    figures_of(row, length, figures);
+    figures[0] = length;
+    for (uint32_t f = 1; f < RANK_OF_CALLS; f++)
+        all |= figures[f];
+    if (all >> NARROW_BITS != 0 || row->rank < calls->high_room)
+        return false;
+    int32_t *to = &calls->low[(size_t)row->rank * RANK_OF_CALLS];
+    for (uint32_t f = 0; f < RANK_OF_CALLS; f++)
+        to[f] = (int32_t)figures[f];
+    return true;
 }
 
 /* Ranks that have no row have no figures. */
@@ -181,6 +204,10 @@ void attribution_ranks(struct attribution *a, uint64_t length_ns, const struct r
         if (row->rank >= ranks->calls.room &&
             narrow_table_fit(&ranks->calls, RANK_OF_CALLS, row->rank + 1) != 0) {
             ranks->calls.failed = 1;
+            continue;
+        }
+        if (row->rank == ranks->count && set_rank(&ranks->calls, row, length_ns)) {
+            ranks->count++;
             continue;
         }
         for (; ranks->count <= row->rank; ranks->count++)
