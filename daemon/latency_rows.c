@@ -204,7 +204,6 @@ int latency_rows_halves(const struct wire_window *m, uint32_t node, uint64_t win
     const struct wire_half_row *const end = m->halves + m->halves_count;
     const struct join_report report = {.window = window,
                                        .keys_below = m->keys_below,
-                                       .begin_ns = start,
                                        .error_ns = m->clock_error_ns,
                                        .node = node,
                                        .count = m->halves_count};

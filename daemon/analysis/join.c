@@ -54,6 +54,7 @@ void join_destroy(struct join *join)
     free(join->index);
     free(join->call_index);
     free(join->matches);
+    free(join->mets);
     free(join->calls);
     key_limits_finish(&join->limits);
     pair_clocks_finish(&join->clocks);
@@ -67,8 +68,10 @@ void join_destroy(struct join *join)
 static void keep_lower(struct join_ends *ends, uint64_t *top)
 {
     uint64_t largest = 0;
-    for (size_t i = 0; i < ends->count; i++)
-        largest = ends->keys[i] > largest ? ends->keys[i] : largest;
+    for (size_t i = 0; i < ends->send_count; i++)
+        largest = ends->sends[i].key > largest ? ends->sends[i].key : largest;
+    for (size_t i = 0; i < ends->receive_count; i++)
+        largest = ends->receives[i].key > largest ? ends->receives[i].key : largest;
     if (largest == 0) { /* no two messages have the same key */
         join_ends_clear(ends);
         return;
@@ -80,21 +83,21 @@ static void keep_lower(struct join_ends *ends, uint64_t *top)
 
 static void shrink(struct join *join, struct opened *opened)
 {
-    join->open_halves -= opened->ends.count;
+    join->open_halves -= join_ends_count(&opened->ends);
     keep_lower(&opened->ends, &opened->top);
-    join->open_halves += opened->ends.count;
+    join->open_halves += join_ends_count(&opened->ends);
 }
 
 /* A quarter for each window and three for all leaves one for those that wait. */
 static void keep_to_bound(struct join *join, struct opened *opened)
 {
     size_t quarter = join->params.most_halves / 4;
-    while (opened->ends.count > quarter)
+    while (join_ends_count(&opened->ends) > quarter)
         shrink(join, opened);
     while (join->open_halves > 3 * quarter) {
         struct opened *largest = &join->open[0];
         for (size_t i = 1; i < join->open_count; i++)
-            if (join->open[i].ends.count >= largest->ends.count)
+            if (join_ends_count(&join->open[i].ends) >= join_ends_count(&largest->ends))
                 largest = &join->open[i];
         shrink(join, largest);
     }
@@ -103,7 +106,7 @@ static void keep_to_bound(struct join *join, struct opened *opened)
 static void drop_last_window(struct join *join)
 {
     struct opened *last = &join->open[--join->open_count];
-    join->open_halves -= last->ends.count;
+    join->open_halves -= join_ends_count(&last->ends);
     opened_finish(last);
 }
 
@@ -189,7 +192,6 @@ int join_add(struct join *join, uint64_t window, uint64_t keys_below,
     if (count == 0 && keys_below == 0)
         return window > MOST_WINDOW ? -HOLTER_ERANGE : 0;
     if (count > 0) {
-        report.begin_ns = halves[0].begin_ns;
         report.error_ns = halves[0].error_ns;
         report.node = halves[0].node;
     }
@@ -229,12 +231,15 @@ static struct join_ends *gather(struct join *join, uint64_t window, size_t *due)
     return all;
 }
 
-static int make_room(struct join *join, size_t need, size_t calls)
+/* For matching, of so many ends and calls. */
+static int make_room(struct join *join, size_t sends, size_t receives, size_t calls)
 {
+    const size_t need = sends + receives, most = sends < receives ? sends : receives;
     size_t rooms[2] = {join->scratch_room, join->scratch_room};
     join->end_shift = join_shift_for(need);
     join->call_shift = join_shift_for(calls);
-    if (array_fit(&join->matches, sizeof(*join->matches), &join->match_room, need / 2) != 0 ||
+    if (array_fit(&join->matches, sizeof(*join->matches), &join->match_room, receives) != 0 ||
+        array_fit(&join->mets, sizeof(*join->mets), &join->met_room, most + 1) != 0 ||
         array_fit(&join->calls, sizeof(*join->calls), &join->call_room, calls) != 0 ||
         array_fit(&join->index, sizeof(*join->index), &join->index_room,
                   join_places(join->end_shift)) != 0 ||
@@ -266,18 +271,25 @@ static void note_limits(struct join *join, size_t due)
 }
 
 /* In the order of keys, so that it does not matter in which they were added. */
-static void note_ranks(struct join *join, const struct join_ends *ends, size_t fresh)
+static void note_ranks(struct join *join, const struct join_ends *ends, size_t sends,
+                       size_t receives)
 {
     if (!key_limits_any(&join->limits))
         return;
-    for (size_t i = 0; i < fresh; i++)
-        join->places[i] = (struct key_place){ends->keys[i], (uint32_t)i};
-    const struct key_place *places = key_order(join->places, join->spare, fresh);
-    for (size_t i = 0; i < fresh; i++) {
-        const struct join_row *end = &ends->rows[places[i].place];
-        key_limits_rank(&join->limits,
-                        end_is_receive(end) ? ends->calls[end->at].destination : end->source,
-                        end_teller(ends, end)->node);
+    for (size_t i = 0; i < sends; i++)
+        join->places[i] = (struct key_place){ends->sends[i].key, (uint32_t)i};
+    for (size_t i = 0; i < receives; i++)
+        join->places[sends + i] = (struct key_place){ends->receives[i].key, (uint32_t)(sends + i)};
+    const struct key_place *places = key_order(join->places, join->spare, sends + receives);
+    for (size_t i = 0; i < sends + receives; i++) {
+        const size_t at = places[i].place;
+        if (at < sends) {
+            const struct join_send *send = &ends->sends[at];
+            key_limits_rank(&join->limits, send->source, send_teller(ends, send)->node);
+        } else {
+            const struct join_call *call = receive_call(ends, &ends->receives[at - sends]);
+            key_limits_rank(&join->limits, call->destination, ends->tellers[call->teller].node);
+        }
     }
 }
 
@@ -285,7 +297,8 @@ static void forget_windows(struct join *join, size_t due)
 {
     if (due == 0)
         return;
-    if (join->idle.rows == NULL) {
+    if (join->idle.call_room < join->open[0].ends.call_room) {
+        join_ends_finish(&join->idle);
         join->idle = join->open[0].ends;
         join_ends_clear(&join->idle);
         join->open[0].ends = (struct join_ends){0};
@@ -304,7 +317,7 @@ static void swap_waiting(struct join *join, uint64_t window)
     join->staying = join->waiting;
     join_ends_clear(&join->staying);
     join->waiting = stay;
-    while (join->waiting.count > join->params.most_halves / 4)
+    while (join_ends_count(&join->waiting) > join->params.most_halves / 4)
         keep_lower(&join->waiting, &top);
     for (uint64_t back = 0; top != UINT64_MAX && back <= join->params.windows; back++)
         if (back <= window)
@@ -321,17 +334,19 @@ int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *use
     struct join_ends *ends = gather(join, window, &due);
     if (ends == NULL)
         return -ENOMEM;
-    const size_t fresh = due == 0 ? 0 : ends->count;
-    if (make_room(join, fresh + join->waiting.count,
-                  (due == 0 ? 0 : ends->call_count) + join->waiting.call_count) != 0 ||
-        (due > 0 && join_ends_append(ends, &join->waiting) != 0))
+    const struct join_ends *waiting = &join->waiting;
+    const size_t sends = due == 0 ? 0 : ends->send_count,
+                 receives = due == 0 ? 0 : ends->receive_count;
+    if (make_room(join, sends + waiting->send_count, receives + waiting->receive_count,
+                  (due == 0 ? 0 : ends->call_count) + waiting->call_count) != 0 ||
+        (due > 0 && join_ends_append(ends, waiting) != 0))
         return -ENOMEM;
     note_limits(join, due);
-    note_ranks(join, ends, fresh);
+    note_ranks(join, ends, sends, receives);
     join_match(join, ends, window);
-    join_settle(join);
+    join_settle(join, ends);
     join_emit(join, ends, emit, user);
-    join->open_halves -= fresh;
+    join->open_halves -= sends + receives;
     forget_windows(join, due);
     swap_waiting(join, window);
     join->next = window + 1;
@@ -341,7 +356,7 @@ int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *use
 void join_count(const struct join *join, struct join_counts *out)
 {
     *out = join->counts;
-    out->waiting = join->waiting.count + join->open_halves;
+    out->waiting = join_ends_count(&join->waiting) + join->open_halves;
 }
 
 size_t join_bytes(const struct join *join)
@@ -351,8 +366,9 @@ size_t join_bytes(const struct join *join)
         join_ends_bytes(&join->waiting) + join_ends_bytes(&join->staying) +
         join->scratch_room * 2 * sizeof(*join->places) + join->index_room * sizeof(*join->index) +
         join->call_index_room * sizeof(*join->call_index) +
-        join->match_room * sizeof(*join->matches) + join->call_room * sizeof(*join->calls) +
-        key_limits_bytes(&join->limits) + pair_clocks_bytes(&join->clocks);
+        join->match_room * sizeof(*join->matches) + join->met_room * sizeof(*join->mets) +
+        join->call_room * sizeof(*join->calls) + key_limits_bytes(&join->limits) +
+        pair_clocks_bytes(&join->clocks);
     for (size_t i = 0; i < join->open_count; i++)
         bytes += join_ends_bytes(&join->open[i].ends) +
                  join->open[i].limit_room * sizeof(struct told_limit);

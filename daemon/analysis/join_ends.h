@@ -1,9 +1,9 @@
-/* Ends of messages, as narrow as they can be kept: of each its key, and a row of 20 bytes. What ends
- * have in common is kept once: who told them (a node, of one window), and of receives the call that
- * completed them. Values that do not fit into a row are kept in full beside it.
+/* Ends of messages, as narrow as they can be kept: sends in 32 bytes, receives in 24. What ends have in
+ * common is kept once: who told them (a node, of one window), and of receives the call that completed
+ * them. Values that do not fit are kept in full beside it.
  *
- * Rows stay in the order in which they were told, and so do tellers, calls and wide values that they
- * refer to: a later row refers to none that is earlier.
+ * Sends and receives stay in the order in which they were told, and so do tellers and calls that they
+ * refer to: a later one refers to none that is earlier. The receives of one call stand together.
  *
  * Pure. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_JOIN_ENDS_H
@@ -36,25 +36,30 @@ struct join_half {
 /** Who told an end, and of what window. */
 struct join_teller {
     uint64_t window;
-    uint64_t from_ns; /**< begins of sends are counted from here, modulo 2^64 */
     uint64_t error_ns;
     uint32_t node;
 };
 
-/** Flags beside the teller's position. */
-#define END_RECEIVE (1u << 31)
-#define END_WIDE (1u << 30)   /**< bytes and time lie at the position `time` of the wide values */
-#define END_TWICE (1u << 29)  /**< came twice: matches nothing, and neither does the next */
-#define END_PAIRED (1u << 28) /**< while a window is closed: the other end is there */
-#define END_TELLER (END_PAIRED - 1)
+/** Flags beside the position of a send's teller, and of a receive's call. */
+#define END_WIDE (1u << 31)   /**< bytes, of receives the time too, lie among the wide values */
+#define END_TWICE (1u << 30)  /**< came twice: matches nothing, and neither does the next */
+#define END_PAIRED (1u << 29) /**< of sends, while a window is closed: the other end is there */
+#define END_PLACE (END_PAIRED - 1)
 
-struct join_row {
-    uint32_t source;
-    uint32_t at; /**< send: destination; receive: position of its call */
-    uint32_t bytes;
-    uint32_t
-        time; /**< send: its begin, from its teller's; receive: its end, from its call's begin */
+struct join_send {
+    uint64_t key;
+    uint64_t begin_ns;
+    uint32_t source, destination;
+    uint32_t bytes; /**< of a wide one: its position among the wide values */
     uint32_t teller;
+};
+
+struct join_receive {
+    uint64_t key;
+    uint32_t source;
+    uint32_t bytes; /**< as of a send */
+    uint32_t time;  /**< its end, from its call's begin; of a wide one nothing */
+    uint32_t call;
 };
 
 struct join_wide {
@@ -68,74 +73,89 @@ struct join_call {
     uint32_t destination;
     uint32_t together; /**< as told */
     uint32_t known;    /**< messages of it whose sends were joined in windows before */
-    uint32_t
-        number; /**< while a window is closed, see join_state.h; else CALL_UNSEEN, CALL_ALONE */
+    uint32_t teller;
+    uint32_t number; /**< while a window is closed, see join_state.h; else CALL_WHOLE */
 };
 
-#define CALL_ALONE UINT32_MAX /**< completed one message only */
+#define CALL_WHOLE UINT32_MAX /**< what was told of it here is all there is to know */
 #define CALL_UNKNOWN (UINT32_MAX - 1)
-#define CALL_UNSEEN (UINT32_MAX - 2)
 
 /** Zero-initialised is empty. Arrays are owned. */
 struct join_ends {
-    uint64_t *keys;
-    struct join_row *rows;
+    struct join_send *sends;
+    struct join_receive *receives;
     struct join_call *calls;
     struct join_teller *tellers;
     struct join_wide *wide;
-    size_t count, call_count, teller_count, wide_count;
-    size_t key_room, row_room, call_room, teller_room, wide_room;
+    size_t send_count, receive_count, call_count, teller_count, wide_count;
+    size_t send_room, receive_room, call_room, teller_room, wide_room;
 };
 
 void join_ends_finish(struct join_ends *ends);
 size_t join_ends_bytes(const struct join_ends *ends);
 
+static inline size_t join_ends_count(const struct join_ends *ends)
+{
+    return ends->send_count + ends->receive_count;
+}
+
 /** None are left; the room stays. */
 static inline void join_ends_clear(struct join_ends *ends)
 {
-    ends->count = ends->call_count = ends->teller_count = ends->wide_count = 0;
+    ends->send_count = ends->receive_count = 0;
+    ends->call_count = ends->teller_count = ends->wide_count = 0;
 }
 
 /** Append all of another's. @return 0, or -ENOMEM: nothing was */
 int join_ends_append(struct join_ends *to, const struct join_ends *from);
 
-/** Append one of another's; one after the other they share what they shared there.
- *  @param last  position of the one that was appended before, from the same; SIZE_MAX: none was
+/** Append one of another's sends or receives; one after the other they share what they shared there.
+ *  @param last  position of the one of its kind that was appended before, from the same; SIZE_MAX: none
+ *               to share with
  *  @return 0, or -ENOMEM: it was not */
-int join_ends_append_one(struct join_ends *to, const struct join_ends *from, size_t at,
-                         size_t last);
+int join_ends_append_send(struct join_ends *to, const struct join_ends *from, size_t at,
+                          size_t last);
+int join_ends_append_receive(struct join_ends *to, const struct join_ends *from, size_t at,
+                             size_t last);
 
 /** Keep those whose keys are not above. */
 void join_ends_keep(struct join_ends *ends, uint64_t top);
 
-static inline bool end_is_receive(const struct join_row *row)
+static inline const struct join_teller *send_teller(const struct join_ends *ends,
+                                                    const struct join_send *send)
 {
-    return (row->teller & END_RECEIVE) != 0;
+    return &ends->tellers[send->teller & END_PLACE];
 }
 
-static inline const struct join_teller *end_teller(const struct join_ends *ends,
-                                                   const struct join_row *row)
+static inline struct join_call *receive_call(const struct join_ends *ends,
+                                             const struct join_receive *receive)
 {
-    return &ends->tellers[row->teller & END_TELLER];
+    return &ends->calls[receive->call & END_PLACE];
 }
 
-static inline uint64_t end_bytes(const struct join_ends *ends, const struct join_row *row)
+static inline const struct join_teller *receive_teller(const struct join_ends *ends,
+                                                       const struct join_receive *receive)
 {
-    return (row->teller & END_WIDE) != 0 ? ends->wide[row->time].bytes : row->bytes;
+    return &ends->tellers[receive_call(ends, receive)->teller];
 }
 
-/** Begin of a send. */
-static inline uint64_t end_sent(const struct join_ends *ends, const struct join_row *row)
+static inline uint64_t send_bytes(const struct join_ends *ends, const struct join_send *send)
 {
-    return (row->teller & END_WIDE) != 0 ? ends->wide[row->time].time_ns
-                                         : end_teller(ends, row)->from_ns + row->time;
+    return (send->teller & END_WIDE) != 0 ? ends->wide[send->bytes].bytes : send->bytes;
 }
 
-/** End of a receive. */
-static inline uint64_t end_received(const struct join_ends *ends, const struct join_row *row)
+static inline uint64_t receive_bytes(const struct join_ends *ends,
+                                     const struct join_receive *receive)
 {
-    return (row->teller & END_WIDE) != 0 ? ends->wide[row->time].time_ns
-                                         : ends->calls[row->at].begin_ns + row->time;
+    return (receive->call & END_WIDE) != 0 ? ends->wide[receive->bytes].bytes : receive->bytes;
+}
+
+/** @param call  that completed it */
+static inline uint64_t receive_end(const struct join_ends *ends, const struct join_call *call,
+                                   const struct join_receive *receive)
+{
+    return (receive->call & END_WIDE) != 0 ? ends->wide[receive->bytes].time_ns
+                                           : call->begin_ns + receive->time;
 }
 
 /* ---- writing ------------------------------------------------------------- */
@@ -144,7 +164,6 @@ static inline uint64_t end_received(const struct join_ends *ends, const struct j
 struct join_report {
     uint64_t window;
     uint64_t keys_below; /**< the node left out halves of keys from this one up; 0: none */
-    uint64_t begin_ns;   /**< about when its halves began */
     uint64_t error_ns;   /**< bound of the error of their times; UINT64_MAX: not known */
     uint32_t node;       /**< below 2^31 */
     size_t count;        /**< halves, at most */
@@ -154,15 +173,15 @@ struct join_report {
 struct join_writer {
     struct join_ends *ends; /**< NULL: nothing is kept */
     struct join_report report;
-    uint64_t from_ns; /**< of the teller */
-    uint64_t top;     /**< greater keys are left out */
-    uint64_t *key;    /**< where the next end is to be written */
-    struct join_row *row;
-    struct join_call *call; /**< that was told last; NULL: none was */
-    uint32_t teller;        /**< position of the one that tells */
-    size_t wide_count;      /**< with those that were there before */
-    bool unsound;           /**< of what was written something contradicts itself ... */
-    bool short_of_memory;   /**< ... or could not be kept */
+    uint64_t top;           /**< greater keys are left out */
+    struct join_send *send; /**< where the next is to be written, of each */
+    struct join_receive *receive;
+    struct join_call *call;
+    uint32_t teller;      /**< position of the one that tells */
+    bool in_call;         /**< the last call that was written is of this teller */
+    size_t wide_count;    /**< with those that were there before */
+    bool unsound;         /**< of what was written something contradicts itself ... */
+    bool short_of_memory; /**< ... or could not be kept */
 };
 
 /** Begin to write behind what is there; room for the report's count is made. @return 0 or -ENOMEM */
@@ -175,58 +194,89 @@ int join_writer_turn(struct join_writer *writer, uint64_t error_ns);
 /** What was written is there from now on. @return how many */
 size_t join_writer_end(const struct join_writer *writer);
 
-/** Parts of join_put(): a call that was not told of before, and values too wide for their row. */
-void join_put_call(struct join_writer *writer, const struct join_call *call);
-void join_put_wide(struct join_writer *writer, uint64_t bytes, uint64_t time_ns);
+/** Keep values that are too wide for their row. @return their position */
+uint32_t join_put_wide(struct join_writer *writer, uint64_t bytes, uint64_t time_ns);
 
-/** @return position of the receive's call */
-static inline uint32_t join_put_receive(struct join_writer *writer, const struct join_half *half)
+/** Write a sending end. Here and below: its node and its error are taken to be those of the report;
+ *  times up to JOIN_MOST_NS. */
+static inline void join_put_send(struct join_writer *writer, const struct join_half *half)
 {
-    const uint64_t local = half->local_ns < half->end_ns ? half->local_ns : half->end_ns;
-    const struct join_call *last = writer->call;
-    if (last == NULL || last->begin_ns != half->begin_ns || last->local_ns != local ||
-        last->destination != half->destination || last->together != half->together ||
-        last->known != 0)
-        join_put_call(writer, &(struct join_call){
-                                  .begin_ns = half->begin_ns,
-                                  .local_ns = local,
-                                  .destination = half->destination,
-                                  .together = half->together,
-                                  .number = half->together > 1 ? CALL_UNSEEN : CALL_ALONE,
-                              });
-    return (uint32_t)(writer->call - writer->ends->calls);
+    struct join_send *send = writer->send;
+    if (half->key > writer->top)
+        return;
+    *send = (struct join_send){
+        .key = half->key,
+        .begin_ns = half->begin_ns,
+        .source = half->source,
+        .destination = half->destination,
+        .bytes = (uint32_t)half->bytes,
+        .teller = writer->teller,
+    };
+    if (half->bytes >> 32 != 0) {
+        send->bytes = join_put_wide(writer, half->bytes, half->begin_ns);
+        send->teller |= END_WIDE;
+    }
+    writer->send++;
 }
 
-/** Write one end. Its node and its error are taken to be those of the report. */
+static inline bool join_same_call(const struct join_call *call, const struct join_half *half,
+                                  uint64_t local_ns)
+{
+    return call->begin_ns == half->begin_ns && call->local_ns == local_ns &&
+           call->destination == half->destination && call->together == half->together;
+}
+
+/** @return position of the receive's call, which is written unless it is the one before */
+static inline uint32_t join_put_call(struct join_writer *writer, const struct join_half *half)
+{
+    const uint64_t local = half->local_ns < half->end_ns ? half->local_ns : half->end_ns;
+    if (!writer->in_call || !join_same_call(writer->call - 1, half, local)) {
+        *writer->call++ = (struct join_call){
+            .begin_ns = half->begin_ns,
+            .local_ns = local,
+            .destination = half->destination,
+            .together = half->together,
+            .teller = writer->teller,
+            .number = CALL_WHOLE,
+        };
+        writer->in_call = true;
+    }
+    return (uint32_t)(writer->call - writer->ends->calls) - 1;
+}
+
+/** Write a receiving end. It ends at its begin or later; its call completed one message at least. */
+static inline void join_put_receive(struct join_writer *writer, const struct join_half *half)
+{
+    struct join_receive *receive = writer->receive;
+    const uint64_t time = half->end_ns - half->begin_ns;
+    if (half->key > writer->top)
+        return;
+    *receive = (struct join_receive){
+        .key = half->key,
+        .source = half->source,
+        .bytes = (uint32_t)half->bytes,
+        .time = (uint32_t)time,
+        .call = join_put_call(writer, half),
+    };
+    if ((half->bytes | time) >> 32 != 0) {
+        receive->bytes = join_put_wide(writer, half->bytes, half->end_ns);
+        receive->call |= END_WIDE;
+    }
+    writer->receive++;
+}
+
+/** Write one end, whatever it says. */
 static inline void join_put(struct join_writer *writer, const struct join_half *half)
 {
-    struct join_row *row = writer->row;
-    uint64_t time;
     if (half->source == half->destination || half->begin_ns > half->end_ns ||
         half->end_ns > JOIN_MOST_NS ||
         (half->receive != 0 &&
-         (half->receive != 1 || half->together == 0 || half->local_ns > JOIN_MOST_NS))) {
+         (half->receive != 1 || half->together == 0 || half->local_ns > JOIN_MOST_NS)))
         writer->unsound = true;
-        return;
-    }
-    if (half->key > writer->top)
-        return;
-    if (half->receive) {
-        time = half->end_ns - half->begin_ns;
-        row->at = join_put_receive(writer, half);
-        row->teller = writer->teller | END_RECEIVE;
-    } else {
-        time = half->begin_ns - writer->from_ns;
-        row->at = half->destination;
-        row->teller = writer->teller;
-    }
-    row->source = half->source;
-    row->bytes = (uint32_t)half->bytes;
-    row->time = (uint32_t)time;
-    if ((half->bytes | time) >> 32 != 0)
-        join_put_wide(writer, half->bytes, half->receive ? half->end_ns : half->begin_ns);
-    *writer->key++ = half->key;
-    writer->row++;
+    else if (half->receive)
+        join_put_receive(writer, half);
+    else
+        join_put_send(writer, half);
 }
 
 #endif
