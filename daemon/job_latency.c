@@ -162,17 +162,13 @@ void job_latency_late(struct job_latency *l, struct latency_rows *rows)
 static void take_joined(void *user, const struct joined *messages, size_t count)
 {
     struct job_latency *l = user;
-    struct latency_rows *rows = l->closing;
     uint64_t error = l->error_ns;
-    for (const struct joined *m = messages; m < messages + count; m++) {
-        if (m->uncertain)
-            continue;
-        if (m->error_ns != UINT64_MAX && m->error_ns > error)
+    for (const struct joined *m = messages; m < messages + count; m++)
+        if (!m->uncertain && m->error_ns != UINT64_MAX && m->error_ns > error)
             error = m->error_ns;
-        if (latency_rows_joined(rows, m, l->scale.recent[LOCALITY_INTER]) != 0)
-            l->short_of_memory = 1;
-    }
     l->error_ns = error;
+    if (latency_rows_joined(l->closing, messages, count, l->scale.recent[LOCALITY_INTER]) != 0)
+        l->short_of_memory = 1;
 }
 
 static void update_criteria(struct job_latency *l)

@@ -197,6 +197,43 @@ int latency_rows_move(struct latency_rows *to, struct latency_rows *from)
     return code;
 }
 
+static inline int add_joined(struct latency_rows *rows, const struct joined *m,
+                             const double *recent)
+{
+    const uint16_t size_class = size_class_of(m->bytes);
+    const struct transfer transfer = {
+        .source = m->source,
+        .destination = m->destination,
+        .size_class = size_class,
+        .locality = LOCALITY_INTER,
+        .messages = 1,
+        .delayed = (double)m->transfer_ns > recent[size_class],
+        .transfer_ns = m->transfer_ns,
+        .late_sender_ns = m->late_sender_ns,
+        .late_receiver_ns = m->late_receiver_ns,
+        .network_ns = m->network_ns,
+        .joint_ns = m->joint_ns,
+        .log2_sum = time_log2(m->transfer_ns),
+    };
+    if (transfers_add(&rows->transfers, &transfer) != 0)
+        return -ENOMEM;
+    int code = time_counts_add(&rows->times, time_counts_class(LOCALITY_INTER, size_class),
+                               time_class_of(m->transfer_ns), 1);
+    if (code != 0)
+        transfers_cut(&rows->transfers, rows->transfers.count - 1);
+    return code;
+}
+
+int latency_rows_joined(struct latency_rows *rows, const struct joined *messages, size_t count,
+                        const double *recent)
+{
+    int code = 0;
+    for (const struct joined *m = messages; m < messages + count; m++)
+        if (!m->uncertain && add_joined(rows, m, recent) != 0)
+            code = -ENOMEM;
+    return code;
+}
+
 int latency_rows_halves(const struct wire_window *m, uint32_t node, uint64_t window,
                         struct join *join)
 {

@@ -34,35 +34,11 @@ int latency_rows_take(struct latency_rows *rows, const struct wire_window *messa
 /** Take back those of the message that was taken last. */
 void latency_rows_give_back(struct latency_rows *rows, const struct wire_window *message);
 
-/** Add a message that was joined from both ends.
- *  @param recent  by size class: above which transfer time it is delayed; NaN: it is not
- *  @return 0 or -ENOMEM */
-static inline int latency_rows_joined(struct latency_rows *rows, const struct joined *joined,
-                                      const double *recent)
-{
-    uint16_t size_class = size_class_of(joined->bytes);
-    const struct transfer transfer = {
-        .source = joined->source,
-        .destination = joined->destination,
-        .size_class = size_class,
-        .locality = LOCALITY_INTER,
-        .messages = 1,
-        .delayed = (double)joined->transfer_ns > recent[size_class],
-        .transfer_ns = joined->transfer_ns,
-        .late_sender_ns = joined->late_sender_ns,
-        .late_receiver_ns = joined->late_receiver_ns,
-        .network_ns = joined->network_ns,
-        .joint_ns = joined->joint_ns,
-        .log2_sum = time_log2(joined->transfer_ns),
-    };
-    if (transfers_add(&rows->transfers, &transfer) != 0)
-        return -ENOMEM;
-    int code = time_counts_add(&rows->times, time_counts_class(LOCALITY_INTER, size_class),
-                               time_class_of(joined->transfer_ns), 1);
-    if (code != 0)
-        transfers_cut(&rows->transfers, rows->transfers.count - 1);
-    return code;
-}
+/** Add messages that were joined from both ends, but for uncertain ones.
+ *  @param recent  by size class: above which transfer time one is delayed; NaN: it is not
+ *  @return 0 or -ENOMEM; then some may be missing */
+int latency_rows_joined(struct latency_rows *rows, const struct joined *messages, size_t count,
+                        const double *recent);
 
 /** Move all rows to another window's, which they then belong to. @return 0 or -ENOMEM; then nothing
  *  moved */

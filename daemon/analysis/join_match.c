@@ -6,9 +6,8 @@
 #include <string.h>
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-#define MOST_PROBES 64u          /* of an index */
-#define AT_ONCE 32u              /* messages */
-#define BOTH (UINT32_C(1) << 31) /* in the index: of this key both ends are there */
+#define MOST_PROBES 64u /* of an index */
+#define AT_ONCE 32u     /* messages */
 
 /* ---- indexes ------------------------------------------------------------- */
 
@@ -110,8 +109,8 @@ static void begin_matches(struct join *join)
     join->matched = join->refused = join->call_count = 0;
     join->mets[0] = (struct met){.from = UINT32_MAX, .to = UINT32_MAX};
     join->met_count = 1;
-    memset(join->met_at, 0, sizeof(join->met_at));
-    pair_clocks_forget(&join->clocks);
+    for (size_t i = 0; i < JOIN_MET; i++)
+        join->met_of[i] = &join->mets[0];
 }
 
 static uint64_t error_of(const struct join_teller *a, const struct join_teller *b)
@@ -120,123 +119,143 @@ static uint64_t error_of(const struct join_teller *a, const struct join_teller *
     return sum < a->error_ns || sum > JOIN_MOST_NS ? UINT64_MAX : sum;
 }
 
+/* There are no more of them than matches, so there is room. */
 static struct met *meet(struct join *join, const struct join_ends *ends, uint32_t from, uint32_t to)
 {
     const struct join_teller *a = &ends->tellers[from], *b = &ends->tellers[to];
-    join->mets[join->met_count] = (struct met){
+    const uint64_t error = error_of(a, b);
+    struct met *met = &join->mets[join->met_count];
+    *met = (struct met){
         .from = from,
         .to = to,
-        .error_ns = error_of(a, b),
-        .pair = PAIR_UNSEEN,
+        .number = (uint32_t)join->met_count++,
         .down = a->node > b->node,
-        .same = a->node == b->node,
+        .allowed_ns = a->node == b->node    ? INT64_MAX
+                      : error == UINT64_MAX ? INT64_MIN
+                                            : -(int64_t)error,
+        .least_ns = INT64_MAX,
+        .error_ns = error,
     };
-    join->met_at[from % JOIN_MET] = (uint32_t)join->met_count;
-    return &join->mets[join->met_count++];
+    join->met_of[from % JOIN_MET] = met;
+    return met;
 }
 
-/* What two tellers have with each other. There are no more than matches, so there is room. */
+/* What two tellers have with each other. */
 static inline struct met *met_of(struct join *join, const struct join_ends *ends, uint32_t from,
                                  uint32_t to)
 {
-    struct met *met = &join->mets[join->met_at[from % JOIN_MET]];
+    struct met *met = join->met_of[from % JOIN_MET];
     return met->from == from && met->to == to ? met : meet(join, ends, from, to);
 }
 
-static void find_pair(struct join *join, const struct join_ends *ends, struct met *met)
+static bool wide_fits(const struct join_ends *ends, const struct join_send *send,
+                      const struct join_receive *receive)
 {
-    met->pair = KEY_NONE;
-    if (met->error_ns != UINT64_MAX)
-        met->pair = pair_clocks_meet(&join->clocks, ends->tellers[met->from].node,
-                                     ends->tellers[met->to].node, met->error_ns);
+    return receive_bytes(ends, receive) <= send_bytes(ends, send);
 }
 
-/* Note two ends as a message, if they can be those of one, and what it says of clocks. */
-static ALWAYS_INLINE void take_two(struct join *join, struct join_ends *ends, uint32_t send_at,
-                                   uint32_t receive_at)
+/* Note two ends as a message, if they can be those of one, and what it says of clocks.
+ * @param call  of the receive @param match  of the receive, set
+ * @return 1, or 0: they are refused */
+static ALWAYS_INLINE uint32_t take_two(struct join *join, const struct join_ends *ends,
+                                       struct join_send *send, const struct join_receive *receive,
+                                       const struct join_call *call, struct match *match)
 {
-    struct join_send *send = &ends->sends[send_at];
-    const struct join_receive *receive = &ends->receives[receive_at];
-    const struct join_call *call = receive_call(ends, receive);
+    const uint32_t flags = send->teller | receive->call;
     struct met *met = met_of(join, ends, send->teller & END_PLACE, call->teller);
-    uint64_t sent = send->begin_ns, received = call->begin_ns + receive->time;
+    uint64_t received = call->begin_ns + receive->time;
     bool fits = receive->bytes <= send->bytes;
-    if (((send->teller | receive->call) & END_WIDE) != 0) {
+    if ((flags & END_WIDE) != 0) {
         received = receive_end(ends, call, receive);
-        fits = receive_bytes(ends, receive) <= send_bytes(ends, send);
+        fits = wide_fits(ends, send, receive);
     }
+    const int64_t apart = (int64_t)(received - send->begin_ns);
     send->teller |= END_PAIRED;
+    match->met = MATCH_REFUSED;
     if (send->source != receive->source || send->destination != call->destination || !fits ||
-        met->same || (met->error_ns != UINT64_MAX && received + met->error_ns < sent)) {
+        apart < met->allowed_ns) {
         join->refused++;
-        join->matches[receive_at].met = MATCH_REFUSED;
-        return;
+        return 0;
     }
-    if (met->pair == PAIR_UNSEEN)
-        find_pair(join, ends, met);
-    if (met->pair != KEY_NONE)
-        pair_clocks_add(&join->clocks, met->pair, met->down, (int64_t)(received - sent), received);
-    join->matches[receive_at] = (struct match){sent, (uint32_t)(met - join->mets)};
-    join->matched++;
+    met->least_ns = apart < met->least_ns ? apart : met->least_ns;
+    met->at_ns = received > met->at_ns ? received : met->at_ns;
+    *match = (struct match){send->begin_ns, met->number};
+    return 1;
 }
 
-static inline bool came_twice(const struct join_send *send, const struct join_receive *receive)
+/* ---- matching by an index ------------------------------------------------ */
+
+/* Keys are hashes, or so they should be. */
+static inline uint32_t end_hash(uint64_t key, unsigned shift)
 {
-    return ((send->teller | receive->call) & END_TWICE) != 0;
+    return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> shift);
 }
 
-/* Key of a send or, behind all of them, of a receive. */
-static inline uint64_t key_at(const struct join_ends *ends, size_t at)
-{
-    return at < ends->send_count ? ends->sends[at].key : ends->receives[at - ends->send_count].key;
-}
-
-/* The index's place for a key: with an end of that key, or free. @return NULL: too many have the same */
-static inline uint32_t *place_of(const struct join *join, const struct join_ends *ends,
-                                 uint64_t key)
-{
-    uint32_t *index = join->index, place;
-    const uint32_t mask = (uint32_t)(UINT64_MAX >> join->end_shift);
-    /* Keys are hashes, or so they should be. */
-    uint32_t at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> join->end_shift);
-    for (uint32_t probes = 0; (place = index[at]) != 0 && key_at(ends, (place & ~BOTH) - 1) != key;
-         at = (at + 1) & mask)
-        if (++probes == MOST_PROBES)
-            return NULL;
-    return &index[at];
-}
-
+/* Index the sends. @return as match_indexed() */
 static bool index_sends(struct join *join, const struct join_ends *ends)
 {
-    memset(join->index, 0, join_places(join->end_shift) * sizeof(*join->index));
-    for (size_t i = 0; i < ends->send_count; i++) {
-        uint32_t *place = place_of(join, ends, ends->sends[i].key);
-        if (place == NULL || *place != 0)
-            return false;
-        *place = (uint32_t)i + 1;
+    const struct join_send *const sends = ends->sends;
+    const uint32_t count = (uint32_t)ends->send_count;
+    uint32_t *const index = join->index;
+    const unsigned shift = join->end_shift;
+    const uint32_t mask = (uint32_t)(UINT64_MAX >> shift);
+    memset(index, 0, join_places(shift) * sizeof(*index));
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t key = sends[i].key;
+        uint32_t at = end_hash(key, shift), place;
+        for (uint32_t probes = 0; (place = index[at]) != 0; at = (at + 1) & mask)
+            if (sends[place - 1].key == key || ++probes == MOST_PROBES)
+                return false;
+        index[at] = i + 1;
     }
     return true;
 }
 
-/* Match a receive with its send, or list it in the index where that is not there. @return as
- * match_indexed() */
-static ALWAYS_INLINE bool match_receive(struct join *join, struct join_ends *ends, uint32_t receive)
+/* The same of receives whose sends are not there. */
+static bool index_unmatched(struct join *join, const struct join_ends *ends)
 {
-    uint32_t *place = place_of(join, ends, ends->receives[receive].key);
-    if (place == NULL)
-        return false;
-    const size_t send = (size_t)*place - 1;
-    if (*place == 0) {
-        *place = (uint32_t)ends->send_count + receive + 1;
-        join->matches[receive].met = MATCH_NONE;
-        return true;
+    const unsigned shift = join->end_shift;
+    const uint32_t mask = (uint32_t)(UINT64_MAX >> shift);
+    memset(join->index, 0, join_places(shift) * sizeof(*join->index));
+    for (uint32_t i = 0; i < ends->receive_count; i++) {
+        if (join->matches[i].met != MATCH_NONE)
+            continue;
+        const uint64_t key = ends->receives[i].key;
+        uint32_t at = end_hash(key, shift), place;
+        for (uint32_t probes = 0; (place = join->index[at]) != 0; at = (at + 1) & mask)
+            if (ends->receives[place - 1].key == key || ++probes == MOST_PROBES)
+                return false;
+        join->index[at] = i + 1;
     }
-    /* Of a receive, or of a send that was received before, as well. */
-    if (send >= ends->send_count || came_twice(&ends->sends[send], &ends->receives[receive]))
-        return false;
-    *place |= BOTH;
-    take_two(join, ends, (uint32_t)send, receive);
     return true;
+}
+
+/* Match the receives of one call. @return how many, or UINT32_MAX: as match_indexed() */
+static inline uint32_t match_run(struct join *join, const struct join_ends *ends,
+                                 const struct run *run)
+{
+    struct join_send *const sends = ends->sends;
+    const uint32_t *const index = join->index;
+    const struct join_call *const call = &ends->calls[run->call];
+    const unsigned shift = join->end_shift;
+    const uint32_t mask = (uint32_t)(UINT64_MAX >> shift);
+    uint32_t matched = 0;
+    for (uint32_t i = run->first; i < run->end; i++) {
+        const struct join_receive *receive = &ends->receives[i];
+        const uint64_t key = receive->key;
+        uint32_t at = end_hash(key, shift), place, probes = 0;
+        while ((place = index[at]) != 0 && sends[place - 1].key != key && ++probes < MOST_PROBES)
+            at = (at + 1) & mask;
+        if (place == 0 || probes == MOST_PROBES) {
+            join->matches[i].met = MATCH_NONE;
+            continue;
+        }
+        struct join_send *send = &sends[place - 1];
+        if (((send->teller | receive->call) & (END_TWICE | END_PAIRED)) != 0)
+            return UINT32_MAX;
+        matched += take_two(join, ends, send, receive, call, &join->matches[i]);
+    }
+    return matched;
 }
 
 /* Match all ends, where each key comes once at most of either kind.
@@ -248,17 +267,23 @@ static bool match_indexed(struct join *join, struct join_ends *ends)
         return false;
     struct run run;
     for (uint32_t i = 0; i < ends->receive_count; i = run.end) {
-        const size_t before = join->matched;
         run = run_at(ends, i);
-        for (uint32_t receive = i; receive < run.end; receive++)
-            if (!match_receive(join, ends, receive))
-                return false;
-        note_call(join, ends, &run, join->matched - before);
+        const uint32_t matched = match_run(join, ends, &run);
+        if (matched == UINT32_MAX)
+            return false;
+        note_call(join, ends, &run, matched);
+        join->matched += matched;
     }
-    return true;
+    return join->matched + join->refused == ends->receive_count || index_unmatched(join, ends);
 }
 
 /* ---- matching in the order of keys --------------------------------------- */
+
+/* Key of a send or, behind all of them, of a receive. */
+static inline uint64_t key_at(const struct join_ends *ends, size_t at)
+{
+    return at < ends->send_count ? ends->sends[at].key : ends->receives[at - ends->send_count].key;
+}
 
 static void restart(struct join *join, struct join_ends *ends)
 {
@@ -299,8 +324,10 @@ static void match_key(struct join *join, struct join_ends *ends, const struct ke
     if (count == 1)
         return;
     if (count == 2 && first < sends && second >= sends &&
-        !came_twice(&ends->sends[first], &ends->receives[second - sends])) {
-        take_two(join, ends, (uint32_t)first, (uint32_t)(second - sends));
+        ((ends->sends[first].teller | ends->receives[second - sends].call) & END_TWICE) == 0) {
+        const struct join_receive *receive = &ends->receives[second - sends];
+        join->matched += take_two(join, ends, &ends->sends[first], receive,
+                                  receive_call(ends, receive), &join->matches[second - sends]);
         return;
     }
     join->refused++;
@@ -403,15 +430,23 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-static void settle_clocks(struct join *join)
+static void settle_clocks(struct join *join, const struct join_ends *ends)
 {
+    for (size_t i = 1; i < join->met_count; i++) {
+        struct met *met = &join->mets[i];
+        met->pair = KEY_NONE;
+        if (met->least_ns != INT64_MAX && met->error_ns != UINT64_MAX)
+            met->pair = pair_clocks_note(&join->clocks, ends->tellers[met->from].node,
+                                         ends->tellers[met->to].node, met->least_ns, met->error_ns,
+                                         met->at_ns);
+    }
     pair_clocks_settle(&join->clocks);
     for (size_t i = 1; i < join->met_count; i++) {
         struct met *met = &join->mets[i];
-        if (met->pair >= PAIR_UNSEEN)
+        if (met->pair == KEY_NONE)
             continue;
         const struct pair_clock *pair = &join->clocks.pairs[met->pair];
-        met->offset_ns = pair_clock_offset(pair, met->down);
+        met->offset_ns = pair_clock_offset(pair, (int)met->down);
         met->error_ns = pair->remain_ns;
     }
 }
@@ -452,7 +487,7 @@ static void tell_waiting_of_calls(struct join *join)
 
 void join_settle(struct join *join, const struct join_ends *ends)
 {
-    settle_clocks(join);
+    settle_clocks(join, ends);
     if (join->call_count > 0)
         settle_calls(join, ends);
     tell_waiting_of_calls(join);
@@ -460,81 +495,101 @@ void join_settle(struct join *join, const struct join_ends *ends)
 
 /* ---- what comes out ------------------------------------------------------ */
 
-/* Of a call, for the messages that it completed. */
-struct latest {
-    uint64_t sent_ns; /* latest send that is known */
+/* What a call says of each of the messages that it completed. */
+struct told_call {
+    uint64_t begin_ns, latest_ns; /* latest: of the sends that are known */
+    uint64_t window;
+    uint32_t destination;
     bool all_known;
 };
 
 /* Put sends on the clock of their receiver. @return the latest of them */
-static inline struct latest settle_run(struct join *join, const struct join_ends *ends,
-                                       const struct run *run)
+static inline uint64_t settle_run(struct join *join, const struct run *run)
 {
-    const struct join_call *told = &ends->calls[run->call];
-    struct latest latest = {told->local_ns, told->number == CALL_WHOLE};
-    uint64_t last = 0;
+    uint64_t latest = 0;
     for (uint32_t i = run->first; i < run->end; i++) {
         struct match *match = &join->matches[i];
         if (match->met >= MATCH_REFUSED)
             continue;
-        match->sent_ns = sent_at(join, match);
-        last = larger(last, match->sent_ns);
-    }
-    if (told->number < CALL_UNKNOWN) {
-        const struct call *call = &join->calls[told->number];
-        latest.sent_ns = call->latest_ns;
-        latest.all_known = call->known + call->matched >= call->together;
-    } else if (told->number == CALL_WHOLE && told->together > 1) {
-        latest.sent_ns = larger(latest.sent_ns, last);
+        const uint64_t sent = sent_at(join, match);
+        match->sent_ns = sent;
+        latest = larger(latest, sent);
     }
     return latest;
 }
 
-static ALWAYS_INLINE void tell_match(const struct join *join, const struct join_ends *ends,
-                                     const struct join_call *told, struct latest latest,
-                                     uint32_t at, struct joined *out)
+static inline struct told_call tell_call(struct join *join, const struct join_ends *ends,
+                                         const struct run *run)
 {
-    const struct join_receive *receive = &ends->receives[at];
-    const struct match *match = &join->matches[at];
-    uint64_t error = join->mets[match->met].error_ns;
-    uint64_t s = match->sent_ns, w = told->begin_ns, r = receive_end(ends, told, receive);
-    uint64_t rest = less(r, larger(larger(s, w), latest.sent_ns)), transfer = less(r, s),
-             late_sender = less(s, w);
+    const struct join_call *told = &ends->calls[run->call];
+    const uint64_t latest = settle_run(join, run);
+    struct told_call out = {
+        .begin_ns = told->begin_ns,
+        .latest_ns = told->local_ns,
+        .window = ends->tellers[told->teller].window,
+        .destination = told->destination,
+        .all_known = told->number == CALL_WHOLE,
+    };
+    if (told->number < CALL_UNKNOWN) {
+        const struct call *call = &join->calls[told->number];
+        out.latest_ns = call->latest_ns;
+        out.all_known = call->known + call->matched >= call->together;
+    } else if (out.all_known && told->together > 1) {
+        out.latest_ns = larger(out.latest_ns, latest);
+    }
+    return out;
+}
+
+static ALWAYS_INLINE void tell_match(const struct join_ends *ends, const struct told_call *call,
+                                     const struct join_receive *receive, const struct match *match,
+                                     uint64_t error, struct joined *out)
+{
+    uint64_t s = match->sent_ns, w = call->begin_ns, r = w + receive->time, bytes = receive->bytes;
+    if ((receive->call & END_WIDE) != 0) {
+        r = ends->wide[receive->bytes].time_ns;
+        bytes = ends->wide[receive->bytes].bytes;
+    }
+    const uint64_t rest = less(r, larger(larger(s, w), call->latest_ns)), transfer = less(r, s),
+                   late_sender = less(s, w);
     *out = (struct joined){
         .source = receive->source,
-        .destination = told->destination,
-        .bytes = receive_bytes(ends, receive),
+        .destination = call->destination,
+        .bytes = bytes,
         .transfer_ns = transfer,
         .late_sender_ns = late_sender < error ? 0 : late_sender,
         .late_receiver_ns = less(w, s),
-        .network_ns = latest.all_known ? rest : 0,
-        .joint_ns = latest.all_known ? 0 : rest,
+        .network_ns = call->all_known ? rest : 0,
+        .joint_ns = call->all_known ? 0 : rest,
         .error_ns = error,
-        .window = ends->tellers[told->teller].window,
+        .window = call->window,
         .uncertain = transfer < error,
     };
 }
 
 void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *emit, void *user)
 {
-    struct joined some[AT_ONCE];
-    size_t count = 0;
+    struct joined some[AT_ONCE], *out = some;
+    const struct met *mets = join->mets;
+    const struct match *matches = join->matches;
+    uint64_t uncertain = 0;
     struct run run;
     for (uint32_t i = 0; i < ends->receive_count; i = run.end) {
         run = run_at(ends, i);
-        const struct latest latest = settle_run(join, ends, &run);
+        const struct told_call call = tell_call(join, ends, &run);
         for (uint32_t at = i; at < run.end; at++) {
-            if (join->matches[at].met >= MATCH_REFUSED)
+            const struct match *match = &matches[at];
+            if (match->met >= MATCH_REFUSED)
                 continue;
-            tell_match(join, ends, &ends->calls[run.call], latest, at, &some[count]);
-            join->counts.uncertain += (uint64_t)some[count].uncertain;
-            if (++count == AT_ONCE) {
-                emit(user, some, count);
-                count = 0;
-            }
+            tell_match(ends, &call, &ends->receives[at], match, mets[match->met].error_ns, out);
+            uncertain += (uint64_t)out->uncertain;
+            if (++out < some + AT_ONCE)
+                continue;
+            emit(user, some, AT_ONCE);
+            out = some;
         }
     }
-    if (count > 0)
-        emit(user, some, count);
+    if (out > some)
+        emit(user, some, (size_t)(out - some));
+    join->counts.uncertain += uncertain;
     join->counts.matched += join->matched;
 }

@@ -39,15 +39,17 @@ struct match {
 /* Two tellers whose ends met in this close, sent and received. */
 struct met {
     uint32_t from, to;
+    uint32_t number; /* its position */
+    uint32_t pair;   /* of nodes, from settling on; KEY_NONE: their clocks are not compared */
+    uint32_t down;   /* the sending node has the higher number */
+    int64_t
+        allowed_ns; /* less than that no receive ends after its send began: the error of both clocks */
+    int64_t least_ns; /* that one did; INT64_MAX: none yet */
+    uint64_t at_ns;   /* when the latest ended */
     uint64_t
         error_ns; /* of both clocks; UINT64_MAX: not known; from settling on what they leave open */
     int64_t offset_ns; /* from settling on: to be added to times of the sender */
-    uint32_t pair;     /* of nodes; KEY_NONE: its clocks are not compared; PAIR_UNSEEN */
-    uint16_t down;     /* the sending node has the higher number */
-    uint16_t same;     /* it is the same node */
 };
-
-#define PAIR_UNSEEN (KEY_NONE - 1)
 
 /* A call of which what was told here is not the whole: what all that was told of it says together. Its
  * number is that of its receives' calls as told. */
@@ -70,11 +72,11 @@ struct join {
     struct join_counts counts;
     /* Room that is used again by each close. */
     struct key_place *places, *spare;
-    /* Open addressing, 0: empty. Of sends by key, see match_indexed(), and of calls: position + 1. */
+    /* Open addressing, 0: empty. Of ends by key and of calls: position + 1. */
     uint32_t *index, *call_index;
-    struct match *matches;     /* by receive */
-    struct met *mets;          /* the first one is nobody's */
-    uint32_t met_at[JOIN_MET]; /* of the senders that met one last */
+    struct match *matches;        /* by receive */
+    struct met *mets;             /* the first one is nobody's */
+    struct met *met_of[JOIN_MET]; /* by sender: the one that it met last */
     struct call *calls;
     size_t scratch_room, index_room, call_index_room, match_room, met_room, call_room;
     size_t met_count, call_count;

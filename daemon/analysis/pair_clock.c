@@ -49,7 +49,8 @@ static uint32_t look_up(struct pair_clocks *clocks, struct key key)
     return number;
 }
 
-uint32_t pair_clocks_meet(struct pair_clocks *clocks, uint32_t from, uint32_t to, uint64_t error_ns)
+uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to,
+                          int64_t difference_ns, uint64_t error_ns, uint64_t at_ns)
 {
     uint32_t low = from > to ? to : from, high = from > to ? from : to;
     if (clocks->noted_count == 0 && clocks->keys.count >= clocks->most) {
@@ -67,6 +68,10 @@ uint32_t pair_clocks_meet(struct pair_clocks *clocks, uint32_t from, uint32_t to
     }
     if (error_ns > pair->error_ns)
         pair->error_ns = error_ns;
+    if (at_ns > pair->now_ns)
+        pair->now_ns = at_ns;
+    if (difference_ns < pair->now[from > to])
+        pair->now[from > to] = difference_ns;
     return number;
 }
 
@@ -111,15 +116,6 @@ void pair_clocks_settle(struct pair_clocks *clocks)
 {
     for (uint32_t i = 0; i < clocks->noted_count; i++)
         settle(&clocks->pairs[clocks->noted[i]]);
-    clocks->noted_count = 0;
-}
-
-void pair_clocks_forget(struct pair_clocks *clocks)
-{
-    for (uint32_t i = 0; i < clocks->noted_count; i++) {
-        struct pair_clock *pair = &clocks->pairs[clocks->noted[i]];
-        pair->now[0] = pair->now[1] = INT64_MAX;
-    }
     clocks->noted_count = 0;
 }
 

@@ -50,41 +50,16 @@ struct pair_clocks {
 void pair_clocks_init(struct pair_clocks *clocks, uint32_t most);
 void pair_clocks_finish(struct pair_clocks *clocks);
 
-/** Two nodes exchanged messages in this turn, of which at least one is noted at once.
- *  @param error_ns  sum of the bounds of both clocks' errors
+/** Note messages from one node to another.
+ *  @param difference_ns  receive's end less send's begin, as told: the least of them
+ *  @param error_ns       sum of the bounds of both clocks' errors
+ *  @param at_ns          receive's end: the latest of them
  *  @return number of the pair, valid until the next turn; KEY_NONE: no room for another pair */
-uint32_t pair_clocks_meet(struct pair_clocks *clocks, uint32_t from, uint32_t to,
-                          uint64_t error_ns);
-
-/** Note a message of a pair that met in this turn.
- *  @param down           whether the sending node has the higher number
- *  @param difference_ns  receive's end less send's begin, as told
- *  @param at_ns          receive's end */
-static inline void pair_clocks_add(struct pair_clocks *clocks, uint32_t number, int down,
-                                   int64_t difference_ns, uint64_t at_ns)
-{
-    struct pair_clock *pair = &clocks->pairs[number];
-    if (difference_ns < pair->now[down])
-        pair->now[down] = difference_ns;
-    if (at_ns > pair->now_ns)
-        pair->now_ns = at_ns;
-}
-
-/** Both together. @return as pair_clocks_meet() */
-static inline uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to,
-                                        int64_t difference_ns, uint64_t error_ns, uint64_t at_ns)
-{
-    uint32_t number = pair_clocks_meet(clocks, from, to, error_ns);
-    if (number != KEY_NONE)
-        pair_clocks_add(clocks, number, from > to, difference_ns, at_ns);
-    return number;
-}
+uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to,
+                          int64_t difference_ns, uint64_t error_ns, uint64_t at_ns);
 
 /** All messages of this turn are noted: settle what each pair's clocks are apart. */
 void pair_clocks_settle(struct pair_clocks *clocks);
-
-/** Begin the turn anew: none of its messages count. */
-void pair_clocks_forget(struct pair_clocks *clocks);
 
 /** What to add to a time told by one node to have it on the clock of the other.
  *  @param down  whether it is told by the one with the higher number */

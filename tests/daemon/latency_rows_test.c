@@ -190,7 +190,7 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     latency_rows_give_back(&rows, &message);
     assert_int_equal(rows.transfers.count + time_counts_messages(&rows.times), 0);
     assert_int_equal(latency_rows_take(&rows, &message), 0);
-    assert_int_equal(latency_rows_joined(&rows, &joined, recent), 0);
+    assert_int_equal(latency_rows_joined(&rows, &joined, 1, recent), 0);
     assert_int_equal(latency_rows_move(&later, &rows), 0);
     assert_int_equal(rows.transfers.count + time_counts_messages(&rows.times), 0);
     assert_int_equal(later.transfers.count, 2);
@@ -201,7 +201,7 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     assert_int_equal(transfer_at(&later.transfers, 1).delayed, 1);
     assert_int_equal(time_counts_messages(&later.times), 4);
     joined.bytes = 5000; /* of a class without a criterion */
-    assert_int_equal(latency_rows_joined(&later, &joined, recent), 0);
+    assert_int_equal(latency_rows_joined(&later, &joined, 1, recent), 0);
     assert_int_equal(transfer_at(&later.transfers, 2).delayed, 0);
     const struct histogram *times =
         later.times.cells->of[time_counts_class(LOCALITY_INTER, size_class_of(10))];
