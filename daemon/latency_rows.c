@@ -197,9 +197,12 @@ int latency_rows_move(struct latency_rows *to, struct latency_rows *from)
     return code;
 }
 
+/* There is room, unless it is wide. */
 static inline int add_joined(struct latency_rows *rows, const struct joined *m,
                              const double *recent)
 {
+    const uint64_t ns = m->transfer_ns;
+    const uint32_t time_class = time_class_of(ns);
     const uint16_t size_class = size_class_of(m->bytes);
     const struct transfer transfer = {
         .source = m->source,
@@ -207,31 +210,71 @@ static inline int add_joined(struct latency_rows *rows, const struct joined *m,
         .size_class = size_class,
         .locality = LOCALITY_INTER,
         .messages = 1,
-        .delayed = (double)m->transfer_ns > recent[size_class],
-        .transfer_ns = m->transfer_ns,
+        .delayed = (double)(int64_t)ns > recent[size_class],
+        .transfer_ns = ns,
         .late_sender_ns = m->late_sender_ns,
         .late_receiver_ns = m->late_receiver_ns,
         .network_ns = m->network_ns,
         .joint_ns = m->joint_ns,
-        .log2_sum = time_log2(m->transfer_ns),
+        .log2_sum = time_log2(ns),
     };
-    if (transfers_add(&rows->transfers, &transfer) != 0)
+    if (time_counts_add(&rows->times, time_counts_class(LOCALITY_INTER, size_class), time_class,
+                        1) != 0)
         return -ENOMEM;
-    int code = time_counts_add(&rows->times, time_counts_class(LOCALITY_INTER, size_class),
-                               time_class_of(m->transfer_ns), 1);
+    if (transfer_fits(&transfer)) {
+        transfers_put(&rows->transfers, &transfer);
+        return 0;
+    }
+    const struct transfer wide = transfer; /* so that the other one need not be in memory */
+    const int code = transfers_add(&rows->transfers, &wide);
     if (code != 0)
-        transfers_cut(&rows->transfers, rows->transfers.count - 1);
+        time_counts_remove(&rows->times, time_counts_class(LOCALITY_INTER, size_class), time_class,
+                           1);
     return code;
 }
 
 int latency_rows_joined(struct latency_rows *rows, const struct joined *messages, size_t count,
                         const double *recent)
 {
-    int code = 0;
-    for (const struct joined *m = messages; m < messages + count; m++)
-        if (!m->uncertain && add_joined(rows, m, recent) != 0)
-            code = -ENOMEM;
+    int code = transfers_room(&rows->transfers, count);
+    for (size_t i = 0; code == 0 && i < count; i++)
+        if (!messages[i].uncertain)
+            code = add_joined(rows, &messages[i], recent);
     return code;
+}
+
+/* In absolute times. */
+static inline struct join_half half_in(const struct wire_half_row *h, uint64_t start)
+{
+    const uint64_t begin = start + (uint64_t)h->begin_ns;
+    return (struct join_half){
+        .key = h->key,
+        .receive = (int)h->receive,
+        .source = (uint32_t)h->source,
+        .destination = (uint32_t)h->destination,
+        .bytes = h->bytes,
+        .begin_ns = begin,
+        .end_ns = begin + h->length_ns,
+        .local_ns = start + (uint64_t)h->local_ns,
+        .together = h->together > UINT32_MAX ? UINT32_MAX : (uint32_t)h->together,
+    };
+}
+
+/* Ends of a window of which no time, since all were checked, lies out of range. */
+static void put_halves(struct join_writer *writer, const struct wire_half_row *h,
+                       const struct wire_half_row *end, uint64_t start)
+{
+    for (; h < end; h++) {
+        const struct join_half half = half_in(h, start);
+        if (half.source == half.destination)
+            writer->unsound = true;
+        else if (half.receive == 0)
+            join_put_send(writer, &half);
+        else if (half.receive == 1 && half.together != 0)
+            join_put_receive(writer, &half);
+        else
+            writer->unsound = true;
+    }
 }
 
 int latency_rows_halves(const struct wire_window *m, uint32_t node, uint64_t window,
@@ -250,20 +293,13 @@ int latency_rows_halves(const struct wire_window *m, uint32_t node, uint64_t win
     int code = join_begin(join, &writer, &report);
     if (code != 0 || writer.ends == NULL)
         return code;
-    for (const struct wire_half_row *h = m->halves; h < end; h++) {
-        const uint64_t begin = start + (uint64_t)h->begin_ns;
-        join_put(&writer,
-                 &(struct join_half){
-                     .key = h->key,
-                     .receive = (int)h->receive,
-                     .source = (uint32_t)h->source,
-                     .destination = (uint32_t)h->destination,
-                     .bytes = h->bytes,
-                     .begin_ns = begin,
-                     .end_ns = begin + h->length_ns,
-                     .local_ns = start + (uint64_t)h->local_ns,
-                     .together = h->together > UINT32_MAX ? UINT32_MAX : (uint32_t)h->together,
-                 });
+    if (start >= LONGEST_NS && start <= JOIN_MOST_NS - 2 * LONGEST_NS) {
+        put_halves(&writer, m->halves, end, start);
+    } else {
+        for (const struct wire_half_row *h = m->halves; h < end; h++) {
+            const struct join_half half = half_in(h, start);
+            join_put(&writer, &half);
+        }
     }
     return join_commit(join, &writer);
 }

@@ -208,6 +208,7 @@ int join_writer_begin(struct join_writer *writer, struct join_ends *ends,
         .report = *report,
         .top = top,
         .teller = (uint32_t)ends->teller_count - 1,
+        .calls = (uint32_t)ends->call_count,
         .wide_count = ends->wide_count,
     };
     if (report->count > 0) {
@@ -244,7 +245,7 @@ size_t join_writer_end(const struct join_writer *writer)
         return 0;
     ends->send_count = (size_t)(writer->send - ends->sends);
     ends->receive_count = (size_t)(writer->receive - ends->receives);
-    ends->call_count = (size_t)(writer->call - ends->calls);
+    ends->call_count = writer->calls;
     const size_t told = join_ends_count(ends) - before;
     if (told > 0) {
         ends->wide_count = writer->wide_count;

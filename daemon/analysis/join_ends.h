@@ -178,7 +178,8 @@ struct join_writer {
     struct join_receive *receive;
     struct join_call *call;
     uint32_t teller;      /**< position of the one that tells */
-    bool in_call;         /**< the last call that was written is of this teller */
+    uint32_t calls;       /**< with those that were there before */
+    bool in_call;         /**< the last of them is of this teller */
     size_t wide_count;    /**< with those that were there before */
     bool unsound;         /**< of what was written something contradicts itself ... */
     bool short_of_memory; /**< ... or could not be kept */
@@ -240,8 +241,9 @@ static inline uint32_t join_put_call(struct join_writer *writer, const struct jo
             .number = CALL_WHOLE,
         };
         writer->in_call = true;
+        writer->calls++;
     }
-    return (uint32_t)(writer->call - writer->ends->calls) - 1;
+    return writer->calls - 1;
 }
 
 /** Write a receiving end. It ends at its begin or later; its call completed one message at least. */
