@@ -100,6 +100,7 @@ static void append_call(struct join_ends *to, const struct join_ends *from, uint
     if (last == SIZE_MAX || receive_call(from, &from->receives[last])->teller != call.teller)
         to->tellers[to->teller_count++] = from->tellers[call.teller];
     call.teller = (uint32_t)to->teller_count - 1;
+    call.count = 0;
     to->calls[to->call_count++] = call;
 }
 
@@ -114,6 +115,7 @@ int join_ends_append_receive(struct join_ends *to, const struct join_ends *from,
         append_call(to, from, call, last);
     receive.call &= END_WIDE | END_TWICE;
     receive.call |= (uint32_t)to->call_count - 1;
+    to->calls[to->call_count - 1].count++;
     if ((receive.call & END_WIDE) != 0) {
         to->wide[to->wide_count] = from->wide[receive.bytes];
         receive.bytes = (uint32_t)to->wide_count++;
@@ -129,9 +131,12 @@ static void keep_calls(struct join_ends *ends)
     ends->call_count = 0;
     for (size_t i = 0; i < ends->receive_count; i++) {
         const uint32_t call = ends->receives[i].call & END_PLACE;
-        if (call != last)
-            ends->calls[ends->call_count++] = ends->calls[call];
+        if (call != last) {
+            ends->calls[ends->call_count] = ends->calls[call];
+            ends->calls[ends->call_count++].count = 0;
+        }
         last = call;
+        ends->calls[ends->call_count - 1].count++;
         ends->receives[i].call &= ~END_PLACE;
         ends->receives[i].call |= (uint32_t)ends->call_count - 1;
     }

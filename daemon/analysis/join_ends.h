@@ -3,7 +3,8 @@
  * them. Values that do not fit are kept in full beside it.
  *
  * Sends and receives stay in the order in which they were told, and so do tellers and calls that they
- * refer to: a later one refers to none that is earlier. The receives of one call stand together.
+ * refer to: a later one refers to none that is earlier. The receives of one call stand together, and
+ * calls are in the order of their receives.
  *
  * Pure. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_JOIN_ENDS_H
@@ -66,7 +67,8 @@ struct join_wide {
     uint64_t bytes, time_ns;
 };
 
-/** A call that completed receives: all of those that were told of it one after the other. */
+/** A call that completed receives: all of those that were told of it one after the other. One that
+ *  completed no more than one has one. */
 struct join_call {
     uint64_t begin_ns;
     uint64_t local_ns; /**< as told, later also of sends that were joined */
@@ -74,6 +76,7 @@ struct join_call {
     uint32_t together; /**< as told */
     uint32_t known;    /**< messages of it whose sends were joined in windows before */
     uint32_t teller;
+    uint32_t count;  /**< receives here, one behind the other */
     uint32_t number; /**< while a window is closed, see join_state.h; else CALL_WHOLE */
 };
 
@@ -231,7 +234,7 @@ static inline bool join_same_call(const struct join_call *call, const struct joi
 static inline uint32_t join_put_call(struct join_writer *writer, const struct join_half *half)
 {
     const uint64_t local = half->local_ns < half->end_ns ? half->local_ns : half->end_ns;
-    if (!writer->in_call || !join_same_call(writer->call - 1, half, local)) {
+    if (!writer->in_call || half->together <= 1 || !join_same_call(writer->call - 1, half, local)) {
         *writer->call++ = (struct join_call){
             .begin_ns = half->begin_ns,
             .local_ns = local,
@@ -243,6 +246,7 @@ static inline uint32_t join_put_call(struct join_writer *writer, const struct jo
         writer->in_call = true;
         writer->calls++;
     }
+    writer->call[-1].count++;
     return writer->calls - 1;
 }
 

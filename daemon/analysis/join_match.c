@@ -25,19 +25,6 @@ size_t join_places(unsigned shift)
 
 /* ---- calls that completed several messages ------------------------------- */
 
-/* Receives of one call that stand together. */
-struct run {
-    uint32_t call, first, end;
-};
-
-static inline struct run run_at(const struct join_ends *ends, uint32_t first)
-{
-    struct run run = {ends->receives[first].call & END_PLACE, first, first + 1};
-    while (run.end < ends->receive_count && (ends->receives[run.end].call & END_PLACE) == run.call)
-        run.end++;
-    return run;
-}
-
 static inline uint64_t call_hash(const struct join_call *told)
 {
     uint64_t x = told->begin_ns * UINT64_C(0x9e3779b97f4a7c15) + told->destination;
@@ -85,21 +72,28 @@ static uint32_t add_to_call(struct join *join, const struct join_ends *ends, uin
     return number;
 }
 
-/* Once its receives are matched: a call of which more was or will be told elsewhere is looked for there.
- * Only what receives tell of it that are joined, or wait, counts.
- * @param matched  of its receives here */
-static inline void note_call(struct join *join, struct join_ends *ends, const struct run *run,
-                             size_t matched)
+/* Does anything of a call count: that a message was joined, or that a receive waits? */
+static bool call_counts(const struct match *matches, size_t count)
 {
-    struct join_call *told = &ends->calls[run->call];
-    const bool whole = matched == run->end - run->first && matched >= told->together;
-    bool counts = matched > 0;
-    if (whole || told->together <= 1)
-        return;
-    for (uint32_t i = run->first; !counts && i < run->end; i++)
-        counts = join->matches[i].met == MATCH_NONE;
-    if (counts)
-        told->number = add_to_call(join, ends, run->call);
+    for (size_t i = 0; i < count; i++)
+        if (matches[i].met != MATCH_REFUSED)
+            return true;
+    return false;
+}
+
+/* Once receives are matched: look for calls of which more was or will be told elsewhere. Those that have
+ * receives without a match are marked. */
+static void note_calls(struct join *join, struct join_ends *ends)
+{
+    const struct match *matches = join->matches;
+    for (size_t i = 0; i < ends->call_count; matches += ends->calls[i++].count) {
+        struct join_call *told = &ends->calls[i];
+        if (told->number == CALL_WHOLE && told->count >= told->together)
+            continue;
+        told->number = told->together > 1 && call_counts(matches, told->count)
+                           ? add_to_call(join, ends, (uint32_t)i)
+                           : CALL_WHOLE;
+    }
 }
 
 /* ---- matching ------------------------------------------------------------ */
@@ -154,13 +148,20 @@ static bool wide_fits(const struct join_ends *ends, const struct join_send *send
     return receive_bytes(ends, receive) <= send_bytes(ends, send);
 }
 
-/* Note two ends as a message, if they can be those of one, and what it says of clocks.
- * @param call  of the receive @param match  of the receive, set
- * @return 1, or 0: they are refused */
-static ALWAYS_INLINE uint32_t take_two(struct join *join, const struct join_ends *ends,
-                                       struct join_send *send, const struct join_receive *receive,
-                                       const struct join_call *call, struct match *match)
+/* A receive has no match. */
+static inline void miss(struct join_call *call, struct match *match, uint32_t why)
 {
+    match->met = why;
+    call->number = CALL_UNKNOWN;
+}
+
+/* Note two ends as a message, if they can be those of one, and what it says of clocks.
+ * @param match  of the receive, set */
+static ALWAYS_INLINE void take_two(struct join *join, const struct join_ends *ends,
+                                   struct join_send *send, const struct join_receive *receive,
+                                   struct match *match)
+{
+    struct join_call *call = receive_call(ends, receive);
     const uint32_t flags = send->teller | receive->call;
     struct met *met = met_of(join, ends, send->teller & END_PLACE, call->teller);
     uint64_t received = call->begin_ns + receive->time;
@@ -171,16 +172,15 @@ static ALWAYS_INLINE uint32_t take_two(struct join *join, const struct join_ends
     }
     const int64_t apart = (int64_t)(received - send->begin_ns);
     send->teller |= END_PAIRED;
-    match->met = MATCH_REFUSED;
     if (send->source != receive->source || send->destination != call->destination || !fits ||
         apart < met->allowed_ns) {
         join->refused++;
-        return 0;
+        miss(call, match, MATCH_REFUSED);
+        return;
     }
     met->least_ns = apart < met->least_ns ? apart : met->least_ns;
     met->at_ns = received > met->at_ns ? received : met->at_ns;
     *match = (struct match){send->begin_ns, met->number};
-    return 1;
 }
 
 /* ---- matching by an index ------------------------------------------------ */
@@ -230,51 +230,36 @@ static bool index_unmatched(struct join *join, const struct join_ends *ends)
     return true;
 }
 
-/* Match the receives of one call. @return how many, or UINT32_MAX: as match_indexed() */
-static inline uint32_t match_run(struct join *join, const struct join_ends *ends,
-                                 const struct run *run)
-{
-    struct join_send *const sends = ends->sends;
-    const uint32_t *const index = join->index;
-    const struct join_call *const call = &ends->calls[run->call];
-    const unsigned shift = join->end_shift;
-    const uint32_t mask = (uint32_t)(UINT64_MAX >> shift);
-    uint32_t matched = 0;
-    for (uint32_t i = run->first; i < run->end; i++) {
-        const struct join_receive *receive = &ends->receives[i];
-        const uint64_t key = receive->key;
-        uint32_t at = end_hash(key, shift), place, probes = 0;
-        while ((place = index[at]) != 0 && sends[place - 1].key != key && ++probes < MOST_PROBES)
-            at = (at + 1) & mask;
-        if (place == 0 || probes == MOST_PROBES) {
-            join->matches[i].met = MATCH_NONE;
-            continue;
-        }
-        struct join_send *send = &sends[place - 1];
-        if (((send->teller | receive->call) & (END_TWICE | END_PAIRED)) != 0)
-            return UINT32_MAX;
-        matched += take_two(join, ends, send, receive, call, &join->matches[i]);
-    }
-    return matched;
-}
-
 /* Match all ends, where each key comes once at most of either kind.
  * @return whether it was so; else, or when too many have the same place in the index, nothing is said */
-static bool match_indexed(struct join *join, struct join_ends *ends)
+static bool match_indexed(struct join *join, const struct join_ends *ends)
 {
+    const unsigned shift = join->end_shift;
+    const uint32_t mask = (uint32_t)(UINT64_MAX >> shift);
+    const uint32_t *const index = join->index;
+    const struct join_receive *receive = ends->receives, *const end = receive + ends->receive_count;
+    size_t missed = 0;
     begin_matches(join);
     if (!index_sends(join, ends))
         return false;
-    struct run run;
-    for (uint32_t i = 0; i < ends->receive_count; i = run.end) {
-        run = run_at(ends, i);
-        const uint32_t matched = match_run(join, ends, &run);
-        if (matched == UINT32_MAX)
+    for (struct match *match = join->matches; receive < end; receive++, match++) {
+        const uint64_t key = receive->key;
+        uint32_t at = end_hash(key, shift), place, probes = 0;
+        while ((place = index[at]) != 0 && ends->sends[place - 1].key != key &&
+               ++probes < MOST_PROBES)
+            at = (at + 1) & mask;
+        if (place == 0 || probes == MOST_PROBES) {
+            miss(receive_call(ends, receive), match, MATCH_NONE);
+            missed++;
+            continue;
+        }
+        struct join_send *send = &ends->sends[place - 1];
+        if (((send->teller | receive->call) & (END_TWICE | END_PAIRED)) != 0)
             return false;
-        note_call(join, ends, &run, matched);
-        join->matched += matched;
+        take_two(join, ends, send, receive, match);
     }
-    return join->matched + join->refused == ends->receive_count || index_unmatched(join, ends);
+    join->matched = ends->receive_count - missed - join->refused;
+    return missed == 0 || index_unmatched(join, ends);
 }
 
 /* ---- matching in the order of keys --------------------------------------- */
@@ -325,9 +310,8 @@ static void match_key(struct join *join, struct join_ends *ends, const struct ke
         return;
     if (count == 2 && first < sends && second >= sends &&
         ((ends->sends[first].teller | ends->receives[second - sends].call) & END_TWICE) == 0) {
-        const struct join_receive *receive = &ends->receives[second - sends];
-        join->matched += take_two(join, ends, &ends->sends[first], receive,
-                                  receive_call(ends, receive), &join->matches[second - sends]);
+        take_two(join, ends, &ends->sends[first], &ends->receives[second - sends],
+                 &join->matches[second - sends]);
         return;
     }
     join->refused++;
@@ -354,13 +338,11 @@ static void match_sorted(struct join *join, struct join_ends *ends, uint64_t win
             end++;
         match_key(join, ends, &sorted[i], end - i, window);
     }
-    struct run run;
-    for (uint32_t i = 0; i < ends->receive_count; i = run.end) {
-        size_t matched = 0;
-        run = run_at(ends, i);
-        for (uint32_t receive = i; receive < run.end; receive++)
-            matched += join->matches[receive].met < MATCH_REFUSED;
-        note_call(join, ends, &run, matched);
+    for (size_t i = 0; i < ends->receive_count; i++) {
+        struct match *match = &join->matches[i];
+        join->matched += match->met < MATCH_REFUSED;
+        if (match->met >= MATCH_REFUSED)
+            miss(receive_call(ends, &ends->receives[i]), match, match->met);
     }
 }
 
@@ -411,6 +393,7 @@ void join_match(struct join *join, struct join_ends *ends, uint64_t window)
 {
     if (!match_indexed(join, ends))
         match_sorted(join, ends, window);
+    note_calls(join, ends);
     if (join->matched < ends->send_count)
         keep_sends(join, ends, window);
     if (join->matched < ends->receive_count)
@@ -451,24 +434,41 @@ static void settle_clocks(struct join *join, const struct join_ends *ends)
     }
 }
 
-/* Begin of a send on the clock of its receiver. */
-static inline uint64_t sent_at(const struct join *join, const struct match *match)
+/* Put sends on the clock of their receivers, and note of each call when the latest began. */
+static void settle_sends(struct join *join, const struct join_ends *ends)
 {
-    const int64_t sent = (int64_t)match->sent_ns + join->mets[match->met].offset_ns;
-    return sent < 0 ? 0 : (uint64_t)sent;
+    const struct join_receive *receive = ends->receives;
+    struct match *match = join->matches, *const end = match + ends->receive_count;
+    for (; match < end; match++, receive++) {
+        struct join_call *call = receive_call(ends, receive);
+        if (match->met >= MATCH_REFUSED)
+            continue;
+        const int64_t sent = (int64_t)match->sent_ns + join->mets[match->met].offset_ns;
+        match->sent_ns = sent < 0 ? 0 : (uint64_t)sent;
+        call->local_ns = larger(call->local_ns, match->sent_ns);
+    }
 }
 
-/* Tell the sends to the calls that are not whole. */
+/* Bring together what was told of calls in several places. */
 static void settle_calls(struct join *join, const struct join_ends *ends)
 {
-    for (size_t i = 0; i < ends->receive_count; i++) {
-        const struct match *match = &join->matches[i];
-        const uint32_t number = receive_call(ends, &ends->receives[i])->number;
-        if (number >= CALL_UNKNOWN || match->met >= MATCH_REFUSED)
+    const struct match *match = join->matches;
+    for (size_t i = 0; i < ends->call_count; match += ends->calls[i++].count) {
+        const struct join_call *told = &ends->calls[i];
+        if (told->number >= CALL_UNKNOWN)
             continue;
-        struct call *call = &join->calls[number];
-        call->latest_ns = larger(call->latest_ns, sent_at(join, match));
-        call->matched++;
+        struct call *call = &join->calls[told->number];
+        call->latest_ns = larger(call->latest_ns, told->local_ns);
+        for (uint32_t m = 0; m < told->count; m++)
+            call->matched += match[m].met < MATCH_REFUSED;
+    }
+    for (size_t i = 0; i < ends->call_count; i++) {
+        struct join_call *told = &ends->calls[i];
+        if (told->number >= CALL_UNKNOWN)
+            continue;
+        const struct call *call = &join->calls[told->number];
+        told->local_ns = call->latest_ns;
+        told->number = call->known + call->matched >= call->together ? CALL_WHOLE : CALL_UNKNOWN;
     }
 }
 
@@ -488,6 +488,7 @@ static void tell_waiting_of_calls(struct join *join)
 void join_settle(struct join *join, const struct join_ends *ends)
 {
     settle_clocks(join, ends);
+    settle_sends(join, ends);
     if (join->call_count > 0)
         settle_calls(join, ends);
     tell_waiting_of_calls(join);
@@ -495,62 +496,19 @@ void join_settle(struct join *join, const struct join_ends *ends)
 
 /* ---- what comes out ------------------------------------------------------ */
 
-/* What a call says of each of the messages that it completed. */
-struct told_call {
-    uint64_t begin_ns, latest_ns; /* latest: of the sends that are known */
-    uint64_t window;
-    uint32_t destination;
-    bool all_known;
-};
-
-/* Put sends on the clock of their receiver. @return the latest of them */
-static inline uint64_t settle_run(struct join *join, const struct run *run)
-{
-    uint64_t latest = 0;
-    for (uint32_t i = run->first; i < run->end; i++) {
-        struct match *match = &join->matches[i];
-        if (match->met >= MATCH_REFUSED)
-            continue;
-        const uint64_t sent = sent_at(join, match);
-        match->sent_ns = sent;
-        latest = larger(latest, sent);
-    }
-    return latest;
-}
-
-static inline struct told_call tell_call(struct join *join, const struct join_ends *ends,
-                                         const struct run *run)
-{
-    const struct join_call *told = &ends->calls[run->call];
-    const uint64_t latest = settle_run(join, run);
-    struct told_call out = {
-        .begin_ns = told->begin_ns,
-        .latest_ns = told->local_ns,
-        .window = ends->tellers[told->teller].window,
-        .destination = told->destination,
-        .all_known = told->number == CALL_WHOLE,
-    };
-    if (told->number < CALL_UNKNOWN) {
-        const struct call *call = &join->calls[told->number];
-        out.latest_ns = call->latest_ns;
-        out.all_known = call->known + call->matched >= call->together;
-    } else if (out.all_known && told->together > 1) {
-        out.latest_ns = larger(out.latest_ns, latest);
-    }
-    return out;
-}
-
-static ALWAYS_INLINE void tell_match(const struct join_ends *ends, const struct told_call *call,
+static ALWAYS_INLINE void tell_match(const struct join *join, const struct join_ends *ends,
                                      const struct join_receive *receive, const struct match *match,
-                                     uint64_t error, struct joined *out)
+                                     struct joined *out)
 {
+    const struct join_call *call = receive_call(ends, receive);
+    const uint64_t error = join->mets[match->met].error_ns;
     uint64_t s = match->sent_ns, w = call->begin_ns, r = w + receive->time, bytes = receive->bytes;
     if ((receive->call & END_WIDE) != 0) {
         r = ends->wide[receive->bytes].time_ns;
         bytes = ends->wide[receive->bytes].bytes;
     }
-    const uint64_t rest = less(r, larger(larger(s, w), call->latest_ns)), transfer = less(r, s),
-                   late_sender = less(s, w);
+    const uint64_t rest = less(r, larger(larger(s, w), call->local_ns)), transfer = less(r, s),
+                   late_sender = less(s, w), network = call->number == CALL_WHOLE ? rest : 0;
     *out = (struct joined){
         .source = receive->source,
         .destination = call->destination,
@@ -558,10 +516,10 @@ static ALWAYS_INLINE void tell_match(const struct join_ends *ends, const struct 
         .transfer_ns = transfer,
         .late_sender_ns = late_sender < error ? 0 : late_sender,
         .late_receiver_ns = less(w, s),
-        .network_ns = call->all_known ? rest : 0,
-        .joint_ns = call->all_known ? 0 : rest,
+        .network_ns = network,
+        .joint_ns = rest - network,
         .error_ns = error,
-        .window = call->window,
+        .window = ends->tellers[call->teller].window,
         .uncertain = transfer < error,
     };
 }
@@ -569,24 +527,18 @@ static ALWAYS_INLINE void tell_match(const struct join_ends *ends, const struct 
 void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *emit, void *user)
 {
     struct joined some[AT_ONCE], *out = some;
-    const struct met *mets = join->mets;
-    const struct match *matches = join->matches;
+    const struct join_receive *receive = ends->receives;
+    const struct match *match = join->matches, *const end = match + ends->receive_count;
     uint64_t uncertain = 0;
-    struct run run;
-    for (uint32_t i = 0; i < ends->receive_count; i = run.end) {
-        run = run_at(ends, i);
-        const struct told_call call = tell_call(join, ends, &run);
-        for (uint32_t at = i; at < run.end; at++) {
-            const struct match *match = &matches[at];
-            if (match->met >= MATCH_REFUSED)
-                continue;
-            tell_match(ends, &call, &ends->receives[at], match, mets[match->met].error_ns, out);
-            uncertain += (uint64_t)out->uncertain;
-            if (++out < some + AT_ONCE)
-                continue;
-            emit(user, some, AT_ONCE);
-            out = some;
-        }
+    for (; match < end; match++, receive++) {
+        if (match->met >= MATCH_REFUSED)
+            continue;
+        tell_match(join, ends, receive, match, out);
+        uncertain += (uint64_t)out->uncertain;
+        if (++out < some + AT_ONCE)
+            continue;
+        emit(user, some, AT_ONCE);
+        out = some;
     }
     if (out > some)
         emit(user, some, (size_t)(out - some));
