@@ -37,7 +37,7 @@ void latency_rows_give_back(struct latency_rows *rows, const struct wire_window 
 /** Add messages that were joined from both ends, but for uncertain ones.
  *  @param recent  by size class: above which transfer time one is delayed; NaN: it is not
  *  @return 0 or -ENOMEM; then some may be missing */
-int latency_rows_joined(struct latency_rows *rows, const struct joined *messages, size_t count,
+int latency_rows_joined(struct latency_rows *rows, const struct joined_some *messages,
                         const double *recent);
 
 /** Move all rows to another window's, which they then belong to. @return 0 or -ENOMEM; then nothing

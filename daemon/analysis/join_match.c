@@ -1,4 +1,4 @@
-/* Which ends belong together, and what comes out of them. */
+/* Which ends belong together. */
 #include "daemon/analysis/array.h"
 #include "daemon/analysis/join_state.h"
 
@@ -7,7 +7,6 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define MOST_PROBES 64u /* of an index */
-#define AT_ONCE 32u     /* messages */
 
 /* ---- indexes ------------------------------------------------------------- */
 
@@ -408,11 +407,6 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
 static void settle_clocks(struct join *join, const struct join_ends *ends)
 {
     for (size_t i = 1; i < join->met_count; i++) {
@@ -492,56 +486,4 @@ void join_settle(struct join *join, const struct join_ends *ends)
     if (join->call_count > 0)
         settle_calls(join, ends);
     tell_waiting_of_calls(join);
-}
-
-/* ---- what comes out ------------------------------------------------------ */
-
-static ALWAYS_INLINE void tell_match(const struct join *join, const struct join_ends *ends,
-                                     const struct join_receive *receive, const struct match *match,
-                                     struct joined *out)
-{
-    const struct join_call *call = receive_call(ends, receive);
-    const uint64_t error = join->mets[match->met].error_ns;
-    uint64_t s = match->sent_ns, w = call->begin_ns, r = w + receive->time, bytes = receive->bytes;
-    if ((receive->call & END_WIDE) != 0) {
-        r = ends->wide[receive->bytes].time_ns;
-        bytes = ends->wide[receive->bytes].bytes;
-    }
-    const uint64_t rest = less(r, larger(larger(s, w), call->local_ns)), transfer = less(r, s),
-                   late_sender = less(s, w), network = call->number == CALL_WHOLE ? rest : 0;
-    *out = (struct joined){
-        .source = receive->source,
-        .destination = call->destination,
-        .bytes = bytes,
-        .transfer_ns = transfer,
-        .late_sender_ns = late_sender < error ? 0 : late_sender,
-        .late_receiver_ns = less(w, s),
-        .network_ns = network,
-        .joint_ns = rest - network,
-        .error_ns = error,
-        .window = ends->tellers[call->teller].window,
-        .uncertain = transfer < error,
-    };
-}
-
-void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *emit, void *user)
-{
-    struct joined some[AT_ONCE], *out = some;
-    const struct join_receive *receive = ends->receives;
-    const struct match *match = join->matches, *const end = match + ends->receive_count;
-    uint64_t uncertain = 0;
-    for (; match < end; match++, receive++) {
-        if (match->met >= MATCH_REFUSED)
-            continue;
-        tell_match(join, ends, receive, match, out);
-        uncertain += (uint64_t)out->uncertain;
-        if (++out < some + AT_ONCE)
-            continue;
-        emit(user, some, AT_ONCE);
-        out = some;
-    }
-    if (out > some)
-        emit(user, some, (size_t)(out - some));
-    join->counts.uncertain += uncertain;
-    join->counts.matched += join->matched;
 }

@@ -92,6 +92,14 @@ static inline bool transfer_fits(const struct transfer *row)
     return ((row->messages | row->delayed) >> TRANSFER_COUNT_BITS | all >> 32) == 0;
 }
 
+/** Of a row that is not wide: its class, messages and delayed ones. */
+static inline uint32_t transfer_packed(enum locality locality, uint16_t size_class,
+                                       uint32_t messages, uint32_t delayed)
+{
+    return (uint32_t)locality | (uint32_t)size_class << 1 | messages << (TRANSFER_CLASS_BITS + 1) |
+           delayed << (TRANSFER_CLASS_BITS + 1 + TRANSFER_COUNT_BITS);
+}
+
 /** Write a row that fits where it is to be. */
 static inline void transfer_write(struct transfer_head *head, struct transfer_times *times,
                                   const struct transfer *row)
@@ -100,9 +108,8 @@ static inline void transfer_write(struct transfer_head *head, struct transfer_ti
         .source = row->source,
         .destination = row->destination,
         .log2_sum = (uint32_t)row->log2_sum,
-        .packed = (uint32_t)row->locality | (uint32_t)row->size_class << 1 |
-                  (uint32_t)row->messages << (TRANSFER_CLASS_BITS + 1) |
-                  (uint32_t)row->delayed << (TRANSFER_CLASS_BITS + 1 + TRANSFER_COUNT_BITS),
+        .packed = transfer_packed(row->locality, row->size_class, (uint32_t)row->messages,
+                                  (uint32_t)row->delayed),
     };
     *times = (struct transfer_times){
         .transfer_ns = (uint32_t)row->transfer_ns,

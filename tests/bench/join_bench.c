@@ -83,11 +83,11 @@ static void make_messages(void)
     }
 }
 
-static void take(void *user, const struct joined *messages, size_t count)
+static void take(void *user, const struct joined_some *messages)
 {
     (void)user;
-    for (size_t i = 0; i < count; i++)
-        checksum += messages[i].transfer_ns;
+    for (size_t i = 0; i < messages->count; i++)
+        checksum += messages->transfer_ns[i];
 }
 
 static double stream(struct join_counts *counts, size_t *bytes)

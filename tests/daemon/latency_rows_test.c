@@ -119,10 +119,10 @@ static void rows_that_contradict_themselves_are_named(void **state)
     assert_wrong(&message, "window.pending[0]");
 }
 
-static void keep_joined(void *user, const struct joined *messages, size_t count)
+static void keep_joined(void *user, const struct joined_some *messages)
 {
     struct joined *kept = user;
-    *kept = messages[count - 1];
+    *kept = joined_at(messages, messages->count - 1);
 }
 
 static void times_of_halves_are_made_absolute(void **state)
@@ -180,8 +180,12 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     (void)state;
     struct wire_window message = message_of();
     struct latency_rows rows = {0}, later = {0};
-    struct joined joined = {
-        .source = 1, .destination = 3, .bytes = 10, .transfer_ns = 80, .network_ns = 60};
+    struct joined_some joined = {.count = 1,
+                                 .source = {1},
+                                 .destination = {3},
+                                 .bytes = {10},
+                                 .transfer_ns = {80},
+                                 .network_ns = {60}};
     double recent[SIZE_CLASSES];
     for (unsigned c = 0; c < SIZE_CLASSES; c++)
         recent[c] = c == size_class_of(10) ? 79 : NAN;
@@ -190,7 +194,7 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     latency_rows_give_back(&rows, &message);
     assert_int_equal(rows.transfers.count + time_counts_messages(&rows.times), 0);
     assert_int_equal(latency_rows_take(&rows, &message), 0);
-    assert_int_equal(latency_rows_joined(&rows, &joined, 1, recent), 0);
+    assert_int_equal(latency_rows_joined(&rows, &joined, recent), 0);
     assert_int_equal(latency_rows_move(&later, &rows), 0);
     assert_int_equal(rows.transfers.count + time_counts_messages(&rows.times), 0);
     assert_int_equal(later.transfers.count, 2);
@@ -200,14 +204,52 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     assert_int_equal(transfer_at(&later.transfers, 1).size_class, size_class_of(10));
     assert_int_equal(transfer_at(&later.transfers, 1).delayed, 1);
     assert_int_equal(time_counts_messages(&later.times), 4);
-    joined.bytes = 5000; /* of a class without a criterion */
-    assert_int_equal(latency_rows_joined(&later, &joined, 1, recent), 0);
+    joined.bytes[0] = 5000; /* of a class without a criterion */
+    assert_int_equal(latency_rows_joined(&later, &joined, recent), 0);
     assert_int_equal(transfer_at(&later.transfers, 2).delayed, 0);
     const struct histogram *times =
         later.times.cells->of[time_counts_class(LOCALITY_INTER, size_class_of(10))];
     assert_int_equal(histogram_count(times, time_class_of(80)), 1);
     latency_rows_finish(&rows);
     latency_rows_finish(&later);
+}
+
+/* Of any size and any time, the classes and logarithms are those that agents take. */
+static void joined_messages_count_in_their_classes(void **state)
+{
+    (void)state;
+    struct latency_rows rows = {0};
+    static const int64_t around[] = {-1, 0, 1, 1237};
+    double recent[SIZE_CLASSES];
+    for (unsigned c = 0; c < SIZE_CLASSES; c++)
+        recent[c] = 1000;
+    for (unsigned i = 0; i < 4 * 61; i++) {
+        const uint64_t ns = (UINT64_C(1) << i / 4) + (uint64_t)around[i % 4];
+        const uint64_t bytes = (UINT64_C(3) << (i * 7 % 61)) + (uint64_t)around[i % 4];
+        /* The first one is left out: it is uncertain. */
+        const struct joined_some joined = {.count = 2,
+                                           .source = {9, i},
+                                           .bytes = {bytes, bytes},
+                                           .transfer_ns = {ns, ns},
+                                           .late_sender_ns = {0, 7},
+                                           .uncertain = {1}};
+        const unsigned class_ = time_counts_class(LOCALITY_INTER, size_class_of(bytes));
+        assert_int_equal(latency_rows_joined(&rows, &joined, recent), 0);
+        assert_int_equal(rows.transfers.count, i + 1);
+        const struct transfer row = transfer_at(&rows.transfers, i);
+        assert_int_equal(row.source, i);
+        assert_int_equal(row.size_class, size_class_of(bytes));
+        assert_int_equal(row.messages, 1);
+        assert_int_equal(row.delayed, ns > 1000);
+        assert_int_equal(row.transfer_ns, ns);
+        assert_int_equal(row.late_sender_ns, 7);
+        assert_int_equal(row.log2_sum, time_log2(ns));
+        assert_int_equal(transfer_is_wide(&rows.transfers.heads[i]), ns >> 32 != 0);
+        const struct histogram *times = rows.times.cells->of[class_];
+        assert_true(histogram_count(times, time_class_of(ns)) > 0);
+    }
+    assert_int_equal(time_counts_messages(&rows.times), 4 * 61);
+    latency_rows_finish(&rows);
 }
 
 /* By turns one that fits, two that do not for one figure, and one that does. */
@@ -259,6 +301,7 @@ int main(void)
         cmocka_unit_test(times_of_halves_are_made_absolute),
         cmocka_unit_test(a_message_without_halves_tells_what_was_left_out),
         cmocka_unit_test(rows_of_messages_and_of_joined_ones_are_collected_and_moved),
+        cmocka_unit_test(joined_messages_count_in_their_classes),
         cmocka_unit_test(rows_that_fit_and_wide_ones_are_taken_in_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

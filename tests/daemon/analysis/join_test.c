@@ -22,16 +22,22 @@ struct list {
     size_t count, room;
 };
 
-static void take(void *user, const struct joined *messages, size_t count)
+static void add_row(struct list *list, const struct joined *row)
 {
-    struct list *list = user;
-    for (size_t i = 0; i < count; i++) {
-        if (list->count == list->room) {
-            list->room = 2 * list->room + 64;
-            list->rows = realloc(list->rows, list->room * sizeof(*list->rows));
-            assert_non_null(list->rows);
-        }
-        list->rows[list->count++] = messages[i];
+    if (list->count == list->room) {
+        list->room = 2 * list->room + 64;
+        list->rows = realloc(list->rows, list->room * sizeof(*list->rows));
+        assert_non_null(list->rows);
+    }
+    list->rows[list->count++] = *row;
+}
+
+static void take(void *user, const struct joined_some *messages)
+{
+    assert_in_range(messages->count, 1, JOINED_AT_ONCE);
+    for (size_t i = 0; i < messages->count; i++) {
+        const struct joined row = joined_at(messages, i);
+        add_row(user, &row);
     }
 }
 
@@ -638,7 +644,7 @@ static struct list batch(const struct job *job)
     }
     qsort(rows, count, sizeof(*rows), by_window_and_key);
     for (size_t i = 0; i < count; i++)
-        take(&list, &rows[i].joined, 1);
+        add_row(&list, &rows[i].joined);
     free(told);
     free(rows);
     return list;
