@@ -12,7 +12,7 @@
 
 #define JOIN_WINDOWS 4u        /* an end waits so long for the other one, at least ... */
 #define JOIN_S 4.0             /* ... or so many seconds, where windows are short */
-#define JOIN_HALVES (1u << 21) /* ends kept at one time: 120 MB at most */
+#define JOIN_HALVES (1u << 21) /* ends kept at one time: 130 MB at most */
 
 int job_latency_fit(void *array_pointer, size_t count, size_t each)
 {
