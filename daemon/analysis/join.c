@@ -313,7 +313,7 @@ static void forget_windows(struct join *join, size_t due)
 static void swap_waiting(struct join *join, uint64_t window)
 {
     struct join_ends stay = join->staying;
-    uint64_t top = UINT64_MAX;
+    uint64_t top = join->staying_top;
     join->staying = join->waiting;
     join_ends_clear(&join->staying);
     join->waiting = stay;

@@ -127,7 +127,8 @@ typedef void join_emit_fn(void *user, const struct joined_some *messages);
  *  waited for params.windows.
  *  @param emit  gets each message once, some at a time; in which order depends on that in which ends
  *               were told
- *  @return 0, or -ENOMEM: what was there of the window stays, and is joined with the next */
+ *  @return 0, or -ENOMEM: what was there of the window stays, and is joined with the next. Ends that
+ *          there is no memory to keep waiting are left out, as by nodes: see keys_below of join_add() */
 int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *user);
 
 void join_count(const struct join *join, struct join_counts *out);

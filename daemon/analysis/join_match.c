@@ -354,6 +354,13 @@ static void give_up(struct join *join, bool twice, uint64_t key, uint32_t other,
         join->counts.unmatched++;
 }
 
+/* There is no memory to keep it: its other end may come yet, and is none whose message was lost. */
+static void leave_out(struct join *join, uint64_t key)
+{
+    const uint64_t top = key == 0 ? 0 : key - 1;
+    join->staying_top = top < join->staying_top ? top : join->staying_top;
+}
+
 /* Sends whose other ends are not there stay, or have waited long enough. */
 static void keep_sends(struct join *join, const struct join_ends *ends, uint64_t window)
 {
@@ -363,9 +370,10 @@ static void keep_sends(struct join *join, const struct join_ends *ends, uint64_t
         if ((send->teller & END_PAIRED) != 0)
             continue;
         const uint64_t told = send_teller(ends, send)->window;
-        if (told + join->params.windows <= window ||
-            join_ends_append_send(&join->staying, ends, i, last) != 0)
+        if (told + join->params.windows <= window)
             give_up(join, (send->teller & END_TWICE) != 0, send->key, send->destination, told);
+        else if (join_ends_append_send(&join->staying, ends, i, last) != 0)
+            leave_out(join, send->key);
         else
             last = i;
     }
@@ -380,9 +388,10 @@ static void keep_receives(struct join *join, const struct join_ends *ends, uint6
         if (join->matches[i].met != MATCH_NONE)
             continue;
         const uint64_t told = receive_teller(ends, receive)->window;
-        if (told + join->params.windows <= window ||
-            join_ends_append_receive(&join->staying, ends, i, last) != 0)
+        if (told + join->params.windows <= window)
             give_up(join, (receive->call & END_TWICE) != 0, receive->key, receive->source, told);
+        else if (join_ends_append_receive(&join->staying, ends, i, last) != 0)
+            leave_out(join, receive->key);
         else
             last = i;
     }
@@ -390,6 +399,7 @@ static void keep_receives(struct join *join, const struct join_ends *ends, uint6
 
 void join_match(struct join *join, struct join_ends *ends, uint64_t window)
 {
+    join->staying_top = UINT64_MAX;
     if (!match_indexed(join, ends))
         match_sorted(join, ends, window);
     note_calls(join, ends);

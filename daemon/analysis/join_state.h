@@ -67,6 +67,7 @@ struct join {
     size_t open_halves;                /* in all of them */
     uint64_t next;                     /* windows below it are closed */
     struct join_ends waiting, staying; /* each key once */
+    uint64_t staying_top;              /* of greater keys some may not stay, for want of memory */
     struct key_limits limits;
     struct pair_clocks clocks;
     struct join_counts counts;
