@@ -1,8 +1,8 @@
 /* Columns of integers of a block: their values, some rows at a time.
  *
- * In steps: first the numbers of the column, one behind the other; then, in their place, what they stand for; then what
- * all of these take as MessagePack. Each step is a loop that does one thing, so that compilers make most of them
- * vectors. What stands to the left of a value is at the same place of the column before.
+ * In two steps: first the numbers of the column, one behind the other, as narrow as they are; then what they stand for,
+ * and what all of these take as MessagePack. Loops do one thing for a whole vector of numbers. What stands to the left of
+ * a value is at the same place of the column before.
  *
  * This is compiled three times: for any processor; with BLOCK_FILL_BMI2 for those of x86-64 that have AVX2, and
  * PEXT and PDEP, which make numbers of their bytes at once; and with BLOCK_FILL_AVX512, too, for those that close up
@@ -11,6 +11,7 @@
 
 #include "daemon/block_fill_lanes.h"
 #include "daemon/block_fill_numbers.h"
+#include "daemon/block_fill_sizes.h"
 
 #ifdef BLOCK_FILL_AVX512
 #define FILL(name) name##_avx512
@@ -20,33 +21,6 @@
 #define FILL(name) name##_any
 #endif
 
-/* ---- sizes --------------------------------------------------------------- */
-
-/* Bytes of integers as MessagePack, by the zeros before their highest bit; of those below 0 by those of their
- * complement. */
-static const uint8_t sizes[2][65] = {
-    {9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9,
-     9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
-     5, 5, 5, 5, 3, 3, 3, 3, 3, 3, 3, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1},
-    {9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9,
-     9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
-     5, 5, 5, 5, 5, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1}};
-
-static inline unsigned zeros_before(uint64_t number)
-{
-#ifdef BLOCK_FILL_BMI2
-    return (unsigned)_lzcnt_u64(number);
-#else
-    return (unsigned)__builtin_clzll(number | 1);
-#endif
-}
-
-static inline size_t size_of(uint64_t number, int negative)
-{
-    uint64_t below = negative ? number >> 63 : 0;
-    return sizes[below][zeros_before(number ^ (0 - below))];
-}
-
 #ifndef BLOCK_FILL_BMI2
 size_t block_size_of_integer(uint64_t number, int negative)
 {
@@ -54,125 +28,37 @@ size_t block_size_of_integer(uint64_t number, int negative)
 }
 #endif
 
-/* Each by itself: also of 2^63 and more, and below 0. */
-static size_t sizes_of_any(const uint64_t *values, size_t count, int negative)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < count; i++)
-        bytes += size_of(values[i], negative);
-    return bytes;
-}
-
-#ifdef BLOCK_FILL_AVX512
-/* Of unsigned ones: looked up by the zeros before their highest bit. */
-static size_t sizes_of(const uint64_t *values, size_t count, uint64_t any, int negative)
-{
-    if (any < 128)
-        return count;
-    if (negative)
-        return sizes_of_any(values, count, negative);
-    const __m512i table = _mm512_loadu_si512(sizes[0]), one = _mm512_set1_epi64(1);
-    __m512i bytes = _mm512_setzero_si512();
-    for (size_t i = 0; i < count; i += LANES) {
-        const __mmask8 there = (__mmask8)(count - i < LANES ? (1u << (count - i)) - 1 : 0xff);
-        const __m512i some = _mm512_maskz_loadu_epi64(there, values + i);
-        const __m512i zeros = _mm512_lzcnt_epi64(_mm512_or_si512(some, one));
-        const __m512i size =
-            _mm512_maskz_permutexvar_epi8(UINT64_C(0x0101010101010101), zeros, table);
-        bytes = _mm512_mask_add_epi64(bytes, there, bytes, size);
-    }
-    return (size_t)_mm512_reduce_add_epi64(bytes);
-}
-#else
-#ifdef BLOCK_FILL_BMI2
-/* Below 2^31, eight at a time. @param steps  how many of the least that take more bytes they may reach */
-ALWAYS size_t sizes_of_halves(const uint64_t *values, size_t count, int steps)
-{
-    const __m256i first = _mm256_set1_epi32(INT8_MAX), second = _mm256_set1_epi32(UINT8_MAX);
-    const __m256i third = _mm256_set1_epi32(UINT16_MAX);
-    __m256i more = _mm256_setzero_si256(), twice = more;
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        const __m256 low = _mm256_loadu_ps((const float *)(const void *)(values + i));
-        const __m256 high = _mm256_loadu_ps((const float *)(const void *)(values + i + 4));
-        const __m256i some = _mm256_castps_si256(_mm256_shuffle_ps(low, high, 0x88));
-        more = _mm256_sub_epi32(more, _mm256_cmpgt_epi32(some, first));
-        if (steps > 1)
-            more = _mm256_sub_epi32(more, _mm256_cmpgt_epi32(some, second));
-        if (steps > 2)
-            twice = _mm256_sub_epi32(twice, _mm256_cmpgt_epi32(some, third));
-    }
-    more = _mm256_add_epi32(more, _mm256_add_epi32(twice, twice));
-    more = _mm256_sad_epu8(more, _mm256_setzero_si256()); /* none has more than a byte */
-    const lanes sums = (lanes)more;
-    return i + sum_of(&sums) + sizes_of_any(values + i, count - i, 0);
-}
-#else
-/* Likewise, four at a time. */
-ALWAYS size_t sizes_of_halves(const uint64_t *values, size_t count, int steps)
-{
-    typedef int32_t halves __attribute__((vector_size(16)));
-    halves more = {0}, low, high;
-    size_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-        memcpy(&low, values + i, sizeof(low));
-        memcpy(&high, values + i + 2, sizeof(high));
-#if __BYTE_ORDER == __LITTLE_ENDIAN
-        const halves some = __builtin_shufflevector(low, high, 0, 2, 4, 6);
-#else
-        const halves some = __builtin_shufflevector(low, high, 1, 3, 5, 7);
-#endif
-        more -= some > INT8_MAX;
-        if (steps > 1)
-            more -= some > UINT8_MAX;
-        if (steps > 2)
-            more -= (some > UINT16_MAX) * 2;
-    }
-    const size_t sum = (size_t)more[0] + (size_t)more[1] + (size_t)more[2] + (size_t)more[3];
-    return i + sum + sizes_of_any(values + i, count - i, 0);
-}
-#endif
-
-/* @param any  no value has a bit that is not set in it */
-static size_t sizes_of(const uint64_t *values, size_t count, uint64_t any, int negative)
-{
-    if (any < 128)
-        return count;
-    if (!negative && any <= INT32_MAX)
-        return any <= UINT8_MAX ? sizes_of_halves(values, count, 1)
-               : any <= UINT16_MAX ? sizes_of_halves(values, count, 2)
-                                   : sizes_of_halves(values, count, 3);
-    return sizes_of_any(values, count, negative);
-}
-#endif
-
 /* ---- numbers -------------------------------------------------------------- */
 
-/* How the numbers of a column are read. */
-enum numbers { LONG, SHORT, SPLIT, SAME };
+/* Numbers of a column, one behind the other. */
+struct numbers {
+    const void *at;
+    unsigned width; /* bytes of each, 1, 4 or 8; 0: all are the one, of 8 */
+};
 
-static inline enum numbers numbers_of(const struct read_column *c)
+ALWAYS void load_numbers(lanes *out, const void *at, unsigned width, size_t i)
 {
-    return c->shape == BLOCK_SPLIT      ? SPLIT
-           : c->shape == BLOCK_ALL_SAME ? SAME
-           : c->is_short                ? SHORT
-                                        : LONG;
+    switch (width) {
+    case 0:
+        *out = *(const uint64_t *)at - (lanes){0};
+        break;
+    case 1:
+        load_bytes(out, (const uint8_t *)at + i);
+        break;
+    case 4:
+        load_halves(out, (const uint32_t *)at + i);
+        break;
+    default:
+        load(out, (const uint64_t *)at + i);
+    }
 }
 
-/* Numbers of a byte each. */
-ALWAYS void widen(const uint8_t *at, size_t count, uint64_t *out)
+ALWAYS uint64_t number_at(const void *at, unsigned width, size_t i)
 {
-    size_t i = 0;
-#if LANES > 2
-    for (; i + LANES <= count; i += LANES) {
-        byte_lanes some;
-        memcpy(&some, at + i, sizeof(some));
-        const lanes wide = __builtin_convertvector(some, lanes);
-        store(out + i, &wide);
-    }
-#endif
-    for (; i < count; i++)
-        out[i] = at[i];
+    return width == 0   ? *(const uint64_t *)at
+           : width == 1 ? ((const uint8_t *)at)[i]
+           : width == 4 ? ((const uint32_t *)at)[i]
+                        : ((const uint64_t *)at)[i];
 }
 
 static void FILL(repeat)(uint64_t value, size_t count, uint64_t *out)
@@ -185,28 +71,39 @@ static void FILL(repeat)(uint64_t value, size_t count, uint64_t *out)
         out[i] = value;
 }
 
-/* @param out  room for eight more @return 0 when there are too few, or damaged ones */
-static int take_numbers(struct read_column *c, size_t count, uint64_t *out)
+/* Is each of the next bytes a number? What lies behind the end may be read. */
+ALWAYS int all_short(const uint8_t *at, size_t count)
+{
+    byte_lanes any = {0}, some;
+    for (size_t i = 0; i < count; i += sizeof(some)) {
+        memcpy(&some, at + i, sizeof(some));
+        any |= some;
+    }
+    const lanes all = (lanes)any;
+    return (or_of(&all) & UINT64_C(0x8080808080808080)) == 0;
+}
+
+/* Where the next numbers of a column stand.
+ * @param room  where they are put when they must be, as the next @return 0 when there are too few, or damaged ones */
+static int take_numbers(struct read_column *c, size_t count, uint64_t *wide, narrow_room *room,
+                        struct numbers *out)
 {
     const uint8_t *at = c->at;
     uint64_t bit = c->bit;
-    switch (numbers_of(c)) {
-    case SHORT:
-        widen(at, count, out);
+    *out = (struct numbers){wide, 8};
+    if (c->shape == BLOCK_SPLIT) {
+        bit = take_split(at, c->bits, bit, count, wide);
         at += count;
-        break;
-    case SPLIT:
-        bit = take_split(at, c->bits, bit, count, out);
+    } else if (c->shape == BLOCK_ALL_SAME) {
+        *out = (struct numbers){&c->same, 0};
+    } else if (c->is_short || all_short(at, count)) {
+        *out = (struct numbers){at, 1};
         at += count;
-        break;
-    case SAME:
-        FILL(repeat)(c->same, count, out);
-        break;
-    default:
-        at = take_long(at, c->end, count, out);
-        break;
+    } else {
+        out->width = take_long(&at, c->end, count, wide, room);
+        out->at = out->width == 8 ? (const void *)wide : (const void *)room;
     }
-    if (at == NULL || at > c->end || block_split_ended(c, bit))
+    if (out->width == NO_NUMBERS || at > c->end || block_split_ended(c, bit))
         return 0;
     c->at = at;
     c->bit = bit;
@@ -215,40 +112,82 @@ static int take_numbers(struct read_column *c, size_t count, uint64_t *out)
 
 /* ---- values --------------------------------------------------------------- */
 
-/* The value before is added to each. @return they, or-ed */
-static uint64_t add_before(struct read_column *c, uint64_t *values, size_t count)
+#if LANES > 2
+/* The value before is added to each, from the first on, while there is a whole vector of them.
+ * @param width  1 or 4: numbers are below 2^28, so that the first value that is not below 2^31 has that bit, modulo 2^32
+ * @return how many; 0: there is such a value */
+ALWAYS size_t add_before_small(struct read_column *c, const void *at, unsigned width, size_t count,
+                               uint64_t *out, struct tally *t)
 {
-    uint64_t last = c->before;
+    if (c->before > INT32_MAX)
+        return 0;
+    halves before = (uint32_t)c->before - (halves){0}, all = {0}, some;
+#ifdef BLOCK_FILL_AVX512
+    halves bytes = {0};
+#endif
     size_t i = 0;
-    lanes before = last - (lanes){0}, bits = {0}, some;
+    for (; i + 2 * LANES <= count; i += 2 * LANES) {
+        load_small(&some, at, width, i);
+        some = some >> 1 ^ -(some & 1);
+        sum_up_small(&some);
+        const halves last = last_small(&some);
+        some += before;
+        before += last;
+        all |= some;
+#ifdef BLOCK_FILL_AVX512
+        bytes += sizes_in_small(&some);
+#endif
+        store_small(out + i, &some);
+    }
+    const lanes wide = (lanes)all;
+    const uint64_t any = or_of(&wide);
+    if (((any | any >> 32) & UINT64_C(0x80000000)) != 0)
+        return 0;
+    c->before = before[0];
+    t->any[0] |= (any | any >> 32) & INT32_MAX;
+#ifdef BLOCK_FILL_AVX512
+    t->bytes += ((lanes)bytes & UINT32_MAX) + ((lanes)bytes >> 32);
+#endif
+    return i;
+}
+#endif
+
+/* The value before is added to each. */
+ALWAYS void add_before(struct read_column *c, const void *at, unsigned width, size_t count,
+                       uint64_t *out, struct tally *t)
+{
+    size_t i = 0;
+#if LANES > 2
+    if (width == 1 || width == 4)
+        i = add_before_small(c, at, width, count, out, t);
+#endif
+    lanes before = c->before - (lanes){0}, some;
     for (; i + LANES <= count; i += LANES) {
-        load(&some, values + i);
+        load_numbers(&some, at, width, i);
         unfold(&some);
         sum_up(&some);
         const lanes all = last_of(&some);
         some += before;
         before += all;
-        bits |= some;
-        store(values + i, &some);
+        note(t, &some);
+        store(out + i, &some);
     }
-    uint64_t any = or_of(&bits);
-    last = before[0];
+    uint64_t last = before[0];
     for (; i < count; i++) {
-        last = values[i] = last + block_unfold(values[i]);
-        any |= last;
+        out[i] = last += block_unfold(number_at(at, width, i));
+        note_one(t, last);
     }
     c->before = last;
-    return any;
 }
 
-/* What stands to the left is added to each, and what stands beside is taken away, if anything does.
- * @return they, or-ed */
-ALWAYS uint64_t add_left(uint64_t *values, const uint64_t *left, const uint64_t *less, size_t count)
+/* What stands to the left is added to each, and what stands beside is taken away, if anything does. */
+ALWAYS void add_left(const uint64_t *left, const uint64_t *less, const void *at, unsigned width,
+                     size_t count, uint64_t *out, struct tally *t)
 {
+    lanes some, more;
     size_t i = 0;
-    lanes bits = {0}, some, more;
     for (; i + LANES <= count; i += LANES) {
-        load(&some, values + i);
+        load_numbers(&some, at, width, i);
         unfold(&some);
         load(&more, left + i);
         some += more;
@@ -256,54 +195,110 @@ ALWAYS uint64_t add_left(uint64_t *values, const uint64_t *left, const uint64_t 
             load(&more, less + i);
             some -= more;
         }
-        bits |= some;
-        store(values + i, &some);
+        note(t, &some);
+        store(out + i, &some);
     }
-    uint64_t any = or_of(&bits);
-    for (; i < count; i++)
-        any |= values[i] = left[i] - (less != NULL ? less[i] : 0) + block_unfold(values[i]);
-    return any;
+    for (; i < count; i++) {
+        out[i] = left[i] - (less != NULL ? less[i] : 0) + block_unfold(number_at(at, width, i));
+        note_one(t, out[i]);
+    }
 }
 
-/* @return values, or-ed */
-static uint64_t or_all(const uint64_t *values, size_t count)
+/* They are the values, of folded ones behind that. */
+ALWAYS void tell_plain(int folded, const void *at, unsigned width, size_t count, uint64_t *out,
+                       struct tally *t)
 {
-    size_t i = 0;
-    lanes bits = {0}, some;
-    for (; i + LANES <= count; i += LANES) {
-        load(&some, values + i);
-        bits |= some;
-    }
-    uint64_t any = or_of(&bits);
-    for (; i < count; i++)
-        any |= values[i];
-    return any;
-}
-
-static void unfold_all(uint64_t *values, size_t count)
-{
-    size_t i = 0;
     lanes some;
+    size_t i = 0;
     for (; i + LANES <= count; i += LANES) {
-        load(&some, values + i);
-        unfold(&some);
-        store(values + i, &some);
+        load_numbers(&some, at, width, i);
+        if (folded)
+            unfold(&some);
+        if (folded || width != 1)
+            note(t, &some);
+        store(out + i, &some);
     }
-    for (; i < count; i++)
-        values[i] = block_unfold(values[i]);
+    for (; i < count; i++) {
+        out[i] = number_at(at, width, i);
+        if (folded)
+            out[i] = block_unfold(out[i]);
+        note_one(t, out[i]);
+    }
+    if (!folded && width == 1)
+        t->any |= 127; /* whatever they are: one takes a byte */
 }
 
-/* What stands in the earlier row with the same key is added to a number. @return 0: there is no such row */
-static int add_twins(struct read_column *c, uint64_t *numbers, size_t count)
+/* Of values that are there. */
+static void look_at(const uint64_t *values, size_t count, struct tally *t)
 {
-    int32_t row = (int32_t)(c->total - c->left_over);
-    for (size_t i = 0; i < count; i++, row++) {
-        int32_t twin = (int32_t)c->twins[i];
-        if (twin >= row)
-            return 0;
-        numbers[i] = block_unfold(numbers[i]) + c->past[twin];
-        c->past[row] = numbers[i];
+    lanes some;
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        load(&some, values + i);
+        note(t, &some);
     }
+    for (; i < count; i++)
+        note_one(t, values[i]);
+}
+
+ALWAYS void tell_of(struct read_column *c, const void *at, unsigned width, size_t count,
+                    uint64_t *out, struct tally *t)
+{
+    switch (c->coding) {
+    case BLOCK_DELTA:
+        add_before(c, at, width, count, out, t);
+        break;
+    case BLOCK_LEFT:
+    case BLOCK_LEFT2:
+    case BLOCK_LEFT3:
+        add_left(out - BLOCK_PITCH * block_reach(c->coding), NULL, at, width, count, out, t);
+        break;
+    case BLOCK_REST:
+        add_left(out - 3 * BLOCK_PITCH, out - BLOCK_PITCH, at, width, count, out, t);
+        break;
+    default:
+        if (c->negative)
+            tell_plain(1, at, width, count, out, t);
+        else
+            tell_plain(0, at, width, count, out, t);
+    }
+}
+
+/* Values that numbers stand for. @param out  may be where these stand, when each has 8 bytes */
+static void tell(struct read_column *c, const struct numbers *n, size_t count, uint64_t *out,
+                 struct tally *t)
+{
+    switch (n->width) {
+    case 0:
+        tell_of(c, n->at, 0, count, out, t);
+        break;
+    case 1:
+        tell_of(c, n->at, 1, count, out, t);
+        break;
+    case 4:
+        tell_of(c, n->at, 4, count, out, t);
+        break;
+    default:
+        tell_of(c, n->at, 8, count, out, t);
+    }
+}
+
+/* The numbers themselves. */
+static int FILL(numbers)(struct read_column *c, size_t count, uint64_t *out)
+{
+    narrow_room room;
+    struct numbers n;
+    struct tally t = {0};
+    if (count > c->left_over || count > BLOCK_TAKEN_AT_ONCE ||
+        !take_numbers(c, count, out, &room, &n))
+        return 0;
+    if (n.width == 0)
+        tell_plain(0, n.at, 0, count, out, &t);
+    else if (n.width == 1)
+        tell_plain(0, n.at, 1, count, out, &t);
+    else if (n.width == 4)
+        tell_plain(0, n.at, 4, count, out, &t);
+    c->left_over -= count;
     return 1;
 }
 
@@ -338,7 +333,9 @@ static int same_sizes(const struct read_column *c, size_t count, uint64_t *out)
     uint64_t number = c->same;
     if (number == 0) /* and the bytes, another 0: that cannot be meant */
         return 0;
-    if (or_all(classes, count) < SIZE_CLASSES - 1) {
+    struct tally t = {0};
+    look_at(classes, count, &t);
+    if (or_of(&t.any) < SIZE_CLASSES - 1) {
         same_of_classes(number, classes, messages, count, out);
         return 1;
     }
@@ -398,74 +395,69 @@ static int take_keys(struct read_column *c, size_t count, uint64_t *out)
     return at <= end;
 }
 
+/* What stands in the earlier row with the same key is added to a number. @return 0: there is no such row */
+static int take_twins(struct read_column *c, size_t count, uint64_t *out)
+{
+    int32_t row = (int32_t)(c->total - c->left_over);
+    if (!FILL(numbers)(c, count, out))
+        return 0;
+    c->left_over += count;
+    for (size_t i = 0; i < count; i++, row++) {
+        int32_t twin = (int32_t)c->twins[i];
+        if (twin >= row)
+            return 0;
+        out[i] = block_unfold(out[i]) + c->past[twin];
+        c->past[row] = out[i];
+    }
+    return 1;
+}
+
 /* Values that were worked out when the block was opened. */
-static void take_ready(struct read_column *c, size_t count, uint64_t *out)
+static void take_ready(struct read_column *c, size_t count, uint64_t *out, struct tally *t)
 {
     size_t row = (size_t)(c->total - c->left_over);
-    memmove(out, c->ready + row, count * sizeof(*out));
+    tell_plain(0, c->ready + row, 8, count, out, t);
     if (c->twin_of != NULL)
         memmove(c->twins, c->twin_of + row, count * sizeof(*c->twins));
 }
 
-/* Values that numbers stand for, in their place. @return they, or-ed */
-static uint64_t tell(struct read_column *c, uint64_t *values, size_t count)
+/* Of codings whose numbers are more than differences. @return 0 when there are too few, or damaged ones */
+static int take_others(struct read_column *c, size_t count, uint64_t *out, struct tally *t)
 {
-    switch (c->coding) {
-    case BLOCK_DELTA:
-        return add_before(c, values, count);
-    case BLOCK_LEFT:
-    case BLOCK_LEFT2:
-    case BLOCK_LEFT3:
-        return add_left(values, values - BLOCK_PITCH * block_reach(c->coding), NULL, count);
-    case BLOCK_REST:
-        return add_left(values, values - 3 * BLOCK_PITCH, values - BLOCK_PITCH, count);
-    default:
-        if (c->negative)
-            unfold_all(values, count);
-        else if (c->is_short)
-            return 127;
-        return or_all(values, count);
-    }
+    if (c->coding == BLOCK_SIZES   ? !take_sizes(c, count, out)
+        : c->coding == BLOCK_KEYED ? !take_keys(c, count, out)
+        : c->coding == BLOCK_TWIN  ? !take_twins(c, count, out)
+                                   : 1) /* of whole columns, which was read where it is sound */
+        return 0;
+    look_at(out, count, t);
+    return 1;
 }
 
-/* @param any  set to bits beside which no value has any @return 0 when there are too few, or damaged ones */
-static int take_values(struct read_column *c, size_t count, uint64_t *out, uint64_t *any)
+static int is_difference(const struct read_column *c)
 {
-    int good = 1;
-    if (c->ready != NULL) {
-        take_ready(c, count, out);
-    } else if (c->coding == BLOCK_SIZES) {
-        good = take_sizes(c, count, out);
-    } else if (c->coding == BLOCK_KEYED) {
-        good = take_keys(c, count, out);
-    } else if (c->coding == BLOCK_TWIN) {
-        good = take_numbers(c, count, out) && add_twins(c, out, count);
-    } else if (c->coding < BLOCK_HASHED) {
-        good = take_numbers(c, count, out);
-        *any = good ? tell(c, out, count) : 0;
-        return good;
-    } else { /* a coding of whole columns, which was read where it is sound */
-        return 0;
-    }
-    *any = good ? or_all(out, count) : 0;
-    return good;
+    return c->coding < BLOCK_HASHED && c->coding != BLOCK_SIZES && c->coding != BLOCK_KEYED &&
+           c->coding != BLOCK_TWIN;
 }
 
 static int FILL(fill)(struct read_column *c, size_t count, uint64_t *out,
                       struct block_filled *filled)
 {
-    if (count > c->left_over || count > BLOCK_TAKEN_AT_ONCE ||
-        !take_values(c, count, out, &filled->any))
+    narrow_room room;
+    struct numbers n;
+    struct tally t = {0};
+    if (count > c->left_over || count > BLOCK_TAKEN_AT_ONCE)
         return 0;
-    filled->bytes = sizes_of(out, count, filled->any, c->negative);
-    c->left_over -= count;
-    return 1;
-}
-
-static int FILL(numbers)(struct read_column *c, size_t count, uint64_t *out)
-{
-    if (count > c->left_over || count > BLOCK_TAKEN_AT_ONCE || !take_numbers(c, count, out))
+    if (c->ready != NULL) {
+        take_ready(c, count, out, &t);
+    } else if (is_difference(c)) {
+        if (!take_numbers(c, count, out, &room, &n))
+            return 0;
+        tell(c, &n, count, out, &t);
+    } else if (!take_others(c, count, out, &t)) {
         return 0;
+    }
+    filled->any = or_of(&t.any);
+    filled->bytes = sizes_of(out, count, &t, filled->any, c->negative);
     c->left_over -= count;
     return 1;
 }

@@ -42,110 +42,121 @@ ALWAYS const uint8_t *take(const uint8_t *at, const uint8_t *end, uint64_t *out)
     return at;
 }
 
+#define NO_NUMBERS 3u /* bytes of each, of numbers that are too few, or damaged */
+
+#ifdef BLOCK_FILL_BMI2
+/* Numbers of four bytes each; more of a vector are written where it is easier. */
+typedef uint32_t narrow_room[BLOCK_TAKEN_AT_ONCE + 64];
+
+/* Of any number of bytes. @return behind them, above the end where they are cut off; NULL: one is damaged, or there are
+ * too few */
+static const uint8_t *take_wide(const uint8_t *at, const uint8_t *end, size_t count, uint64_t *out)
+{
+    for (; count > 0 && at != NULL && at < end; count--)
+        at = take(at, end, out++);
+    return count == 0 ? at : NULL;
+}
+#endif
+
 #ifdef BLOCK_FILL_AVX512
 
-/* Numbers below 2^14 in two bytes each. @param room  for eight more than there are */
-ALWAYS void widen_pairs(const uint16_t *numbers, size_t count, uint64_t *room)
-{
-    for (size_t i = 0; i < count; i += 8) {
-        const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)(numbers + i));
-        _mm512_storeu_si512(room + i, _mm512_cvtepu16_epi64(some));
-    }
-}
-
-/* Likewise below 2^28: the lower and the higher 14 bits. */
-ALWAYS void widen_fours(const uint16_t *low, const uint16_t *high, size_t count, uint64_t *room)
-{
-    for (size_t i = 0; i < count; i += 8) {
-        const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)(low + i));
-        const __m128i more = _mm_loadu_si128((const __m128i *)(const void *)(high + i));
-        const __m512i above = _mm512_slli_epi64(_mm512_cvtepu16_epi64(more), 14);
-        _mm512_storeu_si512(room + i, _mm512_or_si512(_mm512_cvtepu16_epi64(some), above));
-    }
-}
-
-/* Seven bits of a byte, and of the next one seven more. */
-ALWAYS void join_pairs(__m512i low, __m512i high, uint16_t *out)
+/* Seven bits of a byte, and of the next one seven more: 32 of them. */
+ALWAYS __m512i join_pairs(__m512i low, __m512i high, int half)
 {
     const __m512i seven = _mm512_set1_epi8(127);
     low = _mm512_and_si512(low, seven);
     high = _mm512_and_si512(high, seven);
-    for (int half = 0; half < 2; half++) {
-        const __m256i l = half ? _mm512_extracti64x4_epi64(low, 1) : _mm512_castsi512_si256(low);
-        const __m256i h = half ? _mm512_extracti64x4_epi64(high, 1) : _mm512_castsi512_si256(high);
-        const __m512i above = _mm512_slli_epi16(_mm512_cvtepu8_epi16(h), 7);
-        _mm512_storeu_si512(out + 32 * half, _mm512_or_si512(_mm512_cvtepu8_epi16(l), above));
-    }
+    const __m256i l = half ? _mm512_extracti64x4_epi64(low, 1) : _mm512_castsi512_si256(low);
+    const __m256i h = half ? _mm512_extracti64x4_epi64(high, 1) : _mm512_castsi512_si256(high);
+    return _mm512_or_si512(_mm512_cvtepu8_epi16(l), _mm512_slli_epi16(_mm512_cvtepu8_epi16(h), 7));
+}
+
+/* 32 of them, below 2^14. */
+ALWAYS void put_pairs(__m512i pairs, uint32_t *out)
+{
+    _mm512_storeu_si512(out, _mm512_cvtepu16_epi32(_mm512_castsi512_si256(pairs)));
+    _mm512_storeu_si512(out + 16, _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(pairs, 1)));
+}
+
+/* 14 bits more of each. */
+ALWAYS void put_above(__m512i pairs, uint32_t *out)
+{
+    const __m512i low = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(pairs));
+    const __m512i high = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(pairs, 1));
+    _mm512_storeu_si512(out, _mm512_or_si512(_mm512_loadu_si512(out), _mm512_slli_epi32(low, 14)));
+    _mm512_storeu_si512(out + 16,
+                        _mm512_or_si512(_mm512_loadu_si512(out + 16), _mm512_slli_epi32(high, 14)));
 }
 
 /* The numbers in the next 64 bytes, which all have up to four, but for one that goes on behind these: of each its
  * first byte, its second one, and so on, closed up by where numbers begin.
- * @param more  by byte: the number goes on @param room  for eight more than there are */
-ALWAYS void take_line(const uint8_t *at, uint64_t more, size_t count, uint64_t *room)
+ * @param more  by byte: the number goes on @param out  room for 64, or for 32 when there are no more */
+ALWAYS void take_line(const uint8_t *at, uint64_t more, size_t count, uint32_t *out)
 {
-    _Alignas(64) uint16_t low[64], high[64];
     const __mmask64 begins = ~(more << 1);
     const __m512i first = _mm512_maskz_compress_epi8(begins, _mm512_loadu_si512(at));
     const __mmask64 two = _mm512_movepi8_mask(first);
     const __m512i second =
         _mm512_maskz_mov_epi8(two, _mm512_maskz_compress_epi8(begins, _mm512_loadu_si512(at + 1)));
-    join_pairs(first, second, low);
+    put_pairs(join_pairs(first, second, 0), out);
+    if (count > 32)
+        put_pairs(join_pairs(first, second, 1), out + 32);
     const __mmask64 three = _mm512_movepi8_mask(second);
-    if (three == 0) {
-        widen_pairs(low, count, room);
+    if (three == 0)
         return;
-    }
     const __m512i third = _mm512_maskz_mov_epi8(
         three, _mm512_maskz_compress_epi8(begins, _mm512_loadu_si512(at + 2)));
     const __mmask64 four = _mm512_movepi8_mask(third);
     const __m512i fourth =
         _mm512_maskz_mov_epi8(four, _mm512_maskz_compress_epi8(begins, _mm512_loadu_si512(at + 3)));
-    join_pairs(third, fourth, high);
-    widen_fours(low, high, count, room);
+    put_above(join_pairs(third, fourth, 0), out);
+    if (count > 32)
+        put_above(join_pairs(third, fourth, 1), out + 32);
 }
 
-/* Numbers of seven bits a byte. @param out  room for eight more @return behind them, above the end where they are
- * cut off; NULL: one is damaged, or there are too few */
-static const uint8_t *take_long(const uint8_t *at, const uint8_t *end, size_t count, uint64_t *out)
+/* Numbers of seven bits a byte.
+ * @param at  moved behind them, above the end where they are cut off
+ * @param wide  where they are put when one has more than four bytes, else in the room
+ * @return bytes of each there, or NO_NUMBERS */
+static unsigned take_long(const uint8_t **at, const uint8_t *end, size_t count, uint64_t *wide,
+                          narrow_room *room)
 {
-    while (count > 0 && at != NULL && at < end) {
-        const uint64_t more = _mm512_movepi8_mask(_mm512_loadu_si512(at)), ends = ~more;
+    const uint8_t *next = *at;
+    uint32_t *out = *room;
+    size_t left = count;
+    while (left > 0 && next < end) {
+        const uint64_t more = _mm512_movepi8_mask(_mm512_loadu_si512(next)), ends = ~more;
         size_t some = (size_t)__builtin_popcountll(ends), length = 64 - _lzcnt_u64(ends);
         if ((more & more >> 1 & more >> 2 & more >> 3) != 0) { /* a longer one is among them */
-            some = count < 8 ? count : 8;
-            for (size_t i = 0; i < some && at != NULL; i++)
-                at = at < end ? take(at, end, &out[i]) : NULL;
-            count -= some;
-            out += some;
-            continue;
+            *at = take_wide(*at, end, count, wide);
+            return *at == NULL ? NO_NUMBERS : 8;
         }
-        if (some > count) {
-            some = count;
+        if (some > left) {
+            some = left;
             length = (size_t)_tzcnt_u64(_pdep_u64(UINT64_C(1) << (some - 1), ends)) + 1;
         }
-        take_line(at, more, some, out);
-        at += length;
-        count -= some;
+        take_line(next, more, some, out);
+        next += length;
+        left -= some;
         out += some;
     }
-    return count == 0 ? at : NULL;
+    *at = next;
+    return left == 0 ? 4 : NO_NUMBERS;
 }
 
 #elif defined(BLOCK_FILL_BMI2)
 
 /* Numbers of a byte each, eight at a time. @param out  room for up to seven more */
-ALWAYS void take_bytes(const uint8_t *at, size_t count, uint64_t *out)
+ALWAYS void take_bytes(const uint8_t *at, size_t count, uint32_t *out)
 {
     for (size_t i = 0; i < count; i += 8) {
         const __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)(at + i));
-        __m256i *to = (__m256i *)(void *)(out + i);
-        _mm256_storeu_si256(to, _mm256_cvtepu8_epi64(bytes));
-        _mm256_storeu_si256(to + 1, _mm256_cvtepu8_epi64(_mm_srli_si128(bytes, 4)));
+        _mm256_storeu_si256((__m256i *)(void *)(out + i), _mm256_cvtepu8_epi32(bytes));
     }
 }
 
 /* Four of at most two bytes each. @return behind them */
-ALWAYS const uint8_t *take_four(const uint8_t *at, uint64_t *out)
+ALWAYS const uint8_t *take_four(const uint8_t *at, uint32_t *out)
 {
     uint64_t eight;
     memcpy(&eight, at, sizeof(eight));
@@ -157,57 +168,63 @@ ALWAYS const uint8_t *take_four(const uint8_t *at, uint64_t *out)
     uint64_t four = _pdep_u64(eight, lanes | UINT64_C(0x00ff00ff00ff00ff));
     four &= SEVEN_BITS;
     four -= (four & UINT64_C(0x7f007f007f007f00)) >> 1;
-    const __m256i wide = _mm256_cvtepu16_epi64(_mm_cvtsi64_si128((long long)four));
-    _mm256_storeu_si256((__m256i *)(void *)out, wide);
+    const __m128i wide = _mm_cvtepu16_epi32(_mm_cvtsi64_si128((long long)four));
+    _mm_storeu_si128((__m128i *)(void *)out, wide);
     return at + 4 + __builtin_popcountll(two);
 }
 
-/* Numbers of up to eight bytes each. @param ends  bits of the bytes where they end @return behind them */
-ALWAYS const uint8_t *take_ends(const uint8_t *at, uint32_t ends, size_t count, uint64_t *out)
+/* Numbers of up to four bytes each. @param ends  bits of the bytes where they end @return behind them */
+ALWAYS const uint8_t *take_ends(const uint8_t *at, uint32_t ends, size_t count, uint32_t *out)
 {
-    static const uint64_t masks[8] = {0x7f,         0x7f7f,         0x7f7f7f,         0x7f7f7f7f,
-                                      0x7f7f7f7f7f, 0x7f7f7f7f7f7f, 0x7f7f7f7f7f7f7f, SEVEN_BITS};
+    static const uint32_t masks[4] = {0x7f, 0x7f7f, 0x7f7f7f, 0x7f7f7f7f};
     uint32_t begin = 0;
     for (size_t i = 0; i < count; i++, ends = _blsr_u32(ends)) {
         const uint32_t last = _tzcnt_u32(ends);
-        uint64_t bytes;
+        uint32_t bytes;
         memcpy(&bytes, at + begin, sizeof(bytes));
-        out[i] = _pext_u64(bytes, masks[last - begin]);
+        out[i] = _pext_u32(bytes, masks[last - begin]);
         begin = last + 1;
     }
     return at + begin;
 }
 
-/* Numbers of seven bits a byte. @param out  room for eight more @return behind them, above the end where they are
- * cut off; NULL: one is damaged, or there are too few */
-static const uint8_t *take_long(const uint8_t *at, const uint8_t *end, size_t count, uint64_t *out)
+/* Numbers of seven bits a byte.
+ * @param at  moved behind them, above the end where they are cut off
+ * @param wide  where they are put when one has more than four bytes, else in the room
+ * @return bytes of each there, or NO_NUMBERS */
+static unsigned take_long(const uint8_t **at, const uint8_t *end, size_t count, uint64_t *wide,
+                          narrow_room *room)
 {
-    size_t some;
-    for (; count > 0 && at != NULL && at < end; count -= some, out += some) {
-        const __m256i line = _mm256_loadu_si256((const __m256i *)(const void *)at);
-        const uint32_t more = (uint32_t)_mm256_movemask_epi8(line);
-        const uint32_t three = more & more << 1, five = three & three << 2;
+    const uint8_t *next = *at;
+    uint32_t *out = *room;
+    size_t left = count, some;
+    for (; left > 0 && next < end; left -= some, out += some) {
+        const __m256i line = _mm256_loadu_si256((const __m256i *)(const void *)next);
+        const uint32_t more = (uint32_t)_mm256_movemask_epi8(line), three = more & more << 1;
         if (more == 0) {
-            some = count < 32 ? count : 32;
-            take_bytes(at, some, out);
-            at += some;
-        } else if (three == 0 && count >= 16) {
+            some = left < 32 ? left : 32;
+            take_bytes(next, some, out);
+            next += some;
+        } else if (three == 0 && left >= 16) {
             some = 16;
             for (unsigned i = 0; i < 16; i += 4)
-                at = take_four(at, out + i);
-        } else if ((five & five << 4) == 0) { /* none has more than eight */
+                next = take_four(next, out + i);
+        } else if ((three & three << 2) == 0) {
             some = (size_t)__builtin_popcount(~more);
-            some = count < some ? count : some;
-            at = take_ends(at, ~more, some, out);
-        } else {
-            some = 1;
-            at = take(at, end, out);
+            some = left < some ? left : some;
+            next = take_ends(next, ~more, some, out);
+        } else { /* a longer one is among them */
+            *at = take_wide(*at, end, count, wide);
+            return *at == NULL ? NO_NUMBERS : 8;
         }
     }
-    return count == 0 ? at : NULL;
+    *at = next;
+    return left == 0 ? 4 : NO_NUMBERS;
 }
 
 #else
+
+typedef uint32_t narrow_room[1]; /* none stand there */
 
 /* The next 8 or 4 of many. @return behind them, NULL: one is damaged */
 ALWAYS const uint8_t *take_some(const uint8_t *at, const uint8_t *end, uint64_t *out,
@@ -237,16 +254,21 @@ ALWAYS const uint8_t *take_some(const uint8_t *at, const uint8_t *end, uint64_t 
     return at;
 }
 
-/* Numbers of seven bits a byte. @return behind them, above the end where they are cut off; NULL: one is damaged, or
- * there are too few */
-static const uint8_t *take_long(const uint8_t *at, const uint8_t *end, size_t count, uint64_t *out)
+/* Numbers of seven bits a byte.
+ * @param at  moved behind them, above the end where they are cut off
+ * @return bytes of each, or NO_NUMBERS */
+static unsigned take_long(const uint8_t **at, const uint8_t *end, size_t count, uint64_t *wide,
+                          narrow_room *room)
 {
+    const uint8_t *next = *at;
     unsigned some;
-    for (; count >= 8 && at != NULL && at < end; count -= some, out += some)
-        at = take_some(at, end, out, &some);
-    for (; count > 0 && at != NULL && at < end; count--)
-        at = take(at, end, out++);
-    return count == 0 ? at : NULL;
+    (void)room;
+    for (; count >= 8 && next != NULL && next < end; count -= some, wide += some)
+        next = take_some(next, end, wide, &some);
+    for (; count > 0 && next != NULL && next < end; count--)
+        next = take(next, end, wide++);
+    *at = next;
+    return next != NULL && count == 0 ? 8 : NO_NUMBERS;
 }
 
 #endif

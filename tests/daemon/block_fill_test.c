@@ -110,7 +110,9 @@ static void make(struct bed *b, enum block_coding coding, size_t count, unsigned
                                      .total = rows_before + count,
                                      .at = b->bytes,
                                      .end = b->bytes + b->length,
-                                     .before = coding == BLOCK_KEYED ? rows_before : any(1000),
+                                     .before = coding == BLOCK_KEYED ? rows_before
+                                               : any(2)              ? any(1000)
+                                                                     : INT32_MAX - any(1000),
                                      .past = b->past + 1,
                                      .twins = b->twins};
     if (coding >= BLOCK_HASHED) {
