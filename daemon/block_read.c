@@ -324,7 +324,8 @@ static int put_rows(struct block_reader *r, const struct read_field *f, size_t c
         const uint64_t(*place)[ROWS] = (const uint64_t(*)[ROWS])(r->values + BLOCK_REACH + w);
         if (c->kind != BLOCK_INTEGER)
             mixed = 1;
-        else if (!block_next_integers(c, count, place, r->values[BLOCK_REACH + w]))
+        else if (!block_make_keys(r, c, count) ||
+                 !block_next_integers(c, count, place, r->values[BLOCK_REACH + w]))
             return -HOLTER_ECORRUPT;
     }
     if (mixed)

@@ -37,7 +37,8 @@ struct read_column {
     uint8_t is_short; /* integers of one byte each */
     uint8_t unwanted; /* of rows that nobody wants: it is never read, see block_want() */
     const uint8_t *bits, *bits_end; /* of BLOCK_SPLIT; in `wide` of the reader */
-    uint64_t *ready;   /* the values, all; NULL: they are to be read. In `ready` of the reader */
+    uint64_t *
+        ready; /* the values, all or those that were made; NULL: they are to be read. In `ready` of the reader */
     uint32_t *twin_of; /* of keys that are ready: the rows before, by row */
     /* Of keys and what is told by twins: */
     uint64_t total; /* values */
@@ -69,6 +70,16 @@ struct read_layout {
 struct read_mark {
     uint64_t left_over, before, bit;
     const uint8_t *at;
+};
+
+/* Keys of coding BLOCK_HASHED: made as the rows are read whose ends they are made of, or before. */
+struct key_maker {
+    struct read_column *keys; /* NULL: no such column, or all of it is made */
+    struct read_column *ends[3];
+    /* Copies, which stand at the row that is made next: */
+    struct read_column numbers, ends_there[3];
+    uint64_t made; /* rows */
+    uint64_t sum;  /* that the last key was made of */
 };
 
 struct block_filler;
@@ -103,6 +114,7 @@ struct block_reader {
     uint32_t slots[1u << BLOCK_SLOT_BITS];
     uint64_t *sums; /* owned */
     size_t sum_room;
+    struct key_maker maker;
     uint32_t twins[BLOCK_TAKEN_AT_ONCE]; /* rows with the same keys as those that are read */
     int broken;
     const struct block_filler *filler;
@@ -217,6 +229,16 @@ static inline uint64_t block_largest(const struct read_column *c, enum wire_kind
  *  @param most  bytes of all numbers, if they had seven bits a byte @return 0, -HOLTER_ECORRUPT or -ENOMEM */
 int block_widen(struct block_reader *reader, const uint8_t *bits, size_t length, size_t most);
 int block_make_whole(struct block_reader *reader);
+
+/** Make the keys of the next rows, if the column is one whose keys are made as it is read. @return 0: one is damaged */
+int block_make_keys(struct block_reader *reader, const struct read_column *keys, size_t count);
+
+/** Do the columns of some rows stand where the keys are to be made that stand before them? @param width  of the rows */
+int block_are_keys_next(const struct block_reader *reader, struct read_column *const *columns,
+                        unsigned width);
+
+/** Then make them of ends that were taken. @param ends  side by side @return 0: one is damaged */
+int block_make_keys_of(struct block_reader *reader, const uint64_t *ends, size_t count);
 
 /** Column of integers in rows of a field. @return NULL: there is none */
 struct read_column *block_column(struct block_reader *reader, uint64_t type, uint64_t key,

@@ -21,6 +21,7 @@ struct taking {
     size_t count;
     unsigned differ[BLOCK_WIDTH]; /* columns that must be read row by row */
     size_t differ_count;
+    int keys; /* the first is of keys, which are made when their ends have been read: the next three */
 };
 
 /* A value in all rows that are made at a time. */
@@ -82,15 +83,34 @@ static int take_column(struct taking *t, unsigned w, size_t count)
     return all_below(values, count, filled.any, block_largest(c, wire->kind, wire->limit));
 }
 
+static int is_end(const struct taking *t, unsigned w)
+{
+    return t->keys && w >= 1 && w <= 3;
+}
+
+/* The ends of keys, and these. @return as take_column() */
+static int take_ends(struct taking *t, size_t count)
+{
+    for (size_t i = 0; i < t->differ_count; i++) {
+        if (is_end(t, t->differ[i]) && !take_column(t, t->differ[i], count))
+            return 0;
+    }
+    return block_make_keys_of(t->r, t->r->taken[1], count);
+}
+
 static int take(struct taking *t)
 {
     const size_t width = t->table->count;
-    if (!begin_columns(t))
+    struct read_column *const *columns = t->r->row_columns + t->f->first;
+    t->keys = block_are_keys_next(t->r, columns, t->f->width);
+    if ((!t->keys && !block_make_keys(t->r, columns[0], t->count)) || !begin_columns(t))
         return 0;
     for (size_t done = 0, some; done < t->count; done += some) {
         some = t->count - done < SOME ? t->count - done : SOME;
+        if (t->keys && !take_ends(t, some))
+            return 0;
         for (size_t i = 0; i < t->differ_count; i++) {
-            if (!take_column(t, t->differ[i], some))
+            if (!is_end(t, t->differ[i]) && !take_column(t, t->differ[i], some))
                 return 0;
         }
         t->r->filler->lay(t->r->taken[0], width, some, t->rows + done * width);

@@ -209,7 +209,7 @@ static int take_some(struct block_reader *r, struct wire_arena *arena, const str
         if (c->kind != BLOCK_INTEGER) {
             for (size_t i = 0; code == 0 && i < count; i++)
                 code = take_other(r, arena, c, wire->limit, slot + i * table->size);
-        } else if (block_next_integers(c, count, lefts, values)) {
+        } else if (block_make_keys(r, c, count) && block_next_integers(c, count, lefts, values)) {
             code = put_column(r, c, values, count, block_largest(c, wire->kind, wire->limit),
                               (uint64_t *)(void *)slot, table->size / sizeof(uint64_t));
         } else {

@@ -143,12 +143,13 @@ static int are_ends(const struct read_column *keys, struct read_column *const en
     return 1;
 }
 
-/* Keys of some rows, by what is known of their ends. @param numbers  what is told of each */
-static void make_keys(struct block_reader *r, struct read_column *c, const uint64_t *numbers,
-                      const uint32_t *slots, uint64_t row, size_t count)
+/* Keys of the next rows, by what is known of their ends. @param numbers  what is told of each */
+static void make_keys(struct block_reader *r, const uint64_t *numbers, const uint32_t *slots,
+                      size_t count)
 {
-    uint64_t sum = c->before, *ready = c->ready + row, *sums = r->sums;
-    uint32_t *twins = c->twin_of + row, next = (uint32_t)row + 1;
+    struct key_maker *k = &r->maker;
+    uint64_t sum = k->sum, *ready = k->keys->ready + k->made, *sums = r->sums;
+    uint32_t *twins = k->keys->twin_of + k->made, next = (uint32_t)k->made + 1;
     for (size_t i = 0; i < count; i++, next++) {
         uint32_t last = r->slots[slots[i]];
         /* Whether there is one before nobody can foretell: so both are looked at. */
@@ -159,31 +160,98 @@ static void make_keys(struct block_reader *r, struct read_column *c, const uint6
         r->slots[slots[i]] = next;
         sums[next] = sum;
     }
-    c->before = sum;
+    k->sum = sum;
+    k->made += count;
     r->filler->mix(ready, count);
 }
 
-/* @param ends  copies, which are read to their ends, as the numbers of the keys are: these are ready then */
-static int make_hashed(struct block_reader *r, struct read_column *c, struct read_column ends[3])
+/* @param ends  of the next rows, side by side; where they end the copies do not stand yet */
+static int make_of(struct block_reader *r, const uint64_t *ends, size_t count)
 {
-    uint64_t rows[4][BLOCK_PITCH];
+    uint64_t numbers[BLOCK_PITCH];
     uint32_t slots[ROWS];
-    struct read_column numbers = *c;
+    if (!r->filler->numbers(&r->maker.numbers, count, numbers))
+        return 0;
+    r->filler->hash(ends, count, slots, r->maker.keys->ready + r->maker.made);
+    make_keys(r, numbers, slots, count);
+    return 1;
+}
+
+/* By the copies, which stay as they are when one is damaged: fewer rows may still be sound. */
+static int make_some(struct block_reader *r, size_t count)
+{
+    uint64_t rows[3][BLOCK_PITCH];
+    struct read_column ends[3];
     struct block_filled filled;
-    numbers.coding = BLOCK_PLAIN;
+    memcpy(ends, r->maker.ends_there, sizeof(ends));
+    for (unsigned i = 0; i < 3; i++) {
+        if (!r->filler->fill(&ends[i], count, rows[i], &filled))
+            return 0;
+    }
+    if (!make_of(r, rows[0], count))
+        return 0;
+    memcpy(r->maker.ends_there, ends, sizeof(ends));
+    return 1;
+}
+
+static int make_until(struct block_reader *r, uint64_t end)
+{
+    while (r->maker.made < end) {
+        uint64_t left = end - r->maker.made;
+        if (!make_some(r, (size_t)(left < ROWS ? left : ROWS)))
+            return 0;
+    }
+    return 1;
+}
+
+int block_make_keys(struct block_reader *r, const struct read_column *keys, size_t count)
+{
+    const uint64_t row = keys->total - keys->left_over;
+    if (keys != r->maker.keys)
+        return 1;
+    return make_until(r, count < keys->left_over ? row + count : keys->total);
+}
+
+int block_are_keys_next(const struct block_reader *r, struct read_column *const *columns,
+                        unsigned width)
+{
+    const struct key_maker *k = &r->maker;
+    int good = k->keys != NULL && width > 3 && columns[0] == k->keys &&
+               k->made == k->keys->total - k->keys->left_over;
+    for (unsigned i = 0; good && i < 3; i++)
+        good = columns[1 + i] == k->ends[i] && k->ends[i]->left_over == k->ends_there[i].left_over;
+    return good;
+}
+
+int block_make_keys_of(struct block_reader *r, const uint64_t *ends, size_t count)
+{
+    struct key_maker *k = &r->maker;
+    if (!make_of(r, ends, count))
+        return 0;
+    for (unsigned i = 0; i < 3; i++) {
+        const uint64_t left_over = k->ends_there[i].left_over - count;
+        k->ends_there[i] = *k->ends[i];
+        k->ends_there[i].left_over = left_over;
+    }
+    return 1;
+}
+
+/* @return 0: there are no ends to make them of */
+static int begin_keys(struct block_reader *r, struct read_column *c)
+{
+    struct key_maker *k = &r->maker;
+    for (unsigned i = 0; i < 3; i++)
+        k->ends[i] = block_column(r, c->type, c->key, i + 2);
+    if (!are_ends(c, k->ends))
+        return 0;
+    for (unsigned i = 0; i < 3; i++)
+        k->ends_there[i] = *k->ends[i];
+    k->keys = c;
+    k->numbers = *c;
+    k->numbers.coding = BLOCK_PLAIN;
+    k->made = k->sum = 0;
     memset(r->slots, 0, sizeof(r->slots));
     r->sums[0] = 0;
-    for (uint64_t row = 0, some; row < c->total; row += some) {
-        some = c->total - row < ROWS ? c->total - row : ROWS;
-        for (unsigned i = 0; i < 3; i++) {
-            if (!r->filler->fill(&ends[i], (size_t)some, rows[i], &filled))
-                return 0;
-        }
-        if (!r->filler->numbers(&numbers, (size_t)some, rows[3]))
-            return 0;
-        r->filler->hash(rows[0], (size_t)some, slots, c->ready + row);
-        make_keys(r, c, rows[3], slots, row, (size_t)some);
-    }
     return 1;
 }
 
@@ -207,9 +275,9 @@ static int make_chain(struct read_column *c, struct read_column *right)
     return 1;
 }
 
-static int make_ready(struct block_reader *r, struct read_column *c)
+/* @param alone  there is one such column of keys: they are made as they are read */
+static int make_ready(struct block_reader *r, struct read_column *c, int alone)
 {
-    struct read_column *near[3], ends[3];
     if (c->coding == BLOCK_CHAIN) {
         struct read_column *right = block_column(r, c->type, c->key, c->place + 1);
         return right != NULL && right->coding == BLOCK_CHAINED && right->total == c->total &&
@@ -219,13 +287,7 @@ static int make_ready(struct block_reader *r, struct read_column *c)
         const struct read_column *left = block_column(r, c->type, c->key, c->place - 1);
         return left != NULL && left->coding == BLOCK_CHAIN && left->total == c->total;
     }
-    for (unsigned i = 0; i < 3; i++)
-        near[i] = block_column(r, c->type, c->key, i + 2);
-    if (!are_ends(c, near))
-        return 0;
-    for (unsigned i = 0; i < 3; i++)
-        ends[i] = *near[i];
-    return make_hashed(r, c, ends);
+    return begin_keys(r, c) && (alone || make_until(r, c->total));
 }
 
 static int is_whole(const struct read_column *c)
@@ -237,11 +299,14 @@ static int is_whole(const struct read_column *c)
 int block_make_whole(struct block_reader *r)
 {
     uint64_t values = 0, keys = 0;
+    unsigned hashed = 0;
+    r->maker.keys = NULL;
     for (size_t i = 0; i < r->column_count; i++) {
         const struct read_column *c = &r->columns[i];
         if (!is_whole(c))
             continue;
         values += c->total;
+        hashed += c->coding == BLOCK_HASHED;
         keys += c->coding == BLOCK_HASHED ? c->total : 0;
         if (keys > BLOCK_MOST_KEYS || values > BLOCK_MOST_PAST ||
             c->total > (uint64_t)(c->end - c->at))
@@ -263,8 +328,10 @@ int block_make_whole(struct block_reader *r)
         keys += c->coding == BLOCK_HASHED ? c->total : 0;
     }
     for (size_t i = 0; i < r->column_count; i++) {
-        if (is_whole(&r->columns[i]) && !make_ready(r, &r->columns[i]))
+        if (is_whole(&r->columns[i]) && !make_ready(r, &r->columns[i], hashed == 1))
             return -HOLTER_ECORRUPT;
     }
+    if (hashed > 1)
+        r->maker.keys = NULL;
     return 0;
 }
