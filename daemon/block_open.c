@@ -107,30 +107,33 @@ static int read_shape(struct block_reader *r, struct read_column *c, uint64_t *l
         (shape != BLOCK_BYTES_EACH && c->kind != BLOCK_INTEGER) ||
         (shape != BLOCK_ALL_SAME && c->left_over > *length))
         return 0;
-    c->shape = (enum block_shape)shape;
+    c->shape = (uint8_t)shape;
     return 1;
 }
 
 static int read_column(struct block_reader *r, struct read_column *c, uint64_t *length,
                        uint64_t *bits)
 {
-    uint64_t kind, coding, negative;
+    uint64_t type, key, place, kind, coding, negative;
     uint64_t codings = r->form == BLOCK_FORM_OLD ? BLOCK_HASHED : BLOCK_CODINGS;
     *c = (struct read_column){0};
-    if (!get(r, &c->type) || !get(r, &c->key) || !get(r, &c->place) || !get(r, &kind) ||
-        !get(r, &coding) || !get(r, &negative) || !get(r, &c->left_over) || kind < BLOCK_INTEGER ||
-        kind > BLOCK_TEXT || coding >= codings || negative > 1 || c->type >= BLOCK_TYPES ||
-        c->key >= BLOCK_KEYS || c->place > BLOCK_WIDTH ||
-        ((coding == BLOCK_KEYED || coding == BLOCK_HASHED) && (c->place != 1 || negative)) ||
-        (coding == BLOCK_CHAIN && c->place < 1) ||
-        ((coding == BLOCK_TWIN || coding == BLOCK_CHAINED) && c->place < 2))
+    if (!get(r, &type) || !get(r, &key) || !get(r, &place) || !get(r, &kind) || !get(r, &coding) ||
+        !get(r, &negative) || !get(r, &c->left_over) || kind < BLOCK_INTEGER || kind > BLOCK_TEXT ||
+        coding >= codings || negative > 1 || type >= BLOCK_TYPES || key >= BLOCK_KEYS ||
+        place > BLOCK_WIDTH ||
+        ((coding == BLOCK_KEYED || coding == BLOCK_HASHED) && (place != 1 || negative)) ||
+        (coding == BLOCK_CHAIN && place < 1) ||
+        ((coding == BLOCK_TWIN || coding == BLOCK_CHAINED) && place < 2))
         return 0;
+    c->type = (uint8_t)type;
+    c->key = (uint8_t)key;
+    c->place = (uint8_t)place;
     c->total = c->left_over;
     c->unwanted = c->type == WIRE_TYPE_WINDOW && c->place > 0 && !(r->wanted >> c->key & 1);
-    c->kind = (enum block_kind)kind;
+    c->kind = (uint8_t)kind;
     if (!read_shape(r, c, length, bits))
         return 0;
-    c->coding = (enum block_coding)coding;
+    c->coding = (uint8_t)coding;
     c->negative = (uint8_t)negative;
     return 1;
 }
@@ -148,6 +151,20 @@ static int all_short(const uint8_t *at, size_t length)
     return (any & UINT64_C(0x8080808080808080)) == 0;
 }
 
+/* Room for columns, each from a line of the cache on: what was there is forgotten. */
+static int fit_columns(struct block_reader *r, size_t count)
+{
+    if (count <= r->column_room)
+        return 0;
+    free(r->columns);
+    r->column_room = r->column_count = 0;
+    r->columns = aligned_alloc(_Alignof(struct read_column), count * sizeof(*r->columns));
+    if (r->columns == NULL)
+        return -ENOMEM;
+    r->column_room = count;
+    return 0;
+}
+
 /* The columns, whose bytes follow the directory one behind the other, as their bits do behind the frame. */
 static int read_columns(struct block_reader *r, const uint8_t *bits, const uint8_t *bits_end)
 {
@@ -155,7 +172,7 @@ static int read_columns(struct block_reader *r, const uint8_t *bits, const uint8
     uint64_t count, length, some;
     if (!get(r, &count) || count > MOST_COLUMNS)
         return -HOLTER_ECORRUPT;
-    if (array_fit(&r->columns, sizeof(*r->columns), &r->column_room, count + 1) != 0)
+    if (fit_columns(r, (size_t)count + 1) != 0)
         return -ENOMEM;
     for (r->column_count = 0; r->column_count < count; r->column_count++) {
         struct read_column *c = &r->columns[r->column_count];

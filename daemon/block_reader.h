@@ -21,22 +21,24 @@
 #define BLOCK_BITS_SLACK 2048u
 #define BLOCK_AS_BYTES 1 /**< wire_decode() must see a message */
 
-/* What is looked at for each message stands first: a block has above a hundred columns. */
+/* What is looked at for each message stands first, in one line of the cache: a block has above a hundred columns. */
 struct read_column {
-    uint64_t left_over; /* values that were not read yet */
+    _Alignas(64) uint64_t left_over; /* values that were not read yet */
     const uint8_t *at, *end;
     uint64_t before; /* the value read last; of keys the row behind the one referred to last */
     uint64_t bit;    /* of BLOCK_SPLIT: the next one */
     uint64_t same;   /* of BLOCK_ALL_SAME: the number */
-    enum block_kind kind;
-    enum block_coding coding;
-    /* Of form 2. Numbers of most columns of rows are read in their shape; those of others were made ones of
-     * seven bits a byte, BLOCK_BYTES_EACH, when the block was opened. */
-    enum block_shape shape;
+    uint8_t kind;    /* enum block_kind */
+    uint8_t coding;  /* enum block_coding */
+    /* enum block_shape; of form 2. Numbers of most columns of rows are read in their shape; those of others were made ones
+     * of seven bits a byte, BLOCK_BYTES_EACH, when the block was opened. */
+    uint8_t shape;
     uint8_t negative;
-    uint8_t is_short; /* integers of one byte each */
-    uint8_t unwanted; /* of rows that nobody wants: it is never read, see block_want() */
-    const uint8_t *bits, *bits_end; /* of BLOCK_SPLIT; in `wide` of the reader */
+    uint8_t is_short;    /* integers of one byte each */
+    uint8_t unwanted;    /* of rows that nobody wants: it is never read, see block_want() */
+    uint8_t type, key;   /* whose column it is */
+    const uint8_t *bits; /* of BLOCK_SPLIT; in `wide` of the reader */
+    const uint8_t *bits_end;
     uint64_t *
         ready; /* the values, all or those that were made; NULL: they are to be read. In `ready` of the reader */
     uint32_t *twin_of; /* of keys that are ready: the rows before, by row */
@@ -45,7 +47,7 @@ struct read_column {
     uint64_t *
         past; /* those read so far; in `past` of the reader. Before them, where no twin refers to, is 0 */
     uint32_t *twins; /* of the reader */
-    uint64_t type, key, place;
+    uint8_t place;
 };
 
 /* A field of a layout, with its columns in `columns` of the reader. */

@@ -66,7 +66,7 @@ static void reshape(struct bed *b, size_t count, unsigned kind)
     if (coding == BLOCK_KEYED || coding >= BLOCK_HASHED ||
         (coding == BLOCK_SIZES && shape == BLOCK_SPLIT))
         return;
-    b->column.shape = (enum block_shape)shape;
+    b->column.shape = (uint8_t)shape;
     if (shape == BLOCK_BYTES_EACH)
         return;
     b->column.is_short = 0;
@@ -104,7 +104,7 @@ static void make(struct bed *b, enum block_coding coding, size_t count, unsigned
         }
     }
     b->column = (struct read_column){.kind = BLOCK_INTEGER,
-                                     .coding = coding,
+                                     .coding = (uint8_t)coding,
                                      .negative = coding != BLOCK_KEYED && any(2),
                                      .left_over = count,
                                      .total = rows_before + count,
