@@ -41,7 +41,8 @@ struct read_column {
     const uint8_t *bits_end;
     uint64_t *
         ready; /* the values, all or those that were made; NULL: they are to be read. In `ready` of the reader */
-    uint32_t *twin_of; /* of keys that are ready: the rows before, by row */
+    uint32_t
+        *twin_of; /* of keys that are ready: the rows before, by row; NULL: nobody asks for them */
     /* Of keys and what is told by twins: */
     uint64_t total; /* values */
     uint64_t *

@@ -149,7 +149,8 @@ static void make_keys(struct block_reader *r, const uint64_t *numbers, const uin
 {
     struct key_maker *k = &r->maker;
     uint64_t sum = k->sum, *ready = k->keys->ready + k->made, *sums = r->sums;
-    uint32_t *twins = k->keys->twin_of + k->made, next = (uint32_t)k->made + 1;
+    uint32_t *twins = k->keys->twin_of != NULL ? k->keys->twin_of + k->made : r->twins;
+    uint32_t next = (uint32_t)k->made + 1;
     for (size_t i = 0; i < count; i++, next++) {
         uint32_t last = r->slots[slots[i]];
         /* Whether there is one before nobody can foretell: so both are looked at. */
@@ -300,9 +301,11 @@ int block_make_whole(struct block_reader *r)
 {
     uint64_t values = 0, keys = 0;
     unsigned hashed = 0;
+    int twins = 0;
     r->maker.keys = NULL;
     for (size_t i = 0; i < r->column_count; i++) {
         const struct read_column *c = &r->columns[i];
+        twins |= c->coding == BLOCK_TWIN;
         if (!is_whole(c))
             continue;
         values += c->total;
@@ -324,7 +327,7 @@ int block_make_whole(struct block_reader *r)
         c->ready = r->ready + values;
         values += c->total;
         c->twins = r->twins;
-        c->twin_of = c->coding == BLOCK_HASHED ? r->twin_of + keys : NULL;
+        c->twin_of = c->coding == BLOCK_HASHED && twins ? r->twin_of + keys : NULL;
         keys += c->coding == BLOCK_HASHED ? c->total : 0;
     }
     for (size_t i = 0; i < r->column_count; i++) {
