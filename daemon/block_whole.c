@@ -1,5 +1,6 @@
 /* What of a block is worked out as a whole when it is opened: numbers of other shapes than seven bits a byte, where
- * they are not read as they are, and columns whose values are told by rows before and columns to the right. */
+ * they are not read as they are, and columns whose values are told by rows before and columns to the right; but keys are
+ * made with the rows of their ends, where one column has such. */
 #include "daemon/block_fill.h"
 #include "daemon/block_reader.h"
 
