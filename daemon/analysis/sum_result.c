@@ -154,6 +154,7 @@ void sum_result_finish(struct sum_result *result)
     free(result->regions);
     free(result->pair_numbers);
     free(result->told);
+    free(result->told_blocks);
     *result = (struct sum_result){0};
 }
 
@@ -392,34 +393,65 @@ static size_t pairs_told(const struct run_sum *run, const struct figures *f)
     return f->pair_room < run->pairs.count ? f->pair_room : run->pairs.count;
 }
 
-/* Keep figures as they lie in the window: rows are three times as many bytes. Without memory none are kept. */
+static uint32_t blocks_of(size_t pairs)
+{
+    return (uint32_t)((pairs + PAIR_BLOCK - 1) / PAIR_BLOCK);
+}
+
+static uint32_t words_of(uint32_t blocks)
+{
+    return (blocks + 63) / 64;
+}
+
+/* Keep figures as they lie in the window, of blocks that have any: rows are three times as many bytes. Without
+ * memory none are kept. */
 static void keep_told(const struct run_sum *run, const struct figures *f, struct sum_result *out)
 {
     size_t count = pairs_told(run, f);
+    uint32_t blocks = blocks_of(count), words = words_of(blocks);
     out->told_count = 0;
     if (out->names == 0 || f->has_wide || count == 0 ||
-        array_fit(&out->told, sizeof(*out->told), &out->told_room, count) != 0)
+        array_fit(&out->told, sizeof(*out->told), &out->told_room, (size_t)blocks * PAIR_BLOCK) !=
+            0 ||
+        array_fit(&out->told_blocks, sizeof(*out->told_blocks), &out->told_words, words) != 0)
         return;
-    memcpy(out->told, f->pairs, count * sizeof(*out->told));
+    memcpy(out->told_blocks, f->pair_blocks, words * sizeof(*out->told_blocks));
+    for (uint32_t block = 0; block < blocks; block++) {
+        size_t from = (size_t)block * PAIR_BLOCK;
+        if (bit_get(f->pair_blocks, block))
+            memcpy(out->told + from, f->pairs + from, PAIR_BLOCK * sizeof(*out->told));
+    }
     out->told_count = count;
 }
 
 /* Do the rows that are listed hold, with their figures? */
 static int is_told(const struct run_sum *run, const struct figures *f, const struct sum_result *out)
 {
-    return out->names == run->names && !f->has_wide && out->told_count > 0 &&
-           out->told_count == pairs_told(run, f) &&
-           memcmp(out->told, f->pairs, out->told_count * sizeof(*out->told)) == 0;
+    uint32_t blocks = blocks_of(out->told_count), words = words_of(blocks);
+    if (out->names != run->names || f->has_wide || out->told_count == 0 ||
+        out->told_count != pairs_told(run, f) ||
+        memcmp(out->told_blocks, f->pair_blocks, words * sizeof(*out->told_blocks)) != 0)
+        return 0;
+    for (uint32_t block = 0; block < blocks; block++) {
+        size_t from = (size_t)block * PAIR_BLOCK;
+        if (bit_get(f->pair_blocks, block) &&
+            memcmp(out->told + from, f->pairs + from, PAIR_BLOCK * sizeof(*out->told)) != 0)
+            return 0;
+    }
+    return 1;
 }
 
 /* Pairs with messages. */
 static size_t pairs_sending(const struct run_sum *run, const struct figures *f)
 {
-    size_t count = pairs_told(run, f), sending = 0;
-    for (size_t i = 0; i < count; i++)
-        sending += f->pairs[i].messages != 0;
-    for (size_t i = 0; f->has_wide && i < count; i++)
-        sending += f->pairs[i].messages == 0 && f->wide[i].messages != 0;
+    size_t sending = 0;
+    for (uint32_t block = 0, blocks = blocks_of(pairs_told(run, f)); block < blocks; block++) {
+        size_t from = (size_t)block * PAIR_BLOCK;
+        if (!bit_get(f->pair_blocks, block))
+            continue;
+        for (size_t i = from; i < from + PAIR_BLOCK; i++)
+            sending += f->pairs[i].messages != 0 || (f->has_wide && f->wide[i].messages != 0);
+    }
     return sending;
 }
 

@@ -214,8 +214,9 @@ struct sum_result {
         pair_numbers; /**< by position in pairs; for window_sum_pairs() alone, as all that follow */
     size_t pair_number_room;
     struct narrow_figures
-        *told; /**< owned; by number: the window's figures when they were listed */
-    size_t told_count, told_room;
+        *told;             /**< owned; by number: the window's figures when they were listed */
+    uint64_t *told_blocks; /**< owned; bits: which blocks of them have any */
+    size_t told_count, told_room, told_words;
     uint64_t names; /**< of the run, when pairs were listed; 0: they are not to be kept */
     /** Goes up when rows are listed anew: with the same number they are the same but for figures. 0: never. */
     uint64_t listed;

@@ -132,11 +132,49 @@ static void so_do_sums_that_become_large(void **state)
     run_sum_destroy(run);
 }
 
+/* The pairs of a part of the job, in each window with the same figures or with others. */
+static void pairs_that_are_silent_are_not_listed(void **state)
+{
+    const struct run_sum_limits limits = {
+        .ranks = 1000, .pairs = 10000, .calls = 10, .comms = 10, .regions = 10};
+    struct noise noise = {.state = 1};
+    static struct sums sums;
+    struct pair_row rows[PAIRS];
+    struct sum_result kept = {0};
+    struct run_sum *run;
+    (void)state;
+    assert_int_equal(run_sum_create(&run, &limits), 0);
+    for (uint64_t w = 0; w < WINDOWS; w++) {
+        uint32_t third = w == 0 ? 3 : noise_uint(&noise) % 4; /* 3: all */
+        uint32_t first = third % 3 * (PAIRS / 3), count = third == 3 ? PAIRS : PAIRS / 3;
+        uint64_t figure = 1 + w % 5 / 4;
+        struct window_sum *window;
+        memset(&sums, 0, sizeof(sums));
+        for (uint32_t i = first; i < first + count; i++) {
+            rows[i] = (struct pair_row){.source = i / 10,
+                                        .destination = (int32_t)(i % 10),
+                                        .messages = figure,
+                                        .bytes = figure};
+            sums.messages[i] = sums.bytes[i] = figure;
+        }
+        const struct window_rows told = {.pairs = rows + first, .pair_count = count};
+        assert_int_equal(window_sum_create(&window, run), 0);
+        assert_int_equal(window_sum_update(window, &told, NULL), 0);
+        assert_int_equal(window_sum_pairs(window, SIZE_MAX, &kept), 0);
+        check(&kept, &sums);
+        assert_int_equal(run_sum_update(run, window, w), 0);
+        window_sum_destroy(window);
+    }
+    sum_result_finish(&kept);
+    run_sum_destroy(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_figures_count_in_full),
         cmocka_unit_test(so_do_sums_that_become_large),
+        cmocka_unit_test(pairs_that_are_silent_are_not_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
