@@ -13,28 +13,32 @@
 /* What is left of a single message after three horizons. */
 #define FORGOTTEN 0.05
 
-struct pair {
-    uint64_t key;     /* a << 32 | b */
-    double weight;    /* messages a window, fading */
-    uint32_t windows; /* with messages, up to `steady` */
-    bool edge;
-};
+#define BLOCK 64u /* pairs that are gone through together */
+
+typedef double two_numbers __attribute__((vector_size(16)));
+typedef uint64_t two_words __attribute__((vector_size(16)));
+typedef int64_t two_flags __attribute__((vector_size(16)));
 
 struct vertex {
-    double heaviest; /* largest weight of its pairs, when a window is closed */
-    bool active;     /* it communicated in that window */
-    bool paired;     /* some pair is remembered */
+    bool active; /* it communicated in the window that is closed */
+    bool paired; /* some pair is remembered */
 };
 
 struct contact {
     struct contact_params params;
-    struct pair *pairs; /* owned */
-    uint64_t *
-        messages; /* owned; by pair: of the open window, as soon as any is told; else of the last one */
+    /* Of pairs, in whole blocks: behind the last pair all is zero. */
+    uint64_t *keys;    /* owned; a << 32 | b */
+    double *weights;   /* owned; messages a window, fading */
+    uint32_t *windows; /* owned; with messages, up to `steady` */
+    uint64_t
+        *messages; /* owned; of the open window, as soon as any is told; else of the last one */
+    uint64_t *known, *edge; /* owned; bits, a word a block: windows are `steady`; it is one */
+    bool *busy;             /* owned; by block: some messages are not 0 */
     uint32_t count, room;
     uint32_t *index;         /* owned; open addressing: position + 1, 0: empty */
     uint32_t mask;           /* places less one; 0: no index yet */
     struct vertex *vertices; /* owned */
+    double *heaviest;        /* owned; by vertex: largest weight of its pairs */
     uint32_t vertex_room;
     uint32_t paired;            /* vertices with pairs */
     struct contact_edge *edges; /* owned */
@@ -67,10 +71,16 @@ void contact_destroy(struct contact *contact)
 {
     if (contact == NULL)
         return;
-    free(contact->pairs);
+    free(contact->keys);
+    free(contact->weights);
+    free(contact->windows);
     free(contact->messages);
+    free(contact->known);
+    free(contact->edge);
+    free(contact->busy);
     free(contact->index);
     free(contact->vertices);
+    free(contact->heaviest);
     free(contact->edges);
     free(contact->rows);
     free(contact);
@@ -89,7 +99,7 @@ static uint32_t place_of(uint64_t key, uint32_t mask)
 
 static void index_pair(struct contact *c, uint32_t position)
 {
-    uint32_t place = place_of(c->pairs[position].key, c->mask);
+    uint32_t place = place_of(c->keys[position], c->mask);
     while (c->index[place] != 0)
         place = (place + 1) & c->mask;
     c->index[place] = position + 1;
@@ -111,35 +121,42 @@ static int fit_index(struct contact *c)
     return 0;
 }
 
+/* Room in an array that others share the size of; what is new is zero. @return 0 or -ENOMEM: it is as it was */
+static int grow(void *array_pointer, size_t element, uint32_t room, uint32_t need)
+{
+    void **array = array_pointer, *grown = realloc(*array, need * element);
+    if (grown == NULL)
+        return -ENOMEM;
+    memset((char *)grown + room * element, 0, (need - room) * element);
+    *array = grown;
+    return 0;
+}
+
 static int fit_pair(struct contact *c)
 {
     if (c->count < c->room)
         return 0;
-    uint32_t need = c->room + c->room / 2 + LEAST_PLACES;
-    uint64_t *messages = realloc(c->messages, need * sizeof(*messages));
-    if (messages == NULL)
-        return -ENOMEM;
-    c->messages = messages;
-    struct pair *grown = realloc(c->pairs, need * sizeof(*grown));
-    if (grown == NULL)
-        return -ENOMEM;
-    c->pairs = grown;
-    c->room = need;
-    return 0;
+    uint32_t room = c->room, need = (room + room / 2) / BLOCK * BLOCK + BLOCK;
+    int code = grow(&c->messages, sizeof(*c->messages), room, need);
+    code = code != 0 ? code : grow(&c->keys, sizeof(*c->keys), room, need);
+    code = code != 0 ? code : grow(&c->weights, sizeof(*c->weights), room, need);
+    code = code != 0 ? code : grow(&c->windows, sizeof(*c->windows), room, need);
+    code = code != 0 ? code : grow(&c->known, sizeof(*c->known), room / BLOCK, need / BLOCK);
+    code = code != 0 ? code : grow(&c->edge, sizeof(*c->edge), room / BLOCK, need / BLOCK);
+    code = code != 0 ? code : grow(&c->busy, sizeof(*c->busy), room / BLOCK, need / BLOCK);
+    c->room = code == 0 ? need : room;
+    return code;
 }
 
 static int fit_vertex(struct contact *c, uint32_t vertex)
 {
     if (vertex < c->vertex_room)
         return 0;
-    uint32_t need = vertex + vertex / 2 + LEAST_PLACES;
-    struct vertex *grown = realloc(c->vertices, need * sizeof(*grown));
-    if (grown == NULL)
-        return -ENOMEM;
-    memset(grown + c->vertex_room, 0, (need - c->vertex_room) * sizeof(*grown));
-    c->vertices = grown;
-    c->vertex_room = need;
-    return 0;
+    uint32_t room = c->vertex_room, need = vertex + vertex / 2 + LEAST_PLACES;
+    int code = grow(&c->vertices, sizeof(*c->vertices), room, need);
+    code = code != 0 ? code : grow(&c->heaviest, sizeof(*c->heaviest), room, need);
+    c->vertex_room = code == 0 ? need : room;
+    return code;
 }
 
 /* @return position, or count: not known */
@@ -147,7 +164,7 @@ static uint32_t find_pair(const struct contact *c, uint64_t key)
 {
     uint32_t place = place_of(key, c->mask);
     while (c->mask != 0 && c->index[place] != 0) {
-        if (c->pairs[c->index[place] - 1].key == key)
+        if (c->keys[c->index[place] - 1] == key)
             return c->index[place] - 1;
         place = (place + 1) & c->mask;
     }
@@ -182,8 +199,11 @@ static void open_window(struct contact *c)
     c->again = false;
     if (c->told)
         return;
-    if (c->count > 0)
-        memset(c->messages, 0, c->count * sizeof(*c->messages));
+    for (uint32_t from = 0; from < c->count; from += BLOCK) {
+        if (c->busy[from / BLOCK])
+            memset(c->messages + from, 0, BLOCK * sizeof(*c->messages));
+        c->busy[from / BLOCK] = false;
+    }
     c->heard = 0;
     c->left_out = false;
     c->told = true;
@@ -207,12 +227,12 @@ static int add_messages(struct contact *c, uint32_t source, uint32_t destination
         }
         if (fit_pair(c) != 0 || fit_index(c) != 0 || fit_vertex(c, (uint32_t)key) != 0)
             return -ENOMEM;
-        c->pairs[c->count] = (struct pair){.key = key};
-        c->messages[c->count] = 0;
+        c->keys[c->count] = key;
         join_ends(c, key);
         index_pair(c, c->count++);
     }
     c->heard += c->messages[at] == 0;
+    c->busy[at / BLOCK] = true;
     add_to(&c->messages[at], messages);
     *position = at;
     return 0;
@@ -228,8 +248,9 @@ int contact_add(struct contact *c, uint32_t source, uint32_t destination, uint64
 /* Rows that stand where they stood in the window before, from one on. @return the first that does not */
 static size_t add_known(struct contact *c, const struct pair_row *rows, size_t i, size_t count)
 {
-    const struct pair *const pairs = c->pairs;
+    const uint64_t *const keys = c->keys;
     uint64_t *const sums = c->messages;
+    bool *const busy = c->busy;
     const uint32_t most = c->params.most_vertices, known = c->count, *const at = c->rows;
     uint32_t heard = 0;
     for (; i < count; i++) {
@@ -237,9 +258,10 @@ static size_t add_known(struct contact *c, const struct pair_row *rows, size_t i
         uint64_t messages = rows[i].messages;
         if (from >= most || to >= most || from == to || messages == 0)
             continue;
-        if (at[i] >= known || pairs[at[i]].key != key_of(from, to))
+        if (at[i] >= known || keys[at[i]] != key_of(from, to))
             break;
         heard += sums[at[i]] == 0;
+        busy[at[i] / BLOCK] = true;
         add_to(&sums[at[i]], messages);
     }
     c->heard += heard;
@@ -280,48 +302,93 @@ bool contact_again(struct contact *c)
 
 /* ---- the end of a window ----------------------------------------------------------- */
 
-/* A window's messages of a pair, towards its weight. @return whether it changes what is remembered */
-static inline bool fade(struct pair *pair, uint64_t messages, double horizon, uint32_t steady)
+static uint32_t pairs_of_block(const struct contact *c, uint32_t from)
 {
-    double before = pair->weight;
-    bool further = pair->windows < steady && messages > 0;
-    pair->weight += ((double)messages - before) / horizon;
-    pair->windows += further;
-    return further || pair->weight != before;
+    return c->count - from < BLOCK ? c->count - from : BLOCK;
 }
 
-static inline void weigh(struct vertex *vertices, const struct pair *pair)
+/* Rounded once, when the halves are added: as each would be by itself. */
+static inline two_numbers numbers_of(two_words words)
 {
-    struct vertex *a = &vertices[pair->key >> 32], *b = &vertices[(uint32_t)pair->key];
-    a->heaviest = pair->weight > a->heaviest ? pair->weight : a->heaviest;
-    b->heaviest = pair->weight > b->heaviest ? pair->weight : b->heaviest;
+    const uint64_t low_bits = UINT64_C(0x4330000000000000),
+                   high_bits = UINT64_C(0x4530000000000000);
+    two_words low = (words & UINT32_MAX) | low_bits, high = (words >> 32) | high_bits;
+    return ((two_numbers)high - (0x1p84 + 0x1p52)) + (two_numbers)low;
 }
 
-/* None of the vertices with pairs is silent. @return whether nothing of what is remembered changes */
-static bool take_in_all(struct contact *c)
+/* A window's messages of the pairs of a block, towards their weights.
+ * @param messages  NULL: none @return whether any weight is another one */
+static bool fade_block(double *weights, const uint64_t *messages, double horizon)
 {
-    struct vertex *const vertices = c->vertices;
-    const uint64_t *messages = c->messages;
-    const double horizon = c->params.horizon;
-    const uint32_t steady = c->params.steady;
-    bool changed = false;
-    for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++) {
-        changed |= fade(pair, *messages++, horizon, steady);
-        weigh(vertices, pair);
+    two_flags changed = {0};
+    for (uint32_t i = 0; i < BLOCK; i += 2) {
+        two_numbers before, now = {0};
+        two_words words;
+        memcpy(&before, weights + i, sizeof(before));
+        if (messages != NULL) {
+            memcpy(&words, messages + i, sizeof(words));
+            now = numbers_of(words);
+        }
+        now = before + (now - before) / horizon;
+        changed |= now != before;
+        memcpy(weights + i, &now, sizeof(now));
     }
-    return !changed;
+    return (changed[0] | changed[1]) != 0;
 }
 
-/* Pairs of vertices that are silent stay as they are. */
-static bool take_in_some(struct contact *c)
+/* The same, of those of which an end is active: pairs of vertices that are silent stay as they are. */
+static bool fade_some(struct contact *c, uint32_t from)
 {
-    struct vertex *const vertices = c->vertices;
-    const uint64_t *messages = c->messages;
     bool changed = false;
-    for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++, messages++) {
-        if (vertices[pair->key >> 32].active || vertices[(uint32_t)pair->key].active)
-            changed |= fade(pair, *messages, c->params.horizon, c->params.steady);
-        weigh(vertices, pair);
+    for (uint32_t i = from, end = from + pairs_of_block(c, from); i < end; i++) {
+        double before = c->weights[i];
+        if (!c->vertices[c->keys[i] >> 32].active && !c->vertices[(uint32_t)c->keys[i]].active)
+            continue;
+        c->weights[i] += ((double)c->messages[i] - before) / c->params.horizon;
+        changed |= c->weights[i] != before;
+    }
+    return changed;
+}
+
+/* Count the window of pairs of a block that are not known. @return whether any had messages */
+static bool count_window(struct contact *c, uint32_t from)
+{
+    bool changed = false;
+    for (uint64_t left = ~c->known[from / BLOCK]; left != 0; left &= left - 1) {
+        uint32_t at = from + (uint32_t)__builtin_ctzll(left);
+        if (c->messages[at] == 0)
+            continue;
+        changed = true;
+        if (++c->windows[at] == c->params.steady)
+            c->known[from / BLOCK] |= left & -left;
+    }
+    return changed;
+}
+
+static void weigh(double *heaviest, double weight)
+{
+    *heaviest = weight > *heaviest ? weight : *heaviest;
+}
+
+/* @param all  none of the vertices with pairs is silent
+ * @return whether nothing of what is remembered changes */
+static bool take_in(struct contact *c, bool all)
+{
+    double *const heaviest = c->heaviest;
+    bool changed = false;
+    for (uint32_t from = 0; from < c->count; from += BLOCK) {
+        bool busy = c->busy[from / BLOCK];
+        const uint64_t *keys = c->keys + from;
+        const double *weights = c->weights + from;
+        changed |=
+            all ? fade_block(c->weights + from, busy ? c->messages + from : NULL, c->params.horizon)
+                : fade_some(c, from);
+        if (busy)
+            changed |= count_window(c, from);
+        for (uint32_t i = 0, count = pairs_of_block(c, from); i < count; i++) {
+            weigh(&heaviest[keys[i] >> 32], weights[i]);
+            weigh(&heaviest[(uint32_t)keys[i]], weights[i]);
+        }
     }
     return !changed;
 }
@@ -338,76 +405,136 @@ static bool are_all_active(const struct contact *c)
 {
     uint32_t silent = c->paired;
     for (uint32_t i = 0; i < c->count && silent > 0; i++) {
-        if (c->messages[i] == 0)
+        if (!c->busy[i / BLOCK] || c->messages[i] == 0)
             continue;
-        silent -= activate(&c->vertices[c->pairs[i].key >> 32]);
-        silent -= activate(&c->vertices[(uint32_t)c->pairs[i].key]);
+        silent -= activate(&c->vertices[c->keys[i] >> 32]);
+        silent -= activate(&c->vertices[(uint32_t)c->keys[i]]);
     }
     return silent == 0;
 }
 
-static inline bool is_forgotten(double horizon, const struct pair *pair)
+static inline bool is_forgotten(const struct contact *c, uint32_t i)
 {
-    return pair->weight * horizon < FORGOTTEN;
+    return c->weights[i] * c->params.horizon < FORGOTTEN;
 }
 
 /* The smaller one of the largest weights of a pair's ends. */
-static inline double least_of(const struct vertex *vertices, const struct pair *pair)
+static inline double least_of(const double *heaviest, uint64_t key)
 {
-    double least = vertices[pair->key >> 32].heaviest;
-    double other = vertices[(uint32_t)pair->key].heaviest;
+    double least = heaviest[key >> 32], other = heaviest[(uint32_t)key];
     return other < least ? other : least;
+}
+
+static const two_flags lanes_of[4] = {{0, 0}, {-1, 0}, {0, -1}, {-1, -1}}; /* by two bits */
+
+/* Of a whole block: does no edge appear or go, and can no pair be left out? So it is nearly always. */
+static bool block_stays(const struct contact *c, uint32_t from)
+{
+    const uint64_t *keys = c->keys + from;
+    const double *weights = c->weights + from, *heaviest = c->heaviest, enter = c->params.enter,
+                 leave = c->params.leave;
+    uint64_t edges = c->edge[from / BLOCK], knowns = c->known[from / BLOCK];
+    two_flags differs = {0};
+    for (uint32_t i = 0; i < BLOCK; i += 2, edges >>= 2, knowns >>= 2) {
+        const two_flags edge = lanes_of[edges & 3], known = lanes_of[knowns & 3];
+        const two_numbers enters = {enter, enter}, leaves = {leave, leave};
+        const two_numbers share =
+            (two_numbers)(((two_flags)enters & ~edge) | ((two_flags)leaves & edge));
+        two_numbers weight, least = {least_of(heaviest, keys[i]), least_of(heaviest, keys[i + 1])};
+        memcpy(&weight, weights + i, sizeof(weight));
+        differs |= weight * c->params.horizon < FORGOTTEN;
+        differs |= (known & (weight >= share * least)) ^ edge;
+    }
+    return (differs[0] | differs[1]) == 0;
+}
+
+/* @param forgotten  added to: how many pairs can be left out
+ * @return how many edges of a block appeared or went; they are put behind `changed` */
+static size_t judge_block(struct contact *c, uint32_t from, struct contact_edge *changed,
+                          uint32_t *forgotten)
+{
+    const double shares[2] = {c->params.enter, c->params.leave};
+    uint64_t *edges = &c->edge[from / BLOCK], knowns = c->known[from / BLOCK];
+    size_t count = 0;
+    for (uint32_t i = 0, some = pairs_of_block(c, from); i < some; i++) {
+        const uint64_t key = c->keys[from + i];
+        const bool was = *edges >> i & 1, out = is_forgotten(c, from + i);
+        const bool edge = (knowns >> i & 1) && !out &&
+                          c->weights[from + i] >= shares[was] * least_of(c->heaviest, key);
+        *forgotten += out;
+        if (edge == was)
+            continue;
+        *edges ^= UINT64_C(1) << i;
+        changed[count++] =
+            (struct contact_edge){.a = (uint32_t)(key >> 32), .b = (uint32_t)key, .present = edge};
+    }
+    return count;
 }
 
 /* @param forgotten  set to how many pairs can be left out
  * @return how many edges appeared or went */
 static size_t judge(struct contact *c, uint32_t *forgotten)
 {
-    const struct vertex *const vertices = c->vertices;
-    const double shares[2] = {c->params.enter, c->params.leave}, horizon = c->params.horizon;
-    const uint32_t steady = c->params.steady;
     size_t count = 0;
-    uint32_t left_out = 0;
-    for (struct pair *pair = c->pairs, *end = pair + c->count; pair < end; pair++) {
-        const bool out = is_forgotten(horizon, pair), known = pair->windows >= steady;
-        const bool large = pair->weight >= shares[pair->edge] * least_of(vertices, pair);
-        const bool edge = known & !out & large; /* what is no jump cannot be foreseen wrongly */
-        left_out += out;
-        if (edge == pair->edge)
-            continue;
-        pair->edge = edge;
-        c->edges[count++] = (struct contact_edge){
-            .a = (uint32_t)(pair->key >> 32), .b = (uint32_t)pair->key, .present = edge};
-    }
-    *forgotten = left_out;
+    *forgotten = 0;
+    for (uint32_t from = 0; from < c->count; from += BLOCK)
+        if (c->count - from < BLOCK || !block_stays(c, from))
+            count += judge_block(c, from, c->edges + count, forgotten);
     return count;
 }
 
 static void begin_vertices(struct contact *c)
 {
     for (uint32_t v = 0; v < c->vertex_room; v++) {
-        c->vertices[v].heaviest = 0;
+        c->heaviest[v] = 0;
         c->vertices[v].active = false;
     }
+}
+
+static void set_bit(uint64_t *bits, uint32_t at, uint64_t value)
+{
+    uint64_t bit = UINT64_C(1) << at % BLOCK;
+    bits[at / BLOCK] = value != 0 ? bits[at / BLOCK] | bit : bits[at / BLOCK] & ~bit;
+}
+
+/* Put a pair in place of one before it, or of itself. */
+static void move_pair(struct contact *c, uint32_t to, uint32_t from)
+{
+    c->keys[to] = c->keys[from];
+    c->weights[to] = c->weights[from];
+    c->windows[to] = c->windows[from];
+    c->messages[to] = c->messages[from];
+    set_bit(c->known, to, c->known[from / BLOCK] >> from % BLOCK & 1);
+    set_bit(c->edge, to, c->edge[from / BLOCK] >> from % BLOCK & 1);
+}
+
+static void clear_pair(struct contact *c, uint32_t at)
+{
+    c->keys[at] = c->messages[at] = 0;
+    c->weights[at] = 0;
+    c->windows[at] = 0;
+    set_bit(c->known, at, 0);
+    set_bit(c->edge, at, 0);
 }
 
 static void forget(struct contact *c)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < c->count; i++) {
-        if (is_forgotten(c->params.horizon, &c->pairs[i]))
-            continue;
-        c->messages[kept] = c->messages[i];
-        c->pairs[kept++] = c->pairs[i];
-    }
+    for (uint32_t i = 0; i < c->count; i++)
+        if (!is_forgotten(c, i))
+            move_pair(c, kept++, i);
+    for (uint32_t i = kept; i < c->count; i++)
+        clear_pair(c, i);
+    memset(c->busy, 0, c->room / BLOCK * sizeof(*c->busy));
     c->count = kept;
     memset(c->index, 0, ((size_t)c->mask + 1) * sizeof(*c->index));
     for (uint32_t v = 0; v < c->vertex_room; v++)
         c->vertices[v].paired = false;
     c->paired = 0;
     for (uint32_t i = 0; i < c->count; i++) {
+        c->busy[i / BLOCK] |= c->messages[i] != 0;
         index_pair(c, i);
-        join_ends(c, c->pairs[i].key);
+        join_ends(c, c->keys[i]);
     }
 }
 
@@ -438,7 +565,7 @@ int contact_close(struct contact *c, const struct contact_edge **edges, size_t *
         return 0;
     uint32_t forgotten;
     bool all = c->heard == c->count || are_all_active(c);
-    bool same = all ? take_in_all(c) : take_in_some(c);
+    bool same = take_in(c, all);
     size_t changed = judge(c, &forgotten);
     c->settled = same && changed == 0 && forgotten == 0;
     if (forgotten > 0)
