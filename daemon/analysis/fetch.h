@@ -9,9 +9,10 @@
 #define FETCH_AHEAD 4u /* rows */
 
 /** Have the row FETCH_AHEAD behind `at` at hand soon, if there is one.
+ *  Always inline: of a function that only fetches the compiler leaves out the calls.
  *  @param size  of a row, bytes @param length  of its begin, bytes, of which lines are fetched */
-static inline void fetch_ahead(const void *rows, size_t size, size_t count, size_t at,
-                               size_t length)
+static inline __attribute__((always_inline)) void
+fetch_ahead(const void *rows, size_t size, size_t count, size_t at, size_t length)
 {
     if (count < FETCH_AHEAD || at >= count - FETCH_AHEAD)
         return;
