@@ -7,21 +7,27 @@
 /* Loops over a whole block, whose length is known when this is compiled, do several rows at a time. */
 #define INLINE static inline __attribute__((always_inline))
 
-void rank_block_fill(struct rank_block *block, const struct rank_row *from, uint32_t rows)
-{
-    if (rows < RANK_BLOCK_ROWS)
-        *block = (struct rank_block){0};
-    for (uint32_t i = 0; i < rows; i++) {
-        fetch_ahead(from, sizeof(*from), rows, i, sizeof(*from));
-#define X(name) block->figures[RANK_COLUMN_##name][i] = from[i].name;
-        RANK_SUMS(X)
-#undef X
-    }
-}
+#define FIRST_FIGURE offsetof(struct rank_row, events)
+_Static_assert(offsetof(struct rank_row, untracked) - FIRST_FIGURE ==
+                   (RANK_COLUMNS - 1) * sizeof(uint64_t),
+               "figures of a row follow each other, in the order of columns");
+
+typedef uint64_t two_figures __attribute__((vector_size(16)));
+#define PAIRS (RANK_COLUMNS / 2u) /* of columns; one is left */
+_Static_assert(RANK_COLUMNS % 2 == 1, "all but the last column are in a pair");
 
 /* ---- packing ------------------------------------------------------------- */
 
-/* Bytes that each figure of a column needs: 0, 1, 2, 4 or 8. */
+/* Bytes that figures need of which these bits are set: 0, 1, 2, 4 or 8. */
+static uint8_t width_for(uint64_t bits)
+{
+    return bits == 0            ? 0
+           : bits <= UINT8_MAX  ? 1
+           : bits <= UINT16_MAX ? 2
+           : bits <= UINT32_MAX ? 4
+                                : 8;
+}
+
 static uint8_t width_of(const uint64_t *column)
 {
     uint64_t even = 0, odd = 0;
@@ -29,8 +35,7 @@ static uint8_t width_of(const uint64_t *column)
         even |= column[i] | column[i + 2] | column[i + 4] | column[i + 6];
         odd |= column[i + 1] | column[i + 3] | column[i + 5] | column[i + 7];
     }
-    uint64_t all = even | odd;
-    return all == 0 ? 0 : all <= UINT8_MAX ? 1 : all <= UINT16_MAX ? 2 : all <= UINT32_MAX ? 4 : 8;
+    return width_for(even | odd);
 }
 
 static void pack_column(const uint64_t *column, uint32_t rows, uint8_t width, uint8_t *to)
@@ -57,6 +62,82 @@ size_t rank_block_pack(const struct rank_block *block, uint32_t rows, uint8_t *t
         if (to[c] == 0)
             continue;
         pack_column(block->figures[c], rows, to[c], at);
+        at += (size_t)rows * to[c];
+    }
+    return (size_t)(at - to);
+}
+
+/* Figures of a row, by column. */
+INLINE const uint64_t *figures_of(const struct rank_row *row)
+{
+    return (const uint64_t *)(const void *)((const char *)row + FIRST_FIGURE);
+}
+
+INLINE void put_figure(uint64_t figure, uint8_t width, uint8_t *to)
+{
+    uint32_t four = (uint32_t)figure;
+    uint16_t two = (uint16_t)figure;
+    switch (width) {
+    case 1:
+        *to = (uint8_t)figure;
+        break;
+    case 2:
+        memcpy(to, &two, sizeof(two));
+        break;
+    case 4:
+        memcpy(to, &four, sizeof(four));
+        break;
+    default:
+        memcpy(to, &figure, sizeof(figure));
+    }
+}
+
+INLINE void put_rows(const struct rank_row *from, uint32_t c, uint32_t rows, uint8_t width,
+                     uint8_t *to)
+{
+#pragma GCC unroll 8
+    for (uint32_t i = 0; i < rows; i++)
+        put_figure(figures_of(&from[i])[c], width, to + (size_t)i * width);
+}
+
+/* Which bits are set in any row, by column. */
+static void find_bits(const struct rank_row *from, uint32_t rows, uint64_t bits[RANK_COLUMNS])
+{
+    two_figures some[PAIRS] = {{0}}, two;
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint64_t *figures = figures_of(&from[i]);
+        fetch_ahead(from, sizeof(*from), rows, i, sizeof(*from));
+#pragma GCC unroll 8
+        for (uint32_t c = 0; c < PAIRS; c++) {
+            memcpy(&two, &figures[2 * c], sizeof(two));
+            some[c] |= two;
+        }
+        last |= figures[RANK_COLUMNS - 1];
+    }
+    memcpy(bits, some, sizeof(some));
+    bits[RANK_COLUMNS - 1] = last;
+}
+
+/* Widths first: then each figure is read once more, and written as wide as it will be. */
+size_t rank_rows_pack(const struct rank_row *from, uint32_t rows, uint8_t *to)
+{
+    uint64_t bits[RANK_COLUMNS];
+    uint8_t *at = to + RANK_COLUMNS;
+    find_bits(from, rows, bits);
+    for (uint32_t c = 0; c < RANK_COLUMNS; c++) {
+        to[c] = width_for(bits[c]);
+        switch (to[c]) {
+#define PUT(bytes)                                                                                 \
+    case bytes:                                                                                    \
+        put_rows(from, c, rows, bytes, at);                                                        \
+        break
+            PUT(1);
+            PUT(2);
+            PUT(4);
+            PUT(8);
+#undef PUT
+        }
         at += (size_t)rows * to[c];
     }
     return (size_t)(at - to);
@@ -123,12 +204,41 @@ size_t rank_block_unpack(struct rank_block *block, uint32_t rows, const uint8_t 
     return (size_t)(at - from);
 }
 
-size_t rank_block_add(struct rank_block *block, uint32_t rows, const uint8_t *from)
+/* ---- adding ---------------------------------------------------------------- */
+
+/* A column that both have. @return bytes of a figure of the sums */
+static uint8_t add_column(const uint8_t *one, uint8_t one_width, const uint8_t *other,
+                          uint8_t other_width, uint32_t rows, uint8_t *to)
 {
-    const uint8_t *at = from + RANK_COLUMNS;
+    uint64_t sums[RANK_BLOCK_ROWS];
+    if (rows < RANK_BLOCK_ROWS)
+        memset(sums, 0, sizeof(sums));
+    take_column(sums, one, one_width, rows, 0);
+    take_column(sums, other, other_width, rows, 1);
+    uint8_t width = width_of(sums);
+    pack_column(sums, rows, width, to);
+    return width;
+}
+
+size_t rank_packed_add(const uint8_t **one, const uint8_t **other, uint32_t rows, uint8_t *to)
+{
+    const uint8_t *widths[2] = {*one, *other};
+    const uint8_t *from[2] = {*one + RANK_COLUMNS, *other + RANK_COLUMNS};
+    uint8_t *at = to + RANK_COLUMNS;
     for (uint32_t c = 0; c < RANK_COLUMNS; c++) {
-        take_column(block->figures[c], at, from[c], rows, 1);
-        at += (size_t)rows * from[c];
+        size_t bytes[2] = {(size_t)rows * widths[0][c], (size_t)rows * widths[1][c]};
+        int only = bytes[0] == 0; /* where one of the two is all zeros */
+        if (bytes[0] > 0 && bytes[1] > 0) {
+            to[c] = add_column(from[0], widths[0][c], from[1], widths[1][c], rows, at);
+        } else {
+            to[c] = widths[only][c];
+            memcpy(at, from[only], bytes[only]);
+        }
+        from[0] += bytes[0];
+        from[1] += bytes[1];
+        at += (size_t)rows * to[c];
     }
-    return (size_t)(at - from);
+    *one = from[0];
+    *other = from[1];
+    return (size_t)(at - to);
 }

@@ -25,14 +25,18 @@ struct rank_block {
     uint64_t figures[RANK_COLUMNS][RANK_BLOCK_ROWS];
 };
 
-/** Take in rows. @param rows  at most RANK_BLOCK_ROWS; figures of further ones become 0 */
-void rank_block_fill(struct rank_block *block, const struct rank_row *from, uint32_t rows);
-
-/** @param to  room for RANK_COLUMNS_MOST(rows) @return bytes written */
+/** @param rows  at most RANK_BLOCK_ROWS @param to  room for RANK_COLUMNS_MOST(rows) @return bytes written */
 size_t rank_block_pack(const struct rank_block *block, uint32_t rows, uint8_t *to);
 
-/** Set a block from, or add to it, what rank_block_pack() wrote of as many rows. @return bytes read */
+/** The same of rows as they are. */
+size_t rank_rows_pack(const struct rank_row *from, uint32_t rows, uint8_t *to);
+
+/** Set a block from what was packed of as many rows. @return bytes read */
 size_t rank_block_unpack(struct rank_block *block, uint32_t rows, const uint8_t *from);
-size_t rank_block_add(struct rank_block *block, uint32_t rows, const uint8_t *from);
+
+/** Add up what was packed of as many rows, packed again.
+ *  @param one, other  moved on behind what was read
+ *  @param to          room for RANK_COLUMNS_MOST(rows) @return bytes written */
+size_t rank_packed_add(const uint8_t **one, const uint8_t **other, uint32_t rows, uint8_t *to);
 
 #endif

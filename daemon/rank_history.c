@@ -130,14 +130,9 @@ static size_t add_alike(struct rank_history *h, const struct rank_stretch *a,
 {
     const uint8_t *from_a = a->packed, *from_b = b->packed;
     uint8_t *to = h->packed;
-    struct rank_block block;
     memcpy(h->ranks, a->ranks, a->count * sizeof(*a->ranks));
-    for (uint32_t i = 0; i < a->count; i += RANK_BLOCK_ROWS) {
-        uint32_t rows = rows_of_block(a->count - i);
-        from_a += rank_block_unpack(&block, rows, from_a);
-        from_b += rank_block_add(&block, rows, from_b);
-        to += rank_block_pack(&block, rows, to);
-    }
+    for (uint32_t i = 0; i < a->count; i += RANK_BLOCK_ROWS)
+        to += rank_packed_add(&from_a, &from_b, rows_of_block(a->count - i), to);
     return (size_t)(to - h->packed);
 }
 
@@ -254,9 +249,7 @@ void rank_history_rows(struct rank_history *h, const struct rank_row *rows, uint
 {
     if (count > h->rank_most - h->rank_count)
         return;
-    struct rank_block block;
-    rank_block_fill(&block, rows, count);
-    h->packed_bytes += rank_block_pack(&block, count, h->packed + h->packed_bytes);
+    h->packed_bytes += rank_rows_pack(rows, count, h->packed + h->packed_bytes);
     for (uint32_t i = 0; i < count; i++)
         h->ranks[h->rank_count++] = rows[i].rank;
 }
