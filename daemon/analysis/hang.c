@@ -255,20 +255,18 @@ static int add_comm(struct hang_watch *w, uint64_t id, uint32_t *at)
 /* The member that came after the one before in the last window. @return KEY_NONE: it is another one */
 static uint32_t next_member(const struct hang_watch *w, struct key key)
 {
+    if (key_table_is(&w->members, w->member_last + 1,
+                     key)) /* that became one right after it, too */
+        return w->member_last + 1;
     uint32_t next = w->member_last < w->members.count ? w->members.after[w->member_last] : KEY_NONE;
     return key_table_is(&w->members, next, key) ? next : KEY_NONE;
 }
 
-/* The member's number; KEY_NONE when there is no room for it within the limit. */
-static int add_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint32_t *out)
+/* The same for one that has to be looked for, or added. */
+static int find_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint32_t *out)
 {
     uint32_t known = w->members.count, at, comm_at;
     struct key key = {.hi = comm, .lo = rank};
-    *out = next_member(w, key);
-    if (*out != KEY_NONE) {
-        w->member_last = *out;
-        return 0;
-    }
     int error = key_table_reserve(&w->members, 1);
     if (error == 0)
         error = array_fit_zero(&w->member_seats, sizeof(*w->member_seats), &w->member_room,
@@ -293,6 +291,16 @@ static int add_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint32
     return 0;
 }
 
+/* The member's number; KEY_NONE when there is no room for it within the limit. */
+static inline int add_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint32_t *out)
+{
+    *out = next_member(w, (struct key){.hi = comm, .lo = rank});
+    if (*out == KEY_NONE)
+        return find_member(w, comm, rank, out);
+    w->member_last = *out;
+    return 0;
+}
+
 static int take_comms(struct hang_watch *w, const struct hang_window *window)
 {
     for (size_t i = 0; i < window->comm_count; i++) {
@@ -312,9 +320,9 @@ static int take_comms(struct hang_watch *w, const struct hang_window *window)
 }
 
 /* A wait that ended by itself says what is long for this job. */
-static void learn(struct hang_watch *w, const struct hang_seat *seat, uint32_t call, uint64_t ns)
+static inline void learn(struct hang_watch *w, const struct hang_seat *seat, uint32_t call,
+                         enum hang_wait wait, uint64_t ns)
 {
-    enum hang_wait wait = hang_wait_of(call);
     /* Most are not the longest: only of these the seat is looked at. */
     if (wait != HANG_WAITS && ns > w->longest[wait] && call != CALL_Finalize && !seat->excused)
         w->longest[wait] = ns;
@@ -322,14 +330,22 @@ static void learn(struct hang_watch *w, const struct hang_seat *seat, uint32_t c
 
 static int take_calls(struct hang_watch *w, const struct hang_window *window)
 {
+    uint32_t call = 0; /* of the row before */
+    int counts = hang_counts(call);
+    enum hang_wait wait = hang_wait_of(call);
     for (size_t i = 0; i < window->call_count; i++) {
         const struct hang_calls *c = &window->calls[i];
         uint64_t comm = c->call == CALL_Finalize ? HANG_WORLD : c->comm;
         uint32_t at;
+        if (c->call != call) {
+            call = c->call;
+            counts = hang_counts(call);
+            wait = hang_wait_of(call);
+        }
         if (c->rank >= w->seat_count || c->calls == 0)
             continue;
         struct hang_seat *seat = &w->seats[c->rank];
-        learn(w, seat, c->call, c->longest_ns);
+        learn(w, seat, call, wait, c->longest_ns);
         if (c->call == CALL_Finalize && !seat->finished) {
             seat->finished = 1;
             seat->ended_ns = w->end_ns;
@@ -339,7 +355,7 @@ static int take_calls(struct hang_watch *w, const struct hang_window *window)
         int error = add_member(w, comm, c->rank, &at);
         if (error)
             return error;
-        if (at != KEY_NONE && hang_counts(c->call))
+        if (at != KEY_NONE && counts)
             w->member_seats[at].completed += c->calls;
     }
     return 0;
@@ -421,7 +437,7 @@ static int take_rank(struct hang_watch *w, const struct rank_row *row)
         return 0;
     if (seat->state == HANG_IN_CALL &&
         (row->in_call != seat->in_call || row->in_call_ns < seat->in_call_ns))
-        learn(w, seat, seat->in_call, seat->in_call_ns);
+        learn(w, seat, seat->in_call, hang_wait_of(seat->in_call), seat->in_call_ns);
     if (row->calls > row->polls)
         seat->excused = 0;
     if (row->lost > 0)
@@ -434,7 +450,8 @@ static int take_rank(struct hang_watch *w, const struct rank_row *row)
     seat->in_call_ns = row->in_call_ns;
     seat->in_call_comm = row->in_call_comm;
     seat->in_call_peer = row->in_call_peer;
-    w->suspected |= hang_is_suspect(w, seat);
+    if (seat->state == HANG_IS_STOPPED || seat->state == HANG_IN_CALL)
+        w->suspected |= hang_is_suspect(w, seat);
     if (row->in_call == 0 || hang_comm_of(seat) == 0)
         return 0;
     return add_member(w, hang_comm_of(seat), row->rank, &at);
@@ -536,7 +553,8 @@ void hang_begin(struct hang_watch *watch, const struct hang_window *window, uint
 void hang_ranks(struct hang_watch *watch, const struct rank_row *rows, size_t count)
 {
     for (size_t i = 0; i < count && watch->error == 0; i++) {
-        watch->error = grow_seats(watch, (uint64_t)rows[i].rank + 1);
+        if (rows[i].rank >= watch->seat_count)
+            watch->error = grow_seats(watch, (uint64_t)rows[i].rank + 1);
         if (watch->error == 0 && rows[i].rank < watch->seat_count)
             watch->error = take_rank(watch, &rows[i]);
     }
