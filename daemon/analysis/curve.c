@@ -55,6 +55,7 @@ struct curve {
     struct view fresh;                /* the phase at hand */
     uint32_t *order;                  /* owned; its ranks by community */
     uint32_t *begin;                  /* owned; where in order each of its communities begins */
+    bool listed;                      /* these two are of the phase at hand */
     uint32_t room;                    /* ranks there is memory for in these two and in entries */
     struct assignment_entry *entries; /* owned; of one community */
 };
@@ -173,6 +174,9 @@ static uint32_t gather(struct curve *curve, uint32_t community, const struct par
 static int tabulate(struct curve *curve, const struct partition *other, uint64_t *all)
 {
     int rc = 0;
+    if (!curve->listed) /* of phases that are like one before it, none asks */
+        partition_members(&curve->fresh.partition, curve->order, curve->begin);
+    curve->listed = true;
     *all = other->total;
     assignment_clear(curve->assignment);
     for (uint32_t c = 0; rc == 0 && c < curve->fresh.partition.communities; c++) {
@@ -391,7 +395,7 @@ static int evaluate(struct curve *curve, const struct curve_phase *phase, struct
                            curve->params.weighted ? phase->weights : NULL, phase->ranks);
     if (rc != 0)
         return rc;
-    partition_members(fresh, curve->order, curve->begin);
+    curve->listed = false;
     *outcome = (struct outcome){.pattern = NO_PATTERN};
     outcome->point.phase = curve->phases;
     outcome->point.communities = fresh->communities;

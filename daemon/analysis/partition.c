@@ -126,6 +126,16 @@ static void number(struct partition *p, struct partition_scratch *s, const uint3
     }
 }
 
+/* All that are present alike. */
+static void weigh_alike(struct partition *p)
+{
+    p->total = 0;
+    for (uint32_t r = 0; r < p->ranks; r++) {
+        p->rank[r].weight = p->rank[r].community != ABSENT;
+        p->total += p->rank[r].weight;
+    }
+}
+
 static void weigh(struct partition *p, const uint64_t *weights)
 {
     double sum = 0;
@@ -134,11 +144,11 @@ static void weigh(struct partition *p, const uint64_t *weights)
         if (p->rank[r].community == ABSENT)
             continue;
         present++;
-        sum += weights != NULL ? (double)weights[r] : 0;
+        sum += (double)weights[r];
     }
     p->total = 0;
     for (uint32_t r = 0; r < p->ranks; r++) {
-        p->rank[r].weight = weights == NULL ? 1 : PARTITION_WHOLE / present;
+        p->rank[r].weight = PARTITION_WHOLE / present;
         if (sum > 0) /* what is added up is at least each of it, so a share is at most 1 */
             p->rank[r].weight = (uint32_t)((double)weights[r] / sum * PARTITION_WHOLE);
         if (p->rank[r].community == ABSENT)
@@ -156,7 +166,10 @@ int partition_set(struct partition *p, struct partition_scratch *s, const uint32
         return -ENOMEM;
     if (!take_numbers(p, labels, ranks))
         number(p, s, labels, ranks);
-    weigh(p, weights);
+    if (weights == NULL)
+        weigh_alike(p);
+    else
+        weigh(p, weights);
     return 0;
 }
 
