@@ -91,14 +91,15 @@ static uint32_t rank_at(const struct group *g, uint32_t position)
     return g->ranks == NULL ? position : g->ranks[position];
 }
 
-static uint64_t sum(uint64_t a, uint64_t b)
+/* Is the sum below what stands for all beyond? */
+static int is_below(uint64_t a, uint64_t b)
 {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+    return b < UINT64_MAX - a;
 }
 
 static int fits(const struct collective_messages *made, uint64_t messages, uint64_t bytes)
 {
-    return sum(made->messages, messages) != UINT64_MAX && sum(made->bytes, bytes) != UINT64_MAX;
+    return is_below(made->messages, messages) && is_below(made->bytes, bytes);
 }
 
 /* Messages without a pair. What would pass 2^64 in a window is not real: it is left out. */
@@ -294,23 +295,33 @@ static uint32_t take_following(struct collective_table *t, const struct burst_pa
 {
     struct burst_piece *last = last_piece(t);
     struct collective_messages *made = &t->made;
-    uint32_t count = 0, there = 0;
+    uint32_t count = 0, there = 0, rows = t->rows, steps = t->steps;
+    uint64_t messages = made->messages, bytes = made->bytes;
+    int ascend = made->ascend;
     if (last == NULL || last->stays == 0)
         return 0;
     const struct collective_plan *plan = collective_plans_following(&t->plans, &there);
+    const struct burst_pair *end = last->rows + last->count;
     for (; count < most && count < there; count++, plan++) {
         if (!is_of(plan, &calls[order[count]], group) || !plan->follows || plan->others.pairs > 0 ||
-            plan->rows != last->rows + last->count || plan->count >= COLLECTIVE_ROWS - t->rows ||
-            plan->steps > MOST_STEPS - t->steps || !fits(made, plan->messages, plan->bytes))
+            plan->rows != end || plan->count >= COLLECTIVE_ROWS - rows ||
+            plan->steps > MOST_STEPS - steps || !is_below(messages, plan->messages) ||
+            !is_below(bytes, plan->bytes))
             break;
-        made->ascend = made->ascend && plan->ascends;
-        last->count += plan->count;
-        made->count += plan->count;
-        made->messages += plan->messages;
-        made->bytes += plan->bytes;
-        t->rows += (uint32_t)plan->count;
-        t->steps += plan->steps;
+        ascend &= plan->ascends;
+        messages += plan->messages;
+        bytes += plan->bytes;
+        rows += (uint32_t)plan->count;
+        steps += plan->steps;
+        end += plan->count;
     }
+    made->count += rows - t->rows;
+    made->messages = messages;
+    made->bytes = bytes;
+    made->ascend = ascend;
+    last->count += rows - t->rows;
+    t->rows = rows;
+    t->steps = steps;
     collective_plans_pass(&t->plans, count);
     return count;
 }

@@ -227,24 +227,36 @@ int phase_sums_begin(struct phase_sums *sums, const struct key_table *edges)
 
 /* ---- adding up ---------------------------------------------------------------------- */
 
-/* @param times  so often; modulo 2^64, so that they can be taken away as well */
-static inline void tally_add(struct phase_tally *t, const struct phase_row *row, uint32_t rows,
-                             uint64_t times)
+/* In loops of their own where rows are there once, as they nearly always are, or are taken away. */
+static inline __attribute__((always_inline)) void
+tally_add_times(struct phase_tally t, const struct phase_row *row, uint32_t rows, uint64_t times)
 {
     for (const struct phase_row *end = row + rows; row < end; row++) {
-        t->touched[row->edge / GROUP] = true;
-        t->of[row->edge].messages += times * row->messages;
-        t->of[row->edge].bytes += times * row->bytes;
+        struct phase_sum *sum = &t.of[row->edge];
+        t.touched[row->edge / GROUP] = true;
+        sum->messages += times * row->messages;
+        sum->bytes += times * row->bytes;
     }
+}
+
+/* @param times  so often; modulo 2^64, so that they can be taken away as well */
+static void tally_add(const struct phase_tally *t, const struct phase_row *row, uint32_t rows,
+                      uint64_t times)
+{
+    if (times == 1)
+        tally_add_times(*t, row, rows, 1);
+    else if (times == UINT64_MAX)
+        tally_add_times(*t, row, rows, UINT64_MAX);
+    else
+        tally_add_times(*t, row, rows, times);
 }
 
 void phase_sums_add(struct phase_sums *sums, const struct phase_pool *pool,
                     const struct phase_list *list)
 {
-    struct phase_tally t = sums->now;
     for (uint32_t block = list->first; block != PHASE_BLOCK_NONE;) {
         const struct phase_link *link = &pool->links[block];
-        tally_add(&t, phase_block(pool, block), link->rows, link->times);
+        tally_add(&sums->now, phase_block(pool, block), link->rows, link->times);
         block = block == list->last ? PHASE_BLOCK_NONE : link->after;
     }
 }
@@ -499,7 +511,10 @@ static bool do_match(struct phase_sums *sums, const struct phase_store *store,
         tally_add(&sums->now, rows, store->places[block->place].rows, side == 1 ? UINT64_MAX : 1);
     }
     bool same = has_no_sums(&sums->now);
-    tally_clear(&sums->now);
+    if (same) /* it is as if no edge had come */
+        memset(sums->now.touched, 0, groups_of(sums->now.room) * sizeof(*sums->now.touched));
+    else
+        tally_clear(&sums->now);
     return same;
 }
 
