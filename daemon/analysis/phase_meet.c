@@ -9,35 +9,50 @@ struct range {
     uint32_t first, least, most;
 };
 
-/* Pairs of runs of two lists. */
+/* Pairs of runs of two lists, these by their least edges. */
 struct run_pairs {
     struct range of[2][PHASE_RUNS];
     uint32_t count[2], next[2];
-    uint32_t a, b; /* blocks that the runs of the pair begin with */
+    uint32_t passed; /* of the second: the first so many end before the run of the first at hand */
+    uint32_t a, b;   /* blocks that the runs of the pair begin with */
 };
+
+static void list_runs(struct range *runs, uint32_t *count, const struct phase_pool *pool,
+                      const struct phase_list *list)
+{
+    uint32_t some = 0;
+    for (uint32_t run = list->first; run != PHASE_BLOCK_NONE;
+         run = phase_run_after(pool, list, run)) {
+        const struct phase_link *link = &pool->links[run];
+        const struct range one = {run, link->least, pool->links[link->end].most};
+        uint32_t at = some++; /* mostly they lie in order, or nearly so */
+        for (; at > 0 && runs[at - 1].least > one.least; at--)
+            runs[at] = runs[at - 1];
+        runs[at] = one;
+    }
+    *count = some;
+}
 
 static void list_pairs(struct run_pairs *p, const struct phase_pool *pool,
                        const struct phase_list *one, const struct phase_list *other)
 {
-    const struct phase_list *lists[2] = {one, other};
-    for (int i = 0; i < 2; i++) {
-        p->count[i] = p->next[i] = 0;
-        for (uint32_t run = lists[i]->first; run != PHASE_BLOCK_NONE;
-             run = phase_run_after(pool, lists[i], run)) {
-            const struct phase_link *link = &pool->links[run];
-            p->of[i][p->count[i]++] = (struct range){run, link->least, pool->links[link->end].most};
-        }
-    }
+    list_runs(p->of[0], &p->count[0], pool, one);
+    list_runs(p->of[1], &p->count[1], pool, other);
+    p->next[0] = p->next[1] = p->passed = 0;
 }
 
 /* The next pair that has edges in the same range. @return whether there is one */
 static bool next_pair(struct run_pairs *p)
 {
-    for (; p->next[0] < p->count[0]; p->next[0]++, p->next[1] = 0) {
+    const struct range *others = p->of[1];
+    for (; p->next[0] < p->count[0]; p->next[0]++, p->next[1] = p->passed) {
         const struct range *a = &p->of[0][p->next[0]];
-        while (p->next[1] < p->count[1]) {
-            const struct range *b = &p->of[1][p->next[1]++];
-            if (a->least > b->most || b->least > a->most)
+        while (p->passed < p->count[1] && others[p->passed].most < a->least)
+            p->passed++;
+        p->next[1] = p->next[1] < p->passed ? p->passed : p->next[1];
+        while (p->next[1] < p->count[1] && others[p->next[1]].least <= a->most) {
+            const struct range *b = &others[p->next[1]++];
+            if (a->least > b->most)
                 continue;
             p->a = a->first;
             p->b = b->first;
