@@ -16,6 +16,7 @@ static struct rank_row figures(uint32_t rank, uint64_t window)
     return (struct rank_row){.rank = rank,
                              .sent = rank + window,
                              .wait_ns = 3 * rank * window,
+                             .polls = window % 3 == 0 ? rank : 0, /* else nobody polls */
                              .other_ns = 7,
                              .received_bytes = (window * 2654435761u + rank) << rank / 50 % 30,
                              .in_call = 5,
@@ -46,7 +47,8 @@ static void stretches_have_all_windows_of_all_ranks(void **state)
     struct rank_history h;
     struct wire_history m;
     uint64_t next = FIRST, *sent = calloc(RANKS, sizeof(*sent)),
-             *wait = calloc(RANKS, sizeof(*wait)), *bytes = calloc(RANKS, sizeof(*bytes));
+             *wait = calloc(RANKS, sizeof(*wait)), *bytes = calloc(RANKS, sizeof(*bytes)),
+             *polls = calloc(RANKS, sizeof(*polls));
     size_t i = 0;
     (void)state;
     rank_history_init(&h);
@@ -63,6 +65,7 @@ static void stretches_have_all_windows_of_all_ranks(void **state)
             sent[row->rank] += row->sent;
             wait[row->rank] += row->wait_ns;
             bytes[row->rank] += row->received_bytes;
+            polls[row->rank] += row->polls;
         }
     }
     assert_int_equal(next, FIRST + WINDOWS);
@@ -73,14 +76,17 @@ static void stretches_have_all_windows_of_all_ranks(void **state)
             sent[rank] -= rests(rank, w) ? 0 : figures(rank, w).sent;
             wait[rank] -= rests(rank, w) ? 0 : figures(rank, w).wait_ns;
             bytes[rank] -= rests(rank, w) ? 0 : figures(rank, w).received_bytes;
+            polls[rank] -= rests(rank, w) ? 0 : figures(rank, w).polls;
         }
         assert_int_equal(sent[rank], 0);
         assert_int_equal(wait[rank], 0);
         assert_int_equal(bytes[rank], 0);
+        assert_int_equal(polls[rank], 0);
     }
     free(sent);
     free(wait);
     free(bytes);
+    free(polls);
     rank_history_finish(&h);
 }
 
