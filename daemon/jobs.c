@@ -505,7 +505,7 @@ static void keep_replayed(struct jobs *jobs, const struct recorded *head, const 
     if (jobs->recorder == NULL)
         return;
     if (zmq_msg_init_size(&copy, length) != 0) {
-        on_stopped(jobs, job_id(jobs_replayed(jobs)), holter_strerror(-ENOMEM));
+        recorder_lost(jobs->recorder, job_id(jobs_replayed(jobs)));
         return;
     }
     memcpy(zmq_msg_data(&copy), bytes, length);
