@@ -64,17 +64,21 @@ static const char *given(const char *option, const char *name)
 /* ---- names and places ---------------------------------------------------- */
 
 /** First part of the job ids: the scheduler's number, else the moment, which sorts recordings by
- *  time. */
+ *  time. A daemon that others use too may meet another command of the same second. */
 static void plan_job(struct run_session *s)
 {
     struct rank_env_source source = {.variable = variable};
     const char *job = rank_env_job(&source);
     time_t now = time(NULL);
     struct tm tm;
-    if (job != NULL)
+    if (job != NULL) {
         snprintf(s->job, sizeof s->job, "%s", job);
-    else
-        strftime(s->job, sizeof s->job, "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
+        return;
+    }
+    size_t length = strftime(s->job, sizeof s->job, "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
+    if (!s->daemon_wanted)
+        snprintf(s->job + length, sizeof s->job - length, "-%06x",
+                 (unsigned)(random_number() & 0xffffff));
 }
 
 static int plan_local(struct run_session *s)

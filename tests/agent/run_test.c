@@ -276,6 +276,28 @@ static void counts_are_written_in_full(void **state)
     assert_string_equal(out, "18,446,744,073,709,551,615");
 }
 
+/* ---- sessions -------------------------------------------------------------- */
+
+static void commands_of_one_second_have_jobs_of_their_own_in_one_daemon(void **state)
+{
+    (void)state;
+    static const char *const told[] = {"HOLTER_JOB",  "SLURM_JOB_ID", "PBS_JOBID",  "LSB_JOBID",
+                                       "FLUX_JOB_ID", "PJM_JOBID",    "OAR_JOB_ID", "SGE_TASK_ID"};
+    struct run_session first, second;
+    struct run_options options = {.daemon = "ipc:///run/h/d", .no_record = 1};
+    struct run_target target = {.program = "/usr/bin/x"};
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        unsetenv(told[i]);
+    setenv("HOLTER_RUN_DIR", "/tmp", 1);
+    assert_int_equal(run_session_plan(&first, &options, &target), 0);
+    assert_int_equal(run_session_plan(&second, &options, &target), 0);
+    assert_string_not_equal(first.job, second.job);
+    setenv("HOLTER_JOB", "77", 1); /* what the user says stays */
+    assert_int_equal(run_session_plan(&first, &options, &target), 0);
+    assert_string_equal(first.job, "77");
+    unsetenv("HOLTER_JOB");
+}
+
 /* ---- hosts --------------------------------------------------------------- */
 
 static void this_host_is_not_elsewhere(void **state)
@@ -348,6 +370,7 @@ int main(void)
         cmocka_unit_test(recordings_are_named_as_asked),
         cmocka_unit_test(the_closing_line_tells_what_is_not_whole),
         cmocka_unit_test(counts_are_written_in_full),
+        cmocka_unit_test(commands_of_one_second_have_jobs_of_their_own_in_one_daemon),
         cmocka_unit_test(this_host_is_not_elsewhere),
         cmocka_unit_test(host_files_are_read_as_launchers_read_them),
     };
