@@ -110,6 +110,19 @@ static int play(struct worker *w, char *why, size_t room)
     return code;
 }
 
+/* At the end it begins anew at once, unless it is paused. */
+static int loop(struct worker *w, int on, char *why, size_t room)
+{
+    const struct replay_target begin = {REPLAY_TO_STEP, 0};
+    int code = on ? refuse_seek(w, why, room) : 0;
+    if (code != 0)
+        return code;
+    w->looping = on;
+    if (on && w->ended && !w->seeking && !w->pace.paused)
+        worker_want(w, &begin);
+    return 0;
+}
+
 int worker_ask(void *user, const char *argument, char *why, size_t room)
 {
     struct worker *w = user;
@@ -140,8 +153,7 @@ int worker_ask(void *user, const char *argument, char *why, size_t room)
         worker_set_pace(w, ask.speed, w->pace.paused);
         break;
     case REPLAY_LOOP:
-        code = ask.on ? refuse_seek(w, why, room) : 0;
-        w->looping = code == 0 ? ask.on : w->looping;
+        code = loop(w, ask.on, why, room);
         break;
     }
     worker_tell_mode(w);

@@ -3,6 +3,7 @@
 #include "agent/launch_hosts.h"
 #include "holter/error.h"
 #include "proto/host.h"
+#include "tests/directory.h"
 #include "tests/heard.h"
 
 #include <setjmp.h>
@@ -288,7 +289,9 @@ static void commands_of_one_second_have_jobs_of_their_own_in_one_daemon(void **s
     struct run_target target = {.program = "/usr/bin/x"};
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         unsetenv(told[i]);
-    setenv("HOLTER_RUN_DIR", "/tmp", 1);
+    char directory[DIRECTORY_ROOM];
+    assert_int_equal(directory_make(directory), 0);
+    setenv("HOLTER_RUN_DIR", directory, 1);
     assert_int_equal(run_session_plan(&first, &options, &target), 0);
     assert_int_equal(run_session_plan(&second, &options, &target), 0);
     assert_string_not_equal(first.job, second.job);
@@ -296,6 +299,8 @@ static void commands_of_one_second_have_jobs_of_their_own_in_one_daemon(void **s
     assert_int_equal(run_session_plan(&first, &options, &target), 0);
     assert_string_equal(first.job, "77");
     unsetenv("HOLTER_JOB");
+    unsetenv("HOLTER_RUN_DIR");
+    assert_int_equal(directory_remove(directory), 0);
 }
 
 /* ---- hosts --------------------------------------------------------------- */

@@ -567,6 +567,31 @@ static void a_loop_begins_anew_until_it_is_told_not_to(void **state)
     assert_none_left();
 }
 
+static void a_loop_that_is_asked_for_at_the_end_begins_at_once(void **state)
+{
+    (void)state;
+    start(NULL);
+    struct client *c = dial(NULL);
+    struct answer a = until(c, "ended");
+    uint64_t run = a.run;
+    assert_int_equal(ask(c, "loop on").code, 0);
+    while (a.run < run + 2)
+        a = ask(c, "");
+    assert_int_equal(ask(c, "loop off").code, 0);
+    until(c, "ended");
+    assert_int_equal(ask(c, "pause").code, 0);
+    assert_int_equal(ask(c, "loop on").code, 0); /* it is paused there */
+    a = ask(c, "");
+    assert_string_equal(a.state, "ended");
+    assert_int_equal(a.looping, 1);
+    run = a.run;
+    assert_int_equal(ask(c, "play").code, 0);
+    while (a.run < run + 2)
+        a = ask(c, "");
+    client_destroy(c);
+    stop();
+}
+
 /* Who follows sees the seek, and nothing of before it any more. */
 static void followers_start_over_with_a_seek(void **state)
 {
@@ -803,6 +828,7 @@ int main(int argc, char **argv)
         TEST(a_replay_that_is_paused_on_its_way_is_indexed_to_its_end),
         TEST(a_replay_begins_where_it_is_told_to),
         TEST(a_loop_begins_anew_until_it_is_told_not_to),
+        TEST(a_loop_that_is_asked_for_at_the_end_begins_at_once),
         TEST(followers_start_over_with_a_seek),
         TEST(recordings_of_the_same_replay_are_equal),
         TEST(a_recorded_replay_goes_once_from_begin_to_end),
