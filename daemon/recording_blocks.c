@@ -77,6 +77,15 @@ struct recording_weight recording_weights_between(const struct recording_weights
 
 /* ---- single blocks --------------------------------------------------------- */
 
+/* The daemon's clock may have been set back between two runs of it that recorded: all that came up to a time stands before
+ * the first block of later messages. */
+#define BLOCKS_BEFORE                                                                              \
+    "SELECT first, begin_ns, length FROM block"                                                    \
+    " WHERE first < ifnull((SELECT min(first) FROM block WHERE begin_ns > ?1), "                   \
+    "9223372036854775807)"                                                                         \
+    " AND first <= ifnull((SELECT min(first) FROM block WHERE end_ns > ?1), 9223372036854775807)"  \
+    " ORDER BY first DESC"
+
 int recording_block_before(struct recording_cursor *cursor, uint64_t time_ns, uint64_t least_ns,
                            uint64_t bytes, uint64_t *number, uint64_t *begin_ns)
 {
@@ -84,10 +93,7 @@ int recording_block_before(struct recording_cursor *cursor, uint64_t time_ns, ui
     sqlite3_stmt *s = NULL;
     uint64_t sum = 0;
     int row = 0, found = 0;
-    int code =
-        recording_file_prepare(file, &s,
-                               "SELECT first, begin_ns, length FROM block WHERE begin_ns <= ?"
-                               " ORDER BY begin_ns DESC, first DESC");
+    int code = recording_file_prepare(file, &s, BLOCKS_BEFORE);
     if (code == 0)
         sqlite3_bind_int64(s, 1, time_ns > INT64_MAX ? INT64_MAX : (sqlite3_int64)time_ns);
     while (code == 0 && sum < bytes && (row = recording_file_step(file, s)) == 1) {

@@ -26,6 +26,7 @@ struct recording_weight recording_weights_between(const struct recording_weights
                                                   uint64_t from_ns, uint64_t to_ns);
 
 /** The block at which to begin so that so many bytes, or a bit more, come before a time; not before `least_ns`.
+ *  All blocks before it have messages of before that time alone.
  *  @param number    set to the number of its first message
  *  @param begin_ns  set to when that was received @return 0, -HOLTER_EEMPTY: there is none, or another error */
 int recording_block_before(struct recording_cursor *cursor, uint64_t time_ns, uint64_t least_ns,

@@ -88,16 +88,16 @@ static struct sums sums_of(const char *file, uint64_t from_ns, uint64_t to_ns)
     return s;
 }
 
-static void check_cut(uint64_t windows)
+static void check_cut(uint64_t from_window, uint64_t to_window)
 {
     struct copy_counts counts;
     char why[300];
-    uint64_t from = begin_ns + FROM * S, to = begin_ns + TO * S;
+    uint64_t from = begin_ns + from_window * S, to = begin_ns + to_window * S;
     if (copy_cut(out, path, from, to, NULL, &counts, why, sizeof(why)) != 0)
         fail_msg("%s", why);
     struct sums cut = sums_of(out, 0, UINT64_MAX), all = sums_of(path, from, to);
     assert_int_equal(cut.ranks, NODES);
-    assert_int_equal(cut.windows, windows);
+    assert_int_equal(cut.windows, NODES * (to_window - from_window));
     assert_int_equal(cut.windows, all.windows);
     assert_true(cut.digest == all.digest);
     assert_true(cut.first_ns == from && cut.last_ns == to - S);
@@ -107,7 +107,7 @@ static void check_cut(uint64_t windows)
 static void a_cut_has_its_windows_and_the_ranks_before_them(void **state)
 {
     (void)state;
-    check_cut((uint64_t)NODES * (TO - FROM));
+    check_cut(FROM, TO);
 }
 
 static void fill_totals(const char *late)
@@ -141,13 +141,41 @@ static void keep_late(void)
     assert_int_equal(recording_close(r), 0);
 }
 
+/* A daemon that goes on with the recording an hour earlier. */
+static void set_clock_back(void)
+{
+    struct recording *r;
+    char why[300];
+    struct wire_window w = {.seq = 5001,
+                            .job = REPLAY_MAKE_JOB,
+                            .host = "node0000",
+                            .window = begin_ns / S - 3600,
+                            .length_ns = S};
+    struct recorded head = {.instance = 78,
+                            .seq = w.seq,
+                            .window = w.window,
+                            .time_ns = w.window * S,
+                            .received_ns = begin_ns - 3600 * S};
+    assert_int_equal(recording_open(&r, path, why, sizeof(why)), 0);
+    kept_message(r, head, WIRE_TYPE_WINDOW, &w);
+    assert_int_equal(recording_close(r), 0);
+}
+
+static void a_cut_has_what_came_before_the_clock_was_set_back(void **state)
+{
+    (void)state;
+    set_clock_back();
+    check_cut(0, 10);
+    check_cut(FROM, TO);
+}
+
 static void a_late_message_is_in_the_cut(void **state)
 {
     struct copy_counts counts;
     char why[300];
     (void)state;
     fill_totals("0");
-    check_cut((uint64_t)NODES * (TO - FROM));
+    check_cut(FROM, TO);
     keep_late();
     fill_totals("w = (SELECT min(w) + 123 FROM n)");
     assert_int_equal(copy_cut(out, path, begin_ns + FROM * S, begin_ns + TO * S, NULL, &counts, why,
@@ -162,6 +190,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cut_has_its_windows_and_the_ranks_before_them, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_late_message_is_in_the_cut, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_cut_has_what_came_before_the_clock_was_set_back, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests_name("cut_long", tests, NULL, NULL);
 }
