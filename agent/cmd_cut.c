@@ -98,6 +98,8 @@ static int told(const struct asked *a, int code, const struct copy_counts *count
     printf("%s: %" PRIu64 " messages", a->output, counts->messages);
     if (counts->twice > 0)
         printf(", %" PRIu64 " that were there twice left out", counts->twice);
+    if (counts->missing > 0)
+        printf("; %" PRIu64 " between them are in none of the files", counts->missing);
     putchar('\n');
     if (counts->damaged == 0)
         return say_printed(a->command);

@@ -580,6 +580,7 @@ int copy_merge(const char *out, const char *const *paths, size_t count,
     code = code != 0 ? code : put_merged(&t, &m, progress);
     code = code != 0 ? code : merge_tables(&t, &m);
     code = code != 0 ? code : merge_parts(&t, &m);
+    counts->missing = code == 0 ? numbers_missing(&t.numbers) : 0;
     code = end(&t, code);
     for (size_t i = 0; m.sources != NULL && i < count; i++)
         recording_cursor_close(m.sources[i].cursor);

@@ -11,7 +11,9 @@
 struct copy_counts {
     uint64_t messages; /**< written */
     uint64_t twice;    /**< found again, and left out */
-    uint64_t damaged;  /**< that could not be read, and were left out */
+    uint64_t
+        missing; /**< of a merge: messages of agents between those that were found in any file */
+    uint64_t damaged; /**< that could not be read, and were left out */
 };
 
 /** Begin and end of a recording, by arrival of its messages and begin of its windows, daemon time.

@@ -316,6 +316,69 @@ static int is_same(const struct message *a, const struct message *b)
            memcmp(a->bytes, b->bytes, a->length) == 0;
 }
 
+/* Which recording has a message alone; of two of different agents or numbers the one that came first. */
+static void find_alone(const struct message m[2], int alone[2])
+{
+    const struct recorded *a = &m[0].head, *b = &m[1].head;
+    int both = m[0].more && m[1].more;
+    int other = both && (a->instance != b->instance || a->seq != b->seq);
+    alone[0] = both ? other && a->received_ns < b->received_ns : m[0].more;
+    alone[1] = both ? other && b->received_ns < a->received_ns : m[1].more;
+}
+
+/* One of both differs in this. */
+static void tell_number(struct diff_item *item, const char *column, uint64_t a, uint64_t b)
+{
+    if (a == b || item->column[0] != '\0')
+        return;
+    snprintf(item->column, sizeof(item->column), "%s", column);
+    snprintf(item->value[0], sizeof(item->value[0]), "%" PRIu64, a);
+    snprintf(item->value[1], sizeof(item->value[1]), "%" PRIu64, b);
+}
+
+static void tell_bytes(struct diff_item *item, const struct message m[2])
+{
+    const uint8_t *a = m[0].bytes, *b = m[1].bytes;
+    size_t at = 0;
+    if (item->column[0] != '\0')
+        return;
+    while (at < m[0].length && at < m[1].length && a[at] == b[at])
+        at++;
+    snprintf(item->column, sizeof(item->column), "bytes, from %zu on", at);
+    for (int i = 0; i < 2; i++)
+        snprintf(item->value[i], sizeof(item->value[i]), "%zu bytes", m[i].length);
+}
+
+static void tell_message(const struct message *m, char *out, size_t room)
+{
+    snprintf(out, room, "agent %" PRIx64 ", seq %" PRIu64 ", %zu bytes", m->head.instance,
+             m->head.seq, m->length);
+}
+
+static void list_message(struct comparing *c, struct recording_cursor *cursors[2],
+                         const struct message m[2], const int alone[2])
+{
+    struct diff_item *item = new_item(c);
+    const struct recorded *a = &m[0].head, *b = &m[1].head;
+    if (item == NULL)
+        return;
+    snprintf(item->key, sizeof(item->key), "number %" PRIu64,
+             recording_cursor_number(cursors[alone[1] ? 1 : 0]));
+    if (!alone[0] && !alone[1] && a->instance == b->instance && a->seq == b->seq) {
+        tell_number(item, "type", a->type, b->type);
+        tell_number(item, "window", a->window, b->window);
+        tell_number(item, "received_ns", a->received_ns, b->received_ns);
+        tell_number(item, "time_ns", a->time_ns, b->time_ns);
+        tell_bytes(item, m);
+        return;
+    }
+    for (int i = 0; i < 2; i++)
+        if (!alone[1 - i])
+            tell_message(&m[i], item->value[i], sizeof(item->value[i]));
+    if (!alone[0] && !alone[1])
+        snprintf(item->column, sizeof(item->column), "message");
+}
+
 static int compare_messages(struct comparing *c, struct recording_cursor *cursors[2])
 {
     struct message m[2] = {{.more = 0}};
@@ -326,27 +389,18 @@ static int compare_messages(struct comparing *c, struct recording_cursor *cursor
     int code = next(c, cursors[0], &m[0], 0);
     code = code != 0 ? code : next(c, cursors[1], &m[1], 1);
     while (code == 0 && (m[0].more || m[1].more)) {
-        int both = m[0].more && m[1].more;
-        if (!both || !is_same(&m[0], &m[1])) {
-            struct diff_item *item = new_item(c);
-            c->table->differing += (uint64_t)both;
-            c->table->only[0] += (uint64_t)(m[0].more && !both);
-            c->table->only[1] += (uint64_t)(m[1].more && !both);
+        int alone[2];
+        find_alone(m, alone);
+        if (alone[0] || alone[1] || !is_same(&m[0], &m[1])) {
+            list_message(c, cursors, m, alone);
+            c->table->differing += (uint64_t)(!alone[0] && !alone[1]);
+            c->table->only[0] += (uint64_t)alone[0];
+            c->table->only[1] += (uint64_t)alone[1];
             c->diff->differences++;
-            for (int i = 0; item != NULL && i < 2; i++) {
-                snprintf(item->key, sizeof(item->key), "number %" PRIu64,
-                         recording_cursor_number(cursors[m[0].more ? 0 : 1]));
-                if (m[i].more)
-                    snprintf(item->value[i], sizeof(item->value[i]),
-                             "agent %" PRIx64 ", seq %" PRIu64 ", %zu bytes", m[i].head.instance,
-                             m[i].head.seq, m[i].length);
-            }
-            if (item != NULL && both)
-                snprintf(item->column, sizeof(item->column), "message");
         }
         show(c, most);
         for (int i = 0; code == 0 && i < 2; i++)
-            code = m[i].more ? next(c, cursors[i], &m[i], i) : 0;
+            code = m[i].more && !alone[1 - i] ? next(c, cursors[i], &m[i], i) : 0;
     }
     return code;
 }

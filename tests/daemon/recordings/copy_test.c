@@ -173,7 +173,18 @@ static void cuts_merged_are_the_whole_in_any_order(void **state)
     assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
     assert_int_equal(counts.messages, 42);
     assert_int_equal(counts.twice, 2 + 6); /* ranks; windows 9 to 11 */
+    assert_int_equal(counts.missing, 0);
     assert_int_equal(differences(a, out), 0);
+}
+
+static void what_is_in_no_part_is_counted(void **state)
+{
+    (void)state;
+    made(a, "job.0", 0, 5);
+    made(b, "job.0", 8, 10);
+    const char *paths[] = {a, b};
+    assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(counts.missing, 2 * 3);
 }
 
 static void a_cut_of_the_middle_changes_nothing_of_the_whole(void **state)
@@ -366,6 +377,7 @@ int main(void)
         TEST(what_is_there_is_not_overwritten),
         TEST(what_cannot_be_begun_leaves_nothing),
         TEST(cuts_merged_are_the_whole_in_any_order),
+        TEST(what_is_in_no_part_is_counted),
         TEST(a_cut_of_the_middle_changes_nothing_of_the_whole),
         TEST(what_was_told_later_stays),
         TEST(a_cut_says_since_when_its_recording_was_attached),

@@ -1,3 +1,4 @@
+#include "daemon/recordings/copy.h"
 #include "daemon/recordings/diff.h"
 #include "holter/error.h"
 #include "tests/daemon/recordings/made.h"
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -133,6 +135,45 @@ static void other_messages_are_told(void **state)
     assert_int_equal(table("messages")->differing, 0);
 }
 
+/* What the file has is what its agents sent: one message that is not there is one difference. */
+static void messages_behind_one_that_is_missing_are_equal(void **state)
+{
+    (void)state;
+    char c[140], d[140];
+    struct copy_counts counts;
+    snprintf(c, sizeof(c), "%s/c.hrec", directory);
+    snprintf(d, sizeof(d), "%s/d.hrec", directory);
+    made(c, "job.0", 0, 4);
+    made(d, "job.0", 5, 10);
+    unlink(b);
+    assert_int_equal(copy_merge(b, (const char *const[]){c, d}, 2, NULL, &counts, why, sizeof(why)),
+                     0);
+    assert_int_equal(compare(0), 0);
+    assert_int_equal(table("messages")->rows[0], table("messages")->rows[1] + 2);
+    assert_int_equal(table("messages")->only[0], 2); /* of window 4, of each node one */
+    assert_int_equal(table("messages")->only[1], 0);
+    assert_int_equal(table("messages")->differing, 0);
+}
+
+static void it_is_told_in_what_messages_differ(void **state)
+{
+    (void)state;
+    struct copy_counts counts;
+    unlink(b); /* what was said of ranks before is said with its first window in a cut */
+    assert_int_equal(
+        copy_cut(b, a, (MADE_BEGIN + 5) * MADE_S, UINT64_MAX, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(compare(0), 0);
+    assert_int_equal(table("messages")->differing, 2);
+    assert_int_equal(table("messages")->only[0], 10);
+    assert_int_equal(table("messages")->only[1], 0);
+    const struct diff_item *item = diff.items;
+    while (strcmp(item->table, "messages") != 0)
+        item++;
+    assert_string_equal(item->key, "number 1");
+    assert_string_equal(item->column, "received_ns");
+    assert_string_not_equal(item->value[0], item->value[1]);
+}
+
 static void other_jobs_are_not_compared(void **state)
 {
     (void)state;
@@ -155,6 +196,8 @@ int main(void)
         TEST(rows_of_one_alone_are_counted_and_a_few_are_listed),
         TEST(null_and_numbers_and_texts_differ),
         TEST(other_messages_are_told),
+        TEST(messages_behind_one_that_is_missing_are_equal),
+        TEST(it_is_told_in_what_messages_differ),
         TEST(other_jobs_are_not_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
