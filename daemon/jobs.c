@@ -526,8 +526,9 @@ int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
     uint64_t now = head->received_ns;
     int is_window = message->type == WIRE_TYPE_WINDOW;
     uint64_t seq = seq_of(message), capture;
+    if (jobs->now_ns != 0) /* before the first nobody has been silent */
+        job_advance(job, now, now); /* what was due before it came */
     jobs->now_ns = now;
-    job_advance(job, now, now); /* what was due before it came */
     if (seq != 0 && job_has(job, head->instance, seq)) {
         jobs->counts.duplicates++;
         return 0;

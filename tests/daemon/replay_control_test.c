@@ -592,6 +592,35 @@ static void a_loop_that_is_asked_for_at_the_end_begins_at_once(void **state)
     stop();
 }
 
+/* Before its first message a job has not fallen silent: who waits for its end would leave. */
+static void a_job_runs_from_the_first_message_on(void **state)
+{
+    (void)state;
+    static const char *const paused[] = {"--paused", NULL};
+    start(paused);
+    struct client *c = dial(NULL), *follower = dial("job,totals");
+    struct client_message got;
+    uint64_t windows = 0, until_ns = clock_mono_ns() + PATIENCE_MS * UINT64_C(1000000);
+    ask(c, "");
+    while (client_next(follower, 20, &got) != 1) /* its current state has come */
+        assert_true(clock_mono_ns() < until_ns);
+    assert_int_equal(ask(c, "play").code, 0);
+    for (int running = 1; running;) {
+        assert_true(clock_mono_ns() < until_ns);
+        if (client_next(follower, 20, &got) != 1)
+            continue;
+        windows += got.message->type == WIRE_TYPE_TOTALS;
+        if (got.message->type != WIRE_TYPE_JOB)
+            continue;
+        assert_string_not_equal(got.message->job.state, "lost");
+        running = strcmp(got.message->job.state, "running") == 0;
+    }
+    assert_true(windows >= WINDOWS);
+    client_destroy(follower);
+    client_destroy(c);
+    stop();
+}
+
 /* Who follows sees the seek, and nothing of before it any more. */
 static void followers_start_over_with_a_seek(void **state)
 {
@@ -829,6 +858,7 @@ int main(int argc, char **argv)
         TEST(a_replay_begins_where_it_is_told_to),
         TEST(a_loop_begins_anew_until_it_is_told_not_to),
         TEST(a_loop_that_is_asked_for_at_the_end_begins_at_once),
+        TEST(a_job_runs_from_the_first_message_on),
         TEST(followers_start_over_with_a_seek),
         TEST(recordings_of_the_same_replay_are_equal),
         TEST(a_recorded_replay_goes_once_from_begin_to_end),
