@@ -11,9 +11,25 @@ static void tell(const struct job *job, const struct job_output *output, enum wi
     output->publish(output->user, job->id, type, message);
 }
 
-static size_t part_rows(size_t count, size_t from)
+/* Rows from, from + 1, ... of a long list, which are told together. A list without rows is one part. */
+struct part {
+    size_t rows; /* of the list */
+    size_t from, count;
+    uint64_t more; /* there are further parts */
+    int begun;
+};
+
+/* The next part, at first the first. @return 0: all are told */
+static int next_part(struct part *part)
 {
-    return count - from < WIRE_PART_ROWS ? count - from : WIRE_PART_ROWS;
+    if (part->begun && !part->more)
+        return 0;
+    part->begun = 1;
+    part->from += part->count;
+    const size_t left = part->rows - part->from;
+    part->count = left < WIRE_PART_ROWS ? left : WIRE_PART_ROWS;
+    part->more = part->count < left;
+    return 1;
 }
 
 void job_publish_job(struct job *job, const struct job_output *output)
@@ -68,20 +84,17 @@ void job_publish_places(struct job *job, const struct job_output *output)
     }
     if (hosts != NULL && places != NULL) {
         qsort(places, count, sizeof(*places), compare_places);
-        size_t from = 0;
-        do {
-            size_t rows = part_rows(count, from);
+        for (struct part part = {.rows = count}; next_part(&part);) {
             struct wire_places message = {
                 .job = job->id,
                 .hosts = hosts,
                 .hosts_count = job->node_count,
-                .places = places + from,
-                .places_count = rows,
-                .more = from + rows < count,
+                .places = places + part.from,
+                .places_count = part.count,
+                .more = part.more,
             };
             tell(job, output, WIRE_TYPE_PLACES, &message);
-            from += rows;
-        } while (from < count);
+        }
     }
     free(hosts);
     free(places);
@@ -104,19 +117,16 @@ void job_publish_nodes(struct job *job, const struct job_output *output, uint64_
         rows[i].connected = !job->nodes[i]->lost_contact && !job->nodes[i]->final;
     }
     qsort(rows, job->node_count, sizeof(*rows), compare_nodes);
-    size_t from = 0;
-    do {
-        size_t count = part_rows(job->node_count, from);
+    for (struct part part = {.rows = job->node_count}; next_part(&part);) {
         struct wire_nodes message = {
             .job = job->id,
             .window = window,
-            .nodes = rows + from,
-            .nodes_count = count,
-            .more = from + count < job->node_count,
+            .nodes = rows + part.from,
+            .nodes_count = part.count,
+            .more = part.more,
         };
         tell(job, output, WIRE_TYPE_NODES, &message);
-        from += count;
-    } while (from < job->node_count);
+    }
     free(rows);
 }
 
@@ -158,30 +168,25 @@ struct telling {
     void *rows; /* room for those of one part */
 };
 
-/* Tell rows from, from + 1, ... of job->result. more: there are further parts */
-typedef void tell_part(struct telling *telling, size_t from, size_t count, int more);
+/* Tell these rows of job->result. */
+typedef void tell_part(struct telling *telling, const struct part *part);
 
 /* A sum without rows is told too, as one part. Without memory it is not told. */
-static void tell_in_parts(struct telling *t, size_t rows, size_t row_bytes, tell_part *part)
+static void tell_in_parts(struct telling *t, size_t rows, size_t row_bytes, tell_part *tell_rows)
 {
-    size_t from = 0, count = part_rows(rows, 0);
-    t->rows = malloc((count + 1) * row_bytes);
-    if (names_of(&t->job->result, &t->names) && t->rows != NULL) {
-        do {
-            count = part_rows(rows, from);
-            part(t, from, count, from + count < rows);
-            from += count;
-        } while (from < rows);
-    }
+    t->rows = malloc(((rows < WIRE_PART_ROWS ? rows : WIRE_PART_ROWS) + 1) * row_bytes);
+    if (names_of(&t->job->result, &t->names) && t->rows != NULL)
+        for (struct part part = {.rows = rows}; next_part(&part);)
+            tell_rows(t, &part);
     names_finish(&t->names);
     free(t->rows);
 }
 
-static void tell_ranks(struct telling *t, size_t from, size_t count, int more)
+static void tell_ranks(struct telling *t, const struct part *part)
 {
     struct wire_rank_row *rows = t->rows;
-    for (size_t i = 0; i < count; i++) {
-        const struct rank_row *row = &t->job->result.ranks[from + i];
+    for (size_t i = 0; i < part->count; i++) {
+        const struct rank_row *row = &t->job->result.ranks[part->from + i];
         rows[i] = (struct wire_rank_row){
 #define X(name) .name = row->name,
             RANK_SUMS(X)
@@ -200,19 +205,19 @@ static void tell_ranks(struct telling *t, size_t from, size_t count, int more)
         .window = t->window,
         .length_ns = t->job->options.window_ns,
         .ranks = rows,
-        .ranks_count = count,
+        .ranks_count = part->count,
         .windows = t->windows,
-        .more = (uint64_t)more,
+        .more = part->more,
     };
     tell(t->job, t->output, WIRE_TYPE_RANK_WINDOW, &message);
 }
 
-static void tell_pairs(struct telling *t, size_t from, size_t count, int more)
+static void tell_pairs(struct telling *t, const struct part *part)
 {
     const struct sum_result *r = &t->job->result;
     struct wire_pair_row *rows = t->rows;
-    for (size_t i = 0; i < count; i++) {
-        const struct pair_row *p = &r->pairs[from + i];
+    for (size_t i = 0; i < part->count; i++) {
+        const struct pair_row *p = &r->pairs[part->from + i];
         rows[i] = (struct wire_pair_row){p->source,     p->destination, p->comm, p->region,
                                          p->size_class, p->messages,    p->bytes};
     }
@@ -225,19 +230,19 @@ static void tell_pairs(struct telling *t, size_t from, size_t count, int more)
         .regions = t->names.regions,
         .regions_count = r->region_count,
         .pairs = rows,
-        .pairs_count = count,
+        .pairs_count = part->count,
         .folded = r->folded,
-        .more = (uint64_t)more,
+        .more = part->more,
     };
     tell(t->job, t->output, WIRE_TYPE_PAIR_WINDOW, &message);
 }
 
-static void tell_calls(struct telling *t, size_t from, size_t count, int more)
+static void tell_calls(struct telling *t, const struct part *part)
 {
     const struct sum_result *r = &t->job->result;
     struct wire_call_row *rows = t->rows;
-    for (size_t i = 0; i < count; i++) {
-        const struct call_row *c = &r->calls[from + i];
+    for (size_t i = 0; i < part->count; i++) {
+        const struct call_row *c = &r->calls[part->from + i];
         rows[i] = (struct wire_call_row){c->rank,  c->call,     c->comm,    c->region,    c->calls,
                                          c->bytes, c->bytes_in, c->time_ns, c->longest_ns};
     }
@@ -250,8 +255,8 @@ static void tell_calls(struct telling *t, size_t from, size_t count, int more)
         .regions = t->names.regions,
         .regions_count = r->region_count,
         .calls = rows,
-        .calls_count = count,
-        .more = (uint64_t)more,
+        .calls_count = part->count,
+        .more = part->more,
     };
     tell(t->job, t->output, WIRE_TYPE_CALL_WINDOW, &message);
 }
@@ -336,16 +341,14 @@ void job_publish_latencies(const struct job *job, const struct job_output *outpu
                            struct wire_latencies *m)
 {
     const struct wire_rank_latency_row *ranks = m->ranks;
-    size_t count = m->ranks_count, from = 0;
     m->job = job->id;
-    do {
-        m->ranks = ranks + from;
-        m->ranks_count = part_rows(count, from);
-        from += m->ranks_count;
-        m->more = from < count;
+    for (struct part part = {.rows = m->ranks_count}; next_part(&part);) {
+        m->ranks = ranks + part.from;
+        m->ranks_count = part.count;
+        m->more = part.more;
         tell(job, output, WIRE_TYPE_LATENCIES, m);
         m->series_count = m->criteria_count = 0; /* what is said once goes with the first part */
-    } while (from < count);
+    }
 }
 
 void job_publish_regions(struct job *job, const struct job_output *output)
@@ -354,16 +357,14 @@ void job_publish_regions(struct job *job, const struct job_output *output)
     if (job_latency_regions(job->latency, &m) != 0)
         return;
     const struct wire_region_member_row *members = m.members;
-    size_t count = m.members_count, from = 0;
     m.job = job->id;
-    do {
-        m.members = members + from;
-        m.members_count = part_rows(count, from);
-        from += m.members_count;
-        m.more = from < count;
+    for (struct part part = {.rows = m.members_count}; next_part(&part);) {
+        m.members = members + part.from;
+        m.members_count = part.count;
+        m.more = part.more;
         tell(job, output, WIRE_TYPE_REGIONS, &m);
         m.regions_count = 0;
-    } while (from < count);
+    }
 }
 
 /* ---- phases and curve ---------------------------------------------------- */
@@ -372,29 +373,25 @@ void job_publish_phases(const struct job *job, const struct job_output *output,
                         struct wire_phases *m)
 {
     const struct wire_phase_row *rows = m->phases;
-    size_t count = m->phases_count, from = 0;
     m->job = job->id;
-    do {
-        m->phases = rows + from;
-        m->phases_count = part_rows(count, from);
-        from += m->phases_count;
-        m->more = from < count;
+    for (struct part part = {.rows = m->phases_count}; next_part(&part);) {
+        m->phases = rows + part.from;
+        m->phases_count = part.count;
+        m->more = part.more;
         tell(job, output, WIRE_TYPE_PHASES, m);
-    } while (from < count);
+    }
 }
 
 void job_publish_curve(const struct job *job, const struct job_output *output, struct wire_curve *m)
 {
     const struct wire_curve_point_row *rows = m->points;
-    size_t count = m->points_count, from = 0;
     m->job = job->id;
-    do {
-        m->points = rows + from;
-        m->points_count = part_rows(count, from);
-        from += m->points_count;
-        m->more = from < count;
+    for (struct part part = {.rows = m->points_count}; next_part(&part);) {
+        m->points = rows + part.from;
+        m->points_count = part.count;
+        m->more = part.more;
         tell(job, output, WIRE_TYPE_CURVE, m);
-    } while (from < count);
+    }
 }
 
 /* ---- the state for who comes late ---------------------------------------- */
