@@ -1,19 +1,17 @@
 #include "daemon/jobs.h"
 
 #include "daemon/analysis/key_table.h"
-#include "daemon/job_captures.h"
 #include "daemon/job_said.h"
+#include "daemon/job_take.h"
 #include "daemon/kept_list.h"
 #include "daemon/recording_network.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LOG_TOPIC "jobs"
 #define KEPT_ENDED 64u         /* ended jobs that late viewers can still look at */
@@ -143,7 +141,7 @@ static void tell_agents(void *user, const uint64_t *instances, size_t count,
         jobs->options.tell_agents(jobs->options.user, instances, count, message);
 }
 
-/* ---- finding and making -------------------------------------------------- */
+/* ---- finding ----------------------------------------------------------- */
 
 struct job *jobs_at(const struct jobs *jobs, size_t index)
 {
@@ -188,124 +186,7 @@ static void forget_ended(struct jobs *jobs)
         forget(jobs, oldest);
 }
 
-/* ---- messages of agents ---------------------------------------------------- */
-
-/* Number of a message that is kept; 0: it is not of a type that is. */
-static uint64_t seq_of(const struct wire_message *message)
-{
-    switch (message->type) {
-    case WIRE_TYPE_WINDOW:
-        return message->window.seq;
-    case WIRE_TYPE_RANKS:
-        return message->ranks.seq;
-    case WIRE_TYPE_CAPTURED:
-        return message->captured.seq;
-    default:
-        return 0;
-    }
-}
-
-static const char *job_of(const struct wire_message *message)
-{
-    return message->type == WIRE_TYPE_WINDOW  ? message->window.job
-           : message->type == WIRE_TYPE_RANKS ? message->ranks.job
-                                              : message->captured.job;
-}
-
-/* @param capture  number of the capture, when it is of type CAPTURED */
-static int take_in(struct job *job, const struct recorded *head, const struct wire_message *message,
-                   uint64_t *capture, struct job_fault *fault)
-{
-    uint64_t now_ns = head->received_ns;
-    switch (message->type) {
-    case WIRE_TYPE_WINDOW:
-        return job_window(job, head->instance, &message->window, now_ns, fault);
-    case WIRE_TYPE_RANKS:
-        return job_ranks(job, head->instance, &message->ranks, now_ns, fault);
-    case WIRE_TYPE_CAPTURED:
-        return job_captured(job, head->instance, &message->captured, now_ns, capture, fault);
-    default:
-        snprintf(fault->text, sizeof(fault->text), "a message of type %s was recorded",
-                 wire_type_name(message->type));
-        return -HOLTER_EDENIED;
-    }
-}
-
-/* ---- continuing a recording ---------------------------------------------- */
-
-struct replay {
-    struct job *job;
-    struct sinks *sinks; /* NULL: none */
-    struct wire_arena arena;
-    uint64_t messages;
-};
-
-static int replay_alert(void *user, const struct wire_alert *alert)
-{
-    struct replay *replay = user;
-    struct wire_alert known = *alert;
-    known.job = job_id(replay->job);
-    job_restore_alert(replay->job, alert);
-    if (replay->sinks != NULL)
-        sinks_restore(replay->sinks, &known);
-    return 0;
-}
-
-static int replay_message(void *user, const struct recorded *head, const void *bytes, size_t length)
-{
-    struct replay *replay = user;
-    struct wire_message message;
-    struct job_fault fault;
-    if (job_has(replay->job, head->instance, head->seq))
-        return 0; /* parts begin with what was said before */
-    if (wire_decode(&message, &replay->arena, bytes, length, NULL) != 0)
-        return 0; /* it was good when it was kept; one that is not any more harms no other */
-    if (message.type == WIRE_TYPE_RANKS) {
-        if (job_ranks(replay->job, head->instance, &message.ranks, head->received_ns, &fault) == 0)
-            job_keep_said(replay->job, head, bytes, length);
-    } else {
-        uint64_t capture;
-        take_in(replay->job, head, &message, &capture, &fault);
-    }
-    job_advance(replay->job, head->received_ns, head->received_ns);
-    replay->messages++;
-    return 0;
-}
-
-static int no_alert(void *user, const struct wire_alert *alert)
-{
-    (void)user;
-    (void)alert;
-    return 0;
-}
-
-/* All parts that are there, the oldest first; alerts stand in the newest. */
-static void continue_recording(struct job *job, struct sinks *sinks, const char *base)
-{
-    struct replay replay = {.job = job, .sinks = sinks};
-    unsigned part, last;
-    uint64_t told;
-    char path[560];
-    if (recording_last_window(base, &told) == 0)
-        job_told(job, told);
-    job_replaying(job, 1);
-    for (recording_parts_find(base, &part, &last); part <= last; part++) {
-        struct recording_reader reader = {&replay, part == last ? replay_alert : no_alert,
-                                          replay_message};
-        if (recording_part_path(base, part, path, sizeof(path)) != 0 || access(path, F_OK) != 0)
-            continue;
-        int code = recording_read(path, &reader);
-        if (code != 0)
-            log_error("%s: read back up to message %" PRIu64 ": %s", path, replay.messages,
-                      holter_strerror(code));
-        else
-            log_info("job %s: continued from %s, %" PRIu64 " messages", job_id(job), path,
-                     replay.messages);
-    }
-    job_replaying(job, 0);
-    wire_arena_finish(&replay.arena);
-    job_set_recording(job, path);
-}
+/* ---- making ---------------------------------------------------------------- */
 
 static void record(struct jobs *jobs, struct job *job, uint64_t instance)
 {
@@ -318,7 +199,7 @@ static void record(struct jobs *jobs, struct job *job, uint64_t instance)
     }
     job_set_recording(job, path);
     if (exists)
-        continue_recording(job, jobs->options.sinks, path);
+        job_continue(job, jobs->options.sinks, path);
     recorder_open(jobs->recorder, job_id(job), path);
 }
 
@@ -384,11 +265,11 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
     struct recorded head = {
         .type = message->type, .instance = instance, .received_ns = now_ns, .time_ns = now_ns};
     uint64_t capture = 0;
-    head.seq = seq_of(message);
+    head.seq = job_take_seq(message);
     jobs->now_ns = now_ns;
     snprintf(fault->text, sizeof(fault->text), "no memory");
     struct job *job;
-    int code = job_for(jobs, job_of(message), instance, &job, fault);
+    int code = job_for(jobs, job_take_id(message), instance, &job, fault);
     if (code != 0)
         return code;
     if (job_has(job, instance, head.seq)) {
@@ -396,7 +277,7 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
         keep(jobs, job, &head, NULL, NULL);
         return 0;
     }
-    code = take_in(job, &head, message, &capture, fault);
+    code = job_take(job, &head, message, &capture, fault);
     if (code != 0)
         return code;
     if (message->type == WIRE_TYPE_CAPTURED && jobs->options.captured != NULL)
@@ -525,15 +406,15 @@ int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
     struct job *job = jobs_replayed(jobs);
     uint64_t now = head->received_ns;
     int is_window = message->type == WIRE_TYPE_WINDOW;
-    uint64_t seq = seq_of(message), capture;
-    if (jobs->now_ns != 0) /* before the first nobody has been silent */
+    uint64_t seq = job_take_seq(message), capture;
+    if (jobs->now_ns != 0)          /* before the first nobody has been silent */
         job_advance(job, now, now); /* what was due before it came */
     jobs->now_ns = now;
     if (seq != 0 && job_has(job, head->instance, seq)) {
         jobs->counts.duplicates++;
         return 0;
     }
-    int code = take_in(job, head, message, &capture, fault);
+    int code = job_take(job, head, message, &capture, fault);
     if (code == 0)
         keep_replayed(jobs, head, bytes, length);
     job_advance(job, now, now);
