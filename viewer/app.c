@@ -1,4 +1,5 @@
 #include "viewer/app.h"
+#include "viewer/app_state.h"
 
 #include "viewer/draw/painter.h"
 #include "viewer/draw/png_file.h"
@@ -30,36 +31,12 @@
 enum {
     HISTORY_BUDGET = 512 << 20, /* bytes of details kept of ranks, pairs and calls */
     FRAME_MS = 16,
-    PUMP_MS = 12, /* longest stretch of taking messages in before inputs are looked at again */
     IDLE_MS = 500,
     PICTURE_MS = 100,         /* to look again whether a picture may be asked for */
     MAPPING_BYTES = 64 << 20, /* longest file of a mapping */
-    SEARCH_MS = 60000,        /* likewise for what is suggested to it */
-    ANSWER_MS = 30000,        /* longest wait of a snapshot for its picture */
 };
 
-struct app {
-    const struct options *options;
-    struct model *model;
-    struct range range;
-    struct ui ui;
-    struct theme theme;
-    struct pictures pictures;
-    struct scene scene;
-    struct painter painter;
-    struct type *type;
-    struct connection *connection;
-    uint64_t sums_ms, sums_cost_ms; /* when the sums were last computed, and how long it took */
-    int sums_old;                   /* they lag behind the visible time */
-    int selected;                   /* what was to be selected is */
-    int suggested;                  /* bits 1 << enum suggestion_kind: it was asked for */
-    int applied;                    /* likewise: it was shown */
-    int span_set;                   /* the span that was asked for is in sight */
-    int picture_due;                /* a picture of the CommGram is asked for, or will be */
-    int replay_due;                 /* likewise something of a replay */
-};
-
-static uint64_t now_ms(void)
+uint64_t app_now_ms(void)
 {
     return clock_mono_ns() / 1000000;
 }
@@ -113,7 +90,7 @@ static int read_mappings(struct app *a)
     return error;
 }
 
-static int start(struct app *a, const struct options *o, double scale)
+int app_start(struct app *a, const struct options *o, double scale)
 {
     char why[700] = "";
     *a = (struct app){.options = o};
@@ -144,7 +121,7 @@ static int start(struct app *a, const struct options *o, double scale)
     return error;
 }
 
-static void finish(struct app *a)
+void app_finish(struct app *a)
 {
     connection_close(a->connection);
     painter_finish(&a->painter);
@@ -156,7 +133,7 @@ static void finish(struct app *a)
     model_destroy(a->model);
 }
 
-static void note_connection(struct app *a)
+void app_note_connection(struct app *a)
 {
     struct ui_connection *c = &a->ui.connection;
     c->state = connection_state(a->connection);
@@ -170,7 +147,7 @@ static void note_connection(struct app *a)
  */
 static void sum_up(struct app *a)
 {
-    uint64_t first = 0, last = 0, start = now_ms();
+    uint64_t first = 0, last = 0, start = app_now_ms();
     ui_windows(&a->ui, a->model, &first, &last);
     const struct range *r = &a->range;
     int usable =
@@ -180,12 +157,12 @@ static void sum_up(struct app *a)
         usable && a->sums_cost_ms > FRAME_MS / 2 && start < a->sums_ms + 4 * a->sums_cost_ms;
     if (a->sums_old || range_update(&a->range, a->model, a->ui.range, first, last) == 0)
         return;
-    a->sums_ms = now_ms();
+    a->sums_ms = app_now_ms();
     a->sums_cost_ms = a->sums_ms - start;
 }
 
 /* The span of time of the command line, once there is a job to which it belongs. */
-static void set_span(struct app *a)
+void app_set_span(struct app *a)
 {
     const struct options *o = a->options;
     int64_t begin, end;
@@ -208,11 +185,11 @@ static void want_picture(struct app *a)
     struct commgram_request wish;
     a->picture_due = a->ui.view == VIEW_COMMGRAM && !a->ui.jobs_first &&
                      ui_commgram_wish(&a->ui, a->model, &wish) &&
-                     connection_picture(a->connection, a->model, &wish, now_ms()) == 1;
+                     connection_picture(a->connection, a->model, &wish, app_now_ms()) == 1;
 }
 
 /* Facts and choices to a scene. */
-static void compose(struct app *a)
+void app_compose(struct app *a)
 {
     sum_up(a);
     ui_update_flows(&a->ui, a->model, &a->range);
@@ -240,7 +217,7 @@ static int save_scene(const struct app *a, const char *path)
     return fclose(file) == 0 ? 0 : -errno;
 }
 
-static int save(struct app *a, const char *path)
+int app_save(struct app *a, const char *path)
 {
     size_t n = strlen(path);
     if (n > 4 && !strcmp(path + n - 4, ".txt"))
@@ -258,12 +235,12 @@ static void save_picture(struct app *a)
     strftime(clock, sizeof clock, "%Y%m%d-%H%M%S", localtime_r(&seconds, &parts));
     snprintf(path, sizeof path, "holter-%s-%s.png", a->model->job[0] ? a->model->job : "view",
              clock);
-    int error = save(a, path);
+    int error = app_save(a, path);
     if (error)
         snprintf(a->ui.notice, sizeof a->ui.notice, "no picture: %.100s", holter_strerror(error));
     else
         snprintf(a->ui.notice, sizeof a->ui.notice, "picture saved as %.120s", path);
-    a->ui.notice_until_ms = now_ms() + 5000;
+    a->ui.notice_until_ms = app_now_ms() + 5000;
 }
 
 /* ---- better mappings and routes ----------------------------------------------------------------
@@ -280,15 +257,14 @@ static void ask_suggestion(struct app *a, enum suggestion_kind kind)
         return; /* one search at a time; it can be given up */
     if (!asked) {
         snprintf(a->ui.notice, sizeof a->ui.notice, "the selected ranks are too many to be named");
-        a->ui.notice_until_ms = now_ms() + 5000;
+        a->ui.notice_until_ms = app_now_ms() + 5000;
         return;
     }
     a->ui.applied &= ~(1u << kind);
     connection_suggest(a->connection, a->model, kind, objective, asked);
 }
 
-/* What the command line selects, once it is there. @return 0, or why it is not */
-static int select_given(struct app *a)
+int app_select_given(struct app *a)
 {
     struct selection found;
     int error = a->selected || !a->options->select
@@ -300,14 +276,13 @@ static int select_given(struct app *a)
     return error;
 }
 
-/* Ask for what the command line wants to be suggested, once it can be; and show it when it has come. */
-static void suggest_given(struct app *a)
+void app_suggest_given(struct app *a)
 {
     const struct network *n = &a->model->network;
     int wanted = a->options->suggest & ~a->suggested;
     if (wanted && a->selected && n->topology && n->rows_known &&
         connection_is_current(a->connection)) {
-        compose(a); /* routes of the selection are asked for by name */
+        app_compose(a); /* routes of the selection are asked for by name */
         for (int k = 0; k < SUGGESTIONS; k++)
             if (wanted & 1 << k)
                 ask_suggestion(a, (enum suggestion_kind)k);
@@ -329,7 +304,7 @@ static void keep_mapping(struct app *a)
         snprintf(a->ui.notice, sizeof a->ui.notice, "no file: %.140s", why);
     else
         snprintf(a->ui.notice, sizeof a->ui.notice, "mapping saved as %.120s", path);
-    a->ui.notice_until_ms = now_ms() + 5000;
+    a->ui.notice_until_ms = app_now_ms() + 5000;
 }
 
 static void do_suggestions(struct app *a, int effects)
@@ -354,11 +329,11 @@ static void control_replay(struct app *a)
     char argument[64];
     if (p->refused[0]) {
         snprintf(a->ui.notice, sizeof a->ui.notice, "%.150s", p->refused);
-        a->ui.notice_until_ms = now_ms() + 5000;
+        a->ui.notice_until_ms = app_now_ms() + 5000;
         p->refused[0] = 0;
     }
     if (connection_replay_ready(a->connection)) {
-        if (transport_next(t, p, now_ms(), argument, sizeof argument))
+        if (transport_next(t, p, app_now_ms(), argument, sizeof argument))
             connection_replay(a->connection, a->model, argument);
         else
             transport_settle(t);
@@ -398,18 +373,18 @@ static int turn(struct app *a, struct window *window, int *offered)
 {
     struct ui_connection before = a->ui.connection;
     uint64_t facts = a->model->version;
-    connection_pump(a->connection, a->model, now_ms(), PUMP_MS);
-    note_connection(a);
+    connection_pump(a->connection, a->model, app_now_ms(), APP_PUMP_MS);
+    app_note_connection(a);
     if (!*offered && a->model->jobs_known) {
         *offered = 1;
         if (!a->options->job && a->options->view < 0)
             offer_jobs(a);
     }
-    set_span(a);
-    select_given(a);
-    ui_follow_data(&a->ui, a->model, now_ms());
-    suggest_given(a);
-    int played = torus_play(&a->ui, a->model, now_ms());
+    app_set_span(a);
+    app_select_given(a);
+    ui_follow_data(&a->ui, a->model, app_now_ms());
+    app_suggest_given(a);
+    int played = torus_play(&a->ui, a->model, app_now_ms());
     want_picture(a);
     unsigned wanted = a->ui.transport.wanted;
     control_replay(a);
@@ -420,7 +395,7 @@ static int turn(struct app *a, struct window *window, int *offered)
 
 static int show(struct app *a, struct window *window)
 {
-    compose(a);
+    app_compose(a);
     if (painter_paint(&a->painter, &a->scene, a->type) < 0)
         return -ENOMEM;
     window_show(window, &a->painter);
@@ -434,7 +409,7 @@ static int loop(struct app *a, struct window *window, struct waker *waker,
     uint64_t shown = 0;
     while (!*stop) {
         int had_notice = a->ui.notice[0] != 0;
-        uint64_t now = now_ms(), due = shown + FRAME_MS;
+        uint64_t now = app_now_ms(), due = shown + FRAME_MS;
         int busy = changed || a->ui.moving || a->sums_old || a->pictures.busy;
         int soon = a->picture_due || a->replay_due || a->ui.torus.playing;
         int wait = !busy ? soon ? PICTURE_MS : IDLE_MS : now < due ? (int)(due - now) : 0;
@@ -450,14 +425,14 @@ static int loop(struct app *a, struct window *window, struct waker *waker,
         do_suggestions(a, effects);
         int news = turn(a, window, &offered);
         waker_rearm(waker);
-        int moved = ui_tick(&a->ui, now_ms());
+        int moved = ui_tick(&a->ui, app_now_ms());
         changed |= news || moved || effects || a->sums_old || a->pictures.busy ||
                    had_notice != (a->ui.notice[0] != 0);
-        if (!changed || now_ms() < shown + FRAME_MS)
+        if (!changed || app_now_ms() < shown + FRAME_MS)
             continue;
         if (show(a, window) < 0)
             return -ENOMEM;
-        shown = now_ms();
+        shown = app_now_ms();
         changed = 0;
     }
     return 0;
@@ -469,7 +444,7 @@ int app_window(const struct options *o, const volatile sig_atomic_t *stop)
     struct window *window = NULL;
     struct waker *waker = NULL;
     char why[512] = "";
-    int error = start(&a, o, o->scale);
+    int error = app_start(&a, o, o->scale);
     if (!error) {
         error = window_open(&window, o->w, o->h, o->scale, why, sizeof why);
         if (error)
@@ -485,135 +460,6 @@ int app_window(const struct options *o, const volatile sig_atomic_t *stop)
     }
     waker_stop(waker);
     window_close(window);
-    finish(&a);
-    return error ? 1 : 0;
-}
-
-/* ---- snapshots ---------------------------------------------------------------------------------
- */
-
-/* Seconds of the job that have been seen, by its own windows. */
-static double data_seconds(const struct model *m)
-{
-    int64_t begin, end;
-    ui_whole_time(m, &begin, &end);
-    return (double)(end - begin) / 1e9;
-}
-
-/* Has the picture what it needs? A job's figures for as long as was asked, or all there will be. */
-static int complete(const struct app *a, uint64_t start_ms)
-{
-    double waited = (double)(now_ms() - start_ms) / 1e3;
-    if (a->options->view == VIEW_JOBS)
-        return a->model->jobs_known && waited >= a->options->after;
-    if (!a->model->job[0] || !a->model->jobs_known || !connection_is_current(a->connection))
-        return 0;
-    const struct playback *p = &a->model->playback;
-    if (model_ended(a->model) || (p->known && p->state == PLAYBACK_PAUSED))
-        return waited >= 1; /* the last windows and sums come together with the end */
-    return data_seconds(a->model) > 0 && waited >= a->options->after;
-}
-
-/* The picture of the CommGram for what the command line asks, however it moves on meanwhile. */
-static int await_picture(struct app *a, const volatile sig_atomic_t *stop)
-{
-    struct commgram_request wish;
-    uint64_t start_ms = now_ms();
-    int due;
-    if (a->ui.view != VIEW_COMMGRAM || !ui_commgram_wish(&a->ui, a->model, &wish))
-        return 0;
-    while ((due = connection_picture(a->connection, a->model, &wish, now_ms())) == 1) {
-        struct pollfd fd = {.fd = connection_fd(a->connection), .events = POLLIN};
-        poll(&fd, 1, 50);
-        connection_pump(a->connection, a->model, now_ms(), PUMP_MS);
-        note_connection(a);
-        if (*stop)
-            return -EINTR;
-        if (now_ms() - start_ms > ANSWER_MS) {
-            log_error("no CommGram: %s", holter_strerror(-HOLTER_ETIMEOUT));
-            return -HOLTER_ETIMEOUT;
-        }
-    }
-    if (due < 0)
-        log_error("no CommGram: %s", a->model->commgram.error_text);
-    return due;
-}
-
-/* What is to be selected, and the suggestions of the command line. */
-static int await_suggestions(struct app *a, const volatile sig_atomic_t *stop)
-{
-    uint64_t start_ms = now_ms();
-    int error = select_given(a);
-    if (error) {
-        log_error("--select %s: there is none such", a->options->select);
-        return error;
-    }
-    for (int waiting = a->options->suggest != 0; waiting;) {
-        struct pollfd fd = {.fd = connection_fd(a->connection), .events = POLLIN};
-        ui_follow_data(&a->ui, a->model, now_ms());
-        suggest_given(a);
-        waiting = a->suggested != a->options->suggest;
-        for (int k = 0; k < SUGGESTIONS; k++) {
-            const struct suggestion *s = &a->model->network.suggestions[k];
-            waiting |= s->waiting;
-            if (s->error)
-                log_error("no suggestion: %s", s->error_text);
-            error = s->error ? s->error : error;
-        }
-        error = *stop ? -EINTR : error;
-        if (!error && waiting && now_ms() - start_ms > SEARCH_MS) {
-            error = -HOLTER_ETIMEOUT;
-            log_error("no suggestion: %s",
-                      a->model->network.topology ? holter_strerror(error) : "no network is known");
-        }
-        if (error)
-            return error;
-        if (waiting)
-            poll(&fd, 1, 50);
-        connection_pump(a->connection, a->model, now_ms(), PUMP_MS);
-        note_connection(a);
-    }
-    return 0;
-}
-
-int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
-{
-    struct app a;
-    int error = start(&a, o, o->scale);
-    uint64_t start_ms = now_ms();
-    uint64_t most_ms =
-        (uint64_t)(o->after * 1000) + 60000; /* no data for a minute beyond: give up */
-    while (!error && !complete(&a, start_ms)) {
-        struct pollfd fd = {.fd = connection_fd(a.connection), .events = POLLIN};
-        poll(&fd, 1, 100);
-        connection_pump(a.connection, a.model, now_ms(), PUMP_MS);
-        note_connection(&a);
-        if (*stop)
-            error = -EINTR;
-        else if (a.ui.connection.state == CLIENT_REFUSED)
-            error = -HOLTER_EDENIED;
-        else if (now_ms() - start_ms > most_ms)
-            error = a.model->job[0] || a.ui.connection.state != CLIENT_CONNECTED ? -HOLTER_ETIMEOUT
-                                                                                 : -HOLTER_ENOJOB;
-        if (error)
-            log_error("%s: %s%s%s", a.ui.connection.endpoint, holter_strerror(error),
-                      a.ui.connection.error[0] ? ": " : "", a.ui.connection.error);
-    }
-    if (!error) {
-        set_span(&a);
-        error = await_suggestions(&a, stop);
-        error = error ? error : await_picture(&a, stop);
-    }
-    if (!error) {
-        ui_follow_data(&a.ui, a.model, now_ms());
-        ui_tick(&a.ui, now_ms() + 1000);
-        do
-            compose(&a);
-        while (a.pictures.busy);
-        error = save(&a, o->snapshot);
-        if (error)
-            log_error("%s: %s", o->snapshot, holter_strerror(error));
-    }
-    finish(&a);
+    app_finish(&a);
     return error ? 1 : 0;
 }

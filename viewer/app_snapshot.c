@@ -1,0 +1,144 @@
+#include "viewer/app.h"
+#include "viewer/app_state.h"
+
+#include "viewer/views/view.h"
+
+#include "holter/error.h"
+#include "proto/client.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#define LOG_TOPIC "view"
+#include "proto/log.h"
+
+enum {
+    SEARCH_MS = 60000, /* longest wait for what is suggested */
+    ANSWER_MS = 30000, /* and for a picture of the CommGram */
+};
+
+/* Seconds of the job that have been seen, by its own windows. */
+static double data_seconds(const struct model *m)
+{
+    int64_t begin, end;
+    ui_whole_time(m, &begin, &end);
+    return (double)(end - begin) / 1e9;
+}
+
+/* Has the picture what it needs? A job's figures for as long as was asked, or all there will be. */
+static int complete(const struct app *a, uint64_t start_ms)
+{
+    double waited = (double)(app_now_ms() - start_ms) / 1e3;
+    if (a->options->view == VIEW_JOBS)
+        return a->model->jobs_known && waited >= a->options->after;
+    if (!a->model->job[0] || !a->model->jobs_known || !connection_is_current(a->connection))
+        return 0;
+    const struct playback *p = &a->model->playback;
+    if (model_ended(a->model) || (p->known && p->state == PLAYBACK_PAUSED))
+        return waited >= 1; /* the last windows and sums come together with the end */
+    return data_seconds(a->model) > 0 && waited >= a->options->after;
+}
+
+/* The picture of the CommGram for what the command line asks, however it moves on meanwhile. */
+static int await_picture(struct app *a, const volatile sig_atomic_t *stop)
+{
+    struct commgram_request wish;
+    uint64_t start_ms = app_now_ms();
+    int due;
+    if (a->ui.view != VIEW_COMMGRAM || !ui_commgram_wish(&a->ui, a->model, &wish))
+        return 0;
+    while ((due = connection_picture(a->connection, a->model, &wish, app_now_ms())) == 1) {
+        struct pollfd fd = {.fd = connection_fd(a->connection), .events = POLLIN};
+        poll(&fd, 1, 50);
+        connection_pump(a->connection, a->model, app_now_ms(), APP_PUMP_MS);
+        app_note_connection(a);
+        if (*stop)
+            return -EINTR;
+        if (app_now_ms() - start_ms > ANSWER_MS) {
+            log_error("no CommGram: %s", holter_strerror(-HOLTER_ETIMEOUT));
+            return -HOLTER_ETIMEOUT;
+        }
+    }
+    if (due < 0)
+        log_error("no CommGram: %s", a->model->commgram.error_text);
+    return due;
+}
+
+/* What is to be selected, and the suggestions of the command line. */
+static int await_suggestions(struct app *a, const volatile sig_atomic_t *stop)
+{
+    uint64_t start_ms = app_now_ms();
+    int error = app_select_given(a);
+    if (error) {
+        log_error("--select %s: there is none such", a->options->select);
+        return error;
+    }
+    for (int waiting = a->options->suggest != 0; waiting;) {
+        struct pollfd fd = {.fd = connection_fd(a->connection), .events = POLLIN};
+        ui_follow_data(&a->ui, a->model, app_now_ms());
+        app_suggest_given(a);
+        waiting = a->suggested != a->options->suggest;
+        for (int k = 0; k < SUGGESTIONS; k++) {
+            const struct suggestion *s = &a->model->network.suggestions[k];
+            waiting |= s->waiting;
+            if (s->error)
+                log_error("no suggestion: %s", s->error_text);
+            error = s->error ? s->error : error;
+        }
+        error = *stop ? -EINTR : error;
+        if (!error && waiting && app_now_ms() - start_ms > SEARCH_MS) {
+            error = -HOLTER_ETIMEOUT;
+            log_error("no suggestion: %s",
+                      a->model->network.topology ? holter_strerror(error) : "no network is known");
+        }
+        if (error)
+            return error;
+        if (waiting)
+            poll(&fd, 1, 50);
+        connection_pump(a->connection, a->model, app_now_ms(), APP_PUMP_MS);
+        app_note_connection(a);
+    }
+    return 0;
+}
+
+int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
+{
+    struct app a;
+    int error = app_start(&a, o, o->scale);
+    uint64_t start_ms = app_now_ms();
+    uint64_t most_ms =
+        (uint64_t)(o->after * 1000) + 60000; /* no data for a minute beyond: give up */
+    while (!error && !complete(&a, start_ms)) {
+        struct pollfd fd = {.fd = connection_fd(a.connection), .events = POLLIN};
+        poll(&fd, 1, 100);
+        connection_pump(a.connection, a.model, app_now_ms(), APP_PUMP_MS);
+        app_note_connection(&a);
+        if (*stop)
+            error = -EINTR;
+        else if (a.ui.connection.state == CLIENT_REFUSED)
+            error = -HOLTER_EDENIED;
+        else if (app_now_ms() - start_ms > most_ms)
+            error = a.model->job[0] || a.ui.connection.state != CLIENT_CONNECTED ? -HOLTER_ETIMEOUT
+                                                                                 : -HOLTER_ENOJOB;
+        if (error)
+            log_error("%s: %s%s%s", a.ui.connection.endpoint, holter_strerror(error),
+                      a.ui.connection.error[0] ? ": " : "", a.ui.connection.error);
+    }
+    if (!error) {
+        app_set_span(&a);
+        error = await_suggestions(&a, stop);
+        error = error ? error : await_picture(&a, stop);
+    }
+    if (!error) {
+        ui_follow_data(&a.ui, a.model, app_now_ms());
+        ui_tick(&a.ui, app_now_ms() + 1000);
+        do
+            app_compose(&a);
+        while (a.pictures.busy);
+        error = app_save(&a, o->snapshot);
+        if (error)
+            log_error("%s: %s", o->snapshot, holter_strerror(error));
+    }
+    app_finish(&a);
+    return error ? 1 : 0;
+}

@@ -1,0 +1,62 @@
+/* What app.c (the program and its window) and app_snapshot.c (pictures without a display) share. */
+#ifndef HOLTER_VIEWER_APP_STATE_H
+#define HOLTER_VIEWER_APP_STATE_H
+
+#include "viewer/draw/painter.h"
+#include "viewer/draw/type.h"
+#include "viewer/link/connection.h"
+#include "viewer/options.h"
+#include "viewer/ui/input.h"
+#include "viewer/views/view.h"
+
+#include <stdint.h>
+
+#define APP_PUMP_MS                                                                                \
+    12 /**< longest stretch of taking messages in before something else is looked at */
+
+struct app {
+    const struct options *options;
+    struct model *model;
+    struct range range;
+    struct ui ui;
+    struct theme theme;
+    struct pictures pictures;
+    struct scene scene;
+    struct painter painter;
+    struct type *type;
+    struct connection *connection;
+    uint64_t sums_ms, sums_cost_ms; /* when the sums were last computed, and how long it took */
+    int sums_old;                   /* they lag behind the visible time */
+    int selected;                   /* what was to be selected is */
+    int suggested;                  /* bits 1 << enum suggestion_kind: it was asked for */
+    int applied;                    /* likewise: it was shown */
+    int span_set;                   /* the span that was asked for is in sight */
+    int picture_due;                /* a picture of the CommGram is asked for, or will be */
+    int replay_due;                 /* likewise something of a replay */
+};
+
+uint64_t app_now_ms(void);
+
+/** @return 0 or a negative error, which is logged; app_finish() it in any case */
+int app_start(struct app *app, const struct options *options, double scale);
+void app_finish(struct app *app);
+
+/** Show how the connection is. */
+void app_note_connection(struct app *app);
+
+/** Bring the span that the command line asks for into sight. */
+void app_set_span(struct app *app);
+
+/** Make the scene of what is known and chosen. */
+void app_compose(struct app *app);
+
+/** Save the scene, as a picture or as text by the name's end. @return 0 or a negative error */
+int app_save(struct app *app, const char *path);
+
+/** What the command line selects, once it is there. @return 0, or why it is not */
+int app_select_given(struct app *app);
+
+/** Ask for what the command line wants to be suggested, once it can be; and show it when it has come. */
+void app_suggest_given(struct app *app);
+
+#endif
