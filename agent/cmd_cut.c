@@ -62,7 +62,7 @@ static int set_option(void *user, int option, const char *value)
     char why[200];
     if (option == 'o') {
         a->output = value;
-        return 0;
+        return command_line_recording(a->command, value);
     }
     if (moment_check(value, why, sizeof(why)) != 0) {
         say("%s: --%s: %s", a->command, option == OPT_FROM ? "from" : "to", why);

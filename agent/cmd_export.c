@@ -40,6 +40,7 @@ static const char help[] =
     "\n"
     "Status: 0, 1 when something failed, 2 for wrong usage.\n";
 
+#define EDGES UINT64_C(2000) /* unless asked for */
 #define MOST_EDGES UINT64_C(100000000)
 
 enum { OPT_TABLE = 256, OPT_OF, OPT_EDGES, OPT_NO_RANKS };
@@ -64,7 +65,8 @@ struct exporting {
     enum format format;
     const char *output, *table;
     enum export_graph graph;
-    uint64_t edges;
+    int has_graph;  /* it was asked for */
+    uint64_t edges; /* 0: not asked for */
     int no_ranks;
     struct export_source source;
     struct content content;
@@ -117,6 +119,7 @@ static int set_option(void *user, int option, const char *value)
                    ? 0
                    : command_line_wrong("export", "table", value);
     case OPT_OF:
+        e->has_graph = 1;
         at = choose(graphs, sizeof(graphs) / sizeof(*graphs), value);
         e->graph = at < 0 ? EXPORT_RANKS : (enum export_graph)at;
         return at < 0 ? command_line_wrong("export", "of", value) : 0;
@@ -134,6 +137,26 @@ static int same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/* Options of one format. @return 0, or 2 after telling */
+static int check_options(const struct exporting *e)
+{
+    const struct {
+        const char *option;
+        enum format format;
+        int given;
+    } options[] = {{"table", CSV, e->table != NULL},
+                   {"of", DOT, e->has_graph},
+                   {"edges", DOT, e->edges != 0},
+                   {"no-ranks", PERFETTO, e->no_ranks}};
+    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+        if (!options[i].given || e->format == options[i].format)
+            continue;
+        say("export: --%s is of --format %s", options[i].option, formats[options[i].format]);
+        return 2;
+    }
+    return 0;
+}
+
 /* @return 0, or 2 after telling */
 static int check(const struct exporting *e)
 {
@@ -143,10 +166,8 @@ static int check(const struct exporting *e)
         say("export: which --format? `holter export --help` lists them");
         return 2;
     }
-    if (e->table != NULL && e->format != CSV) {
-        say("export: --table is of --format csv");
+    if (check_options(e) != 0)
         return 2;
-    }
     if (to_directory && strcmp(e->output, "-") == 0) {
         say(e->format == CSV ? "export: one --table, or a directory for all of them: -o DIRECTORY"
                              : "export: -o DIRECTORY: an OTF2 archive is one");
@@ -210,7 +231,7 @@ static int write_stream(struct exporting *e, FILE *out, const char *path, const 
     else if (e->format == JSON)
         code = export_json(out, &e->source);
     else if (e->format == DOT)
-        code = export_dot(out, &e->source, e->graph, (size_t)e->edges);
+        code = export_dot(out, &e->source, e->graph, (size_t)(e->edges != 0 ? e->edges : EDGES));
     else
         code = export_perfetto(out, &e->source, !e->no_ranks, &left_out, why, sizeof(why));
     if (left_out)
@@ -316,7 +337,7 @@ static int run(struct exporting *e)
 
 int cmd_export(int argc, char **argv)
 {
-    struct exporting e = {.format = FORMATS, .output = "-", .edges = 2000};
+    struct exporting e = {.format = FORMATS, .output = "-"};
     const struct command_line line = {"export", help, "f:o:h", long_options, set_option, &e};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)

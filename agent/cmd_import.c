@@ -123,13 +123,8 @@ static int set_option(void *user, int option, const char *value)
                    ? command_line_wrong("import", "threads", value)
                    : 0;
     default:
-        if (strcmp(value, "-") == 0) {
-            say("import: --output: '-' is no file: a recording cannot be written to standard "
-                "output");
-            return 2;
-        }
         i->output = value;
-        return 0;
+        return command_line_recording("import", value);
     }
 }
 

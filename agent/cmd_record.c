@@ -73,11 +73,11 @@ static const struct option long_options[] = {
 static int set_option(void *user, int option, const char *value)
 {
     struct record *r = user;
-    if (option == 'o' && value[0] == '\0')
-        return command_line_wrong(r->dial.command, "output", value);
-    if (option == 'o')
+    if (option == 'o') {
         r->output = value;
-    else if (quantity_parse_bytes(value, &r->most_bytes) != 0 || r->most_bytes < RECORD_LEAST_BYTES)
+        return command_line_recording(r->dial.command, value);
+    }
+    if (quantity_parse_bytes(value, &r->most_bytes) != 0 || r->most_bytes < RECORD_LEAST_BYTES)
         return command_line_wrong(r->dial.command, "max-size", value);
     return 0;
 }

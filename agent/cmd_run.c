@@ -180,6 +180,9 @@ static int read_options(int argc, char **argv, struct run_options *o)
         return wrong_usage("no command is given");
     if (o->no_record && (o->output != NULL || o->record != NULL))
         return wrong_usage("--no-record goes with neither --output nor --record");
+    if (o->output != NULL && strcmp(o->output, "-") == 0)
+        return wrong_usage(
+            "--output: '-' is no file: a recording cannot be written to standard output");
     if (o->output != NULL && o->record != NULL)
         return wrong_usage("--output and --record exclude each other");
     if (o->max_size != NULL && (o->output != NULL || o->no_record || o->daemon != NULL))

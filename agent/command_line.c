@@ -3,10 +3,21 @@
 #include "agent/say.h"
 
 #include <stdio.h>
+#include <string.h>
 
 int command_line_wrong(const char *command, const char *option, const char *value)
 {
     say("%s: --%s cannot be '%s'; `holter %s --help` tells more", command, option, value, command);
+    return 2;
+}
+
+int command_line_recording(const char *command, const char *value)
+{
+    if (value[0] == '\0')
+        return command_line_wrong(command, "output", value);
+    if (strcmp(value, "-") != 0)
+        return 0;
+    say("%s: --output: '-' is no file: a recording cannot be written to standard output", command);
     return 2;
 }
 

@@ -200,6 +200,33 @@ class Outputs(unittest.TestCase):
                     self.assertIn(why, finished.stderr)
             self.assertEqual([], os.listdir(directory))
 
+    def test_a_recording_is_not_written_to_standard_output(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for words in (['cut', '-o', '-', self.RECORDING], ['merge', '-o', '-', self.RECORDING], ['record', '-o', '-'],
+                          ['import', '-o', '-', self.RECORDING], ['run', '-o', '-', '--', 'true']):
+                with self.subTest(words):
+                    finished = self.run_it(*words, cwd=directory, stdout=subprocess.PIPE)
+                    self.assertEqual((2, ''), (finished.returncode, finished.stdout))
+                    self.assertIn("--output: '-' is no file", finished.stderr)
+                    self.assertEqual([], os.listdir(directory))
+
+    def test_options_of_other_formats_are_refused(self):
+        formats = ('csv', 'json', 'perfetto', 'otf2-summary', 'dot')
+        with tempfile.TemporaryDirectory() as directory:
+            output = os.path.join(directory, 'x')
+            for option, own in ((['--table', 'job'], 'csv'), (['--of', 'hosts'], 'dot'), (['--edges', '3'], 'dot'),
+                                (['--no-ranks'], 'perfetto')):
+                for form in formats:
+                    with self.subTest((option, form)):
+                        finished = self.run_it('export', '-f', form, *option, '-o', output, self.RECORDING)
+                        if form == own:
+                            self.assertEqual((0, ''), (finished.returncode, finished.stderr))
+                            os.remove(output)
+                        else:
+                            self.assertEqual((2, f'holter: export: {option[0]} is of --format {own}\n'),
+                                             (finished.returncode, finished.stderr))
+                        self.assertEqual([], os.listdir(directory))
+
     def test_a_full_disk_is_told(self):
         for words in (['info'], ['diff', self.RECORDING], ['export', '-f', 'json'], ['report', '-o', '-', '--no-pictures']):
             with self.subTest(words), open('/dev/full', 'w', encoding='utf-8') as full:
