@@ -94,10 +94,16 @@ static int grow_peers(struct match *match)
     return 0;
 }
 
+static struct peer *known_peer(const struct match *match, uint32_t rank)
+{
+    uint32_t found = match->peer_count == 0 ? 0 : match->peer_slots[peer_slot(match, rank)];
+    return found == 0 ? NULL : &match->peers[found - 1];
+}
+
 struct peer *match_peer(struct match *match, uint32_t rank)
 {
     if (match->peer_count == match->peer_room && grow_peers(match) != 0)
-        return NULL;
+        return known_peer(match, rank); /* there is no room for others */
     uint32_t *slot = &match->peer_slots[peer_slot(match, rank)];
     if (*slot == 0) {
         match->peers[match->peer_count++] =
@@ -109,12 +115,6 @@ struct peer *match_peer(struct match *match, uint32_t rank)
         *slot = match->peer_count;
     }
     return &match->peers[*slot - 1];
-}
-
-static struct peer *known_peer(const struct match *match, uint32_t rank)
-{
-    uint32_t found = match->peer_count == 0 ? 0 : match->peer_slots[peer_slot(match, rank)];
-    return found == 0 ? NULL : &match->peers[found - 1];
 }
 
 struct match_member *match_member_of(const struct match *match, uint32_t rank)

@@ -196,6 +196,40 @@ static void receives_without_an_end_do_not_hold_the_others_up(void **state)
     assert_int_equal(counts.unmatched, LATER);
 }
 
+static void count_message(void *user, const struct match_message *message)
+{
+    (void)message;
+    ++*(uint64_t *)user;
+}
+
+/* As many ranks as there is room for: those that are there are still found. */
+static void the_ranks_of_a_full_node_are_matched(void **state)
+{
+    enum { MANY = 1 << 20 };
+    (void)state;
+    struct crowd crowd = {.now_ns = 1000};
+    uint64_t heard = 0;
+    struct match_sink sink = {count_message, on_half, &heard};
+    struct match_member *first = NULL, *last = NULL;
+    assert_int_equal(match_create(&crowd.match, MANY, &sink), 0);
+    tick_clock_init_ns(&crowd.clock);
+    for (uint32_t r = 0; r < MANY; r++) {
+        assert_non_null(last = match_add(crowd.match, r));
+        first = r == 0 ? last : first;
+    }
+    match_all_added(crowd.match);
+    crowd.members[0] = first;
+    crowd.members[1] = last;
+    struct event send = end_of(&crowd, 1, MANY - 1, 5), receive = end_of(&crowd, 0, 0, 5);
+    receive.bytes = send.bytes;
+    give(&crowd, 0, &send, 1);
+    give(&crowd, 1, &receive, 1);
+    match_settle(crowd.match, crowd.now_ns + 1000);
+    assert_int_equal(match_counts(crowd.match).matched, 1);
+    assert_int_equal(heard, 1);
+    match_destroy(crowd.match);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +237,7 @@ int main(void)
         cmocka_unit_test(channels_that_there_is_no_room_for_are_counted),
         cmocka_unit_test(idle_channels_to_other_nodes_make_room_for_new_ones),
         cmocka_unit_test(receives_without_an_end_do_not_hold_the_others_up),
+        cmocka_unit_test(the_ranks_of_a_full_node_are_matched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
