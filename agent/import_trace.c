@@ -168,6 +168,9 @@ static void print_csv(const struct import_wish *wish, const struct import_csv_co
            quantity_things(&windows, c->counts.windows, "window"),
            quantity_duration(&window, (double)c->window_ns));
     printf("  rows         %" PRIu64 "\n", c->rows);
+    if (c->world > c->ranks)
+        printf("  unnamed      %" PRIu32 " of %" PRIu32 " ranks are in no row\n",
+               c->world - c->ranks, c->world);
     print_messages(&c->counts);
     if (c->one_sided > 0)
         printf("  sent only    %" PRIu64 " messages of which no receive_end is known\n",

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,19 +77,30 @@ static int has_line(const char *text, const char *begin)
     return 0;
 }
 
-/* First line that is neither empty nor a comment. */
+char import_separator_told(const char *line, size_t length)
+{
+    while (length > 0 && (line[length - 1] == '\r' || line[length - 1] == ' '))
+        length--;
+    if (length == 7 && line[0] == '"' && line[6] == '"')
+        line++, length -= 2;
+    return length == 5 && strncasecmp(line, "sep=", 4) == 0 ? line[4] : '\0';
+}
+
+/* First line that is neither empty nor a comment, nor tells what separates fields. */
 static const char *first_line(const char *text)
 {
     while (*text != '\0') {
-        size_t length = strcspn(text, "\n"), blanks = strspn(text, " \t\r");
-        if (blanks < length && text[blanks] != '#')
+        size_t length = strcspn(text, "\r\n"), blanks = strspn(text, " \t");
+        if (blanks < length && text[blanks] != '#' &&
+            import_separator_told(text + blanks, length - blanks) == '\0')
             return text + blanks;
-        text += length + (text[length] == '\n');
+        text += length + (text[length] != '\0');
     }
     return text;
 }
 
-/* The header of a table of messages, whichever comes first of its columns. Which others it lacks its reader says. */
+/* The header of a table of messages, whichever comes first of its columns. Which others it lacks, or that something else
+ * parts its fields, its reader says. */
 static int is_table(const char *line)
 {
     static const char *const columns[] = {"source", "destination"};
@@ -98,8 +110,7 @@ static int is_table(const char *line)
         if (found == NULL || (size_t)(found - line) >= length)
             return 0;
     }
-    return memchr(line, ',', length) != NULL || memchr(line, ';', length) != NULL ||
-           memchr(line, '\t', length) != NULL;
+    return 1;
 }
 
 static enum import_format of_text(const char *text)
@@ -119,8 +130,7 @@ static enum import_format of_text(const char *text)
     return IMPORT_UNKNOWN;
 }
 
-/* What a file is that has to be made another one of first. @return NULL: nothing of that kind */
-static const char *packed_as(const char *bytes, size_t length)
+const char *import_packed_as(const char *bytes, size_t length)
 {
     static const struct {
         const char *begin, *what;
@@ -181,7 +191,7 @@ enum import_format import_format_find(const char *path, char *source, size_t sou
         close(fd);
     if (got < 0)
         return IMPORT_UNKNOWN;
-    const char *packed = packed_as(bytes, length);
+    const char *packed = import_packed_as(bytes, length);
     if (packed != NULL) {
         snprintf(why, room, "%s %s", source, packed);
         return IMPORT_PACKED;

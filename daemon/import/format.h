@@ -23,6 +23,14 @@ const char *import_format_name(enum import_format format);
 /** @return IMPORT_UNKNOWN for a word that is none */
 enum import_format import_format_by_name(const char *name);
 
+/** What bytes are that have to be made others of first, compressed or in UTF-16, by their beginning.
+ *  @return a sentence without its subject; NULL: nothing of that kind */
+const char *import_packed_as(const char *bytes, size_t length);
+
+/** Is it the line "sep=;", by which spreadsheets tell each other what is between fields, before the header of a table?
+ *  @return the separator; 0: it is no such line */
+char import_separator_told(const char *line, size_t length);
+
 /** Look into a file; in a folder, for the one file that says what the folder holds.
  *  @param source  set to the file that is to be read
  *  @param why     set where it cannot be said, or read: a sentence for people, with the name of the file

@@ -18,6 +18,7 @@ struct import_file {
     struct wire_buffer buffer;
     uint64_t *seq;           /* by host: number of its next message */
     uint32_t *ranks, *first; /* ranks by host: ranks[first[h]] .. ranks[first[h + 1] - 1] */
+    uint32_t seen;           /* ranks that are on a host */
     uint64_t begin_ns;
     const char *error;
 };
@@ -32,12 +33,17 @@ static int group_ranks(struct import_file *f)
         return -ENOMEM;
     for (uint32_t h = 0; h < job->host_count; h++)
         f->seq[h] = 1;
-    for (uint32_t r = 0; r < job->ranks; r++)
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        if (job->host_of[r] == IMPORT_NOWHERE)
+            continue;
         f->first[job->host_of[r] + 2]++;
+        f->seen++;
+    }
     for (uint32_t h = 0; h < job->host_count; h++)
         f->first[h + 2] += f->first[h + 1];
     for (uint32_t r = 0; r < job->ranks; r++)
-        f->ranks[f->first[job->host_of[r] + 1]++] = r;
+        if (job->host_of[r] != IMPORT_NOWHERE)
+            f->ranks[f->first[job->host_of[r] + 1]++] = r;
     return 0;
 }
 
@@ -166,7 +172,7 @@ static int tell_job(struct import_file *f, uint64_t windows)
                            .command = job->command,
                            .mpi = job->mpi,
                            .world = job->ranks,
-                           .seen = job->ranks,
+                           .seen = f->seen,
                            .start_ns = f->begin_ns,
                            .end_ns = f->begin_ns + windows * job->window_ns,
                            .window_ns = job->window_ns};

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define IMPORT_NOWHERE                                                                             \
+    UINT32_MAX /**< host of a rank of which nothing is known but that it is there */
 #define IMPORT_BEGIN_NS UINT64_C(1700000000000000000) /**< a fixed date, daemon time */
 
 /** Of a job that is imported. Borrowed for the life of the import. */
@@ -18,7 +20,7 @@ struct import_job {
     const char *command; /**< how the recording came about, for people */
     const char *mpi;     /**< what was imported from what */
     uint32_t ranks;
-    const uint32_t *host_of; /**< by rank: position in hosts */
+    const uint32_t *host_of; /**< by rank: position in hosts, or IMPORT_NOWHERE */
     const char (*hosts)[65];
     uint32_t host_count;
     uint64_t window_ns;

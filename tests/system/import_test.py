@@ -155,6 +155,10 @@ class Traces(unittest.TestCase):
                 out.write('source,destination,bytes,send_begin\n0,1,2,3\n')
             finished = self.holter('import', *words, path, '-o', self.recording, status=1)
             self.assertIn('messages.csv.gz is compressed (gzip): unpack it first', finished.err)
+        with open(path, 'rb') as table:
+            piped = self.place.holter('import', '--format', 'csv', '-', '-o', self.recording, stdin=table).finish()
+        self.assertEqual(1, piped.status, str(piped))
+        self.assertIn('standard input: is compressed (gzip): unpack it first', piped.err)
         self.assertFalse(os.path.exists(self.recording))
 
     def test_wrong_usage_is_told(self):

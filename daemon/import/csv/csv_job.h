@@ -17,8 +17,11 @@ struct csv_stream {
 
 struct csv_job {
     struct csv_names communicators, regions, hosts;
-    struct csv_spool *spool;    /**< owned */
-    struct csv_stream *streams; /**< owned; by rank */
+    struct csv_spool *spool; /**< owned */
+    uint64_t *seen;          /**< owned; bits of CSV_RANKS_MOST ranks: a row names it */
+    uint32_t *rank_of;       /**< owned; of those, ascending */
+    uint32_t seen_count;
+    struct csv_stream *streams; /**< owned; a rank of those each */
     uint32_t *order;            /**< owned; communicators: place by name, by number */
     uint32_t *host_of;          /**< owned; by rank, UINT32_MAX: not known */
     uint32_t host_room, ranks;
@@ -27,6 +30,11 @@ struct csv_job {
     uint64_t read, size;  /**< bytes of the table */
     uint64_t ends, given; /**< ends of messages */
 };
+
+static inline int csv_job_has(const struct csv_job *job, uint32_t rank)
+{
+    return (int)(job->seen[rank / 64] >> rank % 64 & 1);
+}
 
 /** As struct trace_reader has them; user is a struct csv_job. */
 int csv_stream_next(void *user, uint32_t stream, struct event *out);

@@ -124,6 +124,16 @@ static uint32_t known(const struct csv_columns *c)
     return c->count > c->unknown ? c->count - c->unknown : 0;
 }
 
+/* What is missed, and whether the separator may be why. */
+static void tell_missing(char why[CSV_WHY], const struct csv_columns *best, enum csv_column c)
+{
+    snprintf(why, CSV_WHY, "there is no column %s%s in the header%s", names[c].name,
+             names[c].is_time ? " (or with _ns behind it)" : "",
+             best->count == 1
+                 ? ", which is one field: commas, semicolons or tabs are wanted between fields"
+                 : "");
+}
+
 int csv_columns_read(struct csv_columns *out, const char *line, size_t length, char why[CSV_WHY])
 {
     struct csv_columns best = {.count = 0};
@@ -141,10 +151,9 @@ int csv_columns_read(struct csv_columns *out, const char *line, size_t length, c
         best_code = code;
         memcpy(why, this_why, CSV_WHY);
     }
-    for (int c = 0; best_code == 0 && c < CSV_COLUMNS; c++)
+    for (unsigned c = 0; best_code == 0 && c < CSV_COLUMNS; c++)
         if (names[c].needed && best.field[c] < 0) {
-            snprintf(why, CSV_WHY, "there is no column %s%s in the header", names[c].name,
-                     names[c].is_time ? " (or with _ns behind it)" : "");
+            tell_missing(why, &best, (enum csv_column)c);
             best_code = -HOLTER_EUSAGE;
         }
     if (best_code == 0)

@@ -1,5 +1,6 @@
 #include "daemon/import/csv/csv_places.h"
 
+#include "daemon/import/import_file.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -80,7 +81,7 @@ static int take_table(struct trace_places *p, const struct csv_job *job)
     for (uint32_t r = 0; r < job->ranks; r++) {
         int known = r < job->host_room && job->host_of[r] != UNKNOWN;
         p->host_of[r] = known ? place[job->host_of[r]] : count;
-        unknown += !known;
+        unknown += (uint32_t)(!known && csv_job_has(job, r));
     }
     snprintf(p->hosts[count], sizeof(p->hosts[count]), "unknown");
     p->host_count = count + (unknown > 0);
@@ -113,6 +114,39 @@ static int take_blocks(struct trace_places *p, const struct csv_job *job,
     return 0;
 }
 
+/* Ranks that no row names are nowhere, and hosts without ranks are not there: a stray rank costs no more than others. */
+static int leave_out_unseen(struct trace_places *p, const struct csv_job *job)
+{
+    uint32_t *place = calloc((size_t)p->host_count + 1, sizeof(*place)), count = 0;
+    if (place == NULL)
+        return -ENOMEM;
+    for (uint32_t r = 0; r < job->ranks; r++)
+        if (csv_job_has(job, r))
+            place[p->host_of[r]] = 1;
+    for (uint32_t h = 0; h < p->host_count; h++) {
+        if (place[h] == 0)
+            continue;
+        memmove(p->hosts[count], p->hosts[h], sizeof(*p->hosts));
+        place[h] = count++;
+    }
+    for (uint32_t r = 0; r < job->ranks; r++)
+        p->host_of[r] = csv_job_has(job, r) ? place[p->host_of[r]] : IMPORT_NOWHERE;
+    p->host_count = count;
+    free(place);
+    return 0;
+}
+
+static int find(struct trace_places *out, const struct csv_job *job, const struct trace_wishes *w,
+                char why[CSV_WHY])
+{
+    if (job->hosts.count == 0 && w->hosts != NULL)
+        return trace_places_list(out, w->hosts, job->ranks, w->per_node, why, CSV_WHY);
+    out->host_of = calloc(job->ranks, sizeof(*out->host_of));
+    return out->host_of == NULL   ? -ENOMEM
+           : job->hosts.count > 0 ? take_table(out, job)
+                                  : take_blocks(out, job, w, why);
+}
+
 int csv_places_find(struct trace_places *out, const struct csv_job *job,
                     const struct trace_wishes *w, char why[CSV_WHY])
 {
@@ -121,13 +155,10 @@ int csv_places_find(struct trace_places *out, const struct csv_job *job,
         snprintf(why, CSV_WHY, "the table tells the hosts itself");
         return -HOLTER_EUSAGE;
     }
-    if (job->hosts.count == 0 && w->hosts != NULL)
-        return trace_places_list(out, w->hosts, job->ranks, w->per_node, why, CSV_WHY);
     snprintf(why, CSV_WHY, "no memory");
-    out->host_of = calloc(job->ranks, sizeof(*out->host_of));
-    int code = out->host_of == NULL   ? -ENOMEM
-               : job->hosts.count > 0 ? take_table(out, job)
-                                      : take_blocks(out, job, w, why);
+    int code = find(out, job, w, why);
+    if (code == 0 && (code = leave_out_unseen(out, job)) != 0)
+        snprintf(why, CSV_WHY, "no memory");
     if (code != 0)
         trace_places_finish(out);
     return code;

@@ -11,6 +11,7 @@ struct csv_reader {
     void *user;
     char separator;
     int ended, error;
+    int ends_in_cr;                      /* lines do, as no LF stands in the first buffer */
     size_t at, end;                      /* of the buffer, what is not taken: [at, end) */
     uint64_t line, offset;               /* of bytes[at] */
     struct csv_field fields[CSV_FIELDS]; /* of the last row */
@@ -25,7 +26,7 @@ int csv_reader_create(struct csv_reader **out, csv_source *source, void *user)
     r->source = source;
     r->user = user;
     r->separator = ',';
-    r->ended = r->error = 0;
+    r->ended = r->error = r->ends_in_cr = 0;
     r->at = r->end = 0;
     r->line = 1;
     r->offset = 0;
@@ -45,6 +46,12 @@ void csv_reader_separator(struct csv_reader *reader, char separator)
 
 /* ---- the buffer ------------------------------------------------------------ */
 
+static void cr_to_lf(char *at, const char *end)
+{
+    for (; (at = memchr(at, '\r', (size_t)(end - at))) != NULL; at++)
+        *at = '\n';
+}
+
 /* Read until a row of the greatest length is there, or all. */
 static void fill(struct csv_reader *r)
 {
@@ -53,12 +60,17 @@ static void fill(struct csv_reader *r)
     memmove(r->bytes, r->bytes + r->at, r->end - r->at);
     r->end -= r->at;
     r->at = 0;
+    size_t fresh = r->end;
     while (!r->ended && r->end < BUFFER) {
         long got = r->source(r->user, r->bytes + r->end, BUFFER - r->end);
         r->end += got > 0 ? (size_t)got : 0;
         r->ended = got <= 0;
         r->error = got < 0 ? (int)got : 0;
     }
+    if (r->offset == 0)
+        r->ends_in_cr = memchr(r->bytes, '\n', r->end) == NULL;
+    if (r->ends_in_cr)
+        cr_to_lf(r->bytes + fresh, r->bytes + r->end);
     if (r->offset == 0 && r->end >= 3 && memcmp(r->bytes, "\xef\xbb\xbf", 3) == 0)
         r->at = r->offset = 3;
 }

@@ -101,7 +101,8 @@ int csv_stream_next(void *user, uint32_t stream, struct event *out)
     struct csv_end ends[TRACE_BATCH - 1];
     uint32_t count = 0;
     while (count == 0) {
-        int got = csv_spool_read(job->spool, stream, s->position, ends, TRACE_BATCH - 1);
+        int got =
+            csv_spool_read(job->spool, job->rank_of[stream], s->position, ends, TRACE_BATCH - 1);
         if (got < 0)
             return got;
         if (got == 0)

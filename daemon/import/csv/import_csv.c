@@ -2,6 +2,7 @@
 
 #include "daemon/import/csv/csv_job.h"
 #include "daemon/import/csv/csv_places.h"
+#include "daemon/import/format.h"
 #include "holter/error.h"
 #include "holter/event.h"
 
@@ -65,17 +66,56 @@ static int open_table(struct import *m, const char *source)
     return code;
 }
 
+/* What is on the line of the header can be no header. @return a sentence, or NULL */
+static const char *other_than_table(const char *line, size_t length)
+{
+    const char *packed = import_packed_as(line, length);
+    if (packed == NULL && memchr(line, '\0', length) != NULL)
+        packed = "is no text, or one in UTF-16: UTF-8 is wanted";
+    return packed;
+}
+
+/* Pass over the line that tells the separator; the header tells it as well.
+ * @return as csv_reader_peek(), of the line behind it */
+static int pass_over(struct import *m, char separator, const char **line, size_t *length,
+                     int *whole)
+{
+    struct csv_row row;
+    if (strchr(",;\t", separator) == NULL) {
+        fault_at(&m->faults, 1, "'sep=%c': commas, semicolons or tabs are wanted between fields",
+                 (unsigned char)separator < 0x20 || separator == 0x7f ? '?' : separator);
+        return -HOLTER_EUSAGE;
+    }
+    csv_reader_next(m->reader, &row);
+    return csv_reader_peek(m->reader, line, length, whole);
+}
+
+/* @return as csv_reader_peek(), after telling what is wrong */
+static int find_header(struct import *m, const char **line, size_t *length, int *whole)
+{
+    int code = csv_reader_peek(m->reader, line, length, whole);
+    const char *other = code == 1 ? other_than_table(*line, *length) : NULL;
+    char separator = code == 1 && other == NULL ? import_separator_told(*line, *length) : '\0';
+    if (other != NULL) {
+        fault_at(&m->faults, 0, "%s", other);
+        return -HOLTER_EUSAGE;
+    }
+    if (separator != '\0')
+        code = pass_over(m, separator, line, length, whole);
+    if (code < 0 && m->faults.count == 0)
+        fault_at(&m->faults, 0, "%s", holter_strerror(code));
+    return code;
+}
+
 static int read_header(struct import *m)
 {
     const char *line;
     size_t length;
     struct csv_row row;
     char why[CSV_WHY] = "the file is empty";
-    int whole, code = csv_reader_peek(m->reader, &line, &length, &whole);
-    if (code < 0) {
-        fault_at(&m->faults, 0, "%s", holter_strerror(code));
+    int whole, code = find_header(m, &line, &length, &whole);
+    if (code < 0)
         return code;
-    }
     if (code == 1 && !whole)
         snprintf(why, sizeof(why), "the header is longer than 65536 bytes");
     else if (code == 1 && csv_columns_read(&m->columns, line, length, why) == 0) {
@@ -175,6 +215,8 @@ static int take_row(struct import *m, const struct csv_row *row)
     }
     uint32_t most = c.source > c.destination ? c.source : c.destination;
     job->ranks = most >= job->ranks ? most + 1 : job->ranks;
+    job->seen[c.source / 64] |= UINT64_C(1) << c.source % 64;
+    job->seen[c.destination / 64] |= UINT64_C(1) << c.destination % 64;
     note_times(job, &c);
     m->out->rows++;
     m->out->one_sided += !c.received;
@@ -238,7 +280,8 @@ static int begin_spool(struct import *m, const char *path, size_t run)
         snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path);
     struct csv_spool_options options = {folder, run, compare_communicators, compare_regions,
                                         &m->job};
-    int code = csv_spool_create(&m->job.spool, &options);
+    m->job.seen = calloc(CSV_RANKS_MOST / 64, sizeof(*m->job.seen));
+    int code = m->job.seen == NULL ? -ENOMEM : csv_spool_create(&m->job.spool, &options);
     if (code != 0)
         fault_at(&m->faults, 0, "%s", holter_strerror(code));
     return code;
@@ -250,14 +293,32 @@ static int by_name(const void *left, const void *right, void *user)
     return strcmp(names->names[*(const uint32_t *)left], names->names[*(const uint32_t *)right]);
 }
 
+/* Ranks that no row names have nothing to be read of them, however many they are. */
+static int begin_streams(struct csv_job *job)
+{
+    for (uint32_t r = 0; r < job->ranks; r++)
+        job->seen_count += (uint32_t)csv_job_has(job, r);
+    job->rank_of = calloc((size_t)job->seen_count + 1, sizeof(*job->rank_of));
+    job->streams = calloc((size_t)job->seen_count + 1, sizeof(*job->streams));
+    if (job->rank_of == NULL || job->streams == NULL)
+        return -ENOMEM;
+    job->zero = job->first >= DATE_NS ? job->first : 0;
+    for (uint32_t r = 0, s = 0; r < job->ranks; r++) {
+        if (!csv_job_has(job, r))
+            continue;
+        job->streams[s].last_enter = job->streams[s].last_exit = job->first - job->zero;
+        job->rank_of[s++] = r;
+    }
+    return 0;
+}
+
 static int sort(struct import *m)
 {
     struct csv_job *job = &m->job;
     uint32_t count = job->communicators.count;
     uint32_t *numbers = calloc((size_t)count + 1, sizeof(*numbers));
     job->order = calloc((size_t)count + 1, sizeof(*job->order));
-    job->streams = calloc(job->ranks, sizeof(*job->streams));
-    int code = numbers == NULL || job->order == NULL || job->streams == NULL ? -ENOMEM : 0;
+    int code = numbers == NULL || job->order == NULL ? -ENOMEM : begin_streams(job);
     for (uint32_t i = 0; code == 0 && i < count; i++)
         numbers[i] = i;
     if (code == 0 && count > 0)
@@ -268,9 +329,6 @@ static int sort(struct import *m)
     code = code != 0 ? code : csv_spool_sort(job->spool, job->ranks);
     if (code != 0)
         fault_at(&m->faults, 0, "cannot be sorted: %s", holter_strerror(code));
-    job->zero = job->first >= DATE_NS ? job->first : 0;
-    for (uint32_t r = 0; code == 0 && r < job->ranks; r++)
-        job->streams[r].last_enter = job->streams[r].last_exit = job->first - job->zero;
     return code;
 }
 
@@ -298,7 +356,7 @@ static void name_job(char *out, size_t room, const char *source)
 }
 
 static int write_recording(struct import *m, const char *path, const char *source,
-                           const struct trace_places *places, const uint32_t *rank_of)
+                           const struct trace_places *places)
 {
     const struct trace_wishes *w = m->wishes;
     const struct csv_job *job = &m->job;
@@ -310,8 +368,8 @@ static int write_recording(struct import *m, const char *path, const char *sourc
                              .command = command,
                              .mpi = "imported: a table of messages",
                              .ranks = job->ranks,
-                             .stream_count = job->ranks,
-                             .rank_of = rank_of,
+                             .stream_count = job->seen_count,
+                             .rank_of = job->rank_of,
                              .host_of = places->host_of,
                              .hosts = (const char(*)[65])places->hosts,
                              .host_count = places->host_count,
@@ -323,7 +381,8 @@ static int write_recording(struct import *m, const char *path, const char *sourc
     struct trace_reader reader = {&m->job,         csv_stream_next,   NULL,
                                   csv_stream_comm, csv_stream_region, on_progress};
     struct trace_options options = {w->threads, w->told, w->fault, w->user};
-    m->out->ranks = job->ranks;
+    m->out->ranks = job->seen_count;
+    m->out->world = job->ranks;
     m->out->hosts = places->host_count;
     int code = trace_import(path, &told, &reader, &options, &m->out->counts);
     m->out->window_ns = m->out->counts.window_ns;
@@ -334,18 +393,13 @@ static int place_and_write(struct import *m, const char *path, const char *sourc
 {
     struct trace_places places;
     char why[CSV_WHY];
-    uint32_t *rank_of = calloc(m->job.ranks, sizeof(*rank_of));
-    int code = rank_of == NULL ? -ENOMEM : csv_places_find(&places, &m->job, m->wishes, why);
+    int code = csv_places_find(&places, &m->job, m->wishes, why);
     if (code != 0) {
-        fault_at(&m->faults, 0, "%s", rank_of == NULL ? "no memory" : why);
-        free(rank_of);
+        fault_at(&m->faults, 0, "%s", why);
         return code;
     }
-    for (uint32_t r = 0; r < m->job.ranks; r++)
-        rank_of[r] = r;
-    code = write_recording(m, path, source, &places, rank_of);
+    code = write_recording(m, path, source, &places);
     trace_places_finish(&places);
-    free(rank_of);
     return code;
 }
 
@@ -361,6 +415,8 @@ static void finish(struct import *m)
     csv_names_finish(&job->communicators);
     csv_names_finish(&job->regions);
     csv_names_finish(&job->hosts);
+    free(job->seen);
+    free(job->rank_of);
     free(job->streams);
     free(job->order);
     free(job->host_of);

@@ -13,7 +13,9 @@
 
 struct import_csv_counts {
     struct trace_counts counts;
-    uint32_t ranks, hosts;
+    uint32_t ranks; /**< that rows name */
+    uint32_t world; /**< ranks up to the highest of them */
+    uint32_t hosts;
     uint64_t window_ns;
     uint64_t rows;      /**< messages imported */
     uint64_t bad;       /**< rows left out */

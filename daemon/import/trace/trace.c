@@ -416,9 +416,9 @@ static int is_sound(const struct trace_job *job)
     int sound =
         job->ranks > 0 && job->ranks <= INT32_MAX && job->host_count > 0 && job->stream_count > 0;
     for (uint32_t r = 0; sound && r < job->ranks; r++)
-        sound = job->host_of[r] < job->host_count;
+        sound = job->host_of[r] < job->host_count || job->host_of[r] == IMPORT_NOWHERE;
     for (uint32_t s = 0; sound && s < job->stream_count; s++)
-        sound = job->rank_of[s] < job->ranks;
+        sound = job->rank_of[s] < job->ranks && job->host_of[job->rank_of[s]] < job->host_count;
     return sound;
 }
 

@@ -65,7 +65,7 @@ struct trace_job {
     uint32_t stream_count;
     const uint32_t *rank_of;    /**< by stream */
     const uint32_t *threads_of; /**< by rank, as people are told; NULL: as many as it has streams */
-    const uint32_t *host_of;    /**< by rank: position in hosts */
+    const uint32_t *host_of; /**< by rank: position in hosts; IMPORT_NOWHERE: it has no streams */
     const char (*hosts)[65];
     uint32_t host_count;
     uint64_t begin_ns;  /**< when the trace's zero was, since 1970; 0: not known */

@@ -69,6 +69,10 @@ static void texts_are_told_apart(void **state)
                  {"hostname=h\nnumprocs=4\n", IMPORT_DUMPI},
                  {"name: x\nhardware:\n  a: 1\n", IMPORT_COUNTERS},
                  {"Source;Destination;Bytes\n", IMPORT_CSV}, /* its reader says what it lacks */
+                 {"sep=;\r\nsource;destination\r\n", IMPORT_CSV},
+                 {"sep=|\nsource|destination\n", IMPORT_CSV},
+                 {"# who\r\rsource,destination\r0,1\r", IMPORT_CSV},
+                 {"# who\r\n\r\n0 1 5\r\n", IMPORT_HOPBYTE},
                  {"hello world\n", IMPORT_UNKNOWN},
                  {"0 1 two\n", IMPORT_UNKNOWN},
                  {"", IMPORT_UNKNOWN}};
@@ -82,6 +86,17 @@ static void texts_are_told_apart(void **state)
     assert_int_equal(of_text(&bed, "SQLite format 3", 16), IMPORT_RECORDING);
     assert_int_equal(of_text(&bed, "0 1 2\n\0\1", 8), IMPORT_UNKNOWN);
     directory_remove(bed.directory);
+}
+
+static void the_line_that_tells_a_separator_is_known(void **state)
+{
+    (void)state;
+    assert_int_equal(import_separator_told("sep=;\r", 6), ';');
+    assert_int_equal(import_separator_told("SEP=\t", 5), '\t');
+    assert_int_equal(import_separator_told("\"sep=,\"", 7), ',');
+    assert_int_equal(import_separator_told("sep=", 4), 0);
+    assert_int_equal(import_separator_told("sep=;;", 6), 0);
+    assert_int_equal(import_separator_told("", 0), 0);
 }
 
 static void what_is_packed_is_told_as_that(void **state)
@@ -149,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recorded_files_are_known_by_what_is_in_them),
         cmocka_unit_test(texts_are_told_apart),
+        cmocka_unit_test(the_line_that_tells_a_separator_is_known),
         cmocka_unit_test(what_is_packed_is_told_as_that),
         cmocka_unit_test(a_folder_stands_for_the_one_trace_in_it),
         cmocka_unit_test(formats_have_names),

@@ -77,6 +77,8 @@ static void fields_are_parted_by_separators_and_rows_by_lines(void **state)
     expect("a,,\n,\n", "1:a||;2:|;");
     expect("\n\r\na\n\n", "3:a;");
     expect("", "");
+    expect("a,b\rc,d\r\r\"e\",f", "1:a|b;2:c|d;4:e|f;"); /* no LF at all */
+    expect("a\rb,c\nd", "1:a\rb|c;2:d;");
     expect("a\r", "1:a;");
 }
 

@@ -494,6 +494,84 @@ static void too_many_windows_are_refused(void **state)
     finish(d);
 }
 
+/* The figures of what a spreadsheet wrote are those of the plain table. */
+static void tables_of_spreadsheets_are_understood(void **state)
+{
+    static const char *const tables[] = {
+        "sep=;\r\nsource;destination;bytes;send_begin;receive_end\r\n0;1;10;0,001;0,0011\r\n",
+        "\xef\xbb\xbf\"sep=,\"\nsource,destination,bytes,send_begin,receive_end\n0,1,10,1e-3,0."
+        "0011\n",
+        "sep=\t\nsource\tdestination\tbytes\tsend_begin\treceive_end\n0\t1\t10\t0.001\t0.0011\n",
+        "source,destination,bytes,send_begin,receive_end\r0,1,10,0.001,0.0011\r",
+        "# of mine\r\rsource,destination,bytes,send_begin,receive_end\r0,1,10,0.001,0.0011"};
+    struct desk *d = set_up();
+    (void)state;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+        import_well(d, tables[i]);
+        assert_int_equal(d->sums.sent, 1);
+        assert_int_equal(d->sums.pair_size[0][1], 10);
+        assert_int_equal(d->sums.transfer_ns, 100000);
+    }
+    assert_true(import_text(d, "sep=;\n") < 0);
+    assert_non_null(strstr(d->told, "the file is empty"));
+    finish(d);
+}
+
+static void a_table_of_something_else_is_told_as_that(void **state)
+{
+    static const struct {
+        const char *table, *told;
+        size_t length;
+    } cases[] = {
+        {"sep=|\nsource|destination|bytes|send_begin\n", "messages.csv:1: 'sep=|': commas, ", 0},
+        {"source|destination|bytes|send_begin\n", "which is one field: commas, semicolons", 0},
+        {"\x1f\x8b\x08\x00\x01", "is compressed (gzip): unpack it first", 5},
+        {"\x28\xb5\x2f\xfd\x01", "is compressed (zstd): unpack it first", 5},
+        {"\xff\xfes\0o\0", "is text in UTF-16: UTF-8 is wanted", 6},
+        {"s\0o\0u\0", "is no text, or one in UTF-16: UTF-8 is wanted", 6}};
+    struct desk *d = set_up();
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        FILE *out = fopen(d->table, "w");
+        size_t length = cases[i].length == 0 ? strlen(cases[i].table) : cases[i].length;
+        assert_non_null(out);
+        assert_int_equal(fwrite(cases[i].table, 1, length, out), length);
+        assert_int_equal(fclose(out), 0);
+        assert_true(import(d) < 0);
+        assert_int_equal(d->faults, 1);
+        if (strstr(d->told, cases[i].told) == NULL)
+            fail_msg("%s", d->told);
+    }
+    finish(d);
+}
+
+/* Ranks that no row names are of MPI_COMM_WORLD, and cost nothing: no row of any window, no stream, no host. */
+static void a_stray_rank_costs_as_much_as_any_other(void **state)
+{
+    static const char header[] = "source,destination,bytes,send_begin_ns,receive_end_ns\n";
+    struct desk *d = set_up();
+    char text[16384];
+    (void)state;
+    for (uint32_t per_node = 0; per_node < 2; per_node++) {
+        size_t used = (size_t)snprintf(text, sizeof(text),
+                                       "%s0,1048575,10,500,900\n1048575,5,10,1500,1900\n", header);
+        for (unsigned i = 0; i < 200; i++)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "5,0,7,%u000000,%u000400\n",
+                                     i, i);
+        d->wishes.per_node = per_node;
+        import_well(d, text);
+        assert_int_equal(d->counts.ranks, 3);
+        assert_int_equal(d->counts.world, 1048576);
+        assert_int_equal(d->counts.hosts, per_node == 0 ? 1 : 3);
+        assert_int_equal(d->counts.counts.windows, 200);
+        assert_int_equal(d->sums.announced, 3);
+        assert_int_equal(d->sums.pair_messages, 202);
+        assert_int_equal(d->counts.counts.matched, per_node == 0 ? 202 : 0);
+        assert_int_equal(d->counts.counts.unmatched, 0);
+    }
+    finish(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -513,6 +591,9 @@ int main(void)
         cmocka_unit_test(a_hundred_faults_are_told_and_all_counted),
         cmocka_unit_test(what_is_no_table_is_refused),
         cmocka_unit_test(too_many_windows_are_refused),
+        cmocka_unit_test(tables_of_spreadsheets_are_understood),
+        cmocka_unit_test(a_table_of_something_else_is_told_as_that),
+        cmocka_unit_test(a_stray_rank_costs_as_much_as_any_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
