@@ -107,6 +107,12 @@ static void print_dumpi(const struct import_wish *wish, const struct dumpi_count
         printf("  unknown      members of %" PRIu64 " communicators\n", f->unresolved);
 }
 
+/* @return what the exit status is of counts that all of them have */
+static int is_wrong(const struct trace_counts *counts)
+{
+    return counts->failed_streams > 0 || counts->lost > 0;
+}
+
 /* What all of them are asked for alike. @return 0, or 1 after saying what is wrong */
 static int begin(struct trace_wishes *wishes, struct topology_file *network,
                  struct showing *showing, const struct import_wish *wish)
@@ -141,7 +147,7 @@ int import_trace_otf2(const struct import_wish *wish)
     topology_file_finish(&network);
     if (code == 0)
         print_otf2(wish, &counts);
-    return code != 0 || counts.counts.failed_streams > 0 || counts.definitions_broken;
+    return code != 0 || is_wrong(&counts.counts) || counts.definitions_broken;
 }
 
 int import_trace_dumpi(const struct import_wish *wish)
@@ -157,7 +163,8 @@ int import_trace_dumpi(const struct import_wish *wish)
     topology_file_finish(&network);
     if (code == 0)
         print_dumpi(wish, &counts);
-    return code != 0 || counts.facts.broken > 0 || counts.facts.missing > 0;
+    return code != 0 || is_wrong(&counts.counts) || counts.facts.broken > 0 ||
+           counts.facts.missing > 0;
 }
 
 static void print_csv(const struct import_wish *wish, const struct import_csv_counts *c)
@@ -198,5 +205,5 @@ int import_trace_csv(const struct import_wish *wish)
     topology_file_finish(&network);
     if (code == 0)
         print_csv(wish, &counts);
-    return code != 0 || counts.bad > 0 || counts.broken || counts.counts.failed_streams > 0;
+    return code != 0 || is_wrong(&counts.counts) || counts.bad > 0 || counts.broken;
 }

@@ -155,14 +155,19 @@ static uint16_t slot_of(const struct otf2_stream *stream, uint32_t number)
                                                                         : COMM_SLOT_NONE;
 }
 
+/* Tags of MPI are no larger; whoever writes others, such as negative ones, has them at both ends of a message. */
+static int32_t tag_of(uint32_t tag)
+{
+    return (int32_t)(tag & INT32_MAX);
+}
+
 static struct otf2_message message_of(struct otf2_stream *stream, uint32_t peer, OTF2_CommRef comm,
                                       uint32_t tag, uint64_t bytes)
 {
     int inter = 0;
     uint32_t number = number_of(stream, comm);
-    struct otf2_message message = {.tag = tag <= INT32_MAX ? (int32_t)tag : TAG_NONE,
-                                   .bytes = bytes,
-                                   .comm = slot_of(stream, number)};
+    struct otf2_message message = {
+        .tag = tag_of(tag), .bytes = bytes, .comm = slot_of(stream, number)};
     message.peer = otf2_job_peer(stream->job, stream->rank, number, peer, &inter);
     message.flags = inter ? EVENT_INTER : 0;
     return message;

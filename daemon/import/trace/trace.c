@@ -1,5 +1,6 @@
 #include "daemon/import/trace/trace.h"
 
+#include "daemon/analysis/saturate.h"
 #include "daemon/import/import_file.h"
 #include "daemon/import/trace/trace_host.h"
 #include "daemon/import/trace/trace_pool.h"
@@ -356,9 +357,9 @@ static void sum_counts(const struct import *m, struct trace_counts *out)
         out->windows = c->windows > out->windows ? c->windows : out->windows;
         out->records += c->records;
         out->sent += c->sent;
-        out->sent_bytes += c->sent_bytes;
+        out->sent_bytes = saturated_sum(out->sent_bytes, c->sent_bytes);
         out->received += c->received;
-        out->received_bytes += c->received_bytes;
+        out->received_bytes = saturated_sum(out->received_bytes, c->received_bytes);
         out->collectives += c->collectives;
         out->matched += c->matched;
         out->unmatched += c->unmatched;
@@ -370,6 +371,25 @@ static void sum_counts(const struct import *m, struct trace_counts *out)
     out->beyond_ns = find_beyond(m, out->records + out->lost);
     for (uint32_t s = 0; s < m->job->stream_count; s++)
         out->failed_streams += (uint64_t)m->streams[s].failed;
+}
+
+/* Records were left out; unless the trace is read once more, with the length that they tell. */
+static void tell_lost(const struct import *m, const struct trace_counts *counts)
+{
+    const struct trace_host *stray = NULL;
+    char text[240];
+    if (counts->lost == 0 || (m->job->length_is_claim && counts->beyond_ns != 0))
+        return;
+    for (uint32_t h = 0; stray == NULL && h < m->job->host_count; h++)
+        stray = m->hosts[h].stray_ns != 0 ? &m->hosts[h] : NULL;
+    if (stray == NULL)
+        snprintf(text, sizeof(text), "%" PRIu64 " records are none, and left out", counts->lost);
+    else
+        snprintf(text, sizeof(text),
+                 "%" PRIu64 " records are none, or far beyond the end, and left out: the first "
+                 "with such a time is of rank %" PRIu32 ", at %.9f s",
+                 counts->lost, stray->stray_rank, (double)stray->stray_ns * 1e-9);
+    tell(m, 0, text);
 }
 
 /* ---- all of it ------------------------------------------------------------- */
@@ -432,6 +452,7 @@ int trace_import(const char *path, const struct trace_job *job, const struct tra
     uint64_t windows = 0;
     if (m.hosts != NULL) {
         sum_counts(&m, out);
+        tell_lost(&m, out);
         windows = out->windows;
     }
     finish(&m);

@@ -1,6 +1,7 @@
 #include "daemon/import/trace/trace_host.h"
 
 #include "daemon/analysis/array.h"
+#include "daemon/analysis/saturate.h"
 #include "holter/error.h"
 #include "holter/segment.h"
 
@@ -219,11 +220,15 @@ int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *
     return 1;
 }
 
-static void note_beyond(struct trace_host *host, const struct event *event)
+static void note_beyond(struct trace_host *host, uint32_t rank, const struct event *event)
 {
     uint64_t time = event->t_exit > event->t_enter ? event->t_exit : event->t_enter;
     int bits = 63 - __builtin_clzll(time | 1);
     host->beyond[bits]++;
+    if (host->stray_ns == 0) {
+        host->stray_ns = time;
+        host->stray_rank = rank;
+    }
     if (time > host->beyond_latest[bits])
         host->beyond_latest[bits] = time;
 }
@@ -238,7 +243,7 @@ static int make_sound(struct trace_host *host, struct trace_rank *rank, struct t
     for (uint32_t i = 0; code == 0 && i < stream->count; i++) {
         struct event *event = &stream->batch[i];
         if (event->t_exit > limit || event->t_enter > limit) {
-            note_beyond(host, event);
+            note_beyond(host, rank->rank, event);
             event->kind = 0; /* counts as lost */
             continue;
         }
@@ -428,9 +433,9 @@ static void count_rows(struct trace_counts *counts, const struct window_rows *ro
         counts->records += row->events;
         counts->lost += row->lost;
         counts->sent += row->sent;
-        counts->sent_bytes += row->sent_bytes;
+        counts->sent_bytes = saturated_sum(counts->sent_bytes, row->sent_bytes);
         counts->received += row->received;
-        counts->received_bytes += row->received_bytes;
+        counts->received_bytes = saturated_sum(counts->received_bytes, row->received_bytes);
     }
     for (uint64_t i = 0; i < rows->calls_count; i++) {
         const struct wire_call_row *row = &rows->calls[i];

@@ -63,6 +63,8 @@ struct trace_host {
     uint64_t events, lost, sampled, passed_over;
     uint64_t beyond[64],
         beyond_latest[64]; /**< records beyond the limit, by the logarithm of their time */
+    uint64_t stray_ns;     /**< time of the first of them, ticks; 0: there is none */
+    uint32_t stray_rank;   /**< whose it is */
     struct trace_counts counts;
 };
 

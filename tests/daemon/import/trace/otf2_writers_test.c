@@ -31,6 +31,8 @@ struct bed {
     int names_last, contexts, nameless;
     uint32_t comms; /* besides the world: both ranks, the other way round */
     uint32_t first; /* number of the first region */
+    uint32_t tag;
+    uint64_t bytes, length; /* length: that is claimed, 0: as it is */
     struct import_otf2_counts counts;
     struct recorded_sums sums;
 };
@@ -44,7 +46,7 @@ static void fault(void *user, const char *text)
 
 static void begin(struct bed *bed)
 {
-    *bed = (struct bed){.time = SECOND};
+    *bed = (struct bed){.time = SECOND, .tag = 7, .bytes = 100};
     assert_int_equal(directory_make(bed->directory), 0);
     snprintf(bed->folder, sizeof(bed->folder), "%s/archive", bed->directory);
     snprintf(bed->archive, sizeof(bed->archive), "%s/traces.otf2", bed->folder);
@@ -74,16 +76,16 @@ static void leave(struct bed *bed, uint32_t rank, uint32_t region)
              : OTF2_EvtWriter_Leave(bed->events[rank], NULL, bed->time, bed->first + region));
 }
 
-/* A message of 100 bytes from rank 0 to rank 1: both its calls take 20 ns. */
+/* A message from rank 0 to rank 1: both its calls take 20 ns. */
 static void pass_message(struct bed *bed)
 {
     enter(bed, 0, R_MAIN);
     enter(bed, 0, R_SEND);
-    good(OTF2_EvtWriter_MpiSend(bed->events[0], NULL, bed->time, 1, 0, 7, 100));
+    good(OTF2_EvtWriter_MpiSend(bed->events[0], NULL, bed->time, 1, 0, bed->tag, bed->bytes));
     leave(bed, 0, R_SEND);
     leave(bed, 0, R_MAIN);
     enter(bed, 1, R_RECV);
-    good(OTF2_EvtWriter_MpiRecv(bed->events[1], NULL, bed->time, 0, 0, 7, 100));
+    good(OTF2_EvtWriter_MpiRecv(bed->events[1], NULL, bed->time, 0, 0, bed->tag, bed->bytes));
     leave(bed, 1, R_RECV);
 }
 
@@ -128,8 +130,11 @@ static void import_it(struct bed *bed)
         good(OTF2_Archive_CloseEvtWriter(bed->writing, bed->events[r]));
     good(OTF2_Archive_CloseEvtFiles(bed->writing));
     OTF2_GlobalDefWriter *d = OTF2_Archive_GetGlobalDefWriter(bed->writing);
-    good(OTF2_GlobalDefWriter_WriteClockProperties(
-        d, SECOND, SECOND, bed->no_length ? 0 : bed->time - SECOND, OTF2_UNDEFINED_TIMESTAMP));
+    good(OTF2_GlobalDefWriter_WriteClockProperties(d, SECOND, SECOND,
+                                                   bed->no_length     ? 0
+                                                   : bed->length != 0 ? bed->length
+                                                                      : bed->time - SECOND,
+                                                   OTF2_UNDEFINED_TIMESTAMP));
     good(OTF2_GlobalDefWriter_WriteString(d, 0, ""));
     if (bed->names_last && !bed->nameless)
         write_regions(bed, d);
@@ -141,6 +146,11 @@ static void import_it(struct bed *bed)
     good(OTF2_Archive_Close(bed->writing));
     assert_int_equal(import_otf2(bed->recording, bed->archive, &wishes, &bed->counts), 0);
     recorded_sums_read(&bed->sums, bed->recording);
+}
+
+static void import_well(struct bed *bed)
+{
+    import_it(bed);
     assert_string_equal(bed->told, "");
 }
 
@@ -165,7 +175,7 @@ static void regions_may_be_defined_before_their_names(void **state)
     begin(bed);
     bed->names_last = 1;
     pass_message(bed);
-    import_it(bed);
+    import_well(bed);
     assert_a_message_in_its_calls(bed);
     directory_remove(bed->directory);
 }
@@ -177,7 +187,7 @@ static void regions_may_have_any_number(void **state)
     begin(bed);
     bed->first = FAR;
     pass_message(bed);
-    import_it(bed);
+    import_well(bed);
     assert_a_message_in_its_calls(bed);
     directory_remove(bed->directory);
 }
@@ -190,7 +200,7 @@ static void calls_may_be_told_by_their_calling_contexts(void **state)
     begin(bed);
     bed->contexts = 1;
     pass_message(bed);
-    import_it(bed);
+    import_well(bed);
     assert_a_message_in_its_calls(bed);
     directory_remove(bed->directory);
 }
@@ -202,7 +212,7 @@ static void regions_that_are_not_defined_are_counted(void **state)
     begin(bed);
     bed->nameless = 1;
     pass_message(bed);
-    import_it(bed);
+    import_well(bed);
     assert_int_equal(bed->counts.undefined, 3);
     assert_int_equal(bed->counts.counts.matched, 1);
     assert_int_equal(bed->sums.call[CALL_Send], 1);
@@ -222,7 +232,7 @@ static void messages_of_any_number_of_communicators_have_their_ranks(void **stat
     enter(bed, 1, R_RECV);
     good(OTF2_EvtWriter_MpiRecv(bed->events[1], NULL, bed->time, 1, 69000, 7, 100));
     leave(bed, 1, R_RECV);
-    import_it(bed);
+    import_well(bed);
     assert_int_equal(bed->counts.undefined, 0);
     assert_int_equal(bed->sums.pair_size[0][1], 100);
     directory_remove(bed->directory);
@@ -242,11 +252,64 @@ static void windows_are_as_many_where_the_length_is_not_told(void **state)
             pass_message(bed);
             bed->time += cases[i].pause;
         }
-        import_it(bed);
+        import_well(bed);
         assert_int_equal(bed->counts.counts.matched, 100);
         assert_int_equal(bed->counts.window_ns, cases[i].window_ns);
         directory_remove(bed->directory);
     }
+}
+
+/* Negative ones, those without one, and others that MPI does not have. */
+static void tags_of_any_size_are_matched(void **state)
+{
+    static const uint32_t tags[] = {0, INT32_MAX, 0x80000005u, UINT32_MAX - 1, UINT32_MAX};
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++) {
+        bed->tag = tags[i];
+        pass_message(bed);
+    }
+    import_well(bed);
+    assert_int_equal(bed->counts.counts.matched, 5);
+    assert_int_equal(bed->counts.counts.unmatched, 0);
+    directory_remove(bed->directory);
+}
+
+static void bytes_that_no_number_holds_end_at_the_largest(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    bed->bytes = UINT64_C(1) << 63;
+    for (int i = 0; i < 3; i++) {
+        pass_message(bed);
+        bed->time += SECOND;
+    }
+    import_well(bed);
+    assert_true(bed->counts.counts.sent_bytes == UINT64_MAX);
+    assert_true(bed->counts.counts.received_bytes == UINT64_MAX);
+    directory_remove(bed->directory);
+}
+
+/* A few of many, so that the length that is told is believed. */
+static void records_far_beyond_the_end_are_counted_and_told(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    for (int i = 0; i < 1000; i++)
+        pass_message(bed);
+    bed->length = bed->time - SECOND;
+    bed->time = UINT64_C(1) << 62;
+    pass_message(bed);
+    import_it(bed);
+    assert_int_equal(bed->counts.counts.matched, 1000);
+    assert_int_equal(bed->counts.counts.lost, 3);
+    assert_non_null(strstr(bed->told, "t.hrec: 3 records are none, or far beyond the end"));
+    assert_non_null(strstr(bed->told, "is of rank 0, at 4611686017."));
+    assert_ptr_equal(strchr(bed->told, '\n'), bed->told + strlen(bed->told) - 1);
+    directory_remove(bed->directory);
 }
 
 int main(void)
@@ -258,6 +321,9 @@ int main(void)
         cmocka_unit_test(regions_that_are_not_defined_are_counted),
         cmocka_unit_test(messages_of_any_number_of_communicators_have_their_ranks),
         cmocka_unit_test(windows_are_as_many_where_the_length_is_not_told),
+        cmocka_unit_test(tags_of_any_size_are_matched),
+        cmocka_unit_test(bytes_that_no_number_holds_end_at_the_largest),
+        cmocka_unit_test(records_far_beyond_the_end_are_counted_and_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
