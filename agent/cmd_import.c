@@ -250,6 +250,9 @@ static int write_pairs(const struct importing *i, const struct pairs *pairs)
         return 1;
     printf("%s: %" PRIu32 " ranks, %zu pairs\n", i->output, pairs->processes,
            pairs->edge_count + pairs->self_count);
+    if (pairs->processes > 0 && pairs->ids[pairs->processes - 1] >= pairs->processes)
+        printf("  renumbered   in the order of their numbers, of which the last is %" PRIu64 "\n",
+               pairs->ids[pairs->processes - 1]);
     if (pairs->wrong_lines > 0)
         printf("  left out     %" PRIu64 " lines that are wrong\n", pairs->wrong_lines);
     return status;

@@ -101,6 +101,8 @@ static void print_dumpi(const struct import_wish *wish, const struct dumpi_count
         printf("  broken       %" PRIu32 " files; what is whole of them is imported\n", f->broken);
     if (f->missing > 0)
         printf("  missing      files of %" PRIu32 " ranks\n", f->missing);
+    if (f->left_out > 0)
+        printf("  left out     %" PRIu32 " files of ranks behind the last\n", f->left_out);
     if (f->unknown > 0)
         printf("  unknown      %" PRIu64 " calls of functions\n", f->unknown);
     if (f->unresolved > 0)
@@ -164,7 +166,7 @@ int import_trace_dumpi(const struct import_wish *wish)
     if (code == 0)
         print_dumpi(wish, &counts);
     return code != 0 || is_wrong(&counts.counts) || counts.facts.broken > 0 ||
-           counts.facts.missing > 0;
+           counts.facts.missing > 0 || counts.facts.left_out > 0;
 }
 
 static void print_csv(const struct import_wish *wish, const struct import_csv_counts *c)

@@ -148,6 +148,17 @@ class Traces(unittest.TestCase):
         for words in ([], ['--format', 'otf2']):
             self.assertIn('with --format csv', self.holter('import', '-', *words, '-o', table + '2', status=2).err)
 
+    def test_ranks_that_are_numbered_anew_are_told(self):
+        for numbers, told in (('0 1 5\n1 2 5\n', False), ('5 100 7\n100 4000000000 8\n', True)):
+            path = os.path.join(self.place.dir, 'pairs.txt')
+            self.recording = os.path.join(self.place.dir, f'{told}.hrec')
+            with open(path, 'w') as out:
+                out.write(numbers)
+            finished = self.holter('import', path, '-o', self.recording)
+            self.assertIn('3 ranks, 2 pairs', finished.out)
+            self.assertEqual(told, 'numbers, of which the last is 4000000000' in finished.out)
+            self.assertEqual(3, self.info()['world'])
+
     def test_what_is_compressed_is_refused_as_that(self):
         for words in ([], ['--format', 'csv']):
             path = os.path.join(self.place.dir, 'messages.csv.gz')

@@ -147,13 +147,18 @@ static int64_t count_parts(const char *directory, const char *prefix)
 static int64_t find_parts(struct dumpi_set *set, const char *directory, const char *prefix)
 {
     int64_t found = 0, most = 2 * count_parts(directory, prefix) + 1024;
+    uint64_t told = set->meta.ranks > set->ranks ? set->meta.ranks : set->ranks;
     if (set->meta.ranks > 0)
-        most = set->meta.ranks < DUMPI_RANKS_MOST ? (int64_t)set->meta.ranks : DUMPI_RANKS_MOST;
+        most = told < DUMPI_RANKS_MOST ? (int64_t)told : DUMPI_RANKS_MOST;
     most = most < DUMPI_RANKS_MOST ? most : DUMPI_RANKS_MOST;
+    snprintf(set->directory, sizeof set->directory, "%s", directory);
+    snprintf(set->prefix, sizeof set->prefix, "%s", prefix);
+    set->others = 0;
     DIR *list = opendir(directory);
     for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
         int64_t rank = rank_in(entry->d_name, prefix);
         char path[3400];
+        set->others += rank >= most;
         if (rank < 0 || rank >= most)
             continue;
         snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
@@ -172,6 +177,17 @@ static int64_t find_parts(struct dumpi_set *set, const char *directory, const ch
     if (list != NULL)
         closedir(list);
     return found;
+}
+
+int dumpi_set_extend(struct dumpi_set *set, uint64_t ranks)
+{
+    char directory[sizeof set->directory], prefix[sizeof set->prefix];
+    int code = dumpi_set_reserve(set, ranks);
+    if (code != 0 || set->others == 0)
+        return code;
+    memcpy(directory, set->directory, sizeof directory);
+    memcpy(prefix, set->prefix, sizeof prefix);
+    return find_parts(set, directory, prefix) < 0 ? -ENOMEM : 0;
 }
 
 /* The only .meta file of a directory. @return 0: there is none, or several */

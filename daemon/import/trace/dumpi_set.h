@@ -46,6 +46,9 @@ struct dumpi_set {
     struct dumpi_meta meta;
     struct dumpi_part *parts; /**< by rank */
     uint32_t ranks;
+    char directory[3000], prefix[256]; /**< of the files */
+    uint32_t
+        others; /**< files called as those of ranks that the text does not count, and that are left out */
 };
 
 /** Find the files that belong to a source. @return 0 or a negative error after telling */
@@ -54,6 +57,9 @@ void dumpi_set_finish(struct dumpi_set *set);
 
 /** There are so many ranks at least. @return 0; -HOLTER_ELIMIT: with so few files that cannot be; or -ENOMEM */
 int dumpi_set_reserve(struct dumpi_set *set, uint64_t ranks);
+
+/** There are so many ranks, and the text that tells of fewer is wrong: find their files. @return as dumpi_set_reserve() */
+int dumpi_set_extend(struct dumpi_set *set, uint64_t ranks);
 
 /** Open the file of a rank and go through all its calls. Of several ranks at a time.
  *  @param comms  told of all calls */

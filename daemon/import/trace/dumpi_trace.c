@@ -28,6 +28,7 @@ struct stream {
 struct dumpi_trace {
     struct dumpi_set set;
     struct dumpi_comms *comms;
+    uint32_t looked; /* ranks whose files have been looked through */
     struct dumpi_call_numbers numbers;
     struct dumpi_facts facts;
     struct stream *streams;
@@ -127,31 +128,48 @@ static void progress(void *user, uint64_t *read, uint64_t *all)
 
 /* ---- looking through ------------------------------------------------------------- */
 
-static void look(void *user, uint32_t rank)
+static void look(void *user, uint32_t piece)
 {
     struct dumpi_trace *trace = user;
-    dumpi_part_look(&trace->set, rank, trace->comms);
+    dumpi_part_look(&trace->set, trace->looked + piece, trace->comms);
 }
 
+/* Ranks that the program was told there are, as far as its files have been looked through. */
+static uint32_t world_of(const struct dumpi_trace *trace)
+{
+    uint32_t world = 0;
+    for (uint32_t i = 0; i < trace->looked; i++)
+        world = trace->set.parts[i].world > world ? trace->set.parts[i].world : world;
+    return world;
+}
+
+/* Look through the files of ranks that have not been looked through. */
+static int look_on(struct dumpi_trace *trace, struct trace_pool *pool)
+{
+    trace_pool_run(pool, look, trace, trace->set.ranks - trace->looked);
+    for (; trace->looked < trace->set.ranks; trace->looked++)
+        if (trace->set.parts[trace->looked].code == -ENOMEM)
+            return -ENOMEM;
+    return 0;
+}
+
+/* The text may tell of too few ranks, or there may be none; the program may have asked how many there are. */
 static int look_at_all(struct dumpi_trace *trace, unsigned threads)
 {
     struct trace_pool *pool;
     if (dumpi_comms_create(&trace->comms, trace->set.ranks) != 0 ||
         trace_pool_create(&pool, threads) != 0)
         return -ENOMEM;
-    trace_pool_run(pool, look, trace, trace->set.ranks);
-    trace_pool_destroy(pool);
-    uint64_t world = 0;
-    for (uint32_t i = 0; i < trace->set.ranks; i++) {
-        if (trace->set.parts[i].code == -ENOMEM)
-            return -ENOMEM;
-        world = trace->set.parts[i].world > world ? trace->set.parts[i].world : world;
+    int code = look_on(trace, pool);
+    while (code == 0 && world_of(trace) > trace->set.ranks) {
+        code = dumpi_set_extend(&trace->set, world_of(trace));
+        if (code == -HOLTER_ELIMIT)
+            break;
+        code = code != 0 ? code : dumpi_comms_grow(trace->comms, trace->set.ranks);
+        code = code != 0 ? code : look_on(trace, pool);
     }
-    /* Where no text says so, the program may have asked how many ranks there are. */
-    if (world > trace->set.ranks && dumpi_set_reserve(&trace->set, world) == 0 &&
-        dumpi_comms_grow(trace->comms, trace->set.ranks) != 0)
-        return -ENOMEM;
-    return dumpi_comms_settle(trace->comms);
+    trace_pool_destroy(pool);
+    return code == -HOLTER_ELIMIT || code == 0 ? dumpi_comms_settle(trace->comms) : code;
 }
 
 static int is_readable(const struct dumpi_part *part)
@@ -181,6 +199,22 @@ static int lend_types(struct dumpi_trace *trace)
     return 0;
 }
 
+/* What the text says of the number of ranks, and what is known. */
+static void tell_ranks(struct dumpi_trace *trace, struct faults *faults)
+{
+    unsigned long long told = trace->set.meta.ranks;
+    if (told > 0 && trace->set.ranks > told)
+        fault_at(faults, 0,
+                 "numprocs is %llu, but the program was told of %u ranks, and these are imported",
+                 told, world_of(trace));
+    if (trace->set.others == 0)
+        return;
+    fault_at(faults, 0,
+             "there are files of %u ranks more than the %u that there were: they are left out",
+             trace->set.others, trace->set.ranks);
+    trace->facts.left_out = world_of(trace) == 0 ? trace->set.others : 0;
+}
+
 static void tell(struct dumpi_trace *trace, const char *source, struct faults *faults)
 {
     struct dumpi_facts *facts = &trace->facts;
@@ -202,6 +236,7 @@ static void tell(struct dumpi_trace *trace, const char *source, struct faults *f
     facts->unresolved = dumpi_comms_unresolved(trace->comms);
     faults->name = source;
     facts->missing = missing;
+    tell_ranks(trace, faults);
     if (missing > 0)
         fault_at(faults, 0, "files of %u ranks are missing, the first is that of rank %u", missing,
                  first);

@@ -434,6 +434,50 @@ static void missing_files_are_named(void **state)
         strstr(told, "own.meta: there is no file own-0000.bin, or of another rank, beside it"));
 }
 
+static void write_meta(const char *text)
+{
+    FILE *meta = fopen(in_directory("own.meta"), "we");
+    assert_non_null(meta);
+    fprintf(meta, "hostname=h\nstartime=5\nfileprefix=own\nversion=13\n%s\n", text);
+    fclose(meta);
+}
+
+static void the_program_knows_of_ranks_that_the_text_does_not(void **state)
+{
+    (void)state;
+    struct event e[RECORDS];
+    write_barriers(4, 1);
+    dumpi_writer_call(&writers[1], DUMPI_Comm_size, LL(WORLD_), LL(4));
+    end_files(4);
+    write_meta("numprocs=2");
+    struct dumpi_trace *trace = open_files();
+    assert_non_null(strstr(told, "numprocs is 2, but the program was told of 4 ranks"));
+    assert_null(strstr(told, "missing"));
+    assert_int_equal(dumpi_trace_facts(trace).files, 4);
+    assert_int_equal(dumpi_trace_facts(trace).missing + dumpi_trace_facts(trace).left_out, 0);
+    assert_int_equal(dumpi_trace_job(trace)->ranks, 4);
+    assert_int_equal(records_of(trace, 3, e, NULL), 1);
+    dumpi_trace_close(trace);
+}
+
+/* They may be left from a job before: only the program can tell that. */
+static void files_beyond_the_last_rank_are_left_out_and_told(void **state)
+{
+    (void)state;
+    for (int asked = 0; asked < 2; asked++) {
+        write_barriers(4, 1);
+        if (asked)
+            dumpi_writer_call(&writers[1], DUMPI_Comm_size, LL(WORLD_), LL(2));
+        end_files(4);
+        write_meta("numprocs=2");
+        struct dumpi_trace *trace = open_files();
+        assert_non_null(strstr(told, "there are files of 2 ranks more than the 2 that there were"));
+        assert_int_equal(dumpi_trace_facts(trace).left_out, asked ? 0 : 2);
+        assert_int_equal(dumpi_trace_job(trace)->ranks, 2);
+        dumpi_trace_close(trace);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
 
 int main(void)
@@ -452,6 +496,8 @@ int main(void)
         TEST(calls_that_nobody_knows_are_left_out),
         TEST(a_single_file_knows_how_many_ranks_there_were),
         TEST(missing_files_are_named),
+        TEST(the_program_knows_of_ranks_that_the_text_does_not),
+        TEST(files_beyond_the_last_rank_are_left_out_and_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
