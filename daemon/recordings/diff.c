@@ -3,6 +3,7 @@
 #include "daemon/analysis/array.h"
 #include "daemon/recording.h"
 #include "daemon/recording_file.h"
+#include "daemon/recordings/diff_messages.h"
 #include "holter/error.h"
 #include "proto/json.h"
 
@@ -120,17 +121,21 @@ static void print_value(char *out, size_t room, sqlite3_stmt *s, int column)
 
 /* ---- items --------------------------------------------------------------- */
 
-/* @return NULL: there are enough of this table, or no memory */
-static struct diff_item *new_item(struct comparing *c)
+struct diff_item *diff_new_item(struct diff *d, const struct diff_options *options,
+                                const struct diff_table *table, size_t *listed)
 {
-    struct diff *d = c->diff;
-    if (c->listed >= c->options->items ||
+    if (*listed >= options->items ||
         array_fit(&d->items, sizeof(*d->items), &d->room, d->count + 1) != 0)
         return NULL;
-    c->listed++;
+    ++*listed;
     struct diff_item *item = &d->items[d->count++];
-    *item = (struct diff_item){.table = c->table->name};
+    *item = (struct diff_item){.table = table->name};
     return item;
+}
+
+static struct diff_item *new_item(struct comparing *c)
+{
+    return diff_new_item(c->diff, c->options, c->table, &c->listed);
 }
 
 static void print_key(char *out, size_t room, const struct comparing *c, const struct side *s)
@@ -268,19 +273,6 @@ static int compare_table(struct comparing *c, size_t which)
     return code;
 }
 
-/* ---- messages ------------------------------------------------------------ */
-
-#define SHOW_EVERY 256u
-
-/* Messages take nearly all of the time. */
-static void show(const struct comparing *c, uint64_t most)
-{
-    const struct recording_progress *p = &c->options->progress;
-    uint64_t done = c->table->rows[0] + c->table->rows[1];
-    if (p->show != NULL && c->table->rows[0] % SHOW_EVERY == 0 && most > 0)
-        p->show(p->user, done < most ? (double)done / (double)most : 1);
-}
-
 /* Messages of both; 0: not known. */
 static uint64_t count_messages(const struct comparing *c)
 {
@@ -295,116 +287,6 @@ static uint64_t count_messages(const struct comparing *c)
     return sum;
 }
 
-struct message {
-    struct recorded head;
-    const void *bytes;
-    size_t length;
-    int more;
-};
-
-static int next(struct comparing *c, struct recording_cursor *cursor, struct message *m, int which)
-{
-    int code = recording_cursor_next(cursor, &m->head, &m->bytes, &m->length);
-    m->more = code == 1;
-    c->table->rows[which] += (uint64_t)m->more;
-    return code < 0 ? code : 0;
-}
-
-static int is_same(const struct message *a, const struct message *b)
-{
-    return a->length == b->length && memcmp(&a->head, &b->head, sizeof(a->head)) == 0 &&
-           memcmp(a->bytes, b->bytes, a->length) == 0;
-}
-
-/* Which recording has a message alone; of two of different agents or numbers the one that came first. */
-static void find_alone(const struct message m[2], int alone[2])
-{
-    const struct recorded *a = &m[0].head, *b = &m[1].head;
-    int both = m[0].more && m[1].more;
-    int other = both && (a->instance != b->instance || a->seq != b->seq);
-    alone[0] = both ? other && a->received_ns < b->received_ns : m[0].more;
-    alone[1] = both ? other && b->received_ns < a->received_ns : m[1].more;
-}
-
-/* One of both differs in this. */
-static void tell_number(struct diff_item *item, const char *column, uint64_t a, uint64_t b)
-{
-    if (a == b || item->column[0] != '\0')
-        return;
-    snprintf(item->column, sizeof(item->column), "%s", column);
-    snprintf(item->value[0], sizeof(item->value[0]), "%" PRIu64, a);
-    snprintf(item->value[1], sizeof(item->value[1]), "%" PRIu64, b);
-}
-
-static void tell_bytes(struct diff_item *item, const struct message m[2])
-{
-    const uint8_t *a = m[0].bytes, *b = m[1].bytes;
-    size_t at = 0;
-    if (item->column[0] != '\0')
-        return;
-    while (at < m[0].length && at < m[1].length && a[at] == b[at])
-        at++;
-    snprintf(item->column, sizeof(item->column), "bytes, from %zu on", at);
-    for (int i = 0; i < 2; i++)
-        snprintf(item->value[i], sizeof(item->value[i]), "%zu bytes", m[i].length);
-}
-
-static void tell_message(const struct message *m, char *out, size_t room)
-{
-    snprintf(out, room, "agent %" PRIx64 ", seq %" PRIu64 ", %zu bytes", m->head.instance,
-             m->head.seq, m->length);
-}
-
-static void list_message(struct comparing *c, struct recording_cursor *cursors[2],
-                         const struct message m[2], const int alone[2])
-{
-    struct diff_item *item = new_item(c);
-    const struct recorded *a = &m[0].head, *b = &m[1].head;
-    if (item == NULL)
-        return;
-    snprintf(item->key, sizeof(item->key), "number %" PRIu64,
-             recording_cursor_number(cursors[alone[1] ? 1 : 0]));
-    if (!alone[0] && !alone[1] && a->instance == b->instance && a->seq == b->seq) {
-        tell_number(item, "type", a->type, b->type);
-        tell_number(item, "window", a->window, b->window);
-        tell_number(item, "received_ns", a->received_ns, b->received_ns);
-        tell_number(item, "time_ns", a->time_ns, b->time_ns);
-        tell_bytes(item, m);
-        return;
-    }
-    for (int i = 0; i < 2; i++)
-        if (!alone[1 - i])
-            tell_message(&m[i], item->value[i], sizeof(item->value[i]));
-    if (!alone[0] && !alone[1])
-        snprintf(item->column, sizeof(item->column), "message");
-}
-
-static int compare_messages(struct comparing *c, struct recording_cursor *cursors[2])
-{
-    struct message m[2] = {{.more = 0}};
-    c->table = &c->diff->tables[DIFF_TABLES - 1];
-    c->table->name = "messages";
-    c->listed = 0;
-    uint64_t most = count_messages(c);
-    int code = next(c, cursors[0], &m[0], 0);
-    code = code != 0 ? code : next(c, cursors[1], &m[1], 1);
-    while (code == 0 && (m[0].more || m[1].more)) {
-        int alone[2];
-        find_alone(m, alone);
-        if (alone[0] || alone[1] || !is_same(&m[0], &m[1])) {
-            list_message(c, cursors, m, alone);
-            c->table->differing += (uint64_t)(!alone[0] && !alone[1]);
-            c->table->only[0] += (uint64_t)alone[0];
-            c->table->only[1] += (uint64_t)alone[1];
-            c->diff->differences++;
-        }
-        show(c, most);
-        for (int i = 0; code == 0 && i < 2; i++)
-            code = m[i].more && !alone[1 - i] ? next(c, cursors[i], &m[i], i) : 0;
-    }
-    return code;
-}
-
 /* ---- all ----------------------------------------------------------------- */
 
 static int compare_all(struct comparing *c, struct recording_cursor *cursors[2])
@@ -412,7 +294,11 @@ static int compare_all(struct comparing *c, struct recording_cursor *cursors[2])
     int code = 0;
     for (size_t i = 0; code == 0 && i < DIFF_TABLES - 1; i++)
         code = compare_table(c, i);
-    return code != 0 ? code : compare_messages(c, cursors);
+    if (code != 0)
+        return code;
+    c->table = &c->diff->tables[DIFF_TABLES - 1];
+    c->table->name = "messages";
+    return diff_messages(c->diff, c->options, c->table, cursors, count_messages(c));
 }
 
 int diff_read(struct diff *out, const char *const paths[2], const struct diff_options *options,

@@ -1,6 +1,6 @@
-#include "daemon/recordings/copy.h"
 #include "daemon/recordings/diff.h"
 #include "holter/error.h"
+#include "tests/daemon/kept.h"
 #include "tests/daemon/recordings/made.h"
 #include "tests/directory.h"
 
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -135,43 +134,85 @@ static void other_messages_are_told(void **state)
     assert_int_equal(table("messages")->differing, 0);
 }
 
-/* What the file has is what its agents sent: one message that is not there is one difference. */
-static void messages_behind_one_that_is_missing_are_equal(void **state)
+static void copy_without(const char *path, const char *from, uint64_t leave_out)
 {
-    (void)state;
-    char c[140], d[140];
-    struct copy_counts counts;
-    snprintf(c, sizeof(c), "%s/c.hrec", directory);
-    snprintf(d, sizeof(d), "%s/d.hrec", directory);
-    made(c, "job.0", 0, 4);
-    made(d, "job.0", 5, 10);
-    unlink(b);
-    assert_int_equal(copy_merge(b, (const char *const[]){c, d}, 2, NULL, &counts, why, sizeof(why)),
-                     0);
-    assert_int_equal(compare(0), 0);
-    assert_int_equal(table("messages")->rows[0], table("messages")->rows[1] + 2);
-    assert_int_equal(table("messages")->only[0], 2); /* of window 4, of each node one */
-    assert_int_equal(table("messages")->only[1], 0);
-    assert_int_equal(table("messages")->differing, 0);
+    struct recording_cursor *cursor;
+    struct recording *r;
+    struct recorded head;
+    const void *bytes;
+    size_t length;
+    remove(path);
+    assert_int_equal(recording_cursor_open(&cursor, from, why, sizeof(why)), 0);
+    assert_int_equal(recording_open(&r, path, why, sizeof(why)), 0);
+    while (recording_cursor_next(cursor, &head, &bytes, &length) == 1)
+        if (recording_cursor_number(cursor) != leave_out)
+            assert_int_equal(recording_message(r, &head, bytes, length), 0);
+    recording_cursor_close(cursor);
+    assert_int_equal(recording_close(r), 0);
 }
 
-static void it_is_told_in_what_messages_differ(void **state)
+/* Whichever it is: those behind it are the same. */
+static void a_message_that_is_missing_makes_no_other_differ(void **state)
 {
+    char c[140], all[140];
     (void)state;
-    struct copy_counts counts;
-    unlink(b); /* what was said of ranks before is said with its first window in a cut */
-    assert_int_equal(
-        copy_cut(b, a, (MADE_BEGIN + 5) * MADE_S, UINT64_MAX, NULL, &counts, why, sizeof(why)), 0);
-    assert_int_equal(compare(0), 0);
-    assert_int_equal(table("messages")->differing, 2);
-    assert_int_equal(table("messages")->only[0], 10);
-    assert_int_equal(table("messages")->only[1], 0);
-    const struct diff_item *item = diff.items;
-    while (strcmp(item->table, "messages") != 0)
-        item++;
-    assert_string_equal(item->key, "number 1");
-    assert_string_equal(item->column, "received_ns");
-    assert_string_not_equal(item->value[0], item->value[1]);
+    snprintf(c, sizeof(c), "%s/c.hrec", directory);
+    snprintf(all, sizeof(all), "%s/all.hrec", directory);
+    copy_without(all, a, 0);
+    for (uint64_t number = 1; number <= 22; number++) {
+        copy_without(c, a, number);
+        for (int swap = 0; swap < 2; swap++) {
+            const char *const paths[2] = {swap ? c : all, swap ? all : c};
+            assert_int_equal(
+                diff_read(&diff, paths, &(struct diff_options){.items = 3}, why, sizeof(why)), 0);
+            assert_int_equal(table("messages")->only[swap], 1);
+            assert_int_equal(table("messages")->only[1 - swap], 0);
+            assert_int_equal(table("messages")->differing, 0);
+            assert_int_equal(diff.differences, 1);
+            diff_finish(&diff);
+        }
+    }
+}
+
+/* Windows that were numbered otherwise belong together, and so do those that came in another order. */
+static void messages_belong_together_by_agent_and_window(void **state)
+{
+    struct recording *r;
+    char paths[2][140];
+    (void)state;
+    for (int p = 0; p < 2; p++) {
+        snprintf(paths[p], sizeof(paths[p]), "%s/%d.hrec", directory, p);
+        assert_int_equal(recording_open(&r, paths[p], why, sizeof(why)), 0);
+        for (uint64_t i = 0; i < 3000; i++) {
+            uint64_t at = p == 0 ? i : 2999 - i; /* the other way round */
+            struct wire_window m = {
+                .job = "job.0", .host = "a", .window = 1000 + at, .length_ns = 1000};
+            m.seq = at == 7 && p == 1 ? 9000 : 1 + at;
+            m.flags = at == 8 && p == 1 ? WINDOW_FINAL : 0;
+            struct recorded head = {.instance = 1,
+                                    .seq = m.seq,
+                                    .window = m.window,
+                                    .time_ns = m.window * 1000,
+                                    .received_ns = 5000000 + at / 1000};
+            head.received_ns += (uint64_t)(at == 9 && p == 1);
+            kept_message(r, head, WIRE_TYPE_WINDOW, &m);
+        }
+        assert_int_equal(recording_close(r), 0);
+    }
+    const char *const both[2] = {paths[0], paths[1]};
+    assert_int_equal(diff_read(&diff, both, &(struct diff_options){.items = 5}, why, sizeof(why)),
+                     0);
+    assert_int_equal(table("messages")->differing, 3);
+    assert_int_equal(table("messages")->only[0] + table("messages")->only[1], 0);
+    assert_int_equal(diff.count, 3);
+    assert_string_equal(diff.items[2].key, "window 1007, agent 1, seq 8");
+    assert_string_equal(diff.items[2].column, "seq");
+    assert_string_equal(diff.items[2].value[1], "9000");
+    for (size_t i = 0; i < 2; i++) {
+        int says = strcmp(diff.items[i].key, "window 1008, agent 1, seq 9") == 0;
+        assert_true(says || strcmp(diff.items[i].key, "window 1009, agent 1, seq 10") == 0);
+        assert_string_equal(diff.items[i].column, says ? "message" : "arrival");
+    }
 }
 
 static void other_jobs_are_not_compared(void **state)
@@ -196,8 +237,8 @@ int main(void)
         TEST(rows_of_one_alone_are_counted_and_a_few_are_listed),
         TEST(null_and_numbers_and_texts_differ),
         TEST(other_messages_are_told),
-        TEST(messages_behind_one_that_is_missing_are_equal),
-        TEST(it_is_told_in_what_messages_differ),
+        TEST(a_message_that_is_missing_makes_no_other_differ),
+        TEST(messages_belong_together_by_agent_and_window),
         TEST(other_jobs_are_not_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
