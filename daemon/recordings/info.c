@@ -15,12 +15,19 @@
 #define SUMMED (WINDOW_ROWS(ranks) | WINDOW_ROWS(calls) | WINDOW_ROWS(node)) /* of windows */
 #define MOST_HOSTS (1u << 20)
 
+/* Windows that an agent dropped. */
+struct dropping {
+    uint64_t told;   /* in all, as it said last */
+    uint64_t others; /* its messages before its first window */
+    int began;       /* that was met */
+};
+
 struct reading {
     struct info *info;
     struct recording_cursor *cursor;
     struct recording_file *file;
     struct key_table hosts, agents; /* hi: hash of a name, lo: its length; hi: instance */
-    uint64_t *dropped;              /* owned: by agent, what it said last */
+    struct dropping *dropped;       /* owned: by agent */
     uint32_t dropped_room;
     size_t host_room, alert_room;
     const struct recording_progress *progress;
@@ -205,18 +212,30 @@ static int add_host(struct reading *r, const char *host)
     return 0;
 }
 
-/* What an agent dropped in all: it tells sums since its start. */
-static int add_agent(struct reading *r, uint64_t instance, const struct wire_window *w)
+/* An agent tells sums since its start, which may have been long before the recording begins: those that it numbered
+ * before its first window here are of the recording, unless others are missing that it did not drop.
+ * @return how many it dropped of those */
+static uint64_t dropped_before(const struct dropping *d, uint64_t seq, uint64_t told)
+{
+    uint64_t missing = seq > d->others ? seq - 1 - d->others : 0;
+    return missing <= told ? missing : 0;
+}
+
+static int add_agent(struct reading *r, const struct recorded *head, const struct wire_window *w)
 {
     if (key_table_reserve(&r->agents, 1) != 0)
         return -ENOMEM;
-    uint32_t at = key_table_add_hashed(&r->agents, (struct key){.hi = instance});
+    uint32_t at = key_table_add_hashed(&r->agents, (struct key){.hi = head->instance});
     if (array_fit_zero(&r->dropped, sizeof(*r->dropped), &r->dropped_room, (uint64_t)at + 1) != 0)
         return -ENOMEM;
-    if (w != NULL && w->node_count > 0) {
-        r->info->dropped += w->node[0].windows_dropped - r->dropped[at];
-        r->dropped[at] = w->node[0].windows_dropped;
-    }
+    struct dropping *d = &r->dropped[at];
+    d->others += w == NULL && !d->began;
+    if (w == NULL || w->node_count == 0)
+        return 0;
+    uint64_t told = w->node[0].windows_dropped;
+    r->info->dropped += !d->began ? dropped_before(d, head->seq, told) : told - d->told;
+    d->told = told;
+    d->began = 1;
     return 0;
 }
 
@@ -271,7 +290,7 @@ static int take_message(struct reading *r, const struct recorded *head,
         add_window(r->info, &m->window);
     else if (!captured)
         add_ranks(r->info, &m->ranks);
-    int code = add_agent(r, head->instance, window ? &m->window : NULL);
+    int code = add_agent(r, head, window ? &m->window : NULL);
     return code != 0 ? code
                      : add_host(r, window     ? m->window.host
                                    : captured ? m->captured.host

@@ -1,6 +1,7 @@
 #include "daemon/recording.h"
 #include "daemon/recordings/info.h"
 #include "holter/error.h"
+#include "tests/daemon/kept.h"
 #include "tests/daemon/recordings/made.h"
 #include "tests/directory.h"
 
@@ -82,6 +83,46 @@ static void a_look_at_all_tells_the_same(void **state)
     assert_int_equal(all.dropped, info.dropped);
     assert_int_equal(all.damage_count, 0);
     info_finish(&all);
+}
+
+/* An agent whose messages before the window were all of those numbers, but for what it dropped. */
+static uint64_t dropped_of(uint64_t instance, uint64_t seq, uint64_t before, uint64_t in_all)
+{
+    struct recording *r;
+    assert_int_equal(recording_open(&r, path, why, sizeof(why)), 0);
+    for (uint64_t i = 0; i < 2; i++) {
+        struct wire_node_row node = {.host = "c", .windows_dropped = i == 0 ? before : in_all};
+        struct wire_window m = {.seq = seq + i,
+                                .job = "job.0",
+                                .host = "c",
+                                .window = MADE_BEGIN + i,
+                                .length_ns = MADE_S,
+                                .node = &node,
+                                .node_count = 1};
+        kept_message(r,
+                     (struct recorded){.instance = instance,
+                                       .seq = m.seq,
+                                       .window = m.window,
+                                       .time_ns = m.window * MADE_S,
+                                       .received_ns = (m.window + 20) * MADE_S},
+                     WIRE_TYPE_WINDOW, &m);
+    }
+    assert_int_equal(recording_close(r), 0);
+    read_it();
+    uint64_t dropped = info.dropped;
+    info_finish(&info);
+    return dropped;
+}
+
+/* Agents tell what they dropped since their start, or since that of one before them. */
+static void windows_dropped_before_the_recording_are_not_of_it(void **state)
+{
+    (void)state;
+    assert_int_equal(dropped_of(10, 1, 0, 2), 2);
+    assert_int_equal(dropped_of(11, 4, 3, 5), 2 + 5);   /* its first three, and two later */
+    assert_int_equal(dropped_of(12, 500, 3, 4), 7 + 1); /* cut off: the first was some other time */
+    assert_int_equal(dropped_of(13, 1, 6, 6), 8);       /* of the agent before it */
+    read_it();
 }
 
 static void captures_are_listed_and_no_damage(void **state)
@@ -204,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(figures_are_those_of_the_messages),
         TEST(a_look_at_all_tells_the_same),
+        TEST(windows_dropped_before_the_recording_are_not_of_it),
         TEST(captures_are_listed_and_no_damage),
         TEST(json_has_every_figure),
         TEST(what_can_be_read_of_a_damaged_file_is_told),
