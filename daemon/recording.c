@@ -369,10 +369,18 @@ void recording_abandon(struct recording *r)
 
 int recording_close(struct recording *r)
 {
+    char why[1];
+    return recording_close_telling(r, why, sizeof(why));
+}
+
+int recording_close_telling(struct recording *r, char *why, size_t room)
+{
     if (r == NULL)
         return 0;
     int code = block_messages(r->block) > 0 ? put_block(r, 0) : 0;
     code = code != 0 ? code : recording_commit(r);
+    if (code != 0)
+        snprintf(why, room, "%s", code == -EIO ? recording_error(r) : holter_strerror(code));
     /* Pages of parts that blocks took the place of. Files of older versions keep theirs. */
     if (code == 0)
         run(r->file.db, "PRAGMA incremental_vacuum");

@@ -64,6 +64,9 @@ int recording_commit(struct recording *recording);
 /** Commit, fold the write-ahead log into the file, and close. NULL is fine. @return 0 or -EIO */
 int recording_close(struct recording *recording);
 
+/** The same. @param why  set on failure: what SQLite said, for people */
+int recording_close_telling(struct recording *recording, char *why, size_t room);
+
 /** Close without committing, after an error: the file stays as it was at the last commit. NULL is
  *  fine. */
 void recording_abandon(struct recording *recording);

@@ -94,8 +94,11 @@ int results_make(const struct options *options, const struct rules *rules, FILE 
         code = run(&s, rules, why, room);
         if (code != 0) {
             recording_abandon(s.recording);
-        } else if ((code = recording_close(s.recording)) != 0) {
-            snprintf(why, room, "%s: its results could not be written", options->replay);
+        } else {
+            char said[200];
+            code = recording_close_telling(s.recording, said, sizeof(said));
+            if (code != 0)
+                snprintf(why, room, "%s: %s", options->replay, said);
         }
     }
     network_finish(&s.network);

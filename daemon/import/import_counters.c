@@ -1,6 +1,7 @@
 /* Packets of torus links by code region, as a recording with a window for each time that a region comes. */
 #include "daemon/import/counter_table.h"
 #include "daemon/import/import.h"
+#include "daemon/recording.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -459,12 +460,12 @@ static int write_recording(struct counters *c, const char *path, const char *sou
     code = write_windows(c, import);
     if (code != 0)
         fault_at(&faults, 0, "%s", import_error(import));
-    int closed = import_close(import);
+    int closed = import_close(import, why, sizeof(why));
     if (code == 0 && closed != 0)
-        fault_at(&faults, 0, "%s", holter_strerror(closed));
+        fault_at(&faults, 0, "%s", why);
     code = code != 0 ? code : closed;
     if (code != 0)
-        unlink(path); /* half a job */
+        recording_remove(path); /* half a job */
     return code;
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define ARRIVAL_NS UINT64_C(5000000) /* of a window's messages, behind its end, at most */
@@ -21,6 +22,8 @@ struct import_file {
     uint32_t seen;           /* ranks that are on a host */
     uint64_t begin_ns;
     const char *error;
+    int failed; /* a message could not be kept */
+    char *path; /* owned */
 };
 
 static int group_ranks(struct import_file *f)
@@ -69,8 +72,10 @@ static int keep(struct import_file *f, const struct recorded *head, const void *
                 size_t length)
 {
     int code = recording_message(f->recording, head, bytes, length);
-    if (code != 0)
+    if (code != 0) {
         f->error = code == -EIO ? recording_error(f->recording) : holter_strerror(code);
+        f->failed = 1;
+    }
     return code;
 }
 
@@ -208,6 +213,7 @@ static int begin(struct import_file *f, const char *path, char *why, size_t room
 static void finish(struct import_file *f)
 {
     wire_buffer_finish(&f->buffer);
+    free(f->path);
     free(f->seq);
     free(f->first);
     free(f->ranks);
@@ -225,25 +231,34 @@ int import_file_create(struct import_file **out, const char *path, const struct 
     f->job = job;
     f->begin_ns = begin_ns / job->window_ns * job->window_ns;
     f->error = "";
-    int code = begin(f, path, why, room);
+    f->path = strdup(path);
+    int code = f->path == NULL ? -ENOMEM : begin(f, path, why, room);
     if (code != 0) {
-        import_file_close(f, 0);
+        f->failed = 1;
+        import_file_close(f, 0, NULL, 0);
         return code;
     }
     *out = f;
     return 0;
 }
 
-int import_file_close(struct import_file *f, uint64_t windows)
+int import_file_close(struct import_file *f, uint64_t windows, char *why, size_t room)
 {
     int code = 0;
     if (f == NULL)
         return 0;
-    if (f->recording != NULL) {
+    if (f->recording != NULL && !f->failed) {
         code = tell_job(f, windows);
-        int closed = recording_close(f->recording);
+        if (code != 0)
+            snprintf(why, room, "%s", recording_error(f->recording));
+        int closed =
+            recording_close_telling(f->recording, code != 0 ? NULL : why, code != 0 ? 0 : room);
         code = code != 0 ? code : closed;
+    } else {
+        recording_abandon(f->recording);
     }
+    if (f->recording != NULL && (code != 0 || f->failed))
+        recording_remove(f->path);
     finish(f);
     return code;
 }

@@ -1,5 +1,6 @@
 /* Hop-byte and route files as a recording of one window. */
 #include "daemon/import/import.h"
+#include "daemon/recording.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -115,12 +116,12 @@ static int write_job(const char *path, const struct import_job *job, const struc
     if (code != 0)
         fault_at(faults, 0, "%s", import_error(import));
     free(edges);
-    int closed = import_close(import);
+    int closed = import_close(import, why, sizeof(why));
     if (code == 0 && closed != 0)
-        fault_at(faults, 0, "%s", holter_strerror(closed));
+        fault_at(faults, 0, "%s", why);
     code = code != 0 ? code : closed;
     if (code != 0)
-        unlink(path); /* half a job */
+        recording_remove(path); /* half a job */
     return code;
 }
 

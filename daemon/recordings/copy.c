@@ -74,9 +74,10 @@ static int end(struct target *t, int code)
     if (t->recording == NULL)
         return code;
     if (code == 0) {
-        code = recording_close(t->recording);
+        char why[200];
+        code = recording_close_telling(t->recording, why, sizeof(why));
         if (code != 0)
-            fail(t, code, t->path, "its end could not be written");
+            fail(t, code, t->path, why);
     } else {
         recording_abandon(t->recording);
     }

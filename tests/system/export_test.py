@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import sqlite3
@@ -233,6 +234,40 @@ class Outputs(unittest.TestCase):
                 finished = self.run_it(*words, self.RECORDING, stdout=full)
                 self.assertEqual(f'holter: {words[0]}: standard output: No space left on device\n', finished.stderr)
                 self.assertEqual(2 if words[0] == 'diff' else 1, finished.returncode)
+
+    def test_what_cannot_be_written_whole_leaves_nothing(self):
+        """Whatever the last byte is that can be: not even a file that says nothing, or the log of one."""
+        def limit(size):
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+        with tempfile.TemporaryDirectory() as directory:
+            table, path = os.path.join(directory, 'messages.csv'), os.path.join(directory, 'made', 'a.hrec')
+            os.mkdir(os.path.dirname(path))
+            with open(table, 'w', encoding='utf-8') as file:
+                file.write('source,destination,bytes,send_begin_ns,receive_end_ns\n')
+                file.writelines(f'{i % 8},{i * 3 % 7},{i},{i}000000,{i}009000\n' for i in range(2000))
+            pairs = os.path.join(directory, 'pairs.txt')
+            with open(pairs, 'w', encoding='utf-8') as file:
+                file.writelines(f'{i} {i + 1} 5\n' for i in range(9))
+            for words in (['import', '--no-results', table], ['import', '--no-results', pairs], ['cut', self.RECORDING],
+                          ['merge', self.RECORDING]):
+                failed = 0
+                for size in [*range(0, 200, 10), 2000]:
+                    with self.subTest((words, size)):
+                        finished = self.run_it(*words, '-o', path, stdout=subprocess.DEVNULL, preexec_fn=lambda: limit(size * 1024))
+                        made = os.listdir(os.path.dirname(path))
+                        if finished.returncode == 0:
+                            self.assertEqual('', finished.stderr)
+                            self.assertEqual(0, self.run_it('info', '--check', path, stdout=subprocess.DEVNULL).returncode)
+                        else:
+                            failed += 1
+                            self.assertEqual(1, finished.returncode)
+                            self.assertEqual([], made)
+                            self.assertRegex(finished.stderr, r'^holter: (\w+: )?' + path + ': .*(I/O|disk|too large)')
+                        for name in made:
+                            os.remove(os.path.join(os.path.dirname(path), name))
+                self.assertGreater(failed, 2)
 
     def test_a_table_is_written_without_a_look_at_messages(self):
         """Not even at damaged ones."""

@@ -456,7 +456,7 @@ int trace_import(const char *path, const struct trace_job *job, const struct tra
         windows = out->windows;
     }
     finish(&m);
-    if (m.file != NULL && import_file_close(m.file, windows) != 0 && code == 0)
-        code = tell(&m, -EIO, "cannot be closed");
-    return code;
+    char why[200];
+    int closed = import_file_close(m.file, windows, why, sizeof(why));
+    return code == 0 && closed != 0 ? tell(&m, closed, why) : code;
 }
