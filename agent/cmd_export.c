@@ -273,28 +273,16 @@ static int write_tables(struct exporting *e)
     return status;
 }
 
-/* The library would make all directories above, and none of them would go again. @return exit status */
-static int check_parent(const char *path)
-{
-    char parent[4200];
-    snprintf(parent, sizeof(parent), "%.4100s", path);
-    size_t end = strlen(parent);
-    while (end > 1 && parent[end - 1] == '/')
-        end--;
-    while (end > 0 && parent[end - 1] != '/')
-        end--;
-    snprintf(parent + end, sizeof(parent) - end, ".");
-    return access(parent, W_OK | X_OK) == 0 ? 0 : failed(path, strerror(errno));
-}
-
 static int write_archive(struct exporting *e)
 {
     char why[512];
-    int status = check_parent(e->output);
-    status = status != 0 ? status : read_content(e);
-    if (status != 0)
-        return status;
-    int code = export_otf2(e->output, &e->source, why, sizeof(why));
+    /* The library would make all directories above, and none of them would go again. */
+    int code = output_check(e->output);
+    if (code != 0)
+        return failed(e->output, strerror(-code));
+    if (read_content(e) != 0)
+        return 1;
+    code = export_otf2(e->output, &e->source, why, sizeof(why));
     return code == 0 ? 0 : failed(e->output, why);
 }
 

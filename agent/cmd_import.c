@@ -11,6 +11,7 @@
 #include "holter/error.h"
 #include "proto/duration.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -176,7 +177,7 @@ static int find_format(struct importing *i)
     if (is_pipe(i->source))
         return check_pipe(i);
     enum import_format found =
-        import_format_find(i->source, i->file, sizeof(i->file), why, sizeof(why));
+        import_format_find(i->source, i->format, i->file, sizeof(i->file), why, sizeof(why));
     if (found == IMPORT_RECORDING) {
         say("import: %s is a recording of Holter already: `holter replay` and `holter view` take "
             "it",
@@ -294,6 +295,17 @@ static int run(const struct importing *i)
     return i->format == IMPORT_COUNTERS ? run_counters(i) : run_pairs(i);
 }
 
+/* Said before the source is read, which may take long. @return 0, or 1 after telling */
+static int check_output(const char *path)
+{
+    struct stat status;
+    int there = lstat(path, &status) == 0 && (!S_ISREG(status.st_mode) || status.st_size > 0);
+    int code = there ? -EEXIST : output_check(path);
+    if (code != 0)
+        say("import: %s: %s", path, holter_strerror(code));
+    return code != 0;
+}
+
 static int is_there(const char *path)
 {
     struct stat status;
@@ -306,12 +318,13 @@ int cmd_import(int argc, char **argv)
     int status = parse(&i, argc, argv);
     if (status >= 0)
         return status;
-    int was_there = is_there(i.output);
+    if (check_output(i.output) != 0)
+        return 1;
     struct unfinished unfinished;
     unfinished_begin(&unfinished, i.output);
     status = run(&i);
     /* Of what is wrong in part, the whole part has results, too. */
-    if (!i.no_results && !was_there && is_there(i.output))
+    if (!i.no_results && is_there(i.output))
         status |= import_results(i.output);
     unfinished_end(&unfinished);
     return status;

@@ -96,6 +96,19 @@ void unfinished_remove(struct unfinished *u)
     let_go(u, 0);
 }
 
+int output_check(const char *path)
+{
+    char parent[PATH_MAX + 2];
+    snprintf(parent, sizeof(parent), "%.*s", PATH_MAX, path);
+    size_t end = strlen(parent);
+    while (end > 1 && parent[end - 1] == '/')
+        end--;
+    while (end > 0 && parent[end - 1] != '/')
+        end--;
+    snprintf(parent + end, sizeof(parent) - end, ".");
+    return access(parent, W_OK | X_OK) == 0 ? 0 : -errno;
+}
+
 /* ---- files ------------------------------------------------------------------ */
 
 int output_file_open(struct output_file *o, const char *path)

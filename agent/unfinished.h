@@ -24,6 +24,9 @@ void unfinished_end(struct unfinished *unfinished);
 /** It failed: it goes now, with all that is in it. */
 void unfinished_remove(struct unfinished *unfinished);
 
+/** Can something be made of this name? @param path  not made yet @return 0 or -errno */
+int output_check(const char *path);
+
 /** A file that has its name when it is whole, and until then name.part. */
 struct output_file {
     FILE *file;       /**< to write to */

@@ -41,7 +41,8 @@ static int ends_in(const char *name, const char *end)
 /* ---- folders --------------------------------------------------------------- */
 
 /* The only file in it of a kind that stands for a whole trace. */
-static int look_into(const char *path, char *source, size_t room, char *why, size_t why_room)
+static int look_into(const char *path, enum import_format wanted, char *source, size_t room,
+                     char *why, size_t why_room)
 {
     DIR *folder = opendir(path);
     const struct dirent *entry;
@@ -51,7 +52,8 @@ static int look_into(const char *path, char *source, size_t room, char *why, siz
         return -1;
     }
     while ((entry = readdir(folder)) != NULL)
-        if (ends_in(entry->d_name, ".otf2") || ends_in(entry->d_name, ".meta")) {
+        if ((wanted != IMPORT_DUMPI && ends_in(entry->d_name, ".otf2")) ||
+            (wanted != IMPORT_OTF2 && ends_in(entry->d_name, ".meta"))) {
             found++;
             snprintf(source, room, "%s/%s", path, entry->d_name);
         }
@@ -169,15 +171,15 @@ static enum import_format of_bytes(char *bytes, size_t length)
     return memchr(bytes, '\0', length) == NULL ? of_text(bytes) : IMPORT_UNKNOWN;
 }
 
-enum import_format import_format_find(const char *path, char *source, size_t source_room, char *why,
-                                      size_t room)
+enum import_format import_format_find(const char *path, enum import_format wanted, char *source,
+                                      size_t source_room, char *why, size_t room)
 {
     char bytes[LOOKED_AT + 1];
     struct stat status;
     size_t length = 0;
     snprintf(source, source_room, "%s", path);
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
-        look_into(path, source, source_room, why, room) != 0)
+        look_into(path, wanted, source, source_room, why, room) != 0)
         return IMPORT_UNKNOWN;
     int fd = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t got = fd < 0 ? -1 : 1;

@@ -32,10 +32,11 @@ const char *import_packed_as(const char *bytes, size_t length);
 char import_separator_told(const char *line, size_t length);
 
 /** Look into a file; in a folder, for the one file that says what the folder holds.
+ *  @param wanted  of a folder: the format whose file is looked for; IMPORT_UNKNOWN: any
  *  @param source  set to the file that is to be read
  *  @param why     set where it cannot be said, or read: a sentence for people, with the name of the file
  *  @return IMPORT_UNKNOWN: it cannot be said */
-enum import_format import_format_find(const char *path, char *source, size_t source_room, char *why,
-                                      size_t room);
+enum import_format import_format_find(const char *path, enum import_format wanted, char *source,
+                                      size_t source_room, char *why, size_t room);
 
 #endif

@@ -172,6 +172,34 @@ class Traces(unittest.TestCase):
         self.assertIn('standard input: is compressed (gzip): unpack it first', piped.err)
         self.assertFalse(os.path.exists(self.recording))
 
+    def test_a_place_where_nothing_can_be_made_is_told_before_anything_is_read(self):
+        """What is wrong with the source is not even looked at."""
+        table = os.path.join(self.place.dir, 'messages.csv')
+        with open(table, 'w') as out:
+            out.write('source,destination,bytes,send_begin\nx,y,z,0\n')
+        pipe, full = (os.path.join(self.place.dir, name) for name in ('pipe', 'full'))
+        os.mkfifo(pipe)
+        with open(full, 'w') as out:
+            out.write('something')
+        for output, why in ((pipe, 'File exists'), (full, 'File exists'), ('/dev/null', 'File exists'),
+                            (self.place.dir, 'File exists'), (self.recording + '/x', 'No such file or directory')):
+            with self.subTest(output):
+                finished = self.holter('import', table, '-o', output, status=1)
+                self.assertEqual(f'holter: import: {output}: {why}\n', finished.err)
+        self.assertTrue(os.path.exists(pipe) and os.path.exists('/dev/null'))
+
+    def test_a_source_that_is_no_archive_is_told_as_that(self):
+        folder = self.unpack('otf2')
+        os.rename(os.path.join(folder, 'traces.otf2'), os.path.join(folder, 'traces.anchor'))
+        for source, why in (('nothing', 'No such file or directory'),
+                            ('otf2/traces.anchor', 'the file of an archive has to be called NAME.otf2'),
+                            ('otf2', 'the file of an archive has to be called NAME.otf2')):
+            with self.subTest(source):
+                path = os.path.join(self.place.dir, source)
+                finished = self.holter('import', '--format', 'otf2', path, '-o', self.recording, status=1)
+                self.assertTrue(finished.err.startswith(f'holter: import: {path}: {why}'), finished.err)
+        self.assertFalse(os.path.exists(self.recording))
+
     def test_wrong_usage_is_told(self):
         folder = self.unpack('otf2')
         for words in (['--window', '1ns'], ['--window', 'x'], ['--threads', '0'], ['--format', 'otf3'],

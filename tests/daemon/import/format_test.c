@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 // clang-format off
 #include <cmocka.h>
@@ -26,7 +27,8 @@ static void begin(struct bed *bed)
 static enum import_format find(struct bed *bed, const char *path)
 {
     bed->why[0] = '\0';
-    return import_format_find(path, bed->source, sizeof(bed->source), bed->why, sizeof(bed->why));
+    return import_format_find(path, IMPORT_UNKNOWN, bed->source, sizeof(bed->source), bed->why,
+                              sizeof(bed->why));
 }
 
 static enum import_format of_data(struct bed *bed, const char *name)
@@ -144,6 +146,14 @@ static void a_folder_stands_for_the_one_trace_in_it(void **state)
     assert_non_null(strstr(bed.why, "several traces"));
     assert_int_equal(find(&bed, path),
                      IMPORT_OTF2); /* it is called so: libotf2 says what is wrong */
+    assert_int_equal(unlink(path), 0);
+    snprintf(path, sizeof(path), "%s/other.meta", bed.directory);
+    fclose(fopen(path, "we"));
+    assert_int_equal(find(&bed, bed.directory), IMPORT_UNKNOWN);
+    assert_int_equal(import_format_find(bed.directory, IMPORT_OTF2, bed.source, sizeof(bed.source),
+                                        bed.why, sizeof(bed.why)),
+                     IMPORT_OTF2);
+    assert_string_equal(bed.source, bed.path);
     snprintf(path, sizeof(path), "%s/none", bed.directory);
     assert_int_equal(find(&bed, path), IMPORT_UNKNOWN);
     assert_non_null(strstr(bed.why, path));
