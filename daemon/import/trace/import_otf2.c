@@ -4,6 +4,7 @@
 #include "daemon/import/trace/trace_places.h"
 #include "daemon/import/trace/trace_pool.h"
 #include "daemon/recording.h"
+#include "holter/error.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -189,6 +190,21 @@ static uint64_t measured_ns(const char *anchor, const struct trace_wishes *wishe
 
 /* ---- all of it ------------------------------------------------------------- */
 
+/* What libotf2 would say of it in its own words, or not at all. @return 0, or a negative error after telling */
+static int check_anchor(const char *anchor, struct faults *faults)
+{
+    size_t length = strlen(anchor), end = sizeof(".otf2") - 1;
+    int code = access(anchor, R_OK) == 0 ? 0 : -errno;
+    if (code != 0) {
+        fault_at(faults, 0, "%s", holter_strerror(code));
+    } else if (length <= end || strcmp(anchor + length - end, ".otf2") != 0) {
+        fault_at(faults, 0,
+                 "the file of an archive has to be called NAME.otf2, beside its folder NAME");
+        code = -HOLTER_EUSAGE;
+    }
+    return code;
+}
+
 /* @param length_ns  of the trace by its records; 0: as it says itself */
 static int import_once(const char *path, const char *anchor, const struct trace_wishes *wishes,
                        uint64_t length_ns, struct import_otf2_counts *out)
@@ -198,8 +214,10 @@ static int import_once(const char *path, const char *anchor, const struct trace_
     struct otf2_process *process;
     char why[256];
     *out = (struct import_otf2_counts){.ranks = 0};
-    int code =
-        otf2_process_start(&process, anchor, threads_of(wishes), wishes->fault, wishes->user);
+    int code = check_anchor(anchor, &faults);
+    if (code == 0)
+        code =
+            otf2_process_start(&process, anchor, threads_of(wishes), wishes->fault, wishes->user);
     if (code != 0)
         return code;
     if (wishes->hosts != NULL &&

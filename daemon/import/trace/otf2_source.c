@@ -105,31 +105,11 @@ static void tell_place(char fault[OTF2_FAULT_BYTES], const char *path, const cha
 
 /* ---- opening --------------------------------------------------------------- */
 
-/* What libotf2 would say of it in its own words, or not at all. @return 0 or a negative error */
-static int check_anchor(const char *anchor, char fault[OTF2_FAULT_BYTES])
-{
-    size_t length = strlen(anchor), end = sizeof(".otf2") - 1;
-    int code = access(anchor, R_OK) == 0 ? 0 : -errno;
-    if (code != 0) {
-        snprintf(fault, OTF2_FAULT_BYTES, "%s", holter_strerror(code));
-    } else if (length <= end || strcmp(anchor + length - end, ".otf2") != 0) {
-        snprintf(fault, OTF2_FAULT_BYTES,
-                 "the file of an archive has to be called NAME.otf2, beside its folder NAME");
-        code = -HOLTER_EUSAGE;
-    }
-    return code;
-}
-
 int otf2_source_open(struct otf2_source **out, const char *anchor, char fault[OTF2_FAULT_BYTES])
 {
     struct otf2_source *s = calloc(1, sizeof(*s));
     size_t length = strlen(anchor), end = sizeof(".otf2") - 1;
     fault[0] = '\0';
-    int unfit = check_anchor(anchor, fault);
-    if (unfit != 0) {
-        free(s);
-        return unfit;
-    }
     if (s == NULL || (s->folder = strdup(anchor)) == NULL) {
         free(s);
         return -ENOMEM;

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 // clang-format off
 #include <cmocka.h>
 // clang-format on
