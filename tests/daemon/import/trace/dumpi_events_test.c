@@ -258,6 +258,105 @@ static void sizes_of_types_follow_from_how_they_were_made(void **state)
     dumpi_trace_close(trace);
 }
 
+/* Each element of the array is on one process, however it is distributed. */
+static void parts_of_a_distributed_array_are_the_whole_together(void **state)
+{
+    (void)state;
+    static const int32_t kinds[][2] = {{1, 1}, {1, 2}, {2, 2}, {2, 0}, {2, 1}},
+                         arguments[][2] = {{-1, -1}, {4, 2}, {3, 5}, {1, -1}, {-1, 4}},
+                         along[][2] = {{2, 3}, {2, 3}, {3, 2}, {6, 1}, {2, 3}};
+    struct event e[RECORDS];
+    const int32_t sizes[] = {7, 11};
+    for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        uint64_t bytes = 0;
+        begin_files(1);
+        for (int rank = 0; rank < 6; rank++) {
+            dumpi_writer_call(W, DUMPI_Type_create_darray, LL(6), LL(rank), LL(2), 2, sizes, 2,
+                              kinds[k], 2, arguments[k], 2, along[k], LL(1), LL(DOUBLE_), LL(40));
+            dumpi_writer_call(W, DUMPI_Bcast, LL(1), LL(40), LL(0), LL(WORLD_));
+        }
+        end_files(1);
+        struct dumpi_trace *trace = open_files();
+        int records = records_of(trace, 0, e, NULL);
+        for (int i = 0; i < records; i++)
+            bytes += e[i].bytes;
+        assert_int_equal(records, 6);
+        assert_int_equal(bytes, 7 * 11 * 8);
+        dumpi_trace_close(trace);
+    }
+}
+
+/* Strides and displacements are no data, also of types of types; a handle may be used again. */
+static void strided_types_move_their_data_only(void **state)
+{
+    (void)state;
+    struct event e[RECORDS];
+    const int32_t lengths[] = {2, 0, 5}, places[] = {0, 1000, 100000};
+    static const uint64_t expected[] = {3 * 2 * 8, 7 * 4, 2 * 48, 3 * 3 * 4, 96, 4, 1000 * 96};
+    begin_files(1);
+    dumpi_writer_call(W, DUMPI_Type_create_hvector, LL(3), LL(2), LL(4096), LL(DOUBLE_), LL(40));
+    dumpi_writer_call(W, DUMPI_Type_create_hindexed, LL(3), 3, lengths, 3, places, LL(INT_),
+                      LL(41));
+    dumpi_writer_call(W, DUMPI_Type_vector, LL(2), LL(1), LL(-7), LL(40), LL(42));
+    dumpi_writer_call(W, DUMPI_Type_create_indexed_block, LL(3), LL(3), 3, places, LL(INT_),
+                      LL(43));
+    dumpi_writer_call(W, DUMPI_Type_create_resized, LL(42), LL(-64), LL(1 << 20), LL(44));
+    for (int i = 0; i < 5; i++)
+        dumpi_writer_call(W, DUMPI_Bcast, LL(1), LL(40 + i), LL(0), LL(WORLD_));
+    dumpi_writer_call(W, DUMPI_Type_free, LL(40));
+    dumpi_writer_call(W, DUMPI_Type_contiguous, LL(1), LL(INT_), LL(40));
+    dumpi_writer_call(W, DUMPI_Bcast, LL(1), LL(40), LL(0), LL(WORLD_));
+    dumpi_writer_call(W, DUMPI_Bcast, LL(1000), LL(42), LL(0), LL(WORLD_)); /* as it was made */
+    end_files(1);
+    struct dumpi_trace *trace = open_files();
+    int records = records_of(trace, 0, e, NULL), seen = 0;
+    for (int i = 0; i < records; i++)
+        if (e[i].call == CALL_Bcast)
+            assert_int_equal(e[i].bytes, expected[seen++]);
+    assert_int_equal(seen, 7);
+    dumpi_trace_close(trace);
+}
+
+/* Whatever the pointer is that a call moves, and whether the program asks how much it was. */
+static void all_ways_to_a_file_have_their_bytes(void **state)
+{
+    (void)state;
+    struct event e[RECORDS];
+    uint64_t written = 0, read = 0;
+    begin_files(1);
+    dumpi_writer_call(W, DUMPI_File_open, LL(WORLD_), "out", LL(3), LL(0), LL(1));
+    dumpi_writer_call(W, DUMPI_Type_vector, LL(5), LL(2), LL(9), LL(INT_), LL(40));
+    dumpi_writer_call(W, DUMPI_File_set_view, LL(1), LL(1) << 40, LL(INT_), LL(40), "native",
+                      LL(0));
+    dumpi_writer_call(W, DUMPI_File_write, LL(1), LL(3), LL(40), IGNORED);
+    dumpi_writer_call(W, DUMPI_File_write_at, LL(1), LL(-1), LL(1), LL(40), STATUS(40, 0, 0));
+    dumpi_writer_call(W, DUMPI_File_write_all, LL(1), LL(1), LL(40), IGNORED);
+    dumpi_writer_call(W, DUMPI_File_write_shared, LL(1), LL(1), LL(40), IGNORED);
+    dumpi_writer_call(W, DUMPI_File_write_ordered, LL(1), LL(1), LL(40), IGNORED);
+    dumpi_writer_call(W, DUMPI_File_write_all_begin, LL(1), LL(1), LL(40));
+    dumpi_writer_call(W, DUMPI_File_write_all_end, LL(1), STATUS(40, 0, 0));
+    dumpi_writer_call(W, DUMPI_File_iwrite_at, LL(1), LL(8), LL(1), LL(40), LL(3));
+    dumpi_writer_call(W, DUMPIO_Wait, LL(3), STATUS(40, 0, 0));
+    dumpi_writer_call(W, DUMPI_File_read_at_all_begin, LL(1), LL(0), LL(2), LL(40));
+    dumpi_writer_call(W, DUMPI_File_read_at_all_end, LL(1), IGNORED);
+    dumpi_writer_call(W, DUMPI_File_read_ordered, LL(1), LL(2), LL(40), IGNORED);
+    dumpi_writer_call(W, DUMPI_File_iread_shared, LL(1), LL(1), LL(40), LL(4));
+    dumpi_writer_call(W, DUMPIO_Wait, LL(4), STATUS(40, 0, 0));
+    end_files(1);
+    struct dumpi_trace *trace = open_files();
+    assert_string_equal(told, "");
+    int records = records_of(trace, 0, e, NULL);
+    for (int i = 0; i < records; i++) {
+        if (call_class_of(e[i].call) != CALL_IO)
+            continue;
+        written += e[i].bytes;
+        read += e[i].bytes_in;
+    }
+    assert_int_equal(written, (3 + 6) * 40);
+    assert_int_equal(read, 5 * 40);
+    dumpi_trace_close(trace);
+}
+
 static void collectives_give_and_get_what_the_probe_would_count(void **state)
 {
     (void)state;
@@ -376,6 +475,9 @@ int main(void)
         TEST(grids_and_groups_are_translated),
         TEST(what_the_program_was_told_counts_against_what_was_resolved),
         TEST(sizes_of_types_follow_from_how_they_were_made),
+        TEST(parts_of_a_distributed_array_are_the_whole_together),
+        TEST(strided_types_move_their_data_only),
+        TEST(all_ways_to_a_file_have_their_bytes),
         TEST(collectives_give_and_get_what_the_probe_would_count),
         TEST(windows_and_files_are_told_apart),
         TEST(each_thread_has_a_stream),
