@@ -18,8 +18,8 @@ struct csv_stream {
 struct csv_job {
     struct csv_names communicators, regions, hosts;
     struct csv_spool *spool; /**< owned */
-    uint64_t *seen;          /**< owned; bits of CSV_RANKS_MOST ranks: a row names it */
-    uint32_t *rank_of;       /**< owned; of those, ascending */
+    uint64_t *seen;    /**< owned; bits of CSV_RANKS_MOST ranks: a row names it, or it is silent */
+    uint32_t *rank_of; /**< owned; of those, ascending */
     uint32_t seen_count;
     struct csv_stream *streams; /**< owned; a rank of those each */
     uint32_t *order;            /**< owned; communicators: place by name, by number */

@@ -114,7 +114,7 @@ static int take_blocks(struct trace_places *p, const struct csv_job *job,
     return 0;
 }
 
-/* Ranks that no row names are nowhere, and hosts without ranks are not there: a stray rank costs no more than others. */
+/* Ranks that are not there are nowhere, and hosts without ranks are not there: a stray rank costs no more than others. */
 static int leave_out_unseen(struct trace_places *p, const struct csv_job *job)
 {
     uint32_t *place = calloc((size_t)p->host_count + 1, sizeof(*place)), count = 0;

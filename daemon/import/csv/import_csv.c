@@ -19,7 +19,8 @@
 #define COMMUNICATORS_MOST 32768u
 #define REGIONS_MOST 16000u
 #define DATE_NS UINT64_C(1000000000000000000) /* times from 2001 on are since 1970 */
-#define TOLD_EVERY 65536u                     /* rows */
+#define UNNAMED_MOST 65536u /* ranks that no row names and that are there all the same */
+#define TOLD_EVERY 65536u   /* rows */
 
 struct import {
     struct csv_job job;
@@ -293,11 +294,21 @@ static int by_name(const void *left, const void *right, void *user)
     return strcmp(names->names[*(const uint32_t *)left], names->names[*(const uint32_t *)right]);
 }
 
-/* Ranks that no row names have nothing to be read of them, however many they are. */
-static int begin_streams(struct csv_job *job)
+/* Ranks that no row names are silent ones; unless there are so many of them that the highest is a stray number: those
+ * are none, for each would have a row in every window. */
+static void count_ranks(struct csv_job *job)
 {
     for (uint32_t r = 0; r < job->ranks; r++)
         job->seen_count += (uint32_t)csv_job_has(job, r);
+    if (job->ranks - job->seen_count > UNNAMED_MOST)
+        return;
+    memset(job->seen, 0xff, CSV_RANKS_MOST / 8);
+    job->seen_count = job->ranks;
+}
+
+static int begin_streams(struct csv_job *job)
+{
+    count_ranks(job);
     job->rank_of = calloc((size_t)job->seen_count + 1, sizeof(*job->rank_of));
     job->streams = calloc((size_t)job->seen_count + 1, sizeof(*job->streams));
     if (job->rank_of == NULL || job->streams == NULL)

@@ -13,7 +13,7 @@
 
 struct import_csv_counts {
     struct trace_counts counts;
-    uint32_t ranks; /**< that rows name */
+    uint32_t ranks; /**< that rows name, and those between them, unless these are too many */
     uint32_t world; /**< ranks up to the highest of them */
     uint32_t hosts;
     uint64_t window_ns;
