@@ -57,6 +57,7 @@ void replay_pack_prepare(void)
 {
     mallopt(M_MMAP_THRESHOLD, OWN_MMAP);
     mallopt(M_TRIM_THRESHOLD, 2 * OWN_MMAP); /* as malloc has it for this threshold */
+    mallopt(M_TOP_PAD, OWN_MMAP);            /* or it asks the system for more in every window */
 }
 
 /* ---- what there is to pack ------------------------------------------------------------ */

@@ -14,7 +14,8 @@
 
 struct replay_pack;
 
-/** Have allocations lie where they can be packed, from now on; all but those of 32 MB and more (mallopt(3)). */
+/** Have allocations lie where they can be packed, from now on; all but those of 32 MB and more (mallopt(3)). The heap grows by
+ *  as much at a time, of which the system gives what is touched. */
 void replay_pack_prepare(void);
 
 /** Pack the heap, and shut it.

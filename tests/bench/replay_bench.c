@@ -10,6 +10,7 @@
  * it told: programs that should publish the same of one recording are compared by it. */
 #include "daemon/job.h"
 #include "daemon/recording.h"
+#include "daemon/replay_pack.h"
 #include "daemon/rules.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -235,6 +236,7 @@ int main(int argc, char **argv)
         make(&settings, made);
         return EXIT_SUCCESS;
     }
+    replay_pack_prepare(); /* as a replay has its memory */
     uint64_t begun = clock_process_cpu_ns();
     replay(&run, optind < argc ? argv[optind] : path);
     report(&run, clock_process_cpu_ns() - begun);
