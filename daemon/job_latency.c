@@ -192,7 +192,7 @@ static void update_criteria(struct job_latency *l)
 
 static void sum_groups(struct job_latency *l, size_t regions)
 {
-    if (l->groups.is_apart)
+    if (l->groups.is_apart && l->rank_count > 0)
         memset(l->ranks, 0, l->rank_count * sizeof(*l->ranks));
     for (size_t i = 0; i < regions; i++)
         l->region_sums[i] = (struct latency_sum){0};
