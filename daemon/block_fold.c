@@ -9,6 +9,8 @@
 #endif
 #include <string.h>
 
+#define MOST_BITS 56u /* that are written at once, with 7 of a byte before them */
+
 static struct block_common fold(const uint64_t *restrict values, const uint64_t *restrict likely,
                                 size_t count, uint64_t *restrict out)
 {
@@ -159,25 +161,47 @@ static uint8_t *put_bytes(const uint64_t *restrict numbers, size_t count, uint64
     return out;
 }
 
-static void put_split(const uint64_t *restrict numbers, size_t count, uint8_t *restrict classes,
-                      struct block_bits *b)
+/* Bits behind those that are there: whole bytes of them are written. */
+static inline void put_more(struct block_bits *b, uint64_t bits, unsigned count)
 {
-    uint64_t waiting = b->waiting, word;
-    unsigned filled = b->filled;
-    uint8_t *bits = b->at;
-    for (size_t i = 0; i < count; i++) {
-        unsigned more = block_noise_bits(numbers[i]);
+    uint64_t word = htole64(b->waiting | bits << b->filled);
+    unsigned filled = b->filled + count;
+    memcpy(b->at, &word, sizeof(word));
+    b->at += filled / 8;
+    /* 56 at most: a number has 54 bits left at most, and 7 were there */
+    b->waiting = le64toh(word) >> (filled & ~7u);
+    b->filled = filled % 8;
+}
+
+static inline uint64_t noise_of(uint64_t number, unsigned bits)
+{
+    return number & ((UINT64_C(1) << bits) - 1);
+}
+
+/* Two numbers at a time, as each waits for where the bits before it end. */
+static void put_split(const uint64_t *restrict numbers, size_t count, uint8_t *restrict classes,
+                      struct block_bits *out)
+{
+    struct block_bits b = *out;
+    size_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        unsigned one = block_noise_bits(numbers[i]), other = block_noise_bits(numbers[i + 1]);
+        uint64_t bits = noise_of(numbers[i], one), more = noise_of(numbers[i + 1], other);
         classes[i] = (uint8_t)block_class(numbers[i]);
-        waiting |= (numbers[i] & ((UINT64_C(1) << more) - 1)) << filled;
-        filled += more;
-        word = htole64(waiting);
-        memcpy(bits, &word, sizeof(word));
-        bits += filled / 8;
-        waiting >>=
-            filled & ~7u; /* 56 at most: a number has 54 bits left at most, and 7 were there */
-        filled %= 8;
+        classes[i + 1] = (uint8_t)block_class(numbers[i + 1]);
+        if (one + other <= MOST_BITS) {
+            put_more(&b, bits | more << one, one + other);
+        } else {
+            put_more(&b, bits, one);
+            put_more(&b, more, other);
+        }
     }
-    *b = (struct block_bits){bits, waiting, filled};
+    if (i < count) {
+        classes[i] = (uint8_t)block_class(numbers[i]);
+        unsigned one = block_noise_bits(numbers[i]);
+        put_more(&b, noise_of(numbers[i], one), one);
+    }
+    *out = b;
 }
 
 #ifdef BLOCK_FOLD_AVX2
