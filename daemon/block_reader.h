@@ -13,12 +13,13 @@
 #include <zstd.h>
 
 #define BLOCK_ROWS_AT_ONCE 64u   /**< rows put together at once: they fit a cache */
-#define BLOCK_TAKEN_AT_ONCE 128u /**< rows taken at once, likewise */
+#define BLOCK_TAKEN_AT_ONCE 256u /**< rows taken at once: more of them cost fewer steps each */
 /** Room of a column of these, in lines of the cache: some more are written where it is easier. */
 #define BLOCK_PITCH (BLOCK_TAKEN_AT_ONCE + 8u)
-#define BLOCK_SLACK 128u /**< bytes behind a block that may be read, and mean nothing */
+/** Bytes behind a block that may be read, and mean nothing: those of a number each, by whole vectors. */
+#define BLOCK_SLACK (BLOCK_TAKEN_AT_ONCE + 64u)
 /** Likewise behind the bits of split numbers: those of BLOCK_TAKEN_AT_ONCE numbers. */
-#define BLOCK_BITS_SLACK 2048u
+#define BLOCK_BITS_SLACK (8u * BLOCK_TAKEN_AT_ONCE)
 #define BLOCK_AS_BYTES 1 /**< wire_decode() must see a message */
 
 /* What is looked at for each message stands first, in one line of the cache: a block has above a hundred columns. */
