@@ -216,6 +216,8 @@ ALWAYS void tell_plain(int folded, const void *at, unsigned width, size_t count,
             unfold(&some);
         if (folded || width != 1)
             note(t, &some);
+        else
+            t->any |= some; /* a byte each */
         store(out + i, &some);
     }
     for (; i < count; i++) {
@@ -224,8 +226,6 @@ ALWAYS void tell_plain(int folded, const void *at, unsigned width, size_t count,
             out[i] = block_unfold(out[i]);
         note_one(t, out[i]);
     }
-    if (!folded && width == 1)
-        t->any |= 127; /* whatever they are: one takes a byte */
 }
 
 /* Of values that are there. */
