@@ -480,19 +480,39 @@ ALWAYS void lay_four(const uint64_t *from, uint64_t *to, size_t stride)
         _mm256_storeu_si256((__m256i *)(void *)(to + stride), _mm256_unpackhi_epi64(even, odd));
     }
 }
+
+/* @param some  rows: 4 or 16 */
+ALWAYS void lay_quad(const uint64_t *from, uint64_t *to, size_t stride, size_t some)
+{
+#pragma GCC unroll 4
+    for (size_t i = 0; i < some; i += 4)
+        lay_four(from + i, to + i * stride, stride);
+}
+
+/* Of four columns or more. */
+ALWAYS void lay_rows(const uint64_t *columns, size_t width, uint64_t *rows, size_t some)
+{
+    size_t w = 0;
+    for (; w + 4 <= width; w += 4, columns += 4 * BLOCK_PITCH)
+        lay_quad(columns, rows + w, width, some);
+    if (width - w == 1) {
+#pragma GCC unroll 16
+        for (size_t i = 0; i < some; i++)
+            rows[i * width + w] = columns[i];
+    } else if (w < width) { /* some columns once more */
+        lay_quad(columns - (4 + w - width) * BLOCK_PITCH, rows + width - 4, width, some);
+    }
+}
 #endif
 
 static void FILL(lay)(const uint64_t *columns, size_t width, size_t count, uint64_t *rows)
 {
     size_t i = 0;
 #ifdef BLOCK_FILL_BMI2
-    for (; width >= 4 && i + 4 <= count; i += 4, rows += 4 * width) {
-        size_t w = 0;
-        for (; w + 4 <= width; w += 4)
-            lay_four(columns + w * BLOCK_PITCH + i, rows + w, width);
-        if (w < width) /* some of them once more */
-            lay_four(columns + (width - 4) * BLOCK_PITCH + i, rows + width - 4, width);
-    }
+    for (; width >= 4 && i + 16 <= count; i += 16, rows += 16 * width)
+        lay_rows(columns + i, width, rows, 16);
+    for (; width >= 4 && i + 4 <= count; i += 4, rows += 4 * width)
+        lay_rows(columns + i, width, rows, 4);
 #endif
     for (; i < count; i++) {
         for (size_t w = 0; w < width; w++)
