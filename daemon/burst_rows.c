@@ -1,5 +1,6 @@
 #include "daemon/burst_rows.h"
 
+#include "daemon/row_limits.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
 
@@ -16,6 +17,7 @@
 #define RANK_CALLS 8u
 #define LEAST_PAIRS 4096u
 #define FINEST_CELL UINT64_C(1024)
+#define MOST_FIGURE (UINT64_C(1) << 40) /* of a row that is checked in short */
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -65,21 +67,69 @@ static const char *pair_fault(const struct wire_window *m, const struct wire_bur
     return NULL;
 }
 
+_Static_assert(ROW_COLUMN(wire_burst_pair_row, source) == 0 &&
+                   ROW_COLUMN(wire_burst_pair_row, messages) == 3,
+               "columns that are looked at together follow each other");
+
+struct sums {
+    uint64_t messages, bytes;
+};
+
+/* Add rows of which none is wrong, of so few messages and bytes that their sums, of as many rows as there may be, are below
+ * 2^63. @return false: there may be others */
+ROW_ALWAYS bool add_fitting_of(const struct wire_burst_pair_row *p, size_t count, uint64_t ranks,
+                               uint64_t destinations, struct sums *sums)
+{
+    const row_four more = {0, 0, 0, UINT64_MAX};
+    const row_four most = {ranks - 1, destinations - 1, SIZE_CLASSES - 1, MOST_FIGURE - 1};
+    row_four above = {0}, all = {0}, some;
+    uint64_t bytes = 0, any = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *columns = &p[i].source;
+        memcpy(&some, columns, sizeof(some));
+        all += some;
+        row_note_above(&above, columns, &more, &most);
+        bytes += p[i].bytes;
+        any |= p[i].bytes;
+    }
+    *sums = (struct sums){all[3], bytes};
+    return (row_any(&above) >> 63 | any / MOST_FIGURE) == 0;
+}
+
+ROW_WIDE static bool add_fitting_wide(const struct wire_burst_pair_row *p, size_t count,
+                                      uint64_t ranks, uint64_t destinations, struct sums *sums)
+{
+    return add_fitting_of(p, count, ranks, destinations, sums);
+}
+
+static bool add_fitting(const struct wire_burst_pair_row *p, size_t count, uint64_t ranks,
+                        uint64_t destinations, struct sums *sums)
+{
+    return ROW_HAS_WIDE() ? add_fitting_wide(p, count, ranks, destinations, sums)
+                          : add_fitting_of(p, count, ranks, destinations, sums);
+}
+
 /* Rows and others must be all of the burst.
  * @param first  of its rows @return 0, or -HOLTER_ERANGE and why */
 static int check_pairs(const struct wire_window *m, uint64_t at, uint64_t first, uint64_t world,
                        char *why, size_t room)
 {
     const struct wire_burst_row *b = &m->bursts[at];
-    uint64_t messages = b->other_messages, bytes = b->other_bytes;
+    const struct wire_burst_pair_row *const pairs = m->burst_pairs + first;
+    uint64_t messages = b->other_messages, bytes = b->other_bytes, i = 0;
+    struct sums sums;
     int over = 0;
-    for (uint64_t i = first; i < first + b->pairs; i++) {
-        const struct wire_burst_pair_row *p = &m->burst_pairs[i];
-        const char *fault = pair_fault(m, p, b->collective, world);
+    if (add_fitting(pairs, b->pairs, world, b->collective ? m->collectives_count : world, &sums)) {
+        over |= __builtin_add_overflow(messages, sums.messages, &messages);
+        over |= __builtin_add_overflow(bytes, sums.bytes, &bytes);
+        i = b->pairs;
+    }
+    for (; i < b->pairs; i++) {
+        const char *fault = pair_fault(m, &pairs[i], b->collective, world);
         if (fault != NULL)
-            return wrong(why, room, "burst_pairs", i, fault);
-        over |= __builtin_add_overflow(messages, p->messages, &messages);
-        over |= __builtin_add_overflow(bytes, p->bytes, &bytes);
+            return wrong(why, room, "burst_pairs", first + i, fault);
+        over |= __builtin_add_overflow(messages, pairs[i].messages, &messages);
+        over |= __builtin_add_overflow(bytes, pairs[i].bytes, &bytes);
     }
     if (over || messages != b->messages || bytes != b->bytes)
         return wrong(why, room, "bursts", at, "is not the sum of its rows and others");

@@ -1,5 +1,6 @@
 #include "daemon/latency_rows.h"
 
+#include "daemon/row_limits.h"
 #include "holter/error.h"
 #include "holter/time_class.h"
 
@@ -67,7 +68,84 @@ static int half_wrong(const struct wire_half_row *h, uint64_t world)
            h->length_ns > LONGEST_NS;
 }
 
-int latency_rows_check(const struct wire_window *m, uint64_t world, char *why, size_t room)
+_Static_assert(ROW_COLUMN(wire_transfer_row, source) == 0 &&
+                   ROW_COLUMN(wire_transfer_row, messages) == 3 &&
+                   ROW_COLUMN(wire_transfer_row, delayed) == 4 &&
+                   ROW_COLUMN(wire_transfer_row, transfer_ns) == 5 &&
+                   ROW_COLUMN(wire_transfer_row, late_sender_ns) == 6 &&
+                   ROW_COLUMN(wire_transfer_row, late_receiver_ns) == 7 &&
+                   ROW_COLUMN(wire_transfer_row, network_ns) == 8 &&
+                   ROW_COLUMN(wire_transfer_row, joint_ns) == 9 &&
+                   ROW_COLUMN(wire_transfer_row, log2_sum) == 10 &&
+                   ROW_COLUMN(wire_latency_row, messages) == 3 &&
+                   sizeof(struct wire_latency_row) == sizeof(row_four) &&
+                   ROW_COLUMN(wire_half_row, receive) == 1 &&
+                   ROW_COLUMN(wire_half_row, bytes) == 4 &&
+                   ROW_COLUMN(wire_half_row, begin_ns) == 5 &&
+                   ROW_COLUMN(wire_half_row, local_ns) == 8,
+               "columns that are looked at together follow each other");
+
+ROW_ALWAYS bool transfers_fit_of(const struct wire_transfer_row *t, size_t count, uint64_t world)
+{
+    const row_four more = {0, 0, 0, UINT64_MAX};
+    const row_four most = {world - 1, world - 1, SIZE_CLASSES - 1, UINT64_MAX / LONGEST_NS - 1};
+    row_four above = {0}, figures = {0}, some;
+    uint64_t below = 0; /* likewise: more delayed ones than messages, or too long times of these */
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *columns = &t[i].source;
+        row_note_above(&above, columns, &more, &most);
+        memcpy(&some, columns + 4, sizeof(some));
+        figures |= some;
+        memcpy(&some, columns + 7, sizeof(some));
+        figures |= some;
+        below |= (columns[3] - columns[4]) | (columns[3] * MOST_LOG2 - columns[10]);
+    }
+    return ((row_any(&above) | below) >> 63 | row_any(&figures) >> 32) == 0;
+}
+
+ROW_ALWAYS bool latencies_fit_of(const struct wire_latency_row *l, size_t count)
+{
+    const row_four none = {0};
+    const row_four most = {LOCALITIES - 1, SIZE_CLASSES - 1, TIME_CLASSES - 1, UINT32_MAX};
+    row_four above = {0};
+    for (size_t i = 0; i < count; i++)
+        row_note_above(&above, &l[i].locality, &none, &most);
+    return row_any(&above) >> 63 == 0;
+}
+
+ROW_ALWAYS bool halves_fit_of(const struct wire_half_row *h, size_t count, uint64_t world)
+{
+    const row_four none = {0}, most_end = {0, world - 1, world - 1, 0};
+    const row_four more = {LONGEST_NS, 0, 0, LONGEST_NS};
+    const row_four most_time = {2 * LONGEST_NS, LONGEST_NS, 0, 2 * LONGEST_NS};
+    row_four ends = {0}, times = {0};
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *columns = &h[i].key;
+        row_note_above(&ends, columns + 1, &none, &most_end);
+        row_note_above(&times, columns + 5, &more, &most_time);
+    }
+    return (ends[1] | ends[2] | times[0] | times[1] | times[3]) >> 63 == 0;
+}
+
+ROW_ALWAYS bool rows_fit_of(const struct wire_window *m, uint64_t world)
+{
+    return transfers_fit_of(m->transfers, m->transfers_count, world) &&
+           latencies_fit_of(m->latencies, m->latencies_count) &&
+           halves_fit_of(m->halves, m->halves_count, world);
+}
+
+ROW_WIDE static bool rows_fit_wide(const struct wire_window *m, uint64_t world)
+{
+    return rows_fit_of(m, world);
+}
+
+/* Can no row of these be wrong? */
+static bool rows_fit(const struct wire_window *m, uint64_t world)
+{
+    return ROW_HAS_WIDE() ? rows_fit_wide(m, world) : rows_fit_of(m, world);
+}
+
+static int check_rows(const struct wire_window *m, uint64_t world, char *why, size_t room)
 {
     for (uint64_t i = 0; i < m->transfers_count; i++) {
         if (transfer_wrong(&m->transfers[i], world)) {
@@ -98,6 +176,14 @@ int latency_rows_check(const struct wire_window *m, uint64_t world, char *why, s
             return -HOLTER_ERANGE;
         }
     }
+    return 0;
+}
+
+int latency_rows_check(const struct wire_window *m, uint64_t world, char *why, size_t room)
+{
+    int code = rows_fit(m, world) ? 0 : check_rows(m, world, why, room);
+    if (code != 0)
+        return code;
     for (uint64_t i = 0; i < m->pending_count; i++) {
         if (m->pending[i].rank >= world || m->pending[i].source >= (int64_t)world) {
             snprintf(why, room, "window.pending[%" PRIu64 "] names ranks that are not there", i);
@@ -138,21 +224,69 @@ static void give_back(struct latency_rows *rows, const struct wire_window *m, si
     }
 }
 
-/* Rows that fit, up to one that does not. There is room. @return how many */
-static size_t take_fitting(struct transfers *rows, const struct wire_transfer_row *from,
-                           size_t count)
+typedef uint64_t two __attribute__((vector_size(16)));
+typedef uint32_t low_halves __attribute__((vector_size(16)));
+
+#if __BYTE_ORDER == __LITTLE_ENDIAN
+#define LOW_HALVES(a, b) __builtin_shufflevector((low_halves)(a), (low_halves)(b), 0, 2, 4, 6)
+#else
+#define LOW_HALVES(a, b) __builtin_shufflevector((low_halves)(a), (low_halves)(b), 1, 3, 5, 7)
+#endif
+
+#define SOME 64u /* rows that are written before one looks whether they fit */
+
+_Static_assert(offsetof(struct transfer_times, late_sender_ns) == 4 &&
+                   offsetof(struct transfer_times, late_receiver_ns) == 8 &&
+                   offsetof(struct transfer_times, network_ns) == 12,
+               "times stand in the order of their columns");
+_Static_assert(offsetof(struct transfer_head, destination) == 4 &&
+                   offsetof(struct transfer_head, log2_sum) == 8 &&
+                   offsetof(struct transfer_head, packed) == 12,
+               "a head is four numbers");
+
+/* Write rows as if all fitted. @return whether they do */
+static bool write_rows(struct transfer_head *head, struct transfer_times *times,
+                       const struct wire_transfer_row *from, size_t count)
 {
-    struct transfer_head *head = rows->heads + rows->count;
-    struct transfer_times *times = rows->times + rows->count;
-    size_t taken = 0;
-    for (; taken < count; taken++) {
-        const struct transfer row = transfer_in(&from[taken]);
-        if (!transfer_fits(&row))
-            break;
-        transfer_write(&head[taken], &times[taken], &row);
+    two above = {0}, ends, early, late, rest;
+    uint64_t counts = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct wire_transfer_row *t = &from[i];
+        const uint64_t *columns = &t->source;
+        memcpy(&ends, columns, sizeof(ends));
+        memcpy(&early, columns + ROW_COLUMN(wire_transfer_row, transfer_ns), sizeof(early));
+        memcpy(&late, columns + ROW_COLUMN(wire_transfer_row, late_receiver_ns), sizeof(late));
+        memcpy(&rest, columns + ROW_COLUMN(wire_transfer_row, joint_ns), sizeof(rest));
+        above |= early | late | rest;
+        counts |= t->messages | t->delayed;
+        const low_halves four_times = LOW_HALVES(early, late);
+        memcpy(&times[i], &four_times, sizeof(four_times));
+        times[i].joint_ns = (uint32_t)t->joint_ns;
+        const uint32_t packed = transfer_packed(LOCALITY_INTRA, (uint16_t)t->size_class,
+                                                (uint32_t)t->messages, (uint32_t)t->delayed);
+        const two figures = {t->log2_sum, packed};
+        const low_halves all = LOW_HALVES(ends, figures);
+        memcpy(&head[i], &all, sizeof(all));
     }
-    rows->count += taken;
-    return taken;
+    return ((above[0] | above[1]) >> 32 | counts >> TRANSFER_COUNT_BITS) == 0;
+}
+
+/* There is room for them, unless they are wide. @param taken  so many are counted as are taken @return 0 or -ENOMEM */
+static int take_some(struct transfers *rows, const struct wire_transfer_row *from, size_t count,
+                     size_t *taken)
+{
+    int code = 0;
+    if (write_rows(rows->heads + rows->count, rows->times + rows->count, from, count)) {
+        rows->count += count;
+        *taken += count;
+        return 0;
+    }
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        const struct transfer row = transfer_in(&from[i]);
+        code = transfers_add(rows, &row);
+        *taken += code == 0;
+    }
+    return code;
 }
 
 int latency_rows_take(struct latency_rows *rows, const struct wire_window *m)
@@ -160,13 +294,9 @@ int latency_rows_take(struct latency_rows *rows, const struct wire_window *m)
     size_t transfers = 0, times = 0;
     int code = m->transfers_count == 0 ? 0 : transfers_room(&rows->transfers, m->transfers_count);
     while (code == 0 && transfers < m->transfers_count) {
-        transfers += take_fitting(&rows->transfers, &m->transfers[transfers],
-                                  m->transfers_count - transfers);
-        if (transfers < m->transfers_count) {
-            const struct transfer row = transfer_in(&m->transfers[transfers]);
-            code = transfers_add(&rows->transfers, &row);
-            transfers += code == 0;
-        }
+        const size_t left = m->transfers_count - transfers;
+        code = take_some(&rows->transfers, &m->transfers[transfers], left < SOME ? left : SOME,
+                         &transfers);
     }
     for (; code == 0 && times < m->latencies_count; times += code == 0) {
         const struct wire_latency_row *l = &m->latencies[times];
