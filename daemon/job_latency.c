@@ -162,12 +162,8 @@ void job_latency_late(struct job_latency *l, struct latency_rows *rows)
 static void take_joined(void *user, const struct joined_some *messages)
 {
     struct job_latency *l = user;
-    uint64_t error = l->error_ns;
-    for (size_t i = 0; i < messages->count; i++)
-        if (!messages->uncertain[i] && messages->error_ns[i] != UINT64_MAX &&
-            messages->error_ns[i] > error)
-            error = messages->error_ns[i];
-    l->error_ns = error;
+    if (messages->most_error_ns > l->error_ns)
+        l->error_ns = messages->most_error_ns;
     if (latency_rows_joined(l->closing, messages, l->scale.recent[LOCALITY_INTER]) != 0)
         l->short_of_memory = 1;
 }

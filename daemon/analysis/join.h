@@ -68,6 +68,9 @@ struct joined_some {
     uint64_t error_ns[JOINED_AT_ONCE];
     uint64_t window[JOINED_AT_ONCE];
     uint64_t uncertain[JOINED_AT_ONCE]; /**< 0 or 1 */
+    uint64_t uncertain_count;
+    uint64_t
+        most_error_ns; /**< largest error that is known of one that is not uncertain; 0: of none */
 };
 
 /** @param at  below their count */
