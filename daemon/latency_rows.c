@@ -13,7 +13,6 @@
 
 #define LONGEST_NS UINT64_C(3600000000000) /* of one message's times: an hour */
 #define MOST_LOG2 (UINT64_C(64) << 16)     /* of one message's time */
-#define EXACT_DOUBLE (UINT64_C(1) << 53)
 
 void latency_rows_finish(struct latency_rows *rows)
 {
@@ -325,104 +324,6 @@ int latency_rows_move(struct latency_rows *to, struct latency_rows *from)
         transfers_cut(&to->transfers, before);
     else
         transfers_clear(&from->transfers);
-    return code;
-}
-
-/* What size_class_of() says of a size, and time_class_of() and time_log2() of a time. A number that is
- * not small has its binary logarithm in the exponent of a double, and what follows the first bit behind. */
-struct marks {
-    uint32_t time_class, log2;
-    uint16_t size_class;
-};
-
-static inline uint64_t bits_of(uint64_t number)
-{
-    const double as_double = (double)(int64_t)number;
-    uint64_t bits;
-    memcpy(&bits, &as_double, sizeof(bits));
-    return bits;
-}
-
-static inline struct marks marks_of(uint64_t bytes, uint64_t ns)
-{
-    if (bytes - 64 >= EXACT_DOUBLE - 64 || ns - 64 >= EXACT_DOUBLE - 64)
-        return (struct marks){time_class_of(ns), (uint32_t)time_log2(ns), size_class_of(bytes)};
-    const uint32_t time = (uint32_t)(bits_of(ns) >> 36) - (1023u << 16);
-    const uint32_t size = (uint32_t)(bits_of(bytes) >> 48) - (1023u << 4);
-    const uint32_t f = time & 0xffff;
-    return (struct marks){
-        .time_class = (time >> 10) - (6u * 64 - 64),
-        .log2 = time + ((f * (22711u - ((f * 22711u) >> 16))) >> 16),
-        .size_class = (uint16_t)(size - (6u * 16 - 64)),
-    };
-}
-
-/* Times of all of them, or beyond their count of some before. */
-static bool times_fit(const struct joined_some *m)
-{
-    uint64_t any = 0;
-    for (size_t i = 0; i < JOINED_AT_ONCE; i++)
-        any |= m->transfer_ns[i] | m->late_sender_ns[i] | m->late_receiver_ns[i] |
-               m->network_ns[i] | m->joint_ns[i];
-    return any >> 32 == 0;
-}
-
-static inline void put_joined(struct transfers *rows, const struct joined_some *m, size_t i,
-                              const struct marks *marks, bool delayed)
-{
-    rows->heads[rows->count] = (struct transfer_head){
-        .source = m->source[i],
-        .destination = m->destination[i],
-        .log2_sum = marks->log2,
-        .packed = transfer_packed(LOCALITY_INTER, marks->size_class, 1, delayed),
-    };
-    rows->times[rows->count++] = (struct transfer_times){
-        .transfer_ns = (uint32_t)m->transfer_ns[i],
-        .late_sender_ns = (uint32_t)m->late_sender_ns[i],
-        .late_receiver_ns = (uint32_t)m->late_receiver_ns[i],
-        .network_ns = (uint32_t)m->network_ns[i],
-        .joint_ns = (uint32_t)m->joint_ns[i],
-    };
-}
-
-static __attribute__((noinline)) int add_wide(struct transfers *rows, const struct joined_some *m,
-                                              size_t i, const struct marks *marks, bool delayed)
-{
-    return transfers_add(rows, &(struct transfer){
-                                   .source = m->source[i],
-                                   .destination = m->destination[i],
-                                   .size_class = marks->size_class,
-                                   .locality = LOCALITY_INTER,
-                                   .messages = 1,
-                                   .delayed = delayed,
-                                   .transfer_ns = m->transfer_ns[i],
-                                   .late_sender_ns = m->late_sender_ns[i],
-                                   .late_receiver_ns = m->late_receiver_ns[i],
-                                   .network_ns = m->network_ns[i],
-                                   .joint_ns = m->joint_ns[i],
-                                   .log2_sum = marks->log2,
-                               });
-}
-
-int latency_rows_joined(struct latency_rows *rows, const struct joined_some *m,
-                        const double *recent)
-{
-    const bool fit = times_fit(m);
-    int code = transfers_room(&rows->transfers, m->count);
-    for (size_t i = 0; code == 0 && i < m->count; i++) {
-        if (m->uncertain[i])
-            continue;
-        const struct marks marks = marks_of(m->bytes[i], m->transfer_ns[i]);
-        const bool delayed = (double)(int64_t)m->transfer_ns[i] > recent[marks.size_class];
-        const unsigned class_ = time_counts_class(LOCALITY_INTER, marks.size_class);
-        code = time_counts_add(&rows->times, class_, marks.time_class, 1);
-        if (code != 0)
-            break;
-        if (fit)
-            put_joined(&rows->transfers, m, i, &marks, delayed);
-        else if ((code = add_wide(&rows->transfers, m, i, &marks, delayed)) != 0)
-            time_counts_remove(&rows->times, class_, marks.time_class, 1);
-    }
     return code;
 }
 

@@ -252,6 +252,71 @@ static void joined_messages_count_in_their_classes(void **state)
     latency_rows_finish(&rows);
 }
 
+/* Some as one by one, whatever the last of them is like. */
+static void messages_that_are_joined_together_are_added_as_one_by_one(void **state)
+{
+    (void)state;
+    double recent[SIZE_CLASSES];
+    struct joined_some all = {.count = JOINED_AT_ONCE};
+    for (unsigned c = 0; c < SIZE_CLASSES; c++)
+        recent[c] = c % 3 == 0 ? NAN : 60000;
+    for (size_t i = 0; i < JOINED_AT_ONCE; i++) {
+        all.source[i] = (uint32_t)i;
+        all.destination[i] = 1000 + (uint32_t)i;
+        all.bytes[i] = 64 + (i * 12347 << i / 2);
+        all.transfer_ns[i] = i < 2 ? 64 + i * (UINT32_MAX - 64) : 64 + (i * 7919 << i % 16);
+        all.late_sender_ns[i] = i * 3;
+        all.late_receiver_ns[i] = i * 5;
+        all.network_ns[i] = i * 7;
+        all.joint_ns[i] = UINT32_MAX - i;
+    }
+    enum { PLAIN, SHORT_TIME, SHORT_MESSAGE, LARGE, LONG, UNCERTAIN, FEWER, CASES };
+    for (int what = PLAIN; what < CASES; what++) {
+        struct joined_some some = all;
+        struct latency_rows rows = {0}, other = {0};
+        const size_t last = JOINED_AT_ONCE - 1;
+        some.transfer_ns[last] = what == SHORT_TIME ? 63 : some.transfer_ns[last];
+        some.bytes[last] = what == SHORT_MESSAGE ? 63
+                           : what == LARGE       ? UINT64_MAX
+                                                 : some.bytes[last];
+        some.joint_ns[last] = what == LONG ? UINT64_C(1) << 32 : some.joint_ns[last];
+        some.uncertain[last] = what == UNCERTAIN;
+        some.count = what == FEWER ? last : some.count;
+        assert_int_equal(latency_rows_joined(&rows, &some, recent), 0);
+        for (size_t i = 0; i < some.count; i++) {
+            const struct joined_some one = {.count = 1,
+                                            .source = {some.source[i]},
+                                            .destination = {some.destination[i]},
+                                            .bytes = {some.bytes[i]},
+                                            .transfer_ns = {some.transfer_ns[i]},
+                                            .late_sender_ns = {some.late_sender_ns[i]},
+                                            .late_receiver_ns = {some.late_receiver_ns[i]},
+                                            .network_ns = {some.network_ns[i]},
+                                            .joint_ns = {some.joint_ns[i]},
+                                            .uncertain = {some.uncertain[i]}};
+            assert_int_equal(latency_rows_joined(&other, &one, recent), 0);
+        }
+        assert_int_equal(rows.transfers.count, other.transfers.count);
+        for (size_t i = 0; i < rows.transfers.count; i++) {
+            const struct transfer row = transfer_at(&rows.transfers, i),
+                                  alone = transfer_at(&other.transfers, i);
+            assert_memory_equal(&rows.transfers.heads[i], &other.transfers.heads[i],
+                                sizeof(*rows.transfers.heads));
+#define X(name) assert_int_equal(row.name, alone.name);
+            TRANSFER_SUMS(X)
+#undef X
+            const struct histogram
+                *times = rows.times.cells->of[time_counts_class(LOCALITY_INTER, row.size_class)],
+                *ones = other.times.cells->of[time_counts_class(LOCALITY_INTER, row.size_class)];
+            for (uint32_t c = 0; c < TIME_CLASSES; c++)
+                assert_int_equal(histogram_count(times, c), histogram_count(ones, c));
+        }
+        assert_int_equal(time_counts_messages(&rows.times), time_counts_messages(&other.times));
+        latency_rows_finish(&rows);
+        latency_rows_finish(&other);
+    }
+}
+
 /* Many that fit; then by turns one that fits, two that do not for one figure, and one that does. */
 static void rows_that_fit_and_wide_ones_are_taken_in_their_order(void **state)
 {
@@ -303,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_message_without_halves_tells_what_was_left_out),
         cmocka_unit_test(rows_of_messages_and_of_joined_ones_are_collected_and_moved),
         cmocka_unit_test(joined_messages_count_in_their_classes),
+        cmocka_unit_test(messages_that_are_joined_together_are_added_as_one_by_one),
         cmocka_unit_test(rows_that_fit_and_wide_ones_are_taken_in_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
