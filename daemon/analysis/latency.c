@@ -27,18 +27,19 @@ typedef uint32_t four_times __attribute__((vector_size(16), aligned(4), may_alia
 
 /* What all rows of one class share. */
 struct judge {
-    uint32_t of; /* number of the class, plus 1; 0: of none */
-    uint32_t
-        most_ns; /* no figure of one message that took less is larger than counts; 0: it may be */
-    two_numbers criteria; /* recent, reference, by PART, which is a power of two: no bit is lost */
+    uint32_t of;          /* number of the class, plus 1; 0: of none */
+    uint32_t single;      /* packed in heads of one message, unless it is delayed; 0: see most_ns */
+    uint32_t most_ns;     /* figures of one message that took less are narrow; 0: none is */
+    two_numbers criteria; /* reference, recent, by PART, which is a power of two: no bit is lost */
     /* What one message adds beside what its times say: to a part, to latencies of a rank, where it was received and
-     * where it was sent; and which of its times the latter adds. */
-    four part, latency, received, sent, sent_times;
+     * where it was sent; and what the latter adds. */
+    four part, rest, latency, received, sent, sent_bits;
     two_numbers half;
     double reference;
     int64_t reference_log2, moved_log2; /* in 1/LOG2_PART */
     uint32_t received_at; /* enum message_figure, first of those where it was received */
     uint32_t column;      /* locality */
+    uint32_t column_at;   /* of a part, in figures */
     bool judged, narrow;  /* narrow: figures of a message that is not wide may be of 31 bits */
 } __attribute__((aligned(64)));
 
@@ -50,8 +51,9 @@ static inline uint64_t expected_of(const struct judge *judge, uint64_t messages)
     return product >= 1 && product < 1e18 ? (uint64_t)(int64_t)product : 0;
 }
 
-static void share(struct judge *judge, unsigned locality)
+static void share(struct judge *judge, unsigned class_)
 {
+    const unsigned locality = class_ % LOCALITIES;
     const uint64_t expected = expected_of(judge, 1);
     const uint32_t all = UINT32_MAX, far = locality == LOCALITY_INTRA ? 0 : all;
     const int64_t moved = judge->moved_log2 + MOVED_BIAS;
@@ -62,11 +64,13 @@ static void share(struct judge *judge, unsigned locality)
     const double most =
         judge->criteria[0] < judge->criteria[1] ? judge->criteria[0] : judge->criteria[1];
     judge->most_ns = (uint32_t)fmin(most * PART * LATENCY_MOST * 0.999, INT32_MAX);
+    judge->single = transfer_packed(locality, (uint16_t)(class_ / LOCALITIES), 1, 0);
     judge->part = (four){0, 0, (uint32_t)judge->reference_log2, (uint32_t)moved};
+    judge->rest = (four){0, 1, 0, 0};
     judge->latency = (four){0, (uint32_t)(LOG2_BIAS - judge->reference_log2), 0, 0};
     judge->received = (four){1, (uint32_t)expected, 0, 0};
-    judge->sent = (four){0, 0, (uint32_t)expected & far, 1};
-    judge->sent_times = (four){all, far, 0, 0};
+    judge->sent = (four){0, 0, (uint32_t)expected, 1};
+    judge->sent_bits = (four){all, far, far, all};
 }
 
 static __attribute__((noinline)) void make_judge(struct judge *judge,
@@ -78,16 +82,17 @@ static __attribute__((noinline)) void make_judge(struct judge *judge,
     double moved = scale->moved[locality][size_class];
     *judge =
         (struct judge){.of = class_ + 1,
-                       .criteria = {recent / PART, reference / PART},
+                       .criteria = {reference / PART, recent / PART},
                        .reference = reference,
                        .half = {0.5, 0.5},
                        .column = locality,
+                       .column_at = locality * PART_FIGURES,
                        .received_at = locality == LOCALITY_INTRA ? MESSAGES_NEAR : MESSAGES_FAR,
                        .judged = recent > 0 && reference > 0};
     if (judge->judged) {
         judge->reference_log2 = llround(log2(reference) * LOG2_PART);
         judge->moved_log2 = moved == 0 ? 0 : llround(moved * LOG2_PART);
-        share(judge, locality);
+        share(judge, class_);
     }
 }
 
@@ -123,8 +128,8 @@ static inline struct judged judged_of(const struct transfer *row, const struct j
     const int64_t count = (int64_t)row->messages;
     double messages = (double)row->messages, mean = ns / messages;
     return (struct judged){.judged = row->messages,
-                           .recent = latency_of(mean, judge->criteria[0], messages),
-                           .reference = latency_of(mean, judge->criteria[1], messages),
+                           .recent = latency_of(mean, judge->criteria[1], messages),
+                           .reference = latency_of(mean, judge->criteria[0], messages),
                            .reference_log2 = (int64_t)row->log2_sum - judge->reference_log2 * count,
                            .moved_log2 = judge->moved_log2 * count};
 }
@@ -216,13 +221,12 @@ static __attribute__((noinline)) void add_any(struct ends ends, const struct jud
 
 /* A row as it is added. */
 struct narrow {
-    four times; /* the first four of struct transfer_times */
-    four rest;  /* sum of logarithms, delayed messages, messages, joint time */
-    four
-        judged; /* latencies by both criteria; logarithms of the reference, and of what it moved by */
-    four latency;        /* by the reference criterion, its logarithm */
-    four waits;          /* the last four of struct transfer_times */
-    four received, sent; /* as in struct judge */
+    four times;    /* the first four of struct transfer_times */
+    four rest;     /* sum of logarithms, messages, delayed messages, joint time */
+    four judged;   /* latencies by both criteria; logarithms: reference, what it moved by */
+    four received; /* messages, what they take by the reference, network and joint time */
+    four waited;   /* late-sender and late-receiver time; latencies and their logarithms */
+    four sent;     /* late-sender and network time, what they take by the reference, messages */
 };
 
 _Static_assert(offsetof(struct transfer_times, transfer_ns) == 0 &&
@@ -266,18 +270,18 @@ static void settle(struct latency_part *part, unsigned column)
 {
     int32_t *low = part->low[column];
     struct latency_sum *sum = &part->sums[column];
-    const uint64_t log2_sum = (uint32_t)low[4], messages = (uint32_t)low[6];
+    const uint64_t log2_sum = (uint32_t)low[4], messages = (uint32_t)low[5];
     sum->transfer_ns += (uint32_t)low[0];
     sum->late_sender_ns += (uint32_t)low[1];
     sum->late_receiver_ns += (uint32_t)low[2];
     sum->network_ns += (uint32_t)low[3];
     sum->log2_sum += log2_sum;
-    sum->delayed += (uint32_t)low[5];
+    sum->delayed += (uint32_t)low[6];
     sum->messages += messages;
     sum->judged += messages;
     sum->joint_ns += (uint32_t)low[7];
-    sum->recent += (uint32_t)low[8];
-    sum->reference += (uint32_t)low[9];
+    sum->reference += (uint32_t)low[8];
+    sum->recent += (uint32_t)low[9];
     sum->reference_log2 += (int64_t)log2_sum - (uint32_t)low[10];
     sum->moved_log2 += (uint32_t)low[11] - (int64_t)messages * MOVED_BIAS;
     memset(low, 0, sizeof(part->low[column]));
@@ -321,50 +325,43 @@ ALWAYS four add_column(int32_t *low, const struct narrow *row)
 ALWAYS void add_narrow(const struct ends *ends, const struct judge *judge,
                        const struct transfer_head *head, const struct narrow *row)
 {
-    static const four times_received = {0, 0, UINT32_MAX, UINT32_MAX};
     int32_t *sender = &ends->sums[(size_t)head->source * MESSAGE_FIGURES],
             *receiver = &ends->sums[(size_t)head->destination * MESSAGE_FIGURES];
     struct latency_part *from = part_of(ends, head->source), *to = part_of(ends, head->destination);
-    const four waited =
-                   (four)__builtin_shufflevector((halves)row->waits, (halves)row->latency, 0, 2),
-               latency = (four)(halves){0, ((halves)row->latency)[0]},
-               out =
-                   __builtin_shufflevector(row->waits, row->waits, 0, 2, 2, 2) & judge->sent_times;
-    four all =
-        add_four(receiver + judge->received_at, (row->waits & times_received) | row->received) |
-        add_four(receiver + MESSAGES_WAITED, waited);
+    const four latency = (four)__builtin_shufflevector((halves){0, 0}, (halves)row->waited, 0, 3);
+    four all = add_four(receiver + judge->received_at, row->received) |
+               add_four(receiver + MESSAGES_WAITED, row->waited);
     all |= add_four(sender + MESSAGES_WAITED, latency) |
-           add_four(sender + MESSAGES_AWAITED, out | row->sent);
-    all |= add_column(from->low[judge->column], row);
+           add_four(sender + MESSAGES_AWAITED, row->sent);
+    all |= add_column((int32_t *)from->low + judge->column_at, row);
     if (to != from)
         all |= add_column(to->low[LOCALITIES], row);
     if (__builtin_expect(too_large(all), 0))
         carry(ends->messages, head, from, to);
 }
 
-/* As add_any(), of one message. @return whether it was added: all its figures have 31 bits */
+/* As add_any(), of one message. Known of it: sum of logarithms, network time, what is packed, joint time.
+ * @return whether it was added: all its figures have 31 bits */
 ALWAYS bool add_single(const struct ends *ends, const struct judge *judge,
                        const struct transfer_head *head, const struct transfer_times *times)
 {
-    static const four first_last = {UINT32_MAX, 0, 0, UINT32_MAX}, one = {0, 0, 1, 0};
-    static const halves first = {UINT64_MAX, 0};
     const double ns = (double)times->transfer_ns;
     const four latencies = whole_of((two_numbers){ns, ns} / judge->criteria + judge->half);
     const four waits = *(const four_times *)&times->late_sender_ns,
                whole = *(const four_times *)head,
-               known = __builtin_shufflevector(whole, waits, 2, 6, 3, 7) & first_last;
-    const halves delayed = {(uint64_t)transfer_delayed(head) << 32, 0},
-                 latency = (halves)latencies >> 32 | ((halves)known << 32 & first);
+               known = __builtin_shufflevector(whole, waits, 2, 6, 3, 7),
+               delayed = known >> (TRANSFER_CLASS_BITS + 1 + TRANSFER_COUNT_BITS),
+               rest = __builtin_shufflevector(known, judge->rest, 0, 5, 2, 3),
+               latency = __builtin_shufflevector(latencies, known, 0, 4, 1, 5) + judge->latency;
     const struct narrow row = {
         .times = *(const four_times *)&times->transfer_ns,
-        .rest = known | one | (four)delayed,
+        .rest = __builtin_shufflevector(rest, delayed, 0, 1, 6, 3),
         .judged = latencies | judge->part,
-        .latency = (four)latency + judge->latency,
-        .waits = waits,
-        .received = judge->received,
-        .sent = judge->sent,
+        .received = (four)__builtin_shufflevector((halves)judge->received, (halves)waits, 0, 3),
+        .waited = (four)__builtin_shufflevector((halves)waits, (halves)latency, 0, 2),
+        .sent = __builtin_shufflevector(waits, judge->sent, 0, 2, 6, 7) & judge->sent_bits,
     };
-    if (too_large(row.times | known | row.latency))
+    if (too_large(row.times | known | latency))
         return false;
     add_narrow(ends, judge, head, &row);
     return true;
@@ -383,15 +380,16 @@ static __attribute__((noinline)) bool add_several(struct ends ends, const struct
                    latency_log2 = (uint64_t)judged.reference_log2 + (uint64_t)LOG2_BIAS * count;
     const uint64_t all = judged.recent | judged.reference | expected | log2s | moved | latency_log2;
     const uint32_t messages = (uint32_t)count, narrow = (uint32_t)expected;
+    const bool far = judge->column != LOCALITY_INTRA;
     const struct narrow row = {
         .times = *(const four_times *)&times->transfer_ns,
-        .rest = {head->log2_sum, (uint32_t)wide.delayed, messages, times->joint_ns},
-        .judged = {(uint32_t)judged.recent, (uint32_t)judged.reference, (uint32_t)log2s,
+        .rest = {head->log2_sum, messages, (uint32_t)wide.delayed, times->joint_ns},
+        .judged = {(uint32_t)judged.reference, (uint32_t)judged.recent, (uint32_t)log2s,
                    (uint32_t)moved},
-        .latency = {(uint32_t)judged.reference, (uint32_t)latency_log2, 0, 0},
-        .waits = *(const four_times *)&times->late_sender_ns,
-        .received = {messages, narrow, 0, 0},
-        .sent = {0, 0, judge->column == LOCALITY_INTRA ? 0 : narrow, messages},
+        .received = {messages, narrow, times->network_ns, times->joint_ns},
+        .waited = {times->late_sender_ns, times->late_receiver_ns, (uint32_t)judged.reference,
+                   (uint32_t)latency_log2},
+        .sent = {times->late_sender_ns, far ? times->network_ns : 0, far ? narrow : 0, messages},
     };
     if (all >> NARROW_BITS != 0 || count == 0 || expected == 0 || too_large(row.times | row.rest))
         return false;
@@ -401,35 +399,82 @@ static __attribute__((noinline)) bool add_several(struct ends ends, const struct
 
 /* ---- all rows ------------------------------------------------------------------ */
 
-static inline bool add_row(const struct ends *ends, const struct judge *judge,
-                           const struct transfer_head *head, const struct transfer_times *times)
+/* Are both ranks others that reported? */
+ALWAYS bool among_narrow(const struct ends *ends, const struct transfer_head *head)
 {
-    const uint32_t source = head->source, destination = head->destination;
-    if (source >= ends->narrow || destination >= ends->narrow || source == destination)
+    return head->source < ends->narrow && head->destination < ends->narrow &&
+           head->source != head->destination;
+}
+
+static bool add_narrowly(const struct ends *ends, const struct judge *judge,
+                         const struct transfer_head *head, const struct transfer_times *times)
+{
+    if (!judge->narrow || !among_narrow(ends, head) || transfer_is_wide(head))
         return false;
     if (transfer_is_single(head) && times->transfer_ns < judge->most_ns)
         return add_single(ends, judge, head, times);
-    return judge->narrow && !transfer_is_wide(head) && add_several(*ends, judge, head, times);
+    return add_several(*ends, judge, head, times);
 }
 
-/* @return whether something was added that counts for ranks apart */
-static int add_transfers(const struct ends ends, const struct latency_scale *scale,
-                         const struct transfers *rows)
+/* Add any row. @return whether something was added that counts for ranks apart */
+static __attribute__((noinline)) int add_one(const struct ends ends, struct judge *known,
+                                             const struct latency_scale *scale,
+                                             const struct transfers *rows, size_t at)
 {
+    const struct transfer_head *head = &rows->heads[at];
+    const struct judge *judge = judge_of(known, scale, transfer_class(head));
+    if (add_narrowly(&ends, judge, head, &rows->times[at]))
+        return 0;
+    const struct transfer row = transfer_at(rows, at);
+    add_any(ends, judge, &row);
+    return 1;
+}
+
+/* @return as add_one() */
+ALWAYS int add_rows(const struct ends ends, const struct latency_scale *scale,
+                    const struct transfers *rows)
+{
+    const uint32_t delayed = TRANSFER_MOST << (TRANSFER_CLASS_BITS + 1 + TRANSFER_COUNT_BITS);
     struct judge known[KNOWN] = {0};
     const struct transfer_head *head = rows->heads, *const end = head + rows->count;
     const struct transfer_times *times = rows->times;
     int is_apart = 0;
     for (; head < end; head++, times++) {
-        const struct judge *judge = judge_of(known, scale, transfer_class(head));
-        if (!add_row(&ends, judge, head, times)) {
-            const struct transfer row = transfer_at(rows, (size_t)(head - rows->heads));
-            add_any(ends, judge, &row);
-            is_apart = 1;
-        }
+        const struct judge *judge = &known[head->packed % KNOWN];
+        if ((head->packed & ~delayed) != judge->single || !among_narrow(&ends, head) ||
+            times->transfer_ns >= judge->most_ns || !add_single(&ends, judge, head, times))
+            is_apart |= add_one(ends, known, scale, rows, (size_t)(head - rows->heads));
     }
     return is_apart;
 }
+
+typedef int add_fn(const struct ends *ends, const struct latency_scale *scale,
+                   const struct transfers *rows);
+
+static int add_rows_anywhere(const struct ends *ends, const struct latency_scale *scale,
+                             const struct transfers *rows)
+{
+    return add_rows(*ends, scale, rows);
+}
+
+#ifdef __x86_64__
+static __attribute__((target("avx"))) int add_rows_wide(const struct ends *ends,
+                                                        const struct latency_scale *scale,
+                                                        const struct transfers *rows)
+{
+    return add_rows(*ends, scale, rows);
+}
+
+static add_fn *best_add(void)
+{
+    return __builtin_cpu_supports("avx") ? add_rows_wide : add_rows_anywhere;
+}
+#else
+static add_fn *best_add(void)
+{
+    return add_rows_anywhere;
+}
+#endif
 
 static void add(struct latency_sum *restrict to, const struct latency_sum *restrict from)
 {
@@ -473,7 +518,7 @@ void latency_add(struct latency_groups *groups, const struct latency_scale *scal
                               .narrow =
                                   reported < groups->rank_count ? reported : groups->rank_count};
     if (rows->count > 0)
-        groups->is_apart |= add_transfers(ends, scale, rows);
+        groups->is_apart |= best_add()(&ends, scale, rows);
     for (size_t i = 0; i <= groups->region_count; i++)
         fold(groups, i);
 }

@@ -68,12 +68,14 @@ struct latency_rank {
 double latency_rank_reference(const struct latency_rank *rank);
 double latency_rank_typical(const struct latency_rank *rank);
 
+#define PART_FIGURES 12u /* of a part, that are added for a row */
+
 /** Rows of a region while they are added: each is added once where it was sent, from which the sums of
  *  localities follow as well, and once more where another region received it. For latency_add() alone: by
  *  locality, and where it was received. */
 struct latency_part {
     int32_t low[LOCALITIES + 1]
-               [12]; /**< of 31 bits, of rows that came since they were last too large */
+               [PART_FIGURES]; /**< of 31 bits, of rows that came since they were last too large */
     struct latency_sum sums[LOCALITIES + 1]; /**< of all others */
 } __attribute__((aligned(16)));
 
