@@ -1,4 +1,4 @@
-#include "daemon/analysis/contact.h"
+#include "daemon/analysis/contact_state.h"
 
 #include "daemon/analysis/array.h"
 #include "include/holter/error.h"
@@ -10,48 +10,6 @@
 #define MOST_VERTICES (1u << 24)
 #define MOST_PAIRS (1u << 28)
 #define LEAST_PLACES 64u /* of the index; a power of two */
-/* What is left of a single message after three horizons. */
-#define FORGOTTEN 0.05
-
-#define BLOCK 64u /* pairs that are gone through together */
-
-typedef double two_numbers __attribute__((vector_size(16)));
-typedef uint64_t two_words __attribute__((vector_size(16)));
-typedef int64_t two_flags __attribute__((vector_size(16)));
-
-struct vertex {
-    bool active; /* it communicated in the window that is closed */
-    bool paired; /* some pair is remembered */
-};
-
-struct contact {
-    struct contact_params params;
-    /* Of pairs, in whole blocks: behind the last pair all is zero. */
-    uint64_t *keys;    /* owned; a << 32 | b */
-    double *weights;   /* owned; messages a window, fading */
-    uint32_t *windows; /* owned; with messages, up to `steady` */
-    uint64_t
-        *messages; /* owned; of the open window, as soon as any is told; else of the last one */
-    uint64_t *known, *edge; /* owned; bits, a word a block: windows are `steady`; it is one */
-    bool *busy;             /* owned; by block: some messages are not 0 */
-    uint32_t count, room;
-    uint32_t *index;         /* owned; open addressing: position + 1, 0: empty */
-    uint32_t mask;           /* places less one; 0: no index yet */
-    struct vertex *vertices; /* owned */
-    double *heaviest;        /* owned; by vertex: largest weight of its pairs */
-    uint32_t vertex_room;
-    uint32_t paired;            /* vertices with pairs */
-    struct contact_edge *edges; /* owned */
-    size_t edge_room;
-    uint32_t heard; /* pairs with messages */
-    bool told;      /* messages of the open window */
-    bool again;     /* that it has those of the last one, and no others */
-    bool settled;   /* the last window changed nothing */
-    bool left_out;  /* messages of a pair that there was no room for */
-    /* Of each row of ranks the position of its pair: the next window's rows mostly are of the same. */
-    uint32_t *rows; /* owned */
-    size_t row_count, row_room;
-};
 
 int contact_create(struct contact **out, const struct contact_params *params)
 {
@@ -78,6 +36,7 @@ void contact_destroy(struct contact *contact)
     free(contact->known);
     free(contact->edge);
     free(contact->busy);
+    free(contact->slight);
     free(contact->index);
     free(contact->vertices);
     free(contact->heaviest);
@@ -144,6 +103,7 @@ static int fit_pair(struct contact *c)
     code = code != 0 ? code : grow(&c->known, sizeof(*c->known), room / BLOCK, need / BLOCK);
     code = code != 0 ? code : grow(&c->edge, sizeof(*c->edge), room / BLOCK, need / BLOCK);
     code = code != 0 ? code : grow(&c->busy, sizeof(*c->busy), room / BLOCK, need / BLOCK);
+    code = code != 0 ? code : grow(&c->slight, sizeof(*c->slight), room / BLOCK, need / BLOCK);
     c->room = code == 0 ? need : room;
     return code;
 }
@@ -302,97 +262,6 @@ bool contact_again(struct contact *c)
 
 /* ---- the end of a window ----------------------------------------------------------- */
 
-static uint32_t pairs_of_block(const struct contact *c, uint32_t from)
-{
-    return c->count - from < BLOCK ? c->count - from : BLOCK;
-}
-
-/* Rounded once, when the halves are added: as each would be by itself. */
-static inline two_numbers numbers_of(two_words words)
-{
-    const uint64_t low_bits = UINT64_C(0x4330000000000000),
-                   high_bits = UINT64_C(0x4530000000000000);
-    two_words low = (words & UINT32_MAX) | low_bits, high = (words >> 32) | high_bits;
-    return ((two_numbers)high - (0x1p84 + 0x1p52)) + (two_numbers)low;
-}
-
-/* A window's messages of the pairs of a block, towards their weights.
- * @param messages  NULL: none @return whether any weight is another one */
-static bool fade_block(double *weights, const uint64_t *messages, double horizon)
-{
-    two_flags changed = {0};
-    for (uint32_t i = 0; i < BLOCK; i += 2) {
-        two_numbers before, now = {0};
-        two_words words;
-        memcpy(&before, weights + i, sizeof(before));
-        if (messages != NULL) {
-            memcpy(&words, messages + i, sizeof(words));
-            now = numbers_of(words);
-        }
-        now = before + (now - before) / horizon;
-        changed |= now != before;
-        memcpy(weights + i, &now, sizeof(now));
-    }
-    return (changed[0] | changed[1]) != 0;
-}
-
-/* The same, of those of which an end is active: pairs of vertices that are silent stay as they are. */
-static bool fade_some(struct contact *c, uint32_t from)
-{
-    bool changed = false;
-    for (uint32_t i = from, end = from + pairs_of_block(c, from); i < end; i++) {
-        double before = c->weights[i];
-        if (!c->vertices[c->keys[i] >> 32].active && !c->vertices[(uint32_t)c->keys[i]].active)
-            continue;
-        c->weights[i] += ((double)c->messages[i] - before) / c->params.horizon;
-        changed |= c->weights[i] != before;
-    }
-    return changed;
-}
-
-/* Count the window of pairs of a block that are not known. @return whether any had messages */
-static bool count_window(struct contact *c, uint32_t from)
-{
-    bool changed = false;
-    for (uint64_t left = ~c->known[from / BLOCK]; left != 0; left &= left - 1) {
-        uint32_t at = from + (uint32_t)__builtin_ctzll(left);
-        if (c->messages[at] == 0)
-            continue;
-        changed = true;
-        if (++c->windows[at] == c->params.steady)
-            c->known[from / BLOCK] |= left & -left;
-    }
-    return changed;
-}
-
-static void weigh(double *heaviest, double weight)
-{
-    *heaviest = weight > *heaviest ? weight : *heaviest;
-}
-
-/* @param all  none of the vertices with pairs is silent
- * @return whether nothing of what is remembered changes */
-static bool take_in(struct contact *c, bool all)
-{
-    double *const heaviest = c->heaviest;
-    bool changed = false;
-    for (uint32_t from = 0; from < c->count; from += BLOCK) {
-        bool busy = c->busy[from / BLOCK];
-        const uint64_t *keys = c->keys + from;
-        const double *weights = c->weights + from;
-        changed |=
-            all ? fade_block(c->weights + from, busy ? c->messages + from : NULL, c->params.horizon)
-                : fade_some(c, from);
-        if (busy)
-            changed |= count_window(c, from);
-        for (uint32_t i = 0, count = pairs_of_block(c, from); i < count; i++) {
-            weigh(&heaviest[keys[i] >> 32], weights[i]);
-            weigh(&heaviest[(uint32_t)keys[i]], weights[i]);
-        }
-    }
-    return !changed;
-}
-
 static inline uint32_t activate(struct vertex *vertex)
 {
     bool before = vertex->active;
@@ -478,7 +347,7 @@ static size_t judge(struct contact *c, uint32_t *forgotten)
     size_t count = 0;
     *forgotten = 0;
     for (uint32_t from = 0; from < c->count; from += BLOCK)
-        if (c->count - from < BLOCK || !block_stays(c, from))
+        if (!c->slight[from / BLOCK] && (c->count - from < BLOCK || !block_stays(c, from)))
             count += judge_block(c, from, c->edges + count, forgotten);
     return count;
 }
@@ -565,7 +434,7 @@ int contact_close(struct contact *c, const struct contact_edge **edges, size_t *
         return 0;
     uint32_t forgotten;
     bool all = c->heard == c->count || are_all_active(c);
-    bool same = take_in(c, all);
+    bool same = contact_weigh(c, all);
     size_t changed = judge(c, &forgotten);
     c->settled = same && changed == 0 && forgotten == 0;
     if (forgotten > 0)

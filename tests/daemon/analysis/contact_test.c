@@ -237,7 +237,7 @@ struct plain {
     bool known, edge;
 };
 
-#define FEW 12u
+#define FEW 40u
 
 /* @return how many edges changed */
 static size_t close_plainly(struct plain pairs[FEW][FEW], const struct contact_params *params)
@@ -274,6 +274,32 @@ static size_t close_plainly(struct plain pairs[FEW][FEW], const struct contact_p
     return changes;
 }
 
+static void add_to_both(struct contact *contact, struct plain pairs[FEW][FEW], uint32_t a,
+                        uint32_t b, uint32_t messages)
+{
+    add(contact, a, b, messages);
+    if (a == b)
+        return;
+    struct plain *pair = a < b ? &pairs[a][b] : &pairs[b][a];
+    pair->messages += messages;
+    pair->known = true;
+}
+
+/* @return how many edges changed */
+static size_t close_both(struct contact *contact, struct plain pairs[FEW][FEW],
+                         const struct contact_params *params, struct matrix *m)
+{
+    size_t changes = close_plainly(pairs, params), known = 0;
+    assert_int_equal(close_window(contact, m), changes);
+    for (uint32_t i = 0; i < FEW * FEW; i++) {
+        known += pairs[i / FEW][i % FEW].known;
+        if (i / FEW < i % FEW)
+            assert_int_equal(matrix_get(m, i / FEW, i % FEW), pairs[i / FEW][i % FEW].edge);
+    }
+    assert_int_equal(contact_pairs(contact), known);
+    return changes;
+}
+
 /* All vertices communicate in some windows, few of them in others, and none now and then. */
 static void edges_are_those_of_plain_sums(void **state)
 {
@@ -287,28 +313,39 @@ static void edges_are_those_of_plain_sums(void **state)
     struct contact *contact = create(params);
     for (uint32_t window = 0; window < 3000; window++) {
         const uint32_t most[] = {40, 40, 3, 3, 1, 0}, count = most[window / 7 % 6];
-        size_t known = 0;
         for (uint32_t i = 0; i < count; i++) {
-            uint32_t a = random_next(&random) % FEW, b = random_next(&random) % FEW;
-            uint32_t messages = 1 + random_next(&random) % (a == 0 ? 90 : 9);
-            add(contact, a, b, messages);
-            if (a == b)
-                continue;
-            struct plain *pair = a < b ? &pairs[a][b] : &pairs[b][a];
-            pair->messages += messages;
-            pair->known = true;
+            uint32_t a = random_next(&random) % 12, b = random_next(&random) % 12;
+            add_to_both(contact, pairs, a, b, 1 + random_next(&random) % (a == 0 ? 90 : 9));
         }
-        size_t more = close_plainly(pairs, &params);
-        assert_int_equal(close_window(contact, &m), more);
-        changes += more;
-        for (uint32_t i = 0; i < FEW * FEW; i++) {
-            known += pairs[i / FEW][i % FEW].known;
-            if (i / FEW < i % FEW)
-                assert_int_equal(matrix_get(&m, i / FEW, i % FEW), pairs[i / FEW][i % FEW].edge);
-        }
-        assert_int_equal(contact_pairs(contact), known);
+        changes += close_both(contact, pairs, &params, &m);
     }
     assert_true(changes > 1000);
+    contact_destroy(contact);
+    free(m.edge);
+}
+
+/* Neighbours exchange much in each window, at times less, all others something now and then: so whole blocks of
+ * pairs are silent in between, with edges among them or without, and fade until they are forgotten. */
+static void silent_pairs_fade_like_others(void **state)
+{
+    struct contact_params params = CONTACT_DEFAULTS;
+    struct plain pairs[FEW][FEW] = {{{0}}};
+    struct matrix m = matrix_create(FEW);
+    uint64_t random = 5;
+    size_t changes = 0;
+    (void)state;
+    params.horizon = 20;
+    struct contact *contact = create(params);
+    for (uint32_t window = 0; window < 600; window++) {
+        const uint32_t much = window % 200 < 150 ? 60 : 1 + random_next(&random) % 2;
+        for (uint32_t a = 0; a < FEW; a++)
+            add_to_both(contact, pairs, a, (a + 1) % FEW, much);
+        for (uint32_t i = 0; window % 90 < 2 && i < FEW * FEW; i++)
+            if (i / FEW < i % FEW && (window > 2 || random_next(&random) % 2 == 0))
+                add_to_both(contact, pairs, i / FEW, i % FEW, i < 8 * FEW ? 40 : 1);
+        changes += close_both(contact, pairs, &params, &m);
+    }
+    assert_true(changes > 100);
     contact_destroy(contact);
     free(m.edge);
 }
@@ -406,6 +443,7 @@ int main(void)
         cmocka_unit_test(rows_together_are_taken_as_one_by_one),
         cmocka_unit_test(windows_that_repeat_may_be_told_by_that),
         cmocka_unit_test(edges_are_those_of_plain_sums),
+        cmocka_unit_test(silent_pairs_fade_like_others),
         cmocka_unit_test(bounds_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
