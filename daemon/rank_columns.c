@@ -13,8 +13,9 @@ _Static_assert(offsetof(struct rank_row, untracked) - FIRST_FIGURE ==
                "figures of a row follow each other, in the order of columns");
 
 typedef uint64_t two_figures __attribute__((vector_size(16)));
-#define PAIRS (RANK_COLUMNS / 2u) /* of columns; one is left */
-_Static_assert(RANK_COLUMNS % 2 == 1, "all but the last column are in a pair");
+#define OFTEN ((uint32_t)RANK_COLUMN_lost) /* columns that are often told: the first */
+#define OFTEN_PAIRS (OFTEN / 2u)
+_Static_assert(RANK_COLUMN_lost % 2 == 0, "they are pairs");
 
 /* ---- packing ------------------------------------------------------------- */
 
@@ -100,31 +101,41 @@ INLINE void put_rows(const struct rank_row *from, uint32_t c, uint32_t rows, uin
         put_figure(figures_of(&from[i])[c], width, to + (size_t)i * width);
 }
 
-/* Which bits are set in any row, by column. */
-static void find_bits(const struct rank_row *from, uint32_t rows, uint64_t bits[RANK_COLUMNS])
+/* Which bits are set in any row, by column that is often told. @return whether any row has others */
+static uint32_t find_often(const struct rank_row *from, uint32_t rows, uint64_t *bits)
 {
-    two_figures some[PAIRS] = {{0}}, two;
-    uint64_t last = 0;
+    two_figures some[OFTEN_PAIRS] = {{0}}, two;
+    uint32_t seldom = 0;
     for (uint32_t i = 0; i < rows; i++) {
         const uint64_t *figures = figures_of(&from[i]);
-        fetch_ahead(from, sizeof(*from), rows, i, sizeof(*from));
+        fetch_ahead(from, sizeof(*from), rows, i, RANK_ROW_OFTEN);
+        seldom |= from[i].seldom;
 #pragma GCC unroll 8
-        for (uint32_t c = 0; c < PAIRS; c++) {
+        for (uint32_t c = 0; c < OFTEN_PAIRS; c++) {
             memcpy(&two, &figures[2 * c], sizeof(two));
             some[c] |= two;
         }
-        last |= figures[RANK_COLUMNS - 1];
     }
     memcpy(bits, some, sizeof(some));
-    bits[RANK_COLUMNS - 1] = last;
+    return seldom;
+}
+
+/* The same of columns that are seldom told: where a row has none they are zeros. */
+static void find_seldom(const struct rank_row *from, uint32_t rows, uint64_t *bits)
+{
+    for (uint32_t i = 0; i < rows; i++) {
+        for (uint32_t c = OFTEN; c < RANK_COLUMNS && from[i].seldom; c++)
+            bits[c] |= figures_of(&from[i])[c];
+    }
 }
 
 /* Widths first: then each figure is read once more, and written as wide as it will be. */
 size_t rank_rows_pack(const struct rank_row *from, uint32_t rows, uint8_t *to)
 {
-    uint64_t bits[RANK_COLUMNS];
+    uint64_t bits[RANK_COLUMNS] = {0};
     uint8_t *at = to + RANK_COLUMNS;
-    find_bits(from, rows, bits);
+    if (find_often(from, rows, bits))
+        find_seldom(from, rows, bits);
     for (uint32_t c = 0; c < RANK_COLUMNS; c++) {
         to[c] = width_for(bits[c]);
         switch (to[c]) {

@@ -28,7 +28,7 @@ struct rank_block {
 /** @param rows  at most RANK_BLOCK_ROWS @param to  room for RANK_COLUMNS_MOST(rows) @return bytes written */
 size_t rank_block_pack(const struct rank_block *block, uint32_t rows, uint8_t *to);
 
-/** The same of rows as they are. */
+/** The same of rows of a result as they are: what is seldom told is read of those alone that have some. */
 size_t rank_rows_pack(const struct rank_row *from, uint32_t rows, uint8_t *to);
 
 /** Set a block from what was packed of as many rows. @return bytes read */

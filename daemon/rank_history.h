@@ -36,7 +36,7 @@ void rank_history_finish(struct rank_history *history);
 
 /** Enter a window, or add to it what came late. Without memory, and from more than WIRE_PART_ROWS ranks on,
  *  nothing is kept.
- *  @param rows  by rank */
+ *  @param rows  by rank; of a result, so that `seldom` is set */
 void rank_history_put(struct rank_history *history, uint64_t window, const struct rank_row *rows,
                       size_t count);
 

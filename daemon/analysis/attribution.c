@@ -156,12 +156,14 @@ static inline uint64_t least(uint64_t a, uint64_t b)
 /* Figures of a row but for the length, in the order of enum rank_figure. */
 static inline void figures_of(const struct rank_row *row, uint64_t length, uint64_t *out)
 {
-    uint64_t messaging = row->send_ns + row->recv_ns + row->wait_ns + row->poll_ns;
-    uint64_t mpi = messaging + row->collective_ns + row->one_sided_ns + row->io_ns + row->other_ns;
+    const struct rank_row *seldom = rank_row_seldom(row);
+    uint64_t messaging = row->send_ns + row->recv_ns + row->wait_ns + seldom->poll_ns;
+    uint64_t mpi =
+        messaging + row->collective_ns + seldom->one_sided_ns + seldom->io_ns + seldom->other_ns;
     out[RANK_MPI - RANK_LENGTH] = least(mpi, length);
     out[RANK_MESSAGING - RANK_LENGTH] = least(messaging, length);
     out[RANK_COLLECTIVE - RANK_LENGTH] = least(row->collective_ns, length);
-    out[RANK_CALLS - RANK_LENGTH] = row->calls > row->polls ? row->calls - row->polls : 0;
+    out[RANK_CALLS - RANK_LENGTH] = row->calls > seldom->polls ? row->calls - seldom->polls : 0;
     out[RANK_MESSAGES - RANK_LENGTH] = row->sent + row->received;
 }
 

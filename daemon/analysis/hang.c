@@ -396,13 +396,19 @@ static int is_stop(uint32_t letter)
     return letter == 'T' || letter == 't';
 }
 
+/* Has it made calls that are no polls which found nothing? */
+static inline int has_called(const struct rank_row *row)
+{
+    return row->calls > rank_row_seldom(row)->polls;
+}
+
 /* What the row says of the time since the window before. */
 static void take_times(struct hang_watch *w, struct hang_seat *seat, const struct rank_row *row)
 {
     int new_call = row->in_call != 0 && row->in_call_ns < w->length_ns;
     if (row->calls > 0 || new_call || row->in_call != 0 || seat->heard == 0)
         seat->active_ns = w->end_ns;
-    if (row->calls > row->polls || seat->heard == 0 ||
+    if (has_called(row) || seat->heard == 0 ||
         (new_call && hang_wait_of(row->in_call) != HANG_WAITS))
         seat->moved_ns = w->end_ns;
     if (is_stop(row->process_state) && seat->stopped_ns == 0)
@@ -420,10 +426,10 @@ static enum hang_state state_of(const struct hang_seat *seat, const struct rank_
     if (seat->stopped_ns != 0)
         return HANG_IS_STOPPED;
     if (row->in_call != 0 && call_is_poll(row->in_call))
-        return row->calls > row->polls ? HANG_RUNS : HANG_POLLS;
+        return has_called(row) ? HANG_RUNS : HANG_POLLS;
     if (row->in_call != 0)
         return HANG_IN_CALL;
-    if (row->calls > row->polls)
+    if (has_called(row))
         return HANG_RUNS;
     return row->calls > 0 ? HANG_POLLS : HANG_OUTSIDE;
 }
@@ -438,9 +444,9 @@ static int take_rank(struct hang_watch *w, const struct rank_row *row)
     if (seat->state == HANG_IN_CALL &&
         (row->in_call != seat->in_call || row->in_call_ns < seat->in_call_ns))
         learn(w, seat, seat->in_call, hang_wait_of(seat->in_call), seat->in_call_ns);
-    if (row->calls > row->polls)
+    if (has_called(row))
         seat->excused = 0;
-    if (row->lost > 0)
+    if (rank_row_seldom(row)->lost > 0)
         seat->uncounted = 1;
     take_times(w, seat, row);
     w->seats_heard += seat->heard != w->window;

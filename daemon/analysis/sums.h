@@ -9,9 +9,6 @@
  *  then added in the time its own pairs take, not that of all pairs of the job. */
 #define PAIR_BLOCK 256u
 
-/** Bytes of a rank's row before what is seldom told. */
-#define RANK_ROW_OFTEN offsetof(struct rank_row, lost)
-
 /** Of one call, communicator and region, over all ranks. */
 struct call_figures {
     uint64_t ranks, calls, bytes, bytes_in, time_ns, longest_ns;

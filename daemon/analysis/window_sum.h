@@ -58,6 +58,17 @@ struct rank_row {
     uint64_t unused; /**< to whole lines of the cache */
 };
 
+/** Bytes of a row before what is seldom told. */
+#define RANK_ROW_OFTEN offsetof(struct rank_row, lost)
+
+/** Where what is seldom told of a row of a result is read: of most rows that is one for all, and the line of the cache
+ *  that the row has for it is not touched. */
+static inline const struct rank_row *rank_row_seldom(const struct rank_row *row)
+{
+    static const struct rank_row none;
+    return row->seldom ? row : &none;
+}
+
 /** Messages from one rank to another. */
 struct pair_row {
     uint32_t source;

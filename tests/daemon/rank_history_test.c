@@ -13,12 +13,15 @@
 /* Figures of a rank in a window: small ones, and such of all sizes, which go up and down from rank to rank. */
 static struct rank_row figures(uint32_t rank, uint64_t window)
 {
+    const uint64_t polls = window % 3 == 0 ? rank : 0; /* else nobody polls */
+    const uint64_t other = rank % 200 < 70 ? 7 : 0;
     return (struct rank_row){.rank = rank,
                              .sent = rank + window,
                              .wait_ns = 3 * rank * window,
-                             .polls = window % 3 == 0 ? rank : 0, /* else nobody polls */
-                             .other_ns = 7,
+                             .polls = polls,
+                             .other_ns = other,
                              .received_bytes = (window * 2654435761u + rank) << rank / 50 % 30,
+                             .seldom = (polls | other) != 0,
                              .in_call = 5,
                              .threads = 2};
 }
