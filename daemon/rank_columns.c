@@ -217,39 +217,43 @@ size_t rank_block_unpack(struct rank_block *block, uint32_t rows, const uint8_t 
 
 /* ---- adding ---------------------------------------------------------------- */
 
-/* A column that both have. @return bytes of a figure of the sums */
-static uint8_t add_column(const uint8_t *one, uint8_t one_width, const uint8_t *other,
-                          uint8_t other_width, uint32_t rows, uint8_t *to)
+/* A column that several parts have. @return bytes of a figure of the sums */
+static uint8_t add_column(const uint8_t *const *from, const uint8_t *widths, uint32_t count,
+                          uint32_t rows, uint8_t *to)
 {
     uint64_t sums[RANK_BLOCK_ROWS];
     if (rows < RANK_BLOCK_ROWS)
         memset(sums, 0, sizeof(sums));
-    take_column(sums, one, one_width, rows, 0);
-    take_column(sums, other, other_width, rows, 1);
+    take_column(sums, from[0], widths[0], rows, 0);
+    for (uint32_t i = 1; i < count; i++)
+        take_column(sums, from[i], widths[i], rows, 1);
     uint8_t width = width_of(sums);
     pack_column(sums, rows, width, to);
     return width;
 }
 
-size_t rank_packed_add(const uint8_t **one, const uint8_t **other, uint32_t rows, uint8_t *to)
+size_t rank_packed_add(const uint8_t **from, uint32_t count, uint32_t rows, uint8_t *to)
 {
-    const uint8_t *widths[2] = {*one, *other};
-    const uint8_t *from[2] = {*one + RANK_COLUMNS, *other + RANK_COLUMNS};
-    uint8_t *at = to + RANK_COLUMNS;
+    const uint8_t *columns[RANK_PARTS_MOST], *some[RANK_PARTS_MOST];
+    uint8_t *at = to + RANK_COLUMNS, widths[RANK_PARTS_MOST];
+    for (uint32_t i = 0; i < count; i++) {
+        columns[i] = from[i];
+        from[i] += RANK_COLUMNS;
+    }
     for (uint32_t c = 0; c < RANK_COLUMNS; c++) {
-        size_t bytes[2] = {(size_t)rows * widths[0][c], (size_t)rows * widths[1][c]};
-        int only = bytes[0] == 0; /* where one of the two is all zeros */
-        if (bytes[0] > 0 && bytes[1] > 0) {
-            to[c] = add_column(from[0], widths[0][c], from[1], widths[1][c], rows, at);
-        } else {
-            to[c] = widths[only][c];
-            memcpy(at, from[only], bytes[only]);
+        uint32_t have = 0; /* parts where it is not all zeros */
+        for (uint32_t i = 0; i < count; i++) {
+            some[have] = from[i];
+            widths[have] = columns[i][c];
+            from[i] += (size_t)rows * columns[i][c];
+            have += columns[i][c] != 0;
         }
-        from[0] += bytes[0];
-        from[1] += bytes[1];
+        to[c] = have == 0 ? 0 : widths[0];
+        if (have > 1)
+            to[c] = add_column(some, widths, have, rows, at);
+        else if (have == 1)
+            memcpy(at, some[0], (size_t)rows * widths[0]);
         at += (size_t)rows * to[c];
     }
-    *one = from[0];
-    *other = from[1];
     return (size_t)(at - to);
 }

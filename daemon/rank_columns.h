@@ -20,6 +20,8 @@ enum rank_column {
 #define RANK_COLUMNS_MOST(rows)                                                                    \
     (((size_t)(rows) + RANK_BLOCK_ROWS) * RANK_COLUMNS * sizeof(uint64_t))
 
+#define RANK_PARTS_MOST 8u /**< that are added up at once */
+
 /** Up to 64 rows, by column. */
 struct rank_block {
     uint64_t figures[RANK_COLUMNS][RANK_BLOCK_ROWS];
@@ -34,9 +36,9 @@ size_t rank_rows_pack(const struct rank_row *from, uint32_t rows, uint8_t *to);
 /** Set a block from what was packed of as many rows. @return bytes read */
 size_t rank_block_unpack(struct rank_block *block, uint32_t rows, const uint8_t *from);
 
-/** Add up what was packed of as many rows, packed again.
- *  @param one, other  moved on behind what was read
- *  @param to          room for RANK_COLUMNS_MOST(rows) @return bytes written */
-size_t rank_packed_add(const uint8_t **one, const uint8_t **other, uint32_t rows, uint8_t *to);
+/** Add up what was packed of as many rows in each of several parts, packed again.
+ *  @param from   parts; moved on behind what was read @param count  of them, at most RANK_PARTS_MOST
+ *  @param to     room for RANK_COLUMNS_MOST(rows) @return bytes written */
+size_t rank_packed_add(const uint8_t **from, uint32_t count, uint32_t rows, uint8_t *to);
 
 #endif

@@ -9,24 +9,36 @@
 
 #define RANK_HISTORY_BYTES (8u << 20) /**< of all stretches together, were they not packed */
 
+#define RANK_HISTORY_PARTS 8u /**< of stretches, that are not added up yet */
+
+/** Figures of the ranks of a stretch. */
+struct rank_part {
+    uint8_t *packed; /**< owned; see rank_columns.h */
+    size_t bytes;
+};
+
+/** Where stretches become one their figures wait to be added up until there are more of them: several at once take less
+ *  time than one by one. */
 struct rank_stretch {
     uint64_t first, last; /**< windows covered, both included */
     uint32_t *ranks;      /**< owned; ascending, without repeats */
-    uint8_t *packed;      /**< owned; figures, see rank_columns.h */
-    size_t packed_bytes;
-    uint32_t count; /**< ranks */
+    uint32_t count;       /**< ranks */
+    uint32_t part_count;
+    struct rank_part parts[RANK_PARTS_MOST]; /**< what they come to together */
 };
 
 struct rank_history {
     struct rank_stretch *stretches; /**< owned; from old to new, disjoint */
     size_t count, room;
-    size_t bytes;    /**< of all stretches, were they not packed */
+    size_t bytes;    /**< of all stretches, were they not packed and added up */
+    size_t waiting;  /**< parts beside the first of each stretch */
     uint32_t *ranks; /**< owned: of the rows at hand */
-    uint8_t *packed; /**< owned: likewise */
-    size_t rank_room, packed_room;
-    uint32_t rank_count, rank_most; /**< rows at hand, and there is room for */
-    size_t packed_bytes;
-    struct wire_rank_row *rows; /**< owned: of the message told last */
+    uint8_t *fresh;  /**< owned: what was packed of them */
+    uint8_t *packed; /**< owned: room for sums */
+    size_t rank_room, fresh_room, packed_room;
+    uint32_t rank_count, rank_most; /**< rows at hand, and there may be */
+    size_t fresh_bytes, last_bytes; /**< of the rows at hand, and of the window before */
+    struct wire_rank_row *rows;     /**< owned: of the message told last */
     size_t row_room;
     int left_out; /**< there are more ranks than are told of */
 };

@@ -74,6 +74,7 @@ static void stretches_have_all_windows_of_all_ranks(void **state)
     assert_int_equal(next, FIRST + WINDOWS);
     assert_true(i > 1 && i < WINDOWS); /* bounded: older windows are told together */
     assert_true(h.bytes <= RANK_HISTORY_BYTES);
+    assert_true(h.waiting <= RANK_HISTORY_PARTS);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         for (uint64_t w = FIRST; w < FIRST + WINDOWS; w++) {
             sent[rank] -= rests(rank, w) ? 0 : figures(rank, w).sent;
