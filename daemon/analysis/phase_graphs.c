@@ -28,6 +28,7 @@ struct segment {
     uint64_t messages;              /* others included */
     uint64_t other_messages, other_bytes;
     struct phase_list list;
+    struct phase_ranges ranges; /* owned; of the list's edges */
 };
 
 struct phase_graphs {
@@ -88,6 +89,8 @@ void phase_graphs_destroy(struct phase_graphs *g)
     phase_numbers_finish(&g->numbers);
     phase_sums_finish(&g->sums);
     phase_pool_finish(&g->pool);
+    for (uint32_t i = 0; i < g->counts.segments; i++)
+        phase_ranges_finish(&g->segments[g->order[i]].ranges);
     free(g->segments);
     free(g->order);
     free(g->common);
@@ -109,10 +112,19 @@ static uint32_t find(const struct phase_graphs *g, int64_t time_ns)
     return BISECT(i, 0, g->counts.segments, at(g, i)->time_ns < time_ns);
 }
 
+/* Has no edge several rows, and are its edges known as ranges? */
+static bool is_plain(const struct segment *s)
+{
+    return s->list.high < UINT32_MAX && phase_ranges_are_known(&s->ranges);
+}
+
+/* Rows that two segments have in common. */
 static uint32_t compare(const struct phase_graphs *g, const struct segment *left,
                         const struct segment *right)
 {
-    return phase_list_common(&g->pool, &left->list, &right->list);
+    return is_plain(left) && is_plain(right)
+               ? phase_ranges_common(&left->ranges, &right->ranges)
+               : phase_list_common(&g->pool, &left->list, &right->list);
 }
 
 /* What it costs to merge a segment with the one behind it, but for its age. */
@@ -194,6 +206,7 @@ static void join(struct phase_graphs *g, struct segment *to, struct segment *fro
     struct phase_excess excess = {0};
     g->counts.rows -= to->list.rows + from->list.rows;
     join_lists(g, &to->list, &from->list, common, &excess);
+    phase_ranges_join(&to->ranges, &from->ranges);
     g->counts.rows += to->list.rows;
     g->counts.other_messages += excess.messages;
     g->counts.other_bytes += excess.bytes;
@@ -323,8 +336,9 @@ static int fill(struct phase_graphs *g, const struct phase_burst *b,
                 const struct phase_total *total, struct segment *segment)
 {
     struct phase_excess others = {0};
-    int code = phase_numbers_list(&g->numbers, b->pieces, b->count, total, &g->pool, &segment->list,
-                                  &others);
+    const struct phase_listed listed = {&segment->list, &segment->ranges};
+    int code =
+        phase_numbers_list(&g->numbers, b->pieces, b->count, total, &g->pool, &listed, &others);
     segment->messages = total->messages;
     segment->other_messages += others.messages;
     segment->other_bytes += others.bytes;
@@ -456,6 +470,9 @@ size_t phase_graphs_bytes(const struct phase_graphs *g)
 {
     size_t segment = sizeof(*g->segments) + sizeof(*g->order) + sizeof(*g->common) +
                      sizeof(*g->weight) + sizeof(*g->since);
+    size_t ranges = 0;
+    for (uint32_t i = 0; i < g->counts.segments; i++)
+        ranges += at(g, i)->ranges.count * sizeof(struct phase_range);
     return sizeof(*g) + phase_numbers_bytes(&g->numbers) + phase_sums_bytes(&g->sums) +
-           phase_pool_bytes(&g->pool) + ((size_t)g->params.segments + 1) * segment;
+           phase_pool_bytes(&g->pool) + ((size_t)g->params.segments + 1) * segment + ranges;
 }

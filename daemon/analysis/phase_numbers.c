@@ -295,6 +295,20 @@ static bool order_spans(struct phase_numbers *n)
     return true;
 }
 
+/* The edges of spans that are in order, of which each is in one only. */
+static void set_ranges(const struct phase_numbers *n, struct phase_ranges *ranges)
+{
+    struct phase_range of[PHASE_RANGES_MOST];
+    uint32_t count = 0;
+    bool fit = true;
+    for (size_t i = 0; fit && i < n->count; i++) {
+        const struct phase_span *span = &n->spans[n->order[i].place];
+        fit = phase_ranges_append(of, &count, span->edge, span->edge + span->count);
+    }
+    if (fit)
+        phase_ranges_set(ranges, of, count);
+}
+
 /* @param apart  of which piece; 0: of all that are not apart */
 static void list_spans(const struct phase_numbers *n, uint32_t apart, struct phase_pool *pool,
                        struct phase_list *list)
@@ -421,8 +435,9 @@ static int reserve(struct phase_numbers *n, const struct phase_total *total,
 
 int phase_numbers_list(struct phase_numbers *n, const struct burst_piece *pieces, size_t count,
                        const struct phase_total *total, struct phase_pool *pool,
-                       struct phase_list *list, struct phase_excess *others)
+                       const struct phase_listed *out, struct phase_excess *others)
 {
+    struct phase_list *list = out->list;
     uint32_t before = KEY_NONE;
     int code = reserve(n, total, pool);
     if (code == 0 && !total->known) {
@@ -433,6 +448,7 @@ int phase_numbers_list(struct phase_numbers *n, const struct burst_piece *pieces
     bool apart = code == 0 && order_spans(n) && total->plain;
     if (apart) {
         choose_apart(n, total->rows);
+        set_ranges(n, out->ranges);
         list_spans(n, 0, pool, list);
     } else if (code == 0) {
         list_rows(n, pool, list, others);

@@ -16,6 +16,7 @@
 #include "daemon/analysis/key_order.h"
 #include "daemon/analysis/key_table.h"
 #include "daemon/analysis/phase_edges.h"
+#include "daemon/analysis/phase_ranges.h"
 #include "daemon/analysis/phase_rows.h"
 #include "daemon/analysis/phase_runs.h"
 
@@ -92,13 +93,19 @@ void phase_numbers_finish(struct phase_numbers *numbers);
 int phase_numbers_check(struct phase_numbers *numbers, const struct phase_pool *pool,
                         const struct burst_piece *pieces, size_t count, struct phase_total *total);
 
+/** A list and its edges. */
+struct phase_listed {
+    struct phase_list *list; /**< empty */
+    struct phase_ranges
+        *ranges; /**< not known; set where each edge was told once, and rows are plain */
+};
+
 /** List the rows of a burst that was checked just before.
- *  @param list    empty
  *  @param others  added to: messages of edges that get no number any more, and what does not fit in rows
  *  @return 0, or -ENOMEM: nothing has changed */
 int phase_numbers_list(struct phase_numbers *numbers, const struct burst_piece *pieces,
                        size_t count, const struct phase_total *total, struct phase_pool *pool,
-                       struct phase_list *list, struct phase_excess *others);
+                       const struct phase_listed *out, struct phase_excess *others);
 
 /** Bytes on the heap. */
 size_t phase_numbers_bytes(const struct phase_numbers *numbers);
