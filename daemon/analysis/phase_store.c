@@ -17,6 +17,7 @@ void phase_store_finish(struct phase_store *s)
     free(s->slabs);
     free(s->places);
     free(s->heads);
+    free(s->guesses);
 }
 
 /* ---- finding ------------------------------------------------------------------------ */
@@ -52,6 +53,13 @@ static uint32_t *head_of(const struct phase_store *s, uint32_t hash)
     return &s->heads[hash & (s->slab_room * PHASE_BLOCK - 1)]; /* a power of two */
 }
 
+static uint32_t *guess_of(const struct phase_store *s, const struct phase_row *rows, uint32_t count)
+{
+    uint64_t ends = (uint64_t)rows[0].edge << 32 | rows[count - 1].edge;
+    uint64_t mixed = (ends + count) * UINT64_C(0x9E3779B97F4A7C15);
+    return &s->guesses[mixed >> 32 & (s->slab_room * PHASE_BLOCK - 1)];
+}
+
 static void list(struct phase_store *s, uint32_t place)
 {
     uint32_t *head = head_of(s, s->places[place].hash);
@@ -82,13 +90,19 @@ static int grow_tables(struct phase_store *s)
     if (of == NULL)
         return -ENOMEM;
     s->places = of;
-    uint32_t *heads = malloc(places * sizeof(*heads));
-    if (heads == NULL)
+    uint32_t *heads = malloc(places * sizeof(*heads)), *guesses = malloc(places * sizeof(*guesses));
+    if (heads == NULL || guesses == NULL) {
+        free(heads);
+        free(guesses);
         return -ENOMEM;
+    }
     free(s->heads);
+    free(s->guesses);
     s->heads = heads;
+    s->guesses = guesses;
     s->slab_room = room;
     memset(heads, 0xff, places * sizeof(*heads)); /* PHASE_BLOCK_NONE */
+    memset(guesses, 0xff, places * sizeof(*guesses));
     for (uint32_t i = 0; i < s->slab_count * PHASE_BLOCK; i++)
         if (s->places[i].rows > 0)
             list(s, i);
@@ -97,7 +111,7 @@ static int grow_tables(struct phase_store *s)
 
 static void release(struct phase_store *s, uint32_t place)
 {
-    s->places[place] = (struct phase_place){.after = s->free, .next = PHASE_BLOCK_NONE};
+    s->places[place] = (struct phase_place){.after = s->free};
     s->free = place;
 }
 
@@ -119,14 +133,14 @@ size_t phase_store_bytes(const struct phase_store *s)
 {
     size_t room = (size_t)s->slab_room * PHASE_BLOCK;
     return s->slab_count * SLAB * sizeof(struct phase_row) + s->slab_room * sizeof(*s->slabs) +
-           room * (sizeof(*s->places) + sizeof(*s->heads));
+           room * (sizeof(*s->places) + sizeof(*s->heads) + sizeof(*s->guesses));
 }
 
 uint32_t phase_store_take(struct phase_store *s)
 {
     uint32_t place = s->free;
     s->free = s->places[place].after;
-    s->places[place] = (struct phase_place){.users = 1, .next = PHASE_BLOCK_NONE};
+    s->places[place] = (struct phase_place){.users = 1};
     return place;
 }
 
@@ -152,13 +166,13 @@ static bool has(const struct phase_store *s, uint32_t place, const struct phase_
 static uint32_t find(struct phase_store *s, uint32_t place, uint32_t rows)
 {
     const struct phase_row *own = phase_store_rows(s, place);
-    uint32_t guess = s->last == PHASE_BLOCK_NONE ? s->last : s->places[s->last].next, looks = 0;
-    if (guess != PHASE_BLOCK_NONE && has(s, guess, own, rows))
-        return guess;
+    uint32_t *guess = guess_of(s, own, rows), looks = 0;
+    if (*guess != PHASE_BLOCK_NONE && has(s, *guess, own, rows))
+        return *guess;
     uint32_t hash = hash_rows(own, rows);
     for (uint32_t at = *head_of(s, hash); at != PHASE_BLOCK_NONE; at = s->places[at].after) {
         if (s->places[at].hash == hash && has(s, at, own, rows))
-            return at;
+            return *guess = at;
         if (++looks == MOST_LOOKS)
             return place; /* its rows are nobody else's */
     }
@@ -166,7 +180,7 @@ static uint32_t find(struct phase_store *s, uint32_t place, uint32_t rows)
     s->places[place].rows = rows;
     s->places[place].number = ++s->numbers;
     list(s, place);
-    return place;
+    return *guess = place;
 }
 
 uint32_t phase_store_share(struct phase_store *s, uint32_t place, uint32_t rows)
@@ -178,9 +192,6 @@ uint32_t phase_store_share(struct phase_store *s, uint32_t place, uint32_t rows)
         s->places[found].users++;
         phase_store_give(s, place);
     }
-    if (s->last != PHASE_BLOCK_NONE)
-        s->places[s->last].next = found;
-    s->last = found;
     return found;
 }
 

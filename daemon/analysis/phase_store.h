@@ -2,8 +2,8 @@
  *
  * Most jobs repeat themselves: burst after burst the same pairs send the same. So a block whose rows are complete
  * is looked for by a hash of them, and where another one has the same rows, all of them compared, that is
- * used by both. Bursts repeat block after block, so the one that followed the last time is tried before. Who changes
- * rows gets a copy first.
+ * used by both. Bursts repeat, so the block that was shared last of those that begin and end with the same edges is
+ * tried before. Who changes rows gets a copy first.
  *
  * There are as many places for blocks as blocks are used, whether or not some are alike: sharing never fails for
  * want of memory, and places that were never needed are never touched.
@@ -32,20 +32,20 @@ struct phase_place {
     uint32_t rows;   /**< while they can be found: how many; else 0 */
     uint32_t hash;
     uint32_t after; /**< the next of those found together with it, or the next free one */
-    uint32_t next;  /**< where rows lay that were shared right after these the last time */
 };
 
 struct phase_store {
     struct phase_row **slabs;   /**< owned, each owned; PHASE_BLOCK places */
     struct phase_place *places; /**< owned */
     uint32_t *heads;            /**< owned; by hash, as many as there is room for places */
-    uint64_t numbers;           /**< given to rows so far */
+    uint32_t
+        *guesses; /**< owned; as many: places where rows lie that were shared last, by their ends */
+    uint64_t numbers; /**< given to rows so far */
     uint32_t slab_count, slab_room;
     uint32_t free; /**< place */
-    uint32_t last; /**< where rows lie that were shared last */
 };
 
-#define PHASE_STORE_EMPTY ((struct phase_store){.free = PHASE_BLOCK_NONE, .last = PHASE_BLOCK_NONE})
+#define PHASE_STORE_EMPTY ((struct phase_store){.free = PHASE_BLOCK_NONE})
 
 void phase_store_finish(struct phase_store *store);
 
