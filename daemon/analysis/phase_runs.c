@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACES 512u /* a power of two */
+#define PLACES 512u
+#define TOGETHER 4u /* places that a piece may have: those of one group, the latest first */
+#define GROUPS (PLACES / TOGETHER) /* a power of two */
 
 static size_t heap_of(const struct phase_run *run)
 {
@@ -32,12 +34,22 @@ size_t phase_runs_bytes(const struct phase_runs *runs)
     return runs->heap + (runs->of == NULL ? 0 : PLACES * sizeof(*runs->of));
 }
 
-/* The only place that a piece can have. */
-static struct phase_run *place_of(const struct phase_runs *runs, const struct burst_piece *piece)
+/* The first place of a piece's group. */
+static struct phase_run *group_of(const struct phase_runs *runs, const struct burst_piece *piece)
 {
     uint64_t mixed = ((uint64_t)(uintptr_t)piece->rows / sizeof(*piece->rows) * 31 + piece->count) *
                      UINT64_C(0x9E3779B97F4A7C15);
-    return &runs->of[mixed >> 32 & (PLACES - 1)];
+    return &runs->of[(mixed >> 32 & (GROUPS - 1)) * TOGETHER];
+}
+
+/* @return the place in a group that has these rows; TOGETHER: none has */
+static uint32_t place_in(const struct phase_run *group, const struct burst_piece *piece)
+{
+    uint32_t i = 0;
+    while (i < TOGETHER &&
+           (group[i].piece.rows != piece->rows || group[i].piece.count != piece->count))
+        i++;
+    return i;
 }
 
 const struct phase_run *phase_runs_find(const struct phase_runs *runs,
@@ -46,10 +58,11 @@ const struct phase_run *phase_runs_find(const struct phase_runs *runs,
 {
     if (runs->of == NULL || piece->stays == 0)
         return NULL;
-    const struct phase_run *run = place_of(runs, piece);
-    if (run->piece.rows != piece->rows || run->piece.count != piece->count ||
-        run->piece.stays != piece->stays)
+    const struct phase_run *group = group_of(runs, piece);
+    uint32_t at = place_in(group, piece);
+    if (at == TOGETHER || group[at].piece.stays != piece->stays)
         return NULL;
+    const struct phase_run *run = &group[at];
     for (uint32_t i = 0; i < run->block_count; i++)
         if (phase_store_number(store, run->blocks[i].place) != run->blocks[i].number)
             return NULL;
@@ -79,8 +92,13 @@ void phase_runs_keep(struct phase_runs *runs, const struct phase_pool *pool,
         runs->of = calloc(PLACES, sizeof(*runs->of));
     if (runs->of == NULL)
         return;
-    struct phase_run *kept = place_of(runs, &run->piece), fresh = *run;
-    forget(runs, kept);
+    struct phase_run *group = group_of(runs, &run->piece), fresh = *run;
+    uint32_t at = place_in(group, &run->piece);
+    at = at < TOGETHER ? at : TOGETHER - 1;
+    forget(runs, &group[at]);
+    for (; at > 0; at--)
+        group[at] = group[at - 1];
+    group[0] = (struct phase_run){.piece = {NULL, 0, 0}};
     fresh.block_count = list->blocks;
     fresh.spans = malloc(fresh.span_count * sizeof(*fresh.spans));
     fresh.blocks = malloc(fresh.block_count * sizeof(*fresh.blocks));
@@ -90,8 +108,8 @@ void phase_runs_keep(struct phase_runs *runs, const struct phase_pool *pool,
         return;
     }
     memcpy(fresh.spans, run->spans, fresh.span_count * sizeof(*fresh.spans));
-    *kept = fresh;
-    runs->heap += heap_of(kept);
+    group[0] = fresh;
+    runs->heap += heap_of(&fresh);
 }
 
 void phase_run_list(const struct phase_run *run, struct phase_pool *pool, struct phase_list *list)

@@ -51,7 +51,8 @@ const struct phase_run *phase_runs_find(const struct phase_runs *runs,
                                         const struct phase_store *store,
                                         const struct burst_piece *piece);
 
-/** Remember a run, in place of one that has its place. Without memory it is not.
+/** Remember a run, in place of one that has a place that it may have: runs that were found may be elsewhere
+ *  after that. Without memory it is not.
  *  @param run   all but the blocks is set; the spans are copied
  *  @param list  complete, of one run: the piece's rows */
 void phase_runs_keep(struct phase_runs *runs, const struct phase_pool *pool,
