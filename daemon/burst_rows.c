@@ -21,6 +21,15 @@
 
 __extension__ typedef unsigned __int128 wide;
 
+/* Two columns of a row that follow each other. */
+typedef uint64_t two __attribute__((vector_size(16), aligned(8), may_alias));
+typedef uint32_t four __attribute__((vector_size(16), aligned(8), may_alias));
+
+static two columns_at(const uint64_t *column)
+{
+    return *(const two *)column;
+}
+
 /* ---- checking ------------------------------------------------------------------ */
 
 static int wrong(char *why, size_t room, const char *table, uint64_t row, const char *what)
@@ -297,11 +306,12 @@ int burst_rows_fits(const struct burst_rows *rows, const struct wire_window *m)
     return 0;
 }
 
-static uint64_t ranks_of(const struct wire_burst_pair_row *p, const uint32_t *collectives)
+/* Source, destination and class below 2^32 are the first half of a pair, messages and bytes the other. */
+static inline void set_row(struct burst_pair *out, const struct wire_burst_pair_row *p)
 {
-    uint32_t destination = (uint32_t)p->destination;
-    return (uint64_t)(uint32_t)p->source << 32 |
-           (collectives != NULL ? collectives[destination] : destination);
+    const four ranks = (four)columns_at(&p->source), kind = (four)columns_at(&p->size_class);
+    *(four *)&out->source = __builtin_shuffle(ranks, kind, (four){0, 2, 4, 5});
+    *(two *)&out->messages = columns_at(&p->messages);
 }
 
 /* @param count        at least 1
@@ -311,19 +321,16 @@ static uint64_t ranks_of(const struct wire_burst_pair_row *p, const uint32_t *co
 static inline bool set_rows(struct burst_pair *out, const struct wire_burst_pair_row *p,
                             uint64_t count, const uint32_t *collectives)
 {
-    uint64_t before = ranks_of(p, collectives) - 1;
+    uint64_t before = 0;
     bool ascend = true;
-    for (const struct burst_pair *end = out + count; out < end; out++, p++) {
-        uint64_t ranks = ranks_of(p, collectives);
-        if (ranks <= before)
-            ascend = false;
+    for (uint64_t i = 0; i < count; i++) {
+        set_row(&out[i], &p[i]);
+        if (collectives != NULL)
+            out[i].destination = collectives[p[i].destination];
+        uint64_t ranks =
+            p[i].source << 32 | (collectives != NULL ? out[i].destination : p[i].destination);
+        ascend &= ranks > before;
         before = ranks;
-        *out = (struct burst_pair){(uint32_t)(ranks >> 32),
-                                   (uint32_t)ranks,
-                                   (uint32_t)p->size_class,
-                                   0,
-                                   p->messages,
-                                   p->bytes};
     }
     return ascend;
 }
