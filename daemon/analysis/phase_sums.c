@@ -13,8 +13,6 @@ _Static_assert(sizeof(struct phase_edge) == sizeof(struct key) + sizeof(struct p
 #define KEPT (1u << 18)  /* of so many edges the room for sums is kept: 4 MiB a tally */
 #define GROUP 64u        /* edges that are looked at together */
 #define SPARSE_SHARE 16u /* of all edges: where fewer were touched they are sorted */
-#define MARKS ((size_t)1 << 16)
-#define SAME_SHARE 2u /* of the blocks of two graphs: where more differ all rows are added up */
 
 /* ---- tallies ---------------------------------------------------------------------- */
 
@@ -87,35 +85,7 @@ static size_t tally_bytes(const struct phase_tally *t)
     return t->room * sizeof(*t->of) + groups_of(t->room) * sizeof(*t->touched);
 }
 
-/* ---- marks ------------------------------------------------------------------------ */
-
-static void marks_finish(struct phase_marks *m)
-{
-    free(m->of);
-    *m = (struct phase_marks){0};
-}
-
-static void marks_clear(struct phase_marks *m)
-{
-    m->count = 0;
-    m->lost = false;
-}
-
-/* Room to put them in order is there as well. */
-static void marks_add(struct phase_marks *m, uint64_t number, uint32_t place)
-{
-    m->lost = m->lost || number == 0 || m->count == MARKS ||
-              array_fit(&m->of, sizeof(*m->of), &m->room, 2 * (m->count + 1)) != 0;
-    if (!m->lost)
-        m->of[m->count++] = (struct key_place){number, place};
-}
-
-static void marks_sort(struct phase_marks *m)
-{
-    struct key_place *sorted = m->count == 0 ? m->of : key_order(m->of, m->of + m->count, m->count);
-    if (sorted != m->of)
-        memcpy(m->of, sorted, m->count * sizeof(*sorted));
-}
+/* ---- what is there ----------------------------------------------------------------- */
 
 /* Those that there are now become those of a kept graph. */
 static void keep_marks(struct phase_sums *sums, struct phase_kept *kept)
@@ -128,10 +98,10 @@ static void keep_marks(struct phase_sums *sums, struct phase_kept *kept)
 static void finish_tallies(struct phase_sums *sums)
 {
     tally_finish(&sums->now);
-    marks_finish(&sums->marks);
+    phase_marks_finish(&sums->marks);
     for (uint32_t i = 0; i < PHASE_SUMS_KEPT; i++) {
         tally_finish(&sums->kept[i].tally);
-        marks_finish(&sums->kept[i].marks);
+        phase_marks_finish(&sums->kept[i].marks);
         phase_graph_finish(&sums->kept[i].graph);
     }
 }
@@ -139,6 +109,7 @@ static void finish_tallies(struct phase_sums *sums)
 void phase_sums_finish(struct phase_sums *sums)
 {
     finish_tallies(sums);
+    phase_stretches_finish(&sums->stretches);
     free(sums->by_key);
     free(sums->place);
     *sums = (struct phase_sums){0};
@@ -221,7 +192,7 @@ int phase_sums_begin(struct phase_sums *sums, const struct key_table *edges)
     int code = tally_fit(&sums->now, edges->count);
     code = code != 0 ? code : order_edges(sums, edges);
     if (code != 0)
-        marks_clear(&sums->marks);
+        phase_marks_clear(&sums->marks);
     return code;
 }
 
@@ -439,55 +410,7 @@ static void tell(const struct phase_graph *kept, struct phase_graph *out)
 void phase_sums_mark(struct phase_sums *sums, const struct phase_pool *pool,
                      const struct phase_list *list)
 {
-    for (uint32_t block = list->first; block != PHASE_BLOCK_NONE && !sums->marks.lost;) {
-        const struct phase_link *link = &pool->links[block];
-        uint64_t number = phase_store_number(&pool->store, link->place);
-        marks_add(&sums->marks, link->times == 1 ? number : 0, link->place);
-        block = block == list->last ? PHASE_BLOCK_NONE : link->after;
-    }
-}
-
-/* Blocks that only one of two has. */
-struct difference {
-    const struct key_place *at[2], *end[2];
-};
-
-static struct difference compare_marks(const struct phase_marks *one,
-                                       const struct phase_marks *other)
-{
-    return (struct difference){{one->of, other->of},
-                               {one->of + one->count, other->of + other->count}};
-}
-
-/* @param side  set to which of the two has it @return the next block, or NULL */
-static const struct key_place *next_difference(struct difference *d, int *side)
-{
-    while (d->at[0] < d->end[0] && d->at[1] < d->end[1] && d->at[0]->key == d->at[1]->key) {
-        d->at[0]++;
-        d->at[1]++;
-    }
-    if (d->at[0] == d->end[0] && d->at[1] == d->end[1])
-        return NULL;
-    *side = d->at[0] == d->end[0] || (d->at[1] < d->end[1] && d->at[1]->key < d->at[0]->key);
-    return d->at[*side]++;
-}
-
-/* Are so many blocks of both the same that it is worth while to look at the others, and are these still where
- * they were? */
-static bool can_compare(const struct phase_store *store, const struct phase_marks *one,
-                        const struct phase_marks *other)
-{
-    struct difference d = compare_marks(one, other);
-    const struct key_place *block;
-    size_t differ = 0;
-    int side;
-    if (one->lost || other->lost || one->count == 0 || other->count == 0)
-        return false;
-    while ((block = next_difference(&d, &side)) != NULL)
-        if (++differ > (one->count + other->count) / SAME_SHARE ||
-            phase_store_number(store, block->place) != block->key)
-            return false;
-    return true;
+    phase_marks_add(&sums->marks, pool, list);
 }
 
 static bool has_no_sums(const struct phase_tally *t)
@@ -500,13 +423,13 @@ static bool has_no_sums(const struct phase_tally *t)
 }
 
 /* Do the blocks that only one of two has add up to the same in both? Sums are modulo 2^64. */
-static bool do_match(struct phase_sums *sums, const struct phase_store *store,
-                     const struct phase_marks *one, const struct phase_marks *other)
+static bool have_same_sums(struct phase_sums *sums, const struct phase_store *store,
+                           const struct phase_marks *one, const struct phase_marks *other)
 {
-    struct difference d = compare_marks(one, other);
+    struct phase_difference d = phase_marks_compare(one, other);
     const struct key_place *block;
     int side;
-    while ((block = next_difference(&d, &side)) != NULL) {
+    while ((block = phase_difference_next(&d, &side)) != NULL) {
         const struct phase_row *rows = phase_store_rows(store, block->place);
         tally_add(&sums->now, rows, store->places[block->place].rows, side == 1 ? UINT64_MAX : 1);
     }
@@ -518,20 +441,29 @@ static bool do_match(struct phase_sums *sums, const struct phase_store *store,
     return same;
 }
 
+/* Are the sums of what was noted those of a kept graph? Mostly not only these are the same, but the rows. */
+static bool do_match(struct phase_sums *sums, const struct key_table *edges,
+                     const struct phase_store *store, const struct phase_marks *kept)
+{
+    return phase_marks_have_same_rows(&sums->stretches, store, &sums->marks, kept) ||
+           (tally_fit(&sums->now, edges->count) == 0 &&
+            have_same_sums(sums, store, &sums->marks, kept));
+}
+
 bool phase_sums_recall(struct phase_sums *sums, const struct key_table *edges,
                        const struct phase_pool *pool, struct phase_graph *out)
 {
     const struct phase_store *store = &pool->store;
-    marks_sort(&sums->marks);
+    phase_marks_sort(&sums->marks);
     for (uint32_t i = 0; edges->count <= KEPT && i < PHASE_SUMS_KEPT; i++) {
         struct phase_kept *kept = &sums->kept[i];
-        if (kept->graph.owned == NULL || !can_compare(store, &sums->marks, &kept->marks) ||
-            tally_fit(&sums->now, edges->count) != 0 ||
-            !do_match(sums, store, &sums->marks, &kept->marks))
+        if (kept->graph.owned == NULL ||
+            !phase_marks_can_compare(store, &sums->marks, &kept->marks) ||
+            !do_match(sums, edges, store, &kept->marks))
             continue;
         put_first(sums, i);
         keep_marks(sums, &sums->kept[0]);
-        marks_clear(&sums->marks);
+        phase_marks_clear(&sums->marks);
         tell(&sums->kept[0].graph, out);
         return true;
     }
@@ -556,14 +488,16 @@ int phase_sums_end(struct phase_sums *sums, const struct key_table *edges, struc
         keep_marks(sums, &sums->kept[0]);
         tell(&sums->kept[0].graph, out);
     }
-    marks_clear(&sums->marks);
+    phase_marks_clear(&sums->marks);
     return code;
 }
 
 size_t phase_sums_bytes(const struct phase_sums *sums)
 {
     size_t bytes = 2 * sizeof(uint32_t) * (size_t)sums->ordered + tally_bytes(&sums->now) +
-                   sums->marks.room * sizeof(*sums->marks.of);
+                   sums->marks.room * sizeof(*sums->marks.of) +
+                   sums->stretches.room * sizeof(*sums->stretches.of) +
+                   sums->stretches.place_room * sizeof(*sums->stretches.places);
     for (uint32_t i = 0; i < PHASE_SUMS_KEPT; i++)
         bytes += tally_bytes(&sums->kept[i].tally) + phase_graph_bytes(&sums->kept[i].graph) +
                  sums->kept[i].marks.room * sizeof(*sums->marks.of);

@@ -4,19 +4,19 @@
  * A job that repeats itself has the same sums phase after phase. So the sums of the graphs that were made
  * last are kept: what is the same has that graph again, and its edges are not put in order once more. Where
  * most of its rows lie in the same blocks (phase_store.h), as the numbers of these say, it is enough that the
- * other blocks of both add up to the same.
+ * other blocks of both have the same rows, or add up to the same.
  *
  * Memory: 8 bytes an edge for the order; and while there are at most 2^18 edges 49 for sums and 64 for the
- * edges of what is kept, and 96 for each block of rows that is read, up to 2^16 of them. Of more edges, sums are
- * there while a graph is read.
+ * edges of what is kept, and for three times the blocks of rows that are read what phase_marks.h says. Of more
+ * edges, sums are there while a graph is read.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_SUMS_H
 #define HOLTER_ANALYSIS_PHASE_SUMS_H
 
-#include "daemon/analysis/key_order.h"
 #include "daemon/analysis/key_table.h"
 #include "daemon/analysis/phase_edges.h"
+#include "daemon/analysis/phase_marks.h"
 #include "daemon/analysis/phase_rows.h"
 
 #include <stdbool.h>
@@ -32,14 +32,6 @@ struct phase_tally {
     size_t room;          /**< edges */
 };
 
-/** Which blocks of rows sums are made of: the number and the place of each (phase_store.h).
- *  Zero-initialised: of none. */
-struct phase_marks {
-    struct key_place *of; /**< owned; in the order of the numbers once all are there */
-    size_t count, room;
-    bool lost; /**< a block had no number or is there several times, or there was no room for it */
-};
-
 #define PHASE_SUMS_KEPT 2u /**< so that a job may have two phases in turn */
 
 /** Zero-initialised is empty. */
@@ -49,6 +41,7 @@ struct phase_sums {
     uint32_t ordered;
     struct phase_tally now;   /**< no sums between reads */
     struct phase_marks marks; /**< none between reads */
+    struct phase_stretches stretches; /**< room */
     struct phase_kept {
         struct phase_tally tally;
         struct phase_marks marks; /**< of none: they are not known */
