@@ -48,7 +48,7 @@ void job_network_destroy(struct job_network *n)
     free(n->pairs);
     free(n->loads);
     free(n->places);
-    free(n->latencies);
+    log_sums_finish(&n->latencies);
     free(n->links);
     free(n->link_rows);
     free(n->route_rows);
@@ -56,8 +56,7 @@ void job_network_destroy(struct job_network *n)
     free(n->first);
     free(n->begins);
     free(n->turns);
-    free(n->ends);
-    free(n->behind);
+    free(n->nexts);
     free(n->slots);
     free(n->marks);
     free(n->group);
@@ -545,12 +544,11 @@ size_t job_network_bytes(const struct job_network *n)
            (n->congestion == NULL ? 0 : congestion_bytes(n->congestion)) +
            n->counters.room * sizeof(*n->counters.list) + n->pair_room * sizeof(*n->pairs) +
            n->load_room * sizeof(*n->loads) + n->place_room * sizeof(*n->places) +
-           n->latency_room * sizeof(*n->latencies) + n->turn_room * sizeof(*n->turns) +
-           n->behind_room * sizeof(*n->behind) + n->link_room * sizeof(*n->links) +
+           log_sums_bytes(&n->latencies) + n->turn_room * sizeof(*n->turns) +
+           n->next_room * sizeof(*n->nexts) + n->link_room * sizeof(*n->links) +
            n->link_rows_room * sizeof(*n->link_rows) + n->route_rows_room * sizeof(*n->route_rows) +
            n->interface_rows_room * sizeof(*n->interface_rows) + n->first_room * sizeof(*n->first) +
-           n->begin_room * sizeof(*n->begins) + n->end_room * sizeof(*n->ends) +
-           n->slot_room * sizeof(*n->slots) + n->mark_room * sizeof(*n->marks) +
-           n->grid.room * sizeof(*n->grid.place_of) + n->group_room * sizeof(*n->group) +
-           n->measured_room * sizeof(*n->measured);
+           n->begin_room * sizeof(*n->begins) + n->slot_room * sizeof(*n->slots) +
+           n->mark_room * sizeof(*n->marks) + n->grid.room * sizeof(*n->grid.place_of) +
+           n->group_room * sizeof(*n->group) + n->measured_room * sizeof(*n->measured);
 }

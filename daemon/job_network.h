@@ -17,7 +17,7 @@
  * A window whose pairs of ranks are those of the window before costs little: each of its rows is counted where it
  * was then, without a look at seats; and where figures are those of then, rows are not read at all.
  *
- * Memory: 24 bytes a rank, 100 a host, 4 for each row of pairs and 136 for each pair of
+ * Memory: 24 bytes a rank, 100 a host, 4 for each row of pairs and 128 for each pair of
  * vertices of the window, what
  * congestion.h says, and 230 for each link told, where somebody reads them. All of it is bounded by the ranks, hosts
  * and pairs of the job.

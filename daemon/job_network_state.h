@@ -40,6 +40,13 @@ struct network_pair {
     uint64_t bytes, messages;
 };
 
+/** What is asked of a pair of vertices for each message: where it ends, and which pair the latency was of that came
+ *  behind one of it. */
+struct network_next {
+    uint32_t destination; /**< NETWORK_NO_PAIR: it is none */
+    uint32_t behind;
+};
+
 /** Where a row of the window's pairs of ranks, or of its latencies, counts: position in the pairs of vertices, or
  *  one of these. */
 #define NETWORK_NO_PAIR                                                                            \
@@ -84,9 +91,7 @@ struct job_network {
     size_t row_pairs;         /**< of `pairs`, those that rows count in: the first */
     int rows_hold;            /**< places of rows are those of network and seats as they are now */
     int taken; /**< the congestion knows the pairs that rows count in, and no others */
-    struct congestion_latency
-        *latencies; /**< by pair that rows count in; logarithms in the parts of log2_sum */
-    size_t latency_room;
+    struct log_sums latencies; /**< by pair that rows count in; in the parts of log2_sum */
     struct congestion_link hot[JOB_NETWORK_HOT]; /**< largest first */
     size_t hot_count;
     size_t measured_count;         /**< in `measured` */
@@ -107,12 +112,10 @@ struct job_network {
     uint32_t *slots; /**< by vertex that is marked: position in `group` */
     uint64_t
         *marks; /**< bits of the vertices in `group`; behind them, of the words that are not 0 */
-    uint32_t *begins; /**< by vertex: position of its first pair in `pairs` */
-    uint32_t *turns;  /**< by vertex: pair of its last latency; NETWORK_NO_PAIR: it has none */
-    uint32_t *ends;   /**< by pair that rows count in: its destination */
-    uint32_t *behind; /**< by pair: that of the latency that came behind one of it */
-    size_t first_room, slot_room, mark_room, mark_words, begin_room, turn_room, end_room,
-        behind_room;
+    uint32_t *begins;           /**< by vertex: position of its first pair in `pairs` */
+    uint32_t *turns;            /**< by vertex: pair of its last latency; row_pairs: it has none */
+    struct network_next *nexts; /**< by pair that rows count in, and one that is none */
+    size_t first_room, slot_room, mark_room, mark_words, begin_room, turn_room, next_room;
     struct network_pair *group; /**< of one sending vertex */
     size_t group_count, group_room;
     struct network_measured *measured;

@@ -207,20 +207,17 @@ static int find_begins(struct job_network *n)
     uint32_t vertices = topology_vertices(n->graph->topology);
     if (array_fit(&n->begins, sizeof(*n->begins), &n->begin_room, (size_t)vertices + 1) != 0 ||
         array_fit(&n->turns, sizeof(*n->turns), &n->turn_room, vertices) != 0 ||
-        array_fit(&n->ends, sizeof(*n->ends), &n->end_room, n->pair_count) != 0 ||
-        array_fit(&n->behind, sizeof(*n->behind), &n->behind_room, n->pair_count) != 0)
+        array_fit(&n->nexts, sizeof(*n->nexts), &n->next_room, n->pair_count + 1) != 0)
         return -ENOMEM;
     uint32_t at = 0;
     for (uint32_t vertex = 0; vertex <= vertices; vertex++) {
-        for (; at < n->pair_count && n->pairs[at].source < vertex; at++) {
-            n->ends[at] = n->pairs[at].destination;
-            n->behind[at] = at;
-        }
+        for (; at < n->pair_count && n->pairs[at].source < vertex; at++)
+            n->nexts[at] = (struct network_next){n->pairs[at].destination, at};
         n->begins[vertex] = at;
     }
+    n->nexts[at] = (struct network_next){NETWORK_NO_PAIR, at};
     for (uint32_t vertex = 0; vertex < vertices; vertex++)
-        n->turns[vertex] =
-            n->begins[vertex] < n->begins[vertex + 1] ? n->begins[vertex] : NETWORK_NO_PAIR;
+        n->turns[vertex] = n->begins[vertex] < n->begins[vertex + 1] ? n->begins[vertex] : at;
     return 0;
 }
 
@@ -230,50 +227,38 @@ static uint32_t search_pair(const struct job_network *n, uint32_t source, uint32
     uint32_t low = n->begins[source], end = n->begins[source + 1], high = end, below = 0;
     while (high - low > FEW_PAIRS) {
         uint32_t middle = low + (high - low) / 2;
-        if (n->ends[middle] < destination)
+        if (n->nexts[middle].destination < destination)
             low = middle + 1;
         else
             high = middle;
     }
     for (uint32_t i = low; i < high; i++)
-        below += n->ends[i] < destination;
+        below += n->nexts[i].destination < destination;
     low += below;
-    return low < end && n->ends[low] == destination ? low : NETWORK_NO_PAIR;
+    return low < end && n->nexts[low].destination == destination ? low : NETWORK_NO_PAIR;
 }
-
-/* Where latencies are looked for and counted: what of the network stays as it is meanwhile. */
-struct latency_places {
-    const uint32_t *seats, *ends;
-    uint32_t rank_count;
-    uint32_t *turns, *behind;
-    struct congestion_latency *sums;
-};
 
 /* What a vertex sends mostly comes in the same order in each window, whatever comes between.
  * @return its position, or NETWORK_NO_PAIR: it has sent nothing in this window */
-static uint32_t find_pair(const struct job_network *n, const struct latency_places *at,
-                          uint32_t source, uint32_t destination)
+static uint32_t find_pair(struct job_network *n, uint32_t source, uint32_t destination)
 {
-    uint32_t before = at->turns[source], place;
-    if (before == NETWORK_NO_PAIR)
-        return NETWORK_NO_PAIR;
-    place = at->behind[before];
-    if (at->ends[place] != destination) {
-        if (at->ends[before] == destination)
+    uint32_t before = n->turns[source], place = n->nexts[before].behind;
+    if (n->nexts[place].destination != destination) {
+        if (n->nexts[before].destination == destination)
             return before; /* messages of another size: what comes behind them is known still */
         place = search_pair(n, source, destination);
         if (place == NETWORK_NO_PAIR)
             return NETWORK_NO_PAIR;
-        at->behind[before] = place;
+        n->nexts[before].behind = place;
     }
-    at->turns[source] = place;
+    n->turns[source] = place;
     return place;
 }
 
 /* Several destinations together are no rank. */
-static inline uint32_t seat_of(const struct latency_places *at, uint32_t rank)
+static inline uint32_t seat_of(const struct job_network *n, uint32_t rank)
 {
-    return rank < at->rank_count ? at->seats[rank] : TOPOLOGY_NONE;
+    return rank < n->rank_count ? n->seats[rank] : TOPOLOGY_NONE;
 }
 
 /* A matched message may have been sent in a window before: then its pair has sent nothing in this one. */
@@ -289,99 +274,95 @@ static int add_late(struct job_network *n, uint32_t source, uint32_t destination
     return 0;
 }
 
-/* Logarithms of references by number of the class, in the parts of log2_sum; infinite: there is none. */
+/* Logarithms of references by number of the class, in the parts of log2_sum, which are whole numbers. */
 struct known_logs {
     const struct latency_scale *scale;
-    bool known[TRANSFER_WIDE];
-    double parts[TRANSFER_WIDE];
+    int32_t
+        parts[TRANSFER_WIDE]; /* UNKNOWN_LOG: not asked for so far, or it is none, or too large */
 };
 
-static __attribute__((noinline)) double find_log(struct known_logs *logs, unsigned class_)
+#define UNKNOWN_LOG INT32_MIN
+_Static_assert(-(int64_t)UNKNOWN_LOG >= LOG_SUMS_MOST, "what is more by that is not packed");
+
+/* @return infinite: there is none */
+static double log_of(struct known_logs *logs, unsigned class_)
 {
+    if (logs->parts[class_] != UNKNOWN_LOG)
+        return logs->parts[class_];
     double reference = logs->scale->reference[class_ % LOCALITIES][class_ / LOCALITIES];
-    logs->known[class_] = true;
-    logs->parts[class_] = reference > 0 ? round(LOG2_PART * log2(reference)) : INFINITY;
-    return logs->parts[class_];
+    double log = reference > 0 ? round(LOG2_PART * log2(reference)) : INFINITY;
+    if (fabs(log) < (double)LOG_SUMS_MOST)
+        logs->parts[class_] = (int32_t)log;
+    return log;
 }
 
-static inline double log_of(struct known_logs *logs, unsigned class_)
+/* Sums of logarithms are whole numbers here, in the parts of log2_sum, so that the order of rows does not show. */
+static __attribute__((noinline)) int add_any(struct job_network *n, struct known_logs *logs,
+                                             const struct transfers *rows,
+                                             const struct transfer_head *head)
 {
-    return logs->known[class_] ? logs->parts[class_] : find_log(logs, class_);
-}
-
-/* Sums of logarithms are whole numbers here, in the parts of log2_sum, so that the order of rows does not show.
- * @param log  of the reference */
-static __attribute__((noinline)) int add_any(struct job_network *n, const struct latency_places *at,
-                                             const struct transfer_head *head, uint64_t messages,
-                                             uint64_t log2_sum, double log)
-{
-    uint32_t source = seat_of(at, head->source), destination = seat_of(at, head->destination);
+    const struct transfer *wide = transfer_is_wide(head) ? &rows->wide[head->log2_sum] : NULL;
+    uint64_t messages = wide != NULL ? wide->messages : transfer_messages(head),
+             log2_sum = wide != NULL ? wide->log2_sum : head->log2_sum;
+    uint32_t source = seat_of(n, head->source), destination = seat_of(n, head->destination);
+    double log = log_of(logs, transfer_class(head));
     if (source == destination || source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE ||
         messages == 0 || !(log < INFINITY))
         return 0;
-    uint32_t place = find_pair(n, at, source, destination);
+    uint32_t place = find_pair(n, source, destination);
     double more = (double)log2_sum - log * (double)messages;
     if (place == NETWORK_NO_PAIR)
         return add_late(n, source, destination, messages, more);
-    at->sums[place].matched += messages;
-    at->sums[place].log_latency += more;
+    log_sums_add(&n->latencies, place, messages, more);
     return 0;
 }
 
-/* The same of one message that comes behind the one it came behind before. @return whether it does */
-static inline bool add_next(const struct latency_places *at, const struct transfer_head *head,
-                            double log)
+/* Add messages of one row each, from one on, as long as each comes behind the one it came behind before.
+ * @return the first that is not added */
+static const struct transfer_head *add_nexts(struct job_network *n, const int32_t *logs,
+                                             const struct transfer_head *head,
+                                             const struct transfer_head *end)
 {
-    if (head->source >= at->rank_count || head->destination >= at->rank_count)
-        return false;
-    const uint32_t source = at->seats[head->source], destination = at->seats[head->destination],
-                   before = source == TOPOLOGY_NONE ? NETWORK_NO_PAIR : at->turns[source];
-    if (before == NETWORK_NO_PAIR || !(log < INFINITY))
-        return false;
-    const uint32_t place = at->behind[before];
-    if (at->ends[place] != destination)
-        return false;
-    at->turns[source] = place;
-    at->sums[place].matched++;
-    at->sums[place].log_latency += (double)head->log2_sum - log;
-    return true;
+    const uint32_t *const seats = n->seats, rank_count = n->rank_count;
+    const struct network_next *const nexts = n->nexts;
+    uint32_t *const turns = n->turns;
+    uint64_t *const sums = n->latencies.packed;
+    for (; head < end; head++) {
+        if (!transfer_is_single(head) || head->source >= rank_count ||
+            head->destination >= rank_count || seats[head->source] == TOPOLOGY_NONE)
+            break;
+        uint32_t *turn = &turns[seats[head->source]];
+        const uint32_t place = nexts[*turn].behind;
+        if (nexts[place].destination != seats[head->destination] ||
+            !log_sums_add_one(&sums[place], (int64_t)head->log2_sum - logs[transfer_class(head)]))
+            break;
+        *turn = place;
+    }
+    return head;
 }
 
 static int add_transfers(struct job_network *n, const struct transfers *rows,
                          const struct latency_scale *scale)
 {
-    const struct latency_places at = {.seats = n->seats,
-                                      .ends = n->ends,
-                                      .rank_count = n->rank_count,
-                                      .turns = n->turns,
-                                      .behind = n->behind,
-                                      .sums = n->latencies};
     const struct transfer_head *head = rows->heads, *const end = head + rows->count;
     struct known_logs logs;
-    logs.scale = scale;
-    memset(logs.known, 0, sizeof(logs.known));
     int code = 0;
-    for (; code == 0 && head < end; head++) {
-        double log = log_of(&logs, transfer_class(head));
-        if (transfer_is_single(head) && add_next(&at, head, log))
-            continue;
-        const struct transfer *wide = transfer_is_wide(head) ? &rows->wide[head->log2_sum] : NULL;
-        code = wide != NULL ? add_any(n, &at, head, wide->messages, wide->log2_sum, log)
-                            : add_any(n, &at, head, transfer_messages(head), head->log2_sum, log);
-    }
+    logs.scale = scale;
+    for (unsigned i = 0; i < TRANSFER_WIDE; i++)
+        logs.parts[i] = UNKNOWN_LOG;
+    while ((head = add_nexts(n, logs.parts, head, end)) < end && code == 0)
+        code = add_any(n, &logs, rows, head++);
     return code;
 }
 
 static int add_latencies(struct job_network *n, const struct job_network_window *w)
 {
     n->pair_count = n->row_pairs;
-    if (array_fit(&n->latencies, sizeof(*n->latencies), &n->latency_room, n->row_pairs) != 0)
-        return -ENOMEM;
-    if (n->row_pairs > 0)
-        memset(n->latencies, 0, n->row_pairs * sizeof(*n->latencies)); /* 0.0 is all bits zero */
-    if (w->scale == NULL || w->transfers == NULL || w->transfers->count == 0)
-        return 0;
-    return add_transfers(n, w->transfers, w->scale);
+    int code = log_sums_begin(&n->latencies, n->row_pairs);
+    if (code != 0 || w->scale == NULL || w->transfers == NULL || w->transfers->count == 0)
+        return code;
+    code = add_transfers(n, w->transfers, w->scale);
+    return code == 0 && n->latencies.failed ? -ENOMEM : code;
 }
 
 /* Pairs of vertices from rows that are not those of the window before. */
@@ -419,7 +400,7 @@ int job_network_add_pairs(struct job_network *n, const struct job_network_window
 static int load_links(struct job_network *n, uint64_t window)
 {
     double seconds = (double)n->options.window_ns * 1e-9;
-    const struct congestion_figures figures = {n->row_pairs, n->loads, n->same_loads, n->latencies,
+    const struct congestion_figures figures = {n->row_pairs, n->loads, n->same_loads, &n->latencies,
                                                LOG_PART};
     int is_taken = n->taken && n->pair_count == n->row_pairs;
     if (is_taken && congestion_update_figures(n->congestion, window, seconds, &figures) == 0) {
@@ -429,8 +410,9 @@ static int load_links(struct job_network *n, uint64_t window)
     for (size_t i = 0; i < n->row_pairs; i++) {
         n->pairs[i].bytes = n->loads[i].bytes;
         n->pairs[i].messages = n->loads[i].messages;
-        n->pairs[i].matched = n->latencies[i].matched;
-        n->pairs[i].log_latency = n->latencies[i].log_latency * LOG_PART;
+        const struct log_sum latency = log_sums_at(&n->latencies, i);
+        n->pairs[i].matched = latency.messages;
+        n->pairs[i].log_latency = latency.sum * LOG_PART;
     }
     int code = congestion_update(n->congestion, window, seconds, n->pairs, n->pair_count);
     n->taken = code == 0 && n->pair_count == n->row_pairs;

@@ -41,6 +41,7 @@
 #define HOLTER_ANALYSIS_NETWORK_CONGESTION_H
 
 #include "daemon/analysis/network/link_loads.h"
+#include "daemon/analysis/network/log_sums.h"
 #include "daemon/analysis/network/topology.h"
 
 #include <stddef.h>
@@ -108,19 +109,14 @@ struct congestion_link {
                             NaN: packets, no counter in this window, or nothing modelled */
 };
 
-/** Latencies of a pair in a window, as in its struct congestion_pair. */
-struct congestion_latency {
-    uint64_t matched;
-    double log_latency; /**< 0 where none are matched */
-};
-
 /** What the pairs of a window sent. */
 struct congestion_figures {
     size_t count;                  /**< as many as pairs were given */
     const struct link_load *loads; /**< of each: bytes and messages */
     int same_loads;                /**< 1: all of them are as in the window before */
-    const struct congestion_latency *latencies;
-    double unit; /**< what log_latency is told in: logarithms are that times as much */
+    const struct log_sums
+        *latencies; /**< of each: messages whose latency is known, and logarithms */
+    double unit;    /**< what a part of a logarithm is; above 0 */
 };
 
 struct congestion;

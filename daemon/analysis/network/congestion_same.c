@@ -3,7 +3,11 @@
 
 #include <string.h>
 
-#define AT_ONCE 512u /* pairs whose latencies stay near between two passes */
+#define AT_ONCE 512u      /* pairs whose latencies stay near between two passes; an even number */
+#define MOST_UNIT 0x1p-12 /* with which no sum that is packed comes near CONGESTION_NO_FRACTIONS */
+
+typedef uint64_t two_words __attribute__((vector_size(16)));
+typedef double two_numbers __attribute__((vector_size(16)));
 
 bool congestion_are_same(struct congestion *c, const struct congestion_pair *pairs, size_t count)
 {
@@ -65,14 +69,13 @@ static void stay_changing(struct congestion *c, const struct congestion_pair *pa
 static struct congestion_pair with_figures(const struct congestion_pair *pair,
                                            const struct congestion_figures *figures, size_t i)
 {
-    const struct congestion_latency *latency = &figures->latencies[i];
-    double units =
-        latency->matched == 0 ? 0 : congestion_units(latency->log_latency * figures->unit);
+    const struct log_sum latency = log_sums_at(figures->latencies, i);
+    double units = latency.messages == 0 ? 0 : congestion_units(latency.sum * figures->unit);
     return (struct congestion_pair){.source = pair->source,
                                     .destination = pair->destination,
                                     .bytes = figures->loads[i].bytes,
                                     .messages = figures->loads[i].messages,
-                                    .matched = latency->matched,
+                                    .matched = latency.messages,
                                     .log_latency = units / CONGESTION_UNIT};
 }
 
@@ -123,25 +126,52 @@ static struct link_load load_of(uint64_t matched, double log_latency)
     return (struct link_load){(uint64_t)units, matched};
 }
 
-static void add_latencies(struct congestion *c, size_t from,
-                          const struct congestion_figures *figures, size_t count)
+/* Latencies of pairs, none of which has sums apart, two at once, from one of an even number on. Their units are no more than CONGESTION_NO_FRACTIONS
+ * allows. */
+static void unpack_latencies(const uint64_t *packed, size_t count, double unit,
+                             struct link_load *out)
 {
-    struct link_load near[AT_ONCE];
-    const struct congestion_latency *latencies = figures->latencies + from;
-    for (size_t i = 0; i < count; i++)
-        near[i] = load_of(latencies[i].matched, latencies[i].log_latency * figures->unit);
-    add_sums(c, c->latencies, from, near, count);
+    const uint64_t low_bits = 2 * (uint64_t)LOG_SUMS_HALF - 1,
+                   double_bits = UINT64_C(0x4330000000000000); /* those of 2^52 */
+    const two_words none = (two_words)((two_numbers){0, 0} + CONGESTION_NO_FRACTIONS);
+    for (size_t i = 0; i < count; i += 2) {
+        two_words sums;
+        memcpy(&sums, &packed[i], sizeof(sums));
+        sums += (uint64_t)LOG_SUMS_HALF;
+        two_numbers logs =
+            (two_numbers)((sums & low_bits) | double_bits) - (0x1p52 + (double)LOG_SUMS_HALF);
+        const two_words units =
+                            (two_words)(logs * unit * CONGESTION_UNIT + CONGESTION_NO_FRACTIONS) -
+                            none,
+                        messages = sums >> LOG_SUMS_SHIFT;
+        const two_words loads[2] = {__builtin_shufflevector(units, messages, 0, 2),
+                                    __builtin_shufflevector(units, messages, 1, 3)};
+        memcpy(&out[i], loads, sizeof(loads));
+    }
+}
+
+/* @param near  room for an even number of them */
+static void find_latencies(const struct congestion_figures *figures, size_t from, size_t count,
+                           struct link_load *near)
+{
+    if (!figures->latencies->has_wide && figures->unit <= MOST_UNIT) {
+        unpack_latencies(figures->latencies->packed + from, count, figures->unit, near);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct log_sum latency = log_sums_at(figures->latencies, from + i);
+        near[i] = load_of(latency.messages, latency.sum * figures->unit);
+    }
 }
 
 static void sum_latencies(struct congestion *c, const struct congestion_figures *figures)
 {
+    struct link_load near[AT_ONCE];
     begin_sums(c, c->latencies);
-    if (c->adding == ADDING_IN_TREE) {
-        tree_sums_add_latencies(c->tree, figures->latencies, c->pair_count, figures->unit);
-    } else {
-        for (size_t from = 0; from < c->pair_count; from += AT_ONCE)
-            add_latencies(c, from, figures,
-                          c->pair_count - from < AT_ONCE ? c->pair_count - from : AT_ONCE);
+    for (size_t from = 0; from < c->pair_count; from += AT_ONCE) {
+        size_t count = c->pair_count - from < AT_ONCE ? c->pair_count - from : AT_ONCE;
+        find_latencies(figures, from, count, near);
+        add_sums(c, c->latencies, from, near, count);
     }
     end_sums(c, c->latencies);
 }

@@ -125,27 +125,7 @@ void tree_sums_list(struct tree_sums *s, const struct congestion_pair *pairs, si
     }
 }
 
-/* What is added of a pair: either of two kinds of figures. */
-struct figures {
-    const struct link_load *loads; /* NULL: latencies */
-    const struct congestion_latency *latencies;
-    double unit;
-};
-
-static inline two two_of(const struct figures *figures, size_t i)
-{
-    two one;
-    if (figures->loads != NULL) {
-        memcpy(&one, &figures->loads[i], sizeof(one));
-        return one;
-    }
-    const struct congestion_latency *latency = &figures->latencies[i];
-    int64_t units = congestion_whole_units(latency->log_latency * figures->unit);
-    return (two){(uint64_t)units, latency->matched};
-}
-
-__attribute__((always_inline)) static inline void
-add_pairs(struct tree_sums *s, const struct figures *figures, size_t count)
+void tree_sums_add(struct tree_sums *s, const struct link_load *more, size_t count)
 {
     two *ended = s->ended, *turned = s->turned;
     const struct bend *bends = s->bends + s->next;
@@ -154,26 +134,15 @@ add_pairs(struct tree_sums *s, const struct figures *figures, size_t count)
         size_t left = source->behind - s->next, end = left < count - i ? i + left : count;
         s->next += end - i;
         s->source += s->next == source->behind;
-        two sum = {0, 0};
+        two sum = {0, 0}, one;
         for (; i < end; i++) {
-            two one = two_of(figures, i);
+            memcpy(&one, &more[i], sizeof(one));
             sum += one;
             ended[bends[i].end] += one;
             turned[bends[i].turn] += one;
         }
         s->begun[source->place] += sum;
     }
-}
-
-void tree_sums_add(struct tree_sums *s, const struct link_load *more, size_t count)
-{
-    add_pairs(s, &(struct figures){.loads = more}, count);
-}
-
-void tree_sums_add_latencies(struct tree_sums *s, const struct congestion_latency *more,
-                             size_t count, double unit)
-{
-    add_pairs(s, &(struct figures){.latencies = more, .unit = unit}, count);
 }
 
 void tree_sums_settle(struct tree_sums *s, struct link_load *values)

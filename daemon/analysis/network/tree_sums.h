@@ -35,11 +35,6 @@ void tree_sums_list(struct tree_sums *sums, const struct congestion_pair *pairs,
  *  @param more  of as many pairs, from the one behind the last that was added on */
 void tree_sums_add(struct tree_sums *sums, const struct link_load *more, size_t count);
 
-/** The same of latencies: logarithms as units (congestion_inner.h), and messages that are matched.
- *  @param unit  as in struct congestion_figures */
-void tree_sums_add_latencies(struct tree_sums *sums, const struct congestion_latency *more,
-                             size_t count, double unit);
-
 /** All pairs were added: what that is by link. Then they may be added anew.
  *  @param values  by link; of links that no route takes nothing is set */
 void tree_sums_settle(struct tree_sums *sums, struct link_load *values);

@@ -82,22 +82,27 @@ static void assert_same_pairs(struct congestion *a, struct congestion *b)
     }
 }
 
-/* Figures of a window: sometimes what was sent stays as it was. Logarithms are told as doubles of a unit. */
+/* Figures of a window: sometimes what was sent stays as it was, and some have too many messages to be packed.
+ * Logarithms are told as whole numbers of a unit. */
 static void draw_figures(struct congestion_pair *pairs, struct congestion_figures *figures,
-                         struct link_load *loads, struct congestion_latency *latencies,
-                         struct noise *noise)
+                         struct link_load *loads, struct log_sums *latencies, struct noise *noise)
 {
     figures->same_loads = noise_uint(noise) % 3 > 0;
+    bool large = noise_uint(noise) % 4 == 0;
+    assert_int_equal(log_sums_begin(latencies, figures->count), 0);
     for (size_t i = 0; i < figures->count; i++) {
         if (!figures->same_loads) {
             pairs[i].bytes = noise_uint(noise) % 5 * MB;
             pairs[i].messages = 1 + noise_uint(noise) % 50;
         }
         loads[i] = (struct link_load){pairs[i].bytes, pairs[i].messages};
-        latencies[i] = (struct congestion_latency){noise_uint(noise) % 3, 0};
-        latencies[i].log_latency = latencies[i].matched == 0 ? 0 : noise_gauss(noise);
-        pairs[i].matched = latencies[i].matched;
-        pairs[i].log_latency = latencies[i].log_latency * figures->unit;
+        pairs[i].matched = noise_uint(noise) % 3;
+        if (large && noise_uint(noise) % 8 == 0)
+            pairs[i].matched += LOG_SUMS_FULL;
+        const double sum = pairs[i].matched == 0 ? 0 : round(noise_gauss(noise) / figures->unit);
+        if (pairs[i].matched > 0)
+            log_sums_add(latencies, i, pairs[i].matched, sum);
+        pairs[i].log_latency = sum * figures->unit;
     }
 }
 
@@ -112,16 +117,17 @@ static void figures_alone_are_as_good_as_pairs(void **state)
         struct congestion *congestion = create(topology), *whole = create(topology);
         struct congestion_pair pairs[80], mixed[80];
         struct link_load loads[80];
-        struct congestion_latency latencies[80];
+        struct log_sums latencies = {.count = 0};
         uint32_t vertices = topology_vertices(topology), links = topology_links(topology);
         size_t count = vertices < 2 ? 0 : vertices < 80 ? vertices : 80;
-        struct congestion_figures figures = {count, loads, 0, latencies, 0.25};
+        struct congestion_figures figures = {count, loads, 0, &latencies,
+                                             round % 2 == 0 ? 0.25 : 0x1p-16};
         draw_again(pairs, count, vertices, 0, &noise);
         for (uint64_t w = 0; w < 40; w++) {
             if (w % 9 == 8)
                 draw_again(pairs, count, vertices, w % 2 == 0 ? 4 : 1, &noise);
             else
-                draw_figures(pairs, &figures, loads, latencies, &noise);
+                draw_figures(pairs, &figures, loads, &latencies, &noise);
             for (size_t i = 0; i < count; i++)
                 mixed[i] = pairs[count - 1 - i];
             for (uint64_t i = noise_uint(&noise) % 4, link; i > 0 && links > 0; i--) {
@@ -142,6 +148,7 @@ static void figures_alone_are_as_good_as_pairs(void **state)
         assert_same_pairs(congestion, whole);
         congestion_destroy(congestion);
         congestion_destroy(whole);
+        log_sums_finish(&latencies);
         topology_destroy(topology);
     }
     assert_true(alone > 100);
@@ -151,9 +158,14 @@ static int take_figures(struct congestion *congestion, uint64_t window, double s
                         size_t count, uint64_t messages)
 {
     const struct link_load loads[3] = {{MB, messages}, {0, messages}, {MB, messages}};
-    const struct congestion_latency latencies[3] = {{1, 0.5}, {1, 0.5}, {1, 0.5}};
-    const struct congestion_figures figures = {count, loads, 0, latencies, 1};
-    return congestion_update_figures(congestion, window, seconds, &figures);
+    struct log_sums latencies = {.count = 0};
+    const struct congestion_figures figures = {count, loads, 0, &latencies, 0.5};
+    assert_int_equal(log_sums_begin(&latencies, 3), 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(log_sums_add_one(&latencies.packed[i], 1));
+    int code = congestion_update_figures(congestion, window, seconds, &figures);
+    log_sums_finish(&latencies);
+    return code;
 }
 
 static void figures_alone_are_refused_of_pairs_that_are_not_known(void **state)
