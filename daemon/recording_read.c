@@ -4,6 +4,7 @@
 #include "daemon/recording_file.h"
 #include "daemon/recording_network.h"
 #include "daemon/recording_tables.h"
+#include "holter/bisect.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ struct recording_cursor {
     int blocks;         /* there is a table of them */
     uint64_t old_last;  /* messages up to this one have rows of their own (schemas before 5) */
     sqlite3_stmt *old;  /* from `number` on; NULL: not begun */
+    int passed;         /* the message that `old` met last, though it cannot be read */
     sqlite3_stmt *find; /* the block with a message */
     struct block_reader *block;
     uint64_t block_end; /* number of its last message; what lies behind is not read yet */
@@ -80,13 +82,17 @@ static int next_old(struct recording_cursor *c, struct recorded *head, const voi
     if (c->plain == NULL && (c->plain = malloc(WIRE_MESSAGE_BYTES)) == NULL)
         code = -ENOMEM;
     code = code != 0 ? code : recording_file_step(&c->file, c->old);
-    if (code != 1)
+    sqlite3_int64 id = code == 1 ? sqlite3_column_int64(c->old, 0) : 0;
+    if (code == 1 && (id < 0 || (uint64_t)id <= c->number)) /* pages in circles */
+        code = -HOLTER_ECORRUPT;
+    if (code != 1) {
+        sqlite3_finalize(c->old); /* else it would begin anew behind an error */
+        c->old = NULL;
         return code;
-    sqlite3_int64 id = sqlite3_column_int64(c->old, 0);
-    if (id < 0 || (uint64_t)id <= c->number) /* pages in circles */
-        return -HOLTER_ECORRUPT;
+    }
     c->number = (uint64_t)id;
     code = unpack(c->old, c->plain, head, length);
+    c->passed = code != 0;
     *bytes = c->plain;
     return code != 0 ? code : 1;
 }
@@ -259,23 +265,65 @@ int recording_cursor_bytes(struct recording_cursor *c, const void **bytes, size_
     return 0;
 }
 
+/* The first row from a number on. @return 0, -HOLTER_EEMPTY, or as recording_file_error() */
+static int row_from(struct recording_cursor *c, const char *column, const char *table,
+                    uint64_t number, int64_t *found)
+{
+    char sql[128];
+    snprintf(sql, sizeof(sql), "SELECT %s FROM %s WHERE %s >= %" PRIu64 " ORDER BY 1 LIMIT 1",
+             column, table, column, number);
+    return recording_file_number(&c->file, sql, found);
+}
+
+/* The same, where the page that has to be read for it may be damaged: what stands on others is found, for the tree
+ * above tells the numbers that each begins with. */
+static int row_behind(struct recording_cursor *c, const char *column, const char *table,
+                      uint64_t number, int64_t *found)
+{
+    uint64_t bad = number, good = number;
+    int code = row_from(c, column, table, number, found);
+    if (code != -HOLTER_ECORRUPT)
+        return code;
+    for (uint64_t step = 1; code == -HOLTER_ECORRUPT && step <= INT64_MAX / 4; step *= 2) {
+        bad = good;
+        good = number + step;
+        code = row_from(c, column, table, good, found);
+    }
+    if (code == -HOLTER_ECORRUPT)
+        return code;
+    good = BISECT(n, bad + 1, good, row_from(c, column, table, n, found) == -HOLTER_ECORRUPT);
+    return row_from(c, column, table, good, found);
+}
+
+/* Of messages with rows of their own. */
+static int skip_old(struct recording_cursor *c, uint64_t *skipped)
+{
+    int64_t next = 0;
+    int code = row_behind(c, "id", "messages", c->number + 2, &next);
+    if (code != 0 && code != -HOLTER_EEMPTY && code != -HOLTER_ECORRUPT)
+        return code;
+    uint64_t before = code == 0 && (uint64_t)next <= c->old_last ? (uint64_t)next - 1 : c->old_last;
+    *skipped = before - c->number;
+    recording_cursor_seek(c, before);
+    return 1;
+}
+
 int recording_cursor_skip(struct recording_cursor *c, uint64_t *skipped)
 {
-    char sql[96];
     int64_t next = 0;
-    *skipped = 0;
-    if (c->number < c->old_last) { /* a row of its own: it has been counted */
-        *skipped = 1;
+    *skipped = (uint64_t)c->passed;
+    if (c->passed) {
+        c->passed = 0;
         return 1;
     }
+    if (c->number < c->old_last)
+        return skip_old(c, skipped);
     if (c->block_end > c->number) {
         *skipped = c->block_end - c->number;
         c->number = c->block_end;
         return 1;
     }
-    snprintf(sql, sizeof(sql),
-             "SELECT first FROM block WHERE first > %" PRIu64 " ORDER BY 1 LIMIT 1", c->number + 1);
-    int code = recording_file_number(&c->file, sql, &next);
+    int code = row_behind(c, "first", "block", c->number + 2, &next);
     if (code != 0)
         return code == -HOLTER_EEMPTY ? 0 : code;
     if (next > INT64_MAX / 2) /* no message has such a number, and no cursor comes to it */
@@ -300,18 +348,29 @@ void recording_cursor_seek(struct recording_cursor *c, uint64_t number)
     c->block_end = 0; /* read anew */
 }
 
+/* The next message that can be read. @param damaged  set when one before it cannot @return as recording_cursor_next() */
+static int next_readable(struct recording_cursor *c, struct recorded *head, const void **bytes,
+                         size_t *length, int *damaged)
+{
+    uint64_t skipped;
+    int code;
+    while ((code = recording_cursor_next(c, head, bytes, length)) == -HOLTER_ECORRUPT) {
+        *damaged = 1;
+        if ((code = recording_cursor_skip(c, &skipped)) != 1)
+            break;
+    }
+    return code;
+}
+
 int recording_cursor_span(struct recording_cursor *c, uint64_t *first_ns, uint64_t *last_ns)
 {
     struct recorded head;
     const void *bytes;
     size_t length;
     int64_t last = 0;
-    uint64_t skipped;
-    int code;
+    int code, damaged = 0;
     recording_cursor_seek(c, 0);
-    while ((code = recording_cursor_next(c, &head, &bytes, &length)) == -HOLTER_ECORRUPT &&
-           recording_cursor_skip(c, &skipped) == 1)
-        continue;
+    code = next_readable(c, &head, &bytes, &length, &damaged);
     recording_cursor_seek(c, 0);
     if (code != 1)
         return code == 0 ? -HOLTER_EEMPTY : code;
@@ -381,29 +440,41 @@ static int create(struct recording_cursor *c)
     return block_reader_create(&c->block);
 }
 
-/* What the first window says, as the row of the job may be missing: the daemon was killed before it. */
+/* What the first window says, as the row of the job may be missing: the daemon was killed before it.
+ * @return 0, -HOLTER_ECORRUPT or -ENOMEM */
+static int take_first(struct recording_cursor *c, struct wire_arena *arena, const void *bytes,
+                      size_t length)
+{
+    struct wire_message message;
+    int code = wire_decode(&message, arena, bytes, length, NULL);
+    if (code != 0 || message.type != WIRE_TYPE_WINDOW || message.window.length_ns == 0)
+        return code == -ENOMEM ? code : -HOLTER_ECORRUPT;
+    snprintf(c->job, sizeof(c->job), "%s", message.window.job);
+    c->window_ns = message.window.length_ns;
+    return 0;
+}
+
+/* Of the first window that can be read. */
 static int read_first(struct recording_cursor *c)
 {
     struct wire_arena arena = {0};
-    struct wire_message message;
     struct recorded head;
     const void *bytes;
     size_t length;
-    int code;
-    while ((code = recording_cursor_next(c, &head, &bytes, &length)) == 1) {
-        if (head.type != WIRE_TYPE_WINDOW)
-            continue;
-        code = wire_decode(&message, &arena, bytes, length, NULL);
-        if (code == 0 && message.type == WIRE_TYPE_WINDOW) {
-            snprintf(c->job, sizeof(c->job), "%s", message.window.job);
-            c->window_ns = message.window.length_ns;
-        }
-        code = code != 0 ? code : 1;
-        break;
+    int code, damaged = 0;
+    while ((code = next_readable(c, &head, &bytes, &length, &damaged)) == 1) {
+        if (head.type == WIRE_TYPE_WINDOW &&
+            (code = take_first(c, &arena, bytes, length)) != -HOLTER_ECORRUPT)
+            break;
+        damaged |= code == -HOLTER_ECORRUPT;
     }
     wire_arena_finish(&arena);
     recording_cursor_seek(c, 0);
-    return code < 0 ? code : code == 0 ? -HOLTER_EEMPTY : c->window_ns == 0 ? -HOLTER_ECORRUPT : 0;
+    if (c->window_ns != 0)
+        return 0;
+    if (code == 0)
+        return damaged ? -HOLTER_ECORRUPT : -HOLTER_EEMPTY;
+    return code;
 }
 
 /* Where messages with rows of their own end. */

@@ -440,6 +440,7 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
     *counts = (struct copy_counts){0};
     int code = open_source(&s, path, 0, &t);
     cut.window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
+    counts->damaged = 0; /* what of its begin is will be met again */
     if (code == 0)
         bound(&s, &cut);
     code = code != 0 ? code : plan(&t, &s, &cut);
