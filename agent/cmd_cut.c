@@ -101,10 +101,14 @@ static int told(const struct asked *a, int code, const struct copy_counts *count
     if (counts->missing > 0)
         printf("; %" PRIu64 " between them are in none of the files", counts->missing);
     putchar('\n');
-    if (counts->damaged == 0)
+    if (counts->damaged == 0 && counts->lacking == 0)
         return say_printed(a->command);
-    say("%s: %" PRIu64 " messages could not be read and were left out", a->command,
-        counts->damaged);
+    if (counts->lacking > 0)
+        say("%s: cut short: %" PRIu64 " bytes at the end are missing; what can be read is there",
+            a->command, counts->lacking);
+    else
+        say("%s: %" PRIu64 " messages could not be read and were left out", a->command,
+            counts->damaged);
     return 1;
 }
 

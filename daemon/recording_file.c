@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +18,11 @@
 #define STEPS_AT_ONCE 10000  /* of the virtual machine, between looks at their sum */
 #define STEPS_A_BYTE 64u     /* a row takes some bytes, and some tens of steps */
 #define STEPS_LEAST 100000000u
+#define MOST_PATH 504u /* bytes: of SQLite's 512 (os_unix.c, MAX_PATHNAME) its log takes some */
+
+/* How a file is opened: to be read as SQLite does, with its log to be folded in, to be written; one beside which
+ * nothing can be made; one without its end. */
+enum manner { READ, RECOVER, WRITE, STILL, SHORT };
 
 /* ---- life ---------------------------------------------------------------- */
 
@@ -26,12 +33,14 @@ static int count_steps(void *user)
     return file->steps > file->most_steps;
 }
 
-static void harden(struct recording_file *file, const char *path)
+static void harden(struct recording_file *file, const char *path, enum manner manner)
 {
     struct stat status;
     uint64_t bytes = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
     sqlite3_busy_timeout(file->db, BUSY_MS);
-    sqlite3_db_config(file->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    /* What is short is opened by those only who may write its schema, were it not read-only. */
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_DEFENSIVE, manner != SHORT, NULL);
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, manner == SHORT, NULL);
     sqlite3_db_config(file->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
@@ -39,6 +48,9 @@ static void harden(struct recording_file *file, const char *path)
     sqlite3_limit(file->db, SQLITE_LIMIT_ATTACHED, 0);
     file->most_steps = STEPS_LEAST + STEPS_A_BYTE * bytes;
     sqlite3_progress_handler(file->db, STEPS_AT_ONCE, count_steps, file);
+    if (manner ==
+        STILL) /* the index of its log lies in memory then (sqlite.org/wal.html, section 6) */
+        sqlite3_exec(file->db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
 }
 
 void recording_file_close(struct recording_file *file)
@@ -135,20 +147,58 @@ static uint64_t bytes_by_head(const char *path)
     return (page == 1 ? 65536 : page) * big_endian(head + 28, 4);
 }
 
-/* SQLite says of a copy that was broken off that it is malformed, and of a text as well. */
-static void say_damaged(const char *path, char *why, size_t room)
+static uint64_t bytes_of(const char *path)
 {
     struct stat status;
-    uint64_t wanted = bytes_by_head(path);
-    if (wanted > 0 && stat(path, &status) == 0 && (uint64_t)status.st_size < wanted)
-        snprintf(why, room, "cut short: %" PRIu64 " of its %" PRIu64 " bytes are there",
-                 (uint64_t)status.st_size, wanted);
+    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+/* Bytes that a copy which was broken off lacks at its end. */
+static uint64_t bytes_lacking(const char *path)
+{
+    uint64_t wanted = bytes_by_head(path), there = bytes_of(path);
+    return there < wanted ? wanted - there : 0;
+}
+
+/* SQLite says of a copy that was broken off that it is malformed, and of a text as well. */
+static void say_damaged(const char *path, enum recording_access how, char *why, size_t room)
+{
+    uint64_t there = bytes_of(path), lacking = bytes_lacking(path);
+    if (lacking > 0)
+        snprintf(why, room, "cut short: %" PRIu64 " of its %" PRIu64 " bytes are there%s", there,
+                 there + lacking,
+                 how == RECORDING_SALVAGE ? ", too few for any message"
+                                          : "; `holter cut` saves what can be read of it");
     else
         snprintf(why, room, "damaged, or no recording at all");
 }
 
+static size_t length_from_root(const char *path)
+{
+    char *full = realpath(path, NULL);
+    char *here = full == NULL && path[0] != '/' ? realpath(".", NULL) : NULL;
+    size_t length = full != NULL ? strlen(full) : strlen(path);
+    length += here != NULL ? strlen(here) + 1 : 0;
+    free(full);
+    free(here);
+    return length;
+}
+
+/* SQLite has no words for why it cannot open a file. */
+static void say_refused(const struct recording_file *file, const char *path, char *why, size_t room)
+{
+    int fault = sqlite3_system_errno(file->db);
+    if (sqlite3_errcode(file->db) != SQLITE_CANTOPEN)
+        snprintf(why, room, "%s", sqlite3_errmsg(file->db));
+    else if (length_from_root(path) > MOST_PATH)
+        snprintf(why, room, "its path from / is longer than the %u bytes that SQLite takes",
+                 MOST_PATH);
+    else
+        snprintf(why, room, "%s", fault != 0 ? holter_strerror(-fault) : sqlite3_errmsg(file->db));
+}
+
 /* Is it a recording that this version understands, or nothing yet? */
-static int check_kind(struct recording_file *file, char *why, size_t room)
+static int check_kind(struct recording_file *file, const char *path, char *why, size_t room)
 {
     int64_t application = 0, tables = 0;
     int code = recording_file_number(file, "PRAGMA application_id", &application);
@@ -157,7 +207,7 @@ static int check_kind(struct recording_file *file, char *why, size_t room)
     if (code == 0)
         code = recording_file_number(file, "SELECT count(*) FROM sqlite_master", &tables);
     if (code != 0) {
-        snprintf(why, room, "%s", sqlite3_errmsg(file->db));
+        say_refused(file, path, why, room);
         return code;
     }
     int known = application == RECORDING_APPLICATION && file->version >= 1 &&
@@ -169,18 +219,6 @@ static int check_kind(struct recording_file *file, char *why, size_t room)
              ")",
              application, file->version);
     return -HOLTER_EVERSION;
-}
-
-static int open_as(struct recording_file *file, const char *path, int flags, char *why, size_t room)
-{
-    int code =
-        sqlite3_open_v2(path, &file->db, flags, NULL) == SQLITE_OK ? 0 : recording_file_error(file);
-    if (code != 0) {
-        snprintf(why, room, "%s", sqlite3_errmsg(file->db));
-        return code;
-    }
-    harden(file, path);
-    return check_kind(file, why, room);
 }
 
 /* SQLite would wait for a writer of a pipe, and has no words for a directory. */
@@ -198,25 +236,89 @@ static int check_readable(const char *path, char *why, size_t room)
     return code;
 }
 
-int recording_file_open(struct recording_file *file, const char *path, enum recording_access how,
+static int exists(const char *path, const char *suffix)
+{
+    char name[PATH_MAX + 16];
+    snprintf(name, sizeof(name), "%s%s", path, suffix);
+    return access(name, F_OK) == 0;
+}
+
+/* The name by which SQLite opens it: "file:a" would be a URI, ":memory:" no file. */
+static void make_name(const char *path, enum manner manner, char *out, size_t room)
+{
+    size_t used = (size_t)snprintf(out, room, "%s%s", manner == STILL ? "file:" : "",
+                                   path[0] == '/' ? "" : "./");
+    for (const char *p = path; *p != '\0' && used < room; p++) {
+        int escaped = manner == STILL && strchr("%?#", *p) != NULL;
+        used +=
+            (size_t)snprintf(out + used, room - used, escaped ? "%%%02X" : "%c", (unsigned char)*p);
+    }
+    /* Without a log to be read nothing of it can change: it is the file alone. */
+    if (manner == STILL && used < room)
+        snprintf(out + used, room - used, exists(path, "-wal") ? "?vfs=unix-none" : "?immutable=1");
+}
+
+static int open_as(struct recording_file *file, const char *path, enum manner manner, char *why,
+                   size_t room)
+{
+    static const int flags[] = {SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE,
+                                SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                                SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, SQLITE_OPEN_READONLY};
+    char name[3 * PATH_MAX + 40];
+    make_name(path, manner, name, sizeof(name));
+    recording_file_close(file);
+    int code = sqlite3_open_v2(name, &file->db, flags[manner], NULL) == SQLITE_OK
+                   ? 0
+                   : recording_file_error(file);
+    if (code != 0) {
+        say_refused(file, path, why, room);
+        return code;
+    }
+    harden(file, path, manner);
+    return check_kind(file, path, why, room);
+}
+
+/* Neither log nor index can be made beside it, as on read-only media, and nobody who may write there is about to. */
+static int is_still(const struct recording_file *file, const char *path)
+{
+    int code = sqlite3_errcode(file->db);
+    return (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && !exists(path, "-shm") &&
+           !exists(path, "-journal");
+}
+
+static int open_to_read(struct recording_file *file, const char *path, enum recording_access how,
                         char *why, size_t room)
 {
-    int refused = how == RECORDING_READ ? check_readable(path, why, room) : 0;
-    if (refused != 0)
-        return refused;
-    int flags =
-        how == RECORDING_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    int code = open_as(file, path, flags, why, room);
-    if (code == -EIO && how == RECORDING_READ) { /* a log without its index has to be recovered */
-        recording_file_close(file);
-        code = open_as(file, path, SQLITE_OPEN_READWRITE, why, room);
-    }
-    if (code == 0 && how == RECORDING_READ && file->version == 0) {
+    int code = check_readable(path, why, room);
+    if (code != 0)
+        return code;
+    code = open_as(file, path, READ, why, room);
+    if (code == -EIO) /* a log without its index has to be recovered */
+        code = open_as(file, path, RECOVER, why, room);
+    if (code == -EIO && is_still(file, path))
+        code = open_as(file, path, STILL, why, room);
+    if (code == -HOLTER_ECORRUPT && how == RECORDING_SALVAGE)
+        file->lacking = bytes_lacking(path);
+    if (file->lacking > 0)
+        code = open_as(file, path, SHORT, why, room);
+    if (code == 0 && file->version == 0) {
         snprintf(why, room, "nothing has been written to it yet");
         code = -HOLTER_EVERSION;
     }
+    return code;
+}
+
+int recording_file_open(struct recording_file *file, const char *path, enum recording_access how,
+                        char *why, size_t room)
+{
+    int code = -ENAMETOOLONG;
+    if (strlen(path) >= PATH_MAX)
+        snprintf(why, room, "%s", holter_strerror(code));
+    else
+        code = how == RECORDING_WRITE ? open_as(file, path, WRITE, why, room)
+                                      : open_to_read(file, path, how, why, room);
     if (code == -HOLTER_ECORRUPT)
-        say_damaged(path, why, room);
+        say_damaged(path, how, why, room);
     if (code != 0)
         recording_file_close(file);
     return code;

@@ -10,15 +10,20 @@ struct recording_file {
     sqlite3 *db;
     int64_t version;            /**< of the schema; 0: nothing is in it yet */
     uint64_t steps, most_steps; /**< of the statement that runs: see recording_file_open() */
+    uint64_t lacking;           /**< bytes at its end that are not there, see RECORDING_SALVAGE */
 };
 
-enum recording_access { RECORDING_READ, RECORDING_WRITE };
+enum recording_access {
+    RECORDING_READ,
+    RECORDING_WRITE,
+    RECORDING_SALVAGE /**< read, also one that is cut short: what lay behind is met as damage */
+};
 
 /** Open a file. Its triggers and views do nothing, its functions are not trusted, and a statement
  *  ends with SQLITE_INTERRUPT when it takes more steps than a sound file of this size can need: pages
  *  of a forged one may lead in circles.
- *  RECORDING_READ does not change it, as far as SQLite can do without: a log that a killed daemon
- *  left is folded in when it cannot be read as it lies there.
+ *  To read it does not change it, as far as SQLite can do without: a log that a killed daemon
+ *  left is folded in when it cannot be read as it lies there, and read without where nothing can be written.
  *  @param file  zero; stays where it is until it is closed. Closed when this fails
  *  @param why   set on failure: a sentence for people
  *  @return 0, -errno, -EIO for what SQLite reports, -HOLTER_EVERSION (of another version, empty, or no regular file) or

@@ -501,8 +501,8 @@ static int open_cursor(struct recording_cursor **out, const char *path, int salv
     char fault[256] = "";
     int64_t window_ns = 0;
     int code = c == NULL ? -ENOMEM : create(c);
-    code = code != 0 ? code
-                     : recording_file_open(&c->file, path, RECORDING_READ, fault, sizeof(fault));
+    enum recording_access how = salvage ? RECORDING_SALVAGE : RECORDING_READ;
+    code = code != 0 ? code : recording_file_open(&c->file, path, how, fault, sizeof(fault));
     code = code != 0 ? code : find_old(c);
     if (code == 0 && (code = read_first(c)) != 0 && salvage && code != -ENOMEM)
         code = 0;

@@ -124,11 +124,9 @@ static int next(struct source *s, struct target *t)
 }
 
 /* A part that had just been begun when the job ended: its tables tell whose it is. @return 0 or -HOLTER_EEMPTY */
-static int open_without_windows(struct source *s, const char *path, struct target *t)
+static int take_job_of_tables(struct source *s)
 {
     sqlite3_stmt *row = NULL;
-    if (recording_cursor_salvage(&s->cursor, path, t->why, t->room) != 0)
-        return -HOLTER_EEMPTY;
     struct recording_file *file = recording_cursor_file(s->cursor);
     if (recording_file_prepare(file, &row, "SELECT job FROM job") == 0 &&
         recording_file_step(file, row) == 1 && sqlite3_column_text(row, 0) != NULL)
@@ -142,19 +140,20 @@ static int open_source(struct source *s, const char *path, int empty, struct tar
 {
     int64_t end = 0;
     s->path = path;
-    int code = recording_cursor_open(&s->cursor, path, t->why, t->room);
-    s->windows = code == 0;
-    if (code == 0)
-        snprintf(s->job, sizeof(s->job), "%s", recording_cursor_job(s->cursor));
-    else if (empty && code == -HOLTER_EEMPTY)
-        code = open_without_windows(s, path, t);
+    int code = recording_cursor_salvage(&s->cursor, path, t->why, t->room);
     if (code != 0)
         return code;
-    code = recording_file_hold(recording_cursor_file(s->cursor));
+    struct recording_file *file = recording_cursor_file(s->cursor);
+    s->windows = recording_cursor_job(s->cursor)[0] != '\0';
+    if (s->windows)
+        snprintf(s->job, sizeof(s->job), "%s", recording_cursor_job(s->cursor));
+    else if (!empty || take_job_of_tables(s) != 0)
+        return fail(t, -HOLTER_EEMPTY, path, "there is no window in it that can be read");
+    code = recording_file_hold(file);
     if (code != 0)
         return fail(t, code, path, holter_strerror(code));
-    if (recording_file_number(recording_cursor_file(s->cursor),
-                              "SELECT max(first + messages) FROM block", &end) == 0 &&
+    t->counts->lacking += file->lacking;
+    if (recording_file_number(file, "SELECT max(first + messages) FROM block", &end) == 0 &&
         end > 0)
         s->messages = (uint64_t)end;
     code = next(s, t);
@@ -317,7 +316,8 @@ static void bound(struct source *s, struct cut *cut)
     uint64_t begin_ns, early = EARLY_NS + 2 * cut->window_ns;
     cut->start = 1;
     cut->stop_ns = UINT64_MAX;
-    if (recording_file_has(recording_cursor_file(s->cursor), "messages"))
+    struct recording_file *file = recording_cursor_file(s->cursor);
+    if (recording_file_has(file, "messages") || file->lacking > 0)
         return;
     if (cut->from_ns > early &&
         recording_block_before(s->cursor, cut->from_ns - early, 0, 1, &cut->start, &begin_ns) != 0)
@@ -401,7 +401,7 @@ static int find_runs(struct source *heads, struct cut *cut)
 static int plan(struct target *t, struct source *s, struct cut *cut)
 {
     struct source heads = {.path = s->path};
-    int code = recording_cursor_open(&heads.cursor, s->path, t->why, t->room);
+    int code = recording_cursor_salvage(&heads.cursor, s->path, t->why, t->room);
     if (code != 0)
         return code;
     recording_cursor_want(heads.cursor, 0);

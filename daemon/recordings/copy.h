@@ -14,6 +14,8 @@ struct copy_counts {
     uint64_t
         missing; /**< of a merge: messages of agents between those that were found in any file */
     uint64_t damaged; /**< that could not be read, and were left out */
+    uint64_t
+        lacking; /**< bytes at the ends of files that were cut short: how many messages is not known */
 };
 
 /** Begin and end of a recording, by arrival of its messages and begin of its windows, daemon time.

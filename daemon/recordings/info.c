@@ -343,6 +343,8 @@ int info_read(struct info *out, const char *path, int check,
     code = recording_file_hold(r.file);
     code = code != 0 ? code : read_tables(&r);
     code = code != 0 ? code : read_messages(&r);
+    if (r.file->lacking > 0)
+        add_damage(out, recording_cursor_number(r.cursor), 0, "the file is cut short");
     out->agents = r.agents.count;
     if (out->windows == 0 && out->window_ns > 0) /* none was published, or an import */
         out->windows = (out->end_ns - out->begin_ns) / out->window_ns;

@@ -1,6 +1,7 @@
-/* Recordings of which pages are damaged: what of them can be read. */
+/* Recordings of which pages or the end are lost: what of them can be read. */
 #include "daemon/recordings/copy.h"
 #include "daemon/recordings/info.h"
+#include "holter/error.h"
 #include "tests/daemon/recordings/made.h"
 #include "tests/directory.h"
 
@@ -8,7 +9,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -117,6 +120,39 @@ static void a_page_of_older_messages_costs_no_more_than_what_stands_on_it(void *
     assert_int_equal(info.messages, 0);
 }
 
+static void a_file_without_its_end_is_read_up_to_there(void **state)
+{
+    (void)state;
+    struct stat whole;
+    assert_int_equal(stat(path, &whole), 0);
+    assert_int_equal(truncate(path, whole.st_size / 2), 0);
+    read_it();
+    assert_in_range(info.messages, EACH * BLOCKS / 4, EACH * BLOCKS * 3 / 4);
+    assert_string_equal(info.job, "job.0");
+    assert_int_equal(info.damage_count, 2);
+    assert_string_equal(info.damages[1].text, "the file is cut short");
+    cut();
+    assert_int_equal(counts.messages, info.messages);
+    assert_int_equal(counts.lacking, whole.st_size - whole.st_size / 2);
+    struct info saved;
+    assert_int_equal(info_read(&saved, out, 1, NULL, why, sizeof(why)), 0);
+    assert_int_equal(saved.damage_count, 0);
+    assert_int_equal(saved.messages, info.messages);
+    info_finish(&saved);
+}
+
+static void of_a_file_that_is_almost_empty_nothing_is_read(void **state)
+{
+    (void)state;
+    assert_int_equal(truncate(path, 2 * PAGE), 0);
+    assert_int_equal(info_read(&info, path, 0, NULL, why, sizeof(why)), -HOLTER_ECORRUPT);
+    assert_non_null(strstr(why, "cut short: 8192 of its"));
+    assert_null(strstr(why, "holter cut"));
+    assert_int_equal(copy_cut(out, path, 0, UINT64_MAX, NULL, &counts, why, sizeof(why)),
+                     -HOLTER_ECORRUPT);
+    assert_int_equal(access(out, F_OK), -1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_blocks, remove_directory)
@@ -124,6 +160,8 @@ int main(void)
         TEST(what_follows_a_begin_that_is_damaged_is_kept),
         TEST(a_page_costs_no_more_than_what_stands_on_it),
         TEST(a_page_of_older_messages_costs_no_more_than_what_stands_on_it),
+        TEST(a_file_without_its_end_is_read_up_to_there),
+        TEST(of_a_file_that_is_almost_empty_nothing_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -197,19 +197,6 @@ static void what_is_no_recording_is_refused(void **state)
     assert_non_null(strstr(why, path));
 }
 
-static void a_copy_that_was_broken_off_is_told(void **state)
-{
-    (void)state;
-    struct stat whole;
-    char wanted[120];
-    assert_int_equal(stat(path, &whole), 0);
-    assert_int_equal(truncate(path, whole.st_size - 5000), 0);
-    assert_int_equal(info_read(&info, path, 0, NULL, why, sizeof(why)), -HOLTER_ECORRUPT);
-    snprintf(wanted, sizeof(wanted), "cut short: %lld of its %lld bytes",
-             (long long)whole.st_size - 5000, (long long)whole.st_size);
-    assert_non_null(strstr(why, wanted));
-}
-
 /* Nobody writes to it: it would be waited for without an end. */
 static void a_pipe_is_refused(void **state)
 {
@@ -251,7 +238,6 @@ int main(void)
         TEST(what_can_be_read_of_a_damaged_file_is_told),
         TEST(a_view_in_place_of_a_table_is_not_followed),
         TEST(what_is_no_recording_is_refused),
-        TEST(a_copy_that_was_broken_off_is_told),
         TEST(a_pipe_is_refused),
         TEST(the_log_of_a_file_that_is_written_is_of_its_size),
     };
