@@ -218,6 +218,8 @@ int record_parts_next(struct record_parts *p, struct recording **recording, char
             snprintf(why, why_room, "%s: %s", next_path,
                      code == -EIO ? recording_error(next) : holter_strerror(code));
         recording_abandon(next);
+        if (next != NULL) /* nothing of it was committed */
+            recording_remove(next_path);
         return code;
     }
     snprintf(path, room, "%s", next_path);

@@ -102,7 +102,8 @@ void recording_parts_find(const char *base, unsigned *first, unsigned *last);
 
 /** The file for a job: "holter-<job>.hrec", or "holter-<job>-2.hrec" and so on when an ended job of
  *  that name lies there, all parts of it or some. A recording is continued when its job was running, or when
- *  its newest part holds messages of this agent.
+ *  its newest part holds messages of this agent. A part that was being made when its daemon was killed, and
+ *  says nothing yet, goes.
  *  @param out     path of the first part, whether it is still there or not
  *  @param exists  set to whether there is something to continue
  *  @return 0, or -ENAMETOOLONG */

@@ -1,3 +1,4 @@
+#include "daemon/lock_file.h"
 #include "daemon/recording.h"
 #include "daemon/recording_file.h"
 
@@ -189,6 +190,46 @@ int recording_directory(const char *path)
 
 /* ---- finding ------------------------------------------------------------- */
 
+/* Does a part tell what the ones before said? Not if its daemon was killed while it was made. */
+static int is_begun(const char *path)
+{
+    struct recording_file file = {0};
+    int64_t rows = 0;
+    char why[256];
+    if (recording_file_open(&file, path, RECORDING_WRITE, why, sizeof(why)) != 0)
+        return 1;
+    int begun = file.version != 0 && (recording_file_number(&file,
+                                                            "SELECT (SELECT count(*) FROM part) +"
+                                                            " (SELECT count(*) FROM block)",
+                                                            &rows) != 0 ||
+                                      rows > 0);
+    recording_file_close(&file);
+    return begun;
+}
+
+/* @return whether it is gone now; one that is being made stays */
+static int drop_unbegun(const char *path)
+{
+    char lock_path[600];
+    snprintf(lock_path, sizeof(lock_path), "%s.lock", path);
+    int lock = lock_file_take(lock_path);
+    int gone = lock >= 0 && !is_begun(path) && recording_remove(path) == 0;
+    lock_file_give(lock, lock_path);
+    return gone;
+}
+
+/* The newest part that there is to go on with. */
+static unsigned newest_begun(const char *base)
+{
+    unsigned first, last;
+    char path[560];
+    do
+        recording_parts_find(base, &first, &last);
+    while (last > first && recording_part_path(base, last, path, sizeof(path)) == 0 &&
+           drop_unbegun(path));
+    return last;
+}
+
 static int may_continue(const char *path, uint64_t instance)
 {
     struct recording_file file = {0};
@@ -220,7 +261,7 @@ static int path_of(const char *directory, const char *job, unsigned number, char
 int recording_choose(const char *directory, const char *job, uint64_t instance, char *out,
                      size_t room, int *exists)
 {
-    unsigned number = 1, first, last, newest_part = 0;
+    unsigned number = 1, first, last;
     char path[560];
     for (; number < MOST_FILES; number++) {
         if (path_of(directory, job, number, out, room) != 0)
@@ -228,13 +269,12 @@ int recording_choose(const char *directory, const char *job, uint64_t instance, 
         recording_parts_find(out, &first, &last);
         if (last == 0)
             break;
-        newest_part = last;
     }
     *exists = 0;
     if (number == 1)
         return 0;
     if (path_of(directory, job, number - 1, out, room) == 0 &&
-        recording_part_path(out, newest_part, path, sizeof(path)) == 0 &&
+        recording_part_path(out, newest_begun(out), path, sizeof(path)) == 0 &&
         may_continue(path, instance)) {
         *exists = 1;
         return 0;

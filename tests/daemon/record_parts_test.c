@@ -3,12 +3,15 @@
 #include "holter/error.h"
 #include "tests/directory.h"
 
+#include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -251,6 +254,73 @@ static void a_recording_goes_on_with_its_newest_part(void **state)
     assert_int_equal(ask(path, "SELECT sum(messages) FROM block"), 1);
 }
 
+/* Its daemon was killed before it had told in it what the one before said. */
+static void a_recording_goes_on_before_a_part_that_was_not_begun(void **state)
+{
+    char chosen[256], part[256];
+    int exists = 0;
+    (void)state;
+    keep_ranks();
+    fill(MOST / 8);
+    assert_int_equal(recording_close(recording), 0);
+    assert_int_equal(recording_part_path(base, 2, part, sizeof(part)), 0);
+    for (int empty = 0; empty < 2; empty++) {
+        if (empty) {
+            fclose(fopen(part, "we"));
+        } else {
+            assert_int_equal(recording_open(&recording, part, why, sizeof(why)), 0);
+            recording_abandon(recording);
+        }
+        assert_int_equal(access(part, F_OK), 0);
+        assert_int_equal(recording_choose(directory, "job.0", 5, chosen, sizeof(chosen), &exists),
+                         0);
+        assert_true(exists);
+        assert_string_equal(chosen, base);
+        assert_int_equal(access(part, F_OK), -1);
+    }
+    assert_int_equal(record_parts_begin(&parts, chosen, path, sizeof(path)), 0);
+    assert_string_equal(path, base);
+    assert_int_equal(parts.ranks_count, 1);
+    assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
+}
+
+static void a_part_that_is_being_made_stays(void **state)
+{
+    char chosen[256], part[256];
+    struct recording *made;
+    int exists = 0;
+    (void)state;
+    assert_int_equal(recording_part_path(base, 2, part, sizeof(part)), 0);
+    assert_int_equal(recording_open(&made, part, why, sizeof(why)), 0);
+    assert_int_equal(recording_choose(directory, "job.0", 5, chosen, sizeof(chosen), &exists), 0);
+    assert_int_equal(access(part, F_OK), 0);
+    recording_abandon(made);
+}
+
+static void of_a_part_that_cannot_be_begun_nothing_is_left(void **state)
+{
+    static uint8_t large[4 << 20];
+    const struct recorded head = {.type = WIRE_TYPE_RANKS, .instance = 5, .seq = 1};
+    struct rlimit limit, small;
+    char part[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof(large); i++)
+        large[i] = (uint8_t)(i * i * 2654435761u >> 13);
+    assert_int_equal(record_parts_ranks(&parts, &head, large, sizeof(large)), 0);
+    assert_int_equal(recording_part_path(base, 2, part, sizeof(part)), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = (struct rlimit){.rlim_cur = 1 << 20, .rlim_max = limit.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    int code = record_parts_next(&parts, &recording, path, sizeof(path), MOST, S, why, sizeof(why));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(code, -EIO);
+    assert_non_null(strstr(why, "part2"));
+    assert_null(recording);
+    assert_int_equal(access(part, F_OK), -1);
+    assert_int_equal(access(base, F_OK), 0);
+}
+
 static void names_of_other_recordings_are_no_parts(void **state)
 {
     static const char *const others[] = {"holter-job.0-2.part9.hrec", "holter-job.0.part3.hrec.bak",
@@ -277,6 +347,9 @@ int main(void)
         TEST(all_parts_together_stay_below_the_size),
         TEST(logs_of_parts_count_too),
         TEST(a_recording_goes_on_with_its_newest_part),
+        TEST(a_recording_goes_on_before_a_part_that_was_not_begun),
+        TEST(a_part_that_is_being_made_stays),
+        TEST(of_a_part_that_cannot_be_begun_nothing_is_left),
         TEST(names_of_other_recordings_are_no_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
