@@ -59,14 +59,19 @@ struct job_death {
     uint32_t node;
 };
 
+/** Some of the nodes of a job. */
+struct node_set {
+    uint64_t *bits; /**< by node, owned */
+    uint32_t words;
+};
+
 struct open_window {
     uint64_t number;
-    uint64_t due_ns;    /**< when it is published at the latest, if all is heard by then */
-    int late;           /**< a correction */
-    uint64_t flags;     /**< WINDOW_*, or-ed */
-    uint64_t nodes;     /**< that reported */
-    uint64_t *reported; /**< bits by node, owned */
-    uint32_t reported_room;
+    uint64_t due_ns; /**< when it is published at the latest, if all is heard by then */
+    int late;        /**< a correction */
+    uint64_t flags;  /**< WINDOW_*, or-ed */
+    uint64_t nodes;  /**< that reported */
+    struct node_set reported;
     struct window_sum *sum;
     struct latency_rows latency;
     struct burst_rows bursts;
@@ -134,6 +139,7 @@ struct job {
     uint64_t next_window; /**< windows below it have been published */
     uint64_t told_window; /**< newest in the tables of the recording that is fed again */
     struct wire_totals recent[JOB_RECENT];    /**< by number modulo; texts not set */
+    struct node_set recent_nodes[JOB_RECENT]; /**< likewise: those that are counted there */
     uint64_t lost, windows_dropped;           /**< all that agents have lost, as they say */
     uint64_t lost_told, windows_dropped_told; /**< of that, what an alert has told */
     uint64_t closings;                        /* windows published, corrections included */

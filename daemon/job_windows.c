@@ -13,7 +13,7 @@ static void open_window_finish(struct open_window *window)
     counter_rows_finish(&window->counters);
     free(window->calls);
     free(window->pending);
-    free(window->reported);
+    free(window->reported.bits);
 }
 
 void job_windows_finish(struct job *job)
@@ -25,27 +25,51 @@ void job_windows_finish(struct job *job)
     free(job->idle_calls);
     job->idle_calls = NULL;
     job->idle_call_room = 0;
+    for (uint32_t i = 0; i < JOB_RECENT; i++)
+        free(job->recent_nodes[i].bits);
+}
+
+static int fit_nodes(struct node_set *set, uint32_t words)
+{
+    if (words <= set->words)
+        return 0;
+    uint64_t *bits = realloc(set->bits, words * sizeof(*bits));
+    if (bits == NULL)
+        return -ENOMEM;
+    memset(bits + set->words, 0, (words - set->words) * sizeof(*bits));
+    set->bits = bits;
+    set->words = words;
+    return 0;
+}
+
+/* Put the nodes of another set into one. Without memory they are not. @return how many were not in it */
+static uint64_t join_nodes(struct node_set *set, const struct node_set *more)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < more->words; i++) {
+        uint64_t there = i < set->words ? set->bits[i] : 0;
+        count += (uint64_t)__builtin_popcountll(more->bits[i] & ~there);
+    }
+    if (fit_nodes(set, more->words) == 0) {
+        for (uint32_t i = 0; i < more->words; i++)
+            set->bits[i] |= more->bits[i];
+    }
+    return count;
 }
 
 static int has_reported(const struct open_window *window, uint32_t node)
 {
-    return node / 64 < window->reported_room &&
-           (window->reported[node / 64] >> (node % 64) & 1) != 0;
+    const struct node_set *set = &window->reported;
+    return node / 64 < set->words && (set->bits[node / 64] >> (node % 64) & 1) != 0;
 }
 
 int open_window_report(struct open_window *window, uint32_t node)
 {
-    if (node / 64 >= window->reported_room) {
-        uint32_t room = 2 * (node / 64) + 8;
-        uint64_t *bits = realloc(window->reported, room * sizeof(*bits));
-        if (bits == NULL)
-            return -ENOMEM;
-        memset(bits + window->reported_room, 0, (room - window->reported_room) * sizeof(*bits));
-        window->reported = bits;
-        window->reported_room = room;
-    }
+    if (node / 64 >= window->reported.words &&
+        fit_nodes(&window->reported, 2 * (node / 64) + 8) != 0)
+        return -ENOMEM;
     window->nodes += !has_reported(window, node);
-    window->reported[node / 64] |= UINT64_C(1) << (node % 64);
+    window->reported.bits[node / 64] |= UINT64_C(1) << (node % 64);
     return 0;
 }
 
@@ -80,6 +104,15 @@ static int is_complete(const struct job *job, const struct open_window *window)
 
 /* ---- publishing ---------------------------------------------------------- */
 
+/* Nodes of which nothing was published of this window before. @param known  something was, of others or of these */
+static uint64_t count_new(struct job *job, const struct open_window *window, int known)
+{
+    struct node_set *told = &job->recent_nodes[window->number % JOB_RECENT];
+    if (!known && told->words > 0)
+        memset(told->bits, 0, told->words * sizeof(*told->bits));
+    return join_nodes(told, &window->reported);
+}
+
 /* Totals of a window, added to those that were published of it before. @return 0 when those are not
  * kept any more, so that the figures to replace are not known */
 static int fill_totals(struct job *job, const struct open_window *window, uint64_t now_ns,
@@ -96,12 +129,12 @@ static int fill_totals(struct job *job, const struct open_window *window, uint64
     RANK_TOTALS(X)
 #undef X
     out->ranks += sums.ranks;
-    out->agents += window->nodes;
+    uint64_t nodes = count_new(job, window, known);
+    out->agents += nodes;
     if (!known)
         out->agents_missing = count_missing(job, window);
     else
-        out->agents_missing -=
-            out->agents_missing < window->nodes ? out->agents_missing : window->nodes;
+        out->agents_missing -= out->agents_missing < nodes ? out->agents_missing : nodes;
     out->start_ns = window->number * job->options.window_ns;
     out->length_ns = job->options.window_ns;
     out->published_ns = now_ns;

@@ -285,6 +285,30 @@ static void a_late_report_is_published_as_a_correction(void **state)
     finish_job(job);
 }
 
+/* As of ranks that were met in the middle of the window. */
+static void a_node_that_tells_more_later_is_one_node(void **state)
+{
+    struct job *job = make_job(&told);
+    const uint64_t second = FIRST + 1;
+    const struct report more = {.node = 0, .window = second, .instance = 9};
+    (void)state;
+    for (unsigned node = 0; node < 3; node++)
+        appear(job, node, 3);
+    for (unsigned node = 0; node < 3; node++)
+        report(job, node, FIRST, 0, end_of(FIRST));
+    for (unsigned node = 0; node < 2; node++)
+        report(job, node, second, 0, end_of(second));
+    advance(job, end_of(second) + 300 * MS);
+    assert_int_equal(message_of(&told, WIRE_TYPE_TOTALS, -1)->totals.agents_missing, 1);
+    assert_int_equal(take(job, &more, end_of(second) + 400 * MS), 0);
+    advance(job, end_of(second) + 1650 * MS);
+    struct wire_totals t = message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    assert_int_equal(t.late, 1);
+    assert_int_equal(t.agents, 2);
+    assert_int_equal(t.agents_missing, 1);
+    finish_job(job);
+}
+
 static void a_state_tells_what_ranks_did_before(void **state)
 {
     struct job *job = make_job(&told);
@@ -684,6 +708,7 @@ int main(void)
         cmocka_unit_test(a_silent_node_is_waited_for_no_longer_than_the_grace),
         cmocka_unit_test(backlog_is_not_taken_for_silence),
         cmocka_unit_test(a_late_report_is_published_as_a_correction),
+        cmocka_unit_test(a_node_that_tells_more_later_is_one_node),
         cmocka_unit_test(a_state_tells_what_ranks_did_before),
         cmocka_unit_test(a_clock_that_is_ahead_makes_no_other_node_late),
         cmocka_unit_test(windows_of_another_length_count_too),
