@@ -61,7 +61,7 @@ static const char others_index[] =
 static const char insert_block[] = "INSERT INTO block(first, messages, begin_ns, end_ns, length, "
                                    "data, others) VALUES(?,?,?,?,?,?,?)";
 static const char delete_parts[] = "DELETE FROM block WHERE first >= ?";
-static const char insert_agent[] = "INSERT INTO agent VALUES(?,?,?)";
+static const char insert_agent[] = "INSERT INTO agent(agent, instance, since_ns) VALUES(?,?,?)";
 
 static int run(sqlite3 *db, const char *text)
 {

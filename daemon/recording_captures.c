@@ -22,12 +22,15 @@ static const char schema[] =
 static const char *const texts[STATEMENTS] = {
     /* Of a capture of several nodes the first time, the newest counts, and all that was missing. */
     [CAPTURE] =
-        "INSERT INTO captures VALUES(?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
+        "INSERT INTO captures(id, asked_ns, at_ns, reason, alert, nodes, answered, records, fault) "
+        "VALUES(?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
         " at_ns = min(at_ns, excluded.at_ns), answered = excluded.answered,"
         " records = excluded.records, fault = CASE WHEN excluded.fault = '' OR fault ="
         " excluded.fault OR length(fault) > 4096 THEN fault WHEN fault = '' THEN excluded.fault"
         " ELSE fault || '; ' || excluded.fault END",
-    [EVENT] = "INSERT OR REPLACE INTO capture_events"
+    [EVENT] = "INSERT OR REPLACE INTO capture_events(capture, rank, thread, number, host, kind,"
+              " call, enter_ns, exit_ns, peer, tag, bytes, bytes_in, comm, comm_name, region,"
+              " request, state, posted_ns, source, source_tag)"
               " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 };
 

@@ -214,10 +214,13 @@ static int check_kind(struct recording_file *file, const char *path, char *why, 
                 file->version <= RECORDING_SCHEMA;
     if (known || (application == 0 && file->version == 0 && tables == 0))
         return 0;
-    snprintf(why, room,
-             "not a recording of this version of Holter (application %" PRId64 ", schema %" PRId64
-             ")",
-             application, file->version);
+    if (application == RECORDING_APPLICATION && file->version > RECORDING_SCHEMA)
+        snprintf(why, room,
+                 "made by a newer version of Holter: schema %" PRId64
+                 ", and this one reads up to %d",
+                 file->version, RECORDING_SCHEMA);
+    else
+        snprintf(why, room, "a SQLite database, and no recording of Holter");
     return -HOLTER_EVERSION;
 }
 

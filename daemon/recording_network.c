@@ -26,11 +26,17 @@ static const char schema[] =
     " PRIMARY KEY(window, link, source, destination)) WITHOUT ROWID;";
 
 static const char *const texts[STATEMENTS] = {
-    [TOPOLOGY] = "INSERT OR REPLACE INTO topology VALUES(1,?,?,?,?,?)",
-    [PART] = "INSERT OR REPLACE INTO topology_part VALUES(?,?)",
-    [SEAT] = "INSERT OR REPLACE INTO seat VALUES(?,?,?)",
-    [LINK] = "INSERT OR REPLACE INTO link VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [ROUTE] = "INSERT OR REPLACE INTO link_route VALUES(?,?,?,?,?,?,?)",
+    [TOPOLOGY] =
+        "INSERT OR REPLACE INTO topology(one, name, kind, source, fault, text) VALUES(1,?,?,?,?,?)",
+    [PART] = "INSERT OR REPLACE INTO topology_part(part, message) VALUES(?,?)",
+    [SEAT] = "INSERT OR REPLACE INTO seat(rank, vertex, name) VALUES(?,?,?)",
+    [LINK] =
+        "INSERT OR REPLACE INTO link(window, link, source, destination, state, since, messages,"
+        " bytes, average, peak, share, latency, measured, unit, ratio)"
+        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [ROUTE] =
+        "INSERT OR REPLACE INTO link_route(window, link, source, destination, messages, bytes,"
+        " length) VALUES(?,?,?,?,?,?,?)",
 };
 
 static const char *const states[] = {"idle", "busy", "hot", "congested"};

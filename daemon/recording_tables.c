@@ -67,9 +67,9 @@ static const char *const fixed[FIXED_TABLES] = {
     [JOB] = "INSERT OR REPLACE INTO job(one, job, state, app, command, mpi, user, world, seen, "
             "start_ns,"
             " end_ns, window_ns, holter, launcher) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [NODE] = "INSERT OR REPLACE INTO nodes VALUES(?,?)",
-    [PLACE] = "INSERT OR REPLACE INTO places VALUES(?,?,?,?)",
-    [REGION] = "INSERT OR REPLACE INTO region VALUES(?,?,?,?)",
+    [NODE] = "INSERT OR REPLACE INTO nodes(node, host) VALUES(?,?)",
+    [PLACE] = "INSERT OR REPLACE INTO places(rank, node, pid, cores) VALUES(?,?,?,?)",
+    [REGION] = "INSERT OR REPLACE INTO region(id, ranks, since, window) VALUES(?,?,?,?)",
     /* Only what has changed. */
     [MEMBER] = "INSERT OR REPLACE INTO region_member(rank, region, since) SELECT ?1, ?2, ?3"
                " WHERE ?2 IS NOT (SELECT region FROM region_member WHERE rank = ?1 AND since <= ?3"

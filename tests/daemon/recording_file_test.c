@@ -176,6 +176,27 @@ static void a_file_without_its_end_is_for_those_who_salvage(void **state)
     recording_file_close(&file);
 }
 
+static void what_cannot_be_read_is_told(void **state)
+{
+    static const struct {
+        const char *sql, *why;
+    } others[] = {{"PRAGMA user_version=999", "a newer version of Holter: schema 999"},
+                  {"PRAGMA user_version=0", "no recording"},
+                  {"PRAGMA application_id=5", "no recording"}};
+    (void)state;
+    assert_int_equal(recording_close(make("a.hrec")), 0);
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        sqlite3 *db;
+        assert_int_equal(sqlite3_open("a.hrec", &db), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db, others[i].sql, NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+        file = (struct recording_file){0};
+        assert_int_equal(recording_file_open(&file, "a.hrec", RECORDING_READ, why, sizeof(why)),
+                         -HOLTER_EVERSION);
+        assert_non_null(strstr(why, others[i].why));
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
@@ -184,6 +205,7 @@ int main(void)
         TEST(what_a_killed_daemon_left_is_read_where_nothing_can_be_written),
         TEST(so_is_what_needs_its_log_no_more),
         TEST(a_path_that_is_too_long_is_told),
+        TEST(what_cannot_be_read_is_told),
         TEST(a_file_without_its_end_is_for_those_who_salvage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

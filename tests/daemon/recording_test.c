@@ -550,6 +550,28 @@ static void run_sql(const char *sql)
     sqlite3_close(db);
 }
 
+static void columns_that_somebody_added_do_no_harm(void **state)
+{
+    static const char *const tables[] = {
+        "job",        "block",    "agent",         "part",          "nodes",  "places",
+        "totals",     "alert",    "latency",       "criterion",     "region", "region_member",
+        "phase",      "curve",    "topology",      "topology_part", "seat",   "link",
+        "link_route", "captures", "capture_events"};
+    char sql[100];
+    (void)state;
+    assert_int_equal(recording_close(open_it()), 0);
+    for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+        snprintf(sql, sizeof(sql), "ALTER TABLE %s ADD COLUMN note DEFAULT 5", tables[i]);
+        run_sql(sql);
+    }
+    run_sql("CREATE TABLE notes(note TEXT)");
+    struct recording *r = open_it();
+    keep(r, 1, 100);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(ask("SELECT sum(messages) FROM block"), 1);
+    assert_int_equal(ask("SELECT note FROM agent"), 5);
+}
+
 /* The tables of version 1, as its daemon made them. */
 static void make_version_1(void)
 {
@@ -811,6 +833,7 @@ int main(void)
         WITH_DIRECTORY(latencies_are_a_row_a_window_and_series_and_criteria_the_latest),
         WITH_DIRECTORY(members_of_regions_are_kept_with_the_window_of_each_change),
         WITH_DIRECTORY(closed_phases_and_their_points_are_rows_and_open_ones_are_not),
+        WITH_DIRECTORY(columns_that_somebody_added_do_no_harm),
         WITH_DIRECTORY(a_file_of_version_1_is_read_and_continued),
         WITH_DIRECTORY(a_file_of_version_2_is_continued),
         WITH_DIRECTORY(a_file_that_cannot_be_brought_up_to_date_stays_as_it_was),
