@@ -123,18 +123,6 @@ static int next(struct source *s, struct target *t)
     return fail(t, code, s->path, holter_strerror(code));
 }
 
-/* A part that had just been begun when the job ended: its tables tell whose it is. @return 0 or -HOLTER_EEMPTY */
-static int take_job_of_tables(struct source *s)
-{
-    sqlite3_stmt *row = NULL;
-    struct recording_file *file = recording_cursor_file(s->cursor);
-    if (recording_file_prepare(file, &row, "SELECT job FROM job") == 0 &&
-        recording_file_step(file, row) == 1 && sqlite3_column_text(row, 0) != NULL)
-        snprintf(s->job, sizeof(s->job), "%s", (const char *)sqlite3_column_text(row, 0));
-    sqlite3_finalize(row);
-    return s->job[0] != '\0' && recording_cursor_window_ns(s->cursor) > 0 ? 0 : -HOLTER_EEMPTY;
-}
-
 /* @param empty  whether one without windows will do */
 static int open_source(struct source *s, const char *path, int empty, struct target *t)
 {
@@ -147,7 +135,8 @@ static int open_source(struct source *s, const char *path, int empty, struct tar
     s->windows = recording_cursor_job(s->cursor)[0] != '\0';
     if (s->windows)
         snprintf(s->job, sizeof(s->job), "%s", recording_cursor_job(s->cursor));
-    else if (!empty || take_job_of_tables(s) != 0)
+    else if (!empty || copy_job(file, s->job, sizeof(s->job)) != 0 ||
+             recording_cursor_window_ns(s->cursor) == 0)
         return fail(t, -HOLTER_EEMPTY, path, "there is no window in it that can be read");
     code = recording_file_hold(file);
     if (code != 0)
@@ -506,27 +495,40 @@ static int by_last(const void *a, const void *b)
     return x->last_ns == y->last_ns ? by_first(a, b) : x->last_ns > y->last_ns ? 1 : -1;
 }
 
+static int check_same(struct target *t, const struct source *first, const struct source *other)
+{
+    if (strcmp(first->job, other->job) != 0)
+        snprintf(t->why, t->room, "%s is of job %s, but %s of job %s", first->path, first->job,
+                 other->path, other->job);
+    else if (recording_cursor_window_ns(first->cursor) != recording_cursor_window_ns(other->cursor))
+        snprintf(t->why, t->room, "the windows of %s and %s differ in length", first->path,
+                 other->path);
+    else
+        return 0;
+    return -HOLTER_ENOJOB;
+}
+
 static int open_all(struct target *t, struct merge *m, const char *const *paths)
 {
     int code = 0, windows = 0;
-    for (size_t i = 0; code == 0 && i < m->count; i++) {
-        const struct source *first = &m->sources[0], *this = &m->sources[i];
-        code = open_source(&m->sources[i], paths[i], 1, t);
-        if (code != 0)
-            return code;
+    size_t of = m->count;
+    m->count = 0;
+    for (size_t i = 0; code == 0 && i < of; i++) {
+        struct source *this = &m->sources[m->count];
+        code = open_source(this, paths[i], 1, t);
+        if (code == -HOLTER_EEMPTY && copy_is_empty(recording_cursor_file(this->cursor))) {
+            recording_cursor_close(this->cursor);
+            *this = (struct source){0};
+            code = 0;
+            continue;
+        }
+        m->count += code == 0;
         m->of += this->messages;
         windows |= this->windows;
-        if (strcmp(first->job, this->job) != 0) {
-            snprintf(t->why, t->room, "%s is of job %s, but %s of job %s", paths[0], first->job,
-                     paths[i], this->job);
-            return -HOLTER_ENOJOB;
-        }
-        if (recording_cursor_window_ns(first->cursor) != recording_cursor_window_ns(this->cursor)) {
-            snprintf(t->why, t->room, "the windows of %s and %s differ in length", paths[0],
-                     paths[i]);
-            return -HOLTER_ENOJOB;
-        }
+        code = code != 0 ? code : check_same(t, &m->sources[0], this);
     }
+    if (code != 0)
+        return code;
     qsort(m->sources, m->count, sizeof(*m->sources), by_first);
     return windows ? 0 : fail(t, -HOLTER_EEMPTY, paths[0], "there is no window in it");
 }

@@ -48,4 +48,11 @@ int copy_tables(struct recording *to, struct recording_file *from, uint64_t from
  *  that goes on with another. @return as copy_tables() */
 int copy_state(struct recording *to, struct recording_file *from);
 
+/** The job of a recording as its tables tell it: of a part that had just been begun when the job ended.
+ *  @return 0, or -HOLTER_EEMPTY: they do not */
+int copy_job(struct recording_file *from, char *job, size_t room);
+
+/** Is nothing of any job in it? So is a part whose daemon was killed while it made it. */
+int copy_is_empty(struct recording_file *from);
+
 #endif

@@ -182,3 +182,23 @@ int copy_state(struct recording *to, struct recording_file *from)
         code = copy_query(to, from, states[i].table, states[i].sql);
     return code;
 }
+
+int copy_job(struct recording_file *from, char *job, size_t room)
+{
+    sqlite3_stmt *row = NULL;
+    job[0] = '\0';
+    if (recording_file_prepare(from, &row, "SELECT job FROM job") == 0 &&
+        recording_file_step(from, row) == 1 && sqlite3_column_text(row, 0) != NULL)
+        snprintf(job, room, "%s", (const char *)sqlite3_column_text(row, 0));
+    sqlite3_finalize(row);
+    return job[0] != '\0' ? 0 : -HOLTER_EEMPTY;
+}
+
+int copy_is_empty(struct recording_file *from)
+{
+    int64_t rows = 1;
+    return recording_file_number(from,
+                                 "SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM block)",
+                                 &rows) == 0 &&
+           rows == 0;
+}

@@ -292,6 +292,21 @@ static void a_part_without_windows_is_merged(void **state)
     assert_int_equal(copy_merge(out, paths, 2, NULL, &counts, why, sizeof(why)), -HOLTER_ENOJOB);
 }
 
+/* Its daemon was killed while it made it. */
+static void a_part_with_nothing_in_it_is_passed_over(void **state)
+{
+    struct recording *empty;
+    (void)state;
+    made(a, "job.0", 0, 6);
+    assert_int_equal(recording_open(&empty, b, why, sizeof(why)), 0);
+    recording_abandon(empty);
+    const char *paths[] = {b, a, b};
+    assert_int_equal(copy_merge(out, paths, 3, NULL, &counts, why, sizeof(why)), 0);
+    assert_int_equal(differences(a, out), 0);
+    assert_int_equal(copy_merge(c, paths, 1, NULL, &counts, why, sizeof(why)), -HOLTER_EEMPTY);
+    assert_int_equal(access(c, F_OK), -1);
+}
+
 static void what_was_removed_before_is_told(void **state)
 {
     char sql[160];
@@ -384,6 +399,7 @@ int main(void)
         TEST(what_came_to_no_attached_recording_is_counted),
         TEST(with_the_begin_of_the_job_nothing_is_attached),
         TEST(a_part_without_windows_is_merged),
+        TEST(a_part_with_nothing_in_it_is_passed_over),
         TEST(what_was_removed_before_is_told),
         TEST(recordings_of_other_jobs_are_not_merged),
         TEST(what_is_damaged_is_left_out_and_counted),
