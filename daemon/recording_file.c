@@ -315,6 +315,7 @@ int recording_file_open(struct recording_file *file, const char *path, enum reco
                         char *why, size_t room)
 {
     int code = -ENAMETOOLONG;
+    *file = (struct recording_file){0};
     if (strlen(path) >= PATH_MAX)
         snprintf(why, room, "%s", holter_strerror(code));
     else

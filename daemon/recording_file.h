@@ -24,7 +24,7 @@ enum recording_access {
  *  of a forged one may lead in circles.
  *  To read it does not change it, as far as SQLite can do without: a log that a killed daemon
  *  left is folded in when it cannot be read as it lies there, and read without where nothing can be written.
- *  @param file  zero; stays where it is until it is closed. Closed when this fails
+ *  @param file  stays where it is until it is closed. Closed when this fails
  *  @param why   set on failure: a sentence for people
  *  @return 0, -errno, -EIO for what SQLite reports, -HOLTER_EVERSION (of another version, empty, or no regular file) or
  *          -HOLTER_ECORRUPT */
