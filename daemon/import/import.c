@@ -147,18 +147,18 @@ int import_create(struct import **out, const char *path, const struct import_job
     m->sums = calloc((size_t)job->ranks + 1, sizeof(*m->sums));
     int code = m->sums == NULL ? -ENOMEM : import_file_create(&m->file, path, job, why, room);
     if (code != 0) {
-        import_close(m, NULL, 0);
+        import_close(m, code, NULL, 0);
         return code;
     }
     *out = m;
     return 0;
 }
 
-int import_close(struct import *m, char *why, size_t room)
+int import_close(struct import *m, int code, char *why, size_t room)
 {
     if (m == NULL)
-        return 0;
-    int code = import_file_close(m->file, m->window, why, room);
+        return code;
+    code = import_file_close(m->file, code, m->window, why, room);
     free(m->sums);
     free(m);
     return code;

@@ -38,8 +38,8 @@ int import_create(struct import **out, const char *path, const struct import_job
 /** The next window. @return 0 or a negative error: see import_error() */
 int import_window(struct import *import, const struct import_window *window);
 
-/** Close the file. NULL is fine. @param why  set on failure, for people @return as import_file_close() */
-int import_close(struct import *import, char *why, size_t room);
+/** Close the file. NULL is fine. @param code, why, room  and what is returned: as of import_file_close() */
+int import_close(struct import *import, int code, char *why, size_t room);
 
 /** For people; static, or until the import is closed. */
 const char *import_error(const struct import *import);

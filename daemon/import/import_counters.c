@@ -1,7 +1,6 @@
 /* Packets of torus links by code region, as a recording with a window for each time that a region comes. */
 #include "daemon/import/counter_table.h"
 #include "daemon/import/import.h"
-#include "daemon/recording.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -9,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define WINDOW_NS UINT64_C(1000000000)
 #define MOST_WINDOWS 4096u
@@ -460,13 +458,10 @@ static int write_recording(struct counters *c, const char *path, const char *sou
     code = write_windows(c, import);
     if (code != 0)
         fault_at(&faults, 0, "%s", import_error(import));
-    int closed = import_close(import, why, sizeof(why));
+    int closed = import_close(import, code, why, sizeof(why));
     if (code == 0 && closed != 0)
         fault_at(&faults, 0, "%s", why);
-    code = code != 0 ? code : closed;
-    if (code != 0)
-        recording_remove(path); /* half a job */
-    return code;
+    return closed;
 }
 
 /* ---- all -------------------------------------------------------------------------- */

@@ -22,7 +22,6 @@ struct import_file {
     uint32_t seen;           /* ranks that are on a host */
     uint64_t begin_ns;
     const char *error;
-    int failed; /* a message could not be kept */
     char *path; /* owned */
 };
 
@@ -72,10 +71,8 @@ static int keep(struct import_file *f, const struct recorded *head, const void *
                 size_t length)
 {
     int code = recording_message(f->recording, head, bytes, length);
-    if (code != 0) {
+    if (code != 0)
         f->error = code == -EIO ? recording_error(f->recording) : holter_strerror(code);
-        f->failed = 1;
-    }
     return code;
 }
 
@@ -234,31 +231,36 @@ int import_file_create(struct import_file **out, const char *path, const struct 
     f->path = strdup(path);
     int code = f->path == NULL ? -ENOMEM : begin(f, path, why, room);
     if (code != 0) {
-        f->failed = 1;
-        import_file_close(f, 0, NULL, 0);
+        import_file_close(f, code, 0, NULL, 0);
         return code;
     }
     *out = f;
     return 0;
 }
 
-int import_file_close(struct import_file *f, uint64_t windows, char *why, size_t room)
+/* Tell of the job, which is whole, and close the recording. */
+static int end(struct import_file *f, uint64_t windows, char *why, size_t room)
 {
-    int code = 0;
+    int code = tell_job(f, windows);
+    if (code == 0)
+        return recording_close_telling(f->recording, why, room);
+    snprintf(why, room, "%s", recording_error(f->recording));
+    recording_abandon(f->recording);
+    return code;
+}
+
+int import_file_close(struct import_file *f, int code, uint64_t windows, char *why, size_t room)
+{
     if (f == NULL)
-        return 0;
-    if (f->recording != NULL && !f->failed) {
-        code = tell_job(f, windows);
+        return code;
+    if (f->recording != NULL) {
+        if (code == 0)
+            code = end(f, windows, why, room);
+        else
+            recording_abandon(f->recording);
         if (code != 0)
-            snprintf(why, room, "%s", recording_error(f->recording));
-        int closed =
-            recording_close_telling(f->recording, code != 0 ? NULL : why, code != 0 ? 0 : room);
-        code = code != 0 ? code : closed;
-    } else {
-        recording_abandon(f->recording);
+            recording_remove(f->path);
     }
-    if (f->recording != NULL && (code != 0 || f->failed))
-        recording_remove(f->path);
     finish(f);
     return code;
 }

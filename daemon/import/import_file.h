@@ -53,9 +53,12 @@ int import_file_encoded(struct import_file *file, uint32_t host, uint64_t seq, u
 /** Encode and keep one. @param message  its seq is set here */
 int import_file_window(struct import_file *file, uint32_t host, struct wire_window *message);
 
-/** Close the file. NULL is fine. Where something could not be written nothing is left of it.
- *  @param windows  how many the job has @param why  set on failure, for people @return 0 or a negative error */
-int import_file_close(struct import_file *file, uint64_t windows, char *why, size_t room);
+/** Close the file. NULL is fine. Of a job that is not whole nothing is left: one that failed, or whose end cannot be written.
+ *  @param code     0, or the error at which the import stopped
+ *  @param windows  how many the job has
+ *  @param why      set where the end cannot be written, for people
+ *  @return that code, or why the end cannot be written; 0: the job is whole */
+int import_file_close(struct import_file *file, int code, uint64_t windows, char *why, size_t room);
 
 /** For people; static, or until the file is closed. */
 const char *import_file_error(const struct import_file *file);

@@ -1,6 +1,5 @@
 /* Hop-byte and route files as a recording of one window. */
 #include "daemon/import/import.h"
-#include "daemon/recording.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -8,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define WINDOW_NS UINT64_C(1000000000)
 
@@ -116,13 +114,10 @@ static int write_job(const char *path, const struct import_job *job, const struc
     if (code != 0)
         fault_at(faults, 0, "%s", import_error(import));
     free(edges);
-    int closed = import_close(import, why, sizeof(why));
+    int closed = import_close(import, code, why, sizeof(why));
     if (code == 0 && closed != 0)
         fault_at(faults, 0, "%s", why);
-    code = code != 0 ? code : closed;
-    if (code != 0)
-        recording_remove(path); /* half a job */
-    return code;
+    return closed;
 }
 
 int import_pairs(const char *path, const char *source, const struct pairs *pairs,

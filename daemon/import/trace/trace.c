@@ -457,6 +457,6 @@ int trace_import(const char *path, const struct trace_job *job, const struct tra
     }
     finish(&m);
     char why[200];
-    int closed = import_file_close(m.file, windows, why, sizeof(why));
+    int closed = import_file_close(m.file, code, windows, why, sizeof(why));
     return code == 0 && closed != 0 ? tell(&m, closed, why) : code;
 }
