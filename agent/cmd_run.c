@@ -1,4 +1,5 @@
 #include "agent/cmd.h"
+#include "agent/command_line.h"
 #include "agent/network_input.h"
 #include "agent/paths.h"
 #include "agent/run.h"
@@ -167,6 +168,7 @@ static int take_option(struct run_options *o, int c)
 /** @return -1 to go on, or the exit status */
 static int read_options(int argc, char **argv, struct run_options *o)
 {
+    int status;
     optind = 1;
     for (int c; (c = getopt_long(argc, argv, "+o:vh", options, NULL)) != -1;) {
         if (c == 'h') {
@@ -180,9 +182,8 @@ static int read_options(int argc, char **argv, struct run_options *o)
         return wrong_usage("no command is given");
     if (o->no_record && (o->output != NULL || o->record != NULL))
         return wrong_usage("--no-record goes with neither --output nor --record");
-    if (o->output != NULL && strcmp(o->output, "-") == 0)
-        return wrong_usage(
-            "--output: '-' is no file: a recording cannot be written to standard output");
+    if (o->output != NULL && (status = command_line_recording("run", o->output)) != 0)
+        return status;
     if (o->output != NULL && o->record != NULL)
         return wrong_usage("--output and --record exclude each other");
     if (o->max_size != NULL && (o->output != NULL || o->no_record || o->daemon != NULL))

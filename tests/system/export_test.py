@@ -201,7 +201,7 @@ class Outputs(unittest.TestCase):
                     self.assertIn(why, finished.stderr)
             self.assertEqual([], os.listdir(directory))
 
-    def test_a_recording_is_not_written_to_standard_output(self):
+    def test_a_recording_is_written_neither_to_standard_output_nor_to_a_file_without_a_name(self):
         with tempfile.TemporaryDirectory() as directory:
             for words in (['cut', '-o', '-', self.RECORDING], ['merge', '-o', '-', self.RECORDING], ['record', '-o', '-'],
                           ['import', '-o', '-', self.RECORDING], ['run', '-o', '-', '--', 'true']):
@@ -209,6 +209,10 @@ class Outputs(unittest.TestCase):
                     finished = self.run_it(*words, cwd=directory, stdout=subprocess.PIPE)
                     self.assertEqual((2, ''), (finished.returncode, finished.stdout))
                     self.assertIn("--output: '-' is no file", finished.stderr)
+                    words[words.index('-')] = ''
+                    finished = self.run_it(*words, cwd=directory, stdout=subprocess.PIPE)
+                    self.assertEqual((2, ''), (finished.returncode, finished.stdout))
+                    self.assertIn("--output cannot be ''", finished.stderr)
                     self.assertEqual([], os.listdir(directory))
 
     def test_options_of_other_formats_are_refused(self):
