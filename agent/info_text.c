@@ -133,17 +133,40 @@ static void print_calls(FILE *out, const struct info *i)
     }
 }
 
+/* Spans of which windows of agents are not there. */
+static void print_holes(FILE *out, const struct info *i)
+{
+    for (size_t n = 0; n < i->hole_total && n < INFO_HOLES; n++) {
+        const struct info_hole *hole = &i->holes[n];
+        struct quantity span, messages;
+        fputs("           ", out);
+        print_time(out, hole->begin_ns);
+        fputs(" to ", out);
+        print_time(out, hole->end_ns);
+        fprintf(out, ", %s: %s of agents not here\n",
+                quantity_duration(&span, (double)(hole->end_ns - hole->begin_ns)),
+                quantity_things(&messages, hole->missing, "message"));
+    }
+    if (i->hole_total > INFO_HOLES)
+        fprintf(out, "           and in %zu more spans\n", i->hole_total - INFO_HOLES);
+}
+
 static void print_losses(FILE *out, const struct info *i)
 {
     fprintf(out, "%-10s ", "lost");
-    if (i->sums.lost == 0 && i->dropped == 0 && i->missing == 0) {
+    if (i->sums.lost == 0 && i->dropped == 0 && i->missing == 0 && i->absent == 0 &&
+        i->hole_total == 0) {
         fputs("nothing\n", out);
         return;
     }
     fprintf(out,
             "%" PRIu64 " records, %" PRIu64 " windows of agents; %" PRIu64
-            " reports came late or not at all\n",
+            " reports came late or not at all",
             i->sums.lost, i->dropped, i->missing);
+    if (i->absent > 0)
+        fprintf(out, "; %" PRIu64 " other messages of agents are not here", i->absent);
+    fputc('\n', out);
+    print_holes(out, i);
 }
 
 static void print_alerts(FILE *out, const struct info *i)

@@ -5,6 +5,7 @@
 #include "daemon/recording_file.h"
 #include "daemon/recording_scan.h"
 #include "daemon/recording_tables.h"
+#include "daemon/recordings/numbers.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -29,6 +30,10 @@ struct reading {
     struct key_table hosts, agents; /* hi: hash of a name, lo: its length; hi: instance */
     struct dropping *dropped;       /* owned: by agent */
     uint32_t dropped_room;
+    uint64_t dropped_before; /* of these, before the first window */
+    struct numbers numbers;  /* of messages */
+    struct info_hole *holes; /* owned: of single agents */
+    size_t hole_count, hole_room;
     size_t host_room, alert_room;
     const struct recording_progress *progress;
 };
@@ -233,7 +238,9 @@ static int add_agent(struct reading *r, const struct recorded *head, const struc
     if (w == NULL || w->node_count == 0)
         return 0;
     uint64_t told = w->node[0].windows_dropped;
-    r->info->dropped += !d->began ? dropped_before(d, head->seq, told) : told - d->told;
+    uint64_t before = !d->began ? dropped_before(d, head->seq, told) : 0;
+    r->dropped_before += before;
+    r->info->dropped += !d->began ? before : told - d->told;
     d->told = told;
     d->began = 1;
     return 0;
@@ -303,7 +310,8 @@ static int take(void *user, const struct recorded *head, const struct wire_messa
     struct reading *r = user;
     (void)length; /* windows have none: of all of them the tables tell */
     r->info->messages++;
-    return take_message(r, head, message);
+    int met = numbers_meet(&r->numbers, head);
+    return met < 0 ? met : take_message(r, head, message);
 }
 
 /* To the end, whatever is damaged on the way. */
@@ -322,7 +330,70 @@ static int read_messages(struct reading *r)
     return more == -HOLTER_ECORRUPT ? 0 : more;
 }
 
+/* ---- what is not there ---------------------------------------------------- */
+
+static int add_hole(void *user, uint64_t first, uint64_t end, uint64_t missing)
+{
+    struct reading *r = user;
+    uint64_t window_ns = r->info->window_ns;
+    if (window_ns == 0 || end > INT64_MAX / window_ns)
+        return 0;
+    if (array_fit(&r->holes, sizeof(*r->holes), &r->hole_room, r->hole_count + 1) != 0)
+        return -ENOMEM;
+    r->holes[r->hole_count++] = (struct info_hole){first * window_ns, end * window_ns, missing};
+    return 0;
+}
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct info_hole *a = left, *b = right;
+    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+/* Spans that overlap, of several agents, are one. */
+static void join_holes(struct reading *r)
+{
+    struct info *i = r->info;
+    struct info_hole joined = {0, 0, 0};
+    if (r->hole_count > 1)
+        qsort(r->holes, r->hole_count, sizeof(*r->holes), by_begin);
+    for (size_t h = 0; h < r->hole_count; h++) {
+        const struct info_hole *hole = &r->holes[h];
+        int goes_on = i->hole_total > 0 && hole->begin_ns < joined.end_ns;
+        if (!goes_on) {
+            joined = *hole;
+            i->hole_total++;
+        } else {
+            joined.end_ns = hole->end_ns > joined.end_ns ? hole->end_ns : joined.end_ns;
+            joined.missing += hole->missing;
+        }
+        if (i->hole_total <= INFO_HOLES)
+            i->holes[i->hole_total - 1] = joined;
+    }
+}
+
+static int find_holes(struct reading *r)
+{
+    uint64_t missing = numbers_missing(&r->numbers);
+    uint64_t dropped = r->info->dropped - r->dropped_before;
+    r->info->absent = missing > dropped ? missing - dropped : 0;
+    int code = numbers_holes(&r->numbers, add_hole, r);
+    if (code == 0)
+        join_holes(r);
+    return code;
+}
+
 /* ---- all ----------------------------------------------------------------- */
+
+static void finish(struct reading *r)
+{
+    recording_cursor_close(r->cursor);
+    key_table_finish(&r->hosts);
+    key_table_finish(&r->agents);
+    numbers_finish(&r->numbers);
+    free(r->dropped);
+    free(r->holes);
+}
 
 int info_read(struct info *out, const char *path, int check,
               const struct recording_progress *progress, char *why, size_t room)
@@ -340,20 +411,19 @@ int info_read(struct info *out, const char *path, int check,
     out->file_bytes = recording_bytes_at(path);
     key_table_init(&r.hosts);
     key_table_init(&r.agents);
+    numbers_init(&r.numbers);
     code = recording_file_hold(r.file);
     code = code != 0 ? code : read_tables(&r);
     code = code != 0 ? code : read_messages(&r);
     if (r.file->lacking > 0)
         add_damage(out, recording_cursor_number(r.cursor), 0, "the file is cut short");
+    code = code != 0 ? code : find_holes(&r);
     out->agents = r.agents.count;
     if (out->windows == 0 && out->window_ns > 0) /* none was published, or an import */
         out->windows = (out->end_ns - out->begin_ns) / out->window_ns;
     if (code != 0)
         snprintf(why, room, "%s: %s", path, holter_strerror(code));
-    recording_cursor_close(r.cursor);
-    key_table_finish(&r.hosts);
-    key_table_finish(&r.agents);
-    free(r.dropped);
+    finish(&r);
     if (code != 0)
         info_finish(out);
     return code;

@@ -13,6 +13,7 @@
 #define INFO_ALERTS 256u  /**< alerts that are listed; all are counted */
 #define INFO_CAPTURES 64u /**< captures that are listed; all are counted */
 #define INFO_HOSTS 65536u /**< hosts that are listed; all are counted, up to 2^20 */
+#define INFO_HOLES 16u    /**< spans that are listed; all are counted */
 #define INFO_DAMAGES 16u  /**< places that are listed; all are counted */
 
 struct info_alert {
@@ -32,6 +33,12 @@ struct info_damage {
     char text[128];
 };
 
+/** A span of which windows of agents are not there. */
+struct info_hole {
+    uint64_t begin_ns, end_ns; /**< daemon time */
+    uint64_t missing;          /**< messages of agents */
+};
+
 struct info {
     char path[512], job[65], state[17], app[257], command[1025], mpi[129], user[65], holter[65];
     char launcher[65]; /**< "": not known */
@@ -48,7 +55,10 @@ struct info {
     struct wire_rank_row sums;               /**< over all ranks */
     struct recorded_calls calls[INFO_CALLS]; /**< by number; of larger ones at 0 */
     uint64_t dropped, missing, late;         /**< windows of agents, reports, corrections */
-    struct info_alert *alerts;               /**< owned */
+    uint64_t absent; /**< messages between those of agents, other than windows that they dropped */
+    struct info_hole holes[INFO_HOLES]; /**< by time, also where they dropped windows */
+    size_t hole_total;
+    struct info_alert *alerts; /**< owned */
     size_t alert_count, alert_total;
     uint64_t phases, regions, hot_links;
     struct info_capture captures[INFO_CAPTURES];

@@ -71,6 +71,19 @@ static void print_captures(FILE *out, const struct info *i)
     fputs("],", out);
 }
 
+static void print_holes(FILE *out, const struct info *i)
+{
+    number(out, "holes_total", i->hole_total);
+    fputs("\"holes\":[", out);
+    for (size_t n = 0; n < i->hole_total && n < INFO_HOLES; n++) {
+        fputs(n > 0 ? ",{" : "{", out);
+        number(out, "begin_ns", i->holes[n].begin_ns);
+        number(out, "end_ns", i->holes[n].end_ns);
+        fprintf(out, "\"messages\":%" PRIu64 "}", i->holes[n].missing);
+    }
+    fputs("],", out);
+}
+
 static void print_damages(FILE *out, const struct info *i)
 {
     number(out, "damages_total", i->damage_count);
@@ -127,6 +140,8 @@ void info_print_json(FILE *out, const struct info *i)
     number(out, "records_lost", i->sums.lost);
     number(out, "windows_dropped", i->dropped);
     number(out, "reports_missing", i->missing);
+    number(out, "messages_absent", i->absent);
+    print_holes(out, i);
     number(out, "windows_corrected", i->late);
     print_alerts(out, i);
     print_captures(out, i);

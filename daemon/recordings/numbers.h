@@ -22,4 +22,11 @@ int numbers_meet(struct numbers *numbers, const struct recorded *head);
  *  may have been said long before. */
 uint64_t numbers_missing(const struct numbers *numbers);
 
+/** Windows of an agent of which nothing was met, between others of it whose numbers do not follow each other.
+ *  @param first, end  windows `first` to `end` - 1 @param missing  messages that were not met there */
+typedef int numbers_hole(void *user, uint64_t first, uint64_t end, uint64_t missing);
+
+/** Tell of all of these, agent by agent. @return 0, or what `hole` returned when it was not 0 */
+int numbers_holes(const struct numbers *numbers, numbers_hole *hole, void *user);
+
 #endif

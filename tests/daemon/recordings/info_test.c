@@ -125,6 +125,77 @@ static void windows_dropped_before_the_recording_are_not_of_it(void **state)
     read_it();
 }
 
+/* Node 0 misses windows 3 to 5 and 7 of the job, node 1 windows 4 to 6. */
+static void windows_that_are_not_there_are_told_with_their_span(void **state)
+{
+    static const uint64_t here[2][8] = {{1, 1, 1, 0, 0, 0, 1, 0}, {1, 1, 1, 1, 0, 0, 0, 1}};
+    struct recording *r;
+    (void)state;
+    assert_int_equal(recording_remove(path), 0);
+    assert_int_equal(recording_open(&r, path, why, sizeof(why)), 0);
+    for (uint64_t w = 0; w < 10; w++)
+        for (uint64_t node = 0; node < 2; node++) {
+            struct wire_window m = {.seq = 1 + w,
+                                    .job = "job.0",
+                                    .host = node == 0 ? "a" : "b",
+                                    .window = MADE_BEGIN + w,
+                                    .length_ns = MADE_S};
+            struct recorded head = {.instance = 1 + node,
+                                    .seq = m.seq,
+                                    .window = m.window,
+                                    .time_ns = m.window * MADE_S,
+                                    .received_ns = (m.window + 1) * MADE_S};
+            if (w >= 8 || here[node][w])
+                kept_message(r, head, WIRE_TYPE_WINDOW, &m);
+        }
+    assert_int_equal(recording_close(r), 0);
+    read_it();
+    assert_int_equal(info.absent, 7);
+    assert_int_equal(info.hole_total, 2);
+    assert_int_equal(info.holes[0].begin_ns, (MADE_BEGIN + 3) * MADE_S);
+    assert_int_equal(info.holes[0].end_ns, (MADE_BEGIN + 7) * MADE_S);
+    assert_int_equal(info.holes[0].missing, 6);
+    assert_int_equal(info.holes[1].begin_ns, (MADE_BEGIN + 7) * MADE_S);
+    assert_int_equal(info.holes[1].end_ns, (MADE_BEGIN + 8) * MADE_S);
+    assert_int_equal(info.holes[1].missing, 1);
+    assert_int_equal(info.dropped, 0);
+}
+
+static void windows_that_were_dropped_are_told_once(void **state)
+{
+    (void)state;
+    read_it();
+    assert_int_equal(info.absent, 0);
+    assert_int_equal(info.hole_total, 0);
+    info_finish(&info);
+    struct recording *r;
+    assert_int_equal(recording_open(&r, path, why, sizeof(why)), 0);
+    for (uint64_t i = 0; i < 2; i++) {
+        struct wire_node_row node = {.host = "c", .windows_dropped = 3 * i};
+        struct wire_window m = {.seq = 1 + 4 * i,
+                                .job = "job.0",
+                                .host = "c",
+                                .window = MADE_BEGIN + 4 * i,
+                                .length_ns = MADE_S,
+                                .node = &node,
+                                .node_count = 1};
+        kept_message(r,
+                     (struct recorded){.instance = 9,
+                                       .seq = m.seq,
+                                       .window = m.window,
+                                       .time_ns = m.window * MADE_S,
+                                       .received_ns = (m.window + 20) * MADE_S},
+                     WIRE_TYPE_WINDOW, &m);
+    }
+    assert_int_equal(recording_close(r), 0);
+    read_it();
+    assert_int_equal(info.dropped, 3);
+    assert_int_equal(info.absent, 0);
+    assert_int_equal(info.hole_total, 1);
+    assert_int_equal(info.holes[0].begin_ns, (MADE_BEGIN + 1) * MADE_S);
+    assert_int_equal(info.holes[0].end_ns, (MADE_BEGIN + 4) * MADE_S);
+}
+
 static void captures_are_listed_and_no_damage(void **state)
 {
     (void)state;
@@ -233,6 +304,8 @@ int main(void)
         TEST(figures_are_those_of_the_messages),
         TEST(a_look_at_all_tells_the_same),
         TEST(windows_dropped_before_the_recording_are_not_of_it),
+        TEST(windows_that_are_not_there_are_told_with_their_span),
+        TEST(windows_that_were_dropped_are_told_once),
         TEST(captures_are_listed_and_no_damage),
         TEST(json_has_every_figure),
         TEST(what_can_be_read_of_a_damaged_file_is_told),

@@ -74,12 +74,83 @@ static void the_largest_numbers_are_numbers(void **state)
     numbers_finish(&n);
 }
 
+struct holes {
+    uint64_t first[8], end[8], missing[8];
+    unsigned count;
+};
+
+static int hole(void *user, uint64_t first, uint64_t end, uint64_t missing)
+{
+    struct holes *holes = user;
+    assert_in_range(holes->count, 0, 7);
+    holes->first[holes->count] = first;
+    holes->end[holes->count] = end;
+    holes->missing[holes->count++] = missing;
+    return 0;
+}
+
+static void meet_window(struct numbers *n, uint64_t seq, uint64_t window)
+{
+    const struct recorded head = {
+        .type = WIRE_TYPE_WINDOW, .instance = 3, .seq = seq, .window = window};
+    assert_int_equal(numbers_meet(n, &head), 0);
+}
+
+/* Two messages a window: of windows 10 to 15 numbers 20 to 31 are. */
+static void holes_are_windows_between_those_that_were_met(void **state)
+{
+    (void)state;
+    struct numbers n;
+    struct holes holes = {.count = 0};
+    numbers_init(&n);
+    assert_int_equal(meet(&n, 3, 1, WIRE_TYPE_RANKS), 0);
+    meet_window(&n, 31, 15);
+    meet_window(&n, 20, 10);
+    assert_int_equal(numbers_holes(&n, hole, &holes), 0);
+    assert_int_equal(holes.count, 1);
+    assert_int_equal(holes.first[0], 11);
+    assert_int_equal(holes.end[0], 15);
+    assert_int_equal(holes.missing[0], 10);
+    meet_window(&n, 24, 12);
+    assert_int_equal(meet(&n, 3, 27, WIRE_TYPE_CAPTURED), 0); /* of no window */
+    holes.count = 0;
+    assert_int_equal(numbers_holes(&n, hole, &holes), 0);
+    assert_int_equal(holes.count, 2);
+    assert_int_equal(holes.end[0], 12);
+    assert_int_equal(holes.first[1], 13);
+    assert_int_equal(holes.missing[1], 5);
+    for (uint64_t seq = 21; seq < 31; seq++)
+        if (seq != 24 && seq != 27)
+            meet_window(&n, seq, seq / 2);
+    holes.count = 0;
+    assert_int_equal(numbers_holes(&n, hole, &holes), 0);
+    assert_int_equal(holes.count, 0);
+    numbers_finish(&n);
+}
+
+/* Of a window of which a part is there. */
+static void messages_that_are_missing_within_a_window_are_no_hole(void **state)
+{
+    (void)state;
+    struct numbers n;
+    struct holes holes = {.count = 0};
+    numbers_init(&n);
+    meet_window(&n, 1, 10);
+    meet_window(&n, 4, 11);
+    meet_window(&n, 9, 11);
+    assert_int_equal(numbers_holes(&n, hole, &holes), 0);
+    assert_int_equal(holes.count, 0);
+    numbers_finish(&n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_in_any_order_are_known_again),
         cmocka_unit_test(before_the_first_window_nothing_is_missing),
         cmocka_unit_test(the_largest_numbers_are_numbers),
+        cmocka_unit_test(holes_are_windows_between_those_that_were_met),
+        cmocka_unit_test(messages_that_are_missing_within_a_window_are_no_hole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
