@@ -56,6 +56,7 @@ struct record {
     const char *job, *output;
     uint64_t most_bytes;
     uint64_t committed_ns; /* CLOCK_MONOTONIC */
+    uint64_t asked_missed; /* frames missed when it was asked whether the job has ended */
     uint64_t told;         /* missed messages that were told */
     int ended;             /* the job has */
     uint64_t connected_ns; /* CLOCK_MONOTONIC; 0: not yet */
@@ -140,7 +141,8 @@ static int commit(struct record *r, uint64_t now_ns)
 static int take(struct record *r, const struct client_message *got)
 {
     const struct wire_message *m = got->message;
-    if (wire_topic(m->type) == NULL || m->type == WIRE_TYPE_REPLAY)
+    if (wire_topic(m->type) == NULL || m->type == WIRE_TYPE_REPLAY ||
+        (got->id != 0 && strcmp(m->job.job, client_job(r->client)) != 0))
         return 0;
     if (client_replays(r->client)) {
         say("record: this daemon replays a recording; `holter replay --record` records that");
@@ -163,6 +165,15 @@ static int take(struct record *r, const struct client_message *got)
 }
 
 /* ---- running ------------------------------------------------------------------- */
+
+/* The end of the job may be among the frames that did not come. */
+static void ask_for_end(struct record *r)
+{
+    uint64_t missed = client_missed(r->client);
+    if (missed != r->asked_missed && client_is_current(r->client) &&
+        client_ask(r->client, "jobs", NULL, NULL, NULL) > 0)
+        r->asked_missed = missed;
+}
 
 /* Whoever started us may have mistyped the job. */
 static void tell_waiting(struct record *r, uint64_t now_ns)
@@ -202,6 +213,7 @@ static int follow(struct record *r)
             return -1;
         if (dial_moved(&r->dial, &r->client))
             client_follow(r->client, r->job, ATTACH_TOPICS);
+        ask_for_end(r);
         watched[0] = (struct pollfd){.fd = client_fd(r->client), .events = POLLIN};
         watched[1] = (struct pollfd){.fd = r->signals, .events = POLLIN};
         tell_waiting(r, clock_mono_ns());

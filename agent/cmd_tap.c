@@ -65,8 +65,9 @@ struct tap {
     /* progress */
     uint64_t printed;
     struct network_names names;
-    int ended; /* the job has */
-    int cut;   /* standard output takes no more */
+    int ended;             /* the job has */
+    int cut;               /* standard output takes no more */
+    uint64_t asked_missed; /* frames missed when it was asked whether the job has ended */
 };
 
 enum { OPT_FOR = 256, OPT_COUNT, OPT_UNTIL_END, OPT_NO_SNAPSHOT };
@@ -143,10 +144,11 @@ static void print_json(const struct client_message *got)
 static void take(struct tap *tap, const struct client_message *got)
 {
     const char *topic = wire_topic(got->message->type);
-    if (!topic)
+    const struct wire_job *job = got->message->type == WIRE_TYPE_JOB ? &got->message->job : NULL;
+    if (job && strcmp(job->job, client_job(tap->client)) == 0)
+        tap->ended = strcmp(job->state, "running") != 0;
+    if (!topic || got->id) /* no news, but what was asked for */
         return;
-    if (got->message->type == WIRE_TYPE_JOB)
-        tap->ended = strcmp(got->message->job.state, "running") != 0;
     network_names_take(&tap->names, got->message);
     if (!is_asked_for(tap, topic) || (got->snapshot && !tap->snapshot))
         return;
@@ -182,6 +184,15 @@ static int wait_for_news(const struct tap *tap, uint64_t now, uint64_t end)
     return watched[1].revents != 0 || (watched[2].revents & POLLERR);
 }
 
+/* The end may be among the frames that did not come. */
+static void ask_for_end(struct tap *tap)
+{
+    uint64_t missed = client_missed(tap->client);
+    if (tap->until_end && missed != tap->asked_missed && client_is_current(tap->client) &&
+        client_ask(tap->client, "jobs", NULL, NULL, NULL) > 0)
+        tap->asked_missed = missed;
+}
+
 /* @return 1 when the end was reached that was asked for, 0 when a limit or a signal came first,
  *         negative when there is nothing more to hope for */
 static int follow(struct tap *tap)
@@ -203,6 +214,7 @@ static int follow(struct tap *tap)
             return -1;
         if (dial_moved(&tap->dial, &tap->client))
             client_follow(tap->client, tap->job, tap->followed);
+        ask_for_end(tap);
         uint64_t now = clock_mono_ns();
         if (now >= end || wait_for_news(tap, now, end))
             return 0;

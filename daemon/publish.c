@@ -21,6 +21,7 @@ struct counts {
     char job[65];
     uint64_t all;
     uint64_t by_type[TOPICS];
+    uint64_t newest[TOPICS]; /* by type: number of its newest frame */
     struct counts *next;
 };
 
@@ -42,13 +43,44 @@ static void put_numbers(uint8_t out[WIRE_FRAME_NUMBERS], uint64_t number, uint64
 
 /* ---- subscribers --------------------------------------------------------- */
 
-/* Whoever sees this frame knows that its earlier subscriptions are in force. */
-static void answer_sync(struct publisher *p, const uint8_t *topic, size_t length)
+static void send_empty(struct publisher *p, const void *topic, size_t length, uint64_t number,
+                       uint64_t ordinal)
 {
     uint8_t numbers[WIRE_FRAME_NUMBERS];
-    put_numbers(numbers, 0, 0, p->instance);
+    put_numbers(numbers, number, ordinal, p->instance);
     const struct port_part parts[] = {{topic, length}, {numbers, sizeof(numbers)}, {"", 0}};
     port_send(p->port, parts, 3);
+}
+
+static const struct counts *find_counts(const struct publisher *p, const char *job, size_t length)
+{
+    const struct counts *c = p->jobs;
+    while (c != NULL && (strlen(c->job) != length || memcmp(c->job, job, length) != 0))
+        c = c->next;
+    return c;
+}
+
+/* Which frames of the job that the topic ends with are the newest: who missed the last ones would not know. */
+static void tell_newest(struct publisher *p, const char *topic, size_t length)
+{
+    const char *slash = memrchr(topic, '/', length);
+    const char *job = slash + 1;
+    const struct counts *c = find_counts(p, job, length - (size_t)(job - topic));
+    for (unsigned type = 0; c != NULL && type < TOPICS; type++) {
+        char told[SOCKETS_SUBSCRIPTION + 32];
+        if (c->by_type[type] == 0)
+            continue;
+        int used = snprintf(told, sizeof(told), "%.*s/%s", (int)length, topic,
+                            wire_topic((enum wire_type)type));
+        send_empty(p, told, (size_t)used, c->newest[type], c->by_type[type]);
+    }
+}
+
+/* Whoever sees this frame knows that its earlier subscriptions are in force. */
+static void answer_sync(struct publisher *p, const char *topic, size_t length)
+{
+    tell_newest(p, topic, length);
+    send_empty(p, topic, length, 0, 0);
 }
 
 static void take_subscription(struct publisher *p, const uint8_t *message, size_t length)
@@ -59,7 +91,7 @@ static void take_subscription(struct publisher *p, const uint8_t *message, size_
     length--;
     int sync = length >= strlen(SYNC) && memcmp(topic, SYNC, strlen(SYNC)) == 0;
     if (sync && message[0] == 1)
-        answer_sync(p, topic, length);
+        answer_sync(p, (const char *)topic, length);
     else if (!sync && message[0] == 1)
         subscriptions_add(&p->subscriptions, topic, length);
     else if (!sync)
@@ -134,6 +166,7 @@ void publisher_publish(struct publisher *p, const char *job, enum wire_type type
     /* How far a replay is depends on the clock on the wall: the numbers of all else do not. */
     uint64_t number = type == WIRE_TYPE_REPLAY ? ordinal : ++counts->all;
     put_numbers(numbers, number, ordinal, p->instance);
+    counts->newest[type] = number;
     p->frames++;
     /* XPUB drops a frame for the subscribers whose queue is full; it neither blocks nor fails for
      * them. */
@@ -144,11 +177,8 @@ void publisher_publish(struct publisher *p, const char *job, enum wire_type type
 
 uint64_t publisher_frame(const struct publisher *p, const char *job)
 {
-    for (const struct counts *c = p->jobs; c != NULL; c = c->next) {
-        if (strcmp(c->job, job) == 0)
-            return c->all;
-    }
-    return 0;
+    const struct counts *c = find_counts(p, job, strlen(job));
+    return c == NULL ? 0 : c->all;
 }
 
 uint64_t publisher_frames(const struct publisher *p)

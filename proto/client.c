@@ -496,6 +496,11 @@ int client_replays(const struct client *c)
     return c->replays;
 }
 
+const char *client_job(const struct client *c)
+{
+    return c->follow.job;
+}
+
 uint64_t client_missed(const struct client *c)
 {
     return c->missed;

@@ -75,7 +75,11 @@ uint64_t client_instance(const struct client *client);
 /** Does the daemon replay a recording? As it said last. */
 int client_replays(const struct client *client);
 
-/** Frames of the stream that never came (slow reader), since the start. */
+/** Id of the job that is followed; "": none was found yet. */
+const char *client_job(const struct client *client);
+
+/** Frames of the stream that never came (slow reader), since the start: at least, where they are the first of their
+ *  topic. The last ones before a silence are known some seconds later. */
 uint64_t client_missed(const struct client *client);
 
 /** Descriptor to watch for readability; look again with client_next(.., 0, ..) until it returns

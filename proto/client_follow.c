@@ -16,6 +16,9 @@
 #include <zmq.h>
 
 #define SYNC_NS (5 * CLIENT_SECOND) /* a confirmation that takes longer is not waited for */
+#define SILENCE_NS                                                                                 \
+    (2 * CLIENT_SECOND)               /* without news, before it is asked what the last ones were */
+#define AGAIN_NS (10 * CLIENT_SECOND) /* and then */
 #define RECORDED "recorded" /* is no part of all topics: the bytes of all that agents send */
 
 /* Name of a topic by its number; NULL behind the last one. */
@@ -92,14 +95,30 @@ static void subscribe(struct client *c, const char *topic, const char *job)
     zmq_setsockopt(c->stream, ZMQ_SUBSCRIBE, prefix, (size_t)length);
 }
 
-/* Ask the daemon to confirm the subscriptions made so far. */
-static void request_sync(struct client *c)
+static void end_sync(struct client *c)
+{
+    struct follow *f = &c->follow;
+    if (f->sync[0])
+        zmq_setsockopt(c->stream, ZMQ_UNSUBSCRIBE, f->sync, strlen(f->sync));
+    f->sync[0] = '\0';
+}
+
+/* @param behind  "", or "/" and the job whose newest frames are to be told */
+static void subscribe_sync(struct client *c, const char *behind, const char *job)
 {
     struct follow *f = &c->follow;
     uint64_t nonce = 0;
     (void)!getrandom(&nonce, sizeof nonce, 0);
-    snprintf(f->sync, sizeof f->sync, "sync/%016llx", (unsigned long long)nonce);
+    end_sync(c);
+    snprintf(f->sync, sizeof f->sync, "sync/%016llx%s%s", (unsigned long long)nonce, behind, job);
     zmq_setsockopt(c->stream, ZMQ_SUBSCRIBE, f->sync, strlen(f->sync));
+}
+
+/* Ask the daemon to confirm the subscriptions made so far. */
+static void request_sync(struct client *c)
+{
+    struct follow *f = &c->follow;
+    subscribe_sync(c, "", "");
     f->sync_due_ns = clock_mono_ns() + SYNC_NS;
     f->phase = FOLLOW_WAIT_SYNC;
 }
@@ -166,8 +185,7 @@ static void after_sync(struct client *c)
     struct follow *f = &c->follow;
     struct wire_request request = {.op = "jobs"};
     char topics[129] = "";
-    zmq_setsockopt(c->stream, ZMQ_UNSUBSCRIBE, f->sync, strlen(f->sync));
-    f->sync[0] = '\0';
+    end_sync(c);
     if (!f->job[0]) {
         ask(c, FOLLOW_WAIT_JOBS, &request);
         return;
@@ -215,6 +233,7 @@ void follow_reply(struct client *c, const struct wire_reply *reply)
         /* A job that the daemon does not know yet has no state: its stream begins with frame 1. */
         f->frame = reply->code == 0 ? reply->frame : 0;
         f->phase = FOLLOW_LIVE;
+        f->check_ns = clock_mono_ns() + SILENCE_NS;
     }
 }
 
@@ -223,6 +242,11 @@ void follow_tick(struct client *c, uint64_t now_ns)
     struct follow *f = &c->follow;
     if (c->state == CLIENT_CONNECTED && f->phase == FOLLOW_WAIT_SYNC && now_ns >= f->sync_due_ns)
         after_sync(c);
+    /* Silence may be that of a job that is over, or of frames that were dropped: none behind them tells of the gap. */
+    if (client_is_current(c) && now_ns >= f->check_ns) {
+        subscribe_sync(c, "/", f->job);
+        f->check_ns = now_ns + AGAIN_NS;
+    }
 }
 
 int client_is_current(const struct client *c)
@@ -328,16 +352,44 @@ static int is_news(struct client *c, const struct frame *frame)
     int number = client_topic_number(frame->topic, (size_t)(job - frame->topic));
     if (number < 0 || !(f->topics >> number & 1))
         return 0;
-    if (strncmp(frame->topic, "replay/", 7) == 0)
-        return 1;
     uint64_t last = f->last[number];
     f->last[number] = frame->ordinal;
+    f->check_ns = clock_mono_ns() + SILENCE_NS;
+    if (strncmp(frame->topic, "replay/", 7) == 0)
+        return 1;
     if (last && frame->ordinal > last + 1)
         c->missed += frame->ordinal - last - 1;
     if (frame->number <= f->frame)
         return 0;
     f->frame = frame->number;
     return 1;
+}
+
+/* The newest frame of a topic, told behind all those that come. Of frames of a topic of which none came since the state
+ * it is not known how many there were; those of a replay have numbers of their own. */
+static void note_newest(struct client *c, const struct frame *frame, const char *topic)
+{
+    struct follow *f = &c->follow;
+    int number = client_topic_number(topic, strlen(topic));
+    if (f->phase != FOLLOW_LIVE || number < 0 || !(f->topics >> number & 1))
+        return;
+    uint64_t last = f->last[number];
+    f->last[number] = frame->ordinal;
+    if (last && frame->ordinal > last)
+        c->missed += frame->ordinal - last;
+    else if (!last && frame->number > f->frame && strcmp(topic, "replay") != 0)
+        c->missed++;
+}
+
+/* @param behind  of the topic that was asked for */
+static void take_sync(struct client *c, const struct frame *frame, const char *behind)
+{
+    if (behind[0] == '/')
+        note_newest(c, frame, behind + 1);
+    else if (behind[0] == '\0' && c->follow.phase == FOLLOW_WAIT_SYNC)
+        after_sync(c);
+    else if (behind[0] == '\0')
+        end_sync(c);
 }
 
 static int decode_body(struct client *c, const struct client_part *body)
@@ -363,11 +415,13 @@ int follow_frame(struct client *c, const struct client_part parts[3], struct cli
     c->unanswered = 0;
     if (read_frame(&frame, &parts[0], &parts[1]) || is_strange(c, &frame))
         return 0;
-    if (f->phase == FOLLOW_WAIT_SYNC) {
-        if (f->sync[0] && strcmp(frame.topic, f->sync) == 0)
-            after_sync(c);
+    size_t sync = strlen(f->sync);
+    if (sync > 0 && strncmp(frame.topic, f->sync, sync) == 0) {
+        take_sync(c, &frame, frame.topic + sync);
         return 0;
     }
+    if (f->phase == FOLLOW_WAIT_SYNC)
+        return 0;
     if (f->phase != FOLLOW_WAIT_JOB && !is_news(c, &frame))
         return 0;
     int error = decode_body(c, &parts[2]);

@@ -33,8 +33,9 @@ struct follow {
     char job[CLIENT_JOB_BYTES];    /* the one found; "": none yet */
     uint64_t topics;               /* set of topic numbers */
     uint64_t request;              /* id of the request whose reply is waited for */
-    char sync[32];                 /* topic whose frame is waited for */
+    char sync[96];                 /* topic whose frame is waited for; "": none */
     uint64_t sync_due_ns;          /* when to go on without it, CLOCK_MONOTONIC */
+    uint64_t check_ns;             /* live: when to ask for what may not have come */
     uint64_t frame;                /* newest frame seen or contained in the snapshot */
     uint64_t strange;              /* run whose frame made us say hello last */
     uint64_t last[CLIENT_TOPICS];  /* number of the newest frame of each topic; 0: none */

@@ -290,6 +290,59 @@ static void missed_frames_are_counted_by_topic(void **state)
     assert_int_equal(client_missed(bed->client), 2);
 }
 
+/* No frame comes behind them that would tell of the gap. */
+static void the_last_frames_before_a_silence_are_missed_too(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    UNTIL(bed, bed->count == 1);
+    publish_totals(bed, "lmp.0");
+    UNTIL(bed, bed->count == 2);
+    bed->daemon.newest.topic = "totals";
+    bed->daemon.newest.number = bed->number + 7;
+    bed->daemon.newest.ordinal = bed->ordinal + 5;
+    UNTIL(bed, client_missed(bed->client) > 0);
+    assert_int_equal(client_missed(bed->client), 5);
+    bed->ordinal += 5;
+    bed->number += 7;
+    publish_totals(bed, "lmp.0"); /* the gap is counted once */
+    UNTIL(bed, bed->count == 3);
+    assert_int_equal(client_missed(bed->client), 5);
+}
+
+static void of_a_topic_without_a_frame_so_far_the_missed_ones_are_known_to_be_some(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    bed->contained = bed->number = 20;
+    bed->daemon.newest.topic = "totals";
+    bed->daemon.newest.number = 23;
+    bed->daemon.newest.ordinal = 9;
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    UNTIL(bed, bed->count == 1);
+    UNTIL(bed, client_missed(bed->client) > 0);
+    assert_int_equal(client_missed(bed->client), 1);
+}
+
+/* Others' frames, and those that the state contains, are not missed: the next that is, is the only one. */
+static void a_silence_in_which_nothing_came_is_none(void **state)
+{
+    struct bed *bed = *state;
+    daemon_up(bed);
+    bed->contained = bed->number = 20;
+    bed->daemon.newest.topic = "totals";
+    bed->daemon.newest.number = 20;
+    bed->daemon.newest.ordinal = 9;
+    assert_int_equal(client_follow(bed->client, "lmp.0", "totals"), 0);
+    UNTIL(bed, bed->count == 1);
+    UNTIL(bed, bed->daemon.newest.told > 0);
+    bed->ordinal = 10;
+    publish_totals(bed, "lmp.0"); /* number 21, ordinal 11 */
+    UNTIL(bed, bed->count == 2);
+    assert_int_equal(client_missed(bed->client), 1);
+}
+
 static void who_missed_frames_can_take_the_state_anew(void **state)
 {
     struct bed *bed = *state;
@@ -521,6 +574,9 @@ int main(void)
         T(a_job_unknown_to_the_daemon_is_followed_from_its_first_frame),
         T(a_daemon_that_does_not_confirm_is_asked_all_the_same),
         T(missed_frames_are_counted_by_topic),
+        T(the_last_frames_before_a_silence_are_missed_too),
+        T(of_a_topic_without_a_frame_so_far_the_missed_ones_are_known_to_be_some),
+        T(a_silence_in_which_nothing_came_is_none),
         T(who_missed_frames_can_take_the_state_anew),
         T(a_restarted_daemon_is_found_and_followed_anew),
         T(where_a_replay_is_is_told_apart_from_the_rest),

@@ -102,7 +102,15 @@ void fake_daemon_confirm(struct fake_daemon *daemon, int confirms)
                                                 sizeof subscription - 1, ZMQ_DONTWAIT)) >= 0) {
         assert_true(length < (int)sizeof subscription);
         subscription[length] = '\0';
-        if (confirms && subscription[0] == 1 && strncmp(subscription + 1, "sync/", 5) == 0)
-            fake_daemon_publish_bytes(daemon, subscription + 1, 0, 0, "", 0);
+        if (!confirms || subscription[0] != 1 || strncmp(subscription + 1, "sync/", 5) != 0)
+            continue;
+        if (strchr(subscription + 6, '/') != NULL && daemon->newest.topic != NULL) {
+            char topic[512];
+            snprintf(topic, sizeof topic, "%s/%s", subscription + 1, daemon->newest.topic);
+            fake_daemon_publish_bytes(daemon, topic, daemon->newest.number, daemon->newest.ordinal,
+                                      "", 0);
+            daemon->newest.told++;
+        }
+        fake_daemon_publish_bytes(daemon, subscription + 1, 0, 0, "", 0);
     }
 }
