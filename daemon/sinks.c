@@ -1,6 +1,6 @@
 #include "daemon/sinks.h"
 
-#include "daemon/sink.h"
+#include "daemon/sink_state.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/json.h"
@@ -17,60 +17,6 @@
 
 #define LOG_TOPIC "sinks"
 #define SECOND UINT64_C(1000000000)
-#define MOST_ITEMS 16384u /* alerts that one sink remembers */
-#define MOST_WORKERS 4u
-#define BUCKETS 1024u
-
-enum stage { NOTHING, FIRING, RESOLVED };
-
-/* An alert as one sink knows it. */
-struct item {
-    struct item *in_bucket;       /* next one there */
-    struct item *before, *behind; /* in the queue */
-    char job[65];
-    uint64_t id;
-    struct wire_buffer alert; /* newest state; empty: nothing is to be told of it */
-    enum stage stage, told;
-    uint64_t version, version_told; /* newest, and last told: numbers of the states taken */
-    uint64_t due_ns, told_ns;       /* CLOCK_MONOTONIC */
-    int queued, busy, tried_last;
-    enum severity severity; /* when first taken */
-    uint64_t region;        /* the same */
-};
-
-struct worker {
-    struct sink *sink;
-    pthread_t thread;
-    void *state;
-    uint64_t since_ns; /* of the telling in progress; 0: none */
-    int started;
-};
-
-struct sink {
-    struct sinks *sinks;
-    const struct sink_type *type;
-    struct sink_rule rule; /* the target is owned */
-    char name[96];
-    struct worker workers[MOST_WORKERS];
-    pthread_mutex_t mutex; /* of all below, and of the workers' since_ns */
-    pthread_cond_t wake, ended;
-    unsigned running; /* workers */
-    struct item *buckets[BUCKETS];
-    struct item *first, *last; /* the queue */
-    size_t items, waiting;     /* waiting: queued with something that was not told yet */
-    unsigned failures;         /* one after the other */
-    uint64_t retry_ns;         /* nothing is tried before */
-    int reported, hangs, overflows, leaving;
-    char error[224];
-    struct sinks_counts counts;
-};
-
-struct sinks {
-    struct sinks_options options;
-    struct sink *list[RULES_SINKS];
-    size_t count;
-    _Atomic uint64_t leave_ns; /* CLOCK_MONOTONIC; UINT64_MAX: it stays */
-};
 
 int sink_time_left(const struct telling *telling)
 {
@@ -123,97 +69,6 @@ static void note_success(struct sink *s)
     s->reported = 0;
 }
 
-/* ---- items and the queue ------------------------------------------------- */
-
-static struct item **bucket_of(struct sink *s, const char *job, uint64_t id)
-{
-    uint64_t hash = id;
-    for (; *job != '\0'; job++)
-        hash = (hash ^ (unsigned char)*job) * UINT64_C(0x100000001b3);
-    return &s->buckets[(hash ^ hash >> 32) % BUCKETS];
-}
-
-static struct item *find(struct sink *s, const char *job, uint64_t id)
-{
-    struct item *item = *bucket_of(s, job, id);
-    while (item != NULL && (item->id != id || strcmp(item->job, job) != 0))
-        item = item->in_bucket;
-    return item;
-}
-
-static struct item *add(struct sink *s, const struct wire_alert *alert)
-{
-    struct item *item = s->items == MOST_ITEMS ? NULL : calloc(1, sizeof(*item));
-    if (item == NULL)
-        return NULL;
-    struct item **bucket = bucket_of(s, alert->job, alert->id);
-    snprintf(item->job, sizeof(item->job), "%s", alert->job);
-    item->id = alert->id;
-    item->severity = severity_of(alert->severity);
-    item->region = alert->region;
-    item->in_bucket = *bucket;
-    *bucket = item;
-    s->items++;
-    return item;
-}
-
-static int is_untold(const struct sink *s, const struct item *item)
-{
-    return item->stage != item->told || (s->type->updates && item->version != item->version_told);
-}
-
-static void dequeue(struct sink *s, struct item *item)
-{
-    if (!item->queued)
-        return;
-    *(item->before == NULL ? &s->first : &item->before->behind) = item->behind;
-    *(item->behind == NULL ? &s->last : &item->behind->before) = item->before;
-    item->before = item->behind = NULL;
-    item->queued = 0;
-}
-
-static void enqueue(struct sink *s, struct item *item, uint64_t due_ns)
-{
-    item->due_ns = due_ns;
-    if (item->queued)
-        return;
-    item->before = s->last;
-    *(s->last == NULL ? &s->first : &s->last->behind) = item;
-    s->last = item;
-    item->queued = 1;
-}
-
-static void forget(struct sink *s, struct item *item)
-{
-    struct item **at = bucket_of(s, item->job, item->id);
-    while (*at != item)
-        at = &(*at)->in_bucket;
-    *at = item->in_bucket;
-    dequeue(s, item);
-    wire_buffer_finish(&item->alert);
-    free(item);
-    s->items--;
-}
-
-/* What is to be done about it next, after it was taken, told, or failed to be. */
-static void schedule(struct sink *s, struct item *item)
-{
-    if (item->stage != item->told) {
-        enqueue(s, item, 0);
-    } else if (item->stage == RESOLVED) {
-        forget(s, item);
-        return;
-    } else if (is_untold(s, item)) {
-        enqueue(s, item, item->told_ns + s->sinks->options.update_ns);
-    } else if (s->type->repeats) {
-        enqueue(s, item, item->told_ns + s->rule.repeat_ns);
-    } else {
-        dequeue(s, item);
-        wire_buffer_finish(&item->alert);
-    }
-    pthread_cond_signal(&s->wake);
-}
-
 /* ---- taking -------------------------------------------------------------- */
 
 static int copy(struct wire_buffer *to, const struct wire_buffer *from)
@@ -230,13 +85,6 @@ static int copy(struct wire_buffer *to, const struct wire_buffer *from)
     return 0;
 }
 
-static void count_waiting(struct sink *s)
-{
-    s->waiting = 0;
-    for (const struct item *item = s->first; item != NULL; item = item->behind)
-        s->waiting += (size_t)is_untold(s, item);
-}
-
 static void drop(struct sink *s)
 {
     s->counts.dropped++;
@@ -249,20 +97,20 @@ static void take(struct sink *s, const struct wire_alert *alert, const struct wi
                  enum stage stage, int restored)
 {
     pthread_mutex_lock(&s->mutex);
-    struct item *item = find(s, alert->job, alert->id);
+    struct item *item = sink_find(s, alert->job, alert->id);
     int is_known = item != NULL && (item->told != NOTHING || item->queued || item->busy);
     if (!is_known && severity_of(alert->severity) < s->rule.severity) {
         pthread_mutex_unlock(&s->mutex);
         return;
     }
     if (!is_known) {
-        count_waiting(s);
-        item = s->waiting >= s->sinks->options.most_waiting ? NULL : add(s, alert);
+        sink_count_waiting(s);
+        item = s->waiting >= s->sinks->options.most_waiting ? NULL : sink_add(s, alert);
     }
     if (item == NULL || copy(&item->alert, encoded) != 0) {
         drop(s);
         if (item != NULL && !is_known)
-            forget(s, item);
+            sink_forget(s, item);
         pthread_mutex_unlock(&s->mutex);
         return;
     }
@@ -273,7 +121,7 @@ static void take(struct sink *s, const struct wire_alert *alert, const struct wi
         item->version_told = item->version;
     }
     if (!item->busy) /* else when it is told */
-        schedule(s, item);
+        sink_schedule(s, item);
     pthread_mutex_unlock(&s->mutex);
 }
 
@@ -363,7 +211,7 @@ static struct item *next_due(struct sink *s, uint64_t *until)
     }
     for (struct item *item = s->first; item != NULL; item = item->behind) {
         if (s->leaving) {
-            if (!item->tried_last && is_untold(s, item))
+            if (!item->tried_last && sink_is_untold(s, item))
                 return item;
             continue;
         }
@@ -393,7 +241,7 @@ static void tell_item(struct worker *w, struct item *item)
     enum stage stage = item->stage;
     uint64_t version = item->version;
     item->alert = (struct wire_buffer){0};
-    dequeue(s, item);
+    sink_dequeue(s, item);
     item->busy = 1;
     item->tried_last = s->leaving;
     w->since_ns = clock_mono_ns();
@@ -418,7 +266,7 @@ static void tell_item(struct worker *w, struct item *item)
     }
     if (s->first == NULL)
         s->overflows = 0;
-    schedule(s, item);
+    sink_schedule(s, item);
     if (code == 0)
         pthread_cond_broadcast(&s->wake); /* others may try again, too */
 }
@@ -455,9 +303,9 @@ static const struct sink_type *const types[SINK_KINDS] = {
 /* With nobody at work in it. */
 static void sink_free(struct sink *s)
 {
-    for (size_t i = 0; i < BUCKETS; i++) {
+    for (size_t i = 0; i < SINK_BUCKETS; i++) {
         while (s->buckets[i] != NULL)
-            forget(s, s->buckets[i]);
+            sink_forget(s, s->buckets[i]);
     }
     for (unsigned i = 0; i < s->type->workers; i++) {
         if (s->type->destroy != NULL)
@@ -556,7 +404,7 @@ static int stop_sink(struct sink *s, uint64_t until_ns)
             pthread_join(s->workers[i].thread, NULL);
     }
     pthread_mutex_lock(&s->mutex);
-    count_waiting(s);
+    sink_count_waiting(s);
     size_t untold = s->waiting;
     for (unsigned i = 0; i < s->type->workers; i++)
         untold += s->workers[i].since_ns != 0;
