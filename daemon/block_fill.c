@@ -85,7 +85,7 @@ ALWAYS int all_short(const uint8_t *at, size_t count)
 
 /* Where the next numbers of a column stand.
  * @param room  where they are put when they must be, as the next @return 0 when there are too few, or damaged ones */
-static int take_numbers(struct read_column *c, size_t count, uint64_t *wide, narrow_room *room,
+ALWAYS int take_numbers(struct read_column *c, size_t count, uint64_t *wide, narrow_room *room,
                         struct numbers *out)
 {
     const uint8_t *at = c->at;

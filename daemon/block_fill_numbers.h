@@ -173,18 +173,30 @@ ALWAYS const uint8_t *take_four(const uint8_t *at, uint32_t *out)
     return at + 4 + __builtin_popcountll(two);
 }
 
-/* Numbers of up to four bytes each. @param ends  bits of the bytes where they end @return behind them */
-ALWAYS const uint8_t *take_ends(const uint8_t *at, uint32_t ends, size_t count, uint32_t *out)
+/* One of up to four bytes. @param begin  where it does; moved behind it @param ends  bits of the bytes where numbers end,
+ * from its own on; then from the next one's */
+ALWAYS uint32_t take_end(const uint8_t *at, uint32_t *begin, uint32_t *ends)
 {
     static const uint32_t masks[4] = {0x7f, 0x7f7f, 0x7f7f7f, 0x7f7f7f7f};
+    const uint32_t last = _tzcnt_u32(*ends), more = last - *begin;
+    uint32_t bytes;
+    memcpy(&bytes, at + *begin, sizeof(bytes));
+    *ends = _blsr_u32(*ends);
+    *begin = last + 1;
+    return _pext_u32(bytes, masks[more]);
+}
+
+/* Numbers of up to four bytes each. @param ends  as above @return behind them */
+ALWAYS const uint8_t *take_ends(const uint8_t *at, uint32_t ends, size_t count, uint32_t *out)
+{
     uint32_t begin = 0;
-    for (size_t i = 0; i < count; i++, ends = _blsr_u32(ends)) {
-        const uint32_t last = _tzcnt_u32(ends);
-        uint32_t bytes;
-        memcpy(&bytes, at + begin, sizeof(bytes));
-        out[i] = _pext_u32(bytes, masks[last - begin]);
-        begin = last + 1;
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        for (size_t j = i; j < i + 4; j++)
+            out[j] = take_end(at, &begin, &ends);
     }
+    for (; i < count; i++)
+        out[i] = take_end(at, &begin, &ends);
     return at + begin;
 }
 

@@ -194,6 +194,32 @@ static int put_column(struct block_reader *r, const struct read_column *c, const
     return bad ? AS_BYTES : 0;
 }
 
+/* A value that all rows have. */
+static int put_same(struct block_reader *r, struct read_column *c, uint64_t *values, size_t count,
+                    uint64_t most, uint64_t *slot, size_t stride)
+{
+    const uint64_t number = c->negative ? block_unfold(c->same) : c->same;
+    if (count > c->left_over || number > most)
+        return AS_BYTES;
+    for (size_t i = 0; i < count; i++)
+        slot[i * stride] = values[i] = number;
+    c->left_over -= count;
+    r->decoded_bytes += count * block_size_of_integer(number, c->negative);
+    return 0;
+}
+
+/* Integers of some rows. */
+static int take_integers(struct block_reader *r, struct read_column *c, uint64_t (*values)[ROWS],
+                         size_t count, uint64_t most, uint64_t *slot, size_t stride)
+{
+    if (c->shape == BLOCK_ALL_SAME && c->coding == BLOCK_PLAIN) /* as most of them */
+        return put_same(r, c, *values, count, most, slot, stride);
+    if (!block_make_keys(r, c, count) ||
+        !block_next_integers(c, count, (const uint64_t(*)[ROWS])values, *values))
+        return AS_BYTES;
+    return put_column(r, c, *values, count, most, slot, stride);
+}
+
 /* Some rows, up to ROWS. */
 static int take_some(struct block_reader *r, struct wire_arena *arena, const struct read_field *f,
                      size_t count, uint8_t *rows)
@@ -203,17 +229,14 @@ static int take_some(struct block_reader *r, struct wire_arena *arena, const str
         struct read_column *c = r->row_columns[f->first + w];
         const struct wire_column *wire = &table->columns[w];
         uint8_t *slot = rows + wire->offset;
-        uint64_t *values = r->values[BLOCK_REACH + w];
-        const uint64_t(*lefts)[ROWS] = (const uint64_t(*)[ROWS])(r->values + BLOCK_REACH + w);
         int code = 0;
         if (c->kind != BLOCK_INTEGER) {
             for (size_t i = 0; code == 0 && i < count; i++)
                 code = take_other(r, arena, c, wire->limit, slot + i * table->size);
-        } else if (block_make_keys(r, c, count) && block_next_integers(c, count, lefts, values)) {
-            code = put_column(r, c, values, count, block_largest(c, wire->kind, wire->limit),
-                              (uint64_t *)(void *)slot, table->size / sizeof(uint64_t));
         } else {
-            code = AS_BYTES;
+            code = take_integers(r, c, r->values + BLOCK_REACH + w, count,
+                                 block_largest(c, wire->kind, wire->limit),
+                                 (uint64_t *)(void *)slot, table->size / sizeof(uint64_t));
         }
         if (code != 0)
             return code;
