@@ -267,6 +267,15 @@ static int compare_columns(const void *a, const void *b)
     return compare(x, y->type, y->key, y->place, y->kind);
 }
 
+/* As writers leave them, mostly. */
+static int are_in_order(const struct block_reader *r)
+{
+    int in_order = 1;
+    for (size_t i = 1; in_order && i < r->column_count; i++)
+        in_order = compare_columns(&r->columns[i - 1], &r->columns[i]) <= 0;
+    return in_order;
+}
+
 static struct read_column *find(struct block_reader *r, uint64_t type, uint64_t key, uint64_t place,
                                 enum block_kind kind)
 {
@@ -356,7 +365,8 @@ static int read_directory(struct block_reader *r, const uint8_t *bits, const uin
     code = code != 0 ? code : make_past(r);
     if (code != 0)
         return code;
-    qsort(r->columns, r->column_count, sizeof(*r->columns), compare_columns);
+    if (!are_in_order(r))
+        qsort(r->columns, r->column_count, sizeof(*r->columns), compare_columns);
     code = block_make_whole(r);
     code = code != 0 ? code : take_layouts(r, from);
     for (unsigned key = BLOCK_HEAD_LAYOUT; key <= BLOCK_HEAD_BYTES; key++)
