@@ -1,7 +1,7 @@
 /* Rows of integers, from the columns of a block straight into their structs: nearly all that a recording
  * holds.
  *
- * Some rows are made at a time: first their columns, side by side, which stay in the first cache; then the rows
+ * Some rows are made at a time: first their columns, side by side, which stay in the nearest caches; then the rows
  * are laid out of these, each line of the memory that they stand in once. What is the same in all rows of the block,
  * more than half of what an agent tells, stands in its column from the first of them on. */
 #include "daemon/block_rows.h"

@@ -274,8 +274,9 @@ static void columns_become_rows_and_nothing_behind_them(void **state)
         for (size_t i = 0; i < BLOCK_PITCH; i++)
             columns[w][i] = random_next(&seed);
     }
-    for (size_t width = 1; width <= BLOCK_WIDTH; width++) {
-        size_t count = width < 12 ? width % 5 : any(ROWS + 1);
+    for (size_t turn = 0; turn < 4 * BLOCK_WIDTH; turn++) {
+        size_t width = 1 + turn % BLOCK_WIDTH;
+        size_t count = turn < 12 ? width % 5 : any(ROWS + 1);
         for (size_t f = 0; f < fillers(list); f++) {
             memset(rows, 0xa5, sizeof(rows));
             list[f]->lay(columns[0], width, count, rows);
