@@ -61,8 +61,8 @@ _Static_assert(RANK_AWAITED == 10 && RANK_LENGTH == 13 && RANK_OF_CALLS == 6 && 
                "lengths of the loops of narrow figures");
 
 /* Four or two at a time as far as there are so many. */
-static inline void fade_narrow(double *restrict sums, double keep,
-                               const struct attribution_ranks *ranks, uint32_t rank)
+INLINE void fade_narrow(double *restrict sums, double keep, const struct attribution_ranks *ranks,
+                        uint32_t rank)
 {
     const int32_t *messages = &ranks->messages.low[(size_t)rank * MESSAGE_FIGURES],
                   *sent = messages + MESSAGES_AWAITED;
@@ -92,6 +92,39 @@ INLINE void fade_rank(double *sums, double keep, const struct attribution_ranks 
     }
 }
 
+/* @param narrow  by window that waits: whether all its figures have 31 bits */
+INLINE void fade_ranks(struct attribution *a, const int *narrow)
+{
+    for (uint32_t r = 0; r < a->base.rank_room; r++)
+        for (uint32_t i = 0; i < a->waiting_count; i++)
+            fade_rank(a->base.ranks[r], a->keep, &a->waiting[i], r, narrow[i]);
+}
+
+static void fade_ranks_anywhere(struct attribution *a, const int *narrow)
+{
+    fade_ranks(a, narrow);
+}
+
+typedef void fade_fn(struct attribution *a, const int *narrow);
+
+#ifdef __x86_64__
+static __attribute__((target("avx2"))) void fade_ranks_wide(struct attribution *a,
+                                                            const int *narrow)
+{
+    fade_ranks(a, narrow);
+}
+
+static fade_fn *best_fade(void)
+{
+    return __builtin_cpu_supports("avx2") ? fade_ranks_wide : fade_ranks_anywhere;
+}
+#else
+static fade_fn *best_fade(void)
+{
+    return fade_ranks_anywhere;
+}
+#endif
+
 void attribution_base_settle(struct attribution *a)
 {
     int narrow[ATTRIBUTION_WAITING];
@@ -100,9 +133,8 @@ void attribution_base_settle(struct attribution *a)
         narrow[i] = ranks->traffic != NULL && !ranks->messages.carried && !ranks->calls.carried &&
                     !ranks->traffic->table.carried;
     }
-    for (uint32_t r = 0; r < a->base.rank_room && a->waiting_count > 0; r++)
-        for (uint32_t i = 0; i < a->waiting_count; i++)
-            fade_rank(a->base.ranks[r], a->keep, &a->waiting[i], r, narrow[i]);
+    if (a->waiting_count > 0)
+        best_fade()(a, narrow);
     for (uint32_t i = 0; i < a->waiting_count; i++)
         attribution_ranks_release(&a->waiting[i]);
     a->waiting_count = 0;
