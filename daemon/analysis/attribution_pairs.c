@@ -6,18 +6,10 @@
 
 #define KNOWN 64u /* classes that are at hand: messages of a job have few sizes */
 
-/* Two figures that are added at once. */
-typedef uint64_t two __attribute__((vector_size(16)));
-typedef uint64_t two_sums __attribute__((vector_size(16), aligned(8), may_alias));
-
-_Static_assert(PAIR_MATCHED == 0 && PAIR_EXPECTED == 1 && PAIR_NETWORK == 2 && PAIR_JOINT == 3,
-               "figures are added two at a time");
-
 /* What one message of a class adds beside its times. */
 struct known {
-    uint32_t of;     /* number of the class, plus 1; 0: of none */
-    uint32_t counts; /* there is a criterion */
-    two figures;
+    uint32_t single;   /* packed in heads of one message, unless it is delayed; 0: of no class */
+    uint64_t expected; /* what it takes by the reference criterion */
 };
 
 /* What stays as it is while rows are added. */
@@ -65,15 +57,6 @@ static inline struct attribution_recent *recent_of(struct attribution *a, uint32
     return &a->recent[(from * 33 + to) % ATTRIBUTION_RECENT_PAIRS];
 }
 
-static inline void add_figures(struct attribution_slice *slice, uint32_t number, two first,
-                               two last)
-{
-    two_sums *sums = (two_sums *)slice->pairs[number];
-    slice->pair_count = number >= slice->pair_count ? number + 1 : slice->pair_count;
-    sums[0] += first;
-    sums[1] += last;
-}
-
 /* To a pair that was not asked for lately, or is none. */
 static __attribute__((noinline)) int add_elsewhere(struct attribution *a,
                                                    struct attribution_slice *slice, uint32_t from,
@@ -86,66 +69,70 @@ static __attribute__((noinline)) int add_elsewhere(struct attribution *a,
     if (number == KEY_NONE)
         return error;
     *recent_of(a, from, to) = (struct attribution_recent){from, to, number};
-    add_figures(slice, number, (two){figures[0], figures[1]}, (two){figures[2], figures[3]});
+    slice->pair_count = number >= slice->pair_count ? number + 1 : slice->pair_count;
+    for (int f = 0; f < PAIR_FIGURES; f++)
+        slice->pairs[number][f] += figures[f];
     return 0;
 }
 
-/* Any row. */
-static __attribute__((noinline)) int add_any(const struct rows_to *to, unsigned class_,
-                                             const struct transfer row)
+/* Any row. One message of a class that has a criterion is known from then on. */
+static __attribute__((noinline)) int add_any(const struct rows_to *to, struct known *known,
+                                             const struct transfers *rows, size_t at)
 {
+    const struct transfer row = transfer_at(rows, at);
+    const unsigned class_ = transfer_class(&rows->heads[at]);
     if (row.source >= to->rank_count || row.destination >= to->rank_count)
         return 0;
     const uint64_t expected = expected_of(to->scale, class_, row.messages);
     const uint64_t figures[PAIR_FIGURES] = {row.messages, expected, row.network_ns, row.joint_ns};
     if (expected == 0)
         return 0;
+    if (transfer_is_single(&rows->heads[at]))
+        known[class_ % KNOWN] =
+            (struct known){transfer_packed(row.locality, row.size_class, 1, 0), expected};
     return add_elsewhere(to->a, to->slice, to->node_of[row.source], to->node_of[row.destination],
                          figures);
 }
 
-static inline const struct known *known_of(const struct rows_to *to, struct known *known,
-                                           unsigned class_)
+/* Number of the pair of a row's nodes, if it is one of those that were asked for lately. @return KEY_NONE: it is not */
+static inline uint32_t recent_pair(const struct rows_to *to, const struct transfer_head *head)
 {
-    struct known *one = &known[class_ % KNOWN];
-    if (one->of != class_ + 1) {
-        const uint64_t expected = expected_of(to->scale, class_, 1);
-        *one = (struct known){class_ + 1, expected > 0, {1, expected}};
-    }
-    return one;
-}
-
-/* The same of one message. */
-static inline int add_single(const struct rows_to *to, const struct known *known,
-                             const struct transfer_head *head, const struct transfer_times *times)
-{
-    if (head->source >= to->rank_count || head->destination >= to->rank_count || !known->counts)
-        return 0;
+    if (head->source >= to->rank_count || head->destination >= to->rank_count)
+        return KEY_NONE;
     const uint32_t from = to->node_of[head->source], into = to->node_of[head->destination];
     const struct attribution_recent *recent = recent_of(to->a, from, into);
-    const two last = {times->network_ns, times->joint_ns};
-    if (recent->from == from && recent->to == into && from != into) {
-        add_figures(to->slice, recent->number, known->figures, last);
-        return 0;
-    }
-    const uint64_t figures[PAIR_FIGURES] = {1, known->figures[1], last[0], last[1]};
-    return add_elsewhere(to->a, to->slice, from, into, figures);
+    return recent->from == from && recent->to == into && from != into ? recent->number : KEY_NONE;
 }
 
 static int add_rows(const struct rows_to to, const struct transfers *rows)
 {
+    const uint32_t delayed = TRANSFER_MOST << (TRANSFER_CLASS_BITS + 1 + TRANSFER_COUNT_BITS);
     struct known known[KNOWN] = {{0}};
     const struct transfer_head *head = rows->heads, *const end = head + rows->count;
     const struct transfer_times *times = rows->times;
+    uint64_t(*pairs)[PAIR_FIGURES] = to.slice->pairs;
+    uint32_t count = to.slice->pair_count, number;
     int error = 0;
-    for (; head < end && error == 0; head++, times++) {
-        const unsigned class_ = transfer_class(head);
-        if (class_ % LOCALITIES == LOCALITY_INTRA)
+    for (; head < end; head++, times++) {
+        const struct known *one = &known[head->packed % KNOWN];
+        if (head->packed % LOCALITIES == LOCALITY_INTRA)
             continue;
-        error = transfer_is_single(head)
-                    ? add_single(&to, known_of(&to, known, class_), head, times)
-                    : add_any(&to, class_, transfer_at(rows, (size_t)(head - rows->heads)));
+        if ((head->packed & ~delayed) == one->single &&
+            (number = recent_pair(&to, head)) != KEY_NONE) {
+            count = number >= count ? number + 1 : count;
+            pairs[number][PAIR_MATCHED]++;
+            pairs[number][PAIR_EXPECTED] += one->expected;
+            pairs[number][PAIR_NETWORK] += times->network_ns;
+            pairs[number][PAIR_JOINT] += times->joint_ns;
+            continue;
+        }
+        error = add_any(&to, known, rows, (size_t)(head - rows->heads));
+        if (error != 0)
+            break;
+        pairs = to.slice->pairs;
     }
+    if (count > to.slice->pair_count)
+        to.slice->pair_count = count;
     return error;
 }
 
