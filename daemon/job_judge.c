@@ -161,6 +161,7 @@ static void watch(struct job *job, const struct open_window *window,
         .figured = job->judged_pairs.figured,
         .transfers = &window->latency.transfers,
         .messages = job_latency_ranks(job->latency),
+        .messages_stay = true,
         .scale = job_latency_scale(job->latency),
     };
     job_watch_window(job->watch, job->latency, &figures, hangs);
@@ -217,6 +218,8 @@ void job_judge(struct job *job, struct open_window *window)
         job_latency_late(job->latency, &window->latency);
         return;
     }
+    if (job->watch != NULL)
+        job_watch_keep(job->watch, job->latency);
     job_latency_close(job->latency, window->number, job->world, reported, &window->latency,
                       &job->judged_pairs);
     publish_latency(job);

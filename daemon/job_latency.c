@@ -263,7 +263,7 @@ const struct latency_series *job_latency_series(const struct job_latency *l, siz
     return l->series;
 }
 
-const struct message_ranks *job_latency_ranks(const struct job_latency *l)
+struct message_ranks *job_latency_ranks(struct job_latency *l)
 {
     return &l->messages;
 }

@@ -74,10 +74,20 @@ static size_t bytes_of(const struct attribution_ranks *ranks)
            narrow_table_bytes(&ranks->messages, MESSAGE_FIGURES);
 }
 
+/* The window that reads a table which is not its own has its own again, whatever that says. */
+static void return_messages(struct attribution *a)
+{
+    if (a->lent != NULL)
+        a->reader->messages = a->spare;
+    a->lent = NULL;
+    a->spare = (struct narrow_table){0};
+}
+
 void attribution_destroy(struct attribution *a)
 {
     if (a == NULL)
         return;
+    return_messages(a);
     for (uint32_t i = 0; i < a->params.windows; i++) {
         finish_ranks(&a->slices[i].ranks);
         free(a->slices[i].pairs);
@@ -109,7 +119,7 @@ size_t attribution_bytes(const struct attribution *a)
         bytes += bytes_of(&a->waiting[i]);
     for (uint32_t i = 0; i < traffic_sums_count(a); i++)
         bytes += narrow_table_bytes(&a->traffic_sums[i].table, RANK_TRAFFIC);
-    bytes += bytes_of(&a->next);
+    bytes += bytes_of(&a->next) + narrow_table_bytes(&a->spare, MESSAGE_FIGURES);
     bytes +=
         a->base.rank_room * sizeof(*a->base.ranks) + a->base.pair_room * sizeof(*a->base.pairs);
     return bytes + a->place_room * sizeof(*a->node_of) + a->node_room * sizeof(*a->nodes) +
@@ -229,11 +239,42 @@ static void begin_next(struct attribution *a)
     narrow_table_begin(&a->next.calls);
 }
 
+void attribution_keep_messages(struct attribution *a, struct message_ranks *messages)
+{
+    if (a->lent == NULL || a->lent != messages)
+        return;
+    messages->table = a->spare;
+    messages->count = 0;
+    a->lent = NULL;
+    a->spare = (struct narrow_table){0};
+}
+
+/* No table is lent any more, though it stays as it is. @return 0 or -ENOMEM: nothing has changed */
+static int copy_lent(struct attribution *a)
+{
+    if (a->lent == NULL)
+        return 0;
+    const uint32_t count = a->reader->count;
+    int error = narrow_table_copy(&a->spare, &a->reader->messages, MESSAGE_FIGURES, count, count);
+    if (error == 0)
+        return_messages(a);
+    return error;
+}
+
 /* What they come to at each rank. */
-static int take_messages(struct attribution_ranks *ranks, const struct message_ranks *messages)
+static int take_messages(struct attribution *a, struct attribution_ranks *ranks,
+                         const struct attribution_window *window)
 {
     static const struct message_ranks none;
-    messages = messages != NULL ? messages : &none;
+    const struct message_ranks *messages = window->messages != NULL ? window->messages : &none;
+    if (window->messages_stay && messages->count >= ranks->count && ranks->count > 0 &&
+        !messages->table.failed) {
+        a->lent = messages;
+        a->reader = ranks;
+        a->spare = ranks->messages;
+        ranks->messages = messages->table;
+        return 0;
+    }
     int error = narrow_table_copy(&ranks->messages, &messages->table, MESSAGE_FIGURES,
                                   messages->count, ranks->count);
     return error == 0 && ranks->messages.failed ? -ENOMEM : error;
@@ -261,6 +302,7 @@ static int take_window(struct attribution *a, const struct attribution_window *w
 {
     attribution_ranks(a, window->length_ns, window->ranks, window->rank_count);
     int error = a->next.calls.failed ? -ENOMEM : attribution_traffic_room(a, a->next.count);
+    error = error ? error : copy_lent(a);
     error = error ? error : attribution_retire(a);
     if (error)
         return error;
@@ -272,7 +314,7 @@ static int take_window(struct attribution *a, const struct attribution_window *w
     slice->number = window->number;
     put_ranks(a, slice);
     begin_pairs(slice);
-    error = take_messages(&slice->ranks, window->messages);
+    error = take_messages(a, &slice->ranks, window);
     error = error ? error : attribution_pairs_add(a, slice, window);
     error = error ? error : attribution_traffic_add(a, slice, window);
     a->traffic.figured = error ? 0 : window->figured;

@@ -26,6 +26,7 @@
 #include "daemon/analysis/latency.h"
 #include "daemon/analysis/window_sum.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,7 +69,8 @@ struct attribution_window {
     uint64_t figured; /**< another number for other pairs, as in struct sum_result; 0: not known */
     const struct transfers *transfers; /**< matched messages; between nodes they may be a sample */
     const struct message_ranks
-        *messages; /**< what they come to at all ranks that reported; NULL: nothing */
+        *messages;      /**< what they come to at all ranks that reported; NULL: nothing */
+    bool messages_stay; /**< as they are, until attribution_keep_messages() */
     const struct latency_scale *scale; /**< criteria in force; NULL: none yet */
 };
 
@@ -79,6 +81,10 @@ void attribution_ranks(struct attribution *a, uint64_t length_ns, const struct r
 
 /** One above the highest of these ranks that counts: messages of others are not wanted. */
 uint32_t attribution_reported(const struct attribution *a);
+
+/** The messages of the window that was taken in last, if they stayed until now, are to be made anew: attribution keeps
+ *  their table, and gives another one for it. They have no ranks then. */
+void attribution_keep_messages(struct attribution *a, struct message_ranks *messages);
 
 /** Take in a window. @return 0, -ENOMEM or -ERANGE (number not above the last); then nothing was
  *  taken in, but that without memory some of its messages may count among a rank's partners */

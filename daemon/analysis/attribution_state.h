@@ -134,6 +134,10 @@ struct attribution {
     struct attribution_slice *slices; /**< owned; a ring */
     uint32_t slice_first, slice_count;
     struct attribution_ranks next; /**< of the window that is being taken in */
+    const struct message_ranks
+        *lent; /**< whose table a window has as its messages; NULL: all have their own */
+    struct attribution_ranks *reader; /**< of that window, the last one */
+    struct narrow_table spare;        /**< owned, while there is one: its own */
     struct attribution_traffic_sums
         *traffic_sums; /**< owned: enough for all windows that are kept */
     struct attribution_sum

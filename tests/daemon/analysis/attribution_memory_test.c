@@ -70,7 +70,7 @@ static void no_cause_is_told_that_is_not_the_one_found_with_memory(void **state)
         struct attribution *a = begin(&p, job);
         for (uint32_t w = 0; w < p.windows; w++) {
             struct attribution_window window;
-            struct message_ranks ranks;
+            struct message_ranks ranks = {.count = 0};
             synthetic_window(job, w, &window);
             sum_messages(&ranks, &window);
             window.messages = &ranks;
@@ -99,7 +99,7 @@ static void a_window_that_was_refused_may_be_given_again(void **state)
         for (uint32_t w = 0; w < p.windows; w++) {
             struct attribution_window window;
             synthetic_window(job, w, &window);
-            struct message_ranks ranks;
+            struct message_ranks ranks = {.count = 0};
             sum_messages(&ranks, &window);
             window.messages = &ranks;
             memory_fail(number);

@@ -315,6 +315,7 @@ static void sums_of_figures_of_all_sizes_equal_plain_ones(void **state)
     const double keep = exp(-1.0 / 20);
     struct latency_scale *scale = calloc(1, sizeof(*scale));
     struct transfers rows = {0};
+    struct message_ranks messages[2] = {{.count = 0}}; /* by turns */
     struct noise noise = {11};
     struct attribution *a;
     (void)state;
@@ -341,8 +342,13 @@ static void sums_of_figures_of_all_sizes_equal_plain_ones(void **state)
                                             .ranks = ranks,
                                             .rank_count = RANKS,
                                             .transfers = &rows,
-                                            .scale = scale};
-        assert_int_equal(take_summed(a, &window), 0);
+                                            .scale = scale,
+                                            .messages = &messages[w % 2],
+                                            .messages_stay = w % 5 != 0};
+        if (w % 3 != 0) /* else they stay until the next ones are told */
+            attribution_keep_messages(a, &messages[(w + 1) % 2]);
+        sum_messages(&messages[w % 2], &window);
+        assert_int_equal(attribution_window(a, &window), 0);
         for (uint32_t r = 0; r < RANKS; r++)
             for (uint32_t f = 0; f < RANK_FIGURES; f++) {
                 const struct attribution_slice *last = attribution_slice_at(a, a->slice_count - 1);
@@ -358,6 +364,8 @@ static void sums_of_figures_of_all_sizes_equal_plain_ones(void **state)
     attribution_destroy(a);
     free(scale);
     transfers_finish(&rows);
+    message_ranks_finish(&messages[0]);
+    message_ranks_finish(&messages[1]);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/** Without memory the test ends. @param ranks  message_ranks_finish() it */
+/** Without memory the test ends. @param ranks  as for message_ranks_begin() */
 static inline void sum_messages(struct message_ranks *ranks,
                                 const struct attribution_window *window)
 {
@@ -16,7 +16,6 @@ static inline void sum_messages(struct message_ranks *ranks,
         count = window->ranks[i].rank >= count ? window->ranks[i].rank + 1 : count;
     uint32_t *region_of = calloc((size_t)count + 1, sizeof(*region_of));
     struct latency_rank *apart = calloc((size_t)count + 1, sizeof(*apart));
-    *ranks = (struct message_ranks){.count = 0};
     if (region_of == NULL || apart == NULL || message_ranks_begin(ranks, count) != 0)
         abort();
     struct latency_part part;
@@ -34,7 +33,7 @@ static inline void sum_messages(struct message_ranks *ranks,
 /** As attribution_window(), with them. */
 static inline int take_summed(struct attribution *a, struct attribution_window *window)
 {
-    struct message_ranks ranks;
+    struct message_ranks ranks = {.count = 0};
     sum_messages(&ranks, window);
     window->messages = &ranks;
     int code = attribution_window(a, window);
