@@ -146,12 +146,14 @@ static bool take_in_quiet(struct contact *c)
 
 bool contact_weigh(struct contact *c, bool all)
 {
-    bool changed = false;
+    bool changed = false, quiet = false;
     for (uint32_t from = 0; from < c->count; from += BLOCK) {
         const bool busy = c->busy[from / BLOCK];
         c->slight[from / BLOCK] = false;
-        if (all && is_quiet(c, from))
+        if (all && is_quiet(c, from)) {
+            quiet = true;
             continue;
+        }
         changed |=
             all ? fade_block(c->weights + from, busy ? c->messages + from : NULL, c->params.horizon)
                 : fade_some(c, from);
@@ -159,5 +161,7 @@ bool contact_weigh(struct contact *c, bool all)
             changed |= count_window(c, from);
         weigh_block(c, from);
     }
-    return all ? !(take_in_quiet(c) | changed) : !changed;
+    if (quiet)
+        changed |= take_in_quiet(c);
+    return !changed;
 }
