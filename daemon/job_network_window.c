@@ -341,6 +341,22 @@ static const struct transfer_head *add_nexts(struct job_network *n, const int32_
     return head;
 }
 
+/* A message of a pair that another one came behind before, but to which its vertex has sent: it comes behind that one
+ * from now on. @return whether it does */
+static bool turn_to(struct job_network *n, const struct transfer_head *head)
+{
+    const uint32_t source = seat_of(n, head->source), destination = seat_of(n, head->destination);
+    if (source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE)
+        return false;
+    const uint32_t before = n->turns[source];
+    uint32_t *behind = &n->nexts[before].behind;
+    if (n->nexts[before].destination == destination || n->nexts[*behind].destination == destination)
+        return false;
+    const uint32_t place = search_pair(n, source, destination);
+    *behind = place == NETWORK_NO_PAIR ? *behind : place;
+    return place != NETWORK_NO_PAIR;
+}
+
 static int add_transfers(struct job_network *n, const struct transfers *rows,
                          const struct latency_scale *scale)
 {
@@ -350,8 +366,10 @@ static int add_transfers(struct job_network *n, const struct transfers *rows,
     logs.scale = scale;
     for (unsigned i = 0; i < TRANSFER_WIDE; i++)
         logs.parts[i] = UNKNOWN_LOG;
-    while ((head = add_nexts(n, logs.parts, head, end)) < end && code == 0)
-        code = add_any(n, &logs, rows, head++);
+    while (code == 0 && (head = add_nexts(n, logs.parts, head, end)) < end) {
+        if (!transfer_is_single(head) || !turn_to(n, head))
+            code = add_any(n, &logs, rows, head++);
+    }
     return code;
 }
 
