@@ -2,9 +2,15 @@
  * more is added to others of 64 bits, and what a pair has is the sum of both. */
 #include "daemon/analysis/sums.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
+#if __BYTE_ORDER == __BIG_ENDIAN
+#define LOW_HALVES 1, 3, 5, 7 /* of four numbers of 64 bits, as numbers of 32 */
+#else
+#define LOW_HALVES 0, 2, 4, 6
+#endif
 #define NEW_AHEAD 8u /* rows between fetching a new pair's place and looking at it */
 
 _Static_assert(offsetof(struct pair_row, bytes) ==
@@ -63,6 +69,30 @@ static uint32_t number_at(const struct told_pairs *t, size_t i)
     return t->follow ? t->numbers[0] + (uint32_t)i : t->numbers[i];
 }
 
+/* Figures of two pairs, and of one as they are told. */
+typedef uint32_t two_pairs __attribute__((vector_size(2 * sizeof(struct narrow_figures))));
+typedef uint64_t one_told __attribute__((vector_size(2 * sizeof(uint64_t))));
+
+static inline two_pairs two_at(const struct narrow_figures *at)
+{
+    two_pairs two;
+    memcpy(&two, at, sizeof(two));
+    return two;
+}
+
+static inline one_told told_at(const uint64_t *row)
+{
+    one_told one;
+    memcpy(&one, row, sizeof(one));
+    return one;
+}
+
+/* What a sum has beyond its 32 bits, as the highest of them. */
+static inline two_pairs carry_of(two_pairs a, two_pairs b, two_pairs sum)
+{
+    return (a & b) | ((a | b) & ~sum);
+}
+
 /* @return beyond 32 bits: not 0 where a sum, or a row, is too large; then what lies there is of no use before
  *         take_back() */
 static inline uint64_t add_narrow(struct narrow_figures *sum, const uint64_t *row)
@@ -72,18 +102,35 @@ static inline uint64_t add_narrow(struct narrow_figures *sum, const uint64_t *ro
     return messages | bytes | row[0] | row[1];
 }
 
+/* The same of pairs that follow each other, two at once. */
+static uint64_t add_following(struct narrow_figures *sums, const struct told_pairs *t)
+{
+    const uint64_t *row = t->list.first;
+    const size_t stride = t->list.stride, even = t->count - t->count % 2;
+    two_pairs carry = {0};
+    one_told large = {0};
+    for (size_t i = 0; i < even; i += 2, row += 2 * stride) {
+        const one_told one = told_at(row), other = told_at(row + stride);
+        const two_pairs more =
+                            __builtin_shufflevector((two_pairs)one, (two_pairs)other, LOW_HALVES),
+                        sum = two_at(&sums[i]), both = sum + more;
+        large |= one | other;
+        carry |= carry_of(sum, more, both);
+        memcpy(&sums[i], &both, sizeof(both));
+    }
+    const uint64_t last = even < t->count ? add_narrow(&sums[even], row) : 0;
+    const uint64_t carries = (carry[0] | carry[1] | carry[2] | carry[3]) >> 31;
+    return large[0] | large[1] | last | carries << 32;
+}
+
 static uint64_t add_all(struct figures *f, const struct told_pairs *t)
 {
     const uint64_t *row = t->list.first;
     uint64_t large = 0;
-    if (t->follow) {
-        struct narrow_figures *sums = f->pairs + t->numbers[0];
-        for (size_t i = 0; i < t->count; i++, row += t->list.stride)
-            large |= add_narrow(&sums[i], row);
-    } else {
-        for (size_t i = 0; i < t->count; i++, row += t->list.stride)
-            large |= add_narrow(&f->pairs[t->numbers[i]], row);
-    }
+    if (t->follow)
+        return add_following(f->pairs + t->numbers[0], t) >> 32;
+    for (size_t i = 0; i < t->count; i++, row += t->list.stride)
+        large |= add_narrow(&f->pairs[t->numbers[i]], row);
     return large >> 32;
 }
 
@@ -158,23 +205,13 @@ int window_pairs_add(struct window_sum *w, const struct window_rows *rows,
 
 /* ---- the run ----------------------------------------------------------------- */
 
-/* Figures of two pairs. */
-typedef uint32_t two_pairs __attribute__((vector_size(2 * sizeof(struct narrow_figures))));
-
-static two_pairs two_at(const struct narrow_figures *at)
-{
-    two_pairs two;
-    memcpy(&two, at, sizeof(two));
-    return two;
-}
-
 /* @return whether a sum does not fit: then nothing has changed */
 static int add_block(struct narrow_figures *sum, const struct narrow_figures *from)
 {
     two_pairs carry = {0};
     for (size_t i = 0; i < PAIR_BLOCK; i += 2) {
         two_pairs a = two_at(&sum[i]), b = two_at(&from[i]), both = a + b;
-        carry |= (a & b) | ((a | b) & ~both); /* the highest bit: that of the sum beyond it */
+        carry |= carry_of(a, b, both);
         memcpy(&sum[i], &both, sizeof(both));
     }
     if ((carry[0] | carry[1] | carry[2] | carry[3]) >> 31 == 0)
