@@ -2,6 +2,7 @@
 
 #include "daemon/analysis/array.h"
 #include "daemon/analysis/collective_edges.h"
+#include "holter/bisect.h"
 #include "holter/size_class.h"
 
 #include <errno.h>
@@ -279,12 +280,12 @@ static int take_plan(struct collective_table *t, const struct plan_call *call,
     return 1;
 }
 
-static bool is_of(const struct collective_plan *plan, const struct burst_pair *call,
-                  const struct plan_group *group)
+/* Is there no bound in the way of these plans together? Then there is none for fewer of them. */
+static bool are_within(struct collective_table *t, uint32_t count)
 {
-    return plan->call.collective == call->destination && plan->call.rank == call->source &&
-           plan->call.calls == call->messages && plan->call.bytes == call->bytes &&
-           plan->group.size == group->size && plan->group.stamp == group->stamp;
+    const struct plan_total total = collective_plans_total(&t->plans, count);
+    return total.rows < COLLECTIVE_ROWS - t->rows && total.steps <= MOST_STEPS - t->steps &&
+           fits(&t->made, total.messages, total.bytes);
 }
 
 /* Take plans that were made one after the other and right after the one that was found last, as long as the rows
@@ -295,33 +296,22 @@ static uint32_t take_following(struct collective_table *t, const struct burst_pa
 {
     struct burst_piece *last = last_piece(t);
     struct collective_messages *made = &t->made;
-    uint32_t count = 0, there = 0, rows = t->rows, steps = t->steps;
-    uint64_t messages = made->messages, bytes = made->bytes;
-    int ascend = made->ascend;
     if (last == NULL || last->stays == 0)
         return 0;
-    const struct collective_plan *plan = collective_plans_following(&t->plans, &there);
-    const struct burst_pair *end = last->rows + last->count;
-    for (; count < most && count < there; count++, plan++) {
-        if (!is_of(plan, &calls[order[count]], group) || !plan->follows || plan->others.pairs > 0 ||
-            plan->rows != end || plan->count >= COLLECTIVE_ROWS - rows ||
-            plan->steps > MOST_STEPS - steps || !is_below(messages, plan->messages) ||
-            !is_below(bytes, plan->bytes))
-            break;
-        ascend &= plan->ascends;
-        messages += plan->messages;
-        bytes += plan->bytes;
-        rows += (uint32_t)plan->count;
-        steps += plan->steps;
-        end += plan->count;
-    }
-    made->count += rows - t->rows;
-    made->messages = messages;
-    made->bytes = bytes;
-    made->ascend = ascend;
-    last->count += rows - t->rows;
-    t->rows = rows;
-    t->steps = steps;
+    uint32_t count =
+        collective_plans_following(&t->plans, calls, order, most, group, last->rows + last->count);
+    if (count == 0)
+        return 0;
+    if (!are_within(t, count))
+        count = (uint32_t)BISECT(i, 0, count, are_within(t, (uint32_t)i + 1));
+    const struct plan_total total = collective_plans_total(&t->plans, count);
+    made->count += total.rows;
+    made->messages += total.messages;
+    made->bytes += total.bytes;
+    made->ascend = made->ascend && total.unsorted == 0;
+    last->count += total.rows;
+    t->rows += total.rows;
+    t->steps += (uint32_t)total.steps;
     collective_plans_pass(&t->plans, count);
     return count;
 }
@@ -353,8 +343,6 @@ static void keep_plan(struct collective_table *t, const struct plan_call *call,
 {
     const struct collective_messages *now = &t->made;
     const struct collective_plan plan = {
-        .call = *call,
-        .group = *group,
         .count = now->count - before->count,
         .messages = now->messages - before->messages,
         .bytes = now->bytes - before->bytes,
@@ -365,7 +353,8 @@ static void keep_plan(struct collective_table *t, const struct plan_call *call,
         .ascends = ascends != 0,
     };
     if (!t->clipped)
-        collective_plans_keep(&t->plans, &plan, t->pairs + (t->pair_count - plan.count));
+        collective_plans_keep(&t->plans, call, group, &plan,
+                              t->pairs + (t->pair_count - plan.count));
 }
 
 static int make_row(struct collective_table *t, const struct group *g, const struct collective *c,

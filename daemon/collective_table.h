@@ -8,7 +8,7 @@
  * What calls were expanded to is kept (collective_plans.h): most windows have the same ones. Where several of
  * one burst follow each other there as in the burst, their rows are not copied.
  *
- * Bounds: 65,536 collectives, 65,536 communicators, 2^22 positions (16 MiB), 36 MiB of plans; and for
+ * Bounds: 65,536 collectives, 65,536 communicators, 2^22 positions (16 MiB), 40 MiB of plans; and for
  * the calls of one window at most COLLECTIVE_ROWS rows and four times as many steps. Calls beyond any of these, of
  * inter-communicators, and of ranks whose position nobody told are counted among the others, as one
  * message each. Calls that nobody models (neighbourhoods) give nothing.
