@@ -329,14 +329,17 @@ static const struct transfer_head *add_nexts(struct job_network *n, const int32_
     uint64_t *const sums = n->latencies.packed;
     for (; head < end; head++) {
         if (!transfer_is_single(head) || head->source >= rank_count ||
-            head->destination >= rank_count || seats[head->source] == TOPOLOGY_NONE)
+            head->destination >= rank_count)
             break;
-        uint32_t *turn = &turns[seats[head->source]];
-        const uint32_t place = nexts[*turn].behind;
-        if (nexts[place].destination != seats[head->destination] ||
-            !log_sums_add_one(&sums[place], (int64_t)head->log2_sum - logs[transfer_class(head)]))
+        const uint32_t source = seats[head->source], destination = seats[head->destination];
+        if (source == TOPOLOGY_NONE)
             break;
-        *turn = place;
+        const uint32_t place = nexts[turns[source]].behind;
+        if (nexts[place].destination == destination &&
+            log_sums_add_one(&sums[place], (int64_t)head->log2_sum - logs[transfer_class(head)]))
+            turns[source] = place;
+        else if (source != destination) /* else it stays on its vertex */
+            break;
     }
     return head;
 }
@@ -346,7 +349,7 @@ static const struct transfer_head *add_nexts(struct job_network *n, const int32_
 static bool turn_to(struct job_network *n, const struct transfer_head *head)
 {
     const uint32_t source = seat_of(n, head->source), destination = seat_of(n, head->destination);
-    if (source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE)
+    if (source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE || source == destination)
         return false;
     const uint32_t before = n->turns[source];
     uint32_t *behind = &n->nexts[before].behind;
