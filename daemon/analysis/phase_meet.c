@@ -200,14 +200,22 @@ static uint32_t times_of(const struct phase_pool *pool, const struct phase_list 
     }
 }
 
-/* Has one run the rows of another wherever both have the same edge? */
+/* As count_equal(), of lists in which no edge has several rows: mostly edges follow each other in both. */
+static uint32_t count_following(const struct phase_row *a, const struct phase_row *b, uint32_t most)
+{
+    uint32_t first = a->edge;
+    uint32_t count = BISECT(i, 1, most, a[i].edge - first == i && b[i].edge - first == i);
+    return count > 1 ? count : count_equal(a, b, most);
+}
+
+/* Has one run the rows of another wherever both have the same edge? No edge has several rows. */
 static bool have_same_rows(struct cursor a, struct cursor b)
 {
     while (meet(&a, &b)) {
         if (!are_level(&a, &b))
             continue;
         uint32_t equal =
-            are_at_same(&a, &b) ? a.here : count_equal(a.row, b.row, least(a.here, b.here));
+            are_at_same(&a, &b) ? a.here : count_following(a.row, b.row, least(a.here, b.here));
         if (a.row != b.row && memcmp(a.row, b.row, equal * sizeof(*a.row)) != 0)
             return false;
         skip(&a, equal);
@@ -219,6 +227,7 @@ static bool have_same_rows(struct cursor a, struct cursor b)
 bool phase_list_repeat(struct phase_pool *pool, struct phase_list *to, struct phase_list *from)
 {
     uint32_t times = times_of(pool, from);
+    /* Each row fits, so none is of an edge with several. */
     if (times == 0 || (uint64_t)to->high + from->high >= UINT32_MAX)
         return false;
     struct run_pairs pairs;
