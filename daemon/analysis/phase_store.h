@@ -38,9 +38,8 @@ struct phase_store {
     struct phase_row **slabs;   /**< owned, each owned; PHASE_BLOCK places */
     struct phase_place *places; /**< owned */
     uint32_t *heads;            /**< owned; by hash, as many as there is room for places */
-    uint32_t
-        *guesses; /**< owned; as many: places where rows lie that were shared last, by their ends */
-    uint64_t numbers; /**< given to rows so far */
+    uint32_t *guesses; /**< owned; as many; places by the first and last edge of their rows */
+    uint64_t numbers;  /**< given to rows so far */
     uint32_t slab_count, slab_room;
     uint32_t free; /**< place */
 };

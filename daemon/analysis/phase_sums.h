@@ -39,8 +39,8 @@ struct phase_sums {
     /* Edges by key, and the place of each in that order: of as many as are ordered. */
     uint32_t *by_key, *place; /**< owned */
     uint32_t ordered;
-    struct phase_tally now;   /**< no sums between reads */
-    struct phase_marks marks; /**< none between reads */
+    struct phase_tally now;           /**< no sums between reads */
+    struct phase_marks marks;         /**< none between reads */
     struct phase_stretches stretches; /**< room */
     struct phase_kept {
         struct phase_tally tally;
