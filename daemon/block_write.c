@@ -10,7 +10,9 @@
 #include <string.h>
 #include <zstd.h>
 
-#define OWN_BYTES 2048u /* a column of so many bytes is coded by its own statistics */
+/* A column of so many bytes is coded by its own statistics. Smaller ones together take some 2 % more room that way, and
+ * 5 % less of the time that recording takes. */
+#define OWN_BYTES 16384u
 #define KEEP_ROOM (8u << 20)
 
 /* A message since the mark, as it is: most blocks are full, and are packed column by column, before these are asked for. */
