@@ -1,5 +1,7 @@
 #include "agent/census.h"
 
+#include "agent/rank_match.h"
+#include "agent/rank_tell.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"

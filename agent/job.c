@@ -2,6 +2,7 @@
 
 #include "agent/process_file.h"
 #include "agent/rank_env.h"
+#include "agent/rank_match.h"
 #include "holter/error.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "agent/rank.h"
 
-#include "agent/process_file.h"
+#include "agent/rank_match.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 
@@ -11,16 +11,7 @@
 #include <unistd.h>
 
 #define RINGS_MOST 4096u
-#define SHED_NS 1000u /* a ring that gets a record in less is not matched */
-
-/* A thread may lose its core between the time stamp of a call and the moment when the call can be
- * seen in its ring. */
-#define SLACK_NS UINT64_C(20000000)
-
 #define ASK_RECORDS 8u /* of a ring; the processor finds those behind them by itself */
-
-#define PENDING_NS UINT64_C(2000000000) /* in one call for so long: what it waits for is told */
-#define PENDING_ROWS 4u                 /* of one rank */
 
 void rank_text(char *out, size_t room, const char *text, size_t bound)
 {
@@ -247,157 +238,6 @@ void rank_rejoin(struct rank *rank, struct window_sum *sum, int index)
     memset(rank->tables.regions, 0, rank->tables.region_count * sizeof *rank->tables.regions);
 }
 
-/* ---- matching ------------------------------------------------------------ */
-
-/* Id of the communicator in a slot. Slots are given anew only when all of them were used once: from
- * then on it is not known which communicator a record names, and those in slots that were given
- * anew are left out, from their first record to their last. */
-static uint64_t match_comm(void *user, uint32_t slot, int *fresh)
-{
-    struct rank *rank = user;
-    if (slot >= rank->tables.comm_count)
-        return 0;
-    struct comm_matched *known = &rank->comms_matched[slot];
-    if (known->batch != rank->match_batch) {
-        const struct comm_slot *comm = &rank->comms[slot];
-        uint32_t generation = atomic_load_explicit(&comm->generation, memory_order_acquire);
-        known->id = *(const volatile uint64_t *)&comm->id;
-        atomic_thread_fence(memory_order_acquire);
-        if (generation == 0 || generation > 2 ||
-            atomic_load_explicit(&comm->generation, memory_order_relaxed) > 2)
-            known->id = 0;
-        known->batch = rank->match_batch;
-    }
-    *fresh = rank->match_lost && known->lost == 0;
-    return known->id;
-}
-
-static struct match_source match_source_of(struct rank *rank, uint32_t ring,
-                                           const struct tick_clock *clock)
-{
-    return (struct match_source){clock, ring, match_comm, rank};
-}
-
-static void tell_lost(struct rank *rank)
-{
-    for (uint32_t i = 0; i < rank->tables.comm_count; i++)
-        rank->comms_matched[i].lost =
-            atomic_load_explicit(&rank->comms[i].generation, memory_order_relaxed);
-    rank->match_lost = 1;
-    if (rank->member != NULL)
-        match_lost(rank->match, rank->member);
-}
-
-void rank_match(struct rank *rank, struct match *match)
-{
-    rank->match = match;
-    rank->member = match_add(match, (uint64_t)rank->world_rank);
-    rank->dropped_matched = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
-    if (rank->dropped_matched != 0)
-        tell_lost(rank);
-}
-
-void rank_unmatch(struct rank *rank)
-{
-    if (rank->member != NULL)
-        match_remove(rank->match, rank->member);
-    rank->member = NULL;
-}
-
-/* Were the newest records of a ring, so many, written in less time than it takes to match them? */
-static int fills_fast(const struct rank_ring *ring, const struct tick_clock *clock, uint64_t head,
-                      uint64_t newest, uint64_t now_ns)
-{
-    struct event event;
-    struct ring_reader reader = ring->reader;
-    reader.next = head - newest;
-    if (ring_read(&reader, &event, 1) != 1 || reader.lost != ring->reader.lost)
-        return 1; /* overwritten already */
-    uint64_t exit_ns = tick_clock_ns(clock, event.t_exit);
-    return (now_ns > exit_ns ? now_ns - exit_ns : 0) / SHED_NS < newest;
-}
-
-/* Sums come before matches, which take most of the time: a ring that fills faster than matching
- * goes may be lapped, and so may others meanwhile. Its records are then summed only. */
-static void shed_matching(const struct rank *rank, struct rank_ring *ring,
-                          const struct tick_clock *clock, uint64_t head)
-{
-    uint64_t now_ns = clock_mono_ns(), behind = head - ring->reader.next;
-    uint64_t elapsed = now_ns > ring->visited_ns ? now_ns - ring->visited_ns : 0;
-    ring->visited_ns = now_ns;
-    /* A few records tell no rate; a ring that is this full has begun to write fast just now. */
-    uint64_t eighth = ring->reader.capacity / 8;
-    int full = behind > 3 * eighth;
-    int shed = full || (behind > eighth && elapsed / SHED_NS < behind);
-    /* Rings of further threads are small, and what threads share is not matched any more after a loss: here the
-     * records have to tell. They may also have waited for the window to end. */
-    if (shed && rank->open > 1)
-        shed = behind > 6 * eighth ||
-               fills_fast(ring, clock, head, full ? 3 * eighth : behind, now_ns);
-    ring->match_shed = shed;
-}
-
-/* Records taken from a ring, after what was lost before them. */
-static void match_batch(struct rank *rank, uint32_t number, const struct tick_clock *clock,
-                        const struct event *batch, size_t taken)
-{
-    struct rank_ring *ring = &rank->rings[number];
-    uint64_t paused =
-        atomic_load_explicit(&ring->reader.control->paused_calls, memory_order_relaxed);
-    if (rank->member == NULL)
-        return;
-    if (ring->match_shed) {
-        ring->lost_matched = UINT64_MAX; /* as if they were lost, when matching goes on */
-        return;
-    }
-    if (ring->reader.lost != ring->lost_matched || paused != ring->paused_matched) {
-        ring->lost_matched = ring->reader.lost;
-        ring->paused_matched = paused;
-        tell_lost(rank);
-    }
-    struct match_source source = match_source_of(rank, number, clock);
-    match_events(rank->match, rank->member, &source, batch, taken);
-}
-
-/* Tell what a ring holds that was not taken, for ranks of several threads.
- * @return until when the records of the ring are known */
-static uint64_t match_rest(struct rank *rank, uint32_t number, const struct tick_clock *clock)
-{
-    struct rank_ring *ring = &rank->rings[number];
-    struct match_source source = match_source_of(rank, number, clock);
-    struct event event;
-    struct ring_reader ahead = ring->reader;
-    int begun = ring_read(&ahead, &event, 1) == 1 || ring_begun(&ring->reader, &event) == 0;
-    uint64_t until = match_underway(rank->match, rank->member, &source, begun ? &event : NULL);
-    /* More than one: those behind the first began after it had ended. */
-    if (ahead.next != ring->reader.next) {
-        uint64_t exit_ns = tick_clock_ns(clock, event.t_exit);
-        until = exit_ns < until ? exit_ns : until;
-    }
-    return until;
-}
-
-static void match_known(struct rank *rank, const struct drain_clocks *clocks)
-{
-    const struct tick_clock *clock = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
-    uint64_t dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
-    if (rank->member == NULL)
-        return;
-    if (dropped != rank->dropped_matched) {
-        rank->dropped_matched = dropped;
-        tell_lost(rank);
-    }
-    if (rank->open < 2)
-        return;
-    uint64_t known = rank->drained_ns > SLACK_NS ? rank->drained_ns - SLACK_NS : 0;
-    known = clocks->end_ns < known ? clocks->end_ns : known;
-    for (uint32_t i = 0; i < rank->open; i++) {
-        uint64_t one = match_rest(rank, i, clock);
-        known = one < known ? one : known;
-    }
-    match_known_until(rank->match, rank->member, known);
-}
-
 /* ---- where reading begins ------------------------------------------------ */
 
 static const struct journal_ring *journal_ring_of(const struct journal_state *state,
@@ -489,9 +329,9 @@ static uint64_t drain_ring(struct rank *rank, uint32_t number, const struct drai
     /* Bounded by what is there now: a fast writer must not keep the agent here while the other
      * rings fill. */
     uint64_t head = atomic_load_explicit(&ring->reader.control->head, memory_order_acquire);
-    shed_matching(rank, ring, source.clock, head);
+    rank_match_shed(rank, ring, source.clock, head);
     if (ring->match_shed && rank->open > 1)
-        tell_lost(rank); /* the others' records are matched */
+        rank_match_lost(rank); /* the others' records are matched */
     while (ring->reader.next < head) {
         size_t count = ring_read(&ring->reader, batch, RANK_BATCH);
         if (count == 0)
@@ -502,7 +342,7 @@ static uint64_t drain_ring(struct rank *rank, uint32_t number, const struct drai
         source.now_ns = now_ns > source.now_ns ? now_ns : source.now_ns;
         size_t taken = window_sum_events(rank->sum, rank->index, &source, batch, count);
         rank->match_batch++;
-        match_batch(rank, number, source.clock, batch, taken);
+        rank_match_batch(rank, number, source.clock, batch, taken);
         total += taken;
         if (taken < count) {
             ring->reader.next -= count - taken;
@@ -542,7 +382,7 @@ uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
         if (i + 1 == rank->open)
             open_rings(rank, journal);
     }
-    match_known(rank, clocks);
+    rank_match_known(rank, clocks);
     return total;
 }
 
@@ -628,75 +468,6 @@ uint32_t rank_carts(struct rank *rank, struct carts *carts)
     return added;
 }
 
-static uint64_t comm_id(const struct rank *rank, uint32_t slot)
-{
-    struct comm_slot copy;
-    return rank_comm(rank, slot, &copy) ? copy.id : 0;
-}
-
-static void tell_receive(const struct rank *rank, uint64_t comm, int32_t source, int32_t tag,
-                         uint64_t waited_ns, struct transfer_sum *transfers)
-{
-    struct wire_pending_row row = {.rank = (uint64_t)rank->world_rank,
-                                   .source = source,
-                                   .tag = tag,
-                                   .comm = comm,
-                                   .waited_ns = waited_ns};
-    transfer_sum_pending(transfers, &row);
-}
-
-static void tell_waits(const struct rank *rank, const struct event *event, uint64_t waited_ns,
-                       struct transfer_sum *transfers)
-{
-    struct match_open open[PENDING_ROWS];
-    switch (event->call) {
-    case CALL_Recv:
-    case CALL_Probe:
-    case CALL_Mprobe:
-        tell_receive(rank, comm_id(rank, event->comm), event->peer, event->tag, waited_ns,
-                     transfers);
-        return;
-    case CALL_Sendrecv:
-    case CALL_Sendrecv_replace:
-        tell_receive(rank, comm_id(rank, event->comm), event_receive_source(event),
-                     event_receive_tag(event), waited_ns, transfers);
-        return;
-    default:
-        break;
-    }
-    if (call_class_of(event->call) != CALL_WAIT || rank->member == NULL)
-        return;
-    uint32_t most = event->call == CALL_Wait ? 1 : PENDING_ROWS;
-    uint32_t request = event->flags & EVENT_RECV ? event->request : 0;
-    if (event->call == CALL_Wait && request == 0)
-        return; /* for a send, or a collective */
-    uint32_t count = match_open_receives(rank->match, rank->member, request, open, most);
-    for (uint32_t i = 0; i < count; i++)
-        tell_receive(rank, open[i].comm, open[i].source, open[i].tag, waited_ns, transfers);
-}
-
-void rank_tell_pending(const struct rank *rank, const struct drain_clocks *clocks,
-                       struct transfer_sum *transfers)
-{
-    const struct tick_clock *clock = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
-    struct event event;
-    for (uint32_t i = 0; i < rank->open; i++) {
-        uint64_t enter_ns;
-        if (ring_peek(&rank->rings[i].reader, &event) != 0 ||
-            (enter_ns = tick_clock_ns(clock, event.t_enter)) + PENDING_NS > clocks->end_ns)
-            continue;
-        tell_waits(rank, &event, clocks->end_ns - enter_ns, transfers);
-    }
-}
-
-void rank_tell_state(const struct rank *rank, uint64_t window_ns)
-{
-    char state;
-    if (window_sum_is_silent(rank->sum, rank->index, window_ns) &&
-        (state = process_state(rank->pid)) != 0)
-        window_sum_state(rank->sum, rank->index, state);
-}
-
 uint64_t rank_wait(const struct rank *rank)
 {
     uint64_t wait = DRAIN_MOST_NS;
@@ -739,60 +510,4 @@ void rank_committed(struct rank *rank, uint64_t now_ns)
                               memory_order_relaxed);
     }
     atomic_store_explicit(&rank->segment->agent_beat_ns, now_ns, memory_order_relaxed);
-}
-
-/* The ring whose thread did something last. */
-static const struct rank_ring *latest_ring(const struct rank *rank)
-{
-    const struct rank_ring *latest = NULL;
-    for (uint32_t i = 0; i < rank->open; i++)
-        if (latest == NULL || rank->rings[i].sum.last_exit_ns > latest->sum.last_exit_ns)
-            latest = &rank->rings[i];
-    return latest;
-}
-
-static int ended_in_order(const struct rank *rank, uint32_t state)
-{
-    int finalized = state == SEGMENT_FINALIZED;
-    for (uint32_t i = 0; i < rank->open; i++)
-        finalized |= rank->rings[i].sum.finalized;
-    return finalized && state != SEGMENT_ABORTED;
-}
-
-int rank_death(const struct rank *rank, const struct drain_clocks *clocks,
-               const struct daemon_clock *clock, struct wire_death_row *out)
-{
-    uint32_t state = atomic_load_explicit(&rank->segment->state, memory_order_acquire);
-    if (ended_in_order(rank, state))
-        return 0;
-    const struct tick_clock *ticks = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
-    struct wire_death_row row = {
-        .rank = (uint64_t)rank->world_rank,
-        .pid = (uint64_t)rank->pid,
-        .aborted = state == SEGMENT_ABORTED,
-        .abort_code = atomic_load_explicit(&rank->segment->abort_code, memory_order_relaxed),
-        .peer = PEER_NONE,
-    };
-    const struct rank_ring *latest = latest_ring(rank);
-    if (latest != NULL && latest->sum.last_call != 0) {
-        row.call = latest->sum.last_call;
-        row.peer = latest->sum.last_peer;
-        row.comm = comm_id(rank, latest->sum.last_comm);
-        row.at_ns = daemon_clock_at(clock, latest->sum.last_exit_ns);
-    }
-    struct event event;
-    for (uint32_t i = 0; i < rank->open; i++) {
-        uint64_t enter_ns;
-        if (ring_peek(&rank->rings[i].reader, &event) != 0 ||
-            (enter_ns = tick_clock_ns(ticks, event.t_enter)) > clocks->now_ns)
-            continue;
-        row.call = event.call;
-        row.in_call = 1;
-        row.peer = event.peer;
-        row.comm = comm_id(rank, event.comm);
-        row.at_ns = daemon_clock_at(clock, enter_ns);
-        break;
-    }
-    *out = row;
-    return 1;
 }

@@ -97,21 +97,6 @@ int rank_known(struct rank *rank);
 /** Give it a place in its job's sums. @return 0 or an error of window_sum_add_rank() */
 int rank_join(struct rank *rank, struct window_sum *sum);
 
-/** Have its messages matched from now on. */
-void rank_match(struct rank *rank, struct match *match);
-
-/** All its records were taken: have what it leaves open given up. */
-void rank_unmatch(struct rank *rank);
-
-/** Say what it waits for, when it has been in one call for long at the end of a window.
- *  Call after rank_end_window(). */
-void rank_tell_pending(const struct rank *rank, const struct drain_clocks *clocks,
-                       struct transfer_sum *transfers);
-
-/** Note the state of its process when it made no call in the window.
- *  Call after rank_end_window(). */
-void rank_tell_state(const struct rank *rank, uint64_t window_ns);
-
 /** Go back to a place in sums that it had. */
 void rank_rejoin(struct rank *rank, struct window_sum *sum, int index);
 
@@ -158,13 +143,6 @@ int rank_region(const struct rank *rank, uint32_t slot, char *out, size_t room);
 /** Cartesian communicators that it has made since it was last asked.
  *  @return how many were added */
 uint32_t rank_carts(struct rank *rank, struct carts *carts);
-
-/** After the process is gone and its rings are drained: did it die?
- *  @param clock  daemon time, for the row
- *  @param out    set when it did
- *  @return 1 when it ended without MPI_Finalize */
-int rank_death(const struct rank *rank, const struct drain_clocks *clocks,
-               const struct daemon_clock *clock, struct wire_death_row *out);
 
 /** Copy a text out of the segment, ended by force. */
 void rank_text(char *out, size_t room, const char *text, size_t bound);

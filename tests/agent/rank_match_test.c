@@ -1,5 +1,5 @@
 /* Messages of a rank of two threads, from its rings to matches: whichever ring is looked at first, however full. */
-#include "agent/rank.h"
+#include "agent/rank_match.h"
 #include "agent/sums/match.h"
 
 #include "fake_rank.h"

@@ -1,5 +1,6 @@
 /* A rank's segment read by the agent: nothing lost uncounted, nothing believed. */
 #include "agent/rank.h"
+#include "agent/rank_tell.h"
 
 #include "fake_rank.h"
 #include "holter/clock.h"
