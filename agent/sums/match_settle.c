@@ -4,13 +4,6 @@
 
 #include <string.h>
 
-/* Times of both ends come from one tick clock, but at different moments of its life: its rate is
- * good to 5 ppm at the start (50 ns in a reading over 10 ms), and records are a second old at most.
- */
-#define CAUSALITY_NS 20000u
-
-#define CLUSTER_MOST 6u /* overlapping posts whose order is searched: 6! possibilities */
-
 /* Being in step again: the receiver had waited for so long when the message was sent, and whatever
  * was sent before had ended so long before. A message that had been on its way would have ended the
  * wait. Small ones only: large ones may need the sender's hand to move on. And so many in a row: a
@@ -102,204 +95,6 @@ static void settle_receive(struct match *match, const struct channel *channel, u
     group_settle(match, receive->group);
 }
 
-/* ---- order --------------------------------------------------------------- */
-
-static int may_take(int32_t source, int32_t tag, const struct channel *channel)
-{
-    return (source == PEER_ANY || (uint32_t)source == channel->source) &&
-           (tag == TAG_ANY || tag == channel->tag);
-}
-
-static int threads_hold_receive(const struct match_member *member, const struct channel *channel,
-                                const struct receive *receive)
-{
-    if (receive->post_exit_ns > member->known_ns)
-        return 1;
-    for (uint32_t i = 0; i < member->ring_count; i++) {
-        const struct underway *underway = &member->rings[i].underway;
-        if (i != receive->ring && underway->comm == channel->comm && underway->receives &&
-            underway->enter_ns < receive->post_exit_ns &&
-            may_take(underway->source, underway->receive_tag, channel))
-            return 1;
-    }
-    return 0;
-}
-
-int receive_is_held(const struct match *match, const struct channel *channel,
-                    const struct receive *receive)
-{
-    if (match->strict == 0)
-        return 0;
-    const struct match_member *member = match_member_of(match, channel->destination);
-    if (member == NULL)
-        return 0;
-    for (uint32_t i = member->wildcard_first; i < member->wildcard_count; i++) {
-        const struct wildcard *wildcard = &member->wildcards[i];
-        const struct receive *open = receive_at(match, wildcard->receive);
-        if (posted_after(open, receive) &&
-            (open->ring == receive->ring || open->post_ns >= receive->post_exit_ns))
-            continue;
-        if (wildcard->comm == channel->comm && may_take(wildcard->source, wildcard->tag, channel))
-            return 1;
-    }
-    return member->known_ns != UINT64_MAX && threads_hold_receive(member, channel, receive);
-}
-
-static int send_is_held(const struct match *match, const struct channel *channel,
-                        const struct send *send)
-{
-    if (match->strict == 0)
-        return 0;
-    const struct match_member *member = match_member_of(match, channel->source);
-    if (member == NULL || member->known_ns == UINT64_MAX)
-        return 0;
-    uint64_t exit_ns = send_exit(send);
-    if (exit_ns > member->known_ns)
-        return 1;
-    for (uint32_t i = 0; i < member->ring_count; i++) {
-        const struct underway *underway = &member->rings[i].underway;
-        if (i != send->ring && underway->comm == channel->comm && underway->sends &&
-            underway->enter_ns < exit_ns &&
-            underway->destination == (int32_t)channel->destination &&
-            underway->send_tag == channel->tag)
-            return 1;
-    }
-    return 0;
-}
-
-/* ---- posts of several threads that overlap ------------------------------- */
-
-/* The latest exit of the posts so far, and the latest among those of other threads than that one's.
- */
-struct run {
-    uint64_t exit_ns, other_exit_ns;
-    uint32_t ring;
-};
-
-static void run_add(struct run *run, uint16_t ring, uint64_t exit_ns)
-{
-    if (run->ring == ring || run->ring == NONE) {
-        run->ring = ring;
-        run->exit_ns = exit_ns > run->exit_ns ? exit_ns : run->exit_ns;
-    } else if (exit_ns > run->exit_ns) {
-        run->other_exit_ns = run->exit_ns;
-        run->exit_ns = exit_ns;
-        run->ring = ring;
-    } else if (exit_ns > run->other_exit_ns) {
-        run->other_exit_ns = exit_ns;
-    }
-}
-
-static int run_overlaps(const struct run *run, uint16_t ring, uint64_t enter_ns)
-{
-    return (run->ring == ring ? run->other_exit_ns : run->exit_ns) > enter_ns;
-}
-
-/* How many sends from the first on have to be taken together, at least n. */
-static uint32_t sends_together(const struct match *match, const struct channel *channel, uint32_t n)
-{
-    struct run run = {.ring = NONE};
-    uint32_t count = 0;
-    for (uint32_t at = channel->send_first; at != NONE; at = send_at(match, at)->next, count++) {
-        const struct send *send = send_at(match, at);
-        if (count >= n && !run_overlaps(&run, send->ring, send->enter_ns))
-            break;
-        run_add(&run, send->ring, send_exit(send));
-    }
-    return count > n ? count : n;
-}
-
-static uint32_t receives_together(const struct match *match, const struct channel *channel,
-                                  uint32_t n)
-{
-    struct run run = {.ring = NONE};
-    uint32_t count = 0;
-    for (uint32_t at = channel->receive_first; at != NONE;
-         at = receive_at(match, at)->next, count++) {
-        const struct receive *receive = receive_at(match, at);
-        if (count >= n && !run_overlaps(&run, receive->ring, receive->post_ns))
-            break;
-        run_add(&run, receive->ring, receive->post_exit_ns);
-    }
-    return count > n ? count : n;
-}
-
-/* The first ends on both sides whose order among themselves is not known, but against all later
- * ones. @return how many on each side; 0: not all of them are known yet */
-static uint32_t first_block(const struct match *match, const struct channel *channel)
-{
-    uint32_t n = 1, more = 1;
-    do {
-        n = more;
-        more = sends_together(match, channel, n);
-        more = receives_together(match, channel, more);
-    } while (more > n);
-    uint32_t send = channel->send_first, receive = channel->receive_first;
-    for (uint32_t i = 0; i < n; i++) {
-        if (send == NONE || receive == NONE || send_is_held(match, channel, send_at(match, send)) ||
-            receive_at(match, receive)->state < RECEIVE_DONE ||
-            receive_is_held(match, channel, receive_at(match, receive)))
-            return 0;
-        send = send_at(match, send)->next;
-        receive = receive_at(match, receive)->next;
-    }
-    return n;
-}
-
-struct cluster {
-    uint32_t n;
-    uint32_t sends[CLUSTER_MOST], receives[CLUSTER_MOST];
-    uint8_t chosen[CLUSTER_MOST];   /* receive of each send, while searching */
-    uint8_t possible[CLUSTER_MOST]; /* bit r: in some order that nothing contradicts */
-};
-
-static int fits(const struct send *send, const struct receive *receive)
-{
-    return receive->exit_ns + CAUSALITY_NS >= send->enter_ns &&
-           (!receive->size_known || receive->bytes == send->bytes);
-}
-
-static int is_before(uint16_t ring, uint64_t exit_ns, uint16_t later_ring, uint64_t later_enter_ns)
-{
-    return ring == later_ring || exit_ns <= later_enter_ns;
-}
-
-/* Send i with receive r: does that leave every message behind those that it cannot overtake? */
-static int in_order(const struct match *match, const struct cluster *cluster, uint32_t i,
-                    uint32_t r)
-{
-    const struct send *send = send_at(match, cluster->sends[i]);
-    const struct receive *receive = receive_at(match, cluster->receives[r]);
-    for (uint32_t k = 0; k < i; k++) {
-        const struct send *earlier = send_at(match, cluster->sends[k]);
-        const struct receive *other = receive_at(match, cluster->receives[cluster->chosen[k]]);
-        if (r < cluster->chosen[k] &&
-            is_before(earlier->ring, send_exit(earlier), send->ring, send->enter_ns) &&
-            is_before(receive->ring, receive->post_exit_ns, other->ring, other->post_ns))
-            return 0;
-    }
-    return 1;
-}
-
-static int search(const struct match *match, struct cluster *cluster, uint32_t i, uint32_t used)
-{
-    if (i == cluster->n)
-        return 1;
-    int found = 0;
-    for (uint32_t r = 0; r < cluster->n; r++) {
-        if (used >> r & 1 ||
-            !fits(send_at(match, cluster->sends[i]), receive_at(match, cluster->receives[r])) ||
-            !in_order(match, cluster, i, r))
-            continue;
-        cluster->chosen[i] = (uint8_t)r;
-        if (!search(match, cluster, i + 1, used | 1u << r))
-            continue;
-        cluster->possible[i] |= (uint8_t)(1u << r);
-        found = 1;
-    }
-    return found;
-}
-
 /* ---- messages within the node -------------------------------------------- */
 
 static uint32_t pop_send(struct match *match, struct channel *channel)
@@ -328,7 +123,7 @@ static int marry(struct match *match, struct channel *channel, uint32_t send_num
 {
     const struct send *send = send_at(match, send_number);
     struct receive *receive = receive_at(match, receive_number);
-    int good = fits(send, receive);
+    int good = ends_fit(send, receive);
     uint64_t send_ns = send->enter_ns, bytes = send->bytes;
     pool_give(&match->sends, send_number);
     if (!good) {
@@ -365,7 +160,7 @@ static void take_block(struct match *match, struct channel *channel, uint32_t n)
         cluster.receives[i] = pop_receive(match, channel);
         known &= receive_at(match, cluster.receives[i])->state == RECEIVE_DONE;
     }
-    if (!known || !search(match, &cluster, 0, 0))
+    if (!known || !ends_search(match, &cluster))
         memset(cluster.possible, 0, sizeof cluster.possible);
     uint32_t taken = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -389,7 +184,7 @@ static int settle_within(struct match *match, struct channel *channel)
     while (channel->send_first != NONE && channel->receive_first != NONE) {
         if (receive_at(match, channel->receive_first)->state < RECEIVE_DONE)
             return 0;
-        uint32_t n = match->strict == 0 ? 1 : first_block(match, channel);
+        uint32_t n = match->strict == 0 ? 1 : ends_together(match, channel);
         if (n == 0)
             return 1;
         channel->sent += n;
@@ -437,7 +232,7 @@ static int is_evidence(const struct match *match, const struct channel *channel,
     const struct send *send = send_at(match, channel->send_first);
     if (send->next != NONE && send_at(match, send->next)->enter_ns <= receive->exit_ns)
         return 0;
-    return receive->group == NONE && fits(send, receive) && receive->size_known &&
+    return receive->group == NONE && ends_fit(send, receive) && receive->size_known &&
            receive->bytes <= SMALL_BYTES && send->enter_ns <= receive->exit_ns &&
            send->enter_ns >= receive->enter_ns + WAITED_NS &&
            (dropped_ns == 0 || dropped_ns + WAITED_NS <= receive->enter_ns);
@@ -634,58 +429,4 @@ void match_settle(struct match *match, uint64_t now_ns)
         match->sweep_ns = now_ns;
         match_sweep(match);
     }
-}
-
-/* ---- receives that are open ---------------------------------------------- */
-
-/* The oldest so far, in the order of posting. */
-struct oldest {
-    const struct match *match;
-    uint32_t request; /* comes before all others */
-    struct match_open *out;
-    uint64_t *posts; /* when each of them was posted */
-    uint32_t count, room;
-};
-
-static void add_open(struct oldest *oldest, const struct receive *receive, struct match_open open)
-{
-    uint64_t post_ns =
-        oldest->request != 0 && receive->request == oldest->request ? 0 : receive->post_ns;
-    if (receive->state != RECEIVE_OPEN)
-        return;
-    uint32_t at = oldest->count;
-    while (at > 0 && oldest->posts[at - 1] > post_ns)
-        at--;
-    if (at == oldest->room)
-        return;
-    oldest->count += oldest->count < oldest->room;
-    for (uint32_t i = oldest->count - 1; i > at; i--) {
-        oldest->out[i] = oldest->out[i - 1];
-        oldest->posts[i] = oldest->posts[i - 1];
-    }
-    oldest->out[at] = open;
-    oldest->posts[at] = post_ns;
-}
-
-uint32_t match_open_receives(const struct match *match, const struct match_member *member,
-                             uint32_t request, struct match_open *out, uint32_t room)
-{
-    uint64_t posts[MATCH_OPEN_MOST];
-    struct oldest oldest = {match, request, out,
-                            posts, 0,       room < MATCH_OPEN_MOST ? room : MATCH_OPEN_MOST};
-    struct channel_walk walk = channel_walk_begin(match, member->rank);
-    for (uint32_t i; (i = channel_walk_next(match, &walk)) != NONE;) {
-        const struct channel *channel = channel_at(match, i);
-        if (channel->destination != member->rank)
-            continue;
-        struct match_open open = {channel->comm, (int32_t)channel->source, channel->tag};
-        for (uint32_t at = channel->receive_first; at != NONE; at = receive_at(match, at)->next)
-            add_open(&oldest, receive_at(match, at), open);
-    }
-    for (uint32_t i = member->wildcard_first; i < member->wildcard_count; i++) {
-        const struct wildcard *wildcard = &member->wildcards[i];
-        struct match_open open = {wildcard->comm, wildcard->source, wildcard->tag};
-        add_open(&oldest, receive_at(match, wildcard->receive), open);
-    }
-    return oldest.count;
 }

@@ -1,6 +1,6 @@
 /* The inside of the matcher, shared by match.c (ranks), match_channel.c (what is held), match_take.c (records to ends of
- * messages), match_find.c (what records speak of), match_early.c (ends whose posts have not been seen) and
- * match_settle.c (ends to messages). */
+ * messages), match_find.c (what records speak of), match_early.c (ends whose posts have not been seen),
+ * match_order.c (which end comes before which), match_settle.c (ends to messages) and match_open.c (what is waited for). */
 #ifndef HOLTER_AGENT_MATCH_STATE_H
 #define HOLTER_AGENT_MATCH_STATE_H
 
@@ -389,14 +389,53 @@ static inline int early_any(const struct match *match)
     return match->earlies.used > match->earlies.free_count;
 }
 
-/* ---- match_settle.c: from ends to messages -------------------------------------------------- */
+/* ---- match_order.c: which end comes before which -------------------------------------------- */
 
-/** @return nonzero: there is more to do later, though no end be added */
-int settle_channel(struct match *match, struct channel *channel);
+/** Times of both ends come from one tick clock, but at different moments of its life: its rate is
+ * good to 5 ppm at the start (50 ns in a reading over 10 ms), and records are a second old at most.
+ */
+#define CAUSALITY_NS 20000u
+
+#define CLUSTER_MOST 6u /**< overlapping posts whose order is searched: 6! possibilities */
+
+/** Ends whose order among themselves is not known. */
+struct cluster {
+    uint32_t n; /**< on each side, at most CLUSTER_MOST */
+    uint32_t sends[CLUSTER_MOST], receives[CLUSTER_MOST];
+    uint8_t chosen[CLUSTER_MOST];   /**< receive of each send, while searching */
+    uint8_t possible[CLUSTER_MOST]; /**< bit r: in some order that nothing contradicts */
+};
+
+/** Can they be the ends of one message? */
+static inline int ends_fit(const struct send *send, const struct receive *receive)
+{
+    return receive->exit_ns + CAUSALITY_NS >= send->enter_ns &&
+           (!receive->size_known || receive->bytes == send->bytes);
+}
 
 /** May another receive, not completed yet, turn out to come before this one? */
 int receive_is_held(const struct match *match, const struct channel *channel,
                     const struct receive *receive);
+
+/** May another send, not seen yet, turn out to come before this one? */
+int send_is_held(const struct match *match, const struct channel *channel, const struct send *send);
+
+/** How many ends from a channel's first on have to be taken together, at least n. */
+uint32_t sends_together(const struct match *match, const struct channel *channel, uint32_t n);
+uint32_t receives_together(const struct match *match, const struct channel *channel, uint32_t n);
+
+/** The first ends on both sides whose order among themselves is not known, but against all later
+ *  ones. @return how many on each side; 0: not all of them are known yet */
+uint32_t ends_together(const struct match *match, const struct channel *channel);
+
+/** Find the receives that each send may have: sets possible, zero before.
+ *  @return 0: every order is contradicted */
+int ends_search(const struct match *match, struct cluster *cluster);
+
+/* ---- match_settle.c: from ends to messages -------------------------------------------------- */
+
+/** @return nonzero: there is more to do later, though no end be added */
+int settle_channel(struct match *match, struct channel *channel);
 
 /** One more receive of the group is settled; hand the messages out when it was the last. */
 void group_settle(struct match *match, uint32_t number);
