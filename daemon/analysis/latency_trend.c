@@ -12,6 +12,7 @@
 struct latency_trend {
     struct trend *typical, *mean;
     double moved; /* binary logarithm of the reference by that of the first window */
+    double unit;  /* the reference by that of the first window */
 };
 
 int latency_trend_create(struct latency_trend **out, double window_s)
@@ -21,6 +22,7 @@ int latency_trend_create(struct latency_trend **out, double window_s)
     if (trend == NULL)
         return -ENOMEM;
     params.window_s = window_s;
+    trend->unit = 1;
     int code = trend_create(&trend->typical, &params);
     params.rise = MEAN_RISE;
     params.slow_rise = MEAN_SLOW_RISE;
@@ -48,13 +50,17 @@ void latency_trend_update(struct latency_trend *trend, uint64_t window,
                           const struct latency_sum *sum, struct trend_result *out)
 {
     struct trend_result mean;
-    trend->moved += latency_moved(sum);
-    double unit = exp2(trend->moved);
+    double moved = latency_moved(sum);
+    if (moved != 0) {
+        trend->moved += moved;
+        trend->unit = exp2(trend->moved);
+    }
+    double unit = trend->unit;
     (void)trend_update(trend->typical, window, latency_typical(sum) * unit, sum->judged);
     (void)trend_update(trend->mean, window, latency_reference(sum) * unit, sum->judged);
     trend_result(trend->typical, out);
-    trend_result(trend->mean, &mean);
-    if (mean.state != TREND_STATE_CALM) {
+    if (!trend_is_calm(trend->mean)) {
+        trend_result(trend->mean, &mean);
         uint64_t onset =
             out->state != TREND_STATE_CALM && out->onset < mean.onset ? out->onset : mean.onset;
         if (out->state == TREND_STATE_CALM || mean.ratio > out->ratio)

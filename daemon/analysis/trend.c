@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* While few values are known a rise has to be one that is no phase of a program: this ratio at first, none but the
  * parameters' any more after so many values. */
@@ -48,6 +49,14 @@ static void find_rises(struct trend *trend)
         trend->rises[i] = most + log(trend_scales[i] / 3.0) / log(16) * (least - most);
 }
 
+static void forget_calm(struct trend *trend)
+{
+    trend->calm.centre = trend->calm.spread = NAN;
+    for (uint32_t i = 0; i < STATISTICS; i++)
+        trend->calm.limits[i] = NAN;
+    trend->calm_anew = 1;
+}
+
 int trend_create(struct trend **out, const struct trend_params *params)
 {
     if (!(params->window_s > 0 && params->window_s <= 3600) || params->warm_up < 8 ||
@@ -56,16 +65,16 @@ int trend_create(struct trend **out, const struct trend_params *params)
         !(params->growth > 1 && params->growth <= params->slow_rise) || params->calm_down < 1 ||
         params->calm_down > RECENT / 2 || !(params->half_life >= 1 && params->half_life <= 1e9))
         return -HOLTER_ERANGE;
-    struct trend *trend = calloc(1, sizeof(*trend));
+    struct trend *trend = aligned_alloc(_Alignof(struct trend), sizeof(*trend));
     if (trend == NULL)
         return -ENOMEM;
+    memset(trend, 0, sizeof(*trend));
     trend->params = *params;
     find_rises(trend);
-    trend->weight = 1;
+    trend->weight = trend->noted_weight = 1;
     trend->growth_of_weight = exp2(1 / params->half_life);
     trend->span = SPANS;
-    for (int i = 0; i < STATISTICS; i++)
-        trend->calm[i] = (struct calm){NAN, NAN, NAN};
+    forget_calm(trend);
     trend->result =
         (struct trend_result){.slope = NAN, .level = NAN, .base = NAN, .ratio = NAN, .band = NAN};
     *out = trend;
@@ -148,6 +157,7 @@ static void find_fit(const struct trend *trend, double base, uint64_t most, stru
 static void enter(struct trend *trend, enum trend_state state, uint64_t onset, double threshold,
                   uint32_t m)
 {
+    trend_note(trend);
     trend->result.state = state;
     trend->threshold = threshold;
     trend->scale = m;
@@ -157,31 +167,36 @@ static void enter(struct trend *trend, enum trend_state state, uint64_t onset, d
     trend->result.onset = trend->result.since = trend_window(trend, onset);
 }
 
-/* Least rise that is worth telling at a scale; more of a job that has just begun. */
-static double least_rise(const struct trend *trend, uint32_t i)
+/* How early it is in a job, from 1 down to 0: then a rise has to be more to be worth telling. */
+static double earliness(const struct trend *trend)
 {
-    double early = fmax(0, 1 - trend->memories[0].total / trend->weight / EARLY_VALUES);
-    double rise = trend->rises[i];
-    return fmax(rise, rise + early * (log(EARLY_RISE) - rise));
+    return fmax(0, 1 - trend->singles / trend->weight / EARLY_VALUES);
 }
 
-/* Whether the last values of a scale are above the base by so much, and above what calm explains. */
-static int is_high(const struct trend *trend, uint32_t i, double rise)
+/* Least rise that is worth telling at a scale. */
+static double least_rise(const struct trend *trend, uint32_t i)
 {
-    double stat = trend->stats[(trend->count - 1) % HELD][i];
-    if (isnan(trend->calm[i].limit))
+    double rise = trend->rises[i];
+    return fmax(rise, rise + earliness(trend) * (log(EARLY_RISE) - rise));
+}
+
+/* Whether the last values of a scale are above what calm explains, and above the base by enough. */
+static int is_high(const struct trend *trend, const double *stats, uint32_t i)
+{
+    if (!(stats[i] > trend->calm.limits[i]))
         return 0;
-    double need = fmax(trend->calm[0].centre + rise, trend->calm[i].limit);
-    return stat > need && trend->thirds[i] - trend->base > rise;
+    double rise = least_rise(trend, i);
+    return stats[i] > trend->calm.centre + rise && trend_third(trend, i) - trend->base > rise;
 }
 
 /* Three values that stay above those before, more than calm ever jumps. */
-static int has_jumped(const struct trend *trend)
+static int has_jumped(const struct trend *trend, const double *stats)
 {
-    const double *stats = trend->stats[(trend->count - 1) % HELD];
+    if (!(stats[JUMP] > trend->calm.limits[JUMP]))
+        return 0;
     double rise = least_rise(trend, 1);
-    return trend->calm[JUMP].limit < stats[JUMP] && stats[JUMP] > rise / 2 &&
-           stats[1] > trend->base + rise && trend->thirds[1] > trend->base + rise;
+    return stats[JUMP] > rise / 2 && stats[1] > trend->base + rise &&
+           trend_third(trend, 1) > trend->base + rise;
 }
 
 /* Whether of the last three values the last is on its way back to the base. */
@@ -195,18 +210,18 @@ static int falls_back(const struct trend *trend)
 /* A level that is high, whichever way it came there. */
 static int judge_level(struct trend *trend)
 {
+    const double *stats = trend_last_stats(trend);
     struct fit fit;
     for (uint32_t i = 1; i < SCALES; i++) {
         uint32_t m = trend_scales[i];
-        double rise = least_rise(trend, i);
-        if (!is_high(trend, i, rise) && !(m == 3 && has_jumped(trend)))
+        if (!is_high(trend, stats, i) && !(m == 3 && has_jumped(trend, stats)))
             continue;
         if (m == 3 && falls_back(trend))
             continue;
         find_fit(trend, trend->base, 60 + 4 * (uint64_t)m, &fit);
         int grows = trend->count - fit.growth >= LEAST_GROWING && fit.growth_gain > fit.step_gain;
         enter(trend, grows ? TREND_STATE_GROWTH : TREND_STATE_STEADY, grows ? fit.growth : fit.step,
-              rise, m);
+              least_rise(trend, i), m);
         return 1;
     }
     return 0;
@@ -216,9 +231,10 @@ static int judge_level(struct trend *trend)
  * line would, they have a trend, and a line explains them better than a step. */
 static int judge_ramp(struct trend *trend)
 {
-    double above = trend->stats[(trend->count - 1) % HELD][RAMP], limit = trend->calm[RAMP].limit;
-    if (isnan(limit) || !(above > fmax(limit, log(trend->params.growth))))
+    double above = trend_last_stats(trend)[RAMP];
+    if (!(above > trend->calm.limits[RAMP]) || !(above > log(trend->params.growth)))
         return 0;
+    trend_note(trend);
     struct growth growth;
     struct fit fit;
     for (uint32_t s = 0; s < SPANS; s++) {
@@ -241,14 +257,14 @@ static int judge_ramp(struct trend *trend)
 static int judge_growth(struct trend *trend)
 {
     struct growth growth;
-    double rise = (log(trend->params.slow_rise) + log(trend->params.growth)) / 2;
     if (trend->habit > 0 &&
         (double)(trend->last - trend->habit) * trend->params.window_s < HABIT_KEPT_S)
         return 0;
     for (uint32_t s = 1; s < SPANS; s++) {
         if (trend->count % (spans[s] / 12) != 0 || trend->count - trend->first < spans[s] ||
             !find_growth(trend, trend->first, spans[s], MOST_CORRELATED, &growth) ||
-            growth.z < growing_alone[s] || growth.rise < rise)
+            growth.z < growing_alone[s] ||
+            growth.rise < (log(trend->params.slow_rise) + log(trend->params.growth)) / 2)
             continue;
         trend->base = fmin(trend->base, trend_last_median(trend, LEVEL_VALUES) - growth.rise);
         enter(trend, TREND_STATE_GROWTH, trend->count - spans[s], growth.rise, RAMP_SCALE);
@@ -261,7 +277,7 @@ static int judge_growth(struct trend *trend)
 
 static void judge(struct trend *trend)
 {
-    trend->base = trend->calm[0].centre;
+    trend->base = trend->calm.centre;
     if (isnan(trend->base))
         return;
     if (!judge_level(trend) && !judge_ramp(trend))
@@ -273,7 +289,7 @@ static void judge(struct trend *trend)
 static void be_calm(struct trend *trend)
 {
     trend->result.state = TREND_STATE_CALM;
-    trend->first = trend->remembered = trend->count;
+    trend->first = trend->remembered = trend->noted = trend->count;
     trend->result.onset = trend->result.since = trend->last;
     trend->result.slope = NAN;
 }
@@ -304,8 +320,9 @@ static void note_return(struct trend *trend)
             trend_memory_add(memory, trend->returned[k].level - zero, weight);
             trend_memory_add(memory, trend->returned[k].high - zero, weight);
         }
-        trend_find_calm(trend, i);
     }
+    trend->singles = trend->memories[0].total;
+    trend_find_calm(trend);
     trend->habit = trend->last;
     for (uint32_t k = 0; k < RETURNS; k++)
         trend->returned[k] = (struct returned){0};
@@ -314,13 +331,12 @@ static void note_return(struct trend *trend)
 /* The job changed for good: learn anew what calm is. */
 static void start_anew(struct trend *trend)
 {
-    for (uint32_t i = 0; i < STATISTICS; i++) {
-        trend->memories[i] = (struct memory){0};
-        trend->calm[i] = (struct calm){NAN, NAN, NAN};
-    }
-    trend->weight = 1;
+    forget_calm(trend);
+    memset(trend->memories, 0, sizeof(trend->memories));
+    trend->singles = 0;
+    trend->weight = trend->noted_weight = 1;
     be_calm(trend);
-    trend->first = trend->remembered = trend->count - HELD_BACK;
+    trend->first = trend->remembered = trend->noted = trend->count - HELD_BACK;
     for (uint64_t n = trend->first; n < trend->count; n++)
         trend->stats[n % HELD][RAMP] = NAN; /* they are above the base that was */
 }
@@ -366,7 +382,7 @@ static void follow(struct trend *trend)
     follow_growth(trend);
     double lasted = (double)(trend->count - trend->onset);
     if (trend->result.state == TREND_STATE_STEADY && lasted > FOR_GOOD_VALUES &&
-        lasted > FOR_GOOD_TIMES * trend->memories[0].total / trend->weight)
+        lasted > FOR_GOOD_TIMES * trend->singles / trend->weight)
         start_anew(trend);
 }
 
@@ -378,9 +394,7 @@ int trend_update(struct trend *trend, uint64_t window, double value, uint64_t me
     trend->last = window;
     if (!(value > 0) || isinf(value) || messages < trend->params.least)
         return 0;
-    trend->windows[trend->count % RECENT] = window;
-    trend->logs[trend->count % RECENT] = log(value);
-    trend->count++;
+    trend_take(trend, window, log(value));
     trend_find_statistics(trend);
     struct growth growth;
     if (trend->result.state == TREND_STATE_CALM) {
@@ -388,21 +402,26 @@ int trend_update(struct trend *trend, uint64_t window, double value, uint64_t me
         if (trend->result.state == TREND_STATE_CALM) {
             trend_remember_calm(trend);
             if (trend->params.calm_slope && trend->count % SLOPE_EVERY == 0 &&
-                find_growth(trend, trend->first, spans[0], trend_correlation(trend), &growth))
+                find_growth(trend, trend->first, spans[0], 0, &growth)) /* no test, but a slope */
                 trend->result.slope = growth.slope;
         }
     } else {
         follow(trend);
     }
     trend->result.spike = trend->result.state == TREND_STATE_CALM && value > trend->result.band;
-    uint64_t last = trend->count < LEVEL_VALUES ? trend->count : LEVEL_VALUES;
-    trend->result.level = exp(trend_median(trend, trend->count - last, last));
-    trend->result.ratio = trend->result.level / trend->result.base;
     return 0;
+}
+
+int trend_is_calm(const struct trend *trend)
+{
+    return trend->result.state == TREND_STATE_CALM;
 }
 
 void trend_result(const struct trend *trend, struct trend_result *out)
 {
+    uint64_t last = trend->count < LEVEL_VALUES ? trend->count : LEVEL_VALUES;
     *out = trend->result;
+    out->level = last == 0 ? NAN : exp(trend_median(trend, trend->count - last, last));
+    out->ratio = out->level / out->base;
     out->slope = exp(trend->result.slope * 60 / trend->params.window_s) - 1;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define RAMP_VALUES 60u
 #define RAMP_CLIP 3.0 /* spreads of single values that the statistic of growth counts at most */
@@ -69,14 +70,26 @@ double trend_last_median(const struct trend *trend, uint64_t most)
     return trend_median(trend, trend->count - count, count);
 }
 
+void trend_take(struct trend *trend, uint64_t window, double value)
+{
+    trend->windows_near[trend->count % TAKEN] = window;
+    trend->near[trend->count % NEAR] = value;
+    if (++trend->count % TAKEN != 0)
+        return;
+    uint64_t from = trend->count - TAKEN;
+    memcpy(&trend->logs[from % RECENT], &trend->near[from % NEAR], TAKEN * sizeof(*trend->logs));
+    memcpy(&trend->windows[from % RECENT], trend->windows_near, sizeof(trend->windows_near));
+}
+
 /* Mean of the m values from the m / 6-th to the 2 m / 3-th smallest: one in three may be a spike,
  * one in six a dip. */
-static double lower_mean(const double *values, uint32_t m)
+static double lower_mean(const struct trend *trend, uint32_t i)
 {
-    uint32_t from = m / 6, to = m < 3 ? 1 : 2 * m / 3;
+    uint32_t m = trend_scales[i], from = m / 6, to = m < 3 ? 1 : 2 * m / 3;
+    const uint8_t *places = &trend->ordered[trend_first[i]];
     double sum = 0;
-    for (uint32_t i = from; i < to; i++)
-        sum += values[i];
+    for (uint32_t k = from; k < to; k++)
+        sum += trend->near[places[k]];
     return sum / (to - from);
 }
 
@@ -84,44 +97,45 @@ static double lower_mean(const double *values, uint32_t m)
  * would have it. NaN: too few values, or the base is not known. */
 static double ramp(const struct trend *trend)
 {
-    const struct calm *calm = &trend->calm[0];
-    if (isnan(calm->centre) || trend->count - trend->first < RAMP_VALUES)
+    const double centre = trend->calm.centre, most = RAMP_CLIP * trend->calm.spread;
+    if (isnan(centre) || trend->count - trend->first < RAMP_VALUES)
         return NAN;
-    double sum = 0, most = RAMP_CLIP * calm->spread;
+    double sum = 0;
     for (uint32_t d = 1; d <= RAMP_VALUES; d++) {
-        double y = trend_log(trend, trend->count - RAMP_VALUES + d - 1) - calm->centre;
-        sum += (y < -most ? -most : y > most ? most : y) * d;
+        double y = trend->near[(trend->count - RAMP_VALUES + d - 1) % NEAR] - centre;
+        double low = y < -most ? -most : y;
+        sum += (low > most ? most : low) * d;
     }
     return sum / (RAMP_VALUES * (RAMP_VALUES + 1) / 2);
 }
 
-/* Move what lies at a place of sorted values, and is another value from now on, to where it belongs. */
-static void move_to_place(double *values, uint32_t count, uint32_t at, double value)
+/* What lies at a place of those in order is another value from now on: move it to where it belongs. */
+static void move_to_place(const double *values, uint8_t *places, uint32_t count, uint32_t at,
+                          uint8_t newest)
 {
-    for (; at + 1 < count && values[at + 1] < value; at++)
-        values[at] = values[at + 1];
-    for (; at > 0 && values[at - 1] > value; at--)
-        values[at] = values[at - 1];
-    values[at] = value;
+    const double value = values[newest];
+    for (; at + 1 < count && values[places[at + 1]] < value; at++)
+        places[at] = places[at + 1];
+    for (; at > 0 && values[places[at - 1]] > value; at--)
+        places[at] = places[at - 1];
+    places[at] = newest;
 }
 
-/* The newest value comes among those of each scale, where it takes the place of the oldest: they stay sorted,
+/* The newest value comes among those of each scale, where it takes the place of the oldest: they stay in order,
  * which is less than to sort them again. */
 static void order_newest(struct trend *trend)
 {
-    double newest = trend_log(trend, trend->count - 1);
+    const uint8_t newest = (uint8_t)((trend->count - 1) % NEAR);
     for (uint32_t i = 0; i < SCALES; i++) {
-        uint32_t m = trend_scales[i], at = 0;
-        double *values = trend->ordered[i];
+        const uint32_t m = trend_scales[i];
+        uint8_t *places = &trend->ordered[trend_first[i]];
         if (trend->count <= m) {
-            at = (uint32_t)trend->count - 1;
-            move_to_place(values, at + 1, at, newest);
+            move_to_place(trend->near, places, (uint32_t)trend->count, (uint32_t)trend->count - 1,
+                          newest);
             continue;
         }
-        double oldest = trend_log(trend, trend->count - 1 - m);
-        while (at + 1 < m && values[at] < oldest)
-            at++;
-        move_to_place(values, m, at, newest);
+        const uint8_t *oldest = memchr(places, (int)((trend->count - 1 - m) % NEAR), m);
+        move_to_place(trend->near, places, m, (uint32_t)(oldest - places), newest);
     }
 }
 
@@ -130,7 +144,7 @@ static double before_jump(const struct trend *trend)
 {
     double largest = -INFINITY, second = -INFINITY;
     for (uint32_t i = 0; i < BEFORE_JUMP; i++) {
-        double value = trend_log(trend, trend->count - 3 - BEFORE_JUMP + i);
+        double value = trend->near[(trend->count - 3 - BEFORE_JUMP + i) % NEAR];
         double lower = value < largest ? value : largest;
         second = lower > second ? lower : second;
         largest = value > largest ? value : largest;
@@ -140,15 +154,11 @@ static double before_jump(const struct trend *trend)
 
 void trend_find_statistics(struct trend *trend)
 {
-    double *stats = trend->stats[(trend->count - 1) % HELD];
+    double *stats = trend_last_stats(trend);
     uint64_t usable = trend->count - trend->first;
     order_newest(trend);
-    for (uint32_t i = 0; i < SCALES; i++) {
-        uint32_t m = trend_scales[i];
-        bool enough = usable >= m;
-        stats[i] = enough ? lower_mean(trend->ordered[i], m) : NAN;
-        trend->thirds[i] = enough ? trend->ordered[i][m < 3 ? 0 : m / 3 - 1] : NAN;
-    }
+    for (uint32_t i = 0; i < SCALES; i++)
+        stats[i] = usable >= trend_scales[i] ? lower_mean(trend, i) : NAN;
     stats[JUMP] = stats[RAMP] = NAN;
     if (usable < 3 + BEFORE_JUMP)
         return;
@@ -209,7 +219,8 @@ double trend_correlation(const struct trend *trend)
     return fmin(fmax(r, 0), 0.98);
 }
 
-void trend_find_calm(struct trend *trend, uint32_t i)
+/* Of a statistic, given the correlation of neighbours. */
+static void find_limit(struct trend *trend, uint32_t i, double r)
 {
     static const double q[] = {0.16, 0.5, 0.84, 0.95, 0.99, 0.999};
     const struct memory *memory = &trend->memories[i];
@@ -225,43 +236,80 @@ void trend_find_calm(struct trend *trend, uint32_t i)
     if (values >= 200)
         spread = fmax(spread, (v[4] - v[1]) / 2.326);
     /* Of few values, what an autoregression of the single values' spread would do. */
-    double r = trend_correlation(trend), alone = (1 + r) / (1 - r);
-    double expected = i == 0 ? EXPECTED_SPREAD : trend->calm[0].spread * fmin(1, sqrt(alone / m));
+    double alone = (1 + r) / (1 - r);
+    double expected = i == 0 ? EXPECTED_SPREAD : trend->calm.spread * fmin(1, sqrt(alone / m));
     double n = values / m;
     spread =
         sqrt((n * spread * spread + EXPECTED_VALUES * expected * expected) / (n + EXPECTED_VALUES));
-    trend->calm[i].spread = spread;
+    if (i == 0) {
+        trend->calm.spread = spread;
+        trend->calm.centre = trend->centre + v[1];
+        trend->calm_anew = 1;
+    }
     /* The base and the spreads themselves are known from so many independent values only. */
     double independent = singles / alone;
-    double unsure = i == JUMP ? 0 : trend->calm[0].spread * 1.25 / sqrt(independent);
+    double unsure = i == JUMP ? 0 : trend->calm.spread * 1.25 / sqrt(independent);
     double far = (i == RAMP ? FAR_RAMP : FAR) * (1 + FARTHER / values);
     double limit = v[1] + far * sqrt(spread * spread + unsure * unsure);
     if (values >= 2000)
         limit = fmax(limit, v[5] + TAIL * (v[5] - v[4]));
-    trend->calm[i].centre = centre_of(trend, i) + v[1];
-    trend->calm[i].limit = centre_of(trend, i) + limit;
+    trend->calm.limits[i] = centre_of(trend, i) + limit;
 }
 
-static void remember(struct trend *trend, uint64_t number)
+void trend_find_calm(struct trend *trend)
+{
+    const double r = trend_correlation(trend);
+    for (uint32_t i = 0; i < STATISTICS; i++)
+        find_limit(trend, i, r);
+}
+
+static void note(struct trend *trend, uint64_t number, double weight)
 {
     const double *stats = trend->stats[number % HELD];
     for (uint32_t i = 0; i < STATISTICS; i++)
         if (!isnan(stats[i]))
-            trend_memory_add(&trend->memories[i], stats[i] - centre_of(trend, i), trend->weight);
-    if (!isnan(trend->calm[0].centre) && number > trend->first) {
-        int above = trend_log(trend, number) > trend->calm[0].centre;
-        int above_before = trend_log(trend, number - 1) > trend->calm[0].centre;
-        trend->alike += above == above_before ? trend->weight : 0;
-        trend->neighbours += trend->weight;
+            trend_memory_add(&trend->memories[i], stats[i] - centre_of(trend, i), weight);
+    if (!isnan(trend->calm.centre) && number > trend->first) {
+        int above = trend_log(trend, number) > trend->calm.centre;
+        int above_before = trend_log(trend, number - 1) > trend->calm.centre;
+        trend->alike += above == above_before ? weight : 0;
+        trend->neighbours += weight;
     }
-    trend->weight *= trend->growth_of_weight;
-    if (trend->weight < 0x1p30)
-        return;
+}
+
+void trend_note(struct trend *trend)
+{
+    for (; trend->noted < trend->remembered; trend->noted++) {
+        note(trend, trend->noted, trend->noted_weight);
+        trend->noted_weight *= trend->growth_of_weight;
+    }
+}
+
+/* So that weights do not become too large. */
+static void scale_weights(struct trend *trend)
+{
+    trend_note(trend);
     for (uint32_t i = 0; i < STATISTICS; i++)
         memory_scale(&trend->memories[i], 1 / trend->weight);
     trend->alike /= trend->weight;
     trend->neighbours /= trend->weight;
-    trend->weight = 1;
+    trend->singles = trend->memories[0].total;
+    trend->noted_weight = trend->weight = 1;
+}
+
+/* One more value. What comes of it in the memories nobody looks at before calm is found again: several are put there
+ * together, when the memories are fetched anyway. */
+static void remember(struct trend *trend)
+{
+    trend->remembered++;
+    trend->singles += trend->weight;
+    trend->weight *= trend->growth_of_weight;
+    if (!(trend->weight < 0x1p30))
+        scale_weights(trend);
+    if (trend->singles / trend->weight < 64 || trend->remembered % TAKEN == 0) {
+        trend_note(trend);
+        trend_find_calm(trend);
+    }
 }
 
 /* Values enter the memories with a delay, so that what is judged is not part of the measure. */
@@ -269,17 +317,15 @@ void trend_remember_calm(struct trend *trend)
 {
     if (trend->count < trend->params.warm_up)
         return;
-    if (trend->memories[0].total == 0)
+    if (trend->singles == 0)
         trend->centre = trend_last_median(trend, trend->params.warm_up);
     uint64_t back = trend->count / 2 < HELD_BACK ? trend->count / 2 : HELD_BACK;
-    while (trend->remembered + back < trend->count) {
-        remember(trend, trend->remembered++);
-        double values = trend->memories[0].total / trend->weight;
-        if (values < 64 || trend->remembered % 8 == 0)
-            for (uint32_t i = 0; i < STATISTICS; i++)
-                trend_find_calm(trend, i);
-    }
-    trend->result.base = exp(trend->calm[0].centre);
+    while (trend->remembered + back < trend->count)
+        remember(trend);
+    if (!trend->calm_anew)
+        return;
+    trend->calm_anew = 0;
+    trend->result.base = exp(trend->calm.centre);
     trend->result.band =
-        exp(fmax(trend->calm[0].limit, trend->calm[0].centre + log(trend->params.rise)));
+        exp(fmax(trend->calm.limits[0], trend->calm.centre + log(trend->params.rise)));
 }

@@ -73,6 +73,7 @@ static enum trend_state update(struct trend *trend, uint64_t window, double log_
     struct trend_result result;
     assert_int_equal(trend_update(trend, window, LEVEL * exp(log_value), 100), 0);
     trend_result(trend, &result);
+    assert_int_equal(trend_is_calm(trend), result.state == TREND_STATE_CALM);
     return result.state;
 }
 
