@@ -36,7 +36,8 @@ void contact_destroy(struct contact *contact)
     free(contact->known);
     free(contact->edge);
     free(contact->busy);
-    free(contact->slight);
+    free(contact->ranges);
+    free(contact->cover);
     free(contact->index);
     free(contact->vertices);
     free(contact->heaviest);
@@ -103,7 +104,7 @@ static int fit_pair(struct contact *c)
     code = code != 0 ? code : grow(&c->known, sizeof(*c->known), room / BLOCK, need / BLOCK);
     code = code != 0 ? code : grow(&c->edge, sizeof(*c->edge), room / BLOCK, need / BLOCK);
     code = code != 0 ? code : grow(&c->busy, sizeof(*c->busy), room / BLOCK, need / BLOCK);
-    code = code != 0 ? code : grow(&c->slight, sizeof(*c->slight), room / BLOCK, need / BLOCK);
+    code = code != 0 ? code : grow(&c->ranges, sizeof(*c->ranges), room / BLOCK, need / BLOCK);
     c->room = code == 0 ? need : room;
     return code;
 }
@@ -148,8 +149,11 @@ static void join_ends(struct contact *c, uint64_t key)
 {
     struct vertex *ends[2] = {&c->vertices[key >> 32], &c->vertices[(uint32_t)key]};
     for (int i = 0; i < 2; i++) {
-        c->paired += !ends[i]->paired;
+        if (ends[i]->paired)
+            continue;
         ends[i]->paired = true;
+        c->paired++;
+        c->least_heaviest = 0;
     }
 }
 
@@ -269,16 +273,34 @@ static inline uint32_t activate(struct vertex *vertex)
     return !before;
 }
 
-/* Which vertices communicated, as far as it takes to see that all with pairs did. @return whether they did */
-static bool are_all_active(const struct contact *c)
+/* @return whether each pair of the cover has messages, and it covers all vertices with pairs */
+static bool is_cover_heard(const struct contact *c)
 {
-    uint32_t silent = c->paired;
+    uint32_t heard = 0;
+    if (c->covered != c->paired)
+        return false;
+    while (heard < c->cover_count && c->messages[c->cover[heard]] != 0)
+        heard++;
+    return heard == c->cover_count;
+}
+
+/* Which vertices communicated, as far as it takes to see that all with pairs did. Pairs that show it become the cover.
+ * @return whether they did */
+static bool are_all_active(struct contact *c)
+{
+    uint32_t silent = c->paired, count = 0;
+    const bool room = array_fit(&c->cover, sizeof(*c->cover), &c->cover_room, silent) == 0;
     for (uint32_t i = 0; i < c->count && silent > 0; i++) {
         if (!c->busy[i / BLOCK] || c->messages[i] == 0)
             continue;
+        uint32_t before = silent;
         silent -= activate(&c->vertices[c->keys[i] >> 32]);
         silent -= activate(&c->vertices[(uint32_t)c->keys[i]]);
+        if (room && silent < before)
+            c->cover[count++] = i;
     }
+    c->cover_count = count;
+    c->covered = room && silent == 0 ? c->paired : 0;
     return silent == 0;
 }
 
@@ -294,8 +316,6 @@ static inline double least_of(const double *heaviest, uint64_t key)
     return other < least ? other : least;
 }
 
-static const two_flags lanes_of[4] = {{0, 0}, {-1, 0}, {0, -1}, {-1, -1}}; /* by two bits */
-
 /* Of a whole block: does no edge appear or go, and can no pair be left out? So it is nearly always. */
 static bool block_stays(const struct contact *c, uint32_t from)
 {
@@ -305,7 +325,7 @@ static bool block_stays(const struct contact *c, uint32_t from)
     uint64_t edges = c->edge[from / BLOCK], knowns = c->known[from / BLOCK];
     two_flags differs = {0};
     for (uint32_t i = 0; i < BLOCK; i += 2, edges >>= 2, knowns >>= 2) {
-        const two_flags edge = lanes_of[edges & 3], known = lanes_of[knowns & 3];
+        const two_flags edge = contact_lanes[edges & 3], known = contact_lanes[knowns & 3];
         const two_numbers enters = {enter, enter}, leaves = {leave, leave};
         const two_numbers share =
             (two_numbers)(((two_flags)enters & ~edge) | ((two_flags)leaves & edge));
@@ -340,24 +360,47 @@ static size_t judge_block(struct contact *c, uint32_t from, struct contact_edge 
     return count;
 }
 
-/* @param forgotten  set to how many pairs can be left out
+/* Does the range of a block's weights say that no edge appears or goes, and no pair can be left out? */
+static bool is_sure(const struct contact *c, const struct range *range, double most)
+{
+    return range->least_edge >= c->params.leave * most &&
+           range->most_other < c->params.enter * c->least_heaviest &&
+           range->least * c->params.horizon >= FORGOTTEN;
+}
+
+/* @return the first block from one on that has to be looked at, or behind the last */
+static uint32_t next_unsure(const struct contact *c, uint32_t from, double most)
+{
+    while (from < c->count && is_sure(c, &c->ranges[from / BLOCK], most))
+        from += BLOCK;
+    return from;
+}
+
+/* The heaviest pairs of vertices are sought only when the ranges of weights do not say enough.
+ * @param forgotten  set to how many pairs can be left out
  * @return how many edges appeared or went */
 static size_t judge(struct contact *c, uint32_t *forgotten)
 {
     size_t count = 0;
+    double most = 0;
     *forgotten = 0;
-    for (uint32_t from = 0; from < c->count; from += BLOCK)
-        if (!c->slight[from / BLOCK] && (c->count - from < BLOCK || !block_stays(c, from)))
+    for (uint32_t block = 0; block * BLOCK < c->count; block++)
+        most = c->ranges[block].most > most ? c->ranges[block].most : most;
+    uint32_t from = next_unsure(c, 0, most);
+    if (from < c->count)
+        contact_find_heaviest(c);
+    while ((from = next_unsure(c, from, most)) < c->count) {
+        if (c->count - from < BLOCK || !block_stays(c, from))
             count += judge_block(c, from, c->edges + count, forgotten);
+        from += BLOCK;
+    }
     return count;
 }
 
 static void begin_vertices(struct contact *c)
 {
-    for (uint32_t v = 0; v < c->vertex_room; v++) {
-        c->heaviest[v] = 0;
+    for (uint32_t v = 0; v < c->vertex_room; v++)
         c->vertices[v].active = false;
-    }
 }
 
 static void set_bit(uint64_t *bits, uint32_t at, uint64_t value)
@@ -399,7 +442,7 @@ static void forget(struct contact *c)
     memset(c->index, 0, ((size_t)c->mask + 1) * sizeof(*c->index));
     for (uint32_t v = 0; v < c->vertex_room; v++)
         c->vertices[v].paired = false;
-    c->paired = 0;
+    c->paired = c->covered = 0;
     for (uint32_t i = 0; i < c->count; i++) {
         c->busy[i / BLOCK] |= c->messages[i] != 0;
         index_pair(c, i);
@@ -433,13 +476,14 @@ int contact_close(struct contact *c, const struct contact_edge **edges, size_t *
     if (done)
         return 0;
     uint32_t forgotten;
-    bool all = c->heard == c->count || are_all_active(c);
+    bool seen = c->heard == c->count || is_cover_heard(c), all = seen || are_all_active(c);
     bool same = contact_weigh(c, all);
+    if (!seen)
+        begin_vertices(c);
     size_t changed = judge(c, &forgotten);
     c->settled = same && changed == 0 && forgotten == 0;
     if (forgotten > 0)
         forget(c);
-    begin_vertices(c);
     qsort(c->edges, changed, sizeof(*c->edges), compare);
     *count = changed;
     return 0;

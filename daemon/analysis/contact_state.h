@@ -13,9 +13,18 @@ typedef double two_numbers __attribute__((vector_size(16)));
 typedef uint64_t two_words __attribute__((vector_size(16)));
 typedef int64_t two_flags __attribute__((vector_size(16)));
 
+/* By two bits. */
+static const two_flags contact_lanes[4] = {{0, 0}, {-1, 0}, {0, -1}, {-1, -1}};
+
 struct vertex {
     bool active; /* it communicated in the window that is closed */
     bool paired; /* some pair is remembered */
+};
+
+/* Weights of a block. */
+struct range {
+    double least, most;            /* of all */
+    double least_edge, most_other; /* of edges, INFINITY: none; of others, 0: none */
 };
 
 struct contact {
@@ -28,15 +37,21 @@ struct contact {
         *messages; /* owned; of the open window, as soon as any is told; else of the last one */
     uint64_t *known, *edge; /* owned; bits, a word a block: windows are `steady`; it is one */
     bool *busy;             /* owned; by block: some messages are not 0 */
-    bool *slight;           /* owned; by block: no edge can be in it, and nothing to be forgotten */
+    struct range *ranges;   /* owned; by block */
     uint32_t count, room;
     uint32_t *index;         /* owned; open addressing: position + 1, 0: empty */
     uint32_t mask;           /* places less one; 0: no index yet */
     struct vertex *vertices; /* owned */
-    double *heaviest;        /* owned; by vertex: largest weight of its pairs */
+    double *heaviest;        /* owned; by vertex: largest weight of its pairs, as last sought */
+    double least_heaviest;   /* at most the least of what these are now, of vertices with pairs */
     uint32_t vertex_room;
-    uint32_t paired;            /* vertices with pairs */
-    struct contact_edge *edges; /* owned */
+    uint32_t paired; /* vertices with pairs */
+    /* Pairs that each vertex with pairs is one of, unless vertices came since: where all of them have messages no
+     * vertex is silent. */
+    uint32_t *cover; /* owned */
+    size_t cover_room;
+    uint32_t cover_count, covered; /* covered: vertices */
+    struct contact_edge *edges;    /* owned */
     size_t edge_room;
     uint32_t heard; /* pairs with messages */
     bool told;      /* messages of the open window */
@@ -53,10 +68,12 @@ static inline uint32_t pairs_of_block(const struct contact *c, uint32_t from)
     return c->count - from < BLOCK ? c->count - from : BLOCK;
 }
 
-/** Have a window's messages among the weights of all pairs, and find the heaviest of each vertex. Blocks that cannot
- *  have edges, nor pairs that are to be forgotten, are marked.
+/** Have a window's messages among the weights of all pairs, and find their ranges.
  *  @param all  none of the vertices with pairs is silent
  *  @return whether nothing of what is remembered changes */
 bool contact_weigh(struct contact *contact, bool all);
+
+/** Find the heaviest pair of each vertex. */
+void contact_find_heaviest(struct contact *contact);
 
 #endif

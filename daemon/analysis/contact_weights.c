@@ -16,26 +16,6 @@ static inline two_numbers numbers_of(two_words words)
     return ((two_numbers)high - (0x1p84 + 0x1p52)) + (two_numbers)low;
 }
 
-/* A window's messages of the pairs of a block, towards their weights.
- * @param messages  NULL: none @return whether any weight is another one */
-static bool fade_block(double *weights, const uint64_t *messages, double horizon)
-{
-    two_flags changed = {0};
-    for (uint32_t i = 0; i < BLOCK; i += 2) {
-        two_numbers before, now = {0};
-        two_words words;
-        memcpy(&before, weights + i, sizeof(before));
-        if (messages != NULL) {
-            memcpy(&words, messages + i, sizeof(words));
-            now = numbers_of(words);
-        }
-        now = before + (now - before) / horizon;
-        changed |= now != before;
-        memcpy(weights + i, &now, sizeof(now));
-    }
-    return (changed[0] | changed[1]) != 0;
-}
-
 static inline two_numbers larger_of(two_numbers a, two_numbers b)
 {
 #ifdef __SSE2__
@@ -45,24 +25,70 @@ static inline two_numbers larger_of(two_numbers a, two_numbers b)
 #endif
 }
 
-/* The same without messages.
- * @param most, least  set to the weights that are so now */
-static bool fade_quiet(double *weights, double horizon, double *most, double *least)
+static inline two_numbers smaller_of(two_numbers a, two_numbers b)
 {
+#ifdef __SSE2__
+    return (two_numbers)_mm_min_pd((__m128d)a, (__m128d)b);
+#else
+    return (two_numbers){a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
+#endif
+}
+
+static inline double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* A window's messages of the pairs of a whole block, towards their weights.
+ * @param messages  NULL: none @param range  set @return whether any weight is another one */
+static inline bool fade_block(double *weights, const uint64_t *messages, double horizon,
+                              uint64_t edges, struct range *range)
+{
+    const two_numbers none = {INFINITY, INFINITY};
     two_flags changed = {0};
-    two_numbers largest = {0}, smallest = {-INFINITY, -INFINITY}; /* the latter negative */
-    for (uint32_t i = 0; i < BLOCK; i += 2) {
+    two_numbers least = none, least_edge = none, most = {0}, most_other = {0};
+    for (uint32_t i = 0; i < BLOCK; i += 2, edges >>= 2) {
+        const two_flags edge = contact_lanes[edges & 3];
         two_numbers before, now = {0};
+        two_words words;
         memcpy(&before, weights + i, sizeof(before));
+        if (messages != NULL) {
+            memcpy(&words, messages + i, sizeof(words));
+            now = numbers_of(words);
+        }
         now = before + (now - before) / horizon;
         changed |= now != before;
-        largest = larger_of(largest, now);
-        smallest = larger_of(smallest, -now);
+        least = smaller_of(least, now);
+        most = larger_of(most, now);
+        least_edge = smaller_of(least_edge,
+                                (two_numbers)(((two_flags)now & edge) | ((two_flags)none & ~edge)));
+        most_other = larger_of(most_other, (two_numbers)((two_flags)now & ~edge));
         memcpy(weights + i, &now, sizeof(now));
     }
-    *most = largest[0] > largest[1] ? largest[0] : largest[1];
-    *least = -(smallest[0] > smallest[1] ? smallest[0] : smallest[1]);
+    *range = (struct range){.least = smaller(least[0], least[1]),
+                            .most = larger(most[0], most[1]),
+                            .least_edge = smaller(least_edge[0], least_edge[1]),
+                            .most_other = larger(most_other[0], most_other[1])};
     return (changed[0] | changed[1]) != 0;
+}
+
+static void find_range(const struct contact *c, uint32_t from, struct range *range)
+{
+    *range = (struct range){.least = INFINITY, .least_edge = INFINITY};
+    for (uint32_t i = 0, count = pairs_of_block(c, from); i < count; i++) {
+        const double weight = c->weights[from + i];
+        range->least = smaller(range->least, weight);
+        range->most = larger(range->most, weight);
+        if (c->edge[from / BLOCK] >> i & 1)
+            range->least_edge = smaller(range->least_edge, weight);
+        else
+            range->most_other = larger(range->most_other, weight);
+    }
 }
 
 /* The same, of those of which an end is active: pairs of vertices that are silent stay as they are. */
@@ -110,58 +136,40 @@ static void weigh_block(struct contact *c, uint32_t from)
     }
 }
 
-/* No messages, and no edges. */
-static inline bool is_quiet(const struct contact *c, uint32_t from)
+void contact_find_heaviest(struct contact *c)
 {
-    return !c->busy[from / BLOCK] && c->edge[from / BLOCK] == 0;
-}
-
-/* Of vertices with pairs, the least of what is the largest weight of each so far. */
-static double least_heaviest(const struct contact *c)
-{
-    double least = INFINITY;
+    memset(c->heaviest, 0, c->vertex_room * sizeof(*c->heaviest));
+    for (uint32_t from = 0; from < c->count; from += BLOCK)
+        weigh_block(c, from);
+    c->least_heaviest = INFINITY;
     for (uint32_t v = 0; v < c->vertex_room; v++)
-        if (c->vertices[v].paired && c->heaviest[v] < least)
-            least = c->heaviest[v];
-    return least;
+        if (c->vertices[v].paired)
+            c->least_heaviest = smaller(c->least_heaviest, c->heaviest[v]);
 }
 
-/* Blocks that are quiet, after the others. Where the largest weight is less than what makes an edge with any
- * vertex, it is the largest of none either. @return whether any weight is another one */
-static bool take_in_quiet(struct contact *c)
+/* A block of pairs, none of whose vertices is silent. */
+static bool fade_all(struct contact *c, uint32_t from)
 {
-    const double enter = c->params.enter * least_heaviest(c);
-    bool changed = false;
-    for (uint32_t from = 0; from < c->count; from += BLOCK) {
-        double most, least;
-        if (!is_quiet(c, from))
-            continue;
-        changed |= fade_quiet(c->weights + from, c->params.horizon, &most, &least);
-        c->slight[from / BLOCK] = most < enter && least * c->params.horizon >= FORGOTTEN;
-        if (!c->slight[from / BLOCK])
-            weigh_block(c, from);
-    }
+    const uint32_t at = from / BLOCK;
+    const uint64_t *messages = c->busy[at] ? c->messages + from : NULL;
+    bool changed =
+        fade_block(c->weights + from, messages, c->params.horizon, c->edge[at], &c->ranges[at]);
+    if (pairs_of_block(c, from) < BLOCK)
+        find_range(c, from, &c->ranges[at]);
     return changed;
 }
 
 bool contact_weigh(struct contact *c, bool all)
 {
-    bool changed = false, quiet = false;
+    bool changed = false;
     for (uint32_t from = 0; from < c->count; from += BLOCK) {
-        const bool busy = c->busy[from / BLOCK];
-        c->slight[from / BLOCK] = false;
-        if (all && is_quiet(c, from)) {
-            quiet = true;
-            continue;
-        }
-        changed |=
-            all ? fade_block(c->weights + from, busy ? c->messages + from : NULL, c->params.horizon)
-                : fade_some(c, from);
-        if (busy)
+        changed |= all ? fade_all(c, from) : fade_some(c, from);
+        if (!all)
+            find_range(c, from, &c->ranges[from / BLOCK]);
+        if (c->busy[from / BLOCK])
             changed |= count_window(c, from);
-        weigh_block(c, from);
     }
-    if (quiet)
-        changed |= take_in_quiet(c);
+    /* No weight has become less by more than that, and rounding. */
+    c->least_heaviest *= (1 - 1.0 / c->params.horizon) * (1 - 1e-9);
     return !changed;
 }

@@ -100,6 +100,24 @@ static void a_small_partner_counts_when_it_is_the_other_s_largest(void **state)
     free(m.edge);
 }
 
+/* Among ranks that have exchanged much for long, one appears that exchanges little. */
+static void a_small_partner_counts_when_it_comes_late(void **state)
+{
+    struct contact *contact = create(CONTACT_DEFAULTS);
+    struct matrix m = matrix_create(MOST);
+    (void)state;
+    for (uint32_t window = 0; window < 105; window++) {
+        for (uint32_t a = 0; a + 1 < MOST; a++)
+            add(contact, a, (a + 1) % (MOST - 1), 1000);
+        if (window >= 100)
+            add(contact, MOST - 1, 0, 1);
+        close_window(contact, &m);
+        assert_int_equal(matrix_get(&m, 0, MOST - 1), window >= 101);
+    }
+    contact_destroy(contact);
+    free(m.edge);
+}
+
 /* A share that sways between leave and enter changes nothing, whatever it was. */
 static void an_edge_does_not_flap(void **state)
 {
@@ -436,6 +454,7 @@ int main(void)
         cmocka_unit_test(a_pair_is_an_edge_when_it_was_heard_of_in_enough_windows),
         cmocka_unit_test(greetings_at_the_start_go_when_the_work_begins),
         cmocka_unit_test(a_small_partner_counts_when_it_is_the_other_s_largest),
+        cmocka_unit_test(a_small_partner_counts_when_it_comes_late),
         cmocka_unit_test(an_edge_does_not_flap),
         cmocka_unit_test(a_silent_job_keeps_its_edges),
         cmocka_unit_test(a_pair_is_forgotten_when_its_ends_turn_to_others),
