@@ -15,6 +15,7 @@
 #define MOST_ROUNDS 8u  /* of moving at all levels; two to four are usual */
 #define LEAST_GAIN 1e-4 /* of modularity, for another round */
 #define EQUAL 1e-12     /* modularities that are so close are equal */
+#define ROUNDING 1e-6   /* of sums of weights: more than as many as there may be come to */
 
 /* All that an update makes. */
 struct result {
@@ -290,6 +291,19 @@ static bool is_multiple(const struct communities *c, uint32_t vertices,
     return true;
 }
 
+/* Does the sum of all weights alone tell that more has changed than a warm start may begin with? Mostly it does
+ * where a job does something else, and no graph needs to be built to see it. Sums count each edge twice, as the
+ * changes of weights do. */
+static bool is_far(const struct communities *c, uint32_t vertices,
+                   const struct communities_edge *edges, size_t count)
+{
+    double before = c->result.graph.total, now = 2 * sum_weights(edges, count);
+    double changed = fabs(now - before) - ROUNDING * (now + before);
+    return vertices == c->result.graph.vertices &&
+           changed > (c->params.restart - c->drift + ROUNDING) * now &&
+           community_edges_are_valid(vertices, edges, count);
+}
+
 /* Without memory nothing is kept, and the next graph is compared later. */
 static void keep_edges(struct communities *c, const struct communities_edge *edges, size_t count)
 {
@@ -311,6 +325,8 @@ static int update(struct communities *c, uint32_t vertices, const struct communi
         c->started = COMMUNITIES_SAME;
         return 0;
     }
+    if (!may_be_cold && is_far(c, vertices, edges, count))
+        return 1;
     int rc = community_graph_build(&result.graph, vertices, edges, count);
     rc = rc == 0 ? make_result(c, &result, may_be_cold) : rc;
     if (rc == 0) {

@@ -153,14 +153,22 @@ static void fill_ascending(struct community_graph *g, const struct communities_e
     }
 }
 
+bool community_edges_are_valid(uint32_t vertices, const struct communities_edge *edges,
+                               size_t count)
+{
+    size_t valid = 0;
+    while (valid < count && is_valid(vertices, &edges[valid]))
+        valid++;
+    return valid == count;
+}
+
 int community_graph_build(struct community_graph *out, uint32_t vertices,
                           const struct communities_edge *edges, size_t count)
 {
     struct community_graph g;
     int rc = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!is_valid(vertices, &edges[i]))
-            return -HOLTER_ERANGE;
+    if (!community_edges_are_valid(vertices, edges, count))
+        return -HOLTER_ERANGE;
     if (allocate(&g, vertices, 2 * count) != 0)
         return -ENOMEM;
     if (is_ascending(edges, count))
