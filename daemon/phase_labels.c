@@ -16,8 +16,8 @@
 struct known {
     struct communities *communities;
     struct phase_graph graph; /* owned */
-    bool *present;            /* owned; which ranks are in it */
-    size_t present_room;
+    uint32_t *labels;         /* owned; as told */
+    size_t label_room;
     uint32_t ranks; /* 0: no graph is kept */
     bool cold;      /* its communities were found from nothing, and have not changed since */
     bool missed;    /* the last graph was another one with the same communities */
@@ -61,7 +61,7 @@ void phase_labels_destroy(struct phase_labels *l)
     for (uint32_t i = 0; i < PATTERNS; i++) {
         communities_destroy(l->known[i].communities);
         phase_graph_finish(&l->known[i].graph);
-        free(l->known[i].present);
+        free(l->known[i].labels);
     }
     free(l->present);
     free(l->edges);
@@ -131,8 +131,8 @@ static bool is_same(const struct known *k, uint32_t ranks, const struct phase_gr
 }
 
 /* What was told of a graph that is the same. */
-static int tell(struct known *k, const struct phase_graph *graph, uint32_t *labels,
-                struct phase_figures *figures)
+static void tell(struct known *k, const struct phase_graph *graph, uint32_t *labels,
+                 struct phase_figures *figures)
 {
     *figures = k->figures;
     figures->folded = graph->other_messages;
@@ -140,19 +140,19 @@ static int tell(struct known *k, const struct phase_graph *graph, uint32_t *labe
     /* The next one will share its edges with this one rather than with an older one: without memory its rows
      * are compared. */
     phase_graph_share(&k->graph, graph);
-    return cut(k->communities, k->present, k->ranks, labels, figures);
+    memcpy(labels, k->labels, k->ranks * sizeof(*labels));
 }
 
 /* Without memory the next graph is looked at, whatever it is. */
 static void keep(struct known *k, uint32_t ranks, const struct phase_graph *graph,
-                 const bool *present, const struct phase_figures *figures)
+                 const uint32_t *labels, const struct phase_figures *figures)
 {
     k->ranks = 0;
     if (graph->count > KEPT ||
-        array_fit(&k->present, sizeof(*k->present), &k->present_room, ranks) != 0 ||
+        array_fit(&k->labels, sizeof(*k->labels), &k->label_room, ranks) != 0 ||
         phase_graph_share(&k->graph, graph) != 0)
         return;
-    memcpy(k->present, present, ranks * sizeof(*present));
+    memcpy(k->labels, labels, ranks * sizeof(*labels));
     k->ranks = ranks;
     k->figures = *figures;
 }
@@ -180,7 +180,7 @@ static int begin(struct phase_labels *l, uint32_t ranks, size_t count, bool keep
 /* What to keep of a graph whose communities are known now. A graph that others are multiples of stays for
  * one of these, or it would be lost to a job that has now one step in a window, now two. */
 static void note(struct known *k, uint32_t ranks, const struct phase_graph *graph,
-                 const bool *present, const struct phase_figures *figures)
+                 const uint32_t *labels, const struct phase_figures *figures)
 {
     enum communities_start start = communities_started(k->communities);
     bool stays = start == COMMUNITIES_SAME && k->cold && k->ranks != 0 && !k->missed;
@@ -188,7 +188,7 @@ static void note(struct known *k, uint32_t ranks, const struct phase_graph *grap
     if (stays)
         return;
     k->cold = start == COMMUNITIES_COLD;
-    keep(k, ranks, graph, present, figures);
+    keep(k, ranks, graph, labels, figures);
 }
 
 int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase_graph *graph,
@@ -196,8 +196,10 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
 {
     struct known *k = &l->known[l->now], *other = &l->known[1 - l->now];
     *figures = (struct phase_figures){.modularity = NAN, .folded = graph->other_messages};
-    if (is_same(k, ranks, graph))
-        return tell(k, graph, out, figures);
+    if (is_same(k, ranks, graph)) {
+        tell(k, graph, out, figures);
+        return 0;
+    }
     if (array_fit(&l->present, sizeof(*l->present), &l->present_room, (size_t)ranks + 1) != 0 ||
         array_fit(&l->edges, sizeof(*l->edges), &l->edge_room, graph->count + 1) != 0)
         return -ENOMEM;
@@ -207,14 +209,15 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
         code = communities_continue(k->communities, ranks, l->edges, edges);
     if (code == 1 && other->cold && is_same(other, ranks, graph)) {
         l->now = 1 - l->now; /* what would come of it, again */
-        return tell(other, graph, out, figures);
+        tell(other, graph, out, figures);
+        return 0;
     }
     if (code == 1)
         code = begin(l, ranks, edges, graph->count <= KEPT);
     k = &l->known[l->now];
     code = code != 0 ? code : cut(k->communities, l->present, ranks, out, figures);
     if (code == 0)
-        note(k, ranks, graph, l->present, figures);
+        note(k, ranks, graph, out, figures);
     return code;
 }
 
@@ -225,7 +228,7 @@ size_t phase_labels_bytes(const struct phase_labels *l)
     for (uint32_t i = 0; i < PATTERNS; i++) {
         const struct known *k = &l->known[i];
         bytes += communities_bytes(k->communities) + phase_graph_bytes(&k->graph) +
-                 k->present_room * sizeof(*k->present);
+                 k->label_room * sizeof(*k->labels);
     }
     return bytes;
 }
