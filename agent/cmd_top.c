@@ -48,7 +48,8 @@ static const char help[] =
 #define TOPICS "job,places,totals,ranks,nodes,alerts,latency,regions"
 #define LOOK_MS 250         /* how often to look whether the daemon is somewhere else or away */
 #define FRAME_NS 100000000u /* drawn at most ten times a second */
-#define PLAIN_COLUMNS 100   /* of a page that goes to a file */
+#define REFRESH_NS UINT64_C(5000000000) /* at most so often the state again after missed frames */
+#define PLAIN_COLUMNS 100               /* of a page that goes to a file */
 #define PLAIN_ROWS 60
 
 struct top {
@@ -62,6 +63,9 @@ struct top {
     int once;
     int signals; /* signalfd of the signals that end us */
     bool changed;
+    uint64_t run;          /* of the daemon, or of what it replays, whose state the model has */
+    uint64_t missed;       /* frames, when the state was asked for anew */
+    uint64_t refreshed_ns; /* CLOCK_MONOTONIC; 0: not yet */
 };
 
 enum { OPT_ONCE = 256 };
@@ -96,6 +100,17 @@ static int parse(struct top *top, int argc, char **argv)
 
 /* ---- taking in --------------------------------------------------------------- */
 
+/* Another run of a replay may be at an earlier time, of which nothing would be newer than what is known. */
+static void notice_run(struct top *top)
+{
+    uint64_t run = client_instance(top->client);
+    if (run == top->run)
+        return;
+    if (client_replays(top->client))
+        top_model_finish(&top->model);
+    top->run = run;
+}
+
 /* @return 0, or a negative error */
 static int take_all(struct top *top)
 {
@@ -104,6 +119,8 @@ static int take_all(struct top *top)
     while ((result = client_next(top->client, 0, &got)) == 1) {
         if (top->view.paused || wire_topic(got.message->type) == NULL)
             continue;
+        if (got.snapshot)
+            notice_run(top);
         int rc = top_model_apply(&top->model, got.message, got.snapshot);
         if (rc != 0)
             return rc;
@@ -128,6 +145,18 @@ static void follow(struct top *top)
 {
     if (dial_moved(&top->dial, &top->client))
         client_follow(top->client, top->job, TOPICS);
+}
+
+/* What did not come may be the end of an alert, or of the job: the daemon's state has it. */
+static void make_up_for_missed(struct top *top)
+{
+    uint64_t now = clock_mono_ns(), missed = client_missed(top->client);
+    if (missed == top->missed || !client_is_current(top->client) ||
+        (top->refreshed_ns != 0 && now - top->refreshed_ns < REFRESH_NS))
+        return;
+    top->missed = missed;
+    top->refreshed_ns = now;
+    client_refresh(top->client);
 }
 
 /* ---- printed once --------------------------------------------------------------- */
@@ -259,6 +288,7 @@ static int watch(struct top *top)
         if (take_keys(top))
             return 0;
         follow(top);
+        make_up_for_missed(top);
         uint64_t since = clock_mono_ns() - drawn;
         if (top->changed && since >= FRAME_NS) {
             draw(top);
