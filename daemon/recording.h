@@ -103,7 +103,7 @@ void recording_parts_find(const char *base, unsigned *first, unsigned *last);
 /** The file for a job: "holter-<job>.hrec", or "holter-<job>-2.hrec" and so on when an ended job of
  *  that name lies there, all parts of it or some. A recording is continued when its job was running, or when
  *  its newest part holds messages of this agent. A part that was being made when its daemon was killed, and
- *  says nothing yet, goes.
+ *  says nothing yet, goes, and so does an only file without tables.
  *  @param out     path of the first part, whether it is still there or not
  *  @param exists  set to whether there is something to continue
  *  @return 0, or -ENAMETOOLONG */
@@ -132,7 +132,7 @@ struct recording_reader {
 
 /** Read a recording: first its alerts in order of their ids, then its messages in the order of
  *  arrival.
- *  @return 0, what the reader returned, -HOLTER_EVERSION, -HOLTER_ECORRUPT, -ENOMEM or -EIO */
+ *  @return 0, what the reader returned, -HOLTER_EVERSION, -HOLTER_EEMPTY, -HOLTER_ECORRUPT, -ENOMEM or -EIO */
 int recording_read(const char *path, const struct recording_reader *reader);
 
 /** Reading message by message, for a replay. Messages have numbers, from 1 in the order of arrival. A

@@ -306,7 +306,7 @@ static int open_to_read(struct recording_file *file, const char *path, enum reco
         code = open_as(file, path, SHORT, why, room);
     if (code == 0 && file->version == 0) {
         snprintf(why, room, "nothing has been written to it yet");
-        code = -HOLTER_EVERSION;
+        code = -HOLTER_EEMPTY;
     }
     return code;
 }

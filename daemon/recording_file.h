@@ -26,8 +26,8 @@ enum recording_access {
  *  left is folded in when it cannot be read as it lies there, and read without where nothing can be written.
  *  @param file  stays where it is until it is closed. Closed when this fails
  *  @param why   set on failure: a sentence for people
- *  @return 0, -errno, -EIO for what SQLite reports, -HOLTER_EVERSION (of another version, empty, or no regular file) or
- *          -HOLTER_ECORRUPT */
+ *  @return 0, -errno, -EIO for what SQLite reports, -HOLTER_EVERSION (of another version, or no regular file),
+ *          -HOLTER_EEMPTY (to be read, and not even tables are in it) or -HOLTER_ECORRUPT */
 int recording_file_open(struct recording_file *file, const char *path, enum recording_access how,
                         char *why, size_t room);
 

@@ -1,6 +1,7 @@
 #include "daemon/lock_file.h"
 #include "daemon/recording.h"
 #include "daemon/recording_file.h"
+#include "holter/error.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -49,13 +50,14 @@ void recording_parts_find(const char *base, unsigned *first, unsigned *last)
 
 /* ---- as files ------------------------------------------------------------ */
 
-#define SUFFIXES 3
-static const char *const suffixes[SUFFIXES] = {"", "-wal", "-shm"};
+/* A file in the making has a journal until it has its log. */
+#define SUFFIXES 4
+static const char *const suffixes[SUFFIXES] = {"", "-wal", "-shm", "-journal"};
 
 uint64_t recording_bytes_at(const char *path)
 {
     uint64_t bytes = 0;
-    for (int i = 0; i < SUFFIXES - 1; i++) {
+    for (int i = 0; i < 2; i++) {
         char name[600];
         struct stat status;
         snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
@@ -207,10 +209,22 @@ static int is_begun(const char *path)
     return begun;
 }
 
-/* @return whether it is gone now; one that is being made stays */
-static int drop_unbegun(const char *path)
+static int has_tables(const char *path)
+{
+    struct recording_file file = {0};
+    char why[256];
+    int code = recording_file_open(&file, path, RECORDING_READ, why, sizeof(why));
+    recording_file_close(&file);
+    return code != -HOLTER_EEMPTY;
+}
+
+/* @param only  there is no part before it, whose place it could leave: it is begun as soon as it has tables
+ * @return whether it is gone now; one that is being made stays */
+static int drop_unbegun(const char *path, int only)
 {
     char lock_path[600];
+    if (only && has_tables(path))
+        return 0;
     snprintf(lock_path, sizeof(lock_path), "%s.lock", path);
     int lock = lock_file_take(lock_path);
     int gone = lock >= 0 && !is_begun(path) && recording_remove(path) == 0;
@@ -218,15 +232,15 @@ static int drop_unbegun(const char *path)
     return gone;
 }
 
-/* The newest part that there is to go on with. */
+/* The newest part that there is to go on with; 0: none */
 static unsigned newest_begun(const char *base)
 {
     unsigned first, last;
     char path[560];
     do
         recording_parts_find(base, &first, &last);
-    while (last > first && recording_part_path(base, last, path, sizeof(path)) == 0 &&
-           drop_unbegun(path));
+    while (last > 0 && recording_part_path(base, last, path, sizeof(path)) == 0 &&
+           drop_unbegun(path, last == first));
     return last;
 }
 
@@ -273,11 +287,15 @@ int recording_choose(const char *directory, const char *job, uint64_t instance, 
     *exists = 0;
     if (number == 1)
         return 0;
-    if (path_of(directory, job, number - 1, out, room) == 0 &&
-        recording_part_path(out, newest_begun(out), path, sizeof(path)) == 0 &&
-        may_continue(path, instance)) {
-        *exists = 1;
-        return 0;
+    if (path_of(directory, job, number - 1, out, room) == 0) {
+        unsigned newest = newest_begun(out);
+        if (newest == 0)
+            return 0;
+        if (recording_part_path(out, newest, path, sizeof(path)) == 0 &&
+            may_continue(path, instance)) {
+            *exists = 1;
+            return 0;
+        }
     }
     return path_of(directory, job, number, out, room);
 }

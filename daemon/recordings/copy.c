@@ -516,7 +516,8 @@ static int open_all(struct target *t, struct merge *m, const char *const *paths)
     for (size_t i = 0; code == 0 && i < of; i++) {
         struct source *this = &m->sources[m->count];
         code = open_source(this, paths[i], 1, t);
-        if (code == -HOLTER_EEMPTY && copy_is_empty(recording_cursor_file(this->cursor))) {
+        if (code == -HOLTER_EEMPTY &&
+            (this->cursor == NULL || copy_is_empty(recording_cursor_file(this->cursor)))) {
             recording_cursor_close(this->cursor);
             *this = (struct source){0};
             code = 0;

@@ -783,6 +783,22 @@ static void a_running_job_s_file_is_continued(void **state)
     assert_true(exists);
 }
 
+/* Its daemon was killed before it had made tables in it. */
+static void a_file_that_was_not_begun_is_begun(void **state)
+{
+    char chosen[128];
+    int exists = 1;
+    (void)state;
+    fclose(fopen(path, "we"));
+    assert_int_equal(recording_choose(directory, "job.0", 1, chosen, sizeof(chosen), &exists), 0);
+    assert_string_equal(chosen, path);
+    assert_false(exists);
+    put_state("running");
+    assert_int_equal(recording_choose(directory, "job.0", 1, chosen, sizeof(chosen), &exists), 0);
+    assert_string_equal(chosen, path);
+    assert_true(exists);
+}
+
 static void an_ended_job_s_file_is_left_alone(void **state)
 {
     char chosen[128];
@@ -842,6 +858,7 @@ int main(void)
         WITH_DIRECTORY(a_full_disk_leaves_a_valid_file_up_to_the_last_commit),
         WITH_DIRECTORY(a_killed_writer_loses_what_was_not_committed_and_no_more),
         WITH_DIRECTORY(a_running_job_s_file_is_continued),
+        WITH_DIRECTORY(a_file_that_was_not_begun_is_begun),
         WITH_DIRECTORY(an_ended_job_s_file_is_left_alone),
         WITH_DIRECTORY(other_files_are_refused),
     };

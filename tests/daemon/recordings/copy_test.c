@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-static char directory[DIRECTORY_ROOM], a[128], b[128], c[128], out[128];
+static char directory[DIRECTORY_ROOM], a[128], b[128], c[128], d[128], out[128];
 static char why[600];
 static struct copy_counts counts;
 
@@ -27,6 +27,7 @@ static int make_directory(void **state)
     snprintf(a, sizeof(a), "%s/a.hrec", directory);
     snprintf(b, sizeof(b), "%s/b.hrec", directory);
     snprintf(c, sizeof(c), "%s/c.hrec", directory);
+    snprintf(d, sizeof(d), "%s/d.hrec", directory);
     snprintf(out, sizeof(out), "%s/out.hrec", directory);
     return 0;
 }
@@ -300,7 +301,8 @@ static void a_part_with_nothing_in_it_is_passed_over(void **state)
     made(a, "job.0", 0, 6);
     assert_int_equal(recording_open(&empty, b, why, sizeof(why)), 0);
     recording_abandon(empty);
-    const char *paths[] = {b, a, b};
+    fclose(fopen(d, "we")); /* before it had tables */
+    const char *paths[] = {b, a, d};
     assert_int_equal(copy_merge(out, paths, 3, NULL, &counts, why, sizeof(why)), 0);
     assert_int_equal(differences(a, out), 0);
     assert_int_equal(copy_merge(c, paths, 1, NULL, &counts, why, sizeof(why)), -HOLTER_EEMPTY);
