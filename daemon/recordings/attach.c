@@ -17,6 +17,12 @@
 
 #define MOST_AGENTS (1u << 20) /* whose numbers are followed */
 
+/* Windows of which a table has rows. */
+struct windows {
+    uint64_t newest; /* 0: none has */
+    uint64_t before; /* the newest one of the parts before */
+};
+
 struct attach {
     struct recording *recording; /* owned; NULL after a part that could not be begun */
     struct record_parts parts;
@@ -29,6 +35,7 @@ struct attach {
     struct wire_buffer joined;        /* parts of a long message so far */
     uint64_t joined_instance, joined_seq;
     struct wire_buffer network; /* a part of the network, as the next file will have it */
+    struct windows totals, latencies;
 };
 
 /* ---- life ------------------------------------------------------------------ */
@@ -184,10 +191,20 @@ static int take_topology(struct attach *a, const struct wire_topology *m)
     return code;
 }
 
-/* Windows that had ended before are no part of the recording. */
-static int is_before(const struct attach *a, uint64_t start_ns, uint64_t length_ns)
+/* Windows that had ended before are no part of the recording. A daemon that was away tells all windows anew: those that
+ * parts before have are no part of this one. */
+static int take_window(struct attach *a, const struct wire_message *m, int snapshot)
 {
-    return start_ns + length_ns <= a->parts.attached_ns;
+    int totals = m->type == WIRE_TYPE_TOTALS;
+    struct windows *windows = totals ? &a->totals : &a->latencies;
+    uint64_t window = totals ? m->totals.window : m->latencies.window;
+    uint64_t end_ns = totals ? m->totals.start_ns + m->totals.length_ns
+                             : m->latencies.start_ns + m->latencies.length_ns;
+    if (end_ns <= a->parts.attached_ns || (snapshot && window <= windows->before))
+        return 0;
+    windows->newest = window > windows->newest ? window : windows->newest;
+    /* All messages of the union begin at the same address. */
+    return recording_table(a->recording, m->type, &m->totals);
 }
 
 int attach_take(struct attach *a, const struct wire_message *m, int snapshot)
@@ -196,13 +213,8 @@ int attach_take(struct attach *a, const struct wire_message *m, int snapshot)
     case WIRE_TYPE_RECORDED:
         return take_recorded(a, &m->recorded, snapshot);
     case WIRE_TYPE_TOTALS:
-        if (is_before(a, m->totals.start_ns, m->totals.length_ns))
-            return 0;
-        return recording_table(a->recording, m->type, &m->totals);
     case WIRE_TYPE_LATENCIES:
-        if (is_before(a, m->latencies.start_ns, m->latencies.length_ns))
-            return 0;
-        return recording_table(a->recording, m->type, &m->latencies);
+        return take_window(a, m, snapshot);
     case WIRE_TYPE_LINKS: /* states do not say when their windows were */
         return snapshot ? 0 : take_links(a, &m->links);
     case WIRE_TYPE_CAPTURE: /* those before are no part of it either */
@@ -212,7 +224,6 @@ int attach_take(struct attach *a, const struct wire_message *m, int snapshot)
     case WIRE_TYPE_TOPOLOGY:
         return take_topology(a, &m->topology);
     default:
-        /* All messages of the union begin at the same address. */
         return wire_topic(m->type) ? recording_table(a->recording, m->type, &m->job) : 0;
     }
 }
@@ -238,10 +249,12 @@ static int commit(struct attach *a)
 int attach_commit(struct attach *a)
 {
     int code = commit(a);
-    if (code == 0 && record_parts_full(recording_bytes(a->recording), a->most_bytes))
-        code = record_parts_next(&a->parts, &a->recording, a->path, sizeof(a->path), a->most_bytes,
-                                 a->newest_ns, a->why, sizeof(a->why));
-    return code;
+    if (code != 0 || !record_parts_full(recording_bytes(a->recording), a->most_bytes))
+        return code;
+    a->totals.before = a->totals.newest;
+    a->latencies.before = a->latencies.newest;
+    return record_parts_next(&a->parts, &a->recording, a->path, sizeof(a->path), a->most_bytes,
+                             a->newest_ns, a->why, sizeof(a->why));
 }
 
 int attach_close(struct attach *a)

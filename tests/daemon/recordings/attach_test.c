@@ -252,34 +252,61 @@ static void its_end_begins_no_part(void **state)
     free(noise);
 }
 
-static void parts_say_since_when_too(void **state)
+static void take_totals(uint64_t window, int snapshot)
 {
-    (void)state;
-    struct info info;
+    struct wire_message totals = {
+        .type = WIRE_TYPE_TOTALS,
+        .totals = {.job = "j.0", .window = window, .start_ns = window * S, .length_ns = S}};
+    assert_int_equal(attach_take(attach, &totals, snapshot), 0);
+}
+
+/* @return number of the last message in the parts before it */
+static uint64_t begin_another_part(void)
+{
+    uint64_t seq = 1;
     uint8_t *noise = malloc(1 << 20);
     attach_abandon(attach);
     snprintf(path, sizeof(path), "%s/b.hrec", directory);
     assert_int_equal(attach_create(&attach, path, UINT64_C(16) << 20, why, sizeof(why)), 0);
     assert_int_equal(take(said(WIRE_TYPE_RANKS, 7, 1), 1), 0);
-    for (uint64_t seq = 2; seq < 8; seq++) {
-        struct wire_recorded window = said(WIRE_TYPE_WINDOW, 7, seq);
+    while (strstr(attach_path(attach), "part") == NULL) {
+        struct wire_recorded window = said(WIRE_TYPE_WINDOW, 7, ++seq);
         make_noise(noise, seq);
         window.bytes = noise; /* kept as it is: it cannot be packed */
         window.bytes_count = 1 << 20;
         assert_int_equal(take(window, 0), 0);
+        take_totals(1000 + seq, 0);
         assert_int_equal(attach_commit(attach), 0);
     }
-    assert_non_null(strstr(attach_path(attach), "part"));
     snprintf(path, sizeof(path), "%s", attach_path(attach));
-    take_window(7, 9);
-    assert_int_equal(attach_close(attach), 0);
-    attach = NULL;
-    info_read(&info, path, 0, NULL, why, sizeof(why));
+    free(noise);
+    return seq;
+}
+
+static void parts_say_since_when_too(void **state)
+{
+    (void)state;
+    struct info info;
+    take_window(7, begin_another_part() + 2);
+    read_back(&info);
     assert_true(info.part > 1);
     assert_int_equal(info.attached_ns, SINCE);
     assert_int_equal(info.missed, 1);
     info_finish(&info);
-    free(noise);
+}
+
+/* As behind a time in which the daemon was away. */
+static void windows_of_parts_before_that_are_told_anew_are_left_out(void **state)
+{
+    (void)state;
+    struct info info;
+    uint64_t last = begin_another_part();
+    for (uint64_t seq = 1; seq < last + 5; seq++)
+        take_totals(1000 + seq, 1);
+    take_window(7, last + 4);
+    read_back(&info);
+    assert_int_equal(info.windows, 4);
+    info_finish(&info);
 }
 
 int main(void)
@@ -295,6 +322,7 @@ int main(void)
         T(nothing_is_written_over),
         T(its_end_begins_no_part),
         T(parts_say_since_when_too),
+        T(windows_of_parts_before_that_are_told_anew_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
