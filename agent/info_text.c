@@ -39,7 +39,7 @@ static void print_time(FILE *out, uint64_t ns)
 /* What of the job is not in it. */
 static void print_part(FILE *out, const struct info *i)
 {
-    if (i->part == 0 && i->removed_before_ns == 0 && i->attached_ns == 0 && i->missed == 0)
+    if (i->part == 0 && i->removed_before_ns == 0 && i->attached_ns == 0 && i->missed_before == 0)
         return;
     const char *between = "";
     fprintf(out, "%-10s ", "part");
@@ -59,8 +59,11 @@ static void print_part(FILE *out, const struct info *i)
         fputs(" on", out);
         between = "; ";
     }
-    if (i->missed > 0)
-        fprintf(out, "%s%" PRIu64 " messages of agents did not come", between, i->missed);
+    if (i->missed_before > 0) { /* of the others the losses tell */
+        struct quantity messages;
+        fprintf(out, "%s%s of agents did not come in parts before", between,
+                quantity_things(&messages, i->missed_before, "message"));
+    }
     fputc('\n', out);
 }
 

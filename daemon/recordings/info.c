@@ -377,6 +377,7 @@ static int find_holes(struct reading *r)
     uint64_t missing = numbers_missing(&r->numbers);
     uint64_t dropped = r->info->dropped - r->dropped_before;
     r->info->absent = missing > dropped ? missing - dropped : 0;
+    r->info->missed_before = r->info->missed > missing ? r->info->missed - missing : 0;
     int code = numbers_holes(&r->numbers, add_hole, r);
     if (code == 0)
         join_holes(r);

@@ -71,6 +71,7 @@ struct info {
     uint64_t part;              /**< 0: it is the only one */
     uint64_t attached_ns;       /**< recorded from then on, by `holter record`; 0: from the begin */
     uint64_t missed;            /**< messages of agents that did not come since */
+    uint64_t missed_before;     /**< of these, in parts before this one */
     struct info_damage damages[INFO_DAMAGES];
     size_t damage_count;
 };

@@ -102,6 +102,8 @@ static void it_says_since_when_and_what_did_not_come(void **state)
     read_back(&info);
     assert_int_equal(info.attached_ns, SINCE);
     assert_int_equal(info.missed, 2);
+    assert_int_equal(info.missed_before, 0);
+    assert_int_equal(info.absent, 2);
     assert_int_equal(info.part, 0);
     assert_int_equal(info.messages, 1 + 10 + 3 + 1);
     assert_int_equal(info.sums.sent, 3 * 14);
@@ -287,11 +289,15 @@ static void parts_say_since_when_too(void **state)
 {
     (void)state;
     struct info info;
-    take_window(7, begin_another_part() + 2);
+    uint64_t last = begin_another_part();
+    take_window(7, last + 2);
+    take_window(7, last + 5);
     read_back(&info);
     assert_true(info.part > 1);
     assert_int_equal(info.attached_ns, SINCE);
-    assert_int_equal(info.missed, 1);
+    assert_int_equal(info.missed, 3);
+    assert_int_equal(info.missed_before, 1);
+    assert_int_equal(info.absent, 2);
     info_finish(&info);
 }
 
