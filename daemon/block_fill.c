@@ -10,6 +10,7 @@
 #include "daemon/block_fill.h"
 
 #include "daemon/block_fill_lanes.h"
+#include "daemon/block_fill_lay.h"
 #include "daemon/block_fill_numbers.h"
 #include "daemon/block_fill_sizes.h"
 
@@ -462,61 +463,22 @@ static int FILL(fill)(struct read_column *c, size_t count, uint64_t *out,
     return 1;
 }
 
-/* ---- rows ----------------------------------------------------------------- */
-
-#ifdef BLOCK_FILL_BMI2
-/* Four rows of four columns. */
-ALWAYS void lay_four(const uint64_t *from, uint64_t *to, size_t stride)
-{
-    for (int i = 0; i < 2; i++, from += 2, to += 2 * stride) { /* two rows */
-        const __m128i *column[4];
-        for (size_t w = 0; w < 4; w++)
-            column[w] = (const __m128i *)(const void *)(from + w * BLOCK_PITCH);
-        const __m256i even = _mm256_inserti128_si256(
-            _mm256_castsi128_si256(_mm_loadu_si128(column[0])), _mm_loadu_si128(column[2]), 1);
-        const __m256i odd = _mm256_inserti128_si256(
-            _mm256_castsi128_si256(_mm_loadu_si128(column[1])), _mm_loadu_si128(column[3]), 1);
-        _mm256_storeu_si256((__m256i *)(void *)to, _mm256_unpacklo_epi64(even, odd));
-        _mm256_storeu_si256((__m256i *)(void *)(to + stride), _mm256_unpackhi_epi64(even, odd));
-    }
-}
-
-/* @param some  rows: 4 or 16 */
-ALWAYS void lay_quad(const uint64_t *from, uint64_t *to, size_t stride, size_t some)
-{
-#pragma GCC unroll 4
-    for (size_t i = 0; i < some; i += 4)
-        lay_four(from + i, to + i * stride, stride);
-}
-
-/* Of four columns or more. */
-ALWAYS void lay_rows(const uint64_t *columns, size_t width, uint64_t *rows, size_t some)
-{
-    size_t w = 0;
-    for (; w + 4 <= width; w += 4, columns += 4 * BLOCK_PITCH)
-        lay_quad(columns, rows + w, width, some);
-    if (width - w == 1) {
-#pragma GCC unroll 16
-        for (size_t i = 0; i < some; i++)
-            rows[i * width + w] = columns[i];
-    } else if (w < width) { /* some columns once more */
-        lay_quad(columns - (4 + w - width) * BLOCK_PITCH, rows + width - 4, width, some);
-    }
-}
-#endif
+#define WIDTH(width)                                                                               \
+    case width:                                                                                    \
+        lay(columns, width, count, rows);                                                          \
+        break;
 
 static void FILL(lay)(const uint64_t *columns, size_t width, size_t count, uint64_t *rows)
 {
-    size_t i = 0;
-#ifdef BLOCK_FILL_BMI2
-    for (; width >= 4 && i + 16 <= count; i += 16, rows += 16 * width)
-        lay_rows(columns + i, width, rows, 16);
-    for (; width >= 4 && i + 4 <= count; i += 4, rows += 4 * width)
-        lay_rows(columns + i, width, rows, 4);
-#endif
-    for (; i < count; i++) {
-        for (size_t w = 0; w < width; w++)
-            *rows++ = columns[w * BLOCK_PITCH + i];
+    switch (width) { /* those of the tables with most rows */
+        WIDTH(4)
+        WIDTH(5)
+        WIDTH(7)
+        WIDTH(9)
+        WIDTH(11)
+        WIDTH(24)
+    default:
+        lay(columns, width, count, rows);
     }
 }
 
