@@ -305,9 +305,23 @@ static int FILL(numbers)(struct read_column *c, size_t count, uint64_t *out)
 
 /* ---- bytes of messages ---------------------------------------------------- */
 
+/* All bits that some values have. */
+static uint64_t any_of(const uint64_t *values, size_t count)
+{
+    lanes any = {0}, some;
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        load(&some, values + i);
+        any |= some;
+    }
+    for (; i < count; i++)
+        any[0] |= values[i];
+    return or_of(&any);
+}
+
 /* Bytes that are all told by one number, of classes that have a width each: as block_unsizes(), without branches. */
 static void same_of_classes(uint64_t number, const uint64_t *classes, const uint64_t *messages,
-                            size_t count, uint64_t *out)
+                            size_t count, uint64_t *out, struct tally *t)
 {
     size_t i = 0;
 #if LANES > 2
@@ -320,38 +334,41 @@ static void same_of_classes(uint64_t number, const uint64_t *classes, const uint
         const lanes exact = (lanes)(k >> 6 == 0), bits = ((k >> 4) - 2) & ~exact;
         const lanes least = (k & exact) | ((16 + (k & 15)) << bits & ~exact);
         const lanes bytes = times * (least + (told & ~(ones << bits))) + ((told & ones) >> bits);
+        note(t, &bytes);
         store(out + i, &bytes);
     }
 #endif
-    for (; i < count; i++)
+    for (; i < count; i++) {
         out[i] = block_unsizes(number, messages[i], classes[i]);
+        note_one(t, out[i]);
+    }
 }
 
 /* Bytes that are all told by one number. */
-static int same_sizes(const struct read_column *c, size_t count, uint64_t *out)
+static int same_sizes(const struct read_column *c, size_t count, uint64_t *out, struct tally *t)
 {
     const uint64_t *messages = out - BLOCK_PITCH, *classes = out - 2 * BLOCK_PITCH;
     uint64_t number = c->same;
     if (number == 0) /* and the bytes, another 0: that cannot be meant */
         return 0;
-    struct tally t = {0};
-    look_at(classes, count, &t);
-    if (or_of(&t.any) < SIZE_CLASSES - 1) {
-        same_of_classes(number, classes, messages, count, out);
+    if (any_of(classes, count) < SIZE_CLASSES - 1) {
+        same_of_classes(number, classes, messages, count, out, t);
         return 1;
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         out[i] = block_unsizes(number, messages[i], classes[i]);
+        note_one(t, out[i]);
+    }
     return 1;
 }
 
-static int take_sizes(struct read_column *c, size_t count, uint64_t *out)
+static int take_sizes(struct read_column *c, size_t count, uint64_t *out, struct tally *t)
 {
     const uint64_t *messages = out - BLOCK_PITCH, *classes = out - 2 * BLOCK_PITCH;
     const uint8_t *at = c->at, *end = c->end;
     uint64_t number;
     if (c->shape == BLOCK_ALL_SAME)
-        return same_sizes(c, count, out);
+        return same_sizes(c, count, out, t);
     for (size_t i = 0; i < count; i++) {
         if (at >= end || (at = take(at, end, &number)) == NULL)
             return 0;
@@ -362,6 +379,7 @@ static int take_sizes(struct read_column *c, size_t count, uint64_t *out)
         out[i] = number;
     }
     c->at = at;
+    look_at(out, count, t);
     return at <= end;
 }
 
@@ -425,13 +443,27 @@ static void take_ready(struct read_column *c, size_t count, uint64_t *out, struc
 /* Of codings whose numbers are more than differences. @return 0 when there are too few, or damaged ones */
 static int take_others(struct read_column *c, size_t count, uint64_t *out, struct tally *t)
 {
-    if (c->coding == BLOCK_SIZES   ? !take_sizes(c, count, out)
-        : c->coding == BLOCK_KEYED ? !take_keys(c, count, out)
-        : c->coding == BLOCK_TWIN  ? !take_twins(c, count, out)
-                                   : 1) /* of whole columns, which was read where it is sound */
+    if (c->coding == BLOCK_SIZES)
+        return take_sizes(c, count, out, t);
+    if (c->coding == BLOCK_KEYED  ? !take_keys(c, count, out)
+        : c->coding == BLOCK_TWIN ? !take_twins(c, count, out)
+                                  : 1) /* of whole columns, which was read where it is sound */
         return 0;
     look_at(out, count, t);
     return 1;
+}
+
+/* Values that stand in classes and bits: what is asked of them is known by their classes. @return 0 when there are too few */
+static int take_classes(struct read_column *c, size_t count, uint64_t *out,
+                        struct block_filled *filled)
+{
+    if (count > (size_t)(c->end - c->at))
+        return 0;
+    filled->bytes = sizes_of_classes(c->at, count, &filled->any);
+    c->bit = take_split(c->at, c->bits, c->bit, count, out);
+    c->at += count;
+    c->left_over -= count;
+    return !block_split_ended(c, c->bit);
 }
 
 static int is_difference(const struct read_column *c)
@@ -448,6 +480,8 @@ static int FILL(fill)(struct read_column *c, size_t count, uint64_t *out,
     struct tally t = {0};
     if (count > c->left_over || count > BLOCK_TAKEN_AT_ONCE)
         return 0;
+    if (c->shape == BLOCK_SPLIT && c->coding == BLOCK_PLAIN && !c->negative)
+        return take_classes(c, count, out, filled);
     if (c->ready != NULL) {
         take_ready(c, count, out, &t);
     } else if (is_difference(c)) {

@@ -104,6 +104,45 @@ ALWAYS size_t sizes_of_halves(const uint64_t *values, size_t count, int steps)
 #endif
 #endif
 
+/* ---- of classes ------------------------------------------------------------ */
+
+/* Bytes that numbers of a class take, but for the first one: a class has only such of one size. */
+ALWAYS byte_lanes more_of(const byte_lanes *classes)
+{
+    /* Of 2^7, 2^8, 2^16 and 2^32. */
+    const byte_lanes one = (byte_lanes)(*classes >= 24) + (byte_lanes)(*classes >= 28);
+    const byte_lanes two = (byte_lanes)(*classes >= 60), four = (byte_lanes)(*classes >= 124);
+    return -(one + 2 * two + 4 * four);
+}
+
+/* All bytes of numbers of some classes, BLOCK_TAKEN_AT_ONCE at most. @param any  set to what has all bits that these have */
+ALWAYS size_t sizes_of_classes(const uint8_t *classes, size_t count, uint64_t *any)
+{
+    _Static_assert(BLOCK_TAKEN_AT_ONCE / sizeof(byte_lanes) * 8 <= UINT8_MAX, "sums have a byte");
+    byte_lanes some, all = {0}, more = {0};
+    size_t i = 0, bytes = count;
+    for (; i + sizeof(some) <= count; i += sizeof(some)) {
+        memcpy(&some, classes + i, sizeof(some));
+        all |= some;
+        more += more_of(&some);
+    }
+    some = (byte_lanes){0};
+    memcpy(&some, classes + i, count - i);
+    all |= some;
+    more += more_of(&some);
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        const lanes sums = (lanes)more >> shift & UINT8_MAX;
+        bytes += sum_of(&sums);
+    }
+    const lanes wide = (lanes)all;
+    uint64_t most = or_of(&wide);
+    for (unsigned shift = 32; shift >= 8; shift /= 2)
+        most |= most >> shift;
+    const unsigned bits = noise_of(most & UINT8_MAX) + 3;
+    *any = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+    return bytes;
+}
+
 /* ---- of a column ---------------------------------------------------------- */
 
 /* What is known of values. */
