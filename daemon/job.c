@@ -376,6 +376,7 @@ int job_ranks(struct job *job, uint64_t instance, const struct wire_ranks *messa
     }
     job_node_heard(job, node, now_ns);
     agent->last_seq = message->seq > agent->last_seq ? message->seq : agent->last_seq;
+    agent->others += !agent->reported;
     if (job->state == JOB_LOST || (job->state != JOB_RUNNING && job->place_keys.count != seen)) {
         job->state = JOB_RUNNING;
         job->job_changed = 1;

@@ -227,11 +227,34 @@ static void keep_rows(const struct job *job, struct job_node *node, const struct
         report_rows_keep(&node->rows, m, world_of(job), job->maps, comms + regions);
 }
 
-static void note_node_row(struct job *job, struct job_node *node, const struct wire_window *m)
+/* Is the job met in its midst, as in a cut? Then messages are missing before the first window of an agent that it did
+ * not drop, and what it lost before, of which it tells sums since its start, is not of what is seen here. */
+static int is_midst(const struct job_instance *agent, const struct wire_window *m)
+{
+    uint64_t before = agent->others + m->node[0].windows_dropped;
+    return !agent->reported && m->seq > before && m->seq - 1 > before;
+}
+
+static void begin_node_row(struct job_node *node, const struct wire_window *m)
+{
+    uint64_t lost = 0;
+    for (uint64_t i = 0; i < m->ranks_count; i++)
+        lost += m->ranks[i].lost;
+    uint64_t told = m->node[0].lost, before = told > lost ? told - lost : 0;
+    uint64_t dropped = m->node[0].windows_dropped;
+    node->row.lost = before > node->row.lost ? before : node->row.lost;
+    node->row.windows_dropped =
+        dropped > node->row.windows_dropped ? dropped : node->row.windows_dropped;
+}
+
+static void note_node_row(struct job *job, struct job_node *node, const struct job_instance *agent,
+                          const struct wire_window *m)
 {
     if (m->node_count == 0)
         return;
     const struct wire_node_row *row = &m->node[0];
+    if (is_midst(agent, m))
+        begin_node_row(node, m);
     /* Counts begin anew with an agent that was started again: only what rises is a loss. */
     job->lost += row->lost > node->row.lost ? row->lost - node->row.lost : 0;
     job->windows_dropped += row->windows_dropped > node->row.windows_dropped
@@ -315,7 +338,8 @@ int job_window(struct job *job, uint64_t instance, const struct wire_window *mes
     job->late += (uint64_t)window->late;
     job_node_heard(job, node, now_ns);
     note_window(job, node, message, number);
-    note_node_row(job, node, message);
+    note_node_row(job, node, agent, message);
+    agent->reported = 1;
     job_note_deaths(job, message, agent->node, now_ns);
     agent->last_seq = message->seq > agent->last_seq ? message->seq : agent->last_seq;
     return 0;

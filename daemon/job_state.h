@@ -39,7 +39,9 @@ struct job_node {
 struct job_instance {
     uint64_t instance;
     uint64_t last_seq;
-    uint32_t node; /**< KEY_NONE: not known yet */
+    uint64_t others; /**< messages that were no windows, before its first one */
+    uint32_t node;   /**< KEY_NONE: not known yet */
+    int reported;    /**< a window has come */
 };
 
 struct job_place {

@@ -613,6 +613,22 @@ static void losses_are_one_alert_until_they_stop(void **state)
     finish_job(job);
 }
 
+/* As a cut of a recording begins: agents tell sums since their start. */
+static void what_was_lost_before_a_job_is_met_is_not_of_it(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 1);
+    for (uint64_t w = FIRST + 5; w < FIRST + 9; w++) {
+        struct report r = {.node = 0, .window = w, .lost = w < FIRST + 7 ? 30 : 37};
+        assert_int_equal(take(job, &r, end_of(w)), 0);
+        advance(job, end_of(w) + 1);
+        assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), w < FIRST + 7 ? 0 : 1);
+    }
+    assert_memory_equal(message_of(&told, WIRE_TYPE_ALERT, 0)->alert.text, "7 records ", 10);
+    finish_job(job);
+}
+
 /* ---- the end ------------------------------------------------------------- */
 
 static void a_job_ends_with_its_last_final_window(void **state)
@@ -722,6 +738,7 @@ int main(void)
         cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
         cmocka_unit_test(windows_that_the_recording_does_not_tell_are_published_after_a_restart),
         cmocka_unit_test(losses_are_one_alert_until_they_stop),
+        cmocka_unit_test(what_was_lost_before_a_job_is_met_is_not_of_it),
         cmocka_unit_test(a_job_ends_with_its_last_final_window),
         cmocka_unit_test(a_job_that_is_silent_for_long_is_lost_and_found),
         cmocka_unit_test(contradictions_are_refused_and_change_nothing),
