@@ -216,6 +216,8 @@ static void make_series(struct job_latency *l)
         latency_trend_update(l->trends[i], l->window, &s->sum, &s->trend);
     }
     for (size_t i = 0; i < l->region_count; i++) {
+        if (i + 1 < l->region_count)
+            latency_trend_fetch(l->region_trends[i + 1].trend);
         struct latency_series *s = &l->series[l->series_count++];
         *s = (struct latency_series){
             .scope = SERIES_REGION, .id = l->region_trends[i].id, .sum = l->region_sums[i]};

@@ -1,5 +1,6 @@
 #include "daemon/analysis/trend.h"
 
+#include "daemon/analysis/fetch.h"
 #include "daemon/analysis/mann_kendall.h"
 #include "daemon/analysis/trend_state.h"
 #include "holter/error.h"
@@ -410,6 +411,12 @@ int trend_update(struct trend *trend, uint64_t window, double value, uint64_t me
     }
     trend->result.spike = trend->result.state == TREND_STATE_CALM && value > trend->result.band;
     return 0;
+}
+
+void trend_fetch(const struct trend *trend)
+{
+    for (size_t at = 0; at < offsetof(struct trend, returned); at += FETCH_LINE)
+        __builtin_prefetch((const char *)trend + at, 1);
 }
 
 int trend_is_calm(const struct trend *trend)
