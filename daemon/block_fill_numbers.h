@@ -296,62 +296,70 @@ ALWAYS unsigned noise_of(unsigned number_class)
 #ifdef BLOCK_FILL_AVX512
 #define SPLIT_LANES 8u
 
-/* Eight, whose bits stand in two words. @param counts  noise bits, a byte each @param ends  where they end, likewise */
+/* Eight. @param counts  noise bits, a byte each @param ends  where they end, likewise */
 ALWAYS void take_split_lanes(const uint8_t *classes, const uint8_t *bits, uint64_t at,
                              uint64_t counts, uint64_t ends, uint64_t *out)
 {
-    const uint64_t half = ends >> 24 & 0xff;
-    uint64_t low, high;
-    memcpy(&low, bits + at / 8, sizeof(low));
-    memcpy(&high, bits + (at + half) / 8, sizeof(high));
-    const __m512i word = _mm512_mask_set1_epi64(_mm512_set1_epi64((long long)(low >> at % 8)), 0xf0,
-                                                (long long)(high >> (at + half) % 8));
-    /* Those of the second word begin there. */
-    const uint64_t begins = (ends << 8) - (half * 0x01010101 << 32);
-    const __m512i count = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128((long long)counts));
+    const uint64_t begins = (ends << 8) + at % 8 * UINT64_C(0x0101010101010101);
     const __m512i begin = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128((long long)begins));
+    /* Of each the eight bytes from that on in which it begins. */
+    const __m512i first = _mm512_shuffle_epi8(_mm512_srli_epi64(begin, 3),
+                                              _mm512_set4_epi32(0x08080808, 0x08080808, 0, 0));
+    const __m512i bytes = _mm512_add_epi8(first, _mm512_set1_epi64(INT64_C(0x0706050403020100)));
+    const __m512i words = _mm512_permutexvar_epi8(bytes, _mm512_loadu_si512(bits + at / 8));
+    const __m512i low = _mm512_srlv_epi64(words, _mm512_and_si512(begin, _mm512_set1_epi64(7)));
+    const __m512i count = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128((long long)counts));
     const __m512i number_class =
         _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(const void *)classes));
     const __m512i top = _mm512_sub_epi64(number_class, _mm512_slli_epi64(count, 2));
     const __m512i above = _mm512_sllv_epi64(_mm512_set1_epi64(-1), count);
-    const __m512i noise = _mm512_andnot_si512(above, _mm512_srlv_epi64(word, begin));
+    const __m512i noise = _mm512_andnot_si512(above, low);
     _mm512_storeu_si512(out, _mm512_or_si512(_mm512_sllv_epi64(top, count), noise));
 }
 
-/* @param ends  where the bits of each of some end, a byte each: sums that may have run over, but then go down
- * @return do they stand in so many words that begin at a byte? */
-ALWAYS int fit_words(uint64_t ends)
+/* Can these be taken at once: do they end within 255 bits from the byte on in which the first one begins? */
+ALWAYS int fit_lanes(uint64_t counts)
 {
-    const uint64_t half = ends >> 24 & 0xff;
-    return half <= 57 && (ends >> 56) - half <= 57;
+    return (counts & UINT64_C(0xe0e0e0e0e0e0e0e0)) == 0; /* none has more than 31 */
 }
 #elif defined(BLOCK_FILL_BMI2)
 #define SPLIT_LANES 4u
 
-/* Four, whose bits stand in one word. @param counts  noise bits, a byte each @param ends  where they end, likewise */
+/* Four, two and two of sixteen bytes. @param counts  noise bits, a byte each @param ends  where they end, likewise */
 ALWAYS void take_split_lanes(const uint8_t *classes, const uint8_t *bits, uint64_t at,
                              uint64_t counts, uint64_t ends, uint64_t *out)
 {
-    uint64_t word;
+    const uint64_t half = at + (ends >> 8 & 0xff);
     int four;
-    memcpy(&word, bits + at / 8, sizeof(word));
     memcpy(&four, classes, sizeof(four));
-    word >>= at % 8;
+    const __m128i low_bits = _mm_loadu_si128((const __m128i *)(const void *)(bits + at / 8));
+    const __m128i high_bits = _mm_loadu_si128((const __m128i *)(const void *)(bits + half / 8));
+    const __m256i all = _mm256_inserti128_si256(_mm256_castsi128_si256(low_bits), high_bits, 1);
+    const uint64_t first = at % 8, third = half % 8;
+    const uint64_t begins = first | (first + (counts & 0xff)) << 8 | third << 16 |
+                            (third + (counts >> 16 & 0xff)) << 24;
+    const __m256i begin = _mm256_cvtepu8_epi64(_mm_cvtsi64_si128((long long)begins));
+    /* Of each the eight bytes from that on in which it begins. */
+    const __m256i same =
+        _mm256_set_epi32(0x08080808, 0x08080808, 0, 0, 0x08080808, 0x08080808, 0, 0);
+    const __m256i bytes = _mm256_add_epi8(_mm256_shuffle_epi8(_mm256_srli_epi64(begin, 3), same),
+                                          _mm256_set1_epi64x(INT64_C(0x0706050403020100)));
+    const __m256i words = _mm256_shuffle_epi8(all, bytes);
+    const __m256i low = _mm256_srlv_epi64(words, _mm256_and_si256(begin, _mm256_set1_epi64x(7)));
     const __m256i count = _mm256_cvtepu8_epi64(_mm_cvtsi64_si128((long long)counts));
-    const __m256i begin = _mm256_cvtepu8_epi64(_mm_cvtsi64_si128((long long)(ends << 8)));
     const __m256i number_class = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four));
     const __m256i top = _mm256_sub_epi64(number_class, _mm256_slli_epi64(count, 2));
     const __m256i above = _mm256_sllv_epi64(_mm256_set1_epi64x(-1), count);
-    const __m256i low = _mm256_srlv_epi64(_mm256_set1_epi64x((long long)word), begin);
     const __m256i noise = _mm256_andnot_si256(above, low);
     _mm256_storeu_si256((__m256i *)(void *)out,
                         _mm256_or_si256(_mm256_sllv_epi64(top, count), noise));
 }
 
-/* @param ends  where the bits of each of four end, a byte each @return do they stand in a word that begins at a byte? */
-ALWAYS int fit_words(uint64_t ends)
+/* Can these be taken at once? None has more than 54 bits: two of them stand in sixteen bytes. */
+ALWAYS int fit_lanes(uint64_t counts)
 {
-    return (ends >> 24 & 0xff) <= 57; /* none has more than 53: their sum fits */
+    (void)counts;
+    return 1;
 }
 #endif
 
@@ -369,7 +377,7 @@ static uint64_t take_split(const uint8_t *classes, const uint8_t *bits, uint64_t
         uint64_t some = 0;
         memcpy(&some, counts + i, SPLIT_LANES);
         const uint64_t ends = some * UINT64_C(0x0101010101010101);
-        if (fit_words(ends)) {
+        if (fit_lanes(some)) {
             take_split_lanes(classes + i, bits, at, some, ends, out + i);
             at += ends >> 8 * (SPLIT_LANES - 1) & 0xff;
             continue;
