@@ -335,6 +335,43 @@ int congestion_update(struct congestion *c, uint64_t window, double seconds,
     return 0;
 }
 
+/* Put pairs that only have ends into c->fresh, which has room. @return whether congestion_update_ends() takes them */
+static bool take_ends(struct congestion *c, const struct congestion_pair *pairs,
+                      const struct congestion_figures *figures)
+{
+    const uint32_t vertices = c->vertex_count;
+    uint64_t last = 0;
+    for (size_t i = 0; i < figures->count; i++) {
+        const struct link_load *load = &figures->loads[i];
+        const uint32_t source = pairs[i].source, destination = pairs[i].destination;
+        const uint64_t ends = (uint64_t)source << 32 | destination;
+        if (source >= vertices || destination >= vertices || source == destination ||
+            ends <= last || (load->bytes | load->messages) == 0)
+            return false;
+        last = ends;
+        c->fresh[i] = (struct congestion_pair){.source = source, .destination = destination};
+    }
+    return true;
+}
+
+int congestion_update_ends(struct congestion *c, uint64_t window, double seconds,
+                           const struct congestion_pair *pairs,
+                           const struct congestion_figures *figures)
+{
+    if (!is_next(c, window, seconds) || c->tree == NULL)
+        return -HOLTER_ERANGE;
+    int code = grow(c, figures->count);
+    if (code != 0 || !take_ends(c, pairs, figures))
+        return code != 0 ? code : -HOLTER_ERANGE;
+    struct fading left = begin_window(c, window, seconds);
+    use_fresh(c, figures->count);
+    tree_sums_list(c->tree, c->pairs, c->pair_count);
+    c->whole = true;
+    congestion_stay_figures(c, figures);
+    congestion_follow(c, left.all, left.recent);
+    return 0;
+}
+
 static bool are_of_pairs(const struct congestion *c, const struct congestion_figures *figures)
 {
     bool whole = c->whole && figures->count == c->pair_count;

@@ -193,12 +193,112 @@ static void figures_alone_are_refused_of_pairs_that_are_not_known(void **state)
     topology_destroy(topology);
 }
 
+/* Some of all pairs there can be, in ascending order. @return how many */
+static size_t draw_ascending(struct congestion_pair *pairs, size_t room, uint32_t vertices,
+                             struct noise *noise)
+{
+    size_t count = 0;
+    for (uint32_t from = 0; from < vertices; from++)
+        for (uint32_t to = 0; to < vertices && count < room; to++)
+            if (from != to && noise_uint(noise) % 4 == 0)
+                pairs[count++] = pair(from, to, MB);
+    return count;
+}
+
+static struct topology *random_tree(struct noise *noise)
+{
+    struct topology *topology = network_random(TOPOLOGY_TREE, noise);
+    while (topology_vertices(topology) < 4) {
+        topology_destroy(topology);
+        topology = network_random(TOPOLOGY_TREE, noise);
+    }
+    return topology;
+}
+
+/* One is told ends and figures apart, of pairs that become others every third window; the other whole pairs, in
+ * another order. */
+static void ends_and_figures_are_as_good_as_pairs(void **state)
+{
+    (void)state;
+    struct noise noise = {.state = 24};
+    struct topology *topology = random_tree(&noise);
+    struct congestion *congestion = create(topology), *whole = create(topology);
+    struct congestion_pair pairs[80], mixed[80], ends[80];
+    struct link_load loads[80];
+    struct log_sums latencies = {.count = 0};
+    size_t count = 0, apart = 0;
+    for (uint64_t w = 0; w < 200; w++) {
+        if (w % 3 == 0)
+            count = draw_ascending(pairs, 80, topology_vertices(topology), &noise);
+        struct congestion_figures figures = {count, loads, 0, &latencies,
+                                             w % 2 == 0 ? 0.25 : 0x1p-16};
+        draw_figures(pairs, &figures, loads, &latencies, &noise);
+        figures.same_loads = 0;
+        for (size_t i = 0; i < count; i++) {
+            mixed[i] = pairs[count - 1 - i];
+            ends[i] = pair(pairs[i].source, pairs[i].destination, 0);
+        }
+        const int code = w % 3 == 0 ? congestion_update_ends(congestion, w, 1, ends, &figures)
+                                    : congestion_update_figures(congestion, w, 1, &figures);
+        apart += code == 0;
+        if (code != 0)
+            update(congestion, w, pairs, count);
+        update(whole, w, mixed, count);
+        assert_same_links(congestion, whole, topology_links(topology));
+        if (w % 4 == 0)
+            assert_same_pairs(congestion, whole);
+    }
+    assert_int_equal(apart, 200);
+    congestion_destroy(congestion);
+    congestion_destroy(whole);
+    log_sums_finish(&latencies);
+    topology_destroy(topology);
+}
+
+static int take_ends(const struct topology *topology, const struct congestion_pair *ends,
+                     double seconds, uint64_t messages)
+{
+    struct congestion *congestion = create(topology);
+    const struct link_load loads[2] = {{MB, 1}, {0, messages}};
+    struct log_sums latencies = {.count = 0};
+    const struct congestion_figures figures = {2, loads, 0, &latencies, 0.5};
+    assert_int_equal(log_sums_begin(&latencies, 2), 0);
+    int code = congestion_update_ends(congestion, 1, seconds, ends, &figures);
+    log_sums_finish(&latencies);
+    congestion_destroy(congestion);
+    return code;
+}
+
+static void ends_are_refused_unless_they_are_in_order_and_there(void **state)
+{
+    (void)state;
+    struct noise noise = {.state = 25};
+    struct topology *tree = random_tree(&noise), *torus = network_short("torus:4,4");
+    const struct congestion_pair known[] = {pair(0, 1, 0), pair(0, 2, 0)},
+                                 twice[] = {pair(0, 1, 0), pair(0, 1, 0)},
+                                 turned[] = {pair(1, 0, 0), pair(0, 1, 0)},
+                                 own[] = {pair(0, 1, 0), pair(1, 1, 0)},
+                                 beyond[] = {pair(0, 1, 0), pair(0, 99, 0)};
+    assert_int_equal(take_ends(tree, known, 1, 1), 0);
+    assert_int_equal(take_ends(tree, known, (double)NAN, 1), -HOLTER_ERANGE);
+    assert_int_equal(take_ends(tree, known, 1, 0), -HOLTER_ERANGE);
+    assert_int_equal(take_ends(tree, twice, 1, 1), -HOLTER_ERANGE);
+    assert_int_equal(take_ends(tree, turned, 1, 1), -HOLTER_ERANGE);
+    assert_int_equal(take_ends(tree, own, 1, 1), -HOLTER_ERANGE);
+    assert_int_equal(take_ends(tree, beyond, 1, 1), -HOLTER_ERANGE);
+    assert_int_equal(take_ends(torus, known, 1, 1), -HOLTER_ERANGE);
+    topology_destroy(tree);
+    topology_destroy(torus);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_of_the_same_pairs_are_as_if_summed_up_anew),
         cmocka_unit_test(figures_alone_are_as_good_as_pairs),
         cmocka_unit_test(figures_alone_are_refused_of_pairs_that_are_not_known),
+        cmocka_unit_test(ends_and_figures_are_as_good_as_pairs),
+        cmocka_unit_test(ends_are_refused_unless_they_are_in_order_and_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
