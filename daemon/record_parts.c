@@ -188,41 +188,59 @@ static int put_remembered(struct record_parts *p, struct recording *to, uint64_t
     return code;
 }
 
+/* The next part, with what was said before; nothing of it is committed. */
+static int begin_next(struct record_parts *p, struct recording **out, struct recording *old,
+                      const char *path, uint64_t now_ns, char *fault, size_t room)
+{
+    struct recording *next = NULL;
+    int code = recording_open(&next, path, fault, room);
+    if (code != 0) {
+        snprintf(fault, room, "%s", recording_why(fault, path));
+        return code;
+    }
+    *out = next;
+    code = copy_state(next, recording_file_of(old));
+    return code != 0 ? code : put_remembered(p, next, now_ns);
+}
+
+static int commit_next(struct record_parts *p, struct recording *next, uint64_t most_bytes)
+{
+    p->number++;
+    unsigned first = make_room(p, most_bytes);
+    p->removed_ns = first > 1 ? begin_of(p, first) : 0;
+    int code = record_parts_tell(p, next);
+    return code != 0 ? code : recording_commit(next);
+}
+
 int record_parts_next(struct record_parts *p, struct recording **recording, char *path, size_t room,
                       uint64_t most_bytes, uint64_t now_ns, char *why, size_t why_room)
 {
     struct recording *old = *recording, *next = NULL;
-    char next_path[560];
+    char next_path[560], fault[600] = "", closing[200];
     unsigned number = p->number + 1;
-    snprintf(why, why_room, "its path is too long");
     int code = recording_part_path(p->base, number, next_path, sizeof(next_path));
     if (code == 0 && strlen(next_path) >= room)
         code = -ENAMETOOLONG;
-    code = code != 0 ? code : recording_open(&next, next_path, why, why_room);
-    if (code == 0) {
-        code = copy_state(next, recording_file_of(old));
-        code = code != 0 ? code : put_remembered(p, next, now_ns);
-    }
-    int closed = recording_close(old);
+    code = code != 0 ? code : begin_next(p, &next, old, next_path, now_ns, fault, sizeof(fault));
+    int closed = recording_close_telling(old, closing, sizeof(closing));
     *recording = NULL;
-    code = code != 0 ? code : closed;
-    if (code == 0) {
-        p->number = number;
-        unsigned first = make_room(p, most_bytes);
-        p->removed_ns = first > 1 ? begin_of(p, first) : 0;
-        code = record_parts_tell(p, next);
-        code = code != 0 ? code : recording_commit(next);
+    if (code == 0 && closed == 0)
+        code = commit_next(p, next, most_bytes);
+    if (code == 0 && closed == 0) {
+        snprintf(path, room, "%s", next_path);
+        *recording = next;
+        return 0;
     }
-    if (code != 0) {
-        if (next != NULL)
-            snprintf(why, why_room, "%s: %s", next_path,
-                     code == -EIO ? recording_error(next) : holter_strerror(code));
-        recording_abandon(next);
-        if (next != NULL) /* nothing of it was committed */
-            recording_remove(next_path);
-        return code;
-    }
-    snprintf(path, room, "%s", next_path);
-    *recording = next;
-    return 0;
+    /* Paths would leave no room for the cause where little is said. */
+    if (code != 0)
+        snprintf(why, why_room, "part %u cannot be begun: %s", number,
+                 fault[0] != '\0'               ? fault
+                 : code == -EIO && next != NULL ? recording_error(next)
+                                                : holter_strerror(code));
+    else
+        snprintf(why, why_room, "part %u cannot be finished: %s", number - 1, closing);
+    recording_abandon(next);
+    if (next != NULL) /* nothing of it was committed */
+        recording_remove(next_path);
+    return code != 0 ? code : closed;
 }

@@ -315,10 +315,32 @@ static void of_a_part_that_cannot_be_begun_nothing_is_left(void **state)
     int code = record_parts_next(&parts, &recording, path, sizeof(path), MOST, S, why, sizeof(why));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     assert_int_equal(code, -EIO);
-    assert_non_null(strstr(why, "part2"));
+    assert_non_null(strstr(why, "part 2 cannot be begun: "));
     assert_null(recording);
     assert_int_equal(access(part, F_OK), -1);
     assert_int_equal(access(base, F_OK), 0);
+}
+
+/* As on a disk that is full. */
+static void why_the_part_before_cannot_be_finished_is_told(void **state)
+{
+    struct rlimit limit, small;
+    char part[256];
+    (void)state;
+    fill(5 << 18);
+    fill(20000); /* is packed anew at the end */
+    assert_int_equal(recording_part_path(base, 2, part, sizeof(part)), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = (struct rlimit){.rlim_cur = 1 << 20, .rlim_max = limit.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    int code = record_parts_next(&parts, &recording, path, sizeof(path), MOST, S, why, sizeof(why));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(code, -EIO);
+    assert_non_null(strstr(why, "part 1 cannot be finished: "));
+    assert_null(strstr(why, "not an error"));
+    assert_int_equal(access(part, F_OK), -1);
+    assert_int_equal(ask(base, "SELECT count(*) > 0 FROM block"), 1);
 }
 
 static void names_of_other_recordings_are_no_parts(void **state)
@@ -350,6 +372,7 @@ int main(void)
         TEST(a_recording_goes_on_before_a_part_that_was_not_begun),
         TEST(a_part_that_is_being_made_stays),
         TEST(of_a_part_that_cannot_be_begun_nothing_is_left),
+        TEST(why_the_part_before_cannot_be_finished_is_told),
         TEST(names_of_other_recordings_are_no_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
