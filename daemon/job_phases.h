@@ -16,7 +16,7 @@
  * others once; those of more than JOB_PHASES_AT_ONCE rows of segments not before they are closed, unless
  * the job has fewer edges.
  *
- * Bounds: at most 338 MiB for the sums of pairs of 4,320 ranks with 30,000 edges and 160 MiB for the
+ * Bounds: at most 393 MiB for the sums of pairs of 4,320 ranks with 30,000 edges and 160 MiB for the
  * clustering, however long the job; the first phases of patterns, of at most 2^20
  * rows together (32 MiB); what
  * job_phase_rows.h, collective_table.h and burst_rows.h say. tests/bench/commgram_day_bench.c

@@ -22,12 +22,13 @@
  * The sums over all time never do, unless edges were refused for being too many.
  *
  * Memory by construction: 16 bytes a row, in blocks of 256, of which the last of each segment may
- * be part empty, and as those of bursts that are put together are linked, an eighth of the others; 64 bytes more
- * a block; 128 bytes a segment, and at most 2 KiB for the ranges of its edges; at most 68 bytes an edge, and 120
- * more while there are at most 2^18, for what was read last; 96 bytes for each block that is read, up to 2^16 of
- * them, and 2 MiB. With the defaults at most 288 MiB of rows, 21 MiB of part blocks and 136 MiB of edges, if there
- * should be 2^21 of them. 4,320 ranks with 30,000 edges of two size classes: at most 338 MiB, however many bursts
- * and hours. Of these, blocks with the same rows are kept once (phase_store.h): a job that does the same in each burst never touches most of it. To add a burst 56 bytes
+ * be part empty, and as what each node tells begins a block, and bursts that are put together are linked, a quarter
+ * of the others; 64 bytes more a block; 128 bytes a segment, and at most 2 KiB for the ranges of its edges; at most
+ * 68 bytes an edge, and 120 more while there are at most 2^18, for what was read last; 96 bytes for each block that
+ * is read, up to 2^16 of them, and 2 MiB. With the defaults at most 342 MiB of rows, 21 MiB of part blocks and
+ * 136 MiB of edges, if there should be 2^21 of them. 4,320 ranks with 30,000 edges of two size classes: at most
+ * 393 MiB, however many bursts and hours. Of these, blocks with the same rows are kept once (phase_store.h): a job
+ * that does the same in each burst never touches most of it. To add a burst 56 bytes
  * for each of its rows are borrowed besides, and to read a graph 32 for each of its edges and 16 for each edge
  * there is.
  *

@@ -309,6 +309,12 @@ static void set_ranges(const struct phase_numbers *n, struct phase_ranges *range
         phase_ranges_set(ranges, of, count);
 }
 
+/* Is a span of a piece that is apart, or if that is 0, of one that is not? */
+static bool is_of(const struct phase_numbers *n, const struct phase_span *span, uint32_t apart)
+{
+    return span->apart == apart || n->apart_count == 0;
+}
+
 /* @param apart  of which piece; 0: of all that are not apart */
 static void list_spans(const struct phase_numbers *n, uint32_t apart, struct phase_pool *pool,
                        struct phase_list *list)
@@ -316,8 +322,10 @@ static void list_spans(const struct phase_numbers *n, uint32_t apart, struct pha
     for (size_t i = 0; i < n->count; i++) {
         const struct phase_span *span = &n->spans[n->order[i].place];
         const struct burst_pair *e = span->rows;
-        if (span->apart != apart && n->apart_count > 0)
+        if (!is_of(n, span, apart))
             continue;
+        if (n->cut && apart == 0 && list->rows > 0)
+            phase_list_break(pool, list);
         uint32_t edge = span->edge;
         for (size_t left = span->count, here; left > 0; left -= here) {
             struct phase_row *row = phase_list_extend(pool, list, left, &here);
@@ -355,6 +363,17 @@ static size_t blocks_for(size_t rows)
     return (rows + PHASE_BLOCK - 1) / PHASE_BLOCK;
 }
 
+/* Each span of pieces that are not apart begins a block, unless that would leave too much of them unused. Nodes tell
+ * the same spans again and again, in bursts with these nodes or those: so they lie in the same blocks.
+ * @param apart  blocks of pieces that are */
+static void choose_cut(struct phase_numbers *n, size_t rows, size_t apart)
+{
+    size_t blocks = apart;
+    for (size_t i = 0; i < n->count; i++)
+        blocks += is_of(n, &n->spans[i], 0) ? blocks_for(n->spans[i].count) : 0;
+    n->cut = phase_list_may_link(rows, blocks, n->apart_count + 1);
+}
+
 /* Pieces that are apart become runs, unless these would leave too much of their blocks unused, or consist of
  * too many spans to be remembered. */
 static void choose_apart(struct phase_numbers *n, size_t rows)
@@ -367,9 +386,9 @@ static void choose_apart(struct phase_numbers *n, size_t rows)
         main -= a->run.piece.count;
         fit = fit && (a->known != NULL || a->run.span_count <= a->run.piece.count / SPAN_ROWS);
     }
-    blocks += blocks_for(main);
-    if (!fit || !phase_list_may_link(rows, blocks, n->apart_count + 1))
+    if (!fit || !phase_list_may_link(rows, blocks + blocks_for(main), n->apart_count + 1))
         n->apart_count = 0;
+    choose_cut(n, rows, n->apart_count > 0 ? blocks : 0);
 }
 
 static void remember(struct phase_numbers *n, uint32_t apart, const struct phase_pool *pool,
@@ -430,7 +449,7 @@ static int reserve(struct phase_numbers *n, const struct phase_total *total,
         (array_fit(&n->spans, sizeof(*n->spans), &n->span_room, total->rows + 1) != 0 ||
          key_table_reserve(&n->edges, total->rows < further ? total->rows : further) != 0))
         return -ENOMEM;
-    return phase_pool_reserve(pool, rows / PHASE_BLOCK + 1 + PHASE_APART + PHASE_MERGE_BLOCKS);
+    return phase_pool_reserve(pool, phase_blocks_most(rows) + PHASE_APART + PHASE_MERGE_BLOCKS);
 }
 
 int phase_numbers_list(struct phase_numbers *n, const struct burst_piece *pieces, size_t count,

@@ -67,6 +67,7 @@ struct phase_numbers {
     size_t count, span_room, place_room;
     struct phase_apart apart[PHASE_APART]; /**< of the burst at hand */
     uint32_t apart_count;
+    bool cut; /**< of the burst at hand: does each span begin a block? */
     struct phase_runs runs;
     struct phase_run_span *run_spans; /**< owned; of one run */
     size_t run_span_room;

@@ -96,6 +96,11 @@ static void add_block(struct phase_pool *pool, struct phase_list *list)
         seal(pool, last);
 }
 
+void phase_list_break(struct phase_pool *pool, struct phase_list *list)
+{
+    add_block(pool, list);
+}
+
 void phase_list_reuse(struct phase_pool *pool, struct phase_list *list, uint32_t place,
                       uint32_t rows, uint32_t least, uint32_t most)
 {
@@ -161,7 +166,7 @@ void phase_list_complete(struct phase_pool *pool, struct phase_list *list, uint3
 
 bool phase_list_may_link(uint64_t rows, uint64_t blocks, uint32_t runs)
 {
-    return runs <= PHASE_RUNS && blocks * PHASE_BLOCK <= rows + rows / 8 + PHASE_BLOCK;
+    return runs <= PHASE_RUNS && blocks <= phase_blocks_most(rows);
 }
 
 /* Have most blocks edges that follow each other closely? Runs of such are passed by block, those of scattered edges

@@ -21,9 +21,9 @@
 
 #define PHASE_ROW_SPLIT 4u    /**< rows of one edge in one list */
 #define PHASE_MERGE_BLOCKS 4u /**< free blocks that merging may need */
+#define PHASE_UNUSED_SHARE 3u /**< of the rows: as many more may have room in blocks of a list */
 
-/** All blocks of a run but the last are full. Those of a list of several runs hold at most an eighth more
- *  than its rows need. */
+/** It has at most phase_blocks_most() blocks. */
 struct phase_list {
     uint32_t first, last; /**< blocks, or PHASE_BLOCK_NONE */
     uint32_t rows, blocks, runs;
@@ -83,10 +83,19 @@ void phase_list_append(struct phase_pool *pool, struct phase_list *list, uint32_
 struct phase_row *phase_list_extend(struct phase_pool *pool, struct phase_list *list, size_t most,
                                     size_t *room);
 
+/** The next row that is appended begins a block. There are rows, and a block was reserved. */
+void phase_list_break(struct phase_pool *pool, struct phase_list *list);
+
 /** Append a block of rows that lie in a place where they were shared, of edges that come after all of the list.
  *  The blocks before it are complete. A block was reserved. */
 void phase_list_reuse(struct phase_pool *pool, struct phase_list *list, uint32_t place,
                       uint32_t rows, uint32_t least, uint32_t most);
+
+/** As many blocks may a list of so many rows have. */
+static inline uint64_t phase_blocks_most(uint64_t rows)
+{
+    return (rows + rows / PHASE_UNUSED_SHARE) / PHASE_BLOCK + 1;
+}
 
 /** May two lists be put behind each other, with so many rows, blocks and runs together? */
 bool phase_list_may_link(uint64_t rows, uint64_t blocks, uint32_t runs);

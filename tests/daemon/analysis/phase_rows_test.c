@@ -175,6 +175,42 @@ static void a_part_is_added_in_place_if_it_fits(void **state)
     phase_pool_finish(&pool);
 }
 
+/* Spans that begin blocks lie in the same ones, whatever else is in the list. */
+static void spans_that_begin_blocks_share_them(void **state)
+{
+    enum { SPAN = 300, SPANS = 5 };
+    static const uint32_t of[3][3] = {{0, 1, 4}, {1, 2, 3}, {0, 3, 4}};
+    uint32_t places[SPANS][2], known[SPANS] = {0};
+    struct phase_excess excess = {0};
+    struct phase_pool pool = pool_of(64);
+    struct plain plain;
+    (void)state;
+    for (uint32_t l = 0; l < 3; l++) {
+        struct phase_list list = PHASE_LIST_EMPTY;
+        memset(&plain, 0, sizeof(plain));
+        for (uint32_t i = 0; i < 3; i++) {
+            if (i > 0)
+                phase_list_break(&pool, &list);
+            for (uint32_t edge = of[l][i] * SPAN; edge < (of[l][i] + 1) * SPAN; edge++) {
+                plain.messages[edge] = 1 + edge % 3;
+                plain.bytes[edge] = edge;
+                phase_list_append(&pool, &list, edge, 1 + edge % 3, edge, &excess);
+            }
+        }
+        phase_list_complete(&pool, &list, 3);
+        assert_list_is(&pool, &list, &plain);
+        assert_int_equal(list.blocks, 6);
+        for (uint32_t i = 0, block = list.first; i < 6; i++, block = pool.links[block].after) {
+            uint32_t span = of[l][i / 2], place = pool.links[block].place;
+            assert_int_equal(pool.links[block].rows, i % 2 == 0 ? PHASE_BLOCK : SPAN - PHASE_BLOCK);
+            if (known[span]++ > 1)
+                assert_int_equal(place, places[span][i % 2]);
+            places[span][i % 2] = place;
+        }
+    }
+    phase_pool_finish(&pool);
+}
+
 /* Lists of a few rows each would be mostly empty blocks. */
 static void linking_leaves_few_rows_of_blocks_empty(void **state)
 {
@@ -195,7 +231,7 @@ static void linking_leaves_few_rows_of_blocks_empty(void **state)
             phase_list_merge(&pool, &all, &list, &excess);
         refused += !linked;
         assert_true(all.runs <= PHASE_RUNS);
-        assert_true(all.blocks * PHASE_BLOCK <= all.rows + all.rows / 8 + PHASE_BLOCK);
+        assert_true(all.blocks <= phase_blocks_most(all.rows));
     }
     assert_true(refused > 5 && refused < 100);
     phase_pool_finish(&pool);
@@ -396,6 +432,7 @@ int main(void)
         cmocka_unit_test(lists_have_in_common_what_both_have),
         cmocka_unit_test(lists_become_one_whichever_way),
         cmocka_unit_test(a_part_is_added_in_place_if_it_fits),
+        cmocka_unit_test(spans_that_begin_blocks_share_them),
         cmocka_unit_test(linking_leaves_few_rows_of_blocks_empty),
         cmocka_unit_test(many_runs_are_linked_if_their_edges_are_apart),
         cmocka_unit_test(rows_that_are_alike_are_kept_once),
