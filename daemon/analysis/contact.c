@@ -153,7 +153,7 @@ static void join_ends(struct contact *c, uint64_t key)
             continue;
         ends[i]->paired = true;
         c->paired++;
-        c->least_heaviest = 0;
+        c->least_heaviest = 0; /* so nothing is sure of any block, and all ranges are found */
     }
 }
 
@@ -390,8 +390,10 @@ static size_t judge(struct contact *c, uint32_t *forgotten)
     if (from < c->count)
         contact_find_heaviest(c);
     while ((from = next_unsure(c, from, most)) < c->count) {
-        if (c->count - from < BLOCK || !block_stays(c, from))
+        if (c->count - from < BLOCK || !block_stays(c, from)) {
             count += judge_block(c, from, c->edges + count, forgotten);
+            contact_find_range(c, from);
+        }
         from += BLOCK;
     }
     return count;

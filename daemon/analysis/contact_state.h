@@ -21,10 +21,12 @@ struct vertex {
     bool paired; /* some pair is remembered */
 };
 
-/* Weights of a block. */
+/* Weights of a block, or what they are not beyond while some windows wait. */
 struct range {
     double least, most;            /* of all */
     double least_edge, most_other; /* of edges, INFINITY: none; of others, 0: none */
+    uint32_t
+        waiting; /* windows without messages by which weights have not faded yet: nobody needs to look at them */
 };
 
 struct contact {
@@ -73,7 +75,10 @@ static inline uint32_t pairs_of_block(const struct contact *c, uint32_t from)
  *  @return whether nothing of what is remembered changes */
 bool contact_weigh(struct contact *contact, bool all);
 
-/** Find the heaviest pair of each vertex. */
+/** Find the range of a block whose pairs are others now, or other ones of them edges; no window waits. */
+void contact_find_range(struct contact *contact, uint32_t from);
+
+/** Find the heaviest pair of each vertex. No window waits any more. */
 void contact_find_heaviest(struct contact *contact);
 
 #endif

@@ -77,18 +77,50 @@ static inline bool fade_block(double *weights, const uint64_t *messages, double 
     return (changed[0] | changed[1]) != 0;
 }
 
-static void find_range(const struct contact *c, uint32_t from, struct range *range)
+void contact_find_range(struct contact *c, uint32_t from)
 {
-    *range = (struct range){.least = INFINITY, .least_edge = INFINITY};
+    struct range range = {.least = INFINITY, .least_edge = INFINITY};
     for (uint32_t i = 0, count = pairs_of_block(c, from); i < count; i++) {
         const double weight = c->weights[from + i];
-        range->least = smaller(range->least, weight);
-        range->most = larger(range->most, weight);
+        range.least = smaller(range.least, weight);
+        range.most = larger(range.most, weight);
         if (c->edge[from / BLOCK] >> i & 1)
-            range->least_edge = smaller(range->least_edge, weight);
+            range.least_edge = smaller(range.least_edge, weight);
         else
-            range->most_other = larger(range->most_other, weight);
+            range.most_other = larger(range.most_other, weight);
     }
+    c->ranges[from / BLOCK] = range;
+}
+
+/* A block of pairs none of whose vertices is silent. @param messages  NULL: none */
+static bool fade_all(struct contact *c, uint32_t from, const uint64_t *messages)
+{
+    const uint32_t at = from / BLOCK;
+    bool changed =
+        fade_block(c->weights + from, messages, c->params.horizon, c->edge[at], &c->ranges[at]);
+    if (pairs_of_block(c, from) < BLOCK)
+        contact_find_range(c, from);
+    return changed;
+}
+
+static void catch_up(struct contact *c, uint32_t from)
+{
+    for (uint32_t waiting = c->ranges[from / BLOCK].waiting; waiting > 0; waiting--)
+        (void)fade_all(c, from, NULL);
+}
+
+/* No weight is less than that after a window, with rounding. */
+static double faded(const struct contact *c, double weight)
+{
+    return weight * (1 - 1.0 / c->params.horizon) * (1 - 1e-9);
+}
+
+/* A block without messages. */
+static void let_wait(const struct contact *c, struct range *range)
+{
+    range->least = faded(c, range->least);
+    range->least_edge = faded(c, range->least_edge);
+    range->waiting++;
 }
 
 /* The same, of those of which an end is active: pairs of vertices that are silent stay as they are. */
@@ -102,6 +134,7 @@ static bool fade_some(struct contact *c, uint32_t from)
         c->weights[i] += ((double)c->messages[i] - before) / c->params.horizon;
         changed |= c->weights[i] != before;
     }
+    contact_find_range(c, from);
     return changed;
 }
 
@@ -139,37 +172,31 @@ static void weigh_block(struct contact *c, uint32_t from)
 void contact_find_heaviest(struct contact *c)
 {
     memset(c->heaviest, 0, c->vertex_room * sizeof(*c->heaviest));
-    for (uint32_t from = 0; from < c->count; from += BLOCK)
+    for (uint32_t from = 0; from < c->count; from += BLOCK) {
+        catch_up(c, from);
         weigh_block(c, from);
+    }
     c->least_heaviest = INFINITY;
     for (uint32_t v = 0; v < c->vertex_room; v++)
         if (c->vertices[v].paired)
             c->least_heaviest = smaller(c->least_heaviest, c->heaviest[v]);
 }
 
-/* A block of pairs, none of whose vertices is silent. */
-static bool fade_all(struct contact *c, uint32_t from)
-{
-    const uint32_t at = from / BLOCK;
-    const uint64_t *messages = c->busy[at] ? c->messages + from : NULL;
-    bool changed =
-        fade_block(c->weights + from, messages, c->params.horizon, c->edge[at], &c->ranges[at]);
-    if (pairs_of_block(c, from) < BLOCK)
-        find_range(c, from, &c->ranges[at]);
-    return changed;
-}
-
 bool contact_weigh(struct contact *c, bool all)
 {
     bool changed = false;
     for (uint32_t from = 0; from < c->count; from += BLOCK) {
-        changed |= all ? fade_all(c, from) : fade_some(c, from);
-        if (!all)
-            find_range(c, from, &c->ranges[from / BLOCK]);
-        if (c->busy[from / BLOCK])
+        const bool busy = c->busy[from / BLOCK];
+        if (all && !busy) {
+            let_wait(c, &c->ranges[from / BLOCK]);
+            changed = true;
+            continue;
+        }
+        catch_up(c, from);
+        changed |= all ? fade_all(c, from, c->messages + from) : fade_some(c, from);
+        if (busy)
             changed |= count_window(c, from);
     }
-    /* No weight has become less by more than that, and rounding. */
-    c->least_heaviest *= (1 - 1.0 / c->params.horizon) * (1 - 1e-9);
+    c->least_heaviest = faded(c, c->least_heaviest);
     return !changed;
 }

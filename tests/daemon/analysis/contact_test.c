@@ -368,6 +368,29 @@ static void silent_pairs_fade_like_others(void **state)
     free(m.edge);
 }
 
+/* Of ranks that exchange much with their neighbours some others hear no more: these edges go, the weaker first, while
+ * nothing changes among the others. */
+static void edges_that_fall_silent_go_by_themselves(void **state)
+{
+    struct contact_params params = CONTACT_DEFAULTS;
+    struct plain pairs[FEW][FEW] = {{{0}}};
+    struct matrix m = matrix_create(FEW);
+    const uint32_t messages[] = {60, 30, 45, 30, 20};
+    size_t windows_of_changes = 0;
+    (void)state;
+    params.horizon = 20;
+    struct contact *contact = create(params);
+    for (uint32_t window = 0; window < 200; window++) {
+        for (uint32_t step = 0; step < (window < 100 ? 5 : 2); step++)
+            for (uint32_t a = 0; a < FEW; a++)
+                add_to_both(contact, pairs, a, (a + 1 + step) % FEW, messages[step]);
+        windows_of_changes += close_both(contact, pairs, &params, &m) > 0;
+    }
+    assert_int_equal(windows_of_changes, 4);
+    contact_destroy(contact);
+    free(m.edge);
+}
+
 /* Rows of a stencil in the order of ranks; pairs come and go, and some rows lie elsewhere. */
 static size_t rows_of_window(struct pair_row *rows, uint64_t *random)
 {
@@ -463,6 +486,7 @@ int main(void)
         cmocka_unit_test(windows_that_repeat_may_be_told_by_that),
         cmocka_unit_test(edges_are_those_of_plain_sums),
         cmocka_unit_test(silent_pairs_fade_like_others),
+        cmocka_unit_test(edges_that_fall_silent_go_by_themselves),
         cmocka_unit_test(bounds_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
