@@ -168,6 +168,18 @@ static void take_joined(void *user, const struct joined_some *messages)
         l->short_of_memory = 1;
 }
 
+static void take_criteria(struct job_latency *l, unsigned locality)
+{
+    struct latency_scale *scale = &l->scale;
+    for (unsigned c = 0; c < SIZE_CLASSES; c++) {
+        double before = scale->reference[locality][c];
+        double reference = criteria_reference(l->criteria, locality, c);
+        scale->recent[locality][c] = criteria_recent(l->criteria, locality, c);
+        scale->reference[locality][c] = reference;
+        scale->moved[locality][c] = before > 0 && reference > 0 ? log2(reference / before) : 0;
+    }
+}
+
 static void update_criteria(struct job_latency *l)
 {
     if (criteria_take(l->criteria, &l->closing->times) != 0)
@@ -175,14 +187,10 @@ static void update_criteria(struct job_latency *l)
     if (criteria_close(l->criteria, l->window) != 0)
         l->short_of_memory = 1;
     for (unsigned locality = 0; locality < LOCALITIES; locality++) {
-        for (unsigned c = 0; c < SIZE_CLASSES; c++) {
-            l->scale.recent[locality][c] = criteria_recent(l->criteria, locality, c);
-            double before = l->scale.reference[locality][c];
-            double reference = criteria_reference(l->criteria, locality, c);
-            l->scale.reference[locality][c] = reference;
-            l->scale.moved[locality][c] =
-                before > 0 && reference > 0 ? log2(reference / before) : 0;
-        }
+        const int changed = criteria_changed(l->criteria, locality);
+        if (changed || l->criteria_moved[locality])
+            take_criteria(l, locality);
+        l->criteria_moved[locality] = changed;
     }
 }
 

@@ -36,10 +36,11 @@ struct job_latency {
     size_t region_count, region_room;
     struct latency_rows carry; /* of windows that were closed before */
     struct latency_scale scale;
-    uint32_t *node_of;             /* by rank; UINT32_MAX: not known */
-    uint32_t *region_of;           /* by rank: position in region_trends; region_count: in none */
-    struct latency_rank *ranks;    /* what of latencies is not in `messages` */
-    struct message_ranks messages; /* of the window that was closed last */
+    int criteria_moved[LOCALITIES]; /* with the window before: by how much is in the scale */
+    uint32_t *node_of;              /* by rank; UINT32_MAX: not known */
+    uint32_t *region_of;            /* by rank: position in region_trends; region_count: in none */
+    struct latency_rank *ranks;     /* what of latencies is not in `messages` */
+    struct message_ranks messages;  /* of the window that was closed last */
     size_t rank_count, node_of_room;
     uint32_t nodes;
     uint64_t world;

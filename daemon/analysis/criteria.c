@@ -1,9 +1,6 @@
-#include "daemon/analysis/criteria.h"
-
-#include "daemon/analysis/histogram.h"
+#include "daemon/analysis/criteria_state.h"
 #include "daemon/analysis/time_counts.h"
 #include "holter/error.h"
-#include "holter/size_class.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,23 +12,7 @@
 #define WEIGHT_ONE (1u << 20)
 #define WEIGHT_HALVINGS 16.0
 
-/* Bytes that take as long as the latency of a message alone: where measured lines bend. */
-#define LATENCY_BYTES 4096.0
-
 #define NO_WINDOW UINT64_MAX
-
-/* One size class of a locality. */
-struct cell {
-    struct histogram progress; /* window in progress */
-    struct histogram horizon;  /* sum of the windows of the ring */
-    struct histogram pool;     /* since the last median */
-    uint64_t pooled;           /* windows in the pool */
-    struct histogram history;  /* weights of the medians so far */
-    double latest;             /* latest median, nanoseconds */
-    double fresh;              /* median of the window that is being closed; NaN: none */
-    uint64_t fresh_windows;    /* that it stands for */
-    int closed;                /* had messages in a closed window */
-};
 
 /* What a window added to a horizon is kept as one number for each class of times: locality, size
  * class and time class above, messages below. */
@@ -42,23 +23,6 @@ struct cell {
 _Static_assert(TIME_CLASSES <= 1u << TIME_BITS && SIZE_CLASSES <= 1u << SIZE_BITS &&
                    MESSAGES_BITS + TIME_BITS + SIZE_BITS + 1 <= 64,
                "an entry fits its bits");
-
-struct slot {
-    uint64_t window; /* NO_WINDOW: empty */
-    uint64_t *entries;
-    size_t count;
-};
-
-struct criteria {
-    struct criteria_params params;
-    struct cell *cells[CRITERIA_LOCALITIES][SIZE_CLASSES]; /* owned; NULL: no messages so far */
-    struct slot *ring;                                     /* owned; [horizon] */
-    uint64_t newest;                                       /* last closed window, or NO_WINDOW */
-    uint64_t origin;            /* window whose median has the weight WEIGHT_ONE */
-    double sizes[SIZE_CLASSES]; /* bytes in the middle of each class */
-    double recent[CRITERIA_LOCALITIES][SIZE_CLASSES];
-    double reference[CRITERIA_LOCALITIES][SIZE_CLASSES];
-};
 
 /* Bytes in the middle of a class. */
 static double middle_of(unsigned size_class)
@@ -85,6 +49,8 @@ int criteria_create(struct criteria **out, const struct criteria_params *params)
     }
     for (uint32_t i = 0; i < params->horizon; i++)
         ring[i].window = NO_WINDOW;
+    for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
+        criteria->used[l].few = 1; /* and none are made */
     criteria->params = *params;
     criteria->ring = ring;
     criteria->newest = NO_WINDOW;
@@ -129,8 +95,10 @@ static __attribute__((noinline)) int add_first(struct criteria *criteria, unsign
         cell = calloc(1, sizeof(*cell));
         if (cell == NULL)
             return -ENOMEM;
-        cell->latest = cell->fresh = NAN;
+        cell->latest = cell->fresh = cell->own_recent = cell->own_reference = NAN;
         criteria->cells[locality][size_class] = cell;
+        struct used *used = &criteria->used[locality];
+        used->of[used->count++] = (uint16_t)size_class;
     }
     return histogram_add(&cell->progress, time_class, messages);
 }
@@ -249,9 +217,8 @@ static size_t entries_in_progress(const struct criteria *criteria, unsigned bits
 {
     size_t entries = 0;
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
-        for (unsigned s = 0; s < SIZE_CLASSES; s++)
-            if (criteria->cells[l][s] != NULL)
-                entries += entries_of(&criteria->cells[l][s]->progress, bits);
+        for (unsigned i = 0; i < criteria->used[l].count; i++)
+            entries += entries_of(&criteria->cells[l][criteria->used[l].of[i]]->progress, bits);
     return entries;
 }
 
@@ -300,9 +267,10 @@ static int close_cells(struct criteria *criteria, uint64_t window)
     int code = room > 0 && slot->entries == NULL ? -ENOMEM : 0;
     slot->window = window;
     for (uint64_t l = 0; l < CRITERIA_LOCALITIES; l++) {
-        for (uint64_t s = 0; s < SIZE_CLASSES; s++) {
+        for (unsigned i = 0; i < criteria->used[l].count; i++) {
+            const uint64_t s = criteria->used[l].of[i];
             struct cell *cell = criteria->cells[l][s];
-            if (cell == NULL || cell->progress.messages == 0)
+            if (cell->progress.messages == 0)
                 continue;
             if (slot->entries != NULL) {
                 int failed = close_cell(cell, (l << SIZE_BITS | s) << TIME_BITS, slot, bits);
@@ -375,141 +343,32 @@ static int close_references(struct criteria *criteria, uint64_t window)
     int code = 0;
     uint64_t weight = weight_of(criteria, window);
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++) {
-        struct cell **cells = criteria->cells[l];
-        for (unsigned s = 0; s < SIZE_CLASSES; s++) {
-            if (cells[s] == NULL)
+        const struct used *used = &criteria->used[l];
+        for (unsigned i = 0; i < used->count; i++) {
+            struct cell *cell = criteria->cells[l][used->of[i]];
+            cell->fresh = NAN;
+            if (cell->pool.messages < criteria->params.least)
                 continue;
-            cells[s]->fresh = NAN;
-            if (cells[s]->pool.messages < criteria->params.least)
-                continue;
-            cells[s]->fresh = histogram_quantile(&cells[s]->pool, 0.5);
-            cells[s]->fresh_windows = cells[s]->pooled;
-            cells[s]->pooled = 0;
-            histogram_finish(&cells[s]->pool);
-            const struct cell *neighbour = isnan(cells[s]->latest) ? nearest(criteria, l, s) : NULL;
-            int failed = neighbour != NULL ? inherit(cells[s], neighbour) : 0;
+            cell->fresh = histogram_quantile(&cell->pool, 0.5);
+            cell->fresh_windows = cell->pooled;
+            cell->pooled = 0;
+            histogram_finish(&cell->pool);
+            const struct cell *neighbour =
+                isnan(cell->latest) ? nearest(criteria, l, used->of[i]) : NULL;
+            int failed = neighbour != NULL ? inherit(cell, neighbour) : 0;
             code = code == 0 ? failed : code;
         }
-        for (unsigned s = 0; s < SIZE_CLASSES; s++) {
-            if (cells[s] == NULL || isnan(cells[s]->fresh))
+        for (unsigned i = 0; i < used->count; i++) {
+            struct cell *cell = criteria->cells[l][used->of[i]];
+            if (isnan(cell->fresh))
                 continue;
-            int failed = histogram_add(&cells[s]->history, class_of(cells[s]->fresh),
-                                       weight * cells[s]->fresh_windows);
+            int failed =
+                histogram_add(&cell->history, class_of(cell->fresh), weight * cell->fresh_windows);
             code = code == 0 ? failed : code;
-            cells[s]->latest = cells[s]->fresh;
+            cell->latest = cell->fresh;
         }
     }
     return code;
-}
-
-/* ---- every class --------------------------------------------------------- */
-
-/* Slope of the line through two classes as far as it is believed beyond them. */
-static double believed_slope(const double *sizes, const double *known, unsigned at, unsigned other)
-{
-    double steepest = known[at] / (sizes[at] + LATENCY_BYTES);
-    if (at == other)
-        return steepest;
-    double slope = (known[other] - known[at]) / (sizes[other] - sizes[at]);
-    return fmin(fmax(slope, 0), steepest);
-}
-
-/* Fill in the classes whose value is NaN from those that are known.
- * @param slopes  beyond the known ones go on along a line; 0: stay level
- * @return how many are known */
-static unsigned interpolate(const double *sizes, double *out, const double *known, int slopes)
-{
-    unsigned list[SIZE_CLASSES], count = 0;
-    for (unsigned s = 0; s < SIZE_CLASSES; s++)
-        if (!isnan(known[s]))
-            list[count++] = s;
-    if (count == 0)
-        return 0;
-    const unsigned first = list[0], last = list[count - 1];
-    double below = 0, beyond = 0;
-    if (slopes) {
-        below = believed_slope(sizes, known, first, count == 1 ? first : list[1]);
-        beyond = believed_slope(sizes, known, last, count == 1 ? last : list[count - 2]);
-    }
-    for (unsigned s = 0; s < first; s++)
-        out[s] = known[first] + below * (sizes[s] - sizes[first]);
-    for (unsigned i = 0; i + 1 < count; i++) {
-        unsigned a = list[i], b = list[i + 1];
-        double apart = sizes[b] - sizes[a], more = known[b] - known[a];
-        out[a] = known[a];
-        for (unsigned s = a + 1; s < b; s++)
-            out[s] = known[a] + (sizes[s] - sizes[a]) / apart * more;
-    }
-    out[last] = known[last];
-    for (unsigned s = last + 1; s < SIZE_CLASSES; s++)
-        out[s] = known[last] + beyond * (sizes[s] - sizes[last]);
-    return count;
-}
-
-/* Recent criteria of a locality from its horizons. @return whether there were any messages */
-static int find_recent(const struct criteria *criteria, unsigned locality, double *recent)
-{
-    double own[SIZE_CLASSES], known[SIZE_CLASSES], expected[SIZE_CLASSES];
-    int any = 0, few = 0;
-    for (unsigned s = 0; s < SIZE_CLASSES; s++) {
-        const struct cell *cell = criteria->cells[locality][s];
-        own[s] = cell == NULL ? NAN : fmax(histogram_quantile(&cell->horizon, 0.5), 1);
-        if (cell != NULL && cell->horizon.messages == 0)
-            own[s] = NAN; /* fmax() takes NaN for missing */
-        known[s] = isnan(own[s]) || cell->horizon.messages < criteria->params.least ? NAN : own[s];
-        any |= !isnan(own[s]);
-        few |= !isnan(own[s]) && isnan(known[s]);
-    }
-    if (!any)
-        return 0;
-    int strong = few && interpolate(criteria->sizes, expected, known, 1) > 0;
-    for (unsigned s = 0; s < SIZE_CLASSES && strong; s++) {
-        if (isnan(own[s]) || !isnan(known[s]))
-            continue;
-        double part =
-            (double)criteria->cells[locality][s]->horizon.messages / (double)criteria->params.least;
-        own[s] = exp(part * log(own[s]) + (1 - part) * log(expected[s]));
-    }
-    interpolate(criteria->sizes, recent, own, 1);
-    return 1;
-}
-
-/* Reference criteria of a locality.
- * @param recent  of the same locality; NULL: there are none
- * @return whether any are known */
-static int find_reference(const struct criteria *criteria, unsigned locality, const double *recent,
-                          double *reference)
-{
-    double own[SIZE_CLASSES], ratio[SIZE_CLASSES];
-    for (unsigned s = 0; s < SIZE_CLASSES; s++) {
-        const struct cell *cell = criteria->cells[locality][s];
-        own[s] = ratio[s] = NAN;
-        if (cell == NULL || isnan(cell->latest))
-            continue;
-        double k = criteria->params.reference_quantile * (double)(cell->history.messages - 1);
-        own[s] = fmax(histogram_ranked(&cell->history, (uint64_t)k), 1);
-        if (recent != NULL && cell->horizon.messages > 0)
-            ratio[s] = own[s] / recent[s];
-    }
-    if (recent == NULL)
-        return interpolate(criteria->sizes, reference, own, 1) > 0;
-    int tied = interpolate(criteria->sizes, ratio, ratio, 0) > 0;
-    for (unsigned s = 0; s < SIZE_CLASSES; s++)
-        reference[s] = !isnan(own[s]) ? own[s] : recent[s] * (tied ? ratio[s] : 1);
-    return 1;
-}
-
-static void find_criteria(struct criteria *criteria, unsigned locality)
-{
-    double *recent = criteria->recent[locality], *reference = criteria->reference[locality];
-    if (find_recent(criteria, locality, recent))
-        find_reference(criteria, locality, recent, reference);
-    else if (find_reference(criteria, locality, NULL, reference))
-        memcpy(recent, reference, sizeof(criteria->recent[locality]));
-    for (unsigned s = 0; s < SIZE_CLASSES; s++) {
-        recent[s] = isnan(recent[s]) ? NAN : fmax(recent[s], 1);
-        reference[s] = isnan(reference[s]) ? NAN : fmax(reference[s], 1);
-    }
 }
 
 int criteria_close(struct criteria *criteria, uint64_t window)
@@ -523,11 +382,16 @@ int criteria_close(struct criteria *criteria, uint64_t window)
     int code = close_cells(criteria, window);
     int failed = close_references(criteria, window);
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
-        find_criteria(criteria, l);
+        criteria_find(criteria, l);
     return code == 0 ? failed : code;
 }
 
 /* ---- results ------------------------------------------------------------- */
+
+int criteria_changed(const struct criteria *criteria, unsigned locality)
+{
+    return locality < CRITERIA_LOCALITIES && criteria->used[locality].changed;
+}
 
 double criteria_recent(const struct criteria *criteria, unsigned locality, unsigned size_class)
 {

@@ -85,6 +85,9 @@ int criteria_take(struct criteria *criteria, struct time_counts *times);
  *          closed, but some classes lack its messages */
 int criteria_close(struct criteria *criteria, uint64_t window);
 
+/** Did closing the last window change any criterion of a locality? So it did when it was the first. */
+int criteria_changed(const struct criteria *criteria, unsigned locality);
+
 /** Recent criterion as of the last closed window, nanoseconds, at least 1. When a locality was
  *  quiet for a whole horizon, its reference. NaN when the locality had no messages so far, and for
  *  numbers that are outside their range. */

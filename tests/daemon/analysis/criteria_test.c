@@ -292,6 +292,43 @@ static void recent_follows_and_reference_holds_when_a_job_becomes_twice_as_slow(
     criteria_destroy(criteria);
 }
 
+/* All classes of a locality, to be compared with those of the window before. */
+static void list_all(const struct criteria *criteria, double *out)
+{
+    for (unsigned s = 0; s < SIZE_CLASSES; s++) {
+        out[2 * s] = criteria_recent(criteria, 0, s);
+        out[2 * s + 1] = criteria_reference(criteria, 0, s);
+    }
+}
+
+/* Of a steady job nothing changes; messages of another size, or fewer than it takes, do change something, and so does a
+ * job that becomes slower. */
+static void whether_criteria_changed_is_told(void **state)
+{
+    (void)state;
+    static double before[2 * SIZE_CLASSES], after[2 * SIZE_CLASSES];
+    struct criteria *criteria = create(60, 14400, 16);
+    unsigned changes = 0;
+    for (uint64_t w = 0; w < 900; w++) {
+        add(criteria, 0, 1024, w < 300 ? 1000 : 2000, 50);
+        if (w >= 600)
+            add(criteria, 0, 8192, 5000, w == 600 ? 3 : 50);
+        assert_int_equal(criteria_close(criteria, w), 0);
+        list_all(criteria, after);
+        const int changed = criteria_changed(criteria, 0);
+        if (w > 0)
+            assert_true(changed || memcmp(before, after, sizeof(after)) == 0);
+        assert_int_equal(criteria_changed(criteria, 1), w == 0);
+        memcpy(before, after, sizeof(after));
+        changes += (unsigned)changed;
+    }
+    assert_false(criteria_changed(criteria, 2));
+    assert_in_range(changes, 4, 20);
+    assert_near(criteria_recent(criteria, 0, size_class_of(1024)), 2000, 0.01);
+    assert_near(criteria_recent(criteria, 0, size_class_of(8192)), 5000, 0.01);
+    criteria_destroy(criteria);
+}
+
 static void slow_growth_is_not_absorbed(void **state)
 {
     (void)state;
@@ -613,6 +650,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(streaming_and_batch_reference_agree),
         cmocka_unit_test(the_order_within_a_window_does_not_show),
         cmocka_unit_test(recent_follows_and_reference_holds_when_a_job_becomes_twice_as_slow),
+        cmocka_unit_test(whether_criteria_changed_is_told),
         cmocka_unit_test(slow_growth_is_not_absorbed),
         cmocka_unit_test(a_job_that_changed_for_good_gets_a_new_reference_after_hours),
         cmocka_unit_test(a_start_that_is_too_fast_or_too_slow_does_not_stay),
