@@ -280,11 +280,16 @@ static struct read_column *find(struct block_reader *r, uint64_t type, uint64_t 
                                 enum block_kind kind)
 {
     size_t low = 0, high = r->column_count;
+    if (r->column_likely < high &&
+        compare(&r->columns[r->column_likely], type, key, place, kind) == 0)
+        return &r->columns[r->column_likely++];
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int order = compare(&r->columns[middle], type, key, place, kind);
-        if (order == 0)
+        if (order == 0) {
+            r->column_likely = middle + 1;
             return &r->columns[middle];
+        }
         if (order < 0)
             low = middle + 1;
         else
@@ -356,6 +361,7 @@ static int read_directory(struct block_reader *r, const uint8_t *bits, const uin
         layouts > BLOCK_LAYOUTS)
         return -HOLTER_ECORRUPT;
     const uint8_t *from = r->at;
+    r->column_likely = 0;
     r->layout_count = (size_t)layouts;
     for (size_t i = 0; i < r->layout_count; i++) {
         if (!skip_layout(r))

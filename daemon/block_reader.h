@@ -25,12 +25,13 @@
 /* What is looked at for each message stands first, in one line of the cache: a block has above a hundred columns. */
 struct read_column {
     _Alignas(64) uint64_t left_over; /* values that were not read yet */
-    const uint8_t *at, *end;
+    const uint8_t *at;
     uint64_t before; /* the value read last; of keys the row behind the one referred to last */
     uint64_t bit;    /* of BLOCK_SPLIT: the next one */
-    uint64_t same;   /* of BLOCK_ALL_SAME: the number */
-    uint8_t kind;    /* enum block_kind */
-    uint8_t coding;  /* enum block_coding */
+    const uint8_t *end;
+    uint64_t same;  /* of BLOCK_ALL_SAME: the number */
+    uint8_t kind;   /* enum block_kind */
+    uint8_t coding; /* enum block_coding */
     /* enum block_shape; of form 2. Numbers of most columns of rows are read in their shape; those of others were made ones
      * of seven bits a byte, BLOCK_BYTES_EACH, when the block was opened. */
     uint8_t shape;
@@ -61,6 +62,10 @@ struct read_field {
     size_t first;                  /* of `row_columns` */
     const struct wire_field *wire; /* of a layout that has a table */
     int straight; /* rows of integers alone, told by values to the left that are there */
+    /* Of such rows: the columns that must be read row by row, and those in which one value stands for all. */
+    uint8_t differ[BLOCK_WIDTH], same[BLOCK_WIDTH];
+    unsigned differ_count, same_count;
+    size_t same_bytes; /* of a row, in the latter, as MessagePack */
 };
 
 struct read_layout {
@@ -70,10 +75,11 @@ struct read_layout {
     const struct wire_table *table;
 };
 
-/* Where a column was before a message. */
+/* Where a column was before a message: what it begins with. */
 struct read_mark {
-    uint64_t left_over, before, bit;
+    uint64_t left_over;
     const uint8_t *at;
+    uint64_t before, bit;
 };
 
 /* Keys of coding BLOCK_HASHED: made as the rows are read whose ends they are made of, or before. */
@@ -94,7 +100,7 @@ struct block_reader {
     size_t plain_room, plain_length;
     const uint8_t *at; /* in plain, while the directory is read */
     struct read_column *columns;
-    size_t column_count, column_room;
+    size_t column_count, column_room, column_likely; /* the one that is asked for next, mostly */
     struct read_layout layouts[BLOCK_LAYOUTS];
     size_t layout_count;
     struct read_field *fields;

@@ -12,6 +12,29 @@
 
 #define SOME BLOCK_TAKEN_AT_ONCE
 
+static uint64_t same_of(const struct read_column *c)
+{
+    return c->negative ? block_unfold(c->same) : c->same;
+}
+
+void block_rows_resolve(const struct block_reader *r, struct read_field *f,
+                        const struct wire_rows *rows)
+{
+    f->differ_count = f->same_count = 0;
+    f->same_bytes = 0;
+    for (unsigned w = 0; w < f->width; w++) {
+        const struct read_column *c = r->row_columns[f->first + w];
+        const struct wire_column *wire = &rows->columns[w];
+        if (c->coding != BLOCK_PLAIN || c->shape != BLOCK_ALL_SAME) {
+            f->differ[f->differ_count++] = (uint8_t)w;
+            continue;
+        }
+        f->same[f->same_count++] = (uint8_t)w;
+        f->same_bytes += block_size_of_integer(same_of(c), c->negative);
+        f->straight &= same_of(c) <= block_largest(c, wire->kind, wire->limit);
+    }
+}
+
 /* Rows of a field that are being read. */
 struct taking {
     struct block_reader *r;
@@ -19,8 +42,6 @@ struct taking {
     const struct wire_rows *table;
     uint64_t *rows;
     size_t count;
-    unsigned differ[BLOCK_WIDTH]; /* columns that must be read row by row */
-    size_t differ_count;
     int keys; /* the first is of keys, which are made when their ends have been read: the next three */
 };
 
@@ -31,30 +52,18 @@ static void set_column(struct taking *t, unsigned w, uint64_t value)
 }
 
 /* @return 0 when it must be seen by its bytes */
-static int take_same(struct taking *t, struct read_column *c, unsigned w)
-{
-    const struct wire_column *wire = &t->table->columns[w];
-    uint64_t value = c->negative ? block_unfold(c->same) : c->same;
-    if (t->count > c->left_over || value > block_largest(c, wire->kind, wire->limit))
-        return 0;
-    c->left_over -= t->count;
-    t->r->decoded_bytes += t->count * block_size_of_integer(value, c->negative);
-    set_column(t, w, value);
-    return 1;
-}
-
-/* @return 0 when it must be seen by its bytes */
 static int begin_columns(struct taking *t)
 {
-    t->differ_count = 0;
-    for (unsigned w = 0; w < t->f->width; w++) {
-        struct read_column *c = t->r->row_columns[t->f->first + w];
-        if (c->coding != BLOCK_PLAIN || c->shape != BLOCK_ALL_SAME)
-            t->differ[t->differ_count++] = w;
-        else if (!take_same(t, c, w))
+    const struct read_field *f = t->f;
+    for (unsigned i = 0; i < f->same_count; i++) {
+        struct read_column *c = t->r->row_columns[f->first + f->same[i]];
+        if (t->count > c->left_over)
             return 0;
+        c->left_over -= t->count;
+        set_column(t, f->same[i], same_of(c));
     }
-    for (unsigned w = t->f->width; w < t->table->count; w++)
+    t->r->decoded_bytes += t->count * f->same_bytes;
+    for (unsigned w = f->width; w < t->table->count; w++)
         set_column(t, w, 0); /* of later versions, which the block does not have */
     return 1;
 }
@@ -91,8 +100,8 @@ static int is_end(const struct taking *t, unsigned w)
 /* The ends of keys, and these. @return as take_column() */
 static int take_ends(struct taking *t, size_t count)
 {
-    for (size_t i = 0; i < t->differ_count; i++) {
-        if (is_end(t, t->differ[i]) && !take_column(t, t->differ[i], count))
+    for (size_t i = 0; i < t->f->differ_count; i++) {
+        if (is_end(t, t->f->differ[i]) && !take_column(t, t->f->differ[i], count))
             return 0;
     }
     return block_make_keys_of(t->r, t->r->taken[1], count);
@@ -109,8 +118,8 @@ static int take(struct taking *t)
         some = t->count - done < SOME ? t->count - done : SOME;
         if (t->keys && !take_ends(t, some))
             return 0;
-        for (size_t i = 0; i < t->differ_count; i++) {
-            if (!is_end(t, t->differ[i]) && !take_column(t, t->differ[i], some))
+        for (size_t i = 0; i < t->f->differ_count; i++) {
+            if (!is_end(t, t->f->differ[i]) && !take_column(t, t->f->differ[i], some))
                 return 0;
         }
         t->r->filler->lay(t->r->taken[0], width, some, t->rows + done * width);

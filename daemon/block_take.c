@@ -52,6 +52,8 @@ static int fits_rows(const struct block_reader *r, struct read_field *f)
                 return 0;
         }
     }
+    if (f->straight)
+        block_rows_resolve(r, f, rows);
     return 1;
 }
 
@@ -90,7 +92,7 @@ void block_layout_resolve(struct block_reader *r, struct read_layout *l)
 
 static void mark(struct read_mark **at, const struct read_column *c)
 {
-    *(*at)++ = (struct read_mark){c->left_over, c->before, c->bit, c->at};
+    *(*at)++ = (struct read_mark){c->left_over, c->at, c->before, c->bit};
 }
 
 static void set_back(const struct read_mark **at, struct read_column *c)
