@@ -100,9 +100,11 @@ static int choose(struct view *v, const struct attribution_scope *scope)
         if (r >= a->rank_count)
             continue;
         chosen[r] = 1;
-        for (uint32_t k = 0; k < ATTRIBUTION_PARTNERS; k++)
-            if (a->partners[r][k].messages > 0 && a->partners[r][k].rank < a->rank_count)
-                chosen[a->partners[r][k].rank] = 1;
+        for (uint32_t k = 0; k < ATTRIBUTION_PARTNERS; k++) {
+            const struct attribution_partner p = attribution_partner_of(a, r, k);
+            if (p.messages > 0 && p.rank < a->rank_count)
+                chosen[p.rank] = 1;
+        }
     }
     for (uint32_t r = 0; r < a->rank_count; r++)
         if (chosen[r] && can_be_judged(v, r))

@@ -17,16 +17,15 @@ struct growth {
 
 static void join(struct growth *g, uint32_t rank, uint32_t cluster)
 {
-    const struct attribution_partner *partners = g->a->partners[rank];
     g->cluster[rank] = cluster;
     for (uint32_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
-        uint32_t other = partners[i].rank;
-        if (partners[i].messages == 0 || other >= g->a->rank_count ||
-            g->cluster[other] != UINT32_MAX)
+        const struct attribution_partner p = attribution_partner_of(g->a, rank, i);
+        const uint32_t other = p.rank;
+        if (p.messages == 0 || other >= g->a->rank_count || g->cluster[other] != UINT32_MAX)
             continue;
         if (g->pull[other] == 0)
             g->touched[g->touched_count++] = other;
-        g->pull[other] += partners[i].messages;
+        g->pull[other] += p.messages;
     }
 }
 
@@ -71,15 +70,15 @@ static void count_inside(const struct attribution *a, const uint32_t *cluster, d
     double all = 0, inside = 0, now = 0;
     for (uint32_t r = 0; r < a->rank_count; r++) {
         for (uint32_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
-            const struct attribution_partner *p = &a->partners[r][i];
-            if (p->messages == 0 || p->rank >= a->rank_count)
+            const struct attribution_partner p = attribution_partner_of(a, r, i);
+            if (p.messages == 0 || p.rank >= a->rank_count)
                 continue;
-            all += (double)p->messages;
-            if (cluster[p->rank] == cluster[r] && cluster[r] != UINT32_MAX)
-                inside += (double)p->messages;
-            if (attribution_node_of(a, r) == attribution_node_of(a, p->rank) &&
+            all += (double)p.messages;
+            if (cluster[p.rank] == cluster[r] && cluster[r] != UINT32_MAX)
+                inside += (double)p.messages;
+            if (attribution_node_of(a, r) == attribution_node_of(a, p.rank) &&
                 attribution_node_of(a, r) != ATTRIBUTION_NO_NODE)
-                now += (double)p->messages;
+                now += (double)p.messages;
         }
     }
     *share = all > 0 ? inside / all : NAN;

@@ -255,9 +255,11 @@ static void add_contact(const struct view *v, struct contact *contacts, uint32_t
 {
     uint32_t nodes[ATTRIBUTION_PARTNERS + 1], count = 1, r = v->ranks[i];
     nodes[0] = attribution_node_of(v->a, r);
-    for (uint32_t k = 0; k < ATTRIBUTION_PARTNERS; k++)
-        if (v->a->partners[r][k].messages > 0)
-            nodes[count++] = attribution_node_of(v->a, v->a->partners[r][k].rank);
+    for (uint32_t k = 0; k < ATTRIBUTION_PARTNERS; k++) {
+        const struct attribution_partner p = attribution_partner_of(v->a, r, k);
+        if (p.messages > 0)
+            nodes[count++] = attribution_node_of(v->a, p.rank);
+    }
     for (uint32_t k = 0; k < count; k++) {
         uint32_t before = 0;
         while (before < k && nodes[before] != nodes[k])

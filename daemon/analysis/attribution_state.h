@@ -84,7 +84,13 @@ struct attribution_node {
 /** A rank that another one exchanges many messages with. */
 struct attribution_partner {
     uint32_t rank;
-    uint64_t messages;
+    uint64_t messages; /**< 0: there is none in this place */
+};
+
+/** Those of a rank, as they are looked through. */
+struct attribution_partners {
+    uint32_t ranks[ATTRIBUTION_PARTNERS];
+    uint64_t messages[ATTRIBUTION_PARTNERS];
 };
 
 /** Where among a rank's partners the next one probably is: they come in the same order in each
@@ -147,7 +153,7 @@ struct attribution {
     double keep; /**< share of the baseline that is left when a window goes into it */
     int disturbed;
     uint64_t disturbed_since;
-    struct attribution_partner (*partners)[ATTRIBUTION_PARTNERS]; /**< owned; by rank */
+    struct attribution_partners *partners; /**< owned; by rank */
     uint32_t partner_room;
     struct attribution_traffic traffic;
     uint32_t rank_count; /**< one above the highest seen */
@@ -235,6 +241,13 @@ int attribution_traffic_add(struct attribution *a, struct attribution_slice *sli
 void attribution_traffic_settle(struct attribution *a);
 
 void attribution_traffic_finish(struct attribution_traffic *traffic);
+
+static inline struct attribution_partner attribution_partner_of(const struct attribution *a,
+                                                                uint32_t rank, uint32_t place)
+{
+    const struct attribution_partners *partners = &a->partners[rank];
+    return (struct attribution_partner){partners->ranks[place], partners->messages[place]};
+}
 
 /** Name of a node, never NULL. */
 const char *attribution_node_name(const struct attribution *a, uint32_t node);

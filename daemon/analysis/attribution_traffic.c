@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 void attribution_traffic_finish(struct attribution_traffic *traffic)
 {
@@ -16,32 +19,63 @@ void attribution_traffic_finish(struct attribution_traffic *traffic)
 
 /* ---- partners -------------------------------------------------------------- */
 
+/* Bits of the places that have this rank, be there one or not. */
+static inline unsigned places_of(const struct attribution_partners *partners, uint32_t rank)
+{
+#ifdef __SSE2__
+    const __m128i *ranks = (const __m128i *)partners->ranks, wanted = _mm_set1_epi32((int32_t)rank);
+    const __m128i low = _mm_cmpeq_epi32(_mm_loadu_si128(ranks), wanted),
+                  high = _mm_cmpeq_epi32(_mm_loadu_si128(ranks + 1), wanted);
+    const __m128i all = _mm_packs_epi32(low, high);
+    return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(all, _mm_setzero_si128()));
+#else
+    unsigned places = 0;
+    for (unsigned i = 0; i < ATTRIBUTION_PARTNERS; i++)
+        places |= (unsigned)(partners->ranks[i] == rank) << i;
+    return places;
+#endif
+}
+
+_Static_assert(ATTRIBUTION_PARTNERS == 8, "partners are looked through at once");
+
+/* The first of those with the fewest messages. Which one it is cannot be foreseen: so nothing branches. */
+static inline uint8_t find_lightest(const uint64_t *messages)
+{
+    uint64_t least = messages[0];
+    uint8_t at = 0;
+#pragma GCC unroll 8
+    for (uint8_t i = 1; i < ATTRIBUTION_PARTNERS; i++) {
+        at = messages[i] < least ? i : at;
+        least = messages[i] < least ? messages[i] : least;
+    }
+    return at;
+}
+
 /* Among the partners that are kept the heaviest stay: a new one takes the place and the count of the
  * lightest (Metwally et al. 2005, space saving).
  * @param replaced  set when it is a new one @return its place */
-static __attribute__((noinline)) uint8_t find_partner(struct attribution_partner *partners,
+static __attribute__((noinline)) uint8_t find_partner(struct attribution_partners *partners,
                                                       uint32_t rank, bool *replaced)
 {
-    uint8_t lightest = 0;
-    for (uint8_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
-        if (partners[i].messages > 0 && partners[i].rank == rank)
-            return i;
-        if (partners[i].messages < partners[lightest].messages)
-            lightest = i;
+    for (unsigned left = places_of(partners, rank); left != 0; left &= left - 1) {
+        const uint8_t at = (uint8_t)__builtin_ctz(left);
+        if (partners->messages[at] > 0)
+            return at;
     }
-    partners[lightest].rank = rank;
+    const uint8_t lightest = find_lightest(partners->messages);
+    partners->ranks[lightest] = rank;
     *replaced = true;
     return lightest;
 }
 
 /* @param turn  where it probably is; then where the next one probably is */
-static inline void add_partner(struct attribution_partner *partners, uint8_t *turn, uint32_t rank,
+static inline void add_partner(struct attribution_partners *partners, uint8_t *turn, uint32_t rank,
                                uint64_t messages, bool *replaced)
 {
     uint8_t at = *turn;
-    if (at >= ATTRIBUTION_PARTNERS || partners[at].rank != rank || partners[at].messages == 0)
+    if (at >= ATTRIBUTION_PARTNERS || partners->ranks[at] != rank || partners->messages[at] == 0)
         at = find_partner(partners, rank, replaced);
-    partners[at].messages += messages;
+    partners->messages[at] += messages;
     *turn = (uint8_t)(at + 1);
 }
 
@@ -50,8 +84,8 @@ static void add_partners(const struct attribution *a, uint32_t from, uint32_t to
                          bool *replaced)
 {
     struct attribution_turn *turns = a->traffic.turns;
-    add_partner(a->partners[from], &turns[from].sends, to, messages, replaced);
-    add_partner(a->partners[to], &turns[to].receives, from, messages, replaced);
+    add_partner(&a->partners[from], &turns[from].sends, to, messages, replaced);
+    add_partner(&a->partners[to], &turns[to].receives, from, messages, replaced);
 }
 
 static void begin_turns(struct attribution *a)

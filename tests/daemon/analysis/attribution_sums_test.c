@@ -125,8 +125,9 @@ static void assert_partners(const struct attribution *a,
 {
     for (uint32_t r = 0; r < a->rank_count; r++) {
         for (uint32_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
-            assert_int_equal(a->partners[r][i].messages, expected[r][i].messages);
-            assert_int_equal(a->partners[r][i].rank, expected[r][i].rank);
+            const struct attribution_partner partner = attribution_partner_of(a, r, i);
+            assert_int_equal(partner.messages, expected[r][i].messages);
+            assert_int_equal(partner.rank, expected[r][i].rank);
         }
     }
 }
