@@ -20,12 +20,17 @@ static uint64_t world_of(const struct job *job)
     return job->world != 0 ? job->world : JOB_MOST_RANKS;
 }
 
-static struct again look_at_last(const struct job *job, uint64_t instance,
-                                 const struct wire_window *m)
+/* @return number of an agent's node, or KEY_NONE: it has told of none so far */
+static uint32_t find_node(const struct job *job, uint64_t instance)
+{
+    uint32_t at = key_table_find(&job->instance_keys, (struct key){.hi = instance});
+    return at == KEY_NONE ? KEY_NONE : job->instances[at].node;
+}
+
+/* @param node  number; KEY_NONE: none so far */
+static struct again look_at_last(const struct job *job, uint32_t node, const struct wire_window *m)
 {
     struct again again = {0, 0};
-    uint32_t at = key_table_find(&job->instance_keys, (struct key){.hi = instance});
-    uint32_t node = at == KEY_NONE ? KEY_NONE : job->instances[at].node;
     if (node == KEY_NONE)
         return again;
     const struct report_rows *last = &job->nodes[node]->rows;
@@ -294,14 +299,14 @@ static void note_window(struct job *job, struct job_node *node, const struct wir
 int job_window(struct job *job, uint64_t instance, const struct wire_window *message,
                uint64_t now_ns, struct job_fault *fault)
 {
-    struct again again = look_at_last(job, instance, message);
+    const uint32_t known = find_node(job, instance);
+    struct again again = look_at_last(job, known, message);
     int code = check_window(job, message, &again, fault);
     if (code != 0)
         return code;
-    uint32_t place =
-        message->ranks_count == 0
-            ? KEY_NONE
-            : key_table_find(&job->place_keys, (struct key){.hi = message->ranks[0].rank});
+    uint32_t place = KEY_NONE; /* of a rank that says which node it is */
+    if (known == KEY_NONE && message->ranks_count > 0)
+        place = key_table_find(&job->place_keys, (struct key){.hi = message->ranks[0].rank});
     struct job_node *node = job_node_of(job, instance, message->host, place);
     struct window_rows rows;
     /* Agents keep windows through a restart of the daemon, which may have another window length
