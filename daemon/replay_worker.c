@@ -133,11 +133,12 @@ void worker_want(struct worker *w, const struct replay_target *target)
     w->target = *target;
 }
 
-/* What comes behind the end. */
+/* What comes behind the end. A file that is gone would end each loop at once. */
 static void behind_end(struct worker *w)
 {
     const struct replay_target begin = {REPLAY_TO_STEP, 0};
-    if (w->looping && !w->pace.paused)
+    int read = replay_reel_messages(w->reel) > 0;
+    if (w->looping && !w->pace.paused && read)
         worker_want(w, &begin);
     else if (w->given->options->quit_at_end && !w->looping)
         replay_link_send(w->link, &(struct replay_note){.kind = REPLAY_STOP}, NULL, 0);

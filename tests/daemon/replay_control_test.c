@@ -592,6 +592,24 @@ static void a_loop_that_is_asked_for_at_the_end_begins_at_once(void **state)
     stop();
 }
 
+/* As a part of a recording that reached its size while it was replayed. */
+static void a_loop_over_a_file_that_is_gone_stands_still(void **state)
+{
+    (void)state;
+    static const char *const loop[] = {"--loop", "--paused", NULL};
+    start(loop);
+    struct client *c = dial(NULL);
+    struct answer a = ask(c, "");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(ask(c, "play").code, 0);
+    while (strcmp(a.state, "ended") != 0 && a.run < 10)
+        a = ask(c, "");
+    assert_string_equal(a.state, "ended");
+    assert_int_equal(a.looping, 1);
+    client_destroy(c);
+    stop();
+}
+
 /* Before its first message a job has not fallen silent: who waits for its end would leave. */
 static void a_job_runs_from_the_first_message_on(void **state)
 {
@@ -858,6 +876,7 @@ int main(int argc, char **argv)
         TEST(a_replay_begins_where_it_is_told_to),
         TEST(a_loop_begins_anew_until_it_is_told_not_to),
         TEST(a_loop_that_is_asked_for_at_the_end_begins_at_once),
+        TEST(a_loop_over_a_file_that_is_gone_stands_still),
         TEST(a_job_runs_from_the_first_message_on),
         TEST(followers_start_over_with_a_seek),
         TEST(recordings_of_the_same_replay_are_equal),
