@@ -1,5 +1,6 @@
 #include "daemon/burst_rows.h"
 
+#include "daemon/analysis/fetch.h"
 #include "daemon/row_limits.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
@@ -18,6 +19,7 @@
 #define LEAST_PAIRS 4096u
 #define FINEST_CELL UINT64_C(1024)
 #define MOST_FIGURE (UINT64_C(1) << 40) /* of a row that is checked in short */
+#define ROWS_AHEAD 32u                  /* rows that are fetched before they are set */
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -324,6 +326,8 @@ static inline bool set_rows(struct burst_pair *out, const struct wire_burst_pair
     uint64_t before = 0;
     bool ascend = true;
     for (uint64_t i = 0; i < count; i++) {
+        fetch_behind(&p[i], ROWS_AHEAD * sizeof(*p));
+        fetch_behind_written(&out[i], ROWS_AHEAD * sizeof(*out));
         set_row(&out[i], &p[i]);
         if (collectives != NULL)
             out[i].destination = collectives[p[i].destination];

@@ -1,6 +1,7 @@
 #include "daemon/analysis/burst_parts.h"
 
 #include "daemon/analysis/array.h"
+#include "daemon/analysis/fetch.h"
 #include "daemon/analysis/key_order.h"
 #include "holter/bisect.h"
 
@@ -130,6 +131,13 @@ static uint64_t order_of(const struct burst_pair *first)
     return (uint64_t)first->modelled << 63 | burst_pair_ranks(first) >> 1;
 }
 
+/* What parts begin and end with is looked at of one after the other. */
+static inline __attribute__((always_inline)) void fetch_ends(struct burst_piece part)
+{
+    fetch_behind(part.rows, 0);
+    fetch_behind(part.rows, (part.count - 1) * sizeof(*part.rows));
+}
+
 /* Parts by what they begin with. @return whether all ascend, and there was memory */
 static bool order_parts(struct burst_parts *p, const struct burst_chain *chain)
 {
@@ -138,6 +146,8 @@ static bool order_parts(struct burst_parts *p, const struct burst_chain *chain)
     bool ascends = places != NULL;
     if (array_fit(&p->queue, sizeof(*p->queue), &p->queue_room, chain->parts) != 0)
         ascends = false;
+    for (uint32_t at = chain->head; at != BURST_PARTS_NONE; at = p->list[at].next)
+        fetch_ends(burst_parts_rows(p, &p->list[at]));
     for (uint32_t at = chain->head; ascends && at != BURST_PARTS_NONE; at = p->list[at].next) {
         ascends = p->list[at].ascends;
         places[count++] = (struct key_place){order_of(burst_parts_rows(p, &p->list[at]).rows), at};

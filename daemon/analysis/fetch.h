@@ -1,9 +1,10 @@
 /* Rows that are read or written in order, a few of them ahead, are fetched into the cache. The processor does that by itself
- * where rows are narrow; of wide ones, of which only the begin is wanted, it does not. */
+ * where rows are narrow, if late; of wide ones, of which only the begin is wanted, it does not. */
 #ifndef HOLTER_ANALYSIS_FETCH_H
 #define HOLTER_ANALYSIS_FETCH_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define FETCH_LINE 64u /* bytes of the cache */
 #define FETCH_AHEAD 4u /* rows */
@@ -19,6 +20,19 @@ fetch_ahead(const void *rows, size_t size, size_t count, size_t at, size_t lengt
     const char *row = (const char *)rows + (at + FETCH_AHEAD) * size;
     for (size_t i = 0; i < length; i += FETCH_LINE)
         __builtin_prefetch(row + i, 1);
+}
+
+/** Have what lies so many bytes behind a row at hand soon, of rows that are narrow: the processor fetches such by
+ *  itself, but of no page before it is there. There may be nothing that far behind. */
+static inline __attribute__((always_inline)) void fetch_behind(const void *row, size_t distance)
+{
+    __builtin_prefetch((const void *)((uintptr_t)row + distance));
+}
+
+/** The same of rows that are written. */
+static inline __attribute__((always_inline)) void fetch_behind_written(void *row, size_t distance)
+{
+    __builtin_prefetch((const void *)((uintptr_t)row + distance), 1);
 }
 
 #endif

@@ -1,6 +1,7 @@
 #include "daemon/analysis/phase_numbers.h"
 
 #include "daemon/analysis/array.h"
+#include "daemon/analysis/fetch.h"
 #include "daemon/analysis/phase_graphs.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
@@ -10,6 +11,7 @@
 
 #define KEPT (1u << 14) /* spans and places */
 #define SPAN_ROWS 16u   /* of a run that is remembered, in the mean at least */
+#define ROWS_AHEAD 48u  /* that are fetched before they are looked at; of keys twice as many */
 
 void phase_numbers_init(struct phase_numbers *n, uint32_t most)
 {
@@ -66,6 +68,8 @@ static uint32_t add_span(const struct phase_numbers *n, uint32_t edge,
     const struct burst_pair *row = rows, *end = rows + (most < known ? most : known);
     uint64_t some = *bits, messages = total->messages, bytes = total->bytes, carries = 0;
     for (; row < end; row++, there++) {
+        fetch_behind(row, ROWS_AHEAD * sizeof(*row));
+        fetch_behind(there, 2 * ROWS_AHEAD * sizeof(*there));
         const struct key key = phase_edge_key(row);
         if (there->hi != key.hi || there->lo != key.lo)
             break;
