@@ -7,6 +7,10 @@
 #include <emmintrin.h>
 #endif
 
+#define ALWAYS static inline __attribute__((always_inline))
+
+typedef double four_numbers __attribute__((vector_size(32)));
+
 /* Rounded once, when the halves are added: as each would be by itself. */
 static inline two_numbers numbers_of(two_words words)
 {
@@ -44,69 +48,116 @@ static inline double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-/* A window's messages of the pairs of a whole block, towards their weights.
- * @param messages  NULL: none @param range  set @return whether any weight is another one */
-static inline bool fade_block(double *weights, const uint64_t *messages, double horizon,
-                              uint64_t edges, struct range *range)
+/* Weights of a whole block fade towards so many messages a window. What takes long is to divide: four at a time, where
+ * the processor can. */
+ALWAYS void fade(double *weights, const double *messages, double horizon, uint32_t windows)
+{
+    for (; windows > 0; windows--) {
+        for (uint32_t i = 0; i < BLOCK; i += 4) {
+            four_numbers weight, now;
+            memcpy(&weight, weights + i, sizeof(weight));
+            memcpy(&now, messages + i, sizeof(now));
+            weight += (now - weight) / horizon;
+            memcpy(weights + i, &weight, sizeof(weight));
+        }
+    }
+}
+
+#ifdef __x86_64__
+static __attribute__((target("avx2"))) void fade_wide(double *weights, const double *messages,
+                                                      double horizon, uint32_t windows)
+{
+    fade(weights, messages, horizon, windows);
+}
+
+static bool is_wide(void)
+{
+    return __builtin_cpu_supports("avx2");
+}
+#else
+#define fade_wide fade
+
+static bool is_wide(void)
+{
+    return false;
+}
+#endif
+
+static void fade_block(struct contact *c, uint32_t from, const double *messages, uint32_t windows)
+{
+    if (is_wide())
+        fade_wide(c->weights + from, messages, c->params.horizon, windows);
+    else
+        fade(c->weights + from, messages, c->params.horizon, windows);
+}
+
+static struct range range_of(const double *weights, uint64_t edges)
 {
     const two_numbers none = {INFINITY, INFINITY};
-    two_flags changed = {0};
     two_numbers least = none, least_edge = none, most = {0}, most_other = {0};
     for (uint32_t i = 0; i < BLOCK; i += 2, edges >>= 2) {
         const two_flags edge = contact_lanes[edges & 3];
-        two_numbers before, now = {0};
-        two_words words;
-        memcpy(&before, weights + i, sizeof(before));
-        if (messages != NULL) {
-            memcpy(&words, messages + i, sizeof(words));
-            now = numbers_of(words);
-        }
-        now = before + (now - before) / horizon;
-        changed |= now != before;
+        two_numbers now;
+        memcpy(&now, weights + i, sizeof(now));
         least = smaller_of(least, now);
         most = larger_of(most, now);
         least_edge = smaller_of(least_edge,
                                 (two_numbers)(((two_flags)now & edge) | ((two_flags)none & ~edge)));
         most_other = larger_of(most_other, (two_numbers)((two_flags)now & ~edge));
-        memcpy(weights + i, &now, sizeof(now));
     }
-    *range = (struct range){.least = smaller(least[0], least[1]),
-                            .most = larger(most[0], most[1]),
-                            .least_edge = smaller(least_edge[0], least_edge[1]),
-                            .most_other = larger(most_other[0], most_other[1])};
-    return (changed[0] | changed[1]) != 0;
+    return (struct range){.least = smaller(least[0], least[1]),
+                          .most = larger(most[0], most[1]),
+                          .least_edge = smaller(least_edge[0], least_edge[1]),
+                          .most_other = larger(most_other[0], most_other[1])};
+}
+
+/* Of a block that is not whole. */
+static struct range range_of_some(const double *weights, uint64_t edges, uint32_t count)
+{
+    struct range range = {.least = INFINITY, .least_edge = INFINITY};
+    for (uint32_t i = 0; i < count; i++) {
+        range.least = smaller(range.least, weights[i]);
+        range.most = larger(range.most, weights[i]);
+        if (edges >> i & 1)
+            range.least_edge = smaller(range.least_edge, weights[i]);
+        else
+            range.most_other = larger(range.most_other, weights[i]);
+    }
+    return range;
 }
 
 void contact_find_range(struct contact *c, uint32_t from)
 {
-    struct range range = {.least = INFINITY, .least_edge = INFINITY};
-    for (uint32_t i = 0, count = pairs_of_block(c, from); i < count; i++) {
-        const double weight = c->weights[from + i];
-        range.least = smaller(range.least, weight);
-        range.most = larger(range.most, weight);
-        if (c->edge[from / BLOCK] >> i & 1)
-            range.least_edge = smaller(range.least_edge, weight);
-        else
-            range.most_other = larger(range.most_other, weight);
+    const uint32_t at = from / BLOCK, count = pairs_of_block(c, from);
+    c->ranges[at] = count < BLOCK ? range_of_some(c->weights + from, c->edge[at], count)
+                                  : range_of(c->weights + from, c->edge[at]);
+}
+
+/* Have windows without messages that wait among the weights of a block; their range has to be found then.
+ * @return whether there were any */
+static bool catch_up(struct contact *c, uint32_t from)
+{
+    static const double none[BLOCK];
+    const uint32_t waiting = c->ranges[from / BLOCK].waiting;
+    fade_block(c, from, none, waiting);
+    c->ranges[from / BLOCK].waiting = 0;
+    return waiting > 0;
+}
+
+/* A block none of whose vertices is silent. @return whether any weight is another one */
+static bool fade_all(struct contact *c, uint32_t from)
+{
+    double before[BLOCK], now[BLOCK];
+    two_words words;
+    memcpy(before, c->weights + from, sizeof(before));
+    for (uint32_t i = 0; i < BLOCK; i += 2) {
+        memcpy(&words, c->messages + from + i, sizeof(words));
+        const two_numbers two = numbers_of(words);
+        memcpy(now + i, &two, sizeof(two));
     }
-    c->ranges[from / BLOCK] = range;
-}
-
-/* A block of pairs none of whose vertices is silent. @param messages  NULL: none */
-static bool fade_all(struct contact *c, uint32_t from, const uint64_t *messages)
-{
-    const uint32_t at = from / BLOCK;
-    bool changed =
-        fade_block(c->weights + from, messages, c->params.horizon, c->edge[at], &c->ranges[at]);
-    if (pairs_of_block(c, from) < BLOCK)
-        contact_find_range(c, from);
-    return changed;
-}
-
-static void catch_up(struct contact *c, uint32_t from)
-{
-    for (uint32_t waiting = c->ranges[from / BLOCK].waiting; waiting > 0; waiting--)
-        (void)fade_all(c, from, NULL);
+    fade_block(c, from, now, 1);
+    contact_find_range(c, from);
+    return memcmp(before, c->weights + from, sizeof(before)) != 0;
 }
 
 /* No weight is less than that after a window, with rounding. */
@@ -173,7 +224,8 @@ void contact_find_heaviest(struct contact *c)
 {
     memset(c->heaviest, 0, c->vertex_room * sizeof(*c->heaviest));
     for (uint32_t from = 0; from < c->count; from += BLOCK) {
-        catch_up(c, from);
+        if (catch_up(c, from))
+            contact_find_range(c, from);
         weigh_block(c, from);
     }
     c->least_heaviest = INFINITY;
@@ -192,8 +244,8 @@ bool contact_weigh(struct contact *c, bool all)
             changed = true;
             continue;
         }
-        catch_up(c, from);
-        changed |= all ? fade_all(c, from, c->messages + from) : fade_some(c, from);
+        (void)catch_up(c, from);
+        changed |= all ? fade_all(c, from) : fade_some(c, from);
         if (busy)
             changed |= count_window(c, from);
     }
