@@ -252,6 +252,7 @@ int job_latency_close(struct job_latency *l, uint64_t window, uint64_t world, ui
         l->short_of_memory = 1;
     if (latency_rows_move(rows, &l->carry) != 0)
         l->short_of_memory = 1;
+    rows->transfers.near_count = rows->transfers.count; /* as nodes tell them by themselves */
     if (join_close(l->join, window, take_joined, l) != 0)
         l->short_of_memory = 1;
     update_criteria(l);

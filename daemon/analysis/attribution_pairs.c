@@ -108,8 +108,9 @@ static int add_rows(const struct rows_to to, const struct transfers *rows)
 {
     const uint32_t delayed = TRANSFER_MOST << (TRANSFER_CLASS_BITS + 1 + TRANSFER_COUNT_BITS);
     struct known known[KNOWN] = {{0}};
-    const struct transfer_head *head = rows->heads, *const end = head + rows->count;
-    const struct transfer_times *times = rows->times;
+    const struct transfer_head *const end = rows->heads + rows->count;
+    const struct transfer_head *head = rows->heads + rows->near_count;
+    const struct transfer_times *times = rows->times + rows->near_count;
     uint64_t(*pairs)[PAIR_FIGURES] = to.slice->pairs;
     uint32_t count = to.slice->pair_count, number;
     int error = 0;

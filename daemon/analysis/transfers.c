@@ -50,4 +50,5 @@ void transfers_cut(struct transfers *rows, size_t count)
 {
     while (rows->count > count)
         rows->wide_count -= transfer_is_wide(&rows->heads[--rows->count]);
+    rows->near_count = rows->near_count < count ? rows->near_count : count;
 }

@@ -63,6 +63,7 @@ struct transfers {
     struct transfer_head *heads;  /**< owned, all arrays */
     struct transfer_times *times; /**< by row */
     size_t count, head_room, time_room;
+    size_t near_count;     /**< at least so many of the first rows are of LOCALITY_INTRA */
     struct transfer *wide; /**< rows that do not fit, in their order */
     size_t wide_count, wide_room;
 };
@@ -78,7 +79,7 @@ int transfers_add_slowly(struct transfers *rows, const struct transfer *row);
 /** Make it empty, and keep its room. */
 static inline void transfers_clear(struct transfers *rows)
 {
-    rows->count = rows->wide_count = 0;
+    rows->count = rows->near_count = rows->wide_count = 0;
 }
 
 /** Leave out the rows from one on. */

@@ -70,13 +70,17 @@ static void rows_left_out_are_gone_and_others_stay(void **state)
         struct transfer row = draw(i);
         assert_int_equal(transfers_add(&rows, &row), 0);
     }
+    rows.near_count = 60;
     transfers_cut(&rows, 49); /* the next one was wide */
     assert_int_equal(rows.wide_count, 7);
+    assert_int_equal(rows.near_count, 49);
     struct transfer row = draw(49);
     assert_int_equal(transfers_add(&rows, &row), 0);
     assert_int_equal(rows.count, 50);
     for (uint32_t i = 0; i < 50; i++)
         assert_same(transfer_at(&rows, i), draw(i));
+    transfers_clear(&rows);
+    assert_int_equal(rows.count + rows.near_count, 0);
     transfers_finish(&rows);
 }
 
