@@ -629,6 +629,34 @@ static void where_it_has_not_been_sums_are_those_since_the_start(void **state)
     assert_null(find_text(&b->desk.scene, "no finer figures"));
 }
 
+static void totals_and_ranks(void *user, const struct wire_message *message, int snapshot)
+{
+    if (message->type == WIRE_TYPE_TOTALS || message->type == WIRE_TYPE_RANK_WINDOW)
+        model_apply(user, message, snapshot);
+}
+
+/* As the state tells of windows that have passed: what ranks did in them, and nothing of pairs. */
+static void where_only_ranks_are_known_sums_of_pairs_are_those_since_the_start(void **state)
+{
+    struct bed *b = *state;
+    b->desk.ui.view = VIEW_MATRIX;
+    b->job.window = SYNTHETIC_FIRST + 200;
+    for (int i = 0; i < 70; i++)
+        synthetic_window(&b->job, totals_and_ranks, b->model);
+    desk_layout(&b->desk, b->model);
+    assert_non_null(find_text(&b->desk.scene, "since the start (no finer figures received)"));
+    assert_true(b->desk.range.total[PAIR_MESSAGES] > 0);
+    b->desk.ui.view = VIEW_RANKS;
+    desk_layout(&b->desk, b->model);
+    assert_null(find_text(&b->desk.scene, "since the start ("));
+    assert_non_null(find_text(&b->desk.scene, "last 60\xc2\xa0s"));
+    for (int i = 0; i < 10; i++)
+        synthetic_window(&b->job, into, b->model);
+    b->desk.ui.view = VIEW_MATRIX;
+    desk_layout(&b->desk, b->model);
+    assert_non_null(find_text(&b->desk.scene, "10\xc2\xa0s of the last 60\xc2\xa0s"));
+}
+
 static void help_lists_the_keys(void **state)
 {
     struct bed *b = *state;
@@ -663,6 +691,7 @@ int main(void)
         T(what_the_replay_has_not_been_at_is_said),
         T(nor_where_it_has_been_nowhere),
         T(where_it_has_not_been_sums_are_those_since_the_start),
+        T(where_only_ranks_are_known_sums_of_pairs_are_those_since_the_start),
         T(help_lists_the_keys),
     };
 #undef T

@@ -172,12 +172,17 @@ static void copy_sums(uint64_t *sums, const uint64_t *from, uint32_t items, unsi
     *kept = (struct history_kept){0};
 }
 
-static void sum_start(struct range *r, const struct model *m)
+static void sum_pairs_start(struct range *r, const struct model *m)
 {
     struct history_kept calls;
-    copy_sums(r->ranks, m->rank_sums, r->rank_count, RANK_COLUMNS, &r->kept_ranks);
     copy_sums(r->pairs, m->pairs.sums, r->pair_count, PAIR_COLUMNS, &r->kept_pairs);
     copy_sums(r->calls, m->calls.sums, r->call_count, CALLS_COLUMNS, &calls);
+}
+
+static void sum_start(struct range *r, const struct model *m)
+{
+    copy_sums(r->ranks, m->rank_sums, r->rank_count, RANK_COLUMNS, &r->kept_ranks);
+    sum_pairs_start(r, m);
 }
 
 static void sum_span(struct range *r, const struct model *m, uint64_t first, uint64_t last)
@@ -185,13 +190,18 @@ static void sum_span(struct range *r, const struct model *m, uint64_t first, uin
     struct history_kept calls = {0}; /* they are few, and have maxima */
     struct history_span a =
         history_follow(&m->rank_history, &r->kept_ranks, first, last, r->ranks, r->rank_count);
-    struct history_span b =
-        history_follow(&m->pairs.history, &r->kept_pairs, first, last, r->pairs, r->pair_count);
-    history_follow(&m->calls.history, &calls, first, last, r->calls, r->call_count);
+    struct history_span b = {0};
+    if (r->pairs_kind == RANGE_START) {
+        sum_pairs_start(r, m);
+    } else {
+        b = history_follow(&m->pairs.history, &r->kept_pairs, first, last, r->pairs, r->pair_count);
+        history_follow(&m->calls.history, &calls, first, last, r->calls, r->call_count);
+    }
     r->first = a.found && (!b.found || a.first < b.first) ? a.first : b.first;
     r->last = a.last > b.last ? a.last : b.last;
     r->coarsest = a.coarsest > b.coarsest ? a.coarsest : b.coarsest;
     r->covered = a.windows;
+    r->pairs_covered = b.windows;
 }
 
 static int sum_all(struct range *r, const struct model *m, uint64_t first, uint64_t last)
@@ -228,6 +238,13 @@ static int has_details(const struct history *h, uint64_t first, uint64_t last)
     return 0;
 }
 
+/* A replay has details of where it was, which may be elsewhere; of a live job a silent minute is one. */
+static int lacks_details(const struct model *m, const struct history *h, uint64_t first,
+                         uint64_t last)
+{
+    return !has_details(h, first, last) && (!h->count || m->playback.known);
+}
+
 /* Is the whole job asked for? Its sums are then those since the start, which also hold what was
  * before this viewer connected. */
 static int is_whole(const struct model *m, uint64_t first, uint64_t last)
@@ -243,10 +260,9 @@ int range_update(struct range *r, const struct model *m, enum range_kind kind, u
         !strcmp(r->job, m->job) &&
         (kind == RANGE_START || (r->asked_first == first && r->asked_last == last)))
         return 0;
-    int details = has_details(&m->rank_history, first, last);
-    /* a replay has details of where it was, which may be elsewhere */
-    r->fallback = kind == RANGE_SPAN && !details && (!m->rank_history.count || m->playback.known);
+    r->fallback = kind == RANGE_SPAN && lacks_details(m, &m->rank_history, first, last);
     r->kind = r->fallback || is_whole(m, first, last) ? RANGE_START : kind;
+    r->pairs_kind = lacks_details(m, &m->pairs.history, first, last) ? RANGE_START : r->kind;
     r->first = first;
     r->last = last;
     r->coarsest = 1;

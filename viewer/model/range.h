@@ -20,6 +20,10 @@ struct range {
     uint64_t first, last; /**< windows really covered by ranks and pairs, when kind is RANGE_SPAN */
     uint64_t coarsest;    /**< windows in the coarsest piece */
     uint64_t covered;     /**< windows that ranks have figures of, from first to last */
+    /* The daemon tells of windows that have passed what ranks did in them, and no pairs and calls. */
+    enum range_kind
+        pairs_kind; /**< of pairs, calls and flows: RANGE_START also where only ranks have details */
+    uint64_t pairs_covered; /**< as covered, of pairs */
 
     uint64_t *ranks; /**< RANK_COLUMNS figures a rank, model.rank_count ranks */
     uint32_t rank_count;

@@ -59,12 +59,14 @@ int picture_size(struct pictures *p, struct picture *picture, int w, int h)
     return 0;
 }
 
-void piece_range_text(const struct stage *s, char *out, size_t room)
+static void range_text(const struct stage *s, enum range_kind kind, uint64_t covered, char *out,
+                       size_t room)
 {
     const struct range *r = s->range;
     const struct window_totals *w = series_newest(&s->model->series);
-    if (r->kind == RANGE_START || !w) {
-        snprintf(out, room, "since the start%s", r->fallback ? " (no finer figures received)" : "");
+    if (kind == RANGE_START || !w) {
+        int fallback = r->fallback || kind != r->kind;
+        snprintf(out, room, "since the start%s", fallback ? " (no finer figures received)" : "");
         return;
     }
     char a[FORMAT_ROOM], b[FORMAT_ROOM];
@@ -72,9 +74,9 @@ void piece_range_text(const struct stage *s, char *out, size_t room)
     uint64_t newest = s->model->series.first + s->model->series.count - 1;
     char part[FORMAT_ROOM + 8] = "";
     /* a replay may have been at some of them only */
-    if (s->model->playback.known && r->covered && r->covered < r->last - r->first + 1)
+    if (s->model->playback.known && covered && covered < r->last - r->first + 1)
         snprintf(part, sizeof part, "%s of ",
-                 format_duration(a, sizeof a, (double)(r->covered * w->length_ns)));
+                 format_duration(a, sizeof a, (double)(covered * w->length_ns)));
     if (s->ui->follow && (!s->model->playback.known || r->last + 1 >= newest)) {
         snprintf(out, room, "%s%s%s", part, part[0] ? "the last " : "last ",
                  format_duration(a, sizeof a, length));
@@ -83,6 +85,16 @@ void piece_range_text(const struct stage *s, char *out, size_t room)
     format_clock(a, sizeof a, (int64_t)(r->first * w->length_ns), 0);
     format_clock(b, sizeof b, (int64_t)((r->last + 1) * w->length_ns), 0);
     snprintf(out, room, "%s%s to %s", part, a, b);
+}
+
+void piece_range_text(const struct stage *s, char *out, size_t room)
+{
+    range_text(s, s->range->kind, s->range->covered, out, room);
+}
+
+void piece_pairs_range_text(const struct stage *s, char *out, size_t room)
+{
+    range_text(s, s->range->pairs_kind, s->range->pairs_covered, out, room);
 }
 
 double piece_range_choice(const struct stage *s, double right, double y)

@@ -4,8 +4,11 @@
 
 #include "viewer/views/view.h"
 
-/** What the sums are about, in words: "last 60 s", "14:03:07 to 14:04:07", "since the start". */
+/** What the sums of ranks are about, in words: "last 60 s", "14:03:07 to 14:04:07", "since the start". */
 void piece_range_text(const struct stage *stage, char *out, size_t room);
+
+/** What those of pairs, calls and links are about. */
+void piece_pairs_range_text(const struct stage *stage, char *out, size_t room);
 
 /** The choice between visible span and since the start; right edge at x. @return width */
 double piece_range_choice(const struct stage *stage, double right, double y);

@@ -200,7 +200,7 @@ static void calls_layout(struct stage *s, struct box box)
     char range[64], what[128];
     scene_panel(s->brush.scene, panel, 0, "calls");
     scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
-    piece_range_text(s, range, sizeof range);
+    piece_pairs_range_text(s, range, sizeof range);
     snprintf(what, sizeof what, "whole calls that ended, all ranks, %s", range);
     double right = panel.x + panel.w - 12;
     right -= piece_range_choice(s, right, panel.y + 6) + 8;

@@ -398,7 +398,7 @@ static void what_text(const struct stage *s, const struct links_drawing *d, char
                  format_count(e, sizeof e, c->states[LINK_BUSY]));
         return;
     }
-    piece_range_text(s, range, sizeof range);
+    piece_pairs_range_text(s, range, sizeof range);
     if (d->measured) {
         snprintf(out, room, "no messages known: as interfaces counted, %s", range);
         return;

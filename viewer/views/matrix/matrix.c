@@ -318,7 +318,7 @@ void matrix_panel(struct stage *s, struct box box, int large)
     double right = large ? large_head(s, box) : box.x + box.w - 12;
     if (shown && !large && box.w > 400)
         right -= legend(s, right, box.y + 10);
-    piece_range_text(s, range, sizeof range);
+    piece_pairs_range_text(s, range, sizeof range);
     snprintf(what, sizeof what, "%s, %s", s->ui->quantity == PAIR_BYTES ? "bytes" : "messages",
              range);
     widget_title(&s->brush, box.x + 12, box.y + 7, right - box.x - 20,

@@ -49,7 +49,7 @@ static void head(struct stage *s, const struct wiring *w, struct box box)
                  4;
     double most = fmax(right - box.x - 220, 0), filter = piece_filter(s, right, box.y + 7, most);
     right -= filter > 0 ? filter + 10 : 0;
-    piece_range_text(s, range, sizeof range);
+    piece_pairs_range_text(s, range, sizeof range);
     if (!w)
         snprintf(what, sizeof what, "%s", range);
     else

@@ -116,7 +116,7 @@ static void pairs_layout(struct stage *s, struct box box)
     uint32_t rows = one ? (found > 0 ? (uint32_t)found : 0) : r->top_count[q];
     scene_panel(s->brush.scene, panel, 0, "pairs");
     scene_rect(s->brush.scene, panel, 6, t->panel);
-    piece_range_text(s, range, sizeof range);
+    piece_pairs_range_text(s, range, sizeof range);
     format_count(count, sizeof count, one ? rows : r->pairs_used);
     if (one)
         snprintf(what, sizeof what, "%s of rank %llu, %s", count,

@@ -532,7 +532,7 @@ static void head(const struct stage *s, const struct rank_graph *n, struct box b
             widget_button(&s->brush, right - 62, box.y + 7, "close", 0, COMMAND_GRAPH_OPEN, 0) + 8;
     if (s->ui->colour == COLOUR_LATENCY && right - box.x > 420)
         right -= widget_latency_legend(&s->brush, right, box.y + 12) + 12;
-    piece_range_text(s, range, sizeof range);
+    piece_pairs_range_text(s, range, sizeof range);
     uint32_t regions = s->model->latency.region_count;
     if (regions)
         snprintf(what, sizeof what, "%u group%s of ranks that talk to each other most, %s", regions,

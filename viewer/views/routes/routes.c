@@ -393,7 +393,7 @@ static void routes_layout(struct stage *s, struct box box)
     double right = panel.x + panel.w - 12;
     right -= piece_range_choice(s, right, panel.y + 6) + 8;
     right -= piece_filter(s, right, panel.y + 6, panel.w * 0.34) + 8;
-    piece_range_text(s, range, sizeof range);
+    piece_pairs_range_text(s, range, sizeof range);
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Route matrix", range);
     scene_text(s->brush.scene, panel.x + 12, panel.y + 32, panel.w - 24, TEXT_SMALL, 0, t->info,
                gains_text(s, gains, sizeof gains));

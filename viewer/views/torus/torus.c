@@ -41,7 +41,7 @@ static void what_text(const struct stage *s, const struct torus_drawing *d, char
     else if (c->comm || c->region)
         snprintf(range, sizeof range, "since the start");
     else
-        piece_range_text(s, range, sizeof range);
+        piece_pairs_range_text(s, range, sizeof range);
     snprintf(out, room, "%s, %s", s->model->network.name, range);
     (void)d;
 }
