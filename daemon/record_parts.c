@@ -56,12 +56,11 @@ static int remember(struct record_message **list, size_t *count, size_t *room,
 int record_parts_ranks(struct record_parts *p, const struct recorded *head, const void *bytes,
                        size_t length)
 {
-    size_t all = length;
-    for (size_t i = 0; i < p->ranks_count; i++)
-        all += p->ranks[i].length;
-    if (all > MOST_RANKS_BYTES)
+    if (length > MOST_RANKS_BYTES - p->ranks_bytes)
         return -ENOMEM;
-    return remember(&p->ranks, &p->ranks_count, &p->ranks_room, head, bytes, length);
+    int code = remember(&p->ranks, &p->ranks_count, &p->ranks_room, head, bytes, length);
+    p->ranks_bytes += code == 0 ? length : 0;
+    return code;
 }
 
 int record_parts_network(struct record_parts *p, const struct wire_topology *network,

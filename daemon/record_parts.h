@@ -22,6 +22,7 @@ struct record_parts {
     unsigned number;                        /**< of the part that is written; 0: none yet */
     struct record_message *ranks, *network; /**< owned: what each further part begins with */
     size_t ranks_count, ranks_room, network_count, network_room;
+    size_t ranks_bytes;   /**< of those about ranks */
     int network_more;     /**< the network is not complete yet */
     uint64_t removed_ns;  /**< begin of the oldest part, when older ones were removed; else 0 */
     uint64_t attached_ns; /**< recorded from then on; 0: from the begin. Set by the caller */
