@@ -224,17 +224,51 @@ static bool have_same_rows(struct cursor a, struct cursor b)
     return true;
 }
 
+static void note_places(struct phase_pool *pool, const struct phase_list *list, bool noted)
+{
+    for (uint32_t block = list->first;; block = pool->links[block].after) {
+        phase_store_note(&pool->store, pool->links[block].place, noted);
+        if (block == list->last)
+            return;
+    }
+}
+
+/* Does each block of a list lie where one of another does? Of lists of the same edges that says that they have the
+ * same rows, in whatever order bursts of these were put together. */
+static bool lie_together(struct phase_pool *pool, const struct phase_list *list,
+                         const struct phase_list *other)
+{
+    bool together = true;
+    note_places(pool, other, true);
+    for (uint32_t block = list->first; together; block = pool->links[block].after) {
+        together = phase_store_is_noted(&pool->store, pool->links[block].place);
+        if (block == list->last)
+            break;
+    }
+    note_places(pool, other, false);
+    return together;
+}
+
+/* Do lists have the same rows of all edges that both have? No edge has several rows. */
+static bool agree(const struct phase_pool *pool, const struct phase_list *one,
+                  const struct phase_list *other)
+{
+    struct run_pairs pairs;
+    list_pairs(&pairs, pool, one, other);
+    while (next_pair(&pairs))
+        if (!have_same_rows(begin(pool, NULL, pairs.a), begin(pool, NULL, pairs.b)))
+            return false;
+    return true;
+}
+
 bool phase_list_repeat(struct phase_pool *pool, struct phase_list *to, struct phase_list *from)
 {
     uint32_t times = times_of(pool, from);
     /* Each row fits, so none is of an edge with several. */
     if (times == 0 || (uint64_t)to->high + from->high >= UINT32_MAX)
         return false;
-    struct run_pairs pairs;
-    list_pairs(&pairs, pool, to, from);
-    while (next_pair(&pairs))
-        if (!have_same_rows(begin(pool, NULL, pairs.a), begin(pool, NULL, pairs.b)))
-            return false;
+    if (!lie_together(pool, to, from) && !agree(pool, to, from))
+        return false;
     for (uint32_t block = to->first;; block = pool->links[block].after) {
         pool->links[block].times += times; /* no more than messages of a row: they fit */
         if (block == to->last)

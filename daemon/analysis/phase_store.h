@@ -28,11 +28,13 @@ struct phase_row {
 /** Of a place. */
 struct phase_place {
     uint64_t number; /**< while they can be found: of these rows; no others ever had it */
-    uint32_t users;  /**< blocks whose rows these are */
+    uint32_t users;  /**< blocks whose rows these are; and PHASE_NOTED */
     uint32_t rows;   /**< while they can be found: how many; else 0 */
     uint32_t hash;
     uint32_t after; /**< the next of those found together with it, or the next free one */
 };
+
+#define PHASE_NOTED (1u << 31) /**< for as long as lists are compared; there are fewer users */
 
 struct phase_store {
     struct phase_row **slabs;   /**< owned, each owned; PHASE_BLOCK places */
@@ -84,6 +86,18 @@ uint32_t phase_store_own(struct phase_store *store, uint32_t place, uint32_t row
 static inline uint64_t phase_store_number(const struct phase_store *store, uint32_t place)
 {
     return store->places[place].rows > 0 ? store->places[place].number : 0;
+}
+
+/** Note a place, or that it is not noted any more. Between two comparisons none is. */
+static inline void phase_store_note(struct phase_store *store, uint32_t place, bool noted)
+{
+    uint32_t users = store->places[place].users & ~PHASE_NOTED;
+    store->places[place].users = noted ? users | PHASE_NOTED : users;
+}
+
+static inline bool phase_store_is_noted(const struct phase_store *store, uint32_t place)
+{
+    return (store->places[place].users & PHASE_NOTED) != 0;
 }
 
 /** Is it not shared, or its rows might have changed since? */

@@ -331,6 +331,48 @@ static struct phase_list pattern_list(struct phase_pool *pool, struct plain *pla
     return parts[0];
 }
 
+/* Spans of 500 edges, each put behind the others as a list of its own.
+ * @param odd  edge that has a message more */
+static struct phase_list linked_list(struct phase_pool *pool, const uint32_t *spans, uint32_t odd)
+{
+    struct phase_list all = PHASE_LIST_EMPTY;
+    struct phase_excess excess = {0};
+    for (uint32_t i = 0; i < 4; i++) {
+        struct phase_list list = PHASE_LIST_EMPTY;
+        for (uint32_t edge = spans[i] * 500; edge < (spans[i] + 1) * 500; edge++)
+            phase_list_append(pool, &list, edge, 2 + (edge == odd), edge, &excess);
+        phase_list_complete(pool, &list, 3);
+        assert_true(phase_list_link(pool, &all, &list));
+    }
+    return all;
+}
+
+static void what_repeats_is_counted_in_any_order(void **state)
+{
+    static const uint32_t orders[3][4] = {{0, 1, 2, 3}, {3, 1, 0, 2}, {2, 3, 1, 0}};
+    struct phase_pool pool = pool_of(64);
+    static struct plain plain;
+    (void)state;
+    struct phase_list sum = linked_list(&pool, orders[0], EDGES);
+    for (uint32_t i = 1; i < 3; i++) {
+        struct phase_list other = linked_list(&pool, orders[i], 700 + i);
+        assert_false(phase_list_repeat(&pool, &sum, &other));
+        assert_int_equal(other.rows, 2000);
+        phase_list_clear(&pool, &other);
+        other = linked_list(&pool, orders[i], EDGES);
+        assert_true(phase_list_repeat(&pool, &sum, &other));
+        assert_int_equal(other.rows, 0);
+    }
+    for (uint32_t edge = 0; edge < 2000; edge++) {
+        plain.messages[edge] = 6;
+        plain.bytes[edge] = 3 * edge;
+    }
+    assert_list_is(&pool, &sum, &plain);
+    phase_list_clear(&pool, &sum);
+    assert_int_equal(places_free(&pool), pool.free_count);
+    phase_pool_finish(&pool);
+}
+
 /* Rows lie in different blocks where a list was put together from others. */
 static void what_repeats_is_counted_however_it_lies(void **state)
 {
@@ -436,6 +478,7 @@ int main(void)
         cmocka_unit_test(linking_leaves_few_rows_of_blocks_empty),
         cmocka_unit_test(many_runs_are_linked_if_their_edges_are_apart),
         cmocka_unit_test(rows_that_are_alike_are_kept_once),
+        cmocka_unit_test(what_repeats_is_counted_in_any_order),
         cmocka_unit_test(what_repeats_is_counted_however_it_lies),
         cmocka_unit_test(nobody_changes_the_rows_of_another),
         cmocka_unit_test(what_is_shared_is_found_in_a_pool_that_grew),
