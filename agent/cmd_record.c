@@ -125,7 +125,7 @@ static int fail(struct record *r, int code)
 /* @return 0, or -1 when the recording cannot go on, after saying why */
 static int commit(struct record *r, uint64_t now_ns)
 {
-    if (r->attach == NULL || now_ns - r->committed_ns < COMMIT_NS)
+    if (r->attach == NULL || (now_ns - r->committed_ns < COMMIT_NS && !attach_is_due(r->attach)))
         return 0;
     int code = attach_commit(r->attach);
     r->committed_ns = now_ns;

@@ -112,6 +112,11 @@ int record_parts_full(uint64_t bytes, uint64_t most_bytes)
     return most_bytes != 0 && bytes >= most_bytes / PARTS;
 }
 
+int record_parts_due(uint64_t bytes, uint64_t most_bytes)
+{
+    return most_bytes != 0 && bytes >= most_bytes / PARTS / 2;
+}
+
 static uint64_t bytes_of(const struct record_parts *p, unsigned number)
 {
     char path[560];

@@ -45,6 +45,9 @@ int record_parts_network(struct record_parts *parts, const struct wire_topology 
 /** Is it time for the next part? @param bytes  of the one that is written */
 int record_parts_full(uint64_t bytes, uint64_t most_bytes);
 
+/** Is it time to commit, as only what is committed is counted? @param bytes  of messages since the last commit */
+int record_parts_due(uint64_t bytes, uint64_t most_bytes);
+
 /** Bring the table "part" up to date; commits nothing. @return 0 or -EIO */
 int record_parts_tell(const struct record_parts *parts, struct recording *recording);
 

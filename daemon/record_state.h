@@ -74,6 +74,7 @@ struct recorder {
     struct kept_list pending;
     struct wire_arena arena;
     uint64_t oldest_ns; /* when the first of what is uncommitted was written; 0: nothing is */
+    uint64_t uncommitted_bytes;
 };
 
 static inline size_t record_item_bytes(struct record_item *item)

@@ -235,7 +235,7 @@ static void commit(struct recorder *r)
         bytes += t->recording == NULL ? 0 : recording_bytes(t->recording);
     }
     atomic_store_explicit(&r->bytes, bytes, memory_order_relaxed);
-    r->oldest_ns = 0;
+    r->oldest_ns = r->uncommitted_bytes = 0;
     pthread_mutex_lock(&r->mutex);
     kept_list_merge(&r->told, &r->pending);
     pthread_mutex_unlock(&r->mutex);
@@ -287,7 +287,9 @@ void *record_run(void *user)
             size_t bytes = record_item_bytes(item);
             handle(r, item);
             atomic_fetch_sub_explicit(&r->waiting_bytes, bytes, memory_order_release);
-            if (clock_mono_ns() - since >= COMMIT_NS) {
+            r->uncommitted_bytes += bytes;
+            if (clock_mono_ns() - since >= COMMIT_NS ||
+                record_parts_due(r->uncommitted_bytes, r->options.most_bytes)) {
                 commit(r);
                 since = clock_mono_ns();
             }

@@ -30,6 +30,7 @@ struct attach {
     char path[560];
     char why[600];
     uint64_t messages, newest_ns;
+    uint64_t uncommitted_bytes;
     uint64_t told_since, told_missed; /* as the table has it */
     struct numbers numbers;           /* of messages that were kept */
     struct wire_buffer joined;        /* parts of a long message so far */
@@ -131,6 +132,7 @@ static int keep(struct attach *a, const struct wire_recorded *m, const void *byt
     if (code == 0 && a->most_bytes != 0 && head.type == WIRE_TYPE_RANKS)
         code = record_parts_ranks(&a->parts, &head, bytes, length);
     a->messages += code == 0;
+    a->uncommitted_bytes += length;
     return code;
 }
 
@@ -246,9 +248,15 @@ static int commit(struct attach *a)
     return code != 0 ? code : recording_commit(a->recording);
 }
 
+int attach_is_due(const struct attach *a)
+{
+    return record_parts_due(a->uncommitted_bytes, a->most_bytes);
+}
+
 int attach_commit(struct attach *a)
 {
     int code = commit(a);
+    a->uncommitted_bytes = 0;
     if (code != 0 || !record_parts_full(recording_bytes(a->recording), a->most_bytes))
         return code;
     a->totals.before = a->totals.newest;

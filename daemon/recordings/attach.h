@@ -31,6 +31,9 @@ int attach_create(struct attach **out, const char *path, uint64_t most_bytes, ch
  *  @return 0, -HOLTER_EPROTOCOL for what no daemon sends, or as recording_message(): see attach_error() */
 int attach_take(struct attach *attach, const struct wire_message *message, int snapshot);
 
+/** Has so much come since the last commit that parts would outgrow their size? */
+int attach_is_due(const struct attach *attach);
+
 /** Commit, and go on with the next part when this one is full. @return 0 or negative, see attach_error() */
 int attach_commit(struct attach *attach);
 

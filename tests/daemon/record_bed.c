@@ -71,8 +71,11 @@ void record_bed_keep(struct record_bed *b, const char *job, uint64_t seq, size_t
     zmq_msg_t message;
     struct recorded head = {.type = WIRE_TYPE_WINDOW, .instance = RECORD_BED_AGENT, .seq = seq};
     assert_int_equal(zmq_msg_init_size(&message, length), 0);
-    for (size_t i = 0; i < length; i++)
-        ((uint8_t *)zmq_msg_data(&message))[i] = (uint8_t)((i * 2654435761u + seq * 40503u) >> 7);
+    uint64_t noise = seq * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    for (size_t i = 0; i < length; i++) {
+        noise = noise * UINT64_C(6364136223846793005) + 1442695040888963407;
+        ((uint8_t *)zmq_msg_data(&message))[i] = (uint8_t)(noise >> 56);
+    }
     recorder_keep(b->r, job, &head, &message, NULL);
     zmq_msg_close(&message);
 }

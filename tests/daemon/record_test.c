@@ -1,3 +1,4 @@
+#include "daemon/recording.h"
 #include "tests/daemon/record_bed.h"
 
 #include <sched.h>
@@ -109,6 +110,28 @@ static void a_disk_that_does_not_keep_up_ends_the_recording_and_not_memory(void 
     assert_int_equal(record_bed_messages(b->path), 1);
 }
 
+/* More than it may have, faster than it is committed. */
+static void a_recording_in_parts_stays_below_its_size_however_fast_it_comes(void **state)
+{
+    const uint64_t most = UINT64_C(4) << 20;
+    struct record_bed *b = *state;
+    unsigned first, last;
+    uint64_t all = 0;
+    char part[200];
+    begin(b, &(struct recorder_options){.most_bytes = most});
+    for (uint64_t i = 1; i <= 2000; i++)
+        keep(b, i, 4096);
+    record_bed_end(b);
+    assert_int_equal(b->stops, 0);
+    recording_parts_find(b->path, &first, &last);
+    assert_true(first > 1);
+    for (; first <= last; first++) {
+        assert_int_equal(recording_part_path(b->path, first, part, sizeof(part)), 0);
+        all += recording_bytes_at(part);
+    }
+    assert_in_range(all, most / 8 * 5, most);
+}
+
 static void a_closed_recording_opens_again_for_what_comes_late(void **state)
 {
     struct record_bed *b = *state;
@@ -142,6 +165,7 @@ int main(void)
         WITH_BED(thousands_of_agents_are_told_each_once),
         WITH_BED(a_full_disk_stops_the_recording_once_and_agents_go_on),
         WITH_BED(a_disk_that_does_not_keep_up_ends_the_recording_and_not_memory),
+        WITH_BED(a_recording_in_parts_stays_below_its_size_however_fast_it_comes),
         WITH_BED(a_closed_recording_opens_again_for_what_comes_late),
         WITH_BED(a_file_that_cannot_be_made_is_told),
     };

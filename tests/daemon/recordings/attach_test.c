@@ -278,7 +278,9 @@ static uint64_t begin_another_part(void)
         window.bytes_count = 1 << 20;
         assert_int_equal(take(window, 0), 0);
         take_totals(1000 + seq, 0);
+        assert_true(attach_is_due(attach));
         assert_int_equal(attach_commit(attach), 0);
+        assert_false(attach_is_due(attach));
     }
     snprintf(path, sizeof(path), "%s", attach_path(attach));
     free(noise);
