@@ -335,9 +335,7 @@ ALWAYS void take_split_lanes(const uint8_t *classes, const uint8_t *bits, uint64
     const __m128i low_bits = _mm_loadu_si128((const __m128i *)(const void *)(bits + at / 8));
     const __m128i high_bits = _mm_loadu_si128((const __m128i *)(const void *)(bits + half / 8));
     const __m256i all = _mm256_inserti128_si256(_mm256_castsi128_si256(low_bits), high_bits, 1);
-    const uint64_t first = at % 8, third = half % 8;
-    const uint64_t begins = first | (first + (counts & 0xff)) << 8 | third << 16 |
-                            (third + (counts >> 16 & 0xff)) << 24;
+    const uint64_t begins = (counts << 8 & 0xff00ff00) + at % 8 * 0x0101 + half % 8 * 0x01010000;
     const __m256i begin = _mm256_cvtepu8_epi64(_mm_cvtsi64_si128((long long)begins));
     /* Of each the eight bytes from that on in which it begins. */
     const __m256i same =
