@@ -86,6 +86,12 @@ static int add_rank(struct job_network *n, const struct job_network_window *w, u
     return 0;
 }
 
+static int fit_pairs(struct job_network *n, size_t most)
+{
+    int code = array_fit(&n->pairs, sizeof(*n->pairs), &n->pair_room, most);
+    return code != 0 ? code : array_fit(&n->loads, sizeof(*n->loads), &n->load_room, most);
+}
+
 static void end_pair(struct job_network *n, uint32_t source, uint32_t destination)
 {
     struct network_pair *pair = &n->group[n->slots[destination]];
@@ -100,9 +106,7 @@ static void end_pair(struct job_network *n, uint32_t source, uint32_t destinatio
  * that sorting them takes longer than all else. */
 static int end_group(struct job_network *n, uint32_t source)
 {
-    size_t most = n->pair_count + n->group_count;
-    if (array_fit(&n->pairs, sizeof(*n->pairs), &n->pair_room, most) != 0 ||
-        array_fit(&n->loads, sizeof(*n->loads), &n->load_room, most) != 0)
+    if (fit_pairs(n, n->pair_count + n->group_count) != 0)
         return -ENOMEM;
     uint64_t *blocks = n->marks + n->mark_words;
     for (size_t b = 0; n->group_count > 0 && b <= n->mark_words / 64; b++) {
@@ -126,14 +130,56 @@ static void end_rows(struct job_network *n, uint32_t rank)
     }
 }
 
+/* The same of a rank that has its vertex for itself, where its rows are in the order in which their pairs are to be: they
+ * become pairs as they are read. @return whether they are; else nothing was done but to make room */
+static bool add_alone(struct job_network *n, const struct job_network_window *w, uint32_t rank)
+{
+    const uint32_t *seats = n->seats, rank_count = n->rank_count, own = seats[rank];
+    const size_t end = n->first[rank + 1];
+    size_t count = n->pair_count;
+    uint64_t bytes = 0, unplaced = 0;
+    if (fit_pairs(n, count + (end - n->first[rank])) != 0)
+        return false;
+    for (size_t i = n->first[rank]; i < end; i++) {
+        const struct pair_row *p = &w->pairs[i];
+        uint32_t other = (uint32_t)p->destination,
+                 to = other < rank_count ? seats[other] : TOPOLOGY_NONE;
+        if (to == own || to == TOPOLOGY_NONE) {
+            n->places[i] = to == own ? NETWORK_ON_VERTEX : NETWORK_UNPLACED;
+            unplaced += to == own ? 0 : p->bytes;
+            continue;
+        }
+        const uint32_t last = count > n->pair_count ? n->pairs[count - 1].destination : 0;
+        if (count > n->pair_count && to < last)
+            return false;
+        if (count == n->pair_count || to > last) {
+            n->pairs[count] = (struct congestion_pair){.source = own, .destination = to};
+            n->loads[count++] = (struct link_load){0, 0};
+        }
+        n->loads[count - 1].bytes += p->bytes;
+        n->loads[count - 1].messages += p->messages;
+        n->places[i] = (uint32_t)count - 1;
+        bytes += p->bytes;
+    }
+    n->pair_count = count;
+    n->bytes += bytes;
+    n->unplaced += unplaced;
+    return true;
+}
+
 static int add_messages(struct job_network *n, const struct job_network_window *w)
 {
     int code = 0;
     uint32_t first = 0; /* of those on the vertex */
     for (uint32_t i = 0; code == 0 && i < n->seated; i++) {
-        uint32_t rank = n->by_seat[i], seat = n->seats[rank];
+        const uint32_t rank = n->by_seat[i], seat = n->seats[rank];
+        const bool is_last = i + 1 == n->seated || n->seats[n->by_seat[i + 1]] != seat;
+        if (first == i && is_last && add_alone(n, w, rank)) {
+            first++;
+            continue;
+        }
         code = add_rank(n, w, rank);
-        if (code != 0 || (i + 1 < n->seated && n->seats[n->by_seat[i + 1]] == seat))
+        if (code != 0 || !is_last)
             continue;
         code = end_group(n, seat);
         for (; code == 0 && first <= i; first++)

@@ -19,8 +19,8 @@
 #define ROWS (RANKS * PARTNERS)
 #define WINDOW_NS UINT64_C(1000000000)
 
-/* The last host's ranks have no place. */
-static struct job_network *make(void)
+/* The last host's ranks have no place. @param each  ranks on a core */
+static struct job_network *make(uint32_t each)
 {
     const struct job_network_options options = {"test", NULL, WINDOW_NS};
     struct job_network *n;
@@ -29,7 +29,7 @@ static struct job_network *make(void)
         char host[16];
         snprintf(host, sizeof(host), "n%u", rank / ON_HOST);
         assert_int_equal(
-            job_network_place(n, rank, rank / ON_HOST, host, 1 + rank % ON_HOST / 2, 0), 0);
+            job_network_place(n, rank, rank / ON_HOST, host, 1 + rank % ON_HOST / each, 0), 0);
     }
     return n;
 }
@@ -127,7 +127,7 @@ static void rows_that_stay_count_as_if_they_were_new(void **state)
     (void)state;
     struct noise noise = {.state = 31};
     struct window *w = calloc(1, sizeof(*w));
-    struct job_network *known = make(), *fresh = make();
+    struct job_network *known = make(2), *fresh = make(2);
     assert_non_null(w);
     for (uint64_t number = 0; number < 200; number++) {
         draw_pairs(w, number, &noise);
@@ -146,10 +146,45 @@ static void rows_that_stay_count_as_if_they_were_new(void **state)
     free(w);
 }
 
+static int compare_destinations(const void *a, const void *b)
+{
+    const struct pair_row *x = a, *y = b;
+    return (x->destination > y->destination) - (x->destination < y->destination);
+}
+
+/* Ranks with a core of their own: the rows of each in order for the one, turned for the other. */
+static void order_of_a_rank_s_rows_does_not_matter(void **state)
+{
+    (void)state;
+    struct noise noise = {.state = 32};
+    struct window *w = calloc(1, sizeof(*w)), *turned = calloc(1, sizeof(*turned));
+    struct job_network *one = make(1), *other = make(1);
+    assert_true(w != NULL && turned != NULL);
+    for (uint64_t number = 0; number < 60; number++) {
+        draw_pairs(w, number, &noise);
+        draw_transfers(w, number, &noise);
+        *turned = *w;
+        for (uint32_t from = 0; from < ROWS; from += PARTNERS) {
+            qsort(w->pairs + from, PARTNERS, sizeof(*w->pairs), compare_destinations);
+            for (uint32_t i = 0; i < PARTNERS; i++)
+                turned->pairs[from + i] = w->pairs[from + PARTNERS - 1 - i];
+        }
+        close_window(one, w, number, 0);
+        close_window(other, turned, number, 0);
+        assert_same(one, other);
+    }
+    job_network_destroy(one);
+    job_network_destroy(other);
+    transfers_finish(&w->transfers);
+    free(w);
+    free(turned);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_that_stay_count_as_if_they_were_new),
+        cmocka_unit_test(order_of_a_rank_s_rows_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
