@@ -333,6 +333,7 @@ static void list_spans(const struct phase_numbers *n, uint32_t apart, struct pha
         uint32_t edge = span->edge;
         for (size_t left = span->count, here; left > 0; left -= here) {
             struct phase_row *row = phase_list_extend(pool, list, left, &here);
+            phase_store_expect(&pool->store, edge, (uint32_t)here);
             for (struct phase_row *end = row + here; row < end; e++, row++)
                 *row = (struct phase_row){edge++, (uint32_t)e->messages, e->bytes};
         }

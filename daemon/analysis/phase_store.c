@@ -1,5 +1,7 @@
 #include "daemon/analysis/phase_store.h"
 
+#include "daemon/analysis/fetch.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,9 +55,10 @@ static uint32_t *head_of(const struct phase_store *s, uint32_t hash)
     return &s->heads[hash & (s->slab_room * PHASE_BLOCK - 1)]; /* a power of two */
 }
 
-static uint32_t *guess_of(const struct phase_store *s, const struct phase_row *rows, uint32_t count)
+static uint32_t *guess_of(const struct phase_store *s, uint32_t first, uint32_t last,
+                          uint32_t count)
 {
-    uint64_t ends = (uint64_t)rows[0].edge << 32 | rows[count - 1].edge;
+    uint64_t ends = (uint64_t)first << 32 | last;
     uint64_t mixed = (ends + count) * UINT64_C(0x9E3779B97F4A7C15);
     return &s->guesses[mixed >> 32 & (s->slab_room * PHASE_BLOCK - 1)];
 }
@@ -166,7 +169,7 @@ static bool has(const struct phase_store *s, uint32_t place, const struct phase_
 static uint32_t find(struct phase_store *s, uint32_t place, uint32_t rows)
 {
     const struct phase_row *own = phase_store_rows(s, place);
-    uint32_t *guess = guess_of(s, own, rows), looks = 0;
+    uint32_t *guess = guess_of(s, own[0].edge, own[rows - 1].edge, rows), looks = 0;
     if (*guess != PHASE_BLOCK_NONE && has(s, *guess, own, rows))
         return *guess;
     uint32_t hash = hash_rows(own, rows);
@@ -181,6 +184,11 @@ static uint32_t find(struct phase_store *s, uint32_t place, uint32_t rows)
     s->places[place].number = ++s->numbers;
     list(s, place);
     return *guess = place;
+}
+
+void phase_store_expect(const struct phase_store *s, uint32_t first, uint32_t rows)
+{
+    fetch_behind(guess_of(s, first, first + rows - 1, rows), 0);
 }
 
 uint32_t phase_store_share(struct phase_store *s, uint32_t place, uint32_t rows)
