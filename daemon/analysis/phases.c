@@ -12,9 +12,7 @@
 #define LEAST_ITEMS 8192u
 #define NEVER INT64_MAX
 
-/* Clusters that are looked at before those that are asked for; more where more were needed the last time, or a bit
- * fewer, which may be enough by now. */
-#define LEAST_BEFORE 64u
+#define LEAST_BEFORE 64u /* clusters that are looked at before those that are asked for */
 
 /* For the choice of g. */
 #define FIRST_CHOICE 64u
@@ -36,10 +34,9 @@ struct phases {
     struct run *runs;                /* owned; scratch */
     struct burst_height *heights;    /* owned; of the live boundaries while `merged` */
     bool merged;
-    uint32_t looked_before; /* clusters that were enough before the open ones */
-    struct phase *closed;   /* owned; ring, by id */
-    int64_t closed_ns;      /* end of the last closed phase; INT64_MIN: none */
-    int64_t closed_mean;    /* its representative time */
+    struct phase *closed; /* owned; ring, by id */
+    int64_t closed_ns;    /* end of the last closed phase; INT64_MIN: none */
+    int64_t closed_mean;  /* its representative time */
     int64_t newest_ns;
     uint64_t choose_at; /* bursts at which g is chosen next */
     uint32_t patience;  /* bursts until closing is tried again for want of room */
@@ -276,18 +273,13 @@ static struct burst_view view_of_last(struct phases *p, int64_t from_ns)
         return view_of(p, from_ns, INT64_MAX);
     for (; count < most && burst_clusters_at(c, id)->first_ns >= from_ns; count++)
         id = burst_clusters_at(c, id)->before;
-    const uint32_t asked = count, fewer = p->looked_before - p->looked_before / 8;
-    for (uint32_t before = fewer > LEAST_BEFORE ? fewer : LEAST_BEFORE; asked + before < most;
-         before *= 2) {
-        for (; count < asked + before; count++)
+    for (uint32_t wanted = count + LEAST_BEFORE; wanted < most; wanted *= 2) {
+        for (; count < wanted; count++)
             id = burst_clusters_at(c, id)->before;
         told = merge_last(p, id, from_ns);
-        if (told == 0)
-            continue;
-        p->looked_before = before;
-        return (struct burst_view){from_ns, INT64_MAX, p->heights + 1, told - 1};
+        if (told > 0)
+            return (struct burst_view){from_ns, INT64_MAX, p->heights + 1, told - 1};
     }
-    p->looked_before = 0;
     return view_of(p, from_ns, INT64_MAX);
 }
 
