@@ -1,4 +1,4 @@
-#include "daemon/block_fill.h"
+#include "tests/daemon/block_fillers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -229,25 +229,11 @@ static void fills_as_values_are_read_one_by_one(const struct block_filler *fille
     }
 }
 
-/* Those for any processor, and what of the others this one has. */
-static size_t fillers(const struct block_filler *out[3])
-{
-    size_t count = 0;
-    out[count++] = &block_filler_any;
-#ifdef __x86_64__
-    if (block_filler_best() == &block_filler_avx512)
-        out[count++] = &block_filler_bmi2;
-#endif
-    if (block_filler_best() != &block_filler_any)
-        out[count++] = block_filler_best();
-    return count;
-}
-
 static void columns_are_filled(void **state)
 {
     const struct block_filler *list[3];
     (void)state;
-    for (size_t i = 0; i < fillers(list); i++) {
+    for (size_t i = 0; i < block_fillers(list); i++) {
         size_t good = 0;
         fills_as_values_are_read_one_by_one(list[i], 0, &good);
         assert_true(good > 25000);
@@ -258,7 +244,7 @@ static void damaged_columns_are_told(void **state)
 {
     const struct block_filler *list[3];
     (void)state;
-    for (size_t i = 0; i < fillers(list); i++) {
+    for (size_t i = 0; i < block_fillers(list); i++) {
         size_t good = 0;
         fills_as_values_are_read_one_by_one(list[i], 1, &good);
         assert_true(good > 100 && good < 25000); /* a quarter is of columns that were ready */
@@ -277,7 +263,7 @@ static void columns_become_rows_and_nothing_behind_them(void **state)
     for (size_t turn = 0; turn < 4 * BLOCK_WIDTH; turn++) {
         size_t width = 1 + turn % BLOCK_WIDTH;
         size_t count = turn < 12 ? width % 5 : any(ROWS + 1);
-        for (size_t f = 0; f < fillers(list); f++) {
+        for (size_t f = 0; f < block_fillers(list); f++) {
             memset(rows, 0xa5, sizeof(rows));
             list[f]->lay(columns[0], width, count, rows);
             for (size_t i = 0; i < count * width; i++)
@@ -297,7 +283,7 @@ static void keys_are_those_of_the_ranks(void **state)
         for (size_t w = 0; w < 3; w++)
             ends[w][i] = random_next(&seed) >> any(64);
     }
-    for (size_t f = 0; f < fillers(list); f++) {
+    for (size_t f = 0; f < block_fillers(list); f++) {
         size_t count = ROWS - 3 * f;
         list[f]->hash(ends[0], count, slots, ranks);
         for (size_t i = 0; i < count; i++) {

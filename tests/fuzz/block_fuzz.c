@@ -2,12 +2,12 @@
  * loops of each kind of processor that this one is; these must agree to the bit, and in where they stop.
  *
  * The input: how many bytes the frame holds (four, lowest first), these, and the bits. */
-#include "daemon/block_fill.h"
 #include "daemon/block_reader.h"
 #include "fuzz.h"
 #include "holter/error.h"
 #include "holter/message_key.h"
 #include "proto/wire_arena.h"
+#include "tests/daemon/block_fillers.h"
 #include "tests/proto/wire_random.h"
 
 #include <errno.h>
@@ -132,20 +132,6 @@ static void read_wanted(struct block_reader *r, const uint8_t *packed, size_t si
     block_want(r, BLOCK_ALL_ROWS);
 }
 
-/* @return how many there are for this processor */
-static size_t fillers(const struct block_filler *out[3])
-{
-    size_t count = 0;
-    out[count++] = &block_filler_any;
-#ifdef __x86_64__
-    if (block_filler_best() == &block_filler_avx512)
-        out[count++] = &block_filler_bmi2;
-#endif
-    if (block_filler_best() != &block_filler_any)
-        out[count++] = block_filler_best();
-    return count;
-}
-
 static int are_same(const struct drained *a, const struct drained *b)
 {
     return a->messages == b->messages && a->bytes == b->bytes && a->hash == b->hash &&
@@ -156,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct block_reader *reader;
     const struct block_filler *list[3];
-    size_t length, count = fillers(list);
+    size_t length, count = block_fillers(list);
     if (reader == NULL)
         FUZZ_HOLDS(block_reader_create(&reader) == 0);
     uint8_t *packed = pack(data, size, &length);
