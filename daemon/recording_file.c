@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,27 @@
 /* How a file is opened: to be read as SQLite does, with its log to be folded in, to be written; one beside which
  * nothing can be made; one without its end. */
 enum manner { READ, RECOVER, WRITE, STILL, SHORT };
+
+/* ---- pages --------------------------------------------------------------- */
+
+#define LINE 64u              /* bytes of a line of the processor's cache */
+#define PAGE 4096u            /* bytes, as recordings have them */
+#define PAGES_BYTES (1 << 20) /* of those that lie aligned */
+
+static pthread_once_t aligned = PTHREAD_ONCE_INIT;
+
+/* Have SQLite's pages begin with a line of the cache: the kernel copies into them in half the time. What does not fit
+ * in, and files of larger pages, are allocated as ever. It has to be told before its first use (sqlite.org/malloc.html,
+ * section 3.3). */
+static void align_pages(void)
+{
+    static _Alignas(LINE) unsigned char pages[PAGES_BYTES];
+    int head = 0;
+    if (sqlite3_config(SQLITE_CONFIG_PCACHE_HDRSZ, &head) != SQLITE_OK)
+        return;
+    int slot = (int)((PAGE + (unsigned)head + LINE - 1) / LINE * LINE);
+    sqlite3_config(SQLITE_CONFIG_PAGECACHE, pages, slot, (int)sizeof(pages) / slot);
+}
 
 /* ---- life ---------------------------------------------------------------- */
 
@@ -270,6 +292,7 @@ static int open_as(struct recording_file *file, const char *path, enum manner ma
     char name[3 * PATH_MAX + 40];
     make_name(path, manner, name, sizeof(name));
     recording_file_close(file);
+    pthread_once(&aligned, align_pages);
     int code = sqlite3_open_v2(name, &file->db, flags[manner], NULL) == SQLITE_OK
                    ? 0
                    : recording_file_error(file);
