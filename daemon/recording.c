@@ -18,9 +18,12 @@
 #include <unistd.h>
 
 /* The last blocks of a file are written at each commit, as small as they are; when they are enough
- * they are written anew as one. The level of the final ones decides how large files are. */
+ * they are written anew as one. The level of these decides how large files are. Where a block fills within two
+ * commits, time counts: levels below zero leave Huffman codes out, which makes files 10 to 20 % larger, and takes
+ * 5 % off what recording costs and 4 % off replaying. */
 #define LEVEL_PART (-5)
 #define LEVEL_BLOCK 1
+#define LEVEL_FLOOD (-1)
 #define LEAST_BYTES                                                                                \
     (BLOCK_BYTES / 4)   /* since the last commit: a block of its own, not packed twice */
 #define MOST_PARTS 256u /* in the place of which one block is written at the latest */
@@ -229,12 +232,18 @@ int recording_begin(struct recording *r)
     return 0;
 }
 
+static int level_of(const struct recording *r, int part)
+{
+    int flood = r->parts <= 1 && block_bytes(r->block) >= LEAST_BYTES;
+    return part ? LEVEL_PART : flood ? LEVEL_FLOOD : LEVEL_BLOCK;
+}
+
 /* Write the block, or what was added to it since the last commit. */
 static int put_block(struct recording *r, int part)
 {
     const void *packed;
     size_t length, messages = part ? block_messages_marked(r->block) : block_messages(r->block);
-    int code = block_pack(r->block, part, part ? LEVEL_PART : LEVEL_BLOCK, &packed, &length);
+    int code = block_pack(r->block, part, level_of(r, part), &packed, &length);
     if (code != 0)
         return code;
     if (recording_begin(r) != 0)

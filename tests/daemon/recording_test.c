@@ -760,6 +760,34 @@ static void a_killed_writer_loses_what_was_not_committed_and_no_more(void **stat
     assert_int_equal(read_back(4096), 41);
 }
 
+/* Bytes of the first block of messages that Huffman codes halve, with a commit after each so many of them. */
+static int64_t bytes_of_first_block(uint64_t messages_a_commit)
+{
+    uint8_t bytes[4096];
+    unlink(path);
+    struct recording *r = open_it();
+    for (uint64_t seq = 1; seq <= 300; seq++) {
+        struct recorded head = head_of(seq);
+        fill(bytes, sizeof(bytes), seq);
+        for (size_t i = 0; i < sizeof(bytes); i++)
+            bytes[i] >>= 4;
+        assert_int_equal(recording_message(r, &head, bytes, sizeof(bytes)), 0);
+        if (seq % messages_a_commit == 0)
+            assert_int_equal(recording_commit(r), 0);
+    }
+    assert_int_equal(recording_close(r), 0);
+    return ask("SELECT length(data) FROM block ORDER BY first LIMIT 1");
+}
+
+static void what_comes_slowly_is_packed_small_and_what_comes_fast_is_packed_fast(void **state)
+{
+    (void)state;
+    int64_t trickled = bytes_of_first_block(10);
+    assert_in_range(trickled, 500000, 700000);
+    assert_in_range(bytes_of_first_block(301), 1000000, 1100000);
+    assert_in_range(bytes_of_first_block(250), 1000000, 1100000);
+}
+
 static void put_state(const char *state)
 {
     struct recording *r = open_it();
@@ -857,6 +885,7 @@ int main(void)
         WITH_DIRECTORY(two_writers_never_have_one_file),
         WITH_DIRECTORY(a_full_disk_leaves_a_valid_file_up_to_the_last_commit),
         WITH_DIRECTORY(a_killed_writer_loses_what_was_not_committed_and_no_more),
+        WITH_DIRECTORY(what_comes_slowly_is_packed_small_and_what_comes_fast_is_packed_fast),
         WITH_DIRECTORY(a_running_job_s_file_is_continued),
         WITH_DIRECTORY(a_file_that_was_not_begun_is_begun),
         WITH_DIRECTORY(an_ended_job_s_file_is_left_alone),
