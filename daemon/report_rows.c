@@ -1,6 +1,7 @@
 #include "daemon/report_rows.h"
 
 #include "daemon/analysis/array.h"
+#include "daemon/analysis/fetch.h"
 #include "daemon/analysis/hang.h"
 
 #include <stdlib.h>
@@ -29,6 +30,15 @@ void report_rows_finish(struct report_rows *r)
 static int is_alike(const struct report_rows *r, const struct wire_window *m, uint64_t world)
 {
     return r->world == world && r->comms == m->comms_count && r->regions == m->regions_count;
+}
+
+/* Rows were looked at a window ago, and are far by now. */
+#define AHEAD ((size_t)1024) /* bytes that are fetched before they are looked at */
+
+static void fetch_begin(const void *rows, size_t bytes)
+{
+    for (size_t at = 0; at < AHEAD && at < bytes; at += FETCH_LINE)
+        fetch_behind(rows, at);
 }
 
 /* @return 0: no row differs */
@@ -85,6 +95,7 @@ WIDE static uint64_t pairs_differ_wide(const struct report_pair *known,
     __m256i names = _mm256_setzero_si256(); /* the last is of a figure, and does not count */
     for (size_t i = 0; i < count; i++) {
         const uint64_t *row = &rows[i].source;
+        fetch_behind(&known[i], AHEAD);
         __m128i k = _mm_cvtepi32_epi64(_mm_loadl_epi64((const __m128i *)&known[i]));
         ends = _mm_or_si128(ends, _mm_xor_si128(k, _mm_loadu_si128((const __m128i *)row)));
         k = _mm_and_si128(_mm_srlv_epi32(_mm_set1_epi32((int)known[i].names), shifts), most);
@@ -105,6 +116,7 @@ WIDE static uint64_t calls_differ_wide(const struct report_call *known,
                   most = _mm_setr_epi32(-1, MOST_CALL, MOST_CALL_NAME, MOST_CALL_NAME);
     __m256i differs = _mm256_setzero_si256();
     for (size_t i = 0; i < count; i++) {
+        fetch_behind(&known[i], AHEAD);
         __m128i k = _mm_loadl_epi64((const __m128i *)&known[i]);
         k = _mm_shuffle_epi32(k, _MM_SHUFFLE(1, 1, 1, 0)); /* rank, and three times the names */
         k = _mm_and_si128(_mm_srlv_epi32(k, shifts), most);
@@ -126,6 +138,8 @@ int report_rows_pairs(const struct report_rows *r, const struct wire_window *m, 
     size_t count = r->pair_count;
     if (m->pairs_count != count || r->numbers.pair_count != count || !is_alike(r, m, world))
         return 0;
+    fetch_begin(r->pairs, count * sizeof(*r->pairs));
+    fetch_begin(r->calls, r->call_count * sizeof(*r->calls));
     return (HAS_WIDE() ? pairs_differ_wide : pairs_differ)(r->pairs, m->pairs, count) == 0;
 }
 
