@@ -624,6 +624,17 @@ static void pin(int core, int but)
     sched_setaffinity(0, sizeof(set), &set);
 }
 
+/* A recording that is there would be continued, and have all windows already: nothing would be measured. */
+static int has_recording(const char *directory)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/holter-" JOB ".hrec", directory);
+    if (access(path, F_OK) != 0)
+        return 0;
+    fprintf(stderr, "daemon_load: %s is there: have a directory without it\n", path);
+    return 1;
+}
+
 static pid_t start_daemon(const struct settings *s)
 {
     pid_t pid = fork();
@@ -947,6 +958,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: daemon_load [options] HOLTERD, see the head of its source\n");
         return 2;
     }
+    if (s.record != NULL && has_recording(s.record))
+        return 2;
     s.holterd = argv[optind];
     if (s.burst_rows == UINT_MAX) {
         unsigned rows = JOB_BURST_ROWS / s.agents;
