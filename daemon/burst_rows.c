@@ -88,8 +88,8 @@ struct sums {
 
 /* Add rows of which none is wrong, of so few messages and bytes that their sums, of as many rows as there may be, are below
  * 2^63. @return false: there may be others */
-ROW_ALWAYS bool add_fitting_of(const struct wire_burst_pair_row *p, size_t count, uint64_t ranks,
-                               uint64_t destinations, struct sums *sums)
+WIDE_LOOP bool add_fitting_of(const struct wire_burst_pair_row *p, size_t count, uint64_t ranks,
+                              uint64_t destinations, struct sums *sums)
 {
     const row_four more = {0, 0, 0, UINT64_MAX};
     const row_four most = {ranks - 1, destinations - 1, SIZE_CLASSES - 1, MOST_FIGURE - 1};
@@ -107,8 +107,8 @@ ROW_ALWAYS bool add_fitting_of(const struct wire_burst_pair_row *p, size_t count
     return (row_any(&above) >> 63 | any / MOST_FIGURE) == 0;
 }
 
-ROW_WIDE static bool add_fitting_wide(const struct wire_burst_pair_row *p, size_t count,
-                                      uint64_t ranks, uint64_t destinations, struct sums *sums)
+WIDE static bool add_fitting_wide(const struct wire_burst_pair_row *p, size_t count, uint64_t ranks,
+                                  uint64_t destinations, struct sums *sums)
 {
     return add_fitting_of(p, count, ranks, destinations, sums);
 }
@@ -116,7 +116,7 @@ ROW_WIDE static bool add_fitting_wide(const struct wire_burst_pair_row *p, size_
 static bool add_fitting(const struct wire_burst_pair_row *p, size_t count, uint64_t ranks,
                         uint64_t destinations, struct sums *sums)
 {
-    return ROW_HAS_WIDE() ? add_fitting_wide(p, count, ranks, destinations, sums)
+    return wide_is_here() ? add_fitting_wide(p, count, ranks, destinations, sums)
                           : add_fitting_of(p, count, ranks, destinations, sums);
 }
 

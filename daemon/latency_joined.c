@@ -1,14 +1,13 @@
 /* Messages that were joined from both ends become rows. */
 #include "daemon/latency_rows.h"
 
+#include "daemon/analysis/wide.h"
 #include "holter/time_class.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #define EXACT_DOUBLE (UINT64_C(1) << 53)
-
-#define ALWAYS static inline __attribute__((always_inline))
 
 /* ---- one after the other ------------------------------------------------- */
 
@@ -126,7 +125,7 @@ struct many_marks {
 
 /* Are these as many as there can be, all of them certain, with times that fit, none so small that it is a class of
  * its own? */
-ALWAYS bool all_plain(const struct joined_some *m)
+WIDE_LOOP bool all_plain(const struct joined_some *m)
 {
     uint64_t times = 0, marked = 0, uncertain = 0;
     if (m->count != JOINED_AT_ONCE)
@@ -141,7 +140,7 @@ ALWAYS bool all_plain(const struct joined_some *m)
 }
 
 /* As bits_of(), of numbers below 2^52: put behind the first bit of a double, which is taken off then. */
-ALWAYS uint64_t small_bits_of(uint64_t number)
+WIDE_LOOP uint64_t small_bits_of(uint64_t number)
 {
     uint64_t bits = number | UINT64_C(0x4330000000000000);
     double as_double;
@@ -151,7 +150,7 @@ ALWAYS uint64_t small_bits_of(uint64_t number)
     return bits;
 }
 
-ALWAYS void mark_many(const struct joined_some *restrict m, struct many_marks *restrict marks)
+WIDE_LOOP void mark_many(const struct joined_some *restrict m, struct many_marks *restrict marks)
 {
     for (size_t i = 0; i < JOINED_AT_ONCE; i++) {
         const uint64_t time = small_bits_of(m->transfer_ns[i]) >> 36,
@@ -168,8 +167,8 @@ ALWAYS void mark_many(const struct joined_some *restrict m, struct many_marks *r
 }
 
 /* @param counted  set to how many were @return 0 or -ENOMEM: of the next one */
-ALWAYS int count_many(struct time_counts *counts, const struct joined_some *m,
-                      struct many_marks *marks, const double *recent, size_t *counted)
+WIDE_LOOP int count_many(struct time_counts *counts, const struct joined_some *m,
+                         struct many_marks *marks, const double *recent, size_t *counted)
 {
     int code = 0;
     size_t i = 0;
@@ -187,14 +186,14 @@ ALWAYS int count_many(struct time_counts *counts, const struct joined_some *m,
 }
 
 /* The lower halves of four. */
-ALWAYS four narrow_four(const uint64_t *from)
+WIDE_LOOP four narrow_four(const uint64_t *from)
 {
     const four first = *(const four_at *)from, last = *(const four_at *)(from + 2);
     return __builtin_shufflevector(first, last, 0, 2, 4, 6);
 }
 
 /* Four columns of four become rows. */
-ALWAYS void turn_four(four *a, four *b, four *c, four *d)
+WIDE_LOOP void turn_four(four *a, four *b, four *c, four *d)
 {
     const four low = __builtin_shufflevector(*a, *b, 0, 4, 1, 5),
                high = __builtin_shufflevector(*a, *b, 2, 6, 3, 7),
@@ -216,8 +215,8 @@ _Static_assert(offsetof(struct transfer_head, source) == 0 &&
                    offsetof(struct transfer_times, network_ns) == 12,
                "rows are written at once");
 
-ALWAYS void write_many(struct transfer_head *head, struct transfer_times *times,
-                       const struct joined_some *m, const struct many_marks *marks)
+WIDE_LOOP void write_many(struct transfer_head *head, struct transfer_times *times,
+                          const struct joined_some *m, const struct many_marks *marks)
 {
     for (size_t i = 0; i < JOINED_AT_ONCE; i += 4, head += 4, times += 4) {
         four a = *(const four_at *)&m->source[i], b = *(const four_at *)&m->destination[i],
@@ -242,7 +241,7 @@ ALWAYS void write_many(struct transfer_head *head, struct transfer_times *times,
 }
 
 /* As put_any(). */
-ALWAYS int put_many(struct latency_rows *rows, const struct joined_some *m, const double *recent)
+WIDE_LOOP int put_many(struct latency_rows *rows, const struct joined_some *m, const double *recent)
 {
     struct transfers *to = &rows->transfers;
     struct many_marks marks;
@@ -256,35 +255,17 @@ ALWAYS int put_many(struct latency_rows *rows, const struct joined_some *m, cons
     return code;
 }
 
-static int put_many_anywhere(struct latency_rows *rows, const struct joined_some *m,
-                             const double *recent)
+WIDE static int put_many_wide(struct latency_rows *rows, const struct joined_some *m,
+                              const double *recent)
 {
     return put_many(rows, m, recent);
 }
-
-typedef int put_fn(struct latency_rows *rows, const struct joined_some *m, const double *recent);
-
-#ifdef __x86_64__
-static __attribute__((target("avx2"))) int
-put_many_wide(struct latency_rows *rows, const struct joined_some *m, const double *recent)
-{
-    return put_many(rows, m, recent);
-}
-
-static put_fn *best_put(void)
-{
-    return __builtin_cpu_supports("avx2") ? put_many_wide : put_many_anywhere;
-}
-#else
-static put_fn *best_put(void)
-{
-    return put_many_anywhere;
-}
-#endif
 
 int latency_rows_joined(struct latency_rows *rows, const struct joined_some *m,
                         const double *recent)
 {
     int code = transfers_room(&rows->transfers, m->count);
-    return code != 0 ? code : best_put()(rows, m, recent);
+    if (code != 0)
+        return code;
+    return wide_is_here() ? put_many_wide(rows, m, recent) : put_many(rows, m, recent);
 }

@@ -84,7 +84,7 @@ _Static_assert(ROW_COLUMN(wire_transfer_row, source) == 0 &&
                    ROW_COLUMN(wire_half_row, local_ns) == 8,
                "columns that are looked at together follow each other");
 
-ROW_ALWAYS bool transfers_fit_of(const struct wire_transfer_row *t, size_t count, uint64_t world)
+WIDE_LOOP bool transfers_fit_of(const struct wire_transfer_row *t, size_t count, uint64_t world)
 {
     const row_four more = {0, 0, 0, UINT64_MAX};
     const row_four most = {world - 1, world - 1, SIZE_CLASSES - 1, UINT64_MAX / LONGEST_NS - 1};
@@ -102,7 +102,7 @@ ROW_ALWAYS bool transfers_fit_of(const struct wire_transfer_row *t, size_t count
     return ((row_any(&above) | below) >> 63 | row_any(&figures) >> 32) == 0;
 }
 
-ROW_ALWAYS bool latencies_fit_of(const struct wire_latency_row *l, size_t count)
+WIDE_LOOP bool latencies_fit_of(const struct wire_latency_row *l, size_t count)
 {
     const row_four none = {0};
     const row_four most = {LOCALITIES - 1, SIZE_CLASSES - 1, TIME_CLASSES - 1, UINT32_MAX};
@@ -112,7 +112,7 @@ ROW_ALWAYS bool latencies_fit_of(const struct wire_latency_row *l, size_t count)
     return row_any(&above) >> 63 == 0;
 }
 
-ROW_ALWAYS bool halves_fit_of(const struct wire_half_row *h, size_t count, uint64_t world)
+WIDE_LOOP bool halves_fit_of(const struct wire_half_row *h, size_t count, uint64_t world)
 {
     const row_four none = {0}, most_end = {0, world - 1, world - 1, 0};
     const row_four more = {LONGEST_NS, 0, 0, LONGEST_NS};
@@ -126,14 +126,14 @@ ROW_ALWAYS bool halves_fit_of(const struct wire_half_row *h, size_t count, uint6
     return (ends[1] | ends[2] | times[0] | times[1] | times[3]) >> 63 == 0;
 }
 
-ROW_ALWAYS bool rows_fit_of(const struct wire_window *m, uint64_t world)
+WIDE_LOOP bool rows_fit_of(const struct wire_window *m, uint64_t world)
 {
     return transfers_fit_of(m->transfers, m->transfers_count, world) &&
            latencies_fit_of(m->latencies, m->latencies_count) &&
            halves_fit_of(m->halves, m->halves_count, world);
 }
 
-ROW_WIDE static bool rows_fit_wide(const struct wire_window *m, uint64_t world)
+WIDE static bool rows_fit_wide(const struct wire_window *m, uint64_t world)
 {
     return rows_fit_of(m, world);
 }
@@ -141,7 +141,7 @@ ROW_WIDE static bool rows_fit_wide(const struct wire_window *m, uint64_t world)
 /* Can no row of these be wrong? */
 static bool rows_fit(const struct wire_window *m, uint64_t world)
 {
-    return ROW_HAS_WIDE() ? rows_fit_wide(m, world) : rows_fit_of(m, world);
+    return wide_is_here() ? rows_fit_wide(m, world) : rows_fit_of(m, world);
 }
 
 static int check_rows(const struct wire_window *m, uint64_t world, char *why, size_t room)

@@ -3,6 +3,7 @@
 #include "daemon/analysis/array.h"
 #include "daemon/analysis/fetch.h"
 #include "daemon/analysis/hang.h"
+#include "daemon/analysis/wide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,8 +73,6 @@ static uint64_t calls_differ(const struct report_call *known, const struct wire_
 
 #ifdef __x86_64__
 /* The same where a processor shifts four numbers by four others: in half the instructions. */
-#define WIDE __attribute__((target("avx2")))
-#define HAS_WIDE() __builtin_cpu_supports("avx2")
 
 _Static_assert(offsetof(struct wire_pair_row, destination) == 8 &&
                    offsetof(struct wire_pair_row, comm) == 16 &&
@@ -128,7 +127,6 @@ WIDE static uint64_t calls_differ_wide(const struct report_call *known,
     return four[0] | four[1] | four[2] | four[3];
 }
 #else
-#define HAS_WIDE() 0
 #define pairs_differ_wide pairs_differ
 #define calls_differ_wide calls_differ
 #endif
@@ -140,7 +138,7 @@ int report_rows_pairs(const struct report_rows *r, const struct wire_window *m, 
         return 0;
     fetch_begin(r->pairs, count * sizeof(*r->pairs));
     fetch_begin(r->calls, r->call_count * sizeof(*r->calls));
-    return (HAS_WIDE() ? pairs_differ_wide : pairs_differ)(r->pairs, m->pairs, count) == 0;
+    return (wide_is_here() ? pairs_differ_wide : pairs_differ)(r->pairs, m->pairs, count) == 0;
 }
 
 int report_rows_calls(const struct report_rows *r, const struct wire_window *m, uint64_t world)
@@ -148,7 +146,7 @@ int report_rows_calls(const struct report_rows *r, const struct wire_window *m, 
     size_t count = r->call_count;
     if (m->calls_count != count || r->numbers.call_count != count || !is_alike(r, m, world))
         return 0;
-    return (HAS_WIDE() ? calls_differ_wide : calls_differ)(r->calls, m->calls, count) == 0;
+    return (wide_is_here() ? calls_differ_wide : calls_differ)(r->calls, m->calls, count) == 0;
 }
 
 int report_rows_named(const struct report_rows *r, const uint32_t *names, size_t count)

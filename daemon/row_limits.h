@@ -4,6 +4,8 @@
 #ifndef HOLTER_DAEMON_ROW_LIMITS_H
 #define HOLTER_DAEMON_ROW_LIMITS_H
 
+#include "daemon/analysis/wide.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,20 +16,10 @@ typedef uint64_t row_four __attribute__((vector_size(32)));
 /** Which column of its row a field is. */
 #define ROW_COLUMN(row, name) (offsetof(struct row, name) / sizeof(uint64_t))
 
-/** For what is compiled for any processor, and for those with wider vectors. */
-#define ROW_ALWAYS static inline __attribute__((always_inline))
-#ifdef __x86_64__
-#define ROW_WIDE __attribute__((target("avx2")))
-#define ROW_HAS_WIDE() __builtin_cpu_supports("avx2")
-#else
-#define ROW_WIDE
-#define ROW_HAS_WIDE() 0
-#endif
-
 /** Note in the highest bit of its lane whether one is above its most.
  *  @param more  is added to them first, modulo 2^64 @param most  below 2^63; of a lane that is not asked for any */
-ROW_ALWAYS void row_note_above(row_four *above, const uint64_t *columns, const row_four *more,
-                               const row_four *most)
+WIDE_LOOP void row_note_above(row_four *above, const uint64_t *columns, const row_four *more,
+                              const row_four *most)
 {
     row_four some;
     memcpy(&some, columns, sizeof(some));
@@ -36,7 +28,7 @@ ROW_ALWAYS void row_note_above(row_four *above, const uint64_t *columns, const r
 }
 
 /** All lanes, or-ed. */
-ROW_ALWAYS uint64_t row_any(const row_four *some)
+WIDE_LOOP uint64_t row_any(const row_four *some)
 {
     return (*some)[0] | (*some)[1] | (*some)[2] | (*some)[3];
 }

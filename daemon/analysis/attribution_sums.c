@@ -1,10 +1,9 @@
 /* Sums of windows: those that a result looks at, and the baseline. */
 #include "daemon/analysis/array.h"
 #include "daemon/analysis/attribution_state.h"
+#include "daemon/analysis/wide.h"
 
 #include <stdlib.h>
-
-#define INLINE static inline __attribute__((always_inline))
 
 int attribution_sum_room(struct attribution_sum *sum, uint32_t ranks, uint32_t pairs)
 {
@@ -44,7 +43,7 @@ void attribution_ranks_release(struct attribution_ranks *ranks)
 }
 
 /* Sums are forgotten by a factor, and further figures added. */
-INLINE void fade(double *restrict sums, double keep, const int32_t *restrict figures, int count)
+WIDE_LOOP void fade(double *restrict sums, double keep, const int32_t *restrict figures, int count)
 {
     for (int f = 0; f < count; f++)
         sums[f] = sums[f] * keep + (double)figures[f];
@@ -61,8 +60,8 @@ _Static_assert(RANK_AWAITED == 10 && RANK_LENGTH == 13 && RANK_OF_CALLS == 6 && 
                "lengths of the loops of narrow figures");
 
 /* Four or two at a time as far as there are so many. */
-INLINE void fade_narrow(double *restrict sums, double keep, const struct attribution_ranks *ranks,
-                        uint32_t rank)
+WIDE_LOOP void fade_narrow(double *restrict sums, double keep,
+                           const struct attribution_ranks *ranks, uint32_t rank)
 {
     const int32_t *messages = &ranks->messages.low[(size_t)rank * MESSAGE_FIGURES],
                   *sent = messages + MESSAGES_AWAITED;
@@ -79,8 +78,8 @@ INLINE void fade_narrow(double *restrict sums, double keep, const struct attribu
 }
 
 /* What a window says nothing of is forgotten as well. */
-INLINE void fade_rank(double *sums, double keep, const struct attribution_ranks *ranks,
-                      uint32_t rank, int narrow)
+WIDE_LOOP void fade_rank(double *sums, double keep, const struct attribution_ranks *ranks,
+                         uint32_t rank, int narrow)
 {
     if (rank >= ranks->count) {
         for (int f = 0; f < RANK_FIGURES; f++)
@@ -93,37 +92,17 @@ INLINE void fade_rank(double *sums, double keep, const struct attribution_ranks 
 }
 
 /* @param narrow  by window that waits: whether all its figures have 31 bits */
-INLINE void fade_ranks(struct attribution *a, const int *narrow)
+WIDE_LOOP void fade_ranks(struct attribution *a, const int *narrow)
 {
     for (uint32_t r = 0; r < a->base.rank_room; r++)
         for (uint32_t i = 0; i < a->waiting_count; i++)
             fade_rank(a->base.ranks[r], a->keep, &a->waiting[i], r, narrow[i]);
 }
 
-static void fade_ranks_anywhere(struct attribution *a, const int *narrow)
+WIDE static void fade_ranks_wide(struct attribution *a, const int *narrow)
 {
     fade_ranks(a, narrow);
 }
-
-typedef void fade_fn(struct attribution *a, const int *narrow);
-
-#ifdef __x86_64__
-static __attribute__((target("avx2"))) void fade_ranks_wide(struct attribution *a,
-                                                            const int *narrow)
-{
-    fade_ranks(a, narrow);
-}
-
-static fade_fn *best_fade(void)
-{
-    return __builtin_cpu_supports("avx2") ? fade_ranks_wide : fade_ranks_anywhere;
-}
-#else
-static fade_fn *best_fade(void)
-{
-    return fade_ranks_anywhere;
-}
-#endif
 
 void attribution_base_settle(struct attribution *a)
 {
@@ -134,7 +113,7 @@ void attribution_base_settle(struct attribution *a)
                     !ranks->traffic->table.carried;
     }
     if (a->waiting_count > 0)
-        best_fade()(a, narrow);
+        (wide_is_here() ? fade_ranks_wide : fade_ranks)(a, narrow);
     for (uint32_t i = 0; i < a->waiting_count; i++)
         attribution_ranks_release(&a->waiting[i]);
     a->waiting_count = 0;

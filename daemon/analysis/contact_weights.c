@@ -1,13 +1,13 @@
 /* What pairs weigh: messages a window, fading. */
 #include "daemon/analysis/contact_state.h"
 
+#include "daemon/analysis/wide.h"
+
 #include <math.h>
 #include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
-
-#define ALWAYS static inline __attribute__((always_inline))
 
 typedef double four_numbers __attribute__((vector_size(32)));
 
@@ -50,7 +50,7 @@ static inline double smaller(double a, double b)
 
 /* Weights of a whole block fade towards so many messages a window. What takes long is to divide: four at a time, where
  * the processor can. */
-ALWAYS void fade(double *weights, const double *messages, double horizon, uint32_t windows)
+WIDE_LOOP void fade(double *weights, const double *messages, double horizon, uint32_t windows)
 {
     for (; windows > 0; windows--) {
         for (uint32_t i = 0; i < BLOCK; i += 4) {
@@ -63,29 +63,15 @@ ALWAYS void fade(double *weights, const double *messages, double horizon, uint32
     }
 }
 
-#ifdef __x86_64__
-static __attribute__((target("avx2"))) void fade_wide(double *weights, const double *messages,
-                                                      double horizon, uint32_t windows)
+WIDE static void fade_wide(double *weights, const double *messages, double horizon,
+                           uint32_t windows)
 {
     fade(weights, messages, horizon, windows);
 }
 
-static bool is_wide(void)
-{
-    return __builtin_cpu_supports("avx2");
-}
-#else
-#define fade_wide fade
-
-static bool is_wide(void)
-{
-    return false;
-}
-#endif
-
 static void fade_block(struct contact *c, uint32_t from, const double *messages, uint32_t windows)
 {
-    if (is_wide())
+    if (wide_is_here())
         fade_wide(c->weights + from, messages, c->params.horizon, windows);
     else
         fade(c->weights + from, messages, c->params.horizon, windows);

@@ -2,6 +2,8 @@
  * once. */
 #include "daemon/analysis/join_state.h"
 
+#include "daemon/analysis/wide.h"
+
 #include <stdbool.h>
 
 /* What the times of some messages follow from. */
@@ -14,8 +16,7 @@ struct basis {
 };
 
 /* All columns to their end: so their length is known. Times and errors have less than 64 bits. */
-static inline __attribute__((always_inline)) void tell_times(const struct basis *restrict basis,
-                                                             struct joined_some *restrict out)
+WIDE_LOOP void tell_times(const struct basis *restrict basis, struct joined_some *restrict out)
 {
     int64_t most = 0;
     uint64_t uncertain = 0;
@@ -39,30 +40,10 @@ static inline __attribute__((always_inline)) void tell_times(const struct basis 
     out->most_error_ns = (uint64_t)most;
 }
 
-static void tell_any(const struct basis *restrict basis, struct joined_some *restrict out)
+WIDE static void tell_wide(const struct basis *restrict basis, struct joined_some *restrict out)
 {
     tell_times(basis, out);
 }
-
-typedef void tell_fn(const struct basis *restrict basis, struct joined_some *restrict out);
-
-#ifdef __x86_64__
-static __attribute__((target("avx2"))) void tell_wide(const struct basis *restrict basis,
-                                                      struct joined_some *restrict out)
-{
-    tell_times(basis, out);
-}
-
-static tell_fn *best_tell(void)
-{
-    return __builtin_cpu_supports("avx2") ? tell_wide : tell_any;
-}
-#else
-static tell_fn *best_tell(void)
-{
-    return tell_any;
-}
-#endif
 
 /* @param at  below JOINED_AT_ONCE */
 static inline void note_message(const struct join *join, const struct join_ends *ends,
@@ -96,10 +77,10 @@ static void blank(struct basis *basis, struct joined_some *out, size_t from)
     }
 }
 
-static void tell(struct join *join, tell_fn *tell_best, const struct basis *basis,
-                 struct joined_some *some, join_emit_fn *emit, void *user)
+static void tell(struct join *join, const struct basis *basis, struct joined_some *some,
+                 join_emit_fn *emit, void *user)
 {
-    tell_best(basis, some);
+    (wide_is_here() ? tell_wide : tell_times)(basis, some);
     join->counts.uncertain += some->uncertain_count;
     join->counts.matched += some->count;
     emit(user, some);
@@ -107,7 +88,6 @@ static void tell(struct join *join, tell_fn *tell_best, const struct basis *basi
 
 void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *emit, void *user)
 {
-    tell_fn *const tell_best = best_tell();
     struct joined_some some = {.count = JOINED_AT_ONCE};
     struct basis basis = {0};
     const struct join_receive *receive = ends->receives;
@@ -119,12 +99,12 @@ void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *em
         note_message(join, ends, receive, match, &basis, &some, count++);
         if (count < JOINED_AT_ONCE)
             continue;
-        tell(join, tell_best, &basis, &some, emit, user);
+        tell(join, &basis, &some, emit, user);
         count = 0;
     }
     if (count > 0) {
         blank(&basis, &some, count);
         some.count = count;
-        tell(join, tell_best, &basis, &some, emit, user);
+        tell(join, &basis, &some, emit, user);
     }
 }

@@ -1,5 +1,7 @@
 #include "daemon/analysis/latency.h"
 
+#include "daemon/analysis/wide.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -15,8 +17,6 @@
 /* What is added to figures that may be negative, for each message, while they are summed up in 31 bits. */
 #define LOG2_BIAS (INT64_C(1) << 18)  /* to the logarithm of a latency: few are below 1/16 */
 #define MOVED_BIAS (INT64_C(1) << 16) /* to what a criterion has moved by: few become half */
-
-#define ALWAYS static inline __attribute__((always_inline))
 
 typedef double two_numbers __attribute__((vector_size(16)));
 typedef uint64_t halves __attribute__((vector_size(16)));
@@ -246,7 +246,7 @@ _Static_assert(MESSAGES_NEAR == 0 && MESSAGES_NEAR_EXPECTED == 1 && MESSAGES_NEA
                "figures are added at once");
 
 /* Does one have more than 31 bits? */
-ALWAYS bool too_large(four figures)
+WIDE_LOOP bool too_large(four figures)
 {
 #ifdef __SSE2__
     return _mm_movemask_ps((__m128)figures) != 0;
@@ -256,7 +256,7 @@ ALWAYS bool too_large(four figures)
 }
 
 /* Numbers below 2^31 without their fractions, and two zeros. */
-ALWAYS four whole_of(two_numbers numbers)
+WIDE_LOOP four whole_of(two_numbers numbers)
 {
 #ifdef __SSE2__
     return (four)_mm_cvttpd_epi32((__m128d)numbers);
@@ -308,7 +308,7 @@ static __attribute__((noinline)) void carry(struct message_ranks *messages,
 }
 
 /* Sums below 2^31 and figures below it: none runs into its neighbour. @return the sums */
-ALWAYS four add_four(int32_t *sums, four figures)
+WIDE_LOOP four add_four(int32_t *sums, four figures)
 {
     four_sums *at = (four_sums *)sums;
     const four sum = *at + figures;
@@ -316,14 +316,14 @@ ALWAYS four add_four(int32_t *sums, four figures)
     return sum;
 }
 
-ALWAYS four add_column(int32_t *low, const struct narrow *row)
+WIDE_LOOP four add_column(int32_t *low, const struct narrow *row)
 {
     return add_four(low, row->times) | add_four(low + 4, row->rest) |
            add_four(low + 8, row->judged);
 }
 
-ALWAYS void add_narrow(const struct ends *ends, const struct judge *judge,
-                       const struct transfer_head *head, const struct narrow *row)
+WIDE_LOOP void add_narrow(const struct ends *ends, const struct judge *judge,
+                          const struct transfer_head *head, const struct narrow *row)
 {
     int32_t *sender = &ends->sums[(size_t)head->source * MESSAGE_FIGURES],
             *receiver = &ends->sums[(size_t)head->destination * MESSAGE_FIGURES];
@@ -342,8 +342,8 @@ ALWAYS void add_narrow(const struct ends *ends, const struct judge *judge,
 
 /* As add_any(), of one message. Known of it: sum of logarithms, network time, what is packed, joint time.
  * @return whether it was added: all its figures have 31 bits */
-ALWAYS bool add_single(const struct ends *ends, const struct judge *judge,
-                       const struct transfer_head *head, const struct transfer_times *times)
+WIDE_LOOP bool add_single(const struct ends *ends, const struct judge *judge,
+                          const struct transfer_head *head, const struct transfer_times *times)
 {
     const double ns = (double)times->transfer_ns;
     const four latencies = whole_of((two_numbers){ns, ns} / judge->criteria + judge->half);
@@ -400,7 +400,7 @@ static __attribute__((noinline)) bool add_several(struct ends ends, const struct
 /* ---- all rows ------------------------------------------------------------------ */
 
 /* Are both ranks others that reported? */
-ALWAYS bool among_narrow(const struct ends *ends, const struct transfer_head *head)
+WIDE_LOOP bool among_narrow(const struct ends *ends, const struct transfer_head *head)
 {
     return head->source < ends->narrow && head->destination < ends->narrow &&
            head->source != head->destination;
@@ -431,8 +431,8 @@ static __attribute__((noinline)) int add_one(const struct ends ends, struct judg
 }
 
 /* @return as add_one() */
-ALWAYS int add_rows(const struct ends ends, const struct latency_scale *scale,
-                    const struct transfers *rows)
+WIDE_LOOP int add_rows(const struct ends ends, const struct latency_scale *scale,
+                       const struct transfers *rows)
 {
     const uint32_t delayed = TRANSFER_MOST << (TRANSFER_CLASS_BITS + 1 + TRANSFER_COUNT_BITS);
     struct judge known[KNOWN] = {0};
@@ -448,33 +448,11 @@ ALWAYS int add_rows(const struct ends ends, const struct latency_scale *scale,
     return is_apart;
 }
 
-typedef int add_fn(const struct ends *ends, const struct latency_scale *scale,
-                   const struct transfers *rows);
-
-static int add_rows_anywhere(const struct ends *ends, const struct latency_scale *scale,
-                             const struct transfers *rows)
+WIDE static int add_rows_wide(const struct ends *ends, const struct latency_scale *scale,
+                              const struct transfers *rows)
 {
     return add_rows(*ends, scale, rows);
 }
-
-#ifdef __x86_64__
-static __attribute__((target("avx"))) int add_rows_wide(const struct ends *ends,
-                                                        const struct latency_scale *scale,
-                                                        const struct transfers *rows)
-{
-    return add_rows(*ends, scale, rows);
-}
-
-static add_fn *best_add(void)
-{
-    return __builtin_cpu_supports("avx") ? add_rows_wide : add_rows_anywhere;
-}
-#else
-static add_fn *best_add(void)
-{
-    return add_rows_anywhere;
-}
-#endif
 
 static void add(struct latency_sum *restrict to, const struct latency_sum *restrict from)
 {
@@ -518,7 +496,8 @@ void latency_add(struct latency_groups *groups, const struct latency_scale *scal
                               .narrow =
                                   reported < groups->rank_count ? reported : groups->rank_count};
     if (rows->count > 0)
-        groups->is_apart |= best_add()(&ends, scale, rows);
+        groups->is_apart |=
+            wide_is_here() ? add_rows_wide(&ends, scale, rows) : add_rows(ends, scale, rows);
     for (size_t i = 0; i <= groups->region_count; i++)
         fold(groups, i);
 }
