@@ -1,6 +1,7 @@
 #include "tests/daemon/kept.h"
 
 #include <setjmp.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
@@ -28,4 +29,17 @@ void kept_damaged(struct recording *recording, struct recorded head, enum wire_t
                   const void *message)
 {
     keep(recording, head, type, message, 9);
+}
+
+int64_t kept_ask(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *s;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    int64_t number = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return number;
 }

@@ -1,8 +1,10 @@
-/* Messages as a recorder keeps them. */
+/* Recordings for tests: messages are put in as a recorder does it, and SQL asks for what is there. */
 #ifndef HOLTER_TESTS_DAEMON_KEPT_H
 #define HOLTER_TESTS_DAEMON_KEPT_H
 
 #include "daemon/recording.h"
+
+#include <stdint.h>
 
 /** Encode a message and put it into a recording. @param head  all but the type */
 void kept_message(struct recording *recording, struct recorded head, enum wire_type type,
@@ -11,5 +13,8 @@ void kept_message(struct recording *recording, struct recorded head, enum wire_t
 /** The same, with bytes at its begin that are no message. */
 void kept_damaged(struct recording *recording, struct recorded head, enum wire_type type,
                   const void *message);
+
+/** Ask a file. @return first column of the first row, of which there has to be one */
+int64_t kept_ask(const char *path, const char *sql);
 
 #endif

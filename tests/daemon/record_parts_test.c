@@ -1,6 +1,7 @@
 #include "daemon/record_parts.h"
 #include "daemon/recording_file.h"
 #include "holter/error.h"
+#include "tests/daemon/kept.h"
 #include "tests/directory.h"
 
 #include <errno.h>
@@ -97,20 +98,6 @@ static void next(void)
         fail_msg("%s", why);
 }
 
-static int64_t ask(const char *file, const char *sql)
-{
-    sqlite3 *db;
-    sqlite3_stmt *s;
-    int64_t number = -1;
-    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-    if (sqlite3_step(s) == SQLITE_ROW)
-        number = sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    sqlite3_close(db);
-    return number;
-}
-
 static void a_part_is_full_at_an_eighth_of_the_size(void **state)
 {
     (void)state;
@@ -145,21 +132,21 @@ static void the_next_part_begins_with_what_was_said_before(void **state)
     fill(20000);
     next();
     assert_non_null(strstr(path, "/holter-job.0.part2.hrec"));
-    assert_int_equal(ask(path, "SELECT sum(messages) FROM block"), 1);
-    assert_int_equal(ask(path, "SELECT begin_ns FROM block"), (int64_t)(seq * S));
-    assert_int_equal(ask(path, "SELECT world FROM job"), 4);
-    assert_int_equal(ask(path, "SELECT id FROM alert WHERE state = 'firing'"), 7);
-    assert_int_equal(ask(path, "SELECT count(*) FROM totals"), 0);
-    assert_int_equal(ask(path, "SELECT vertex FROM seat WHERE rank = 3"), 2);
-    assert_int_equal(ask(path, "SELECT part FROM part"), 2);
-    assert_int_equal(ask(path, "SELECT removed_ns FROM part"), 0);
+    assert_int_equal(kept_ask(path, "SELECT sum(messages) FROM block"), 1);
+    assert_int_equal(kept_ask(path, "SELECT begin_ns FROM block"), (int64_t)(seq * S));
+    assert_int_equal(kept_ask(path, "SELECT world FROM job"), 4);
+    assert_int_equal(kept_ask(path, "SELECT id FROM alert WHERE state = 'firing'"), 7);
+    assert_int_equal(kept_ask(path, "SELECT count(*) FROM totals"), 0);
+    assert_int_equal(kept_ask(path, "SELECT vertex FROM seat WHERE rank = 3"), 2);
+    assert_int_equal(kept_ask(path, "SELECT part FROM part"), 2);
+    assert_int_equal(kept_ask(path, "SELECT removed_ns FROM part"), 0);
     /* Links have the names of the network's vertices in it. */
     struct wire_link_row row = {.link = 0, .from = 0, .to = 1, .state = 2};
     struct wire_links links = {.job = "job.0", .window = 9, .links = &row, .links_count = 1};
     assert_int_equal(recording_table(recording, WIRE_TYPE_LINKS, &links), 0);
     assert_int_equal(recording_commit(recording), 0);
-    assert_int_equal(ask(path, "SELECT source = '(0)' FROM link"), 1);
-    assert_int_equal(ask(base, "SELECT count(*) FROM totals"),
+    assert_int_equal(kept_ask(path, "SELECT source = '(0)' FROM link"), 1);
+    assert_int_equal(kept_ask(base, "SELECT count(*) FROM totals"),
                      1); /* the first one is closed, and whole */
 }
 
@@ -191,9 +178,9 @@ static void all_parts_together_stay_below_the_size(void **state)
     /* It says what is gone: all before the first part that is there. */
     char file[256];
     assert_int_equal(recording_part_path(base, first, file, sizeof(file)), 0);
-    assert_true(ask(path, "SELECT removed_ns FROM part") > 0);
-    assert_int_equal(ask(path, "SELECT removed_ns FROM part"),
-                     ask(file, "SELECT min(begin_ns) FROM block"));
+    assert_true(kept_ask(path, "SELECT removed_ns FROM part") > 0);
+    assert_int_equal(kept_ask(path, "SELECT removed_ns FROM part"),
+                     kept_ask(file, "SELECT min(begin_ns) FROM block"));
 }
 
 /* What a reader keeps from being folded into its part counts, and goes with it. */
@@ -251,7 +238,7 @@ static void a_recording_goes_on_with_its_newest_part(void **state)
     assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
     next();
     assert_non_null(strstr(path, ".part3.hrec"));
-    assert_int_equal(ask(path, "SELECT sum(messages) FROM block"), 1);
+    assert_int_equal(kept_ask(path, "SELECT sum(messages) FROM block"), 1);
 }
 
 /* Its daemon was killed before it had told in it what the one before said. */
@@ -339,7 +326,7 @@ static void why_the_part_before_cannot_be_finished_is_told(void **state)
     assert_non_null(strstr(why, "part 1 cannot be finished: "));
     assert_null(strstr(why, "not an error"));
     assert_int_equal(access(part, F_OK), -1);
-    assert_int_equal(ask(base, "SELECT count(*) > 0 FROM block"), 1);
+    assert_int_equal(kept_ask(base, "SELECT count(*) > 0 FROM block"), 1);
 }
 
 static void names_of_other_recordings_are_no_parts(void **state)

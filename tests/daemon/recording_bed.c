@@ -1,5 +1,7 @@
 #include "tests/daemon/recording_bed.h"
 
+#include "tests/daemon/kept.h"
+
 #include <setjmp.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -45,15 +47,7 @@ struct recorded recording_bed_head(uint64_t seq)
 
 int64_t recording_bed_ask(const char *sql)
 {
-    sqlite3 *db;
-    sqlite3_stmt *s;
-    assert_int_equal(sqlite3_open(recording_bed_path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
-    int64_t number = sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    sqlite3_close(db);
-    return number;
+    return kept_ask(recording_bed_path, sql);
 }
 
 void recording_bed_run(const char *sql)

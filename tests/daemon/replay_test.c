@@ -6,12 +6,12 @@
 #include "holter/wire.h"
 #include "proto/client.h"
 #include "tests/daemon/daemon_bed.h"
+#include "tests/daemon/kept.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -198,15 +198,7 @@ static uint64_t look(void)
 
 static int64_t number_in_recording(const char *sql)
 {
-    sqlite3 *db;
-    sqlite3_stmt *s;
-    assert_int_equal(sqlite3_open(recording, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
-    int64_t number = sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    sqlite3_close(db);
-    return number;
+    return kept_ask(recording, sql);
 }
 
 /* The rows of the recording's tables are those of a snapshot. */
