@@ -166,9 +166,12 @@ static int set_up(struct recording *r, char *why, size_t room)
     sqlite3 *db = r->file.db;
     /* With a write-ahead log a commit costs no fsync: it survives this process, and the machine's
      * crash up to the last checkpoint (sqlite.org/wal.html). */
-    int code =
-        run(db, "PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
-                "PRAGMA synchronous=NORMAL;");
+    char manner[160];
+    snprintf(manner, sizeof(manner),
+             "PRAGMA page_size=%u; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
+             "PRAGMA synchronous=NORMAL;",
+             RECORDING_PAGE);
+    int code = run(db, manner);
     code = code != 0 ? code : make_tables(r);
     code = code != 0 ? code : prepare(r);
     code = code != 0 ? code : load_agents(r);

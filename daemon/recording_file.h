@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RECORDING_PAGE 4096u /**< bytes of a page, of files that are made */
+
 struct recording_file {
     sqlite3 *db;
     int64_t version;            /**< of the schema; 0: nothing is in it yet */
