@@ -38,6 +38,8 @@ int replay_link_send(int link, const struct replay_note *note, const int *fds, s
     do
         sent = sendmsg(link, &message, MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
+    if (sent < 0 && errno == ECONNRESET) /* closed with notes in it that it had not read */
+        return -EPIPE;
     return sent < 0 ? -errno : 0;
 }
 

@@ -56,7 +56,7 @@ struct replay_note {
     int64_t process;   /**< REPLAY_STATE: that sleeps */
 };
 
-/** @return 0, -EAGAIN, or -EPIPE and the like: the other end has gone */
+/** @return 0, -EAGAIN, -EPIPE: the other end has gone, whether or not it had read all; or another error */
 int replay_link_send(int link, const struct replay_note *note, const int *fds, size_t count);
 
 /** @param fds    REPLAY_LINK_FDS; owned by the caller
