@@ -3,6 +3,7 @@ import os
 import re
 import resource
 import sqlite3
+import time
 import unittest
 
 import bed
@@ -74,16 +75,17 @@ class Job:
         return {rank for rank, name in self.stream.hosts.items() if name == host}
 
     def alert_within(self, windows, number):
-        """The alert of the number-th episode, once it fires. The window in which it begins is not counted, nor the
-        one that is being published."""
-        seen = len(self.stream.read().windows)
+        """The alert of the number-th episode, which has just begun, once it fires: so many windows later at most, of
+        those that lie behind its begin. It does not count when they are published, or read here."""
+        begun, seen = time.time_ns(), len(self.stream.read().windows)
         fired = self.stream.wait(lambda s: len(s.of_kind('latency')) >= number or
                                  len(s.windows) >= seen + 40, f'latency alert {number}')
         self.test.assertTrue(fired)
         alerts = self.stream.of_kind('latency')
         self.test.assertEqual(number, len(alerts), alerts)
-        self.test.assertLessEqual(len(self.stream.windows) - seen, windows + 2, alerts)
-        return max(alerts)
+        alert = max(alerts)
+        self.test.assertLessEqual(self.stream.windows_to_fire(alert, begun), windows, alerts)
+        return alert
 
     def resolved(self, alert):
         def over(s):

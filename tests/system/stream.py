@@ -12,7 +12,9 @@ class Stream:
         self.tap = place.tap('--until-end', '--topic', 'totals,alerts,latency,regions,places,job', *arguments)
         self.at, self.rest = 0, b''
         self.windows = []   # numbers of those published, in order
+        self.starts = {}    # window: when it began, ns since 1970
         self.alerts = {}    # alert's id: its messages, oldest first
+        self.before = {}    # id of an alert that fired: how many windows were published until then
         self.latencies = {}  # window: series of the job, localities and regions
         self.regions = {}   # rank: region
         self.hosts = {}     # rank: host
@@ -30,8 +32,11 @@ class Stream:
         topic = message['topic']
         if topic == 'totals' and message['window'] not in self.windows[-10:]:
             self.windows.append(message['window'])
+            self.starts[message['window']] = message['start_ns']
         elif topic == 'alerts':
             self.alerts.setdefault(message['id'], []).append(message)
+            if message['state'] == 'firing':
+                self.before.setdefault(message['id'], len(self.windows))
         elif topic == 'latency':
             self.latencies[message['window']] = message['series']
         elif topic == 'regions':
@@ -44,6 +49,10 @@ class Stream:
         """Alerts of a kind that fire or have fired: {id: messages}."""
         return {i: messages for i, messages in self.alerts.items()
                 if messages[-1]['kind'] == kind and any(m['state'] == 'firing' for m in messages)}
+
+    def windows_to_fire(self, alert, since_ns):
+        """How many windows that began behind a moment were published before the alert fired."""
+        return sum(self.starts[w] >= since_ns for w in self.windows[:self.before[alert]])
 
     def wait(self, condition, what, seconds=lab.PATIENCE):
         """Until the condition holds for the stream, or it has ended."""
