@@ -1,0 +1,215 @@
+/* Agents of the load: each a connection of its own, which speaks the real wire. */
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "tests/bench/load.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <zmq.h>
+
+struct agent {
+    void *socket;
+    uint64_t instance, seq, acked, burst_rows;
+    struct wire_buffer next; /* the message to send when it is due */
+};
+
+void load_die(const char *what)
+{
+    fprintf(stderr, "daemon_load: %s: %s\n", what, strerror(errno));
+    exit(EXIT_FAILURE);
+}
+
+/* ---- frames ---------------------------------------------------------------- */
+
+static void encode(struct wire_buffer *buffer, enum wire_type type, const void *message)
+{
+    int code = wire_encode(buffer, type, message);
+    if (code != 0) {
+        fprintf(stderr, "daemon_load: %s: %s\n", wire_type_name(type), holter_strerror(code));
+        exit(EXIT_FAILURE);
+    }
+}
+
+static void send_message(struct wire_buffer *buffer, struct agent *agent, enum wire_type type,
+                         const void *message)
+{
+    encode(buffer, type, message);
+    if (zmq_send(agent->socket, buffer->bytes, buffer->length, 0) < 0)
+        load_die("send");
+}
+
+/* Read what has come. @return the last welcome's daemon time, 0 when there was none */
+static uint64_t read_answers(struct agent *agent, struct wire_arena *arena, int wait)
+{
+    zmq_msg_t part;
+    uint64_t daemon_ns = 0;
+    zmq_msg_init(&part);
+    while (zmq_msg_recv(&part, agent->socket, wait ? 0 : ZMQ_DONTWAIT) >= 0) {
+        struct wire_message message;
+        wait = 0;
+        if (wire_decode(&message, arena, zmq_msg_data(&part), zmq_msg_size(&part), NULL) != 0)
+            continue;
+        if (message.type == WIRE_TYPE_WELCOME)
+            daemon_ns = message.welcome.daemon_ns;
+        else if (message.type == WIRE_TYPE_ACK && message.ack.seq > agent->acked)
+            agent->acked = message.ack.seq;
+        else if (message.type == WIRE_TYPE_CRITERIA)
+            agent->burst_rows =
+                message.criteria.burst_rows == 0 ? LOAD_BURST_ROWS : message.criteria.burst_rows;
+        else if (message.type == WIRE_TYPE_REFUSED)
+            fprintf(stderr, "daemon_load: refused: %s\n", message.refused.text);
+    }
+    zmq_msg_close(&part);
+    return daemon_ns;
+}
+
+/* @return the daemon's time less this machine's monotonic one */
+static uint64_t dial(const struct load *s, void *context, struct agent *agent, unsigned number,
+                     struct wire_buffer *buffer, struct wire_arena *arena)
+{
+    char host[32];
+    int linger = 5000;
+    snprintf(host, sizeof(host), "node%05u", number);
+    *agent = (struct agent){.socket = zmq_socket(context, ZMQ_DEALER),
+                            .instance = number + 1,
+                            .burst_rows = s->burst_rows};
+    if (agent->socket == NULL || zmq_connect(agent->socket, s->endpoint) != 0)
+        load_die("connect");
+    zmq_setsockopt(agent->socket, ZMQ_LINGER, &linger, sizeof(linger));
+    struct wire_hello hello = {.protocol = WIRE_PROTOCOL,
+                               .role = "agent",
+                               .version = "load",
+                               .host = host,
+                               .pid = number + 1,
+                               .instance = agent->instance};
+    send_message(buffer, agent, WIRE_TYPE_HELLO, &hello);
+    uint64_t daemon_ns = read_answers(agent, arena, 1), base = daemon_ns - clock_mono_ns();
+    struct wire_member_row *members = calloc(s->ranks, sizeof(*members));
+    for (unsigned r = 0; r < s->ranks; r++)
+        members[r] = (struct wire_member_row){
+            .rank = number * s->ranks + r, .pid = 1000 + r, .placement = "0"};
+    struct wire_ranks ranks = {.seq = ++agent->seq,
+                               .job = LOAD_JOB,
+                               .world = s->agents * s->ranks,
+                               .app = "halo",
+                               .mpi = "none",
+                               .host = host,
+                               .members = members,
+                               .members_count = s->ranks};
+    send_message(buffer, agent, WIRE_TYPE_RANKS, &ranks);
+    free(members);
+    return base;
+}
+
+void load_wait_until(uint64_t base, uint64_t daemon_ns)
+{
+    uint64_t now = clock_mono_ns() + base;
+    if (now >= daemon_ns)
+        return;
+    struct timespec pause = {(time_t)((daemon_ns - now) / S), (long)((daemon_ns - now) % S)};
+    nanosleep(&pause, NULL);
+}
+
+/* ---- windows --------------------------------------------------------------- */
+
+/* What an agent reports of a window, as it will be sent. @return messages its ranks sent */
+static uint64_t make_window(const struct load *s, struct agent *agent, unsigned number,
+                            uint64_t window, int final, struct load_rows *rows)
+{
+    char host[32];
+    struct wire_window message;
+    snprintf(host, sizeof(host), "node%05u", number);
+    uint64_t sent = load_rows_make(s, number, window, agent->burst_rows, rows, &message);
+    struct wire_node_row node = {.host = host,
+                                 .agent_pid = number + 1,
+                                 .connected = 1,
+                                 .ranks = s->ranks,
+                                 .events = 1000 * window,
+                                 .cpu_ns = 10 * MS,
+                                 .rss_bytes = 8 << 20,
+                                 .clock_error_ns = 20000,
+                                 .call_cost_ns = 30};
+    message.seq = ++agent->seq;
+    message.host = host;
+    message.flags = final ? WINDOW_FINAL : 0;
+    message.clock_error_ns = 5000;
+    message.node = &node;
+    message.node_count = 1;
+    encode(&agent->next, WIRE_TYPE_WINDOW, &message);
+    return sent;
+}
+
+/* One window of the agents from first to last. Messages are made before they are due, so that
+ * making them does not delay sending them. */
+static void report(const struct load *s, struct agent *agents, unsigned first, unsigned count,
+                   uint64_t window, int final, uint64_t base, struct load_rows *rows,
+                   struct load_tally *tally)
+{
+    static struct wire_arena arena;
+    uint64_t end = (window + 1) * s->window_ns;
+    for (unsigned i = 0; i < count; i++)
+        tally->sent += make_window(s, &agents[i], first + i, window, final, rows);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t due = end + s->spread_ns * i / count;
+        load_wait_until(base, due);
+        tally->late_sends += clock_mono_ns() + base > due + 50 * MS;
+        if (zmq_send(agents[i].socket, agents[i].next.bytes, agents[i].next.length, 0) < 0)
+            load_die("send");
+        tally->messages++;
+        tally->bytes += agents[i].next.length;
+        read_answers(&agents[i], &arena, 0);
+    }
+}
+
+/* Wait until all is acknowledged, for two minutes at most. @return how many agents are not */
+static uint64_t drain(struct agent *agents, unsigned count, struct wire_arena *arena)
+{
+    uint64_t unacked = count;
+    for (unsigned tries = 0; unacked > 0 && tries < 2400; tries++) {
+        if (tries > 0)
+            usleep(50000);
+        unacked = 0;
+        for (unsigned i = 0; i < count; i++) {
+            read_answers(&agents[i], arena, 0);
+            unacked += agents[i].acked < agents[i].seq;
+        }
+    }
+    return unacked;
+}
+
+void load_work(const struct load *s, unsigned worker, int ready, int go, int done)
+{
+    unsigned first = s->agents * worker / s->workers, last = s->agents * (worker + 1) / s->workers;
+    unsigned count = last - first;
+    struct agent *agents = calloc(count, sizeof(*agents));
+    struct load_rows *rows = load_rows_create(s);
+    struct load_tally tally = {0};
+    struct wire_buffer buffer = {0};
+    struct wire_arena arena = {0};
+    void *context = zmq_ctx_new();
+    zmq_ctx_set(context, ZMQ_MAX_SOCKETS, (int)count + 16);
+    uint64_t base = 0, begin;
+    for (unsigned i = 0; i < count; i++)
+        base = dial(s, context, &agents[i], first + i, &buffer, &arena);
+    if (write(ready, &base, sizeof(base)) != sizeof(base) ||
+        read(go, &begin, sizeof(begin)) != sizeof(begin))
+        load_die("pipe");
+    for (unsigned w = 0; w < s->windows; w++)
+        report(s, agents, first, count, begin + w, w + 1 == s->windows, base, rows, &tally);
+    tally.unacked = drain(agents, count, &arena);
+    for (unsigned i = 0; i < count; i++) {
+        struct wire_bye bye = {agents[i].seq};
+        send_message(&buffer, &agents[i], WIRE_TYPE_BYE, &bye);
+    }
+    if (write(done, &tally, sizeof(tally)) != sizeof(tally))
+        load_die("pipe");
+    for (unsigned i = 0; i < count; i++)
+        zmq_close(agents[i].socket);
+    zmq_ctx_term(context);
+    exit(EXIT_SUCCESS);
+}
