@@ -33,6 +33,11 @@ const char *job_take_id(const struct wire_message *message)
                                               : message->captured.job;
 }
 
+uint64_t job_take_world(const struct wire_message *message)
+{
+    return message->type == WIRE_TYPE_RANKS ? message->ranks.world : 0;
+}
+
 int job_take(struct job *job, const struct recorded *head, const struct wire_message *message,
              uint64_t *capture, struct job_fault *fault)
 {

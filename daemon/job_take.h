@@ -12,6 +12,9 @@ uint64_t job_take_seq(const struct wire_message *message);
 /** Id of the job that a message that is kept is about; borrowed. */
 const char *job_take_id(const struct wire_message *message);
 
+/** Ranks of that job; 0: this message does not say. */
+uint64_t job_take_world(const struct wire_message *message);
+
 /** @param capture  set to the number of the capture, when the message is of type CAPTURED
  *  @return as job_window(), job_ranks() or job_captured(); -HOLTER_EDENIED: it is of no type that is kept */
 int job_take(struct job *job, const struct recorded *head, const struct wire_message *message,

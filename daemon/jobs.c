@@ -188,7 +188,7 @@ static void forget_ended(struct jobs *jobs)
 
 /* ---- making ---------------------------------------------------------------- */
 
-static void record(struct jobs *jobs, struct job *job, uint64_t instance)
+static void record(struct jobs *jobs, struct job *job, uint64_t instance, uint64_t ranks)
 {
     char path[512];
     int exists = 0;
@@ -200,11 +200,12 @@ static void record(struct jobs *jobs, struct job *job, uint64_t instance)
     job_set_recording(job, path);
     if (exists)
         job_continue(job, jobs->options.sinks, path);
-    recorder_open(jobs->recorder, job_id(job), path);
+    recorder_open(jobs->recorder, job_id(job), path, ranks);
 }
 
-static int make(struct jobs *jobs, const char *id, uint64_t instance, struct job **out,
-                struct job_fault *fault)
+/* @param ranks  of the job; 0: not known */
+static int make(struct jobs *jobs, const char *id, uint64_t instance, uint64_t ranks,
+                struct job **out, struct job_fault *fault)
 {
     if (!job_id_valid(id)) {
         snprintf(fault->text, sizeof(fault->text),
@@ -224,13 +225,14 @@ static int make(struct jobs *jobs, const char *id, uint64_t instance, struct job
     jobs->last = jobs->count++;
     log_info("job %s begins", id);
     if (jobs->recorder != NULL)
-        record(jobs, *out, instance);
+        record(jobs, *out, instance, ranks);
     return 0;
 }
 
-static int job_for(struct jobs *jobs, const char *id, uint64_t instance, struct job **out,
-                   struct job_fault *fault)
+static int job_for(struct jobs *jobs, const struct wire_message *message, uint64_t instance,
+                   struct job **out, struct job_fault *fault)
 {
+    const char *id = job_take_id(message);
     if (jobs->last < jobs->count && strcmp(job_id(jobs->list[jobs->last].job), id) == 0) {
         *out = jobs->list[jobs->last].job;
         return 0;
@@ -242,7 +244,7 @@ static int job_for(struct jobs *jobs, const char *id, uint64_t instance, struct 
         *out = jobs->list[i].job;
         return 0;
     }
-    return make(jobs, id, instance, out, fault);
+    return make(jobs, id, instance, job_take_world(message), out, fault);
 }
 
 /* ---- taking in ----------------------------------------------------------- */
@@ -269,7 +271,7 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
     jobs->now_ns = now_ns;
     snprintf(fault->text, sizeof(fault->text), "no memory");
     struct job *job;
-    int code = job_for(jobs, job_take_id(message), instance, &job, fault);
+    int code = job_for(jobs, message, instance, &job, fault);
     if (code != 0)
         return code;
     if (job_has(job, instance, head.seq)) {
@@ -341,7 +343,7 @@ static int start_recorder(struct jobs *jobs, uv_loop_t *loop, const char *direct
 int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struct job_fault *fault)
 {
     struct job *job;
-    int code = make(jobs, id, 0, &job, fault);
+    int code = make(jobs, id, 0, 0, &job, fault);
     if (code != 0)
         return code;
     jobs->list[jobs->count - 1].replayed = 1;
@@ -374,7 +376,7 @@ int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory
     if (code != 0)
         return code;
     jobs->options.record = directory;
-    recorder_open(jobs->recorder, id, path);
+    recorder_open(jobs->recorder, id, path, 0);
     log_info("recording the replay in %s", path);
     return 0;
 }

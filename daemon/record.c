@@ -144,7 +144,7 @@ static struct record_track *opened(const struct recorder *r, const char *job)
 }
 
 /* @return 0 or -ENOMEM: then the job has no recording */
-static int open_track(struct recorder *r, const char *job, const char *path)
+static int open_track(struct recorder *r, const char *job, const char *path, uint64_t ranks)
 {
     struct record_item *item = make(OPEN, job);
     struct record_track *track = opened(r, job) == NULL ? calloc(1, sizeof(*track)) : NULL;
@@ -161,13 +161,14 @@ static int open_track(struct recorder *r, const char *job, const char *path)
         r->opened = track;
         item->track = track;
     }
+    item->ranks = ranks;
     push(r, item);
     return 0;
 }
 
-void recorder_open(struct recorder *r, const char *job, const char *path)
+void recorder_open(struct recorder *r, const char *job, const char *path, uint64_t ranks)
 {
-    int code = open_track(r, job, path);
+    int code = open_track(r, job, path, ranks);
     if (code == 0)
         return;
     log_error("job %s is not recorded: %s", job, holter_strerror(code));

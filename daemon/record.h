@@ -33,15 +33,16 @@ struct recorder_options {
     size_t queue_bytes; /**< 0: 256 MiB */
     uint64_t
         most_bytes; /**< of all parts of a recording, see record_parts.h; 0: no limit, one part */
-    unsigned pages; /**< largest recording, pages of 16 KiB; 0: no limit (tests) */
+    unsigned pages; /**< largest recording, in pages; 0: no limit (tests) */
 };
 
 /** @return 0, -ENOMEM or a libuv error */
 int recorder_create(struct recorder **out, uv_loop_t *loop, const struct recorder_options *options,
                     const struct recorder_events *events);
 
-/** Begin the recording of a job, or go on with it. @param path  of its first part */
-void recorder_open(struct recorder *recorder, const char *job, const char *path);
+/** Begin the recording of a job, or go on with it. @param path   of its first part
+ *                                                  @param ranks  of the job; 0: not known */
+void recorder_open(struct recorder *recorder, const char *job, const char *path, uint64_t ranks);
 
 /** Keep a message.
  *  @param message  moved: empty afterwards

@@ -197,7 +197,7 @@ static int begin_next(struct record_parts *p, struct recording **out, struct rec
                       const char *path, uint64_t now_ns, char *fault, size_t room)
 {
     struct recording *next = NULL;
-    int code = recording_open(&next, path, fault, room);
+    int code = recording_open_paged(&next, path, recording_page(old), fault, room);
     if (code != 0) {
         snprintf(fault, room, "%s", recording_why(fault, path));
         return code;

@@ -21,6 +21,7 @@ struct record_item {
     enum record_action action;
     char job[65];
     struct record_track *track; /* OPEN: of a job that is new; borrowed */
+    uint64_t ranks;             /* OPEN: of the job; 0: not known */
     struct recorded head;
     void *slices; /* KEEP: see block_slice(), owned; NULL: none */
     size_t sliced;
@@ -42,6 +43,7 @@ struct record_track {
     _Atomic int lost;                 /* set by the loop: something that was to be kept was not */
     char job[65];
     char path[520];
+    uint64_t ranks;
     struct recording *recording; /* NULL: closed, or stopped */
     int stopped;
     struct record_parts parts;

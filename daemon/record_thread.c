@@ -87,7 +87,8 @@ static int ready(struct recorder *r, struct record_track *t)
     char why[256];
     if (t->stopped || t->path[0] == '\0')
         return 0;
-    if (recording_open(&t->recording, t->path, why, sizeof(why)) != 0) {
+    if (recording_open_paged(&t->recording, t->path, recording_page_for(t->ranks), why,
+                             sizeof(why)) != 0) {
         stop(r, t, why);
         return 0;
     }
@@ -96,9 +97,10 @@ static int ready(struct recorder *r, struct record_track *t)
     return 1;
 }
 
-static int begin(struct record_track *t, const char *path, size_t length)
+static int begin(struct record_track *t, const char *path, size_t length, uint64_t ranks)
 {
     char base[520];
+    t->ranks = ranks;
     snprintf(base, sizeof(base), "%.*s", (int)length, path);
     int code = record_parts_begin(&t->parts, base, t->path, sizeof(t->path));
     if (code != 0)
@@ -173,7 +175,7 @@ static void write_item(struct recorder *r, struct record_track *t, struct record
     size_t length = zmq_msg_size(&item->message);
     int code = 0;
     stop_where_lost(r, t);
-    if (item->action == OPEN && begin(t, bytes, length) != 0)
+    if (item->action == OPEN && begin(t, bytes, length, item->ranks) != 0)
         stop(r, t, "its path is too long");
     if (item->action == STOP) {
         char why[256];

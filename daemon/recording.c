@@ -26,6 +26,7 @@
 #define LEVEL_FLOOD (-1)
 #define LEAST_BYTES                                                                                \
     (BLOCK_BYTES / 4)   /* since the last commit: a block of its own, not packed twice */
+#define MANY_RANKS 256u /* they write the 200 kB that larger pages take at first within seconds */
 #define MOST_PARTS 256u /* in the place of which one block is written at the latest */
 #define MOST_AGENTS (1u << 22)
 
@@ -161,7 +162,7 @@ static int find_end(struct recording *r)
     return code;
 }
 
-static int set_up(struct recording *r, char *why, size_t room)
+static int set_up(struct recording *r, unsigned page, char *why, size_t room)
 {
     sqlite3 *db = r->file.db;
     /* With a write-ahead log a commit costs no fsync: it survives this process, and the machine's
@@ -170,7 +171,7 @@ static int set_up(struct recording *r, char *why, size_t room)
     snprintf(manner, sizeof(manner),
              "PRAGMA page_size=%u; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
              "PRAGMA synchronous=NORMAL;",
-             RECORDING_PAGE);
+             page);
     int code = run(db, manner);
     code = code != 0 ? code : make_tables(r);
     code = code != 0 ? code : prepare(r);
@@ -185,6 +186,25 @@ static int set_up(struct recording *r, char *why, size_t room)
 }
 
 int recording_open(struct recording **out, const char *path, char *why, size_t room)
+{
+    return recording_open_paged(out, path, RECORDING_PAGE, why, room);
+}
+
+unsigned recording_page_for(uint64_t ranks)
+{
+    return ranks < MANY_RANKS ? RECORDING_PAGE : RECORDING_PAGE_MOST;
+}
+
+unsigned recording_page(struct recording *r)
+{
+    int64_t bytes = 0;
+    return recording_file_number(&r->file, "PRAGMA page_size", &bytes) == 0 && bytes > 0
+               ? (unsigned)bytes
+               : RECORDING_PAGE;
+}
+
+int recording_open_paged(struct recording **out, const char *path, unsigned page, char *why,
+                         size_t room)
 {
     struct recording *r = calloc(1, sizeof(*r));
     if (r == NULL) {
@@ -206,7 +226,7 @@ int recording_open(struct recording **out, const char *path, char *why, size_t r
     int code = block_writer_create(&r->block);
     code = code != 0 ? code
                      : recording_file_open(&r->file, path, RECORDING_WRITE, fault, sizeof(fault));
-    code = code != 0 ? code : set_up(r, fault, sizeof(fault));
+    code = code != 0 ? code : set_up(r, page, fault, sizeof(fault));
     if (code != 0) {
         snprintf(why, room, "%s: %s", path, fault);
         give_up(r, made);

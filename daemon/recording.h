@@ -35,6 +35,15 @@ struct recording_progress {
  *          -ENOMEM, or -EIO for what SQLite reports */
 int recording_open(struct recording **out, const char *path, char *why, size_t room);
 
+/** The same; a file that is made has pages of so many bytes, see recording_page_for() and recording_page(). */
+int recording_open_paged(struct recording **out, const char *path, unsigned page, char *why,
+                         size_t room);
+
+/** Pages for a job of so many ranks; 0: not known. Large ones are less work where much is written, and take more room
+ *  where little is. */
+unsigned recording_page_for(uint64_t ranks);
+unsigned recording_page(struct recording *recording);
+
 /** What a sentence of recording_open() or recording_cursor_open() says behind the path, for those who tell that themselves. */
 const char *recording_why(const char *why, const char *path);
 

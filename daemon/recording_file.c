@@ -28,7 +28,7 @@ enum manner { READ, RECOVER, WRITE, STILL, SHORT };
 /* ---- pages --------------------------------------------------------------- */
 
 #define LINE 64u              /* bytes of a line of the processor's cache */
-#define PAGES_BYTES (1 << 20) /* of those that lie aligned */
+#define PAGES_BYTES (4 << 20) /* of those that lie aligned */
 
 static pthread_once_t aligned = PTHREAD_ONCE_INIT;
 
@@ -41,7 +41,7 @@ static void align_pages(void)
     int head = 0;
     if (sqlite3_config(SQLITE_CONFIG_PCACHE_HDRSZ, &head) != SQLITE_OK)
         return;
-    int slot = (int)((RECORDING_PAGE + (unsigned)head + LINE - 1) / LINE * LINE);
+    int slot = (int)((RECORDING_PAGE_MOST + (unsigned)head + LINE - 1) / LINE * LINE);
     sqlite3_config(SQLITE_CONFIG_PAGECACHE, pages, slot, (int)sizeof(pages) / slot);
 }
 

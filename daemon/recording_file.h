@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORDING_PAGE 4096u /**< bytes of a page, of files that are made */
+/** Bytes of a page, of files that are made: of small ones, and at most (sqlite.org/intern-v-extern-blob.html). */
+#define RECORDING_PAGE 4096u
+#define RECORDING_PAGE_MOST 16384u
 
 struct recording_file {
     sqlite3 *db;

@@ -106,6 +106,18 @@ static void a_part_is_full_at_an_eighth_of_the_size(void **state)
     assert_false(record_parts_full(UINT64_MAX, 0));
 }
 
+static void the_next_part_has_pages_as_large(void **state)
+{
+    (void)state;
+    assert_int_equal(recording_close(recording), 0);
+    assert_int_equal(recording_remove(path), 0);
+    assert_int_equal(recording_open_paged(&recording, path, 16384, why, sizeof(why)), 0);
+    keep_ranks();
+    next();
+    assert_non_null(strstr(path, ".part2.hrec"));
+    assert_int_equal(kept_ask(path, "PRAGMA page_size"), 16384);
+}
+
 static void the_next_part_begins_with_what_was_said_before(void **state)
 {
     struct wire_job job = {.job = "job.0", .state = "running", .world = 4, .window_ns = S};
@@ -351,6 +363,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_part_is_full_at_an_eighth_of_the_size),
+        TEST(the_next_part_has_pages_as_large),
         TEST(the_next_part_begins_with_what_was_said_before),
         TEST(all_parts_together_stay_below_the_size),
         TEST(logs_of_parts_count_too),

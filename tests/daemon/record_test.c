@@ -1,4 +1,5 @@
 #include "daemon/recording.h"
+#include "tests/daemon/kept.h"
 #include "tests/daemon/record_bed.h"
 
 #include <sched.h>
@@ -13,7 +14,7 @@
 static void begin(struct record_bed *b, const struct recorder_options *options)
 {
     record_bed_begin(b, options);
-    recorder_open(b->r, "job.0", b->path);
+    recorder_open(b->r, "job.0", b->path, 0);
 }
 
 static void keep(struct record_bed *b, uint64_t seq, size_t length)
@@ -132,6 +133,22 @@ static void a_recording_in_parts_stays_below_its_size_however_fast_it_comes(void
     assert_in_range(all, most / 8 * 5, most);
 }
 
+/* Small jobs have small files; large ones are less work. */
+static void recordings_of_many_ranks_have_larger_pages(void **state)
+{
+    static const uint64_t ranks[] = {0, 255, 256, 4096};
+    static const int64_t bytes[] = {4096, 4096, 16384, 16384};
+    struct record_bed *b = *state;
+    for (size_t i = 0; i < sizeof(ranks) / sizeof(*ranks); i++) {
+        record_bed_begin(b, NULL);
+        recorder_open(b->r, "job.0", b->path, ranks[i]);
+        keep(b, 1, 100);
+        record_bed_end(b);
+        assert_int_equal(kept_ask(b->path, "PRAGMA page_size"), bytes[i]);
+        record_bed_clear(b);
+    }
+}
+
 static void a_closed_recording_opens_again_for_what_comes_late(void **state)
 {
     struct record_bed *b = *state;
@@ -166,6 +183,7 @@ int main(void)
         WITH_BED(a_full_disk_stops_the_recording_once_and_agents_go_on),
         WITH_BED(a_disk_that_does_not_keep_up_ends_the_recording_and_not_memory),
         WITH_BED(a_recording_in_parts_stays_below_its_size_however_fast_it_comes),
+        WITH_BED(recordings_of_many_ranks_have_larger_pages),
         WITH_BED(a_closed_recording_opens_again_for_what_comes_late),
         WITH_BED(a_file_that_cannot_be_made_is_told),
     };
