@@ -112,6 +112,7 @@ static int import_job(const char *path, const char *anchor, struct otf2_process 
     out->hosts = told.host_count;
     out->streams = job->stream_count;
     out->left_out = job->left_out;
+    out->by_process = job->by_process;
     out->definitions_broken = otf2_process_definitions_broken(process);
     int code = trace_import(path, &told, &reader, &options, &out->counts);
     out->window_ns = out->counts.window_ns;

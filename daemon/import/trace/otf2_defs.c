@@ -98,10 +98,10 @@ void otf2_defs_finish(struct otf2_defs *defs)
 
 /* ---- regions --------------------------------------------------------------- */
 
-/* "mpi_isend_", as Fortran and some tools have it, is MPI_Isend. */
+/* "mpi_isend_", as Fortran and some tools have it, is MPI_Isend, and so is "MPI_Isend()", as TAU has it. */
 static void spell(char out[64], const char *name)
 {
-    size_t length = strlen(name);
+    size_t length = strcspn(name, "(");
     out[0] = '\0';
     if (length > 5 && strncasecmp(name, "pmpi_", 5) == 0)
         name++, length--;
@@ -116,7 +116,16 @@ static void spell(char out[64], const char *name)
     out[length] = '\0';
 }
 
-static struct otf2_region region_of(const char *name, OTF2_Paradigm paradigm)
+/* TAU takes all for MPI that has these letters somewhere, such as main of mpi_ring.c: were that a call, all others
+ * would be within it. */
+static int may_be_call(const char *name, const char *spelt, OTF2_RegionRole role)
+{
+    return name[0] == '\0' || spelt[0] != '\0' ||
+           (role >= OTF2_REGION_ROLE_COLL_ONE2ALL && role <= OTF2_REGION_ROLE_RMA) ||
+           role == OTF2_REGION_ROLE_BARRIER;
+}
+
+static struct otf2_region region_of(const char *name, OTF2_Paradigm paradigm, OTF2_RegionRole role)
 {
     char spelt[64];
     spell(spelt, name);
@@ -125,7 +134,7 @@ static struct otf2_region region_of(const char *name, OTF2_Paradigm paradigm)
         return (struct otf2_region){.kind = OTF2_REGION_CALL, .call = call};
     if (spelt[0] != '\0' && call_is_local(spelt))
         return (struct otf2_region){.kind = OTF2_REGION_LOCAL};
-    if (paradigm == OTF2_PARADIGM_MPI)
+    if (paradigm == OTF2_PARADIGM_MPI && may_be_call(name, spelt, role))
         return (struct otf2_region){.kind = OTF2_REGION_CALL};
     if (paradigm == OTF2_PARADIGM_MEASUREMENT_SYSTEM)
         return (struct otf2_region){.kind = OTF2_REGION_NONE};
@@ -141,9 +150,9 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringR
 {
     struct otf2_defs *defs = user;
     struct region_def *region = row_for(defs, &defs->region_defs, self);
-    (void)canonical, (void)description, (void)role, (void)flags, (void)file, (void)begin, (void)end;
+    (void)canonical, (void)description, (void)flags, (void)file, (void)begin, (void)end;
     if (region != NULL)
-        *region = (struct region_def){.name = name, .paradigm = paradigm};
+        *region = (struct region_def){.name = name, .paradigm = paradigm, .role = role};
     return outcome(defs);
 }
 
@@ -164,7 +173,7 @@ int otf2_defs_regions(struct otf2_defs *defs)
     for (uint32_t i = 0; i < defs->region_defs.index.count; i++) {
         uint64_t ref = defs->region_defs.index.keys[i].a;
         struct otf2_region *region = &all[i].made;
-        *region = region_of(otf2_text(defs, all[i].name), all[i].paradigm);
+        *region = region_of(otf2_text(defs, all[i].name), all[i].paradigm, all[i].role);
         if (region->kind == OTF2_REGION_CODE && defs->code_regions + 1 < MOST_SLOTS &&
             array_fit_zero(&defs->region_names, sizeof(*defs->region_names),
                            &defs->code_region_room, defs->code_regions + (uint64_t)2) == 0) {

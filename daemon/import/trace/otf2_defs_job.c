@@ -57,13 +57,40 @@ static const struct group *rank_group(const struct otf2_defs *defs)
     return found;
 }
 
+/* Is each member a location of its own? TAU writes lists whose members are not: other locations, and none. */
+static int names_ranks(const struct otf2_defs *defs, const struct group *group)
+{
+    int sound = 1;
+    for (uint32_t i = 0; sound && i < group->count; i++) {
+        struct location *location =
+            (struct location *)otf2_row(&defs->locations, defs->members[group->first + i]);
+        sound = location != NULL && location->rank < 0;
+        if (sound)
+            location->rank = (int32_t)i;
+    }
+    for (uint32_t i = 0; i < defs->locations.index.count; i++)
+        locations(defs)[i].rank = -1;
+    return sound;
+}
+
+static uint32_t count_processes(const struct otf2_defs *defs)
+{
+    const struct process *processes = defs->processes.rows;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < defs->processes.index.count; i++)
+        count += processes[i].is_process != 0;
+    return count;
+}
+
 /* @return how many ranks there are */
-static uint32_t number_ranks(struct otf2_defs *defs)
+static uint32_t number_ranks(struct otf2_defs *defs, int *by_process)
 {
     const struct group *group = rank_group(defs);
     struct process *processes = defs->processes.rows;
     uint32_t ranks = 0;
-    for (uint32_t i = 0; group != NULL && i < group->count; i++) {
+    *by_process =
+        group != NULL && group->count == count_processes(defs) && !names_ranks(defs, group);
+    for (uint32_t i = 0; group != NULL && !*by_process && i < group->count; i++) {
         struct location *location =
             (struct location *)otf2_row(&defs->locations, defs->members[group->first + i]);
         struct process *process =
@@ -74,7 +101,7 @@ static uint32_t number_ranks(struct otf2_defs *defs)
         if (process != NULL && process->rank < 0)
             process->rank = (int32_t)i;
     }
-    if (group != NULL)
+    if (group != NULL && !*by_process)
         return group->count;
     for (uint32_t i = 0; i < defs->processes.index.count; i++)
         if (processes[i].is_process)
@@ -384,7 +411,7 @@ static int make_regions(struct otf2_defs *defs, struct otf2_arena *arena, struct
 
 int otf2_defs_job(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out)
 {
-    out->ranks = number_ranks(defs);
+    out->ranks = number_ranks(defs, &out->by_process);
     out->resolution = defs->resolution == 0 ? UINT64_C(1000000000) : defs->resolution;
     out->offset = defs->offset;
     out->begin_ns = defs->date;

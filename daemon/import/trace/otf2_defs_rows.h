@@ -25,6 +25,7 @@ struct tree_node {
 struct region_def {
     uint32_t name;
     OTF2_Paradigm paradigm;
+    OTF2_RegionRole role;
     struct otf2_region made;
 };
 

@@ -38,7 +38,8 @@ struct otf2_job {
     uint64_t begin_ns, length_ns;   /**< as struct trace_job has them */
     uint64_t events;                /**< of all streams as the definitions tell; 0: not known */
     uint64_t left_out;              /**< locations that belong to no rank */
-    char creator[128];              /**< of the archive */
+    int by_process;    /**< ranks are the processes in order: the list of locations is wrong */
+    char creator[128]; /**< of the archive */
 };
 
 /** Nanoseconds since the trace's zero. */

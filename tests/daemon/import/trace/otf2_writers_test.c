@@ -22,15 +22,18 @@
 
 enum { R_SEND, R_RECV, R_MAIN, REGIONS };
 static const char *const names[REGIONS] = {"MPI_Ssend", "MPI_Mrecv", "main"};
+static const char *const names_of_tau[REGIONS] = {"MPI_Ssend()", "MPI_Mrecv()  [ <size> = <100> ]",
+                                                  "int main() C [{mpi_ring.c} {5,1}-{20,1}]"};
 
 struct bed {
     char directory[DIRECTORY_ROOM], folder[80], archive[128], recording[64], told[2000];
     OTF2_Archive *writing;
     OTF2_EvtWriter *events[RANKS];
     uint64_t time, no_length;
-    int names_last, contexts, nameless;
-    uint32_t comms; /* besides the world: both ranks, the other way round */
-    uint32_t first; /* number of the first region */
+    int names_last, contexts, nameless, as_tau;
+    uint64_t second; /* location of the second rank, as the list of locations has it */
+    uint32_t comms;  /* besides the world: both ranks, the other way round */
+    uint32_t first;  /* number of the first region */
     uint32_t tag;
     uint64_t bytes, length; /* length: that is claimed, 0: as it is */
     struct import_otf2_counts counts;
@@ -46,7 +49,7 @@ static void fault(void *user, const char *text)
 
 static void begin(struct bed *bed)
 {
-    *bed = (struct bed){.time = SECOND, .tag = 7, .bytes = 100};
+    *bed = (struct bed){.time = SECOND, .tag = 7, .bytes = 100, .second = 1};
     assert_int_equal(directory_make(bed->directory), 0);
     snprintf(bed->folder, sizeof(bed->folder), "%s/archive", bed->directory);
     snprintf(bed->archive, sizeof(bed->archive), "%s/traces.otf2", bed->folder);
@@ -96,7 +99,7 @@ static void write_regions(const struct bed *bed, OTF2_GlobalDefWriter *d)
     for (uint32_t i = 0; i < REGIONS; i++)
         good(OTF2_GlobalDefWriter_WriteRegion(
             d, bed->first + i, 1 + i, 0, 0, OTF2_REGION_ROLE_FUNCTION,
-            i == R_MAIN ? OTF2_PARADIGM_COMPILER : OTF2_PARADIGM_MPI, 0, 0, 0, 0));
+            i == R_MAIN && !bed->as_tau ? OTF2_PARADIGM_COMPILER : OTF2_PARADIGM_MPI, 0, 0, 0, 0));
     for (uint32_t i = 0; bed->contexts && i < REGIONS; i++)
         good(OTF2_GlobalDefWriter_WriteCallingContext(d, REGIONS - i, bed->first + i,
                                                       OTF2_UNDEFINED_SOURCE_CODE_LOCATION,
@@ -105,7 +108,7 @@ static void write_regions(const struct bed *bed, OTF2_GlobalDefWriter *d)
 
 static void write_places(const struct bed *bed, OTF2_GlobalDefWriter *d)
 {
-    uint64_t locations[RANKS] = {0, 1}, swapped[RANKS] = {1, 0};
+    uint64_t locations[RANKS] = {0, bed->second}, world[RANKS] = {0, 1}, swapped[RANKS] = {1, 0};
     good(OTF2_GlobalDefWriter_WriteSystemTreeNode(d, 0, 0, 0, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     for (uint32_t r = 0; r < RANKS; r++) {
         good(OTF2_GlobalDefWriter_WriteLocationGroup(d, r, 0, OTF2_LOCATION_GROUP_TYPE_PROCESS, 0,
@@ -115,7 +118,7 @@ static void write_places(const struct bed *bed, OTF2_GlobalDefWriter *d)
     good(OTF2_GlobalDefWriter_WriteGroup(d, 0, 0, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
                                          0, RANKS, locations));
     good(OTF2_GlobalDefWriter_WriteGroup(d, 1, 0, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, 0,
-                                         RANKS, locations));
+                                         RANKS, world));
     good(OTF2_GlobalDefWriter_WriteComm(d, 0, 0, 1, OTF2_UNDEFINED_COMM, 0));
     good(OTF2_GlobalDefWriter_WriteGroup(d, 2, 0, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, 0,
                                          RANKS, swapped));
@@ -139,7 +142,7 @@ static void import_it(struct bed *bed)
     if (bed->names_last && !bed->nameless)
         write_regions(bed, d);
     for (uint32_t i = 0; i < REGIONS; i++)
-        good(OTF2_GlobalDefWriter_WriteString(d, 1 + i, names[i]));
+        good(OTF2_GlobalDefWriter_WriteString(d, 1 + i, bed->as_tau ? names_of_tau[i] : names[i]));
     if (!bed->names_last && !bed->nameless)
         write_regions(bed, d);
     write_places(bed, d);
@@ -203,6 +206,38 @@ static void calls_may_be_told_by_their_calling_contexts(void **state)
     import_well(bed);
     assert_a_message_in_its_calls(bed);
     directory_remove(bed->directory);
+}
+
+/* All that has "mpi" somewhere in its name is of MPI, and calls have what follows their names. */
+static void main_of_a_file_called_mpi_is_no_call(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    bed->as_tau = 1;
+    pass_message(bed);
+    import_well(bed);
+    assert_a_message_in_its_calls(bed);
+    assert_int_equal(bed->counts.nameless, 0);
+    directory_remove(bed->directory);
+}
+
+/* One that is not there, and one that another rank has. */
+static void ranks_are_processes_where_their_locations_are_told_wrong(void **state)
+{
+    static const uint64_t wrong[] = {77, 0};
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        struct bed b, *bed = &b;
+        begin(bed);
+        bed->second = wrong[i];
+        pass_message(bed);
+        import_well(bed);
+        assert_a_message_in_its_calls(bed);
+        assert_int_equal(bed->counts.left_out, 0);
+        assert_true(bed->counts.by_process);
+        directory_remove(bed->directory);
+    }
 }
 
 static void regions_that_are_not_defined_are_counted(void **state)
@@ -318,6 +353,8 @@ int main(void)
         cmocka_unit_test(regions_may_be_defined_before_their_names),
         cmocka_unit_test(regions_may_have_any_number),
         cmocka_unit_test(calls_may_be_told_by_their_calling_contexts),
+        cmocka_unit_test(main_of_a_file_called_mpi_is_no_call),
+        cmocka_unit_test(ranks_are_processes_where_their_locations_are_told_wrong),
         cmocka_unit_test(regions_that_are_not_defined_are_counted),
         cmocka_unit_test(messages_of_any_number_of_communicators_have_their_ranks),
         cmocka_unit_test(windows_are_as_many_where_the_length_is_not_told),
