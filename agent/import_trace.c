@@ -83,6 +83,10 @@ static void print_otf2(const struct import_wish *wish, const struct import_otf2_
                c->forced);
     if (c->left_out > 0)
         printf("  left out     %" PRIu64 " locations that belong to no rank\n", c->left_out);
+    if (c->early > 0)
+        printf("  early        %" PRIu64
+               " records before the begin of the trace: they count there\n",
+               c->early);
     if (c->by_process)
         printf("  ranks        are the processes in their order: the list of their locations names "
                "some "

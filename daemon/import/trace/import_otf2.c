@@ -71,6 +71,27 @@ static void sum_reports(const struct otf2_process *process, struct import_otf2_c
         }
 }
 
+/* A clock that is wrong at one place gives few, and may be far off; one that begins late gives many, or is as far
+ * off as the trace is long at most. */
+static void sum_early(const struct otf2_process *process, struct import_otf2_counts *out)
+{
+    const struct otf2_job *job = otf2_process_job(process);
+    const struct otf2_report *reports = otf2_process_reports(process);
+    uint64_t first = job->offset;
+    for (uint32_t i = 0; i < job->stream_count; i++) {
+        out->early += reports[i].early;
+        if (reports[i].early > 0 && reports[i].earliest < first)
+            first = reports[i].earliest;
+    }
+    struct otf2_job from_there = *job;
+    from_there.offset = first;
+    uint64_t by_ns = otf2_job_ns(&from_there, job->offset);
+    if (out->early == 0 || (out->early < out->events / 2 && by_ns > job->length_ns))
+        return;
+    out->zero = first;
+    out->early_ns = by_ns == 0 ? 1 : by_ns;
+}
+
 static int import_job(const char *path, const char *anchor, struct otf2_process *process,
                       const struct trace_wishes *wishes, const struct trace_places *places,
                       uint64_t length_ns, struct import_otf2_counts *out)
@@ -117,8 +138,16 @@ static int import_job(const char *path, const char *anchor, struct otf2_process 
     int code = trace_import(path, &told, &reader, &options, &out->counts);
     out->window_ns = out->counts.window_ns;
     sum_reports(process, out);
+    sum_early(process, out);
     return code;
 }
+
+/* What the clock properties of an archive tell wrong, as its records have it. */
+struct truth {
+    uint64_t length_ns; /* 0: as it says itself */
+    uint64_t zero;      /* ticks */
+    int zero_is_known;
+};
 
 /* ---- length ---------------------------------------------------------------- */
 
@@ -169,7 +198,7 @@ static void say_nothing(void *user, const char *text)
 /* Writers that do not know the length of their trace claim none, or one that cannot be. Its windows are chosen
  * by the length: it is read once before. @return 0: it need not be known, or cannot */
 static uint64_t measured_ns(const char *anchor, const struct trace_wishes *wishes,
-                            const struct otf2_job *job)
+                            const struct otf2_job *job, const struct truth *truth)
 {
     unsigned threads = threads_of(wishes);
     struct measuring m = {.last_ns = 0};
@@ -178,6 +207,8 @@ static uint64_t measured_ns(const char *anchor, const struct trace_wishes *wishe
         return 0;
     if (otf2_process_start(&m.process, anchor, threads, say_nothing, NULL) != 0)
         return 0;
+    if (truth->zero_is_known)
+        otf2_process_set_zero(m.process, truth->zero);
     if (group_streams(&m, job) == 0 && trace_pool_create(&pool, threads) == 0) {
         trace_pool_run(pool, measure_rank, &m, job->ranks);
         trace_pool_destroy(pool);
@@ -206,9 +237,8 @@ static int check_anchor(const char *anchor, struct faults *faults)
     return code;
 }
 
-/* @param length_ns  of the trace by its records; 0: as it says itself */
 static int import_once(const char *path, const char *anchor, const struct trace_wishes *wishes,
-                       uint64_t length_ns, struct import_otf2_counts *out)
+                       const struct truth *truth, struct import_otf2_counts *out)
 {
     struct faults faults = {anchor, wishes->fault, wishes->user, 0};
     struct trace_places places = {.host_count = 0};
@@ -221,32 +251,55 @@ static int import_once(const char *path, const char *anchor, const struct trace_
             otf2_process_start(&process, anchor, threads_of(wishes), wishes->fault, wishes->user);
     if (code != 0)
         return code;
+    if (truth->zero_is_known)
+        otf2_process_set_zero(process, truth->zero);
     if (wishes->hosts != NULL &&
         (code = trace_places_list(&places, wishes->hosts, otf2_process_job(process)->ranks,
                                   wishes->per_node, why, sizeof(why))) != 0)
         fault_at(&faults, 0, "hosts: %s", why);
     else
         code = import_job(path, anchor, process, wishes, &places,
-                          length_ns != 0 ? length_ns
-                                         : measured_ns(anchor, wishes, otf2_process_job(process)),
+                          truth->length_ns != 0
+                              ? truth->length_ns
+                              : measured_ns(anchor, wishes, otf2_process_job(process), truth),
                           out);
     trace_places_finish(&places);
     otf2_process_stop(process);
     return code;
 }
 
+/* @return was something told that is not so? */
+static int learn(struct truth *truth, const struct import_otf2_counts *counts,
+                 struct faults *faults)
+{
+    if (counts->early_ns != 0 && !truth->zero_is_known) {
+        fault_at(faults, 0,
+                 "its clock properties tell a wrong begin: there are records %.9f s before it; it "
+                 "is read once more",
+                 (double)counts->early_ns * 1e-9);
+        *truth = (struct truth){.zero = counts->zero, .zero_is_known = 1};
+        return 1;
+    }
+    if (counts->counts.beyond_ns == 0 || truth->length_ns != 0)
+        return 0;
+    truth->length_ns = counts->counts.beyond_ns;
+    fault_at(faults, 0,
+             "its clock properties tell a wrong length: there are records at %.9f s; it is read "
+             "once more",
+             (double)truth->length_ns * 1e-9);
+    return 1;
+}
+
 int import_otf2(const char *path, const char *anchor, const struct trace_wishes *wishes,
                 struct import_otf2_counts *out)
 {
     struct faults faults = {anchor, wishes->fault, wishes->user, 0};
-    int code = import_once(path, anchor, wishes, 0, out);
-    uint64_t length_ns = out->counts.beyond_ns;
-    if (code != 0 || length_ns == 0)
-        return code;
-    fault_at(&faults, 0,
-             "its clock properties tell a wrong length: there are records at %.9f s; it is read "
-             "once more",
-             (double)length_ns * 1e-9);
-    code = recording_remove(path);
-    return code != 0 ? code : import_once(path, anchor, wishes, length_ns, out);
+    struct truth truth = {.length_ns = 0};
+    int code = import_once(path, anchor, wishes, &truth, out);
+    while (code == 0 && learn(&truth, out, &faults)) {
+        code = recording_remove(path);
+        if (code == 0)
+            code = import_once(path, anchor, wishes, &truth, out);
+    }
+    return code;
 }

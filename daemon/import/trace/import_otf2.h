@@ -19,7 +19,11 @@ struct import_otf2_counts {
     uint64_t nameless;   /**< calls of MPI that Holter does not know */
     uint64_t undefined;  /**< event records that name what is not defined */
     uint64_t unbalanced; /**< regions that were left but not entered */
-    uint64_t forced; /**< receives that were open for so long that their ends are told too late */
+    uint64_t early;      /**< records before the begin of the trace: they count there */
+    uint64_t
+        zero; /**< many are before it: ticks of the first of all; early_ns is how much that is */
+    uint64_t early_ns; /**< else 0 */
+    uint64_t forced;   /**< receives that were open for so long that their ends are told too late */
     struct {
         const char *name; /**< static */
         uint64_t count;

@@ -76,8 +76,17 @@ const char *otf2_kind_name(unsigned kind)
 
 /* ---- regions --------------------------------------------------------------- */
 
+static void note_early(struct otf2_report *counted, uint64_t ticks)
+{
+    counted->earliest =
+        counted->early == 0 || ticks < counted->earliest ? ticks : counted->earliest;
+    counted->early++;
+}
+
 static uint64_t begin(struct otf2_stream *stream, uint64_t ticks)
 {
+    if (ticks < stream->job->offset)
+        note_early(&stream->counted, ticks);
     stream->ticks = ticks;
     stream->calls.totals.events++;
     return otf2_job_ns(stream->job, ticks);

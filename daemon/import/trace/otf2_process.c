@@ -319,6 +319,17 @@ int otf2_process_watcher(const struct otf2_process *p)
     return p->child;
 }
 
+void otf2_process_set_zero(struct otf2_process *p, uint64_t ticks)
+{
+    struct otf2_job *job = &p->shared->job;
+    struct otf2_job from_there = *job;
+    from_there.offset = ticks;
+    uint64_t moved_ns = otf2_job_ns(&from_there, job->offset);
+    job->begin_ns = job->begin_ns > moved_ns ? job->begin_ns - moved_ns : 0;
+    job->offset = ticks;
+    job->length_ns = 0;
+}
+
 const struct otf2_job *otf2_process_job(const struct otf2_process *p)
 {
     return &p->shared->job;

@@ -20,6 +20,10 @@ int otf2_process_start(struct otf2_process **out, const char *anchor, unsigned t
 /** End them. NULL is fine. */
 void otf2_process_stop(struct otf2_process *process);
 
+/** The archive tells a wrong zero: take this one, in ticks, before any record is asked for. How long the trace
+ *  is is not known then. */
+void otf2_process_set_zero(struct otf2_process *process, uint64_t ticks);
+
 const struct otf2_job *otf2_process_job(const struct otf2_process *process);
 
 /** Is the file of the definitions not whole? What there is of it is used; it is told. */

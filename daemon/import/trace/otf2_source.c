@@ -391,6 +391,8 @@ static void tell_report(const struct otf2_stream *st, struct otf2_report *out)
     out->totals = st->calls.totals;
     out->forced = st->calls.queue.forced;
     out->undefined = st->counted.undefined;
+    out->early = st->counted.early;
+    out->earliest = st->counted.earliest;
     memcpy(out->other, st->counted.other, sizeof(out->other));
 }
 

@@ -17,7 +17,9 @@ struct otf2_report {
     uint64_t given;             /**< records handed on; the reader of the answers counts them */
     uint64_t other[OTF2_KINDS]; /**< event records that mean nothing here */
     uint64_t undefined;         /**< that name what no definition tells of */
-    int crashed; /**< signal that ended a process that read it, or -1; then it ended */
+    uint64_t early,
+        earliest; /**< records before the trace's zero, and the time of the first, ticks */
+    int crashed;  /**< signal that ended a process that read it, or -1; then it ended */
 };
 
 struct otf2_source;

@@ -157,11 +157,15 @@ static uint64_t first_entry(struct import *m)
     return first == UINT64_MAX ? 0 : first;
 }
 
-/* Length from the first record on. @return 0: not known, or not to be believed */
+/* Length from the first record on. What a trace claims and ends before its first record is meant so: the writer
+ * took times since 1970 and did not tell where they begin.
+ * @return 0: not known, or not to be believed */
 static uint64_t length_of(const struct import *m, uint64_t first_ns)
 {
     const struct trace_job *job = m->job;
-    uint64_t length = job->length_ns > first_ns ? job->length_ns - first_ns : 0;
+    uint64_t length = job->length_ns > first_ns ? job->length_ns - first_ns
+                      : job->length_is_claim    ? job->length_ns
+                                                : 0;
     return job->length_is_claim && length / LONGEST_WINDOW_NS >= m->most ? 0 : length;
 }
 

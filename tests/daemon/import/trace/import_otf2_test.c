@@ -418,8 +418,8 @@ static void a_length_that_is_wrong_costs_no_record(void **state)
         struct history history = make(&bed, &plan);
         assert_true(history.last_ns > UINT64_C(1000000000));
         assert_int_equal(import_with(&bed, 2), 0);
-        assert_int_equal(bed.told[0] != '\0', i == 0);
-        if (i == 0)
+        assert_int_equal(bed.told[0] != '\0', i < 2);
+        if (i < 2)
             assert_non_null(strstr(bed.told, "it is read once more"));
         bed.told[0] = '\0';
         compare(&bed, &history, &plan);

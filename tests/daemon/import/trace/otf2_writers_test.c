@@ -35,6 +35,7 @@ struct bed {
     uint32_t comms;  /* besides the world: both ranks, the other way round */
     uint32_t first;  /* number of the first region */
     uint32_t tag;
+    uint64_t zero;          /* that is claimed */
     uint64_t bytes, length; /* length: that is claimed, 0: as it is */
     struct import_otf2_counts counts;
     struct recorded_sums sums;
@@ -49,7 +50,7 @@ static void fault(void *user, const char *text)
 
 static void begin(struct bed *bed)
 {
-    *bed = (struct bed){.time = SECOND, .tag = 7, .bytes = 100, .second = 1};
+    *bed = (struct bed){.time = SECOND, .tag = 7, .bytes = 100, .second = 1, .zero = SECOND};
     assert_int_equal(directory_make(bed->directory), 0);
     snprintf(bed->folder, sizeof(bed->folder), "%s/archive", bed->directory);
     snprintf(bed->archive, sizeof(bed->archive), "%s/traces.otf2", bed->folder);
@@ -133,7 +134,7 @@ static void import_it(struct bed *bed)
         good(OTF2_Archive_CloseEvtWriter(bed->writing, bed->events[r]));
     good(OTF2_Archive_CloseEvtFiles(bed->writing));
     OTF2_GlobalDefWriter *d = OTF2_Archive_GetGlobalDefWriter(bed->writing);
-    good(OTF2_GlobalDefWriter_WriteClockProperties(d, SECOND, SECOND,
+    good(OTF2_GlobalDefWriter_WriteClockProperties(d, SECOND, bed->zero,
                                                    bed->no_length     ? 0
                                                    : bed->length != 0 ? bed->length
                                                                       : bed->time - SECOND,
@@ -149,6 +150,14 @@ static void import_it(struct bed *bed)
     good(OTF2_Archive_Close(bed->writing));
     assert_int_equal(import_otf2(bed->recording, bed->archive, &wishes, &bed->counts), 0);
     recorded_sums_read(&bed->sums, bed->recording);
+}
+
+/* That, and nothing else. */
+static void import_told(struct bed *bed, const char *what)
+{
+    import_it(bed);
+    assert_non_null(strstr(bed->told, what));
+    assert_ptr_equal(strchr(bed->told, '\n'), bed->told + strlen(bed->told) - 1);
 }
 
 static void import_well(struct bed *bed)
@@ -294,6 +303,71 @@ static void windows_are_as_many_where_the_length_is_not_told(void **state)
     }
 }
 
+static void pass_messages_with_pauses(struct bed *bed)
+{
+    for (int n = 0; n < 100; n++) {
+        pass_message(bed);
+        bed->time += 10000;
+    }
+}
+
+static void assert_messages_with_pauses(const struct bed *bed)
+{
+    assert_int_equal(bed->counts.counts.matched, 100);
+    assert_int_equal(bed->counts.counts.rejected, 0);
+    assert_int_equal(bed->counts.early, 0);
+    assert_int_equal(bed->counts.window_ns, 5000);
+    assert_int_equal(bed->sums.call_ns[CALL_Ssend], 1000);
+}
+
+/* All records are before the zero, or half of them, or all a little. */
+static void a_zero_that_is_told_too_late_costs_no_time(void **state)
+{
+    static const uint64_t zeros[] = {1000 * SECOND, SECOND + 500000, SECOND + 15};
+    (void)state;
+    for (size_t i = 0; i < sizeof(zeros) / sizeof(*zeros); i++) {
+        struct bed b, *bed = &b;
+        begin(bed);
+        bed->zero = zeros[i];
+        pass_messages_with_pauses(bed);
+        bed->length = bed->time - SECOND;
+        import_told(bed, "its clock properties tell a wrong begin: there are records ");
+        assert_messages_with_pauses(bed);
+        directory_remove(bed->directory);
+    }
+}
+
+/* One time that is none, which is told with the others. */
+static void a_record_long_before_the_zero_does_not_move_it(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    bed->time = 5;
+    leave(bed, 1, R_SEND);
+    bed->time = SECOND;
+    pass_messages_with_pauses(bed);
+    import_well(bed);
+    assert_int_equal(bed->counts.early, 1);
+    assert_int_equal(bed->counts.counts.matched, 100);
+    assert_int_equal(bed->sums.call_ns[CALL_Ssend], 1000);
+    directory_remove(bed->directory);
+}
+
+static void times_may_be_dates_without_a_zero(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    bed->zero = 0;
+    bed->time = UINT64_C(1700000000) * SECOND;
+    pass_messages_with_pauses(bed);
+    bed->length = bed->time - UINT64_C(1700000000) * SECOND;
+    import_well(bed);
+    assert_messages_with_pauses(bed);
+    directory_remove(bed->directory);
+}
+
 /* Negative ones, those without one, and others that MPI does not have. */
 static void tags_of_any_size_are_matched(void **state)
 {
@@ -358,6 +432,9 @@ int main(void)
         cmocka_unit_test(regions_that_are_not_defined_are_counted),
         cmocka_unit_test(messages_of_any_number_of_communicators_have_their_ranks),
         cmocka_unit_test(windows_are_as_many_where_the_length_is_not_told),
+        cmocka_unit_test(a_zero_that_is_told_too_late_costs_no_time),
+        cmocka_unit_test(a_record_long_before_the_zero_does_not_move_it),
+        cmocka_unit_test(times_may_be_dates_without_a_zero),
         cmocka_unit_test(tags_of_any_size_are_matched),
         cmocka_unit_test(bytes_that_no_number_holds_end_at_the_largest),
         cmocka_unit_test(records_far_beyond_the_end_are_counted_and_told),
