@@ -222,14 +222,28 @@ static uint64_t measured_ns(const char *anchor, const struct trace_wishes *wishe
 
 /* ---- all of it ------------------------------------------------------------- */
 
+static int is_called_otf2(const char *path)
+{
+    size_t length = strlen(path), end = sizeof(".otf2") - 1;
+    return length > end && strcmp(path + length - end, ".otf2") == 0;
+}
+
+/* A link may be called as it likes. */
+static int leads_to_otf2(const char *path)
+{
+    char *end = realpath(path, NULL);
+    int leads = end != NULL && is_called_otf2(end);
+    free(end);
+    return leads;
+}
+
 /* What libotf2 would say of it in its own words, or not at all. @return 0, or a negative error after telling */
 static int check_anchor(const char *anchor, struct faults *faults)
 {
-    size_t length = strlen(anchor), end = sizeof(".otf2") - 1;
     int code = access(anchor, R_OK) == 0 ? 0 : -errno;
     if (code != 0) {
         fault_at(faults, 0, "%s", holter_strerror(code));
-    } else if (length <= end || strcmp(anchor + length - end, ".otf2") != 0) {
+    } else if (!is_called_otf2(anchor) && !leads_to_otf2(anchor)) {
         fault_at(faults, 0,
                  "the file of an archive has to be called NAME.otf2, beside its folder NAME");
         code = -HOLTER_EUSAGE;

@@ -529,6 +529,23 @@ static void locations_without_events_are_no_error(void **state)
     end(bed);
 }
 
+static void a_link_to_an_archive_may_have_any_name(void **state)
+{
+    struct bed b, *bed = &b;
+    char link[128];
+    (void)state;
+    begin(bed);
+    send(bed, 0, MASTER, WORLD, 0, 5);
+    write_archive(bed);
+    snprintf(link, sizeof(link), "%.100s/latest", bed->directory);
+    assert_int_equal(symlink(bed->archive, link), 0);
+    snprintf(bed->archive, sizeof(bed->archive), "%s", link);
+    assert_int_equal(import_it(bed), 0);
+    assert_string_equal(bed->told, "");
+    assert_int_equal(bed->sums.pairs[0][1], 1);
+    end(bed);
+}
+
 /* The anchor says in which way files are kept. */
 static void a_substrate_that_cannot_be_read_is_told(void **state)
 {
@@ -566,6 +583,7 @@ int main(void)
         cmocka_unit_test(a_request_that_stays_open_too_long_counts_where_it_ends),
         cmocka_unit_test(a_thread_that_rests_holds_nobody_up),
         cmocka_unit_test(locations_without_events_are_no_error),
+        cmocka_unit_test(a_link_to_an_archive_may_have_any_name),
         cmocka_unit_test(a_substrate_that_cannot_be_read_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
