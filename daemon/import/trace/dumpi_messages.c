@@ -42,14 +42,16 @@ static void put_source(const struct dumpi_events *events, struct event *record,
         record->tag = status->tag;
 }
 
-/* What a receive's status tells. */
+/* What a receive's status tells. Its size has 32 bits: that of a message that filled a buffer larger than these tell is
+ * the buffer's. */
 static void put_received(const struct dumpi_events *events, struct event *record,
                          const struct dumpi_status *status)
 {
     if (status == NULL)
         return;
-    if (status->bytes != BYTES_UNDEFINED)
-        record->bytes = (uint32_t)status->bytes;
+    uint32_t bytes = (uint32_t)status->bytes;
+    if (status->bytes != BYTES_UNDEFINED && (bytes == 0 || bytes != (uint32_t)record->bytes))
+        record->bytes = bytes;
     put_source(events, record, status);
 }
 

@@ -58,6 +58,31 @@ static void statuses_tell_who_sent_and_how_much(void **state)
     dumpi_trace_close(trace);
 }
 
+/* Statuses have 32 bits for the size. */
+static void buffers_tell_the_size_of_messages_of_four_gibibytes(void **state)
+{
+    (void)state;
+    struct event e[RECORDS];
+    const uint64_t large = UINT64_C(8) * 600000001;
+    begin_files(2);
+    dumpi_writer_call(W, DUMPI_Recv, LL(600000001), LL(DOUBLE_), LL(1), LL(6), LL(WORLD_),
+                      STATUS((int32_t)(uint32_t)large, 1, 6));
+    dumpi_writer_call(W, DUMPI_Recv, LL(600000001), LL(DOUBLE_), LL(1), LL(6), LL(WORLD_),
+                      STATUS(800, 1, 6));
+    dumpi_writer_call(W, DUMPI_Recv, LL(600000001), LL(DOUBLE_), LL(1), LL(6), LL(WORLD_),
+                      STATUS(-32766, 1, 6));
+    dumpi_writer_call(W, DUMPI_Recv, LL(1 << 30), LL(DOUBLE_), LL(1), LL(6), LL(WORLD_),
+                      STATUS(0, 1, 6));
+    end_files(2);
+    struct dumpi_trace *trace = open_files();
+    assert_int_equal(records_of(trace, 0, e, NULL), 4);
+    assert_int_equal(e[0].bytes, large);
+    assert_int_equal(e[1].bytes, 800);
+    assert_int_equal(e[2].bytes, large);
+    assert_int_equal(e[3].bytes, 0);
+    dumpi_trace_close(trace);
+}
+
 static void requests_complete_as_they_are_told(void **state)
 {
     (void)state;
@@ -469,6 +494,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(statuses_tell_who_sent_and_how_much),
+        TEST(buffers_tell_the_size_of_messages_of_four_gibibytes),
         TEST(requests_complete_as_they_are_told),
         TEST(persistent_requests_count_at_each_start),
         TEST(a_split_is_the_same_on_all_its_members),
