@@ -113,6 +113,8 @@ static void print_dumpi(const struct import_wish *wish, const struct dumpi_count
         printf("  left out     %" PRIu32 " files of ranks behind the last\n", f->left_out);
     if (f->unknown > 0)
         printf("  unknown      %" PRIu64 " calls of functions\n", f->unknown);
+    if (f->off > 0)
+        printf("  turned off   %" PRIu64 " calls that the trace does not have\n", f->off);
     if (f->unresolved > 0)
         printf("  unknown      members of %" PRIu64 " communicators\n", f->unresolved);
 }

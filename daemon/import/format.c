@@ -115,10 +115,20 @@ static int is_table(const char *line)
     return 1;
 }
 
+/* What dumpi2ascii prints: "MPI_Init entering at walltime 3.000000001, ..." */
+static int is_dumpi_ascii(const char *text)
+{
+    const char *entering = strstr(text, " entering at ");
+    while (entering != NULL && entering > text && entering[-1] != '\n' &&
+           !isspace((unsigned char)entering[-1]))
+        entering--;
+    return entering != NULL && strncmp(entering, "MPI", 3) == 0;
+}
+
 static enum import_format of_text(const char *text)
 {
     const char *line = first_line(text);
-    if (has_line(text, "numprocs=") || has_line(text, "fileprefix="))
+    if (has_line(text, "numprocs=") || has_line(text, "fileprefix=") || is_dumpi_ascii(text))
         return IMPORT_DUMPI;
     if (has_line(text, "hardware:"))
         return IMPORT_COUNTERS;

@@ -17,7 +17,8 @@ struct dumpi_facts {
     uint32_t left_out; /**< files of ranks that there should not be, while nobody knows better */
     uint32_t
         broken; /**< of these: they lack their end, or break off in the middle; what is whole is given */
-    uint64_t calls;      /**< of all functions */
+    uint64_t calls; /**< of all functions */
+    uint64_t off; /**< calls that were made while they were not to be recorded: not in the trace */
     uint64_t unknown;    /**< records of functions that no version of the format has */
     uint64_t unresolved; /**< communicators of which the members are not known */
     uint8_t version[3];  /**< of the format */

@@ -1,5 +1,6 @@
 #include "daemon/import/trace/dumpi_file.h"
 
+#include "daemon/import/trace/dumpi_ascii.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -252,14 +253,15 @@ static int read_addresses(struct opening *o)
 static int read_parts(struct opening *o, enum dumpi_parts parts)
 {
     struct dumpi_file *file = o->file;
-    uint8_t begin[sizeof magic];
     dumpi_seek(&o->reader, 0, file->bytes);
-    dumpi_get_bytes(&o->reader, begin, sizeof begin);
-    if (o->reader.error != 0 && o->reader.error != -HOLTER_EMALFORMED) {
+    size_t have = dumpi_fill(&o->reader, DUMPI_ASCII_LOOK);
+    if (o->reader.error != 0) {
         say(o, "%s", holter_strerror(o->reader.error));
         return o->reader.error;
     }
-    if (!dumpi_is_file(begin, sizeof begin)) {
+    if (dumpi_is_ascii(o->reader.buffer, have))
+        return dumpi_ascii_open(file, &o->reader);
+    if (!dumpi_is_file(o->reader.buffer, have)) {
         say(o, "this is no DUMPI file: it does not begin with the magic number");
         return -HOLTER_EMALFORMED;
     }
@@ -273,7 +275,7 @@ static int read_parts(struct opening *o, enum dumpi_parts parts)
     int code = read_header(o);
     if (code == 0)
         code = read_types(o);
-    if (code == 0 && parts == DUMPI_ALL_PARTS)
+    if (code == 0)
         code = read_footer(o);
     if (code == 0 && parts == DUMPI_ALL_PARTS)
         code = read_names(o);

@@ -102,6 +102,8 @@ struct dumpi_file {
     char *path;
     uint64_t bytes;
     int whole; /**< its end is there; else all below but body_end is 0 or empty */
+    int ascii; /**< what dumpi2ascii prints: places are lines, and there may be no header */
+    int version_told;
     struct dumpi_version version;
     uint64_t start_s; /**< when the program began, seconds since 1970 */
     char *host, *user;
@@ -111,7 +113,7 @@ struct dumpi_file {
     uint32_t end_number; /**< that stands there in place of a function */
     int32_t *type_sizes; /**< bytes, by handle */
     uint32_t type_count; /**< 0: there is no table */
-    uint32_t *calls,
+    uint32_t *calls,     /**< NULL: not told */
         *calls_left_out; /**< how often each function was called, and not recorded; by number */
     uint32_t call_count; /**< of numbers */
     char **counters;     /**< names of performance counters */
@@ -122,8 +124,8 @@ struct dumpi_file {
     uint32_t address_count;
 };
 
-/** What a reader of the calls needs, or all. */
-enum dumpi_parts { DUMPI_HEADER_AND_TYPES, DUMPI_ALL_PARTS };
+/** What a reader of the calls needs, with how often functions were called; or all. */
+enum dumpi_parts { DUMPI_CALLS_PARTS, DUMPI_ALL_PARTS };
 
 /** Is this the beginning of a DUMPI file? */
 int dumpi_is_file(const uint8_t *begin, size_t length);

@@ -1,5 +1,6 @@
 #include "daemon/import/trace/dumpi_set.h"
 #include "daemon/import/trace/dumpi.h"
+#include "daemon/import/trace/dumpi_ascii.h"
 
 #include "holter/error.h"
 
@@ -95,15 +96,31 @@ static void cut_number(char *prefix)
         prefix[length - 1] = '\0';
 }
 
+/* What the name of a rank's file ends in. @return NULL: in nothing that those of ranks end in */
+static const char *ending_of(const char *name, int ascii)
+{
+    static const char *const endings[] = {".bin.txt", ".txt", ".bin.ascii", ".ascii"};
+    size_t length = strlen(name);
+    if (!ascii)
+        return length > 4 && strcmp(name + length - 4, ".bin") == 0 ? ".bin" : NULL;
+    for (unsigned i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t own = strlen(endings[i]);
+        if (length > own && strcmp(name + length - own, endings[i]) == 0)
+            return endings[i];
+    }
+    return NULL;
+}
+
 /* Number of the rank in a file's name. @return -1: it belongs to another trace */
-static int64_t rank_in(const char *name, const char *prefix)
+static int64_t rank_in(const char *name, const char *prefix, int ascii)
 {
     size_t length = strlen(prefix);
     if (strncmp(name, prefix, length) != 0 || name[length] != '-')
         return -1;
     const char *digits = name + length + 1;
+    const char *ending = ending_of(name, ascii);
     size_t count = strspn(digits, "0123456789");
-    if (count == 0 || count > 9 || strcmp(digits + count, ".bin") != 0)
+    if (count == 0 || count > 9 || ending == NULL || strcmp(digits + count, ending) != 0)
         return -1;
     return strtol(digits, NULL, 10);
 }
@@ -131,12 +148,12 @@ int dumpi_set_reserve(struct dumpi_set *set, uint64_t ranks)
     return reserve_ranks(set, ranks);
 }
 
-static int64_t count_parts(const char *directory, const char *prefix)
+static int64_t count_parts(const char *directory, const char *prefix, int ascii)
 {
     int64_t count = 0;
     DIR *list = opendir(directory);
     for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;)
-        count += rank_in(entry->d_name, prefix) >= 0;
+        count += rank_in(entry->d_name, prefix, ascii) >= 0;
     if (list != NULL)
         closedir(list);
     return count;
@@ -146,7 +163,7 @@ static int64_t count_parts(const char *directory, const char *prefix)
  * @return how many files were found, or -ENOMEM */
 static int64_t find_parts(struct dumpi_set *set, const char *directory, const char *prefix)
 {
-    int64_t found = 0, most = 2 * count_parts(directory, prefix) + 1024;
+    int64_t found = 0, most = 2 * count_parts(directory, prefix, set->ascii) + 1024;
     uint64_t told = set->meta.ranks > set->ranks ? set->meta.ranks : set->ranks;
     if (set->meta.ranks > 0)
         most = told < DUMPI_RANKS_MOST ? (int64_t)told : DUMPI_RANKS_MOST;
@@ -156,7 +173,7 @@ static int64_t find_parts(struct dumpi_set *set, const char *directory, const ch
     set->others = 0;
     DIR *list = opendir(directory);
     for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
-        int64_t rank = rank_in(entry->d_name, prefix);
+        int64_t rank = rank_in(entry->d_name, prefix, set->ascii);
         char path[3400];
         set->others += rank >= most;
         if (rank < 0 || rank >= most)
@@ -225,14 +242,15 @@ static size_t begin_of(const char *path, uint8_t *out, size_t room)
 
 int dumpi_is_trace(const char *source)
 {
-    char meta[4096], begin[1025];
+    char meta[4096], begin[DUMPI_ASCII_LOOK + 1];
     struct dumpi_meta told;
     if (is_directory(source) && !find_meta(source, meta, sizeof meta))
         return 0;
     size_t length =
         begin_of(is_directory(source) ? meta : source, (uint8_t *)begin, sizeof begin - 1);
     begin[length] = '\0';
-    if (dumpi_is_file((const uint8_t *)begin, length))
+    if (dumpi_is_file((const uint8_t *)begin, length) ||
+        dumpi_is_ascii((const uint8_t *)begin, length))
         return 1;
     dumpi_meta_read(&told, begin, strnlen(begin, length));
     return told.told >= 2 && told.ranks > 0;
@@ -255,14 +273,57 @@ static int read_meta(struct dumpi_set *set, const char *path, struct faults *fau
     return 0;
 }
 
+/* The rank that the program of a text was told it has; 0: it did not ask. */
+static uint32_t rank_told(const char *path)
+{
+    struct dumpi_file file;
+    struct dumpi_stream stream;
+    char why[200];
+    uint32_t rank = 0;
+    int code = dumpi_file_open(&file, path, DUMPI_CALLS_PARTS, why, sizeof why);
+    code = code != 0 ? code : dumpi_stream_init(&stream, &file, LOOK_BYTES);
+    while (code == 0 && dumpi_stream_next(&stream) == 1)
+        if (stream.call.function == DUMPI_Comm_rank &&
+            dumpi_value(&stream, 0) == DUMPI_COMM_WORLD) {
+            rank = dumpi_value(&stream, 1) > 0 ? (uint32_t)dumpi_value(&stream, 1) : 0;
+            break;
+        }
+    if (code == 0)
+        dumpi_stream_finish(&stream);
+    dumpi_file_finish(&file);
+    return rank;
+}
+
+/* A text that was named, and whose own name tells no rank. @return as find_parts() */
+static int64_t find_alone(struct dumpi_set *set, const char *path)
+{
+    uint32_t rank = rank_told(path);
+    if (rank >= 65536u || reserve_ranks(set, (uint64_t)rank + 1) != 0)
+        return -ENOMEM;
+    set->parts[rank].path = strdup(path);
+    return set->parts[rank].path == NULL ? -ENOMEM : 1;
+}
+
 /* The files named by the text; where those have been renamed, those named as it is. */
-static int find_all(struct dumpi_set *set, const struct place *place, struct faults *faults)
+static int64_t find_named(struct dumpi_set *set, const struct place *place, const char *prefix)
+{
+    int64_t found = prefix[0] == '\0' ? 0 : find_parts(set, place->directory, prefix);
+    return found == 0 ? find_parts(set, place->directory, place->prefix) : found;
+}
+
+/* @param named  the file of a rank that was named; NULL: none */
+static int find_all(struct dumpi_set *set, const struct place *place, const char *named,
+                    struct faults *faults)
 {
     const char *slash = strrchr(set->meta.prefix, '/'),
                *prefix = slash == NULL ? set->meta.prefix : slash + 1;
-    int64_t found = prefix[0] == '\0' ? 0 : find_parts(set, place->directory, prefix);
-    if (found == 0)
-        found = find_parts(set, place->directory, place->prefix);
+    int64_t found = find_named(set, place, prefix);
+    if (found == 0 && named == NULL) {
+        set->ascii = 1;
+        found = find_named(set, place, prefix);
+    }
+    if (found == 0 && named != NULL && set->ascii)
+        found = find_alone(set, named);
     if (found < 0)
         return -ENOMEM;
     if (found == 0) {
@@ -281,7 +342,7 @@ int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *fau
 {
     char meta[4096];
     struct place place;
-    uint8_t begin[8];
+    uint8_t begin[DUMPI_ASCII_LOOK];
     *out = (struct dumpi_set){0};
     if (is_directory(source)) {
         if (!find_meta(source, meta, sizeof meta)) {
@@ -291,8 +352,11 @@ int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *fau
     } else if (snprintf(meta, sizeof meta, "%s", source) >= (int)sizeof meta) {
         return -ENAMETOOLONG;
     }
-    int part = dumpi_is_file(begin, begin_of(meta, begin, sizeof begin));
-    if (!set_place(&place, meta, part ? ".bin" : ".meta")) {
+    size_t length = begin_of(meta, begin, sizeof begin);
+    out->ascii = dumpi_is_ascii(begin, length);
+    int part = out->ascii || dumpi_is_file(begin, length);
+    const char *ending = part ? ending_of(meta, out->ascii) : ".meta";
+    if (!set_place(&place, meta, ending == NULL ? "" : ending)) {
         fault_at(faults, 0, "the name is too long");
         return -ENAMETOOLONG;
     }
@@ -309,7 +373,7 @@ int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *fau
     int code = read_meta(out, meta, faults);
     if (code == 0 && part) /* what the user named counts */
         snprintf(out->meta.prefix, sizeof out->meta.prefix, "%s", place.prefix);
-    return code == 0 ? find_all(out, &place, faults) : code;
+    return code == 0 ? find_all(out, &place, part ? source : NULL, faults) : code;
 }
 
 void dumpi_set_finish(struct dumpi_set *set)
@@ -382,7 +446,26 @@ static void look_through(struct dumpi_part *part, struct dumpi_stream *stream,
     part->unknown_bytes = stream->unknown_bytes;
     part->unknown_at = stream->unknown_at;
     part->unknown_first = stream->unknown_first;
+    part->damaged = stream->damaged;
+    part->damaged_at = stream->damaged_at;
     part->read_error = stream->reader.error;
+}
+
+/* What was called while it was not to be recorded. The last count is that of all functions. */
+static void note_off(struct dumpi_part *part)
+{
+    struct dumpi_file *file = &part->file;
+    for (uint32_t i = 0; file->calls_left_out != NULL && i + 1 < file->call_count; i++) {
+        part->off += file->calls_left_out[i];
+        if (file->calls_left_out[i] > part->off_most) {
+            part->off_most = file->calls_left_out[i];
+            part->off_function = i;
+        }
+    }
+    free(file->calls);
+    free(file->calls_left_out);
+    file->calls = file->calls_left_out = NULL;
+    file->call_count = 0;
 }
 
 void dumpi_part_look(struct dumpi_set *set, uint32_t rank, struct dumpi_comms *comms)
@@ -390,17 +473,43 @@ void dumpi_part_look(struct dumpi_set *set, uint32_t rank, struct dumpi_comms *c
     struct dumpi_part *part = &set->parts[rank];
     if (part->path == NULL)
         return;
-    part->code = dumpi_file_open(&part->file, part->path, DUMPI_HEADER_AND_TYPES, part->why,
-                                 sizeof part->why);
+    part->code =
+        dumpi_file_open(&part->file, part->path, DUMPI_CALLS_PARTS, part->why, sizeof part->why);
     if (part->code != 0)
         return;
-    if (!part->file.whole)
+    if (!part->file.whole || (part->file.ascii && !part->file.version_told))
         part->file.version = set->meta.version;
+    note_off(part);
     struct dumpi_stream stream;
     part->code = dumpi_stream_init(&stream, &part->file, LOOK_BYTES);
     if (part->code == 0)
         look_through(part, &stream, comms, rank);
     dumpi_stream_finish(&stream);
+}
+
+/* Of a text, by its lines. */
+static int tell_ascii(const struct dumpi_part *part, struct faults *faults)
+{
+    unsigned long long calls = part->calls;
+    if (part->unknown > 0)
+        fault_at(
+            faults, (unsigned)part->unknown_at,
+            "here is the first of %llu calls of functions that are not known: they are left out",
+            (unsigned long long)part->unknown);
+    if (part->damaged > 0)
+        fault_at(faults, (unsigned)part->damaged_at,
+                 "here is the first of %llu calls that are not whole: they are left out",
+                 (unsigned long long)part->damaged);
+    if (part->ending == DUMPI_ENDED_EARLY)
+        fault_at(faults, (unsigned)part->ended_at,
+                 "the file ends within this call; %llu calls before it are imported", calls);
+    else if (part->ending == DUMPI_ENDED_BROKEN)
+        fault_at(faults, (unsigned)part->ended_at,
+                 "behind this line stands no text; %llu calls before it are imported", calls);
+    else if (part->ending == DUMPI_ENDED_UNREADABLE)
+        fault_at(faults, (unsigned)part->ended_at, "cannot be read behind this line: %s",
+                 holter_strerror(part->read_error));
+    return part->ending != DUMPI_ENDED || part->damaged > 0;
 }
 
 int dumpi_part_tell(const struct dumpi_part *part, struct faults *faults)
@@ -413,6 +522,8 @@ int dumpi_part_tell(const struct dumpi_part *part, struct faults *faults)
         fault_at(faults, 0, "%s", part->why[0] != '\0' ? part->why : holter_strerror(part->code));
         return 1;
     }
+    if (part->file.ascii)
+        return tell_ascii(part, faults);
     if (part->why[0] != '\0')
         fault_at(faults, 0, "%s", part->why);
     if (part->unknown > 0)

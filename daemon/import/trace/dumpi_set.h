@@ -39,13 +39,18 @@ struct dumpi_part {
     enum dumpi_ending ending;
     uint64_t ended_at, unknown, unknown_bytes, unknown_at;
     uint32_t unknown_first;
+    uint64_t damaged, damaged_at;
     int read_error;
+    uint64_t off;          /**< calls that were made while they were not to be recorded */
+    uint32_t off_function; /**< of the most of these */
+    uint32_t off_most;
 };
 
 struct dumpi_set {
     struct dumpi_meta meta;
     struct dumpi_part *parts; /**< by rank */
     uint32_t ranks;
+    int ascii;                         /**< files are what dumpi2ascii prints */
     char directory[3000], prefix[256]; /**< of the files */
     uint32_t
         others; /**< files called as those of ranks that the text does not count, and that are left out */

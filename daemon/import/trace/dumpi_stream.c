@@ -1,6 +1,7 @@
 #include "daemon/import/trace/dumpi_stream.h"
 
 #include "daemon/analysis/array.h"
+#include "daemon/import/trace/dumpi_ascii.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@ void dumpi_stream_finish(struct dumpi_stream *stream)
     dumpi_reader_finish(&stream->reader);
     free(stream->words);
     free(stream->text);
+    free(stream->line.text);
     *stream = (struct dumpi_stream){0};
 }
 
@@ -437,6 +439,8 @@ int dumpi_stream_next(struct dumpi_stream *stream)
     const uint32_t end = stream->file->end_number;
     if (stream->ending != DUMPI_GOES_ON)
         return 0;
+    if (stream->file->ascii)
+        return dumpi_ascii_next(stream);
     enum dumpi_ending early = stream->file->whole ? DUMPI_ENDED_BROKEN : DUMPI_ENDED_EARLY;
     if (!stream->begun && begin(stream) != 0)
         return end_here(stream, DUMPI_BODY, early);

@@ -56,6 +56,14 @@ enum dumpi_ending {
     DUMPI_ENDED_UNREADABLE,
 };
 
+/** A line of a text. */
+struct dumpi_line {
+    char *text;
+    size_t length, room;
+    uint64_t number; /**< from 1 up */
+    int ended;       /**< 0: the file ends in it, and the line may be cut off */
+};
+
 struct dumpi_stream {
     const struct dumpi_file *file; /**< borrowed */
     struct dumpi_reader reader;
@@ -68,11 +76,16 @@ struct dumpi_stream {
     char *text; /**< strings of the call, each with a NUL */
     size_t text_count, text_room;
     enum dumpi_ending ending;
-    uint64_t ended_at;      /**< offset */
+    uint64_t ended_at;      /**< offset; of a text: line, as all places */
     uint64_t unknown;       /**< records of functions that are not known: left out, */
     uint64_t unknown_bytes; /**< with what followed, up to the next call */
     uint32_t unknown_first; /**< number of the first of them */
     uint64_t unknown_at;
+    /* of texts */
+    struct dumpi_line line;
+    int held;                     /**< the line begins the next call */
+    uint64_t damaged, damaged_at; /**< calls that are not whole: left out; line of the first */
+    uint16_t recent[64];          /**< functions by a hash of their names */
 };
 
 /** @param room  bytes read at a time, at least 4,096 @return 0 or -ENOMEM */

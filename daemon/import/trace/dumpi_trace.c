@@ -215,6 +215,24 @@ static void tell_ranks(struct dumpi_trace *trace, struct faults *faults)
     trace->facts.left_out = world_of(trace) == 0 ? trace->set.others : 0;
 }
 
+/* The user of the tracer may have turned it off for some functions, or for a time. */
+static void tell_off(struct dumpi_trace *trace, struct faults *faults)
+{
+    const struct dumpi_part *most = NULL;
+    for (uint32_t i = 0; i < trace->set.ranks; i++) {
+        const struct dumpi_part *part = &trace->set.parts[i];
+        trace->facts.off += part->off;
+        most = most == NULL || part->off_most > most->off_most ? part : most;
+    }
+    if (trace->facts.off > 0)
+        fault_at(faults, 0,
+                 "%llu calls were made while the tracer was turned off for them, most of %s: the "
+                 "trace does not have them",
+                 (unsigned long long)trace->facts.off,
+                 most->off_function < DUMPI_FUNCTIONS ? dumpi_layout(most->off_function)->name
+                                                      : "a function that is not known");
+}
+
 static void tell(struct dumpi_trace *trace, const char *source, struct faults *faults)
 {
     struct dumpi_facts *facts = &trace->facts;
@@ -236,6 +254,7 @@ static void tell(struct dumpi_trace *trace, const char *source, struct faults *f
     facts->unresolved = dumpi_comms_unresolved(trace->comms);
     faults->name = source;
     facts->missing = missing;
+    tell_off(trace, faults);
     tell_ranks(trace, faults);
     if (missing > 0)
         fault_at(faults, 0, "files of %u ranks are missing, the first is that of rank %u", missing,

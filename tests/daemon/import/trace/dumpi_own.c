@@ -1,5 +1,7 @@
 #include "tests/daemon/import/trace/dumpi_own.h"
 
+#include "holter/call.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,4 +98,37 @@ struct trace_comm comm_of(struct dumpi_trace *trace, uint32_t rank, uint32_t slo
     const struct trace_reader *reader = dumpi_trace_reader(trace);
     assert_int_equal(reader->comm(reader->user, rank, slot, &comm), 0);
     return comm;
+}
+
+/* ---- records ---------------------------------------------------------------------- */
+
+static void count_record(struct dumpi_sums *sums, const struct event *e)
+{
+    if ((e->flags & (EVENT_SEND | EVENT_POST)) == (EVENT_SEND | EVENT_POST) &&
+        e->peer != PEER_NULL) {
+        sums->sent++;
+        sums->sent_bytes += e->bytes;
+    }
+    if ((e->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE) &&
+        e->peer != PEER_NULL) {
+        sums->received++;
+        sums->received_bytes += e->bytes;
+    }
+    if (call_class_of(e->call) == CALL_COLLECTIVE) {
+        sums->collectives++;
+        sums->given += e->bytes;
+        sums->got += e->bytes_in;
+    }
+}
+
+void dumpi_sums_of_stream(struct dumpi_sums *sums, struct dumpi_trace *trace, uint32_t stream)
+{
+    static struct event batch[TRACE_BATCH];
+    const struct trace_reader *reader = dumpi_trace_reader(trace);
+    int got;
+    *sums = (struct dumpi_sums){0};
+    while ((got = reader->next(reader->user, stream, batch)) > 0)
+        for (int i = 0; i < got; i++)
+            count_record(sums, &batch[i]);
+    assert_int_equal(got, 0);
 }

@@ -3,6 +3,7 @@
 #define HOLTER_TESTS_DUMPI_OWN_H
 
 #include "daemon/import/trace/dumpi.h"
+#include "tests/daemon/import/trace/dumpi_sums.h"
 #include "tests/daemon/import/trace/dumpi_writer.h"
 #include "tests/directory.h"
 
@@ -40,6 +41,9 @@ struct dumpi_trace *open_files(void);
 
 /** All records of a stream. @param code  set to what ended it; NULL: nothing may be wrong @return how many */
 int records_of(struct dumpi_trace *trace, uint32_t stream, struct event *out, int *code);
+
+/** What the records of a stream say about messages. */
+void dumpi_sums_of_stream(struct dumpi_sums *out, struct dumpi_trace *trace, uint32_t stream);
 
 struct trace_comm comm_of(struct dumpi_trace *trace, uint32_t rank, uint32_t slot);
 

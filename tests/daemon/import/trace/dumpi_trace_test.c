@@ -63,44 +63,13 @@ static void add(struct dumpi_sums *to, const struct dumpi_sums *from)
     to->got += from->got;
 }
 
-static void count_record(struct dumpi_sums *sums, const struct event *e)
-{
-    if ((e->flags & (EVENT_SEND | EVENT_POST)) == (EVENT_SEND | EVENT_POST) &&
-        e->peer != PEER_NULL) {
-        sums->sent++;
-        sums->sent_bytes += e->bytes;
-    }
-    if ((e->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE) &&
-        e->peer != PEER_NULL) {
-        sums->received++;
-        sums->received_bytes += e->bytes;
-    }
-    if (call_class_of(e->call) == CALL_COLLECTIVE) {
-        sums->collectives++;
-        sums->given += e->bytes;
-        sums->got += e->bytes_in;
-    }
-}
-
-static void count_stream(struct dumpi_sums *sums, struct dumpi_trace *trace, uint32_t stream)
-{
-    static struct event batch[TRACE_BATCH];
-    const struct trace_reader *reader = dumpi_trace_reader(trace);
-    int got;
-    *sums = (struct dumpi_sums){0};
-    while ((got = reader->next(reader->user, stream, batch)) > 0)
-        for (int i = 0; i < got; i++)
-            count_record(sums, &batch[i]);
-    assert_int_equal(got, 0);
-}
-
 static char *text_of_rank(const struct sample *sample, int rank)
 {
     struct dumpi_file file;
     char path[256], why[200], *text;
     size_t length;
     snprintf(path, sizeof path, "%s/%s-%04d.bin", directory, sample->prefix, rank);
-    assert_int_equal(dumpi_file_open(&file, path, DUMPI_HEADER_AND_TYPES, why, sizeof why), 0);
+    assert_int_equal(dumpi_file_open(&file, path, DUMPI_CALLS_PARTS, why, sizeof why), 0);
     FILE *out = open_memstream(&text, &length);
     dumpi_text_calls(out, &file);
     fclose(out);
@@ -122,7 +91,7 @@ static void check_sample(const struct sample *sample, struct dumpi_sums *all)
         struct dumpi_sums from_text, from_records;
         char *text = text_of_rank(sample, rank);
         dumpi_sums_of_text(&from_text, text, rank, sample->ranks);
-        count_stream(&from_records, trace, (uint32_t)rank);
+        dumpi_sums_of_stream(&from_records, trace, (uint32_t)rank);
         assert_memory_equal(&from_text, &from_records, sizeof from_text);
         add(all, &from_text);
         free(text);
@@ -158,7 +127,7 @@ static void records_are_what_the_text_of_others_says(void **state)
         unpack(&samples[i], meta, sizeof meta);
         assert_int_equal(dumpi_trace_open(&trace, meta, 1, hear, NULL), 0);
         dumpi_sums_of_text(&theirs, text, 0, samples[i].ranks);
-        count_stream(&ours, trace, 0);
+        dumpi_sums_of_stream(&ours, trace, 0);
         assert_memory_equal(&theirs, &ours, sizeof ours);
         dumpi_trace_close(trace);
         free(text);
@@ -478,6 +447,21 @@ static void files_beyond_the_last_rank_are_left_out_and_told(void **state)
     }
 }
 
+static void calls_that_the_tracer_was_not_to_record_are_told(void **state)
+{
+    (void)state;
+    write_barriers(2, 1);
+    writers[1].off_function = DUMPI_Isend;
+    writers[1].off_calls = 7;
+    end_files(2);
+    struct dumpi_trace *trace = open_files();
+    assert_non_null(strstr(told, "7 calls were made while the tracer was turned off for them, most "
+                                 "of MPI_Isend: the trace does not have them"));
+    assert_int_equal(dumpi_trace_facts(trace).off, 7);
+    assert_int_equal(dumpi_trace_facts(trace).broken, 0);
+    dumpi_trace_close(trace);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
 
 int main(void)
@@ -498,6 +482,7 @@ int main(void)
         TEST(missing_files_are_named),
         TEST(the_program_knows_of_ranks_that_the_text_does_not),
         TEST(files_beyond_the_last_rank_are_left_out_and_told),
+        TEST(calls_that_the_tracer_was_not_to_record_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -201,12 +201,20 @@ void dumpi_writer_end(struct dumpi_writer *w, const int32_t *sizes, uint32_t typ
         if (w->mesh_place >= 0)
             PUT(i == 0 ? w->mesh_place : 8, 4);
     }
+    size_t footer = w->off_calls > 0 ? w->length : 0;
+    if (w->off_calls > 0) {
+        PUT(0xf007fee7, 8);
+        for (uint32_t i = 0; i < 2 * (DUMPI_END - 2); i++)
+            PUT(i == DUMPI_END - 2 + w->off_function || i == 2 * (DUMPI_END - 2) - 1 ? w->off_calls
+                                                                                     : 0,
+                4);
+    }
     size_t table = w->length;
     PUT(types, 4);
     for (uint32_t i = 0; i < types; i++)
         PUT(sizes[i], 4);
     dumpi_writer_bytes(w, magic, sizeof magic);
-    size_t places[] = {types > 0 ? table : 0, 0, 0, header, 8, 0, 0};
+    size_t places[] = {types > 0 ? table : 0, 0, 0, header, 8, footer, 0};
     for (unsigned i = types > 0 ? 0 : 1; i < 7; i++) /* without sizes: the index of older files */
         PUT(places[i], 8);
 }

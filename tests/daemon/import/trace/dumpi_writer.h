@@ -19,6 +19,8 @@ struct dumpi_writer {
     const char *host;
     uint64_t start_s;
     int32_t mesh_place; /* -1: there is no mesh */
+    uint32_t off_function,
+        off_calls; /* of that function, while it was not to be recorded; 0: there is no footer */
 };
 
 /** Version 13, wall clock and processor clock, statuses and threads; base_s: of both clocks. */
