@@ -176,7 +176,7 @@ int import_trace_dumpi(const struct import_wish *wish)
     if (code == 0)
         print_dumpi(wish, &counts);
     return code != 0 || is_wrong(&counts.counts) || counts.facts.broken > 0 ||
-           counts.facts.missing > 0 || counts.facts.left_out > 0;
+           counts.facts.missing > 0 || counts.facts.left_out > 0 || counts.facts.too_many;
 }
 
 static void print_csv(const struct import_wish *wish, const struct import_csv_counts *c)

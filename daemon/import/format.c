@@ -40,6 +40,42 @@ static int ends_in(const char *name, const char *end)
 
 /* ---- folders --------------------------------------------------------------- */
 
+/* Length of what stands before "-0000.bin". @return 0: this is not the name of a rank's file */
+static size_t prefix_of(const char *name)
+{
+    size_t length = strlen(name);
+    if (!ends_in(name, ".bin"))
+        return 0;
+    for (length -= 4; length > 0 && isdigit((unsigned char)name[length - 1]);)
+        length--;
+    return length > 1 && name[length - 1] == '-' && name[length] != '.' ? length - 1 : 0;
+}
+
+/* A DUMPI trace may have lost its .meta file: the file of its first rank stands for it.
+ * @return how many traces there are: 2 is several */
+static unsigned look_for_ranks(const char *path, char *source, size_t room)
+{
+    char first[256] = "";
+    unsigned found = 0;
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        const char *name = entry->d_name;
+        size_t length = prefix_of(name);
+        if (length == 0)
+            continue;
+        int same = prefix_of(first) == length && strncmp(first, name, length) == 0;
+        found = found == 0 || (found == 1 && same) ? 1 : 2;
+        if (first[0] == '\0' || strcmp(name, first) < 0)
+            snprintf(first, sizeof first, "%s", name);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    if (found == 1)
+        snprintf(source, room, "%s/%s", path, first);
+    return found;
+}
+
 /* The only file in it of a kind that stands for a whole trace. */
 static int look_into(const char *path, enum import_format wanted, char *source, size_t room,
                      char *why, size_t why_room)
@@ -58,10 +94,14 @@ static int look_into(const char *path, enum import_format wanted, char *source, 
             snprintf(source, room, "%s/%s", path, entry->d_name);
         }
     closedir(folder);
+    if (found == 0 && wanted != IMPORT_OTF2)
+        found = look_for_ranks(path, source, room);
     if (found != 1)
         snprintf(why, why_room,
-                 found == 0 ? "%s: there is no trace in this folder: no file .otf2, none .meta"
-                            : "%s: there are several traces in this folder; name the file",
+                 found == 0
+                     ? "%s: there is no trace in this folder: no file .otf2, none .meta, none "
+                       "-0000.bin"
+                     : "%s: there are several traces in this folder; name the file",
                  path);
     return found == 1 ? 0 : -1;
 }
@@ -211,6 +251,8 @@ enum import_format import_format_find(const char *path, enum import_format wante
     enum import_format format = of_bytes(bytes, length);
     if (format == IMPORT_UNKNOWN && ends_in(source, ".otf2"))
         format = IMPORT_OTF2; /* libotf2 says what is wrong with it */
+    if (format == IMPORT_UNKNOWN && ends_in(source, ".meta"))
+        format = IMPORT_DUMPI; /* the files beside it may be of use all the same */
     if (format == IMPORT_UNKNOWN)
         snprintf(why, room, "%s: what it is cannot be told from %s; say --format", source,
                  length == 0 ? "an empty file" : "its beginning");

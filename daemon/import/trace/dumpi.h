@@ -14,6 +14,7 @@ struct dumpi_trace;
 struct dumpi_facts {
     uint32_t ranks, files; /**< files of ranks that are there */
     uint32_t missing;      /**< files of ranks that are not */
+    int too_many; /**< numprocs of the .meta file is more than there can be with so few files */
     uint32_t left_out; /**< files of ranks that there should not be, while nobody knows better */
     uint32_t
         broken; /**< of these: they lack their end, or break off in the middle; what is whole is given */

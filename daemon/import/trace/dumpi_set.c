@@ -18,13 +18,24 @@
 
 /* ---- the text beside the files ------------------------------------------------ */
 
+static const char *behind_blanks(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    return at;
+}
+
+/* "key=value"; people who edit such a text put blanks around. */
 static int is_key(const char **begin, const char *end, const char *key)
 {
     size_t length = strlen(key);
-    if ((size_t)(end - *begin) <= length || memcmp(*begin, key, length) != 0 ||
-        (*begin)[length] != '=')
+    const char *at = behind_blanks(*begin, end);
+    if ((size_t)(end - at) <= length || memcmp(at, key, length) != 0)
         return 0;
-    *begin += length + 1;
+    at = behind_blanks(at + length, end);
+    if (at == end || *at != '=')
+        return 0;
+    *begin = behind_blanks(at + 1, end);
     return 1;
 }
 
@@ -332,10 +343,15 @@ static int find_all(struct dumpi_set *set, const struct place *place, const char
         return -ENOENT;
     }
     int code = dumpi_set_reserve(set, set->meta.ranks);
-    if (code == -HOLTER_ELIMIT)
-        fault_at(faults, 0, "numprocs is %llu, but there are files of %lld ranks only",
-                 (unsigned long long)set->meta.ranks, (long long)found);
-    return code;
+    if (code != -HOLTER_ELIMIT)
+        return code;
+    fault_at(
+        faults, 0,
+        "numprocs is %llu, but there are files of %lld ranks only: those up to the last of them "
+        "are imported",
+        (unsigned long long)set->meta.ranks, (long long)found);
+    set->too_many = 1;
+    return 0;
 }
 
 int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *faults)

@@ -50,6 +50,7 @@ struct dumpi_set {
     struct dumpi_meta meta;
     struct dumpi_part *parts; /**< by rank */
     uint32_t ranks;
+    int too_many;                      /**< numprocs is more than there can be with so few files */
     int ascii;                         /**< files are what dumpi2ascii prints */
     char directory[3000], prefix[256]; /**< of the files */
     uint32_t

@@ -254,6 +254,7 @@ static void tell(struct dumpi_trace *trace, const char *source, struct faults *f
     facts->unresolved = dumpi_comms_unresolved(trace->comms);
     faults->name = source;
     facts->missing = missing;
+    facts->too_many = trace->set.too_many;
     tell_off(trace, faults);
     tell_ranks(trace, faults);
     if (missing > 0)

@@ -160,6 +160,36 @@ static void a_folder_stands_for_the_one_trace_in_it(void **state)
     directory_remove(bed.directory);
 }
 
+static void put_file(struct bed *bed, const char *name, const char *text)
+{
+    snprintf(bed->path, sizeof(bed->path), "%s/%s", bed->directory, name);
+    FILE *file = fopen(bed->path, "we");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void files_of_ranks_stand_for_a_trace_whose_text_is_gone(void **state)
+{
+    static const char begins[] = "\xff\xaa\xdd"
+                                 "DUMPI";
+    struct bed bed;
+    (void)state;
+    begin(&bed);
+    put_file(&bed, "other.bin", "");
+    put_file(&bed, "a-0010.bin", begins);
+    put_file(&bed, "a-0002.bin", begins);
+    assert_int_equal(find(&bed, bed.directory), IMPORT_DUMPI);
+    assert_string_equal(strrchr(bed.source, '/'), "/a-0002.bin");
+    put_file(&bed, "a-b-0002.bin", begins);
+    assert_int_equal(find(&bed, bed.directory), IMPORT_UNKNOWN);
+    assert_non_null(strstr(bed.why, "several traces"));
+    put_file(&bed, "a.meta", "");
+    assert_int_equal(find(&bed, bed.directory), IMPORT_DUMPI);
+    assert_string_equal(bed.source, bed.path);
+    directory_remove(bed.directory);
+}
+
 static void formats_have_names(void **state)
 {
     (void)state;
@@ -177,6 +207,7 @@ int main(void)
         cmocka_unit_test(the_line_that_tells_a_separator_is_known),
         cmocka_unit_test(what_is_packed_is_told_as_that),
         cmocka_unit_test(a_folder_stands_for_the_one_trace_in_it),
+        cmocka_unit_test(files_of_ranks_stand_for_a_trace_whose_text_is_gone),
         cmocka_unit_test(formats_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -447,6 +447,19 @@ static void files_beyond_the_last_rank_are_left_out_and_told(void **state)
     }
 }
 
+static void a_number_of_ranks_that_cannot_be_is_told_and_left(void **state)
+{
+    (void)state;
+    write_barriers(2, 1);
+    end_files(2);
+    write_meta("  numprocs = 4000000");
+    struct dumpi_trace *trace = open_files();
+    assert_non_null(strstr(told, "numprocs is 4000000, but there are files of 2 ranks only"));
+    assert_int_equal(dumpi_trace_facts(trace).too_many, 1);
+    assert_int_equal(dumpi_trace_job(trace)->ranks, 2);
+    dumpi_trace_close(trace);
+}
+
 static void calls_that_the_tracer_was_not_to_record_are_told(void **state)
 {
     (void)state;
@@ -482,6 +495,7 @@ int main(void)
         TEST(missing_files_are_named),
         TEST(the_program_knows_of_ranks_that_the_text_does_not),
         TEST(files_beyond_the_last_rank_are_left_out_and_told),
+        TEST(a_number_of_ranks_that_cannot_be_is_told_and_left),
         TEST(calls_that_the_tracer_was_not_to_record_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
