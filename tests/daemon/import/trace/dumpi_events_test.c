@@ -123,6 +123,30 @@ static void requests_complete_as_they_are_told(void **state)
     dumpi_trace_close(trace);
 }
 
+static void places_behind_those_that_ended_mean_nothing(void **state)
+{
+    (void)state;
+    struct event e[RECORDS];
+    const int32_t requests[] = {2, 3}, indices[] = {1, 0};
+    begin_files(2);
+    for (int i = 0; i < 2; i++)
+        dumpi_writer_call(W, DUMPI_Irecv, LL(10), LL(INT_), LL(1), LL(5), LL(WORLD_),
+                          i == 0 ? LL(2) : LL(3));
+    dumpi_writer_call(W, DUMPI_Testsome, LL(2), 2, requests, LL(0), 2, indices, IGNORED);
+    dumpi_writer_call(W, DUMPI_Waitsome, LL(2), 2, requests, LL(1), 2, indices, IGNORED);
+    dumpi_writer_call(W, DUMPI_Waitsome, LL(2), 2, requests, LL(-32766), 2, indices, IGNORED);
+    dumpi_writer_call(W, DUMPI_Wait, LL(2), IGNORED);
+    end_files(2);
+    struct dumpi_trace *trace = open_files();
+    assert_int_equal(records_of(trace, 0, e, NULL), 6);
+    check(&e[2], CALL_Testsome, 0, 0, PEER_NONE, TAG_NONE);
+    check(&e[3], CALL_Waitsome, EVENT_RECV | EVENT_DONE, 40, 1, 5);
+    assert_int_equal(e[3].request, e[1].request);
+    check(&e[4], CALL_Waitsome, 0, 0, PEER_NONE, TAG_NONE);
+    check(&e[5], CALL_Wait, EVENT_RECV | EVENT_DONE, 40, 1, 5);
+    dumpi_trace_close(trace);
+}
+
 static void persistent_requests_count_at_each_start(void **state)
 {
     (void)state;
@@ -496,6 +520,7 @@ int main(void)
         TEST(statuses_tell_who_sent_and_how_much),
         TEST(buffers_tell_the_size_of_messages_of_four_gibibytes),
         TEST(requests_complete_as_they_are_told),
+        TEST(places_behind_those_that_ended_mean_nothing),
         TEST(persistent_requests_count_at_each_start),
         TEST(a_split_is_the_same_on_all_its_members),
         TEST(grids_and_groups_are_translated),
