@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -134,11 +135,22 @@ static void lay_out(struct segment *segment, const struct segment_shape *shape)
     }
 }
 
+/* Shared memory is a file, and whoever makes one beyond its limit is ended by SIGXFSZ (setrlimit(2)): the application
+ * would be. */
+static int may_be_made(size_t bytes)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           bytes <= limit.rlim_cur;
+}
+
 int segment_create(struct segment **out, const char *name, const struct segment_shape *shape)
 {
     if (!shape_valid(shape))
         return -EINVAL;
     size_t bytes = segment_bytes(shape);
+    if (!may_be_made(bytes))
+        return -EFBIG;
     int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;

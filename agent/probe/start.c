@@ -342,7 +342,8 @@ static int try_shapes(void)
                                   .late_capacity = SEGMENT_LATE_CAPACITY};
     for (;;) {
         int error = segment_create(&probe.segment, start.name, &shape);
-        if ((error != -ENOSPC && error != -ENOMEM) || shape.first_capacity <= 1024)
+        if ((error != -ENOSPC && error != -EFBIG && error != -ENOMEM) ||
+            shape.first_capacity <= 1024)
             return error;
         shape.first_capacity /= 4; /* little room: shorter rings, then fewer */
         if (shape.first_capacity < 1024)

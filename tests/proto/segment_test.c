@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,6 +131,26 @@ static void no_room_leaves_nothing_behind(void **state)
     assert_true(error == -ENOSPC || error == -EFBIG || error == -ENOMEM);
     assert_int_equal(shm_unlink(name), -1);
     assert_int_equal(errno, ENOENT);
+}
+
+/* Beyond its limit the signal would end the application. */
+static void a_file_size_limit_ends_nobody(void **state)
+{
+    struct rlimit before, limit;
+    struct segment *segment = NULL;
+    char name[128];
+    (void)state;
+    own_name(name);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = segment_bytes(&small_shape) - 1;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(segment_create(&segment, name, &small_shape), -EFBIG);
+    limit.rlim_cur++;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    segment = make(&small_shape);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    discard(segment);
 }
 
 static void impossible_shapes_are_refused(void **state)
@@ -250,6 +271,7 @@ int main(void)
         cmocka_unit_test(a_reader_waits_for_the_header_and_then_sees_the_tables),
         cmocka_unit_test(it_is_for_its_user_alone_and_not_made_twice),
         cmocka_unit_test(no_room_leaves_nothing_behind),
+        cmocka_unit_test(a_file_size_limit_ends_nobody),
         cmocka_unit_test(impossible_shapes_are_refused),
         cmocka_unit_test(a_damaged_header_never_leads_outside),
         cmocka_unit_test(names_are_read_as_they_are_written),
