@@ -199,6 +199,7 @@ static void set_up_process(void)
     struct sigaction bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
     sigaction(SIGBUS, &bus, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a log at its limit (setrlimit(2)) ends nothing */
     prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
     ask_for_short_slices();
 }

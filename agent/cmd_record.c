@@ -266,6 +266,7 @@ int cmd_record(int argc, char **argv)
         return 1;
     }
     log_start("holter", -1);
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit (setrlimit(2)) is a full disk */
     sigset_t ends;
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);

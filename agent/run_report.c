@@ -229,10 +229,10 @@ int run_output_name(char *out, size_t room, const char *output, const char *job,
     return rc;
 }
 
-/** Nothing is, where not even the first second could be written. */
+/** Nothing is, where not even the first second could be written, or where somebody took the file away. */
 static int is_recorded(const struct run_job *job)
 {
-    return !job->recording_stopped || access(job->recording, F_OK) == 0;
+    return access(job->recording, F_OK) == 0;
 }
 
 void run_report_rename(struct run_report *report, const char *output)
@@ -297,8 +297,11 @@ static void print_recording(char *out, size_t room, const struct run_job *job)
 {
     if (job->recording[0] == '\0')
         out[0] = '\0';
-    else if (!is_recorded(job))
+    else if (!is_recorded(job) && job->recording_stopped)
         snprintf(out, room, "; not recorded");
+    else if (!is_recorded(job))
+        snprintf(out, room, "; its recording %s has another name now, or is gone",
+                 shown(job->recording));
     else
         snprintf(out, room, "; recorded in %s%s", shown(job->recording),
                  job->recording_stopped ? ", not to its end" : "");

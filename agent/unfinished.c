@@ -58,6 +58,7 @@ void unfinished_begin(struct unfinished *u, const char *path)
     sigset_t all, before;
     int ends[2];
     *u = (struct unfinished){.held = -1};
+    signal(SIGXFSZ, SIG_IGN);
     if (lstat(path, &status) == 0 || pipe(ends) != 0)
         return;
     sigfillset(&all);

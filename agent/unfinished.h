@@ -14,7 +14,8 @@ struct unfinished {
 };
 
 /** From now on the file, the recording with what lies beside it, or the directory goes if we die. If it is
- *  there already it is not ours, and nothing is done; nor if no process can be made.
+ *  there already it is not ours, and nothing is done; nor if no process can be made. That it may not grow
+ *  (setrlimit(2)) does not end us, but is an error of who writes it.
  *  @param path  not made yet; borrowed during the call */
 void unfinished_begin(struct unfinished *unfinished, const char *path);
 

@@ -366,6 +366,7 @@ int main(int argc, char **argv)
         return status;
     umask(0077);
     raise_limits();
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit (setrlimit(2)) is a full disk */
     if (d.options.results)
         return make_results(&d);
     if (d.options.replay != NULL)

@@ -9,6 +9,7 @@
 #include "holter/error.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -44,7 +45,8 @@ struct recording {
     uint64_t others,
         others_marked; /* messages in the block that are no windows; since the last commit */
     int lock;
-    int open; /* a transaction is open */
+    int place; /* the file as such, whatever becomes of its name */
+    int open;  /* a transaction is open */
     char path[520], lock_path[530];
 };
 
@@ -72,6 +74,13 @@ static int run(sqlite3 *db, const char *text)
     return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
+/* What is written to a file without a name is gone with its writer. */
+static int is_removed(const struct recording *r)
+{
+    struct stat status;
+    return r->place >= 0 && fstat(r->place, &status) == 0 && status.st_nlink == 0;
+}
+
 /* Close without committing. @param made  nothing is in the file yet: nothing is left of it */
 static void give_up(struct recording *r, int made)
 {
@@ -86,8 +95,10 @@ static void give_up(struct recording *r, int made)
     recording_file_close(&r->file);
     block_writer_destroy(r->block);
     key_table_finish(&r->agents);
-    if (made)
+    if (made || (is_removed(r) && access(r->path, F_OK) != 0)) /* its log is left by SQLite then */
         recording_remove(r->path);
+    if (r->place >= 0)
+        close(r->place);
     lock_file_give(r->lock, r->lock_path);
     free(r);
 }
@@ -181,7 +192,7 @@ static int set_up(struct recording *r, unsigned page, char *why, size_t room)
     if (code != 0)
         snprintf(why, room, "%s",
                  code == -HOLTER_ECORRUPT || code == -ENOMEM ? holter_strerror(code)
-                                                             : sqlite3_errmsg(db));
+                                                             : recording_error(r));
     return code;
 }
 
@@ -211,6 +222,7 @@ int recording_open_paged(struct recording **out, const char *path, unsigned page
         snprintf(why, room, "no memory");
         return -ENOMEM;
     }
+    r->place = -1;
     snprintf(r->path, sizeof(r->path), "%s", path);
     snprintf(r->lock_path, sizeof(r->lock_path), "%s.lock", path);
     r->lock = lock_file_take(r->lock_path);
@@ -232,6 +244,8 @@ int recording_open_paged(struct recording **out, const char *path, unsigned page
         give_up(r, made);
         return code;
     }
+    r->place =
+        open(path, O_PATH | O_CLOEXEC); /* takes no lock of SQLite's away when it is closed */
     *out = r;
     return 0;
 }
@@ -389,7 +403,7 @@ int recording_commit(struct recording *r)
     if (run(r->file.db, "COMMIT") != 0)
         return -EIO;
     r->open = 0;
-    return 0;
+    return is_removed(r) ? -EIO : 0;
 }
 
 /* ---- closing ------------------------------------------------------------- */
@@ -423,9 +437,13 @@ int recording_close_telling(struct recording *r, char *why, size_t room)
     return code;
 }
 
+/* SQLite has words for a full disk, but not for a quota or for a file that may not grow. */
 const char *recording_error(const struct recording *r)
 {
-    return sqlite3_errmsg(r->file.db);
+    int fault = sqlite3_errcode(r->file.db) == SQLITE_IOERR ? sqlite3_system_errno(r->file.db) : 0;
+    if (is_removed(r))
+        return "its file was removed";
+    return fault != 0 ? holter_strerror(-fault) : sqlite3_errmsg(r->file.db);
 }
 
 void recording_limit(struct recording *r, unsigned pages)

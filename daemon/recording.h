@@ -67,7 +67,8 @@ struct sqlite3 *recording_database(struct recording *recording);
 struct recording_file *recording_file_of(struct recording *recording);
 int recording_begin(struct recording *recording);
 
-/** Make what was kept so far durable against the end of this process. @return 0 or -EIO */
+/** Make what was kept so far durable against the end of this process. @return 0, or -EIO, also when somebody has removed
+ *  the file */
 int recording_commit(struct recording *recording);
 
 /** Commit, fold the write-ahead log into the file, and close. NULL is fine. @return 0 or -EIO */
@@ -80,7 +81,7 @@ int recording_close_telling(struct recording *recording, char *why, size_t room)
  *  fine. */
 void recording_abandon(struct recording *recording);
 
-/** What SQLite said last, for people. */
+/** What went wrong last by SQLite, or by the system, for people. */
 const char *recording_error(const struct recording *recording);
 
 /** Let the file grow to so many pages of 4 KiB and no further: for tests of a full disk. */

@@ -2,12 +2,14 @@
 #include "agent/unfinished.h"
 #include "tests/directory.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -187,6 +189,26 @@ static void file_has_its_name_when_it_is_whole(void **state)
     assert_true(output_file_open(&output, bed.path) < 0);
 }
 
+static void file_that_may_not_grow_ends_nobody(void **state)
+{
+    struct bed bed;
+    struct output_file output;
+    struct rlimit before, limit;
+    (void)state;
+    begin(&bed, "a");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 3;
+    assert_int_equal(output_file_open(&output, bed.path), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_true(fputs("whole", output.file) >= 0);
+    int code = output_file_close(&output, 1);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(code, -EFBIG);
+    assert_int_equal(count_entries(bed.directory), 0);
+    directory_remove(bed.directory);
+}
+
 static void devices_are_written_to_as_they_are(void **state)
 {
     struct output_file output;
@@ -207,6 +229,7 @@ int main(void)
         cmocka_unit_test(what_was_there_before_stays),
         cmocka_unit_test(what_failed_goes_at_once),
         cmocka_unit_test(file_has_its_name_when_it_is_whole),
+        cmocka_unit_test(file_that_may_not_grow_ends_nobody),
         cmocka_unit_test(devices_are_written_to_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

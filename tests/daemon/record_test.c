@@ -1,13 +1,18 @@
 #include "daemon/recording.h"
+#include "holter/error.h"
 #include "tests/daemon/kept.h"
 #include "tests/daemon/record_bed.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -97,6 +102,58 @@ static void a_full_disk_stops_the_recording_once_and_agents_go_on(void **state)
     record_bed_messages(b->path); /* readable */
 }
 
+static void a_file_that_may_not_grow_is_a_full_disk(void **state)
+{
+    struct record_bed *b = *state;
+    struct rlimit before, limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 400000;
+    signal(SIGXFSZ, SIG_IGN); /* as the daemon does */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    begin(b, NULL);
+    for (uint64_t i = 1; i <= 300; i++)
+        keep(b, i, 4000);
+    record_bed_end(b);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(b->stops, 1);
+    assert_string_equal(b->why, holter_strerror(-EFBIG));
+    assert_int_equal(b->kept, 300);
+    record_bed_messages(b->path); /* readable */
+}
+
+/* Nobody could read what would be written to it, and it would be gone with us. */
+static void a_file_that_is_removed_stops_the_recording(void **state)
+{
+    struct record_bed *b = *state;
+    begin(b, NULL);
+    keep(b, 1, 100);
+    record_bed_rest(b, 1);
+    assert_int_equal(unlink(b->path), 0);
+    keep(b, 2, 100);
+    record_bed_rest(b, 2);
+    keep(b, 3, 100);
+    record_bed_end(b);
+    assert_int_equal(b->stops, 1);
+    assert_string_equal(b->why, "its file was removed");
+    assert_int_equal(b->kept, 3);
+    assert_int_equal(recording_bytes_at(b->path), 0); /* nor is its log left */
+}
+
+/* Another name is no harm: all of it is there in the end. */
+static void a_file_that_is_renamed_is_written_on(void **state)
+{
+    struct record_bed *b = *state;
+    begin(b, NULL);
+    keep(b, 1, 100);
+    record_bed_rest(b, 1);
+    assert_int_equal(rename(b->path, b->other_path), 0);
+    keep(b, 2, 100);
+    record_bed_end(b);
+    assert_int_equal(b->stops, 0);
+    assert_int_equal(record_bed_messages(b->other_path), 12);
+}
+
 static void a_disk_that_does_not_keep_up_ends_the_recording_and_not_memory(void **state)
 {
     struct record_bed *b = *state;
@@ -181,6 +238,9 @@ int main(void)
         WITH_BED(what_waits_together_is_committed_together),
         WITH_BED(thousands_of_agents_are_told_each_once),
         WITH_BED(a_full_disk_stops_the_recording_once_and_agents_go_on),
+        WITH_BED(a_file_that_may_not_grow_is_a_full_disk),
+        WITH_BED(a_file_that_is_removed_stops_the_recording),
+        WITH_BED(a_file_that_is_renamed_is_written_on),
         WITH_BED(a_disk_that_does_not_keep_up_ends_the_recording_and_not_memory),
         WITH_BED(a_recording_in_parts_stays_below_its_size_however_fast_it_comes),
         WITH_BED(recordings_of_many_ranks_have_larger_pages),

@@ -2,6 +2,7 @@
 import functools
 import os
 import re
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -345,7 +346,15 @@ class Place(Failure):
 
     def test_full_disk_for_the_recording(self):
         self.mount(self.place.output, '512k')
+        self.check_stopped_recording(self.place.daemon())
+
+    def test_file_size_limit_for_the_recording(self):
         daemon = self.place.daemon()
+        resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (400000, 400000))
+        self.check_stopped_recording(daemon)
+
+    def check_stopped_recording(self, daemon):
+        """It stops with one alert and is valid, and all else goes on."""
         live = self.place.tap('--until-end', cwd=self.place.dir)
         control = os.path.join(self.place.dir, 'control')
         os.mkdir(control)
