@@ -17,8 +17,6 @@ struct run {
 struct numbers_agent {
     struct run *list;
     size_t count, room;
-    uint64_t window; /* the lowest number of a window message */
-    int windows;     /* one was met */
 };
 
 void numbers_init(struct numbers *n)
@@ -84,12 +82,75 @@ int numbers_meet(struct numbers *n, const struct recorded *head)
         return -ENOMEM;
     struct numbers_agent *agent = &n->agent[at];
     struct run one = {.first = head->seq, .last = head->seq, .low = UINT64_MAX};
-    if (head->type == WIRE_TYPE_WINDOW) {
+    if (head->type == WIRE_TYPE_WINDOW)
         one.low = one.high = head->window;
-        agent->window = agent->windows && agent->window < head->seq ? agent->window : head->seq;
-        agent->windows = 1;
-    }
     return meet(agent, &one);
+}
+
+/* ---- what was not met ------------------------------------------------------ */
+
+/* What lies between the windows of a run and those of the next run that has any. */
+struct gap {
+    uint64_t numbers;    /* that were not met */
+    uint64_t first, end; /* windows between; the same: none */
+    int follows;         /* the next window follows the one before */
+    int behind;          /* there is no next one */
+};
+
+static int has_windows(const struct run *run)
+{
+    return run->low <= run->high;
+}
+
+/* @param at  a run, set to the next one with windows, or to the count of runs: behind the last there are no windows */
+static struct gap next_gap(const struct numbers_agent *agent, size_t *at)
+{
+    const struct run *run = &agent->list[*at];
+    struct gap gap = {.numbers = 0};
+    uint64_t high = run->high;
+    do {
+        if (++*at == agent->count) {
+            gap.behind = 1;
+            return gap;
+        }
+        run = &agent->list[*at];
+        gap.numbers += run->first - agent->list[*at - 1].last - 1;
+    } while (!has_windows(run));
+    if (high < run->low) {
+        gap.first = high + 1;
+        gap.end = run->low;
+        gap.follows = gap.first == gap.end;
+    }
+    return gap;
+}
+
+/* @return the first run with windows */
+static size_t begin_of(const struct numbers_agent *agent)
+{
+    size_t at = 0;
+    while (at < agent->count && !has_windows(&agent->list[at]))
+        at++;
+    return at;
+}
+
+/* An agent sends each window of a job on its node, with nothing between the messages of one: where windows follow each
+ * other and numbers do not, these are of other jobs. */
+static int is_shared(const struct numbers_agent *agent)
+{
+    for (size_t at = begin_of(agent); at < agent->count;) {
+        struct gap gap = next_gap(agent, &at);
+        if (gap.follows && gap.numbers > 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* Messages of the job that were not met. Of a shared agent it is only known that each window has one. */
+static uint64_t missing_in(const struct gap *gap, int shared)
+{
+    uint64_t windows = gap->end - gap->first;
+    int bounded = shared && (windows > 0 || gap->follows || gap->behind);
+    return bounded && windows < gap->numbers ? windows : gap->numbers;
 }
 
 uint64_t numbers_missing(const struct numbers *n)
@@ -97,9 +158,10 @@ uint64_t numbers_missing(const struct numbers *n)
     uint64_t missing = 0;
     for (uint32_t i = 0; i < n->room; i++) {
         const struct numbers_agent *agent = &n->agent[i];
-        for (size_t r = 0; r + 1 < agent->count; r++) {
-            if (agent->windows && agent->list[r].last >= agent->window)
-                missing += agent->list[r + 1].first - agent->list[r].last - 1;
+        int shared = is_shared(agent);
+        for (size_t at = begin_of(agent); at < agent->count;) {
+            struct gap gap = next_gap(agent, &at);
+            missing += missing_in(&gap, shared);
         }
     }
     return missing;
@@ -107,18 +169,11 @@ uint64_t numbers_missing(const struct numbers *n)
 
 static int tell_holes(const struct numbers_agent *agent, numbers_hole *hole, void *user)
 {
-    uint64_t missing = 0, high = 0;
-    int code = 0, began = 0;
-    for (size_t r = 0; code == 0 && r < agent->count; r++) {
-        const struct run *run = &agent->list[r];
-        missing += r > 0 ? run->first - agent->list[r - 1].last - 1 : 0;
-        if (run->low > run->high)
-            continue;
-        if (began && high < run->low && run->low - high > 1)
-            code = hole(user, high + 1, run->low, missing);
-        high = run->high;
-        missing = 0;
-        began = 1;
+    int code = 0, shared = is_shared(agent);
+    for (size_t at = begin_of(agent); code == 0 && at < agent->count;) {
+        struct gap gap = next_gap(agent, &at);
+        if (gap.first < gap.end)
+            code = hole(user, gap.first, gap.end, missing_in(&gap, shared));
     }
     return code;
 }

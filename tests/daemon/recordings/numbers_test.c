@@ -13,7 +13,7 @@
 
 static int meet(struct numbers *n, uint64_t instance, uint64_t seq, uint64_t type)
 {
-    const struct recorded head = {.type = type, .instance = instance, .seq = seq};
+    const struct recorded head = {.type = type, .instance = instance, .seq = seq, .window = seq};
     return numbers_meet(n, &head);
 }
 
@@ -140,6 +140,32 @@ static void messages_that_are_missing_within_a_window_are_no_hole(void **state)
     meet_window(&n, 9, 11);
     assert_int_equal(numbers_holes(&n, hole, &holes), 0);
     assert_int_equal(holes.count, 0);
+    assert_int_equal(numbers_missing(&n),
+                     4); /* between windows that follow each other are those of other jobs */
+    numbers_finish(&n);
+}
+
+/* Its messages of two jobs on a node take turns. */
+static void messages_for_other_jobs_are_not_missing(void **state)
+{
+    (void)state;
+    struct numbers n;
+    struct holes holes = {.count = 0};
+    numbers_init(&n);
+    assert_int_equal(meet(&n, 3, 1, WIRE_TYPE_RANKS), 0);
+    meet_window(&n, 3, 10);
+    meet_window(&n, 5, 11);
+    assert_int_equal(meet(&n, 3, 8, WIRE_TYPE_RANKS), 0);
+    assert_int_equal(numbers_missing(&n), 0);
+    meet_window(&n, 9, 12);
+    assert_int_equal(numbers_missing(&n), 0);
+    meet_window(&n, 15, 15); /* of 10 to 14 two are windows of this job */
+    assert_int_equal(numbers_missing(&n), 2);
+    assert_int_equal(numbers_holes(&n, hole, &holes), 0);
+    assert_int_equal(holes.count, 1);
+    assert_int_equal(holes.first[0], 13);
+    assert_int_equal(holes.end[0], 15);
+    assert_int_equal(holes.missing[0], 2);
     numbers_finish(&n);
 }
 
@@ -151,6 +177,7 @@ int main(void)
         cmocka_unit_test(the_largest_numbers_are_numbers),
         cmocka_unit_test(holes_are_windows_between_those_that_were_met),
         cmocka_unit_test(messages_that_are_missing_within_a_window_are_no_hole),
+        cmocka_unit_test(messages_for_other_jobs_are_not_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
