@@ -437,10 +437,12 @@ int recording_close_telling(struct recording *r, char *why, size_t room)
     return code;
 }
 
-/* SQLite has words for a full disk, but not for a quota or for a file that may not grow. */
+/* SQLite has words for a full disk, but not for a quota, a file that may not grow, or one beside which none can be made. */
 const char *recording_error(const struct recording *r)
 {
-    int fault = sqlite3_errcode(r->file.db) == SQLITE_IOERR ? sqlite3_system_errno(r->file.db) : 0;
+    int code = sqlite3_errcode(r->file.db);
+    int of_system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
+    int fault = of_system ? sqlite3_system_errno(r->file.db) : 0;
     if (is_removed(r))
         return "its file was removed";
     return fault != 0 ? holter_strerror(-fault) : sqlite3_errmsg(r->file.db);

@@ -382,6 +382,18 @@ static void other_files_are_refused(void **state)
     assert_int_equal(recording_open(&r, recording_bed_path, why, sizeof(why)), -HOLTER_EVERSION);
 }
 
+/* The file itself could be made, but no log beside it. */
+static void a_name_too_long_for_a_log_is_told(void **state)
+{
+    struct recording *r;
+    char path[400], why[600];
+    (void)state;
+    snprintf(path, sizeof(path), "%s/%0250d", recording_bed_directory, 0);
+    assert_int_equal(recording_open(&r, path, why, sizeof(why)), -EIO);
+    assert_string_equal(recording_why(why, path), holter_strerror(-ENAMETOOLONG));
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +410,7 @@ int main(void)
         RECORDING_BED(a_file_that_was_not_begun_is_begun),
         RECORDING_BED(an_ended_job_s_file_is_left_alone),
         RECORDING_BED(other_files_are_refused),
+        RECORDING_BED(a_name_too_long_for_a_log_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
