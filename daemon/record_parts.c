@@ -112,6 +112,15 @@ int record_parts_full(uint64_t bytes, uint64_t most_bytes)
     return most_bytes != 0 && bytes >= most_bytes / PARTS;
 }
 
+/* Small commits write the same pages to the log time and again. */
+int record_parts_over(struct recording *recording, uint64_t most_bytes)
+{
+    if (!record_parts_full(recording_bytes(recording), most_bytes))
+        return 0;
+    recording_file_fold(recording_file_of(recording));
+    return recording_bytes(recording) >= most_bytes / PARTS / 4 * 3;
+}
+
 int record_parts_due(uint64_t bytes, uint64_t most_bytes)
 {
     return most_bytes != 0 && bytes >= most_bytes / PARTS / 2;

@@ -42,8 +42,11 @@ int record_parts_ranks(struct record_parts *parts, const struct recorded *head, 
 int record_parts_network(struct record_parts *parts, const struct wire_topology *network,
                          const void *bytes, size_t length);
 
-/** Is it time for the next part? @param bytes  of the one that is written */
+/** Has it reached the size of a part? @param bytes  of the one that is written, and of its log */
 int record_parts_full(uint64_t bytes, uint64_t most_bytes);
+
+/** Is it time for the next part? Not if it is small again once its log is folded in. @param recording  committed */
+int record_parts_over(struct recording *recording, uint64_t most_bytes);
 
 /** Is it time to commit, as only what is committed is counted? @param bytes  of messages since the last commit */
 int record_parts_due(uint64_t bytes, uint64_t most_bytes);

@@ -112,8 +112,7 @@ static int begin(struct record_track *t, const char *path, size_t length, uint64
 static void go_on(struct recorder *r, struct record_track *t)
 {
     char why[600];
-    if (t->recording == NULL ||
-        !record_parts_full(recording_bytes(t->recording), r->options.most_bytes))
+    if (t->recording == NULL || !record_parts_over(t->recording, r->options.most_bytes))
         return;
     if (record_parts_next(&t->parts, &t->recording, t->path, sizeof(t->path), r->options.most_bytes,
                           t->newest_ns, why, sizeof(why)) != 0)

@@ -363,3 +363,10 @@ int recording_file_hold(struct recording_file *file)
         return code;
     return written ? recording_file_run(file, "BEGIN") : 0;
 }
+
+void recording_file_fold(struct recording_file *file)
+{
+    sqlite3_busy_timeout(file->db, 0);
+    sqlite3_wal_checkpoint_v2(file->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite3_busy_timeout(file->db, BUSY_MS);
+}

@@ -61,4 +61,7 @@ int recording_file_has(struct recording_file *file, const char *table);
 /** @return 0 or -EIO */
 int recording_file_run(struct recording_file *file, const char *sql);
 
+/** Fold the write-ahead log into the file, as far as nobody reads it: waits for nobody. */
+void recording_file_fold(struct recording_file *file);
+
 #endif

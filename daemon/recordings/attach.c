@@ -257,7 +257,7 @@ int attach_commit(struct attach *a)
 {
     int code = commit(a);
     a->uncommitted_bytes = 0;
-    if (code != 0 || !record_parts_full(recording_bytes(a->recording), a->most_bytes))
+    if (code != 0 || !record_parts_over(a->recording, a->most_bytes))
         return code;
     a->totals.before = a->totals.newest;
     a->latencies.before = a->latencies.newest;

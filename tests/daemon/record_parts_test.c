@@ -118,6 +118,37 @@ static void the_next_part_has_pages_as_large(void **state)
     assert_int_equal(kept_ask(path, "PRAGMA page_size"), 16384);
 }
 
+/* Each commit writes whole pages to the log, however little it has. */
+static void small_commits_make_no_part_over_before_it_is_large(void **state)
+{
+    static const uint8_t little[16];
+    unsigned folded = 0;
+    (void)state;
+    while (folded < 3) {
+        keep(WIRE_TYPE_WINDOW, little, sizeof(little));
+        assert_int_equal(recording_commit(recording), 0);
+        folded += (unsigned)record_parts_full(recording_bytes(recording), MOST);
+        assert_false(record_parts_over(recording, MOST));
+        assert_false(record_parts_full(recording_bytes(recording), MOST));
+    }
+    fill(MOST / 8);
+    assert_true(record_parts_over(recording, MOST));
+}
+
+/* Its log cannot be folded in then. */
+static void a_part_that_is_read_is_over_at_its_size(void **state)
+{
+    struct recording_file file;
+    (void)state;
+    fill(8192);
+    assert_int_equal(recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)), 0);
+    assert_int_equal(recording_file_run(&file, "BEGIN; SELECT count(*) FROM block"), 0);
+    while (!record_parts_full(recording_bytes(recording), MOST))
+        fill(8192);
+    assert_true(record_parts_over(recording, MOST));
+    recording_file_close(&file);
+}
+
 static void the_next_part_begins_with_what_was_said_before(void **state)
 {
     struct wire_job job = {.job = "job.0", .state = "running", .world = 4, .window_ns = S};
@@ -364,6 +395,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_part_is_full_at_an_eighth_of_the_size),
         TEST(the_next_part_has_pages_as_large),
+        TEST(small_commits_make_no_part_over_before_it_is_large),
+        TEST(a_part_that_is_read_is_over_at_its_size),
         TEST(the_next_part_begins_with_what_was_said_before),
         TEST(all_parts_together_stay_below_the_size),
         TEST(logs_of_parts_count_too),
