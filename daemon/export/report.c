@@ -52,9 +52,10 @@ static void put_head(const struct page *p)
     html_text(p->out, app);
     fputs("</h1>\n<p class=\"second\">job ", p->out);
     html_text(p->out, c->job);
-    fprintf(p->out, ": %s on %s, %s, %s", quantity_things(&a, c->rank_count, "rank"),
+    fprintf(p->out, ": %s on %s, %s, ", quantity_things(&a, c->rank_count, "rank"),
             quantity_things(&b, c->host_count, "node"),
-            quantity_duration(&e, (double)(d->end_ns - d->begin_ns)), d->state);
+            quantity_duration(&e, (double)(d->end_ns - d->begin_ns)));
+    html_text(p->out, d->state);
     if (d->begin_ns > 0) {
         fputs("; began ", p->out);
         put_date(p->out, d->begin_ns);

@@ -1,109 +1,20 @@
-/* Recordings as csv, json, dot, traces and reports. */
-#include "daemon/export/export.h"
-#include "daemon/export/report.h"
+/* Recordings as csv, json, dot and traces. */
 #include "holter/error.h"
 #include "proto/utf8.h"
+#include "tests/daemon/export/exported.h"
 #include "tests/daemon/export/recorded.h"
-#include "tests/directory.h"
 
 #include <errno.h>
-#include <math.h>
 #include <setjmp.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static char directory[DIRECTORY_ROOM], path[200];
-static struct export_source source;
-static struct content content;
-static char *text; /* of the last export */
-static size_t length;
-
-static void open_source(void)
-{
-    char why[300] = "";
-    assert_int_equal(tables_open(&source.tables, path, why, sizeof(why)), 0);
-    assert_int_equal(
-        content_read(&content, path, &(struct content_options){.rows = 0}, why, sizeof(why)), 0);
-    source.path = path;
-    source.content = &content;
-}
-
-static void close_source(void)
-{
-    tables_close(source.tables);
-    source.tables = NULL;
-    content_finish(&content);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    assert_int_equal(directory_make(directory), 0);
-    snprintf(path, sizeof(path), "%s/job.hrec", directory);
-    recorded_make(path);
-    open_source();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    close_source();
-    free(text);
-    text = NULL;
-    return directory_remove(directory);
-}
-
-static FILE *begin(void)
-{
-    free(text);
-    text = NULL;
-    return open_memstream(&text, &length);
-}
-
-static unsigned count_of(const char *what)
-{
-    unsigned count = 0;
-    for (const char *at = text; (at = strstr(at, what)) != NULL; at += strlen(what))
-        count++;
-    return count;
-}
-
-/* What SQLite takes for JSON, and what it finds at a path in it. */
-static void assert_json(const char *at, const char *expected)
-{
-    sqlite3 *db;
-    sqlite3_stmt *s;
-    assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "SELECT json_valid(?1), ?1 ->> ?2", -1, &s, NULL),
-                     SQLITE_OK);
-    sqlite3_bind_text(s, 1, text, (int)length, SQLITE_STATIC);
-    sqlite3_bind_text(s, 2, at, -1, SQLITE_STATIC);
-    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
-    assert_int_equal(sqlite3_column_int(s, 0), 1);
-    assert_string_equal((const char *)sqlite3_column_text(s, 1), expected);
-    sqlite3_finalize(s);
-    sqlite3_close(db);
-}
-
-static void change(const char *statements)
-{
-    sqlite3 *db;
-    close_source();
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, statements, NULL, NULL, NULL) != SQLITE_OK)
-        fail_msg("%s", sqlite3_errmsg(db));
-    sqlite3_close(db);
-    open_source();
-}
 
 /* ---- content and tables -------------------------------------------------------- */
 
@@ -257,19 +168,6 @@ static void a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window(void
     assert_int_equal(count_of("rank 2"), 0);
 }
 
-#define CAPTURED                                                                                   \
-    "INSERT INTO captures VALUES(1, 1700000001000000000, 1700000001500000000, 'alert 1: <slow>',"  \
-    " 1, 1, 1, 5, '');"                                                                            \
-    "INSERT INTO capture_events(capture, rank, thread, number, kind, call, enter_ns, exit_ns,"     \
-    " peer, bytes, state) VALUES"                                                                  \
-    "(1, 2, 0, 8, 'call', 'MPI_Isend', 1700000001100000000, 1700000001100020000, 3, 64, 'send'),"  \
-    "(1, 2, 0, 9, 'message', 'MPI_Isend', 1700000001100000000, 1700000001100020000, 1, 8,"         \
-    " 'receive done'),"                                                                            \
-    "(1, 2, 0, 10, 'call', 'MPI_Barrier', 1700000001200000000, NULL, NULL, 0, ''),"                \
-    "(1, 3, 1, 4, 'region begins', 'MPI_Pcontrol', 1700000001200000000, 1700000001200000000, 1,"   \
-    " 0, ''),"                                                                                     \
-    "(1, 3, 1, 5, 'call', 'MPI_Barrier', 1700000001300000000, NULL, NULL, 0, '');"
-
 static void a_trace_has_the_captured_calls_of_each_rank(void **state)
 {
     (void)state;
@@ -296,170 +194,6 @@ static void a_trace_has_the_captured_calls_of_each_rank(void **state)
     /* In progress: until it was captured. */
     assert_non_null(strstr(text, "\"name\":\"MPI_Barrier\",\"ts\":1300000.000,\"dur\":200000.000"));
     assert_int_equal(count_of("\"ph\":\"i\""), 1);
-}
-
-static void a_report_tells_captures_and_the_calls_that_ranks_were_in(void **state)
-{
-    (void)state;
-    struct report_extras extras = {0};
-    FILE *out = begin();
-    assert_int_equal(report_write(out, &source, &extras), 0);
-    fclose(out);
-    assert_null(strstr(text, "Last calls of ranks"));
-    change(CAPTURED);
-    out = begin();
-    assert_int_equal(report_write(out, &source, &extras), 0);
-    fclose(out);
-    assert_non_null(strstr(text, "Last calls of ranks"));
-    assert_non_null(strstr(text, "<td>1.50 s after the begin</td><td>alert 1: &lt;slow&gt;</td>"
-                                 "<td class=\"n\">2</td><td class=\"n\">5</td>"
-                                 "<td>MPI_Barrier (2)</td>"));
-}
-
-/* ---- reports ------------------------------------------------------------------------ */
-
-/* Are all elements closed, in order? */
-static void assert_balanced(const char *at)
-{
-    char open[64][16];
-    unsigned depth = 0;
-    while ((at = strchr(at, '<')) != NULL) {
-        char name[16] = "";
-        int closing = at[1] == '/';
-        if (at[1] == '!') {
-            at++;
-            continue;
-        }
-        assert_int_equal(sscanf(at + 1 + closing, "%15[a-z0-9]", name), 1);
-        const char *end = strchr(at, '>');
-        assert_non_null(end);
-        if (closing) {
-            assert_true(depth > 0);
-            assert_string_equal(open[--depth], name);
-        } else if (end[-1] != '/' && strcmp(name, "meta") != 0 && strcmp(name, "img") != 0) {
-            assert_true(depth < 64);
-            memcpy(open[depth++], name, sizeof(name));
-        }
-        at = end;
-    }
-    assert_int_equal(depth, 0);
-}
-
-static void write_report(const struct report_extras *extras)
-{
-    FILE *out = begin();
-    assert_int_equal(report_write(out, &source, extras), 0);
-    fclose(out);
-    assert_balanced(text);
-    assert_null(strstr(text, "<script"));
-    assert_null(strstr(text, "nan"));
-    assert_null(strstr(text, "inf,"));
-}
-
-static void a_report_says_what_was_wrong_and_what_to_do(void **state)
-{
-    (void)state;
-    static const unsigned char png[] = {0x89, 'P', 'N', 'G'};
-    struct report_picture picture = {"Live", "as it was", png, sizeof(png)};
-    struct report_measure measures[] = {
-        {"bytes on the fullest link", 1, 3 << 20, 1536 << 10, 1536 << 10},
-        {"bytes between nodes", 1, 1000, 1200, 0},
-        {"messages between nodes", 0, 45600, 45600, 0}};
-    struct report_extras extras = {&picture, 1, measures, 3, "torus", "holter remap x", NULL};
-    write_report(&extras);
-    assert_non_null(strstr(text, "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more"));
-    assert_non_null(strstr(text, "2.50x what it was in calm; ranks 0-1"));
-    assert_non_null(strstr(text, "<td>network</td><td class=\"n\">75 %</td>"));
-    assert_non_null(strstr(text, "it is &lt;slow&gt;"));
-    assert_non_null(strstr(text, "look at the link"));
-    assert_non_null(strstr(text, "<td>bytes on the fullest link</td><td class=\"n\">3.00 MiB</td>"
-                                 "<td class=\"n\">1.50 MiB</td><td class=\"n better\">50.00 %</td>"
-                                 "<td>optimal</td>"));
-    assert_non_null(strstr(text, "<td class=\"n\">1000 B</td><td class=\"n\">1.17 KiB</td>"
-                                 "<td class=\"n worse\">-20.00 %</td>"));
-    assert_non_null(strstr(text, "<td>messages between nodes</td><td class=\"n\">45.6 k</td>"));
-    assert_non_null(strstr(text, "data:image/png;base64,iVBORw==\""));
-    assert_non_null(strstr(text, "phase 2: 100 messages, 2 communities, like phase 1"));
-    assert_non_null(strstr(text, "<td>MPI_Send</td><td class=\"n\">300</td>"));
-}
-
-/* How far the curve's line reaches from top to bottom. */
-static double reach_of_curve(const char *svg)
-{
-    static const char begin_of_line[] = "line curve\" d=\"";
-    const char *at = strstr(svg, begin_of_line);
-    double x, y, top = 1e9, foot = -1e9;
-    assert_non_null(at);
-    for (at += strlen(begin_of_line); sscanf(at, "%*[ML]%lf %lf", &x, &y) == 2;
-         at += 1 + strcspn(at + 1, "ML\"")) {
-        top = y < top ? y : top;
-        foot = y > foot ? y : foot;
-    }
-    return foot - top;
-}
-
-static void a_curve_that_drops_is_seen_to(void **state)
-{
-    (void)state;
-    struct report_extras extras = {.mapping_none = "None."};
-    change("UPDATE curve SET height = -0.75, returned = 0 WHERE phase = 2;"
-           "UPDATE curve SET height = 0, returned = 0 WHERE phase = 1");
-    write_report(&extras);
-    assert_non_null(strstr(text, ">-0.8</text>"));
-    assert_true(reach_of_curve(text) > 100);
-    /* patterns have different colours */
-    assert_non_null(strstr(text, "<rect class=\"k0\""));
-    assert_non_null(strstr(text, "<rect class=\"k1\""));
-    /* also when the phase that they are like was cut off */
-    change("UPDATE curve SET phase = phase + 10, returned = 1, resembles = 5;"
-           "UPDATE phase SET id = id + 10");
-    write_report(&extras);
-    assert_non_null(strstr(text, "<rect class=\"k0\""));
-    assert_null(strstr(text, "<rect class=\"k1\""));
-}
-
-/* Is the axis of the time in MPI from 0 % to this? Each class is as high as it is told on it. */
-static void assert_time_axis(const char *most, double share)
-{
-    static const char area[] = "class=\"area k0\" d=\"M64.0 184.0L64.0 ";
-    const char *at = strstr(text, "Time in MPI</h2>"), *end = at ? strstr(at, "</section>") : NULL;
-    char figure[40];
-    double y;
-    assert_non_null(end);
-    char *section = strndup(at, (size_t)(end - at));
-    assert_non_null(strstr(section, "y=\"188.0\" text-anchor=\"end\">0 %</text>"));
-    snprintf(figure, sizeof(figure), "y=\"14.0\" text-anchor=\"end\">%s</text>", most);
-    assert_non_null(strstr(section, figure));
-    at = strstr(section, area);
-    assert_non_null(at);
-    assert_int_equal(sscanf(at + strlen(area), "%lf", &y), 1);
-    assert_true(fabs(y - (184 - 174 * share)) < 0.1);
-    free(section);
-}
-
-static void the_axis_of_the_time_in_mpi_is_as_high_as_the_time(void **state)
-{
-    (void)state;
-    struct report_extras extras = {.mapping_none = "None."};
-    write_report(&extras); /* one second of four in each window */
-    assert_time_axis("25 %", 1);
-    change("UPDATE totals SET send_ns = 12000000, wait_ns = 4000000, io_ns = 1000000");
-    write_report(&extras); /* 0.425 % in all, 0.3 % of it in sends */
-    assert_time_axis("0.5 %", 0.6);
-    change("UPDATE totals SET send_ns = 1000000000, wait_ns = 9000000000");
-    write_report(&extras); /* threads */
-    assert_time_axis("100 %", 0.25);
-}
-
-static void a_report_of_nothing_but_messages_is_a_page(void **state)
-{
-    (void)state;
-    struct report_extras extras = {.mapping_none = "None."};
-    change("DELETE FROM totals; DELETE FROM phase; DELETE FROM curve; DELETE FROM alert; DELETE "
-           "FROM job");
-    write_report(&extras);
-    assert_non_null(strstr(text, "MPI_Send"));
-    assert_null(strstr(text, "CommGram"));
 }
 
 /* ---- files that hold something else ---------------------------------------------------- */
@@ -544,7 +278,7 @@ static void what_is_no_recording_is_told(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, exported_set_up, exported_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(content_is_summed_over_hosts_and_windows),
         TEST(csv_has_names_and_quotes_what_would_break_a_line),
@@ -556,11 +290,6 @@ int main(void)
         TEST(dot_of_regions_has_ranks_where_they_were_last),
         TEST(a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window),
         TEST(a_trace_has_the_captured_calls_of_each_rank),
-        TEST(a_report_tells_captures_and_the_calls_that_ranks_were_in),
-        TEST(a_report_says_what_was_wrong_and_what_to_do),
-        TEST(a_curve_that_drops_is_seen_to),
-        TEST(the_axis_of_the_time_in_mpi_is_as_high_as_the_time),
-        TEST(a_report_of_nothing_but_messages_is_a_page),
         TEST(other_types_and_times_out_of_range_are_survived),
         TEST(tables_that_are_missing_are_empty),
         TEST(tables_of_a_file_that_is_written_fit_together),

@@ -1,0 +1,191 @@
+/* Recordings as reports. */
+#include "tests/daemon/export/exported.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void a_report_tells_captures_and_the_calls_that_ranks_were_in(void **state)
+{
+    (void)state;
+    struct report_extras extras = {0};
+    FILE *out = begin();
+    assert_int_equal(report_write(out, &source, &extras), 0);
+    fclose(out);
+    assert_null(strstr(text, "Last calls of ranks"));
+    change(CAPTURED);
+    out = begin();
+    assert_int_equal(report_write(out, &source, &extras), 0);
+    fclose(out);
+    assert_non_null(strstr(text, "Last calls of ranks"));
+    assert_non_null(strstr(text, "<td>1.50 s after the begin</td><td>alert 1: &lt;slow&gt;</td>"
+                                 "<td class=\"n\">2</td><td class=\"n\">5</td>"
+                                 "<td>MPI_Barrier (2)</td>"));
+}
+
+static void a_report_says_what_was_wrong_and_what_to_do(void **state)
+{
+    (void)state;
+    static const unsigned char png[] = {0x89, 'P', 'N', 'G'};
+    struct report_picture picture = {"Live", "as it was", png, sizeof(png)};
+    struct report_measure measures[] = {
+        {"bytes on the fullest link", 1, 3 << 20, 1536 << 10, 1536 << 10},
+        {"bytes between nodes", 1, 1000, 1200, 0},
+        {"messages between nodes", 0, 45600, 45600, 0}};
+    struct report_extras extras = {&picture, 1, measures, 3, "torus", "holter remap x", NULL};
+    write_report(&extras);
+    assert_non_null(strstr(text, "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more"));
+    assert_non_null(strstr(text, "2.50x what it was in calm; ranks 0-1"));
+    assert_non_null(strstr(text, "<td>network</td><td class=\"n\">75 %</td>"));
+    assert_non_null(strstr(text, "it is &lt;slow&gt;"));
+    assert_non_null(strstr(text, "look at the link"));
+    assert_non_null(strstr(text, "<td>bytes on the fullest link</td><td class=\"n\">3.00 MiB</td>"
+                                 "<td class=\"n\">1.50 MiB</td><td class=\"n better\">50.00 %</td>"
+                                 "<td>optimal</td>"));
+    assert_non_null(strstr(text, "<td class=\"n\">1000 B</td><td class=\"n\">1.17 KiB</td>"
+                                 "<td class=\"n worse\">-20.00 %</td>"));
+    assert_non_null(strstr(text, "<td>messages between nodes</td><td class=\"n\">45.6 k</td>"));
+    assert_non_null(strstr(text, "data:image/png;base64,iVBORw==\""));
+    assert_non_null(strstr(text, "phase 2: 100 messages, 2 communities, like phase 1"));
+    assert_non_null(strstr(text, "<td>MPI_Send</td><td class=\"n\">300</td>"));
+}
+
+static void a_report_shows_whatever_stands_in_a_file_as_text(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("UPDATE job SET state = '<b onclick=1>x', app = '<b>', command = '<b>', mpi = '<b>';"
+           "UPDATE alert SET kind = '<b>', state = '<b>', severity = '<b>', ranks = '<b>',"
+           " nodes = '<b>', advice = '<b>', causes = "
+           "'[{\"name\":\"<b>\",\"share\":1,\"text\":\"<b>\"}]';"
+           "INSERT OR REPLACE INTO topology(one, text, fault) VALUES(1, '<b>', '<b>')");
+    write_report(&extras);
+    assert_null(strstr(text, "<b>x"));
+    assert_null(strstr(text, "<b onclick"));
+    assert_non_null(strstr(text, ", &lt;b onclick=1&gt;x; began "));
+    /* Cards alone have bold figures. */
+    assert_int_equal(count_of("<b>"), count_of("<div class=\"card\"><b>"));
+}
+
+static void a_report_tells_who_loads_hot_links_most(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change(
+        "INSERT OR REPLACE INTO topology(one, text) VALUES(1, 'torus'); DELETE FROM link;"
+        "INSERT INTO link(window, link, source, destination, state, bytes) VALUES"
+        "(1, 7, 'a', 'b', 'hot', 500), (2, 7, 'a', 'b', 'hot', 900), (3, 7, 'a', 'b', 'idle', 999),"
+        "(1, 8, 'b', 'a', 'congested', 100), (1, 9, 'b', 'c', 'busy', 100);"
+        "INSERT INTO link_route(window, link, source, destination, bytes) VALUES"
+        "(1, 7, 0, 1, 400), (1, 7, 2, 3, 100), (2, 7, 2, 3, 350)");
+    write_report(&extras);
+    const char *first = strstr(text, "<td>b to a</td><td class=\"n\">0</td><td class=\"n\">1</td>");
+    const char *second = strstr(text, "<td>a to b</td><td class=\"n\">2</td><td class=\"n\">0</td>"
+                                      "<td class=\"n\">900 B</td>");
+    assert_non_null(first);
+    assert_non_null(second);
+    assert_true(first < second);
+    assert_non_null(strstr(second, "<td>2 to 3</td>"));
+    assert_null(strstr(text, "<td>b to c</td>"));
+}
+
+/* How far the curve's line reaches from top to bottom. */
+static double reach_of_curve(const char *svg)
+{
+    static const char begin_of_line[] = "line curve\" d=\"";
+    const char *at = strstr(svg, begin_of_line);
+    double x, y, top = 1e9, foot = -1e9;
+    assert_non_null(at);
+    for (at += strlen(begin_of_line); sscanf(at, "%*[ML]%lf %lf", &x, &y) == 2;
+         at += 1 + strcspn(at + 1, "ML\"")) {
+        top = y < top ? y : top;
+        foot = y > foot ? y : foot;
+    }
+    return foot - top;
+}
+
+static void a_curve_that_drops_is_seen_to(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("UPDATE curve SET height = -0.75, returned = 0 WHERE phase = 2;"
+           "UPDATE curve SET height = 0, returned = 0 WHERE phase = 1");
+    write_report(&extras);
+    assert_non_null(strstr(text, ">-0.8</text>"));
+    assert_true(reach_of_curve(text) > 100);
+    /* patterns have different colours */
+    assert_non_null(strstr(text, "<rect class=\"k0\""));
+    assert_non_null(strstr(text, "<rect class=\"k1\""));
+    /* also when the phase that they are like was cut off */
+    change("UPDATE curve SET phase = phase + 10, returned = 1, resembles = 5;"
+           "UPDATE phase SET id = id + 10");
+    write_report(&extras);
+    assert_non_null(strstr(text, "<rect class=\"k0\""));
+    assert_null(strstr(text, "<rect class=\"k1\""));
+}
+
+/* Is the axis of the time in MPI from 0 % to this? Each class is as high as it is told on it. */
+static void assert_time_axis(const char *most, double share)
+{
+    static const char area[] = "class=\"area k0\" d=\"M64.0 184.0L64.0 ";
+    const char *at = strstr(text, "Time in MPI</h2>"), *end = at ? strstr(at, "</section>") : NULL;
+    char figure[40];
+    double y;
+    assert_non_null(end);
+    char *section = strndup(at, (size_t)(end - at));
+    assert_non_null(strstr(section, "y=\"188.0\" text-anchor=\"end\">0 %</text>"));
+    snprintf(figure, sizeof(figure), "y=\"14.0\" text-anchor=\"end\">%s</text>", most);
+    assert_non_null(strstr(section, figure));
+    at = strstr(section, area);
+    assert_non_null(at);
+    assert_int_equal(sscanf(at + strlen(area), "%lf", &y), 1);
+    assert_true(fabs(y - (184 - 174 * share)) < 0.1);
+    free(section);
+}
+
+static void the_axis_of_the_time_in_mpi_is_as_high_as_the_time(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    write_report(&extras); /* one second of four in each window */
+    assert_time_axis("25 %", 1);
+    change("UPDATE totals SET send_ns = 12000000, wait_ns = 4000000, io_ns = 1000000");
+    write_report(&extras); /* 0.425 % in all, 0.3 % of it in sends */
+    assert_time_axis("0.5 %", 0.6);
+    change("UPDATE totals SET send_ns = 1000000000, wait_ns = 9000000000");
+    write_report(&extras); /* threads */
+    assert_time_axis("100 %", 0.25);
+}
+
+static void a_report_of_nothing_but_messages_is_a_page(void **state)
+{
+    (void)state;
+    struct report_extras extras = {.mapping_none = "None."};
+    change("DELETE FROM totals; DELETE FROM phase; DELETE FROM curve; DELETE FROM alert; DELETE "
+           "FROM job");
+    write_report(&extras);
+    assert_non_null(strstr(text, "MPI_Send"));
+    assert_null(strstr(text, "CommGram"));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, exported_set_up, exported_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_report_tells_captures_and_the_calls_that_ranks_were_in),
+        TEST(a_report_says_what_was_wrong_and_what_to_do),
+        TEST(a_report_shows_whatever_stands_in_a_file_as_text),
+        TEST(a_report_tells_who_loads_hot_links_most),
+        TEST(a_curve_that_drops_is_seen_to),
+        TEST(the_axis_of_the_time_in_mpi_is_as_high_as_the_time),
+        TEST(a_report_of_nothing_but_messages_is_a_page),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
