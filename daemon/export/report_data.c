@@ -197,6 +197,8 @@ static int take_capture(void *user, const struct cell *row, size_t columns)
 /* Times that can be added up; what has others is of no job. */
 #define TOLD                                                                                       \
     "start_ns BETWEEN 0 AND 4000000000000000000 AND length_ns BETWEEN 1 AND 4000000000000000000"
+#define TEXT_OF(number) AS_TEXT(number)
+#define AS_TEXT(text) #text
 #define ALERTS_FROM " FROM alert WHERE state <> 'pending' ORDER BY id"
 
 static const struct {
@@ -226,13 +228,22 @@ static const struct {
      ")) AS a,"
      " json_each(iif(json_valid(a.causes), a.causes, '[]')) ORDER BY a.place, 3 DESC",
      take_cause},
-    {"SELECT l.source || ' to ' || l.destination, sum(l.state = 'hot'), sum(l.state = 'congested') "
-     "AS"
-     " congested, max(l.bytes) AS most, max(l.share), avg(l.ratio), max(l.latency),"
-     " (SELECT r.source || ' to ' || r.destination FROM link_route r WHERE r.link = l.link"
-     "  GROUP BY r.source, r.destination ORDER BY sum(r.bytes) DESC LIMIT 1)"
-     " FROM link l WHERE l.state IN ('hot', 'congested') GROUP BY l.link"
-     " ORDER BY congested DESC, most DESC",
+    /* One pass through the routes, which may be millions, for the few links that are told. */
+    {"WITH told AS MATERIALIZED (SELECT link, source || ' to ' || destination AS name,"
+     " sum(state = 'hot') AS hot, sum(state = 'congested') AS congested, max(bytes) AS most,"
+     " max(share) AS share, avg(ratio) AS ratio, max(latency) AS latency FROM link"
+     " WHERE state IN ('hot', 'congested') GROUP BY link"
+     " ORDER BY congested DESC, most DESC LIMIT " TEXT_OF(
+         REPORT_LINKS) "),"
+                       " loads AS (SELECT link, source || ' to ' || destination AS ranks, "
+                       "total(bytes) AS bytes"
+                       " FROM link_route WHERE link IN (SELECT link FROM told) GROUP BY link, "
+                       "source, destination),"
+                       " largest AS MATERIALIZED (SELECT link, ranks, max(bytes) FROM loads GROUP "
+                       "BY link)"
+                       " SELECT name, hot, congested, most, share, ratio, latency, ranks"
+                       " FROM told LEFT JOIN largest USING (link) ORDER BY congested DESC, most "
+                       "DESC",
      take_link},
     {"SELECT at_ns, records, (SELECT count(DISTINCT rank) FROM capture_events WHERE capture = id),"
      " reason, (SELECT group_concat(call || ' (' || ranks || ')', ', ') FROM (SELECT call,"
