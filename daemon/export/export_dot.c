@@ -115,7 +115,34 @@ static void put_name(FILE *out, const struct graph *g, uint64_t group)
     fprintf(out, "%c%" PRIu64, letters[g->kind], group);
 }
 
-static void put_vertices(FILE *out, const struct graph *g)
+/* Ranks in a box for each host: of each host a list of them, from the lowest. */
+static int put_ranks(FILE *out, const struct content *c)
+{
+    uint32_t *first = malloc((c->host_count + c->rank_count + 1) * sizeof(*first));
+    if (first == NULL)
+        return -ENOMEM;
+    uint32_t *next = first + c->host_count;
+    memset(first, 0xff, c->host_count * sizeof(*first));
+    for (size_t i = c->rank_count; i-- > 0;) {
+        uint32_t host = c->ranks[i].host;
+        if (host < c->host_count) {
+            next[i] = first[host];
+            first[host] = (uint32_t)i;
+        }
+    }
+    for (uint32_t h = 0; h < c->host_count; h++) {
+        fprintf(out, "  subgraph cluster_h%" PRIu32 " {\n    label=", h);
+        put_text(out, c->hosts[h]);
+        fputs(";\n", out);
+        for (uint32_t i = first[h]; i != UINT32_MAX; i = next[i])
+            fprintf(out, "    r%" PRIu32 " [label=\"%" PRIu32 "\"];\n", i, i);
+        fputs("  }\n", out);
+    }
+    free(first);
+    return 0;
+}
+
+static int put_vertices(FILE *out, const struct graph *g)
 {
     const struct content *c = g->source->content;
     if (g->kind == EXPORT_HOSTS) {
@@ -124,20 +151,9 @@ static void put_vertices(FILE *out, const struct graph *g)
             put_text(out, c->hosts[h]);
             fputs("];\n", out);
         }
-        return;
+        return 0;
     }
-    if (g->kind == EXPORT_REGIONS)
-        return;
-    for (uint32_t h = 0; h < c->host_count; h++) {
-        fprintf(out, "  subgraph cluster_h%" PRIu32 " {\n    label=", h);
-        put_text(out, c->hosts[h]);
-        fputs(";\n", out);
-        for (size_t i = 0; i < c->rank_count; i++) {
-            if (c->ranks[i].host == h)
-                fprintf(out, "    r%zu [label=\"%zu\"];\n", i, i);
-        }
-        fputs("  }\n", out);
-    }
+    return g->kind == EXPORT_REGIONS ? 0 : put_ranks(out, c);
 }
 
 static void put_edges(FILE *out, const struct graph *g, size_t most)
@@ -170,10 +186,11 @@ int export_dot(FILE *out, const struct export_source *source, enum export_graph 
         fputs(" {\n  node [shape=circle, fontname=\"Inter,DejaVu Sans\"];\n"
               "  edge [color=\"#4aa8ff\", arrowsize=0.6];\n",
               out);
-        put_vertices(out, &g);
+        code = put_vertices(out, &g);
         put_edges(out, &g, most);
         fputs("}\n", out);
-        code = fflush(out) != 0 || ferror(out) ? -EIO : 0;
+        if (fflush(out) != 0 || ferror(out))
+            code = code != 0 ? code : -EIO;
     }
     free(g.group_of);
     free(g.edges);
