@@ -1,4 +1,5 @@
 /* Traces for ui.perfetto.dev: Trace Event Format, JSON. Times there are microseconds. */
+#include "daemon/analysis/array.h"
 #include "daemon/export/export.h"
 #include "holter/error.h"
 #include "proto/json.h"
@@ -6,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Processes and threads of the trace are nothing but headings. */
@@ -13,6 +15,7 @@ enum { JOB = 1, RANKS = 2, CALLS = 3 };
 enum { PHASES = 1, ALERTS = 2, LINKS = 16 };
 
 #define MOST_LINKS 64u /* tracks of hot links; windows of the others are left out */
+#define FURTHER_ALERTS (LINKS + (int)MOST_LINKS)
 
 struct trace {
     FILE *out;
@@ -20,6 +23,8 @@ struct trace {
     uint64_t events;
     char link[MOST_LINKS][160]; /* that have a track */
     unsigned links;
+    int64_t *alert_ends; /* owned: of the newest alert of each of their tracks */
+    size_t alert_tracks, alert_room;
     int64_t rank, thread; /* whose track is the newest */
     int tracks;           /* of captured calls */
     uint64_t slices;
@@ -155,17 +160,39 @@ static int put_phase(void *user, const struct cell *row, size_t columns)
     return ferror(t->out) ? -EIO : 0;
 }
 
-static const char alert_query[] = "SELECT title, onset_ns, since_ns, updated_ns, state, kind, "
-                                  "severity, rule, ranks, nodes, ratio,"
-                                  " causes, advice, text FROM alert ORDER BY id";
+static const char alert_query[] = "SELECT title, iif(onset_ns > 0, onset_ns, since_ns) AS from_ns,"
+                                  " updated_ns, state, kind, severity, rule, ranks, nodes, ratio,"
+                                  " causes, advice, text FROM alert ORDER BY from_ns, id";
+
+/* Slices of a track may not overlap, as alerts do: each gets the first track on which those before it are
+ * over. @return the track, or a negative error */
+static int alert_track(struct trace *t, int64_t from_ns, int64_t to_ns)
+{
+    size_t i = 0;
+    while (i < t->alert_tracks && t->alert_ends[i] > from_ns)
+        i++;
+    if (i == t->alert_tracks) {
+        int code = array_fit(&t->alert_ends, sizeof(*t->alert_ends), &t->alert_room, i + 1);
+        if (code != 0)
+            return code;
+        t->alert_tracks++;
+        if (i > 0)
+            heading(t, "thread_name", JOB, FURTHER_ALERTS + (int)i, "alerts");
+    }
+    t->alert_ends[i] = to_ns > from_ns ? to_ns : from_ns;
+    return i == 0 ? ALERTS : FURTHER_ALERTS + (int)i;
+}
 
 static int put_alert(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
-    begin(t, 'X', JOB, ALERTS);
+    int track = alert_track(t, row[1].integer, row[2].integer);
+    if (track < 0)
+        return track;
+    begin(t, 'X', JOB, track);
     name(t, row[0].text);
-    lasting(t, row[1].integer > 0 ? row[1].integer : row[2].integer, row[3].integer);
-    put_arguments(t, &row[4], columns - 4);
+    lasting(t, row[1].integer, row[2].integer);
+    put_arguments(t, &row[3], columns - 3);
     return ferror(t->out) ? -EIO : 0;
 }
 
@@ -341,6 +368,7 @@ int export_perfetto(FILE *out, const struct export_source *source, int ranks, in
     } else if (code != 0) {
         snprintf(why, room, "%s", holter_strerror(code));
     }
+    free(t.alert_ends);
     fputs("\n]}\n", out);
     if (code == 0 && (fflush(out) != 0 || ferror(out)))
         code = -EIO;

@@ -168,6 +168,27 @@ static void a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window(void
     assert_int_equal(count_of("rank 2"), 0);
 }
 
+static void alerts_of_a_trace_that_overlap_have_tracks_of_their_own(void **state)
+{
+    (void)state;
+    char why[200];
+    int left_out;
+    change("DELETE FROM alert; INSERT INTO alert(id, title, onset_ns, since_ns, updated_ns) VALUES"
+           "(1, 'a', 0, 1700000000500000000, 1700000001500000000),"
+           "(2, 'b', 1700000000400000000, 1700000000600000000, 1700000001400000000),"
+           "(3, 'c', 0, 1700000001000000000, 1700000002000000000),"
+           "(4, 'd', 0, 1700000001400000000, 1700000002000000000)");
+    FILE *out = begin();
+    assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
+    fclose(out);
+    assert_json("$.otherData.begin_ns", "1700000000000000000");
+    assert_non_null(strstr(text, "\"tid\":2,\"name\":\"b\",\"ts\":400000.000,\"dur\":1000000.000"));
+    assert_non_null(strstr(text, "\"tid\":81,\"name\":\"a\",\"ts\":500000.000"));
+    assert_non_null(strstr(text, "\"tid\":82,\"name\":\"c\""));
+    assert_non_null(strstr(text, "\"tid\":2,\"name\":\"d\""));
+    assert_int_equal(count_of("\"name\":\"thread_name\",\"args\":{\"name\":\"alerts\"}"), 3);
+}
+
 static void a_trace_has_the_captured_calls_of_each_rank(void **state)
 {
     (void)state;
@@ -289,6 +310,7 @@ int main(void)
         TEST(dot_has_the_edges_of_most_bytes),
         TEST(dot_of_regions_has_ranks_where_they_were_last),
         TEST(a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window),
+        TEST(alerts_of_a_trace_that_overlap_have_tracks_of_their_own),
         TEST(a_trace_has_the_captured_calls_of_each_rank),
         TEST(other_types_and_times_out_of_range_are_survived),
         TEST(tables_that_are_missing_are_empty),
