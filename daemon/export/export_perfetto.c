@@ -14,7 +14,7 @@
 enum { JOB = 1, RANKS = 2, CALLS = 3 };
 enum { PHASES = 1, ALERTS = 2, LINKS = 16 };
 
-#define MOST_LINKS 64u /* tracks of hot links; windows of the others are left out */
+#define MOST_LINKS 64u /* tracks of hot links; others are left out */
 #define FURTHER_ALERTS (LINKS + (int)MOST_LINKS)
 
 struct trace {
@@ -196,11 +196,12 @@ static int put_alert(void *user, const struct cell *row, size_t columns)
     return ferror(t->out) ? -EIO : 0;
 }
 
+/* Those that were so for the most windows come first. */
 static const char link_query[] =
     "SELECT source || ' to ' || destination, state, totals.start_ns, totals.start_ns +"
     " totals.length_ns, link.messages, bytes, average, share, latency, ratio FROM link JOIN totals"
-    " ON totals.window = link.window WHERE state IN ('hot', 'congested') ORDER BY link, "
-    "link.window";
+    " ON totals.window = link.window WHERE state IN ('hot', 'congested')"
+    " ORDER BY count(*) OVER (PARTITION BY link) DESC, link, link.window";
 
 static int track_of(struct trace *t, const char *link)
 {

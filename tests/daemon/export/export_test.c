@@ -189,6 +189,25 @@ static void alerts_of_a_trace_that_overlap_have_tracks_of_their_own(void **state
     assert_int_equal(count_of("\"name\":\"thread_name\",\"args\":{\"name\":\"alerts\"}"), 3);
 }
 
+static void a_trace_has_the_links_that_were_hot_longest(void **state)
+{
+    (void)state;
+    char why[200];
+    int left_out;
+    change("DELETE FROM link; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE "
+           "i < 65)"
+           " INSERT INTO link(window, link, source, destination, state)"
+           " SELECT window, i, 'a' || i, 'b', 'hot' FROM n JOIN totals"
+           " WHERE i = 65 OR window = (SELECT min(window) FROM totals)");
+    FILE *out = begin();
+    assert_int_equal(export_perfetto(out, &source, 0, &left_out, why, sizeof(why)), 0);
+    fclose(out);
+    assert_int_equal(count_of("\"name\":\"hot\""), 66);
+    assert_non_null(strstr(text, "\"name\":\"link a65 to b\""));
+    assert_non_null(strstr(text, "\"name\":\"link a63 to b\""));
+    assert_null(strstr(text, "\"name\":\"link a64 to b\""));
+}
+
 static void a_trace_has_the_captured_calls_of_each_rank(void **state)
 {
     (void)state;
@@ -311,6 +330,7 @@ int main(void)
         TEST(dot_of_regions_has_ranks_where_they_were_last),
         TEST(a_trace_has_phases_alerts_and_a_counter_of_each_rank_and_window),
         TEST(alerts_of_a_trace_that_overlap_have_tracks_of_their_own),
+        TEST(a_trace_has_the_links_that_were_hot_longest),
         TEST(a_trace_has_the_captured_calls_of_each_rank),
         TEST(other_types_and_times_out_of_range_are_survived),
         TEST(tables_that_are_missing_are_empty),
