@@ -26,6 +26,8 @@
 #define FULL_MS 5
 #define LEAD_NS UINT64_C(200000000) /* that clients may hold up the one that leads */
 #define FLUSH_MS 1
+/* A run of a loop takes this long at least, or clients do nothing but dial. */
+#define LOOP_NS UINT64_C(1000000000)
 
 uint64_t worker_end_ns(const struct worker *w)
 {
@@ -41,7 +43,8 @@ uint64_t worker_position(struct worker *w)
     uint64_t begin = w->given->begin_ns, media;
     if (w->ended)
         return replay_reel_place(w->reel).time_ns;
-    media = replay_pace_now(&w->pace, clock_mono_ns(), left ? next : w->pace.media_ns);
+    media = left ? replay_pace_now(&w->pace, clock_mono_ns(), next)
+                 : replay_reel_place(w->reel).time_ns;
     return media > begin ? media : begin;
 }
 
@@ -180,9 +183,11 @@ static uint64_t next_due(struct worker *w)
     uint64_t time_ns;
     if (!may_feed(w))
         return UINT64_MAX;
-    /* The end of the job comes with its last message. */
     int left = replay_reel_peek(w->reel, &time_ns);
-    return left && w->steps == 0 ? replay_pace_due(&w->pace, time_ns) : 0;
+    if (left && w->steps == 0)
+        return replay_pace_due(&w->pace, time_ns);
+    /* The end of the job comes with its last message, but in a loop. */
+    return !left && w->looping && !w->pace.paused ? w->begun_ns + LOOP_NS : 0;
 }
 
 static void on_idle(uv_idle_t *idle)
