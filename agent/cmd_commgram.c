@@ -7,6 +7,7 @@
 #include "proto/json.h"
 #include "proto/log.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
@@ -47,7 +48,10 @@ struct asking {
     char words[3500]; /* of the argument, but for from and to */
     char found[65];   /* the job */
     uint64_t start_ns;
+    FILE *out; /* of the question that is open */
 };
+
+enum { OVERTAKEN = -1 }; /* by another run of a replay, which is to be asked for all */
 
 enum { OPT_FROM = 256, OPT_TO, OPT_PHASES, OPT_COMMUNITIES, OPT_RANKS, OPT_NO_COLLECTIVES };
 
@@ -114,11 +118,11 @@ static int set_option(void *user, int option, const char *value)
 static void print(const struct asking *a, const struct wire_message *message)
 {
     if (a->json) {
-        fputs("{\"topic\":\"commgram\",", stdout);
-        json_fields(stdout, message);
-        fputs("}\n", stdout);
+        fputs("{\"topic\":\"commgram\",", a->out);
+        json_fields(a->out, message);
+        fputs("}\n", a->out);
     } else {
-        tap_commgram(stdout, &message->commgram);
+        tap_commgram(a->out, &message->commgram);
     }
 }
 
@@ -135,12 +139,11 @@ static int refused(const struct asking *a, const struct wire_reply *reply)
     return reply->code == -HOLTER_EUSAGE ? 2 : 1;
 }
 
-/* Ask, and take the answers up to the reply. @return 0, or the exit status */
-static int ask(struct asking *a, const char *op, const char *topic, const char *argument)
+/* Take the answers to a question up to the reply. @return 0, OVERTAKEN, or the exit status */
+static int take_answers(struct asking *a, int64_t id)
 {
     uint64_t away_since = 0;
-    int64_t id = client_ask(a->client, op, a->found[0] ? a->found : a->job, topic, argument);
-    while (id > 0) {
+    for (;;) {
         struct client_message got;
         int result = client_next(a->client, 100, &got);
         if (result < 0 || dial_is_hopeless(&a->dial, a->client, &away_since))
@@ -153,21 +156,37 @@ static int ask(struct asking *a, const char *op, const char *topic, const char *
             a->start_ns = m->job.start_ns;
         } else if (m->type == WIRE_TYPE_COMMGRAM) {
             print(a, m);
-        } else if (m->type == WIRE_TYPE_REPLY && m->reply.code != 0) {
-            return refused(a, &m->reply);
+        } else if (m->type == WIRE_TYPE_REPLY && dial_is_overtaken(a->client, &m->reply)) {
+            return OVERTAKEN;
         } else if (m->type == WIRE_TYPE_REPLY) {
-            return 0;
+            return m->reply.code != 0 ? refused(a, &m->reply) : 0;
         }
     }
-    say("commgram: %s", holter_strerror((int)id));
-    return 1;
 }
 
-static int run(struct asking *a)
+/* Ask, and print what was answered when it is whole. @return as take_answers() */
+static int ask(struct asking *a, const char *op, const char *topic, const char *argument)
+{
+    char *text = NULL;
+    size_t length = 0;
+    int64_t id = client_ask(a->client, op, a->found[0] ? a->found : a->job, topic, argument);
+    a->out = id > 0 ? open_memstream(&text, &length) : NULL;
+    if (a->out == NULL) {
+        say("commgram: %s", holter_strerror(id < 0 ? (int)id : -ENOMEM));
+        return 1;
+    }
+    int status = take_answers(a, id);
+    fclose(a->out);
+    if (status == 0)
+        fwrite(text, 1, length, stdout);
+    free(text);
+    return status;
+}
+
+static int ask_all(struct asking *a)
 {
     char argument[3600] = "";
-    int status = dial_wait(&a->dial, &a->client);
-    status = status ? status : ask(a, "snapshot", "job", NULL);
+    int status = ask(a, "snapshot", "job", NULL);
     if (status)
         return status;
     int length = 0;
@@ -179,6 +198,16 @@ static int run(struct asking *a)
                            a->start_ns + (uint64_t)llround(a->to * 1e9));
     snprintf(argument + length, sizeof argument - (size_t)length, "%s", a->words);
     return ask(a, "commgram", NULL, argument);
+}
+
+static int run(struct asking *a)
+{
+    int status = OVERTAKEN;
+    while (status == OVERTAKEN) {
+        status = dial_wait(&a->dial, &a->client);
+        status = status ? status : ask_all(a);
+    }
+    return status;
 }
 
 int cmd_commgram(int argc, char **argv)

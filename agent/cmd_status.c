@@ -70,6 +70,8 @@ static int set_option(void *user, int option, const char *value)
 
 /* ---- asking -------------------------------------------------------------- */
 
+enum { OVERTAKEN = 1 }; /* by another run of a replay, which is to be asked for all */
+
 static const char *job_of(const struct kept *kept)
 {
     switch (kept->message.type) {
@@ -120,8 +122,18 @@ static int keep(struct status *status, const struct wire_message *message)
     return error;
 }
 
+/* Nothing is kept any more. */
+static void forget(struct status *status)
+{
+    for (size_t i = 0; i < status->count; i++)
+        wire_arena_finish(&status->kept[i].arena);
+    free(status->kept);
+    status->kept = NULL;
+    status->count = 0;
+}
+
 /* Ask and keep all that is answered.
- * @return 0, the error code of the reply or of something on this side; said already */
+ * @return 0, OVERTAKEN, the error code of the reply or of something on this side; said already */
 static int ask(struct status *status, const char *op, const char *job, const char *topics)
 {
     uint64_t away_since = 0;
@@ -134,6 +146,8 @@ static int ask(struct status *status, const char *op, const char *job, const cha
         struct client_message got;
         int result = client_next(status->client, 100, &got);
         if (result == 1 && got.id == (uint64_t)id && got.message->type == WIRE_TYPE_REPLY) {
+            if (dial_is_overtaken(status->client, &got.message->reply))
+                return OVERTAKEN;
             result = (int)got.message->reply.code;
             if (result)
                 say("status: %s: %s", status->dial.endpoint,
@@ -186,6 +200,19 @@ static int ask_all(struct status *status)
         return -HOLTER_ENOJOB;
     }
     return error;
+}
+
+/* @return 0, or the exit status */
+static int ask_daemon(struct status *status)
+{
+    int result, error = OVERTAKEN;
+    while (error == OVERTAKEN) {
+        forget(status);
+        if ((result = dial_wait(&status->dial, &status->client)) != 0)
+            return result;
+        error = ask_all(status);
+    }
+    return error ? 1 : 0;
 }
 
 /* ---- printing ------------------------------------------------------------ */
@@ -294,9 +321,7 @@ int cmd_status(int argc, char **argv)
     log_start("holter", -1);
     result = dial_open(&status.dial, &status.client);
     if (result == 0)
-        result = dial_wait(&status.dial, &status.client);
-    if (result == 0)
-        result = ask_all(&status) ? 1 : 0;
+        result = ask_daemon(&status);
     if (result == 0) {
         if (status.json)
             print_json(&status);
@@ -308,8 +333,6 @@ int cmd_status(int argc, char **argv)
         }
     }
     client_destroy(status.client);
-    for (size_t i = 0; i < status.count; i++)
-        wire_arena_finish(&status.kept[i].arena);
-    free(status.kept);
+    forget(&status);
     return result;
 }

@@ -140,6 +140,11 @@ int dial_wait(struct dial *dial, struct client **client)
     return 0;
 }
 
+int dial_is_overtaken(const struct client *client, const struct wire_reply *reply)
+{
+    return reply->code == -HOLTER_EUNREACHABLE && client_replays(client);
+}
+
 uint64_t dial_seconds(const char *text)
 {
     char *end;

@@ -48,6 +48,10 @@ int dial_moved(struct dial *dial, struct client **client);
 /** Wait until the daemon has said welcome. @return 0, or the exit status, after saying why */
 int dial_wait(struct dial *dial, struct client **client);
 
+/** Was a question not answered because a replay was sent elsewhere, or began anew? It is to be asked of the run
+ *  that took over, behind dial_wait(). */
+int dial_is_overtaken(const struct client *client, const struct wire_reply *reply);
+
 /** A time in seconds from the command line, "2.5". @return nanoseconds, or 0 when it is none
  *  above 0 */
 uint64_t dial_seconds(const char *text);

@@ -84,6 +84,22 @@ class Replays(unittest.TestCase):
         daemon.kill(2)
         self.assertEqual(0, daemon.finish().status)
 
+    def test_others_are_answered_while_it_is_sent_to_and_fro(self):
+        part = os.path.join(self.place.output, 'answered.hrec')
+        self.assertEqual(0, self.place.holter('cut', '--from', '40%', '--to', '60%', '-o', part,
+                                              self.recorded).finish().status)
+        daemon = self.replay('--loop', recording=part)
+        self.ask('')
+        for number in range(6):
+            running = []
+            for words in (('status',), ('commgram',), ('status', '--format', 'json'), ('commgram',)):
+                running.append(self.place.holter('replay', '--timeout', lab.PATIENCE, '--ask', f'seek {10 * number}%'))
+                running.append(self.place.holter(*words, '--timeout', lab.PATIENCE))
+            for finished in [command.finish() for command in running]:
+                self.assertEqual((0, ''), (finished.status, finished.err), str(finished))
+        daemon.kill(2)
+        self.assertEqual(0, daemon.finish().status)
+
     def test_a_recording_that_grows_is_replayed_as_far_as_it_was(self):
         growing, later = (os.path.join(self.place.output, name) for name in ('growing.hrec', 'later.hrec'))
         for path, part in ((growing, ('--to', '50%')), (later, ('--from', '50%'))):

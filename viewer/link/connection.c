@@ -177,7 +177,11 @@ static void take_reply(struct connection *c, struct model *model, const struct w
         c->open_question = 0;
     if (c->open_picture && id == c->open_picture) {
         c->open_picture = 0;
-        commgram_replied(&model->commgram, (int)reply->code, reply->text);
+        /* Not answered since another run of a replay took over: still wished, and asked for anew. */
+        if (reply->code == -HOLTER_EUNREACHABLE && c->replays)
+            c->picture_ms = 0;
+        else
+            commgram_replied(&model->commgram, (int)reply->code, reply->text);
         model->version++;
     }
     if (c->open_replay && id == c->open_replay) {
