@@ -159,7 +159,7 @@ static int get_time(const char *line, const char *word, int64_t *s, int32_t *ns)
         return 0;
     errno = 0;
     *s = strtoll(at + strlen(word), &end, 10);
-    if (errno != 0 || *s > (int64_t)1 << 33 || *s < -((int64_t)1 << 33) || *end != '.')
+    if (errno != 0 || *s < 0 || *s > UINT32_MAX || *end != '.')
         return 0;
     for (*ns = 0, at = end + 1; *at >= '0' && *at <= '9' && digits < 9; at++, digits++)
         *ns = 10 * *ns + (*at - '0');
