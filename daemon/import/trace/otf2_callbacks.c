@@ -179,6 +179,7 @@ static struct otf2_message message_of(struct otf2_stream *stream, uint32_t peer,
         .tag = tag_of(tag), .bytes = bytes, .comm = slot_of(stream, number)};
     message.peer = otf2_job_peer(stream->job, stream->rank, number, peer, &inter);
     message.flags = inter ? EVENT_INTER : 0;
+    stream->counted.undefined += number < stream->job->comm_count && message.peer == PEER_UNKNOWN;
     return message;
 }
 

@@ -263,6 +263,26 @@ static void regions_that_are_not_defined_are_counted(void **state)
     directory_remove(bed->directory);
 }
 
+/* They are sent and received, but from and to nobody. */
+static void messages_of_ranks_that_are_not_in_the_communicator_are_counted(void **state)
+{
+    struct bed b, *bed = &b;
+    (void)state;
+    begin(bed);
+    pass_message(bed);
+    enter(bed, 0, R_SEND);
+    good(OTF2_EvtWriter_MpiSend(bed->events[0], NULL, bed->time, RANKS, 0, 7, 100));
+    leave(bed, 0, R_SEND);
+    enter(bed, 1, R_RECV);
+    good(OTF2_EvtWriter_MpiRecv(bed->events[1], NULL, bed->time, UINT32_MAX, 0, 7, 100));
+    leave(bed, 1, R_RECV);
+    import_well(bed);
+    assert_int_equal(bed->counts.undefined, 2);
+    assert_int_equal(bed->counts.sends + bed->counts.receives, 4);
+    assert_int_equal(bed->counts.counts.matched, 1);
+    directory_remove(bed->directory);
+}
+
 /* More than have slots: which ranks talk is known all the same. */
 static void messages_of_any_number_of_communicators_have_their_ranks(void **state)
 {
@@ -430,6 +450,7 @@ int main(void)
         cmocka_unit_test(main_of_a_file_called_mpi_is_no_call),
         cmocka_unit_test(ranks_are_processes_where_their_locations_are_told_wrong),
         cmocka_unit_test(regions_that_are_not_defined_are_counted),
+        cmocka_unit_test(messages_of_ranks_that_are_not_in_the_communicator_are_counted),
         cmocka_unit_test(messages_of_any_number_of_communicators_have_their_ranks),
         cmocka_unit_test(windows_are_as_many_where_the_length_is_not_told),
         cmocka_unit_test(a_zero_that_is_told_too_late_costs_no_time),
