@@ -34,6 +34,7 @@ struct jobs {
     uint64_t now_ns;       /* of the newest call */
     struct kept_list kept; /* the highest number of each agent that is safe */
     char recorder_error[256];
+    int *stopped; /* of a replay that is recorded: see jobs_replay_record(); NULL: it is not */
 };
 
 /* ---- what is safe -------------------------------------------------------- */
@@ -65,6 +66,8 @@ static void on_stopped(void *user, const char *id, const char *why)
     snprintf(jobs->recorder_error, sizeof(jobs->recorder_error), "%.64s: %.180s", id, why);
     if (job != NULL)
         job_recording_stopped(job, why, jobs->now_ns);
+    if (jobs->stopped != NULL)
+        *jobs->stopped = 1;
 }
 
 static void on_moved(void *user, const char *id, const char *path)
@@ -365,8 +368,8 @@ struct job *jobs_replayed(struct jobs *jobs)
     return replayed(jobs)->job;
 }
 
-int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory, char *why,
-                       size_t room)
+int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory, int *stopped,
+                       char *why, size_t room)
 {
     char path[512];
     const char *id = job_id(jobs_replayed(jobs));
@@ -376,6 +379,7 @@ int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory
     if (code != 0)
         return code;
     jobs->options.record = directory;
+    jobs->stopped = stopped;
     recorder_open(jobs->recorder, id, path, 0);
     log_info("recording the replay in %s", path);
     return 0;

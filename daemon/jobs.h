@@ -65,9 +65,10 @@ void jobs_bye(struct jobs *jobs, uint64_t instance);
  *  @return 0 or a negative error: fault says why */
 int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struct job_fault *fault);
 /** Record it in the directory of the options from now on, in a file of its own; before its first message.
- *  @param why  set on failure @return 0 or a negative error */
-int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory, char *why,
-                       size_t room);
+ *  @param stopped  set when the recording stops before its end, jobs_destroy() included; it outlives `jobs`
+ *  @param why      set on failure @return 0 or a negative error */
+int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory, int *stopped,
+                       char *why, size_t room);
 /** Are bytes of messages wanted? */
 int jobs_replay_records(const struct jobs *jobs);
 /** @param head   received_ns is the time of it; not before that of the message before

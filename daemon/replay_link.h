@@ -38,7 +38,8 @@ struct replay_note {
         REPLAY_MODE,   /**< speed, paused, looping of the one that takes over */
         REPLAY_FAILED, /**< server to worker: that came to nothing */
         REPLAY_LEAVE, /**< server to worker: another one takes over, instance names it; 0: all ends */
-        REPLAY_STOP, /**< worker to server: a client, or the end, stops the daemon */
+        REPLAY_UNRECORDED, /**< worker to server: its recording stopped before its end */
+        REPLAY_STOP,       /**< worker to server: a client, or the end, stops the daemon */
     } kind;
     struct replay_place {
         uint64_t time_ns, steps;

@@ -5,6 +5,7 @@
 #include "proto/moment.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -247,6 +248,8 @@ static void on_worker(void *user, struct replay_watch *link, const struct replay
         return;
     if (fd >= 0)
         close(fd);
+    if (note != NULL && note->kind == REPLAY_UNRECORDED)
+        s->status = EXIT_FAILURE;
     if (note == NULL) {
         on_worker_gone(s, link);
     } else if (link == s->next.link) {

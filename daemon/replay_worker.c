@@ -445,7 +445,8 @@ static int start_recording(struct worker *w)
     const char *directory = w->given->options->record;
     if (directory == NULL)
         return 0;
-    int code = jobs_replay_record(replay_reel_jobs(w->reel), &w->loop, directory, why, sizeof(why));
+    int code = jobs_replay_record(replay_reel_jobs(w->reel), &w->loop, directory,
+                                  &w->record_stopped, why, sizeof(why));
     w->recording = code == 0;
     if (code != 0)
         log_error("%s", why);
@@ -485,6 +486,8 @@ static _Noreturn void end(struct worker *w, int status)
 {
     if (w->recording)
         replay_reel_destroy(w->reel, timeline_now(w->given->timeline));
+    if (w->record_stopped)
+        replay_link_send(w->link, &(struct replay_note){.kind = REPLAY_UNRECORDED}, NULL, 0);
     _exit(status);
 }
 

@@ -23,6 +23,7 @@ struct worker {
     struct control *control;
     struct replay_pace pace;
     int looping, going, ended, leaving, recording;
+    int record_stopped;  /* its recording has */
     int replaced;        /* another one serves, and clients know */
     uint64_t steps;      /* asked for, and still to be made */
     int leads, left_out; /* it leaves states behind; it has left out some */

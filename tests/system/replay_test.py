@@ -144,6 +144,18 @@ class Replays(unittest.TestCase):
         self.assertEqual(1, len(finished.err.splitlines()), finished.err)
         self.assertIn(f'cannot record in {self.recorded}: Not a directory', finished.err)
 
+    def test_a_recording_of_it_that_stops_is_a_failure(self):
+        directory = os.path.join(self.place.output, 'stops')
+        whole = os.path.join(self.place.output, 'whole')
+        self.assertEqual(0, self.replay('--speed', 'max', '--record', whole, '--quit-at-end').finish().status)
+        size = os.path.getsize(glob.glob(os.path.join(whole, '*.hrec'))[0]) // 2
+        endpoint = f'ipc://{os.path.join(self.place.run_dir, "stops.sock")}'
+        finished = self.place.start('prlimit', f'--fsize={size}:', os.path.join(lab.BUILD, 'agent', 'holter'), 'replay', '-c',
+                                    endpoint, '--speed', 'max', '--record', directory, '--quit-at-end',
+                                    self.recorded).finish()
+        self.assertEqual(1, finished.status, str(finished))
+        self.assertRegex(finished.err, 'recording of job .* stops: ')
+
     def test_two_recordings_of_a_replay_are_equal_and_say_what_was_live(self):
         made = []
         for speed in ('max', '40'):
