@@ -87,7 +87,8 @@ static int ready(struct recorder *r, struct record_track *t)
     char why[256];
     if (t->stopped || t->path[0] == '\0')
         return 0;
-    if (recording_open_paged(&t->recording, t->path, recording_page_for(t->ranks), why,
+    if (recording_open_paged(&t->recording, t->path,
+                             recording_page_for(t->ranks, r->options.most_bytes), why,
                              sizeof(why)) != 0) {
         stop(r, t, why);
         return 0;

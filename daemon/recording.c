@@ -26,8 +26,11 @@
 #define LEVEL_BLOCK 1
 #define LEVEL_FLOOD (-1)
 #define LEAST_BYTES                                                                                \
-    (BLOCK_BYTES / 4)   /* since the last commit: a block of its own, not packed twice */
-#define MANY_RANKS 256u /* they write the 200 kB that larger pages take at first within seconds */
+    (BLOCK_BYTES / 4) /* since the last commit: a block of its own, not packed twice */
+/* Larger pages take 300 kB more at first, a page for each table and index, and more of the log: for those who write as
+ * much within seconds, in parts of which that is little. */
+#define MANY_RANKS 512u
+#define MUCH_BYTES (UINT64_C(256) << 20)
 #define MOST_PARTS 256u /* in the place of which one block is written at the latest */
 #define MOST_AGENTS (1u << 22)
 
@@ -201,9 +204,10 @@ int recording_open(struct recording **out, const char *path, char *why, size_t r
     return recording_open_paged(out, path, RECORDING_PAGE, why, room);
 }
 
-unsigned recording_page_for(uint64_t ranks)
+unsigned recording_page_for(uint64_t ranks, uint64_t most_bytes)
 {
-    return ranks < MANY_RANKS ? RECORDING_PAGE : RECORDING_PAGE_MOST;
+    int is_large = ranks >= MANY_RANKS && (most_bytes == 0 || most_bytes >= MUCH_BYTES);
+    return is_large ? RECORDING_PAGE_MOST : RECORDING_PAGE;
 }
 
 unsigned recording_page(struct recording *r)

@@ -39,9 +39,9 @@ int recording_open(struct recording **out, const char *path, char *why, size_t r
 int recording_open_paged(struct recording **out, const char *path, unsigned page, char *why,
                          size_t room);
 
-/** Pages for a job of so many ranks; 0: not known. Large ones are less work where much is written, and take more room
- *  where little is. */
-unsigned recording_page_for(uint64_t ranks);
+/** Pages for a job of so many ranks, 0: not known, and a recording of so many bytes at most in all its parts, 0: no limit.
+ *  Large ones are less work where much is written, and take more room where little is. */
+unsigned recording_page_for(uint64_t ranks, uint64_t most_bytes);
 unsigned recording_page(struct recording *recording);
 
 /** What a sentence of recording_open() or recording_cursor_open() says behind the path, for those who tell that themselves. */

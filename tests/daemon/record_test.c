@@ -193,15 +193,18 @@ static void a_recording_in_parts_stays_below_its_size_however_fast_it_comes(void
 /* Small jobs have small files; large ones are less work. */
 static void recordings_of_many_ranks_have_larger_pages(void **state)
 {
-    static const uint64_t ranks[] = {0, 255, 256, 4096};
-    static const int64_t bytes[] = {4096, 4096, 16384, 16384};
+    static const struct {
+        uint64_t ranks, most_mib;
+        int64_t bytes;
+    } cases[] = {{0, 0, 4096},     {511, 0, 4096},    {512, 0, 16384},    {4096, 0, 16384},
+                 {4096, 16, 4096}, {4096, 255, 4096}, {4096, 256, 16384}, {511, 256, 4096}};
     struct record_bed *b = *state;
-    for (size_t i = 0; i < sizeof(ranks) / sizeof(*ranks); i++) {
-        record_bed_begin(b, NULL);
-        recorder_open(b->r, "job.0", b->path, ranks[i]);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        record_bed_begin(b, &(struct recorder_options){.most_bytes = cases[i].most_mib << 20});
+        recorder_open(b->r, "job.0", b->path, cases[i].ranks);
         keep(b, 1, 100);
         record_bed_end(b);
-        assert_int_equal(kept_ask(b->path, "PRAGMA page_size"), bytes[i]);
+        assert_int_equal(kept_ask(b->path, "PRAGMA page_size"), cases[i].bytes);
         record_bed_clear(b);
     }
 }
