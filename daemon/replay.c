@@ -57,9 +57,12 @@ static void on_signal(uv_signal_t *signal, int number)
     replay_server_leave(signal->data);
 }
 
+/* While it leaves its link tells when it has ended: it may have a word to say on it behind its stream. */
 static void on_relay_over(void *user)
 {
-    replay_server_fail(user, "the process that replays has ended");
+    struct replay_server *s = user;
+    if (s->leaving == 0)
+        replay_server_fail(s, "the process that replays has ended");
 }
 
 /* ---- start and finish ---------------------------------------------------------------------- */
