@@ -33,6 +33,11 @@ int network_input_number(const char *text, uint64_t most, uint64_t *out)
     return 0;
 }
 
+static const char *name_of(const struct network_input *in)
+{
+    return in->named != NULL ? in->named : in->path;
+}
+
 /* ---- network ------------------------------------------------------------- */
 
 /* Without another: the recording's own network. */
@@ -41,7 +46,7 @@ static int own_network(struct network_input *in)
     char why[300] = "";
     int code = pairs_network(&in->network, &in->seats, &in->pairs, in->path, why, sizeof why);
     if (code != 0)
-        say("%s: %s: %s", in->command, in->path, why[0] ? why : holter_strerror(code));
+        say("%s: %s: %s", in->command, name_of(in), why[0] ? why : holter_strerror(code));
     return code != 0;
 }
 
@@ -52,12 +57,12 @@ static int process_grid(struct network_input *in)
     if (in->pairs.source != PAIRS_RECORDING) {
         say("%s: --topology " NETWORK_GRID
             " is the process grid of a job: %s is no recording of one",
-            in->command, in->path);
+            in->command, name_of(in));
         return 2;
     }
     if (pairs_grid(&in->network, &in->seats, &in->pairs, why, sizeof why) == 0)
         return 0;
-    say("%s: %s: %s", in->command, in->path, why);
+    say("%s: %s: %s", in->command, name_of(in), why);
     return 1;
 }
 
@@ -148,7 +153,7 @@ static int seat(struct network_input *in)
     uint64_t per_node = in->per_node == 0 ? in->network.per_node : in->per_node;
     int code = pairs_seats(&in->seats, &in->pairs, &in->network, per_node, why, sizeof why);
     if (code != 0) {
-        say("%s: %s: %s", in->command, in->path, why);
+        say("%s: %s: %s", in->command, name_of(in), why);
         return 1;
     }
     return in->given ? read_given(in) : 0;
@@ -163,7 +168,7 @@ static void compare_hops(const struct network_input *in)
     if (differ > 0)
         say("%s: %s:%u: %" PRIu32 " hops from %" PRIu32 " to %" PRIu32
             " are not those of the network given; %zu of %zu lines differ",
-            in->command, in->path, first->line, first->hops, first->from, first->to, differ,
+            in->command, name_of(in), first->line, first->hops, first->from, first->to, differ,
             in->pairs.hop_count);
 }
 
@@ -198,7 +203,7 @@ static void compare_routes(const struct network_input *in, const struct topology
     if (topology_nodes(file) != topology_nodes(given)) {
         say("%s: %s: its routes are on %" PRIu32 " nodes, the network given has %" PRIu32
             ": only their ends are used, the ways are those of the network",
-            in->command, in->path, topology_nodes(file), topology_nodes(given));
+            in->command, name_of(in), topology_nodes(file), topology_nodes(given));
         return;
     }
     uint32_t *links[2] = {calloc((size_t)topology_diameter(file) + 1, sizeof(uint32_t)),
@@ -213,7 +218,7 @@ static void compare_routes(const struct network_input *in, const struct topology
     }
     if (differ > 0)
         say("%s: %s: %zu of %zu routes go another way in the network given, which is used",
-            in->command, in->path, differ, in->pairs.edge_count);
+            in->command, name_of(in), differ, in->pairs.edge_count);
     free(links[0]);
     free(links[1]);
 }
@@ -232,7 +237,7 @@ static void tell_gaps(const struct network_input *in)
     if (told->gaps > 0)
         say("%s: %s: %" PRIu32 " of %" PRIu32 " routes have a gap, see holter topology; those of "
             "the network stand for them",
-            in->command, in->path, told->gaps, told->gaps + told->routes);
+            in->command, name_of(in), told->gaps, told->gaps + told->routes);
     topology_file_finish(&file);
 }
 
@@ -248,7 +253,7 @@ int network_input_read(struct network_input *in)
     }
     if (status == 0 && in->pairs.left_out > 0)
         say("%s: %s: left out are %" PRIu64 " messages whose destination is not told", in->command,
-            in->path, in->pairs.left_out);
+            name_of(in), in->pairs.left_out);
     if (status == 0 && in->pairs.source == PAIRS_HOP_BYTES && !in->given)
         compare_hops(in);
     if (status == 0 && in->pairs.source == PAIRS_ROUTES)

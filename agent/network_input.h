@@ -11,6 +11,7 @@
 struct network_input {
     const char *command; /**< "remap": put before what is said */
     const char *path;    /**< recording, hop-byte or route file */
+    const char *named;   /**< as which that is told; NULL: path */
     const char *
         topology; /**< file, short form or NETWORK_GRID; NULL: of a recording what the agents saw, of routes what they tell */
     const char *given; /**< file of a plain mapping; NULL: none */

@@ -73,7 +73,8 @@ static void search(struct report_advice *a, const struct network_input *input)
 void report_advise(struct report_advice *out, const char *recording, const char *named,
                    const char *topology)
 {
-    struct network_input input = {.command = "report", .path = recording, .topology = topology};
+    struct network_input input = {
+        .command = "report", .path = recording, .named = named, .topology = topology};
     *out = (struct report_advice){.count = 0};
     if (network_input_read(&input) != 0) {
         snprintf(out->none, sizeof(out->none),
