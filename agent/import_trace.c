@@ -88,9 +88,8 @@ static void print_otf2(const struct import_wish *wish, const struct import_otf2_
                " records before the begin of the trace: they count there\n",
                c->early);
     if (c->by_process)
-        printf("  ranks        are the processes in their order: the list of their locations names "
-               "some "
-               "that are not there, or twice\n");
+        printf("  ranks        are the processes in their order: the list of their locations "
+               "names some that are not there, or twice\n");
 }
 
 static void print_dumpi(const struct import_wish *wish, const struct dumpi_counts *c)

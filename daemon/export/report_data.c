@@ -198,6 +198,7 @@ static int take_capture(void *user, const struct cell *row, size_t columns)
 #define TOLD                                                                                       \
     "start_ns BETWEEN 0 AND 4000000000000000000 AND length_ns BETWEEN 1 AND 4000000000000000000"
 #define TEXT_OF(number) AS_TEXT(number)
+#define TOLD_LINKS TEXT_OF(REPORT_LINKS)
 #define AS_TEXT(text) #text
 #define ALERTS_FROM " FROM alert WHERE state <> 'pending' ORDER BY id"
 
@@ -233,17 +234,12 @@ static const struct {
      " sum(state = 'hot') AS hot, sum(state = 'congested') AS congested, max(bytes) AS most,"
      " max(share) AS share, avg(ratio) AS ratio, max(latency) AS latency FROM link"
      " WHERE state IN ('hot', 'congested') GROUP BY link"
-     " ORDER BY congested DESC, most DESC LIMIT " TEXT_OF(
-         REPORT_LINKS) "),"
-                       " loads AS (SELECT link, source || ' to ' || destination AS ranks, "
-                       "total(bytes) AS bytes"
-                       " FROM link_route WHERE link IN (SELECT link FROM told) GROUP BY link, "
-                       "source, destination),"
-                       " largest AS MATERIALIZED (SELECT link, ranks, max(bytes) FROM loads GROUP "
-                       "BY link)"
-                       " SELECT name, hot, congested, most, share, ratio, latency, ranks"
-                       " FROM told LEFT JOIN largest USING (link) ORDER BY congested DESC, most "
-                       "DESC",
+     " ORDER BY congested DESC, most DESC LIMIT " TOLD_LINKS "),"
+     " loads AS (SELECT link, source || ' to ' || destination AS ranks, total(bytes) AS bytes"
+     " FROM link_route WHERE link IN (SELECT link FROM told) GROUP BY link, source, destination),"
+     " largest AS MATERIALIZED (SELECT link, ranks, max(bytes) FROM loads GROUP BY link)"
+     " SELECT name, hot, congested, most, share, ratio, latency, ranks"
+     " FROM told LEFT JOIN largest USING (link) ORDER BY congested DESC, most DESC",
      take_link},
     {"SELECT at_ns, records, (SELECT count(DISTINCT rank) FROM capture_events WHERE capture = id),"
      " reason, (SELECT group_concat(call || ' (' || ranks || ')', ', ') FROM (SELECT call,"
